@@ -1,0 +1,69 @@
+//! Time as a value that is handed in, so that tests and simulations decide what time it is.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// A source of wall-clock and monotonic time.
+pub trait Clock: Send + Sync + std::fmt::Debug + 'static {
+    /// Time since the Unix epoch. May jump when the machine's clock is set.
+    fn since_epoch(&self) -> Duration;
+    /// Time since an arbitrary start; never goes back.
+    fn monotonic(&self) -> Duration;
+}
+
+/// The machine's clocks.
+#[derive(Debug)]
+pub struct RealClock {
+    start: Instant,
+}
+
+impl RealClock {
+    /// A clock whose monotonic time starts now.
+    pub fn new() -> Self {
+        RealClock { start: Instant::now() }
+    }
+}
+
+impl Default for RealClock {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Clock for RealClock {
+    fn since_epoch(&self) -> Duration {
+        SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
+    }
+    fn monotonic(&self) -> Duration {
+        self.start.elapsed()
+    }
+}
+
+/// A clock that moves only when told to.
+#[derive(Debug, Default)]
+pub struct FixedClock {
+    nanos: AtomicU64,
+}
+
+impl FixedClock {
+    /// A clock that stands `since_epoch` after the Unix epoch.
+    pub fn at(since_epoch: Duration) -> Self {
+        let clock = FixedClock::default();
+        clock.advance(since_epoch);
+        clock
+    }
+    /// Moves both the wall clock and the monotonic clock forward.
+    pub fn advance(&self, by: Duration) {
+        let nanos = u64::try_from(by.as_nanos()).unwrap_or(u64::MAX);
+        self.nanos.fetch_add(nanos, Ordering::SeqCst);
+    }
+}
+
+impl Clock for FixedClock {
+    fn since_epoch(&self) -> Duration {
+        Duration::from_nanos(self.nanos.load(Ordering::SeqCst))
+    }
+    fn monotonic(&self) -> Duration {
+        self.since_epoch()
+    }
+}

@@ -1,0 +1,106 @@
+//! The disk seam: a small set of file operations with their durability spelled out.
+//!
+//! Rules every implementation keeps:
+//! - written bytes are visible to readers of the same process at once, but survive a crash only
+//!   after [`DiskFile::sync_data`];
+//! - a new, renamed or removed name survives a crash only after [`Disk::sync_dir`] of its folder.
+
+use std::io;
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A disk, real or simulated. Paths are used as given.
+pub trait Disk: Send + Sync + std::fmt::Debug + 'static {
+    /// Creates a new file for writing; fails with `AlreadyExists` when the name is taken.
+    fn create_new(&self, path: &Path) -> io::Result<Box<dyn DiskFile>>;
+    /// Opens an existing file for reading and writing at any offset.
+    fn open(&self, path: &Path) -> io::Result<Box<dyn DiskFile>>;
+    /// Maps a whole existing file for reading. The file must not shrink while mapped: Clew maps
+    /// only files that are written once, and log files below their written end.
+    fn map(&self, path: &Path) -> io::Result<Mapped>;
+    /// Reads a whole file into memory.
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
+    /// Renames a file over another, atomically.
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+    /// Removes a file.
+    fn remove_file(&self, path: &Path) -> io::Result<()>;
+    /// Removes a folder and all below it; a missing one is not an error.
+    fn remove_dir_all(&self, path: &Path) -> io::Result<()>;
+    /// Creates a folder and its parents.
+    fn create_dir_all(&self, path: &Path) -> io::Result<()>;
+    /// The paths of the files and folders directly in a folder, sorted.
+    fn list(&self, path: &Path) -> io::Result<Vec<PathBuf>>;
+    /// Whether a file or folder exists.
+    fn exists(&self, path: &Path) -> bool;
+    /// A file's length in bytes.
+    fn len(&self, path: &Path) -> io::Result<u64>;
+    /// Makes the names in a folder durable.
+    fn sync_dir(&self, path: &Path) -> io::Result<()>;
+
+    /// Writes a file as a whole so that a crash leaves the old or the new content, never a mix:
+    /// temporary file, `sync_data`, rename, `sync_dir`.
+    fn write_atomic(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let mut name = path.file_name().unwrap_or_default().to_os_string();
+        name.push(".tmp");
+        let temporary = path.with_file_name(name);
+        if self.exists(&temporary) {
+            self.remove_file(&temporary)?;
+        }
+        let mut file = self.create_new(&temporary)?;
+        file.write_all_at(bytes, 0)?;
+        file.sync_data()?;
+        drop(file);
+        self.rename(&temporary, path)?;
+        self.sync_dir(path.parent().unwrap_or(Path::new(".")))
+    }
+}
+
+/// An open file. All offsets are absolute, so no hidden cursor is shared.
+pub trait DiskFile: Send + Sync + std::fmt::Debug {
+    /// Writes all bytes at an offset, growing the file when needed.
+    fn write_all_at(&mut self, bytes: &[u8], offset: u64) -> io::Result<()>;
+    /// Fills the buffer from an offset; fails with `UnexpectedEof` when the file is shorter.
+    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()>;
+    /// Makes all written bytes, and the length needed to read them, durable (`fdatasync`).
+    fn sync_data(&mut self) -> io::Result<()>;
+    /// Cuts or extends (with zeros) the file.
+    fn set_len(&mut self, len: u64) -> io::Result<()>;
+    /// The file's length in bytes.
+    fn len(&self) -> io::Result<u64>;
+}
+
+/// A file's bytes, mapped or held in memory; cheap to clone, and the address never moves.
+#[derive(Clone, Debug)]
+pub struct Mapped(Inner);
+
+#[derive(Clone, Debug)]
+enum Inner {
+    Map(Arc<memmap2::Mmap>),
+    Heap(Arc<[u8]>),
+}
+
+impl Mapped {
+    pub(crate) fn from_map(map: memmap2::Mmap) -> Self {
+        Mapped(Inner::Map(Arc::new(map)))
+    }
+    /// Bytes held in memory, for simulated disks and empty files.
+    pub fn from_bytes(bytes: impl Into<Arc<[u8]>>) -> Self {
+        Mapped(Inner::Heap(bytes.into()))
+    }
+}
+
+impl Deref for Mapped {
+    type Target = [u8];
+    fn deref(&self) -> &[u8] {
+        match &self.0 {
+            Inner::Map(map) => map,
+            Inner::Heap(bytes) => bytes,
+        }
+    }
+}
+
+// SAFETY: both variants hold their bytes behind an `Arc`, so moving or cloning `Mapped` never
+// moves the bytes, and nothing hands out a mutable view.
+#[allow(unsafe_code, reason = "tantivy holds mapped bytes only behind StableDeref")]
+unsafe impl stable_deref_trait::StableDeref for Mapped {}

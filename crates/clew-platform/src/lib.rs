@@ -1,0 +1,12 @@
+//! The world as the rest of Clew sees it: disk, clock and memory maps, each real and simulated,
+//! so that one seed replays one run.
+//!
+//! Deliberately absent: anything that knows what the bytes mean.
+
+mod clock;
+mod disk;
+mod real_disk;
+
+pub use clock::{Clock, FixedClock, RealClock};
+pub use disk::{Disk, DiskFile, Mapped};
+pub use real_disk::RealDisk;

@@ -1,0 +1,87 @@
+//! The machine's file system.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use crate::disk::{Disk, DiskFile, Mapped};
+
+/// The machine's file system, through the standard library.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RealDisk;
+
+impl Disk for RealDisk {
+    fn create_new(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
+        let file = OpenOptions::new().read(true).write(true).create_new(true).open(path)?;
+        Ok(Box::new(RealFile(file)))
+    }
+    fn open(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
+        Ok(Box::new(RealFile(OpenOptions::new().read(true).write(true).open(path)?)))
+    }
+    fn map(&self, path: &Path) -> io::Result<Mapped> {
+        let file = File::open(path)?;
+        if file.metadata()?.len() == 0 {
+            return Ok(Mapped::from_bytes(Vec::new()));
+        }
+        // SAFETY: callers map only files that are not shortened while mapped (the trait's rule);
+        // nothing else writes into the data folder, which is locked by its process.
+        #[allow(unsafe_code, reason = "memory maps are this crate's task")]
+        let map = unsafe { memmap2::Mmap::map(&file) }?;
+        Ok(Mapped::from_map(map))
+    }
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        fs::read(path)
+    }
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::rename(from, to)
+    }
+    fn remove_file(&self, path: &Path) -> io::Result<()> {
+        fs::remove_file(path)
+    }
+    fn remove_dir_all(&self, path: &Path) -> io::Result<()> {
+        match fs::remove_dir_all(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            other => other,
+        }
+    }
+    fn create_dir_all(&self, path: &Path) -> io::Result<()> {
+        fs::create_dir_all(path)
+    }
+    fn list(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
+        let mut paths: Vec<PathBuf> =
+            fs::read_dir(path)?.map(|entry| entry.map(|e| e.path())).collect::<io::Result<_>>()?;
+        paths.sort();
+        Ok(paths)
+    }
+    fn exists(&self, path: &Path) -> bool {
+        path.exists()
+    }
+    fn len(&self, path: &Path) -> io::Result<u64> {
+        Ok(fs::metadata(path)?.len())
+    }
+    fn sync_dir(&self, path: &Path) -> io::Result<()> {
+        File::open(path)?.sync_all()
+    }
+}
+
+#[derive(Debug)]
+struct RealFile(File);
+
+impl DiskFile for RealFile {
+    fn write_all_at(&mut self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        self.0.write_all_at(bytes, offset)
+    }
+    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        self.0.read_exact_at(buffer, offset)
+    }
+    fn sync_data(&mut self) -> io::Result<()> {
+        self.0.sync_data()
+    }
+    fn set_len(&mut self, len: u64) -> io::Result<()> {
+        self.0.set_len(len)
+    }
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.0.metadata()?.len())
+    }
+}
