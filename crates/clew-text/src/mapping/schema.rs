@@ -73,10 +73,7 @@ impl Mapping {
     ///
     /// # Errors
     /// [`MappingError::Conflict`] when a path exists with a different kind; an equal one is kept.
-    pub fn add(
-        &mut self,
-        fields: impl IntoIterator<Item = NewField>,
-    ) -> Result<(), MappingError> {
+    pub fn add(&mut self, fields: impl IntoIterator<Item = NewField>) -> Result<(), MappingError> {
         for new in fields {
             if let Some(have) = self.field(&new.path) {
                 if have.kind.type_name() != new.kind.type_name() {
@@ -121,7 +118,9 @@ impl Mapping {
     }
     /// The vector fields.
     pub fn vectors(&self) -> impl Iterator<Item = &MappedField> {
-        self.fields.iter().filter(|f| matches!(f.kind, FieldKind::Vector(_)))
+        self.fields
+            .iter()
+            .filter(|f| matches!(f.kind, FieldKind::Vector(_)))
     }
     /// tantivy's schema: `_id`, `_source`, then one field per mapped field that is not a vector.
     pub fn schema(&self) -> &Schema {
@@ -148,7 +147,10 @@ fn build_schema(fields: &[MappedField]) -> (Schema, Vec<Option<Field>>) {
     let mut builder = Schema::builder();
     builder.add_text_field("_id", STRING);
     builder.add_text_field("_source", STORED);
-    let added = fields.iter().map(|field| add_to(&mut builder, field)).collect();
+    let added = fields
+        .iter()
+        .map(|field| add_to(&mut builder, field))
+        .collect();
     (builder.build(), added)
 }
 
@@ -156,7 +158,11 @@ fn add_to(builder: &mut SchemaBuilder, field: &MappedField) -> Option<Field> {
     let name = field.column();
     let numeric = |postings: bool| {
         let options = NumericOptions::default() | FAST;
-        if postings && field.indexed { options | INDEXED } else { options }
+        if postings && field.indexed {
+            options | INDEXED
+        } else {
+            options
+        }
     };
     Some(match &field.kind {
         FieldKind::Text { analyzer } => {
@@ -171,7 +177,7 @@ fn add_to(builder: &mut SchemaBuilder, field: &MappedField) -> Option<Field> {
             builder.add_text_field(&name, options)
         }
         FieldKind::Keyword { .. } => {
-            let mut options = TextOptions::default().set_fast(None);
+            let mut options = TextOptions::default().set_fast("raw");
             if field.indexed {
                 options = options.set_indexing_options(
                     TextFieldIndexing::default()
@@ -188,7 +194,14 @@ fn add_to(builder: &mut SchemaBuilder, field: &MappedField) -> Option<Field> {
         FieldKind::Float(_) => builder.add_f64_field(&name, numeric(false)),
         FieldKind::Ip => {
             let options = IpAddrOptions::default().set_fast();
-            builder.add_ip_addr_field(&name, if field.indexed { options.set_indexed() } else { options })
+            builder.add_ip_addr_field(
+                &name,
+                if field.indexed {
+                    options.set_indexed()
+                } else {
+                    options
+                },
+            )
         }
         FieldKind::Vector(_) => return None,
     })
