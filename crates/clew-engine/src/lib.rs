@@ -1,1 +1,43 @@
-//! To be written.
+//! Indexes made of shards made of segments: write path, refresh, merge, recovery, search.
+//!
+//! A write goes: operation → its shard (murmur3 of the routing key) → checked against the mapping
+//! → numbered → appended to the node's log → applied to the shard's buffer → acknowledged when the
+//! log is durable. Everything else (segments, id map, catalog) is a view of the log and records the
+//! position it has applied; recovery opens the newest complete view and replays the rest.
+//!
+//! Deliberately absent: any protocol's types or JSON shapes, sockets, async tasks.
+
+mod error;
+mod request;
+mod settings;
+
+mod catalog;
+mod operation;
+mod routing;
+
+mod shard;
+
+mod engine;
+mod index;
+mod maintenance;
+mod names;
+mod recovery;
+
+mod get;
+mod update;
+mod write;
+
+mod knn;
+mod search;
+mod search_pool;
+
+pub use engine::{Engine, EngineOptions, EngineStats};
+pub use error::{EngineError, ErrorKind};
+pub use index::{Index, IndexStats};
+pub use operation::describe_entry;
+pub use request::{
+    Action, Condition, Document, Hit, OpType, ResolveOptions, SearchRequest, SearchResponse,
+    ShardCounts, UpdateSpec, WriteOperation, WriteOutcome, WriteResult, Written,
+};
+pub use search_pool::SearchStats;
+pub use settings::{IndexSettings, TranslogDurability};

@@ -1,1 +1,29 @@
-//! To be written.
+//! Distance functions in the widest instruction set this CPU has, because a vector search is little
+//! else than distances. This crate is the one home of `std::arch`.
+//!
+//! The scalar functions are the specification; every other table answers the same within rounding.
+//! A table is chosen once per process, and every entry works on many rows per call, so that neither
+//! a scan nor a graph walk pays an indirect call per vector.
+//!
+//! Deliberately absent: what a distance *means*. Norms, scores and orderings belong to the caller.
+#![allow(
+    unsafe_code,
+    reason = "loads from pointers, and calls into functions whose CPU features were detected"
+)]
+
+mod table;
+
+#[macro_use]
+mod rows;
+mod prefetch;
+mod scalar;
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+#[cfg(target_arch = "aarch64")]
+mod neon;
+
+pub use prefetch::{prefetch, prefetch_span};
+pub use table::{Kernels, available, kernels};

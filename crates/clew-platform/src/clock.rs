@@ -20,7 +20,9 @@ pub struct RealClock {
 impl RealClock {
     /// A clock whose monotonic time starts now.
     pub fn new() -> Self {
-        RealClock { start: Instant::now() }
+        RealClock {
+            start: Instant::now(),
+        }
     }
 }
 
@@ -32,7 +34,9 @@ impl Default for RealClock {
 
 impl Clock for RealClock {
     fn since_epoch(&self) -> Duration {
-        SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
+        SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default()
     }
     fn monotonic(&self) -> Duration {
         self.start.elapsed()

@@ -5,6 +5,7 @@
 //!   after [`DiskFile::sync_data`];
 //! - a new, renamed or removed name survives a crash only after [`Disk::sync_dir`] of its folder.
 
+use std::any::Any;
 use std::io;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
@@ -37,6 +38,21 @@ pub trait Disk: Send + Sync + std::fmt::Debug + 'static {
     fn len(&self, path: &Path) -> io::Result<u64>;
     /// Makes the names in a folder durable.
     fn sync_dir(&self, path: &Path) -> io::Result<()>;
+    /// Takes the lock that a file stands for, creating the file when it is missing, and holds it
+    /// until the returned guard is dropped or the process ends. Fails with `WouldBlock` when the
+    /// lock is held, by this process or another.
+    fn lock(&self, path: &Path) -> io::Result<Box<dyn Any + Send + Sync>>;
+
+    /// Creates a folder and its parents, and makes the new names durable.
+    fn create_dir_all_durable(&self, path: &Path) -> io::Result<()> {
+        let missing: Vec<&Path> = path.ancestors().take_while(|p| !self.exists(p)).collect();
+        self.create_dir_all(path)?;
+        missing
+            .iter()
+            .rev()
+            .filter_map(|p| p.parent())
+            .try_for_each(|p| self.sync_dir(p))
+    }
 
     /// Writes a file as a whole so that a crash leaves the old or the new content, never a mix:
     /// temporary file, `sync_data`, rename, `sync_dir`.
@@ -57,6 +73,10 @@ pub trait Disk: Send + Sync + std::fmt::Debug + 'static {
 }
 
 /// An open file. All offsets are absolute, so no hidden cursor is shared.
+#[allow(
+    clippy::len_without_is_empty,
+    reason = "a length asked of the disk is not a container's"
+)]
 pub trait DiskFile: Send + Sync + std::fmt::Debug {
     /// Writes all bytes at an offset, growing the file when needed.
     fn write_all_at(&mut self, bytes: &[u8], offset: u64) -> io::Result<()>;
@@ -100,7 +120,10 @@ impl Deref for Mapped {
     }
 }
 
+#[allow(
+    unsafe_code,
+    reason = "tantivy holds mapped bytes only behind StableDeref"
+)]
 // SAFETY: both variants hold their bytes behind an `Arc`, so moving or cloning `Mapped` never
 // moves the bytes, and nothing hands out a mutable view.
-#[allow(unsafe_code, reason = "tantivy holds mapped bytes only behind StableDeref")]
 unsafe impl stable_deref_trait::StableDeref for Mapped {}

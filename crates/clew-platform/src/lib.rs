@@ -6,7 +6,11 @@
 mod clock;
 mod disk;
 mod real_disk;
+mod sim_disk;
+mod task;
 
 pub use clock::{Clock, FixedClock, RealClock};
 pub use disk::{Disk, DiskFile, Mapped};
 pub use real_disk::RealDisk;
+pub use sim_disk::SimDisk;
+pub use task::Task;

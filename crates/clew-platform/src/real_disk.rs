@@ -1,6 +1,7 @@
 //! The machine's file system.
 
-use std::fs::{self, File, OpenOptions};
+use std::any::Any;
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -13,11 +14,17 @@ pub struct RealDisk;
 
 impl Disk for RealDisk {
     fn create_new(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
-        let file = OpenOptions::new().read(true).write(true).create_new(true).open(path)?;
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .open(path)?;
         Ok(Box::new(RealFile(file)))
     }
     fn open(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
-        Ok(Box::new(RealFile(OpenOptions::new().read(true).write(true).open(path)?)))
+        Ok(Box::new(RealFile(
+            OpenOptions::new().read(true).write(true).open(path)?,
+        )))
     }
     fn map(&self, path: &Path) -> io::Result<Mapped> {
         let file = File::open(path)?;
@@ -49,8 +56,9 @@ impl Disk for RealDisk {
         fs::create_dir_all(path)
     }
     fn list(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
-        let mut paths: Vec<PathBuf> =
-            fs::read_dir(path)?.map(|entry| entry.map(|e| e.path())).collect::<io::Result<_>>()?;
+        let mut paths: Vec<PathBuf> = fs::read_dir(path)?
+            .map(|entry| entry.map(|e| e.path()))
+            .collect::<io::Result<_>>()?;
         paths.sort();
         Ok(paths)
     }
@@ -61,7 +69,25 @@ impl Disk for RealDisk {
         Ok(fs::metadata(path)?.len())
     }
     fn sync_dir(&self, path: &Path) -> io::Result<()> {
+        // The parent of a bare file name is the empty path, which cannot be opened.
+        let path = if path.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            path
+        };
         File::open(path)?.sync_all()
+    }
+    fn lock(&self, path: &Path) -> io::Result<Box<dyn Any + Send + Sync>> {
+        let file = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(path)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Box::new(file)),
+            Err(TryLockError::WouldBlock) => Err(io::ErrorKind::WouldBlock.into()),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
     }
 }
 

@@ -9,7 +9,37 @@
 
 mod mapping;
 
+pub mod analysis;
+mod document;
+
+mod query;
+mod search;
+
+mod aggregation;
+
+pub use aggregation::{
+    AggCollector, AggContext, AggError, AggErrorKind, AggLimits, AggResult, AggSpec, Bounds,
+    Bucket, CalendarUnit, DateHistogramSpec, DateInterval, Direction, ExtendedStats,
+    HistogramResult, HistogramSpec, IncludeExclude, Intermediate, Key, Metric, NamedAgg,
+    NamedResult, OrderBy, OrderKey, RangeBucket, RangeItem, RangeSpec, Scalar, Source, Stats,
+    TermFilter, TermsKind, TermsResult, TermsSpec, ValueFormat,
+};
+pub use analysis::analyzers;
+pub use document::{
+    DATE_FORMAT_DEFAULT, DateError, DateFormat, DocumentError, Parsed, ParsedDocument, Rounding,
+    restore_vectors,
+};
 pub use mapping::{
-    Dynamic, FieldId, FieldKind, FloatKind, IntegerKind, MappedField, Mapping, MappingError,
-    NewField, VectorMapping,
+    Dynamic, FieldId, FieldKind, FieldSettings, FloatKind, IntegerKind, MappedField, Mapping,
+    MappingError, MappingLimits, NewField, VectorMapping,
+};
+pub use query::{
+    Bool, Boosting, CompileContext, FieldBoost, Fuzziness, FuzzyDistance, KnnQuery, KnnResolver,
+    Match, MatchPhrase, MinimumShouldMatch, MultiMatch, MultiMatchKind, NoKnn, Operator, Pattern,
+    Plan, Query, QueryError, QueryString, Range, SegmentHits, Term, compile, plan,
+};
+pub use search::{
+    DocVisitor, FieldStatistics, MergedHit, MergedHits, Missing, Mode, Order, Relation,
+    SegmentBits, ShardHit, ShardRequest, ShardResult, Snapshot, SortKey, SortValue, Total,
+    TrackTotal, count, matching, merge_hits, search,
 };

@@ -1,1 +1,61 @@
-//! To be written.
+//! Nearest-neighbour search over columns of vectors that lie in mapped memory.
+//!
+//! A column belongs to one segment: vectors by document id, written once as one image
+//! (`docs/formats/vectors.md`), then only read, in place. Above a size where it pays, an image also
+//! holds an HNSW graph. Each search chooses by cost between scanning, walking the graph, and walking
+//! it under a filter; the answer always has `k` hits when `k` matching vectors exist.
+//!
+//! **Deliberately absent:** disks, files, clocks, segments, merges and query languages. A column is
+//! bytes; who maps them, and where they came from, is the engine's business.
+//!
+//! ```
+//! use clew_vector::{
+//!     Column, ColumnBuilder, ColumnOptions, GraphChoice, HnswOptions, Scratch, SearchRequest, Space,
+//! };
+//!
+//! let options = ColumnOptions {
+//!     dimension: 2,
+//!     space: Space::L2,
+//!     hnsw: HnswOptions { m: 16, ef_construction: 100 },
+//! };
+//! let mut builder = ColumnBuilder::new(options)?;
+//! builder.push(0, &[0.0, 0.0])?;
+//! builder.push(3, &[1.0, 1.0])?;
+//! let mut image = Vec::new();
+//! builder.write(GraphChoice::WhenWorthIt, 42, &mut image)?;
+//!
+//! let column = Column::open(image)?;
+//! let request =
+//!     SearchRequest { vector: &[0.9, 0.9], k: 1, ef_search: 64, filter: None, exact: false };
+//! let outcome = column.search(&request, &mut Scratch::default())?;
+//! assert_eq!(outcome.hits[0].doc, 3);
+//! # Ok::<(), clew_vector::VectorError>(())
+//! ```
+
+#[cfg(target_endian = "big")]
+compile_error!("column images are little-endian and are read in place");
+
+mod error;
+mod options;
+mod space;
+
+mod column;
+mod search;
+
+mod exact;
+mod filter;
+mod graph;
+mod plan;
+mod rank;
+mod rows;
+mod scratch;
+
+pub use column::{Column, ColumnBuilder, GRAPH_BYTES_MIN, GraphChoice};
+pub use error::{ErrorKind, VectorError};
+pub use filter::Filter;
+pub use options::{
+    ColumnOptions, DIMENSION_MAX, EF_CONSTRUCTION_MAX, HnswOptions, M_MAX, VECTORS_MAX, validate,
+};
+pub use scratch::Scratch;
+pub use search::{Hit, SearchOutcome, SearchRequest, Strategy};
+pub use space::Space;

@@ -1,1 +1,70 @@
-fn main() {}
+//! `clew`: one binary that collects logs and documents, keeps them in one ordered log, and
+//! searches them. This crate reads the command line and the configuration and puts the parts
+//! together; it is the only one that knows them all.
+
+mod collect;
+mod config;
+mod log;
+mod logging;
+mod metrics;
+mod serve;
+mod signals;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Indexing allocates small and often; this allocator measures faster at it than the system's.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+const EXAMPLES: &str = "\
+Examples:
+  clew serve --data ./data
+      serve the OpenSearch REST API on http://127.0.0.1:9200
+  clew collect /var/log --parse auto --to http://127.0.0.1:9200
+      follow this machine's logs into the index `logs`
+  curl 'http://127.0.0.1:9200/logs/_search?q=error&pretty'
+      search them
+  clew log tail --data ./data
+      watch every write arrive";
+
+/// Search for logs and embeddings: one durable, ordered log and the indexes over it.
+#[derive(Debug, Parser)]
+#[command(name = "clew", version, about, after_help = EXAMPLES)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Serve a data folder over HTTP.
+    Serve(serve::ServeArguments),
+    /// Read log files and send them to a server.
+    Collect(collect::CollectArguments),
+    /// Look into a data folder's log.
+    Log(log::LogArguments),
+}
+
+fn main() -> ExitCode {
+    let result = match Arguments::parse().command {
+        Command::Serve(arguments) => serve::run(arguments),
+        Command::Collect(arguments) => collect::run(&arguments),
+        Command::Log(arguments) => log::run(&arguments),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        // Whoever reads our output has gone, as `head` does: nothing is wrong.
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("clew: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let io = error.chain().find_map(|cause| cause.downcast_ref::<std::io::Error>());
+    io.is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+}

@@ -1,7 +1,13 @@
 //! One field of a mapping.
 
+use std::sync::Arc;
+
 use clew_vector::ColumnOptions;
+use serde_json::{Map, Value};
 use tantivy::schema::Field;
+
+use super::schema::{MappingError, NewField};
+use crate::document::DateFormat;
 
 /// A field's number inside its index: dense from 0 in order of creation, never reused, so that
 /// files can name a field by it for ever.
@@ -112,6 +118,39 @@ impl FieldKind {
     }
 }
 
+/// What a field does with values, apart from how they lie in tantivy. May change later.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FieldSettings {
+    /// Whether text is read as numbers and fractions are cut off where whole numbers are wanted.
+    pub coerce: bool,
+    /// Whether a value that does not fit is left out instead of refusing the document.
+    pub ignore_malformed: bool,
+    /// What an explicit null stands for.
+    pub null_value: Option<Value>,
+    /// Paths of fields that take this field's values too.
+    pub copy_to: Vec<String>,
+    /// The analyzer of queries, where it is not the field's own.
+    pub search_analyzer: Option<String>,
+    /// Positions between two values of a text field.
+    pub position_gap: usize,
+    /// Parameters that change nothing here, kept to be shown again.
+    pub(crate) shown: Map<String, Value>,
+}
+
+impl Default for FieldSettings {
+    fn default() -> Self {
+        FieldSettings {
+            coerce: true,
+            ignore_malformed: false,
+            null_value: None,
+            copy_to: Vec::new(),
+            search_analyzer: None,
+            position_gap: crate::analysis::POSITION_GAP,
+            shown: Map::new(),
+        }
+    }
+}
+
 /// A field of the mapping.
 #[derive(Clone, Debug)]
 pub struct MappedField {
@@ -127,11 +166,33 @@ pub struct MappedField {
     pub multi_field: bool,
     /// The tantivy field, named `f<number>`; `None` for vectors.
     pub field: Option<Field>,
+    /// What it does with values.
+    pub settings: FieldSettings,
+    /// The format of a date field, understood.
+    pub(crate) date_format: Option<Arc<DateFormat>>,
 }
 
 impl MappedField {
+    /// The format of a date field.
+    pub fn date_format(&self) -> Option<&DateFormat> {
+        self.date_format.as_deref()
+    }
     /// The name of the field's column in tantivy's fast fields.
     pub fn column(&self) -> String {
         format!("f{}", self.id.0)
+    }
+}
+
+impl MappedField {
+    /// Refuses a field of the same path and another type.
+    pub(super) fn check_type(&self, new: &NewField) -> Result<(), MappingError> {
+        if self.kind.type_name() == new.kind.type_name() && self.multi_field == new.multi_field {
+            return Ok(());
+        }
+        Err(MappingError::Conflict {
+            path: self.path.clone(),
+            from: self.kind.type_name(),
+            to: new.kind.type_name().to_string(),
+        })
     }
 }

@@ -1,7 +1,18 @@
 //! What the fields of an index are: names, kinds and the tantivy field behind each.
 
 mod field;
+mod parameters;
+mod read;
 mod schema;
+mod show;
+#[cfg(test)]
+mod tests;
+mod tree;
 
-pub use field::{Dynamic, FieldId, FieldKind, FloatKind, IntegerKind, MappedField, VectorMapping};
-pub use schema::{Mapping, MappingError, NewField};
+pub use field::{
+    Dynamic, FieldId, FieldKind, FieldSettings, FloatKind, IntegerKind, MappedField, VectorMapping,
+};
+pub use schema::{Mapping, MappingError, MappingLimits, NewField};
+
+pub(crate) use read::{is_metadata, name_problem};
+pub(crate) use tree::{Leaf, Node, ObjectNode};

@@ -2,16 +2,20 @@
 //! that a schema built later is an extension of one built earlier and old segments stay readable.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use serde_json::{Map, Value};
 use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, IpAddrOptions, NumericOptions, STORED, STRING, Schema,
     SchemaBuilder, TextFieldIndexing, TextOptions,
 };
 
-use super::field::{Dynamic, FieldId, FieldKind, MappedField};
+use super::field::{Dynamic, FieldId, FieldKind, FieldSettings, MappedField};
+use super::tree::ObjectNode;
+use crate::document::{DATE_FORMAT_DEFAULT, DateFormat};
 
 /// Why a mapping was refused.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MappingError {
     /// The field exists with another kind.
@@ -30,12 +34,101 @@ pub enum MappingError {
         /// What is wrong, naming the field.
         reason: String,
     },
+    /// The mapping is understood, but the one that exists cannot become it.
+    #[error("{reason}")]
+    Refused {
+        /// What is wrong, naming the field.
+        reason: String,
+    },
     /// Too many fields.
-    #[error("limit of total fields [{max}] has been exceeded")]
+    #[error("Limit of total fields [{max}] has been exceeded")]
     TooManyFields {
         /// The limit.
         max: usize,
     },
+    /// Objects inside objects too often.
+    #[error("Limit of mapping depth [{max}] has been exceeded due to object field [{path}]")]
+    TooDeep {
+        /// The limit.
+        max: usize,
+        /// The object that is too deep.
+        path: String,
+    },
+}
+
+impl MappingError {
+    pub(crate) fn invalid(reason: impl Into<String>) -> Self {
+        MappingError::Invalid {
+            reason: reason.into(),
+        }
+    }
+
+    /// OpenSearch's name for this kind of error.
+    pub fn error_type(&self) -> &'static str {
+        match self {
+            MappingError::Invalid { .. } => "mapper_parsing_exception",
+            _ => "illegal_argument_exception",
+        }
+    }
+}
+
+/// How large a mapping may grow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MappingLimits {
+    /// Fields, multi-fields and objects together (`index.mapping.total_fields.limit`).
+    pub fields_max: usize,
+    /// Objects inside objects, the document itself included (`index.mapping.depth.limit`).
+    pub depth_max: usize,
+}
+
+impl Default for MappingLimits {
+    fn default() -> Self {
+        MappingLimits {
+            fields_max: 1000,
+            depth_max: 20,
+        }
+    }
+}
+
+/// What the mapping says about an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ObjectSettings {
+    pub(crate) dynamic: Option<Dynamic>,
+    /// Whether its content is looked at; if not it stays in `_source` only.
+    pub(crate) enabled: bool,
+}
+
+/// What the mapping says about the whole document.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct RootSettings {
+    pub(crate) dynamic: Option<Dynamic>,
+    /// Whether text that looks like a date makes a date field.
+    pub(crate) date_detection: bool,
+    /// Whether text that looks like a number makes a number field.
+    pub(crate) numeric_detection: bool,
+    /// The formats that a date must have to be noticed.
+    pub(crate) date_formats: Arc<Vec<DateFormat>>,
+    /// Parameters as they were written, to be shown again.
+    pub(crate) shown: Map<String, Value>,
+}
+
+impl Default for RootSettings {
+    fn default() -> Self {
+        let formats = [
+            DATE_FORMAT_DEFAULT,
+            "yyyy/MM/dd HH:mm:ss||yyyy/MM/dd||epoch_millis",
+        ]
+        .iter()
+        .filter_map(|format| DateFormat::parse(format).ok())
+        .collect();
+        RootSettings {
+            dynamic: None,
+            date_detection: true,
+            numeric_detection: false,
+            date_formats: Arc::new(formats),
+            shown: Map::new(),
+        }
+    }
 }
 
 /// The fields of an index and the tantivy schema they form.
@@ -43,7 +136,12 @@ pub enum MappingError {
 pub struct Mapping {
     pub(crate) fields: Vec<MappedField>,
     pub(crate) by_path: BTreeMap<String, FieldId>,
-    pub(crate) dynamic: Dynamic,
+    /// Objects that the mapping names; others follow from the paths of fields.
+    pub(crate) objects: BTreeMap<String, ObjectSettings>,
+    pub(crate) root: RootSettings,
+    pub(crate) limits: MappingLimits,
+    /// The fields once more, as documents are walked.
+    pub(crate) tree: ObjectNode,
     schema: Schema,
 }
 
@@ -53,13 +151,23 @@ impl Default for Mapping {
     }
 }
 
+/// A field to be added, with everything that a mapping can say of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Definition {
+    pub(crate) new: NewField,
+    pub(crate) settings: FieldSettings,
+}
+
 impl Mapping {
     /// A mapping without fields.
     pub fn new() -> Self {
         Mapping {
             fields: Vec::new(),
             by_path: BTreeMap::new(),
-            dynamic: Dynamic::True,
+            objects: BTreeMap::new(),
+            root: RootSettings::default(),
+            limits: MappingLimits::default(),
+            tree: ObjectNode::default(),
             schema: build_schema(&[]).0,
         }
     }
@@ -69,31 +177,130 @@ impl Mapping {
     /// The tantivy field of the stored source.
     pub const SOURCE: Field = Field::from_field_id(1);
 
+    /// Sets how large it may grow; what is there already stays.
+    pub fn set_limits(&mut self, limits: MappingLimits) {
+        self.limits = limits;
+    }
+
+    /// What happens to fields it lacks.
+    pub fn dynamic(&self) -> Dynamic {
+        self.root.dynamic.unwrap_or_default()
+    }
+
+    /// The same fields, but what a document has beyond them is ignored everywhere: for documents
+    /// that were accepted when the mapping said otherwise.
+    pub fn frozen(&self) -> Mapping {
+        let mut frozen = self.clone();
+        frozen.tree.freeze();
+        frozen
+    }
+
     /// Adds fields (path, kind, indexed, multi-field); the schema is built once for all.
+    /// Nothing is added if one is refused.
     ///
     /// # Errors
     /// [`MappingError::Conflict`] when a path exists with a different kind; an equal one is kept.
     pub fn add(&mut self, fields: impl IntoIterator<Item = NewField>) -> Result<(), MappingError> {
+        let mut next = self.clone();
         for new in fields {
-            if let Some(have) = self.field(&new.path) {
-                if have.kind.type_name() != new.kind.type_name() {
-                    return Err(MappingError::Conflict {
-                        path: new.path,
-                        from: have.kind.type_name(),
-                        to: new.kind.type_name().to_string(),
-                    });
-                }
+            if let Some(have) = next.field(&new.path) {
+                have.check_type(&new)?;
                 continue;
             }
-            let number = u32::try_from(self.fields.len()).expect("fields are limited");
-            self.by_path.insert(new.path.clone(), FieldId(number));
-            self.fields.push(MappedField {
-                path: new.path,
-                id: FieldId(number),
-                kind: new.kind,
-                indexed: new.indexed,
-                multi_field: new.multi_field,
-                field: None,
+            next.push(Definition {
+                new,
+                settings: FieldSettings::default(),
+            })?;
+        }
+        next.finish(self.size())?;
+        *self = next;
+        Ok(())
+    }
+
+    /// Adds one field that does not exist; [`Mapping::finish`] must follow.
+    pub(crate) fn push(&mut self, definition: Definition) -> Result<(), MappingError> {
+        let Definition { new, settings } = definition;
+        let object = new.path.rsplit_once('.').map_or("", |(object, _)| object);
+        self.check_depth(object, usize::from(!new.multi_field))?;
+        self.check_place(&new)?;
+        let date_format = match &new.kind {
+            FieldKind::Date { format } => {
+                let understood = DateFormat::parse(format)
+                    .map_err(|error| MappingError::invalid(error.to_string()))?;
+                Some(Arc::new(understood))
+            }
+            _ => None,
+        };
+        let number = u32::try_from(self.fields.len()).expect("fields are limited");
+        self.by_path.insert(new.path.clone(), FieldId(number));
+        self.fields.push(MappedField {
+            path: new.path,
+            id: FieldId(number),
+            kind: new.kind,
+            indexed: new.indexed,
+            multi_field: new.multi_field,
+            field: None,
+            settings,
+            date_format,
+        });
+        Ok(())
+    }
+
+    /// Refuses objects inside too many others, before anything walks down to them; `extra` counts
+    /// the document itself.
+    pub(super) fn check_depth(&self, object: &str, extra: usize) -> Result<(), MappingError> {
+        let names = object.split('.').filter(|name| !name.is_empty()).count();
+        if names + extra > self.limits.depth_max {
+            return Err(MappingError::TooDeep {
+                max: self.limits.depth_max,
+                path: object.to_string(),
+            });
+        }
+        Ok(())
+    }
+
+    /// Whether the path is free: no field may be an object as well.
+    fn check_place(&self, new: &NewField) -> Result<(), MappingError> {
+        let path = new.path.as_str();
+        let mut above = path.rmatch_indices('.').map(|(at, _)| &path[..at]);
+        if new.multi_field {
+            let parent = above.next().and_then(|parent| self.field(parent));
+            return match parent {
+                Some(field) if !field.multi_field => Ok(()),
+                _ => Err(MappingError::invalid(format!(
+                    "multi-field [{path}] has no field that it belongs to"
+                ))),
+            };
+        }
+        let below = format!("{path}.");
+        let has_children = self
+            .by_path
+            .range(below.clone()..)
+            .next()
+            .is_some_and(|(next, _)| next.starts_with(&below));
+        if has_children || self.objects.contains_key(path) {
+            return Err(MappingError::Refused {
+                reason: format!("can't merge a non object mapping [{path}] with an object mapping"),
+            });
+        }
+        match above.find_map(|object| self.field(object)) {
+            Some(field) => Err(MappingError::Conflict {
+                path: field.path.clone(),
+                from: field.kind.type_name(),
+                to: "ObjectMapper".to_string(),
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// Builds what follows from the fields, after some were added; `size_before` is what the
+    /// mapping's [`size`](Mapping::size) was, which limits cannot take back.
+    pub(crate) fn finish(&mut self, size_before: usize) -> Result<(), MappingError> {
+        self.tree = ObjectNode::build(self);
+        let size = self.size();
+        if size > self.limits.fields_max && size > size_before {
+            return Err(MappingError::TooManyFields {
+                max: self.limits.fields_max,
             });
         }
         let (schema, tantivy_fields) = build_schema(&self.fields);
@@ -102,6 +309,11 @@ impl Mapping {
         }
         self.schema = schema;
         Ok(())
+    }
+
+    /// Fields, multi-fields and objects together.
+    pub(crate) fn size(&self) -> usize {
+        self.fields.len() + self.tree.object_count()
     }
 
     /// The field at a dotted path.

@@ -1,0 +1,357 @@
+//! The run: look for files, read them into batches, deliver, remember, wait.
+//!
+//! One thread does all of it in turn, so that at every look the registry says exactly what was
+//! delivered, and memory is one batch and one window however much there is to read.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clew_platform::{Clock, Disk};
+use jiff::tz::TimeZone;
+
+use crate::dead_letter::DeadLetters;
+use crate::document::Encoder;
+use crate::error::CollectError;
+use crate::event::Batch;
+use crate::fingerprint::{HEAD_BYTES_MAX, Head, Start};
+use crate::input::{Fill, Fleet, FleetOptions, Now, Pass, Patience, Source, Watcher, Woken};
+use crate::options::{CollectOptions, Mode};
+use crate::parse::Times;
+use crate::progress::{CollectReport, Counters, FileReport, Progress, Skipped};
+use crate::registry::Registry;
+use crate::sink::{Sink, SinkError};
+use crate::stop::StopToken;
+
+/// Files listed in a report; beyond it only the counters know them.
+pub const REPORT_FILES_MAX: usize = 10_000;
+/// The longest time between two looks for new files.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// Collects until everything is read ([`Mode::Once`]) or the stop is asked for. A stop is not an
+/// error: the report says how far the run came, and the next run continues there.
+pub fn run(
+    options: &CollectOptions,
+    world: World<'_>,
+    sink: &mut dyn Sink,
+) -> Result<CollectReport, CollectError> {
+    let mut collector = Collector::open(options, world, sink)?;
+    let ended = match options.mode {
+        Mode::Once => collector.once(),
+        Mode::Follow => collector.follow(),
+    };
+    // Whatever ended the run, what was acknowledged is remembered.
+    let saved = collector.registry.save();
+    match ended {
+        Ok(()) | Err(CollectError::Sink(SinkError::Stopped)) => {}
+        Err(error) => return Err(error),
+    }
+    saved?;
+    Ok(collector.report())
+}
+
+/// What a run touches beside its files and its sink.
+#[derive(Clone)]
+pub struct World<'a> {
+    /// Where the registry and the dead letters are kept.
+    pub disk: Arc<dyn Disk>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
+    /// Who wants to know how far the run is.
+    pub progress: &'a dyn Progress,
+    /// Ends the run.
+    pub stop: &'a StopToken,
+}
+
+struct Collector<'a> {
+    options: &'a CollectOptions,
+    world: World<'a>,
+    sink: &'a mut dyn Sink,
+    fleet: Fleet,
+    registry: Registry,
+    dead_letters: DeadLetters,
+    batch: Batch,
+    encoder: Encoder,
+    scratch: Vec<u8>,
+    counters: Counters,
+    /// Indexes of the tails with events in the batch.
+    in_batch: Vec<usize>,
+    saved_at: Duration,
+}
+
+impl<'a> Collector<'a> {
+    fn open(
+        options: &'a CollectOptions,
+        world: World<'a>,
+        sink: &'a mut dyn Sink,
+    ) -> Result<Self, CollectError> {
+        options.validate()?;
+        let absolute = |path: PathBuf| {
+            std::path::absolute(&path).map_err(|source| CollectError::Io {
+                action: "find the folder of",
+                path,
+                source,
+            })
+        };
+        let registry_path = absolute(options.registry.clone())?;
+        let registry = Registry::open(Arc::clone(&world.disk), &registry_path)?;
+        let dead_letters_path = absolute(options.dead_letter_path())?;
+        let dead_letters = DeadLetters::new(Arc::clone(&world.disk), dead_letters_path);
+        let mut temporary = registry_path.clone().into_os_string();
+        temporary.push(".tmp");
+        let fleet = Fleet::new(FleetOptions {
+            paths: options
+                .paths
+                .iter()
+                .cloned()
+                .map(absolute)
+                .collect::<Result<_, _>>()?,
+            excluded: vec![
+                registry_path,
+                temporary.into(),
+                dead_letters.path().to_owned(),
+            ],
+            host: options.host.clone(),
+            choice: options.parse,
+        });
+        Ok(Collector {
+            options,
+            saved_at: world.clock.monotonic(),
+            world,
+            sink,
+            fleet,
+            registry,
+            dead_letters,
+            batch: Batch::new(options.batch_lines_max, options.batch_bytes_max),
+            encoder: Encoder::new(&options.host, Times::new(TimeZone::system())),
+            scratch: Vec::new(),
+            counters: Counters::default(),
+            in_batch: Vec::new(),
+        })
+    }
+
+    fn once(&mut self) -> Result<(), CollectError> {
+        self.look(Patience::Wait);
+        self.read_everything()?;
+        // Rotations that were going on at the first look are over, or have to be taken as they are.
+        self.look(Patience::Decide);
+        self.read_everything()
+    }
+
+    fn follow(&mut self) -> Result<(), CollectError> {
+        let mut watcher = Watcher::open();
+        self.look(Patience::Wait);
+        loop {
+            // New folders are watched first and then looked at again, so that nothing that
+            // happens in between is missed.
+            while watcher.add(&self.fleet.folders) {
+                self.look(Patience::Wait);
+            }
+            let restarted = self.fleet.restarted;
+            self.read_everything()?;
+            self.save_if_due()?;
+            if self.fleet.restarted > restarted {
+                // What a rotation cut off here it may have copied elsewhere.
+                self.look(Patience::Wait);
+                continue;
+            }
+            match watcher.wait(LOOK_EVERY, self.world.stop) {
+                Woken::Stopped => return Ok(()),
+                Woken::Written(paths) if !self.fleet.touch(&paths) => {}
+                Woken::Written(_) | Woken::Look => {
+                    let before = self.world.clock.monotonic();
+                    self.look(Patience::Wait);
+                    // Names that change all the time must not make us look all the time.
+                    let took = self.world.clock.monotonic().saturating_sub(before);
+                    self.world.stop.wait(took.min(LOOK_EVERY));
+                }
+            }
+        }
+    }
+
+    fn now(&self) -> Now {
+        let wall = self.world.clock.since_epoch().as_millis();
+        Now {
+            wall_ms: u64::try_from(wall).unwrap_or(u64::MAX),
+            monotonic: self.world.clock.monotonic(),
+        }
+    }
+
+    fn look(&mut self, patience: Patience) {
+        // The fleet compares files with registered positions: they have to be the tails' own.
+        assert!(self.in_batch.is_empty());
+        let now = self.now();
+        self.fleet.look(&mut self.registry, now, patience);
+        self.tell_progress();
+    }
+
+    fn tell_progress(&mut self) {
+        self.counters.files_found = self.fleet.found;
+        self.counters.files_skipped = self.fleet.skipped.len() as u64;
+        self.counters.files_restarted = self.fleet.restarted;
+        self.counters.bytes_total = self.counters.bytes_read + self.fleet.bytes_ahead();
+        self.world.progress.report(&self.counters);
+    }
+
+    /// Reads all files as far as they go, a batch from each in turn, and delivers it all.
+    fn read_everything(&mut self) -> Result<(), CollectError> {
+        let mut more = true;
+        while more {
+            more = false;
+            for index in 0..self.fleet.tails.len() {
+                if self.world.stop.is_stopped() {
+                    return Err(CollectError::Sink(SinkError::Stopped));
+                }
+                if self.fleet.tails[index].dirty {
+                    more |= self.read_one(index)?;
+                }
+            }
+        }
+        self.deliver()
+    }
+
+    /// Reads one file until the batch is full; returns whether there may be more.
+    fn read_one(&mut self, index: usize) -> Result<bool, CollectError> {
+        self.encoder.times.now_ms = i64::try_from(self.now().wall_ms).unwrap_or(i64::MAX);
+        let mut fill = Fill {
+            batch: &mut self.batch,
+            encoder: &mut self.encoder,
+            counters: &mut self.counters,
+            scratch: &mut self.scratch,
+            line_bytes_max: self.options.line_bytes_max,
+            choice: self.options.parse,
+            take_unfinished: self.options.mode == Mode::Once,
+        };
+        let tail = &mut self.fleet.tails[index];
+        let before = tail.read;
+        let pass = tail.fill(&mut fill);
+        if tail.read != before {
+            self.in_batch.push(index);
+        }
+        match pass {
+            Ok(Pass::BatchFull) => {
+                self.deliver()?;
+                Ok(true)
+            }
+            Ok(Pass::Drained) => {
+                tail.dirty = false;
+                if tail.gzip {
+                    // Its decompressor is not needed again.
+                    tail.source = None;
+                }
+                Ok(false)
+            }
+            Ok(Pass::Truncated) => {
+                // What was read of the old incarnation is still to be acknowledged as its own.
+                self.deliver()?;
+                let now = self.now();
+                self.fleet.restart(&mut self.registry, index, now);
+                Ok(true)
+            }
+            Ok(Pass::Moved) => {
+                // The next look finds out where to.
+                tail.dirty = false;
+                Ok(false)
+            }
+            Err(error) => {
+                let path = tail.path.display();
+                tracing::warn!(%path, %error, "file cannot be read on");
+                tail.dirty = false;
+                tail.source = None;
+                Ok(false)
+            }
+        }
+    }
+
+    /// Delivers the batch, then moves the registry past it.
+    fn deliver(&mut self) -> Result<(), CollectError> {
+        if !self.batch.events().is_empty() {
+            if self.registry.must_save_before_delivery() {
+                self.registry.save()?;
+            }
+            let events = self.batch.events();
+            let delivery = self.sink.deliver(events).map_err(CollectError::Sink)?;
+            let kept = self.dead_letters.keep(events, &delivery.rejected);
+            kept.map_err(|source| CollectError::Io {
+                action: "keep refused events in",
+                path: self.dead_letters.path().to_owned(),
+                source,
+            })?;
+            self.counters.events_acked += delivery.acked;
+            self.counters.events_duplicate += delivery.duplicates;
+            self.counters.events_rejected += delivery.rejected.len() as u64;
+            self.counters.retries += delivery.retries;
+            self.batch.clear();
+        }
+        let now_ms = self.now().wall_ms;
+        for index in std::mem::take(&mut self.in_batch) {
+            let tail = &mut self.fleet.tails[index];
+            let position = tail.read;
+            let entry = self.registry.get(tail.slot);
+            let (mut start, mut head) = (entry.start, entry.head);
+            if !tail.gzip && head.bytes < HEAD_BYTES_MAX {
+                let grown = file_head(tail.source.as_mut());
+                // Whatever is there now must begin with what was there when the head was taken;
+                // if not, the next read finds out.
+                if head.matches(&grown) {
+                    (start, head) = (Start::of(&grown), Head::of(&grown));
+                }
+            }
+            let parser = tail.parser;
+            self.registry.update(tail.slot, |entry| {
+                entry.position = position;
+                entry.head = head;
+                entry.start = start;
+                entry.parser = parser.map(|parser| parser.as_str().to_owned());
+                entry.updated_ms = now_ms;
+            });
+        }
+        self.tell_progress();
+        self.save_if_due()
+    }
+
+    fn save_if_due(&mut self) -> Result<(), CollectError> {
+        let now = self.world.clock.monotonic();
+        if now.saturating_sub(self.saved_at) >= self.options.registry_interval {
+            self.registry.save()?;
+            self.saved_at = now;
+        }
+        Ok(())
+    }
+
+    fn report(&mut self) -> CollectReport {
+        self.tell_progress();
+        let mut files: Vec<FileReport> = self
+            .fleet
+            .tails
+            .iter()
+            .map(|tail| FileReport {
+                path: tail.path.clone(),
+                parser: tail
+                    .parser
+                    .map_or_else(String::new, |p| p.as_str().to_owned()),
+                offset_bytes: self.registry.get(tail.slot).position.offset,
+            })
+            .collect();
+        files.sort_by(|a, b| a.path.cmp(&b.path));
+        files.truncate(REPORT_FILES_MAX);
+        let skipped = self.fleet.skipped.iter().take(REPORT_FILES_MAX);
+        let skipped = skipped.map(|(path, reason)| Skipped {
+            path: path.clone(),
+            reason: reason.clone(),
+        });
+        CollectReport {
+            counters: self.counters,
+            files,
+            skipped: skipped.collect(),
+        }
+    }
+}
+
+/// The first bytes of a file, as far as it can be read.
+fn file_head(source: Option<&mut Source>) -> Vec<u8> {
+    let mut start = vec![0; HEAD_BYTES_MAX];
+    let got = source.and_then(|source| source.read_at(0, &mut start).ok());
+    start.truncate(got.map_or(0, |got| got.bytes));
+    start
+}

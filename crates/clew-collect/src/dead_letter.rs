@@ -1,0 +1,93 @@
+//! Events that the sink refused for good are kept in a file beside the registry, one JSON object
+//! a line, so that they can be repaired and sent again by hand.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clew_platform::{Disk, DiskFile};
+
+use crate::event::Event;
+use crate::json::{push_number, push_text};
+use crate::sink::Rejection;
+
+/// The file grows to this size; further events are only counted and logged.
+const DEAD_LETTER_BYTES_MAX: u64 = 256 << 20;
+/// Rejections that are logged one by one; a broken mapping rejects millions.
+const LOGGED_MAX: u64 = 20;
+
+#[derive(Debug)]
+pub(crate) struct DeadLetters {
+    disk: Arc<dyn Disk>,
+    path: PathBuf,
+    logged: u64,
+}
+
+impl DeadLetters {
+    pub(crate) fn new(disk: Arc<dyn Disk>, path: PathBuf) -> Self {
+        DeadLetters {
+            disk,
+            path,
+            logged: 0,
+        }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Appends the refused events of a batch and makes them durable.
+    pub(crate) fn keep(&mut self, batch: &[Event], rejections: &[Rejection]) -> io::Result<()> {
+        if rejections.is_empty() {
+            return Ok(());
+        }
+        let mut lines = Vec::new();
+        for rejection in rejections {
+            let Some(event) = batch.get(rejection.event_index) else {
+                continue;
+            };
+            self.log(event, rejection);
+            lines.extend_from_slice(b"{\"status\":");
+            push_number(&mut lines, u64::from(rejection.status));
+            lines.extend_from_slice(b",\"reason\":");
+            push_text(&mut lines, &rejection.reason);
+            lines.extend_from_slice(b",\"id\":");
+            push_text(&mut lines, &event.id);
+            lines.extend_from_slice(b",\"document\":");
+            lines.extend_from_slice(&event.document);
+            lines.extend_from_slice(b"}\n");
+        }
+        let mut file = self.open()?;
+        let end = file.len()?;
+        if end + lines.len() as u64 > DEAD_LETTER_BYTES_MAX {
+            tracing::warn!(
+                count = rejections.len(),
+                "dead-letter file is full, events dropped"
+            );
+            return Ok(());
+        }
+        file.write_all_at(&lines, end)?;
+        file.sync_data()
+    }
+
+    fn open(&self) -> io::Result<Box<dyn DiskFile>> {
+        if self.disk.exists(&self.path) {
+            return self.disk.open(&self.path);
+        }
+        let folder = self
+            .path
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty());
+        let file = self.disk.create_new(&self.path)?;
+        self.disk.sync_dir(folder.unwrap_or(Path::new(".")))?;
+        Ok(file)
+    }
+
+    fn log(&mut self, event: &Event, rejection: &Rejection) {
+        self.logged += 1;
+        if self.logged <= LOGGED_MAX {
+            let (status, reason) = (rejection.status, rejection.reason.as_str());
+            tracing::warn!(id = event.id, status, reason, "event rejected for good");
+        }
+    }
+}

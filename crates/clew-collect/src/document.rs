@@ -1,0 +1,195 @@
+//! From a framed line to the JSON document and the id a sink receives. Everything that is the
+//! same for all lines of a file is escaped once.
+
+use std::borrow::Cow;
+
+use crate::event::{EpochMillis, Event};
+use crate::json::{push_escaped, push_number, push_text};
+use crate::parse::{Civil, ParserName, Record, Times};
+
+/// What the documents of one file share.
+#[derive(Debug)]
+pub(crate) struct Origin {
+    path_json: Vec<u8>,
+    key: u64,
+}
+
+impl Origin {
+    pub(crate) fn new(path: &str, key: u64) -> Self {
+        let mut path_json = Vec::new();
+        push_text(&mut path_json, path);
+        Origin { path_json, key }
+    }
+}
+
+/// One framed line (or stanza) and its place.
+pub(crate) struct Line<'a> {
+    pub(crate) bytes: &'a [u8],
+    /// Where it starts in the file.
+    pub(crate) offset: u64,
+    /// The checksum of the file up to the line's end.
+    pub(crate) checksum: u32,
+    /// Whether the end was cut off.
+    pub(crate) cut: bool,
+}
+
+/// Whether a line's own parser took it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Taken {
+    ByItsParser,
+    AsPlain,
+}
+
+/// Turns lines into events.
+#[derive(Debug)]
+pub(crate) struct Encoder {
+    host_json: Vec<u8>,
+    pub(crate) times: Times,
+    record: Record,
+}
+
+impl Encoder {
+    pub(crate) fn new(host: &str, times: Times) -> Self {
+        let mut host_json = Vec::new();
+        push_text(&mut host_json, host);
+        Encoder {
+            host_json,
+            times,
+            record: Record::default(),
+        }
+    }
+
+    /// Fills a cleared event. Bytes that are not UTF-8 become replacement characters; NUL bytes
+    /// in front (the hole a writer leaves after a truncation it did not notice) are dropped.
+    pub(crate) fn encode(
+        &mut self,
+        line: &Line<'_>,
+        parser: ParserName,
+        origin: &Origin,
+        event: &mut Event,
+    ) -> Taken {
+        let start = line
+            .bytes
+            .iter()
+            .position(|&byte| byte != 0)
+            .unwrap_or(line.bytes.len());
+        let text = match std::str::from_utf8(&line.bytes[start..]) {
+            Ok(text) => Cow::Borrowed(text),
+            Err(_) => String::from_utf8_lossy(&line.bytes[start..]),
+        };
+        self.record.clear();
+        let taken = match parser.parse(&text, &mut self.times, &mut self.record) {
+            Some(()) => Taken::ByItsParser,
+            None => {
+                self.record.clear();
+                // Plain takes every line; what it found, if anything, is in the record.
+                let _ = ParserName::Plain.parse(&text, &mut self.times, &mut self.record);
+                Taken::AsPlain
+            }
+        };
+        let timestamp = self.record.timestamp_ms.unwrap_or(self.times.now_ms);
+        event.timestamp = EpochMillis(timestamp);
+        event.set_id(origin.key, line.offset, line.checksum);
+        self.write(&text, (parser, taken), (line, origin), event);
+        taken
+    }
+
+    fn write(
+        &self,
+        text: &str,
+        (parser, taken): (ParserName, Taken),
+        (line, origin): (&Line<'_>, &Origin),
+        event: &mut Event,
+    ) {
+        let out = &mut event.document;
+        out.extend_from_slice(b"{\"@timestamp\":\"");
+        Civil::from_utc_ms(event.timestamp.0).push_iso(out);
+        out.extend_from_slice(b"\",\"message\":\"");
+        push_escaped(out, text.as_bytes());
+        out.extend_from_slice(b"\",\"event\":{\"dataset\":\"");
+        out.extend_from_slice(parser.as_str().as_bytes());
+        out.push(b'"');
+        if taken == Taken::AsPlain {
+            out.extend_from_slice(b",\"parse_error\":true");
+        }
+        push_members(out, b",", self.record.event.bytes());
+        out.extend_from_slice(b"},\"host\":{\"name\":");
+        out.extend_from_slice(&self.host_json);
+        out.extend_from_slice(b"},\"log\":{\"file\":{\"path\":");
+        out.extend_from_slice(&origin.path_json);
+        out.extend_from_slice(b"},\"offset\":");
+        push_number(out, line.offset);
+        if let Some(level) = self.record.level {
+            out.extend_from_slice(b",\"level\":\"");
+            out.extend_from_slice(level.as_bytes());
+            out.push(b'"');
+        }
+        if line.cut {
+            out.extend_from_slice(b",\"flags\":[\"truncated\"]");
+        }
+        push_members(out, b",", self.record.log.bytes());
+        out.push(b'}');
+        push_members(out, b",", self.record.fields.bytes());
+        out.push(b'}');
+    }
+}
+
+fn push_members(out: &mut Vec<u8>, before: &[u8], members: &[u8]) {
+    if !members.is_empty() {
+        out.extend_from_slice(before);
+        out.extend_from_slice(members);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jiff::tz::TimeZone;
+
+    fn encode(parser: ParserName, bytes: &[u8], cut: bool) -> (Taken, Event) {
+        let mut encoder = Encoder::new("h\"1", Times::new(TimeZone::UTC));
+        encoder.times.now_ms = 1_767_323_045_678;
+        let line = Line {
+            bytes,
+            offset: 17,
+            checksum: 0xabc,
+            cut,
+        };
+        let mut event = Event::default();
+        let taken = encoder.encode(&line, parser, &Origin::new("/l/é", 7), &mut event);
+        serde_json::from_slice::<serde_json::Value>(&event.document).unwrap();
+        (taken, event)
+    }
+
+    #[test]
+    fn a_document_has_the_common_fields_and_the_parsers() {
+        let line = b"2025-06-24 14:36:25 startup archives unpack";
+        let (taken, event) = encode(ParserName::Dpkg, line, false);
+        assert_eq!(taken, Taken::ByItsParser);
+        assert_eq!(event.id, "0000000000000007-11-00000abc");
+        assert_eq!(event.timestamp, EpochMillis(1_750_775_785_000));
+        assert_eq!(
+            String::from_utf8(event.document).unwrap(),
+            concat!(
+                r#"{"@timestamp":"2025-06-24T14:36:25.000Z","message":"2025-06-24 14:36:25 startup archives unpack","#,
+                r#""event":{"dataset":"dpkg","action":"startup"},"host":{"name":"h\"1"},"#,
+                r#""log":{"file":{"path":"/l/é"},"offset":17},"dpkg":{"startup":"archives","step":"unpack"}}"#
+            )
+        );
+    }
+
+    #[test]
+    fn a_refused_line_is_marked_and_kept_with_its_bad_bytes_replaced() {
+        let (taken, event) = encode(ParserName::Syslog, b"\0\0ERROR caf\xe9\t", true);
+        assert_eq!(taken, Taken::AsPlain);
+        assert_eq!(
+            String::from_utf8(event.document).unwrap(),
+            concat!(
+                r#"{"@timestamp":"2026-01-02T03:04:05.678Z","message":"ERROR caf"#,
+                "\u{fffd}",
+                r#"\t","event":{"dataset":"syslog","parse_error":true},"host":{"name":"h\"1"},"#,
+                r#""log":{"file":{"path":"/l/é"},"offset":17,"level":"error","flags":["truncated"]}}"#
+            )
+        );
+    }
+}

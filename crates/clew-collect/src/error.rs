@@ -1,0 +1,66 @@
+//! Everything that ends a run early. Trouble with one file is not here: it is in the report.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::sink::SinkError;
+
+/// Why a run could not start or had to end.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CollectError {
+    /// An option has a value that cannot work.
+    #[error("option {option} {reason}")]
+    Option {
+        /// The field of [`crate::CollectOptions`].
+        option: &'static str,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A named path does not exist or cannot be listed.
+    #[error("cannot {action} {}", path.display())]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// On which path.
+        path: PathBuf,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// The registry exists but cannot be understood. Starting without it would send every file
+    /// again, so that is left to a person: repair the file or move it away.
+    #[error("registry {} is broken: {reason}", path.display())]
+    RegistryBroken {
+        /// The registry file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The sink gave up for a reason that trying again cannot cure.
+    #[error("the sink gave up")]
+    Sink(#[source] SinkError),
+}
+
+/// What a caller should do about a [`CollectError`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// The options or the request are wrong.
+    Invalid,
+    /// The world (disk, network) refused; trying again later may help.
+    Unavailable,
+    /// Stored state is damaged.
+    Corrupt,
+}
+
+impl CollectError {
+    /// What the caller should do about it.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            CollectError::Option { .. } | CollectError::Sink(SinkError::Refused { .. }) => {
+                ErrorKind::Invalid
+            }
+            CollectError::Io { .. } | CollectError::Sink(_) => ErrorKind::Unavailable,
+            CollectError::RegistryBroken { .. } => ErrorKind::Corrupt,
+        }
+    }
+}

@@ -1,0 +1,330 @@
+//! What a file that is not being read yet is: one that was read before, a copy that a rotation
+//! made of one, a new one, or none that should be read.
+
+use std::io;
+
+use super::SkipReason;
+use super::content;
+use super::discover::{Candidate, Wanted};
+use super::file_system;
+use super::fleet::{Fleet, Now, Patience, file_key};
+use super::names::{is_rotated, stem};
+use super::source::Source;
+use super::tail::{Tail, window_bytes_at_start};
+use crate::document::Origin;
+use crate::fingerprint::{HEAD_BYTES_MAX, Head, Position, Start};
+use crate::options::ParserChoice;
+use crate::registry::{Entry, Registry, Slot};
+
+/// Bytes by which text is told from other content.
+const SAMPLE_BYTES: usize = 8 << 10;
+/// A file changed this recently may still be in the making.
+const RECENT_MS: i64 = 2_000;
+/// Equal beginnings of this length are no accident, even in different folders.
+const TELLING_BYTES: u64 = HEAD_BYTES_MAX as u64;
+
+/// What a file turned out to be.
+enum Verdict {
+    /// The same incarnation as this entry.
+    Resume(Slot),
+    /// A copy of what this entry read; the rest begins at the position.
+    Continue(Slot, Position),
+    New,
+    /// Not clear yet.
+    Wait,
+    /// Nothing this run was asked for.
+    Ignore,
+    Refuse(SkipReason),
+}
+
+/// A candidate that was opened.
+struct Opened<'a> {
+    candidate: &'a Candidate,
+    name: &'a str,
+    source: Source,
+    sample: Vec<u8>,
+}
+
+impl Fleet {
+    pub(super) fn admit(
+        &mut self,
+        registry: &mut Registry,
+        mut candidate: Candidate,
+        now: Now,
+        patience: Patience,
+    ) {
+        if let Some((stat, reason)) = self.refused.get(&candidate.path)
+            && *stat == candidate.stat
+        {
+            return self.skip(&candidate, reason.clone());
+        }
+        if candidate.stat.size_bytes == 0 {
+            // What it held before, if we knew it, is over.
+            for slot in registry.of_file(candidate.stat.file) {
+                if registry.get(slot).position.offset > 0 {
+                    registry.retire(slot, now.wall_ms);
+                }
+            }
+            return self.skip(&candidate, SkipReason::Empty);
+        }
+        match file_system::open(&candidate.path) {
+            Err(error) => self.refuse(&candidate, SkipReason::Unreadable(error.to_string())),
+            // Renamed between the look and the opening: the next look sees both.
+            Ok((_, stat)) if stat.file != candidate.stat.file => {}
+            Ok((file, stat)) => {
+                candidate.stat = stat;
+                let name = candidate.path.file_name().and_then(|name| name.to_str());
+                let name = name.unwrap_or_default().to_owned();
+                let mut sample = vec![0; SAMPLE_BYTES];
+                let opened = Source::new(file).and_then(|mut source| {
+                    let got = source.read_at(0, &mut sample)?;
+                    sample.truncate(got.bytes);
+                    Ok(Opened {
+                        candidate: &candidate,
+                        name: &name,
+                        source,
+                        sample,
+                    })
+                });
+                let verdict = opened.and_then(|mut opened| {
+                    let verdict = decide(registry, &mut opened, now, patience)?;
+                    Ok((verdict, opened))
+                });
+                match verdict {
+                    Ok((verdict, opened)) => self.follow_verdict(registry, verdict, opened, now),
+                    Err(error) => {
+                        self.refuse(&candidate, SkipReason::Unreadable(error.to_string()));
+                    }
+                }
+            }
+        }
+    }
+
+    fn skip(&mut self, candidate: &Candidate, reason: SkipReason) {
+        if candidate.wanted == Wanted::Asked {
+            self.skipped.insert(candidate.path.clone(), reason);
+        }
+    }
+
+    /// Skips until the file changes.
+    fn refuse(&mut self, candidate: &Candidate, reason: SkipReason) {
+        self.refused
+            .insert(candidate.path.clone(), (candidate.stat, reason.clone()));
+        self.skip(candidate, reason);
+    }
+
+    fn follow_verdict(
+        &mut self,
+        registry: &mut Registry,
+        verdict: Verdict,
+        opened: Opened<'_>,
+        now: Now,
+    ) {
+        let candidate = opened.candidate;
+        let path = candidate.path.to_string_lossy().into_owned();
+        let file = candidate.stat.file;
+        let slot = match verdict {
+            Verdict::Ignore => return,
+            Verdict::Wait => return self.skip(candidate, SkipReason::BeingRotated),
+            Verdict::Refuse(reason) => return self.refuse(candidate, reason),
+            Verdict::Resume(slot) => {
+                registry.revive(slot);
+                if registry.get(slot).path != path {
+                    registry.update(slot, |entry| entry.path = path);
+                }
+                slot
+            }
+            Verdict::Continue(origin, position) => {
+                let head = Head::of(&opened.sample);
+                let origin = registry.get(origin).clone();
+                let retired_ms = None;
+                let start = Start::of(&opened.sample);
+                registry.insert(Entry {
+                    path,
+                    file,
+                    start,
+                    head,
+                    position,
+                    retired_ms,
+                    ..origin
+                })
+            }
+            Verdict::New => {
+                let before = registry.of_file(file);
+                let generation = before
+                    .iter()
+                    .map(|slot| registry.get(*slot).generation + 1)
+                    .max();
+                let generation = generation.unwrap_or(0);
+                registry.insert(Entry {
+                    first_path: path.clone(),
+                    path,
+                    file,
+                    generation,
+                    key: file_key(&self.options.host, file, generation, now),
+                    start: Start::of(&opened.sample),
+                    head: Head::of(&opened.sample),
+                    position: Position::default(),
+                    parser: None,
+                    updated_ms: now.wall_ms,
+                    retired_ms: None,
+                })
+            }
+        };
+        self.start_tail(registry.get(slot), slot, opened);
+    }
+
+    fn start_tail(&mut self, entry: &Entry, slot: Slot, opened: Opened<'_>) {
+        let parser = match self.options.choice {
+            ParserChoice::Named(parser) => Some(parser),
+            ParserChoice::Auto => entry.parser.as_deref().and_then(|name| name.parse().ok()),
+        };
+        let gzip = opened.source.is_gzip();
+        self.by_file.insert(entry.file, self.tails.len());
+        self.tails.push(Tail {
+            slot,
+            file: entry.file,
+            path: opened.candidate.path.clone(),
+            stat: opened.candidate.stat,
+            gzip,
+            // A decompressor holds memory: it is made again when the file's turn comes.
+            source: if gzip { None } else { Some(opened.source) },
+            origin: Origin::new(&entry.first_path, entry.key),
+            parser,
+            read: entry.position,
+            skipping: None,
+            window_bytes: window_bytes_at_start(),
+            dirty: true,
+            gone_since: None,
+            closing: false,
+        });
+        self.found += 1;
+    }
+}
+
+fn decide(
+    registry: &mut Registry,
+    opened: &mut Opened<'_>,
+    now: Now,
+    patience: Patience,
+) -> io::Result<Verdict> {
+    let candidate = opened.candidate;
+    // Only the newest incarnation can still be the file's content.
+    if let Some(&slot) = registry.of_file(candidate.stat.file).last() {
+        if resumes(registry.get(slot), opened)? {
+            return Ok(Verdict::Resume(slot));
+        }
+        registry.retire(slot, now.wall_ms);
+    }
+    // While the uncompressed file is there, compression has not ended.
+    if patience == Patience::Wait
+        && opened.source.is_gzip()
+        && candidate
+            .path
+            .extension()
+            .is_some_and(|extension| extension == "gz")
+        && candidate.path.with_extension("").exists()
+    {
+        return Ok(Verdict::Wait);
+    }
+    if let Some(reason) = content::refuse(&opened.sample) {
+        return Ok(Verdict::Refuse(reason));
+    }
+    if is_rotated(opened.name)
+        && let Some(verdict) = continues(registry, opened, now, patience)?
+    {
+        return Ok(verdict);
+    }
+    let wanted = candidate.wanted == Wanted::Asked || is_newer(registry, opened);
+    Ok(if wanted {
+        Verdict::New
+    } else {
+        Verdict::Ignore
+    })
+}
+
+/// Whether the file still holds what the entry read.
+fn resumes(entry: &Entry, opened: &mut Opened<'_>) -> io::Result<bool> {
+    if !entry.head.matches(&opened.sample) {
+        return Ok(false);
+    }
+    if opened.source.is_gzip() {
+        return Ok(true);
+    }
+    let lead_bytes = entry.position.lead_bytes();
+    let mut lead = vec![0; usize::try_from(lead_bytes).unwrap_or(0)];
+    let got = opened
+        .source
+        .read_at(entry.position.offset - lead_bytes, &mut lead)?;
+    Ok(got.bytes == lead.len() && crc32c::crc32c(&lead) == entry.position.lead)
+}
+
+/// Whether the file is a rotation's copy of one that was read.
+fn continues(
+    registry: &Registry,
+    opened: &mut Opened<'_>,
+    now: Now,
+    patience: Patience,
+) -> io::Result<Option<Verdict>> {
+    let stem = stem(opened.name);
+    let mut origins: Vec<(Slot, &Entry)> = registry
+        .of_stem(&stem)
+        .iter()
+        .map(|slot| (*slot, registry.get(*slot)))
+        .filter(|(_, entry)| may_be_origin(entry, opened))
+        .collect();
+    // The furthest position that fits leaves the least to send.
+    origins.sort_by_key(|(_, entry)| std::cmp::Reverse(entry.position.offset));
+    let now_ms = i64::try_from(now.wall_ms).unwrap_or(i64::MAX);
+    let recent = now_ms.saturating_sub(opened.candidate.stat.modified_ms) < RECENT_MS;
+    let mut shorter = None;
+    for (slot, entry) in origins {
+        // While the original lives and the copy grows, neither says where the copy will end.
+        let wait = patience == Patience::Wait && recent && entry.retired_ms.is_none();
+        if wait && opened.sample.len() < entry.head.bytes {
+            return Ok(Some(Verdict::Wait));
+        }
+        if !entry.start.matches(&opened.sample) {
+            continue;
+        }
+        let (checksum, bytes) = opened.source.prefix_checksum(entry.position.offset)?;
+        if bytes == entry.position.offset && checksum == entry.position.checksum {
+            let verdict = Verdict::Continue(slot, entry.position);
+            return Ok(Some(if wait { Verdict::Wait } else { verdict }));
+        }
+        if bytes < entry.position.offset {
+            if wait {
+                return Ok(Some(Verdict::Wait));
+            }
+            // The copy was made before the last lines we read. Its lines get the original's ids,
+            // which contain a checksum of all that is before them: those that were sent are
+            // recognised by the sink, and others cannot be mistaken for them.
+            shorter.get_or_insert(slot);
+        }
+    }
+    Ok(shorter.map(|slot| Verdict::Continue(slot, Position::default())))
+}
+
+/// Names and folders first: small files with equal content are common.
+fn may_be_origin(entry: &Entry, opened: &Opened<'_>) -> bool {
+    let folder = opened.candidate.path.parent();
+    let same_folder = std::path::Path::new(&entry.path).parent() == folder;
+    entry.file != opened.candidate.stat.file
+        && (same_folder || entry.position.offset >= TELLING_BYTES)
+}
+
+/// Whether a sibling of a file given by name was written after that file was last read: then the
+/// file was rotated more than once meanwhile.
+fn is_newer(registry: &Registry, opened: &Opened<'_>) -> bool {
+    let folder = opened.candidate.path.parent();
+    let last_read = registry
+        .of_stem(&stem(opened.name))
+        .iter()
+        .map(|slot| registry.get(*slot))
+        .filter(|entry| std::path::Path::new(&entry.path).parent() == folder)
+        .map(|entry| i64::try_from(entry.updated_ms).unwrap_or(i64::MAX))
+        .max();
+    // Modification times come from a clock that ticks every few milliseconds.
+    const TICK_MS: i64 = 10;
+    last_read.is_some_and(|at| opened.candidate.stat.modified_ms + TICK_MS >= at)
+}

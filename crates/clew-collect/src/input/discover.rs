@@ -1,0 +1,265 @@
+//! From the paths a run was given to the files there are now.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use super::file_system::{self, Stat};
+use super::glob::{is_pattern, name_matches};
+use super::names::{is_rotated, stem};
+use super::{SkipReason, file_system::Name};
+
+/// Folders inside folders that are walked.
+const DEPTH_MAX: usize = 40;
+/// Files that one run reads.
+const FILES_MAX: usize = 100_000;
+
+/// Why a file is a candidate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// It is named, lies in a named folder or fits a pattern.
+    Asked,
+    /// It is what a rotation may have made of a named file: only worth reading if it continues
+    /// what was read before.
+    IfItContinues,
+}
+
+/// A file there is.
+#[derive(Clone, Debug)]
+pub(crate) struct Candidate {
+    pub(crate) path: PathBuf,
+    pub(crate) stat: Stat,
+    pub(crate) wanted: Wanted,
+}
+
+/// What there is.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    pub(crate) files: Vec<Candidate>,
+    pub(crate) skipped: Vec<(PathBuf, SkipReason)>,
+    /// The folders looked into: changes in them may change the answer.
+    pub(crate) folders: BTreeSet<PathBuf>,
+}
+
+/// Finds the files; paths in `excluded` are the collector's own.
+pub(crate) fn discover(paths: &[PathBuf], excluded: &[PathBuf]) -> Found {
+    let mut finder = Finder {
+        found: Found::default(),
+        excluded,
+        seen: BTreeSet::new(),
+    };
+    let mut named = Vec::new();
+    for path in paths {
+        let pattern = path.to_str().is_some_and(is_pattern);
+        match file_system::stat(path) {
+            Ok(stat) if stat.is_folder => finder.walk(path, 0),
+            Err(_) if pattern => finder.expand(path),
+            _ => {
+                finder.add(path, Wanted::Asked);
+                named.push(path);
+            }
+        }
+    }
+    // Last, so that a sibling that was asked for itself is already known as such.
+    for path in named {
+        finder.add_siblings(path);
+    }
+    finder.found
+}
+
+struct Finder<'a> {
+    found: Found,
+    excluded: &'a [PathBuf],
+    seen: BTreeSet<PathBuf>,
+}
+
+impl Finder<'_> {
+    fn list(&mut self, folder: &Path) -> Vec<Name> {
+        self.found.folders.insert(folder.to_owned());
+        match file_system::list(folder) {
+            Ok(names) => names,
+            Err(error) => {
+                self.skip(folder, SkipReason::Unreadable(error.to_string()));
+                Vec::new()
+            }
+        }
+    }
+
+    fn skip(&mut self, path: &Path, reason: SkipReason) {
+        self.found.skipped.push((path.to_owned(), reason));
+    }
+
+    fn walk(&mut self, folder: &Path, depth: usize) {
+        if depth > DEPTH_MAX {
+            return self.skip(folder, SkipReason::TooMany);
+        }
+        for name in self.list(folder) {
+            if name.is_folder {
+                self.walk(&name.path, depth + 1);
+            } else {
+                self.add(&name.path, Wanted::Asked);
+            }
+        }
+    }
+
+    /// What a rotation may have made of a file that was given by name: it may hold its end.
+    fn add_siblings(&mut self, path: &Path) {
+        let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
+            return;
+        };
+        if is_rotated(name) {
+            return;
+        }
+        let folder = path
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty());
+        for sibling in self.list(folder.unwrap_or(Path::new("."))) {
+            let sibling_name = sibling.path.file_name().and_then(|name| name.to_str());
+            let rotated = sibling_name.is_some_and(|other| other != name && stem(other) == name);
+            if rotated && !sibling.is_folder {
+                self.add(&sibling.path, Wanted::IfItContinues);
+            }
+        }
+    }
+
+    fn expand(&mut self, pattern: &Path) {
+        let mut base = PathBuf::new();
+        let mut parts = Vec::new();
+        for component in pattern.components() {
+            match component {
+                Component::Normal(name) => match name.to_str() {
+                    Some(text) if is_pattern(text) || !parts.is_empty() => parts.push(text),
+                    _ => base.push(component),
+                },
+                _ => base.push(component),
+            }
+        }
+        let base = if base.as_os_str().is_empty() {
+            PathBuf::from(".")
+        } else {
+            base
+        };
+        self.expand_below(&base, &parts, 0);
+    }
+
+    fn expand_below(&mut self, folder: &Path, parts: &[&str], depth: usize) {
+        let Some((&first, rest)) = parts.split_first() else {
+            return;
+        };
+        if depth > DEPTH_MAX {
+            return;
+        }
+        if first == "**" {
+            self.expand_below(folder, rest, depth + 1);
+        }
+        for name in self.list(folder) {
+            let Some(text) = name.path.file_name().and_then(|name| name.to_str()) else {
+                continue;
+            };
+            match (first, name.is_folder) {
+                ("**", true) if !text.starts_with('.') => {
+                    self.expand_below(&name.path, parts, depth + 1);
+                }
+                // At the end of a pattern, `**` means every file.
+                ("**", false) if rest.is_empty() && !text.starts_with('.') => {
+                    self.add(&name.path, Wanted::Asked)
+                }
+                ("**", _) => {}
+                (_, true) if name_matches(first, text) => {
+                    self.expand_below(&name.path, rest, depth + 1);
+                }
+                (_, false) if rest.is_empty() && name_matches(first, text) => {
+                    self.add(&name.path, Wanted::Asked);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn add(&mut self, path: &Path, wanted: Wanted) {
+        if self.excluded.iter().any(|own| own == path) || !self.seen.insert(path.to_owned()) {
+            return;
+        }
+        if path.to_str().is_none() {
+            return self.skip(path, SkipReason::NameNotText);
+        }
+        match file_system::stat(path) {
+            Ok(stat) if stat.is_file && self.found.files.len() < FILES_MAX => {
+                self.found.files.push(Candidate {
+                    path: path.to_owned(),
+                    stat,
+                    wanted,
+                });
+            }
+            Ok(stat) if stat.is_file => self.skip(path, SkipReason::TooMany),
+            // A link to a folder inside a walked folder leads somewhere else: not followed.
+            Ok(_) => self.skip(path, SkipReason::NotAFile),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                self.skip(path, SkipReason::Missing);
+            }
+            Err(error) => self.skip(path, SkipReason::Unreadable(error.to_string())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn folders_patterns_and_names_find_their_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        fs::create_dir_all(root.join("a/b")).unwrap();
+        for name in [
+            "x.log",
+            "x.log.1",
+            "y.txt",
+            "a/x.log",
+            "a/b/x.log",
+            "a/b/.x.log",
+            "own",
+        ] {
+            fs::write(root.join(name), name).unwrap();
+        }
+        std::os::unix::fs::symlink(root.join("nowhere"), root.join("broken")).unwrap();
+        std::os::unix::fs::symlink(root, root.join("a/loop")).unwrap();
+        let check = |path: &str, expected: &[&str]| {
+            let found = discover(&[root.join(path)], &[root.join("own")]);
+            let mut names: Vec<String> = found
+                .files
+                .iter()
+                .map(|file| {
+                    let name = file.path.strip_prefix(root).unwrap().to_str().unwrap();
+                    let mark = if file.wanted == Wanted::Asked {
+                        ""
+                    } else {
+                        "?"
+                    };
+                    format!("{name}{mark}")
+                })
+                .collect();
+            names.sort();
+            assert_eq!(names, expected, "{path}");
+            found.skipped.len()
+        };
+        let all = [
+            "a/b/.x.log",
+            "a/b/x.log",
+            "a/x.log",
+            "x.log",
+            "x.log.1",
+            "y.txt",
+        ];
+        assert_eq!(check("", &all), 2);
+        assert_eq!(check("x.log", &["x.log", "x.log.1?"]), 0);
+        assert_eq!(check("x.log.1", &["x.log.1"]), 0);
+        assert_eq!(check("z.log", &[]), 1);
+        assert_eq!(check("*.log*", &["x.log", "x.log.1"]), 0);
+        assert_eq!(check("*/x.log", &["a/x.log"]), 0);
+        assert_eq!(check("**/x.log", &["a/b/x.log", "a/x.log", "x.log"]), 0);
+        assert_eq!(check("a/**", &["a/b/x.log", "a/x.log"]), 1);
+        assert_eq!(check("[y-z].*", &["y.txt"]), 0);
+    }
+}

@@ -1,0 +1,92 @@
+//! The only module that touches other people's files. They are read through the standard library
+//! and not through the disk trait, because that one opens files for writing too and knows neither
+//! inodes nor modification times.
+
+use std::fs::{self, File, Metadata};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use serde::{Deserialize, Serialize};
+
+/// What the file system calls a file. The birth time, where there is one, tells a reused inode
+/// from the file that had it before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct FileId {
+    pub(crate) device: u64,
+    pub(crate) inode: u64,
+    pub(crate) born_ns: Option<u64>,
+}
+
+/// What a look at a file says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stat {
+    pub(crate) file: FileId,
+    pub(crate) size_bytes: u64,
+    pub(crate) modified_ms: i64,
+    pub(crate) is_file: bool,
+    pub(crate) is_folder: bool,
+}
+
+fn stat_of(metadata: &Metadata) -> Stat {
+    let born = metadata
+        .created()
+        .ok()
+        .and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+    Stat {
+        file: FileId {
+            device: metadata.dev(),
+            inode: metadata.ino(),
+            born_ns: born.and_then(|at| u64::try_from(at.as_nanos()).ok()),
+        },
+        size_bytes: metadata.len(),
+        modified_ms: metadata
+            .mtime()
+            .saturating_mul(1000)
+            .saturating_add(metadata.mtime_nsec() / 1_000_000),
+        is_file: metadata.is_file(),
+        is_folder: metadata.is_dir(),
+    }
+}
+
+/// Looks at what a path leads to, links followed.
+pub(crate) fn stat(path: &Path) -> io::Result<Stat> {
+    fs::metadata(path).map(|metadata| stat_of(&metadata))
+}
+
+/// Opens for reading and says what was opened: between a look and an opening, the name may have
+/// gone to another file.
+pub(crate) fn open(path: &Path) -> io::Result<(File, Stat)> {
+    let file = File::open(path)?;
+    let stat = stat_of(&file.metadata()?);
+    Ok((file, stat))
+}
+
+/// Looks at an open file.
+pub(crate) fn stat_open(file: &File) -> io::Result<Stat> {
+    file.metadata().map(|metadata| stat_of(&metadata))
+}
+
+/// One name in a folder.
+#[derive(Debug)]
+pub(crate) struct Name {
+    pub(crate) path: PathBuf,
+    pub(crate) is_folder: bool,
+}
+
+/// The names in a folder, sorted. A link to a folder is not a folder here, so that no walk can
+/// go in circles.
+pub(crate) fn list(folder: &Path) -> io::Result<Vec<Name>> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        names.push(Name {
+            path: entry.path(),
+            is_folder,
+        });
+    }
+    names.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(names)
+}

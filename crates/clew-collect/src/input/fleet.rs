@@ -1,0 +1,281 @@
+//! All files of a run: which there are, which of them are being read, and what a new look at the
+//! file system means for them.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::SkipReason;
+use super::discover::{Candidate, Wanted, discover};
+use super::file_system::{self, FileId, Stat};
+use super::tail::{Tail, window_bytes_at_start};
+use crate::document::Origin;
+use crate::fingerprint::{HEAD_BYTES_MAX, Head, Position, Start, hash_bytes};
+use crate::options::ParserChoice;
+use crate::registry::{Entry, Registry};
+
+/// How long a file that no path leads to is still read, after its last byte: its writer may not
+/// have noticed yet.
+const GONE_KEPT: Duration = Duration::from_secs(5);
+/// Files held open while nothing happens to them.
+const OPEN_FILES_MAX: usize = 400;
+
+/// What a fleet needs to know of the run.
+#[derive(Debug)]
+pub(crate) struct FleetOptions {
+    pub(crate) paths: Vec<PathBuf>,
+    /// The collector's own files.
+    pub(crate) excluded: Vec<PathBuf>,
+    pub(crate) host: String,
+    pub(crate) choice: ParserChoice,
+}
+
+/// The time of one look.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Now {
+    pub(crate) wall_ms: u64,
+    pub(crate) monotonic: Duration,
+}
+
+/// What to do about a file that a rotation may still be writing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Patience {
+    /// Leave it for a later look.
+    Wait,
+    /// There is no later look.
+    Decide,
+}
+
+/// The files.
+#[derive(Debug)]
+pub(crate) struct Fleet {
+    pub(super) options: FleetOptions,
+    pub(crate) tails: Vec<Tail>,
+    pub(super) by_file: HashMap<FileId, usize>,
+    /// What the last look left alone.
+    pub(crate) skipped: BTreeMap<PathBuf, SkipReason>,
+    /// Files that were opened and refused, as they were then.
+    pub(super) refused: HashMap<PathBuf, (Stat, SkipReason)>,
+    pub(crate) folders: BTreeSet<PathBuf>,
+    /// Files ever read.
+    pub(crate) found: u64,
+    /// Files that began again.
+    pub(crate) restarted: u64,
+}
+
+impl Fleet {
+    pub(crate) fn new(options: FleetOptions) -> Self {
+        Fleet {
+            options,
+            tails: Vec::new(),
+            by_file: HashMap::new(),
+            skipped: BTreeMap::new(),
+            refused: HashMap::new(),
+            folders: BTreeSet::new(),
+            found: 0,
+            restarted: 0,
+        }
+    }
+
+    /// Looks at the file system. No event may be under way: positions in the registry have to
+    /// be those of the tails.
+    pub(crate) fn look(&mut self, registry: &mut Registry, now: Now, patience: Patience) {
+        let found = discover(&self.options.paths, &self.options.excluded);
+        self.skipped = found.skipped.into_iter().collect();
+        self.folders = found.folders;
+        let mut present: HashMap<FileId, PathBuf> = HashMap::new();
+        let mut fresh = Vec::new();
+        for candidate in found.files {
+            let file = candidate.stat.file;
+            if let Some(first) = present.get(&file) {
+                if candidate.wanted == Wanted::Asked {
+                    self.skipped
+                        .insert(candidate.path, SkipReason::SameAs(first.clone()));
+                }
+                continue;
+            }
+            present.insert(file, candidate.path.clone());
+            match self.by_file.get(&file) {
+                Some(&index) => self.refresh(registry, index, &candidate, now),
+                None => fresh.push(candidate),
+            }
+        }
+        let paths: HashSet<&PathBuf> = fresh.iter().map(|candidate| &candidate.path).collect();
+        self.refused.retain(|path, _| paths.contains(path));
+        drop(paths);
+        self.see_off(registry, &present, now);
+        // Older files first: a rotated file comes before the one that replaced it.
+        fresh.sort_by(|a, b| (a.stat.modified_ms, &a.path).cmp(&(b.stat.modified_ms, &b.path)));
+        for candidate in fresh {
+            self.admit(registry, candidate, now, patience);
+        }
+        self.retire_lost(registry, now);
+        self.close_idle();
+    }
+
+    /// A known file, seen again.
+    fn refresh(&mut self, registry: &mut Registry, index: usize, seen: &Candidate, now: Now) {
+        let tail = &mut self.tails[index];
+        tail.gone_since = None;
+        tail.closing = false;
+        if tail.path != seen.path {
+            tail.path.clone_from(&seen.path);
+            let path = seen.path.to_string_lossy().into_owned();
+            registry.update(tail.slot, |entry| entry.path = path);
+        }
+        if seen.stat != tail.stat {
+            tail.stat = seen.stat;
+            tail.dirty = true;
+        }
+        if !tail.gzip && seen.stat.size_bytes < tail.read.offset {
+            self.restart(registry, index, now);
+        }
+    }
+
+    /// A file whose content was replaced in place: its old incarnation ends, a new one begins.
+    pub(crate) fn restart(&mut self, registry: &mut Registry, index: usize, now: Now) {
+        let choice = self.options.choice;
+        let tail = &mut self.tails[index];
+        let generation = registry.get(tail.slot).generation + 1;
+        registry.retire(tail.slot, now.wall_ms);
+        let mut start = vec![0; HEAD_BYTES_MAX];
+        let got = tail
+            .source
+            .as_mut()
+            .and_then(|source| source.read_at(0, &mut start).ok());
+        let start = &start[..got.map_or(0, |got| got.bytes)];
+        let path = tail.path.to_string_lossy().into_owned();
+        let entry = Entry {
+            first_path: path.clone(),
+            path,
+            file: tail.file,
+            generation,
+            key: file_key(&self.options.host, tail.file, generation, now),
+            start: Start::of(start),
+            head: Head::of(start),
+            position: Position::default(),
+            parser: None,
+            updated_ms: now.wall_ms,
+            retired_ms: None,
+        };
+        tail.origin = Origin::new(&entry.first_path, entry.key);
+        tail.slot = registry.insert(entry);
+        tail.read = Position::default();
+        tail.skipping = None;
+        tail.window_bytes = window_bytes_at_start();
+        if choice == ParserChoice::Auto {
+            tail.parser = None;
+        }
+        if tail.gzip {
+            tail.source = None;
+        }
+        tail.dirty = true;
+        self.restarted += 1;
+    }
+
+    /// Files that no path leads to any more are read to their end, then left.
+    fn see_off(&mut self, registry: &mut Registry, present: &HashMap<FileId, PathBuf>, now: Now) {
+        let mut left = HashSet::new();
+        for tail in &mut self.tails {
+            if present.contains_key(&tail.file) {
+                continue;
+            }
+            let since = *tail.gone_since.get_or_insert(now.monotonic);
+            if tail.closing && !tail.dirty || tail.source.is_none() {
+                left.insert(tail.file);
+            } else if now.monotonic.saturating_sub(since) >= GONE_KEPT {
+                tail.closing = true;
+                tail.dirty = true;
+            } else {
+                tail.dirty = true;
+            }
+        }
+        for tail in self.tails.iter().filter(|tail| left.contains(&tail.file)) {
+            registry.retire(tail.slot, now.wall_ms);
+        }
+        if !left.is_empty() {
+            self.tails.retain(|tail| !left.contains(&tail.file));
+            self.by_file = self
+                .tails
+                .iter()
+                .enumerate()
+                .map(|(index, tail)| (tail.file, index))
+                .collect();
+        }
+    }
+
+    /// Entries whose file is neither read nor where it was are kept a while for its copies.
+    fn retire_lost(&self, registry: &mut Registry, now: Now) {
+        let reading: BTreeSet<_> = self.tails.iter().map(|tail| tail.slot).collect();
+        for slot in registry.live_slots() {
+            if reading.contains(&slot) {
+                continue;
+            }
+            let entry = registry.get(slot);
+            let there = file_system::stat(entry.path.as_ref());
+            if !there.is_ok_and(|stat| stat.file == entry.file) {
+                registry.retire(slot, now.wall_ms);
+            }
+        }
+        registry.forget_retired(now.wall_ms);
+    }
+
+    fn close_idle(&mut self) {
+        let open = self
+            .tails
+            .iter()
+            .filter(|tail| tail.source.is_some())
+            .count();
+        let idle =
+            |tail: &&mut Tail| tail.source.is_some() && !tail.dirty && tail.gone_since.is_none();
+        let excess = open.saturating_sub(OPEN_FILES_MAX);
+        let mut idle: Vec<&mut Tail> = self.tails.iter_mut().filter(idle).collect();
+        idle.sort_by_key(|tail| tail.stat.modified_ms);
+        for tail in idle.into_iter().take(excess) {
+            tail.source = None;
+        }
+    }
+
+    /// Marks the files at these paths as possibly longer; returns whether a look is needed,
+    /// because one of them is not read yet and may have to be.
+    pub(crate) fn touch(&mut self, paths: &BTreeSet<PathBuf>) -> bool {
+        let mut known = HashSet::new();
+        for tail in self
+            .tails
+            .iter_mut()
+            .filter(|tail| paths.contains(&tail.path))
+        {
+            tail.dirty = true;
+            known.insert(&tail.path);
+        }
+        let refused = |path: &&PathBuf| {
+            self.skipped.get(*path).is_some_and(|reason| {
+                !matches!(reason, SkipReason::Empty | SkipReason::BeingRotated)
+            }) || self.options.excluded.contains(path)
+        };
+        paths
+            .iter()
+            .any(|path| !known.contains(path) && !refused(&path))
+    }
+
+    /// Bytes that are known to lie ahead.
+    pub(crate) fn bytes_ahead(&self) -> u64 {
+        let ahead = |tail: &Tail| tail.stat.size_bytes.saturating_sub(tail.read.offset);
+        self.tails.iter().filter(|tail| !tail.gzip).map(ahead).sum()
+    }
+}
+
+/// The part of event ids that names an incarnation of a file. Without a birth time the moment of
+/// its discovery has to tell it from a later file with the same inode.
+pub(super) fn file_key(host: &str, file: FileId, generation: u32, now: Now) -> u64 {
+    let parts = [
+        file.device,
+        file.inode,
+        file.born_ns.unwrap_or(now.wall_ms),
+        u64::from(generation),
+    ];
+    let seed = hash_bytes(0, host.as_bytes());
+    parts
+        .iter()
+        .fold(seed, |key, part| hash_bytes(key, &part.to_le_bytes()))
+}

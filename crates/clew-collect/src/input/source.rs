@@ -1,0 +1,255 @@
+//! The bytes of a file by their offset, compressed or not.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::os::unix::fs::FileExt;
+
+use flate2::bufread::MultiGzDecoder;
+
+/// An open file.
+#[derive(Debug)]
+pub(crate) enum Source {
+    Plain(File),
+    Gzip(Box<Gzip>),
+}
+
+/// What one read brought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Got {
+    pub(crate) bytes: usize,
+    /// Whether the file ends there. A compressed file whose end is missing does not end.
+    pub(crate) at_end: bool,
+}
+
+impl Source {
+    /// Compressed if its first bytes say so, whatever its name.
+    pub(crate) fn new(file: File) -> io::Result<Source> {
+        let mut magic = [0; 2];
+        let compressed = file.read_at(&mut magic, 0)? == 2 && magic == [0x1f, 0x8b];
+        if compressed {
+            return Ok(Source::Gzip(Box::new(Gzip::new(file)?)));
+        }
+        Ok(Source::Plain(file))
+    }
+
+    pub(crate) fn is_gzip(&self) -> bool {
+        matches!(self, Source::Gzip(_))
+    }
+
+    /// The open file, for looking at it.
+    pub(crate) fn file(&self) -> &File {
+        match self {
+            Source::Plain(file) => file,
+            Source::Gzip(gzip) => &gzip.file,
+        }
+    }
+
+    /// Fills the buffer from an offset as far as the file goes.
+    pub(crate) fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> io::Result<Got> {
+        match self {
+            Source::Plain(file) => {
+                let mut bytes = 0;
+                while bytes < buffer.len() {
+                    match file.read_at(&mut buffer[bytes..], offset + bytes as u64) {
+                        Ok(0) => {
+                            return Ok(Got {
+                                bytes,
+                                at_end: true,
+                            });
+                        }
+                        Ok(count) => bytes += count,
+                        Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                        Err(error) => return Err(error),
+                    }
+                }
+                Ok(Got {
+                    bytes,
+                    at_end: false,
+                })
+            }
+            Source::Gzip(gzip) => gzip.read_at(offset, buffer),
+        }
+    }
+
+    /// The checksum of the first `bytes` bytes, and how many of them there are.
+    pub(crate) fn prefix_checksum(&mut self, bytes: u64) -> io::Result<(u32, u64)> {
+        let mut buffer = vec![0; 256 << 10];
+        let (mut checksum, mut done) = (0, 0);
+        while done < bytes {
+            let left = usize::try_from(bytes - done)
+                .unwrap_or(usize::MAX)
+                .min(buffer.len());
+            let got = self.read_at(done, &mut buffer[..left])?;
+            checksum = crc32c::crc32c_append(checksum, &buffer[..got.bytes]);
+            done += got.bytes as u64;
+            if got.bytes == 0 {
+                break;
+            }
+        }
+        Ok((checksum, done))
+    }
+}
+
+/// A compressed file read forward. It keeps what was decompressed since the last offset asked
+/// for, so that the next read may begin in the middle of it; to go further back, it starts over.
+#[derive(Debug)]
+pub(crate) struct Gzip {
+    file: File,
+    decoder: MultiGzDecoder<io::BufReader<File>>,
+    kept: Vec<u8>,
+    kept_from: u64,
+    ended: bool,
+    broken_off: bool,
+}
+
+impl Gzip {
+    fn new(file: File) -> io::Result<Gzip> {
+        let decoder = Gzip::decoder(&file)?;
+        let (kept, kept_from) = (Vec::new(), 0);
+        Ok(Gzip {
+            file,
+            decoder,
+            kept,
+            kept_from,
+            ended: false,
+            broken_off: false,
+        })
+    }
+
+    fn decoder(file: &File) -> io::Result<MultiGzDecoder<io::BufReader<File>>> {
+        let mut own = file.try_clone()?;
+        own.seek(SeekFrom::Start(0))?;
+        Ok(MultiGzDecoder::new(io::BufReader::with_capacity(
+            64 << 10,
+            own,
+        )))
+    }
+
+    fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> io::Result<Got> {
+        if offset < self.kept_from {
+            self.decoder = Gzip::decoder(&self.file)?;
+            self.kept.clear();
+            (self.kept_from, self.ended, self.broken_off) = (0, false, false);
+        }
+        loop {
+            let kept_end = self.kept_from + self.kept.len() as u64;
+            let passed = usize::try_from(offset.min(kept_end) - self.kept_from)
+                .expect("at most what is kept, which is in memory");
+            self.kept.drain(..passed);
+            self.kept_from += passed as u64;
+            let missing = usize::try_from(offset - self.kept_from)
+                .unwrap_or(usize::MAX)
+                .saturating_add(buffer.len())
+                .saturating_sub(self.kept.len());
+            if missing == 0 || self.ended || self.broken_off {
+                break;
+            }
+            self.decompress(missing.min(256 << 10))?;
+        }
+        let available = if self.kept_from == offset {
+            self.kept.len()
+        } else {
+            0
+        };
+        let bytes = available.min(buffer.len());
+        buffer[..bytes].copy_from_slice(&self.kept[..bytes]);
+        if bytes == 0 && self.broken_off {
+            return Err(io::Error::new(
+                io::ErrorKind::UnexpectedEof,
+                "the compressed data is broken off or damaged",
+            ));
+        }
+        Ok(Got {
+            bytes,
+            at_end: self.ended && bytes == available && bytes < buffer.len(),
+        })
+    }
+
+    fn decompress(&mut self, bytes_max: usize) -> io::Result<()> {
+        let before = self.kept.len();
+        self.kept.resize(before + bytes_max, 0);
+        let read = self.decoder.read(&mut self.kept[before..]);
+        self.kept.truncate(before + *read.as_ref().unwrap_or(&0));
+        match read {
+            Ok(0) => self.ended = true,
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::UnexpectedEof
+                        | io::ErrorKind::InvalidData
+                        | io::ErrorKind::InvalidInput
+                ) =>
+            {
+                self.broken_off = true;
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    fn gzip(parts: &[&[u8]]) -> Vec<u8> {
+        let mut out = Vec::new();
+        for part in parts {
+            let mut encoder = flate2::write::GzEncoder::new(&mut out, flate2::Compression::fast());
+            encoder.write_all(part).unwrap();
+            encoder.finish().unwrap();
+        }
+        out
+    }
+
+    fn source(bytes: &[u8]) -> Source {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(bytes).unwrap();
+        Source::new(file).unwrap()
+    }
+
+    #[test]
+    fn a_compressed_file_reads_like_the_plain_one_at_every_offset() {
+        let text: Vec<u8> = (0..200_000_u32)
+            .map(|n| b'a' + u8::try_from(n % 23).unwrap())
+            .collect();
+        let compressed = gzip(&[&text[..70_000], &text[70_000..]]);
+        let (mut plain, mut gzip) = (source(&text), source(&compressed));
+        assert!(gzip.is_gzip() && !plain.is_gzip());
+        let mut offset = 0;
+        for step in 0..600_u64 {
+            let (mut a, mut b) = (vec![0; 3_000], vec![0; 3_000]);
+            let got = plain.read_at(offset, &mut a).unwrap();
+            assert_eq!(
+                gzip.read_at(offset, &mut b).unwrap(),
+                got,
+                "offset {offset}"
+            );
+            assert_eq!(a, b);
+            // Mostly forward, sometimes back.
+            offset = if step % 50 == 49 {
+                offset / 2
+            } else {
+                (offset + step * 5) % 201_000
+            };
+        }
+        assert_eq!(
+            plain.prefix_checksum(150_000).unwrap(),
+            gzip.prefix_checksum(150_000).unwrap()
+        );
+        assert_eq!(gzip.prefix_checksum(999_999).unwrap().1, 200_000);
+    }
+
+    #[test]
+    fn a_compressed_file_that_is_broken_off_never_ends() {
+        let compressed = gzip(&[&[b'x'; 90_000]]);
+        let mut cut = source(&compressed[..compressed.len() - 9]);
+        let mut buffer = vec![0; 200_000];
+        let got = cut.read_at(0, &mut buffer).unwrap();
+        assert!(!got.at_end);
+        assert!(cut.read_at(got.bytes as u64, &mut buffer).is_err());
+    }
+}

@@ -1,0 +1,124 @@
+//! What a run is asked to do. Everything with a limit has it here, in units its name says.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::error::CollectError;
+use crate::parse::ParserName;
+
+/// When a run ends by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Never: wait for more lines and more files until stopped.
+    Follow,
+    /// When every file has been read to its end.
+    Once,
+}
+
+/// How lines become fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParserChoice {
+    /// For each file, by its name and its first lines.
+    Auto,
+    /// The same parser for every file.
+    Named(ParserName),
+}
+
+/// One run of the collector.
+#[derive(Clone, Debug)]
+pub struct CollectOptions {
+    /// Files, folders (every regular file below) or patterns with `*`, `?`, `[..]`, `**`.
+    pub paths: Vec<PathBuf>,
+    /// How lines become fields.
+    pub parse: ParserChoice,
+    /// The file that remembers how far each file was read.
+    pub registry: PathBuf,
+    /// Whether to wait for more.
+    pub mode: Mode,
+    /// The value of `host.name`; also a part of every event's id.
+    pub host: String,
+    /// The index to write to; a sink may read it, the collector itself does not.
+    pub index: String,
+    /// Events in a batch at most.
+    pub batch_lines_max: usize,
+    /// Document bytes in a batch at most (a single larger document still goes alone).
+    pub batch_bytes_max: usize,
+    /// Bytes of one line at most; what is longer is cut and marked.
+    pub line_bytes_max: usize,
+    /// How long an acknowledged position may stay unwritten; zero writes after every batch. A
+    /// crash repeats at most this much, with the same ids, so a sink that knows ids drops it.
+    pub registry_interval: Duration,
+}
+
+impl CollectOptions {
+    /// Options with the default limits.
+    pub fn new(paths: Vec<PathBuf>, registry: PathBuf) -> Self {
+        CollectOptions {
+            paths,
+            parse: ParserChoice::Auto,
+            registry,
+            mode: Mode::Once,
+            host: machine_name(),
+            index: "logs".to_owned(),
+            batch_lines_max: 2_000,
+            batch_bytes_max: 2 << 20,
+            line_bytes_max: 1 << 20,
+            registry_interval: Duration::from_millis(250),
+        }
+    }
+
+    /// Refuses values that cannot work, naming the field.
+    pub fn validate(&self) -> Result<(), CollectError> {
+        let refuse = |option, reason: &str| {
+            Err(CollectError::Option {
+                option,
+                reason: reason.to_owned(),
+            })
+        };
+        if self.paths.is_empty() {
+            return refuse("paths", "names nothing to read");
+        }
+        if self.registry.file_name().is_none() {
+            return refuse("registry", "does not name a file");
+        }
+        if self.index.is_empty() || self.index.bytes().any(|b| b <= b' ' || b == b'"') {
+            return refuse(
+                "index",
+                "is empty or has a character an index name cannot have",
+            );
+        }
+        if self.host.is_empty() {
+            return refuse("host", "is empty");
+        }
+        if !(1..=100_000).contains(&self.batch_lines_max) {
+            return refuse("batch_lines_max", "is not in 1..=100000");
+        }
+        if !(1_024..=64 << 20).contains(&self.batch_bytes_max) {
+            return refuse("batch_bytes_max", "is not in 1 KiB..=64 MiB");
+        }
+        if !(64..=16 << 20).contains(&self.line_bytes_max) {
+            return refuse("line_bytes_max", "is not in 64 B..=16 MiB");
+        }
+        Ok(())
+    }
+
+    /// Where refused events are kept: beside the registry.
+    pub fn dead_letter_path(&self) -> PathBuf {
+        let mut name = self.registry.file_name().unwrap_or_default().to_os_string();
+        name.push(".rejected.ndjson");
+        self.registry.with_file_name(name)
+    }
+}
+
+/// The machine's name as the kernel knows it.
+fn machine_name() -> String {
+    let name = rustix::system::uname()
+        .nodename()
+        .to_string_lossy()
+        .into_owned();
+    if name.is_empty() {
+        "localhost".to_owned()
+    } else {
+        name
+    }
+}

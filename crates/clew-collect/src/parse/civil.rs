@@ -1,0 +1,289 @@
+//! Dates and times of day by hand: log stamps have fixed shapes, and a general date parser would
+//! cost more than the rest of the line. Only the time zone itself is left to `jiff`.
+
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+
+/// A date and a time of day that exist in the calendar, in no particular zone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Civil {
+    pub(crate) year: i16,
+    pub(crate) month: u8,
+    pub(crate) day: u8,
+    pub(crate) hour: u8,
+    pub(crate) minute: u8,
+    pub(crate) second: u8,
+    pub(crate) millisecond: u16,
+}
+
+impl Civil {
+    /// `None` when a part is out of range; a leap second becomes the second before it.
+    pub(crate) fn checked(mut self) -> Option<Civil> {
+        self.second = if self.second == 60 { 59 } else { self.second };
+        let fits = (1..=12).contains(&self.month)
+            && (1..=month_days(self.year, self.month)).contains(&self.day)
+            && self.hour < 24
+            && self.minute < 60
+            && self.second < 60
+            && self.millisecond < 1000
+            && (1..=9999).contains(&self.year);
+        fits.then_some(self)
+    }
+
+    /// Milliseconds since the epoch if this were UTC.
+    pub(crate) fn as_utc_ms(self) -> i64 {
+        let days = days_from_civil(i64::from(self.year), self.month, self.day);
+        let minutes = (days * 24 + i64::from(self.hour)) * 60 + i64::from(self.minute);
+        (minutes * 60 + i64::from(self.second)) * 1000 + i64::from(self.millisecond)
+    }
+
+    /// The UTC date and time of an epoch time; years outside 1..=9999 are clamped to the epoch.
+    pub(crate) fn from_utc_ms(ms: i64) -> Civil {
+        let (days, in_day) = (ms.div_euclid(86_400_000), ms.rem_euclid(86_400_000));
+        let (year, month, day) = civil_from_days(days);
+        let Ok(year) = i16::try_from(year) else {
+            return Civil::from_utc_ms(0);
+        };
+        if !(1..=9999).contains(&year) {
+            return Civil::from_utc_ms(0);
+        }
+        let part = |divisor: i64, modulus: i64| {
+            u8::try_from(in_day / divisor % modulus).expect("parts of a day are below 60")
+        };
+        Civil {
+            year,
+            month,
+            day,
+            hour: part(3_600_000, 24),
+            minute: part(60_000, 60),
+            second: part(1000, 60),
+            millisecond: u16::try_from(in_day % 1000).expect("a remainder of 1000"),
+        }
+    }
+
+    /// Appends `2026-01-02T03:04:05.678Z`.
+    pub(crate) fn push_iso(self, out: &mut Vec<u8>) {
+        let mut text = *b"0000-00-00T00:00:00.000Z";
+        let mut put = |at: usize, width: usize, value: u16| {
+            let mut rest = value;
+            for place in (at..at + width).rev() {
+                text[place] = b'0' + u8::try_from(rest % 10).expect("a digit is below ten");
+                rest /= 10;
+            }
+        };
+        put(0, 4, self.year.unsigned_abs());
+        put(5, 2, u16::from(self.month));
+        put(8, 2, u16::from(self.day));
+        put(11, 2, u16::from(self.hour));
+        put(14, 2, u16::from(self.minute));
+        put(17, 2, u16::from(self.second));
+        put(20, 3, self.millisecond);
+        out.extend_from_slice(&text);
+    }
+}
+
+pub(crate) fn month_days(year: i16, month: u8) -> u8 {
+    let leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+    match month {
+        2 => 28 + u8::from(leap),
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+/// Days since 1970-01-01. The year is counted from March, so that the leap day comes last.
+fn days_from_civil(year: i64, month: u8, day: u8) -> i64 {
+    let month = i64::from(month);
+    let year = if month <= 2 { year - 1 } else { year };
+    let month_from_march = (month + 9) % 12;
+    let day_of_year = (153 * month_from_march + 2) / 5 + i64::from(day) - 1;
+    year * 365 + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400) + day_of_year
+        - 719_468
+}
+
+fn civil_from_days(days: i64) -> (i64, u8, u8) {
+    let days = days + 719_468;
+    let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 {
+        month_from_march + 3
+    } else {
+        month_from_march - 9
+    };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    let small = |value: i64| u8::try_from(value).expect("months and days are below 32");
+    (year, small(month), small(day))
+}
+
+/// Turns local times into epoch times and guesses missing years.
+#[derive(Debug)]
+pub(crate) struct Times {
+    zone: TimeZone,
+    /// Now, for lines that do not say when they happened.
+    pub(crate) now_ms: i64,
+    /// The newest time the lines being parsed can have (their file's modification time).
+    pub(crate) newest_ms: i64,
+    /// The last hour seen and its distance from UTC, when that is the same all hour long.
+    hour_offset: Option<(i64, i64)>,
+}
+
+impl Times {
+    pub(crate) fn new(zone: TimeZone) -> Self {
+        Times {
+            zone,
+            now_ms: 0,
+            newest_ms: 0,
+            hour_offset: None,
+        }
+    }
+
+    /// The epoch time of a local date and time. In the hour that a clock change repeats, the
+    /// first pass is taken; a time that a change skips is moved by the gap.
+    pub(crate) fn local_ms(&mut self, civil: Civil) -> i64 {
+        let as_utc = civil.as_utc_ms();
+        let hour = as_utc.div_euclid(3_600_000);
+        if let Some((cached, offset)) = self.hour_offset
+            && cached == hour
+        {
+            return as_utc - offset;
+        }
+        let first = self.zone_offset_ms(Civil {
+            minute: 0,
+            second: 0,
+            ..civil
+        });
+        let last = self.zone_offset_ms(Civil {
+            minute: 59,
+            second: 59,
+            ..civil
+        });
+        if let (Ok(first), Ok(last)) = (first, last)
+            && first == last
+        {
+            self.hour_offset = Some((hour, first));
+            return as_utc - first;
+        }
+        match self.zone_offset_ms(civil) {
+            Ok(offset) | Err(offset) => as_utc - offset,
+        }
+    }
+
+    /// The distance from UTC, as an error when the time is ambiguous or does not exist.
+    fn zone_offset_ms(&self, civil: Civil) -> Result<i64, i64> {
+        let field = |value: u8| i8::try_from(value).expect("checked parts are below 60");
+        let local = DateTime::new(
+            civil.year,
+            field(civil.month),
+            field(civil.day),
+            field(civil.hour),
+            field(civil.minute),
+            field(civil.second),
+            0,
+        );
+        let Ok(local) = local else { return Err(0) };
+        let found = self.zone.to_ambiguous_timestamp(local);
+        let ambiguous = found.is_ambiguous();
+        let Ok(timestamp) = found.compatible() else {
+            return Err(0);
+        };
+        let whole = Civil {
+            millisecond: 0,
+            ..civil
+        }
+        .as_utc_ms();
+        let offset = whole - timestamp.as_second() * 1000;
+        if ambiguous { Err(offset) } else { Ok(offset) }
+    }
+
+    /// Completes a stamp without a year: the latest year that does not put the line more than a
+    /// day after the newest time it can have.
+    pub(crate) fn guess_year(&self, civil: Civil) -> Option<Civil> {
+        let limit = self.newest_ms + 86_400_000;
+        let newest_year = Civil::from_utc_ms(limit).year;
+        (newest_year - 8..=newest_year)
+            .rev()
+            .filter_map(|year| Civil { year, ..civil }.checked())
+            .find(|candidate| candidate.as_utc_ms() <= limit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn civil_and_epoch_agree_with_jiff_over_four_centuries() {
+        for day in (-30_000..120_000).step_by(7) {
+            let ms = i64::from(day) * 86_400_000 + 45_296_789;
+            let civil = Civil::from_utc_ms(ms);
+            assert_eq!(civil.as_utc_ms(), ms);
+            let mut text = Vec::new();
+            civil.push_iso(&mut text);
+            let theirs = jiff::Timestamp::from_millisecond(ms).unwrap();
+            assert_eq!(String::from_utf8(text).unwrap(), format!("{theirs:.3}"));
+        }
+    }
+
+    #[test]
+    fn local_times_follow_the_zone_through_its_changes() {
+        let zone = TimeZone::get("Europe/Berlin").unwrap();
+        let mut times = Times::new(zone.clone());
+        // Every half hour around both changes of 2025, in an order that reuses the cached hour.
+        for (month, day) in [(3, 30), (10, 26), (1, 1), (7, 1)] {
+            for half_hour in 0..48 {
+                let civil = Civil {
+                    year: 2025,
+                    month,
+                    day,
+                    hour: half_hour / 2,
+                    minute: half_hour % 2 * 30,
+                    second: 7,
+                    millisecond: 5,
+                };
+                let theirs = DateTime::new(
+                    2025,
+                    i8::try_from(month).unwrap(),
+                    i8::try_from(day).unwrap(),
+                    i8::try_from(half_hour / 2).unwrap(),
+                    i8::try_from(half_hour % 2 * 30).unwrap(),
+                    7,
+                    5_000_000,
+                );
+                let theirs = zone.to_timestamp(theirs.unwrap()).unwrap().as_millisecond();
+                assert_eq!(times.local_ms(civil), theirs, "{civil:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_missing_year_is_the_latest_that_is_not_in_the_future() {
+        let mut times = Times::new(TimeZone::UTC);
+        let mut check = |newest: &str, (month, day): (u8, u8), year: Option<i16>| {
+            times.newest_ms = newest.parse::<jiff::Timestamp>().unwrap().as_millisecond();
+            let stamp = Civil {
+                year: 0,
+                month,
+                day,
+                hour: 12,
+                minute: 0,
+                second: 0,
+                millisecond: 0,
+            };
+            assert_eq!(
+                times.guess_year(stamp).map(|c| c.year),
+                year,
+                "{newest} {month}-{day}"
+            );
+        };
+        check("2026-01-01T00:10:00Z", (12, 31), Some(2025));
+        check("2026-01-01T00:10:00Z", (1, 1), Some(2026));
+        check("2025-12-31T23:59:00Z", (1, 1), Some(2026));
+        check("2026-06-01T00:00:00Z", (6, 5), Some(2025));
+        check("2026-06-01T00:00:00Z", (2, 29), Some(2024));
+        check("2026-06-01T00:00:00Z", (2, 30), None);
+    }
+}

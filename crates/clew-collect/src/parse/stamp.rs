@@ -1,0 +1,297 @@
+//! The time stamps log lines begin with, recognised at the start of a text; each function returns
+//! the time and the rest.
+
+use super::civil::{Civil, Times};
+
+/// A stamp with what it said about its zone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stamp {
+    Local(Civil),
+    /// With its distance from UTC.
+    Zoned(Civil, i64),
+}
+
+impl Stamp {
+    pub(crate) fn epoch_ms(self, times: &mut Times) -> i64 {
+        match self {
+            Stamp::Local(civil) => times.local_ms(civil),
+            Stamp::Zoned(civil, offset_ms) => civil.as_utc_ms() - offset_ms,
+        }
+    }
+}
+
+/// Two digits at a place.
+fn two(text: &[u8], at: usize) -> Option<u8> {
+    let (tens, ones) = (
+        text.get(at)?.wrapping_sub(b'0'),
+        text.get(at + 1)?.wrapping_sub(b'0'),
+    );
+    (tens < 10 && ones < 10).then(|| tens * 10 + ones)
+}
+
+fn four(text: &[u8], at: usize) -> Option<i16> {
+    Some(i16::from(two(text, at)?) * 100 + i16::from(two(text, at + 2)?))
+}
+
+fn expect(text: &[u8], at: usize, byte: u8) -> Option<()> {
+    (*text.get(at)? == byte).then_some(())
+}
+
+/// `hh:mm:ss` at a place, put into a date.
+fn time_of_day(text: &[u8], at: usize, date: Civil) -> Option<Civil> {
+    expect(text, at + 2, b':')?;
+    expect(text, at + 5, b':')?;
+    Civil {
+        hour: two(text, at)?,
+        minute: two(text, at + 3)?,
+        second: two(text, at + 6)?,
+        ..date
+    }
+    .checked()
+}
+
+/// A fraction of a second (after `.` or `,`) at a place: milliseconds and its length.
+fn fraction(text: &[u8], at: usize) -> (u16, usize) {
+    if !matches!(text.get(at), Some(b'.' | b',')) {
+        return (0, 0);
+    }
+    let digits = text[at + 1..]
+        .iter()
+        .take_while(|b| b.is_ascii_digit())
+        .take(12)
+        .count();
+    if digits == 0 {
+        return (0, 0);
+    }
+    let milliseconds = (0..3).fold(0, |sum: u16, place| {
+        let digit = if place < digits {
+            text[at + 1 + place] - b'0'
+        } else {
+            0
+        };
+        sum * 10 + u16::from(digit)
+    });
+    (milliseconds, digits + 1)
+}
+
+/// A zone at a place: `Z`, `+hh:mm`, `+hhmm`, `+hh`. Offset in milliseconds and length.
+fn zone(text: &[u8], at: usize) -> Option<(i64, usize)> {
+    let sign = match text.get(at)? {
+        b'Z' | b'z' => return Some((0, 1)),
+        b'+' => 1,
+        b'-' => -1,
+        _ => return None,
+    };
+    let hours = i64::from(two(text, at + 1)?);
+    let colon = usize::from(text.get(at + 3) == Some(&b':'));
+    let (minutes, length) = match two(text, at + 3 + colon) {
+        Some(minutes) => (i64::from(minutes), 5 + colon),
+        None => (0, 3),
+    };
+    (hours < 24 && minutes < 60).then_some((sign * (hours * 60 + minutes) * 60_000, length))
+}
+
+/// `2026-01-02T03:04:05[.678][Z|+01:00]`; the date may use `/`, and one or two spaces may stand
+/// for the `T`. ` UTC` after it counts as a zone.
+pub(crate) fn iso(text: &str) -> Option<(Stamp, &str)> {
+    let bytes = text.as_bytes();
+    let year = four(bytes, 0)?;
+    let separator = *bytes.get(4)?;
+    if !matches!(separator, b'-' | b'/') {
+        return None;
+    }
+    expect(bytes, 7, separator)?;
+    let date = Civil {
+        year,
+        month: two(bytes, 5)?,
+        day: two(bytes, 8)?,
+        hour: 0,
+        minute: 0,
+        second: 0,
+        millisecond: 0,
+    };
+    let at = match (bytes.get(10)?, bytes.get(11)?) {
+        (b' ', b' ') => 12,
+        (b'T' | b't' | b' ', _) => 11,
+        _ => return None,
+    };
+    let mut civil = time_of_day(bytes, at, date)?;
+    let (milliseconds, length) = fraction(bytes, at + 8);
+    civil.millisecond = milliseconds;
+    let end = at + 8 + length;
+    if let Some((offset, length)) = zone(bytes, end) {
+        return Some((Stamp::Zoned(civil, offset), &text[end + length..]));
+    }
+    match text[end..].strip_prefix(" UTC") {
+        Some(rest) => Some((Stamp::Zoned(civil, 0), rest)),
+        None => Some((Stamp::Local(civil), &text[end..])),
+    }
+}
+
+fn month(text: &[u8], at: usize) -> Option<u8> {
+    const MONTHS: [&[u8]; 12] = [
+        b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov",
+        b"Dec",
+    ];
+    let name = text.get(at..at + 3)?;
+    (1..)
+        .zip(MONTHS)
+        .find(|(_, month)| *month == name)
+        .map(|(number, _)| number)
+}
+
+/// `Jan  2 03:04:05` without a year (1 stands in for it), as RFC 3164 has it.
+fn month_first(bytes: &[u8]) -> Option<Civil> {
+    expect(bytes, 3, b' ')?;
+    expect(bytes, 6, b' ')?;
+    let day = match bytes.get(4)? {
+        b' ' => two(&[b'0', *bytes.get(5)?], 0)?,
+        _ => two(bytes, 4)?,
+    };
+    // 29 February must pass here, so the year that stands in is a leap year.
+    let date = Civil {
+        year: 4,
+        month: month(bytes, 0)?,
+        day,
+        hour: 0,
+        minute: 0,
+        second: 0,
+        millisecond: 0,
+    };
+    time_of_day(bytes, 7, date)
+}
+
+/// `Jan  2 03:04:05`, the year guessed.
+pub(crate) fn rfc3164<'a>(text: &'a str, times: &Times) -> Option<(Stamp, &'a str)> {
+    let civil = times.guess_year(month_first(text.as_bytes())?)?;
+    Some((Stamp::Local(civil), &text[15..]))
+}
+
+/// `Fri Sep 09 10:42:29.902022 2011`, Apache's error log; the fraction may be missing.
+pub(crate) fn apache_error(text: &str) -> Option<(Stamp, &str)> {
+    let bytes = text.as_bytes();
+    expect(bytes, 3, b' ')?;
+    let civil = month_first(bytes.get(4..)?)?;
+    let (millisecond, length) = fraction(bytes, 19);
+    expect(bytes, 19 + length, b' ')?;
+    let year = four(bytes, 20 + length)?;
+    let civil = Civil {
+        year,
+        millisecond,
+        ..civil
+    }
+    .checked()?;
+    Some((Stamp::Local(civil), text.get(24 + length..)?))
+}
+
+/// `02/Jan/2026:03:04:05 +0100`, the access logs' format.
+pub(crate) fn common_log(text: &str) -> Option<(Stamp, &str)> {
+    let bytes = text.as_bytes();
+    expect(bytes, 2, b'/')?;
+    expect(bytes, 6, b'/')?;
+    expect(bytes, 11, b':')?;
+    expect(bytes, 20, b' ')?;
+    let date = Civil {
+        year: four(bytes, 7)?,
+        month: month(bytes, 3)?,
+        day: two(bytes, 0)?,
+        hour: 0,
+        minute: 0,
+        second: 0,
+        millisecond: 0,
+    };
+    let civil = time_of_day(bytes, 12, date)?;
+    let (offset, length) = zone(bytes, 21)?;
+    Some((Stamp::Zoned(civil, offset), &text[21 + length..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jiff::tz::TimeZone;
+
+    fn check(found: Option<(Stamp, &str)>, expected: Option<(&str, &str)>) {
+        let mut times = Times::new(TimeZone::get("Europe/Berlin").unwrap());
+        let found = found.map(|(stamp, rest)| {
+            let mut text = Vec::new();
+            Civil::from_utc_ms(stamp.epoch_ms(&mut times)).push_iso(&mut text);
+            (String::from_utf8(text).unwrap(), rest)
+        });
+        let found = found.as_ref().map(|(text, rest)| (text.as_str(), *rest));
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn iso_stamps_in_all_their_spellings() {
+        check(
+            iso("2026-01-02 03:04:05 x"),
+            Some(("2026-01-02T02:04:05.000Z", " x")),
+        );
+        check(
+            iso("2026-01-02  03:04:05"),
+            Some(("2026-01-02T02:04:05.000Z", "")),
+        );
+        check(
+            iso("2026/07/02 03:04:05 [e"),
+            Some(("2026-07-02T01:04:05.000Z", " [e")),
+        );
+        check(
+            iso("2026-01-02T03:04:05.6789Z x"),
+            Some(("2026-01-02T03:04:05.678Z", " x")),
+        );
+        check(
+            iso("2026-01-02T03:04:05,6+02:30y"),
+            Some(("2026-01-02T00:34:05.600Z", "y")),
+        );
+        check(
+            iso("2026-01-02T03:04:05-0800"),
+            Some(("2026-01-02T11:04:05.000Z", "")),
+        );
+        check(
+            iso("2026-01-02 03:04:05.12 UTC [7]"),
+            Some(("2026-01-02T03:04:05.120Z", " [7]")),
+        );
+        check(iso("2026-02-29 03:04:05"), None);
+        check(iso("2026-01-02 03:04:61"), None);
+        check(
+            iso("2016-12-31T23:59:60Z"),
+            Some(("2016-12-31T23:59:59.000Z", "")),
+        );
+        for short in 0..19 {
+            check(iso(&"2026-01-02 03:04:05"[..short]), None);
+        }
+        check(
+            iso("2026-01-02 03:04:05."),
+            Some(("2026-01-02T02:04:05.000Z", ".")),
+        );
+        check(iso("2026-01-02é03:04:05"), None);
+    }
+
+    #[test]
+    fn syslog_apache_and_access_log_stamps() {
+        let mut times = Times::new(TimeZone::UTC);
+        times.newest_ms = 1_767_400_000_000; // 2026-01-03
+        check(
+            rfc3164("Jan  2 03:04:05 h", &times),
+            Some(("2026-01-02T02:04:05.000Z", " h")),
+        );
+        check(
+            rfc3164("Dec 31 23:04:05 h", &times),
+            Some(("2025-12-31T22:04:05.000Z", " h")),
+        );
+        check(rfc3164("Jan 32 03:04:05 h", &times), None);
+        check(
+            apache_error("Fri Sep 09 10:42:29.902022 2011] x"),
+            Some(("2011-09-09T08:42:29.902Z", "] x")),
+        );
+        check(
+            apache_error("Wed Oct 11 14:32:52 2000]"),
+            Some(("2000-10-11T12:32:52.000Z", "]")),
+        );
+        check(
+            common_log("02/Jan/2026:03:04:05 +0100] "),
+            Some(("2026-01-02T02:04:05.000Z", "] ")),
+        );
+        check(common_log("02/Foo/2026:03:04:05 +0100"), None);
+    }
+}

@@ -1,0 +1,219 @@
+//! Syslog files in their three spellings: RFC 3164 (no year, no zone), rsyslog's ISO 8601 stamp
+//! with the same rest, and RFC 5424. A priority in front is used when it is there.
+
+use super::stamp::{iso, rfc3164};
+use super::token::{enclosed, present, split, word};
+use super::{Record, Times};
+
+pub(crate) fn parse(line: &str, times: &mut Times, record: &mut Record) -> Option<()> {
+    header(line, times, record).map(drop)
+}
+
+/// What follows the header, for parsers that look into the message.
+pub(crate) struct Message<'a> {
+    pub(crate) program: &'a str,
+    pub(crate) content: &'a str,
+}
+
+/// Takes the header apart and writes its fields.
+pub(crate) fn header<'a>(
+    line: &'a str,
+    times: &mut Times,
+    record: &mut Record,
+) -> Option<Message<'a>> {
+    let (priority, rest) = match enclosed(line, '<', b'>') {
+        Some((digits, rest)) => (Some(digits.parse::<u8>().ok().filter(|p| *p <= 191)?), rest),
+        None => (None, line),
+    };
+    if let Some(priority) = priority {
+        const LEVELS: [&str; 8] = [
+            "emergency",
+            "alert",
+            "critical",
+            "error",
+            "warning",
+            "notice",
+            "info",
+            "debug",
+        ];
+        record.level = Some(LEVELS[usize::from(priority % 8)]);
+    }
+    let parts = match rest.strip_prefix("1 ") {
+        Some(rest) if priority.is_some() => rfc5424(rest, times, record)?,
+        _ => traditional(rest, times, record)?,
+    };
+    record.log.object("syslog", |o| {
+        o.text("hostname", parts.host);
+        o.text("msgid", parts.message_id);
+        o.text("structured_data", parts.data);
+        if let Some(priority) = priority {
+            o.number("priority", u64::from(priority));
+            o.object("facility", |o| o.number("code", u64::from(priority / 8)));
+            o.object("severity", |o| o.number("code", u64::from(priority % 8)));
+        }
+    });
+    record.fields.object("process", |o| {
+        o.text("name", parts.program);
+        if let Ok(pid) = parts.pid.parse() {
+            o.number("pid", pid);
+        }
+    });
+    Some(Message {
+        program: parts.program,
+        content: parts.content,
+    })
+}
+
+#[derive(Default)]
+struct Parts<'a> {
+    host: &'a str,
+    program: &'a str,
+    pid: &'a str,
+    message_id: &'a str,
+    data: &'a str,
+    content: &'a str,
+}
+
+/// `STAMP HOST PROGRAM[PID]: CONTENT`; lines of the logger itself may have no program.
+fn traditional<'a>(text: &'a str, times: &mut Times, record: &mut Record) -> Option<Parts<'a>> {
+    let (stamp, rest) = rfc3164(text, times).or_else(|| iso(text))?;
+    let (host, rest) = word(rest.strip_prefix(' ')?)?;
+    if host.ends_with(':') || host.starts_with('[') {
+        return None;
+    }
+    record.timestamp_ms = Some(stamp.epoch_ms(times));
+    let bare = Parts {
+        host,
+        content: rest,
+        ..Parts::default()
+    };
+    let Some(end) = memchr::memchr3(b':', b'[', b' ', rest.as_bytes()) else {
+        return Some(bare);
+    };
+    let (program, after) = rest.split_at(end);
+    let (pid, after) = enclosed(after, '[', b']').unwrap_or(("", after));
+    match after.strip_prefix(':') {
+        Some(content) if !program.is_empty() => {
+            let content = content.strip_prefix(' ').unwrap_or(content);
+            Some(Parts {
+                program,
+                pid,
+                content,
+                ..bare
+            })
+        }
+        _ => Some(bare),
+    }
+}
+
+/// `STAMP HOST APP PROCID MSGID DATA [CONTENT]`, a dash for what is missing.
+fn rfc5424<'a>(text: &'a str, times: &mut Times, record: &mut Record) -> Option<Parts<'a>> {
+    let (stamp, rest) = split(text, b' ')?;
+    if stamp != "-" {
+        let (stamp, after) = iso(stamp)?;
+        after.is_empty().then_some(())?;
+        record.timestamp_ms = Some(stamp.epoch_ms(times));
+    }
+    let (host, rest) = split(rest, b' ')?;
+    let (program, rest) = split(rest, b' ')?;
+    let (pid, rest) = split(rest, b' ')?;
+    let (message_id, rest) = split(rest, b' ')?;
+    let (data, content) = match rest.strip_prefix('-') {
+        Some(rest) => ("", rest),
+        None => rest.split_at(structured_data_end(rest.as_bytes())?),
+    };
+    let dash = |text| present(text).unwrap_or("");
+    let content = content.strip_prefix(' ').unwrap_or(content);
+    let content = content.strip_prefix('\u{feff}').unwrap_or(content);
+    Some(Parts {
+        host: dash(host),
+        program: dash(program),
+        pid: dash(pid),
+        message_id: dash(message_id),
+        data,
+        content,
+    })
+}
+
+/// Where `[id name="value"]...` ends: at the bracket outside quotes that no other one follows.
+fn structured_data_end(text: &[u8]) -> Option<usize> {
+    let mut in_quotes = false;
+    let mut escaped = false;
+    (text.first() == Some(&b'[')).then_some(())?;
+    for (at, &byte) in text.iter().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_quotes => escaped = true,
+            b'"' => in_quotes = !in_quotes,
+            b']' if !in_quotes && text.get(at + 1) != Some(&b'[') => return Some(at + 1),
+            _ => {}
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::parse::{ParserName, testing};
+
+    fn check(line: &str, expected: Option<&str>) {
+        testing::check(ParserName::Syslog, line, expected);
+    }
+
+    #[test]
+    fn traditional_lines() {
+        check(
+            "Jun  4 09:08:07 web1 CRON[123]: (root) CMD (x)",
+            Some(
+                r#"2026-06-04T09:08:07.000Z - {"log":{"syslog":{"hostname":"web1"}},"process":{"name":"CRON","pid":123}}"#,
+            ),
+        );
+        check(
+            "Dec 31 23:59:59 web1 kernel: [    0.1] x",
+            Some(
+                r#"2025-12-31T23:59:59.000Z - {"log":{"syslog":{"hostname":"web1"}},"process":{"name":"kernel"}}"#,
+            ),
+        );
+        check(
+            "2026-01-02T03:04:05.678901+01:00 web1 systemd[1]: Started \"x\".",
+            Some(
+                r#"2026-01-02T02:04:05.678Z - {"log":{"syslog":{"hostname":"web1"}},"process":{"name":"systemd","pid":1}}"#,
+            ),
+        );
+        check(
+            "<34>Jun 14 09:08:07 web1 su: failed",
+            Some(
+                r#"2026-06-14T09:08:07.000Z critical {"log":{"syslog":{"hostname":"web1","priority":34,"facility":{"code":4},"severity":{"code":2}}},"process":{"name":"su"}}"#,
+            ),
+        );
+        check(
+            "Jun 14 09:08:07 web1 last message repeated 2 times",
+            Some(r#"2026-06-14T09:08:07.000Z - {"log":{"syslog":{"hostname":"web1"}}}"#),
+        );
+    }
+
+    #[test]
+    fn rfc_5424_lines() {
+        check(
+            r#"<165>1 2026-01-02T03:04:05.003Z web1 app 77 ID47 [a b="]\"x"][c] hello"#,
+            Some(
+                r#"2026-01-02T03:04:05.003Z notice {"log":{"syslog":{"hostname":"web1","msgid":"ID47","structured_data":"[a b=\"]\\\"x\"][c]","priority":165,"facility":{"code":20},"severity":{"code":5}}},"process":{"name":"app","pid":77}}"#,
+            ),
+        );
+        check(
+            "<14>1 - - - - - -",
+            Some(
+                r#" info {"log":{"syslog":{"priority":14,"facility":{"code":1},"severity":{"code":6}}}}"#,
+            ),
+        );
+    }
+
+    #[test]
+    fn other_lines_are_refused() {
+        check("<999>Jun 14 09:08:07 web1 su: failed", None);
+        check("Jun 14 09:08 web1 su: failed", None);
+        check("2026-01-02 03:04:05 [error] 1#1: x", None);
+        check("<14>1 2026-01-02T03:04:05Z web1 app 1 - [open", None);
+        check("hello", None);
+    }
+}

@@ -1,0 +1,81 @@
+//! What a run has done so far, as plain numbers: the same counters feed progress bars while it
+//! runs and the report at its end.
+
+use std::path::PathBuf;
+
+use crate::input::SkipReason;
+
+/// Counters of one run. They only grow, except `bytes_total`, which follows the files' sizes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Files that are or were read.
+    pub files_found: u64,
+    /// Files that were found and left alone; the report says why.
+    pub files_skipped: u64,
+    /// Lines (or stanzas) taken from files, blank ones included.
+    pub lines_read: u64,
+    /// Bytes consumed in this run.
+    pub bytes_read: u64,
+    /// Bytes this run knew it had to read, in the units of `bytes_read`; compressed files count
+    /// with what has been decompressed so far.
+    pub bytes_total: u64,
+    /// Events the sink took now.
+    pub events_acked: u64,
+    /// Events the sink already had, from before a restart or a lost reply.
+    pub events_duplicate: u64,
+    /// Events the sink refused for good; they are in the dead-letter file.
+    pub events_rejected: u64,
+    /// Event sendings beyond the first.
+    pub retries: u64,
+    /// Lines their parser could not take; they were sent as plain events with a mark.
+    pub parse_errors: u64,
+    /// Lines that were cut because they were too long.
+    pub lines_truncated: u64,
+    /// Files that were truncated or replaced in place and so read again from their start.
+    pub files_restarted: u64,
+}
+
+/// Receives the counters now and then: after each look for files and each delivered batch.
+pub trait Progress {
+    /// Called from the collecting thread; should return quickly.
+    fn report(&self, counters: &Counters);
+}
+
+/// Progress nobody looks at.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoProgress;
+
+impl Progress for NoProgress {
+    fn report(&self, _: &Counters) {}
+}
+
+/// One file that was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileReport {
+    /// Where it was last seen.
+    pub path: PathBuf,
+    /// The parser's name; empty when the file never had a line.
+    pub parser: String,
+    /// Position reached and acknowledged, in (decompressed) bytes.
+    pub offset_bytes: u64,
+}
+
+/// One file that was found and not read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Skipped {
+    /// The file.
+    pub path: PathBuf,
+    /// Why it was left alone.
+    pub reason: SkipReason,
+}
+
+/// What one run did.
+#[derive(Clone, Debug, Default)]
+pub struct CollectReport {
+    /// The counters at the end.
+    pub counters: Counters,
+    /// Files read, by path.
+    pub files: Vec<FileReport>,
+    /// Files not read, by path; at most [`crate::REPORT_FILES_MAX`], `files_skipped` has the count.
+    pub skipped: Vec<Skipped>,
+}

@@ -1,0 +1,144 @@
+//! A restart neither loses nor repeats, wherever the last run ended.
+
+mod support;
+
+use clew_collect::{CollectError, ErrorKind, SkipReason};
+use support::{Memory, Place, Random, lines, sorted, text};
+
+#[test]
+fn crashes_at_random_points_neither_lose_nor_repeat() {
+    for seed in 0..10 {
+        let mut random = Random(seed);
+        let place = Place::new();
+        let mut memory = Memory::default();
+        let mut written = Vec::new();
+        for _ in 0..15 {
+            for name in ["a.log", "b.log"] {
+                let more = lines(written.len(), random.below(20));
+                place.append(name, text(&more));
+                written.extend(more);
+            }
+            memory.crash_after = Some(random.below(40));
+            match place.once("", &mut memory) {
+                Ok(_) => {}
+                Err(CollectError::Sink(_)) => assert_eq!(memory.crash_after, Some(0)),
+                Err(error) => panic!("{error}"),
+            }
+        }
+        memory.crash_after = None;
+        place.once("", &mut memory).unwrap();
+        assert_eq!(sorted(memory.messages), written, "seed {seed}");
+    }
+}
+
+#[test]
+fn a_clean_restart_sends_nothing_twice_and_keeps_the_order_within_a_file() {
+    let place = Place::new();
+    let mut memory = Memory::default();
+    let all = lines(0, 100);
+    for part in all.chunks(13) {
+        place.append("a.log", text(part));
+        let report = place.once("a.log", &mut memory).unwrap();
+        assert_eq!(report.counters.events_acked, part.len() as u64);
+    }
+    assert_eq!((memory.messages, memory.repeated), (all, 0));
+}
+
+#[test]
+fn events_sent_twice_have_the_same_id_and_different_lines_never_do() {
+    let place = Place::new();
+    place.append("a.log", "same\nsame\nsame\n");
+    place.append("b.log", "same\nsame\n");
+    let mut memory = Memory::default();
+    place.once("", &mut memory).unwrap();
+    assert_eq!(memory.documents.len(), 5);
+    // Without its registry the collector sends everything again, under the same ids.
+    std::fs::remove_file(place.registry()).unwrap();
+    place.once("", &mut memory).unwrap();
+    assert_eq!((memory.documents.len(), memory.repeated), (5, 5));
+}
+
+#[test]
+fn a_registry_that_cannot_be_read_stops_the_run_before_anything_is_sent() {
+    let place = Place::new();
+    place.append("a.log", "x\n");
+    std::fs::write(place.registry(), "{\"version\":1,\"files\":[{").unwrap();
+    let mut memory = Memory::default();
+    let error = place.once("", &mut memory).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Corrupt);
+    assert!(
+        error.to_string().contains("registry.json is broken"),
+        "{error}"
+    );
+    assert!(memory.messages.is_empty());
+}
+
+#[test]
+fn the_registry_does_not_move_past_what_the_sink_refused_to_take() {
+    let place = Place::new();
+    place.append("a.log", text(&lines(0, 20)));
+    let mut memory = Memory {
+        crash_after: Some(10),
+        ..Memory::default()
+    };
+    place.once("a.log", &mut memory).unwrap_err();
+    // Two batches of seven: the second broke off, so only the first is remembered.
+    let registry: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(place.registry()).unwrap()).unwrap();
+    let line_bytes = text(&lines(0, 1)).len();
+    assert_eq!(registry["files"][0]["position"]["offset"], 7 * line_bytes);
+}
+
+#[test]
+fn the_collectors_own_files_are_not_collected() {
+    let place = Place::new();
+    place.append("a.log", "x\n");
+    let mut options = place.options("");
+    options.registry = place.log("registry.json");
+    std::fs::write(options.dead_letter_path(), "{}\n").unwrap();
+    let mut memory = Memory::default();
+    for _ in 0..2 {
+        support::collect(&options, &mut memory, &clew_collect::StopToken::new()).unwrap();
+    }
+    assert_eq!(memory.messages, ["x"]);
+}
+
+#[test]
+fn the_report_says_what_was_skipped_and_why() {
+    let place = Place::new();
+    place.append("good.log", "x\n");
+    place.append("empty.log", "");
+    place.append("nul.bin", b"abc\0def");
+    place.append("old.xz", b"\xfd7zXZ\0\x01\x02");
+    std::fs::hard_link(place.log("good.log"), place.log("same.log")).unwrap();
+    std::os::unix::fs::symlink("nowhere", place.log("broken")).unwrap();
+    let mut memory = Memory::default();
+    let report = place.once("", &mut memory).unwrap();
+    let skipped: Vec<(String, SkipReason)> = report
+        .skipped
+        .into_iter()
+        .map(|skipped| {
+            (
+                skipped
+                    .path
+                    .file_name()
+                    .unwrap()
+                    .to_string_lossy()
+                    .into_owned(),
+                skipped.reason,
+            )
+        })
+        .collect();
+    let expected = [
+        ("broken", SkipReason::Missing),
+        ("empty.log", SkipReason::Empty),
+        ("nul.bin", SkipReason::Binary("it holds NUL bytes")),
+        ("old.xz", SkipReason::Binary("compressed with xz")),
+        ("same.log", SkipReason::SameAs(place.log("good.log"))),
+    ];
+    let expected = expected.map(|(name, reason)| (name.to_owned(), reason));
+    assert_eq!(skipped, expected);
+    assert_eq!(report.counters.files_skipped, 5);
+    assert_eq!(report.files[0].path, place.log("good.log"));
+    assert_eq!(report.files[0].parser, "plain");
+}

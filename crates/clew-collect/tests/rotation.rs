@@ -1,0 +1,331 @@
+//! Rotation in all its forms: nothing lost, nothing sent twice.
+
+mod support;
+
+use std::fs;
+
+use support::{Follower, Memory, Place, Random, lines, sorted, text};
+
+/// Runs over `path` between the steps of a story; every message must come exactly once.
+struct Story {
+    place: Place,
+    path: &'static str,
+    memory: Memory,
+    written: usize,
+}
+
+impl Story {
+    fn new(path: &'static str) -> Self {
+        Story {
+            place: Place::new(),
+            path,
+            memory: Memory::default(),
+            written: 0,
+        }
+    }
+
+    fn write(&mut self, name: &str, count: usize) {
+        self.place.append(name, text(&lines(self.written, count)));
+        self.written += count;
+    }
+
+    #[track_caller]
+    fn run(&mut self) {
+        self.place.once(self.path, &mut self.memory).unwrap();
+    }
+
+    #[track_caller]
+    fn check(mut self, repeated: usize) {
+        self.run();
+        assert_eq!(sorted(self.memory.messages), lines(0, self.written));
+        assert_eq!(self.memory.repeated, repeated, "sent more than once");
+    }
+}
+
+const BOTH: [&str; 2] = ["app.log*", "app.log"];
+
+#[test]
+fn renamed_while_the_collector_was_down() {
+    for path in BOTH {
+        let mut story = Story::new(path);
+        story.write("app.log", 10);
+        story.run();
+        story.write("app.log", 10);
+        story.place.rename("app.log", "app.log.1");
+        story.write("app.log", 10);
+        story.check(0);
+    }
+}
+
+#[test]
+fn renamed_twice_while_the_collector_was_down() {
+    for path in BOTH {
+        let mut story = Story::new(path);
+        story.write("app.log", 10);
+        story.run();
+        story.write("app.log", 10);
+        story.place.rename("app.log", "app.log.2");
+        story.write("app.log", 10);
+        story.place.rename("app.log", "app.log.1");
+        story.write("app.log", 10);
+        story.check(0);
+    }
+}
+
+#[test]
+fn copied_and_truncated_while_the_collector_was_down() {
+    for path in BOTH {
+        for after in [0, 3, 40] {
+            let mut story = Story::new(path);
+            story.write("app.log", 10);
+            story.run();
+            story.write("app.log", 10);
+            story.place.copy_truncate("app.log", "app.log.1");
+            story.write("app.log", after);
+            story.check(0);
+        }
+    }
+}
+
+#[test]
+fn a_copy_made_before_the_last_lines_were_read_is_sent_under_known_ids_only() {
+    let mut story = Story::new("app.log*");
+    story.write("app.log", 10);
+    story.place.copy("app.log", "app.log.1");
+    fs::rename(
+        story.place.log("app.log.1"),
+        story.place.folder.path().join("held"),
+    )
+    .unwrap();
+    story.write("app.log", 10);
+    story.run();
+    fs::rename(
+        story.place.folder.path().join("held"),
+        story.place.log("app.log.1"),
+    )
+    .unwrap();
+    fs::write(story.place.log("app.log"), "").unwrap();
+    story.write("app.log", 5);
+    story.check(10);
+}
+
+#[test]
+fn a_plain_copy_beside_the_original_is_not_sent_again() {
+    let mut story = Story::new("app.log*");
+    story.write("app.log", 10);
+    story.run();
+    story.place.copy("app.log", "app.log.1");
+    story.run();
+    story.write("app.log", 10);
+    story.check(0);
+}
+
+#[test]
+fn compressed_after_it_was_read_partly_or_wholly() {
+    for more in [0, 10] {
+        let mut story = Story::new("app.log*");
+        story.write("app.log", 10);
+        story.run();
+        story.write("app.log", more);
+        story.place.gzip("app.log", "app.log.1.gz");
+        story.write("app.log", 10);
+        story.check(0);
+    }
+}
+
+#[test]
+fn compressed_files_never_seen_before_are_read() {
+    let mut story = Story::new("");
+    story.write("old", 10);
+    story.place.gzip("old", "old.gz");
+    story.write("app.log", 10);
+    story.check(0);
+}
+
+#[test]
+fn truncated_and_written_again() {
+    for count in [1, 10, 50] {
+        let mut story = Story::new("app.log");
+        story.write("app.log", 10);
+        story.run();
+        fs::write(story.place.log("app.log"), "").unwrap();
+        story.write("app.log", count);
+        story.check(0);
+    }
+}
+
+#[test]
+fn replaced_by_another_file_with_the_same_name_or_inode() {
+    let mut story = Story::new("app.log");
+    story.write("app.log", 10);
+    story.run();
+    for _ in 0..20 {
+        // Removing and creating at once is what makes file systems reuse an inode.
+        fs::remove_file(story.place.log("app.log")).unwrap();
+        story.write("app.log", 10);
+        story.run();
+    }
+    story.check(0);
+}
+
+#[test]
+fn equal_lines_in_a_new_incarnation_are_new_events() {
+    let place = Place::new();
+    let mut memory = Memory::default();
+    for run in 1..=5 {
+        let _ = fs::remove_file(place.log("job.log"));
+        place.append("job.log", "backup done\n");
+        place.once("job.log", &mut memory).unwrap();
+        assert_eq!(memory.documents.len(), run);
+    }
+}
+
+#[test]
+fn an_inode_from_the_registry_with_other_content_is_a_new_file() {
+    // As if the inode had been given to a new file on a file system without birth times.
+    let place = Place::new();
+    place.append("app.log", text(&lines(0, 10)));
+    let mut memory = Memory::default();
+    place.once("app.log", &mut memory).unwrap();
+    fs::write(place.log("app.log"), text(&lines(10, 10))).unwrap();
+    place.once("app.log", &mut memory).unwrap();
+    assert_eq!(memory.messages, lines(0, 20));
+}
+
+#[test]
+fn random_rotations_between_random_crashes() {
+    for seed in 0..24 {
+        let mut random = Random(seed);
+        let mut story = Story::new(BOTH[random.below(2)]);
+        let exact = story.path == "app.log";
+        // What was rotated away before the first run is not what an exact path asks for.
+        story.write("app.log", 1);
+        story.run();
+        for _ in 0..30 {
+            match random.below(6) {
+                0 if story.place.log("app.log").exists() => {
+                    // An exact path can do nothing about a gap in the middle of its past.
+                    let keep = if exact { 40 } else { 4 };
+                    for n in (1..keep).rev() {
+                        for ending in ["", ".gz"] {
+                            let from = format!("app.log.{n}{ending}");
+                            if story.place.log(&from).exists() {
+                                story
+                                    .place
+                                    .rename(&from, &format!("app.log.{}{ending}", n + 1));
+                            }
+                        }
+                    }
+                    if random.below(2) == 0 {
+                        story.place.rename("app.log", "app.log.1");
+                    } else {
+                        story.place.copy_truncate("app.log", "app.log.1");
+                    }
+                    if !exact && story.place.log("app.log.2").exists() {
+                        story.place.gzip("app.log.2", "app.log.2.gz");
+                    }
+                    // Only files that were read may disappear.
+                    story.memory.crash_after = None;
+                    story.run();
+                    for ending in ["", ".gz"] {
+                        let _ = fs::remove_file(story.place.log(&format!("app.log.4{ending}")));
+                    }
+                }
+                1 | 2 => {
+                    story.memory.crash_after = Some(random.below(30));
+                    let _ = story.place.once(story.path, &mut story.memory);
+                    story.memory.crash_after = None;
+                }
+                _ => {
+                    let count = 1 + random.below(12);
+                    story.write("app.log", count);
+                }
+            }
+        }
+        story.run();
+        let expected = lines(0, story.written);
+        let found = sorted(story.memory.messages);
+        let wrong = (0..found.len().max(expected.len())).find(|&n| found.get(n) != expected.get(n));
+        assert_eq!(
+            wrong.map(|n| (found.get(n), expected.get(n))),
+            None,
+            "seed {seed} {exact}"
+        );
+    }
+}
+
+#[test]
+fn followed_through_renames() {
+    for path in BOTH {
+        let place = Place::new();
+        place.append("app.log", text(&lines(0, 3)));
+        let follower = Follower::start(place.options(path), Memory::default());
+        follower.expect(&lines(0, 3));
+        for round in 1..6 {
+            let from = round * 10;
+            place.append("app.log", text(&lines(from, 2)));
+            place.rename("app.log", &format!("app.log.{round}"));
+            // The writer has not noticed yet.
+            place.append(&format!("app.log.{round}"), text(&lines(from + 2, 2)));
+            place.append("app.log", text(&lines(from + 4, 2)));
+            follower.expect(&lines(from, 6));
+        }
+        let (report, memory) = follower.finish();
+        assert_eq!(memory.repeated, 0);
+        assert_eq!(report.counters.events_acked, 33);
+    }
+}
+
+#[test]
+fn followed_through_copies_and_truncations() {
+    for path in BOTH {
+        let place = Place::new();
+        place.append("app.log", text(&lines(0, 3)));
+        let follower = Follower::start(place.options(path), Memory::default());
+        follower.expect(&lines(0, 3));
+        for round in 1..6 {
+            let from = round * 10;
+            place.append("app.log", text(&lines(from, 4)));
+            place.copy_truncate("app.log", &format!("app.log.{round}"));
+            place.append("app.log", text(&lines(from + 4, 2)));
+            follower.expect(&lines(from, 6));
+        }
+        let (_, memory) = follower.finish();
+        assert_eq!(memory.messages.len(), 33);
+    }
+}
+
+#[test]
+fn files_that_appear_later_are_followed() {
+    let place = Place::new();
+    let follower = Follower::start(place.options(""), Memory::default());
+    place.append("a.log", "one\n");
+    follower.expect(&["one"]);
+    fs::create_dir_all(place.log("deep/er")).unwrap();
+    place.append("deep/er/b.log", "two\n");
+    follower.expect(&["two"]);
+    place.append("a.log", "three\n");
+    place.append("deep/er/b.log", "four\n");
+    follower.expect(&["three", "four"]);
+    let (report, _) = follower.finish();
+    assert_eq!(report.counters.files_found, 2);
+}
+
+#[test]
+fn a_deleted_file_is_read_to_its_end() {
+    let place = Place::new();
+    place.append("a.log", "one\n");
+    let follower = Follower::start(place.options("a.log"), Memory::default());
+    follower.expect(&["one"]);
+    // The writer keeps it open, as daemons do.
+    let mut writer = fs::OpenOptions::new()
+        .append(true)
+        .open(place.log("a.log"))
+        .unwrap();
+    fs::remove_file(place.log("a.log")).unwrap();
+    std::io::Write::write_all(&mut writer, b"two\n").unwrap();
+    follower.expect(&["two"]);
+    place.append("a.log", "three\n");
+    follower.expect(&["three"]);
+    follower.finish();
+}

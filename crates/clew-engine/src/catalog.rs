@@ -1,0 +1,136 @@
+//! Which indexes exist, with their mappings and settings. Like everything else a view of the log:
+//! changes are entries of the catalog's stream, and `catalog.json` only saves replaying them all.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use clew_log::{Glsn, StreamId};
+use clew_platform::Disk;
+use clew_text::Mapping;
+use serde::{Deserialize, Serialize};
+
+use crate::error::EngineError;
+use crate::settings::IndexSettings;
+use crate::shard::io_error;
+
+const FORMAT: u32 = 1;
+/// The catalog's stream in the log.
+pub(crate) const CATALOG_STREAM: u32 = 1;
+/// Streams of shards begin here.
+const FIRST_SHARD_STREAM: u32 = 16;
+
+/// What is known of an index.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct IndexRecord {
+    pub(crate) name: String,
+    pub(crate) uuid: String,
+    pub(crate) created_ms: u64,
+    pub(crate) settings: IndexSettings,
+    /// The mapping as [`Mapping::encode`] gives it.
+    pub(crate) mapping: serde_json::Value,
+    /// Stream of shard 0; the others follow.
+    pub(crate) first_stream: u32,
+}
+
+impl IndexRecord {
+    pub(crate) fn stream(&self, shard: u32) -> StreamId {
+        StreamId::new(self.first_stream + shard)
+    }
+    pub(crate) fn decode_mapping(&self) -> Result<Mapping, EngineError> {
+        Ok(Mapping::decode(&self.mapping)?)
+    }
+}
+
+/// A change of the catalog, as it stands in the log.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub(crate) enum CatalogOperation {
+    CreateIndex(IndexRecord),
+    DeleteIndex { uuid: String },
+    PutMapping { uuid: String, mapping: serde_json::Value },
+    PutSettings { uuid: String, settings: IndexSettings },
+}
+
+/// All indexes, by unique id.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Catalog {
+    format: u32,
+    /// The log position up to which changes are in here.
+    applied: u64,
+    next_stream: u32,
+    pub(crate) indices: BTreeMap<String, IndexRecord>,
+}
+
+impl Default for Catalog {
+    fn default() -> Self {
+        Catalog {
+            format: FORMAT,
+            applied: 0,
+            next_stream: FIRST_SHARD_STREAM,
+            indices: BTreeMap::new(),
+        }
+    }
+}
+
+impl Catalog {
+    pub(crate) fn applied(&self) -> Glsn {
+        Glsn::new(self.applied)
+    }
+    /// The first of the streams the next index will get.
+    pub(crate) fn next_stream(&self) -> u32 {
+        self.next_stream
+    }
+
+    /// Follows a change that stands at a position.
+    pub(crate) fn apply(&mut self, operation: CatalogOperation, at: Glsn) {
+        match operation {
+            CatalogOperation::CreateIndex(record) => {
+                self.next_stream = self.next_stream.max(record.first_stream + record.settings.shards);
+                self.indices.insert(record.uuid.clone(), record);
+            }
+            CatalogOperation::DeleteIndex { uuid } => {
+                self.indices.remove(&uuid);
+            }
+            CatalogOperation::PutMapping { uuid, mapping } => {
+                if let Some(record) = self.indices.get_mut(&uuid) {
+                    record.mapping = mapping;
+                }
+            }
+            CatalogOperation::PutSettings { uuid, settings } => {
+                if let Some(record) = self.indices.get_mut(&uuid) {
+                    record.settings = settings;
+                }
+            }
+        }
+        self.applied = at.get();
+    }
+
+    /// Reads the saved catalog; an empty one when there is none.
+    pub(crate) fn load(disk: &dyn Disk, path: &Path) -> Result<Self, EngineError> {
+        if !disk.exists(path) {
+            return Ok(Catalog::default());
+        }
+        let bytes = disk.read(path).map_err(io_error("read", path))?;
+        let corrupt = |reason: String| EngineError::Corrupt { path: path.to_path_buf(), reason };
+        let (crc, json) = bytes.split_first_chunk::<9>().ok_or_else(|| corrupt("too short".into()))?;
+        if format!("{:08x}\n", crc32c::crc32c(json)).as_bytes() != crc {
+            return Err(corrupt("its checksum does not match".into()));
+        }
+        let catalog: Catalog =
+            serde_json::from_slice(json).map_err(|error| corrupt(error.to_string()))?;
+        if catalog.format != FORMAT {
+            return Err(corrupt(format!("format {} is not known", catalog.format)));
+        }
+        Ok(catalog)
+    }
+
+    /// Saves the catalog: the checksum of the JSON on a line of its own, then the JSON.
+    pub(crate) fn save(&self, disk: &dyn Disk, path: &Path) -> Result<(), EngineError> {
+        let json = serde_json::to_vec(self).expect("a catalog has only plain fields");
+        let mut bytes = format!("{:08x}\n", crc32c::crc32c(&json)).into_bytes();
+        bytes.extend_from_slice(&json);
+        disk.write_atomic(path, &bytes).map_err(io_error("write", path))
+    }
+}

@@ -1,0 +1,504 @@
+//! The node: its log, its catalog of indexes, and the threads that look after them.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use clew_log::{Durability, Glsn, Log, LogOptions, LogStats, NewEntry, StreamId};
+use clew_platform::{Clock, Disk, Task};
+use clew_text::{Mapping, NewField};
+use parking_lot::{Mutex, RwLock};
+
+use crate::catalog::{CATALOG_STREAM, Catalog, CatalogOperation, IndexRecord};
+use crate::error::EngineError;
+use crate::index::Index;
+use crate::maintenance::{self, Signal};
+use crate::names::{IdGenerator, check_name, matches};
+use crate::recovery;
+use crate::request::ResolveOptions;
+use crate::search_pool::{SearchPool, SearchStats};
+use crate::settings::{IndexSettings, TranslogDurability};
+use crate::shard::{Shard, ShardContext, ShardPlace, io_error};
+
+const SHARDS_MAX: u32 = 1024;
+
+/// How an engine is set up.
+#[derive(Clone, Debug)]
+pub struct EngineOptions {
+    /// The data folder; one process at a time owns it.
+    pub data: PathBuf,
+    /// Threads that searches run on.
+    pub search_threads: usize,
+    /// Searches that may wait for a thread; more are refused.
+    pub search_queue_max: usize,
+    /// Size of a shard's buffer at which it is sealed into a segment.
+    pub write_buffer_bytes: usize,
+    /// Whether a write creates a missing index.
+    pub auto_create_index: bool,
+    /// Size of the log at which the shards that hold it back are flushed.
+    pub log_bytes_max: u64,
+    /// How the log is laid out.
+    pub log: LogOptions,
+}
+
+impl EngineOptions {
+    /// The defaults over a data folder.
+    pub fn new(data: impl Into<PathBuf>) -> Self {
+        EngineOptions {
+            data: data.into(),
+            search_threads: std::thread::available_parallelism().map_or(2, usize::from),
+            search_queue_max: 1000,
+            write_buffer_bytes: 64 << 20,
+            auto_create_index: true,
+            log_bytes_max: 1 << 30,
+            log: LogOptions::default(),
+        }
+    }
+}
+
+/// Figures of a node.
+#[derive(Clone, Debug)]
+pub struct EngineStats {
+    /// The log's.
+    pub log: LogStats,
+    /// The last position given.
+    pub last: Glsn,
+    /// The last position that is durable.
+    pub durable: Glsn,
+    /// The search pool's.
+    pub search: SearchStats,
+}
+
+/// A node; clones are handles of the same one. The last handle that goes away closes it.
+#[derive(Clone)]
+pub struct Engine {
+    pub(crate) inner: Arc<Inner>,
+    /// Closes the node with the last handle; the threads hold only `inner`.
+    _owner: Arc<Owner>,
+}
+
+struct Owner {
+    inner: Arc<Inner>,
+    tasks: Mutex<Vec<Task>>,
+}
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        if let Err(error) = self.close() {
+            tracing::error!(%error, "closing failed; the log has everything acknowledged");
+        }
+    }
+}
+
+impl Owner {
+    fn close(&self) -> Result<(), EngineError> {
+        if self.inner.closed.swap(true, Ordering::SeqCst) {
+            return Ok(());
+        }
+        self.inner.signal.wake();
+        for task in self.tasks.lock().drain(..) {
+            task.join();
+        }
+        let flushed = self.inner.flush_all();
+        self.inner.log.close()?;
+        flushed
+    }
+}
+
+/// What the engine's threads share.
+pub(crate) struct Inner {
+    pub(crate) options: EngineOptions,
+    pub(crate) disk: Arc<dyn Disk>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) log: Log,
+    pub(crate) catalog: Mutex<Catalog>,
+    pub(crate) indices: RwLock<BTreeMap<String, Arc<Index>>>,
+    pub(crate) signal: Arc<Signal>,
+    pub(crate) pool: SearchPool,
+    pub(crate) ids: IdGenerator,
+    pub(crate) closed: AtomicBool,
+}
+
+impl Engine {
+    /// Opens a data folder, or makes a new one: loads the newest views and replays the log.
+    ///
+    /// # Errors
+    /// When another process owns the folder, or the log or the catalog is damaged. A damaged
+    /// shard fails alone: it refuses requests, the others serve.
+    pub fn open(
+        options: EngineOptions,
+        disk: Arc<dyn Disk>,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Engine, EngineError> {
+        let data = &options.data;
+        disk.create_dir_all_durable(data).map_err(io_error("create", data))?;
+        let log = Log::open(disk.clone(), &data.join("log"), options.log.clone())?;
+        let pool = SearchPool::new(options.search_threads, options.search_queue_max)?;
+        let inner = Arc::new(Inner {
+            catalog: Mutex::new(Catalog::load(&*disk, &data.join("catalog.json"))?),
+            indices: RwLock::default(),
+            signal: Arc::default(),
+            pool,
+            ids: IdGenerator::new(clock.since_epoch()),
+            closed: AtomicBool::new(false),
+            options,
+            disk,
+            clock,
+            log,
+        });
+        recovery::recover(&inner)?;
+        let tasks = maintenance::start(&inner)?;
+        let owner = Owner { inner: inner.clone(), tasks: Mutex::new(tasks) };
+        Ok(Engine { inner, _owner: Arc::new(owner) })
+    }
+
+    /// Flushes everything, stops the threads and closes the log. Later calls do nothing.
+    ///
+    /// # Errors
+    /// When flushing fails; the log then still has everything acknowledged.
+    pub fn close(&self) -> Result<(), EngineError> {
+        self._owner.close()
+    }
+
+    /// Creates an index; durable when it returns.
+    ///
+    /// # Errors
+    /// When the name breaks the rules or is taken, or the settings are out of bounds.
+    pub fn create_index(
+        &self,
+        name: &str,
+        settings: IndexSettings,
+        mapping: Mapping,
+    ) -> Result<(Arc<Index>, Glsn), EngineError> {
+        let (index, glsn) = self.inner.create_index(name, settings, mapping)?;
+        self.inner.log.wait(glsn, Durability::Sync)?;
+        Ok((index, glsn))
+    }
+
+    /// Deletes an index and its files; durable when it returns.
+    ///
+    /// # Errors
+    /// When there is no such index.
+    pub fn delete_index(&self, name: &str) -> Result<Glsn, EngineError> {
+        let glsn = self.inner.delete_index(name)?;
+        self.inner.log.wait(glsn, Durability::Sync)?;
+        Ok(glsn)
+    }
+
+    /// The index of a name.
+    ///
+    /// # Errors
+    /// [`EngineError::IndexNotFound`].
+    pub fn index(&self, name: &str) -> Result<Arc<Index>, EngineError> {
+        self.inner.index(name)
+    }
+
+    /// The indexes that an expression names, by name: names and patterns with `*`, separated by
+    /// commas, a leading `-` taking away; empty, `*` and `_all` mean all.
+    ///
+    /// # Errors
+    /// [`EngineError::IndexNotFound`] as the options say.
+    pub fn resolve(
+        &self,
+        expression: &str,
+        options: ResolveOptions,
+    ) -> Result<Vec<Arc<Index>>, EngineError> {
+        let indices = self.inner.indices.read();
+        let mut found: BTreeMap<&str, &Arc<Index>> = BTreeMap::new();
+        let expression = if expression.is_empty() { "*" } else { expression };
+        for part in expression.split(',').map(str::trim) {
+            let pattern = if part == "_all" { "*" } else { part };
+            if let (Some(pattern), false) = (pattern.strip_prefix('-'), found.is_empty()) {
+                found.retain(|name, _| !matches(pattern, name));
+            } else if pattern.contains('*') {
+                found.extend(
+                    indices.values().filter(|i| matches(pattern, &i.name)).map(|i| (&*i.name, i)),
+                );
+            } else if let Some(index) = indices.get(pattern) {
+                found.insert(&index.name, index);
+            } else if !options.ignore_unavailable {
+                return Err(EngineError::IndexNotFound { index: part.to_string() });
+            }
+        }
+        if found.is_empty() && !options.allow_no_indices {
+            return Err(EngineError::IndexNotFound { index: expression.to_string() });
+        }
+        Ok(found.into_values().cloned().collect())
+    }
+
+    /// Merges fields into an index's mapping; durable when it returns.
+    ///
+    /// # Errors
+    /// When the mapping is malformed or would change a field's type.
+    pub fn put_mapping(&self, name: &str, body: &serde_json::Value) -> Result<Glsn, EngineError> {
+        let index = self.inner.index(name)?;
+        let glsn = self.inner.change_mapping(&index, |mapping| Ok(mapping.merge_opensearch(body)?))?;
+        self.inner.log.wait(glsn, Durability::Sync)?;
+        Ok(glsn)
+    }
+
+    /// Replaces an index's settings; durable when it returns.
+    ///
+    /// # Errors
+    /// When they are out of bounds or would change the number of shards.
+    pub fn put_settings(&self, name: &str, settings: IndexSettings) -> Result<Glsn, EngineError> {
+        let index = self.inner.index(name)?;
+        check_settings(&settings)?;
+        let _changing = index.changing.lock();
+        if settings.shards != index.settings().shards {
+            let reason = "final index setting [index.number_of_shards], not updateable".to_string();
+            return Err(EngineError::InvalidSetting { reason });
+        }
+        let uuid = index.uuid.clone();
+        let operation = CatalogOperation::PutSettings { uuid, settings: settings.clone() };
+        let glsn = self.inner.append_catalog(operation)?;
+        index.settings.store(Arc::new(settings));
+        self.inner.signal.wake();
+        self.inner.log.wait(glsn, Durability::Sync)?;
+        Ok(glsn)
+    }
+
+    /// Makes all writes to an index visible to searches.
+    ///
+    /// # Errors
+    /// The first failure; the other shards are refreshed all the same.
+    pub fn refresh(&self, index: &Index) -> Result<(), EngineError> {
+        first_error(index.shards.iter().map(|shard| shard.refresh()))
+    }
+
+    /// Makes all writes to an index durable in its segments.
+    ///
+    /// # Errors
+    /// The first failure; the other shards are flushed all the same.
+    pub fn flush(&self, index: &Index) -> Result<(), EngineError> {
+        first_error(index.shards.iter().map(|shard| shard.flush()))
+    }
+
+    /// Merges each shard of an index into at most so many segments without deletes.
+    ///
+    /// # Errors
+    /// The first failure.
+    pub fn force_merge(&self, index: &Index, segments_max: usize) -> Result<(), EngineError> {
+        let goal = crate::shard::MergeGoal::AtMost(segments_max);
+        for shard in &index.shards {
+            while shard.merge(goal)? {}
+            shard.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Waits until searches over these indexes see everything up to a position.
+    ///
+    /// # Errors
+    /// [`EngineError::Timeout`].
+    pub async fn wait_visible(
+        &self,
+        indices: &[Arc<Index>],
+        glsn: Glsn,
+        timeout: Duration,
+    ) -> Result<(), EngineError> {
+        let wait = async {
+            for shard in indices.iter().flat_map(|index| &index.shards) {
+                let mut published = shard.published();
+                while !shard.is_visible(glsn) {
+                    published.borrow_and_update();
+                    self.inner.signal.request_refresh();
+                    // Published between the two looks: do not wait for the next one.
+                    if shard.is_visible(glsn) || published.changed().await.is_err() {
+                        break;
+                    }
+                }
+            }
+        };
+        tokio::time::timeout(timeout, wait).await.map_err(|_| EngineError::Timeout { glsn })
+    }
+
+    /// Figures of the node.
+    pub fn stats(&self) -> EngineStats {
+        let log = &self.inner.log;
+        EngineStats {
+            log: log.stats(),
+            last: log.last(),
+            durable: log.durable(),
+            search: self.inner.pool.stats(),
+        }
+    }
+}
+
+pub(crate) fn first_error(
+    results: impl Iterator<Item = Result<(), EngineError>>,
+) -> Result<(), EngineError> {
+    results.fold(Ok(()), |first, result| first.and(result))
+}
+
+fn check_settings(settings: &IndexSettings) -> Result<(), EngineError> {
+    let reason = if !(1..=SHARDS_MAX).contains(&settings.shards) {
+        format!(
+            "Failed to parse value [{}] for setting [index.number_of_shards] must be >= 1 and <= {SHARDS_MAX}",
+            settings.shards
+        )
+    } else if settings.max_result_window == 0 {
+        "Failed to parse value [0] for setting [index.max_result_window] must be >= 1".to_string()
+    } else if settings.ef_search < 2 {
+        let ef = settings.ef_search;
+        format!("Failed to parse value [{ef}] for setting [index.knn.algo_param.ef_search] must be >= 2")
+    } else {
+        return Ok(());
+    };
+    Err(EngineError::InvalidSetting { reason })
+}
+
+impl Inner {
+    pub(crate) fn index(&self, name: &str) -> Result<Arc<Index>, EngineError> {
+        let found = self.indices.read().get(name).cloned();
+        found.ok_or_else(|| EngineError::IndexNotFound { index: name.to_string() })
+    }
+
+    pub(crate) fn create_index(
+        &self,
+        name: &str,
+        settings: IndexSettings,
+        mapping: Mapping,
+    ) -> Result<(Arc<Index>, Glsn), EngineError> {
+        check_name(name)?;
+        check_settings(&settings)?;
+        let mut indices = self.indices.write();
+        if let Some(existing) = indices.get(name) {
+            let (index, uuid) = (name.to_string(), existing.uuid.clone());
+            return Err(EngineError::IndexExists { index, uuid });
+        }
+        let record = IndexRecord {
+            name: name.to_string(),
+            uuid: self.ids.next(),
+            created_ms: u64::try_from(self.clock.since_epoch().as_millis()).unwrap_or(u64::MAX),
+            settings,
+            mapping: mapping.encode(),
+            first_stream: self.catalog.lock().next_stream(),
+        };
+        // The shards are made first: an index in the log must never lack its folders.
+        let index = Arc::new(self.open_index(&record)?);
+        let glsn = self.append_catalog(CatalogOperation::CreateIndex(record))?;
+        indices.insert(name.to_string(), index.clone());
+        Ok((index, glsn))
+    }
+
+    /// Opens the index of a catalog record.
+    pub(crate) fn open_index(&self, record: &IndexRecord) -> Result<Index, EngineError> {
+        let mapping = Arc::new(record.decode_mapping()?);
+        let shard = |number: u32| {
+            let dir = self.index_dir(&record.uuid).join(number.to_string());
+            let stream = record.stream(number);
+            let place = ShardPlace { index: record.name.clone(), number, stream, dir };
+            let context = ShardContext {
+                disk: self.disk.clone(),
+                clock: self.clock.clone(),
+                log: self.log.clone(),
+                buffer_bytes_max: self.options.write_buffer_bytes,
+            };
+            Shard::open(place, context, mapping.clone()).map(Arc::new)
+        };
+        Ok(Index {
+            name: record.name.clone(),
+            uuid: record.uuid.clone(),
+            created_ms: record.created_ms,
+            settings: ArcSwap::from_pointee(record.settings.clone()),
+            mapping: ArcSwap::new(mapping.clone()),
+            changing: Mutex::new(()),
+            shards: (0..record.settings.shards).map(shard).collect::<Result<_, _>>()?,
+        })
+    }
+
+    pub(crate) fn index_dir(&self, uuid: &str) -> PathBuf {
+        self.options.data.join("indices").join(uuid)
+    }
+
+    fn delete_index(&self, name: &str) -> Result<Glsn, EngineError> {
+        let mut indices = self.indices.write();
+        let index = indices.get(name).cloned();
+        let index = index.ok_or_else(|| EngineError::IndexNotFound { index: name.to_string() })?;
+        let operation = CatalogOperation::DeleteIndex { uuid: index.uuid.clone() };
+        let glsn = self.append_catalog(operation)?;
+        // Only a durable deletion may take the files: after a crash the index might come back.
+        self.log.wait(glsn, Durability::Sync)?;
+        indices.remove(name);
+        for shard in &index.shards {
+            shard.retire();
+            self.log.drop_stream(shard.place.stream);
+        }
+        let dir = self.index_dir(&index.uuid);
+        if let Err(error) = self.disk.remove_dir_all(&dir) {
+            tracing::warn!(dir = %dir.display(), %error, "cannot remove a deleted index");
+        }
+        Ok(glsn)
+    }
+
+    /// Appends a change of the catalog to the log and follows it.
+    fn append_catalog(&self, operation: CatalogOperation) -> Result<Glsn, EngineError> {
+        let payload = serde_json::to_vec(&operation).expect("operations have only plain fields");
+        let mut catalog = self.catalog.lock();
+        let entry = NewEntry { stream: StreamId::new(CATALOG_STREAM), parts: &[&payload] };
+        let glsn = self.log.append(&[entry], Durability::Sync)?.first;
+        catalog.apply(operation, glsn);
+        Ok(glsn)
+    }
+
+    /// Changes an index's mapping; the change stands in the log before any document that needs it.
+    pub(crate) fn change_mapping(
+        &self,
+        index: &Index,
+        change: impl FnOnce(&mut Mapping) -> Result<(), EngineError>,
+    ) -> Result<Glsn, EngineError> {
+        let _changing = index.changing.lock();
+        let mut mapping = (*index.mapping()).clone();
+        change(&mut mapping)?;
+        let uuid = index.uuid.clone();
+        let operation = CatalogOperation::PutMapping { uuid, mapping: mapping.encode() };
+        let glsn = self.append_catalog(operation)?;
+        index.mapping.store(Arc::new(mapping));
+        Ok(glsn)
+    }
+
+    /// Adds fields that a document brought; those that are there by now are kept.
+    pub(crate) fn grow_mapping(
+        &self,
+        index: &Index,
+        fields: Vec<NewField>,
+    ) -> Result<(), EngineError> {
+        self.change_mapping(index, |mapping| Ok(mapping.add(fields)?)).map(|_| ())
+    }
+
+    /// Flushes every shard and saves the catalog, then trims the log.
+    pub(crate) fn flush_all(&self) -> Result<(), EngineError> {
+        let indices: Vec<Arc<Index>> = self.indices.read().values().cloned().collect();
+        let shards = indices.iter().flat_map(|index| &index.shards);
+        let flushed = first_error(shards.map(|shard| shard.flush()));
+        self.trim_log()?;
+        flushed
+    }
+
+    /// Saves the catalog and removes what no view needs any more from the log.
+    pub(crate) fn trim_log(&self) -> Result<(), EngineError> {
+        let indices: Vec<Arc<Index>> = self.indices.read().values().cloned().collect();
+        // Read before the checkpoints: what is appended meanwhile lies behind it.
+        let end = self.log.last();
+        let pending = indices.iter().flat_map(|i| &i.shards).filter_map(|s| s.checkpoint());
+        let needed = pending.min().unwrap_or(end).min(end);
+        let catalog = self.catalog.lock().clone();
+        if catalog.applied() > Glsn::ZERO {
+            self.log.wait(catalog.applied(), Durability::Sync)?;
+        }
+        catalog.save(&*self.disk, &self.options.data.join("catalog.json"))?;
+        Ok(self.log.trim(needed)?)
+    }
+
+    /// The durability that a log position must have before a write is acknowledged.
+    pub(crate) fn log_durability(durability: TranslogDurability) -> Durability {
+        match durability {
+            TranslogDurability::Request => Durability::Sync,
+            TranslogDurability::Async => Durability::Os,
+        }
+    }
+}

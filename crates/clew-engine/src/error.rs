@@ -1,0 +1,188 @@
+//! What can go wrong in the engine, and what the caller should do about it.
+
+use clew_log::{Glsn, LogError};
+use clew_text::{AggErrorKind, DocumentError, MappingError, QueryError};
+
+/// An engine failure.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EngineError {
+    /// No index has this name.
+    #[error("no such index [{index}]")]
+    IndexNotFound {
+        /// The name asked for.
+        index: String,
+    },
+    /// The name is taken.
+    #[error("index [{index}/{uuid}] already exists")]
+    IndexExists {
+        /// The name.
+        index: String,
+        /// Unique id of the index that has it.
+        uuid: String,
+    },
+    /// The name breaks the naming rules.
+    #[error("Invalid index name [{index}], {reason}")]
+    InvalidIndexName {
+        /// The name.
+        index: String,
+        /// Which rule it breaks.
+        reason: &'static str,
+    },
+    /// A setting's value is out of bounds.
+    #[error("{reason}")]
+    InvalidSetting {
+        /// Which setting, which bounds.
+        reason: String,
+    },
+    /// A request breaks a rule that has no error of its own.
+    #[error("{reason}")]
+    InvalidRequest {
+        /// What is wrong.
+        reason: String,
+    },
+    /// A document cannot be parsed under the mapping.
+    #[error("{source}")]
+    Document {
+        /// The document's id.
+        id: String,
+        /// What is wrong with it.
+        #[source]
+        source: DocumentError,
+    },
+    /// A document to update or delete is not there.
+    #[error("[{id}]: document missing")]
+    DocumentMissing {
+        /// Its id.
+        id: String,
+    },
+    /// The document is not at the version that the request requires.
+    #[error("[{id}]: version conflict, {reason}")]
+    VersionConflict {
+        /// Its id.
+        id: String,
+        /// Required and current position.
+        reason: String,
+    },
+    /// A mapping was refused.
+    #[error(transparent)]
+    Mapping(#[from] MappingError),
+    /// A query was refused.
+    #[error(transparent)]
+    Query(#[from] QueryError),
+    /// The log refused or lost its disk.
+    #[error(transparent)]
+    Log(#[from] LogError),
+    /// tantivy failed.
+    #[error("index files of {place}: {source}")]
+    Tantivy {
+        /// Which shard.
+        place: String,
+        /// Its error.
+        #[source]
+        source: tantivy::TantivyError,
+    },
+    /// The disk failed.
+    #[error("cannot {action} {}", path.display())]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// On which path.
+        path: std::path::PathBuf,
+        /// The system's answer.
+        #[source]
+        source: std::io::Error,
+    },
+    /// Files of a view do not hold what was written.
+    #[error("{} is corrupt: {reason}", path.display())]
+    Corrupt {
+        /// The file.
+        path: std::path::PathBuf,
+        /// What does not hold.
+        reason: String,
+    },
+    /// The shard stopped after an earlier failure; the others go on.
+    #[error("shard [{index}][{shard}] has failed: {reason}")]
+    ShardFailed {
+        /// Index name.
+        index: String,
+        /// Shard number.
+        shard: u32,
+        /// The first failure.
+        reason: String,
+    },
+    /// A bounded queue is full.
+    #[error("rejected execution: {what} is full ({max})")]
+    Overloaded {
+        /// Which queue.
+        what: &'static str,
+        /// Its limit.
+        max: usize,
+    },
+    /// A view did not reach the position in time.
+    #[error("timed out waiting for position {glsn}")]
+    Timeout {
+        /// The position.
+        glsn: Glsn,
+    },
+    /// The engine is closing.
+    #[error("the engine is closed")]
+    Closed,
+}
+
+/// What a caller should do about an error. Protocol crates map these, never variants, to codes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// The request is wrong; do not repeat it.
+    Invalid,
+    /// The thing named is not there.
+    NotFound,
+    /// The thing named is there already, or at another version.
+    Conflict,
+    /// Too much at once; repeat later.
+    Overloaded,
+    /// Not now: the disk is full or the engine closes.
+    Unavailable,
+    /// Data on disk is damaged.
+    Corrupt,
+    /// A defect or a failing disk.
+    Internal,
+}
+
+impl EngineError {
+    /// What the caller should do.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            EngineError::IndexNotFound { .. } | EngineError::DocumentMissing { .. } => {
+                ErrorKind::NotFound
+            }
+            EngineError::VersionConflict { .. } => ErrorKind::Conflict,
+            EngineError::IndexExists { .. }
+            | EngineError::InvalidIndexName { .. }
+            | EngineError::InvalidSetting { .. }
+            | EngineError::InvalidRequest { .. }
+            | EngineError::Document { .. }
+            | EngineError::Mapping(_) => ErrorKind::Invalid,
+            EngineError::Query(error) => query_kind(error),
+            EngineError::Overloaded { .. } => ErrorKind::Overloaded,
+            EngineError::Log(_)
+            | EngineError::Closed
+            | EngineError::Timeout { .. }
+            | EngineError::ShardFailed { .. } => ErrorKind::Unavailable,
+            EngineError::Corrupt { .. } => ErrorKind::Corrupt,
+            EngineError::Tantivy { .. } | EngineError::Io { .. } => ErrorKind::Internal,
+        }
+    }
+}
+
+fn query_kind(error: &QueryError) -> ErrorKind {
+    match error {
+        QueryError::Index(_) | QueryError::Io(_) => ErrorKind::Internal,
+        QueryError::Aggregation(error) => match error.kind() {
+            AggErrorKind::Invalid | AggErrorKind::TooManyBuckets => ErrorKind::Invalid,
+            AggErrorKind::TooLarge => ErrorKind::Overloaded,
+            AggErrorKind::Corrupt => ErrorKind::Corrupt,
+        },
+        _ => ErrorKind::Invalid,
+    }
+}

@@ -1,0 +1,165 @@
+//! An index: its name, mapping and settings, and the shards that hold its documents.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use arc_swap::ArcSwap;
+use clew_text::{Mapping, NewField, Parsed};
+use parking_lot::Mutex;
+
+use crate::error::EngineError;
+use crate::request::WriteResult;
+use crate::routing::shard_of;
+use crate::settings::IndexSettings;
+use crate::shard::{Prepared, Shard};
+
+/// A document can ask for new fields only so often: each round adds all that it lacks, and other
+/// documents may add between two rounds.
+const MAPPING_ROUNDS_MAX: usize = 8;
+
+/// An index that is open. Handles stay usable after the index is deleted: reads go on over what
+/// they hold, writes fail.
+pub struct Index {
+    pub(crate) name: String,
+    pub(crate) uuid: String,
+    pub(crate) created_ms: u64,
+    pub(crate) settings: ArcSwap<IndexSettings>,
+    pub(crate) mapping: ArcSwap<Mapping>,
+    /// Held while the mapping or the settings are changed, so that changes follow each other.
+    pub(crate) changing: Mutex<()>,
+    pub(crate) shards: Vec<Arc<Shard>>,
+}
+
+impl std::fmt::Debug for Index {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Index({}/{})", self.name, self.uuid)
+    }
+}
+
+/// Counts of an index over all its shards.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct IndexStats {
+    /// Living documents that searches see.
+    pub docs: u64,
+    /// Dead documents still in segments.
+    pub deleted: u64,
+    /// Bytes of segment files.
+    pub bytes: u64,
+    /// Segments that searches see.
+    pub segments: u64,
+    /// Vectors that searches see.
+    pub vectors: u64,
+    /// Vectors that a graph covers.
+    pub graph_vectors: u64,
+    /// Shards.
+    pub shards: u32,
+    /// Shards that take no writes any more.
+    pub failed_shards: u32,
+    /// Documents written since the index was opened.
+    pub indexed_total: u64,
+    /// Documents deleted since the index was opened.
+    pub deleted_total: u64,
+    /// Refreshes that showed something new.
+    pub refreshes_total: u64,
+    /// Flushes that wrote a checkpoint.
+    pub flushes_total: u64,
+    /// Merges.
+    pub merges_total: u64,
+}
+
+impl Index {
+    /// The name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+    /// An id that no other index ever has.
+    pub fn uuid(&self) -> &str {
+        &self.uuid
+    }
+    /// When it was created, in milliseconds since the epoch.
+    pub fn created_ms(&self) -> u64 {
+        self.created_ms
+    }
+    /// The settings now.
+    pub fn settings(&self) -> Arc<IndexSettings> {
+        self.settings.load_full()
+    }
+    /// The mapping now.
+    pub fn mapping(&self) -> Arc<Mapping> {
+        self.mapping.load_full()
+    }
+
+    /// Counts what the shards hold and have done.
+    pub fn stats(&self) -> IndexStats {
+        let mut stats = IndexStats::default();
+        for shard in &self.shards {
+            let view = shard.view();
+            stats.shards += 1;
+            stats.failed_shards += u32::from(shard.failure().is_some());
+            stats.segments += view.segments.len() as u64;
+            for segment in &view.segments {
+                let alive = u64::from(segment.alive_count());
+                stats.docs += alive;
+                stats.deleted += u64::from(segment.doc_count()) - alive;
+                stats.bytes += segment.bytes();
+                for (_, column) in segment.vectors().columns() {
+                    stats.vectors += column.len() as u64;
+                    stats.graph_vectors += if column.has_graph() { column.len() as u64 } else { 0 };
+                }
+            }
+            let counters = &shard.counters;
+            stats.indexed_total += counters.indexed.load(Ordering::Relaxed);
+            stats.deleted_total += counters.deleted.load(Ordering::Relaxed);
+            stats.refreshes_total += counters.refreshes.load(Ordering::Relaxed);
+            stats.flushes_total += counters.flushes.load(Ordering::Relaxed);
+            stats.merges_total += counters.merges.load(Ordering::Relaxed);
+        }
+        stats
+    }
+
+    /// The shard of a routing key.
+    pub(crate) fn shard_of(&self, key: &str) -> &Arc<Shard> {
+        let count = u32::try_from(self.shards.len()).expect("shard counts are limited");
+        &self.shards[shard_of(key, count) as usize]
+    }
+
+    /// Parses a document under the mapping, which grows first by the fields that the document
+    /// brings; `grow` makes that durable.
+    pub(crate) fn prepare(
+        &self,
+        id: &str,
+        source: &[u8],
+        grow: &dyn Fn(Vec<NewField>) -> Result<(), EngineError>,
+    ) -> Result<Prepared, EngineError> {
+        for _ in 0..MAPPING_ROUNDS_MAX {
+            let mapping = self.mapping();
+            let parsed = mapping.parse_document(source).map_err(|source| {
+                EngineError::Document { id: id.to_string(), source }
+            })?;
+            match parsed {
+                Parsed::NeedsMapping(fields) => grow(fields)?,
+                Parsed::Document(document) => {
+                    let (fields, vectors) = (document.fields, document.vectors);
+                    let source = document.source.into_owned();
+                    return Ok(Prepared { mapping, fields, vectors, source });
+                }
+            }
+        }
+        Err(EngineError::InvalidRequest {
+            reason: format!("[{id}]: the mapping keeps changing, try again"),
+        })
+    }
+}
+
+/// Counts a write in its shard's statistics.
+pub(crate) fn count_write(shard: &Shard, result: WriteResult) {
+    match result {
+        WriteResult::Created | WriteResult::Updated => {
+            shard.counters.indexed.fetch_add(1, Ordering::Relaxed);
+        }
+        WriteResult::Deleted => {
+            shard.counters.deleted.fetch_add(1, Ordering::Relaxed);
+        }
+        WriteResult::NotFound | WriteResult::Noop => {}
+    }
+}

@@ -1,0 +1,116 @@
+//! Nearest neighbours in a shard: each segment's column is searched, the best of all segments are
+//! kept, so that `k` means the shard's k however its documents lie.
+
+use std::cell::RefCell;
+
+use clew_text::{FieldId, FieldKind, KnnQuery, KnnResolver, QueryError, SegmentBits, SegmentHits};
+use clew_vector::{Filter, Scratch, SearchRequest, Space};
+
+use crate::shard::View;
+
+/// Most neighbours a query may ask for.
+const K_MAX: usize = 10_000;
+
+/// Resolves k-NN clauses over a view.
+pub(crate) struct ViewKnn<'a> {
+    pub(crate) view: &'a View,
+    /// `ef_search` of clauses that do not say their own.
+    pub(crate) ef_search: usize,
+}
+
+thread_local! {
+    /// Marks and pools of graph walks, kept by each search thread.
+    static SCRATCH: RefCell<Scratch> = RefCell::new(Scratch::default());
+}
+
+impl KnnResolver for ViewKnn<'_> {
+    fn resolve(
+        &self,
+        query: &KnnQuery,
+        filter: Option<&[SegmentBits]>,
+    ) -> Result<Vec<SegmentHits>, QueryError> {
+        let mut hits: Vec<SegmentHits> = vec![Vec::new(); self.view.segments.len()];
+        // A field nobody has mapped yet has no neighbours; a field of another type is an error.
+        let Some(field) = self.view.snapshot.mapping.field(&query.field) else { return Ok(hits) };
+        let FieldKind::Vector(vector) = &field.kind else {
+            let path = &query.field;
+            return Err(QueryError::illegal(format!("Field '{path}' is not knn_vector type.")));
+        };
+        let options = &vector.column;
+        clew_vector::validate(&query.vector, options).map_err(|error| match error {
+            clew_vector::VectorError::DimensionMismatch { expected, actual } => {
+                QueryError::illegal(format!(
+                    "Query vector has invalid dimension: {actual}. Dimension should be: {expected}"
+                ))
+            }
+            other => QueryError::illegal(other.to_string()),
+        })?;
+        let k = query.k.unwrap_or(K_MAX);
+        if k == 0 || k > K_MAX {
+            return Err(QueryError::illegal(format!("[knn] requires k to be in the range (0, {K_MAX}]")));
+        }
+        let mut best: Vec<(f32, usize, u32)> = Vec::new();
+        for (at, segment) in self.view.segments.iter().enumerate() {
+            let Some(column) = segment.vectors().column(field.id) else { continue };
+            let filter = match (filter, &segment.alive) {
+                (Some(bits), _) => {
+                    Some(Filter { bits: bits[at].words(), count: bits[at].count() as usize })
+                }
+                (None, Some(alive)) => {
+                    Some(Filter { bits: alive.words(), count: alive.alive_count() as usize })
+                }
+                (None, None) => None,
+            };
+            let request = SearchRequest {
+                vector: &query.vector,
+                k,
+                ef_search: query.ef_search.unwrap_or(self.ef_search),
+                filter,
+                exact: query.k.is_none(),
+            };
+            let found = SCRATCH
+                .with_borrow_mut(|scratch| column.search(&request, scratch))
+                .map_err(|error| QueryError::illegal(error.to_string()))?;
+            let wanted = found.hits.iter().filter(|hit| {
+                query.min_score.is_none_or(|min| hit.score >= min)
+                    && query.max_distance.is_none_or(|max| {
+                        distance_as_asked(options.space, hit.distance) <= max
+                    })
+            });
+            best.extend(wanted.map(|hit| (hit.score, at, hit.doc)));
+        }
+        best.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)).then(a.2.cmp(&b.2)));
+        best.truncate(k);
+        for (score, at, doc) in best {
+            hits[at].push((doc, score));
+        }
+        for segment in &mut hits {
+            segment.sort_unstable_by_key(|(doc, _)| *doc);
+        }
+        Ok(hits)
+    }
+
+    fn vector_docs(&self, field: FieldId) -> Result<Vec<SegmentBits>, QueryError> {
+        Ok(self
+            .view
+            .segments
+            .iter()
+            .map(|segment| {
+                let mut bits = SegmentBits::empty(segment.doc_count());
+                if let Some(column) = segment.vectors().column(field) {
+                    column.docs().for_each(|doc| bits.insert(doc));
+                }
+                bits
+            })
+            .collect())
+    }
+}
+
+/// The distance that `max_distance` is compared with.
+fn distance_as_asked(space: Space, distance: f32) -> f32 {
+    match space {
+        Space::L2 | Space::Cosine => distance,
+        // An inner product is a similarity; its negation orders like a distance.
+        Space::InnerProduct => distance,
+    }
+}

@@ -1,0 +1,224 @@
+//! What happens by itself: refreshes, background syncs, flushes and merges. Both threads sleep
+//! until there is something to do, so an idle node uses no CPU.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use clew_log::Durability;
+use clew_platform::Task;
+use parking_lot::{Condvar, Mutex};
+
+use crate::engine::Inner;
+use crate::error::EngineError;
+use crate::index::Index;
+use crate::settings::TranslogDurability;
+use crate::shard::{MergeGoal, Shard};
+
+/// A shard that has unflushed operations is flushed at the latest after this long.
+const FLUSH_AGE_MAX: Duration = Duration::from_secs(300);
+
+/// Wakes the refresher.
+#[derive(Debug, Default)]
+pub(crate) struct Signal {
+    state: Mutex<Wanted>,
+    changed: Condvar,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Wanted {
+    awake: bool,
+    refresh: bool,
+}
+
+impl Signal {
+    /// Something may be due earlier than the sleeper thinks.
+    pub(crate) fn wake(&self) {
+        self.set(Wanted { awake: true, refresh: false });
+    }
+    /// Someone waits for what is not visible yet: refresh now.
+    pub(crate) fn request_refresh(&self) {
+        self.set(Wanted { awake: true, refresh: true });
+    }
+    fn set(&self, wanted: Wanted) {
+        let mut state = self.state.lock();
+        let news = (wanted.awake && !state.awake) || (wanted.refresh && !state.refresh);
+        state.awake |= wanted.awake;
+        state.refresh |= wanted.refresh;
+        if news {
+            self.changed.notify_all();
+        }
+    }
+    /// Sleeps until woken or the time is over; whether a refresh was requested.
+    fn sleep(&self, at_most: Option<Duration>) -> bool {
+        let mut state = self.state.lock();
+        if !state.awake {
+            match at_most {
+                Some(time) => {
+                    self.changed.wait_for(&mut state, time);
+                }
+                None => self.changed.wait(&mut state),
+            }
+        }
+        std::mem::take(&mut *state).refresh
+    }
+}
+
+/// Starts the two threads.
+pub(crate) fn start(inner: &Arc<Inner>) -> Result<Vec<Task>, EngineError> {
+    let upkeep = Arc::new(Signal::default());
+    upkeep.wake();
+    let spawn = |name: &str, run: Box<dyn FnOnce() + Send>| {
+        Task::spawn(name, run).map_err(|source| EngineError::Io {
+            action: "start a thread for",
+            path: PathBuf::from(name),
+            source,
+        })
+    };
+    let (refresher, signal) = (inner.clone(), upkeep.clone());
+    let (keeper, woken) = (inner.clone(), upkeep);
+    Ok(vec![
+        spawn("clew-refresh", Box::new(move || run_refresher(&refresher, &signal)))?,
+        spawn("clew-upkeep", Box::new(move || run_upkeep(&keeper, &woken)))?,
+    ])
+}
+
+fn is_closed(inner: &Inner) -> bool {
+    inner.closed.load(Ordering::SeqCst)
+}
+
+fn indices(inner: &Inner) -> Vec<Arc<Index>> {
+    inner.indices.read().values().cloned().collect()
+}
+
+/// Refreshes what is due and syncs the log for indexes that are not synced at each request.
+fn run_refresher(inner: &Inner, upkeep: &Signal) {
+    let mut refreshed_at: HashMap<String, Duration> = HashMap::new();
+    let mut synced_at = inner.clock.monotonic();
+    let mut requested = false;
+    while !is_closed(inner) {
+        let mut next: Option<Duration> = None;
+        let mut sooner = |time: Duration| next = Some(next.map_or(time, |next| next.min(time)));
+        let all = indices(inner);
+        refreshed_at.retain(|uuid, _| all.iter().any(|index| index.uuid == *uuid));
+        for index in &all {
+            if !index.shards.iter().any(|shard| shard.is_dirty()) {
+                continue;
+            }
+            let now = inner.clock.monotonic();
+            let last = refreshed_at.get(&index.uuid).copied().unwrap_or_default();
+            let due_in = index
+                .settings()
+                .refresh_interval
+                .map(|interval| (last + interval).saturating_sub(now));
+            if requested || due_in == Some(Duration::ZERO) {
+                refresh(index);
+                refreshed_at.insert(index.uuid.clone(), now);
+                upkeep.wake();
+            } else if let Some(time) = due_in {
+                sooner(time);
+            }
+        }
+        if let Some(time) = sync_log(inner, &all, &mut synced_at) {
+            sooner(time);
+        }
+        requested = inner.signal.sleep(next);
+    }
+    upkeep.wake();
+}
+
+fn refresh(index: &Index) {
+    for shard in index.shards.iter().filter(|shard| shard.is_dirty()) {
+        if let Err(error) = shard.refresh() {
+            tracing::error!(index = index.name(), shard = shard.place.number, %error, "refresh failed");
+        }
+    }
+}
+
+/// Syncs the log once the shortest `sync_interval` has passed; how long until the next one when
+/// there is something to sync.
+fn sync_log(inner: &Inner, indices: &[Arc<Index>], synced_at: &mut Duration) -> Option<Duration> {
+    let last = inner.log.last();
+    if inner.log.durable() >= last {
+        *synced_at = inner.clock.monotonic();
+        return None;
+    }
+    let intervals = indices.iter().map(|index| index.settings());
+    let interval = intervals
+        .filter(|settings| settings.durability == TranslogDurability::Async)
+        .map(|settings| settings.sync_interval)
+        .min()?;
+    let due_in = (*synced_at + interval).saturating_sub(inner.clock.monotonic());
+    if due_in > Duration::ZERO {
+        return Some(due_in);
+    }
+    if let Err(error) = inner.log.wait(last, Durability::Sync) {
+        tracing::error!(%error, "background sync of the log failed");
+        return None;
+    }
+    *synced_at = inner.clock.monotonic();
+    Some(interval)
+}
+
+/// Merges and flushes, one thing at a time.
+fn run_upkeep(inner: &Inner, woken: &Signal) {
+    let mut flushed_at: HashMap<(String, u32), Duration> = HashMap::new();
+    while !is_closed(inner) {
+        for shard in indices(inner).iter().flat_map(|index| &index.shards) {
+            merge(inner, shard);
+        }
+        let next = flush_due(inner, &mut flushed_at);
+        woken.sleep(next);
+    }
+}
+
+fn merge(inner: &Inner, shard: &Shard) {
+    while !is_closed(inner) && shard.failure().is_none() {
+        match shard.merge(MergeGoal::Upkeep) {
+            Ok(true) => {}
+            Ok(false) => break,
+            Err(error) => {
+                let place = &shard.place;
+                tracing::error!(index = place.index, shard = place.number, %error, "merge failed");
+                break;
+            }
+        }
+    }
+}
+
+/// Flushes shards with much or old unflushed data, and all that hold back a log that has grown
+/// too large; how long until the next shard is due by age.
+fn flush_due(inner: &Inner, flushed_at: &mut HashMap<(String, u32), Duration>) -> Option<Duration> {
+    let now = inner.clock.monotonic();
+    let log_full = inner.log.bytes() > inner.options.log_bytes_max;
+    let (mut next, mut flushed) = (None::<Duration>, false);
+    for index in indices(inner) {
+        let threshold = index.settings().flush_threshold_bytes;
+        for shard in &index.shards {
+            let key = (index.uuid.clone(), shard.place.number);
+            if shard.failure().is_some() || shard.checkpoint().is_none() {
+                flushed_at.insert(key, now);
+                continue;
+            }
+            let age = now.saturating_sub(*flushed_at.entry(key.clone()).or_insert(now));
+            if !log_full && shard.unflushed_bytes() < threshold && age < FLUSH_AGE_MAX {
+                let left = FLUSH_AGE_MAX - age;
+                next = Some(next.map_or(left, |next| next.min(left)));
+                continue;
+            }
+            match shard.flush() {
+                Ok(()) => flushed = true,
+                Err(error) => {
+                    tracing::error!(index = index.name(), shard = shard.place.number, %error, "flush failed");
+                }
+            }
+            flushed_at.insert(key, now);
+        }
+    }
+    if flushed && let Err(error) = inner.trim_log() {
+        tracing::error!(%error, "cannot trim the log");
+    }
+    next
+}

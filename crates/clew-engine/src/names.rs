@@ -1,0 +1,106 @@
+//! Index names: which are allowed, how an expression selects some, and ids that never repeat.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::error::EngineError;
+
+const NAME_BYTES_MAX: usize = 255;
+
+/// Checks a new index's name by OpenSearch's rules.
+pub(crate) fn check_name(name: &str) -> Result<(), EngineError> {
+    let forbidden = |c: char| "\\/*?\"<>| ,#:".contains(c) || c.is_control();
+    let reason = if name.is_empty() {
+        "must not be empty"
+    } else if name == "." || name == ".." {
+        "must not be '.' or '..'"
+    } else if name.contains(forbidden) {
+        "must not contain the following characters [ , \", *, \\, <, |, ,, >, /, ?, #, :]"
+    } else if name.starts_with(['_', '-', '+']) {
+        "must not start with '_', '-', or '+'"
+    } else if name.chars().any(char::is_uppercase) {
+        "must be lowercase"
+    } else if name.len() > NAME_BYTES_MAX {
+        "index name is too long, (> 255)"
+    } else {
+        return Ok(());
+    };
+    Err(EngineError::InvalidIndexName { index: name.to_string(), reason })
+}
+
+/// Whether a name matches a pattern in which `*` stands for anything.
+pub(crate) fn matches(pattern: &str, name: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = name.strip_prefix(first) else { return false };
+    let mut parts: Vec<&str> = parts.collect();
+    let Some(last) = parts.pop() else { return rest.is_empty() };
+    for part in parts {
+        let Some(at) = rest.find(part) else { return false };
+        rest = &rest[at + part.len()..];
+    }
+    rest.ends_with(last)
+}
+
+/// Makes ids that are unique over restarts: the time the generator was made, then a count.
+#[derive(Debug)]
+pub(crate) struct IdGenerator {
+    started_nanos: u64,
+    count: AtomicU64,
+}
+
+impl IdGenerator {
+    pub(crate) fn new(since_epoch: std::time::Duration) -> Self {
+        let started_nanos = u64::try_from(since_epoch.as_nanos()).unwrap_or(u64::MAX);
+        IdGenerator { started_nanos, count: AtomicU64::new(0) }
+    }
+
+    /// The next id: 20 characters that are safe in URLs and file names. Ids of one run share
+    /// their beginning and rise, which keeps term dictionaries small.
+    pub(crate) fn next(&self) -> String {
+        const DIGITS: &[u8; 64] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz~";
+        let count = self.count.fetch_add(1, Ordering::Relaxed);
+        let digits = |value: u64, count: u32| {
+            (0..count).rev().map(move |i| DIGITS[usize::try_from(value >> (6 * i) & 63).unwrap_or(0)])
+        };
+        digits(self.started_nanos, 11).chain(digits(count, 9)).map(char::from).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_follow_the_rules() {
+        for good in ["a", "logs-2026.01.01", "x_y", ".hidden", "ä"] {
+            assert!(check_name(good).is_ok(), "{good}");
+        }
+        for bad in ["", ".", "..", "A", "_x", "-x", "+x", "a b", "a,b", "a/b", "a*", "a#b", "a:b"] {
+            assert!(check_name(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_star_stands_for_anything() {
+        for (pattern, name, want) in [
+            ("*", "anything", true),
+            ("logs-*", "logs-1", true),
+            ("logs-*", "log", false),
+            ("*-1", "logs-1", true),
+            ("l*-*1", "logs-2-1", true),
+            ("a", "a", true),
+            ("a", "ab", false),
+            ("a*a", "a", false),
+        ] {
+            assert_eq!(matches(pattern, name), want, "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn ids_rise_and_never_repeat() {
+        let ids = IdGenerator::new(std::time::Duration::from_secs(1_790_000_000));
+        let made: Vec<String> = (0..10_000).map(|_| ids.next()).collect();
+        assert!(made.is_sorted_by(|a, b| a < b));
+        assert!(made.iter().all(|id| id.len() == 20));
+    }
+}

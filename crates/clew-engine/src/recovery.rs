@@ -1,0 +1,145 @@
+//! Opening a data folder: the catalog and the shards as they were last saved, then the log's
+//! entries beyond them, in order, read once.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use clew_log::{EntryRef, Glsn, StreamId};
+
+use crate::catalog::{CATALOG_STREAM, CatalogOperation};
+use crate::engine::{Inner, first_error};
+use crate::error::EngineError;
+use crate::index::Index;
+use crate::operation;
+use crate::shard::io_error;
+
+/// The indexes by unique id, and which shard each stream is.
+#[derive(Default)]
+struct Recovering {
+    indices: HashMap<String, Arc<Index>>,
+    streams: HashMap<StreamId, (Arc<Index>, usize)>,
+}
+
+impl Recovering {
+    fn add(&mut self, index: Index) {
+        let index = Arc::new(index);
+        for (at, shard) in index.shards.iter().enumerate() {
+            self.streams.insert(shard.place.stream, (index.clone(), at));
+        }
+        self.indices.insert(index.uuid.clone(), index);
+    }
+    fn remove(&mut self, uuid: &str) {
+        self.indices.remove(uuid);
+        self.streams.retain(|_, (index, _)| index.uuid != uuid);
+    }
+}
+
+/// Brings every view up to the end of the log.
+pub(crate) fn recover(inner: &Inner) -> Result<(), EngineError> {
+    let mut recovering = Recovering::default();
+    let catalog = inner.catalog.lock().clone();
+    for record in catalog.indices.values() {
+        recovering.add(inner.open_index(record)?);
+    }
+    let replayed = replay(inner, &mut recovering, catalog.applied())?;
+    let shards = recovering.indices.values().flat_map(|index| &index.shards);
+    if let Err(error) = first_error(shards.map(|shard| shard.refresh())) {
+        tracing::error!(%error, "a shard could not be recovered; the others serve");
+    }
+    remove_orphans(inner, &recovering)?;
+    let count = recovering.indices.len();
+    let indices = recovering.indices.into_values().map(|index| (index.name.clone(), index));
+    *inner.indices.write() = indices.collect();
+    tracing::info!(indices = count, replayed, last = inner.log.last().get(), "recovered");
+    Ok(())
+}
+
+/// Replays the log from the oldest position that some view still needs; the number of entries.
+fn replay(
+    inner: &Inner,
+    recovering: &mut Recovering,
+    catalog_applied: Glsn,
+) -> Result<u64, EngineError> {
+    // A checkpoint of `None` means that the shard has applied all it ever logged, so only what
+    // comes later can concern it; its own filter finds out what that is.
+    let oldest = recovering
+        .indices
+        .values()
+        .flat_map(|index| &index.shards)
+        .map(|shard| shard.recovered_from())
+        .chain([catalog_applied])
+        .min()
+        .unwrap_or_default();
+    let from = oldest.next().max(inner.log.first());
+    let mut replayed = 0;
+    let mut scan = inner.log.scan(from)?;
+    while let Some(entry) = scan.next() {
+        let entry = entry?;
+        if entry.stream.get() == CATALOG_STREAM {
+            if entry.glsn > catalog_applied {
+                replay_catalog(inner, recovering, &entry)?;
+            }
+        } else {
+            replay_document(recovering, &entry)?;
+        }
+        replayed += 1;
+    }
+    Ok(replayed)
+}
+
+fn replay_catalog(
+    inner: &Inner,
+    recovering: &mut Recovering,
+    entry: &EntryRef<'_>,
+) -> Result<(), EngineError> {
+    let operation: CatalogOperation = serde_json::from_slice(entry.payload).map_err(|error| {
+        EngineError::Corrupt { path: "log".into(), reason: format!("catalog entry: {error}") }
+    })?;
+    inner.catalog.lock().apply(operation.clone(), entry.glsn);
+    match operation {
+        CatalogOperation::CreateIndex(record) => recovering.add(inner.open_index(&record)?),
+        CatalogOperation::DeleteIndex { uuid } => recovering.remove(&uuid),
+        CatalogOperation::PutMapping { uuid, mapping } => {
+            if let Some(index) = recovering.indices.get(&uuid) {
+                index.mapping.store(Arc::new(clew_text::Mapping::decode(&mapping)?));
+            }
+        }
+        CatalogOperation::PutSettings { uuid, settings } => {
+            if let Some(index) = recovering.indices.get(&uuid) {
+                index.settings.store(Arc::new(settings));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn replay_document(recovering: &Recovering, entry: &EntryRef<'_>) -> Result<(), EngineError> {
+    // Streams of indexes that are deleted by now have no shard.
+    let Some((index, shard)) = recovering.streams.get(&entry.stream) else { return Ok(()) };
+    let shard = &index.shards[*shard];
+    let operation = operation::decode(entry.payload)?;
+    match shard.replay(operation, &index.mapping(), entry.glsn) {
+        // The shard has said why when it failed.
+        Ok(()) | Err(EngineError::ShardFailed { .. }) => Ok(()),
+        Err(error) => {
+            tracing::error!(index = index.name, shard = shard.place.number, %error, "replay failed");
+            shard.fail(&error);
+            Ok(())
+        }
+    }
+}
+
+/// Removes folders of indexes that the catalog does not know: their deletion was cut short.
+fn remove_orphans(inner: &Inner, recovering: &Recovering) -> Result<(), EngineError> {
+    let dir = inner.options.data.join("indices");
+    if !inner.disk.exists(&dir) {
+        return Ok(());
+    }
+    for path in inner.disk.list(&dir).map_err(io_error("list", &dir))? {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        if !recovering.indices.contains_key(name) {
+            inner.disk.remove_dir_all(&path).map_err(io_error("remove", &path))?;
+        }
+    }
+    Ok(())
+}

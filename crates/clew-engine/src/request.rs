@@ -1,0 +1,233 @@
+//! Requests and answers of the engine, as every protocol crate builds and reads them.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use clew_log::Glsn;
+use clew_text::{NamedAgg, NamedResult, Query, SortKey, SortValue, Total, TrackTotal};
+
+use crate::error::EngineError;
+use crate::index::Index;
+use crate::settings::TranslogDurability;
+
+/// How a list of index names is read.
+#[derive(Clone, Copy, Debug)]
+pub struct ResolveOptions {
+    /// Concrete names that do not exist are skipped rather than refused.
+    pub ignore_unavailable: bool,
+    /// A wildcard may match nothing.
+    pub allow_no_indices: bool,
+}
+
+impl Default for ResolveOptions {
+    fn default() -> Self {
+        ResolveOptions { ignore_unavailable: false, allow_no_indices: true }
+    }
+}
+
+/// Whether an existing document may be replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OpType {
+    /// It is replaced.
+    Index,
+    /// It is a version conflict.
+    Create,
+}
+
+/// What an update does.
+#[derive(Clone, Debug, Default)]
+pub struct UpdateSpec {
+    /// Fields merged into the existing source (JSON object).
+    pub doc: Option<Bytes>,
+    /// The document to write when none exists (JSON object).
+    pub upsert: Option<Bytes>,
+    /// `doc` is also the upsert.
+    pub doc_as_upsert: bool,
+    /// An update that changes nothing writes nothing.
+    pub detect_noop: bool,
+}
+
+/// What a write does.
+#[derive(Clone, Debug)]
+pub enum Action {
+    /// Writes a document (JSON object).
+    Index {
+        /// The document's JSON.
+        source: Bytes,
+        /// Whether it may replace another.
+        op_type: OpType,
+    },
+    /// Merges into a document.
+    Update(UpdateSpec),
+    /// Removes a document.
+    Delete,
+}
+
+/// The state a document must be in for a write to happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Condition {
+    /// `if_seq_no`.
+    pub seq_no: u64,
+    /// `if_primary_term`.
+    pub primary_term: u64,
+}
+
+/// One write.
+#[derive(Clone, Debug)]
+pub struct WriteOperation {
+    /// Index name; created with defaults when missing (if the engine's options allow).
+    pub index: String,
+    /// Document id; generated when missing (only for [`Action::Index`]). At most 512 bytes.
+    pub id: Option<String>,
+    /// Routing key; the id when missing.
+    pub routing: Option<String>,
+    /// What to do.
+    pub action: Action,
+    /// Only if the document is in this state.
+    pub condition: Option<Condition>,
+}
+
+/// What a write did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WriteResult {
+    /// The document is new.
+    Created,
+    /// It replaced another.
+    Updated,
+    /// It is gone.
+    Deleted,
+    /// Nothing to delete.
+    NotFound,
+    /// The update changed nothing.
+    Noop,
+}
+
+/// A write that was done.
+#[derive(Clone, Debug)]
+pub struct Written {
+    /// The index written to.
+    pub index: Arc<Index>,
+    /// The document's id.
+    pub id: String,
+    /// Its version, from 1.
+    pub version: u64,
+    /// The shard's sequence number, from 0.
+    pub seq_no: u64,
+    /// The shard it went to.
+    pub shard: u32,
+    /// The log position (that of the document's last write for a no-op).
+    pub glsn: Glsn,
+    /// What happened.
+    pub result: WriteResult,
+}
+
+/// The answer to a list of writes, in their order. Nothing is acknowledged before
+/// `Engine::durable` has returned.
+#[derive(Debug)]
+pub struct WriteOutcome {
+    /// One result for each operation.
+    pub results: Vec<Result<Written, EngineError>>,
+    /// The last log position of the group; `None` when nothing was written.
+    pub last: Option<Glsn>,
+    /// The strongest durability that the written indexes ask for.
+    pub durability: TranslogDurability,
+}
+
+/// A stored document.
+#[derive(Clone, Debug)]
+pub struct Document {
+    /// Its id.
+    pub id: String,
+    /// Its version.
+    pub version: u64,
+    /// The sequence number of its last write.
+    pub seq_no: u64,
+    /// Its routing key, when it was given one.
+    pub routing: Option<String>,
+    /// Its JSON, vectors included.
+    pub source: Bytes,
+}
+
+/// A search over one or more indexes.
+#[derive(Debug)]
+pub struct SearchRequest {
+    /// The indexes.
+    pub indices: Vec<Arc<Index>>,
+    /// What matches.
+    pub query: Query,
+    /// Restricts the hits but not the aggregations.
+    pub post_filter: Option<Query>,
+    /// Order of the hits; empty means by score.
+    pub sort: Vec<SortKey>,
+    /// Hits to skip.
+    pub from: usize,
+    /// Hits to return.
+    pub size: usize,
+    /// How exactly to count.
+    pub track_total: TrackTotal,
+    /// Scores also when the order is not by score.
+    pub track_scores: bool,
+    /// Hits with a lower score are left out.
+    pub min_score: Option<f32>,
+    /// Only hits after these sort values.
+    pub search_after: Option<Vec<SortValue>>,
+    /// Aggregations.
+    pub aggs: Vec<NamedAgg>,
+    /// Whether hits carry their source.
+    pub source: bool,
+    /// Whether a source carries its vectors (ignored without `source`).
+    pub vectors: bool,
+    /// Stop collecting after this long and say so.
+    pub timeout: Option<std::time::Duration>,
+}
+
+/// A hit.
+#[derive(Clone, Debug)]
+pub struct Hit {
+    /// The index it is in.
+    pub index: Arc<Index>,
+    /// The document's id.
+    pub id: String,
+    /// Its score, when scores were asked for.
+    pub score: Option<f32>,
+    /// Its sort values, when a sort was asked for.
+    pub sort: Vec<SortValue>,
+    /// Its version.
+    pub version: u64,
+    /// The sequence number of its last write.
+    pub seq_no: u64,
+    /// Its routing key, when it was given one.
+    pub routing: Option<String>,
+    /// Its JSON, when it was asked for.
+    pub source: Option<Bytes>,
+}
+
+/// How many shards took part.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ShardCounts {
+    /// All of them.
+    pub total: u32,
+    /// Those that answered.
+    pub successful: u32,
+    /// Those that failed; their hits are missing.
+    pub failed: u32,
+}
+
+/// The answer to a search.
+#[derive(Debug)]
+pub struct SearchResponse {
+    /// How many documents match.
+    pub total: Option<Total>,
+    /// The best score of all matches, when scores were asked for.
+    pub max_score: Option<f32>,
+    /// The hits, in order.
+    pub hits: Vec<Hit>,
+    /// The aggregations' results, in the request's order.
+    pub aggs: Vec<NamedResult>,
+    /// How many shards took part.
+    pub shards: ShardCounts,
+    /// The first failure of each shard that failed.
+    pub failures: Vec<(String, u32, String)>,
+    /// Whether the time limit cut the search short.
+    pub timed_out: bool,
+}

@@ -1,0 +1,214 @@
+//! The way of a query: views of all shards, one search for each, merge, fetch.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use clew_text::{
+    AggCollector, AggContext, AggLimits, DocVisitor, Intermediate, MergedHit, QueryError,
+    ShardRequest, ShardResult, merge_hits,
+};
+use rayon::prelude::*;
+use tantivy::{DocId, SegmentReader};
+
+use crate::engine::{Engine, Inner};
+use crate::error::EngineError;
+use crate::index::Index;
+use crate::knn::ViewKnn;
+use crate::request::{Hit, SearchRequest, SearchResponse, ShardCounts};
+use crate::shard::{Shard, View};
+
+/// A shard as one search sees it.
+struct Target {
+    index: Arc<Index>,
+    shard: Arc<Shard>,
+    view: Arc<View>,
+}
+
+type ShardAnswer = (ShardResult, Option<Intermediate>);
+
+impl Engine {
+    /// Searches; runs on the engine's search threads.
+    ///
+    /// # Errors
+    /// When the request is wrong, too many searches wait, or every shard failed. A part of the
+    /// shards failing is told in the response.
+    pub async fn search(&self, request: SearchRequest) -> Result<SearchResponse, EngineError> {
+        let inner = self.inner.clone();
+        let work = move || inner.search(&request);
+        self.inner.pool.run(self.inner.clock.clone(), work).await?
+    }
+}
+
+impl Inner {
+    fn search(&self, request: &SearchRequest) -> Result<SearchResponse, EngineError> {
+        check_window(request)?;
+        let now = self.clock.since_epoch();
+        let deadline = request.timeout.map(|timeout| self.clock.monotonic() + timeout);
+        let targets: Vec<Target> = request
+            .indices
+            .iter()
+            .flat_map(|index| index.shards.iter().map(move |shard| (index, shard)))
+            .map(|(index, shard)| Target {
+                index: index.clone(),
+                shard: shard.clone(),
+                view: shard.view(),
+            })
+            .collect();
+        let search = |target: &Target| self.search_shard(target, request, now, deadline);
+        let answers: Vec<Result<ShardAnswer, EngineError>> = match &targets[..] {
+            // The way over the pool costs more than a small search.
+            [only] => vec![search(only)],
+            many => many.par_iter().map(search).collect(),
+        };
+        self.merge(request, &targets, answers)
+    }
+
+    fn search_shard(
+        &self,
+        target: &Target,
+        request: &SearchRequest,
+        now: Duration,
+        deadline: Option<Duration>,
+    ) -> Result<ShardAnswer, EngineError> {
+        target.shard.check_readable()?;
+        let snapshot = &target.view.snapshot;
+        let now_ms = i64::try_from(now.as_millis()).unwrap_or(i64::MAX);
+        let mut aggs = match &request.aggs[..] {
+            [] => None,
+            specs => {
+                let context = AggContext {
+                    mapping: &snapshot.mapping,
+                    now_ms,
+                    limits: AggLimits::default(),
+                };
+                Some(AggVisitor(AggCollector::new(specs, context).map_err(QueryError::from)?))
+            }
+        };
+        let expired = || deadline.is_some_and(|deadline| self.clock.monotonic() >= deadline);
+        let shard_request = ShardRequest {
+            query: &request.query,
+            filter: None,
+            post_filter: request.post_filter.as_ref(),
+            sort: &request.sort,
+            track_scores: request.track_scores,
+            limit: request.from + request.size,
+            track_total: request.track_total,
+            search_after: request.search_after.as_deref(),
+            min_score: request.min_score,
+            visitor: aggs.as_mut().map(|visitor| visitor as &mut dyn DocVisitor),
+            now_ms,
+            expired: Some(&expired),
+        };
+        let ef_search = target.index.settings().ef_search;
+        let knn = ViewKnn { view: &target.view, ef_search };
+        let result = clew_text::search(snapshot, shard_request, &knn)?;
+        let partial = aggs.map(|visitor| visitor.0.finish()).transpose().map_err(QueryError::from)?;
+        Ok((result, partial))
+    }
+
+    fn merge(
+        &self,
+        request: &SearchRequest,
+        targets: &[Target],
+        answers: Vec<Result<ShardAnswer, EngineError>>,
+    ) -> Result<SearchResponse, EngineError> {
+        let total = u32::try_from(targets.len()).expect("shard counts are limited");
+        let mut failures = Vec::new();
+        let (mut results, mut answered) = (Vec::new(), Vec::new());
+        let mut aggs: Option<Intermediate> = None;
+        let mut first_failure = None;
+        for (target, answer) in targets.iter().zip(answers) {
+            match answer {
+                Err(error) => {
+                    let place = &target.shard.place;
+                    failures.push((place.index.clone(), place.number, error.to_string()));
+                    first_failure.get_or_insert(error);
+                }
+                Ok((result, partial)) => {
+                    results.push(result);
+                    answered.push(target);
+                    aggs = match (aggs, partial) {
+                        (Some(mut all), Some(more)) => {
+                            all.merge(more).map_err(QueryError::from)?;
+                            Some(all)
+                        }
+                        (all, more) => all.or(more),
+                    };
+                }
+            }
+        }
+        if let (true, Some(error)) = (answered.is_empty(), first_failure) {
+            return Err(error);
+        }
+        let window = request.from..request.from + request.size;
+        let merged = merge_hits(results, &request.sort, window, request.track_total);
+        let aggs = match aggs {
+            None => Vec::new(),
+            Some(partial) => partial.into_result().map_err(QueryError::from)?,
+        };
+        let fetch = |hit: &MergedHit| fetch(answered[hit.shard], hit, request);
+        let failed = u32::try_from(failures.len()).expect("shard counts are limited");
+        Ok(SearchResponse {
+            total: (request.track_total != clew_text::TrackTotal::No).then_some(merged.total),
+            max_score: merged.max_score,
+            hits: merged.hits.iter().map(fetch).collect::<Result<_, _>>()?,
+            aggs,
+            shards: ShardCounts { total, successful: total - failed, failed },
+            failures,
+            timed_out: merged.timed_out,
+        })
+    }
+}
+
+fn check_window(request: &SearchRequest) -> Result<(), EngineError> {
+    let asked = request.from.saturating_add(request.size);
+    let max = request.indices.iter().map(|index| index.settings().max_result_window).min();
+    match max {
+        Some(max) if asked > max => Err(EngineError::InvalidRequest {
+            reason: format!(
+                "Result window is too large, from + size must be less than or equal to: [{max}] \
+                 but was [{asked}]. See the scroll api for a more efficient way to request large \
+                 data sets. This limit can be set by changing the [index.max_result_window] index \
+                 level setting."
+            ),
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// Reads what a hit's document holds.
+fn fetch(target: &Target, merged: &MergedHit, request: &SearchRequest) -> Result<Hit, EngineError> {
+    let hit = &merged.hit;
+    let segment = &target.view.segments[hit.segment];
+    let row = segment.row(hit.doc);
+    let source = if request.source {
+        let mapping = &target.view.snapshot.mapping;
+        let source = segment.source(hit.doc, mapping, request.vectors);
+        Some(Bytes::from(source.map_err(|source| target.shard.tantivy_error(source))?))
+    } else {
+        None
+    };
+    Ok(Hit {
+        index: target.index.clone(),
+        id: row.id.to_string(),
+        score: hit.score,
+        sort: hit.sort.clone(),
+        version: row.version,
+        seq_no: row.seq_no,
+        routing: row.routing.map(str::to_string),
+        source,
+    })
+}
+
+/// Feeds an aggregation with the documents of a search.
+struct AggVisitor(AggCollector);
+
+impl DocVisitor for AggVisitor {
+    fn segment(&mut self, ord: usize, reader: &SegmentReader) -> Result<(), QueryError> {
+        Ok(self.0.segment(ord, reader)?)
+    }
+    fn collect(&mut self, docs: &[DocId]) -> Result<(), QueryError> {
+        Ok(self.0.collect(docs)?)
+    }
+}

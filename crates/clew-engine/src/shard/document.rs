@@ -1,0 +1,41 @@
+//! What a segment writer takes: tantivy's fields, and the parts that only our plugins see.
+
+use clew_text::FieldId;
+use tantivy::Document;
+use tantivy::schema::{Field, OwnedValue};
+
+/// A document on its way into a segment.
+pub(super) struct SegmentDocument {
+    /// Id, source and mapped fields.
+    pub(super) fields: Vec<(Field, OwnedValue)>,
+    /// Vectors, by field.
+    pub(super) vectors: Vec<(FieldId, Vec<f32>)>,
+    /// The document's row.
+    pub(super) row: Row,
+}
+
+/// What is kept for each document beside its fields.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Row {
+    pub(super) id: String,
+    pub(super) routing: Option<String>,
+    pub(super) seq_no: u64,
+    pub(super) version: u64,
+}
+
+pub(super) struct Fields<'a>(std::slice::Iter<'a, (Field, OwnedValue)>);
+
+impl<'a> Iterator for Fields<'a> {
+    type Item = (Field, &'a OwnedValue);
+    fn next(&mut self) -> Option<Self::Item> {
+        self.0.next().map(|(field, value)| (*field, value))
+    }
+}
+
+impl Document for SegmentDocument {
+    type Value<'a> = &'a OwnedValue;
+    type FieldsValuesIter<'a> = Fields<'a>;
+    fn iter_fields_and_values(&self) -> Fields<'_> {
+        Fields(self.fields.iter())
+    }
+}

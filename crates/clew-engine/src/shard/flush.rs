@@ -1,0 +1,147 @@
+//! Flush: the segments become durable and the checkpoint moves, so that the log may be trimmed
+//! behind it. Nothing here holds the write lock while it waits for the disk.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use clew_log::{Durability, Glsn};
+use tantivy::index::SegmentId;
+
+use super::directory::ALIVE_SUFFIX;
+use super::manifest::{Manifest, ManifestSegment, io_error, write_alive};
+use super::{AliveBits, SegmentView, Shard, ShardCounters};
+use crate::error::EngineError;
+
+/// What the last flush left on disk.
+#[derive(Debug, Default)]
+pub(super) struct FlushState {
+    pub(super) number: u64,
+    /// The position the newest manifest covers.
+    pub(super) checkpoint: Glsn,
+    /// The segments of the newest manifest, by id: how many documents live, and the file that
+    /// says which. The dead never rise, so an equal count means equal bits.
+    pub(super) segments: HashMap<SegmentId, (u32, Option<String>)>,
+}
+
+impl Shard {
+    /// The position up to which the log is not needed any more: everything in the shard when it
+    /// has been flushed since its last write. A damaged shard keeps the whole log.
+    pub(crate) fn checkpoint(&self) -> Option<Glsn> {
+        if self.damage.is_some() {
+            return Some(Glsn::ZERO);
+        }
+        let flushed = self.flushing.lock().checkpoint;
+        (self.writer.lock().applied > flushed).then_some(flushed)
+    }
+
+    /// The position from which the log must be replayed into the shard.
+    pub(crate) fn recovered_from(&self) -> Glsn {
+        self.flushing.lock().checkpoint
+    }
+
+    /// Bytes of operations since the last flush.
+    pub(crate) fn unflushed_bytes(&self) -> u64 {
+        self.writer.lock().unflushed_bytes
+    }
+
+    /// Makes everything applied so far durable outside the log. Cheap when nothing has changed.
+    pub(crate) fn flush(&self) -> Result<(), EngineError> {
+        let mut state = self.flushing.lock();
+        let (segments, applied, next_seq_no) = {
+            let mut writer = self.writer()?;
+            self.publish(&mut writer)?;
+            writer.unflushed_bytes = 0;
+            (self.view().segments.clone(), writer.applied, writer.next_seq_no)
+        };
+        let unchanged = applied == state.checkpoint
+            && segments.len() == state.segments.len()
+            && segments.iter().all(|segment| {
+                state.segments.get(&segment.files.id).is_some_and(|f| f.0 == segment.alive_count())
+            });
+        if unchanged {
+            return Ok(());
+        }
+        // The manifest must never say more than a crash leaves of the log.
+        if applied > Glsn::ZERO {
+            self.context.log.wait(applied, Durability::Sync)?;
+        }
+        let mut manifest = Manifest::new(state.number + 1, applied, next_seq_no);
+        for segment in &segments {
+            manifest.segments.push(self.make_durable(segment, &state, manifest.number)?);
+        }
+        let dir = &self.place.dir;
+        self.context.disk.sync_dir(dir).map_err(io_error("sync", dir))?;
+        manifest.write(&*self.context.disk, dir)?;
+        state.number = manifest.number;
+        state.checkpoint = applied;
+        state.segments = segments
+            .iter()
+            .zip(&manifest.segments)
+            .map(|(view, named)| (view.files.id, (view.alive_count(), named.alive.clone())))
+            .collect();
+        ShardCounters::add(&self.counters.flushes);
+        self.remove_unused(&manifest);
+        Ok(())
+    }
+
+    fn make_durable(
+        &self,
+        segment: &SegmentView,
+        state: &FlushState,
+        number: u64,
+    ) -> Result<ManifestSegment, EngineError> {
+        let dir = &self.place.dir;
+        let id = segment.files.id;
+        let files = self.directory.segment_files(&id).map_err(io_error("list", dir))?;
+        let known = state.segments.get(&id);
+        if known.is_none() {
+            for (name, _) in &files {
+                let path = dir.join(name);
+                let synced = self.context.disk.open(&path).and_then(|mut file| file.sync_data());
+                synced.map_err(io_error("sync", &path))?;
+            }
+        }
+        let alive = match (&segment.alive, known) {
+            (None, _) => None,
+            (Some(alive), Some((count, file))) if *count == alive.alive_count() => file.clone(),
+            (Some(alive), _) => Some(self.write_alive(alive, id, number)?),
+        };
+        let id = id.uuid_string();
+        Ok(ManifestSegment { id, doc_count: segment.doc_count(), alive, files })
+    }
+
+    fn write_alive(
+        &self,
+        alive: &Arc<AliveBits>,
+        id: SegmentId,
+        number: u64,
+    ) -> Result<String, EngineError> {
+        let name = format!("{}.{number}{ALIVE_SUFFIX}", id.uuid_string());
+        write_alive(&*self.context.disk, &self.place.dir.join(&name), alive)?;
+        Ok(name)
+    }
+
+    /// Removes the files that neither the newest manifest nor the writer needs. Views that still
+    /// show a removed segment keep their maps of it. Failing to remove is not an error: the next
+    /// flush tries again.
+    fn remove_unused(&self, manifest: &Manifest) {
+        // A merge in progress writes files that nothing names yet.
+        let Some(_not_merging) = self.merging.try_lock() else { return };
+        let writer = self.writer.lock();
+        let living: HashSet<String> =
+            writer.segments.iter().map(|segment| segment.view.files.id.uuid_string()).collect();
+        let buffer = writer.buffer_segment();
+        let disk = &self.context.disk;
+        for path in disk.list(&self.place.dir).unwrap_or_default() {
+            let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
+            let segment = name.split('.').next().unwrap_or_default();
+            let in_use = (living.contains(segment) || buffer.as_deref() == Some(segment))
+                && !name.ends_with(ALIVE_SUFFIX);
+            if !in_use && !manifest.names(name)
+                && let Err(error) = disk.remove_file(&path)
+            {
+                tracing::warn!(path = %path.display(), %error, "cannot remove an unused file");
+            }
+        }
+    }
+}

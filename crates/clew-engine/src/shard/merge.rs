@@ -1,0 +1,201 @@
+//! Merging segments: which, and how. A merge runs beside writes and searches; only taking the list
+//! and putting the result in its place hold the write lock.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use clew_text::{FieldKind, Mapping};
+use clew_vector::GRAPH_BYTES_MIN;
+use tantivy::index::{Segment, SegmentId};
+use tantivy::indexer::merge_filtered_segments;
+
+use super::norms::complete_norms;
+use super::writer::{Writer, WriterSegment, open_index};
+use super::{AliveBits, SegmentView, Shard, ShardCounters};
+use crate::error::EngineError;
+
+/// Segments of one size class that are merged together.
+const MERGE_FACTOR: usize = 8;
+/// Segments below this size are of one class: what they cost is their number.
+const FLOOR_BYTES: u64 = 2 << 20;
+/// Larger results are only made on demand.
+const MERGED_BYTES_MAX: u64 = 5 << 30;
+/// A segment is rewritten when more than one in this many of its documents is dead.
+const DEAD_SHARE: u32 = 3;
+
+/// What to merge.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum MergeGoal {
+    /// What keeps the number of segments logarithmic, deletes few, and graphs built.
+    Upkeep,
+    /// At most this many segments, without deletes.
+    AtMost(usize),
+}
+
+impl Shard {
+    /// Runs one merge if the goal asks for one; whether it did.
+    pub(crate) fn merge(&self, goal: MergeGoal) -> Result<bool, EngineError> {
+        let _one_at_a_time = self.merging.lock();
+        let (parts, mapping) = {
+            let mut writer = self.writer()?;
+            self.publish(&mut writer)?;
+            let chosen = choose(&writer, goal);
+            let parts: Vec<SegmentView> =
+                chosen.iter().map(|&at| writer.segments[at].view.clone()).collect();
+            (parts, writer.mapping().clone())
+        };
+        if parts.is_empty() {
+            return Ok(false);
+        }
+        let merged = self.run_merge(&parts, &mapping).map_err(|e| self.tantivy_error(e))?;
+        let mut writer = self.writer()?;
+        self.replace(&mut writer, &parts, merged).map_err(|e| self.tantivy_error(e))?;
+        self.publish(&mut writer)?;
+        ShardCounters::add(&self.counters.merges);
+        Ok(true)
+    }
+
+    /// Writes the living documents of some segments as one; `None` when none lives.
+    fn run_merge(
+        &self,
+        parts: &[SegmentView],
+        mapping: &Arc<Mapping>,
+    ) -> tantivy::Result<Option<(SegmentId, u32)>> {
+        if parts.iter().all(|part| part.alive_count() == 0) {
+            return Ok(None);
+        }
+        let segments_of = |index: &tantivy::Index| -> Vec<Segment> {
+            let meta = |part: &SegmentView| index.new_segment_meta(part.files.id, part.doc_count());
+            parts.iter().map(|part| index.segment(meta(part))).collect()
+        };
+        let plain = open_index(self.directory.fork(HashMap::new()), mapping)?;
+        let norms = complete_norms(mapping.schema(), &segments_of(&plain))?;
+        let source = open_index(self.directory.fork(norms), mapping)?;
+        let alive = parts.iter().map(|part| part.alive.as_deref().map(AliveBits::to_tantivy));
+        let merged = merge_filtered_segments(
+            &segments_of(&source),
+            source.settings().clone(),
+            alive.collect(),
+            self.directory.fork(HashMap::new()),
+        )?;
+        let meta = merged.searchable_segment_metas()?.pop();
+        Ok(meta.map(|meta| (meta.id(), meta.max_doc())))
+    }
+
+    /// Puts the merged segment in the place of its parts. Documents that died meanwhile are
+    /// killed in it: the n-th document that lived at the start is its n-th document.
+    fn replace(
+        &self,
+        writer: &mut Writer,
+        parts: &[SegmentView],
+        merged: Option<(SegmentId, u32)>,
+    ) -> tantivy::Result<()> {
+        let is_part = |segment: &WriterSegment| {
+            parts.iter().any(|part| part.files.id == segment.view.files.id)
+        };
+        let mut new_alive = merged.map(|(_, doc_count)| AliveBits::full(doc_count));
+        let mut new_doc = 0;
+        for part in parts {
+            let now = writer.segments.iter().find(|s| s.view.files.id == part.files.id);
+            // A segment whose last document died meanwhile has left the list.
+            let lives_now = |doc| {
+                now.is_some_and(|s| s.alive.as_ref().is_none_or(|alive| alive.is_alive(doc)))
+            };
+            let lived = part.alive.as_ref();
+            for doc in (0..part.doc_count()).filter(|&d| lived.is_none_or(|a| a.is_alive(d))) {
+                if let (false, Some(alive)) = (lives_now(doc), &mut new_alive) {
+                    alive.kill(new_doc);
+                }
+                new_doc += 1;
+            }
+        }
+        writer.segments.retain(|segment| !is_part(segment));
+        writer.changed = true;
+        if let (Some((id, doc_count)), Some(alive)) = (merged, new_alive) {
+            let alive = (alive.alive_count() < doc_count).then(|| Arc::new(alive));
+            let bytes = self.directory.segment_bytes(&id);
+            let view = SegmentView::open(&writer.index, id, doc_count, alive, bytes)?;
+            writer.segments.insert(0, WriterSegment::new(view));
+        }
+        Ok(())
+    }
+}
+
+/// The positions of the segments to merge now; empty when all is well.
+fn choose(writer: &Writer, goal: MergeGoal) -> Vec<usize> {
+    let segments = &writer.segments;
+    let mut by_size: Vec<usize> = (0..segments.len()).collect();
+    by_size.sort_by_key(|&at| segments[at].view.bytes());
+    let needs_rewrite = |at: usize| {
+        segments[at].alive_count() < segments[at].view.doc_count()
+            || wants_graph(&segments[at].view, writer.mapping())
+    };
+    match goal {
+        MergeGoal::AtMost(max) if segments.len() > max.max(1) => {
+            by_size.truncate(segments.len() - max.max(1) + 1);
+            by_size
+        }
+        MergeGoal::AtMost(_) => by_size.into_iter().find(|&at| needs_rewrite(at)).into_iter().collect(),
+        MergeGoal::Upkeep => {
+            let crowded = crowded_class(&by_size, |at| segments[at].view.bytes());
+            if !crowded.is_empty() {
+                return crowded;
+            }
+            let rewrite = by_size.into_iter().find(|&at| {
+                let (all, alive) = (segments[at].view.doc_count(), segments[at].alive_count());
+                (all - alive) * DEAD_SHARE > all || wants_graph(&segments[at].view, writer.mapping())
+            });
+            rewrite.into_iter().collect()
+        }
+    }
+}
+
+/// The smallest size class that has enough segments to be merged; each class is eight times as
+/// large as the one below.
+fn crowded_class(by_size: &[usize], bytes: impl Fn(usize) -> u64) -> Vec<usize> {
+    let class = |at: usize| (bytes(at).max(FLOOR_BYTES) / FLOOR_BYTES).ilog2() / 3;
+    for group in by_size.chunk_by(|&a, &b| class(a) == class(b)) {
+        let mut total = 0;
+        let fitting = group.iter().take_while(|&&at| {
+            total += bytes(at);
+            total <= MERGED_BYTES_MAX
+        });
+        let fitting: Vec<usize> = fitting.copied().collect();
+        if fitting.len() >= MERGE_FACTOR {
+            return fitting;
+        }
+    }
+    Vec::new()
+}
+
+/// Whether a column of the segment lacks the graph that a merge would build.
+fn wants_graph(segment: &SegmentView, mapping: &Mapping) -> bool {
+    segment.vectors().columns().any(|(field, column)| {
+        let mapped = mapping.by_id(field).map(|field| &field.kind);
+        matches!(mapped, Some(FieldKind::Vector(_)))
+            && !column.has_graph()
+            && column.len() * column.options().dimension * 4 > GRAPH_BYTES_MIN
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_class_is_merged_once_it_is_crowded() {
+        let check = |sizes: &[u64], want: &[usize]| {
+            let mut by_size: Vec<usize> = (0..sizes.len()).collect();
+            by_size.sort_by_key(|&at| sizes[at]);
+            assert_eq!(crowded_class(&by_size, |at| sizes[at]), want, "{sizes:?}");
+        };
+        let mib = 1 << 20;
+        check(&[1; 7], &[]);
+        check(&[1; 8], &[0, 1, 2, 3, 4, 5, 6, 7]);
+        check(&[1, 1, 1, 1, 100 * mib, 100 * mib, 100 * mib, 100 * mib], &[]);
+        let mut sizes = vec![300 * mib; 8];
+        sizes.extend([1; 3]);
+        check(&sizes, &[0, 1, 2, 3, 4, 5, 6, 7]);
+        check(&[4096 * mib; 9], &[]);
+    }
+}

@@ -1,0 +1,174 @@
+//! An immutable segment, opened: tantivy's reader plus our own files beside it.
+
+use std::sync::Arc;
+
+use clew_text::{FieldId, FieldKind, Mapping, restore_vectors};
+use tantivy::index::SegmentId;
+use tantivy::query::EmptyQuery;
+use tantivy::schema::{IndexRecordOption, OwnedValue};
+use tantivy::schema::document::{DeserializeError, DocumentDeserialize, DocumentDeserializer};
+use tantivy::store::StoreReader;
+use tantivy::{DocId, DocSet, Index, SegmentReader, TERMINATED, Term};
+
+use super::alive::AliveBits;
+use super::row_plugin::{RowRef, Rows};
+use super::vector_plugin::VectorFile;
+
+/// Decompressed blocks of stored sources kept for each segment (4 KiB each).
+const STORE_CACHE_BLOCKS: usize = 64;
+
+/// The files of a segment, open; shared by all views that show it.
+pub(crate) struct SegmentFiles {
+    pub(super) id: SegmentId,
+    pub(super) doc_count: u32,
+    pub(super) bytes: u64,
+    rows: Rows,
+    vectors: VectorFile,
+    store: StoreReader,
+}
+
+/// A segment as one view shows it: its files, and which of its documents live.
+#[derive(Clone)]
+pub(crate) struct SegmentView {
+    pub(super) files: Arc<SegmentFiles>,
+    pub(crate) reader: SegmentReader,
+    /// `None` while all documents live.
+    pub(crate) alive: Option<Arc<AliveBits>>,
+}
+
+impl SegmentView {
+    /// Opens a segment's files; O(1) in its size.
+    pub(super) fn open(
+        index: &Index,
+        id: SegmentId,
+        doc_count: u32,
+        alive: Option<Arc<AliveBits>>,
+        bytes: u64,
+    ) -> tantivy::Result<Self> {
+        let reader = open_reader(index, id, doc_count, alive.as_deref())?;
+        let files = SegmentFiles {
+            id,
+            doc_count,
+            bytes,
+            rows: Rows::open(&reader)?,
+            vectors: VectorFile::open(&reader)?,
+            store: reader.get_store_reader(STORE_CACHE_BLOCKS)?,
+        };
+        Ok(SegmentView { files: Arc::new(files), reader, alive })
+    }
+
+    /// The same files under another schema or with other deletes.
+    pub(super) fn reopen(
+        &self,
+        index: &Index,
+        alive: Option<Arc<AliveBits>>,
+    ) -> tantivy::Result<Self> {
+        let files = self.files.clone();
+        let reader = open_reader(index, files.id, files.doc_count, alive.as_deref())?;
+        Ok(SegmentView { files, reader, alive })
+    }
+
+    /// The number of documents, dead ones included.
+    pub(crate) fn doc_count(&self) -> u32 {
+        self.files.doc_count
+    }
+    /// The number of living documents.
+    pub(crate) fn alive_count(&self) -> u32 {
+        self.alive.as_ref().map_or(self.files.doc_count, |alive| alive.alive_count())
+    }
+    /// The size of the files.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.files.bytes
+    }
+    /// The living document with an id.
+    pub(crate) fn find(&self, id: &str) -> tantivy::Result<Option<DocId>> {
+        self.find_where(id, |doc| self.alive.as_ref().is_none_or(|alive| alive.is_alive(doc)))
+    }
+
+    /// The document with an id that passes a check; of one id at most one document lives.
+    pub(super) fn find_where(
+        &self,
+        id: &str,
+        check: impl Fn(DocId) -> bool,
+    ) -> tantivy::Result<Option<DocId>> {
+        let postings = self.reader.inverted_index(Mapping::ID)?;
+        let term = Term::from_field_text(Mapping::ID, id);
+        let Some(info) = postings.get_term_info(&term)? else { return Ok(None) };
+        let mut docs = postings.read_postings_from_terminfo(&info, IndexRecordOption::Basic)?;
+        while docs.doc() != TERMINATED && !check(docs.doc()) {
+            docs.advance();
+        }
+        Ok((docs.doc() != TERMINATED).then(|| docs.doc()))
+    }
+
+    /// A document's row.
+    pub(crate) fn row(&self, doc: DocId) -> RowRef<'_> {
+        self.files.rows.get(doc)
+    }
+    /// The columns of the segment's vectors.
+    pub(crate) fn vectors(&self) -> &VectorFile {
+        &self.files.vectors
+    }
+
+    /// A document's source, with its vectors put back when asked for.
+    pub(crate) fn source(
+        &self,
+        doc: DocId,
+        mapping: &Mapping,
+        with_vectors: bool,
+    ) -> tantivy::Result<Vec<u8>> {
+        let StoredSource(source) = self.files.store.get(doc)?;
+        let source = source.into_bytes();
+        if !with_vectors {
+            return Ok(source);
+        }
+        let vectors: Vec<(&str, &[f32])> = self
+            .files
+            .vectors
+            .columns()
+            .filter_map(|(field, column)| Some((path_of(mapping, field)?, column.vector(doc)?)))
+            .collect();
+        Ok(if vectors.is_empty() { source } else { restore_vectors(&source, &vectors) })
+    }
+}
+
+/// The path of a vector field.
+pub(super) fn path_of(mapping: &Mapping, field: FieldId) -> Option<&str> {
+    let field = mapping.by_id(field)?;
+    matches!(field.kind, FieldKind::Vector(_)).then_some(field.path.as_str())
+}
+
+fn open_reader(
+    index: &Index,
+    id: SegmentId,
+    doc_count: u32,
+    alive: Option<&AliveBits>,
+) -> tantivy::Result<SegmentReader> {
+    let segment = index.segment(index.new_segment_meta(id, doc_count));
+    SegmentReader::open_with_custom_alive_set(&segment, alive.map(AliveBits::to_tantivy))
+}
+
+/// A searcher over no segments, for the schema and the tokenizers that queries ask it for.
+pub(super) fn empty_searcher(index: &Index) -> tantivy::Result<tantivy::Searcher> {
+    let reader = index.reader_builder().reload_policy(tantivy::ReloadPolicy::Manual).try_into()?;
+    let searcher = reader.searcher();
+    debug_assert_eq!(searcher.search(&EmptyQuery, &tantivy::collector::Count)?, 0);
+    Ok(searcher)
+}
+
+/// The stored source and nothing else.
+struct StoredSource(String);
+
+impl DocumentDeserialize for StoredSource {
+    fn deserialize<'de, D: DocumentDeserializer<'de>>(
+        mut fields: D,
+    ) -> Result<Self, DeserializeError> {
+        let mut source = String::new();
+        while let Some((_, value)) = fields.next_field::<OwnedValue>()? {
+            if let OwnedValue::Str(text) = value {
+                source = text;
+            }
+        }
+        Ok(StoredSource(source))
+    }
+}

@@ -1,0 +1,244 @@
+//! The `.vec` file of a segment: the column image of each vector field, and a directory of them.
+//! This is where tantivy's segment life meets `clew-vector`, which knows no tantivy.
+//! Layout: `docs/formats/segment.md`.
+
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use clew_text::{FieldId, FieldKind, Mapping};
+use clew_vector::{Column, ColumnBuilder, ColumnOptions, GraphChoice};
+use tantivy::directory::error::OpenReadError;
+use tantivy::directory::{OwnedBytes, TerminatingWrite};
+use tantivy::index::{Segment, SegmentComponent};
+use tantivy::indexer::doc_id_mapping::DocIdMapping;
+use tantivy::schema::Schema;
+use tantivy::schema::document::ErasedDocument;
+use tantivy::{
+    DocId, PluginMergeContext, PluginWriter, PluginWriterContext, SegmentPlugin, SegmentReader,
+};
+
+use super::row_plugin::{as_segment_document, assert_stacked, plugin_error};
+
+const EXTENSION: &str = "vec";
+const MAGIC: [u8; 8] = *b"CLEWVEC1";
+/// Columns begin at multiples of this, so that mapped rows fill whole cache lines.
+const ALIGNMENT: u64 = 64;
+const TRAILER_BYTES: usize = 16;
+const ENTRY_BYTES: usize = 24;
+/// Graphs of one data set come out the same on every run.
+const GRAPH_SEED: u64 = 0x636c_6577;
+
+fn component() -> SegmentComponent {
+    SegmentComponent::Custom(EXTENSION.into())
+}
+
+/// Writes, merges and opens `.vec` files of an index's mapping.
+pub(super) struct VectorPlugin {
+    mapping: Arc<Mapping>,
+}
+
+impl VectorPlugin {
+    pub(super) fn new(mapping: Arc<Mapping>) -> Self {
+        VectorPlugin { mapping }
+    }
+    fn columns(&self) -> impl Iterator<Item = (FieldId, &ColumnOptions)> {
+        self.mapping.fields().iter().filter_map(|field| match &field.kind {
+            FieldKind::Vector(vector) => Some((field.id, &vector.column)),
+            _ => None,
+        })
+    }
+}
+
+impl SegmentPlugin for VectorPlugin {
+    fn extensions(&self) -> &[&str] {
+        &[EXTENSION]
+    }
+
+    fn create_writer(&self, _: &PluginWriterContext) -> tantivy::Result<Box<dyn PluginWriter>> {
+        let columns = self
+            .columns()
+            .map(|(field, options)| Ok((field, ColumnBuilder::new(options.clone())?)))
+            .collect::<Result<_, clew_vector::VectorError>>()
+            .map_err(plugin_error)?;
+        Ok(Box::new(VectorWriter { columns }))
+    }
+
+    /// Rows are renumbered as tantivy stacks the segments' living documents; a graph is built for
+    /// each column that is large enough to be worth one.
+    fn merge(&self, context: PluginMergeContext) -> tantivy::Result<()> {
+        assert_stacked(context.doc_id_mapping.mapping_type())?;
+        let sources: Vec<VectorFile> =
+            context.readers.iter().map(VectorFile::open).collect::<tantivy::Result<_>>()?;
+        let mut out = FileWriter::create(context.target_segment)?;
+        for (field, options) in self.columns() {
+            let mut builder = ColumnBuilder::new(options.clone()).map_err(plugin_error)?;
+            let mut new_doc = 0;
+            for (reader, source) in context.readers.iter().zip(&sources) {
+                let column = source.column(field);
+                for doc in reader.doc_ids_alive() {
+                    if let Some(vector) = column.and_then(|column| column.vector(doc)) {
+                        builder.push(new_doc, vector).map_err(plugin_error)?;
+                    }
+                    new_doc += 1;
+                }
+            }
+            out.add(field, builder, GraphChoice::WhenWorthIt)?;
+        }
+        out.finish()
+    }
+}
+
+struct VectorWriter {
+    columns: BTreeMap<FieldId, ColumnBuilder>,
+}
+
+impl PluginWriter for VectorWriter {
+    fn add_document(
+        &mut self,
+        doc: DocId,
+        document: &dyn ErasedDocument,
+        _: &Schema,
+    ) -> tantivy::Result<()> {
+        for (field, vector) in &as_segment_document(document).vectors {
+            let column = self.columns.get_mut(field).expect("vectors follow the mapping");
+            column.push(doc, vector).map_err(plugin_error)?;
+        }
+        Ok(())
+    }
+
+    /// A refresh never builds a graph: it would make new documents wait for it. The merger builds
+    /// one in the background for segments that deserve it.
+    fn serialize(
+        self: Box<Self>,
+        segment: &Segment,
+        mapping: Option<&DocIdMapping>,
+    ) -> tantivy::Result<()> {
+        assert!(mapping.is_none(), "segments keep insertion order");
+        let mut out = FileWriter::create(segment)?;
+        for (field, builder) in self.columns {
+            out.add(field, builder, GraphChoice::Never)?;
+        }
+        out.finish()
+    }
+
+    fn mem_usage(&self) -> usize {
+        self.columns.values().map(ColumnBuilder::mem_bytes).sum()
+    }
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+    fn as_any_mut(&mut self) -> &mut dyn Any {
+        self
+    }
+}
+
+/// Writes column images one after the other, then the directory and the trailer.
+struct FileWriter<W: TerminatingWrite> {
+    out: Counted<W>,
+    entries: Vec<(FieldId, u64, u64)>,
+}
+
+struct Counted<W> {
+    out: W,
+    written: u64,
+}
+
+impl<W: Write> Write for Counted<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let n = self.out.write(bytes)?;
+        self.written += n as u64;
+        Ok(n)
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+impl FileWriter<tantivy::directory::WritePtr> {
+    fn create(segment: &Segment) -> tantivy::Result<Self> {
+        let out = Counted { out: segment.open_write(component())?, written: 0 };
+        Ok(FileWriter { out, entries: Vec::new() })
+    }
+
+    fn add(
+        &mut self,
+        field: FieldId,
+        builder: ColumnBuilder,
+        graph: GraphChoice,
+    ) -> tantivy::Result<()> {
+        if builder.is_empty() {
+            return Ok(());
+        }
+        let padding = self.out.written.next_multiple_of(ALIGNMENT) - self.out.written;
+        self.out.write_all(&[0; 64][..usize::try_from(padding).expect("padding is below 64")])?;
+        let start = self.out.written;
+        builder.write(graph, GRAPH_SEED, &mut self.out).map_err(plugin_error)?;
+        self.entries.push((field, start, self.out.written - start));
+        Ok(())
+    }
+
+    fn finish(mut self) -> tantivy::Result<()> {
+        for (field, start, len) in &self.entries {
+            self.out.write_all(&u64::from(field.get()).to_le_bytes())?;
+            self.out.write_all(&start.to_le_bytes())?;
+            self.out.write_all(&len.to_le_bytes())?;
+        }
+        self.out.write_all(&(self.entries.len() as u64).to_le_bytes())?;
+        self.out.write_all(&MAGIC)?;
+        self.out.out.terminate()?;
+        Ok(())
+    }
+}
+
+/// The open columns of a segment.
+#[derive(Clone, Default)]
+pub(crate) struct VectorFile {
+    columns: BTreeMap<FieldId, Arc<Column<OwnedBytes>>>,
+}
+
+impl VectorFile {
+    /// Opens a segment's columns; O(1) in the number of vectors.
+    pub(super) fn open(reader: &SegmentReader) -> tantivy::Result<Self> {
+        let bytes = match reader.open_read(component()) {
+            Ok(file) => file.read_bytes()?,
+            Err(OpenReadError::FileDoesNotExist(_)) => return Ok(VectorFile::default()),
+            Err(error) => return Err(error.into()),
+        };
+        let damaged = || plugin_error("vector file is damaged");
+        let trailer = bytes.len().checked_sub(TRAILER_BYTES).ok_or_else(damaged)?;
+        let number = |at: usize| -> tantivy::Result<usize> {
+            let word: [u8; 8] =
+                bytes.get(at..at + 8).and_then(|b| b.try_into().ok()).ok_or_else(damaged)?;
+            usize::try_from(u64::from_le_bytes(word)).map_err(|_| damaged())
+        };
+        if bytes[trailer + 8..] != MAGIC {
+            return Err(damaged());
+        }
+        let directory = number(trailer)?
+            .checked_mul(ENTRY_BYTES)
+            .and_then(|entries| trailer.checked_sub(entries))
+            .ok_or_else(damaged)?;
+        let mut columns = BTreeMap::new();
+        for entry in (directory..trailer).step_by(ENTRY_BYTES) {
+            let field = u32::try_from(number(entry)?).map_err(|_| damaged())?;
+            let (start, len) = (number(entry + 8)?, number(entry + 16)?);
+            let end = start.checked_add(len).filter(|&end| end <= directory);
+            let image = bytes.slice(start..end.ok_or_else(damaged)?);
+            let column = Column::open(image).map_err(plugin_error)?;
+            columns.insert(FieldId::new(field), Arc::new(column));
+        }
+        Ok(VectorFile { columns })
+    }
+
+    /// A field's column; `None` when no document of the segment has a vector there.
+    pub(crate) fn column(&self, field: FieldId) -> Option<&Column<OwnedBytes>> {
+        self.columns.get(&field).map(Arc::as_ref)
+    }
+
+    /// All columns, by field.
+    pub(crate) fn columns(&self) -> impl Iterator<Item = (FieldId, &Column<OwnedBytes>)> {
+        self.columns.iter().map(|(field, column)| (*field, column.as_ref()))
+    }
+}

@@ -1,0 +1,180 @@
+//! The way of a write: index and shard, mapping check, number, log, buffer; and the wait for
+//! durability before anything is acknowledged.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use clew_log::Glsn;
+use clew_text::Mapping;
+
+use crate::engine::{Engine, Inner};
+use crate::error::EngineError;
+use crate::index::{Index, count_write};
+use crate::operation::{ID_BYTES_MAX, ROUTING_BYTES_MAX};
+use crate::request::{Action, WriteOperation, WriteOutcome, Written};
+use crate::settings::{IndexSettings, TranslogDurability};
+use crate::shard::{Prepared, ShardAction, ShardWrite};
+
+/// Operations that are parsed before they are applied: bounds the memory of a large request.
+const CHUNK_OPERATIONS: usize = 512;
+
+/// The operations of one shard, with their places in the request.
+type ShardBatch = (Arc<Index>, Vec<(usize, ShardWrite)>);
+
+impl Engine {
+    /// Does a list of writes, in order for each document. The results may be told to a client
+    /// only after [`Engine::durable`]. Blocks for CPU and for the log's back-pressure, not for
+    /// the disk.
+    pub fn write(&self, operations: Vec<WriteOperation>) -> WriteOutcome {
+        self.inner.write(operations)
+    }
+
+    /// Waits until writes are as durable as their indexes ask for.
+    ///
+    /// # Errors
+    /// When the log lost its disk: nothing of the outcome may be acknowledged.
+    pub async fn durable(&self, outcome: &WriteOutcome) -> Result<(), EngineError> {
+        let Some(last) = outcome.last else { return Ok(()) };
+        let durability = Inner::log_durability(outcome.durability);
+        Ok(self.inner.log.wait_async(last, durability).await?)
+    }
+}
+
+impl Inner {
+    fn write(&self, operations: Vec<WriteOperation>) -> WriteOutcome {
+        let mut results: Vec<Option<Result<Written, EngineError>>> = Vec::new();
+        results.resize_with(operations.len(), || None);
+        let mut position = 0;
+        let mut operations = operations.into_iter().peekable();
+        while operations.peek().is_some() {
+            let mut shards: BTreeMap<(String, u32), ShardBatch> = BTreeMap::new();
+            for operation in operations.by_ref().take(CHUNK_OPERATIONS) {
+                match self.prepare(operation) {
+                    Err(error) => results[position] = Some(Err(error)),
+                    Ok((index, write)) => {
+                        let key = write.routing.as_ref().unwrap_or(&write.id);
+                        let shard = index.shard_of(key).place.number;
+                        let batch = shards.entry((index.uuid.clone(), shard));
+                        batch.or_insert_with(|| (index, vec![])).1.push((position, write));
+                    }
+                }
+                position += 1;
+            }
+            for ((_, shard), (index, writes)) in shards {
+                self.write_shard(&index, shard, writes, &mut results);
+            }
+        }
+        let results: Vec<_> = results
+            .into_iter()
+            .map(|result| result.expect("every operation went to a shard or failed"))
+            .collect();
+        self.signal.wake();
+        outcome(results)
+    }
+
+    /// Finds the operation's index and parses its document.
+    fn prepare(&self, operation: WriteOperation) -> Result<(Arc<Index>, ShardWrite), EngineError> {
+        let WriteOperation { index, id, routing, action, condition } = operation;
+        let index = self.index_or_create(&index)?;
+        let fresh_id = id.is_none();
+        let id = match (id, &action) {
+            (Some(id), _) => id,
+            (None, Action::Index { .. }) => self.ids.next(),
+            (None, _) => {
+                return Err(EngineError::InvalidRequest { reason: "an id must be provided".into() });
+            }
+        };
+        check_id(&id, routing.as_deref())?;
+        let action = match action {
+            Action::Delete => ShardAction::Delete,
+            Action::Update(spec) => ShardAction::Update(spec),
+            Action::Index { source, op_type } => {
+                let document = self.parse(&index, &id, &source)?;
+                ShardAction::Index { document, op_type }
+            }
+        };
+        Ok((index, ShardWrite { id, fresh_id, routing, action, condition }))
+    }
+
+    fn parse(&self, index: &Index, id: &str, source: &[u8]) -> Result<Prepared, EngineError> {
+        index.prepare(id, source, &|fields| self.grow_mapping(index, fields))
+    }
+
+    fn index_or_create(&self, name: &str) -> Result<Arc<Index>, EngineError> {
+        match self.index(name) {
+            Err(EngineError::IndexNotFound { .. }) if self.options.auto_create_index => {}
+            found => return found,
+        }
+        match self.create_index(name, IndexSettings::default(), Mapping::new()) {
+            Ok((index, _)) => Ok(index),
+            // Another request was faster.
+            Err(EngineError::IndexExists { .. }) => self.index(name),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn write_shard(
+        &self,
+        index: &Arc<Index>,
+        number: u32,
+        writes: Vec<(usize, ShardWrite)>,
+        results: &mut [Option<Result<Written, EngineError>>],
+    ) {
+        let shard = &index.shards[number as usize];
+        let now = self.clock.monotonic();
+        let prepare = |id: &str, source: &[u8]| self.parse(index, id, source);
+        let mut writer = match shard.writer() {
+            Ok(writer) => writer,
+            Err(error) => {
+                let reason = error.to_string();
+                for (position, _) in writes {
+                    let (index, reason) = (index.name.clone(), reason.clone());
+                    let failed = EngineError::ShardFailed { index, shard: number, reason };
+                    results[position] = Some(Err(failed));
+                }
+                return;
+            }
+        };
+        for (position, write) in writes {
+            let id = write.id.clone();
+            let written = writer.write(write, &prepare, now).map(|written| {
+                count_write(shard, written.result);
+                Written {
+                    index: index.clone(),
+                    id,
+                    version: written.version,
+                    seq_no: written.seq_no,
+                    shard: number,
+                    glsn: written.glsn,
+                    result: written.result,
+                }
+            });
+            results[position] = Some(written);
+        }
+    }
+}
+
+fn check_id(id: &str, routing: Option<&str>) -> Result<(), EngineError> {
+    let routing_bytes = routing.map_or(0, str::len);
+    let reason = if id.is_empty() {
+        "if _id is specified it must not be empty".to_string()
+    } else if id.len() > ID_BYTES_MAX {
+        let len = id.len();
+        format!("id [{id}] is too long, must be no longer than {ID_BYTES_MAX} bytes but was: {len}")
+    } else if routing_bytes > ROUTING_BYTES_MAX {
+        format!("routing is too long, must be no longer than {ROUTING_BYTES_MAX} bytes but was: {routing_bytes}")
+    } else {
+        return Ok(());
+    };
+    Err(EngineError::InvalidRequest { reason })
+}
+
+fn outcome(results: Vec<Result<Written, EngineError>>) -> WriteOutcome {
+    let written = || results.iter().flatten();
+    let last: Option<Glsn> = written().map(|written| written.glsn).max();
+    let strict = written()
+        .any(|written| written.index.settings().durability == TranslogDurability::Request);
+    let durability =
+        if strict { TranslogDurability::Request } else { TranslogDurability::Async };
+    WriteOutcome { results, last, durability }
+}

@@ -1,0 +1,29 @@
+//! The loops over rows, the same for every instruction set: expanded beside each pair kernel, so
+//! that the kernel is inlined and one call through the table covers a whole block.
+
+/// Defines `$rows` (a block of consecutive rows) and `$picked` (rows chosen by number) over `$pair`.
+macro_rules! row_loops {
+    ($pair:ident, $rows:ident, $picked:ident $(, #[$attribute:meta])?) => {
+        $(#[$attribute])?
+        pub(crate) fn $rows(query: &[f32], rows: &[f32], out: &mut [f32]) {
+            // A block that is not whole rows would silently score a shifted vector.
+            assert_eq!(rows.len(), query.len() * out.len());
+            if query.is_empty() {
+                return out.fill(0.0);
+            }
+            for (row, slot) in rows.chunks_exact(query.len()).zip(out) {
+                *slot = $pair(query, row);
+            }
+        }
+
+        $(#[$attribute])?
+        pub(crate) fn $picked(query: &[f32], rows: &[f32], picks: &[u32], out: &mut [f32]) {
+            // Every pick has its own answer.
+            assert_eq!(picks.len(), out.len());
+            for (&pick, slot) in picks.iter().zip(out) {
+                let start = pick as usize * query.len();
+                *slot = $pair(query, &rows[start..start + query.len()]);
+            }
+        }
+    };
+}

@@ -1,0 +1,196 @@
+//! How far the log has come, and the ways to wait for it: by blocking a thread or by parking a
+//! task. Both positions only grow, and the end (closed or poisoned) is final.
+
+use std::io;
+use std::path::PathBuf;
+use std::pin::pin;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use parking_lot::{Condvar, Mutex};
+use tokio::sync::Notify;
+
+use crate::error::LogError;
+use crate::position::Glsn;
+
+/// What a waiter waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Goal {
+    /// The entry can be read; a poisoned log still shows what it has written.
+    Readable,
+    /// The entry is acknowledged as written.
+    Written,
+    /// The entry is acknowledged as durable.
+    Durable,
+}
+
+#[derive(Debug)]
+pub(crate) struct Progress {
+    written: AtomicU64,
+    durable: AtomicU64,
+    end: OnceLock<End>,
+    /// Held while looking before sleeping, so that no change falls between the two.
+    gate: Mutex<()>,
+    changed: Condvar,
+    changed_async: Notify,
+}
+
+#[derive(Debug)]
+enum End {
+    Closed,
+    Poisoned(Poison),
+}
+
+/// Why the log acknowledges nothing any more.
+#[derive(Clone, Debug)]
+pub(crate) struct Poison {
+    pub(crate) action: &'static str,
+    pub(crate) path: PathBuf,
+    pub(crate) source: Arc<io::Error>,
+}
+
+impl Progress {
+    /// A log in which everything up to `last` is durable.
+    pub(crate) fn new(last: Glsn) -> Self {
+        Progress {
+            written: AtomicU64::new(last.get()),
+            durable: AtomicU64::new(last.get()),
+            end: OnceLock::new(),
+            gate: Mutex::new(()),
+            changed: Condvar::new(),
+            changed_async: Notify::new(),
+        }
+    }
+
+    pub(crate) fn written(&self) -> Glsn {
+        Glsn::new(self.written.load(Ordering::Acquire))
+    }
+
+    pub(crate) fn durable(&self) -> Glsn {
+        Glsn::new(self.durable.load(Ordering::Acquire))
+    }
+
+    pub(crate) fn set_written(&self, glsn: Glsn) {
+        self.written.store(glsn.get(), Ordering::Release);
+        self.announce();
+    }
+
+    pub(crate) fn set_durable(&self, glsn: Glsn) {
+        // What is durable was written; a reader must not find it otherwise.
+        assert!(
+            glsn <= self.written(),
+            "only written entries can become durable"
+        );
+        self.durable.store(glsn.get(), Ordering::Release);
+        self.announce();
+    }
+
+    pub(crate) fn close(&self) {
+        self.set_end(End::Closed);
+    }
+
+    pub(crate) fn poison(&self, poison: Poison) {
+        self.set_end(End::Poisoned(poison));
+    }
+
+    /// The error of a poisoned log.
+    pub(crate) fn poisoned(&self) -> Option<LogError> {
+        match self.end.get() {
+            Some(End::Poisoned(poison)) => Some(poison.error()),
+            Some(End::Closed) | None => None,
+        }
+    }
+
+    pub(crate) fn wait(&self, glsn: Glsn, goal: Goal) -> Result<(), LogError> {
+        if let Some(outcome) = self.outcome(glsn, goal) {
+            return outcome;
+        }
+        let mut gate = self.gate.lock();
+        loop {
+            if let Some(outcome) = self.outcome(glsn, goal) {
+                return outcome;
+            }
+            self.changed.wait(&mut gate);
+        }
+    }
+
+    pub(crate) async fn wait_async(&self, glsn: Glsn, goal: Goal) -> Result<(), LogError> {
+        loop {
+            let mut changed = pin!(self.changed_async.notified());
+            // Registered before looking, so that no change falls between the two.
+            changed.as_mut().enable();
+            if let Some(outcome) = self.outcome(glsn, goal) {
+                return outcome;
+            }
+            changed.await;
+        }
+    }
+
+    /// How a wait for `glsn` ends, or `None` while that is open.
+    fn outcome(&self, glsn: Glsn, goal: Goal) -> Option<Result<(), LogError>> {
+        if glsn <= self.durable() {
+            return Some(Ok(()));
+        }
+        // The end is looked at before the positions: whatever is there was final by then.
+        let end = self.end.get();
+        let reached = match goal {
+            Goal::Readable | Goal::Written => glsn <= self.written(),
+            Goal::Durable => glsn <= self.durable(),
+        };
+        match end {
+            None => reached.then_some(Ok(())),
+            Some(_) if reached && goal == Goal::Readable => Some(Ok(())),
+            Some(End::Poisoned(poison)) => Some(Err(poison.error())),
+            Some(End::Closed) if reached => Some(Ok(())),
+            Some(End::Closed) => Some(Err(LogError::Closed)),
+        }
+    }
+
+    fn set_end(&self, end: End) {
+        // The first end stands: a log that is poisoned stays so when it is closed.
+        let _ = self.end.set(end);
+        self.announce();
+    }
+
+    fn announce(&self) {
+        drop(self.gate.lock());
+        self.changed.notify_all();
+        self.changed_async.notify_waiters();
+    }
+}
+
+impl Poison {
+    fn error(&self) -> LogError {
+        let Poison {
+            action,
+            path,
+            source,
+        } = self.clone();
+        LogError::Poisoned {
+            action,
+            path,
+            source,
+        }
+    }
+}
+
+impl From<LogError> for Poison {
+    fn from(error: LogError) -> Self {
+        match error {
+            LogError::Io {
+                action,
+                path,
+                source,
+            } => Poison {
+                action,
+                path,
+                source: Arc::new(source),
+            },
+            other => Poison {
+                action: "write",
+                path: PathBuf::new(),
+                source: Arc::new(io::Error::other(other)),
+            },
+        }
+    }
+}

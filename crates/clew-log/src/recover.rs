@@ -1,0 +1,166 @@
+//! Opening a log's folder: the chain of files is checked by their headers, and only the last file
+//! is read, since every file before it was synced as a whole when its successor was made.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use clew_platform::{Disk, DiskFile};
+
+use crate::error::LogError;
+use crate::file::LogFile;
+use crate::header::{self, Header, Previous};
+use crate::position::Glsn;
+use crate::tail::{Stop, Tail};
+
+/// A log as it lies on disk.
+#[derive(Debug)]
+pub(crate) struct Found {
+    /// The files, oldest first; never empty. The last ends where it can be trusted.
+    pub(crate) files: Vec<Arc<LogFile>>,
+    pub(crate) tail: Tail,
+}
+
+/// Reads a log's folder without changing anything; `None` when no log is there yet.
+pub(crate) fn find(disk: &dyn Disk, dir: &Path) -> Result<Option<Found>, LogError> {
+    let names = disk.list(dir).map_err(LogError::io("list", dir))?;
+    let mut firsts: Vec<Glsn> = names
+        .iter()
+        .filter_map(|name| header::first_of_name(name))
+        .collect();
+    firsts.sort_unstable();
+    let mut files: Vec<Arc<LogFile>> = Vec::with_capacity(firsts.len());
+    let mut tail = None;
+    for first in firsts {
+        let (file, header) = open_file(disk, dir, first)?;
+        if let Some(previous) = files.last() {
+            check_link(previous, &file, &header)?;
+        }
+        tail = Some(Tail {
+            next: first,
+            streams: header.streams,
+            vouched: first.previous(),
+        });
+        files.push(Arc::new(file));
+    }
+    let Some((mut tail, last)) = tail.zip(files.last()) else {
+        return Ok(None);
+    };
+    last.set_end(last.header_bytes());
+    extend(disk, &mut tail, last)?;
+    Ok(Some(Found { files, tail }))
+}
+
+/// Moves a tail over what was appended to its file; a torn write is left for later.
+pub(crate) fn extend(disk: &dyn Disk, tail: &mut Tail, file: &LogFile) -> Result<(), LogError> {
+    // Not the file's own cached map: the file may be cut before it grows again.
+    let map = disk
+        .map(&file.path)
+        .map_err(LogError::io("map", &file.path))?;
+    match tail.extend(file, &map) {
+        Ok(()) | Err(Stop::Torn) => Ok(()),
+        Err(Stop::Damaged { offset, reason }) => Err(LogError::corrupt(&file.path, offset, reason)),
+    }
+}
+
+/// Opens a file by its header alone.
+pub(crate) fn open_file(
+    disk: &dyn Disk,
+    dir: &Path,
+    first: Glsn,
+) -> Result<(LogFile, Header), LogError> {
+    let path = header::file_path(dir, first);
+    let map = disk.map(&path).map_err(LogError::io("map", &path))?;
+    let (header, header_bytes) = Header::decode(&map, &path)?;
+    if header.first != first {
+        return Err(LogError::corrupt(
+            &path,
+            0,
+            "file name and header name different entries",
+        ));
+    }
+    Ok((LogFile::new(path, first, header_bytes, map.len()), header))
+}
+
+/// Checks that `file` was made as the successor of `previous` as it is now.
+pub(crate) fn check_link(
+    previous: &LogFile,
+    file: &LogFile,
+    header: &Header,
+) -> Result<(), LogError> {
+    let Some(link) = header.previous.filter(|link| link.first == previous.first) else {
+        return Err(LogError::corrupt(
+            &file.path,
+            0,
+            "the log file before this one is missing",
+        ));
+    };
+    if link.bytes != previous.end() as u64 {
+        let reason = "file's length is not the one its successor recorded";
+        return Err(LogError::corrupt(&previous.path, previous.end(), reason));
+    }
+    Ok(())
+}
+
+/// Makes a new file with its header; when this returns, it is durable and holds no entries.
+pub(crate) fn create_file(
+    disk: &dyn Disk,
+    dir: &Path,
+    header: &Header,
+) -> Result<(LogFile, Box<dyn DiskFile>), LogError> {
+    let path = header::file_path(dir, header.first);
+    let bytes = header.encode();
+    disk.write_atomic(&path, &bytes)
+        .map_err(LogError::io("create", &path))?;
+    let handle = disk.open(&path).map_err(LogError::io("open", &path))?;
+    Ok((
+        LogFile::new(path, header.first, bytes.len(), bytes.len()),
+        handle,
+    ))
+}
+
+/// Makes what was found durable and cuts what follows it; gives the handle to append with.
+pub(crate) fn adopt(disk: &dyn Disk, found: &Found) -> Result<Box<dyn DiskFile>, LogError> {
+    let last = found.files.last().expect("a log that was found has a file");
+    let mut handle = disk
+        .open(&last.path)
+        .map_err(LogError::io("open", &last.path))?;
+    let bytes = handle.len().map_err(LogError::io("measure", &last.path))?;
+    let end = last.end() as u64;
+    // What only the page cache holds, after a killed process, counts as durable from now on. It
+    // is written again because a sync that failed earlier may have left it in the cache as if it
+    // were on disk, and then no sync would write it.
+    let map = disk
+        .map(&last.path)
+        .map_err(LogError::io("map", &last.path))?;
+    let proven = proven_end(last, &map, found.tail.vouched)?;
+    let unproven = map.get(proven..last.end()).unwrap_or_default().to_vec();
+    drop(map);
+    let again = handle.write_all_at(&unproven, proven as u64);
+    again.map_err(LogError::io("write", &last.path))?;
+    if bytes > end {
+        handle
+            .set_len(end)
+            .map_err(LogError::io("cut", &last.path))?;
+    }
+    handle
+        .sync_data()
+        .map_err(LogError::io("sync", &last.path))?;
+    Ok(handle)
+}
+
+/// The end of the last frame that a mark vouches for: of the entry `vouched`, or the header.
+fn proven_end(file: &LogFile, map: &[u8], vouched: Glsn) -> Result<usize, LogError> {
+    if vouched < file.first {
+        return Ok(file.header_bytes());
+    }
+    let offset = file.locate(map, vouched)?;
+    Ok(offset + file.frame(map, offset, vouched)?.bytes())
+}
+
+/// What a new file's header says about the one before it.
+pub(crate) fn link_to(previous: &LogFile) -> Previous {
+    Previous {
+        first: previous.first,
+        bytes: previous.end() as u64,
+    }
+}

@@ -1,0 +1,187 @@
+//! One aggregation's settings, taken out one by one; what is left over at the end is unknown.
+
+use clew_text::{Bounds, Direction, OrderBy, OrderKey, Scalar, Source};
+use serde_json::{Map, Value};
+
+use super::error::AggDslError;
+
+/// The settings of one aggregation.
+pub(super) struct Body<'a> {
+    pub(super) kind: &'a str,
+    pub(super) name: &'a str,
+    settings: Vec<(&'a str, &'a Value)>,
+}
+
+impl<'a> Body<'a> {
+    pub(super) fn new(kind: &'a str, name: &'a str, settings: &'a Map<String, Value>) -> Self {
+        let settings = settings.iter().map(|(key, value)| (key.as_str(), value));
+        Body {
+            kind,
+            name,
+            settings: settings.collect(),
+        }
+    }
+
+    pub(super) fn take(&mut self, key: &str) -> Option<&'a Value> {
+        let at = self.settings.iter().position(|(name, _)| *name == key)?;
+        let (_, value) = self.settings.swap_remove(at);
+        (!value.is_null()).then_some(value)
+    }
+
+    /// Refuses what nobody took.
+    pub(super) fn end(self) -> Result<(), AggDslError> {
+        match self.settings.first() {
+            None => Ok(()),
+            Some((key, _)) => Err(AggDslError::content(format!(
+                "[{}] unknown field [{key}]",
+                self.kind
+            ))),
+        }
+    }
+
+    pub(super) fn source(&mut self) -> Result<Source, AggDslError> {
+        let field = self.text("field")?.ok_or_else(|| {
+            AggDslError::illegal(format!(
+                "Required one of fields [field, script], but none were specified. Aggregation \
+                 [{}] of type [{}]",
+                self.name, self.kind
+            ))
+        })?;
+        Ok(Source {
+            field,
+            missing: self.scalar("missing")?,
+            format: self.text("format")?,
+        })
+    }
+
+    pub(super) fn text(&mut self, key: &str) -> Result<Option<String>, AggDslError> {
+        match self.take(key) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text.clone())),
+            Some(Value::Number(number)) => Ok(Some(number.to_string())),
+            Some(other) => Err(self.wrong(key, other)),
+        }
+    }
+
+    pub(super) fn flag(&mut self, key: &str) -> Result<bool, AggDslError> {
+        match self.take(key) {
+            None => Ok(false),
+            Some(Value::Bool(value)) => Ok(*value),
+            Some(Value::String(text)) if text == "true" => Ok(true),
+            Some(Value::String(text)) if text == "false" => Ok(false),
+            Some(other) => Err(self.wrong(key, other)),
+        }
+    }
+
+    pub(super) fn number(&mut self, key: &str) -> Result<Option<f64>, AggDslError> {
+        match self.take(key) {
+            None => Ok(None),
+            Some(value) => value
+                .as_f64()
+                .or_else(|| value.as_str().and_then(|text| text.parse().ok()))
+                .map(Some)
+                .ok_or_else(|| self.wrong(key, value)),
+        }
+    }
+
+    /// A count that must not be negative.
+    pub(super) fn count(&mut self, key: &str) -> Result<Option<u64>, AggDslError> {
+        let Some(value) = self.take(key) else {
+            return Ok(None);
+        };
+        let number = value
+            .as_i64()
+            .or_else(|| value.as_str().and_then(|text| text.parse().ok()))
+            .ok_or_else(|| self.wrong(key, value))?;
+        u64::try_from(number).map(Some).map_err(|_| {
+            AggDslError::illegal(format!(
+                "[{key}] must be greater than or equal to 0. Found [{number}] in [{}]",
+                self.name
+            ))
+        })
+    }
+
+    pub(super) fn scalar(&mut self, key: &str) -> Result<Option<Scalar>, AggDslError> {
+        self.take(key)
+            .map(|value| scalar(value).ok_or_else(|| self.wrong(key, value)))
+            .transpose()
+    }
+
+    pub(super) fn bounds(&mut self, key: &str) -> Result<Option<Bounds>, AggDslError> {
+        let Some(value) = self.take(key) else {
+            return Ok(None);
+        };
+        let settings = value.as_object().ok_or_else(|| self.wrong(key, value))?;
+        let mut body = Body::new(key, self.name, settings);
+        let bounds = Bounds {
+            min: body.scalar("min")?,
+            max: body.scalar("max")?,
+        };
+        body.end()?;
+        Ok(Some(bounds))
+    }
+
+    pub(super) fn order(&mut self) -> Result<Vec<OrderBy>, AggDslError> {
+        match self.take("order") {
+            None => Ok(Vec::new()),
+            Some(Value::Array(list)) => list.iter().map(one_order).collect(),
+            Some(one) => Ok(vec![one_order(one)?]),
+        }
+    }
+
+    pub(super) fn wrong(&self, key: &str, value: &Value) -> AggDslError {
+        let found = match value {
+            Value::Null => "VALUE_NULL",
+            Value::Bool(_) => "VALUE_BOOLEAN",
+            Value::Number(_) => "VALUE_NUMBER",
+            Value::String(_) => "VALUE_STRING",
+            Value::Array(_) => "START_ARRAY",
+            Value::Object(_) => "START_OBJECT",
+        };
+        AggDslError::content(format!(
+            "[{}] {key} doesn't support values of type: {found}",
+            self.kind
+        ))
+    }
+}
+
+/// A plain value.
+pub(super) fn scalar(value: &Value) -> Option<Scalar> {
+    Some(match value {
+        Value::Bool(value) => Scalar::Boolean(*value),
+        Value::String(text) => Scalar::Text(text.clone()),
+        Value::Number(number) => match number.as_i64() {
+            Some(whole) => Scalar::Integer(whole),
+            None => Scalar::Float(number.as_f64()?),
+        },
+        Value::Null | Value::Array(_) | Value::Object(_) => return None,
+    })
+}
+
+fn one_order(value: &Value) -> Result<OrderBy, AggDslError> {
+    let only = value
+        .as_object()
+        .filter(|object| object.len() == 1)
+        .and_then(|object| object.iter().next());
+    let Some((key, direction)) = only else {
+        return Err(AggDslError::parsing(
+            "Must specify at least one field for [order]",
+        ));
+    };
+    let direction = match direction.as_str().map(str::to_ascii_lowercase).as_deref() {
+        Some("asc") => Direction::Ascending,
+        Some("desc") => Direction::Descending,
+        _ => {
+            return Err(AggDslError::parsing(format!(
+                "Unknown order direction [{}]",
+                direction.as_str().unwrap_or("?")
+            )));
+        }
+    };
+    let key = match key.as_str() {
+        "_count" => OrderKey::Count,
+        "_key" | "_term" | "_time" => OrderKey::Key,
+        path => OrderKey::Metric(path.to_string()),
+    };
+    Ok(OrderBy { key, direction })
+}

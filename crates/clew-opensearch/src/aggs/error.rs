@@ -1,0 +1,54 @@
+//! Why a request's aggregations were not understood.
+
+/// Which of OpenSearch's exceptions an error is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AggDslErrorKind {
+    /// The JSON has the wrong shape.
+    Parsing,
+    /// A setting's value is wrong.
+    IllegalArgument,
+    /// A setting is unknown or missing.
+    XContentParse,
+}
+
+impl AggDslErrorKind {
+    /// The exception's name in a reply.
+    pub fn type_name(self) -> &'static str {
+        match self {
+            AggDslErrorKind::Parsing => "parsing_exception",
+            AggDslErrorKind::IllegalArgument => "illegal_argument_exception",
+            AggDslErrorKind::XContentParse => "x_content_parse_exception",
+        }
+    }
+}
+
+/// Why a request's aggregations were not understood.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}")]
+pub struct AggDslError {
+    /// Which exception it is.
+    pub kind: AggDslErrorKind,
+    /// What is wrong.
+    pub reason: String,
+}
+
+impl AggDslError {
+    pub(super) fn parsing(reason: impl Into<String>) -> Self {
+        AggDslError {
+            kind: AggDslErrorKind::Parsing,
+            reason: reason.into(),
+        }
+    }
+    pub(super) fn illegal(reason: impl Into<String>) -> Self {
+        AggDslError {
+            kind: AggDslErrorKind::IllegalArgument,
+            reason: reason.into(),
+        }
+    }
+    pub(super) fn content(reason: impl Into<String>) -> Self {
+        AggDslError {
+            kind: AggDslErrorKind::XContentParse,
+            reason: reason.into(),
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Intervals of time: `calendar_interval`, `fixed_interval` and the older `interval`, which may be
+//! either.
+
+use std::num::NonZeroI64;
+
+use clew_text::{CalendarUnit, DateInterval};
+
+use super::error::AggDslError;
+
+/// A calendar unit, by name or as one of it.
+pub(super) fn calendar(text: &str) -> Option<CalendarUnit> {
+    Some(match text {
+        "1s" | "second" => CalendarUnit::Second,
+        "1m" | "minute" => CalendarUnit::Minute,
+        "1h" | "hour" => CalendarUnit::Hour,
+        "1d" | "day" => CalendarUnit::Day,
+        "1w" | "week" => CalendarUnit::Week,
+        "1M" | "month" => CalendarUnit::Month,
+        "1q" | "quarter" => CalendarUnit::Quarter,
+        "1y" | "year" => CalendarUnit::Year,
+        _ => return None,
+    })
+}
+
+/// `calendar_interval`.
+pub(super) fn calendar_interval(text: &str) -> Result<DateInterval, AggDslError> {
+    calendar(text).map(DateInterval::Calendar).ok_or_else(|| {
+        AggDslError::illegal(format!(
+            "The supplied interval [{text}] could not be parsed as a calendar interval."
+        ))
+    })
+}
+
+/// `fixed_interval`.
+pub(super) fn fixed_interval(text: &str) -> Result<DateInterval, AggDslError> {
+    let step_ms = time_value_ms(text, "date_histogram.fixedInterval")?;
+    match NonZeroI64::new(step_ms) {
+        Some(step_ms) if step_ms.get() > 0 => Ok(DateInterval::Fixed { step_ms }),
+        _ => Err(AggDslError::illegal(
+            "Zero or negative time interval not supported",
+        )),
+    }
+}
+
+/// The older `interval`: a calendar unit if it is one.
+pub(super) fn legacy_interval(text: &str) -> Result<DateInterval, AggDslError> {
+    match calendar(text) {
+        Some(unit) => Ok(DateInterval::Calendar(unit)),
+        None => fixed_interval(text),
+    }
+}
+
+/// A time with its unit (`30s`, `1.5h`), in milliseconds.
+pub(super) fn time_value_ms(text: &str, setting: &str) -> Result<i64, AggDslError> {
+    let trimmed = text.trim().to_ascii_lowercase();
+    let digits = trimmed
+        .find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '-'))
+        .unwrap_or(trimmed.len());
+    let (number, unit) = trimmed.split_at(digits);
+    // Months have no fixed length; a capital M is not a minute.
+    let unit_ms = match unit {
+        "ms" => 1_i64,
+        "s" => 1_000,
+        "m" if !text.trim().ends_with('M') => 60_000,
+        "h" => 3_600_000,
+        "d" => 86_400_000,
+        "micros" | "nanos" => 0,
+        _ => {
+            return Err(AggDslError::illegal(format!(
+                "failed to parse setting [{setting}] with value [{text}] as a time value: unit is \
+                 missing or unrecognized"
+            )));
+        }
+    };
+    let failed = || {
+        AggDslError::illegal(format!(
+            "failed to parse setting [{setting}] with value [{text}] as a time value"
+        ))
+    };
+    number
+        .parse::<i64>()
+        .ok()
+        .and_then(|number| number.checked_mul(unit_ms))
+        .ok_or_else(failed)
+}
+
+/// `offset`: a time with an optional sign.
+pub(super) fn offset_ms(text: &str) -> Result<i64, AggDslError> {
+    match text.strip_prefix('+') {
+        Some(rest) => time_value_ms(rest, "offset"),
+        None => time_value_ms(text, "offset"),
+    }
+}

@@ -1,0 +1,15 @@
+//! Aggregations as OpenSearch writes them: a request's JSON to the typed tree, typed results to the
+//! reply's JSON. Nothing is computed here.
+
+mod body;
+mod error;
+mod interval;
+mod parse;
+mod render;
+
+#[cfg(test)]
+mod tests;
+
+pub use error::{AggDslError, AggDslErrorKind};
+pub use parse::parse_aggs;
+pub use render::render_aggs;

@@ -1,0 +1,297 @@
+//! From a request's `aggs` to the typed tree.
+
+use clew_text::{
+    AggSpec, Bounds, DateHistogramSpec, HistogramSpec, IncludeExclude, NamedAgg, RangeItem,
+    RangeSpec, Source, TermFilter, TermsSpec,
+};
+use serde_json::{Map, Value};
+
+use super::body::{Body, scalar};
+use super::error::AggDslError;
+use super::interval::{calendar_interval, fixed_interval, legacy_interval, offset_ms};
+
+/// Up to this many distinct values are counted exactly, unless the request says otherwise.
+const PRECISION_THRESHOLD: u64 = 3_000;
+/// The highest threshold a request can ask for.
+const PRECISION_THRESHOLD_MAX: u64 = 40_000;
+/// How deep `aggs` may be nested in each other.
+const DEPTH_MAX: usize = 32;
+
+/// Understands the value of `aggs` (or `aggregations`): an object of named aggregations.
+///
+/// # Errors
+/// [`AggDslError`] in OpenSearch's words, for the first thing that is wrong.
+pub fn parse_aggs(value: &Value) -> Result<Vec<NamedAgg>, AggDslError> {
+    parse_level(value, 0)
+}
+
+fn parse_level(value: &Value, depth: usize) -> Result<Vec<NamedAgg>, AggDslError> {
+    if depth > DEPTH_MAX {
+        return Err(AggDslError::illegal(format!(
+            "aggregations are nested more than [{DEPTH_MAX}] levels deep"
+        )));
+    }
+    let object = value.as_object().ok_or_else(|| {
+        AggDslError::parsing("Unexpected token in [aggs]: expected an object of named aggregations")
+    })?;
+    object
+        .iter()
+        .map(|(name, value)| parse_named(name, value, depth))
+        .collect()
+}
+
+fn parse_named(name: &str, value: &Value, depth: usize) -> Result<NamedAgg, AggDslError> {
+    if name.is_empty() || name.contains(['[', ']', '>']) {
+        return Err(AggDslError::parsing(format!(
+            "Invalid aggregation name [{name}]. Aggregation names can contain any character \
+             except '[', ']', and '>'"
+        )));
+    }
+    let object = value.as_object().ok_or_else(|| {
+        AggDslError::parsing(format!(
+            "Aggregation definition for [{name}] starts with a value, expected a START_OBJECT."
+        ))
+    })?;
+    let mut spec: Option<(&str, AggSpec)> = None;
+    let mut subs = None;
+    let mut meta = None;
+    for (key, value) in object {
+        match key.as_str() {
+            "meta" => meta = Some(value.clone()),
+            "aggs" | "aggregations" => {
+                if subs.is_some() {
+                    return Err(AggDslError::parsing(format!(
+                        "Found two sub aggregation definitions under [{name}]"
+                    )));
+                }
+                subs = Some(parse_level(value, depth + 1)?);
+            }
+            kind => {
+                if let Some((first, _)) = spec {
+                    return Err(AggDslError::parsing(format!(
+                        "Found two aggregation type definitions in [{name}]: [{first}] and [{kind}]"
+                    )));
+                }
+                let settings = value.as_object().ok_or_else(|| {
+                    AggDslError::parsing(format!(
+                        "Expected [START_OBJECT] under [{kind}], but got a value in [{name}]"
+                    ))
+                })?;
+                spec = Some((kind, parse_spec(kind, name, settings)?));
+            }
+        }
+    }
+    let Some((_, spec)) = spec else {
+        return Err(AggDslError::parsing(format!(
+            "Missing definition for aggregation [{name}]"
+        )));
+    };
+    Ok(NamedAgg {
+        name: name.to_string(),
+        spec,
+        subs: subs.unwrap_or_default(),
+        meta,
+    })
+}
+
+fn parse_spec(
+    kind: &str,
+    name: &str,
+    settings: &Map<String, Value>,
+) -> Result<AggSpec, AggDslError> {
+    let mut body = Body::new(kind, name, settings);
+    let spec = match kind {
+        "terms" => AggSpec::Terms(terms(&mut body)?),
+        "date_histogram" => AggSpec::DateHistogram(date_histogram(&mut body)?),
+        "histogram" => AggSpec::Histogram(histogram(&mut body)?),
+        "range" => AggSpec::Range(range(&mut body, false)?),
+        "date_range" => AggSpec::Range(range(&mut body, true)?),
+        "missing" => AggSpec::Missing(body.source()?),
+        "min" => AggSpec::Min(body.source()?),
+        "max" => AggSpec::Max(body.source()?),
+        "avg" => AggSpec::Avg(body.source()?),
+        "sum" => AggSpec::Sum(body.source()?),
+        "value_count" => AggSpec::ValueCount(body.source()?),
+        "stats" => AggSpec::Stats(body.source()?),
+        "extended_stats" => AggSpec::ExtendedStats {
+            source: body.source()?,
+            sigma: body.number("sigma")?.unwrap_or(2.0),
+        },
+        "cardinality" => {
+            body.take("execution_hint");
+            let asked = body.count("precision_threshold")?;
+            let threshold = asked.unwrap_or(PRECISION_THRESHOLD);
+            AggSpec::Cardinality {
+                source: body.source()?,
+                precision_threshold: small(threshold.min(PRECISION_THRESHOLD_MAX)),
+            }
+        }
+        _ => {
+            return Err(AggDslError::parsing(format!(
+                "Unknown aggregation type [{kind}]"
+            )));
+        }
+    };
+    body.end()?;
+    Ok(spec)
+}
+
+/// Counts beyond 32 bits mean "all".
+fn small(count: u64) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+fn terms(body: &mut Body<'_>) -> Result<TermsSpec, AggDslError> {
+    // How to execute is for us to know.
+    for hint in [
+        "execution_hint",
+        "collect_mode",
+        "value_type",
+        "shard_min_doc_count",
+    ] {
+        body.take(hint);
+    }
+    let size = body.count("size")?.unwrap_or(10);
+    if size == 0 {
+        return Err(AggDslError::illegal(format!(
+            "[size] must be greater than 0. Found [0] in [{}]",
+            body.name
+        )));
+    }
+    Ok(TermsSpec {
+        source: body.source()?,
+        size: small(size),
+        shard_size: body.count("shard_size")?.map(small),
+        min_doc_count: body.count("min_doc_count")?.unwrap_or(1),
+        order: body.order()?,
+        filter: TermFilter {
+            include: term_set(body, "include")?,
+            exclude: term_set(body, "exclude")?,
+        },
+        show_error: body.flag("show_term_doc_count_error")?,
+    })
+}
+
+fn term_set(body: &mut Body<'_>, key: &str) -> Result<Option<IncludeExclude>, AggDslError> {
+    match body.take(key) {
+        None => Ok(None),
+        Some(Value::String(pattern)) => Ok(Some(IncludeExclude::Pattern(pattern.clone()))),
+        Some(Value::Array(list)) => list
+            .iter()
+            .map(|value| scalar(value).ok_or_else(|| body.wrong(key, value)))
+            .collect::<Result<Vec<_>, _>>()
+            .map(|values| Some(IncludeExclude::Values(values))),
+        Some(other) => Err(body.wrong(key, other)),
+    }
+}
+
+fn date_histogram(body: &mut Body<'_>) -> Result<DateHistogramSpec, AggDslError> {
+    let calendar = body.text("calendar_interval")?;
+    let fixed = body.text("fixed_interval")?;
+    let legacy = body.text("interval")?;
+    let interval = match (calendar, fixed, legacy) {
+        (Some(text), None, None) => calendar_interval(&text)?,
+        (None, Some(text), None) => fixed_interval(&text)?,
+        (None, None, Some(text)) => match text.parse::<i64>() {
+            Ok(number) => fixed_interval(&format!("{number}ms"))?,
+            Err(_) => legacy_interval(&text)?,
+        },
+        (None, None, None) => {
+            return Err(AggDslError::illegal(
+                "Invalid interval specified, must be non-null and non-empty",
+            ));
+        }
+        (Some(_), Some(_), None) => {
+            return Err(AggDslError::illegal(
+                "Cannot use [fixed_interval] with [calendar_interval] configuration option.",
+            ));
+        }
+        (_, _, Some(_)) => {
+            return Err(AggDslError::illegal(
+                "Cannot use [interval] with [fixed_interval] or [calendar_interval] configuration \
+                 options.",
+            ));
+        }
+    };
+    let offset_ms = match body.take("offset") {
+        None => 0,
+        Some(Value::String(text)) => offset_ms(text)?,
+        Some(value) => value.as_i64().ok_or_else(|| body.wrong("offset", value))?,
+    };
+    Ok(DateHistogramSpec {
+        source: body.source()?,
+        interval,
+        time_zone: body.text("time_zone")?,
+        offset_ms,
+        min_doc_count: body.count("min_doc_count")?.unwrap_or(0),
+        extended_bounds: extended_bounds(body)?,
+        hard_bounds: body.bounds("hard_bounds")?,
+        order: body.order()?,
+        keyed: body.flag("keyed")?,
+    })
+}
+
+fn extended_bounds(body: &mut Body<'_>) -> Result<Option<Bounds>, AggDslError> {
+    body.bounds("extended_bounds")
+}
+
+fn histogram(body: &mut Body<'_>) -> Result<HistogramSpec, AggDslError> {
+    let interval = body
+        .number("interval")?
+        .ok_or_else(|| AggDslError::illegal("[interval] must be >0 for histogram aggregation"))?;
+    if interval <= 0.0 {
+        return Err(AggDslError::illegal(format!(
+            "[interval] must be >0 for histogram aggregation [{}]",
+            body.name
+        )));
+    }
+    Ok(HistogramSpec {
+        source: body.source()?,
+        interval,
+        offset: body.number("offset")?.unwrap_or(0.0),
+        min_doc_count: body.count("min_doc_count")?.unwrap_or(0),
+        extended_bounds: extended_bounds(body)?,
+        hard_bounds: body.bounds("hard_bounds")?,
+        order: body.order()?,
+        keyed: body.flag("keyed")?,
+    })
+}
+
+fn range(body: &mut Body<'_>, dates: bool) -> Result<RangeSpec, AggDslError> {
+    let source: Source = body.source()?;
+    let ranges = match body.take("ranges") {
+        Some(Value::Array(list)) => list
+            .iter()
+            .map(|value| range_item(body, value))
+            .collect::<Result<Vec<_>, _>>()?,
+        Some(other) => return Err(body.wrong("ranges", other)),
+        None => Vec::new(),
+    };
+    if ranges.is_empty() {
+        return Err(AggDslError::illegal(format!(
+            "No [ranges] specified for the [{}] aggregation",
+            body.name
+        )));
+    }
+    Ok(RangeSpec {
+        source,
+        ranges,
+        keyed: body.flag("keyed")?,
+        dates,
+        time_zone: if dates { body.text("time_zone")? } else { None },
+    })
+}
+
+fn range_item(body: &Body<'_>, value: &Value) -> Result<RangeItem, AggDslError> {
+    let settings = value
+        .as_object()
+        .ok_or_else(|| body.wrong("ranges", value))?;
+    let mut item = Body::new("range", body.name, settings);
+    let range = RangeItem {
+        key: item.text("key")?,
+        from: item.scalar("from")?,
+        to: item.scalar("to")?,
+    };
+    item.end()?;
+    Ok(range)
+}

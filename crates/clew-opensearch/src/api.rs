@@ -1,0 +1,80 @@
+//! What every endpoint shares, and the router that the binary mounts.
+
+use std::sync::Arc;
+
+use axum::Router;
+use clew_engine::Engine;
+
+use crate::cluster_settings::ClusterSettings;
+use crate::dispatch::dispatch;
+use crate::metrics::RestMetrics;
+use crate::routes::RouteTable;
+use crate::tasks::Tasks;
+
+/// How the API presents itself, and its limits.
+#[derive(Clone, Debug)]
+pub struct RestOptions {
+    /// Longest body of a request, before and after inflating it.
+    pub body_bytes_max: usize,
+    /// Name of the cluster that clients are shown.
+    pub cluster_name: String,
+    /// Name of the node that clients are shown.
+    pub node_name: String,
+    /// The OpenSearch version that clients are told, which decides what they use.
+    pub version_number: String,
+    /// Where the server listens, as clients are told by `_nodes`.
+    pub publish_address: String,
+    /// Where the API's metrics are registered; `None` keeps them unregistered.
+    pub registry: Option<prometheus::Registry>,
+}
+
+impl Default for RestOptions {
+    fn default() -> Self {
+        RestOptions {
+            body_bytes_max: 100 << 20,
+            cluster_name: "clew".to_string(),
+            node_name: "clew-0".to_string(),
+            version_number: "2.19.0".to_string(),
+            publish_address: "127.0.0.1:9200".to_string(),
+            registry: None,
+        }
+    }
+}
+
+/// What every endpoint shares.
+pub(crate) struct Api {
+    pub(crate) engine: Engine,
+    pub(crate) options: RestOptions,
+    pub(crate) routes: RouteTable,
+    pub(crate) metrics: RestMetrics,
+    pub(crate) cluster_settings: ClusterSettings,
+    pub(crate) tasks: Tasks,
+    /// The node's id: 22 characters, the same for the same cluster and node name.
+    pub(crate) node_id: String,
+}
+
+/// The REST API as one fallback service, so that it can be merged with routers of fixed paths
+/// without any conflict of patterns.
+pub fn router(engine: Engine, options: RestOptions) -> Router {
+    let metrics = RestMetrics::new(options.registry.as_ref());
+    let node_id = stable_id(&[&options.cluster_name, &options.node_name]);
+    let api = Api {
+        engine,
+        routes: RouteTable::new(),
+        metrics,
+        cluster_settings: ClusterSettings::default(),
+        tasks: Tasks::default(),
+        node_id,
+        options,
+    };
+    Router::new().fallback(dispatch).with_state(Arc::new(api))
+}
+
+/// A name for something that has none of its own: FNV-1a of the parts as 22 characters.
+pub(crate) fn stable_id(parts: &[&str]) -> String {
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    for byte in parts.iter().flat_map(|part| part.bytes().chain([0])) {
+        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    }
+    format!("clew{hash:018x}")
+}

@@ -1,0 +1,126 @@
+//! One request, decoded as far as every endpoint needs it, and how endpoints reach the engine.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::http::Method;
+use bytes::Bytes;
+use clew_engine::{Engine, EngineError, Index, ResolveOptions};
+use clew_log::Glsn;
+use serde_json::Value;
+
+use crate::api::Api;
+use crate::error::ApiError;
+use crate::params::Params;
+
+/// How long a read with `after_glsn` waits for the position.
+const AFTER_GLSN_WAIT: Duration = Duration::from_secs(30);
+
+/// A request on its way to its endpoint.
+pub(crate) struct Call {
+    pub(crate) api: Arc<Api>,
+    pub(crate) method: Method,
+    /// Values of the pattern's `{names}`.
+    pub(crate) path_values: Vec<(&'static str, String)>,
+    pub(crate) params: Params,
+    pub(crate) body: Bytes,
+}
+
+impl Call {
+    /// A value of the path, when the route has it.
+    pub(crate) fn path(&self, name: &str) -> Option<&str> {
+        self.path_values.iter().find(|(have, _)| *have == name).map(|(_, value)| value.as_str())
+    }
+
+    /// A value of the path that the route's pattern always has.
+    pub(crate) fn path_required(&self, name: &'static str) -> Result<&str, ApiError> {
+        self.path(name).ok_or_else(|| ApiError::validation(&format!("{name} is missing")))
+    }
+
+    /// The index expression; empty means all.
+    pub(crate) fn index_expression(&self) -> &str {
+        self.path("index").unwrap_or("")
+    }
+
+    /// The body as JSON; `None` when there is none.
+    pub(crate) fn json(&self) -> Result<Option<Value>, ApiError> {
+        if self.body.iter().all(u8::is_ascii_whitespace) {
+            return Ok(None);
+        }
+        serde_json::from_slice(&self.body)
+            .map(Some)
+            .map_err(|error| ApiError::malformed_json(&error))
+    }
+
+    /// The body as a JSON object.
+    pub(crate) fn json_object(&self) -> Result<Value, ApiError> {
+        match self.json()? {
+            Some(value) if value.is_object() => Ok(value),
+            Some(_) => Err(ApiError::bad_request("parse_exception", "expected a JSON object")),
+            None => Err(ApiError::bad_request("parse_exception", "request body is required")),
+        }
+    }
+
+    /// How the request wants its index expression read.
+    pub(crate) fn resolve_options(&self) -> Result<ResolveOptions, ApiError> {
+        Ok(ResolveOptions {
+            ignore_unavailable: self.params.flag("ignore_unavailable", false)?,
+            allow_no_indices: self.params.flag("allow_no_indices", true)?,
+        })
+    }
+
+    /// The indexes of the path, after they have reached the position that the request asks for.
+    pub(crate) async fn indices(&self) -> Result<Vec<Arc<Index>>, ApiError> {
+        self.indices_of(self.index_expression()).await
+    }
+
+    /// The indexes of an expression, likewise.
+    pub(crate) async fn indices_of(&self, expression: &str) -> Result<Vec<Arc<Index>>, ApiError> {
+        self.indices_with(expression, self.resolve_options()?).await
+    }
+
+    /// The indexes of an expression that has its own options.
+    pub(crate) async fn indices_with(
+        &self,
+        expression: &str,
+        options: ResolveOptions,
+    ) -> Result<Vec<Arc<Index>>, ApiError> {
+        let indices = self.api.engine.resolve(expression, options)?;
+        if let Some(glsn) = self.params.unsigned("after_glsn")? {
+            self.wait_visible(&indices, Glsn::new(glsn)).await?;
+        }
+        Ok(indices)
+    }
+
+    /// Waits until searches see a position. An index that never refreshes by itself is refreshed:
+    /// nothing else would end the wait.
+    pub(crate) async fn wait_visible(
+        &self,
+        indices: &[Arc<Index>],
+        glsn: Glsn,
+    ) -> Result<(), ApiError> {
+        let manual = indices.iter().filter(|index| index.settings().refresh_interval.is_none());
+        self.refresh(manual.cloned().collect()).await?;
+        Ok(self.api.engine.wait_visible(indices, glsn, AFTER_GLSN_WAIT).await?)
+    }
+
+    /// Makes everything written visible now.
+    pub(crate) async fn refresh(&self, indices: Vec<Arc<Index>>) -> Result<(), ApiError> {
+        if indices.is_empty() {
+            return Ok(());
+        }
+        self.blocking(move |engine| indices.iter().try_for_each(|index| engine.refresh(index))).await
+    }
+
+    /// Runs something that blocks where blocking is allowed.
+    pub(crate) async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Engine) -> Result<T, EngineError> + Send + 'static,
+    ) -> Result<T, ApiError> {
+        let engine = self.api.engine.clone();
+        tokio::task::spawn_blocking(move || work(&engine))
+            .await
+            .map_err(|error| ApiError::internal(error.to_string()))?
+            .map_err(ApiError::from)
+    }
+}

@@ -1,0 +1,155 @@
+//! From an HTTP request to its endpoint and back: route, parameters, body, answer.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
+use axum::response::Response;
+use bytes::Bytes;
+use serde_json::Value;
+
+use crate::api::Api;
+use crate::body;
+use crate::call::Call;
+use crate::error::ApiError;
+use crate::params::{Params, Plus, decode};
+use crate::reply::{ContentType, Reply};
+use crate::reply_filter;
+use crate::routes::{COMMON_PARAMS, Found};
+
+const JSON_TYPE: &str = "application/json; charset=UTF-8";
+const TEXT_TYPE: &str = "text/plain; charset=UTF-8";
+
+/// Answers one request.
+pub(crate) async fn dispatch(State(api): State<Arc<Api>>, request: Request) -> Response {
+    let started = Instant::now();
+    let (head, body) = request.into_parts();
+    let params = Params::parse(head.uri.query().unwrap_or_default());
+    let mut endpoint = "none";
+    let outcome = match &params {
+        Err(error) => Err(error.clone()),
+        Ok(_) => match route(&api, &head.method, &head.uri) {
+            Err(error) => Err(error),
+            Ok(found) => {
+                endpoint = found.route.class;
+                run(&api, found, &head, body).await
+            }
+        },
+    };
+    let reply = outcome.unwrap_or_else(|error| Reply::error(&error));
+    let status = reply.status;
+    let response = finish(reply, &head.method, &head.headers, params.unwrap_or_default()).await;
+    api.metrics.observe(endpoint, status, started.elapsed());
+    response
+}
+
+fn route(api: &Api, method: &Method, uri: &Uri) -> Result<Found, ApiError> {
+    let path = uri.path();
+    let mut segments = Vec::new();
+    for segment in path.split('/').filter(|segment| !segment.is_empty()) {
+        segments.push(decode(segment, Plus::IsPlus)?);
+    }
+    let shown = uri.path_and_query().map_or(path, |both| both.as_str());
+    api.routes.find(method, &segments).map_err(|allowed| {
+        if allowed.is_empty() {
+            ApiError::no_handler(shown, method.as_str())
+        } else {
+            ApiError::wrong_method(shown, method.as_str(), &allowed)
+        }
+    })
+}
+
+async fn run(
+    api: &Arc<Api>,
+    found: Found,
+    head: &axum::http::request::Parts,
+    body: Body,
+) -> Result<Reply, ApiError> {
+    let params = Params::parse(head.uri.query().unwrap_or_default())?;
+    params.refuse_unknown(head.uri.path(), &[COMMON_PARAMS, found.route.params])?;
+    let body = body::read(&head.headers, body, api.options.body_bytes_max).await?;
+    check_content_type(&head.headers, &body)?;
+    let call = Call {
+        api: api.clone(),
+        method: head.method.clone(),
+        path_values: found.path_values,
+        params,
+        body,
+    };
+    (found.route.handler)(call).await
+}
+
+/// Only JSON is read. The check also keeps web pages of other origins from writing through a
+/// user's browser, which may send forms and plain text anywhere unasked.
+fn check_content_type(headers: &HeaderMap, body: &Bytes) -> Result<(), ApiError> {
+    let Some(value) = headers.get(header::CONTENT_TYPE) else { return Ok(()) };
+    if body.is_empty() {
+        return Ok(());
+    }
+    let text = value.to_str().unwrap_or_default();
+    let media = text.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let is_json = media.starts_with("application/")
+        && (media.ends_with("json") || media.ends_with("json+nd"));
+    if is_json {
+        return Ok(());
+    }
+    Err(ApiError::text(
+        StatusCode::NOT_ACCEPTABLE,
+        format!("Content-Type header [{text}] is not supported"),
+    ))
+}
+
+async fn finish(reply: Reply, method: &Method, headers: &HeaderMap, params: Params) -> Response {
+    let mut body = reply.body;
+    if reply.content_type == ContentType::Json {
+        body = reshape(body, &params);
+    }
+    if method == Method::HEAD {
+        body = Bytes::new();
+    }
+    let mut packed = false;
+    if body::accepts_gzip(headers) {
+        (body, packed) = body::compress(body).await;
+    }
+    let content_type = match reply.content_type {
+        ContentType::Json => JSON_TYPE,
+        ContentType::Text => TEXT_TYPE,
+    };
+    let mut response = Response::new(Body::from(body));
+    *response.status_mut() = reply.status;
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
+    if packed {
+        headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    }
+    if let Some(glsn) = reply.glsn {
+        headers.insert("x-clew-glsn", HeaderValue::from(glsn.get()));
+    }
+    if let Some(allow) = reply.allow.and_then(|allow| HeaderValue::from_str(&allow).ok()) {
+        headers.insert(header::ALLOW, allow);
+    }
+    response
+}
+
+fn reshape(body: Bytes, params: &Params) -> Bytes {
+    let patterns = params.list("filter_path").filter(|patterns| !patterns.is_empty());
+    let pretty = params.flag("pretty", false).unwrap_or(false);
+    if patterns.is_none() && !pretty {
+        return body;
+    }
+    let Ok(mut value) = serde_json::from_slice::<Value>(&body) else { return body };
+    if let Some(patterns) = patterns {
+        value = reply_filter::filter(value, &patterns);
+    }
+    let text = if pretty {
+        serde_json::to_vec_pretty(&value).map(|mut text| {
+            text.push(b'\n');
+            text
+        })
+    } else {
+        serde_json::to_vec(&value)
+    };
+    text.map_or(body, Bytes::from)
+}

@@ -1,0 +1,105 @@
+//! Reading one document by its id.
+
+use axum::http::{Method, StatusCode};
+use clew_engine::Document;
+
+use crate::call::Call;
+use crate::error::{ApiError, Cause};
+use crate::json_writer::JsonWriter;
+use crate::reply::Reply;
+use crate::search::SourceFilter;
+
+/// What a read by id asks for.
+#[derive(Clone, Debug)]
+pub(crate) struct GetSpec {
+    pub(crate) index: String,
+    pub(crate) id: String,
+    pub(crate) routing: Option<String>,
+    pub(crate) realtime: bool,
+    pub(crate) source: SourceFilter,
+}
+
+impl GetSpec {
+    fn from_call(call: &Call) -> Result<Self, ApiError> {
+        Ok(GetSpec {
+            index: call.path_required("index")?.to_string(),
+            id: call.path_required("id")?.to_string(),
+            routing: call.params.get("routing").map(String::from),
+            realtime: call.params.flag("realtime", true)?,
+            source: SourceFilter::from_params(&call.params)?.unwrap_or(SourceFilter::All),
+        })
+    }
+}
+
+/// Reads a document.
+pub(crate) async fn read(call: &Call, spec: &GetSpec) -> Result<Option<Document>, ApiError> {
+    let index = call.api.engine.index(&spec.index)?;
+    let spec = spec.clone();
+    call.blocking(move |engine| {
+        engine.get(&index, &spec.id, spec.routing.as_deref(), spec.realtime)
+    })
+    .await
+}
+
+/// Writes the object that tells of a document that was found or not.
+pub(crate) fn write_document(json: &mut JsonWriter, spec: &GetSpec, found: Option<&Document>) {
+    json.begin_object();
+    json.string_field("_index", &spec.index).string_field("_id", &spec.id);
+    let Some(document) = found else {
+        json.boolean_field("found", false).end_object();
+        return;
+    };
+    json.unsigned_field("_version", document.version);
+    json.unsigned_field("_seq_no", document.seq_no).unsigned_field("_primary_term", 1);
+    if let Some(routing) = &document.routing {
+        json.string_field("_routing", routing);
+    }
+    json.boolean_field("found", true);
+    if spec.source != SourceFilter::None {
+        json.key("_source");
+        spec.source.write(&document.source, json);
+    }
+    json.end_object();
+}
+
+/// `GET|HEAD /{index}/_doc/{id}`.
+pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
+    let spec = GetSpec::from_call(&call)?;
+    before_read(&call, &spec).await?;
+    let found = read(&call, &spec).await?;
+    let status = if found.is_some() { StatusCode::OK } else { StatusCode::NOT_FOUND };
+    if call.method == Method::HEAD {
+        return Ok(Reply::empty(status));
+    }
+    let length = found.as_ref().map_or(0, |document| document.source.len());
+    let mut json = JsonWriter::with_capacity(length + 256);
+    write_document(&mut json, &spec, found.as_ref());
+    Ok(Reply::written(json).with_status(status))
+}
+
+/// `GET|HEAD /{index}/_source/{id}`.
+pub(crate) async fn source(call: Call) -> Result<Reply, ApiError> {
+    let spec = GetSpec::from_call(&call)?;
+    before_read(&call, &spec).await?;
+    let Some(document) = read(&call, &spec).await? else {
+        let reason = format!("Document not found [{}]/[{}]", spec.index, spec.id);
+        let cause = Cause::new("resource_not_found_exception", reason);
+        return Err(ApiError::new(StatusCode::NOT_FOUND, cause));
+    };
+    let mut json = JsonWriter::with_capacity(document.source.len());
+    spec.source.write(&document.source, &mut json);
+    Ok(Reply::written(json))
+}
+
+/// What the request wants to have happened before the read: a refresh, or a position reached.
+async fn before_read(call: &Call, spec: &GetSpec) -> Result<(), ApiError> {
+    let wait = call.params.has("after_glsn");
+    let refresh = call.params.flag("refresh", false)?;
+    if wait || refresh {
+        let indices = call.indices_of(&spec.index).await?;
+        if refresh {
+            call.refresh(indices).await?;
+        }
+    }
+    Ok(())
+}

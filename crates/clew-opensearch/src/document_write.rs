@@ -1,0 +1,134 @@
+//! Writing one document: index, create, update, delete.
+
+use clew_engine::{Action, Condition, Index, OpType, WriteOperation, WriteResult, Written};
+
+use crate::bulk_lines::condition;
+use crate::call::Call;
+use crate::error::ApiError;
+use crate::json_writer::JsonWriter;
+use crate::reply::Reply;
+use crate::search::SourceFilter;
+use crate::update_body;
+use crate::write_reply::{self, Refresh};
+
+/// `PUT /{index}/_doc/{id}`, `POST /{index}/_doc`.
+pub(crate) async fn index(call: Call) -> Result<Reply, ApiError> {
+    let op_type = match call.params.get("op_type") {
+        None | Some("index") => OpType::Index,
+        Some("create") => OpType::Create,
+        Some(other) => {
+            return Err(ApiError::illegal_argument(format!(
+                "opType must be 'create' or 'index', found: [{other}]"
+            )));
+        }
+    };
+    put(call, op_type).await
+}
+
+/// `PUT /{index}/_create/{id}`.
+pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
+    put(call, OpType::Create).await
+}
+
+async fn put(call: Call, op_type: OpType) -> Result<Reply, ApiError> {
+    if call.body.is_empty() {
+        return Err(ApiError::validation("source is missing"));
+    }
+    let action = Action::Index { source: call.body.clone(), op_type };
+    one(&call, action, condition_of(&call)?).await
+}
+
+/// `DELETE /{index}/_doc/{id}`.
+pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
+    one(&call, Action::Delete, condition_of(&call)?).await
+}
+
+fn condition_of(call: &Call) -> Result<Option<Condition>, ApiError> {
+    for name in ["version", "version_type"] {
+        if call.params.has(name) {
+            return Err(ApiError::illegal_argument(format!(
+                "[{name}] is not supported, use [if_seq_no] and [if_primary_term]"
+            )));
+        }
+    }
+    condition(call.params.unsigned("if_seq_no")?, call.params.unsigned("if_primary_term")?)
+}
+
+async fn one(
+    call: &Call,
+    action: Action,
+    condition: Option<Condition>,
+) -> Result<Reply, ApiError> {
+    let (written, refresh) = write_one(call, action, condition).await?;
+    let mut json = JsonWriter::with_capacity(256);
+    json.begin_object();
+    write_reply::write_members(&mut json, &written, refresh);
+    json.end_object();
+    Ok(Reply::written(json).with_status(write_reply::status(&written)).at(written.glsn))
+}
+
+async fn write_one(
+    call: &Call,
+    action: Action,
+    condition: Option<Condition>,
+) -> Result<(Written, Refresh), ApiError> {
+    let refresh = Refresh::from_call(call)?;
+    let index = call.path_required("index")?.to_string();
+    let operation = WriteOperation {
+        index: index.clone(),
+        id: call.path("id").map(String::from),
+        routing: call.params.get("routing").map(String::from),
+        action,
+        condition,
+    };
+    let mut outcome = write_reply::write(call, vec![operation], refresh).await?;
+    match outcome.results.pop() {
+        Some(Ok(written)) => Ok((written, refresh)),
+        Some(Err(error)) => Err(write_reply::refused(call, &index, &error)),
+        None => Err(ApiError::internal("a write without a result")),
+    }
+}
+
+/// `POST /{index}/_update/{id}`.
+pub(crate) async fn update(call: Call) -> Result<Reply, ApiError> {
+    let update = update_body::parse(&call.body)?;
+    let condition = condition_of(&call)?.or(update.condition);
+    let filter = match &update.source {
+        Some(filter) => Some(SourceFilter::from_json(filter)?),
+        None => SourceFilter::from_params(&call.params)?,
+    };
+    let (written, refresh) = write_one(&call, Action::Update(update.spec), condition).await?;
+    let mut json = JsonWriter::with_capacity(512);
+    json.begin_object();
+    write_reply::write_members(&mut json, &written, refresh);
+    if let Some(filter) = filter.filter(|filter| *filter != SourceFilter::None) {
+        write_after(&call, &written, &filter, &mut json).await?;
+    }
+    json.end_object();
+    let status = match written.result {
+        WriteResult::Created => axum::http::StatusCode::CREATED,
+        _ => axum::http::StatusCode::OK,
+    };
+    Ok(Reply::written(json).with_status(status).at(written.glsn))
+}
+
+/// Writes `"get": {...}`: the document as it is after the update.
+async fn write_after(
+    call: &Call,
+    written: &Written,
+    filter: &SourceFilter,
+    json: &mut JsonWriter,
+) -> Result<(), ApiError> {
+    let index: std::sync::Arc<Index> = written.index.clone();
+    let (id, routing) = (written.id.clone(), call.params.get("routing").map(String::from));
+    let document = call
+        .blocking(move |engine| engine.get(&index, &id, routing.as_deref(), true))
+        .await?;
+    let Some(document) = document else { return Ok(()) };
+    json.key("get").begin_object();
+    json.unsigned_field("_seq_no", document.seq_no).unsigned_field("_primary_term", 1);
+    json.boolean_field("found", true).key("_source");
+    filter.write(&document.source, json);
+    json.end_object();
+    Ok(())
+}

@@ -1,0 +1,88 @@
+//! Queries on the words of one field.
+
+use clew_text::{Match, MatchPhrase, Query};
+use serde_json::Value;
+
+use super::DslError;
+use super::leaf::fuzziness;
+use super::object::{Parameters, long_form, one_field};
+
+/// The text of a query, as the scalar it was given as.
+fn text(parameters: &mut Parameters<'_>) -> Result<Value, DslError> {
+    match parameters.take("query") {
+        None | Some(Value::Null) => Err(DslError::parsing("No text specified for text query")),
+        Some(Value::Array(_) | Value::Object(_)) => Err(DslError::parsing(format!(
+            "[{}] unknown token [START_OBJECT] after [query]",
+            parameters.query()
+        ))),
+        Some(scalar) => Ok(scalar.clone()),
+    }
+}
+
+pub(super) fn matches(body: &Value) -> Result<Query, DslError> {
+    let (field, value) = one_field("match", body)?;
+    let long = long_form("query", value);
+    let mut parameters = Parameters::new("match", &long)?;
+    let clause = clause(field, &mut parameters)?;
+    parameters.finish()?;
+    Ok(Query::Match(clause))
+}
+
+/// The parameters that all queries on words share; `finish` is the caller's.
+pub(super) fn clause(field: &str, parameters: &mut Parameters<'_>) -> Result<Match, DslError> {
+    let clause = Match {
+        text: text(parameters)?,
+        boost: parameters.boost()?,
+        operator: parameters.operator("operator")?,
+        minimum_should_match: parameters.minimum_should_match()?,
+        fuzziness: fuzziness(parameters)?,
+        analyzer: parameters.text("analyzer")?,
+        lenient: parameters.flag("lenient")?.unwrap_or(false),
+        zero_terms_all: parameters
+            .text("zero_terms_query")?
+            .is_some_and(|text| text.eq_ignore_ascii_case("all")),
+        field: field.to_string(),
+    };
+    parameters.ignore(&["auto_generate_synonyms_phrase_query", "cutoff_frequency"]);
+    Ok(clause)
+}
+
+pub(super) fn match_bool_prefix(body: &Value) -> Result<Query, DslError> {
+    let (field, value) = one_field("match_bool_prefix", body)?;
+    let long = long_form("query", value);
+    let mut parameters = Parameters::new("match_bool_prefix", &long)?;
+    let clause = clause(field, &mut parameters)?;
+    parameters.finish()?;
+    Ok(Query::MatchBoolPrefix(clause))
+}
+
+pub(super) fn match_phrase(body: &Value, prefix: bool) -> Result<Query, DslError> {
+    let name = if prefix {
+        "match_phrase_prefix"
+    } else {
+        "match_phrase"
+    };
+    let (field, value) = one_field(name, body)?;
+    let long = long_form("query", value);
+    let mut parameters = Parameters::new(name, &long)?;
+    let mut phrase = MatchPhrase::new(field, "");
+    phrase.text = text(&mut parameters)?;
+    phrase.boost = parameters.boost()?;
+    phrase.analyzer = parameters.text("analyzer")?;
+    phrase.slop = slop(&mut parameters, "slop")?;
+    if let Some(most) = parameters.whole("max_expansions")? {
+        phrase.max_expansions = most;
+    }
+    parameters.ignore(&["zero_terms_query"]);
+    parameters.finish()?;
+    Ok(if prefix {
+        Query::MatchPhrasePrefix(phrase)
+    } else {
+        Query::MatchPhrase(phrase)
+    })
+}
+
+pub(super) fn slop(parameters: &mut Parameters<'_>, name: &str) -> Result<u32, DslError> {
+    let slop = parameters.whole(name)?.unwrap_or(0);
+    u32::try_from(slop).map_err(|_| DslError::illegal(format!("slop [{slop}] is too large")))
+}

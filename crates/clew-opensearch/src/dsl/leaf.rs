@@ -1,0 +1,226 @@
+//! Queries on exact values and on terms.
+
+use clew_text::{Fuzziness, Pattern, Query, Range, Term};
+use serde_json::Value;
+
+use super::DslError;
+use super::object::{Parameters, long_form, one_field, plain};
+
+pub(super) fn match_all(body: &Value) -> Result<Query, DslError> {
+    let mut parameters = Parameters::new("match_all", body)?;
+    let boost = parameters.boost()?;
+    parameters.finish()?;
+    Ok(Query::MatchAll { boost })
+}
+
+pub(super) fn match_none(body: &Value) -> Result<Query, DslError> {
+    let mut parameters = Parameters::new("match_none", body)?;
+    parameters.boost()?;
+    parameters.finish()?;
+    Ok(Query::MatchNone)
+}
+
+pub(super) fn term(body: &Value) -> Result<Query, DslError> {
+    let (field, value) = one_field("term", body)?;
+    let long = long_form("value", value);
+    let mut parameters = Parameters::new("term", &long)?;
+    let boost = parameters.boost()?;
+    let case_insensitive = parameters.flag("case_insensitive")?.unwrap_or(false);
+    let value = parameters.take("value").cloned().unwrap_or(Value::Null);
+    parameters.finish()?;
+    if value.is_null() {
+        return Err(DslError::illegal("value cannot be null"));
+    }
+    if value.is_array() || value.is_object() {
+        return Err(DslError::parsing(
+            "[term] query does not support arrays or objects of values",
+        ));
+    }
+    Ok(Query::Term(Term {
+        field: field.to_string(),
+        value,
+        case_insensitive,
+        boost,
+    }))
+}
+
+pub(super) fn terms(body: &Value) -> Result<Query, DslError> {
+    let mut parameters = Parameters::new("terms", body)?;
+    let boost = parameters.boost()?;
+    parameters.ignore(&["value_type"]);
+    let mut found: Option<(String, Vec<Value>)> = None;
+    let Value::Object(object) = body else {
+        return Err(DslError::parsing("[terms] query malformed"));
+    };
+    for (name, value) in object {
+        if matches!(name.as_str(), "boost" | "_name" | "value_type") {
+            continue;
+        }
+        let Value::Array(values) = value else {
+            return Err(DslError::parsing(format!(
+                "[terms] query does not support [{name}]"
+            )));
+        };
+        if found.is_some() {
+            return Err(DslError::parsing(
+                "[terms] query does not support multiple fields",
+            ));
+        }
+        if values.iter().any(Value::is_null) {
+            return Err(DslError::parsing("No value specified for terms query"));
+        }
+        found = Some((name.clone(), values.clone()));
+    }
+    let Some((field, values)) = found else {
+        return Err(DslError::parsing(
+            "[terms] query requires a field name, followed by array of terms or a document \
+             lookup specification",
+        ));
+    };
+    Ok(Query::Terms {
+        field,
+        values,
+        boost,
+    })
+}
+
+pub(super) fn range(body: &Value) -> Result<Query, DslError> {
+    let (field, value) = one_field("range", body)?;
+    if !value.is_object() {
+        return Err(DslError::parsing(format!(
+            "[range] query does not support [{field}]"
+        )));
+    }
+    let mut parameters = Parameters::new("range", value)?;
+    let mut range = Range::new(field);
+    range.boost = parameters.boost()?;
+    range.format = parameters.text("format")?;
+    range.time_zone = parameters.text("time_zone")?;
+    let lower_inclusive = parameters.flag("include_lower")?.unwrap_or(true);
+    let upper_inclusive = parameters.flag("include_upper")?.unwrap_or(true);
+    if let Some(from) = parameters.take("from").cloned() {
+        *(if lower_inclusive {
+            &mut range.gte
+        } else {
+            &mut range.gt
+        }) = Some(from);
+    }
+    if let Some(to) = parameters.take("to").cloned() {
+        *(if upper_inclusive {
+            &mut range.lte
+        } else {
+            &mut range.lt
+        }) = Some(to);
+    }
+    for (name, end) in [
+        ("gt", &mut range.gt),
+        ("gte", &mut range.gte),
+        ("lt", &mut range.lt),
+        ("lte", &mut range.lte),
+    ] {
+        if let Some(value) = parameters.take(name) {
+            *end = Some(value.clone());
+        }
+    }
+    parameters.ignore(&["relation"]);
+    parameters.finish()?;
+    Ok(Query::Range(range))
+}
+
+pub(super) fn exists(body: &Value) -> Result<Query, DslError> {
+    let mut parameters = Parameters::new("exists", body)?;
+    let boost = parameters.boost()?;
+    let field = parameters.text("field")?;
+    parameters.finish()?;
+    let field = field
+        .filter(|field| !field.is_empty())
+        .ok_or_else(|| DslError::parsing("[exists] must be provided with a [field]"))?;
+    Ok(Query::Exists { field, boost })
+}
+
+pub(super) fn ids(body: &Value) -> Result<Query, DslError> {
+    let mut parameters = Parameters::new("ids", body)?;
+    let boost = parameters.boost()?;
+    parameters.ignore(&["type"]);
+    let values = match parameters.take("values") {
+        Some(Value::Array(values)) => values.iter().map(plain).collect(),
+        Some(value @ (Value::String(_) | Value::Number(_))) => vec![plain(value)],
+        Some(_) => return Err(DslError::parsing("[ids] failed to parse field [values]")),
+        None => return Err(DslError::illegal("Required [values]")),
+    };
+    parameters.finish()?;
+    Ok(Query::Ids { values, boost })
+}
+
+/// A field and the pattern that its terms must match.
+fn pattern(query: &'static str, keys: &[&str], body: &Value) -> Result<Pattern, DslError> {
+    let (field, value) = one_field(query, body)?;
+    let long = long_form("value", value);
+    let mut parameters = Parameters::new(query, &long)?;
+    let boost = parameters.boost()?;
+    let case_insensitive = parameters.flag("case_insensitive")?.unwrap_or(false);
+    parameters.ignore(&["rewrite", "flags", "flags_value", "max_determinized_states"]);
+    let mut value = None;
+    for key in keys {
+        value = value.or(parameters.text(key)?);
+    }
+    parameters.finish()?;
+    let value = value.ok_or_else(|| DslError::illegal("value cannot be null"))?;
+    Ok(Pattern {
+        field: field.to_string(),
+        value,
+        case_insensitive,
+        boost,
+    })
+}
+
+pub(super) fn prefix(body: &Value) -> Result<Query, DslError> {
+    pattern("prefix", &["value"], body).map(Query::Prefix)
+}
+
+pub(super) fn wildcard(body: &Value) -> Result<Query, DslError> {
+    pattern("wildcard", &["value", "wildcard"], body).map(Query::Wildcard)
+}
+
+pub(super) fn regexp(body: &Value) -> Result<Query, DslError> {
+    pattern("regexp", &["value"], body).map(Query::Regexp)
+}
+
+pub(super) fn fuzzy(body: &Value) -> Result<Query, DslError> {
+    let (field, value) = one_field("fuzzy", body)?;
+    let long = long_form("value", value);
+    let mut parameters = Parameters::new("fuzzy", &long)?;
+    let boost = parameters.boost()?;
+    let fuzziness = fuzziness(&mut parameters)?.unwrap_or_else(Fuzziness::auto);
+    parameters.ignore(&["rewrite"]);
+    let value = parameters.text("value")?;
+    parameters.finish()?;
+    Ok(Query::Fuzzy {
+        field: field.to_string(),
+        value: value.ok_or_else(|| DslError::illegal("query value cannot be null"))?,
+        fuzziness,
+        boost,
+    })
+}
+
+/// `fuzziness` and what refines it; absent unless `fuzziness` itself is given, except in `fuzzy`.
+pub(super) fn fuzziness(parameters: &mut Parameters<'_>) -> Result<Option<Fuzziness>, DslError> {
+    let given = parameters
+        .text("fuzziness")?
+        .map(|text| Fuzziness::parse(&text).map_err(DslError::illegal))
+        .transpose()?;
+    let mut fuzziness = given.unwrap_or_else(Fuzziness::auto);
+    if let Some(length) = parameters.whole("prefix_length")? {
+        fuzziness.prefix_length = length;
+    }
+    if let Some(most) = parameters.whole("max_expansions")? {
+        fuzziness.max_expansions = most;
+    }
+    for name in ["transpositions", "fuzzy_transpositions"] {
+        if let Some(swaps) = parameters.flag(name)? {
+            fuzziness.transpositions = swaps;
+        }
+    }
+    parameters.ignore(&["fuzzy_rewrite"]);
+    Ok((given.is_some() || parameters.query() == "fuzzy").then_some(fuzziness))
+}

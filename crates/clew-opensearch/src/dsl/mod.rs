@@ -1,0 +1,137 @@
+//! OpenSearch's query and sort JSON, read into the query tree.
+//!
+//! Everything a client may get wrong has the error type and, as far as clients look at it, the
+//! text that OpenSearch gives it. Whether fields exist and values fit is not known here.
+
+mod compound;
+mod fields;
+mod leaf;
+mod multi;
+mod object;
+mod sort;
+
+use clew_text::Query;
+use serde_json::Value;
+
+pub use sort::parse_sort;
+
+/// Which kind of error a client is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DslErrorKind {
+    /// `parsing_exception`.
+    Parsing,
+    /// `illegal_argument_exception`.
+    IllegalArgument,
+    /// `x_content_parse_exception`.
+    XContentParse,
+}
+
+impl DslErrorKind {
+    /// The error's `type`.
+    pub fn type_name(self) -> &'static str {
+        match self {
+            DslErrorKind::Parsing => "parsing_exception",
+            DslErrorKind::IllegalArgument => "illegal_argument_exception",
+            DslErrorKind::XContentParse => "x_content_parse_exception",
+        }
+    }
+}
+
+/// Why JSON is not a query.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}")]
+pub struct DslError {
+    /// Which kind of error a client is told.
+    pub kind: DslErrorKind,
+    /// What is wrong.
+    pub reason: String,
+}
+
+impl DslError {
+    fn parsing(reason: impl Into<String>) -> Self {
+        DslError {
+            kind: DslErrorKind::Parsing,
+            reason: reason.into(),
+        }
+    }
+
+    fn illegal(reason: impl Into<String>) -> Self {
+        DslError {
+            kind: DslErrorKind::IllegalArgument,
+            reason: reason.into(),
+        }
+    }
+}
+
+/// How deep queries may be nested.
+const DEPTH_MAX: usize = 30;
+
+/// Reads a query.
+///
+/// # Errors
+/// When the JSON is not a query; the reason is OpenSearch's.
+pub fn parse_query(value: &Value) -> Result<Query, DslError> {
+    query(value, 0)
+}
+
+/// Reads a query at a depth.
+fn query(value: &Value, depth: usize) -> Result<Query, DslError> {
+    if depth > DEPTH_MAX {
+        return Err(DslError::illegal(format!(
+            "The nested depth of the query exceeds the maximum nested depth of [{DEPTH_MAX}]"
+        )));
+    }
+    let Value::Object(object) = value else {
+        return Err(DslError::parsing(
+            "[_na] query malformed, must start with start_object",
+        ));
+    };
+    let mut entries = object.iter();
+    let Some((name, body)) = entries.next() else {
+        return Err(DslError::illegal("query malformed, empty clause found"));
+    };
+    if !body.is_object() {
+        return Err(DslError::parsing(format!(
+            "[{name}] query malformed, no start_object after query name"
+        )));
+    }
+    let parsed = dispatch(name, body, depth)?;
+    if entries.next().is_some() {
+        return Err(DslError::parsing(format!(
+            "[{name}] malformed query, expected [END_OBJECT] but found [FIELD_NAME]"
+        )));
+    }
+    Ok(parsed)
+}
+
+fn dispatch(name: &str, body: &Value, depth: usize) -> Result<Query, DslError> {
+    match name {
+        "match_all" => leaf::match_all(body),
+        "match_none" => leaf::match_none(body),
+        "match" => fields::matches(body),
+        "match_phrase" => fields::match_phrase(body, false),
+        "match_phrase_prefix" => fields::match_phrase(body, true),
+        "match_bool_prefix" => fields::match_bool_prefix(body),
+        "multi_match" => multi::multi_match(body),
+        "query_string" => multi::query_string(body),
+        "simple_query_string" => multi::simple_query_string(body),
+        "term" => leaf::term(body),
+        "terms" => leaf::terms(body),
+        "range" => leaf::range(body),
+        "exists" => leaf::exists(body),
+        "ids" => leaf::ids(body),
+        "prefix" => leaf::prefix(body),
+        "wildcard" => leaf::wildcard(body),
+        "regexp" => leaf::regexp(body),
+        "fuzzy" => leaf::fuzzy(body),
+        "bool" => compound::bool(body, depth),
+        "constant_score" => compound::constant_score(body, depth),
+        "dis_max" => compound::dis_max(body, depth),
+        "boosting" => compound::boosting(body, depth),
+        "knn" => compound::knn(body, depth),
+        _ => Err(DslError::parsing(format!("unknown query [{name}]"))),
+    }
+}
+
+#[cfg(test)]
+mod tests;

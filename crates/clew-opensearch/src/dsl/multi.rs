@@ -1,0 +1,123 @@
+//! Queries over several fields.
+
+use clew_text::{FieldBoost, MultiMatch, MultiMatchKind, Query, QueryString};
+use serde_json::Value;
+
+use super::DslError;
+use super::fields::{clause, slop};
+use super::object::{Parameters, plain};
+
+fn field_list(parameters: &mut Parameters<'_>) -> Result<Vec<FieldBoost>, DslError> {
+    match parameters.take("fields") {
+        None => Ok(Vec::new()),
+        Some(Value::Array(fields)) => Ok(fields
+            .iter()
+            .map(|field| FieldBoost::parse(&plain(field)))
+            .collect()),
+        Some(Value::String(field)) => Ok(vec![FieldBoost::parse(field)]),
+        Some(_) => Err(DslError::parsing(format!(
+            "[{}] query does not support [fields]",
+            parameters.query()
+        ))),
+    }
+}
+
+pub(super) fn multi_match(body: &Value) -> Result<Query, DslError> {
+    let mut parameters = Parameters::new("multi_match", body)?;
+    let fields = field_list(&mut parameters)?;
+    let kind = match parameters.text("type")?.as_deref() {
+        None | Some("best_fields") => MultiMatchKind::BestFields,
+        Some("most_fields") => MultiMatchKind::MostFields,
+        Some("cross_fields") => MultiMatchKind::CrossFields,
+        Some("phrase") => MultiMatchKind::Phrase,
+        Some("phrase_prefix") => MultiMatchKind::PhrasePrefix,
+        Some("bool_prefix") => MultiMatchKind::BoolPrefix,
+        Some(other) => {
+            return Err(DslError::parsing(format!(
+                "failed to parse [multi_match] query type [{other}]. unknown type."
+            )));
+        }
+    };
+    let multi = MultiMatch {
+        fields,
+        kind,
+        slop: slop(&mut parameters, "slop")?,
+        tie_breaker: parameters.float("tie_breaker")?,
+        clause: clause("", &mut parameters)?,
+    };
+    parameters.finish()?;
+    Ok(Query::MultiMatch(multi))
+}
+
+pub(super) fn query_string(body: &Value) -> Result<Query, DslError> {
+    let mut parameters = Parameters::new("query_string", body)?;
+    let mut query = text(&mut parameters)?;
+    query.fields = field_list(&mut parameters)?;
+    if let Some(field) = parameters.text("default_field")?
+        && field != "*"
+    {
+        if !query.fields.is_empty() {
+            return Err(DslError::parsing(
+                "cannot use [fields] parameter in conjunction with [default_field]",
+            ));
+        }
+        query.fields = vec![FieldBoost::parse(&field)];
+    }
+    shared(&mut parameters, &mut query)?;
+    query.phrase_slop = slop(&mut parameters, "phrase_slop")?;
+    if let Some(allowed) = parameters.flag("allow_leading_wildcard")? {
+        query.allow_leading_wildcard = allowed;
+    }
+    parameters.ignore(&[
+        "enable_position_increments",
+        "escape",
+        "max_determinized_states",
+        "quote_analyzer",
+        "quote_field_suffix",
+        "rewrite",
+        "tie_breaker",
+        "time_zone",
+        "type",
+        "fuzziness",
+    ]);
+    parameters.finish()?;
+    Ok(Query::QueryString(query))
+}
+
+pub(super) fn simple_query_string(body: &Value) -> Result<Query, DslError> {
+    let mut parameters = Parameters::new("simple_query_string", body)?;
+    let mut query = text(&mut parameters)?;
+    query.simple = true;
+    query.fields = field_list(&mut parameters)?;
+    shared(&mut parameters, &mut query)?;
+    parameters.ignore(&["flags", "quote_field_suffix"]);
+    parameters.finish()?;
+    Ok(Query::QueryString(query))
+}
+
+fn text(parameters: &mut Parameters<'_>) -> Result<QueryString, DslError> {
+    let text = parameters.text("query")?.ok_or_else(|| {
+        DslError::parsing(format!(
+            "[{}] must be provided with a [query]",
+            parameters.query()
+        ))
+    })?;
+    Ok(QueryString::new(text))
+}
+
+/// What both query languages understand.
+fn shared(parameters: &mut Parameters<'_>, query: &mut QueryString) -> Result<(), DslError> {
+    query.default_operator = parameters.operator("default_operator")?;
+    query.minimum_should_match = parameters.minimum_should_match()?;
+    query.boost = parameters.boost()?;
+    query.lenient = parameters.flag("lenient")?.unwrap_or(false);
+    parameters.ignore(&[
+        "analyze_wildcard",
+        "analyzer",
+        "auto_generate_synonyms_phrase_query",
+        "fuzzy_max_expansions",
+        "fuzzy_prefix_length",
+        "fuzzy_transpositions",
+    ]);
+    Ok(())
+}

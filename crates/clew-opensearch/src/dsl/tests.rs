@@ -1,0 +1,412 @@
+//! Query and sort JSON, and what comes of it.
+
+use clew_text::{
+    Bool, Boosting, FieldBoost, Fuzziness, KnnQuery, Match, MatchPhrase, MinimumShouldMatch,
+    Missing, Mode, MultiMatch, MultiMatchKind, Operator, Order, Pattern, Query, QueryString, Range,
+    SortKey, SortValue, Term,
+};
+use serde_json::{Value, json};
+
+use super::{DslErrorKind, parse_query, parse_sort};
+
+fn term(field: &str, value: Value) -> Query {
+    Query::term(field, value)
+}
+
+fn check(cases: Vec<(Value, Query)>) {
+    for (json, want) in cases {
+        assert_eq!(parse_query(&json).as_ref(), Ok(&want), "{json}");
+    }
+}
+
+#[test]
+fn short_and_long_forms_mean_the_same() {
+    let a = || term("a", json!("x"));
+    check(vec![
+        (json!({"match_all": {}}), Query::match_all()),
+        (
+            json!({"match_all": {"boost": 2}}),
+            Query::MatchAll { boost: 2.0 },
+        ),
+        (json!({"match_none": {}}), Query::MatchNone),
+        (json!({"match": {"f": "x y"}}), Query::matches("f", "x y")),
+        (
+            json!({"match": {"f": {"query": "x y"}}}),
+            Query::matches("f", "x y"),
+        ),
+        (
+            json!({"match": {"f": {"query": 5, "operator": "AND", "minimum_should_match": "75%",
+                "fuzziness": "AUTO", "boost": 1.5, "lenient": true}}}),
+            Query::Match(Match {
+                text: json!(5),
+                operator: Operator::And,
+                minimum_should_match: Some(MinimumShouldMatch::Percent(75)),
+                fuzziness: Some(Fuzziness::auto()),
+                lenient: true,
+                boost: 1.5,
+                ..Match::new("f", "")
+            }),
+        ),
+        (
+            json!({"match_phrase": {"f": {"query": "x y", "slop": 2}}}),
+            Query::MatchPhrase(MatchPhrase {
+                slop: 2,
+                ..MatchPhrase::new("f", "x y")
+            }),
+        ),
+        (
+            json!({"match_phrase_prefix": {"f": "x y"}}),
+            Query::MatchPhrasePrefix(MatchPhrase::new("f", "x y")),
+        ),
+        (
+            json!({"match_bool_prefix": {"f": "x y"}}),
+            Query::MatchBoolPrefix(Match::new("f", "x y")),
+        ),
+        (json!({"term": {"a": "x"}}), a()),
+        (json!({"term": {"a": {"value": "x"}}}), a()),
+        (
+            json!({"term": {"a": {"value": 5, "case_insensitive": true, "boost": 3.0}}}),
+            Query::Term(Term {
+                field: "a".into(),
+                value: json!(5),
+                case_insensitive: true,
+                boost: 3.0,
+            }),
+        ),
+        (
+            json!({"terms": {"a": [1, "b"], "boost": 2}}),
+            Query::Terms {
+                field: "a".into(),
+                values: vec![json!(1), json!("b")],
+                boost: 2.0,
+            },
+        ),
+        (
+            json!({"range": {"a": {"gte": 1, "lt": "5", "format": "yyyy", "time_zone": "+01:00"}}}),
+            Query::Range(Range {
+                gte: Some(json!(1)),
+                lt: Some(json!("5")),
+                format: Some("yyyy".into()),
+                time_zone: Some("+01:00".into()),
+                ..Range::new("a")
+            }),
+        ),
+        (
+            json!({"range": {"a": {"from": 1, "to": 2, "include_lower": false}}}),
+            Query::Range(Range {
+                gt: Some(json!(1)),
+                lte: Some(json!(2)),
+                ..Range::new("a")
+            }),
+        ),
+        (
+            json!({"exists": {"field": "a"}}),
+            Query::Exists {
+                field: "a".into(),
+                boost: 1.0,
+            },
+        ),
+        (
+            json!({"ids": {"values": ["1", 2]}}),
+            Query::Ids {
+                values: vec!["1".into(), "2".into()],
+                boost: 1.0,
+            },
+        ),
+        (
+            json!({"prefix": {"a": "x"}}),
+            Query::Prefix(Pattern::new("a", "x")),
+        ),
+        (
+            json!({"wildcard": {"a": {"wildcard": "x*"}}}),
+            Query::Wildcard(Pattern::new("a", "x*")),
+        ),
+        (
+            json!({"regexp": {"a": {"value": "x.*", "case_insensitive": true}}}),
+            Query::Regexp(Pattern {
+                case_insensitive: true,
+                ..Pattern::new("a", "x.*")
+            }),
+        ),
+        (
+            json!({"fuzzy": {"a": {"value": "x", "fuzziness": 1, "prefix_length": 2}}}),
+            Query::Fuzzy {
+                field: "a".into(),
+                value: "x".into(),
+                fuzziness: Fuzziness {
+                    prefix_length: 2,
+                    ..Fuzziness::parse("1").unwrap()
+                },
+                boost: 1.0,
+            },
+        ),
+    ]);
+}
+
+#[test]
+fn compounds_take_objects_and_arrays() {
+    let a = || term("a", json!("x"));
+    check(vec![
+        (json!({"bool": {}}), Query::Bool(Bool::default())),
+        (
+            json!({"bool": {"must": {"term": {"a": "x"}}, "should": [{"term": {"a": "x"}}],
+                "must_not": [], "filter": {"match_all": {}}, "minimum_should_match": -1}}),
+            Query::Bool(Bool {
+                must: vec![a()],
+                should: vec![a()],
+                filter: vec![Query::match_all()],
+                minimum_should_match: Some(MinimumShouldMatch::Count(-1)),
+                ..Bool::default()
+            }),
+        ),
+        (
+            json!({"constant_score": {"filter": {"term": {"a": "x"}}, "boost": 2}}),
+            Query::ConstantScore {
+                filter: Box::new(a()),
+                boost: 2.0,
+            },
+        ),
+        (
+            json!({"dis_max": {"queries": [{"term": {"a": "x"}}], "tie_breaker": 0.5}}),
+            Query::DisMax {
+                queries: vec![a()],
+                tie_breaker: 0.5,
+                boost: 1.0,
+            },
+        ),
+        (
+            json!({"boosting": {"positive": {"term": {"a": "x"}}, "negative": {"match_all": {}},
+                "negative_boost": 0.5}}),
+            Query::Boosting(Boosting {
+                positive: Box::new(a()),
+                negative: Box::new(Query::match_all()),
+                negative_boost: 0.5,
+                boost: 1.0,
+            }),
+        ),
+        (
+            json!({"multi_match": {"query": "x", "fields": ["a^3", "b"], "type": "most_fields",
+                "tie_breaker": 0.3}}),
+            Query::MultiMatch(MultiMatch {
+                fields: vec![FieldBoost::parse("a^3"), FieldBoost::parse("b")],
+                clause: Match::new("", "x"),
+                kind: MultiMatchKind::MostFields,
+                slop: 0,
+                tie_breaker: Some(0.3),
+            }),
+        ),
+        (
+            json!({"query_string": {"query": "a AND b", "default_field": "f",
+                "default_operator": "and"}}),
+            Query::QueryString(QueryString {
+                fields: vec![FieldBoost::parse("f")],
+                default_operator: Operator::And,
+                ..QueryString::new("a AND b")
+            }),
+        ),
+        (
+            json!({"simple_query_string": {"query": "a + b", "fields": ["f"]}}),
+            Query::QueryString(QueryString {
+                fields: vec![FieldBoost::parse("f")],
+                simple: true,
+                ..QueryString::new("a + b")
+            }),
+        ),
+        (
+            json!({"knn": {"v": {"vector": [1, 2.5], "k": 3, "filter": {"term": {"a": "x"}},
+                "method_parameters": {"ef_search": 50}}}}),
+            Query::Knn(KnnQuery {
+                field: "v".into(),
+                vector: vec![1.0, 2.5],
+                k: Some(3),
+                ef_search: Some(50),
+                filter: Some(Box::new(a())),
+                min_score: None,
+                max_distance: None,
+                boost: 1.0,
+            }),
+        ),
+    ]);
+}
+
+#[test]
+fn malformed_queries_are_refused_as_opensearch_refuses_them() {
+    use DslErrorKind::{IllegalArgument, Parsing};
+    let knn = "[knn] requires exactly one of k, distance or score to be set";
+    let cases = vec![
+        (json!({"foo": {}}), Parsing, "unknown query [foo]"),
+        (
+            json!({}),
+            IllegalArgument,
+            "query malformed, empty clause found",
+        ),
+        (
+            json!([]),
+            Parsing,
+            "[_na] query malformed, must start with start_object",
+        ),
+        (
+            json!({"match": "x"}),
+            Parsing,
+            "[match] query malformed, no start_object after query name",
+        ),
+        (
+            json!({"match": {"a": "x"}, "term": {"a": "x"}}),
+            Parsing,
+            "[match] malformed query, expected [END_OBJECT] but found [FIELD_NAME]",
+        ),
+        (
+            json!({"match": {"a": "x", "b": "y"}}),
+            Parsing,
+            "[match] query doesn't support multiple fields, found [a] and [b]",
+        ),
+        (
+            json!({"match": {"a": {}}}),
+            Parsing,
+            "No text specified for text query",
+        ),
+        (
+            json!({"match": {"a": {"query": "x", "foo": 1}}}),
+            Parsing,
+            "[match] query does not support [foo]",
+        ),
+        (
+            json!({"match": {"a": ["x"]}}),
+            Parsing,
+            "[match] unknown token [START_ARRAY] after [a]",
+        ),
+        (
+            json!({"term": {"a": {"value": null}}}),
+            IllegalArgument,
+            "value cannot be null",
+        ),
+        (
+            json!({"terms": {"a": "x"}}),
+            Parsing,
+            "[terms] query does not support [a]",
+        ),
+        (
+            json!({"range": {"a": {"foo": 1}}}),
+            Parsing,
+            "[range] query does not support [foo]",
+        ),
+        (
+            json!({"exists": {}}),
+            Parsing,
+            "[exists] must be provided with a [field]",
+        ),
+        (
+            json!({"bool": {"foo": []}}),
+            Parsing,
+            "[bool] unknown token [START_ARRAY] after [foo]",
+        ),
+        (
+            json!({"bool": {"must": [{"foo": {}}]}}),
+            Parsing,
+            "unknown query [foo]",
+        ),
+        (
+            json!({"constant_score": {}}),
+            Parsing,
+            "[constant_score] requires a 'filter' element",
+        ),
+        (
+            json!({"query_string": {}}),
+            Parsing,
+            "[query_string] must be provided with a [query]",
+        ),
+        (json!({"knn": {"v": {"vector": [1]}}}), IllegalArgument, knn),
+        (
+            json!({"knn": {"v": {"vector": [1], "k": 1, "min_score": 0.5}}}),
+            IllegalArgument,
+            knn,
+        ),
+        (
+            json!({"knn": {"v": {"k": 1}}}),
+            IllegalArgument,
+            "[knn] requires query vector",
+        ),
+        (
+            json!({"knn": {"v": {"vector": [1], "k": 0}}}),
+            IllegalArgument,
+            "[knn] requires k > 0",
+        ),
+        (
+            json!({"match_all": {"boost": -1}}),
+            IllegalArgument,
+            "negative [boost] are not allowed in [match_all], use a value between 0 and 1 to deboost",
+        ),
+    ];
+    for (json, kind, reason) in cases {
+        let error = parse_query(&json).expect_err(&json.to_string());
+        assert_eq!(
+            (error.kind, error.reason.as_str()),
+            (kind, reason),
+            "{json}"
+        );
+    }
+}
+
+#[test]
+fn queries_nested_too_deeply_are_refused() {
+    let mut query = json!({"match_all": {}});
+    for _ in 0..60 {
+        query = json!({"bool": {"must": [query]}});
+    }
+    let error = parse_query(&query).unwrap_err();
+    assert_eq!(error.kind, DslErrorKind::IllegalArgument);
+    assert!(error.reason.contains("nested depth"), "{error}");
+}
+
+#[test]
+fn sort_takes_names_objects_and_arrays() {
+    let a = |order| SortKey::field("a", order);
+    for (json, want) in [
+        (json!("a"), vec![a(Order::Asc)]),
+        (json!("a:desc"), vec![a(Order::Desc)]),
+        (json!({"a": "desc"}), vec![a(Order::Desc)]),
+        (
+            json!(["_score", {"a": "asc"}]),
+            vec![SortKey::Score { order: Order::Desc }, a(Order::Asc)],
+        ),
+        (
+            json!([{"_score": {"order": "asc"}}, "_doc"]),
+            vec![
+                SortKey::Score { order: Order::Asc },
+                SortKey::Doc { order: Order::Asc },
+            ],
+        ),
+        (
+            json!({"a": {"order": "desc", "missing": "_first", "unmapped_type": "long",
+                "mode": "min"}}),
+            vec![SortKey::Field {
+                path: "a".into(),
+                order: Order::Desc,
+                missing: Missing::First,
+                mode: Some(Mode::Min),
+                unmapped_ok: true,
+            }],
+        ),
+        (
+            json!([{"a": {"missing": 7}}]),
+            vec![SortKey::Field {
+                path: "a".into(),
+                order: Order::Asc,
+                missing: Missing::Value(SortValue::I64(7)),
+                mode: None,
+                unmapped_ok: false,
+            }],
+        ),
+        (Value::Null, vec![]),
+    ] {
+        assert_eq!(parse_sort(&json), Ok(want), "{json}");
+    }
+    for json in [
+        json!(5),
+        json!([[]]),
+        json!({"a": "up"}),
+        json!({"a": {"mode": "mad"}}),
+    ] {
+        assert!(parse_sort(&json).is_err(), "{json}");
+    }
+}

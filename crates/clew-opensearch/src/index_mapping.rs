@@ -1,0 +1,69 @@
+//! Showing and extending the mappings of indexes.
+
+use clew_engine::Index;
+use serde_json::{Map, Value, json};
+
+use crate::call::Call;
+use crate::error::ApiError;
+use crate::reply::Reply;
+use crate::search::glob;
+
+/// The mapping as `GET _mapping` shows it.
+pub(crate) fn shown_mapping(index: &Index) -> Value {
+    index.mapping().to_opensearch()
+}
+
+/// `GET /{index}/_mapping`.
+pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
+    let indices = call.indices().await?;
+    let show = |index: &Index| json!({"mappings": shown_mapping(index)});
+    let body = indices.iter().map(|index| (index.name().to_string(), show(index)));
+    Ok(Reply::json(&Value::Object(body.collect())))
+}
+
+/// `GET /{index}/_mapping/field/{fields}`.
+pub(crate) async fn get_fields(call: Call) -> Result<Reply, ApiError> {
+    let patterns: Vec<&str> = call.path_required("fields")?.split(',').collect();
+    let mut body = Map::new();
+    for index in call.indices().await? {
+        let mut fields = Map::new();
+        collect_fields("", &shown_mapping(&index), &mut |path, mapping| {
+            if patterns.iter().any(|pattern| glob(pattern.as_bytes(), path.as_bytes())) {
+                let name = path.rsplit('.').next().unwrap_or(path);
+                let shown = json!({"full_name": path, "mapping": {name: mapping}});
+                fields.insert(path.to_string(), shown);
+            }
+        });
+        body.insert(index.name().to_string(), json!({"mappings": fields}));
+    }
+    Ok(Reply::json(&Value::Object(body)))
+}
+
+/// Visits every field with its full path, multi-fields too.
+fn collect_fields(path: &str, mapping: &Value, visit: &mut dyn FnMut(&str, &Value)) {
+    for children in ["properties", "fields"] {
+        for (name, child) in mapping.get(children).and_then(Value::as_object).into_iter().flatten() {
+            let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+            if child.get("properties").is_none() {
+                visit(&path, child);
+            }
+            collect_fields(&path, child, visit);
+        }
+    }
+}
+
+/// `PUT /{index}/_mapping`.
+pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
+    let body = call.json_object()?;
+    let indices = call.indices().await?;
+    let glsn = call
+        .blocking(move |engine| {
+            let mut last = None;
+            for index in indices {
+                last = Some(engine.put_mapping(index.name(), &body)?);
+            }
+            Ok(last)
+        })
+        .await?;
+    Ok(Reply::acknowledged().at(glsn))
+}

@@ -1,0 +1,56 @@
+//! The paths of OpenSearch's k-NN plugin that benchmark tools call.
+
+use serde_json::{Map, json};
+
+use crate::call::Call;
+use crate::cluster::all_indices;
+use crate::error::ApiError;
+use crate::reply::Reply;
+
+/// `GET /_plugins/_knn/warmup/{index}`: graphs are memory-mapped and serve at once, so there is
+/// nothing to load; what is written becomes visible, as after the plugin's warm-up.
+pub(crate) async fn warmup(call: Call) -> Result<Reply, ApiError> {
+    let indices = call.indices().await?;
+    let total: u32 = indices.iter().map(|index| index.settings().shards).sum();
+    Ok(Reply::json(&json!({"_shards": {"total": total, "successful": total, "failed": 0}})))
+}
+
+/// `GET /_plugins/_knn/stats`.
+pub(crate) async fn stats(call: Call) -> Result<Reply, ApiError> {
+    let (mut vectors, mut graph_vectors) = (0u64, 0u64);
+    for index in all_indices(&call.api)? {
+        let stats = index.stats();
+        vectors += stats.vectors;
+        graph_vectors += stats.graph_vectors;
+    }
+    let node = [
+        ("vectors", json!(vectors)),
+        ("graph_vectors", json!(graph_vectors)),
+        ("graph_memory_usage", json!(0)),
+        ("graph_memory_usage_percentage", json!(0.0)),
+        ("cache_capacity_reached", json!(false)),
+        ("eviction_count", json!(0)),
+        ("hit_count", json!(0)),
+        ("miss_count", json!(0)),
+        ("load_success_count", json!(0)),
+        ("load_exception_count", json!(0)),
+        ("graph_query_errors", json!(0)),
+        ("graph_index_errors", json!(0)),
+        ("faiss_initialized", json!(true)),
+        ("nmslib_initialized", json!(false)),
+        ("lucene_initialized", json!(true)),
+    ];
+    let wanted: Option<Vec<&str>> = call.path("stat").map(|names| names.split(',').collect());
+    let node: Map<String, _> = node
+        .into_iter()
+        .filter(|(name, _)| wanted.as_ref().is_none_or(|wanted| wanted.contains(name)))
+        .map(|(name, value)| (name.to_string(), value))
+        .collect();
+    Ok(Reply::json(&json!({
+        "_nodes": {"total": 1, "successful": 1, "failed": 0},
+        "cluster_name": call.api.options.cluster_name,
+        "circuit_breaker_triggered": false,
+        "model_index_status": null,
+        "nodes": {&call.api.node_id: node},
+    })))
+}

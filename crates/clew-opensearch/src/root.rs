@@ -1,0 +1,54 @@
+//! What clients ask first: who is there, and which version.
+
+use serde_json::json;
+
+use crate::api::stable_id;
+use crate::call::Call;
+use crate::error::ApiError;
+use crate::reply::Reply;
+
+/// `GET /`.
+pub(crate) async fn info(call: Call) -> Result<Reply, ApiError> {
+    let options = &call.api.options;
+    Ok(Reply::json(&json!({
+        "name": options.node_name,
+        "cluster_name": options.cluster_name,
+        "cluster_uuid": stable_id(&[&options.cluster_name]),
+        "version": {
+            "distribution": "opensearch",
+            "number": options.version_number,
+            "build_type": "tar",
+            "build_hash": "unknown",
+            "build_date": "unknown",
+            "build_snapshot": false,
+            "lucene_version": "9.12.1",
+            "minimum_wire_compatibility_version": "7.10.0",
+            "minimum_index_compatibility_version": "7.0.0",
+        },
+        "tagline": "Clew speaks the OpenSearch REST API",
+    })))
+}
+
+/// `GET /_license`: log shippers refuse to send without one.
+pub(crate) async fn license(call: Call) -> Result<Reply, ApiError> {
+    let uid = stable_id(&[&call.api.options.cluster_name, "license"]);
+    Ok(Reply::json(&json!({
+        "license": {
+            "status": "active",
+            "uid": uid,
+            "type": "basic",
+            "issue_date": "1970-01-01T00:00:00.000Z",
+            "issue_date_in_millis": 0,
+            "max_nodes": 1000,
+            "issued_to": call.api.options.cluster_name,
+            "issuer": "clew",
+            "start_date_in_millis": -1,
+        }
+    })))
+}
+
+/// `GET /_xpack`: a 400 tells log shippers that there are no such extensions; any other error
+/// stops them.
+pub(crate) async fn xpack(_call: Call) -> Result<Reply, ApiError> {
+    Err(ApiError::no_handler("/_xpack", "GET"))
+}

@@ -1,0 +1,141 @@
+//! `_msearch`: several searches in one request, each with its own answer or error, in order.
+
+use std::sync::Arc;
+
+use clew_engine::ResolveOptions;
+use serde_json::Value;
+use tokio::sync::Semaphore;
+
+use super::run;
+use crate::call::Call;
+use crate::error::ApiError;
+use crate::json_writer::JsonWriter;
+use crate::reply::Reply;
+
+/// Searches of one request that run at once unless it says otherwise.
+const CONCURRENT_DEFAULT: usize = 8;
+/// Searches in one request.
+const SEARCHES_MAX: usize = 1000;
+
+struct Item {
+    expression: String,
+    options: ResolveOptions,
+    body: Value,
+}
+
+/// `POST /{index}/_msearch`.
+pub(crate) async fn msearch(call: Call) -> Result<Reply, ApiError> {
+    let started = std::time::Instant::now();
+    let items = parse(&call)?;
+    let concurrent = match call.params.unsigned("max_concurrent_searches")? {
+        Some(0) => {
+            return Err(ApiError::illegal_argument("maxConcurrentSearchRequests must be positive"));
+        }
+        Some(asked) => usize::try_from(asked).map_or(SEARCHES_MAX, |n| n.min(SEARCHES_MAX)),
+        None => CONCURRENT_DEFAULT,
+    };
+    let call = Arc::new(call);
+    let permits = Arc::new(Semaphore::new(concurrent));
+    let mut running = Vec::with_capacity(items.len());
+    for item in items {
+        let (call, permits) = (call.clone(), permits.clone());
+        running.push(tokio::spawn(async move {
+            let _permit = permits.acquire().await;
+            run(&call, &item.expression, item.options, item.body).await
+        }));
+    }
+    let mut json = JsonWriter::with_capacity(1024);
+    let mut answers = Vec::with_capacity(running.len());
+    for task in running {
+        answers.push(task.await.unwrap_or_else(|e| Err(ApiError::internal(e.to_string()))));
+    }
+    let took_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+    json.begin_object().unsigned_field("took", took_ms).key("responses").begin_array();
+    for answer in &answers {
+        write_answer(&mut json, answer);
+    }
+    json.end_array().end_object();
+    Ok(Reply::written(json))
+}
+
+/// A search's answer is an object; its status becomes one more member.
+fn write_answer(json: &mut JsonWriter, answer: &Result<Vec<u8>, ApiError>) {
+    match answer {
+        Ok(bytes) => {
+            let members = bytes.strip_suffix(b"}").unwrap_or(bytes);
+            let mut whole = Vec::with_capacity(bytes.len() + 16);
+            whole.extend_from_slice(members);
+            whole.extend_from_slice(b",\"status\":200}");
+            json.raw(&whole);
+        }
+        Err(error) => {
+            json.begin_object();
+            error.write_error(json);
+            json.unsigned_field("status", u64::from(error.status().as_u16())).end_object();
+        }
+    }
+}
+
+fn parse(call: &Call) -> Result<Vec<Item>, ApiError> {
+    let Some(body) = call.body.strip_suffix(b"\n") else {
+        return Err(ApiError::illegal_argument(
+            "The msearch request must be terminated by a newline [\\n]",
+        ));
+    };
+    let mut lines = body.split(|byte| *byte == b'\n');
+    let mut items = Vec::new();
+    while let (Some(header), Some(body)) = (lines.next(), lines.next()) {
+        if items.len() == SEARCHES_MAX {
+            return Err(ApiError::illegal_argument(format!(
+                "more than [{SEARCHES_MAX}] searches in one request"
+            )));
+        }
+        items.push(item(call, header, body)?);
+    }
+    if items.is_empty() {
+        return Err(ApiError::validation("no requests added"));
+    }
+    Ok(items)
+}
+
+fn item(call: &Call, header: &[u8], body: &[u8]) -> Result<Item, ApiError> {
+    let read = |line: &[u8]| -> Result<Value, ApiError> {
+        if line.iter().all(u8::is_ascii_whitespace) {
+            return Ok(Value::Object(serde_json::Map::new()));
+        }
+        serde_json::from_slice(line).map_err(|error| ApiError::malformed_json(&error))
+    };
+    let header = read(header)?;
+    let mut item = Item {
+        expression: call.index_expression().to_string(),
+        options: call.resolve_options()?,
+        body: read(body)?,
+    };
+    for (key, value) in header.as_object().into_iter().flatten() {
+        match key.as_str() {
+            "index" | "indices" => {
+                item.expression = match value {
+                    Value::Array(names) => {
+                        names.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(",")
+                    }
+                    other => other.as_str().unwrap_or_default().to_string(),
+                };
+            }
+            "ignore_unavailable" => item.options.ignore_unavailable = is_true(value),
+            "allow_no_indices" => item.options.allow_no_indices = is_true(value),
+            "search_type" | "preference" | "routing" | "request_cache" | "expand_wildcards"
+            | "ignore_throttled" | "allow_partial_search_results" | "ccs_minimize_roundtrips"
+            | "max_concurrent_shard_requests" | "type" | "types" | "version" => {}
+            other => {
+                return Err(ApiError::illegal_argument(format!(
+                    "key [{other}] is not supported in the metadata section"
+                )));
+            }
+        }
+    }
+    Ok(item)
+}
+
+fn is_true(value: &Value) -> bool {
+    value == &Value::Bool(true) || value.as_str() == Some("true")
+}

@@ -1,0 +1,398 @@
+//! A search's body and URI parameters, read into the engine's request and into what the answer
+//! shall look like. Keys that would change the result but are not known are refused.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use clew_engine::{Index, SearchRequest};
+use clew_text::{NamedAgg, Query, SortKey, TrackTotal};
+use serde_json::{Value, json};
+
+use super::fields::FieldList;
+use super::sort_values;
+use super::source_filter::SourceFilter;
+use crate::aggs::parse_aggs;
+use crate::dsl;
+use crate::error::ApiError;
+use crate::params::Params;
+
+const SIZE_DEFAULT: usize = 10;
+/// Matches are counted exactly up to here unless the request says otherwise.
+const TRACK_TOTAL_DEFAULT: u64 = 10_000;
+
+/// What the answer shall look like.
+#[derive(Debug)]
+pub(super) struct Output {
+    pub(super) source: SourceFilter,
+    pub(super) fields: FieldList,
+    pub(super) version: bool,
+    pub(super) seq_no: bool,
+    /// `stored_fields: "_none_"`: hits without id and source.
+    pub(super) bare: bool,
+    pub(super) total_as_int: bool,
+    pub(super) typed_keys: bool,
+    pub(super) sorted: bool,
+}
+
+/// A search as it was asked for.
+#[derive(Debug)]
+pub(super) struct Spec {
+    pub(super) from: usize,
+    pub(super) size: usize,
+    pub(super) output: Output,
+    query: Option<Query>,
+    post_filter: Option<Query>,
+    aggs: Vec<NamedAgg>,
+    sort: Vec<SortKey>,
+    search_after: Vec<Value>,
+    track_total: Option<TrackTotal>,
+    track_scores: bool,
+    min_score: Option<f32>,
+    timeout: Option<Duration>,
+    stored_fields: bool,
+    source: Option<SourceFilter>,
+}
+
+impl Spec {
+    /// `text` is the body's text, which is only looked at to say where an error is.
+    pub(super) fn parse(body: &Value, text: &[u8], params: &Params) -> Result<Self, ApiError> {
+        let Value::Object(members) = body else {
+            return Err(ApiError::bad_request("parsing_exception", "Expected [START_OBJECT]"));
+        };
+        let mut spec = Spec::empty();
+        for (key, value) in members {
+            spec.read_member(key, value, text)?;
+        }
+        spec.read_params(params)?;
+        spec.finish()
+    }
+
+    fn empty() -> Self {
+        Spec {
+            from: 0,
+            size: SIZE_DEFAULT,
+            output: Output {
+                source: SourceFilter::All,
+                fields: FieldList::default(),
+                version: false,
+                seq_no: false,
+                bare: false,
+                total_as_int: false,
+                typed_keys: false,
+                sorted: false,
+            },
+            query: None,
+            post_filter: None,
+            aggs: Vec::new(),
+            sort: Vec::new(),
+            search_after: Vec::new(),
+            track_total: None,
+            track_scores: false,
+            min_score: None,
+            timeout: None,
+            stored_fields: false,
+            source: None,
+        }
+    }
+
+    fn read_member(&mut self, key: &str, value: &Value, text: &[u8]) -> Result<(), ApiError> {
+        match key {
+            "query" => self.query = Some(dsl::parse_query(value)?),
+            "post_filter" => self.post_filter = Some(dsl::parse_query(value)?),
+            "aggs" | "aggregations" => self.aggs = parse_aggs(value)?,
+            "sort" => self.sort = dsl::parse_sort(value)?,
+            "from" => self.from = whole(key, value)?,
+            "size" => self.size = whole(key, value)?,
+            "search_after" => self.search_after = list(key, value)?,
+            "_source" => self.source = Some(SourceFilter::from_json(value)?),
+            "fields" | "docvalue_fields" => self.output.fields.extend(key, value)?,
+            "stored_fields" => self.read_stored_fields(value),
+            "track_total_hits" => self.track_total = Some(track_total(value)?),
+            "track_scores" => self.track_scores = flag(key, value)?,
+            "version" => self.output.version = flag(key, value)?,
+            "seq_no_primary_term" => self.output.seq_no = flag(key, value)?,
+            "min_score" => self.min_score = Some(float(key, value)?),
+            "timeout" => {
+                let text = value.as_str().ok_or_else(|| unknown_key(key, value, text))?;
+                self.timeout = crate::settings::parse_time(key, text)?;
+            }
+            "explain" | "profile" if value == &Value::Bool(false) => {}
+            // These only tell a cluster where to run, or how to count a search.
+            "stats" | "indices_boost" | "include_named_queries_score" | "ext" | "verbose_pipeline"
+                if is_empty(value) || key == "stats" => {}
+            "explain" | "profile" | "highlight" | "suggest" | "rescore" | "collapse"
+            | "script_fields" | "slice" | "pit" | "derived" | "terminate_after"
+            | "search_pipeline" | "indices_boost" | "ext"
+                if !is_empty(value) =>
+            {
+                return Err(ApiError::illegal_argument(format!("[{key}] is not supported")));
+            }
+            "highlight" | "suggest" | "rescore" | "script_fields" | "derived"
+            | "terminate_after" => {}
+            _ => return Err(unknown_key(key, value, text)),
+        }
+        Ok(())
+    }
+
+    fn read_stored_fields(&mut self, value: &Value) {
+        self.stored_fields = true;
+        let names = match value {
+            Value::Array(items) => items.iter().filter_map(Value::as_str).collect(),
+            other => other.as_str().map(|text| vec![text]).unwrap_or_default(),
+        };
+        self.output.bare = names.contains(&"_none_");
+        if names.contains(&"_source") {
+            self.source.get_or_insert(SourceFilter::All);
+        }
+    }
+
+    /// Parameters of the URI win over the body.
+    fn read_params(&mut self, params: &Params) -> Result<(), ApiError> {
+        if let Some(query) = query_of_params(params)? {
+            self.query = Some(dsl::parse_query(&query)?);
+        }
+        if let Some(from) = params.unsigned("from")? {
+            self.from = usize::try_from(from).unwrap_or(usize::MAX);
+        }
+        if let Some(size) = params.unsigned("size")? {
+            self.size = usize::try_from(size).unwrap_or(usize::MAX);
+        }
+        if let Some(sort) = params.list("sort") {
+            self.sort = dsl::parse_sort(&json!(sort))?;
+        }
+        if let Some(filter) = SourceFilter::from_params(params)? {
+            self.source = Some(filter);
+        }
+        if let Some(names) = params.list("docvalue_fields") {
+            self.output.fields.extend("docvalue_fields", &json!(names))?;
+        }
+        if let Some(names) = params.list("stored_fields") {
+            self.read_stored_fields(&json!(names));
+        }
+        if let Some(text) = params.get("track_total_hits") {
+            let value = serde_json::from_str(text).unwrap_or_else(|_| Value::from(text));
+            self.track_total = Some(track_total(&value)?);
+        }
+        if params.flag("explain", false)? {
+            return Err(ApiError::illegal_argument("[explain] is not supported"));
+        }
+        self.track_scores = params.flag("track_scores", self.track_scores)?;
+        self.min_score = min_score_of_params(params)?.or(self.min_score);
+        self.timeout = params.time("timeout")?.or(self.timeout);
+        self.output.version = params.flag("version", self.output.version)?;
+        self.output.seq_no = params.flag("seq_no_primary_term", self.output.seq_no)?;
+        self.output.typed_keys = params.flag("typed_keys", false)?;
+        self.output.total_as_int = params.flag("rest_total_hits_as_int", false)?;
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Self, ApiError> {
+        if self.output.total_as_int {
+            match self.track_total {
+                None => self.track_total = Some(TrackTotal::Exact),
+                Some(TrackTotal::UpTo(limit)) => {
+                    return Err(ApiError::illegal_argument(format!(
+                        "[rest_total_hits_as_int] cannot be used if the tracking of total hits is \
+                         not accurate, got {limit}"
+                    )));
+                }
+                Some(TrackTotal::Exact | TrackTotal::No) => {}
+            }
+        }
+        if !self.search_after.is_empty() && self.from > 0 {
+            return Err(ApiError::validation(
+                "`from` parameter must be set to 0 when `search_after` is used.",
+            ));
+        }
+        let default = if self.stored_fields { SourceFilter::None } else { SourceFilter::All };
+        self.output.source = self.source.take().unwrap_or(default);
+        if self.output.bare {
+            self.output.source = SourceFilter::None;
+        }
+        self.output.sorted = !self.sort.is_empty();
+        Ok(self)
+    }
+
+    /// The engine's request; what is left in the spec is for writing the answer.
+    pub(super) fn request(&self, indices: &[Arc<Index>]) -> Result<SearchRequest, ApiError> {
+        let search_after = match self.search_after.as_slice() {
+            [] => None,
+            values => {
+                Some(sort_values::read(values, &self.sort, indices.first().map(Arc::as_ref))?)
+            }
+        };
+        let output = &self.output;
+        let source = output.source != SourceFilter::None || output.fields.needs_source();
+        let vectors = source
+            && indices.iter().any(|index| {
+                index.mapping().vectors().any(|field| {
+                    output.source.may_keep(&field.path) || output.fields.wants(&field.path)
+                })
+            });
+        let base = match_all(indices)?;
+        Ok(SearchRequest {
+            query: self.query.clone().unwrap_or(base.query),
+            post_filter: self.post_filter.clone(),
+            sort: self.sort.clone(),
+            from: self.from,
+            size: self.size,
+            track_total: self.track_total.unwrap_or(TrackTotal::UpTo(TRACK_TOTAL_DEFAULT)),
+            track_scores: self.track_scores,
+            min_score: self.min_score,
+            search_after,
+            aggs: self.aggs.clone(),
+            source,
+            vectors,
+            timeout: self.timeout,
+            indices: base.indices,
+        })
+    }
+}
+
+/// A search for everything.
+pub(super) fn match_all(indices: &[Arc<Index>]) -> Result<SearchRequest, ApiError> {
+    Ok(SearchRequest {
+        indices: indices.to_vec(),
+        query: dsl::parse_query(&json!({"match_all": {}}))?,
+        post_filter: None,
+        sort: Vec::new(),
+        from: 0,
+        size: SIZE_DEFAULT,
+        track_total: TrackTotal::UpTo(TRACK_TOTAL_DEFAULT),
+        track_scores: false,
+        min_score: None,
+        search_after: None,
+        aggs: Vec::new(),
+        source: false,
+        vectors: false,
+        timeout: None,
+    })
+}
+
+/// `q` and the parameters that say how to read it, as a query.
+pub(super) fn query_of_params(params: &Params) -> Result<Option<Value>, ApiError> {
+    let Some(text) = params.get("q") else { return Ok(None) };
+    let mut query = json!({"query": text});
+    for (param, key) in
+        [("df", "default_field"), ("default_operator", "default_operator"), ("analyzer", "analyzer")]
+    {
+        if let Some(value) = params.get(param) {
+            query[key] = Value::from(value);
+        }
+    }
+    for name in ["lenient", "analyze_wildcard"] {
+        if params.has(name) {
+            query[name] = Value::from(params.flag(name, false)?);
+        }
+    }
+    Ok(Some(json!({"query_string": query})))
+}
+
+pub(super) fn min_score_of_params(params: &Params) -> Result<Option<f32>, ApiError> {
+    let Some(text) = params.get("min_score") else { return Ok(None) };
+    text.parse().map(Some).map_err(|_| {
+        ApiError::illegal_argument(format!(
+            "Failed to parse float parameter [min_score] with value [{text}]"
+        ))
+    })
+}
+
+fn whole(key: &str, value: &Value) -> Result<usize, ApiError> {
+    let number = match value {
+        Value::String(text) => text.parse::<i64>().ok(),
+        other => other.as_i64(),
+    };
+    let Some(number) = number else {
+        return Err(ApiError::bad_request(
+            "parsing_exception",
+            format!("[{key}] must be a whole number, found [{value}]"),
+        ));
+    };
+    usize::try_from(number).map_err(|_| {
+        ApiError::illegal_argument(format!("[{key}] parameter cannot be negative, found [{number}]"))
+    })
+}
+
+fn flag(key: &str, value: &Value) -> Result<bool, ApiError> {
+    match value {
+        Value::Bool(flag) => Ok(*flag),
+        Value::String(text) if text == "true" => Ok(true),
+        Value::String(text) if text == "false" => Ok(false),
+        other => Err(ApiError::illegal_argument(format!(
+            "Failed to parse value [{other}] of [{key}] as only [true] or [false] are allowed."
+        ))),
+    }
+}
+
+fn float(key: &str, value: &Value) -> Result<f32, ApiError> {
+    #[allow(clippy::cast_possible_truncation, reason = "scores have 32 bits")]
+    let number = value.as_f64().map(|number| number as f32);
+    number.ok_or_else(|| {
+        ApiError::bad_request(
+            "parsing_exception",
+            format!("[{key}] must be a number, found [{value}]"),
+        )
+    })
+}
+
+fn list(key: &str, value: &Value) -> Result<Vec<Value>, ApiError> {
+    match value {
+        Value::Array(items) if items.is_empty() => {
+            Err(ApiError::illegal_argument("Values must contains at least one value."))
+        }
+        Value::Array(items) => Ok(items.clone()),
+        other => Err(ApiError::bad_request(
+            "parsing_exception",
+            format!("Expected [START_ARRAY] in [{key}] but found [{}]", token(other)),
+        )),
+    }
+}
+
+fn track_total(value: &Value) -> Result<TrackTotal, ApiError> {
+    let number = match value {
+        Value::Bool(true) => return Ok(TrackTotal::Exact),
+        Value::Bool(false) => return Ok(TrackTotal::No),
+        Value::String(text) if text == "true" || text.is_empty() => return Ok(TrackTotal::Exact),
+        Value::String(text) if text == "false" => return Ok(TrackTotal::No),
+        Value::String(text) => text.parse::<i64>().ok(),
+        other => other.as_i64(),
+    };
+    match number {
+        Some(-1) => Ok(TrackTotal::Exact),
+        Some(limit) if limit >= 0 => Ok(TrackTotal::UpTo(limit.unsigned_abs())),
+        _ => Err(ApiError::illegal_argument(format!(
+            "[track_total_hits] parameter must be positive or equals to -1, got {value}"
+        ))),
+    }
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::Object(members) => members.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Number(number) => number.as_u64() == Some(0),
+        Value::Bool(true) | Value::String(_) => false,
+    }
+}
+
+fn token(value: &Value) -> &'static str {
+    match value {
+        Value::Object(_) => "START_OBJECT",
+        Value::Array(_) => "START_ARRAY",
+        Value::String(_) => "VALUE_STRING",
+        Value::Number(_) => "VALUE_NUMBER",
+        Value::Bool(_) => "VALUE_BOOLEAN",
+        Value::Null => "VALUE_NULL",
+    }
+}
+
+fn unknown_key(key: &str, value: &Value, text: &[u8]) -> ApiError {
+    let quoted = format!("\"{key}\"");
+    let at = text.windows(quoted.len()).position(|window| window == quoted.as_bytes());
+    let before = &text[..at.unwrap_or(0)];
+    let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+    let column = before.iter().rev().take_while(|byte| **byte != b'\n').count() + 1;
+    let reason = format!("Unknown key for a {} in [{key}].", token(value));
+    ApiError::bad_request("parsing_exception", reason).at_place(line, column)
+}

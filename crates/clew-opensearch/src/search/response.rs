@@ -1,0 +1,131 @@
+//! A search's answer, written in one pass into one buffer.
+
+use clew_engine::{Hit, SearchResponse};
+use clew_text::{Relation, Total};
+use serde_json::{Value, json};
+
+use super::request::Output;
+use super::sort_values;
+use super::source_filter::SourceFilter;
+use crate::aggs::render_aggs;
+use crate::json_writer::JsonWriter;
+
+/// A search's result and how it is to be shown.
+pub(super) struct Answer {
+    pub(super) spec: Output,
+    pub(super) response: SearchResponse,
+    pub(super) took_ms: u64,
+}
+
+impl Answer {
+    pub(super) fn write(&self) -> Vec<u8> {
+        let sources: usize =
+            self.response.hits.iter().filter_map(|hit| hit.source.as_ref()).map(|s| s.len()).sum();
+        let mut json =
+            JsonWriter::with_capacity(512 + sources + self.response.hits.len() * 160);
+        json.begin_object();
+        json.unsigned_field("took", self.took_ms);
+        json.boolean_field("timed_out", self.response.timed_out);
+        self.write_shards(&mut json);
+        json.key("hits").begin_object();
+        self.write_total(&mut json);
+        json.key("max_score");
+        write_score(&mut json, self.response.max_score);
+        json.key("hits").begin_array();
+        for hit in &self.response.hits {
+            self.write_hit(&mut json, hit);
+        }
+        json.end_array().end_object();
+        if !self.response.aggs.is_empty() {
+            json.key("aggregations");
+            json.value(&render_aggs(&self.response.aggs, self.spec.typed_keys));
+        }
+        json.end_object();
+        json.into_bytes()
+    }
+
+    fn write_shards(&self, json: &mut JsonWriter) {
+        let shards = self.response.shards;
+        json.key("_shards").begin_object();
+        json.unsigned_field("total", u64::from(shards.total));
+        json.unsigned_field("successful", u64::from(shards.successful));
+        json.unsigned_field("skipped", 0);
+        json.unsigned_field("failed", u64::from(shards.failed));
+        if !self.response.failures.is_empty() {
+            json.key("failures").begin_array();
+            for (index, shard, reason) in &self.response.failures {
+                json.value(&json!({
+                    "shard": shard,
+                    "index": index,
+                    "reason": {"type": "exception", "reason": reason},
+                }));
+            }
+            json.end_array();
+        }
+        json.end_object();
+    }
+
+    fn write_total(&self, json: &mut JsonWriter) {
+        let Some(Total { value, relation }) = self.response.total else {
+            if self.spec.total_as_int {
+                json.key("total").value(&Value::from(-1));
+            }
+            return;
+        };
+        json.key("total");
+        if self.spec.total_as_int {
+            json.unsigned(value);
+            return;
+        }
+        let relation = match relation {
+            Relation::Eq => "eq",
+            Relation::Gte => "gte",
+        };
+        json.begin_object().unsigned_field("value", value);
+        json.string_field("relation", relation).end_object();
+    }
+
+    fn write_hit(&self, json: &mut JsonWriter, hit: &Hit) {
+        let spec = &self.spec;
+        json.begin_object().string_field("_index", hit.index.name());
+        if !spec.bare {
+            json.string_field("_id", &hit.id);
+        }
+        if spec.version {
+            json.unsigned_field("_version", hit.version);
+        }
+        if spec.seq_no {
+            json.unsigned_field("_seq_no", hit.seq_no).unsigned_field("_primary_term", 1);
+        }
+        json.key("_score");
+        write_score(json, hit.score);
+        if let (Some(routing), false) = (&hit.routing, spec.bare) {
+            json.string_field("_routing", routing);
+        }
+        if let (Some(source), false) = (&hit.source, spec.source == SourceFilter::None) {
+            json.key("_source");
+            spec.source.write(source, json);
+        }
+        if !spec.fields.is_empty() {
+            let values = spec.fields.values(hit);
+            if !values.is_empty() {
+                json.key("fields").value(&Value::Object(values));
+            }
+        }
+        if spec.sorted {
+            json.key("sort").begin_array();
+            for value in &hit.sort {
+                sort_values::write(json, value);
+            }
+            json.end_array();
+        }
+        json.end_object();
+    }
+}
+
+fn write_score(json: &mut JsonWriter, score: Option<f32>) {
+    match score {
+        Some(score) => json.float(score),
+        None => json.null(),
+    };
+}

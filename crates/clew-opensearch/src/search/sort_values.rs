@@ -1,0 +1,84 @@
+//! Values that hits are ordered by: written into answers, and read back from `search_after`.
+
+use clew_engine::Index;
+use clew_text::{FieldKind, SortKey, SortValue};
+use serde_json::Value;
+
+use crate::error::ApiError;
+use crate::json_writer::JsonWriter;
+
+/// Writes one value.
+pub(super) fn write(json: &mut JsonWriter, value: &SortValue) {
+    match value {
+        SortValue::Null => json.null(),
+        SortValue::Score(score) => json.float(*score),
+        SortValue::I64(number) => json.value(&Value::from(*number)),
+        SortValue::F64(number) => json.value(&Value::from(*number)),
+        SortValue::Str(text) => json.string(text),
+        SortValue::Ip(address) => json.string(&address.to_canonical().to_string()),
+    };
+}
+
+/// Reads `search_after`; what a text means is decided by its field.
+pub(super) fn read(
+    values: &[Value],
+    sort: &[SortKey],
+    index: Option<&Index>,
+) -> Result<Vec<SortValue>, ApiError> {
+    if sort.is_empty() {
+        return Err(ApiError::illegal_argument(
+            "Sort must contain at least one field when using search_after.",
+        ));
+    }
+    if values.len() != sort.len() {
+        return Err(ApiError::illegal_argument(format!(
+            "search_after has {} value(s) but sort has {}.",
+            values.len(),
+            sort.len()
+        )));
+    }
+    values.iter().zip(sort).map(|(value, key)| read_one(value, key, index)).collect()
+}
+
+fn read_one(value: &Value, key: &SortKey, index: Option<&Index>) -> Result<SortValue, ApiError> {
+    let refused = || {
+        ApiError::illegal_argument(format!("Failed to parse search_after value [{value}]"))
+    };
+    let number = |value: &Value| -> Option<SortValue> {
+        value.as_i64().map(SortValue::I64).or_else(|| value.as_f64().map(SortValue::F64))
+    };
+    if let SortKey::Score { .. } = key {
+        #[allow(clippy::cast_possible_truncation, reason = "it was written from 32 bits")]
+        let score = value.as_f64().map(|score| SortValue::Score(score as f32));
+        return score.ok_or_else(refused);
+    }
+    match value {
+        Value::Null => Ok(SortValue::Null),
+        Value::Bool(flag) => Ok(SortValue::I64(i64::from(*flag))),
+        Value::Number(_) => number(value).ok_or_else(refused),
+        Value::String(text) => {
+            let mapping = index.map(Index::mapping);
+            let kind = match (key, &mapping) {
+                (SortKey::Field { path, .. }, Some(mapping)) => {
+                    mapping.field(path).map(|field| field.kind.clone())
+                }
+                _ => None,
+            };
+            match kind {
+                Some(FieldKind::Ip) => {
+                    let address: std::net::IpAddr = text.parse().map_err(|_| refused())?;
+                    Ok(SortValue::Ip(match address {
+                        std::net::IpAddr::V4(address) => address.to_ipv6_mapped(),
+                        std::net::IpAddr::V6(address) => address,
+                    }))
+                }
+                Some(FieldKind::Integer(_) | FieldKind::Float(_) | FieldKind::Date { .. }) => {
+                    let parsed: Value = serde_json::from_str(text).map_err(|_| refused())?;
+                    number(&parsed).ok_or_else(refused)
+                }
+                _ => Ok(SortValue::Str(text.clone())),
+            }
+        }
+        Value::Array(_) | Value::Object(_) => Err(refused()),
+    }
+}

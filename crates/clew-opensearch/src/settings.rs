@@ -1,0 +1,351 @@
+//! Index settings as clients write them (nested or flat, with or without `index.`, numbers or
+//! strings) and as the engine takes them. What the engine does not know is kept and shown again.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use clew_engine::{IndexSettings, TranslogDurability};
+use serde_json::{Map, Value};
+
+use crate::error::ApiError;
+
+const SHARDS: &str = "index.number_of_shards";
+const SHARDS_MAX: u32 = 1024;
+const REFRESH_INTERVAL: &str = "index.refresh_interval";
+const DURABILITY: &str = "index.translog.durability";
+const SYNC_INTERVAL: &str = "index.translog.sync_interval";
+const SYNC_INTERVAL_MIN: Duration = Duration::from_millis(100);
+const FLUSH_THRESHOLD: &str = "index.translog.flush_threshold_size";
+const EF_SEARCH: &str = "index.knn.algo_param.ef_search";
+const MAX_RESULT_WINDOW: &str = "index.max_result_window";
+
+/// Settings as flat names; `None` asks for the default again.
+pub(crate) type Flat = BTreeMap<String, Option<String>>;
+
+/// Flattens `{"index":{"a":{"b":1}},"c.d":"x"}` to `index.a.b` and `index.c.d`.
+pub(crate) fn flatten(settings: &Map<String, Value>) -> Result<Flat, ApiError> {
+    let mut flat = Flat::new();
+    for (name, value) in flatten_plain(settings)? {
+        let name = if name.starts_with("index.") { name } else { format!("index.{name}") };
+        flat.insert(name, value);
+    }
+    Ok(flat)
+}
+
+/// Flattens without adding a prefix, as cluster settings need it.
+pub(crate) fn flatten_plain(settings: &Map<String, Value>) -> Result<Flat, ApiError> {
+    let mut flat = Flat::new();
+    for (name, value) in settings {
+        flatten_into(&mut flat, name.clone(), value)?;
+    }
+    Ok(flat)
+}
+
+fn flatten_into(flat: &mut Flat, name: String, value: &Value) -> Result<(), ApiError> {
+    let text = match value {
+        Value::Object(members) => {
+            for (member, value) in members {
+                flatten_into(flat, format!("{name}.{member}"), value)?;
+            }
+            return Ok(());
+        }
+        Value::Null => None,
+        Value::Bool(flag) => Some(flag.to_string()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::String(text) => Some(text.clone()),
+        // A list keeps its JSON; `unflatten` shows it as a list again.
+        Value::Array(items) if items.iter().all(|item| !item.is_object() && !item.is_array()) => {
+            Some(value.to_string())
+        }
+        Value::Array(_) => {
+            return Err(ApiError::illegal_argument(format!(
+                "setting [{name}] holds a list of something else than plain values"
+            )));
+        }
+    };
+    flat.insert(name, text);
+    Ok(())
+}
+
+/// Nests flat names again: `index.a.b` becomes `{"index":{"a":{"b":..}}}`. Where a name is a value
+/// and a parent (`knn`, `knn.algo_param.ef_search`), what is below it starts with the dotted name.
+/// The names must come in order, so that a value comes before what is below its name.
+pub(crate) fn unflatten<'a>(flat: impl Iterator<Item = (&'a str, &'a str)>) -> Map<String, Value> {
+    let mut root = Map::new();
+    for (name, text) in flat {
+        insert_nested(&mut root, String::new(), name, shown(text));
+    }
+    root
+}
+
+fn insert_nested(at: &mut Map<String, Value>, prefix: String, name: &str, value: Value) {
+    let Some((head, rest)) = name.split_once('.') else {
+        at.insert(prefix + name, value);
+        return;
+    };
+    let key = prefix + head;
+    match at.entry(key.as_str()).or_insert_with(|| Value::Object(Map::new())) {
+        Value::Object(below) => insert_nested(below, String::new(), rest, value),
+        _ => insert_nested(at, key + ".", rest, value),
+    }
+}
+
+/// A setting's value as it is shown: a string, or the list that was given.
+pub(crate) fn shown(text: &str) -> Value {
+    let list = text.starts_with('[').then(|| serde_json::from_str(text).ok()).flatten();
+    match list {
+        Some(list @ Value::Array(_)) => list,
+        _ => Value::String(text.to_string()),
+    }
+}
+
+/// Settings of a new index.
+pub(crate) fn create(flat: &Flat) -> Result<IndexSettings, ApiError> {
+    let mut settings = IndexSettings::default();
+    if let Some(Some(text)) = flat.get(SHARDS) {
+        settings.shards = bounded(SHARDS, text, 1, u64::from(SHARDS_MAX))
+            .and_then(|number| u32::try_from(number).map_err(|_| not_a_number(SHARDS, text)))?;
+    }
+    merge(&mut settings, flat)?;
+    settings.given.insert(SHARDS.to_string(), settings.shards.to_string());
+    Ok(settings)
+}
+
+/// Settings of an existing index after an update.
+pub(crate) fn update(
+    current: &IndexSettings,
+    flat: &Flat,
+    index: &str,
+    uuid: &str,
+) -> Result<IndexSettings, ApiError> {
+    let shards = current.shards.to_string();
+    if let Some(asked) = flat.get(SHARDS)
+        && asked.as_deref() != Some(shards.as_str())
+    {
+        return Err(ApiError::illegal_argument(format!(
+            "Can't update non dynamic settings [[{SHARDS}]] for open indices [[{index}/{uuid}]]"
+        )));
+    }
+    let mut settings = current.clone();
+    merge(&mut settings, flat)?;
+    Ok(settings)
+}
+
+fn merge(settings: &mut IndexSettings, flat: &Flat) -> Result<(), ApiError> {
+    let defaults = IndexSettings::default();
+    for (name, value) in flat {
+        let text = value.as_deref();
+        match name.as_str() {
+            REFRESH_INTERVAL => {
+                settings.refresh_interval =
+                    text.map_or(Ok(defaults.refresh_interval), parse_refresh_interval)?;
+            }
+            DURABILITY => {
+                settings.durability = text.map_or(Ok(defaults.durability), parse_durability)?;
+            }
+            SYNC_INTERVAL => {
+                settings.sync_interval =
+                    text.map_or(Ok(defaults.sync_interval), parse_sync_interval)?;
+            }
+            FLUSH_THRESHOLD => {
+                let default = Ok(defaults.flush_threshold_bytes);
+                settings.flush_threshold_bytes =
+                    text.map_or(default, |text| parse_bytes(FLUSH_THRESHOLD, text))?;
+            }
+            EF_SEARCH => {
+                settings.ef_search =
+                    text.map_or(Ok(defaults.ef_search), |text| count(EF_SEARCH, text, 2))?;
+            }
+            MAX_RESULT_WINDOW => {
+                let default = Ok(defaults.max_result_window);
+                settings.max_result_window =
+                    text.map_or(default, |text| count(MAX_RESULT_WINDOW, text, 1))?;
+            }
+            _ => {}
+        }
+        match text {
+            Some(text) => settings.given.insert(name.clone(), text.to_string()),
+            None => settings.given.remove(name),
+        };
+    }
+    Ok(())
+}
+
+/// Zero and -1 both mean that nobody refreshes unless asked.
+fn parse_refresh_interval(text: &str) -> Result<Option<Duration>, ApiError> {
+    Ok(parse_time(REFRESH_INTERVAL, text)?.filter(|interval| !interval.is_zero()))
+}
+
+fn parse_durability(text: &str) -> Result<TranslogDurability, ApiError> {
+    match text.to_ascii_lowercase().as_str() {
+        "request" => Ok(TranslogDurability::Request),
+        "async" => Ok(TranslogDurability::Async),
+        _ => Err(ApiError::illegal_argument(format!(
+            "unknown value for [{DURABILITY}] must be one of [REQUEST, ASYNC] but was: {text}"
+        ))),
+    }
+}
+
+fn parse_sync_interval(text: &str) -> Result<Duration, ApiError> {
+    parse_time(SYNC_INTERVAL, text)?.filter(|every| *every >= SYNC_INTERVAL_MIN).ok_or_else(|| {
+        ApiError::illegal_argument(format!(
+            "failed to parse value [{text}] for setting [{SYNC_INTERVAL}], must be >= [100ms]"
+        ))
+    })
+}
+
+fn count(name: &str, text: &str, min: u64) -> Result<usize, ApiError> {
+    let number = bounded(name, text, min, u64::from(u32::MAX >> 1))?;
+    usize::try_from(number).map_err(|_| not_a_number(name, text))
+}
+
+fn bounded(name: &str, text: &str, min: u64, max: u64) -> Result<u64, ApiError> {
+    let number: i64 = text.parse().map_err(|_| not_a_number(name, text))?;
+    match u64::try_from(number) {
+        Ok(number) if number > max => Err(ApiError::illegal_argument(format!(
+            "Failed to parse value [{text}] for setting [{name}] must be <= {max}"
+        ))),
+        Ok(number) if number >= min => Ok(number),
+        _ => Err(ApiError::illegal_argument(format!(
+            "Failed to parse value [{text}] for setting [{name}] must be >= {min}"
+        ))),
+    }
+}
+
+fn not_a_number(name: &str, text: &str) -> ApiError {
+    ApiError::illegal_argument(format!("Failed to parse value [{text}] for setting [{name}]"))
+}
+
+/// Reads `30s`, `500ms`, `1d`, `0`; -1 is `None`.
+pub(crate) fn parse_time(name: &str, text: &str) -> Result<Option<Duration>, ApiError> {
+    let trimmed = text.trim();
+    match trimmed {
+        "-1" => return Ok(None),
+        "0" => return Ok(Some(Duration::ZERO)),
+        _ => {}
+    }
+    let digits = trimmed.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = trimmed.split_at(digits);
+    let nanos_per_unit: u64 = match unit.trim().to_ascii_lowercase().as_str() {
+        "nanos" => 1,
+        "micros" => 1_000,
+        "ms" => 1_000_000,
+        "s" => 1_000_000_000,
+        "m" => 60_000_000_000,
+        "h" => 3_600_000_000_000,
+        "d" => 86_400_000_000_000,
+        _ => {
+            return Err(ApiError::illegal_argument(format!(
+                "failed to parse setting [{name}] with value [{text}] as a time value: \
+                 unit is missing or unrecognized"
+            )));
+        }
+    };
+    let nanos = number.parse::<u64>().ok().and_then(|number| number.checked_mul(nanos_per_unit));
+    nanos.map(|nanos| Some(Duration::from_nanos(nanos))).ok_or_else(|| {
+        ApiError::illegal_argument(format!("failed to parse [{text}] for setting [{name}]"))
+    })
+}
+
+/// Reads `512mb`, `1gb`, `10b`.
+fn parse_bytes(name: &str, text: &str) -> Result<u64, ApiError> {
+    let trimmed = text.trim().to_ascii_lowercase();
+    let digits = trimmed.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = trimmed.split_at(digits);
+    let shift = match unit.trim() {
+        "b" => 0,
+        "k" | "kb" => 10,
+        "m" | "mb" => 20,
+        "g" | "gb" => 30,
+        "t" | "tb" => 40,
+        _ => {
+            return Err(ApiError::bad_request(
+                "parse_exception",
+                format!(
+                    "failed to parse setting [{name}] with value [{text}] as a size in bytes: \
+                     unit is missing or unrecognized"
+                ),
+            ));
+        }
+    };
+    let number = number.parse::<u64>().ok().and_then(|number| number.checked_mul(1 << shift));
+    number.ok_or_else(|| {
+        ApiError::illegal_argument(format!("failed to parse [{text}] for setting [{name}]"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn parsed(settings: Value) -> Result<IndexSettings, ApiError> {
+        create(&flatten(settings.as_object().unwrap()).unwrap())
+    }
+
+    #[test]
+    fn every_way_of_writing_a_setting_means_the_same() {
+        for settings in [
+            json!({"index": {"number_of_shards": 3, "translog": {"durability": "ASYNC"}}}),
+            json!({"number_of_shards": "3", "translog.durability": "async"}),
+            json!({"index.number_of_shards": 3, "index": {"translog.durability": "async"}}),
+        ] {
+            let settings = parsed(settings).unwrap();
+            assert_eq!(settings.shards, 3);
+            assert_eq!(settings.durability, TranslogDurability::Async);
+            assert_eq!(settings.given["index.number_of_shards"], "3");
+        }
+    }
+
+    #[test]
+    fn a_vector_workload_is_understood_and_shown_again() {
+        let settings = parsed(json!({"index": {
+            "replication": {"type": "DOCUMENT"}, "refresh_interval": "0s",
+            "number_of_shards": "18",
+            "translog": {"flush_threshold_size": "1gb", "sync_interval": "30s",
+                         "durability": "async"},
+            "knn.algo_param": {"ef_search": "64"}, "provided_name": "msmarco", "knn": "true",
+            "number_of_replicas": "0"}}))
+        .unwrap();
+        assert_eq!(settings.shards, 18);
+        assert_eq!(settings.refresh_interval, None);
+        assert_eq!(settings.flush_threshold_bytes, 1 << 30);
+        assert_eq!(settings.sync_interval, Duration::from_secs(30));
+        assert_eq!(settings.ef_search, 64);
+        let given = settings.given.iter().map(|(k, v)| (k.as_str(), v.as_str()));
+        let shown = Value::Object(unflatten(given));
+        assert_eq!(shown["index"]["replication"]["type"], "DOCUMENT");
+        assert_eq!(shown["index"]["knn"], "true");
+        assert_eq!(shown["index"]["knn.algo_param"]["ef_search"], "64");
+    }
+
+    #[test]
+    fn values_out_of_bounds_are_refused() {
+        for settings in [
+            json!({"number_of_shards": 0}),
+            json!({"number_of_shards": 1025}),
+            json!({"number_of_shards": "many"}),
+            json!({"refresh_interval": "1x"}),
+            json!({"translog.durability": "never"}),
+            json!({"translog.sync_interval": "1ms"}),
+            json!({"translog.flush_threshold_size": "1"}),
+            json!({"max_result_window": 0}),
+            json!({"refresh_interval": "99999999999999999d"}),
+        ] {
+            let text = settings.to_string();
+            assert!(parsed(settings).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn null_brings_the_default_back_and_shards_never_change() {
+        let current = parsed(json!({"refresh_interval": "30s", "x.y": 1})).unwrap();
+        let flat = flatten(json!({"refresh_interval": null}).as_object().unwrap()).unwrap();
+        let updated = update(&current, &flat, "i", "u").unwrap();
+        assert_eq!(updated.refresh_interval, IndexSettings::default().refresh_interval);
+        assert_eq!(updated.given.get("index.refresh_interval"), None);
+        assert_eq!(updated.given["index.x.y"], "1");
+        let flat = flatten(json!({"number_of_shards": 2}).as_object().unwrap()).unwrap();
+        assert!(update(&current, &flat, "i", "u").is_err());
+    }
+}

@@ -1,0 +1,159 @@
+//! Work that goes on after its request was answered (`wait_for_completion=false`), and how clients
+//! ask whether it is done.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use axum::http::StatusCode;
+use serde_json::{Map, Value, json};
+
+use crate::call::Call;
+use crate::error::{ApiError, Cause};
+use crate::reply::Reply;
+
+/// Finished tasks that are remembered.
+const REMEMBERED_MAX: usize = 1000;
+/// Tasks that may run at once.
+const RUNNING_MAX: usize = 64;
+
+/// The node's tasks.
+#[derive(Default)]
+pub(crate) struct Tasks {
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    next: u64,
+    tasks: BTreeMap<u64, Task>,
+}
+
+#[derive(Clone)]
+struct Task {
+    action: &'static str,
+    description: String,
+    started: Instant,
+    started_ms: u64,
+    /// Running time and answer, once it has ended.
+    ended: Option<(u64, Result<Value, Value>)>,
+}
+
+impl Tasks {
+    /// Notes a task that begins.
+    pub(crate) fn begin(
+        &self,
+        action: &'static str,
+        description: String,
+    ) -> Result<u64, ApiError> {
+        let mut state = self.lock();
+        if state.tasks.values().filter(|task| task.ended.is_none()).count() >= RUNNING_MAX {
+            return Err(ApiError::new(
+                StatusCode::TOO_MANY_REQUESTS,
+                Cause::new(
+                    "rejected_execution_exception",
+                    format!("[{RUNNING_MAX}] background tasks are running"),
+                ),
+            ));
+        }
+        while state.tasks.len() >= REMEMBERED_MAX {
+            let oldest = state.tasks.iter().find(|(_, task)| task.ended.is_some());
+            let Some(number) = oldest.map(|(number, _)| *number) else { break };
+            state.tasks.remove(&number);
+        }
+        state.next += 1;
+        let number = state.next;
+        let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let task = Task {
+            action,
+            description,
+            started: Instant::now(),
+            started_ms: u64::try_from(since_epoch.as_millis()).unwrap_or(u64::MAX),
+            ended: None,
+        };
+        state.tasks.insert(number, task);
+        Ok(number)
+    }
+
+    /// Notes how a task ended.
+    pub(crate) fn end(&self, number: u64, answer: Result<Value, ApiError>) {
+        let answer = answer.map_err(|error| {
+            let whole: Value = serde_json::from_slice(&error.body()).unwrap_or(Value::Null);
+            whole.get("error").cloned().unwrap_or(whole)
+        });
+        if let Some(task) = self.lock().tasks.get_mut(&number) {
+            task.ended = Some((nanos_since(task.started), answer));
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+        // Every change is one insert or one field, so a panic leaves nothing half done.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn nanos_since(started: Instant) -> u64 {
+    u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// `GET /_tasks/{node:number}`.
+pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
+    let id = call.path_required("task")?;
+    let number = id.rsplit_once(':').and_then(|(node, number)| {
+        (node == call.api.node_id).then(|| number.parse::<u64>().ok()).flatten()
+    });
+    let task = number.and_then(|number| {
+        call.api.tasks.lock().tasks.get(&number).cloned().map(|task| (number, task))
+    });
+    let Some((number, task)) = task else {
+        return Err(ApiError::new(
+            StatusCode::NOT_FOUND,
+            Cause::new(
+                "resource_not_found_exception",
+                format!("task [{id}] isn't running and hasn't stored its results"),
+            ),
+        ));
+    };
+    let mut body = json!({
+        "completed": task.ended.is_some(),
+        "task": describe(&call.api.node_id, number, &task),
+    });
+    if let (Some((_, answer)), Value::Object(body)) = (task.ended, &mut body) {
+        match answer {
+            Ok(answer) => body.insert("response".to_string(), answer),
+            Err(error) => body.insert("error".to_string(), error),
+        };
+    }
+    Ok(Reply::json(&body))
+}
+
+/// `GET /_tasks`: those that are running.
+pub(crate) async fn list(call: Call) -> Result<Reply, ApiError> {
+    let node = &call.api.node_id;
+    let running: Map<String, Value> = call
+        .api
+        .tasks
+        .lock()
+        .tasks
+        .iter()
+        .filter(|(_, task)| task.ended.is_none())
+        .map(|(number, task)| (format!("{node}:{number}"), describe(node, *number, task)))
+        .collect();
+    let name = &call.api.options.node_name;
+    Ok(Reply::json(&json!({"nodes": {node: {"name": name, "tasks": running}}})))
+}
+
+fn describe(node: &str, number: u64, task: &Task) -> Value {
+    let running_ns = task.ended.as_ref().map_or_else(|| nanos_since(task.started), |(ns, _)| *ns);
+    json!({
+        "node": node,
+        "id": number,
+        "type": "transport",
+        "action": task.action,
+        "description": task.description,
+        "start_time_in_millis": task.started_ms,
+        "running_time_in_nanos": running_ns,
+        "cancellable": false,
+        "headers": {},
+    })
+}

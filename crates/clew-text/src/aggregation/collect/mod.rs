@@ -1,0 +1,115 @@
+//! Collectors of one segment. Each gets blocks of documents together with the bucket of its parent
+//! that every document fell into, and hands documents on to its own sub-aggregations likewise.
+
+mod histogram;
+mod metric;
+mod range;
+mod slots;
+mod terms;
+
+pub(crate) use histogram::{start_of_step, step_of_number};
+
+use tantivy::{DocId, SegmentReader};
+
+use super::error::AggError;
+use super::limits::Account;
+use super::partial::Partial;
+use super::plan::{Op, Plan};
+
+/// Documents and, for each, the parent's bucket; ascending, with repeats where a document is in
+/// several buckets.
+#[derive(Clone, Copy)]
+pub(crate) struct Block<'a> {
+    pub(crate) docs: &'a [DocId],
+    pub(crate) parents: &'a [u32],
+}
+
+/// Counts what one aggregation wants of a segment.
+pub(crate) trait Collect: Send {
+    fn collect(&mut self, block: Block<'_>, account: &mut Account) -> Result<(), AggError>;
+    /// What was counted, with keys that mean the same in every segment.
+    fn finish(self: Box<Self>) -> Result<Partial, AggError>;
+}
+
+/// The collectors of a list of aggregations.
+pub(crate) fn open_all(
+    reader: &SegmentReader,
+    plans: &[Plan],
+    level: Level,
+) -> Result<Vec<Box<dyn Collect>>, AggError> {
+    plans.iter().map(|plan| open(reader, plan, level)).collect()
+}
+
+/// Whether there is one parent bucket or many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Level {
+    Root,
+    Nested,
+}
+
+fn open(reader: &SegmentReader, plan: &Plan, level: Level) -> Result<Box<dyn Collect>, AggError> {
+    Ok(match &plan.op {
+        Op::Terms(terms) => Box::new(terms::Terms::open(reader, plan, terms, level)?),
+        Op::DateHistogram(dates) => {
+            Box::new(histogram::DateHistogram::open(reader, plan, dates, level)?)
+        }
+        Op::Histogram(numbers) => Box::new(histogram::NumberHistogram::open(
+            reader, plan, numbers, level,
+        )?),
+        Op::Range(range) => Box::new(range::Ranges::open(reader, plan, range)?),
+        Op::Missing => Box::new(range::Missing::open(reader, plan)?),
+        Op::Moments(_) => Box::new(metric::Basic::open(reader, plan)?),
+        Op::Extended { .. } => Box::new(metric::Extended::open(reader, plan)?),
+        Op::ValueCount => Box::new(metric::ValueCount::open(reader, plan)?),
+        Op::Cardinality { threshold } => {
+            Box::new(metric::Cardinality::open(reader, plan, *threshold)?)
+        }
+    })
+}
+
+/// Sub-aggregations and the block being put together for them.
+pub(crate) struct Subs {
+    collectors: Vec<Box<dyn Collect>>,
+    docs: Vec<DocId>,
+    parents: Vec<u32>,
+}
+
+impl Subs {
+    pub(crate) fn open(reader: &SegmentReader, plan: &Plan) -> Result<Self, AggError> {
+        Ok(Subs {
+            collectors: open_all(reader, &plan.subs, Level::Nested)?,
+            docs: Vec::new(),
+            parents: Vec::new(),
+        })
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.collectors.is_empty()
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, doc: DocId, bucket: u32) {
+        self.docs.push(doc);
+        self.parents.push(bucket);
+    }
+
+    /// Hands on what was pushed.
+    pub(crate) fn flush(&mut self, account: &mut Account) -> Result<(), AggError> {
+        if !self.docs.is_empty() {
+            for collector in &mut self.collectors {
+                let block = Block {
+                    docs: &self.docs,
+                    parents: &self.parents,
+                };
+                collector.collect(block, account)?;
+            }
+        }
+        self.docs.clear();
+        self.parents.clear();
+        Ok(())
+    }
+
+    pub(crate) fn finish(self) -> Result<Vec<Partial>, AggError> {
+        self.collectors.into_iter().map(Collect::finish).collect()
+    }
+}

@@ -1,0 +1,187 @@
+//! A bucket per distinct value. Terms are counted by their place in the segment's dictionary; their
+//! text is read once, at the end, and only of those that were seen.
+
+use tantivy::SegmentReader;
+
+use super::slots::{Slots, count_up};
+use super::{Block, Collect, Level, Subs};
+use crate::aggregation::column::{Mask, Repeats, Rows, ValueColumn};
+use crate::aggregation::error::AggError;
+use crate::aggregation::key::{Key, KeyTable};
+use crate::aggregation::limits::Account;
+use crate::aggregation::partial::{Buckets, Partial};
+use crate::aggregation::plan::{Plan, TermsPlan};
+
+/// Above this many distinct terms, an array of counters per segment is not worth its memory.
+const DIRECT_WIDTH_MAX: u64 = 1 << 22;
+
+pub(crate) struct Terms {
+    field: String,
+    column: ValueColumn,
+    mask: Option<Mask>,
+    rows: Rows,
+    counting: Counting,
+    subs: Subs,
+    /// Whether terms that no document matched are listed too.
+    all_terms: bool,
+}
+
+enum Counting {
+    /// One parent and nothing nested: the counter of a value is at its distance from `min`.
+    Direct {
+        min: u64,
+        counts: Vec<u64>,
+    },
+    Numbered {
+        slots: Slots,
+        counts: Vec<u64>,
+    },
+}
+
+impl Terms {
+    pub(crate) fn open(
+        reader: &SegmentReader,
+        plan: &Plan,
+        terms: &TermsPlan,
+        level: Level,
+    ) -> Result<Self, AggError> {
+        let column = ValueColumn::open(reader, &plan.values)?;
+        let mask = column
+            .mask(&terms.filter)
+            .map_err(|source| AggError::Column {
+                field: plan.values.field.clone(),
+                source,
+            })?;
+        let subs = Subs::open(reader, plan)?;
+        let range = column.range();
+        let counting = match range {
+            Some((min, max))
+                if level == Level::Root && subs.is_empty() && max - min < DIRECT_WIDTH_MAX =>
+            {
+                let counts = Vec::new();
+                Counting::Direct { min, counts }
+            }
+            _ => Counting::Numbered {
+                slots: Slots::for_range(range, level),
+                counts: Vec::new(),
+            },
+        };
+        Ok(Terms {
+            field: plan.values.field.clone(),
+            column,
+            mask,
+            rows: Rows::default(),
+            counting,
+            subs,
+            all_terms: terms.min_doc_count == 0,
+        })
+    }
+
+    fn keys(&self, sorted: &[u64]) -> Result<Vec<Key>, AggError> {
+        self.column.keys(sorted).map_err(|source| AggError::Column {
+            field: self.field.clone(),
+            source: source.into(),
+        })
+    }
+
+    fn universe(&self) -> Result<KeyTable<Key>, AggError> {
+        if !self.all_terms {
+            return Ok(KeyTable::default());
+        }
+        let mut all = self.column.all();
+        if let Some(mask) = &self.mask {
+            all.retain(|raw| mask.admits(*raw));
+        }
+        let keys = self.keys(&all)?;
+        Ok(KeyTable::of_distinct(vec![0; keys.len()], keys))
+    }
+}
+
+impl Collect for Terms {
+    fn collect(&mut self, block: Block<'_>, account: &mut Account) -> Result<(), AggError> {
+        if self.column.is_empty() {
+            return Ok(());
+        }
+        self.column
+            .read(block.docs, Repeats::Dropped, &mut self.rows);
+        match &mut self.counting {
+            Counting::Direct { min, counts } => {
+                if counts.is_empty() {
+                    let (min, max) = self.column.range().unwrap_or((0, 0));
+                    let width = usize::try_from(max - min).unwrap_or(usize::MAX - 1) + 1;
+                    account.charge(width * size_of::<u64>())?;
+                    counts.resize(width, 0);
+                }
+                for raw in &self.rows.values {
+                    // The range came from the same column, so the distance is in the array.
+                    if let Ok(at) = usize::try_from(raw - *min) {
+                        counts[at] += 1;
+                    }
+                }
+            }
+            Counting::Numbered { slots, counts } => {
+                for (entry, raw) in self.rows.entries.iter().zip(&self.rows.values) {
+                    if self.mask.as_ref().is_some_and(|mask| !mask.admits(*raw)) {
+                        continue;
+                    }
+                    let entry = *entry as usize;
+                    let number = slots.number(block.parents[entry], *raw, account)?;
+                    count_up(counts, number, account)?;
+                    if !self.subs.is_empty() {
+                        self.subs.push(block.docs[entry], number);
+                    }
+                }
+            }
+        }
+        self.subs.flush(account)
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<Partial, AggError> {
+        let universe = self.universe()?;
+        let empty = Counting::Direct {
+            min: 0,
+            counts: Vec::new(),
+        };
+        match std::mem::replace(&mut self.counting, empty) {
+            Counting::Direct { min, counts } => {
+                let seen: Vec<(u64, u64)> = (min..)
+                    .zip(counts)
+                    .filter(|(raw, count)| {
+                        *count > 0 && self.mask.as_ref().is_none_or(|mask| mask.admits(*raw))
+                    })
+                    .collect();
+                let raws: Vec<u64> = seen.iter().map(|(raw, _)| *raw).collect();
+                let keys = self.keys(&raws)?;
+                let table = KeyTable::of_distinct(vec![0; keys.len()], keys);
+                let counts = seen.into_iter().map(|(_, count)| count).collect();
+                let mut buckets = Buckets::of(table, counts, Vec::new());
+                buckets.universe = universe;
+                Ok(Partial::Buckets(buckets))
+            }
+            Counting::Numbered { slots, mut counts } => {
+                let (parents, raws) = slots.into_parts();
+                counts.truncate(raws.len());
+                let keys = self.keys_of_unsorted(&raws)?;
+                let table = KeyTable::of_distinct(parents, keys);
+                let mut buckets = Buckets::of(table, counts, self.subs.finish()?);
+                buckets.universe = universe;
+                Ok(Partial::Buckets(buckets))
+            }
+        }
+    }
+}
+
+impl Terms {
+    /// Dictionaries are read in order; the same value may be in many parents.
+    fn keys_of_unsorted(&self, raws: &[u64]) -> Result<Vec<Key>, AggError> {
+        let mut sorted = raws.to_vec();
+        sorted.sort_unstable();
+        sorted.dedup();
+        let keys = self.keys(&sorted)?;
+        Ok(raws
+            .iter()
+            .filter_map(|raw| sorted.binary_search(raw).ok())
+            .map(|at| keys[at].clone())
+            .collect())
+    }
+}

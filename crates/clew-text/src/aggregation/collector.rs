@@ -1,0 +1,179 @@
+//! Runs a request's aggregations over one shard and hands on what was counted.
+
+use std::sync::Arc;
+
+use tantivy::{DocId, SegmentReader};
+
+use super::collect::{Block, Collect, Level, open_all};
+use super::error::AggError;
+use super::limits::{Account, AggLimits};
+use super::partial::Partial;
+use super::plan::{Plan, ValueKind, plan_all};
+use super::reduce::reduce;
+use super::result::NamedResult;
+use super::shard::cut_terms;
+use super::spec::NamedAgg;
+use crate::mapping::Mapping;
+
+/// Blocks are cut to this many documents, so that what is read of them stays in the cache.
+const BLOCK_DOCS: usize = 2_048;
+
+/// What a request is planned against.
+#[derive(Clone, Copy, Debug)]
+pub struct AggContext<'a> {
+    /// The shard's mapping.
+    pub mapping: &'a Mapping,
+    /// What `now` means in dates.
+    pub now_ms: i64,
+    /// What the request may use.
+    pub limits: AggLimits,
+}
+
+/// Collects over the segments of one shard, one after the other.
+///
+/// ```no_run
+/// # fn run(
+/// #     specs: &[clew_text::NamedAgg],
+/// #     context: clew_text::AggContext<'_>,
+/// #     searcher: &tantivy::Searcher,
+/// # ) -> Result<Vec<clew_text::NamedResult>, clew_text::AggError> {
+/// let mut collector = clew_text::AggCollector::new(specs, context)?;
+/// for (ord, reader) in searcher.segment_readers().iter().enumerate() {
+///     collector.segment(ord, reader)?;
+///     collector.collect(&[0, 1, 2])?;
+/// }
+/// collector.finish()?.into_result()
+/// # }
+/// ```
+pub struct AggCollector {
+    plans: Arc<Vec<Plan>>,
+    limits: AggLimits,
+    account: Account,
+    merged: Vec<Partial>,
+    running: Vec<Box<dyn Collect>>,
+    /// At the root every document has the same parent.
+    roots: Vec<u32>,
+}
+
+impl AggCollector {
+    /// Checks a request against a shard's mapping.
+    ///
+    /// # Errors
+    /// [`AggError`] naming what is wrong with the request.
+    pub fn new(specs: &[NamedAgg], context: AggContext<'_>) -> Result<Self, AggError> {
+        let plans = plan_all(specs, &context, 0)?;
+        let merged = plans.iter().map(Partial::empty).collect();
+        Ok(AggCollector {
+            plans: Arc::new(plans),
+            limits: context.limits,
+            account: Account::new(context.limits),
+            merged,
+            running: Vec::new(),
+            roots: vec![0; BLOCK_DOCS],
+        })
+    }
+
+    /// Turns to the next segment.
+    ///
+    /// # Errors
+    /// [`AggError::Column`] when a column cannot be read; [`AggError::TooLarge`].
+    pub fn segment(&mut self, _ord: usize, reader: &SegmentReader) -> Result<(), AggError> {
+        self.end_segment()?;
+        self.running = open_all(reader, &self.plans, Level::Root)?;
+        Ok(())
+    }
+
+    /// Counts documents of the current segment: ascending, alive, matching, each once.
+    ///
+    /// # Errors
+    /// [`AggError::TooLarge`] when the memory account is used up.
+    pub fn collect(&mut self, docs: &[DocId]) -> Result<(), AggError> {
+        for docs in docs.chunks(BLOCK_DOCS) {
+            let block = Block {
+                docs,
+                parents: &self.roots[..docs.len()],
+            };
+            for collector in &mut self.running {
+                collector.collect(block, &mut self.account)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the shard: cuts its terms to what is reported.
+    ///
+    /// # Errors
+    /// As [`AggCollector::segment`].
+    pub fn finish(mut self) -> Result<Intermediate, AggError> {
+        self.end_segment()?;
+        cut_terms(&self.plans, &mut self.merged, 1);
+        Ok(Intermediate {
+            plans: self.plans,
+            limits: self.limits,
+            partials: self.merged,
+        })
+    }
+
+    fn end_segment(&mut self) -> Result<(), AggError> {
+        if self.running.is_empty() {
+            return Ok(());
+        }
+        let running = std::mem::take(&mut self.running);
+        for (merged, collector) in self.merged.iter_mut().zip(running) {
+            let partial = collector.finish()?;
+            merged.merge(partial, None);
+        }
+        let bytes = self.merged.iter().map(Partial::size_bytes).sum();
+        self.account.settle(bytes)
+    }
+}
+
+/// What one or more shards counted.
+#[derive(Debug)]
+pub struct Intermediate {
+    plans: Arc<Vec<Plan>>,
+    limits: AggLimits,
+    partials: Vec<Partial>,
+}
+
+impl Intermediate {
+    /// Adds what another shard counted for the same request.
+    ///
+    /// # Errors
+    /// [`AggError::Invalid`] when the shards' mappings give a field types that do not mix.
+    pub fn merge(&mut self, other: Intermediate) -> Result<(), AggError> {
+        let plans = Arc::make_mut(&mut self.plans);
+        adopt_kinds(plans, &other.plans)?;
+        for (mine, theirs) in self.partials.iter_mut().zip(other.partials) {
+            mine.merge(theirs, None);
+        }
+        Ok(())
+    }
+
+    /// The results, in the order of the request.
+    ///
+    /// # Errors
+    /// [`AggError::TooManyBuckets`].
+    pub fn into_result(self) -> Result<Vec<NamedResult>, AggError> {
+        reduce(&self.plans, &self.partials, self.limits)
+    }
+}
+
+/// A field may be unmapped in some of the indexes; what the others say about it counts.
+fn adopt_kinds(mine: &mut [Plan], theirs: &[Plan]) -> Result<(), AggError> {
+    for (mine, theirs) in mine.iter_mut().zip(theirs) {
+        let kinds = (mine.values.kind, theirs.values.kind);
+        if kinds.0 == ValueKind::Unmapped {
+            mine.values = theirs.values.clone();
+        } else if kinds.0 != kinds.1 && kinds.1 != ValueKind::Unmapped && mine.op.has_buckets() {
+            return Err(AggError::invalid(format!(
+                "Merging/Reducing the aggregations failed when computing the aggregation [{}] \
+                 because the field you gave in the aggregation query existed as two different \
+                 types in two different indices",
+                mine.name
+            )));
+        }
+        adopt_kinds(&mut mine.subs, &theirs.subs)?;
+    }
+    Ok(())
+}

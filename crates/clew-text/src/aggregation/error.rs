@@ -1,0 +1,98 @@
+//! Why an aggregation was refused or failed.
+
+/// What the caller can do about an [`AggError`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AggErrorKind {
+    /// The request is wrong.
+    Invalid,
+    /// The request asks for more buckets than are allowed.
+    TooManyBuckets,
+    /// The request needs more memory than it may use.
+    TooLarge,
+    /// A segment cannot be read.
+    Corrupt,
+}
+
+/// Why an aggregation was refused or failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AggError {
+    /// The field is analyzed text, which has no column.
+    #[error(
+        "Text fields are not optimised for operations that require per-document field data like \
+         aggregations and sorting, so these operations are disabled by default. Please use a \
+         keyword field instead of [{field}]."
+    )]
+    TextField {
+        /// The field.
+        field: String,
+    },
+    /// The field's type has no meaning for this aggregation.
+    #[error(
+        "Field [{field}] of type [{type_name}] is not supported for aggregation [{aggregation}]"
+    )]
+    Unsupported {
+        /// The field.
+        field: String,
+        /// Its type.
+        type_name: &'static str,
+        /// The aggregation's type.
+        aggregation: &'static str,
+    },
+    /// A setting is wrong.
+    #[error("{reason}")]
+    Invalid {
+        /// What, naming the setting.
+        reason: String,
+    },
+    /// The result would have too many buckets.
+    #[error(
+        "Trying to create too many buckets. Must be less than or equal to: [{max}] but was \
+         [{count}]. This limit can be set by changing the [search.max_buckets] cluster level setting."
+    )]
+    TooManyBuckets {
+        /// The limit.
+        max: usize,
+        /// How many there were when the limit was seen.
+        count: usize,
+    },
+    /// The request's memory account is used up.
+    #[error(
+        "[request] Data too large, data for [<agg>] would be [{wanted_bytes}b], which is larger \
+         than the limit of [{max_bytes}b]"
+    )]
+    TooLarge {
+        /// What would have been in use.
+        wanted_bytes: usize,
+        /// The limit.
+        max_bytes: usize,
+    },
+    /// A column cannot be read.
+    #[error("cannot read the column of field [{field}]")]
+    Column {
+        /// The field.
+        field: String,
+        /// What the reader said.
+        source: tantivy::TantivyError,
+    },
+}
+
+impl AggError {
+    /// What the caller can do about it.
+    pub fn kind(&self) -> AggErrorKind {
+        match self {
+            AggError::TextField { .. }
+            | AggError::Unsupported { .. }
+            | AggError::Invalid { .. } => AggErrorKind::Invalid,
+            AggError::TooManyBuckets { .. } => AggErrorKind::TooManyBuckets,
+            AggError::TooLarge { .. } => AggErrorKind::TooLarge,
+            AggError::Column { .. } => AggErrorKind::Corrupt,
+        }
+    }
+
+    pub(crate) fn invalid(reason: impl Into<String>) -> Self {
+        AggError::Invalid {
+            reason: reason.into(),
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Count, extremes, sum and squares of a bucket's values. Sums carry their rounding error along
+//! (Kahan), so that the order in which segments are merged hardly shows.
+
+/// A sum and what was lost by rounding it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ExactSum {
+    sum: f64,
+    lost: f64,
+}
+
+impl ExactSum {
+    #[inline]
+    pub(crate) fn add(&mut self, value: f64) {
+        let corrected = value + self.lost;
+        let sum = self.sum + corrected;
+        // An infinite sum has no rounding error to speak of.
+        self.lost = if sum.is_finite() {
+            corrected - (sum - self.sum)
+        } else {
+            0.0
+        };
+        self.sum = sum;
+    }
+
+    fn merge(&mut self, other: ExactSum) {
+        self.add(other.sum);
+        self.add(other.lost);
+    }
+
+    pub(crate) fn value(self) -> f64 {
+        self.sum
+    }
+}
+
+/// What basic metrics need.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Moments {
+    pub(crate) count: u64,
+    pub(crate) min: f64,
+    pub(crate) max: f64,
+    pub(crate) sum: ExactSum,
+}
+
+impl Default for Moments {
+    fn default() -> Self {
+        Moments {
+            count: 0,
+            min: f64::INFINITY,
+            max: f64::NEG_INFINITY,
+            sum: ExactSum::default(),
+        }
+    }
+}
+
+impl Moments {
+    #[inline]
+    pub(crate) fn add(&mut self, value: f64) {
+        self.count += 1;
+        self.min = self.min.min(value);
+        self.max = self.max.max(value);
+        self.sum.add(value);
+    }
+
+    pub(crate) fn merge(&mut self, other: &Moments) {
+        self.count += other.count;
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+        self.sum.merge(other.sum);
+    }
+
+    /// The mean, NaN of nothing.
+    #[allow(
+        clippy::cast_precision_loss,
+        reason = "2^53 values will not be counted"
+    )]
+    pub(crate) fn mean(&self) -> f64 {
+        self.sum.value() / self.count as f64
+    }
+}
+
+/// The same and the sum of squares.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ExtendedMoments {
+    pub(crate) basic: Moments,
+    pub(crate) squares: ExactSum,
+}
+
+impl ExtendedMoments {
+    #[inline]
+    pub(crate) fn add(&mut self, value: f64) {
+        self.basic.add(value);
+        self.squares.add(value * value);
+    }
+
+    pub(crate) fn merge(&mut self, other: &ExtendedMoments) {
+        self.basic.merge(&other.basic);
+        self.squares.merge(other.squares);
+    }
+
+    /// The variance of these values as a whole population.
+    #[allow(
+        clippy::cast_precision_loss,
+        reason = "2^53 values will not be counted"
+    )]
+    pub(crate) fn variance(&self) -> f64 {
+        self.spread() / self.basic.count as f64
+    }
+
+    /// The variance of the population that these values were drawn from; NaN of fewer than two.
+    #[allow(
+        clippy::cast_precision_loss,
+        reason = "2^53 values will not be counted"
+    )]
+    pub(crate) fn variance_sampling(&self) -> f64 {
+        if self.basic.count < 2 {
+            return f64::NAN;
+        }
+        self.spread() / (self.basic.count - 1) as f64
+    }
+
+    /// Squared distances from the mean; rounding must not make it negative.
+    #[allow(
+        clippy::cast_precision_loss,
+        reason = "2^53 values will not be counted"
+    )]
+    fn spread(&self) -> f64 {
+        let sum = self.basic.sum.value();
+        (self.squares.value() - sum * sum / self.basic.count as f64).max(0.0)
+    }
+}

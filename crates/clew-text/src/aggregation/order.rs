@@ -1,0 +1,174 @@
+//! Compares buckets as a request ordered them; equal ones by key, so that no order is left to
+//! chance.
+
+use std::cmp::Ordering;
+
+use super::fill::Row;
+use super::key::Key;
+use super::moments::Moments;
+use super::partial::{Buckets, Partial};
+use super::plan::{By, PlannedOrder, Property};
+use super::spec::Direction;
+
+/// Compares the buckets of one aggregation. Metrics are computed once per bucket, not once per
+/// comparison.
+pub(crate) struct Comparison<'a> {
+    buckets: &'a Buckets,
+    criteria: Vec<Criterion>,
+}
+
+struct Criterion {
+    what: What,
+    direction: Direction,
+}
+
+enum What {
+    Count,
+    Key,
+    /// The metric's value per bucket, and that of a bucket without documents.
+    Metric {
+        values: Vec<f64>,
+        empty: f64,
+    },
+}
+
+impl<'a> Comparison<'a> {
+    pub(crate) fn new(buckets: &'a Buckets, order: &[PlannedOrder]) -> Self {
+        let criteria = order.iter().map(|one| Criterion {
+            what: match one.by {
+                By::Count => What::Count,
+                By::Key => What::Key,
+                By::Metric { sub, property } => metric(buckets, sub, property),
+            },
+            direction: one.direction,
+        });
+        Comparison {
+            buckets,
+            criteria: criteria.collect(),
+        }
+    }
+
+    /// Compares two buckets by number.
+    pub(crate) fn of_buckets(&self, a: u32, b: u32) -> Ordering {
+        let count = |number: u32| self.buckets.counts[number as usize];
+        let key = |number: u32| &self.buckets.table.keys()[number as usize];
+        self.first_difference(
+            |what| match what {
+                What::Count => count(a).cmp(&count(b)),
+                What::Key => Key::cmp(key(a), key(b)),
+                What::Metric { .. } => Ordering::Equal,
+            },
+            |values, _| (values[a as usize], values[b as usize]),
+        )
+        .unwrap_or_else(|| Key::cmp(key(a), key(b)))
+    }
+
+    /// Compares two buckets of a histogram, of which some only fill a gap.
+    pub(crate) fn of_rows(&self, a: &Row, b: &Row) -> Ordering {
+        self.first_difference(
+            |what| match what {
+                What::Count => a.count.cmp(&b.count),
+                What::Key => a.key.cmp(&b.key),
+                What::Metric { .. } => Ordering::Equal,
+            },
+            |values, empty| {
+                let value = |row: &Row| row.number.map_or(empty, |number| values[number as usize]);
+                (value(a), value(b))
+            },
+        )
+        .unwrap_or_else(|| a.key.cmp(&b.key))
+    }
+
+    fn first_difference(
+        &self,
+        plain: impl Fn(&What) -> Ordering,
+        numbers: impl Fn(&[f64], f64) -> (f64, f64),
+    ) -> Option<Ordering> {
+        self.criteria
+            .iter()
+            .map(|criterion| match &criterion.what {
+                What::Metric { values, empty } => {
+                    let (a, b) = numbers(values, *empty);
+                    compare_numbers(a, b, criterion.direction)
+                }
+                what => directed(plain(what), criterion.direction),
+            })
+            .find(|ordering| ordering.is_ne())
+    }
+}
+
+fn directed(ordering: Ordering, direction: Direction) -> Ordering {
+    match direction {
+        Direction::Ascending => ordering,
+        Direction::Descending => ordering.reverse(),
+    }
+}
+
+/// What is not a number comes last in either direction.
+fn compare_numbers(a: f64, b: f64, direction: Direction) -> Ordering {
+    match (a.is_nan(), b.is_nan()) {
+        (false, false) => directed(a.total_cmp(&b), direction),
+        (a_is_nan, b_is_nan) => a_is_nan.cmp(&b_is_nan),
+    }
+}
+
+#[allow(
+    clippy::cast_precision_loss,
+    reason = "2^53 documents will not be counted"
+)]
+fn metric(buckets: &Buckets, sub: usize, property: Property) -> What {
+    let count = buckets.table.len();
+    let mut values: Vec<f64> = match &buckets.subs[sub] {
+        Partial::Counts(counts) => counts.iter().map(|count| *count as f64).collect(),
+        Partial::Distinct(sketches) => {
+            let counts = sketches.sketches.iter().map(|sketch| sketch.count() as f64);
+            counts.collect()
+        }
+        Partial::Moments(moments) => moments.iter().map(|m| property.of_moments(m)).collect(),
+        Partial::Extended(moments) => {
+            let values = moments.iter().map(|moments| match property {
+                Property::SumOfSquares => moments.squares.value(),
+                Property::Variance => moments.variance(),
+                Property::VarianceSampling => moments.variance_sampling(),
+                Property::Deviation => moments.variance().sqrt(),
+                Property::DeviationSampling => moments.variance_sampling().sqrt(),
+                _ => property.of_moments(&moments.basic),
+            });
+            values.collect()
+        }
+        // The only bucket aggregation one can order by has at most one bucket per parent.
+        Partial::Buckets(single) => {
+            let mut values = vec![0.0; count];
+            for (parent, count) in single.table.parents().iter().zip(&single.counts) {
+                values[*parent as usize] = *count as f64;
+            }
+            values
+        }
+    };
+    let empty = match property {
+        Property::Variance
+        | Property::VarianceSampling
+        | Property::Deviation
+        | Property::DeviationSampling => f64::NAN,
+        Property::SumOfSquares => 0.0,
+        _ => property.of_moments(&Moments::default()),
+    };
+    values.resize(count, empty);
+    What::Metric { values, empty }
+}
+
+impl Property {
+    #[allow(
+        clippy::cast_precision_loss,
+        reason = "2^53 values will not be counted"
+    )]
+    fn of_moments(self, moments: &Moments) -> f64 {
+        match self {
+            Property::Count => moments.count as f64,
+            Property::Min => moments.min,
+            Property::Max => moments.max,
+            Property::Avg => moments.mean(),
+            _ => moments.sum.value(),
+        }
+    }
+}

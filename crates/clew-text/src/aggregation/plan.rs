@@ -1,0 +1,520 @@
+//! The tree that collectors are built from: fields are resolved, settings are checked, order paths
+//! point at sub-aggregations.
+
+use jiff::tz::TimeZone;
+
+use super::collector::AggContext;
+use super::error::AggError;
+use super::format::ValueFormat;
+use super::key::Key;
+use super::plan_fields::{bound_ms, bound_number, plan_values, term_filter};
+use super::spec::{
+    AggSpec, Bounds, DateHistogramSpec, DateInterval, Direction, HistogramSpec, NamedAgg, OrderBy,
+    OrderKey, RangeSpec, Scalar, Source, TermsSpec,
+};
+use super::zone::parse_zone;
+
+/// How deep aggregations may be nested.
+const DEPTH_MAX: usize = 32;
+
+/// One aggregation, ready to run.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    pub(crate) name: String,
+    pub(crate) meta: Option<serde_json::Value>,
+    pub(crate) op: Op,
+    pub(crate) values: ValuePlan,
+    pub(crate) subs: Vec<Plan>,
+}
+
+/// Where values come from and what they mean.
+#[derive(Clone, Debug)]
+pub(crate) struct ValuePlan {
+    pub(crate) field: String,
+    /// The column, unless the field is not mapped.
+    pub(crate) column: Option<String>,
+    pub(crate) kind: ValueKind,
+    pub(crate) missing: Option<Key>,
+    pub(crate) format: ValueFormat,
+}
+
+/// What a column's values mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ValueKind {
+    Unmapped,
+    Keyword,
+    Long,
+    Double,
+    Boolean,
+    Date,
+    Ip,
+}
+
+/// What is computed.
+#[derive(Clone, Debug)]
+pub(crate) enum Op {
+    Terms(TermsPlan),
+    DateHistogram(DatePlan),
+    Histogram(NumberPlan),
+    Range(RangePlan),
+    Missing,
+    Moments(MomentKind),
+    Extended { sigma: f64 },
+    ValueCount,
+    Cardinality { threshold: usize },
+}
+
+/// Which of the moments a result shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MomentKind {
+    Min,
+    Max,
+    Avg,
+    Sum,
+    Stats,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct TermsPlan {
+    pub(crate) size: usize,
+    pub(crate) shard_size: usize,
+    pub(crate) min_doc_count: u64,
+    pub(crate) order: Vec<PlannedOrder>,
+    pub(crate) filter: TermSets,
+    pub(crate) show_error: bool,
+}
+
+/// Which terms count.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TermSets {
+    pub(crate) include: Option<TermSet>,
+    pub(crate) exclude: Option<TermSet>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum TermSet {
+    Keys(Vec<Key>),
+    Pattern(regex::Regex),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct DatePlan {
+    pub(crate) interval: DateInterval,
+    pub(crate) zone: TimeZone,
+    pub(crate) offset_ms: i64,
+    pub(crate) min_doc_count: u64,
+    pub(crate) extended: Option<Ends<i64>>,
+    pub(crate) hard: Option<Ends<i64>>,
+    pub(crate) order: Vec<PlannedOrder>,
+    pub(crate) keyed: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct NumberPlan {
+    pub(crate) interval: f64,
+    pub(crate) offset: f64,
+    pub(crate) min_doc_count: u64,
+    pub(crate) extended: Option<Ends<f64>>,
+    pub(crate) hard: Option<Ends<f64>>,
+    pub(crate) order: Vec<PlannedOrder>,
+    pub(crate) keyed: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct RangePlan {
+    pub(crate) ranges: Vec<PlannedRange>,
+    pub(crate) keyed: bool,
+    pub(crate) dates: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct PlannedRange {
+    pub(crate) key: Option<String>,
+    pub(crate) from: f64,
+    pub(crate) to: f64,
+}
+
+/// Both ends, each of which may be open.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ends<T> {
+    pub(crate) min: Option<T>,
+    pub(crate) max: Option<T>,
+}
+
+impl<T: PartialOrd + Copy> Ends<T> {
+    /// Lower end included, upper end not.
+    pub(crate) fn holds(&self, value: T) -> bool {
+        self.min.is_none_or(|min| value >= min) && self.max.is_none_or(|max| value < max)
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct PlannedOrder {
+    pub(crate) by: By,
+    pub(crate) direction: Direction,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum By {
+    Count,
+    Key,
+    Metric { sub: usize, property: Property },
+}
+
+/// A number of a metric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Property {
+    Count,
+    Min,
+    Max,
+    Avg,
+    Sum,
+    SumOfSquares,
+    Variance,
+    VarianceSampling,
+    Deviation,
+    DeviationSampling,
+}
+
+/// Resolves a tree of aggregations.
+///
+/// # Errors
+/// [`AggError`] naming the first thing that is wrong.
+pub(crate) fn plan_all(
+    specs: &[NamedAgg],
+    context: &AggContext<'_>,
+    depth: usize,
+) -> Result<Vec<Plan>, AggError> {
+    if depth > DEPTH_MAX {
+        return Err(AggError::invalid(format!(
+            "aggregations are nested more than [{DEPTH_MAX}] levels deep"
+        )));
+    }
+    specs
+        .iter()
+        .map(|spec| plan_one(spec, context, depth))
+        .collect()
+}
+
+fn plan_one(agg: &NamedAgg, context: &AggContext<'_>, depth: usize) -> Result<Plan, AggError> {
+    let subs = plan_all(&agg.subs, context, depth + 1)?;
+    let values_of = |source: &Source, aggregation| plan_values(source, aggregation, context);
+    let moments = |source: &Source, name, kind| Ok((values_of(source, name)?, Op::Moments(kind)));
+    let (values, op) = match &agg.spec {
+        AggSpec::Terms(spec) => {
+            let values = values_of(&spec.source, "terms")?;
+            let op = Op::Terms(plan_terms(spec, &values, &subs)?);
+            (values, op)
+        }
+        AggSpec::DateHistogram(spec) => plan_date_histogram(spec, context, &subs)?,
+        AggSpec::Histogram(spec) => {
+            let values = values_of(&spec.source, "histogram")?;
+            (values, Op::Histogram(plan_histogram(spec, &subs)?))
+        }
+        AggSpec::Range(spec) => plan_range(spec, context)?,
+        AggSpec::Missing(source) => (values_of(source, "missing")?, Op::Missing),
+        AggSpec::Min(source) => moments(source, "min", MomentKind::Min)?,
+        AggSpec::Max(source) => moments(source, "max", MomentKind::Max)?,
+        AggSpec::Avg(source) => moments(source, "avg", MomentKind::Avg)?,
+        AggSpec::Sum(source) => moments(source, "sum", MomentKind::Sum)?,
+        AggSpec::Stats(source) => moments(source, "stats", MomentKind::Stats)?,
+        AggSpec::ValueCount(source) => (values_of(source, "value_count")?, Op::ValueCount),
+        AggSpec::ExtendedStats { source, sigma } => {
+            if *sigma < 0.0 {
+                return Err(AggError::invalid(
+                    "[sigma] must be greater than or equal to 0",
+                ));
+            }
+            let values = values_of(source, "extended_stats")?;
+            (values, Op::Extended { sigma: *sigma })
+        }
+        AggSpec::Cardinality {
+            source,
+            precision_threshold,
+        } => {
+            let threshold = *precision_threshold as usize;
+            (
+                values_of(source, "cardinality")?,
+                Op::Cardinality { threshold },
+            )
+        }
+    };
+    if !subs.is_empty() && !op.has_buckets() {
+        return Err(AggError::invalid(format!(
+            "Aggregator [{}] cannot accept sub-aggregations",
+            agg.name
+        )));
+    }
+    Ok(Plan {
+        name: agg.name.clone(),
+        meta: agg.meta.clone(),
+        op,
+        values,
+        subs,
+    })
+}
+
+impl Op {
+    /// How buckets are ordered, where that is a choice.
+    pub(crate) fn order(&self) -> Option<&[PlannedOrder]> {
+        match self {
+            Op::Terms(terms) => Some(&terms.order),
+            Op::DateHistogram(dates) => Some(&dates.order),
+            Op::Histogram(numbers) => Some(&numbers.order),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn has_buckets(&self) -> bool {
+        match self {
+            Op::Terms(_) | Op::DateHistogram(_) | Op::Histogram(_) | Op::Range(_) | Op::Missing => {
+                true
+            }
+            Op::Moments(_) | Op::Extended { .. } | Op::ValueCount | Op::Cardinality { .. } => false,
+        }
+    }
+}
+
+fn plan_terms(spec: &TermsSpec, values: &ValuePlan, subs: &[Plan]) -> Result<TermsPlan, AggError> {
+    if spec.size == 0 {
+        return Err(AggError::invalid(
+            "[size] must be greater than 0. Found [0] in a terms aggregation",
+        ));
+    }
+    let mut order = plan_order(&spec.order, subs)?;
+    if order.is_empty() {
+        order.push(PlannedOrder {
+            by: By::Count,
+            direction: Direction::Descending,
+        });
+    }
+    let size = spec.size as usize;
+    // A shard is asked for more than the client wants, unless it cannot be wrong anyway.
+    let by_key = order[0].by == By::Key;
+    let suggested = if by_key { size } else { size + size / 2 + 10 };
+    let shard_size = spec.shard_size.map_or(suggested, |asked| asked as usize);
+    Ok(TermsPlan {
+        size,
+        shard_size: shard_size.max(size),
+        min_doc_count: spec.min_doc_count,
+        order,
+        filter: term_filter(&spec.filter, values)?,
+        show_error: spec.show_error,
+    })
+}
+
+fn plan_date_histogram(
+    spec: &DateHistogramSpec,
+    context: &AggContext<'_>,
+    subs: &[Plan],
+) -> Result<(ValuePlan, Op), AggError> {
+    let mut values = plan_values(&spec.source, "date_histogram", context)?;
+    let zone = parse_zone(spec.time_zone.as_deref())?;
+    // Keys are shown as clocks of the zone show them; an unmapped field still has empty buckets.
+    values.format = match &values.format {
+        ValueFormat::Date { format, .. } => ValueFormat::Date {
+            format: format.clone(),
+            zone: zone.clone(),
+        },
+        ValueFormat::Raw if values.kind == ValueKind::Unmapped => ValueFormat::Date {
+            format: super::plan_fields::date_format(&spec.source, None)?,
+            zone: zone.clone(),
+        },
+        other => other.clone(),
+    };
+    let ends = |bounds: &Option<Bounds>| -> Result<Option<Ends<i64>>, AggError> {
+        let Some(bounds) = bounds else {
+            return Ok(None);
+        };
+        let end = |scalar: &Option<Scalar>| {
+            scalar
+                .as_ref()
+                .map(|scalar| bound_ms(scalar, &values.format, &zone, context.now_ms))
+                .transpose()
+        };
+        let ends = Ends {
+            min: end(&bounds.min)?,
+            max: end(&bounds.max)?,
+        };
+        check_ends(&ends)?;
+        Ok(Some(ends))
+    };
+    let (extended, hard) = (ends(&spec.extended_bounds)?, ends(&spec.hard_bounds)?);
+    let plan = DatePlan {
+        interval: spec.interval,
+        offset_ms: spec.offset_ms,
+        min_doc_count: spec.min_doc_count,
+        extended,
+        hard,
+        order: plan_order(&spec.order, subs)?,
+        keyed: spec.keyed,
+        zone,
+    };
+    Ok((values, Op::DateHistogram(plan)))
+}
+
+fn plan_histogram(spec: &HistogramSpec, subs: &[Plan]) -> Result<NumberPlan, AggError> {
+    if !(spec.interval > 0.0 && spec.interval.is_finite()) {
+        return Err(AggError::invalid(
+            "[interval] must be >0 for histogram aggregation",
+        ));
+    }
+    let ends = |bounds: &Option<Bounds>| -> Result<Option<Ends<f64>>, AggError> {
+        let Some(bounds) = bounds else {
+            return Ok(None);
+        };
+        let end = |scalar: &Option<Scalar>| scalar.as_ref().map(bound_number).transpose();
+        let ends = Ends {
+            min: end(&bounds.min)?,
+            max: end(&bounds.max)?,
+        };
+        check_ends(&ends)?;
+        Ok(Some(ends))
+    };
+    Ok(NumberPlan {
+        interval: spec.interval,
+        offset: spec.offset,
+        min_doc_count: spec.min_doc_count,
+        extended: ends(&spec.extended_bounds)?,
+        hard: ends(&spec.hard_bounds)?,
+        order: plan_order(&spec.order, subs)?,
+        keyed: spec.keyed,
+    })
+}
+
+fn check_ends<T: PartialOrd + std::fmt::Display>(ends: &Ends<T>) -> Result<(), AggError> {
+    match (&ends.min, &ends.max) {
+        (Some(min), Some(max)) if min > max => Err(AggError::invalid(format!(
+            "[extended_bounds.min][{min}] cannot be greater than [extended_bounds.max][{max}]"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+fn plan_range(spec: &RangeSpec, context: &AggContext<'_>) -> Result<(ValuePlan, Op), AggError> {
+    let name = if spec.dates { "date_range" } else { "range" };
+    let mut values = plan_values(&spec.source, name, context)?;
+    let zone = parse_zone(spec.time_zone.as_deref())?;
+    if spec.dates {
+        let format = super::plan_fields::date_format(&spec.source, Some(&values.format))?;
+        values.format = ValueFormat::Date {
+            format,
+            zone: zone.clone(),
+        };
+    }
+    let end = |scalar: &Option<Scalar>, open: f64| match scalar {
+        None => Ok(open),
+        Some(scalar) if spec.dates => {
+            bound_ms(scalar, &values.format, &zone, context.now_ms).map(|ms| {
+                #[allow(
+                    clippy::cast_precision_loss,
+                    reason = "dates fit in 53 bits for 285,000 years"
+                )]
+                let ms = ms as f64;
+                ms
+            })
+        }
+        Some(scalar) => bound_number(scalar),
+    };
+    let mut ranges = spec
+        .ranges
+        .iter()
+        .map(|range| {
+            Ok(PlannedRange {
+                key: range.key.clone(),
+                from: end(&range.from, f64::NEG_INFINITY)?,
+                to: end(&range.to, f64::INFINITY)?,
+            })
+        })
+        .collect::<Result<Vec<_>, AggError>>()?;
+    if ranges.is_empty() {
+        return Err(AggError::invalid(format!(
+            "No [ranges] specified for the [{name}] aggregation"
+        )));
+    }
+    ranges.sort_by(|a, b| a.from.total_cmp(&b.from).then(a.to.total_cmp(&b.to)));
+    let plan = RangePlan {
+        ranges,
+        keyed: spec.keyed,
+        dates: spec.dates,
+    };
+    Ok((values, Op::Range(plan)))
+}
+
+fn plan_order(order: &[OrderBy], subs: &[Plan]) -> Result<Vec<PlannedOrder>, AggError> {
+    order
+        .iter()
+        .map(|one| {
+            let by = match &one.key {
+                OrderKey::Count => By::Count,
+                OrderKey::Key => By::Key,
+                OrderKey::Metric(path) => metric_path(path, subs)?,
+            };
+            Ok(PlannedOrder {
+                by,
+                direction: one.direction,
+            })
+        })
+        .collect()
+}
+
+fn metric_path(path: &str, subs: &[Plan]) -> Result<By, AggError> {
+    let unknown = |name: &str| {
+        AggError::invalid(format!(
+            "Invalid aggregation order path [{path}]. The provided aggregation [{name}] either \
+             does not exist, or is a pipeline aggregation and cannot be used to sort the buckets."
+        ))
+    };
+    // A name may itself contain dots, so the whole path is tried first.
+    let whole = subs.iter().position(|sub| sub.name == path);
+    let (sub, property) = match (whole, path.rsplit_once('.')) {
+        (Some(sub), _) => (sub, None),
+        (None, Some((name, property))) => {
+            let sub = subs.iter().position(|sub| sub.name == name);
+            (sub.ok_or_else(|| unknown(name))?, Some(property))
+        }
+        (None, None) => return Err(unknown(path)),
+    };
+    let property = property_of(&subs[sub].op, property).ok_or_else(|| {
+        AggError::invalid(format!(
+            "Invalid aggregation order path [{path}]. Missing value key in [{path}] or [{}] has no \
+             number by that name",
+            subs[sub].name
+        ))
+    })?;
+    Ok(By::Metric { sub, property })
+}
+
+fn property_of(op: &Op, property: Option<&str>) -> Option<Property> {
+    match op {
+        Op::Terms(_) | Op::DateHistogram(_) | Op::Histogram(_) | Op::Range(_) => None,
+        Op::Missing => {
+            matches!(property, None | Some("_count" | "doc_count")).then_some(Property::Count)
+        }
+        Op::Moments(MomentKind::Stats) | Op::Extended { .. } => {
+            let extended = matches!(op, Op::Extended { .. });
+            Some(match property? {
+                "count" => Property::Count,
+                "min" => Property::Min,
+                "max" => Property::Max,
+                "avg" => Property::Avg,
+                "sum" => Property::Sum,
+                "sum_of_squares" if extended => Property::SumOfSquares,
+                "variance" | "variance_population" if extended => Property::Variance,
+                "variance_sampling" if extended => Property::VarianceSampling,
+                "std_deviation" | "std_deviation_population" if extended => Property::Deviation,
+                "std_deviation_sampling" if extended => Property::DeviationSampling,
+                _ => return None,
+            })
+        }
+        Op::Moments(kind) => matches!(property, None | Some("value")).then_some(match kind {
+            MomentKind::Min => Property::Min,
+            MomentKind::Max => Property::Max,
+            MomentKind::Avg => Property::Avg,
+            MomentKind::Sum | MomentKind::Stats => Property::Sum,
+        }),
+        Op::ValueCount | Op::Cardinality { .. } => {
+            matches!(property, None | Some("value")).then_some(Property::Count)
+        }
+    }
+}

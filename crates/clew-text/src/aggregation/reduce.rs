@@ -1,0 +1,364 @@
+//! Turns merged counts into results: best terms first, gaps filled, every bucket counted against
+//! the request's limit as it is made.
+
+use super::error::AggError;
+use super::fill::{self, Row};
+use super::format::ValueFormat;
+use super::key::Key;
+use super::limits::AggLimits;
+use super::moments::{ExtendedMoments, Moments};
+use super::order::Comparison;
+use super::partial::{Buckets, ByParent, LeftOut, Partial};
+use super::plan::{By, MomentKind, Op, Plan, PlannedOrder, RangePlan, TermsPlan, ValueKind};
+use super::result::{
+    AggResult, Bucket, ExtendedStats, HistogramResult, Metric, NamedResult, RangeBucket, Stats,
+    TermsKind, TermsResult,
+};
+use super::spec::Direction;
+
+/// All results of a request.
+///
+/// # Errors
+/// [`AggError::TooManyBuckets`].
+pub(crate) fn reduce(
+    plans: &[Plan],
+    partials: &[Partial],
+    limits: AggLimits,
+) -> Result<Vec<NamedResult>, AggError> {
+    let nodes: Vec<Node<'_>> = plans
+        .iter()
+        .zip(partials)
+        .map(|(plan, partial)| Node::of(plan, partial))
+        .collect();
+    let mut budget = Budget {
+        count: 0,
+        max: limits.buckets_max,
+    };
+    results_of(&nodes, Some(0), &mut budget)
+}
+
+/// Buckets made so far, of all aggregations together.
+pub(crate) struct Budget {
+    count: usize,
+    max: usize,
+}
+
+impl Budget {
+    pub(crate) fn take(&mut self) -> Result<(), AggError> {
+        self.count += 1;
+        if self.count > self.max {
+            return Err(AggError::TooManyBuckets {
+                max: self.max,
+                count: self.count,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// An aggregation's counts with its buckets sorted by parent.
+struct Node<'a> {
+    plan: &'a Plan,
+    partial: &'a Partial,
+    by_parent: ByParent,
+    comparison: Option<Comparison<'a>>,
+    subs: Vec<Node<'a>>,
+}
+
+impl<'a> Node<'a> {
+    fn of(plan: &'a Plan, partial: &'a Partial) -> Self {
+        let mut node = Node {
+            plan,
+            partial,
+            by_parent: ByParent::default(),
+            comparison: None,
+            subs: Vec::new(),
+        };
+        if let Partial::Buckets(buckets) = partial {
+            let order = plan.op.order();
+            node.by_parent = buckets.by_parent();
+            node.comparison = order.map(|order| Comparison::new(buckets, order));
+            let subs = plan.subs.iter().zip(&buckets.subs);
+            node.subs = subs.map(|(plan, sub)| Node::of(plan, sub)).collect();
+        }
+        node
+    }
+
+    /// The numbers of the buckets inside a parent's; a parent made to fill a gap has none.
+    fn numbers(&self, parent: Option<u32>) -> &[u32] {
+        parent.map_or(&[], |parent| self.by_parent.of_parent(parent))
+    }
+}
+
+fn results_of(
+    nodes: &[Node<'_>],
+    parent: Option<u32>,
+    budget: &mut Budget,
+) -> Result<Vec<NamedResult>, AggError> {
+    nodes
+        .iter()
+        .map(|node| {
+            Ok(NamedResult {
+                name: node.plan.name.clone(),
+                meta: node.plan.meta.clone(),
+                result: result_of(node, parent, budget)?,
+            })
+        })
+        .collect()
+}
+
+fn result_of(
+    node: &Node<'_>,
+    parent: Option<u32>,
+    budget: &mut Budget,
+) -> Result<AggResult, AggError> {
+    let format = &node.plan.values.format;
+    let at = parent.map(|parent| parent as usize);
+    match (&node.plan.op, node.partial) {
+        (Op::Terms(terms), Partial::Buckets(buckets)) => {
+            terms_result(node, terms, buckets, parent, budget).map(AggResult::Terms)
+        }
+        (Op::DateHistogram(dates), Partial::Buckets(buckets)) => {
+            let rows = rows_of(node.numbers(parent), buckets, whole_key);
+            let rows = fill::dates(dates, rows, budget)?;
+            let buckets = histogram_buckets(node, &dates.order, rows, Key::Date, budget)?;
+            Ok(AggResult::DateHistogram(HistogramResult {
+                buckets,
+                keyed: dates.keyed,
+                format: format.clone(),
+            }))
+        }
+        (Op::Histogram(numbers), Partial::Buckets(buckets)) => {
+            let rows = rows_of(node.numbers(parent), buckets, whole_key);
+            let rows = fill::numbers(numbers, rows, budget)?;
+            let start = |step| {
+                Key::F64(super::collect::start_of_step(
+                    step,
+                    numbers.interval,
+                    numbers.offset,
+                ))
+            };
+            let buckets = histogram_buckets(node, &numbers.order, rows, start, budget)?;
+            Ok(AggResult::Histogram(HistogramResult {
+                buckets,
+                keyed: numbers.keyed,
+                format: format.clone(),
+            }))
+        }
+        (Op::Range(range), Partial::Buckets(buckets)) => {
+            range_result(node, range, buckets, parent, budget)
+        }
+        (Op::Missing, Partial::Buckets(buckets)) => {
+            budget.take()?;
+            let number = node.numbers(parent).first().copied();
+            Ok(AggResult::Missing {
+                doc_count: number.map_or(0, |number| buckets.counts[number as usize]),
+                subs: results_of(&node.subs, number, budget)?,
+            })
+        }
+        (Op::Moments(kind), Partial::Moments(moments)) => {
+            let moments = at.and_then(|at| moments.get(at)).copied();
+            Ok(moments_result(*kind, &moments.unwrap_or_default(), format))
+        }
+        (Op::Extended { sigma }, Partial::Extended(moments)) => {
+            let moments = at.and_then(|at| moments.get(at)).copied();
+            let stats = extended_result(&moments.unwrap_or_default(), *sigma, format);
+            Ok(AggResult::ExtendedStats(stats))
+        }
+        (Op::ValueCount, Partial::Counts(counts)) => {
+            let count = at.and_then(|at| counts.get(at)).copied();
+            Ok(AggResult::ValueCount(count.unwrap_or(0)))
+        }
+        (Op::Cardinality { .. }, Partial::Distinct(sketches)) => {
+            let sketch = at.and_then(|at| sketches.sketches.get(at));
+            Ok(AggResult::Cardinality(sketch.map_or(0, |s| s.count())))
+        }
+        _ => unreachable!("a partial result has the shape of its plan"),
+    }
+}
+
+fn whole_key(key: &Key) -> i64 {
+    match key {
+        Key::I64(value) | Key::Date(value) => *value,
+        Key::F64(_) | Key::Str(_) | Key::Bool(_) | Key::Ip(_) => 0,
+    }
+}
+
+fn rows_of(numbers: &[u32], buckets: &Buckets, key: impl Fn(&Key) -> i64) -> Vec<Row> {
+    let mut rows: Vec<Row> = numbers
+        .iter()
+        .map(|number| Row {
+            key: key(&buckets.table.keys()[*number as usize]),
+            count: buckets.counts[*number as usize],
+            number: Some(*number),
+        })
+        .collect();
+    rows.sort_unstable_by_key(|row| row.key);
+    rows
+}
+
+fn terms_result(
+    node: &Node<'_>,
+    terms: &TermsPlan,
+    buckets: &Buckets,
+    parent: Option<u32>,
+    budget: &mut Budget,
+) -> Result<TermsResult, AggError> {
+    let kind = node.plan.values.kind;
+    let left_out = parent
+        .and_then(|parent| buckets.left_out.get(parent as usize))
+        .copied()
+        .unwrap_or_default();
+    let mut numbers = node.numbers(parent).to_vec();
+    numbers.retain(|number| buckets.counts[*number as usize] >= terms.min_doc_count);
+    if let Some(comparison) = &node.comparison {
+        numbers.sort_unstable_by(|a, b| comparison.of_buckets(*a, *b));
+    }
+    let shown = numbers.len().min(terms.size);
+    let beyond: u64 = numbers[shown..]
+        .iter()
+        .map(|number| buckets.counts[*number as usize])
+        .sum();
+    let mut made = Vec::with_capacity(shown);
+    for number in &numbers[..shown] {
+        budget.take()?;
+        let at = *number as usize;
+        made.push(Bucket {
+            key: shown_key(&buckets.table.keys()[at], kind),
+            doc_count: buckets.counts[at],
+            doc_count_error: bucket_error(left_out, buckets.reported.get(at).copied()),
+            subs: results_of(&node.subs, Some(*number), budget)?,
+        });
+    }
+    Ok(TermsResult {
+        kind: match kind {
+            ValueKind::Unmapped => TermsKind::Unmapped,
+            ValueKind::Keyword | ValueKind::Ip => TermsKind::Text,
+            ValueKind::Long | ValueKind::Boolean | ValueKind::Date => TermsKind::Integer,
+            ValueKind::Double => TermsKind::Float,
+        },
+        buckets: made,
+        doc_count_error_upper_bound: match left_out {
+            LeftOut {
+                unbounded: true, ..
+            } => None,
+            // One shard's counts are exact, whatever it left out.
+            LeftOut { shards: 0 | 1, .. } => Some(0),
+            LeftOut { error, .. } => Some(error),
+        },
+        sum_other_doc_count: left_out.documents + beyond,
+        show_error: terms.show_error,
+        format: node.plan.values.format.clone(),
+    })
+}
+
+/// The errors of the shards that did not report the bucket.
+fn bucket_error(left_out: LeftOut, reported: Option<u64>) -> Option<u64> {
+    (!left_out.unbounded).then(|| left_out.error.saturating_sub(reported.unwrap_or(0)))
+}
+
+fn shown_key(key: &Key, kind: ValueKind) -> Key {
+    match (kind, key) {
+        (ValueKind::Boolean, Key::I64(value)) => Key::Bool(*value != 0),
+        (ValueKind::Date, Key::I64(value)) => Key::Date(*value),
+        _ => key.clone(),
+    }
+}
+
+fn histogram_buckets(
+    node: &Node<'_>,
+    order: &[PlannedOrder],
+    mut rows: Vec<Row>,
+    key: impl Fn(i64) -> Key,
+    budget: &mut Budget,
+) -> Result<Vec<Bucket>, AggError> {
+    match order {
+        [] => {}
+        [only] if only.by == By::Key => {
+            if only.direction == Direction::Descending {
+                rows.reverse();
+            }
+        }
+        _ => {
+            if let Some(comparison) = &node.comparison {
+                rows.sort_unstable_by(|a, b| comparison.of_rows(a, b));
+            }
+        }
+    }
+    rows.into_iter()
+        .map(|row| {
+            Ok(Bucket {
+                key: key(row.key),
+                doc_count: row.count,
+                doc_count_error: None,
+                subs: results_of(&node.subs, row.number, budget)?,
+            })
+        })
+        .collect()
+}
+
+fn range_result(
+    node: &Node<'_>,
+    range: &RangePlan,
+    buckets: &Buckets,
+    parent: Option<u32>,
+    budget: &mut Budget,
+) -> Result<AggResult, AggError> {
+    let rows = rows_of(node.numbers(parent), buckets, whole_key);
+    let mut made = Vec::with_capacity(range.ranges.len());
+    for (place, one) in (0_i64..).zip(&range.ranges) {
+        budget.take()?;
+        let row = rows.iter().find(|row| row.key == place);
+        made.push(RangeBucket {
+            key: one.key.clone(),
+            from: one.from.is_finite().then_some(one.from),
+            to: one.to.is_finite().then_some(one.to),
+            doc_count: row.map_or(0, |row| row.count),
+            subs: results_of(&node.subs, row.and_then(|row| row.number), budget)?,
+        });
+    }
+    Ok(AggResult::Range {
+        buckets: made,
+        keyed: range.keyed,
+        dates: range.dates,
+        format: node.plan.values.format.clone(),
+    })
+}
+
+fn stats_of(moments: &Moments, format: &ValueFormat) -> Stats {
+    let any = moments.count > 0;
+    Stats {
+        count: moments.count,
+        min: any.then_some(moments.min),
+        max: any.then_some(moments.max),
+        avg: any.then(|| moments.mean()),
+        sum: moments.sum.value(),
+        format: format.clone(),
+    }
+}
+
+fn moments_result(kind: MomentKind, moments: &Moments, format: &ValueFormat) -> AggResult {
+    let stats = stats_of(moments, format);
+    let metric = |value| Metric {
+        value,
+        format: format.clone(),
+    };
+    match kind {
+        MomentKind::Min => AggResult::Min(metric(stats.min)),
+        MomentKind::Max => AggResult::Max(metric(stats.max)),
+        MomentKind::Avg => AggResult::Avg(metric(stats.avg)),
+        MomentKind::Sum => AggResult::Sum(metric(Some(stats.sum))),
+        MomentKind::Stats => AggResult::Stats(stats),
+    }
+}
+
+fn extended_result(moments: &ExtendedMoments, sigma: f64, format: &ValueFormat) -> ExtendedStats {
+    let any = moments.basic.count > 0;
+    ExtendedStats {
+        stats: stats_of(&moments.basic, format),
+        sum_of_squares: any.then(|| moments.squares.value()),
+        variance: any.then(|| moments.variance()),
+        variance_sampling: any.then(|| moments.variance_sampling()),
+        sigma,
+    }
+}

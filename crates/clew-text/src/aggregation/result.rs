@@ -1,0 +1,171 @@
+//! Finished results, typed; protocols decide how to write them.
+
+use super::format::ValueFormat;
+use super::key::Key;
+
+/// One aggregation's result with its name.
+#[derive(Clone, Debug)]
+pub struct NamedResult {
+    /// The name it was asked for by.
+    pub name: String,
+    /// What the request wanted handed back.
+    pub meta: Option<serde_json::Value>,
+    /// The result.
+    pub result: AggResult,
+}
+
+/// The result of one aggregation.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum AggResult {
+    /// A bucket per distinct value.
+    Terms(TermsResult),
+    /// A bucket per interval of time.
+    DateHistogram(HistogramResult),
+    /// A bucket per interval of numbers.
+    Histogram(HistogramResult),
+    /// A bucket per given range.
+    Range {
+        /// In order of their ends.
+        buckets: Vec<RangeBucket>,
+        /// Whether they are shown by name.
+        keyed: bool,
+        /// Whether the ends are dates.
+        dates: bool,
+        /// How ends are printed.
+        format: ValueFormat,
+    },
+    /// The documents without a value.
+    Missing {
+        /// How many.
+        doc_count: u64,
+        /// What was computed over them.
+        subs: Vec<NamedResult>,
+    },
+    /// The least value.
+    Min(Metric),
+    /// The greatest value.
+    Max(Metric),
+    /// The mean.
+    Avg(Metric),
+    /// The sum.
+    Sum(Metric),
+    /// How many values there are.
+    ValueCount(u64),
+    /// How many distinct values there are.
+    Cardinality(u64),
+    /// Count, min, max, mean and sum.
+    Stats(Stats),
+    /// The same, with squares, variance and deviation.
+    ExtendedStats(ExtendedStats),
+}
+
+/// A number; `None` of nothing.
+#[derive(Clone, Debug)]
+pub struct Metric {
+    /// The number.
+    pub value: Option<f64>,
+    /// How it is printed.
+    pub format: ValueFormat,
+}
+
+/// Count, min, max, mean and sum.
+#[derive(Clone, Debug)]
+pub struct Stats {
+    /// How many values.
+    pub count: u64,
+    /// The least, `None` of nothing.
+    pub min: Option<f64>,
+    /// The greatest, `None` of nothing.
+    pub max: Option<f64>,
+    /// The mean, `None` of nothing.
+    pub avg: Option<f64>,
+    /// The sum.
+    pub sum: f64,
+    /// How they are printed.
+    pub format: ValueFormat,
+}
+
+/// Stats with squares, variance and deviation; all `None` of nothing.
+#[derive(Clone, Debug)]
+pub struct ExtendedStats {
+    /// The simple ones.
+    pub stats: Stats,
+    /// The sum of squares.
+    pub sum_of_squares: Option<f64>,
+    /// The variance of the values as a whole population.
+    pub variance: Option<f64>,
+    /// The variance of what they are a sample of; NaN of a single value.
+    pub variance_sampling: Option<f64>,
+    /// How many deviations the bounds are away from the mean.
+    pub sigma: f64,
+}
+
+/// What kind of keys terms have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TermsKind {
+    /// Strings and addresses.
+    Text,
+    /// Whole numbers, dates, booleans.
+    Integer,
+    /// Floating-point numbers.
+    Float,
+    /// The field is in no mapping.
+    Unmapped,
+}
+
+/// A bucket per distinct value.
+#[derive(Clone, Debug)]
+pub struct TermsResult {
+    /// What kind of keys.
+    pub kind: TermsKind,
+    /// In the order asked for.
+    pub buckets: Vec<Bucket>,
+    /// By how much a count may be too low; `None` when nothing can be said.
+    pub doc_count_error_upper_bound: Option<u64>,
+    /// Documents in buckets that are not shown.
+    pub sum_other_doc_count: u64,
+    /// Whether each bucket says how wrong its count may be.
+    pub show_error: bool,
+    /// How keys are printed.
+    pub format: ValueFormat,
+}
+
+/// Buckets of equal steps.
+#[derive(Clone, Debug)]
+pub struct HistogramResult {
+    /// In the order asked for.
+    pub buckets: Vec<Bucket>,
+    /// Whether they are shown by name.
+    pub keyed: bool,
+    /// How keys are printed.
+    pub format: ValueFormat,
+}
+
+/// One bucket.
+#[derive(Clone, Debug)]
+pub struct Bucket {
+    /// Its key.
+    pub key: Key,
+    /// How many documents are in it.
+    pub doc_count: u64,
+    /// By how much that may be too low; `None` when nothing can be said. Terms only.
+    pub doc_count_error: Option<u64>,
+    /// What was computed over them.
+    pub subs: Vec<NamedResult>,
+}
+
+/// One given range.
+#[derive(Clone, Debug)]
+pub struct RangeBucket {
+    /// Its name, if it was given one.
+    pub key: Option<String>,
+    /// Lower end, included; `None` when open.
+    pub from: Option<f64>,
+    /// Upper end, excluded; `None` when open.
+    pub to: Option<f64>,
+    /// How many documents are in it.
+    pub doc_count: u64,
+    /// What was computed over them.
+    pub subs: Vec<NamedResult>,
+}

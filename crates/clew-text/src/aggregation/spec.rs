@@ -1,0 +1,320 @@
+//! What is asked for: a tree of named aggregations, as any protocol may build it. Nothing here is
+//! checked against a mapping yet; `plan` does that.
+
+use std::num::NonZeroI64;
+
+/// A value written in a request, before the field's type is known.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Scalar {
+    /// A whole number.
+    Integer(i64),
+    /// Another number.
+    Float(f64),
+    /// A string; dates and addresses come as strings too.
+    Text(String),
+    /// A boolean.
+    Boolean(bool),
+}
+
+/// Where an aggregation's values come from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Source {
+    /// The field's path.
+    pub field: String,
+    /// The value of documents that have none; without it they are left out.
+    pub missing: Option<Scalar>,
+    /// How values are printed, instead of the field's own format.
+    pub format: Option<String>,
+}
+
+impl Source {
+    /// The values of a field, nothing else said.
+    pub fn field(field: impl Into<String>) -> Self {
+        Source {
+            field: field.into(),
+            missing: None,
+            format: None,
+        }
+    }
+}
+
+/// One aggregation with its name and what is computed inside each of its buckets.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NamedAgg {
+    /// The name the result is found by.
+    pub name: String,
+    /// What is computed.
+    pub spec: AggSpec,
+    /// Computed inside each bucket; metrics have none.
+    pub subs: Vec<NamedAgg>,
+    /// Handed back with the result, untouched.
+    pub meta: Option<serde_json::Value>,
+}
+
+/// What is computed.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum AggSpec {
+    /// A bucket per distinct value.
+    Terms(TermsSpec),
+    /// A bucket per interval of time.
+    DateHistogram(DateHistogramSpec),
+    /// A bucket per interval of numbers.
+    Histogram(HistogramSpec),
+    /// A bucket per given range of numbers or dates.
+    Range(RangeSpec),
+    /// One bucket: the documents without a value.
+    Missing(Source),
+    /// The least value.
+    Min(Source),
+    /// The greatest value.
+    Max(Source),
+    /// The mean.
+    Avg(Source),
+    /// The sum.
+    Sum(Source),
+    /// How many values there are.
+    ValueCount(Source),
+    /// Count, min, max, mean and sum.
+    Stats(Source),
+    /// The same, with squares, variance and deviation.
+    ExtendedStats {
+        /// Where the values come from.
+        source: Source,
+        /// How many deviations the reported bounds are away from the mean.
+        sigma: f64,
+    },
+    /// How many distinct values there are: exact up to the threshold, then estimated.
+    Cardinality {
+        /// Where the values come from.
+        source: Source,
+        /// Up to this many values are counted exactly.
+        precision_threshold: u32,
+    },
+}
+
+/// A bucket per distinct value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TermsSpec {
+    /// Where the values come from.
+    pub source: Source,
+    /// How many buckets are returned.
+    pub size: u32,
+    /// How many buckets each shard keeps; 1.5 times `size` and 10 more unless said otherwise.
+    pub shard_size: Option<u32>,
+    /// Buckets with fewer documents are left out; 0 also lists values that no document matched.
+    pub min_doc_count: u64,
+    /// First criterion first; empty means most documents first. Ties are broken by key.
+    pub order: Vec<OrderBy>,
+    /// Which values count at all.
+    pub filter: TermFilter,
+    /// Whether each bucket says how wrong its count may be.
+    pub show_error: bool,
+}
+
+impl TermsSpec {
+    /// The ten most frequent values of a field.
+    pub fn of(field: impl Into<String>) -> Self {
+        TermsSpec {
+            source: Source::field(field),
+            size: 10,
+            shard_size: None,
+            min_doc_count: 1,
+            order: Vec::new(),
+            filter: TermFilter::default(),
+            show_error: false,
+        }
+    }
+}
+
+/// Which terms count. A term must be included and must not be excluded.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TermFilter {
+    /// Only these; `None` means all.
+    pub include: Option<IncludeExclude>,
+    /// Never these.
+    pub exclude: Option<IncludeExclude>,
+}
+
+/// A set of terms.
+#[derive(Clone, Debug, PartialEq)]
+pub enum IncludeExclude {
+    /// Exactly these.
+    Values(Vec<Scalar>),
+    /// Those that a regular expression matches as a whole.
+    Pattern(String),
+}
+
+/// A sort criterion.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OrderBy {
+    /// What is compared.
+    pub key: OrderKey,
+    /// Which end comes first.
+    pub direction: Direction,
+}
+
+/// What buckets are compared by.
+#[derive(Clone, Debug, PartialEq)]
+pub enum OrderKey {
+    /// The number of documents.
+    Count,
+    /// The key.
+    Key,
+    /// A metric inside the bucket: its name, and a property after a dot where it has several.
+    Metric(String),
+}
+
+/// Which end of an order comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// Smallest first.
+    Ascending,
+    /// Largest first.
+    Descending,
+}
+
+/// Units of a calendar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CalendarUnit {
+    /// Seconds.
+    Second,
+    /// Minutes.
+    Minute,
+    /// Hours.
+    Hour,
+    /// Days, from one local midnight to the next.
+    Day,
+    /// Weeks from Monday.
+    Week,
+    /// Months.
+    Month,
+    /// Quarters of a year.
+    Quarter,
+    /// Years.
+    Year,
+}
+
+/// How long an interval of time is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DateInterval {
+    /// Always the same number of milliseconds of local time.
+    Fixed {
+        /// The length; positive.
+        step_ms: NonZeroI64,
+    },
+    /// As the calendar has it.
+    Calendar(CalendarUnit),
+}
+
+/// Both ends of a range of keys.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Bounds {
+    /// Lower end.
+    pub min: Option<Scalar>,
+    /// Upper end.
+    pub max: Option<Scalar>,
+}
+
+/// A bucket per interval of time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DateHistogramSpec {
+    /// Where the values come from.
+    pub source: Source,
+    /// How long a bucket is.
+    pub interval: DateInterval,
+    /// An IANA name or a fixed offset; UTC without it.
+    pub time_zone: Option<String>,
+    /// Moves each bucket's start.
+    pub offset_ms: i64,
+    /// Buckets with fewer documents are left out; 0 fills the gaps.
+    pub min_doc_count: u64,
+    /// Buckets to show even without documents, as far as these.
+    pub extended_bounds: Option<Bounds>,
+    /// No buckets beyond these.
+    pub hard_bounds: Option<Bounds>,
+    /// First criterion first; empty means by key.
+    pub order: Vec<OrderBy>,
+    /// Whether buckets are shown by name.
+    pub keyed: bool,
+}
+
+impl DateHistogramSpec {
+    /// A histogram of a field in UTC, gaps filled.
+    pub fn of(field: impl Into<String>, interval: DateInterval) -> Self {
+        DateHistogramSpec {
+            source: Source::field(field),
+            interval,
+            time_zone: None,
+            offset_ms: 0,
+            min_doc_count: 0,
+            extended_bounds: None,
+            hard_bounds: None,
+            order: Vec::new(),
+            keyed: false,
+        }
+    }
+}
+
+/// A bucket per interval of numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HistogramSpec {
+    /// Where the values come from.
+    pub source: Source,
+    /// How long a bucket is.
+    pub interval: f64,
+    /// Moves each bucket's start.
+    pub offset: f64,
+    /// Buckets with fewer documents are left out; 0 fills the gaps.
+    pub min_doc_count: u64,
+    /// Buckets to show even without documents, as far as these.
+    pub extended_bounds: Option<Bounds>,
+    /// No buckets beyond these.
+    pub hard_bounds: Option<Bounds>,
+    /// First criterion first; empty means by key.
+    pub order: Vec<OrderBy>,
+    /// Whether buckets are shown by name.
+    pub keyed: bool,
+}
+
+impl HistogramSpec {
+    /// A histogram of a field, gaps filled.
+    pub fn of(field: impl Into<String>, interval: f64) -> Self {
+        HistogramSpec {
+            source: Source::field(field),
+            interval,
+            offset: 0.0,
+            min_doc_count: 0,
+            extended_bounds: None,
+            hard_bounds: None,
+            order: Vec::new(),
+            keyed: false,
+        }
+    }
+}
+
+/// A bucket per given range; ranges may overlap.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RangeSpec {
+    /// Where the values come from.
+    pub source: Source,
+    /// The ranges; results come sorted by their ends.
+    pub ranges: Vec<RangeItem>,
+    /// Whether buckets are shown by name.
+    pub keyed: bool,
+    /// Whether the ends are dates and are printed as such.
+    pub dates: bool,
+    /// Time zone of dates given as text and printed; UTC without it.
+    pub time_zone: Option<String>,
+}
+
+/// One range: from its lower end, up to but without its upper end.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RangeItem {
+    /// Its name, made of its ends if not given.
+    pub key: Option<String>,
+    /// Lower end, inclusive.
+    pub from: Option<Scalar>,
+    /// Upper end, exclusive.
+    pub to: Option<Scalar>,
+}

@@ -1,0 +1,90 @@
+//! From text to terms. Terms must equal Lucene's, because people move queries, dashboards and
+//! expectations over from there; so the word rules are those of Unicode's annex 29 as Lucene's
+//! standard tokenizer reads them, with a fast way through ASCII.
+//!
+//! Deliberately absent: stemming, stop words, character filters, custom analyzers.
+
+mod scripts;
+mod simple;
+mod standard;
+mod stream;
+#[cfg(test)]
+mod tests;
+
+use tantivy::tokenizer::{RawTokenizer, TextAnalyzer, TokenStream, TokenizerManager};
+
+use simple::{SimpleTokenizer, WhitespaceTokenizer};
+use standard::StandardTokenizer;
+
+/// Positions between two values of one text field, so that a phrase does not reach across them.
+pub const POSITION_GAP: usize = 100;
+
+/// Longest token of every analyzer but `keyword`, in UTF-16 units; longer words are cut in pieces.
+pub const TOKEN_LENGTH_MAX: usize = 255;
+
+/// Names a mapping may give to an analyzer.
+const NAMES: [&str; 4] = ["standard", "simple", "whitespace", "keyword"];
+
+/// Whether a mapping may name this analyzer.
+pub fn is_analyzer(name: &str) -> bool {
+    NAMES.contains(&name)
+}
+
+/// One term of a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Token {
+    /// The term as it is indexed.
+    pub text: String,
+    /// Its position, counted in tokens from 0.
+    pub position: usize,
+    /// First byte in the text.
+    pub start: usize,
+    /// Byte after the last one.
+    pub end: usize,
+}
+
+/// The tokenizers by the names that the schema uses: the analyzers of a mapping, and `raw`.
+pub fn analyzers() -> TokenizerManager {
+    let manager = TokenizerManager::new();
+    for name in NAMES {
+        manager.register(name, analyzer(name));
+    }
+    manager.register("raw", analyzer("keyword"));
+    manager
+}
+
+/// The terms of a text under an analyzer; a name that is no analyzer means `standard`.
+pub fn tokens(analyzer: &str, text: &str) -> Vec<Token> {
+    let mut found = Vec::new();
+    for_each_token(analyzer, text, |token| {
+        found.push(Token {
+            text: token.text.clone(),
+            position: token.position,
+            start: token.offset_from,
+            end: token.offset_to,
+        });
+    });
+    found
+}
+
+/// Calls `sink` with each term of the text.
+pub(crate) fn for_each_token(
+    name: &str,
+    text: &str,
+    mut sink: impl FnMut(&tantivy::tokenizer::Token),
+) {
+    let mut analyzer = analyzer(name);
+    let mut stream = analyzer.token_stream(text);
+    while stream.advance() {
+        sink(stream.token());
+    }
+}
+
+fn analyzer(name: &str) -> TextAnalyzer {
+    match name {
+        "simple" => TextAnalyzer::from(SimpleTokenizer::default()),
+        "whitespace" => TextAnalyzer::from(WhitespaceTokenizer::default()),
+        "keyword" | "raw" => TextAnalyzer::from(RawTokenizer::default()),
+        _ => TextAnalyzer::from(StandardTokenizer::default()),
+    }
+}

@@ -1,0 +1,148 @@
+//! What a document is made of, gathered while it is walked.
+
+use std::ops::Range;
+
+use tantivy::schema::{Field, OwnedValue};
+use tantivy::tokenizer::{PreTokenizedString, Token};
+
+use crate::analysis::for_each_token;
+use crate::mapping::{FieldId, FieldKind, MappedField, Mapping};
+
+/// The values of one document.
+pub(super) struct Values<'m> {
+    mapping: &'m Mapping,
+    fields: Vec<(Field, OwnedValue)>,
+    /// One bit for each field that has had a value.
+    seen: Vec<u64>,
+    /// Whether a field that treats several values together has several.
+    has_several: bool,
+    pub(super) vectors: Vec<(FieldId, Vec<f32>)>,
+}
+
+impl<'m> Values<'m> {
+    pub(super) fn new(mapping: &'m Mapping, vectors: Vec<(FieldId, Vec<f32>)>) -> Self {
+        Values {
+            mapping,
+            fields: Vec::with_capacity(mapping.fields.len().min(64)),
+            seen: vec![0; mapping.fields.len() / 64 + 1],
+            has_several: false,
+            vectors,
+        }
+    }
+
+    pub(super) fn push(&mut self, field: &MappedField, value: OwnedValue) {
+        let Some(tantivy_field) = field.field else {
+            return;
+        };
+        let number = field.id.0 as usize;
+        let bit = 1u64 << (number % 64);
+        if let Some(word) = self.seen.get_mut(number / 64) {
+            let together = matches!(
+                field.kind,
+                FieldKind::Text { .. } | FieldKind::Keyword { .. } | FieldKind::Ip
+            );
+            self.has_several |= together && *word & bit != 0;
+            *word |= bit;
+        }
+        self.fields.push((tantivy_field, value));
+    }
+
+    /// What tantivy takes.
+    pub(super) fn take_fields(&mut self) -> Vec<(Field, OwnedValue)> {
+        let fields = std::mem::take(&mut self.fields);
+        if self.has_several {
+            put_together(self.mapping, fields)
+        } else {
+            fields
+        }
+    }
+}
+
+/// Texts of one field become one value with gaps between them; keywords and addresses become sets,
+/// as their columns are in Lucene.
+fn put_together(
+    mapping: &Mapping,
+    mut values: Vec<(Field, OwnedValue)>,
+) -> Vec<(Field, OwnedValue)> {
+    values.sort_by_key(|(field, _)| field.field_id());
+    let mut out: Vec<(Field, OwnedValue)> = Vec::with_capacity(values.len());
+    let by_field = |field: Field| mapping.fields.iter().find(|f| f.field == Some(field));
+    for group in values.chunk_by(|a, b| a.0 == b.0) {
+        let field = group[0].0;
+        let mapped = by_field(field);
+        match mapped.map(|mapped| &mapped.kind) {
+            Some(FieldKind::Text { analyzer }) if group.len() > 1 => {
+                let gap = mapped.map_or(0, |mapped| mapped.settings.position_gap);
+                let texts = group.iter().filter_map(|(_, value)| match value {
+                    OwnedValue::Str(text) => Some(text.as_str()),
+                    _ => None,
+                });
+                out.push((field, OwnedValue::PreTokStr(joined(analyzer, gap, texts))));
+            }
+            Some(FieldKind::Keyword { .. } | FieldKind::Ip) => {
+                let start = out.len();
+                for value in group {
+                    if !out[start..].contains(value) {
+                        out.push(value.clone());
+                    }
+                }
+            }
+            _ => out.extend(group.iter().cloned()),
+        }
+    }
+    out
+}
+
+/// The tokens of all texts, positions of each text a gap after the one before.
+fn joined<'t>(
+    analyzer: &str,
+    gap: usize,
+    texts: impl Iterator<Item = &'t str>,
+) -> PreTokenizedString {
+    let mut tokens: Vec<Token> = Vec::new();
+    let mut first_position = 0;
+    for text in texts {
+        let mut next = first_position;
+        for_each_token(analyzer, text, |token| {
+            let mut token = token.clone();
+            token.position += first_position;
+            next = token.position + 1;
+            tokens.push(token);
+        });
+        first_position = next + gap;
+    }
+    PreTokenizedString {
+        text: String::new(),
+        tokens,
+    }
+}
+
+/// Stretches of the source that are left out, in order.
+#[derive(Default)]
+pub(super) struct Cuts(Vec<Range<usize>>);
+
+impl Cuts {
+    /// Leaves out a stretch, which begins at or after the one before.
+    pub(super) fn cut(&mut self, range: Range<usize>) {
+        match self.0.last_mut() {
+            Some(last) if last.start == range.start => last.end = range.end,
+            _ => self.0.push(range),
+        }
+    }
+
+    /// What remains; `None` when nothing is cut.
+    pub(super) fn apply(&self, source: &[u8]) -> Option<Vec<u8>> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let cut: usize = self.0.iter().map(Range::len).sum();
+        let mut out = Vec::with_capacity(source.len().saturating_sub(cut));
+        let mut at = 0;
+        for range in &self.0 {
+            out.extend_from_slice(source.get(at..range.start).unwrap_or_default());
+            at = range.end;
+        }
+        out.extend_from_slice(source.get(at..).unwrap_or_default());
+        Some(out)
+    }
+}

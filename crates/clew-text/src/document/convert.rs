@@ -1,0 +1,218 @@
+//! One JSON value for one field: the coercions that OpenSearch makes, and its words where none fits.
+
+use std::borrow::Cow;
+use std::net::{IpAddr, Ipv6Addr};
+
+use tantivy::schema::OwnedValue;
+
+use crate::mapping::{FieldKind, FloatKind, IntegerKind, MappedField};
+
+/// Bytes of the longest term that can be indexed, as in Lucene.
+pub(super) const TERM_BYTES_MAX: usize = 32_766;
+
+/// A value that is neither object nor array nor null.
+#[derive(Debug, Clone)]
+pub(super) enum Scalar<'a> {
+    Text(Cow<'a, str>),
+    /// As it is written.
+    Number(&'a str),
+    Bool(bool),
+}
+
+impl Scalar<'_> {
+    /// The value as text, which any field of text takes.
+    pub(super) fn as_str(&self) -> &str {
+        match self {
+            Scalar::Text(text) => text,
+            Scalar::Number(text) => text,
+            Scalar::Bool(true) => "true",
+            Scalar::Bool(false) => "false",
+        }
+    }
+}
+
+/// Why a value was not converted.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Misfit {
+    /// It is of the wrong kind or out of range.
+    Value(String),
+    /// It makes a term of that many bytes.
+    ImmenseTerm(usize),
+}
+
+/// What goes into tantivy; `None` when the field leaves the value out.
+pub(super) fn convert(
+    field: &MappedField,
+    scalar: &Scalar<'_>,
+) -> Result<Option<OwnedValue>, Misfit> {
+    let converted = match &field.kind {
+        FieldKind::Text { analyzer } => {
+            let text = scalar.as_str();
+            if analyzer == "keyword" {
+                check_term(text)?;
+            }
+            Some(OwnedValue::Str(text.to_string()))
+        }
+        FieldKind::Keyword { ignore_above } => keyword(scalar.as_str(), *ignore_above)?,
+        FieldKind::Integer(kind) => {
+            integer(scalar, *kind, field.settings.coerce)?.map(OwnedValue::I64)
+        }
+        FieldKind::Float(kind) => float(scalar, *kind, field.settings.coerce)?.map(OwnedValue::F64),
+        FieldKind::Boolean => Some(OwnedValue::I64(i64::from(boolean(scalar)?))),
+        FieldKind::Date { .. } => {
+            let Some(format) = field.date_format() else {
+                return misfit("date field without a format");
+            };
+            let millis = format.parse_value(scalar.as_str());
+            Some(OwnedValue::I64(
+                millis.map_err(|error| Misfit::Value(error.to_string()))?,
+            ))
+        }
+        FieldKind::Ip => Some(OwnedValue::IpAddr(address(scalar.as_str())?)),
+        FieldKind::Vector(_) => return misfit("a vector takes no single value"),
+    };
+    Ok(converted)
+}
+
+fn misfit<T>(reason: impl Into<String>) -> Result<T, Misfit> {
+    Err(Misfit::Value(reason.into()))
+}
+
+fn check_term(text: &str) -> Result<(), Misfit> {
+    if text.len() > TERM_BYTES_MAX {
+        return Err(Misfit::ImmenseTerm(text.len()));
+    }
+    Ok(())
+}
+
+fn keyword(text: &str, ignore_above: Option<u32>) -> Result<Option<OwnedValue>, Misfit> {
+    if let Some(max) = ignore_above {
+        let max = usize::try_from(max).unwrap_or(usize::MAX);
+        // A character has at least as many bytes as the UTF-16 units that are counted.
+        if text.len() > max && text.encode_utf16().count() > max {
+            return Ok(None);
+        }
+    }
+    check_term(text)?;
+    Ok(Some(OwnedValue::Str(text.to_string())))
+}
+
+fn integer(scalar: &Scalar<'_>, kind: IntegerKind, coerce: bool) -> Result<Option<i64>, Misfit> {
+    let text = match scalar {
+        Scalar::Number(text) => text,
+        Scalar::Text(text) if coerce => {
+            let text = text.trim();
+            if text.is_empty() {
+                return Ok(None);
+            }
+            text
+        }
+        Scalar::Text(_) => return misfit("Integer value passed as String"),
+        Scalar::Bool(value) => return not_numeric(*value),
+    };
+    let (min, max, name) = match kind {
+        IntegerKind::Long => (i64::MIN, i64::MAX, "a long"),
+        IntegerKind::Integer => (i32::MIN.into(), i32::MAX.into(), "an integer"),
+        IntegerKind::Short => (i16::MIN.into(), i16::MAX.into(), "a short"),
+        IntegerKind::Byte => (i8::MIN.into(), i8::MAX.into(), "a byte"),
+    };
+    let value = match text.parse::<i64>() {
+        Ok(value) => Some(value),
+        Err(_) => whole_part(text, coerce)?,
+    };
+    match value {
+        Some(value) if (min..=max).contains(&value) => Ok(Some(value)),
+        _ => misfit(format!("Value [{text}] is out of range for {name}")),
+    }
+}
+
+/// The whole part of a decimal number; `None` when it has more than 64 bits.
+fn whole_part(text: &str, coerce: bool) -> Result<Option<i64>, Misfit> {
+    let Ok(value) = fast_float2::parse::<f64, _>(text) else {
+        return misfit(format!("For input string: \"{text}\""));
+    };
+    if !value.is_finite() {
+        return misfit(format!("For input string: \"{text}\""));
+    }
+    if !coerce && value.fract() != 0.0 {
+        return misfit(format!(
+            "{text} cannot be converted to Integer without data loss"
+        ));
+    }
+    // The digits before the point are exact where the float may not be.
+    if let Some((whole, fraction)) = text.split_once('.')
+        && fraction.bytes().all(|b| b.is_ascii_digit())
+    {
+        return Ok(whole
+            .parse::<i64>()
+            .ok()
+            .or(if whole == "-" || whole.is_empty() {
+                Some(0)
+            } else {
+                None
+            }));
+    }
+    const LIMIT: f64 = 9_223_372_036_854_775_808.0;
+    if (-LIMIT..LIMIT).contains(&value) {
+        #[allow(
+            clippy::cast_possible_truncation,
+            reason = "the range was checked and the fraction is to be cut off"
+        )]
+        let whole = value as i64;
+        return Ok(Some(whole));
+    }
+    Ok(None)
+}
+
+fn not_numeric<T>(value: bool) -> Result<T, Misfit> {
+    let token = if value { "VALUE_TRUE" } else { "VALUE_FALSE" };
+    misfit(format!(
+        "Current token ({token}) not numeric, can not use numeric value accessors"
+    ))
+}
+
+fn float(scalar: &Scalar<'_>, kind: FloatKind, coerce: bool) -> Result<Option<f64>, Misfit> {
+    let text = match scalar {
+        Scalar::Number(text) => text,
+        Scalar::Text(text) if coerce => {
+            let text = text.trim();
+            if text.is_empty() {
+                return Ok(None);
+            }
+            text
+        }
+        Scalar::Text(_) => return misfit("Double value passed as String"),
+        Scalar::Bool(value) => return not_numeric(*value),
+    };
+    let (value, name) = match kind {
+        FloatKind::Double => (fast_float2::parse::<f64, _>(text), "double"),
+        FloatKind::Float => (fast_float2::parse::<f32, _>(text).map(f64::from), "float"),
+    };
+    match value {
+        Ok(value) if value.is_finite() => Ok(Some(value)),
+        Ok(_) => misfit(format!(
+            "[{name}] supports only finite values, but got [{text}]"
+        )),
+        Err(_) => misfit(format!("For input string: \"{text}\"")),
+    }
+}
+
+fn boolean(scalar: &Scalar<'_>) -> Result<bool, Misfit> {
+    match scalar {
+        Scalar::Bool(value) => Ok(*value),
+        Scalar::Text(text) if text == "true" => Ok(true),
+        Scalar::Text(text) if text == "false" || text.is_empty() => Ok(false),
+        other => misfit(format!(
+            "Failed to parse value [{}] as only [true] or [false] are allowed.",
+            other.as_str()
+        )),
+    }
+}
+
+fn address(text: &str) -> Result<Ipv6Addr, Misfit> {
+    match text.parse::<IpAddr>() {
+        Ok(IpAddr::V4(address)) => Ok(address.to_ipv6_mapped()),
+        Ok(IpAddr::V6(address)) => Ok(address),
+        Err(_) => misfit(format!("'{text}' is not an IP string literal.")),
+    }
+}

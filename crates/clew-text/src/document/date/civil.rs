@@ -1,0 +1,279 @@
+//! Calendar arithmetic on milliseconds, and the parts of a date on their way to one number.
+
+use jiff::Timestamp;
+use jiff::tz::{Offset, TimeZone};
+
+use super::Rounding;
+
+pub(super) const DAY_MS: i64 = 86_400_000;
+
+/// Largest year that is read, so that no arithmetic on milliseconds can overflow.
+const YEAR_MAX: i64 = 200_000_000;
+
+/// Days from 1970-01-01 to a date of the proleptic Gregorian calendar.
+pub(super) fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
+    // Years start in March, so that the leap day is the last of its year.
+    let year = if month <= 2 { year - 1 } else { year };
+    let era = year.div_euclid(400);
+    let year_of_era = year.rem_euclid(400);
+    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    era * 146_097 + day_of_era - 719_468
+}
+
+/// The date that many days after 1970-01-01: year, month, day.
+pub(super) fn civil_from_days(days: i64) -> (i64, i64, i64) {
+    let days = days + 719_468;
+    let era = days.div_euclid(146_097);
+    let day_of_era = days.rem_euclid(146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 {
+        shifted_month + 3
+    } else {
+        shifted_month - 9
+    };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    (year, month, day)
+}
+
+pub(super) fn is_leap(year: i64) -> bool {
+    year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+}
+
+pub(super) fn days_in_month(year: i64, month: i64) -> i64 {
+    match month {
+        2 if is_leap(year) => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+/// What clocks of the zone show, in milliseconds as if it were UTC.
+pub(super) fn to_local(millis: i64, zone: &TimeZone) -> i64 {
+    millis.saturating_add(offset_ms(millis, zone))
+}
+
+/// Milliseconds by which clocks of the zone are ahead of UTC at that time.
+pub(super) fn offset_ms(millis: i64, zone: &TimeZone) -> i64 {
+    if *zone == TimeZone::UTC {
+        return 0;
+    }
+    Timestamp::from_millisecond(millis)
+        .map_or(0, |at| i64::from(zone.to_offset(at).seconds()) * 1000)
+}
+
+/// The time at which clocks of the zone show `local`; in a gap the later, in an overlap the
+/// earlier one.
+pub(super) fn from_local(local: i64, zone: &TimeZone) -> i64 {
+    if *zone == TimeZone::UTC {
+        return local;
+    }
+    Timestamp::from_millisecond(local)
+        .and_then(|at| zone.to_timestamp(Offset::UTC.to_datetime(at)))
+        .map_or(local, Timestamp::as_millisecond)
+}
+
+/// Parts of a date, as far as a text names them.
+#[derive(Debug, Default)]
+pub(super) struct Fields {
+    pub(super) year: Option<i64>,
+    pub(super) month: Option<i64>,
+    pub(super) day: Option<i64>,
+    pub(super) day_of_year: Option<i64>,
+    pub(super) hour: Option<i64>,
+    /// Hour of a half day, 1 to 12, and which half.
+    pub(super) half_hour: Option<i64>,
+    pub(super) afternoon: Option<bool>,
+    pub(super) minute: Option<i64>,
+    pub(super) second: Option<i64>,
+    pub(super) nanos: Option<i64>,
+    pub(super) zone: Option<TimeZone>,
+}
+
+impl Fields {
+    /// The time they name. Parts that are missing after the last one named are the first or the
+    /// last possible, as `rounding` says; `None` when a part is out of its range.
+    pub(super) fn resolve(&self, rounding: Rounding, zone: &TimeZone) -> Option<i64> {
+        let up = rounding == Rounding::Up;
+        let year = self.year.unwrap_or(1970);
+        if !(-YEAR_MAX..=YEAR_MAX).contains(&year) {
+            return None;
+        }
+        let days = self.days(year, up)?;
+        // A time of day without minutes ends with its hour, but a date alone with its day.
+        let or = |value: Option<i64>, last: i64| value.unwrap_or(if up { last } else { 0 });
+        let hour = or(self.hour_of_day()?, 23);
+        let minute = or(self.minute, 59);
+        let second = or(self.second, 59);
+        let millis = or(self.nanos.map(|nanos| nanos / 1_000_000), 999);
+        let in_range = (0..24).contains(&hour)
+            && (0..60).contains(&minute)
+            && (0..60).contains(&second)
+            && (0..1000).contains(&millis);
+        if !in_range {
+            return None;
+        }
+        let local = days * DAY_MS + hour * 3_600_000 + minute * 60_000 + second * 1000 + millis;
+        Some(from_local(local, self.zone.as_ref().unwrap_or(zone)))
+    }
+
+    fn days(&self, year: i64, up: bool) -> Option<i64> {
+        if let Some(day) = self.day_of_year {
+            let last = 365 + i64::from(is_leap(year));
+            return (1..=last)
+                .contains(&day)
+                .then(|| days_from_civil(year, 1, 1) + day - 1);
+        }
+        // A text that names only a time of day means the first day of 1970 whatever the rounding.
+        let up = up && self.year.is_some();
+        let month = self.month.unwrap_or(if up { 12 } else { 1 });
+        if !(1..=12).contains(&month) {
+            return None;
+        }
+        let last = days_in_month(year, month);
+        let day = self.day.unwrap_or(if up { last } else { 1 });
+        (1..=last)
+            .contains(&day)
+            .then(|| days_from_civil(year, month, day))
+    }
+
+    /// The hour, if one is named; the outer `None` says that its parts are out of range.
+    fn hour_of_day(&self) -> Option<Option<i64>> {
+        let Some(half_hour) = self.half_hour else {
+            return Some(self.hour);
+        };
+        if !(1..=12).contains(&half_hour) {
+            return None;
+        }
+        let afternoon = self.afternoon.unwrap_or(false);
+        Some(Some(half_hour % 12 + if afternoon { 12 } else { 0 }))
+    }
+}
+
+/// A text being read from left to right.
+#[derive(Clone)]
+pub(super) struct Reader<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        Reader {
+            rest: text.as_bytes(),
+        }
+    }
+
+    pub(super) fn is_at_end(&self) -> bool {
+        self.rest.is_empty()
+    }
+
+    pub(super) fn peek(&self) -> Option<u8> {
+        self.rest.first().copied()
+    }
+
+    /// Takes the byte if it is next.
+    pub(super) fn take(&mut self, byte: u8) -> bool {
+        let found = self.peek() == Some(byte);
+        if found {
+            self.rest = &self.rest[1..];
+        }
+        found
+    }
+
+    /// Takes the text if it is next, in any case of its ASCII letters.
+    pub(super) fn take_text(&mut self, text: &str) -> bool {
+        let found = self
+            .rest
+            .get(..text.len())
+            .is_some_and(|next| next.eq_ignore_ascii_case(text.as_bytes()));
+        if found {
+            self.rest = &self.rest[text.len()..];
+        }
+        found
+    }
+
+    /// Takes bytes as long as they belong.
+    pub(super) fn take_while(&mut self, belongs: impl Fn(u8) -> bool) -> &'a [u8] {
+        let length = self.rest.iter().take_while(|b| belongs(**b)).count();
+        let (taken, rest) = self.rest.split_at(length);
+        self.rest = rest;
+        taken
+    }
+
+    /// A number of `min` to `max` digits; takes as many as there are.
+    pub(super) fn number(&mut self, min: usize, max: usize) -> Option<i64> {
+        let digits = self
+            .rest
+            .iter()
+            .take(max)
+            .take_while(|b| b.is_ascii_digit())
+            .count();
+        if digits < min {
+            return None;
+        }
+        let (taken, rest) = self.rest.split_at(digits);
+        self.rest = rest;
+        Some(taken.iter().fold(0, |n, b| n * 10 + i64::from(b - b'0')))
+    }
+
+    /// A year: `min` to 4 digits, or a sign and up to 9.
+    pub(super) fn year(&mut self, min: usize) -> Option<i64> {
+        if self.take(b'-') {
+            return self.number(4, 9).map(|year| -year);
+        }
+        let max = if self.take(b'+') { 9 } else { 4 };
+        self.number(min, max)
+    }
+
+    /// Digits after a decimal sign, as nanoseconds.
+    pub(super) fn fraction(&mut self, min: usize, max: usize) -> Option<i64> {
+        let before = self.rest.len();
+        let value = self.number(min, max)?;
+        let digits = before - self.rest.len();
+        Some((digits..9).fold(value, |n, _| n * 10))
+    }
+
+    /// `Z`, or an offset such as `+01`, `+0130`, `-01:30`.
+    pub(super) fn offset(&mut self) -> Option<TimeZone> {
+        if self.take(b'Z') || self.take(b'z') {
+            return Some(TimeZone::UTC);
+        }
+        let negative = self.peek() == Some(b'-');
+        if !self.take(b'+') && !self.take(b'-') {
+            return None;
+        }
+        let hours = self.number(2, 2)?;
+        let minutes = if self.take(b':') {
+            self.number(2, 2)?
+        } else {
+            self.number(2, 2).unwrap_or(0)
+        };
+        if hours > 18 || minutes > 59 {
+            return None;
+        }
+        let seconds = i32::try_from(hours * 3600 + minutes * 60).ok()?;
+        let offset = Offset::from_seconds(if negative { -seconds } else { seconds }).ok()?;
+        Some(if seconds == 0 {
+            TimeZone::UTC
+        } else {
+            TimeZone::fixed(offset)
+        })
+    }
+}
+
+/// An offset as `+01:30` (or without the colon).
+pub(super) fn write_offset(offset_ms: i64, colon: bool) -> String {
+    let minutes = offset_ms.abs() / 60_000;
+    format!(
+        "{}{:02}{}{:02}",
+        if offset_ms < 0 { '-' } else { '+' },
+        minutes / 60,
+        if colon { ":" } else { "" },
+        minutes % 60
+    )
+}

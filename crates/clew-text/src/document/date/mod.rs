@@ -1,0 +1,194 @@
+//! Dates as text: the formats a mapping names, from and to milliseconds since the epoch, and the
+//! date arithmetic of queries. Names, patterns and leniency follow what OpenSearch documents.
+
+mod civil;
+mod iso;
+mod math;
+mod pattern;
+#[cfg(test)]
+mod tests;
+
+use jiff::tz::TimeZone;
+
+pub use math::Rounding;
+
+use civil::{Fields, Reader};
+use pattern::Pattern;
+
+/// The format of a date field that names none.
+pub const DATE_FORMAT_DEFAULT: &str = "strict_date_optional_time||epoch_millis";
+
+/// Why a date or its format was refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DateError {
+    /// No alternative of the format reads the text.
+    #[error("failed to parse date field [{text}] with format [{format}]")]
+    Value {
+        /// What was read.
+        text: String,
+        /// The format as the mapping has it.
+        format: String,
+    },
+    /// The format itself is not understood.
+    #[error("Invalid format: [{format}]: {reason}")]
+    Format {
+        /// The alternative that is wrong.
+        format: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The arithmetic behind the date is not understood.
+    #[error("operator not supported for date math [{expression}]")]
+    Math {
+        /// What follows the date.
+        expression: String,
+    },
+}
+
+/// A format, or several joined by `||`, of which the first writes and the first that fits reads.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DateFormat {
+    source: String,
+    alternatives: Vec<Alternative>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Alternative {
+    Iso(iso::Strictness),
+    EpochMillis,
+    EpochSecond,
+    Pattern(Pattern),
+}
+
+impl DateFormat {
+    /// Understands a format as it stands in a mapping or a query.
+    ///
+    /// # Errors
+    /// [`DateError::Format`] when a name or a pattern letter is unknown.
+    pub fn parse(format: &str) -> Result<DateFormat, DateError> {
+        let alternatives = format
+            .split("||")
+            .map(|one| Alternative::parse(one.trim()))
+            .collect::<Result<Vec<_>, _>>()?;
+        Ok(DateFormat {
+            source: format.to_string(),
+            alternatives,
+        })
+    }
+
+    /// The format as it was written.
+    pub fn as_str(&self) -> &str {
+        &self.source
+    }
+
+    /// Milliseconds since the epoch; parts that the text leaves out are the earliest possible, and
+    /// a missing zone is UTC.
+    ///
+    /// # Errors
+    /// [`DateError::Value`] when no alternative fits.
+    pub fn parse_value(&self, text: &str) -> Result<i64, DateError> {
+        self.read(text, Rounding::Down, &TimeZone::UTC)
+    }
+
+    /// The same in text.
+    pub fn format_millis(&self, millis: i64) -> String {
+        self.format_millis_in(millis, &TimeZone::UTC)
+    }
+
+    /// The same in text, as clocks of the zone show it.
+    pub fn format_millis_in(&self, millis: i64, zone: &TimeZone) -> String {
+        match self.alternatives.first() {
+            Some(Alternative::EpochMillis) => millis.to_string(),
+            Some(Alternative::EpochSecond) if millis % 1000 == 0 => (millis / 1000).to_string(),
+            Some(Alternative::EpochSecond) => {
+                let sign = if millis < 0 { "-" } else { "" };
+                let millis = millis.unsigned_abs();
+                let text = format!("{sign}{}.{:03}", millis / 1000, millis % 1000);
+                text.trim_end_matches('0').to_string()
+            }
+            Some(Alternative::Pattern(pattern)) => pattern.format(millis, zone),
+            Some(Alternative::Iso(_)) | None => iso::format(millis, zone),
+        }
+    }
+
+    /// Reads a date with the first alternative that fits.
+    fn read(&self, text: &str, rounding: Rounding, zone: &TimeZone) -> Result<i64, DateError> {
+        self.alternatives
+            .iter()
+            .find_map(|alternative| alternative.read(text, rounding, zone))
+            .ok_or_else(|| DateError::Value {
+                text: text.to_string(),
+                format: self.source.clone(),
+            })
+    }
+}
+
+impl Default for DateFormat {
+    fn default() -> Self {
+        DateFormat {
+            source: DATE_FORMAT_DEFAULT.to_string(),
+            alternatives: vec![
+                Alternative::Iso(iso::Strictness::Strict),
+                Alternative::EpochMillis,
+            ],
+        }
+    }
+}
+
+impl Alternative {
+    fn parse(name: &str) -> Result<Alternative, DateError> {
+        Ok(match name {
+            "strict_date_optional_time" | "strict_date_optional_time_nanos" | "iso8601" => {
+                Alternative::Iso(iso::Strictness::Strict)
+            }
+            "date_optional_time" | "dateOptionalTime" | "rfc3339_lenient" => {
+                Alternative::Iso(iso::Strictness::Lenient)
+            }
+            "epoch_millis" => Alternative::EpochMillis,
+            "epoch_second" => Alternative::EpochSecond,
+            _ => {
+                let written = pattern::named(name).unwrap_or(name);
+                let pattern = Pattern::parse(written).map_err(|reason| DateError::Format {
+                    format: name.to_string(),
+                    reason,
+                })?;
+                Alternative::Pattern(pattern)
+            }
+        })
+    }
+
+    fn read(&self, text: &str, rounding: Rounding, zone: &TimeZone) -> Option<i64> {
+        let mut fields = Fields::default();
+        let mut reader = Reader::new(text);
+        match self {
+            Alternative::EpochMillis => return epoch(text, 0),
+            Alternative::EpochSecond => return epoch(text, 3),
+            Alternative::Iso(strictness) => iso::read(&mut reader, &mut fields, *strictness)?,
+            Alternative::Pattern(pattern) => pattern.read(&mut reader, &mut fields)?,
+        }
+        if !reader.is_at_end() {
+            return None;
+        }
+        fields.resolve(rounding, zone)
+    }
+}
+
+/// A decimal number times ten to the power of `shift`, whole milliseconds.
+fn epoch(text: &str, shift: usize) -> Option<i64> {
+    let (negative, digits) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text),
+    };
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, "0"));
+    let all_digits = |s: &str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit());
+    if !all_digits(whole) || !all_digits(fraction) || whole.len() > 18 || fraction.len() > 9 {
+        return None;
+    }
+    let mut millis: i64 = whole.parse().ok()?;
+    for place in 0..shift {
+        let digit = fraction.as_bytes().get(place).map_or(0, |b| b - b'0');
+        millis = millis.checked_mul(10)?.checked_add(i64::from(digit))?;
+    }
+    Some(if negative { -millis } else { millis })
+}

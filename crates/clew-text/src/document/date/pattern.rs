@@ -1,0 +1,371 @@
+//! Date patterns of Java's kind: letters are parts, repeated for their width, quotes hold literal
+//! text, brackets what may be missing.
+
+use jiff::tz::TimeZone;
+
+use super::civil::{
+    DAY_MS, Fields, Reader, civil_from_days, days_from_civil, offset_ms, to_local, write_offset,
+};
+
+const MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+const DAYS: [&str; 7] = [
+    "Monday",
+    "Tuesday",
+    "Wednesday",
+    "Thursday",
+    "Friday",
+    "Saturday",
+    "Sunday",
+];
+
+/// A pattern that can read and write.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Pattern(Vec<Item>);
+
+#[derive(Debug, Clone, PartialEq)]
+enum Item {
+    Literal(String),
+    Part { letter: char, width: usize },
+    Optional(Vec<Item>),
+}
+
+/// The pattern behind a format's name.
+pub(super) fn named(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "basic_date" => "yyyyMMdd",
+        "basic_date_time" => "yyyyMMdd'T'HHmmss.SSSX",
+        "basic_date_time_no_millis" => "yyyyMMdd'T'HHmmssX",
+        "basic_ordinal_date" => "yyyyDDD",
+        "basic_time" => "HHmmss.SSSX",
+        "basic_time_no_millis" => "HHmmssX",
+        "strict_date" | "strict_year_month_day" => "yyyy-MM-dd",
+        "date" | "year_month_day" => "y-M-d",
+        "strict_year_month" => "yyyy-MM",
+        "year_month" => "y-M",
+        "strict_year" => "yyyy",
+        "year" => "y",
+        "strict_date_hour" => "yyyy-MM-dd'T'HH",
+        "date_hour" => "y-M-d'T'H",
+        "strict_date_hour_minute" => "yyyy-MM-dd'T'HH:mm",
+        "date_hour_minute" => "y-M-d'T'H:m",
+        "strict_date_hour_minute_second" => "yyyy-MM-dd'T'HH:mm:ss",
+        "date_hour_minute_second" => "y-M-d'T'H:m:s",
+        "strict_date_hour_minute_second_millis" | "strict_date_hour_minute_second_fraction" => {
+            "yyyy-MM-dd'T'HH:mm:ss.SSS"
+        }
+        "date_hour_minute_second_millis" | "date_hour_minute_second_fraction" => {
+            "y-M-d'T'H:m:s.SSS"
+        }
+        "strict_date_time" => "yyyy-MM-dd'T'HH:mm:ss.SSSXXX",
+        "date_time" => "y-M-d'T'H:m:s.SSSXXX",
+        "strict_date_time_no_millis" => "yyyy-MM-dd'T'HH:mm:ssXXX",
+        "date_time_no_millis" => "y-M-d'T'H:m:sXXX",
+        "strict_hour" => "HH",
+        "hour" => "H",
+        "strict_hour_minute" => "HH:mm",
+        "hour_minute" => "H:m",
+        "strict_hour_minute_second" => "HH:mm:ss",
+        "hour_minute_second" => "H:m:s",
+        "strict_ordinal_date" => "yyyy-DDD",
+        "ordinal_date" => "y-D",
+        "strict_time" => "HH:mm:ss.SSSXXX",
+        "time" => "H:m:s.SSSXXX",
+        "strict_time_no_millis" => "HH:mm:ssXXX",
+        "time_no_millis" => "H:m:sXXX",
+        _ => return None,
+    })
+}
+
+impl Pattern {
+    /// Understands a pattern; the error is a reason.
+    pub(super) fn parse(pattern: &str) -> Result<Pattern, String> {
+        if pattern.is_empty() {
+            return Err("No date pattern provided".to_string());
+        }
+        let characters: Vec<char> = pattern.chars().collect();
+        // Each open bracket holds the items before it; deep nesting has no use.
+        let mut open: Vec<Vec<Item>> = Vec::new();
+        let mut items = Vec::new();
+        let mut at = 0;
+        while let Some(&character) = characters.get(at) {
+            let same = characters[at..]
+                .iter()
+                .take_while(|c| **c == character)
+                .count();
+            match character {
+                '\'' => {
+                    let (text, length) = quoted(&characters[at..])?;
+                    push_literal(&mut items, &text);
+                    at += length;
+                    continue;
+                }
+                '[' => {
+                    open.push(std::mem::take(&mut items));
+                    at += 1;
+                    continue;
+                }
+                ']' => {
+                    let before = open
+                        .pop()
+                        .ok_or("Pattern invalid as it contains ] without previous [")?;
+                    let inside = std::mem::replace(&mut items, before);
+                    items.push(Item::Optional(inside));
+                    at += 1;
+                    continue;
+                }
+                letter if letter.is_ascii_alphabetic() => {
+                    if !"yuMLdDHhKkmsSaEZXxzVn".contains(letter) || same > 9 {
+                        return Err(format!("Unknown pattern letter: {letter}"));
+                    }
+                    let width = same;
+                    items.push(Item::Part { letter, width });
+                }
+                other => push_literal(&mut items, &other.to_string().repeat(same)),
+            }
+            at += same;
+        }
+        // As in Java, an open bracket may stay open.
+        while let Some(before) = open.pop() {
+            let inside = std::mem::replace(&mut items, before);
+            items.push(Item::Optional(inside));
+        }
+        Ok(Pattern(items))
+    }
+
+    /// Reads what the pattern describes; `None` when the text differs.
+    pub(super) fn read(&self, reader: &mut Reader<'_>, fields: &mut Fields) -> Option<()> {
+        read_items(&self.0, reader, fields)
+    }
+
+    /// Writes the time as clocks of the zone show it.
+    pub(super) fn format(&self, millis: i64, zone: &TimeZone) -> String {
+        let moment = Moment::new(millis, zone);
+        let mut out = String::new();
+        write_items(&self.0, &moment, &mut out);
+        out
+    }
+}
+
+/// The text between quotes (a quote alone for two of them) and how many characters it took.
+fn quoted(from: &[char]) -> Result<(String, usize), String> {
+    let mut text = String::new();
+    let mut at = 1;
+    loop {
+        match (from.get(at), from.get(at + 1)) {
+            (Some('\''), Some('\'')) if at > 1 => {
+                text.push('\'');
+                at += 2;
+            }
+            (Some('\''), _) if at == 1 => return Ok(("'".to_string(), 2)),
+            (Some('\''), _) => return Ok((text, at + 1)),
+            (Some(c), _) => {
+                text.push(*c);
+                at += 1;
+            }
+            (None, _) => return Err("Pattern ends with an incomplete string literal".to_string()),
+        }
+    }
+}
+
+fn push_literal(items: &mut Vec<Item>, text: &str) {
+    match items.last_mut() {
+        Some(Item::Literal(before)) => before.push_str(text),
+        _ => items.push(Item::Literal(text.to_string())),
+    }
+}
+
+fn read_items(items: &[Item], reader: &mut Reader<'_>, fields: &mut Fields) -> Option<()> {
+    for (index, item) in items.iter().enumerate() {
+        match item {
+            Item::Literal(text) => {
+                if !reader.take_text(text) {
+                    return None;
+                }
+            }
+            Item::Optional(inside) => {
+                let before = reader.clone();
+                if read_items(inside, reader, fields).is_none() {
+                    *reader = before;
+                }
+            }
+            Item::Part { letter, width } => {
+                // A number right before another one must not swallow its digits.
+                let fixed = matches!(
+                    items.get(index + 1),
+                    Some(Item::Part { letter, .. }) if "yuMdDHhmsS".contains(*letter)
+                );
+                read_part(*letter, *width, fixed, reader, fields)?;
+            }
+        }
+    }
+    Some(())
+}
+
+fn read_part(
+    letter: char,
+    width: usize,
+    fixed: bool,
+    reader: &mut Reader<'_>,
+    fields: &mut Fields,
+) -> Option<()> {
+    // One letter stands for as many digits as there are, more for exactly that many.
+    let max = if width == 1 && !fixed { 3 } else { width };
+    let mut number = || reader.number(width, max);
+    match letter {
+        'y' | 'u' if width == 2 => fields.year = Some(2000 + number()?),
+        'y' | 'u' if fixed => fields.year = Some(number()?),
+        'y' | 'u' => fields.year = Some(reader.year(width)?),
+        'M' | 'L' if width >= 3 => fields.month = Some(read_name(&MONTHS, width, reader)?),
+        'M' | 'L' => fields.month = Some(number()?),
+        'd' => fields.day = Some(number()?),
+        'D' => fields.day_of_year = Some(number()?),
+        'H' => fields.hour = Some(number()?),
+        'k' => fields.hour = Some(number()? % 24),
+        'h' => fields.half_hour = Some(number()?),
+        'K' => fields.half_hour = Some(number()?).map(|hour| if hour == 0 { 12 } else { hour }),
+        'm' => fields.minute = Some(number()?),
+        's' => fields.second = Some(number()?),
+        'S' => fields.nanos = Some(reader.fraction(width, width)?),
+        'n' => fields.nanos = Some(reader.number(1, 9)?),
+        'a' => fields.afternoon = Some(read_half(reader)?),
+        'E' => {
+            read_name(&DAYS, width.max(3), reader)?;
+        }
+        'z' | 'V' => fields.zone = Some(read_zone(reader)?),
+        _ => fields.zone = Some(reader.offset()?),
+    }
+    Some(())
+}
+
+/// The number, from 1, of a name, in full or its first three letters.
+fn read_name(names: &[&str], width: usize, reader: &mut Reader<'_>) -> Option<i64> {
+    let found = names.iter().position(|name| {
+        let written = if width >= 4 { name } else { &name[..3] };
+        reader.take_text(written)
+    })?;
+    i64::try_from(found + 1).ok()
+}
+
+fn read_half(reader: &mut Reader<'_>) -> Option<bool> {
+    if reader.take_text("AM") {
+        Some(false)
+    } else if reader.take_text("PM") {
+        Some(true)
+    } else {
+        None
+    }
+}
+
+fn read_zone(reader: &mut Reader<'_>) -> Option<TimeZone> {
+    if matches!(reader.peek(), Some(b'+' | b'-')) {
+        return reader.offset();
+    }
+    let name = reader.take_while(|b| b.is_ascii_alphanumeric() || b"/_-+".contains(&b));
+    match std::str::from_utf8(name).ok()? {
+        "Z" | "UTC" | "GMT" | "UT" => Some(TimeZone::UTC),
+        name => TimeZone::get(name).ok(),
+    }
+}
+
+/// A time taken apart for writing.
+struct Moment {
+    year: i64,
+    month: i64,
+    day: i64,
+    days: i64,
+    time: i64,
+    offset_ms: i64,
+}
+
+impl Moment {
+    fn new(millis: i64, zone: &TimeZone) -> Moment {
+        let local = to_local(millis, zone);
+        let days = local.div_euclid(DAY_MS);
+        let (year, month, day) = civil_from_days(days);
+        Moment {
+            year,
+            month,
+            day,
+            days,
+            time: local.rem_euclid(DAY_MS),
+            offset_ms: offset_ms(millis, zone),
+        }
+    }
+
+    fn hour(&self) -> i64 {
+        self.time / 3_600_000
+    }
+
+    fn number(&self, letter: char) -> i64 {
+        match letter {
+            'M' | 'L' => self.month,
+            'd' => self.day,
+            'D' => self.days - days_from_civil(self.year, 1, 1) + 1,
+            'H' => self.hour(),
+            'k' => (self.hour() + 23) % 24 + 1,
+            'h' => (self.hour() + 11) % 12 + 1,
+            'K' => self.hour() % 12,
+            'm' => self.time / 60_000 % 60,
+            's' => self.time / 1000 % 60,
+            'n' => self.time % 1000 * 1_000_000,
+            _ => self.year,
+        }
+    }
+}
+
+fn write_items(items: &[Item], moment: &Moment, out: &mut String) {
+    for item in items {
+        match item {
+            Item::Literal(text) => out.push_str(text),
+            Item::Optional(inside) => write_items(inside, moment, out),
+            Item::Part { letter, width } => out.push_str(&write_part(*letter, *width, moment)),
+        }
+    }
+}
+
+fn write_part(letter: char, width: usize, moment: &Moment) -> String {
+    let name = |names: &[&str], index: i64| {
+        let full = usize::try_from(index).map_or("", |index| names[index]);
+        let written = if width >= 4 { full } else { &full[..3] };
+        written.to_string()
+    };
+    match letter {
+        'y' | 'u' if width == 2 => format!("{:02}", moment.year.rem_euclid(100)),
+        'M' | 'L' if width >= 3 => name(&MONTHS, moment.month - 1),
+        'E' => name(&DAYS, (moment.days + 3).rem_euclid(7)),
+        'a' => if moment.hour() < 12 { "AM" } else { "PM" }.to_string(),
+        'S' => {
+            let nanos = format!("{:03}000000", moment.time % 1000);
+            nanos[..width.min(9)].to_string()
+        }
+        'z' | 'V' | 'X' if moment.offset_ms == 0 => {
+            if letter == 'X' { "Z" } else { "UTC" }.to_string()
+        }
+        'X' | 'x' if width == 1 && moment.offset_ms % 3_600_000 == 0 => {
+            write_offset(moment.offset_ms, false)[..3].to_string()
+        }
+        'Z' | 'X' | 'x' => {
+            let colon = if letter == 'Z' {
+                width >= 5
+            } else {
+                width == 3 || width == 5
+            };
+            write_offset(moment.offset_ms, colon)
+        }
+        'z' | 'V' => write_offset(moment.offset_ms, true),
+        _ => format!("{:0width$}", moment.number(letter)),
+    }
+}

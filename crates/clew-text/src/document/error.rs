@@ -1,0 +1,154 @@
+//! Why a document was refused, in the words that OpenSearch's clients look for.
+
+use super::json::JsonError;
+
+/// Why a document was refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DocumentError {
+    /// The text is no JSON.
+    #[error("failed to parse: {reason} at line {line}, column {column}")]
+    Malformed {
+        /// What is wrong there.
+        reason: String,
+        /// The byte where it is.
+        offset: usize,
+        /// Its line, from 1.
+        line: usize,
+        /// Its column in bytes, from 1.
+        column: usize,
+    },
+    /// The text is JSON, but not an object.
+    #[error("failed to parse: document is not an object")]
+    NotAnObject,
+    /// A value does not fit its field.
+    #[error(
+        "failed to parse field [{field}] of type [{type_name}]. Preview of field's value: '{preview}': {cause}"
+    )]
+    Field {
+        /// The field's path.
+        field: String,
+        /// Its type.
+        type_name: &'static str,
+        /// The beginning of the value.
+        preview: String,
+        /// Why it does not fit.
+        cause: String,
+    },
+    /// A value stands where the mapping has an object.
+    #[error(
+        "object mapping for [{field}] tried to parse field [{field}] as object, but found a concrete value"
+    )]
+    NotAnObjectField {
+        /// The object's path.
+        field: String,
+    },
+    /// The mapping takes no more fields.
+    #[error(
+        "mapping set to strict, dynamic introduction of [{field}] within [{within}] is not allowed"
+    )]
+    Strict {
+        /// The name that is unknown.
+        field: String,
+        /// The object that it is in, `_doc` for the document itself.
+        within: String,
+    },
+    /// A term is too long to be indexed.
+    #[error(
+        "Document contains at least one immense term in field=\"{field}\" (whose UTF8 encoding is longer than the max length {max}), all of which were skipped. Please correct the analyzer to not produce such terms. bytes can be at most {max} in length; got {length}"
+    )]
+    ImmenseTerm {
+        /// The field's path.
+        field: String,
+        /// Bytes of the term.
+        length: usize,
+        /// Bytes that a term may have.
+        max: usize,
+    },
+    /// The document has a field that only the server may set.
+    #[error(
+        "Field [{field}] is a metadata field and cannot be added inside a document. Use the index API request parameters."
+    )]
+    Metadata {
+        /// Its name.
+        field: String,
+    },
+    /// The document's names or vectors contradict the mapping.
+    #[error("{reason}")]
+    Refused {
+        /// In which way.
+        reason: String,
+    },
+}
+
+impl DocumentError {
+    /// OpenSearch's name for this kind of error.
+    pub fn error_type(&self) -> &'static str {
+        match self {
+            DocumentError::Strict { .. } => "strict_dynamic_mapping_exception",
+            DocumentError::ImmenseTerm { .. } => "illegal_argument_exception",
+            _ => "mapper_parsing_exception",
+        }
+    }
+
+    /// OpenSearch's sentence for it, which may name the document.
+    pub fn reason(&self, id: &str) -> String {
+        match self {
+            DocumentError::Malformed { .. } | DocumentError::NotAnObject => {
+                "failed to parse".to_string()
+            }
+            DocumentError::Field {
+                field,
+                type_name,
+                preview,
+                ..
+            } => format!(
+                "failed to parse field [{field}] of type [{type_name}] in document with id '{id}'. Preview of field's value: '{preview}'"
+            ),
+            other => other.to_string(),
+        }
+    }
+
+    /// What OpenSearch shows under `caused_by`: type and reason.
+    pub fn cause(&self) -> Option<(&'static str, String)> {
+        match self {
+            DocumentError::Malformed {
+                reason,
+                line,
+                column,
+                ..
+            } => Some((
+                "json_parse_exception",
+                format!("{reason}\n at [Source: (byte[]); line: {line}, column: {column}]"),
+            )),
+            DocumentError::NotAnObject => Some((
+                "not_x_content_exception",
+                "Compressor detection can only be called on some xcontent bytes or compressed xcontent bytes".to_string(),
+            )),
+            DocumentError::Field { cause, .. } => {
+                let kind = if cause.starts_with("For input string") {
+                    "number_format_exception"
+                } else {
+                    "illegal_argument_exception"
+                };
+                Some((kind, cause.clone()))
+            }
+            _ => None,
+        }
+    }
+
+    /// The error of a reader, with the line and column of its place.
+    pub(super) fn malformed(error: JsonError, source: &[u8]) -> Self {
+        let before = &source[..error.offset.min(source.len())];
+        let line_start = before
+            .iter()
+            .rposition(|b| *b == b'\n')
+            .map_or(0, |at| at + 1);
+        DocumentError::Malformed {
+            reason: error.reason,
+            offset: error.offset,
+            line: before.iter().filter(|b| **b == b'\n').count() + 1,
+            column: before.len() - line_start + 1,
+        }
+    }
+}

@@ -1,0 +1,366 @@
+//! A reader that walks JSON text in place: it hands out slices and positions, so that vectors can be
+//! read straight from their digits and cut out of the source, and nothing else is ever copied.
+
+use std::borrow::Cow;
+
+/// Where and why text is no JSON.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct JsonError {
+    pub(super) offset: usize,
+    pub(super) reason: String,
+}
+
+/// Arrays and objects inside each other that are read.
+pub(super) const NESTING_MAX: usize = 100;
+
+/// What stands at the reader's place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Object,
+    Array,
+    Text,
+    Number,
+    Bool,
+    Null,
+}
+
+/// A name of an object, with the byte it starts at.
+pub(super) struct Member<'a> {
+    pub(super) name: Cow<'a, str>,
+    pub(super) start: usize,
+}
+
+/// JSON text and a place in it.
+#[derive(Clone)]
+pub(super) struct JsonReader<'a> {
+    text: &'a str,
+    pub(super) at: usize,
+}
+
+type Result<T> = std::result::Result<T, JsonError>;
+
+impl<'a> JsonReader<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Result<Self> {
+        let text = std::str::from_utf8(bytes).map_err(|error| JsonError {
+            offset: error.valid_up_to(),
+            reason: "Invalid UTF-8".to_string(),
+        })?;
+        Ok(JsonReader { text, at: 0 })
+    }
+
+    /// The text between two places that this reader was at.
+    pub(super) fn text(&self, start: usize, end: usize) -> &'a str {
+        self.text.get(start..end).unwrap_or_default()
+    }
+
+    pub(super) fn bytes(&self) -> &'a [u8] {
+        self.text.as_bytes()
+    }
+
+    pub(super) fn fail<T>(&self, reason: impl Into<String>) -> Result<T> {
+        Err(JsonError {
+            offset: self.at,
+            reason: reason.into(),
+        })
+    }
+
+    fn unexpected<T>(&self, wanted: &str) -> Result<T> {
+        let rest = self.text.get(self.at..).unwrap_or_default();
+        match rest.chars().next() {
+            Some(found) => self.fail(format!(
+                "Unexpected character ('{}' (code {})): expected {wanted}",
+                found.escape_default(),
+                u32::from(found)
+            )),
+            None => self.fail(format!("Unexpected end-of-input: expected {wanted}")),
+        }
+    }
+
+    fn byte(&self) -> Option<u8> {
+        self.bytes().get(self.at).copied()
+    }
+
+    fn skip_space(&mut self) {
+        while let Some(b' ' | b'\n' | b'\r' | b'\t') = self.byte() {
+            self.at += 1;
+        }
+    }
+
+    /// What the next value is, without reading it.
+    pub(super) fn kind(&mut self) -> Result<Kind> {
+        self.skip_space();
+        match self.byte() {
+            Some(b'{') => Ok(Kind::Object),
+            Some(b'[') => Ok(Kind::Array),
+            Some(b'"') => Ok(Kind::Text),
+            Some(b'-' | b'0'..=b'9') => Ok(Kind::Number),
+            Some(b't' | b'f') => Ok(Kind::Bool),
+            Some(b'n') => Ok(Kind::Null),
+            _ => self.unexpected("a valid value"),
+        }
+    }
+
+    /// Reads `{` or `[`, which [`kind`](Self::kind) has seen.
+    pub(super) fn open(&mut self) {
+        self.at += 1;
+    }
+
+    /// The next name of an object with its colon, or its end.
+    pub(super) fn member(&mut self, is_first: bool) -> Result<Option<Member<'a>>> {
+        self.skip_space();
+        if self.byte() == Some(b'}') {
+            self.at += 1;
+            return Ok(None);
+        }
+        if !is_first {
+            if self.byte() != Some(b',') {
+                return self.unexpected("comma to separate Object entries");
+            }
+            self.at += 1;
+            self.skip_space();
+        }
+        if self.byte() != Some(b'"') {
+            return self.unexpected("double-quote to start field name");
+        }
+        let start = self.at;
+        let name = self.string()?;
+        self.skip_space();
+        if self.byte() != Some(b':') {
+            return self.unexpected("a colon to separate field name and value");
+        }
+        self.at += 1;
+        Ok(Some(Member { name, start }))
+    }
+
+    /// Whether an array has another element, before which the reader then stands.
+    pub(super) fn element(&mut self, is_first: bool) -> Result<bool> {
+        self.skip_space();
+        if self.byte() == Some(b']') {
+            self.at += 1;
+            return Ok(false);
+        }
+        if !is_first {
+            if self.byte() != Some(b',') {
+                return self.unexpected("comma to separate Array entries");
+            }
+            self.at += 1;
+        }
+        Ok(true)
+    }
+
+    /// Reads text in quotes, which [`kind`](Self::kind) has seen.
+    pub(super) fn string(&mut self) -> Result<Cow<'a, str>> {
+        let start = self.at + 1;
+        self.at = start;
+        match self.skip_plain()? {
+            b'"' => {
+                let text = self.text(start, self.at);
+                self.at += 1;
+                Ok(Cow::Borrowed(text))
+            }
+            _ => self.escaped_string(start).map(Cow::Owned),
+        }
+    }
+
+    /// Goes to the next quote or backslash of a text.
+    fn skip_plain(&mut self) -> Result<u8> {
+        let rest = &self.bytes()[self.at.min(self.text.len())..];
+        let stops = |b: &u8| matches!(b, b'"' | b'\\' | 0..=0x1f);
+        match rest.iter().position(stops) {
+            Some(length) => {
+                self.at += length;
+                match rest[length] {
+                    byte @ (b'"' | b'\\') => Ok(byte),
+                    control => self.fail(format!(
+                        "Illegal unquoted character ((CTRL-CHAR, code {control})): has to be escaped using backslash to be included in string value"
+                    )),
+                }
+            }
+            None => {
+                self.at = self.text.len();
+                self.fail("Unexpected end-of-input in string value")
+            }
+        }
+    }
+
+    fn escaped_string(&mut self, start: usize) -> Result<String> {
+        let mut out = String::from(self.text(start, self.at));
+        loop {
+            let plain = self.at;
+            let stop = self.skip_plain()?;
+            out.push_str(self.text(plain, self.at));
+            self.at += 1;
+            if stop == b'"' {
+                return Ok(out);
+            }
+            out.push(self.escape()?);
+        }
+    }
+
+    /// The character behind a backslash.
+    fn escape(&mut self) -> Result<char> {
+        let byte = self.byte();
+        self.at += 1;
+        Ok(match byte {
+            Some(b'n') => '\n',
+            Some(b't') => '\t',
+            Some(b'r') => '\r',
+            Some(b'b') => '\u{8}',
+            Some(b'f') => '\u{c}',
+            Some(b'"') => '"',
+            Some(b'\\') => '\\',
+            Some(b'/') => '/',
+            Some(b'u') => return self.unicode_escape(),
+            _ => {
+                self.at -= 1;
+                return self.unexpected("an escape sequence");
+            }
+        })
+    }
+
+    /// Four hexadecimal digits, or two times four for a pair; half a pair is a replacement sign.
+    fn unicode_escape(&mut self) -> Result<char> {
+        let first = self.four_digits()?;
+        if (0xd800..0xdc00).contains(&first) && self.bytes()[self.at..].starts_with(b"\\u") {
+            let back = self.at;
+            self.at += 2;
+            let second = self.four_digits()?;
+            if (0xdc00..0xe000).contains(&second) {
+                let pair = 0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00);
+                return Ok(char::from_u32(pair).unwrap_or(char::REPLACEMENT_CHARACTER));
+            }
+            self.at = back;
+        }
+        Ok(char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER))
+    }
+
+    fn four_digits(&mut self) -> Result<u32> {
+        let digits = self.text.get(self.at..self.at + 4).unwrap_or_default();
+        if digits.len() != 4 || !digits.bytes().all(|b| b.is_ascii_hexdigit()) {
+            return self.fail("Unexpected character: expected 4 hexadecimal digits");
+        }
+        self.at += 4;
+        Ok(u32::from_str_radix(digits, 16).unwrap_or(0xfffd))
+    }
+
+    /// Reads a number, as it is written.
+    pub(super) fn number(&mut self) -> Result<&'a str> {
+        let start = self.at;
+        if self.byte() == Some(b'-') {
+            self.at += 1;
+        }
+        match self.byte() {
+            Some(b'0') => self.at += 1,
+            Some(b'1'..=b'9') => self.skip_digits(),
+            _ => return self.unexpected("a digit"),
+        }
+        if self.byte() == Some(b'.') {
+            self.at += 1;
+            self.digits()?;
+        }
+        if let Some(b'e' | b'E') = self.byte() {
+            self.at += 1;
+            if let Some(b'+' | b'-') = self.byte() {
+                self.at += 1;
+            }
+            self.digits()?;
+        }
+        if self
+            .byte()
+            .is_some_and(|b| b.is_ascii_alphanumeric() || b == b'.')
+        {
+            return self.unexpected("the end of a number");
+        }
+        Ok(self.text(start, self.at))
+    }
+
+    fn skip_digits(&mut self) {
+        while self.byte().is_some_and(|b| b.is_ascii_digit()) {
+            self.at += 1;
+        }
+    }
+
+    fn digits(&mut self) -> Result<()> {
+        let start = self.at;
+        self.skip_digits();
+        if self.at == start {
+            return self.unexpected("a digit");
+        }
+        Ok(())
+    }
+
+    /// Reads `true` or `false`.
+    pub(super) fn boolean(&mut self) -> Result<bool> {
+        if self.byte() == Some(b't') {
+            self.word("true")?;
+            Ok(true)
+        } else {
+            self.word("false")?;
+            Ok(false)
+        }
+    }
+
+    /// Reads `null`.
+    pub(super) fn null(&mut self) -> Result<()> {
+        self.word("null")
+    }
+
+    fn word(&mut self, word: &str) -> Result<()> {
+        if !self.bytes()[self.at..].starts_with(word.as_bytes()) {
+            return self.fail(format!("Unrecognized token: was expecting '{word}'"));
+        }
+        self.at += word.len();
+        Ok(())
+    }
+
+    /// Reads over a value of any kind, checking its form.
+    pub(super) fn skip_value(&mut self) -> Result<()> {
+        // Whether each open bracket is an object's, and whether it has had an entry.
+        let mut open: Vec<(Kind, bool)> = Vec::new();
+        loop {
+            let kind = self.kind()?;
+            match kind {
+                Kind::Object | Kind::Array => {
+                    if open.len() >= NESTING_MAX {
+                        return self.fail(too_deep());
+                    }
+                    self.open();
+                    open.push((kind, true));
+                }
+                Kind::Text => drop(self.string()?),
+                Kind::Number => drop(self.number()?),
+                Kind::Bool => drop(self.boolean()?),
+                Kind::Null => self.null()?,
+            }
+            loop {
+                let Some((kind, is_first)) = open.last_mut() else {
+                    return Ok(());
+                };
+                let first = std::mem::replace(is_first, false);
+                let more = if *kind == Kind::Object {
+                    self.member(first)?.is_some()
+                } else {
+                    self.element(first)?
+                };
+                if more {
+                    break;
+                }
+                open.pop();
+            }
+        }
+    }
+
+    /// Makes sure that nothing but white space follows.
+    pub(super) fn finish(&mut self) -> Result<()> {
+        self.skip_space();
+        if self.at < self.text.len() {
+            return self.unexpected("the end of the document");
+        }
+        Ok(())
+    }
+}
+
+/// The reason for refusing what is nested too deeply.
+pub(super) fn too_deep() -> String {
+    format!("Document nesting depth exceeds the maximum allowed ({NESTING_MAX})")
+}

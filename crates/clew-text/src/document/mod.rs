@@ -1,0 +1,121 @@
+//! From a document's JSON to what a segment writer takes: typed values for tantivy, vectors, and
+//! the source without its vectors, since those are kept in their columns.
+//!
+//! Deliberately absent: `_id`, routing and versions, which belong to the engine.
+
+mod collect;
+mod convert;
+mod date;
+mod decimal;
+mod dynamic;
+mod error;
+mod json;
+mod restore;
+#[cfg(test)]
+mod tests;
+mod vector;
+mod walk;
+
+use std::borrow::Cow;
+
+use tantivy::schema::{Field, OwnedValue};
+
+pub use date::{DATE_FORMAT_DEFAULT, DateError, DateFormat, Rounding};
+pub use error::DocumentError;
+pub use restore::restore_vectors;
+
+use crate::mapping::{FieldId, FieldKind, Mapping, NewField};
+use collect::Values;
+use json::JsonReader;
+use walk::{Failure, Walk};
+
+/// What became of a document.
+#[derive(Debug)]
+pub enum Parsed<'a> {
+    /// All of it fits the mapping.
+    Document(ParsedDocument<'a>),
+    /// It needs fields that the mapping lacks and may get. Add them (to a copy of the mapping, if
+    /// the document's values are to be known to fit before others see the fields), then parse again.
+    NeedsMapping(Vec<NewField>),
+}
+
+/// A document taken apart.
+#[derive(Debug)]
+pub struct ParsedDocument<'a> {
+    /// Values for tantivy, without `_id` and `_source`.
+    pub fields: Vec<(Field, OwnedValue)>,
+    /// Vectors, at most one of a field.
+    pub vectors: Vec<(FieldId, Vec<f32>)>,
+    /// The document's text without its vectors.
+    pub source: Cow<'a, [u8]>,
+}
+
+impl Mapping {
+    /// Takes a document apart.
+    ///
+    /// # Errors
+    /// [`DocumentError`]; no input makes it panic.
+    pub fn parse_document<'a>(&self, source: &'a [u8]) -> Result<Parsed<'a>, DocumentError> {
+        self.parse_stripped(source, Vec::new())
+    }
+
+    /// Takes a document apart whose vectors come beside its text.
+    ///
+    /// # Errors
+    /// [`DocumentError`], also when a vector does not fit its field or comes twice.
+    pub fn parse_stripped<'a>(
+        &self,
+        source: &'a [u8],
+        vectors: Vec<(FieldId, Vec<f32>)>,
+    ) -> Result<Parsed<'a>, DocumentError> {
+        for (at, (id, vector)) in vectors.iter().enumerate() {
+            let is_again = vectors[..at].iter().any(|(other, _)| other == id);
+            self.check_vector(*id, vector, is_again)?;
+        }
+        let reader =
+            JsonReader::new(source).map_err(|error| DocumentError::malformed(error, source))?;
+        let mut walk = Walk::new(self, reader, Values::new(self, vectors));
+        walk.document().map_err(|failure| match failure {
+            Failure::Json(error) => DocumentError::malformed(error, source),
+            Failure::Document(error) => *error,
+        })?;
+        if !walk.new_fields.is_empty() {
+            return Ok(Parsed::NeedsMapping(walk.new_fields.into_fields()));
+        }
+        Ok(Parsed::Document(ParsedDocument {
+            fields: walk.values.take_fields(),
+            vectors: walk.values.vectors,
+            source: match walk.cuts.apply(source) {
+                Some(stripped) => Cow::Owned(stripped),
+                None => Cow::Borrowed(source),
+            },
+        }))
+    }
+
+    fn check_vector(
+        &self,
+        id: FieldId,
+        vector: &[f32],
+        is_again: bool,
+    ) -> Result<(), DocumentError> {
+        let Some((field, column)) = self.by_id(id).and_then(|field| match &field.kind {
+            FieldKind::Vector(vector) => Some((field, &vector.column)),
+            _ => None,
+        }) else {
+            return Err(DocumentError::Refused {
+                reason: format!("field number [{}] is not a knn_vector", id.get()),
+            });
+        };
+        let checked = if is_again {
+            Err("appears more than once in this document".to_string())
+        } else {
+            vector::check(vector, column)
+        };
+        checked.map_err(|cause| DocumentError::Field {
+            field: field.path.clone(),
+            type_name: field.kind.type_name(),
+            preview: String::new(),
+            cause,
+        })
+    }
+}

@@ -1,0 +1,139 @@
+//! Puts vectors back into a source that was stored without them. Names of objects are kept, but a
+//! name with dots comes back as an object, and a member as the last of its object.
+
+use super::json::{JsonError, JsonReader, Kind};
+
+/// The source with its vectors, each at its dotted path, in the shortest digits that mean the same.
+/// A source that is no JSON object comes back as it is.
+pub fn restore_vectors(source: &[u8], vectors: &[(&str, &[f32])]) -> Vec<u8> {
+    let mut out = source.to_vec();
+    for (path, vector) in vectors {
+        // One after the other: a vector may need the object that the one before has brought.
+        if let Ok(Some(place)) = find(&out, path) {
+            out = insert(&out, &place, vector);
+        }
+    }
+    out
+}
+
+/// Where a vector goes.
+enum Place<'p> {
+    /// Instead of a value that is there.
+    Over { start: usize, end: usize },
+    /// At the end of an object, before the brace at `end`.
+    Last {
+        end: usize,
+        is_empty: bool,
+        /// Names of objects to be made, and of the vector.
+        names: Vec<&'p str>,
+    },
+}
+
+fn find<'p>(source: &[u8], path: &'p str) -> Result<Option<Place<'p>>, JsonError> {
+    let mut reader = JsonReader::new(source)?;
+    if reader.kind()? != Kind::Object {
+        return Ok(None);
+    }
+    find_in_object(&mut reader, path).map(Some)
+}
+
+fn find_in_object<'p>(reader: &mut JsonReader<'_>, path: &'p str) -> Result<Place<'p>, JsonError> {
+    let (mut path, mut is_first) = (path, true);
+    let mut is_first_taken = false;
+    reader.open();
+    loop {
+        let Some(member) = reader.member(is_first)? else {
+            // A second member of the same name would hide the first: the whole path is one name.
+            let names = if is_first_taken {
+                vec![path]
+            } else {
+                path.split('.').collect()
+            };
+            let end = reader.at - 1;
+            return Ok(Place::Last {
+                end,
+                is_empty: is_first,
+                names,
+            });
+        };
+        is_first = false;
+        let kind = reader.kind()?;
+        let start = reader.at;
+        if member.name == path {
+            reader.skip_value()?;
+            let end = reader.at;
+            return Ok(Place::Over { start, end });
+        }
+        let rest = path
+            .strip_prefix(&*member.name)
+            .and_then(|rest| rest.strip_prefix('.'));
+        if let Some(rest) = rest {
+            if enter_object(reader, kind)? {
+                path = rest;
+                is_first = true;
+                is_first_taken = false;
+                reader.open();
+                continue;
+            }
+            is_first_taken = true;
+        }
+        reader.at = start;
+        reader.skip_value()?;
+    }
+}
+
+/// Goes to the object that a value is, or to the first one in an array.
+fn enter_object(reader: &mut JsonReader<'_>, kind: Kind) -> Result<bool, JsonError> {
+    match kind {
+        Kind::Object => Ok(true),
+        Kind::Array => {
+            reader.open();
+            Ok(reader.element(true)? && reader.kind()? == Kind::Object)
+        }
+        _ => Ok(false),
+    }
+}
+
+fn insert(source: &[u8], place: &Place<'_>, vector: &[f32]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(source.len() + vector.len() * 12 + 32);
+    match place {
+        Place::Over { start, end } => {
+            out.extend_from_slice(&source[..*start]);
+            write_vector(&mut out, vector);
+            out.extend_from_slice(&source[*end..]);
+        }
+        Place::Last {
+            end,
+            is_empty,
+            names,
+        } => {
+            out.extend_from_slice(&source[..*end]);
+            if !is_empty {
+                out.push(b',');
+            }
+            for (depth, name) in names.iter().enumerate() {
+                if depth > 0 {
+                    out.push(b'{');
+                }
+                let quoted = serde_json::Value::from(*name).to_string();
+                out.extend_from_slice(quoted.as_bytes());
+                out.push(b':');
+            }
+            write_vector(&mut out, vector);
+            out.extend(std::iter::repeat_n(b'}', names.len() - 1));
+            out.extend_from_slice(&source[*end..]);
+        }
+    }
+    out
+}
+
+fn write_vector(out: &mut Vec<u8>, vector: &[f32]) {
+    out.push(b'[');
+    for (index, value) in vector.iter().enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        serde_json::to_writer(&mut *out, value).expect("a vector takes every byte");
+    }
+    out.push(b']');
+}

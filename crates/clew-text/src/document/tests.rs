@@ -1,0 +1,368 @@
+use std::net::Ipv6Addr;
+
+use serde_json::{Value, json};
+use tantivy::schema::OwnedValue;
+
+use super::*;
+
+mod fuzz;
+mod vectors;
+
+pub(super) fn mapping(properties: &Value) -> Mapping {
+    Mapping::from_opensearch(&json!({ "properties": properties })).unwrap()
+}
+
+#[track_caller]
+pub(super) fn parse<'a>(mapping: &Mapping, source: &'a str) -> ParsedDocument<'a> {
+    match mapping.parse_document(source.as_bytes()) {
+        Ok(Parsed::Document(document)) => document,
+        other => panic!("{source}: {other:?}"),
+    }
+}
+
+/// The values by path, in order.
+fn values(mapping: &Mapping, source: &str) -> Vec<(String, OwnedValue)> {
+    let document = parse(mapping, source);
+    let path_of = |field| {
+        let mut fields = mapping.fields().iter();
+        fields
+            .find(|f| f.field == Some(field))
+            .unwrap()
+            .path
+            .clone()
+    };
+    document
+        .fields
+        .into_iter()
+        .map(|(field, value)| (path_of(field), value))
+        .collect()
+}
+
+fn everything() -> Mapping {
+    mapping(&json!({
+        "t": { "type": "text", "fields": { "raw": { "type": "keyword", "ignore_above": 3 } } },
+        "k": { "type": "keyword" },
+        "l": { "type": "long" }, "i": { "type": "integer" },
+        "s": { "type": "short" }, "b": { "type": "byte" },
+        "d": { "type": "double" }, "f": { "type": "float" },
+        "o": { "type": "boolean" },
+        "at": { "type": "date" },
+        "ip": { "type": "ip" },
+        "x": { "properties": { "y": { "properties": { "z": { "type": "long" } } } } },
+        "off": { "type": "object", "enabled": false },
+    }))
+}
+
+fn text(value: &str) -> OwnedValue {
+    OwnedValue::Str(value.to_string())
+}
+
+#[test]
+fn values_become_what_their_field_holds() {
+    use OwnedValue::{F64, I64, IpAddr};
+    let ip = |text: &str| IpAddr(text.parse::<Ipv6Addr>().unwrap());
+    let float = |value: f32| F64(f64::from(value));
+    let rows: Vec<(&str, Vec<(&str, OwnedValue)>)> = vec![
+        (
+            r#"{"t":"a\u00e9\n"}"#,
+            vec![("t", text("aé\n")), ("t.raw", text("aé\n"))],
+        ),
+        (r#"{"t":"long"}"#, vec![("t", text("long"))]),
+        (r#"{"t":1.50}"#, vec![("t", text("1.50"))]),
+        (r#"{"k":true}"#, vec![("k", text("true"))]),
+        (
+            r#"{"k":["b","a","b"]}"#,
+            vec![("k", text("b")), ("k", text("a"))],
+        ),
+        (r#"{"l":9223372036854775807}"#, vec![("l", I64(i64::MAX))]),
+        (r#"{"l":"-12"}"#, vec![("l", I64(-12))]),
+        (
+            r#"{"l":1.9,"i":-1.9,"s":1e3}"#,
+            vec![("l", I64(1)), ("i", I64(-1)), ("s", I64(1000))],
+        ),
+        (
+            r#"{"l":9007199254740993.5}"#,
+            vec![("l", I64(9_007_199_254_740_993))],
+        ),
+        (r#"{"l":"","i":-0.5}"#, vec![("i", I64(0))]),
+        (
+            r#"{"l":[3,[1,null],3]}"#,
+            vec![("l", I64(3)), ("l", I64(1)), ("l", I64(3))],
+        ),
+        (r#"{"b":-128}"#, vec![("b", I64(-128))]),
+        (
+            r#"{"d":0.1,"f":0.1}"#,
+            vec![("d", F64(0.1)), ("f", float(0.1))],
+        ),
+        (
+            r#"{"d":"1e2","f":7}"#,
+            vec![("d", F64(100.0)), ("f", F64(7.0))],
+        ),
+        (
+            r#"{"o":[true,"false",""]}"#,
+            vec![("o", I64(1)), ("o", I64(0)), ("o", I64(0))],
+        ),
+        (
+            r#"{"at":"2024-02-29T10:11:12.345+01:00"}"#,
+            vec![("at", I64(1_709_197_872_345))],
+        ),
+        (
+            r#"{"at":1700000000123}"#,
+            vec![("at", I64(1_700_000_000_123))],
+        ),
+        (
+            r#"{"ip":["1.2.3.4","::1","1.2.3.4"]}"#,
+            vec![("ip", ip("::ffff:1.2.3.4")), ("ip", ip("::1"))],
+        ),
+        (r#"{"x.y":{"z":1}}"#, vec![("x.y.z", I64(1))]),
+        (
+            r#"{"x":[{"y.z":1},{"y":[{"z":2},null]}]}"#,
+            vec![("x.y.z", I64(1)), ("x.y.z", I64(2))],
+        ),
+        (r#"{"t":null,"x":null,"l":[],"off":{"a":[1,{}]}}"#, vec![]),
+        (r#"{"off":7}"#, vec![]),
+        (" {\n} ", vec![]),
+    ];
+    let mapping = everything();
+    for (source, expected) in rows {
+        let expected: Vec<_> = expected
+            .into_iter()
+            .map(|(p, v)| (p.to_string(), v))
+            .collect();
+        assert_eq!(values(&mapping, source), expected, "{source}");
+        assert_eq!(parse(&mapping, source).source, source.as_bytes());
+    }
+}
+
+#[rustfmt::skip]
+const REFUSED: &[(&str, &str, &str)] = &[
+    (r#"{"i":"abc"}"#, "failed to parse field [i] of type [integer] in document with id '7'. Preview of field's value: 'abc'", "For input string: \"abc\""),
+    (r#"{"i":2147483648}"#, "failed to parse field [i] of type [integer] in document with id '7'. Preview of field's value: '2147483648'", "Value [2147483648] is out of range for an integer"),
+    (r#"{"l":9223372036854775808}"#, "failed to parse field [l] of type [long] in document with id '7'. Preview of field's value: '9223372036854775808'", "Value [9223372036854775808] is out of range for a long"),
+    (r#"{"b":[1,200]}"#, "failed to parse field [b] of type [byte] in document with id '7'. Preview of field's value: '200'", "Value [200] is out of range for a byte"),
+    (r#"{"s":true}"#, "failed to parse field [s] of type [short] in document with id '7'. Preview of field's value: 'true'", "Current token (VALUE_TRUE) not numeric, can not use numeric value accessors"),
+    (r#"{"f":1e39}"#, "failed to parse field [f] of type [float] in document with id '7'. Preview of field's value: '1e39'", "[float] supports only finite values, but got [1e39]"),
+    (r#"{"d":"NaN"}"#, "failed to parse field [d] of type [double] in document with id '7'. Preview of field's value: 'NaN'", "[double] supports only finite values, but got [NaN]"),
+    (r#"{"o":"yes"}"#, "failed to parse field [o] of type [boolean] in document with id '7'. Preview of field's value: 'yes'", "Failed to parse value [yes] as only [true] or [false] are allowed."),
+    (r#"{"at":"soon"}"#, "failed to parse field [at] of type [date] in document with id '7'. Preview of field's value: 'soon'", "failed to parse date field [soon] with format [strict_date_optional_time||epoch_millis]"),
+    (r#"{"ip":"1.2.3"}"#, "failed to parse field [ip] of type [ip] in document with id '7'. Preview of field's value: '1.2.3'", "'1.2.3' is not an IP string literal."),
+    (r#"{"t":{"a":1}}"#, "failed to parse field [t] of type [text] in document with id '7'. Preview of field's value: '{\"a\":1}'", "Can't get text on a START_OBJECT"),
+    (r#"{"x":1}"#, "object mapping for [x] tried to parse field [x] as object, but found a concrete value", ""),
+    (r#"{"_id":"a"}"#, "Field [_id] is a metadata field and cannot be added inside a document. Use the index API request parameters.", ""),
+    (r#"{"":1}"#, "field name cannot be an empty string", ""),
+    (r#"{"a..b":1}"#, "object field starting or ending with a [.] makes object resolution ambiguous: [a..b]", ""),
+    (r#"{"a. ":1}"#, "object field cannot contain only whitespace: ['a. ']", ""),
+    (r#"{"t.raw":"x"}"#, "Could not dynamically add mapping for field [t.raw]. Existing mapping for [t] must be of type object but found [text].", ""),
+    ("[1]", "failed to parse", "Compressor detection can only be called on some xcontent bytes or compressed xcontent bytes"),
+    ("{\"t\":1,\n \"k\" 2}", "failed to parse", "Unexpected character ('2' (code 50)): expected a colon to separate field name and value\n at [Source: (byte[]); line: 2, column: 6]"),
+    ("{\"t\":1", "failed to parse", "Unexpected end-of-input: expected comma to separate Object entries\n at [Source: (byte[]); line: 1, column: 7]"),
+    (r#"{"t":1} x"#, "failed to parse", "Unexpected character ('x' (code 120)): expected the end of the document\n at [Source: (byte[]); line: 1, column: 9]"),
+    (r#"{"l":1,"l":2}"#, "failed to parse", "Duplicate field 'l'\n at [Source: (byte[]); line: 1, column: 12]"),
+    (r#"{"l":01}"#, "failed to parse", "Unexpected character ('1' (code 49)): expected the end of a number\n at [Source: (byte[]); line: 1, column: 7]"),
+];
+
+#[test]
+fn refusals_are_in_opensearchs_words() {
+    let mapping = everything();
+    for (source, reason, cause) in REFUSED {
+        let error = mapping.parse_document(source.as_bytes()).unwrap_err();
+        assert_eq!(error.reason("7"), *reason, "{source}");
+        assert_eq!(
+            error.cause().map_or(String::new(), |(_, text)| text),
+            *cause,
+            "{source}"
+        );
+        assert_eq!(error.error_type(), "mapper_parsing_exception");
+    }
+}
+
+#[test]
+fn settings_of_a_field_change_what_it_takes() {
+    let mapping = mapping(&json!({
+        "n": { "type": "long", "coerce": false },
+        "m": { "type": "integer", "ignore_malformed": true },
+        "z": { "type": "keyword", "null_value": "none" },
+        "q": { "type": "byte", "null_value": 5 },
+        "from": { "type": "text", "copy_to": ["all", "nowhere"] },
+        "all": { "type": "text", "fields": { "k": { "type": "keyword" } } },
+        "w": { "type": "text", "analyzer": "keyword" },
+    }));
+    assert!(mapping.parse_document(br#"{"n":"1"}"#).is_err());
+    assert!(mapping.parse_document(br#"{"n":1.5}"#).is_err());
+    assert_eq!(
+        values(&mapping, r#"{"n":2.0}"#),
+        [("n".to_string(), OwnedValue::I64(2))]
+    );
+    assert_eq!(
+        values(&mapping, r#"{"m":["x",{"a":1},7,3e9]}"#),
+        [("m".to_string(), OwnedValue::I64(7))]
+    );
+    assert_eq!(values(&mapping, r#"{"z":[null,"a"],"q":null}"#).len(), 3);
+    let copied = values(&mapping, r#"{"from":"x"}"#);
+    let paths: Vec<_> = copied.iter().map(|(path, _)| path.as_str()).collect();
+    assert_eq!(paths, ["from", "all", "all.k"]);
+}
+
+#[test]
+fn terms_that_lucene_could_not_hold_are_refused() {
+    let mapping = everything();
+    let source = |length| format!(r#"{{"k":"{}"}}"#, "x".repeat(length));
+    assert!(mapping.parse_document(source(32_766).as_bytes()).is_ok());
+    let error = mapping
+        .parse_document(source(32_767).as_bytes())
+        .unwrap_err();
+    assert_eq!(error.error_type(), "illegal_argument_exception");
+    assert!(
+        error
+            .reason("7")
+            .starts_with("Document contains at least one immense term in field=\"k\"")
+    );
+}
+
+#[test]
+fn texts_of_one_field_lie_a_gap_apart() {
+    let mapping = everything();
+    let found = values(&mapping, r#"{"t":["One two","","Three"]}"#);
+    let OwnedValue::PreTokStr(joined) = &found[0].1 else {
+        panic!("several texts are cut beforehand");
+    };
+    let tokens: Vec<_> = joined
+        .tokens
+        .iter()
+        .map(|t| (t.text.as_str(), t.position))
+        .collect();
+    assert_eq!(tokens, [("one", 0), ("two", 1), ("three", 202)]);
+}
+
+/// Parses, adding what is missing, and shows the mapping that came of it.
+fn grown(body: &Value, source: &str) -> Value {
+    let mut mapping = Mapping::from_opensearch(body).unwrap();
+    if let Parsed::NeedsMapping(fields) = mapping.parse_document(source.as_bytes()).unwrap() {
+        mapping.add(fields).unwrap();
+        parse(&mapping, source);
+    }
+    mapping.to_opensearch()
+}
+
+#[test]
+fn unknown_names_make_fields_as_opensearch_makes_them() {
+    let text = json!({ "type": "text", "fields": { "keyword": { "type": "keyword", "ignore_above": 256 } } });
+    let slashes = "yyyy/MM/dd HH:mm:ss||yyyy/MM/dd||epoch_millis";
+    let rows = [
+        (r#"{"a":"x"}"#, json!({ "a": text })),
+        (r#"{"a":"2024-02-29"}"#, json!({ "a": { "type": "date" } })),
+        (
+            r#"{"a":"2024-02-29T10:11:12.123Z"}"#,
+            json!({ "a": { "type": "date" } }),
+        ),
+        (
+            r#"{"a":"2024/02/29"}"#,
+            json!({ "a": { "type": "date", "format": slashes } }),
+        ),
+        (r#"{"a":"2024","b":"1.5"}"#, json!({ "a": text, "b": text })),
+        (
+            r#"{"a":1,"b":1.5,"c":true}"#,
+            json!({ "a": { "type": "long" }, "b": { "type": "float" }, "c": { "type": "boolean" } }),
+        ),
+        (
+            r#"{"a":{"b":1},"a.c":[[null,true],false]}"#,
+            json!({ "a": { "properties": { "b": { "type": "long" }, "c": { "type": "boolean" } } } }),
+        ),
+        (
+            r#"{"a":[{"b":1},{"c":2}]}"#,
+            json!({ "a": { "properties": { "b": { "type": "long" }, "c": { "type": "long" } } } }),
+        ),
+    ];
+    for (source, properties) in rows {
+        assert_eq!(
+            grown(&json!({}), source),
+            json!({ "properties": properties }),
+            "{source}"
+        );
+    }
+    assert_eq!(
+        grown(&json!({}), r#"{"a":null,"b":[],"c":{},"d":[null]}"#),
+        json!({})
+    );
+    let body = json!({ "date_detection": false, "numeric_detection": true });
+    let mut expected = body.clone();
+    expected["properties"] =
+        json!({ "a": text, "b": { "type": "long" }, "c": { "type": "float" } });
+    assert_eq!(
+        grown(&body, r#"{"a":"2024-02-29","b":"7","c":"1.5"}"#),
+        expected
+    );
+}
+
+#[test]
+fn a_mapping_that_does_not_grow_says_so_or_looks_away() {
+    let body = json!({ "dynamic": "strict", "properties": {
+        "a": { "properties": { "b": { "type": "long" } } },
+        "free": { "dynamic": "true", "properties": { "in": { "properties": {} } } },
+        "shut": { "dynamic": false, "properties": { "b": { "type": "long" } } },
+    } });
+    let mapping = Mapping::from_opensearch(&body).unwrap();
+    let rows = [
+        (r#"{"f":1}"#, "f", "_doc"),
+        (r#"{"f":null}"#, "f", "_doc"),
+        (r#"{"f.g":1}"#, "f", "_doc"),
+        (r#"{"a":{"c":1}}"#, "c", "a"),
+        (r#"{"a.c":1}"#, "c", "a"),
+    ];
+    for (source, field, within) in rows {
+        let error = mapping.parse_document(source.as_bytes()).unwrap_err();
+        let expected = format!(
+            "mapping set to strict, dynamic introduction of [{field}] within [{within}] is not allowed"
+        );
+        assert_eq!(error.reason("7"), expected, "{source}");
+        assert_eq!(error.error_type(), "strict_dynamic_mapping_exception");
+    }
+    assert_eq!(
+        values(&mapping, r#"{"shut":{"x":{"y":[1]},"b":2}}"#),
+        [("shut.b".to_string(), OwnedValue::I64(2))]
+    );
+    let grows = mapping.parse_document(br#"{"free":{"in":{"x":1}}}"#);
+    assert!(matches!(grows, Ok(Parsed::NeedsMapping(fields)) if fields[0].path == "free.in.x"));
+}
+
+#[test]
+fn what_contradicts_itself_ends_in_an_error() {
+    for source in [
+        r#"{"a":1,"a.b":2}"#,
+        r#"{"a":[{"b":1},2]}"#,
+        r#"{"a":[1,"x"]}"#,
+    ] {
+        let mut mapping = Mapping::new();
+        let Ok(Parsed::NeedsMapping(fields)) = mapping.parse_document(source.as_bytes()) else {
+            panic!("{source} needs fields");
+        };
+        let is_refused =
+            mapping.add(fields).is_err() || mapping.parse_document(source.as_bytes()).is_err();
+        assert!(is_refused, "{source}");
+    }
+}
+
+#[test]
+fn nesting_has_a_limit() {
+    let nested = |depth: usize| format!(r#"{{"a":{}1{}}}"#, "[".repeat(depth), "]".repeat(depth));
+    for mapping in [
+        Mapping::new(),
+        Mapping::from_opensearch(&json!({ "dynamic": false })).unwrap(),
+    ] {
+        assert!(mapping.parse_document(nested(99).as_bytes()).is_ok());
+        for depth in [101, 100_000] {
+            let error = mapping
+                .parse_document(nested(depth).as_bytes())
+                .unwrap_err();
+            assert!(error.to_string().contains("nesting depth"), "{error}");
+        }
+    }
+    let deep = format!(r#"{{"{}":1}}"#, vec!["a"; 50_000].join("."));
+    let Ok(Parsed::NeedsMapping(fields)) = Mapping::new().parse_document(deep.as_bytes()) else {
+        panic!("new fields are proposed before limits are known");
+    };
+    assert!(matches!(
+        Mapping::new().add(fields),
+        Err(crate::MappingError::TooDeep { .. })
+    ));
+}

@@ -1,0 +1,178 @@
+use super::*;
+
+fn vectors() -> Mapping {
+    mapping(&json!({
+        "v": { "type": "knn_vector", "dimension": 3 },
+        "a": { "properties": { "c": { "type": "knn_vector", "dimension": 2, "space_type": "cosinesimil" } } },
+        "one": { "type": "knn_vector", "dimension": 1 },
+        "n": { "type": "long" },
+    }))
+}
+
+#[test]
+fn vectors_leave_the_source_and_come_back() {
+    // The source without vectors, and with them put back.
+    let rows = [
+        (r#"{"v":[1,-2.5,3e-2]}"#, "{}", r#"{"v":[1.0,-2.5,0.03]}"#),
+        (
+            r#"{"v":[1,2,3],"n":1}"#,
+            r#"{"n":1}"#,
+            r#"{"n":1,"v":[1.0,2.0,3.0]}"#,
+        ),
+        (
+            r#"{"n":1,"v":[1,2,3]}"#,
+            r#"{"n":1}"#,
+            r#"{"n":1,"v":[1.0,2.0,3.0]}"#,
+        ),
+        (
+            r#"{"one":[1],"v":[1,2,3],"n":1}"#,
+            r#"{"n":1}"#,
+            r#"{"n":1,"one":[1.0],"v":[1.0,2.0,3.0]}"#,
+        ),
+        (
+            r#"{ "n":1 , "v":[1,2,3] , "one":[1] }"#,
+            r#"{ "n":1 }"#,
+            r#"{ "n":1 ,"v":[1.0,2.0,3.0],"one":[1.0]}"#,
+        ),
+        (
+            r#"{"one":4,"n":[1]}"#,
+            r#"{"n":[1]}"#,
+            r#"{"n":[1],"one":[4.0]}"#,
+        ),
+        (
+            r#"{"v":null,"n":1}"#,
+            r#"{"v":null,"n":1}"#,
+            r#"{"v":null,"n":1}"#,
+        ),
+        (
+            r#"{"a":{"c":[0.1,"2"]},"n":2}"#,
+            r#"{"a":{},"n":2}"#,
+            r#"{"a":{"c":[0.1,2.0]},"n":2}"#,
+        ),
+        (r#"{"a.c":[1,2]}"#, "{}", r#"{"a":{"c":[1.0,2.0]}}"#),
+        (
+            r#"{"a":[{"c":[1,2]}]}"#,
+            r#"{"a":[{}]}"#,
+            r#"{"a":[{"c":[1.0,2.0]}]}"#,
+        ),
+        (
+            r#"{"one":[1],"a":{"c":[1,2]},"v":[1,2,3]}"#,
+            r#"{"a":{}}"#,
+            r#"{"a":{"c":[1.0,2.0]},"one":[1.0],"v":[1.0,2.0,3.0]}"#,
+        ),
+    ];
+    let mapping = vectors();
+    for (source, stripped, restored) in rows {
+        let document = parse(&mapping, source);
+        let found = std::str::from_utf8(&document.source).unwrap();
+        let json = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+        assert_eq!(json(found), json(stripped), "{source}");
+        let vectors: Vec<(&str, &[f32])> = document
+            .vectors
+            .iter()
+            .map(|(id, vector)| (mapping.by_id(*id).unwrap().path.as_str(), vector.as_slice()))
+            .collect();
+        let back = restore_vectors(&document.source, &vectors);
+        assert_eq!(
+            json(std::str::from_utf8(&back).unwrap()),
+            json(restored),
+            "{source}"
+        );
+        let again = parse(&mapping, std::str::from_utf8(&back).unwrap());
+        assert_eq!(again.vectors.len(), document.vectors.len());
+        for (id, vector) in &document.vectors {
+            assert!(again.vectors.contains(&(*id, vector.clone())), "{source}");
+        }
+    }
+}
+
+#[test]
+fn restored_vectors_find_a_free_name() {
+    let rows = [
+        ("{}", "a.b.v", r#"{"a":{"b":{"v":[1.0]}}}"#),
+        (r#"{"a":1}"#, "a.v", r#"{"a":1,"a.v":[1.0]}"#),
+        (
+            r#"{"a":{"x":1}}"#,
+            "a.b.v",
+            r#"{"a":{"x":1,"b":{"v":[1.0]}}}"#,
+        ),
+        (r#"{"a.b":{}}"#, "a.b.v", r#"{"a.b":{"v":[1.0]}}"#),
+        (r#"{"v":null}"#, "v", r#"{"v":[1.0]}"#),
+        (r#"{"a":[1,{}]}"#, "a.v", r#"{"a":[1,{}],"a.v":[1.0]}"#),
+        (r#"{"a\"":{}}"#, "a\".v", r#"{"a\"":{"v":[1.0]}}"#),
+        ("nonsense", "v", "nonsense"),
+    ];
+    for (source, path, expected) in rows {
+        let found = restore_vectors(source.as_bytes(), &[(path, &[1.0])]);
+        assert_eq!(std::str::from_utf8(&found).unwrap(), expected);
+    }
+}
+
+#[rustfmt::skip]
+const REFUSED: &[(&str, &str)] = &[
+    (r#"{"v":[1,2]}"#, "Vector dimension mismatch. Expected: 3, Given: 2"),
+    (r#"{"v":[]}"#, "Vector dimension mismatch. Expected: 3, Given: 0"),
+    (r#"{"v":[1,2,3,4]}"#, "Vector dimension mismatch. Expected: 3, Given: 4"),
+    (r#"{"v":[1,2,1e39]}"#, "KNN vector values cannot be infinity"),
+    (r#"{"v":[1,null,3]}"#, "Current token (VALUE_NULL) not numeric, can not use numeric value accessors"),
+    (r#"{"v":[[1,2,3]]}"#, "Current token (START_ARRAY) not numeric, can not use numeric value accessors"),
+    (r#"{"v":{"a":1}}"#, "Current token (START_OBJECT) not numeric, can not use numeric value accessors"),
+    (r#"{"v":["x",1,2]}"#, "For input string: \"x\""),
+    (r#"{"v":["NaN",1,2]}"#, "For input string: \"NaN\""),
+    (r#"{"a":{"c":[0,-0.0]}}"#, "zero vector is not supported when space type is [cosinesimil]"),
+    (r#"{"a":[{"c":[1,2]},{"c":[1,2]}]}"#, "VectorValuesField \"a.c\" appears more than once in this document (only one value is allowed per field)"),
+];
+
+#[test]
+fn vectors_that_do_not_fit_are_refused_by_name() {
+    let mapping = vectors();
+    for (source, expected) in REFUSED {
+        let error = mapping.parse_document(source.as_bytes()).unwrap_err();
+        assert!(
+            error
+                .reason("7")
+                .contains("of type [knn_vector] in document with id '7'"),
+            "{source}"
+        );
+        assert_eq!(error.cause().unwrap().1, *expected, "{source}");
+    }
+    for source in [
+        r#"{"v":[1,2,3"#,
+        r#"{"v":[1,,2]}"#,
+        r#"{"v":[1,2,]}"#,
+        r#"{"v":[01,2,3]}"#,
+        r#"{"v":[1 2]}"#,
+        r#"{"v":[1.,2,3]}"#,
+        r#"{"v":[NaN]}"#,
+    ] {
+        let error = mapping.parse_document(source.as_bytes()).unwrap_err();
+        assert!(
+            matches!(error, DocumentError::Malformed { .. }),
+            "{source}: {error}"
+        );
+    }
+}
+
+#[test]
+fn vectors_beside_the_text_are_checked_like_those_in_it() {
+    let mapping = vectors();
+    let id = mapping.field("v").unwrap().id;
+    let n = mapping.field("n").unwrap().id;
+    let parse = |source: &'static str, vectors| mapping.parse_stripped(source.as_bytes(), vectors);
+    let Ok(Parsed::Document(document)) = parse(r#"{"n":1}"#, vec![(id, vec![1.0, 2.0, 3.0])])
+    else {
+        panic!("the vector fits");
+    };
+    assert_eq!(document.vectors, [(id, vec![1.0, 2.0, 3.0])]);
+    assert_eq!(document.fields.len(), 1);
+    for wrong in [
+        parse("{}", vec![(id, vec![1.0])]),
+        parse("{}", vec![(id, vec![1.0, f32::NAN, 2.0])]),
+        parse("{}", vec![(id, vec![1.0; 3]), (id, vec![1.0; 3])]),
+        parse(r#"{"v":[1,2,3]}"#, vec![(id, vec![1.0; 3])]),
+        parse("{}", vec![(n, vec![1.0; 3])]),
+        parse("{}", vec![(FieldId::new(99), vec![1.0; 3])]),
+    ] {
+        assert!(wrong.is_err());
+    }
+}

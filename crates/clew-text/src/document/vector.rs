@@ -1,0 +1,121 @@
+//! Vectors in a document: read straight from their digits, and checked against their field.
+
+use clew_vector::{ColumnOptions, Space};
+
+use super::decimal::{DecimalError, read_f32};
+use super::json::{JsonError, JsonReader, Kind};
+
+/// Reads the vector that the reader stands before. The inner error is a reason for refusing the
+/// value, the outer one says that the text is no JSON.
+pub(super) fn read(
+    reader: &mut JsonReader<'_>,
+    dimension: usize,
+) -> Result<Result<Vec<f32>, String>, JsonError> {
+    if reader.kind()? != Kind::Array {
+        // A vector of one value may be that value.
+        return Ok(value(reader)?.map(|value| vec![value]));
+    }
+    reader.open();
+    let bytes = reader.bytes();
+    let mut vector = Vec::with_capacity(dimension);
+    let mut at = skip_space(bytes, reader.at);
+    if bytes.get(at) == Some(&b']') {
+        reader.at = at + 1;
+        return Ok(Ok(vector));
+    }
+    loop {
+        at = skip_space(bytes, at);
+        match read_f32(bytes, at) {
+            Ok((value, end)) => {
+                vector.push(value);
+                at = end;
+            }
+            Err(_) => {
+                reader.at = at;
+                match value(reader)? {
+                    Ok(value) => vector.push(value),
+                    Err(cause) => return Ok(Err(cause)),
+                }
+                at = reader.at;
+            }
+        }
+        at = skip_space(bytes, at);
+        match bytes.get(at) {
+            Some(b',') => at += 1,
+            Some(b']') => {
+                reader.at = at + 1;
+                return Ok(Ok(vector));
+            }
+            _ => {
+                reader.at = at;
+                return reader
+                    .fail("Unexpected end of a number: expected comma to separate Array entries");
+            }
+        }
+    }
+}
+
+fn skip_space(bytes: &[u8], mut at: usize) -> usize {
+    while let Some(b' ' | b'\n' | b'\r' | b'\t') = bytes.get(at) {
+        at += 1;
+    }
+    at
+}
+
+/// One value, which may be text that is a number.
+fn value(reader: &mut JsonReader<'_>) -> Result<Result<f32, String>, JsonError> {
+    let text;
+    let digits = match reader.kind()? {
+        Kind::Number => reader.number()?,
+        Kind::Text => {
+            text = reader.string()?;
+            text.trim()
+        }
+        other => {
+            return Ok(Err(format!(
+                "Current token ({}) not numeric, can not use numeric value accessors",
+                token_name(other)
+            )));
+        }
+    };
+    Ok(match read_f32(digits.as_bytes(), 0) {
+        Ok((value, _)) => Ok(value),
+        Err(DecimalError::Overflow) => Err("KNN vector values cannot be infinity".to_string()),
+        Err(DecimalError::Form) => Err(format!("For input string: \"{digits}\"")),
+    })
+}
+
+fn token_name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Object => "START_OBJECT",
+        Kind::Array => "START_ARRAY",
+        Kind::Text => "VALUE_STRING",
+        Kind::Number => "VALUE_NUMBER_FLOAT",
+        Kind::Bool => "VALUE_BOOLEAN",
+        Kind::Null => "VALUE_NULL",
+    }
+}
+
+/// Refuses vectors that the field's column cannot hold.
+pub(super) fn check(vector: &[f32], column: &ColumnOptions) -> Result<(), String> {
+    if vector.len() != column.dimension {
+        return Err(format!(
+            "Vector dimension mismatch. Expected: {}, Given: {}",
+            column.dimension,
+            vector.len()
+        ));
+    }
+    if vector.iter().any(|value| value.is_nan()) {
+        return Err("KNN vector values cannot be NaN".to_string());
+    }
+    if vector.iter().any(|value| value.is_infinite()) {
+        return Err("KNN vector values cannot be infinity".to_string());
+    }
+    if column.space == Space::Cosine && vector.iter().all(|value| *value == 0.0) {
+        return Err(format!(
+            "zero vector is not supported when space type is [{}]",
+            column.space.name()
+        ));
+    }
+    Ok(())
+}

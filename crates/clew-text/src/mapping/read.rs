@@ -1,0 +1,325 @@
+//! The `mappings` body of OpenSearch's API, read into a [`Mapping`] or merged into one that exists.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::field::{Dynamic, FieldKind, MappedField};
+use super::parameters::{boolean, read_field, show};
+use super::schema::{Definition, Mapping, MappingError, ObjectSettings};
+use crate::document::DateFormat;
+
+/// Names that a document's own fields cannot have.
+const METADATA: [&str; 9] = [
+    "_id",
+    "_index",
+    "_source",
+    "_routing",
+    "_field_names",
+    "_ignored",
+    "_version",
+    "_seq_no",
+    "_nested_path",
+];
+
+/// Parameters of the whole mapping that are only shown again.
+const ROOT_SHOWN: [&str; 9] = [
+    "_meta",
+    "_source",
+    "_routing",
+    "_field_names",
+    "_size",
+    "_data_stream_timestamp",
+    "dynamic_templates",
+    "derived",
+    "context_aware_grouping",
+];
+
+/// Whether a document may not have a field of this name.
+pub(crate) fn is_metadata(name: &str) -> bool {
+    METADATA.contains(&name)
+}
+
+impl Mapping {
+    /// Reads a `mappings` body.
+    ///
+    /// # Errors
+    /// [`MappingError`], in OpenSearch's words.
+    pub fn from_opensearch(body: &Value) -> Result<Mapping, MappingError> {
+        let mut mapping = Mapping::new();
+        mapping.merge_opensearch(body)?;
+        Ok(mapping)
+    }
+
+    /// Adds the fields of a `mappings` body and changes those settings that may change; nothing
+    /// happens if any of it is refused.
+    ///
+    /// # Errors
+    /// [`MappingError`], in OpenSearch's words.
+    pub fn merge_opensearch(&mut self, body: &Value) -> Result<(), MappingError> {
+        let mut next = self.clone();
+        let root = as_object(body, "mappings")?;
+        for (key, value) in root {
+            if key != "properties" {
+                next.merge_root(key, value)?;
+            }
+        }
+        if let Some(properties) = root.get("properties") {
+            next.merge_properties("", as_object(properties, "properties")?)?;
+        }
+        next.finish(self.size())?;
+        *self = next;
+        Ok(())
+    }
+
+    pub(super) fn merge_root(&mut self, key: &str, value: &Value) -> Result<(), MappingError> {
+        match key {
+            "dynamic" => self.root.dynamic = Some(dynamic(value)?),
+            "date_detection" => self.root.date_detection = boolean(key, value)?,
+            "numeric_detection" => self.root.numeric_detection = boolean(key, value)?,
+            "dynamic_date_formats" => {
+                let names = value
+                    .as_array()
+                    .map_or(std::slice::from_ref(value), Vec::as_slice);
+                let formats = names
+                    .iter()
+                    .map(|name| DateFormat::parse(name.as_str().unwrap_or_default()))
+                    .collect::<Result<Vec<_>, _>>()
+                    .map_err(|error| MappingError::invalid(error.to_string()))?;
+                self.root.date_formats = Arc::new(formats);
+            }
+            _ if ROOT_SHOWN.contains(&key) => {}
+            _ => {
+                return Err(MappingError::invalid(format!(
+                    "Root mapping definition has unsupported parameters:  [{key} : {}]",
+                    show(value)
+                )));
+            }
+        }
+        if key != "dynamic" {
+            self.root.shown.insert(key.to_string(), value.clone());
+        }
+        Ok(())
+    }
+
+    /// Takes in the children of an object.
+    fn merge_properties(
+        &mut self,
+        object: &str,
+        properties: &Map<String, Value>,
+    ) -> Result<(), MappingError> {
+        for (name, value) in properties {
+            check_name(name)?;
+            if object.is_empty() && is_metadata(name) {
+                return Err(MappingError::invalid(format!(
+                    "Field [{name}] is defined both as a field in [_doc] and a metadata field"
+                )));
+            }
+            let path = if object.is_empty() {
+                name.clone()
+            } else {
+                format!("{object}.{name}")
+            };
+            let parameters = value.as_object().ok_or_else(|| {
+                MappingError::invalid(format!("Expected map for property [{name}]"))
+            })?;
+            match type_of(name, parameters)? {
+                "object" => self.merge_object(&path, parameters)?,
+                _ => self.merge_field(&path, parameters)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn merge_object(
+        &mut self,
+        path: &str,
+        parameters: &Map<String, Value>,
+    ) -> Result<(), MappingError> {
+        self.check_depth(path, 1)?;
+        let above = path.rmatch_indices('.').map(|(at, _)| &path[..at]);
+        if let Some(field) = std::iter::once(path)
+            .chain(above)
+            .find_map(|p| self.field(p))
+        {
+            return Err(MappingError::Conflict {
+                path: field.path.clone(),
+                from: field.kind.type_name(),
+                to: "ObjectMapper".to_string(),
+            });
+        }
+        let mut settings = self.objects.get(path).copied().unwrap_or(ObjectSettings {
+            dynamic: None,
+            enabled: true,
+        });
+        for (key, value) in parameters {
+            match key.as_str() {
+                "type" | "properties" => {}
+                "dynamic" => settings.dynamic = Some(dynamic(value)?),
+                "enabled" => settings.enabled = boolean(key, value)?,
+                _ => {
+                    return Err(MappingError::invalid(format!(
+                        "Mapping definition for [{path}] has unsupported parameters:  [{key} : {}]",
+                        show(value)
+                    )));
+                }
+            }
+        }
+        self.objects.insert(path.to_string(), settings);
+        match parameters.get("properties") {
+            Some(properties) => self.merge_properties(path, as_object(properties, path)?),
+            None => Ok(()),
+        }
+    }
+
+    /// Takes in a field and its multi-fields.
+    fn merge_field(
+        &mut self,
+        path: &str,
+        parameters: &Map<String, Value>,
+    ) -> Result<(), MappingError> {
+        self.merge_definition(read_field(path, parameters, false)?)?;
+        let Some(multi_fields) = parameters.get("fields") else {
+            return Ok(());
+        };
+        let mut seen = BTreeSet::new();
+        for (name, value) in as_object(multi_fields, "fields")? {
+            check_name(name)?;
+            if name.contains('.') || !seen.insert(name) {
+                return Err(MappingError::invalid(format!(
+                    "Field name [{name}] which is a multi field of [{path}] cannot contain '.'"
+                )));
+            }
+            let parameters = as_object(value, name)?;
+            let type_name = type_of(name, parameters)?;
+            if matches!(type_name, "object" | "knn_vector") {
+                return Err(MappingError::invalid(format!(
+                    "Type [{type_name}] cannot be used in multi field"
+                )));
+            }
+            let path = format!("{path}.{name}");
+            self.merge_definition(read_field(&path, parameters, true)?)?;
+        }
+        Ok(())
+    }
+
+    /// Adds a field, or gives one that exists the settings that may change.
+    fn merge_definition(&mut self, definition: Definition) -> Result<(), MappingError> {
+        let Some(id) = self.by_path.get(&definition.new.path).copied() else {
+            return self.push(definition);
+        };
+        let field = &mut self.fields[id.0 as usize];
+        field.check_type(&definition.new)?;
+        let conflicts = conflicts(field, &definition);
+        if !conflicts.is_empty() {
+            return Err(MappingError::Refused {
+                reason: format!(
+                    "Mapper for [{}] conflicts with existing mapper:\n\t{}",
+                    field.path,
+                    conflicts.join("\n\t")
+                ),
+            });
+        }
+        field.kind = definition.new.kind;
+        field.settings = definition.settings;
+        Ok(())
+    }
+}
+
+/// What cannot change, because documents were indexed with it.
+fn conflicts(field: &MappedField, definition: &Definition) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut compare = |parameter: &str, from: String, to: String| {
+        if from != to {
+            found.push(format!(
+                "Cannot update parameter [{parameter}] from [{from}] to [{to}]"
+            ));
+        }
+    };
+    let new = &definition.new;
+    compare("index", field.indexed.to_string(), new.indexed.to_string());
+    match (&field.kind, &new.kind) {
+        (FieldKind::Text { analyzer: from }, FieldKind::Text { analyzer: to }) => {
+            compare("analyzer", from.clone(), to.clone());
+        }
+        (FieldKind::Date { format: from }, FieldKind::Date { format: to }) => {
+            compare("format", from.clone(), to.clone());
+        }
+        (FieldKind::Vector(from), FieldKind::Vector(to)) => {
+            let (from, to) = (&from.column, &to.column);
+            let dimension = |column: &clew_vector::ColumnOptions| column.dimension.to_string();
+            compare("dimension", dimension(from), dimension(to));
+            compare(
+                "space_type",
+                from.space.name().into(),
+                to.space.name().into(),
+            );
+            compare(
+                "method",
+                format!("{:?}", from.hnsw),
+                format!("{:?}", to.hnsw),
+            );
+        }
+        _ => {}
+    }
+    found
+}
+
+fn as_object<'v>(value: &'v Value, name: &str) -> Result<&'v Map<String, Value>, MappingError> {
+    value.as_object().ok_or_else(|| {
+        MappingError::invalid(format!(
+            "Expected map for property [{name}] but got [{}]",
+            show(value)
+        ))
+    })
+}
+
+/// The type a field declares; one with properties is an object without saying so.
+fn type_of<'v>(name: &str, parameters: &'v Map<String, Value>) -> Result<&'v str, MappingError> {
+    match parameters.get("type") {
+        Some(Value::String(type_name)) => Ok(type_name),
+        Some(other) => Err(MappingError::invalid(format!(
+            "No handler for type [{}] declared on field [{name}]",
+            show(other)
+        ))),
+        None if parameters.contains_key("properties") => Ok("object"),
+        None if parameters.len() == 1 && parameters.contains_key("enabled") => Ok("object"),
+        None if parameters.len() == 1 && parameters.contains_key("dynamic") => Ok("object"),
+        None => Err(MappingError::invalid(format!(
+            "No type specified for field [{name}]"
+        ))),
+    }
+}
+
+pub(super) fn dynamic(value: &Value) -> Result<Dynamic, MappingError> {
+    match show(value).as_str() {
+        "true" => Ok(Dynamic::True),
+        "false" | "false_allow_templates" => Ok(Dynamic::False),
+        "strict" | "strict_allow_templates" => Ok(Dynamic::Strict),
+        other => Err(MappingError::invalid(format!(
+            "Could not convert [dynamic] to boolean: failed to parse value [{other}] as only [true] or [false] are allowed."
+        ))),
+    }
+}
+
+fn check_name(name: &str) -> Result<(), MappingError> {
+    name_problem(name).map_or(Ok(()), |reason| Err(MappingError::Invalid { reason }))
+}
+
+/// Why no field can have this name, dots in it making objects.
+pub(crate) fn name_problem(name: &str) -> Option<String> {
+    if name.is_empty() {
+        Some("field name cannot be an empty string".to_string())
+    } else if name.split('.').any(str::is_empty) {
+        Some(format!(
+            "object field starting or ending with a [.] makes object resolution ambiguous: [{name}]"
+        ))
+    } else if name.split('.').any(|part| part.trim().is_empty()) {
+        Some(format!(
+            "object field cannot contain only whitespace: ['{name}']"
+        ))
+    } else {
+        None
+    }
+}

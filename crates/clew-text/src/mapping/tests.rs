@@ -1,0 +1,279 @@
+use serde_json::{Value, json};
+
+use super::*;
+
+fn mapping(properties: &Value) -> Mapping {
+    Mapping::from_opensearch(&json!({ "properties": properties })).unwrap()
+}
+
+/// A mapping with something of everything.
+fn rich() -> Value {
+    json!({
+        "dynamic": "strict",
+        "_meta": { "owner": "x" },
+        "date_detection": false,
+        "properties": {
+            "at": { "type": "date", "format": "epoch_second||yyyy-MM-dd" },
+            "body": { "type": "text", "analyzer": "simple", "copy_to": ["all"], "norms": false },
+            "all": { "type": "text" },
+            "client": {
+                "dynamic": "false",
+                "properties": {
+                    "ip": { "type": "ip", "ignore_malformed": true },
+                    "port": { "type": "integer", "coerce": false, "index": false },
+                },
+            },
+            "empty": { "type": "object", "enabled": false },
+            "ok": { "type": "boolean", "null_value": false },
+            "ratio": { "type": "float" },
+            "title": {
+                "type": "text",
+                "fields": {
+                    "raw": { "type": "keyword", "ignore_above": 256 },
+                    "ws": { "type": "text", "analyzer": "whitespace" },
+                },
+            },
+            "v": {
+                "type": "knn_vector",
+                "dimension": 3,
+                "method": {
+                    "name": "hnsw", "engine": "faiss", "space_type": "cosinesimil",
+                    "parameters": { "m": 8, "ef_construction": 64, "encoder": { "name": "flat" } },
+                },
+            },
+            "w": { "type": "knn_vector", "dimension": 2, "space_type": "innerproduct" },
+        },
+    })
+}
+
+#[test]
+fn what_is_written_is_shown_again() {
+    // Lists of one are shown as lists, everything else as it was written.
+    let shown = Mapping::from_opensearch(&rich()).unwrap().to_opensearch();
+    assert_eq!(shown, rich());
+}
+
+#[test]
+fn the_parts_of_a_mapping_mean_what_they_say() {
+    let mapping = Mapping::from_opensearch(&rich()).unwrap();
+    assert_eq!(mapping.dynamic(), Dynamic::Strict);
+    let port = mapping.field("client.port").unwrap();
+    assert_eq!(port.kind, FieldKind::Integer(IntegerKind::Integer));
+    assert!(!port.indexed && !port.settings.coerce);
+    let raw = mapping.field("title.raw").unwrap();
+    assert!(raw.multi_field);
+    assert_eq!(
+        raw.kind,
+        FieldKind::Keyword {
+            ignore_above: Some(256)
+        }
+    );
+    let FieldKind::Vector(v) = &mapping.field("v").unwrap().kind else {
+        panic!("v is a vector");
+    };
+    assert_eq!(
+        (v.column.dimension, v.column.space.name()),
+        (3, "cosinesimil")
+    );
+    assert_eq!((v.column.hnsw.m, v.column.hnsw.ef_construction), (8, 64));
+    let FieldKind::Vector(w) = &mapping.field("w").unwrap().kind else {
+        panic!("w is a vector");
+    };
+    assert_eq!(w.column.space.name(), "innerproduct");
+    assert_eq!((w.column.hnsw.m, w.column.hnsw.ef_construction), (16, 100));
+    assert!(mapping.field("v").unwrap().field.is_none());
+}
+
+#[test]
+fn encoding_keeps_numbers_and_schema() {
+    let mut mapping = Mapping::from_opensearch(&rich()).unwrap();
+    let more = json!({ "properties": {
+        "a": { "type": "long" },
+        "title": { "type": "text", "fields": { "n": { "type": "long" } } },
+    }});
+    mapping.merge_opensearch(&more).unwrap();
+    let text = mapping.encode().to_string();
+    let decoded = Mapping::decode(&serde_json::from_str(&text).unwrap()).unwrap();
+    let list = |mapping: &Mapping| -> Vec<String> {
+        let fields = mapping.fields().iter();
+        fields
+            .map(|f| format!("{} {:?} {:?} {:?}", f.path, f.id, f.kind, f.settings))
+            .collect()
+    };
+    assert_eq!(list(&decoded), list(&mapping));
+    assert_eq!(decoded.schema(), mapping.schema());
+    assert_eq!(decoded.to_opensearch(), mapping.to_opensearch());
+    assert_eq!(decoded.encode(), mapping.encode());
+    assert_eq!(
+        decoded.field("a").unwrap().id.get() as usize,
+        Mapping::from_opensearch(&rich()).unwrap().fields().len()
+    );
+}
+
+#[test]
+fn a_growing_mapping_keeps_its_schema_as_a_beginning() {
+    let mut mapping = mapping(&json!({ "b": { "type": "keyword" } }));
+    let before = mapping.schema().clone();
+    mapping
+        .merge_opensearch(&json!({ "properties": { "a": { "type": "long" } } }))
+        .unwrap();
+    for (field, entry) in before.fields() {
+        assert_eq!(mapping.schema().get_field_entry(field), entry);
+    }
+    assert_eq!(mapping.schema().num_fields(), before.num_fields() + 1);
+}
+
+#[test]
+fn dotted_names_are_objects() {
+    let mapping = mapping(
+        &json!({ "a.b": { "type": "long" }, "a": { "properties": { "c.d": { "type": "ip" } } } }),
+    );
+    let expected = json!({ "properties": { "a": { "properties": {
+        "b": { "type": "long" },
+        "c": { "properties": { "d": { "type": "ip" } } },
+    } } } });
+    assert_eq!(mapping.to_opensearch(), expected);
+}
+
+#[rustfmt::skip]
+const REFUSED: &[(&str, &str)] = &[
+    (r#"{ "f": { "type": "foo" } }"#, "No handler for type [foo] declared on field [f]"),
+    (r#"{ "f": { "type": "nested" } }"#, "No handler for type [nested] declared on field [f]"),
+    (r#"{ "f": {} }"#, "No type specified for field [f]"),
+    (r#"{ "f": 1 }"#, "Expected map for property [f]"),
+    (r#"{ "f": { "type": "long", "analyzer": "x" } }"#, "unknown parameter [analyzer] on mapper [f] of type [long]"),
+    (r#"{ "f": { "type": "text", "analyzer": "x" } }"#, "analyzer [x] has not been configured in mappings"),
+    (r#"{ "f": { "type": "keyword", "normalizer": "x" } }"#, "normalizer [x] not found for field [f]"),
+    (r#"{ "f": { "type": "object", "x": 1 } }"#, "Mapping definition for [f] has unsupported parameters:  [x : 1]"),
+    (r#"{ "f": { "type": "date", "format": "nope" } }"#, "Invalid format: [nope]: Unknown pattern letter: o"),
+    (r#"{ "f": { "type": "long", "index": "maybe" } }"#, "Could not convert [index] to boolean: Failed to parse value [maybe] as only [true] or [false] are allowed."),
+    (r#"{ "f": { "type": "text", "fields": { "o": { "type": "object" } } } }"#, "Type [object] cannot be used in multi field"),
+    (r#"{ "f": { "type": "text", "fields": { "o": { "type": "text", "fields": {} } } } }"#, "unknown parameter [fields] on mapper [o] of type [text]"),
+    (r#"{ "": { "type": "long" } }"#, "field name cannot be an empty string"),
+    (r#"{ ".f": { "type": "long" } }"#, "object field starting or ending with a [.] makes object resolution ambiguous: [.f]"),
+    (r#"{ "_id": { "type": "long" } }"#, "Field [_id] is defined both as a field in [_doc] and a metadata field"),
+    (r#"{ "f": { "type": "knn_vector" } }"#, "Dimension value missing for vector: f"),
+    (r#"{ "f": { "type": "knn_vector", "dimension": 0 } }"#, "Dimension value must be greater than 0 for vector: f"),
+    (r#"{ "f": { "type": "knn_vector", "dimension": 16001 } }"#, "Dimension value cannot be greater than 16000 for vector: f"),
+    (r#"{ "f": { "type": "knn_vector", "dimension": 2, "method": { "name": "ivf" } } }"#, "Invalid method name: ivf, only [hnsw] is supported"),
+    (r#"{ "f": { "type": "knn_vector", "dimension": 2, "method": { "name": "hnsw", "parameters": { "z": 1 } } } }"#, "Invalid parameter for method \"hnsw\": z."),
+    (r#"{ "f": { "type": "long" }, "f.g": { "type": "long" } }"#, "mapper [f] cannot be changed from type [long] to [ObjectMapper]"),
+    (r#"{ "f.g": { "type": "long" }, "f": { "type": "long" } }"#, "can't merge a non object mapping [f] with an object mapping"),
+];
+
+#[test]
+fn errors_are_in_opensearchs_words() {
+    for (properties, expected) in REFUSED {
+        let properties: Value = serde_json::from_str(properties).unwrap();
+        let refused = Mapping::from_opensearch(&json!({ "properties": properties }));
+        assert_eq!(refused.unwrap_err().to_string(), *expected, "{properties}");
+    }
+    let refused = Mapping::from_opensearch(&json!({ "foo": 1 })).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "Root mapping definition has unsupported parameters:  [foo : 1]"
+    );
+}
+
+#[test]
+fn a_refused_merge_changes_nothing() {
+    let mut mapping = mapping(&json!({
+        "t": { "type": "text" },
+        "v": { "type": "knn_vector", "dimension": 2 },
+        "o": { "properties": { "x": { "type": "long" } } },
+    }));
+    let before = mapping.encode();
+    let rows = [
+        (
+            json!({ "t": { "type": "long" } }),
+            "mapper [t] cannot be changed from type [text] to [long]",
+        ),
+        (
+            json!({ "t": { "type": "text", "analyzer": "simple" } }),
+            "Mapper for [t] conflicts with existing mapper:\n\tCannot update parameter [analyzer] from [standard] to [simple]",
+        ),
+        (
+            json!({ "v": { "type": "knn_vector", "dimension": 3 } }),
+            "Mapper for [v] conflicts with existing mapper:\n\tCannot update parameter [dimension] from [2] to [3]",
+        ),
+        (
+            json!({ "o": { "type": "long" } }),
+            "can't merge a non object mapping [o] with an object mapping",
+        ),
+        (
+            json!({ "t": { "properties": {} } }),
+            "mapper [t] cannot be changed from type [text] to [ObjectMapper]",
+        ),
+    ];
+    for (change, expected) in rows {
+        let mut properties = json!({ "new": { "type": "long" } });
+        properties
+            .as_object_mut()
+            .unwrap()
+            .extend(change.as_object().unwrap().clone());
+        let refused = mapping.merge_opensearch(&json!({ "properties": properties }));
+        assert_eq!(refused.unwrap_err().to_string(), expected);
+        assert_eq!(mapping.encode(), before);
+    }
+}
+
+#[test]
+fn settings_that_may_change_do() {
+    let mut mapping = mapping(&json!({ "k": { "type": "keyword" } }));
+    let change = json!({ "k": { "type": "keyword", "ignore_above": 10, "fields": { "t": { "type": "text" } } } });
+    mapping
+        .merge_opensearch(&json!({ "dynamic": false, "properties": change }))
+        .unwrap();
+    assert_eq!(
+        mapping.to_opensearch(),
+        json!({ "dynamic": "false", "properties": change })
+    );
+}
+
+#[test]
+fn limits_hold() {
+    let many = |count: usize| {
+        let properties: serde_json::Map<_, _> = (0..count)
+            .map(|n| (format!("f{n}"), json!({ "type": "long" })))
+            .collect();
+        json!({ "properties": properties })
+    };
+    assert!(Mapping::from_opensearch(&many(1000)).is_ok());
+    let refused = Mapping::from_opensearch(&many(1001)).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "Limit of total fields [1000] has been exceeded"
+    );
+
+    let deep =
+        |count: usize| json!({ "properties": { vec!["o"; count].join("."): { "type": "long" } } });
+    assert!(Mapping::from_opensearch(&deep(20)).is_ok());
+    let refused = Mapping::from_opensearch(&deep(21)).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        format!(
+            "Limit of mapping depth [20] has been exceeded due to object field [{}]",
+            ["o"; 20].join(".")
+        )
+    );
+
+    let mut wider = Mapping::new();
+    wider.set_limits(MappingLimits {
+        fields_max: 1001,
+        depth_max: 20,
+    });
+    assert!(wider.merge_opensearch(&many(1001)).is_ok());
+    assert!(Mapping::decode(&wider.encode()).is_ok());
+}
+
+#[test]
+fn what_is_no_encoded_mapping_is_refused() {
+    for wrong in [
+        json!(null),
+        json!({}),
+        json!({ "root": {}, "objects": {}, "fields": [{}] }),
+        json!({ "root": {}, "objects": {}, "fields": [{ "path": "a.b", "multi_field": true, "mapping": { "type": "long" } }] }),
+    ] {
+        assert!(Mapping::decode(&wrong).is_err(), "{wrong}");
+    }
+}

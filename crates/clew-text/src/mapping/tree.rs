@@ -1,0 +1,129 @@
+//! The mapping as documents are walked: objects with their children, and at the leaves every field
+//! that takes a value found there.
+
+use std::collections::BTreeMap;
+
+use super::field::{Dynamic, FieldId};
+use super::schema::Mapping;
+
+/// An object of the mapping; the document itself is one.
+#[derive(Clone, Debug)]
+pub(crate) struct ObjectNode {
+    pub(crate) children: BTreeMap<String, Node>,
+    /// What happens to fields it lacks, its parents' word included.
+    pub(crate) dynamic: Dynamic,
+    pub(crate) enabled: bool,
+}
+
+/// What a name in a document stands for.
+#[derive(Clone, Debug)]
+pub(crate) enum Node {
+    Object(ObjectNode),
+    Leaf(Leaf),
+}
+
+/// The fields that take a value.
+#[derive(Clone, Debug)]
+pub(crate) struct Leaf {
+    pub(crate) id: FieldId,
+    /// Its multi-fields.
+    pub(crate) multi_fields: Vec<FieldId>,
+    /// Fields that `copy_to` names, and their multi-fields.
+    pub(crate) copies: Vec<FieldId>,
+}
+
+impl Default for ObjectNode {
+    fn default() -> Self {
+        ObjectNode {
+            children: BTreeMap::new(),
+            dynamic: Dynamic::True,
+            enabled: true,
+        }
+    }
+}
+
+impl ObjectNode {
+    /// Ignores unknown names here and below.
+    pub(super) fn freeze(&mut self) {
+        self.dynamic = Dynamic::False;
+        for node in self.children.values_mut() {
+            if let Node::Object(object) = node {
+                object.freeze();
+            }
+        }
+    }
+
+    /// Lays out the fields of a mapping.
+    pub(super) fn build(mapping: &Mapping) -> ObjectNode {
+        let mut root = ObjectNode {
+            dynamic: mapping.dynamic(),
+            ..ObjectNode::default()
+        };
+        // In the order of paths an object comes before its children, which take over its word.
+        for (path, settings) in &mapping.objects {
+            if let Some(object) = root.descend(path.split('.')) {
+                object.dynamic = settings.dynamic.unwrap_or(object.dynamic);
+                object.enabled = settings.enabled;
+            }
+        }
+        let mut multi_fields: BTreeMap<FieldId, Vec<FieldId>> = BTreeMap::new();
+        for field in mapping.fields.iter().filter(|field| field.multi_field) {
+            let parent = field.path.rsplit_once('.').map(|(parent, _)| parent);
+            if let Some(parent) = parent.and_then(|parent| mapping.by_path.get(parent)) {
+                multi_fields.entry(*parent).or_default().push(field.id);
+            }
+        }
+        let of = |id: &FieldId| multi_fields.get(id).cloned().unwrap_or_default();
+        for field in mapping.fields.iter().filter(|field| !field.multi_field) {
+            let (objects, name) = match field.path.rsplit_once('.') {
+                Some((objects, name)) => (Some(objects), name),
+                None => (None, field.path.as_str()),
+            };
+            let targets = field.settings.copy_to.iter();
+            let copies = targets
+                .filter_map(|path| mapping.by_path.get(path))
+                .flat_map(|id| std::iter::once(*id).chain(of(id)))
+                .collect();
+            let leaf = Leaf {
+                id: field.id,
+                multi_fields: of(&field.id),
+                copies,
+            };
+            let place = root.descend(objects.into_iter().flat_map(|path| path.split('.')));
+            if let Some(object) = place {
+                object.children.insert(name.to_string(), Node::Leaf(leaf));
+            }
+        }
+        root
+    }
+
+    /// The object at a path, made where it is missing; `None` when a field is in the way.
+    fn descend<'p>(&mut self, names: impl Iterator<Item = &'p str>) -> Option<&mut ObjectNode> {
+        let mut object = self;
+        for name in names {
+            let inherited = Node::Object(ObjectNode {
+                children: BTreeMap::new(),
+                dynamic: object.dynamic,
+                enabled: true,
+            });
+            let child = object.children.entry(name.to_string()).or_insert(inherited);
+            let Node::Object(next) = child else {
+                return None;
+            };
+            object = next;
+        }
+        Some(object)
+    }
+
+    fn objects(&self) -> impl Iterator<Item = (&String, &ObjectNode)> {
+        self.children.iter().filter_map(|(name, node)| match node {
+            Node::Object(object) => Some((name, object)),
+            Node::Leaf(_) => None,
+        })
+    }
+
+    /// Objects inside it, at any depth.
+    pub(super) fn object_count(&self) -> usize {
+        self.objects().map(|(_, o)| 1 + o.object_count()).sum()
+    }
+}

@@ -1,0 +1,210 @@
+//! Queries made of queries.
+
+use tantivy::query::{BooleanQuery, DisjunctionMaxQuery, Occur, Query as TantivyQuery};
+
+use super::{Compiler, Node, rescored};
+use crate::query::error::QueryError;
+use crate::query::leaf::Demoted;
+use crate::query::minimum::MinimumShouldMatch;
+use crate::query::tree::{Bool, Boosting};
+
+impl Compiler<'_> {
+    pub(super) fn bool(&mut self, clauses: &Bool, factor: f32) -> Result<Node, QueryError> {
+        let factor = factor * clauses.boost;
+        let must = self.nodes(&clauses.must, factor)?;
+        let should = self.nodes(&clauses.should, factor)?;
+        let filter = self.nodes(&clauses.filter, 1.0)?;
+        let must_not = self.nodes(&clauses.must_not, 1.0)?;
+        if must.is_empty() && should.is_empty() && filter.is_empty() && must_not.is_empty() {
+            return Ok(self.everything(factor));
+        }
+        let minimum = match &clauses.minimum_should_match {
+            Some(minimum) => minimum.resolve(should.len()),
+            None => usize::from(must.is_empty() && filter.is_empty() && !should.is_empty()),
+        };
+        if minimum > should.len() {
+            return Ok(Node::nothing());
+        }
+        if must.is_empty() && filter.is_empty() && must_not.is_empty() {
+            return Ok(any(should, minimum.max(1)));
+        }
+        Ok(self.joined(Joined {
+            must,
+            should,
+            filter,
+            must_not,
+            minimum,
+        }))
+    }
+
+    fn joined(&self, clauses: Joined) -> Node {
+        let Joined {
+            must,
+            should,
+            filter,
+            must_not,
+            minimum,
+        } = clauses;
+        if must.iter().chain(&filter).any(Node::is_nothing) {
+            return Node::nothing();
+        }
+        let scoreless = must.is_empty() && should.is_empty();
+        let one_constant = match (&must[..], should.is_empty()) {
+            ([only], true) => only.constant,
+            _ => scoreless.then_some(0.0),
+        };
+        // A lone positive clause keeps its count when nothing is excluded.
+        let count = match (&must[..], &filter[..]) {
+            ([only], []) | ([], [only]) if must_not.is_empty() && minimum == 0 => {
+                (only.at_least, only.exact)
+            }
+            _ => (0, false),
+        };
+        let mut parts: Vec<(Occur, Box<dyn TantivyQuery>)> = Vec::new();
+        let needs_all = must.is_empty() && filter.is_empty() && minimum == 0;
+        if needs_all {
+            parts.push((Occur::Must, self.everything(0.0).query));
+        }
+        parts.extend(must.into_iter().map(|node| (Occur::Must, node.query)));
+        parts.extend(
+            filter
+                .into_iter()
+                .map(|node| (Occur::Must, rescored(node, 0.0).query)),
+        );
+        parts.extend(
+            should
+                .into_iter()
+                .filter(|node| minimum > 1 || !node.is_nothing())
+                .map(|node| (Occur::Should, node.query)),
+        );
+        parts.extend(
+            must_not
+                .into_iter()
+                .filter(|node| !node.is_nothing())
+                .map(|node| (Occur::MustNot, node.query)),
+        );
+        if minimum > 0 && !parts.iter().any(|(occur, _)| *occur == Occur::Should) {
+            return Node::nothing();
+        }
+        Node {
+            query: Box::new(BooleanQuery::with_minimum_required_clauses(parts, minimum)),
+            at_least: count.0,
+            exact: count.1,
+            constant: one_constant,
+        }
+    }
+
+    pub(super) fn boosting(
+        &mut self,
+        boosting: &Boosting,
+        factor: f32,
+    ) -> Result<Node, QueryError> {
+        let positive = self.node(&boosting.positive, factor * boosting.boost)?;
+        let negative = self.node(&boosting.negative, 1.0)?;
+        if positive.is_nothing() || negative.is_nothing() {
+            return Ok(positive);
+        }
+        Ok(Node {
+            query: Box::new(Demoted {
+                positive: positive.query,
+                negative: negative.query,
+                factor: boosting.negative_boost,
+            }),
+            constant: None,
+            ..positive
+        })
+    }
+}
+
+struct Joined {
+    must: Vec<Node>,
+    should: Vec<Node>,
+    filter: Vec<Node>,
+    must_not: Vec<Node>,
+    minimum: usize,
+}
+
+/// At least `minimum` of the nodes; their scores are added.
+pub(super) fn any(nodes: Vec<Node>, minimum: usize) -> Node {
+    if minimum > nodes.len() {
+        return Node::nothing();
+    }
+    let nodes: Vec<Node> = nodes
+        .into_iter()
+        .filter(|node| !node.is_nothing())
+        .collect();
+    if minimum > nodes.len() {
+        return Node::nothing();
+    }
+    let at_least = if minimum <= 1 {
+        nodes.iter().map(|node| node.at_least).max().unwrap_or(0)
+    } else {
+        0
+    };
+    let exact = nodes.len() == 1 && nodes[0].exact;
+    let constant = if nodes.len() == 1 {
+        nodes[0].constant
+    } else {
+        None
+    };
+    // With a required count of one tantivy turns a lone clause into a conjunction, which it does
+    // not prune; without clauses that must match, zero means one anyway.
+    let required = if minimum <= 1 { 0 } else { minimum };
+    let parts = nodes
+        .into_iter()
+        .map(|node| (Occur::Should, node.query))
+        .collect();
+    Node {
+        query: Box::new(BooleanQuery::with_minimum_required_clauses(parts, required)),
+        at_least,
+        exact,
+        constant,
+    }
+}
+
+/// All of the nodes; their scores are added.
+pub(super) fn all(nodes: Vec<Node>) -> Node {
+    if nodes.iter().any(Node::is_nothing) {
+        return Node::nothing();
+    }
+    if nodes.len() < 2 {
+        return any(nodes, 1);
+    }
+    let parts = nodes
+        .into_iter()
+        .map(|node| (Occur::Must, node.query))
+        .collect();
+    Node {
+        query: Box::new(BooleanQuery::with_minimum_required_clauses(parts, 0)),
+        at_least: 0,
+        exact: false,
+        constant: None,
+    }
+}
+
+/// Any of the nodes; the best score counts.
+pub(super) fn dis_max(nodes: Vec<Node>, tie_breaker: f32) -> Node {
+    let mut nodes: Vec<Node> = nodes
+        .into_iter()
+        .filter(|node| !node.is_nothing())
+        .collect();
+    match nodes.len() {
+        0 => return Node::nothing(),
+        1 => return nodes.remove(0),
+        _ => {}
+    }
+    Node {
+        at_least: nodes.iter().map(|node| node.at_least).max().unwrap_or(0),
+        exact: false,
+        constant: None,
+        query: Box::new(DisjunctionMaxQuery::with_tie_breaker(
+            nodes.into_iter().map(|node| node.query).collect(),
+            tie_breaker,
+        )),
+    }
+}
+
+/// How many of `clauses` must match under an operator's default or an explicit minimum.
+pub(super) fn required(minimum: Option<&MinimumShouldMatch>, clauses: usize) -> usize {
+    minimum.map_or(1, |minimum| minimum.resolve(clauses).max(1))
+}

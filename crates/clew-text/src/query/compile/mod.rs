@@ -1,0 +1,268 @@
+//! From the query tree to tantivy's queries, under one shard's mapping and statistics.
+//!
+//! Boosts are multiplied down to the leaves, because tantivy prunes only bare term scorers. Every
+//! node also carries what is known without running it: how many documents match at least, and
+//! whether they all score the same.
+
+mod compound;
+mod range;
+mod terms;
+mod text;
+mod vectors;
+
+use std::collections::BTreeSet;
+
+use tantivy::query::{BoostQuery, ConstScoreQuery, EmptyQuery, Query as TantivyQuery};
+use tantivy::schema::Field;
+
+use super::constant::{ConstantQuery, DocumentSet, Everything};
+use super::error::QueryError;
+use super::knn::KnnResolver;
+use super::tree::Query;
+use crate::mapping::MappedField;
+use crate::search::Snapshot;
+
+/// How deep queries may be nested.
+const DEPTH_MAX: usize = 30;
+/// How many leaves a query may have.
+const CLAUSES_MAX: usize = 1024;
+
+/// What a query is compiled against.
+#[derive(Clone, Copy)]
+pub struct CompileContext<'a> {
+    /// The shard's segments.
+    pub snapshot: &'a Snapshot,
+    /// Milliseconds since the epoch that `now` means.
+    pub now_ms: i64,
+    /// Answers nearest-neighbour clauses.
+    pub knn: &'a dyn KnnResolver,
+}
+
+/// A compiled query and what is known of it.
+#[derive(Debug)]
+pub struct Plan {
+    /// The query for tantivy.
+    pub query: Box<dyn TantivyQuery>,
+    /// Fields whose norms enter the score; pruning depends on their average lengths.
+    pub(crate) scored_fields: Vec<Field>,
+    /// Live documents that match, at least.
+    pub(crate) at_least: u64,
+    /// Whether `at_least` is the exact number.
+    pub(crate) exact: bool,
+    /// The score of every match, when it is the same.
+    pub(crate) constant: Option<f32>,
+}
+
+impl Plan {
+    /// The number of live documents that match, when it is known without running the query.
+    pub(crate) fn matches_exactly(&self) -> Option<u64> {
+        self.exact.then_some(self.at_least)
+    }
+}
+
+/// The tantivy query for `query`.
+///
+/// # Errors
+/// When the query does not fit the mapping, is too large, or statistics cannot be read.
+pub fn compile(
+    query: &Query,
+    context: &CompileContext<'_>,
+) -> Result<Box<dyn TantivyQuery>, QueryError> {
+    plan(query, context).map(|plan| plan.query)
+}
+
+/// The tantivy query for `query` and what is known of it.
+///
+/// # Errors
+/// As [`compile`].
+pub fn plan(query: &Query, context: &CompileContext<'_>) -> Result<Plan, QueryError> {
+    let mut compiler = Compiler {
+        context: *context,
+        clauses: 0,
+        depth: 0,
+        scored_fields: BTreeSet::new(),
+    };
+    let node = compiler.node(query, 1.0)?;
+    Ok(Plan {
+        query: node.query,
+        scored_fields: compiler.scored_fields.into_iter().collect(),
+        at_least: node.at_least,
+        exact: node.exact,
+        constant: node.constant,
+    })
+}
+
+/// A compiled part of a query.
+pub(super) struct Node {
+    query: Box<dyn TantivyQuery>,
+    at_least: u64,
+    exact: bool,
+    constant: Option<f32>,
+}
+
+impl Node {
+    fn nothing() -> Self {
+        Node {
+            query: Box::new(EmptyQuery),
+            at_least: 0,
+            exact: true,
+            constant: Some(0.0),
+        }
+    }
+
+    /// A tantivy query whose matches score 1, with another score.
+    fn constant(query: impl TantivyQuery, score: f32) -> Self {
+        Node {
+            query: Box::new(ConstScoreQuery::new(Box::new(query), score)),
+            at_least: 0,
+            exact: false,
+            constant: Some(score),
+        }
+    }
+
+    fn set(set: impl DocumentSet, score: f32) -> Self {
+        Node::constant(ConstantQuery::new(set), score)
+    }
+
+    fn is_nothing(&self) -> bool {
+        self.exact && self.at_least == 0 && self.query.is::<EmptyQuery>()
+    }
+
+    /// A query that scores; `boost` is applied here.
+    fn scored(query: Box<dyn TantivyQuery>, boost: f32) -> Self {
+        let query = if (boost - 1.0).abs() < f32::EPSILON {
+            query
+        } else {
+            Box::new(BoostQuery::new(query, boost))
+        };
+        Node {
+            query,
+            at_least: 0,
+            exact: false,
+            constant: None,
+        }
+    }
+}
+
+pub(super) struct Compiler<'a> {
+    context: CompileContext<'a>,
+    clauses: usize,
+    depth: usize,
+    scored_fields: BTreeSet<Field>,
+}
+
+impl<'a> Compiler<'a> {
+    fn node(&mut self, query: &Query, factor: f32) -> Result<Node, QueryError> {
+        self.depth += 1;
+        if self.depth > DEPTH_MAX {
+            return Err(QueryError::TooDeep { max: DEPTH_MAX });
+        }
+        let node = self.dispatch(query, factor);
+        self.depth -= 1;
+        node
+    }
+
+    fn dispatch(&mut self, query: &Query, factor: f32) -> Result<Node, QueryError> {
+        match query {
+            Query::Bool(clauses) => self.bool(clauses, factor),
+            Query::ConstantScore { filter, boost } => {
+                let filter = self.node(filter, 1.0)?;
+                Ok(rescored(filter, boost * factor))
+            }
+            Query::DisMax {
+                queries,
+                tie_breaker,
+                boost,
+            } => {
+                let nodes = self.nodes(queries, boost * factor)?;
+                Ok(compound::dis_max(nodes, *tie_breaker))
+            }
+            Query::Boosting(boosting) => self.boosting(boosting, factor),
+            Query::QueryString(query) => {
+                let fields = self.search_fields(&query.fields);
+                let tree =
+                    super::query_string::tree(query, &fields, &self.context.snapshot.mapping)?;
+                self.node(&tree, factor)
+            }
+            Query::MultiMatch(multi) => self.multi_match(multi, factor),
+            Query::Lenient(inner) => text::leniently(self.node(inner, factor), true),
+            leaf => {
+                self.clauses += 1;
+                if self.clauses > CLAUSES_MAX {
+                    return Err(QueryError::TooManyClauses { max: CLAUSES_MAX });
+                }
+                self.leaf(leaf, factor)
+            }
+        }
+    }
+
+    fn leaf(&mut self, query: &Query, factor: f32) -> Result<Node, QueryError> {
+        match query {
+            Query::MatchAll { boost } => Ok(self.everything(boost * factor)),
+            Query::Match(clause) => self.matches(clause, factor),
+            Query::MatchPhrase(phrase) => self.phrase(phrase, factor),
+            Query::MatchPhrasePrefix(phrase) => self.phrase_prefix(phrase, factor),
+            Query::MatchBoolPrefix(clause) => self.bool_prefix(clause, factor),
+            Query::Term(term) => self.term(term, factor),
+            Query::Terms {
+                field,
+                values,
+                boost,
+            } => self.terms(field, values, boost * factor),
+            Query::Range(range) => self.range(range, factor),
+            Query::Exists { field, boost } => self.exists(field, boost * factor),
+            Query::Ids { values, boost } => Ok(ids(values, boost * factor)),
+            Query::Prefix(pattern) => self.prefix(pattern, factor),
+            Query::Wildcard(pattern) => self.wildcard(pattern, factor),
+            Query::Regexp(pattern) => self.regexp(pattern, factor),
+            Query::Fuzzy {
+                field,
+                value,
+                fuzziness,
+                boost,
+            } => self.fuzzy(field, value, fuzziness, boost * factor),
+            Query::Knn(knn) => self.knn(knn, factor),
+            _ => Ok(Node::nothing()),
+        }
+    }
+
+    fn nodes(&mut self, queries: &[Query], factor: f32) -> Result<Vec<Node>, QueryError> {
+        queries
+            .iter()
+            .map(|query| self.node(query, factor))
+            .collect()
+    }
+
+    /// The mapped field and its tantivy field; `None` when no document can have it.
+    fn field(&self, path: &str) -> Option<(&'a MappedField, Field)> {
+        let snapshot: &'a Snapshot = self.context.snapshot;
+        let mapped = snapshot.mapping.field(path)?;
+        Some((mapped, snapshot.searchable(mapped)?))
+    }
+
+    fn everything(&self, score: f32) -> Node {
+        Node {
+            at_least: self.context.snapshot.live_docs(),
+            exact: true,
+            ..Node::set(Everything, score)
+        }
+    }
+}
+
+/// The same documents, all with one score.
+fn rescored(node: Node, score: f32) -> Node {
+    if node.is_nothing() {
+        return node;
+    }
+    Node {
+        query: Box::new(ConstScoreQuery::new(node.query, score)),
+        constant: Some(score),
+        ..node
+    }
+}
+
+fn ids(values: &[String], score: f32) -> Node {
+    let terms = values.iter().map(|id| id.as_bytes().to_vec()).collect();
+    let field = crate::mapping::Mapping::ID;
+    Node::set(super::constant::AnyTerm { field, terms }, score)
+}

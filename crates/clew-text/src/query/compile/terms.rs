@@ -1,0 +1,237 @@
+//! Queries on exact values and on the term dictionary.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use tantivy::Term as IndexTerm;
+use tantivy::query::RegexQuery;
+use tantivy::schema::Field;
+
+use super::text::must_be_indexed;
+use super::{Compiler, Node};
+use crate::mapping::{FieldKind, MappedField};
+use crate::query::automaton::Wildcard;
+use crate::query::constant::{AnyAccepted, AnyTerm, AnyWithPrefix, Given, HasColumn, HasTokens};
+use crate::query::error::QueryError;
+use crate::query::literal::{self, text_of};
+use crate::query::tree::{Pattern, Term};
+
+/// Values of a terms query.
+const TERMS_MAX: usize = 65_536;
+
+impl Compiler<'_> {
+    pub(super) fn term(&mut self, term: &Term, factor: f32) -> Result<Node, QueryError> {
+        let boost = term.boost * factor;
+        if term.field == "_id" {
+            return Ok(super::ids(&[text_of(&term.value)], boost));
+        }
+        let Some((mapped, field)) = self.field(&term.field) else {
+            return Ok(self.not_a_term_field(&term.field));
+        };
+        match &mapped.kind {
+            FieldKind::Text { .. } | FieldKind::Keyword { .. } => {
+                let text = text_of(&term.value);
+                if term.case_insensitive {
+                    must_be_indexed(mapped)?;
+                    let automaton = Wildcard::literal(&text, false, true)?;
+                    return Ok(accepted(field, automaton, boost));
+                }
+                if !mapped.indexed {
+                    return self.equal_in_column(mapped, &term.value, boost);
+                }
+                self.word(mapped, field, &text, boost)
+            }
+            FieldKind::Boolean if mapped.indexed => {
+                let truth = i64::from(literal::boolean(&term.value)?);
+                self.scored_term(mapped, IndexTerm::from_field_i64(field, truth), boost)
+            }
+            FieldKind::Integer(kind) if mapped.indexed => {
+                let Some(number) = literal::integer(&term.value, *kind)? else {
+                    return Ok(Node::nothing());
+                };
+                let bytes = IndexTerm::from_field_i64(field, number);
+                let terms = vec![bytes.serialized_value_bytes().to_vec()];
+                let frequency = self.context.snapshot.doc_freq(&bytes)?;
+                let dead = self.context.snapshot.dead_docs();
+                Ok(Node {
+                    at_least: frequency.saturating_sub(dead),
+                    exact: dead == 0,
+                    ..Node::set(AnyTerm { field, terms }, boost)
+                })
+            }
+            _ => self.equal_in_column(mapped, &term.value, boost),
+        }
+    }
+
+    fn not_a_term_field(&self, path: &str) -> Node {
+        // A vector field has no values to compare, an unmapped one no documents.
+        debug_assert!(self.field(path).is_none());
+        Node::nothing()
+    }
+
+    pub(super) fn terms(
+        &mut self,
+        path: &str,
+        values: &[Value],
+        score: f32,
+    ) -> Result<Node, QueryError> {
+        if values.len() > TERMS_MAX {
+            return Err(QueryError::create(format!(
+                "The number of terms [{}] used in the Terms Query request has exceeded the \
+                 allowed maximum of [{TERMS_MAX}].",
+                values.len()
+            )));
+        }
+        if path == "_id" {
+            let ids: Vec<String> = values.iter().map(text_of).collect();
+            return Ok(super::ids(&ids, score));
+        }
+        let Some((mapped, field)) = self.field(path) else {
+            return Ok(Node::nothing());
+        };
+        if mapped.indexed
+            && let Some(terms) = dictionary_terms(mapped, field, values)?
+        {
+            return Ok(Node::set(AnyTerm { field, terms }, score));
+        }
+        let mut nodes = Vec::with_capacity(values.len());
+        for value in values {
+            nodes.push(self.equal_in_column(mapped, value, 1.0)?);
+        }
+        Ok(super::rescored(super::compound::any(nodes, 1), score))
+    }
+
+    pub(super) fn exists(&mut self, path: &str, score: f32) -> Result<Node, QueryError> {
+        if matches!(path, "_id" | "_index" | "_source" | "_seq_no" | "_version") {
+            return Ok(self.everything(score));
+        }
+        let snapshot = self.context.snapshot;
+        let below = format!("{path}.");
+        let fields: Vec<&MappedField> = match snapshot.mapping.field(path) {
+            Some(field) => vec![field],
+            None => snapshot
+                .mapping
+                .fields()
+                .iter()
+                .filter(|field| field.path.starts_with(&below))
+                .collect(),
+        };
+        let mut nodes = Vec::with_capacity(fields.len());
+        for field in fields {
+            nodes.push(self.has_value(field, score)?);
+        }
+        if nodes.len() == 1 {
+            return Ok(nodes.remove(0));
+        }
+        Ok(super::rescored(super::compound::any(nodes, 1), score))
+    }
+
+    fn has_value(&self, mapped: &MappedField, score: f32) -> Result<Node, QueryError> {
+        let snapshot = self.context.snapshot;
+        if matches!(mapped.kind, FieldKind::Vector(_)) {
+            let docs = self.context.knn.vector_docs(mapped.id)?;
+            let segments = snapshot.readers.iter().map(|reader| reader.segment_id());
+            return Ok(Node::set(Given(segments.zip(docs).collect()), score));
+        }
+        let Some(field) = snapshot.searchable(mapped) else {
+            return Ok(Node::nothing());
+        };
+        Ok(match mapped.kind {
+            FieldKind::Text { .. } => Node::set(HasTokens(field), score),
+            _ => Node::set(HasColumn(mapped.column()), score),
+        })
+    }
+
+    pub(super) fn prefix(&mut self, pattern: &Pattern, factor: f32) -> Result<Node, QueryError> {
+        let score = pattern.boost * factor;
+        let Some(field) = self.pattern_field(&pattern.field, "prefix")? else {
+            return Ok(Node::nothing());
+        };
+        if pattern.case_insensitive {
+            let automaton = Wildcard::literal(&pattern.value, true, true)?;
+            return Ok(accepted(field, automaton, score));
+        }
+        let prefix = pattern.value.as_bytes().to_vec();
+        Ok(Node::set(AnyWithPrefix { field, prefix }, score))
+    }
+
+    pub(super) fn wildcard(&mut self, pattern: &Pattern, factor: f32) -> Result<Node, QueryError> {
+        let score = pattern.boost * factor;
+        if pattern.field == "_id" {
+            let automaton = Wildcard::parse(&pattern.value, pattern.case_insensitive)?;
+            return Ok(accepted(crate::mapping::Mapping::ID, automaton, score));
+        }
+        let Some(field) = self.pattern_field(&pattern.field, "wildcard")? else {
+            return Ok(Node::nothing());
+        };
+        if pattern.value == "*" {
+            return self.exists(&pattern.field, score);
+        }
+        let automaton = Wildcard::parse(&pattern.value, pattern.case_insensitive)?;
+        Ok(accepted(field, automaton, score))
+    }
+
+    pub(super) fn regexp(&mut self, pattern: &Pattern, factor: f32) -> Result<Node, QueryError> {
+        let score = pattern.boost * factor;
+        let Some(field) = self.pattern_field(&pattern.field, "regexp")? else {
+            return Ok(Node::nothing());
+        };
+        let expression = if pattern.case_insensitive {
+            format!("(?i){}", pattern.value)
+        } else {
+            pattern.value.clone()
+        };
+        let query = RegexQuery::from_pattern(&expression, field)
+            .map_err(|error| QueryError::create(error.to_string()))?;
+        Ok(Node::constant(query, score))
+    }
+
+    /// The tantivy field of a field with a dictionary of words.
+    fn pattern_field(&self, path: &str, kind: &str) -> Result<Option<Field>, QueryError> {
+        let Some((mapped, field)) = self.field(path) else {
+            return Ok(None);
+        };
+        match mapped.kind {
+            FieldKind::Text { .. } | FieldKind::Keyword { .. } => {
+                must_be_indexed(mapped)?;
+                Ok(Some(field))
+            }
+            _ => Err(QueryError::create(format!(
+                "Can only use {kind} queries on keyword, text and wildcard fields - not on \
+                 [{path}] which is of type [{}]",
+                mapped.kind.type_name()
+            ))),
+        }
+    }
+}
+
+fn accepted(field: Field, automaton: Wildcard, score: f32) -> Node {
+    let automaton = Arc::new(automaton);
+    Node::set(AnyAccepted { field, automaton }, score)
+}
+
+/// The values' bytes in the dictionary; `None` when the field has no dictionary for them.
+fn dictionary_terms(
+    mapped: &MappedField,
+    field: Field,
+    values: &[Value],
+) -> Result<Option<Vec<Vec<u8>>>, QueryError> {
+    let mut terms = Vec::with_capacity(values.len());
+    for value in values {
+        let term = match &mapped.kind {
+            FieldKind::Text { .. } | FieldKind::Keyword { .. } => {
+                IndexTerm::from_field_text(field, &text_of(value))
+            }
+            FieldKind::Boolean => {
+                IndexTerm::from_field_i64(field, i64::from(literal::boolean(value)?))
+            }
+            FieldKind::Integer(kind) => match literal::integer(value, *kind)? {
+                Some(number) => IndexTerm::from_field_i64(field, number),
+                None => continue,
+            },
+            _ => return Ok(None),
+        };
+        terms.push(term.serialized_value_bytes().to_vec());
+    }
+    Ok(Some(terms))
+}

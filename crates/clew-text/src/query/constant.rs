@@ -1,0 +1,272 @@
+//! A tantivy query for sets of documents that all score the same: everything that filters.
+//!
+//! A [`DocumentSet`] says which documents of a segment belong to it; the machinery of weights and
+//! scorers is written once, here.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use tantivy::query::{
+    AllScorer, BitSetDocSet, ConstScorer, EmptyScorer, EnableScoring, Explanation, Query, Scorer,
+    Weight,
+};
+use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::{DocId, Score, SegmentReader, TERMINATED, TantivyError};
+use tantivy_common::BitSet;
+
+/// Documents of one segment.
+pub(crate) enum Found {
+    Nothing,
+    Everything,
+    Bits(BitSet),
+}
+
+/// Which documents of a segment belong to the set; deleted ones may be among them.
+pub(crate) trait DocumentSet: Debug + Send + Sync + 'static {
+    fn find(&self, reader: &SegmentReader) -> tantivy::Result<Found>;
+}
+
+/// The set as a query with score 1.
+#[derive(Clone, Debug)]
+pub(crate) struct ConstantQuery(Arc<dyn DocumentSet>);
+
+impl ConstantQuery {
+    pub(crate) fn new(set: impl DocumentSet) -> Self {
+        ConstantQuery(Arc::new(set))
+    }
+}
+
+impl Query for ConstantQuery {
+    fn weight(&self, _scoring: EnableScoring<'_>) -> tantivy::Result<Box<dyn Weight>> {
+        Ok(Box::new(self.clone()))
+    }
+}
+
+impl Weight for ConstantQuery {
+    fn scorer(&self, reader: &SegmentReader, boost: Score) -> tantivy::Result<Box<dyn Scorer>> {
+        Ok(match self.0.find(reader)? {
+            Found::Nothing => Box::new(EmptyScorer),
+            // Wrapped, because tantivy drops bare all-scorers from conjunctions with their score.
+            Found::Everything => {
+                Box::new(ConstScorer::new(AllScorer::new(reader.max_doc()), boost))
+            }
+            Found::Bits(bits) => Box::new(ConstScorer::new(BitSetDocSet::from(bits), boost)),
+        })
+    }
+
+    fn explain(&self, reader: &SegmentReader, doc: DocId) -> tantivy::Result<Explanation> {
+        let mut scorer = self.scorer(reader, 1.0)?;
+        if scorer.doc() > doc || scorer.seek(doc) != doc {
+            return Err(TantivyError::InvalidArgument(format!(
+                "document {doc} does not match"
+            )));
+        }
+        Ok(Explanation::new("constant", 1.0))
+    }
+}
+
+/// Whether the segment was opened under a schema that has the field.
+pub(crate) fn knows(reader: &SegmentReader, field: Field) -> bool {
+    (field.field_id() as usize) < reader.schema().num_fields()
+}
+
+/// Adds the documents of a posting list.
+pub(crate) fn add_postings(
+    bits: &mut BitSet,
+    inverted: &tantivy::InvertedIndexReader,
+    info: &tantivy::postings::TermInfo,
+) -> tantivy::Result<()> {
+    let mut block = inverted.read_block_postings_from_terminfo(info, IndexRecordOption::Basic)?;
+    loop {
+        let docs = block.docs();
+        if docs.is_empty() {
+            return Ok(());
+        }
+        for doc in docs {
+            bits.insert(*doc);
+        }
+        block.advance();
+    }
+}
+
+/// Every document; unlike tantivy's own query it keeps its score inside conjunctions.
+#[derive(Debug)]
+pub(crate) struct Everything;
+
+impl DocumentSet for Everything {
+    fn find(&self, _reader: &SegmentReader) -> tantivy::Result<Found> {
+        Ok(Found::Everything)
+    }
+}
+
+/// Documents with any of the terms (their bytes in the dictionary).
+#[derive(Debug)]
+pub(crate) struct AnyTerm {
+    pub(crate) field: Field,
+    pub(crate) terms: Vec<Vec<u8>>,
+}
+
+impl DocumentSet for AnyTerm {
+    fn find(&self, reader: &SegmentReader) -> tantivy::Result<Found> {
+        if !knows(reader, self.field) {
+            return Ok(Found::Nothing);
+        }
+        let inverted = reader.inverted_index(self.field)?;
+        let mut bits = None;
+        for term in &self.terms {
+            if let Some(info) = inverted.terms().get(term)? {
+                let bits = bits.get_or_insert_with(|| BitSet::with_max_value(reader.max_doc()));
+                add_postings(bits, &inverted, &info)?;
+            }
+        }
+        Ok(bits.map_or(Found::Nothing, Found::Bits))
+    }
+}
+
+/// Documents with any term between a prefix and the next one.
+#[derive(Debug)]
+pub(crate) struct AnyWithPrefix {
+    pub(crate) field: Field,
+    pub(crate) prefix: Vec<u8>,
+}
+
+impl DocumentSet for AnyWithPrefix {
+    fn find(&self, reader: &SegmentReader) -> tantivy::Result<Found> {
+        if !knows(reader, self.field) {
+            return Ok(Found::Nothing);
+        }
+        let inverted = reader.inverted_index(self.field)?;
+        let mut range = inverted.terms().range().ge(&self.prefix);
+        if let Some(end) = prefix_end(&self.prefix) {
+            range = range.lt(end);
+        }
+        let mut stream = range.into_stream()?;
+        let mut bits = None;
+        while stream.advance() {
+            let bits = bits.get_or_insert_with(|| BitSet::with_max_value(reader.max_doc()));
+            add_postings(bits, &inverted, stream.value())?;
+        }
+        Ok(bits.map_or(Found::Nothing, Found::Bits))
+    }
+}
+
+/// The smallest bytes that are greater than everything with this prefix.
+pub(crate) fn prefix_end(prefix: &[u8]) -> Option<Vec<u8>> {
+    let keep = prefix.iter().rposition(|byte| *byte < u8::MAX)?;
+    let mut end = prefix[..=keep].to_vec();
+    end[keep] += 1;
+    Some(end)
+}
+
+/// Documents with any term that an automaton accepts.
+#[derive(Debug)]
+pub(crate) struct AnyAccepted<A> {
+    pub(crate) field: Field,
+    pub(crate) automaton: Arc<A>,
+}
+
+impl<A> DocumentSet for AnyAccepted<A>
+where
+    A: tantivy_fst::Automaton + Debug + Send + Sync + 'static,
+    A::State: Clone,
+{
+    fn find(&self, reader: &SegmentReader) -> tantivy::Result<Found> {
+        if !knows(reader, self.field) {
+            return Ok(Found::Nothing);
+        }
+        let inverted = reader.inverted_index(self.field)?;
+        let mut stream = inverted
+            .terms()
+            .search(Borrowed(&*self.automaton))
+            .into_stream()?;
+        let mut bits = None;
+        while stream.advance() {
+            let bits = bits.get_or_insert_with(|| BitSet::with_max_value(reader.max_doc()));
+            add_postings(bits, &inverted, stream.value())?;
+        }
+        Ok(bits.map_or(Found::Nothing, Found::Bits))
+    }
+}
+
+/// An automaton behind a reference.
+pub(crate) struct Borrowed<'a, A>(pub(crate) &'a A);
+
+impl<A: tantivy_fst::Automaton> tantivy_fst::Automaton for Borrowed<'_, A> {
+    type State = A::State;
+    fn start(&self) -> A::State {
+        self.0.start()
+    }
+    fn is_match(&self, state: &A::State) -> bool {
+        self.0.is_match(state)
+    }
+    fn can_match(&self, state: &A::State) -> bool {
+        self.0.can_match(state)
+    }
+    fn will_always_match(&self, state: &A::State) -> bool {
+        self.0.will_always_match(state)
+    }
+    fn accept(&self, state: &A::State, byte: u8) -> A::State {
+        self.0.accept(state, byte)
+    }
+}
+
+/// Documents whose field has at least one token: the norm is the length.
+#[derive(Debug)]
+pub(crate) struct HasTokens(pub(crate) Field);
+
+impl DocumentSet for HasTokens {
+    fn find(&self, reader: &SegmentReader) -> tantivy::Result<Found> {
+        if !knows(reader, self.0) {
+            return Ok(Found::Nothing);
+        }
+        let Some(norms) = reader.fieldnorms_readers().get_field(self.0)? else {
+            return Ok(Found::Nothing);
+        };
+        let mut bits = BitSet::with_max_value(reader.max_doc());
+        for doc in (0..reader.max_doc()).filter(|doc| norms.fieldnorm_id(*doc) > 0) {
+            bits.insert(doc);
+        }
+        Ok(Found::Bits(bits))
+    }
+}
+
+/// Documents that have a value in a column.
+#[derive(Debug)]
+pub(crate) struct HasColumn(pub(crate) String);
+
+impl DocumentSet for HasColumn {
+    fn find(&self, reader: &SegmentReader) -> tantivy::Result<Found> {
+        use tantivy::columnar::Cardinality;
+        let mut bits: Option<BitSet> = None;
+        for handle in reader.fast_fields().dynamic_column_handles(&self.0)? {
+            let column = handle.open()?;
+            let index = column.column_index();
+            if index.get_cardinality() == Cardinality::Full {
+                return Ok(Found::Everything);
+            }
+            let bits = bits.get_or_insert_with(|| BitSet::with_max_value(reader.max_doc()));
+            for doc in (0..reader.max_doc()).filter(|doc| index.has_value(*doc)) {
+                bits.insert(doc);
+            }
+        }
+        Ok(bits.map_or(Found::Nothing, Found::Bits))
+    }
+}
+
+/// Documents given per segment.
+#[derive(Debug)]
+pub(crate) struct Given(pub(crate) Vec<(tantivy::index::SegmentId, crate::search::SegmentBits)>);
+
+impl DocumentSet for Given {
+    fn find(&self, reader: &SegmentReader) -> tantivy::Result<Found> {
+        let id = reader.segment_id();
+        let Some((_, given)) = self.0.iter().find(|(segment, _)| *segment == id) else {
+            return Ok(Found::Nothing);
+        };
+        let mut bits = BitSet::with_max_value(reader.max_doc());
+        for doc in given.iter().take_while(|doc| *doc < TERMINATED) {
+            bits.insert(doc);
+        }
+        Ok(Found::Bits(bits))
+    }
+}

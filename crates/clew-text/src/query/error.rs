@@ -1,0 +1,64 @@
+//! Why a query could not be compiled or run.
+
+/// Why a query was refused or failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum QueryError {
+    /// A value does not fit its field.
+    #[error("failed to create query: {reason}")]
+    Create {
+        /// What is wrong with the value.
+        reason: String,
+    },
+    /// The text of a query-string query is malformed.
+    #[error("Failed to parse query [{query}]")]
+    Syntax {
+        /// The text.
+        query: String,
+        /// What was expected, and the byte where.
+        reason: String,
+    },
+    /// More clauses than a query may have.
+    #[error("maxClauseCount is set to {max}")]
+    TooManyClauses {
+        /// The limit.
+        max: usize,
+    },
+    /// Queries nested too deeply.
+    #[error("The nested depth of the query exceeds the maximum nested depth of [{max}]")]
+    TooDeep {
+        /// The limit.
+        max: usize,
+    },
+    /// The request makes no sense under this mapping.
+    #[error("{reason}")]
+    Illegal {
+        /// What is wrong, naming the field.
+        reason: String,
+    },
+    /// An aggregation over the matching documents was refused or failed.
+    #[error(transparent)]
+    Aggregation(#[from] crate::aggregation::AggError),
+    /// The segments could not be read.
+    #[error(transparent)]
+    Index(#[from] tantivy::TantivyError),
+    /// A file of a segment could not be read.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+}
+
+impl QueryError {
+    /// A value that does not fit its field.
+    pub(crate) fn create(reason: impl Into<String>) -> Self {
+        QueryError::Create {
+            reason: reason.into(),
+        }
+    }
+
+    /// A request that makes no sense.
+    pub fn illegal(reason: impl Into<String>) -> Self {
+        QueryError::Illegal {
+            reason: reason.into(),
+        }
+    }
+}

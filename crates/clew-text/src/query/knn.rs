@@ -1,0 +1,72 @@
+//! The nearest-neighbour clause. The vectors are not tantivy's, so the caller resolves it.
+
+use tantivy::DocId;
+
+use super::error::QueryError;
+use super::tree::Query;
+use crate::mapping::FieldId;
+use crate::search::SegmentBits;
+
+/// The documents nearest to a vector.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KnnQuery {
+    /// Field path.
+    pub field: String,
+    /// The vector.
+    pub vector: Vec<f32>,
+    /// How many neighbours, over the whole shard; absent when a radius is given.
+    pub k: Option<usize>,
+    /// Breadth of the graph search.
+    pub ef_search: Option<usize>,
+    /// Only these documents are candidates.
+    pub filter: Option<Box<Query>>,
+    /// Only neighbours that score at least this.
+    pub min_score: Option<f32>,
+    /// Only neighbours at most this far away.
+    pub max_distance: Option<f32>,
+    /// Factor on the score.
+    pub boost: f32,
+}
+
+/// Documents of one segment, ascending, with their scores.
+pub type SegmentHits = Vec<(DocId, f32)>;
+
+/// Answers what needs the vector columns.
+pub trait KnnResolver {
+    /// The neighbours, one list per segment of the snapshot; scores without the boost.
+    ///
+    /// # Errors
+    /// When the vector does not fit the field, or reading fails.
+    fn resolve(
+        &self,
+        query: &KnnQuery,
+        filter: Option<&[SegmentBits]>,
+    ) -> Result<Vec<SegmentHits>, QueryError>;
+
+    /// The documents that have a vector in this field, one set per segment of the snapshot.
+    ///
+    /// # Errors
+    /// When reading fails.
+    fn vector_docs(&self, field: FieldId) -> Result<Vec<SegmentBits>, QueryError>;
+}
+
+/// A resolver for shards without vectors.
+#[derive(Clone, Copy, Debug)]
+pub struct NoKnn;
+
+impl KnnResolver for NoKnn {
+    fn resolve(
+        &self,
+        query: &KnnQuery,
+        _filter: Option<&[SegmentBits]>,
+    ) -> Result<Vec<SegmentHits>, QueryError> {
+        Err(QueryError::illegal(format!(
+            "Field '{}' is not knn_vector type.",
+            query.field
+        )))
+    }
+
+    fn vector_docs(&self, _field: FieldId) -> Result<Vec<SegmentBits>, QueryError> {
+        Ok(Vec::new())
+    }
+}

@@ -1,0 +1,210 @@
+//! JSON scalars as values of a field's kind, with OpenSearch's rules on what fits.
+
+use std::net::{IpAddr, Ipv6Addr};
+
+use serde_json::Value;
+
+use super::error::QueryError;
+use crate::mapping::{FloatKind, IntegerKind};
+
+/// A scalar as the text a person would write.
+pub(crate) fn text_of(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// A number that was asked for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Number {
+    /// Whole, and within 64 bits.
+    Whole(i64),
+    /// Anything else.
+    Fraction(f64),
+}
+
+impl Number {
+    fn as_f64(self) -> f64 {
+        match self {
+            #[allow(
+                clippy::cast_precision_loss,
+                reason = "the column holds floats: the nearest one is what was stored"
+            )]
+            Number::Whole(number) => number as f64,
+            Number::Fraction(number) => number,
+        }
+    }
+}
+
+/// Reads a number.
+pub(crate) fn number(value: &Value) -> Result<Number, QueryError> {
+    let text = match value {
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => text.trim().to_string(),
+        other => {
+            return Err(QueryError::create(format!(
+                "For input string: \"{}\"",
+                text_of(other)
+            )));
+        }
+    };
+    if let Ok(whole) = text.parse::<i64>() {
+        return Ok(Number::Whole(whole));
+    }
+    match text.parse::<f64>() {
+        Ok(number) if number.is_finite() => Ok(whole_if_possible(number)),
+        _ => Err(QueryError::create(format!("For input string: \"{text}\""))),
+    }
+}
+
+/// The largest float below which every whole number has a float.
+const EXACT_FLOAT_MAX: f64 = 9_007_199_254_740_992.0;
+
+fn whole_if_possible(number: f64) -> Number {
+    if number.fract() == 0.0 && number.abs() <= EXACT_FLOAT_MAX {
+        #[allow(
+            clippy::cast_possible_truncation,
+            reason = "whole and within 2^53, as just checked"
+        )]
+        return Number::Whole(number as i64);
+    }
+    Number::Fraction(number)
+}
+
+/// Smallest and largest value of an integer field.
+pub(crate) fn limits(kind: IntegerKind) -> (i64, i64) {
+    match kind {
+        IntegerKind::Long => (i64::MIN, i64::MAX),
+        IntegerKind::Integer => (i32::MIN.into(), i32::MAX.into()),
+        IntegerKind::Short => (i16::MIN.into(), i16::MAX.into()),
+        IntegerKind::Byte => (i8::MIN.into(), i8::MAX.into()),
+    }
+}
+
+fn name(kind: IntegerKind) -> &'static str {
+    match kind {
+        IntegerKind::Long => "a long",
+        IntegerKind::Integer => "an integer",
+        IntegerKind::Short => "a short",
+        IntegerKind::Byte => "a byte",
+    }
+}
+
+/// An integer to look for; `None` when no document can have it because it has a fraction.
+pub(crate) fn integer(value: &Value, kind: IntegerKind) -> Result<Option<i64>, QueryError> {
+    let (low, high) = limits(kind);
+    let out_of_range = || {
+        QueryError::create(format!(
+            "Value [{}] is out of range for {}",
+            text_of(value),
+            name(kind)
+        ))
+    };
+    match number(value)? {
+        Number::Whole(number) if (low..=high).contains(&number) => Ok(Some(number)),
+        Number::Whole(_) => Err(out_of_range()),
+        Number::Fraction(number) if number.fract() == 0.0 => Err(out_of_range()),
+        Number::Fraction(_) => Ok(None),
+    }
+}
+
+/// One end of a range of integers: the nearest whole number inside; beyond `i64` it saturates.
+/// `None` when nothing can be inside.
+pub(crate) fn lowest(value: &Value, inclusive: bool) -> Result<Option<i64>, QueryError> {
+    Ok(match number(value)? {
+        Number::Whole(number) if inclusive => Some(number),
+        Number::Whole(number) => number.checked_add(1),
+        Number::Fraction(number) if number > TOP => None,
+        Number::Fraction(number) => Some(saturating(number.ceil())),
+    })
+}
+
+/// The upper end, like [`lowest`].
+pub(crate) fn highest(value: &Value, inclusive: bool) -> Result<Option<i64>, QueryError> {
+    Ok(match number(value)? {
+        Number::Whole(number) if inclusive => Some(number),
+        Number::Whole(number) => number.checked_sub(1),
+        Number::Fraction(number) if number < -TOP => None,
+        Number::Fraction(number) => Some(saturating(number.floor())),
+    })
+}
+
+/// 2^63.
+const TOP: f64 = 9_223_372_036_854_775_808.0;
+
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "the conversion saturates, which is what is wanted"
+)]
+fn saturating(number: f64) -> i64 {
+    number as i64
+}
+
+/// A float as the column holds it: `float` fields have less precision.
+pub(crate) fn float(value: &Value, kind: FloatKind) -> Result<f64, QueryError> {
+    let number = number(value)?.as_f64();
+    Ok(match kind {
+        FloatKind::Double => number,
+        FloatKind::Float => f64::from(narrow(number)),
+    })
+}
+
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "rounding to the field's precision is the purpose"
+)]
+fn narrow(number: f64) -> f32 {
+    number as f32
+}
+
+/// A truth value.
+pub(crate) fn boolean(value: &Value) -> Result<bool, QueryError> {
+    match value {
+        Value::Bool(truth) => Ok(*truth),
+        Value::String(text) if text == "true" => Ok(true),
+        Value::String(text) if text == "false" || text.is_empty() => Ok(false),
+        other => Err(QueryError::create(format!(
+            "Can't parse boolean value [{}], expected [true] or [false]",
+            text_of(other)
+        ))),
+    }
+}
+
+fn mapped(address: IpAddr) -> Ipv6Addr {
+    match address {
+        IpAddr::V4(v4) => v4.to_ipv6_mapped(),
+        IpAddr::V6(v6) => v6,
+    }
+}
+
+/// One address.
+pub(crate) fn address(value: &Value) -> Result<Ipv6Addr, QueryError> {
+    let text = text_of(value);
+    text.parse().map(mapped).map_err(|_| not_an_address(&text))
+}
+
+fn not_an_address(text: &str) -> QueryError {
+    QueryError::create(format!("'{text}' is not an IP string literal."))
+}
+
+/// An address, or a network: its first and last address.
+pub(crate) fn network(value: &Value) -> Result<(Ipv6Addr, Ipv6Addr), QueryError> {
+    let text = text_of(value);
+    let Some((base, length)) = text.split_once('/') else {
+        return address(value).map(|one| (one, one));
+    };
+    let wrong = || not_an_address(&text);
+    let base: IpAddr = base.parse().map_err(|_| wrong())?;
+    let length: u32 = length.parse().map_err(|_| wrong())?;
+    let (width, offset) = if base.is_ipv4() { (32, 96) } else { (128, 0) };
+    if length > width {
+        return Err(wrong());
+    }
+    let host = u128::MAX.checked_shr(length + offset).unwrap_or(0);
+    let bits = mapped(base).to_bits();
+    Ok((
+        Ipv6Addr::from_bits(bits & !host),
+        Ipv6Addr::from_bits(bits | host),
+    ))
+}

@@ -1,0 +1,59 @@
+//! `minimum_should_match`: a count, a percentage, or conditions on the number of clauses.
+
+use std::str::FromStr;
+
+/// How many of the optional clauses must match.
+#[derive(Clone, Debug, PartialEq)]
+pub enum MinimumShouldMatch {
+    /// So many; negative: all but so many.
+    Count(i64),
+    /// That share of the clauses, rounded down; negative: all but that share.
+    Percent(i64),
+    /// Pairs of a number of clauses and what holds above it; all are required below the first.
+    Above(Vec<(usize, MinimumShouldMatch)>),
+}
+
+impl MinimumShouldMatch {
+    /// The number of clauses, of `clauses`, that must match; it may exceed `clauses`.
+    pub fn resolve(&self, clauses: usize) -> usize {
+        let all = i64::try_from(clauses).unwrap_or(i64::MAX);
+        let required = match self {
+            MinimumShouldMatch::Count(n) if *n < 0 => all.saturating_add(*n),
+            MinimumShouldMatch::Count(n) => *n,
+            MinimumShouldMatch::Percent(p) if *p < 0 => all - all.saturating_mul(-p) / 100,
+            MinimumShouldMatch::Percent(p) => all.saturating_mul(*p) / 100,
+            MinimumShouldMatch::Above(conditions) => {
+                return conditions
+                    .iter()
+                    .rev()
+                    .find(|(above, _)| clauses > *above)
+                    .map_or(clauses, |(_, inner)| inner.resolve(clauses));
+            }
+        };
+        usize::try_from(required.max(0)).unwrap_or(usize::MAX)
+    }
+}
+
+impl FromStr for MinimumShouldMatch {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let text = text.trim();
+        let wrong = || format!("For input string: \"{text}\"");
+        if text.contains('<') {
+            let conditions = text
+                .split_whitespace()
+                .map(|part| {
+                    let (above, inner) = part.split_once('<').ok_or_else(wrong)?;
+                    Ok((above.parse().map_err(|_| wrong())?, inner.parse()?))
+                })
+                .collect::<Result<Vec<_>, String>>()?;
+            return Ok(MinimumShouldMatch::Above(conditions));
+        }
+        match text.strip_suffix('%') {
+            Some(number) => number.parse().map(MinimumShouldMatch::Percent),
+            None => text.parse().map(MinimumShouldMatch::Count),
+        }
+        .map_err(|_| wrong())
+    }
+}

@@ -1,0 +1,29 @@
+//! The query tree that every protocol builds, and its translation into tantivy's queries.
+//!
+//! [`Query`] says what is wanted in terms of field paths and JSON scalars; [`compile`] gives these
+//! a meaning under one shard's mapping and statistics, so that scores equal OpenSearch's.
+//! Deliberately absent: any protocol's JSON, and running the query (that is `search`).
+
+mod analysis_seam;
+mod automaton;
+mod compile;
+mod constant;
+mod error;
+mod knn;
+mod leaf;
+mod literal;
+mod minimum;
+mod query_string;
+mod tree;
+
+pub use compile::{CompileContext, Plan, compile, plan};
+pub use error::QueryError;
+pub use knn::{KnnQuery, KnnResolver, NoKnn, SegmentHits};
+pub use minimum::MinimumShouldMatch;
+pub use tree::{
+    Bool, Boosting, FieldBoost, Fuzziness, FuzzyDistance, Match, MatchPhrase, MultiMatch,
+    MultiMatchKind, Operator, Pattern, Query, QueryString, Range, Term,
+};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,287 @@
+//! From clauses to the query tree: this is where fields get their meaning.
+
+use serde_json::Value;
+
+use super::{Clause, Occurrence, Word};
+use crate::mapping::{FieldKind, Mapping};
+use crate::query::error::QueryError;
+use crate::query::tree::{
+    Bool, FieldBoost, Fuzziness, Match, MatchPhrase, Pattern, Query, QueryString, Range,
+};
+
+struct Build<'a> {
+    options: &'a QueryString,
+    mapping: &'a Mapping,
+    lenient: bool,
+}
+
+pub(super) fn tree(
+    options: &QueryString,
+    clause: &Clause,
+    fields: &[FieldBoost],
+    mapping: &Mapping,
+) -> Result<Query, QueryError> {
+    let build = Build {
+        options,
+        mapping,
+        // Over all fields some never fit: a word is no number.
+        lenient: options.lenient || options.fields.is_empty() || options.simple,
+    };
+    let mut query = build.clause(clause, fields, options.boost)?;
+    if let (Query::Bool(clauses), Some(minimum)) = (&mut query, &options.minimum_should_match)
+        && !clauses.should.is_empty()
+    {
+        clauses.minimum_should_match = Some(minimum.clone());
+    }
+    Ok(query)
+}
+
+impl Build<'_> {
+    fn clause(
+        &self,
+        clause: &Clause,
+        fields: &[FieldBoost],
+        boost: f32,
+    ) -> Result<Query, QueryError> {
+        match clause {
+            Clause::Group {
+                parts,
+                boost: inner,
+            } => self.group(parts, fields, boost * inner),
+            Clause::Field { name, inner } => self.in_field(name, inner, boost),
+            Clause::Word(word) if word.pattern.as_deref() == Some("*") && self.is_all(fields) => {
+                Ok(Query::MatchAll {
+                    boost: boost * word.boost,
+                })
+            }
+            leaf => {
+                let mut queries = Vec::with_capacity(fields.len());
+                for field in fields {
+                    queries.push(self.leaf(leaf, &field.field, boost * field.boost)?);
+                }
+                Ok(match queries.len() {
+                    0 => Query::MatchNone,
+                    1 => queries.remove(0),
+                    _ => Query::DisMax {
+                        queries,
+                        tie_breaker: 0.0,
+                        boost: 1.0,
+                    },
+                })
+            }
+        }
+    }
+
+    fn is_all(&self, _fields: &[FieldBoost]) -> bool {
+        self.options.fields.is_empty()
+    }
+
+    fn group(
+        &self,
+        parts: &[(Occurrence, Clause)],
+        fields: &[FieldBoost],
+        boost: f32,
+    ) -> Result<Query, QueryError> {
+        let mut joined = Bool {
+            boost,
+            ..Bool::default()
+        };
+        for (occurrence, clause) in parts {
+            let query = self.clause(clause, fields, 1.0)?;
+            match occurrence {
+                Occurrence::Should => joined.should.push(query),
+                Occurrence::Must => joined.must.push(query),
+                Occurrence::MustNot => joined.must_not.push(query),
+            }
+        }
+        if parts.is_empty() {
+            return Ok(Query::MatchNone);
+        }
+        Ok(Query::Bool(joined))
+    }
+
+    fn in_field(&self, name: &str, inner: &Clause, boost: f32) -> Result<Query, QueryError> {
+        if name == "_exists_" {
+            let field = match inner {
+                Clause::Word(word) => word.text.clone(),
+                Clause::Phrase { text, .. } => text.clone(),
+                _ => return Ok(Query::MatchNone),
+            };
+            return Ok(Query::Exists { field, boost });
+        }
+        if name == "*"
+            && let Clause::Word(word) = inner
+            && word.pattern.as_deref() == Some("*")
+        {
+            return Ok(Query::MatchAll {
+                boost: boost * word.boost,
+            });
+        }
+        let named = |field: &str| FieldBoost {
+            field: field.to_string(),
+            boost: 1.0,
+        };
+        let fields: Vec<FieldBoost> = if name.contains('*') {
+            let pattern = crate::query::automaton::Wildcard::parse(name, false)?;
+            self.mapping
+                .fields()
+                .iter()
+                .filter(|field| pattern.matches(&field.path))
+                .map(|field| named(&field.path))
+                .collect()
+        } else {
+            vec![named(name)]
+        };
+        self.clause(inner, &fields, boost)
+    }
+
+    fn leaf(&self, clause: &Clause, field: &str, boost: f32) -> Result<Query, QueryError> {
+        match clause {
+            Clause::Word(word) => self.word(word, field, boost),
+            Clause::Phrase {
+                text,
+                slop,
+                boost: inner,
+            } => Ok(self.guarded(
+                field,
+                Query::MatchPhrase(MatchPhrase {
+                    slop: slop.unwrap_or(self.options.phrase_slop),
+                    boost: boost * inner,
+                    ..MatchPhrase::new(field, text)
+                }),
+            )),
+            Clause::Range {
+                low,
+                high,
+                boost: inner,
+            } => {
+                let mut range = Range {
+                    boost: boost * inner,
+                    ..Range::new(field)
+                };
+                if let Some((text, inclusive)) = low {
+                    let end = if *inclusive {
+                        &mut range.gte
+                    } else {
+                        &mut range.gt
+                    };
+                    *end = Some(Value::String(text.clone()));
+                }
+                if let Some((text, inclusive)) = high {
+                    let end = if *inclusive {
+                        &mut range.lte
+                    } else {
+                        &mut range.lt
+                    };
+                    *end = Some(Value::String(text.clone()));
+                }
+                Ok(self.guarded(field, Query::Range(range)))
+            }
+            Clause::Regexp {
+                pattern,
+                boost: inner,
+            } => {
+                let pattern = Pattern {
+                    boost: boost * inner,
+                    ..Pattern::new(field, pattern)
+                };
+                Ok(self.on_words(field, Query::Regexp(pattern)))
+            }
+            Clause::Group { .. } | Clause::Field { .. } => Ok(Query::MatchNone),
+        }
+    }
+
+    fn word(&self, word: &Word, field: &str, boost: f32) -> Result<Query, QueryError> {
+        let boost = boost * word.boost;
+        if let Some(pattern) = &word.pattern {
+            return self.pattern(pattern, field, boost);
+        }
+        let fuzziness = match &word.fuzzy {
+            None => None,
+            Some(None) => Some(Fuzziness::auto()),
+            Some(Some(text)) => Some(Fuzziness::parse(text).unwrap_or_else(|_| {
+                // The old form was a similarity between 0 and 1.
+                Fuzziness::auto()
+            })),
+        };
+        let clause = Match {
+            fuzziness,
+            lenient: self.lenient,
+            boost,
+            ..Match::new(field, &word.text)
+        };
+        // A word that the analyzer cuts into several is one clause, all of whose parts are wanted
+        // only under AND.
+        Ok(Query::Match(Match {
+            operator: self.options.default_operator,
+            ..clause
+        }))
+    }
+
+    fn pattern(&self, pattern: &str, field: &str, boost: f32) -> Result<Query, QueryError> {
+        if pattern == "*" {
+            return Ok(Query::Exists {
+                field: field.to_string(),
+                boost,
+            });
+        }
+        if !self.options.allow_leading_wildcard && pattern.starts_with(['*', '?']) {
+            return Err(QueryError::Syntax {
+                query: self.options.query.clone(),
+                reason: "'*' or '?' not allowed as first character in WildcardQuery".to_string(),
+            });
+        }
+        // Words of a text field were lower-cased when they were indexed.
+        let is_text = matches!(
+            self.mapping.field(field).map(|field| &field.kind),
+            Some(FieldKind::Text { .. })
+        );
+        let value = if is_text {
+            pattern.to_lowercase()
+        } else {
+            pattern.to_string()
+        };
+        let plain_prefix = value
+            .strip_suffix('*')
+            .filter(|prefix| !prefix.contains(['*', '?', '\\']));
+        let query = match plain_prefix {
+            Some(prefix) => Query::Prefix(Pattern {
+                boost,
+                ..Pattern::new(field, prefix)
+            }),
+            None => Query::Wildcard(Pattern {
+                boost,
+                ..Pattern::new(field, value)
+            }),
+        };
+        Ok(self.on_words(field, query))
+    }
+
+    /// A query on words, where the field has words; else nothing if that is to be forgiven.
+    fn on_words(&self, field: &str, query: Query) -> Query {
+        let has_words = match self.mapping.field(field) {
+            Some(field) => matches!(
+                field.kind,
+                FieldKind::Text { .. } | FieldKind::Keyword { .. }
+            ),
+            None => true,
+        };
+        if has_words || !self.lenient {
+            query
+        } else {
+            Query::MatchNone
+        }
+    }
+
+    /// A query with values; values that do not fit are forgiven by a lenient match, so what is
+    /// left are those that cannot say so themselves.
+    fn guarded(&self, field: &str, query: Query) -> Query {
+        if !self.lenient {
+            return query;
+        }
+        match self.mapping.field(field).map(|field| &field.kind) {
+            Some(FieldKind::Text { .. } | FieldKind::Keyword { .. }) | None => query,
+            Some(_) => Query::Lenient(Box::new(query)),
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! The query language of a search box: `title:(quick OR brown) -fox "lazy dog"~2 age:>=10`.
+//!
+//! `lexer` cuts the text into tokens, `parser` builds clauses by recursive descent, `build` turns
+//! them into the query tree. In the strict language malformed text is an error; the simple one
+//! makes the best of any text.
+
+mod build;
+mod lexer;
+mod parser;
+mod simple;
+
+use super::error::QueryError;
+use super::tree::{FieldBoost, Query, QueryString};
+use crate::mapping::Mapping;
+
+/// The query tree for a query string; `fields` are those of clauses that name none.
+pub(crate) fn tree(
+    query: &QueryString,
+    fields: &[FieldBoost],
+    mapping: &Mapping,
+) -> Result<Query, QueryError> {
+    let clauses = if query.simple {
+        simple::parse(&query.query, query.default_operator)
+    } else {
+        let tokens = lexer::tokens(&query.query).map_err(|reason| syntax(query, reason))?;
+        parser::parse(tokens, query.default_operator).map_err(|reason| syntax(query, reason))?
+    };
+    build::tree(query, &clauses, fields, mapping)
+}
+
+fn syntax(query: &QueryString, reason: String) -> QueryError {
+    QueryError::Syntax {
+        query: query.query.clone(),
+        reason,
+    }
+}
+
+/// How a clause takes part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Occurrence {
+    Should,
+    Must,
+    MustNot,
+}
+
+/// A part of a query string.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Clause {
+    Group {
+        parts: Vec<(Occurrence, Clause)>,
+        boost: f32,
+    },
+    /// `field:` before something.
+    Field {
+        name: String,
+        inner: Box<Clause>,
+    },
+    Word(Word),
+    Phrase {
+        text: String,
+        slop: Option<u32>,
+        boost: f32,
+    },
+    Range {
+        low: Option<(String, bool)>,
+        high: Option<(String, bool)>,
+        boost: f32,
+    },
+    Regexp {
+        pattern: String,
+        boost: f32,
+    },
+}
+
+/// A word as it was written.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Word {
+    /// With escapes taken out.
+    pub(super) text: String,
+    /// With escapes, when it has `*` or `?` that are meant as such.
+    pub(super) pattern: Option<String>,
+    pub(super) fuzzy: Option<Option<String>>,
+    pub(super) boost: f32,
+}

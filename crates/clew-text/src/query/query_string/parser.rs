@@ -1,0 +1,187 @@
+//! Clauses of the strict query language, by recursive descent.
+//!
+//! AND, OR and NOT are not operators with precedence: as in Lucene's classic language they mark
+//! the clauses beside them as required, optional or forbidden.
+
+use super::lexer::Token;
+use super::{Clause, Occurrence, Word};
+use crate::query::tree::Operator;
+
+/// How deep parentheses may be nested.
+const DEPTH_MAX: usize = 20;
+
+struct Parser {
+    tokens: std::iter::Peekable<std::vec::IntoIter<Token>>,
+    default: Operator,
+    depth: usize,
+}
+
+pub(super) fn parse(tokens: Vec<Token>, default: Operator) -> Result<Clause, String> {
+    let mut parser = Parser {
+        tokens: tokens.into_iter().peekable(),
+        default,
+        depth: 0,
+    };
+    let clause = parser.group()?;
+    match parser.tokens.next() {
+        None => Ok(clause),
+        Some(token) => Err(format!("unexpected {token:?}")),
+    }
+}
+
+impl Parser {
+    fn take(&mut self, token: &Token) -> bool {
+        self.tokens.next_if_eq(token).is_some()
+    }
+
+    fn group(&mut self) -> Result<Clause, String> {
+        self.depth += 1;
+        if self.depth > DEPTH_MAX {
+            return Err(format!("more than {DEPTH_MAX} nested parentheses"));
+        }
+        let mut parts: Vec<(Occurrence, Clause)> = Vec::new();
+        while !matches!(self.tokens.peek(), None | Some(Token::Close)) {
+            let (mut and, mut or) = (false, false);
+            if self.take(&Token::And) {
+                and = true;
+            } else if self.take(&Token::Or) {
+                or = true;
+            }
+            if (and || or) && parts.is_empty() {
+                return Err("an operator needs a clause before it".to_string());
+            }
+            let mut sign = None;
+            while let Some(token) = self
+                .tokens
+                .next_if(|token| matches!(token, Token::Plus | Token::Minus | Token::Not))
+            {
+                sign = Some(match token {
+                    Token::Plus => Occurrence::Must,
+                    _ => Occurrence::MustNot,
+                });
+            }
+            let clause = self.clause()?;
+            // The clause before takes part in the operator too.
+            if let Some((before, _)) = parts.last_mut()
+                && *before != Occurrence::MustNot
+            {
+                if and {
+                    *before = Occurrence::Must;
+                } else if or && self.default == Operator::And {
+                    *before = Occurrence::Should;
+                }
+            }
+            let occurrence = match sign {
+                Some(sign) => sign,
+                None if and => Occurrence::Must,
+                None if self.default == Operator::And && !or => Occurrence::Must,
+                None => Occurrence::Should,
+            };
+            parts.push((occurrence, clause));
+        }
+        self.depth -= 1;
+        Ok(Clause::Group { parts, boost: 1.0 })
+    }
+
+    fn clause(&mut self) -> Result<Clause, String> {
+        let token = self.tokens.next().ok_or("a clause is missing at the end")?;
+        match token {
+            Token::Field(name) => {
+                let inner = self.clause()?;
+                if matches!(inner, Clause::Field { .. }) {
+                    return Err(format!("field [{name}] needs a value"));
+                }
+                Ok(Clause::Field {
+                    name,
+                    inner: Box::new(inner),
+                })
+            }
+            Token::Open => {
+                let group = self.group()?;
+                if !self.take(&Token::Close) {
+                    return Err("a parenthesis is not closed".to_string());
+                }
+                let boost = self.boost();
+                let Clause::Group { parts, .. } = group else {
+                    return Ok(group);
+                };
+                Ok(Clause::Group { parts, boost })
+            }
+            Token::Word { text, pattern } => {
+                let mut boost = self.boost();
+                let fuzzy = self.tilde();
+                if fuzzy.is_some() {
+                    boost *= self.boost();
+                }
+                Ok(Clause::Word(Word {
+                    text,
+                    pattern,
+                    fuzzy,
+                    boost,
+                }))
+            }
+            Token::Phrase(text) => {
+                let slop = match self.tilde() {
+                    Some(Some(number)) => Some(
+                        number
+                            .parse()
+                            .map_err(|_| format!("[{number}] is not a slop"))?,
+                    ),
+                    Some(None) | None => None,
+                };
+                let boost = self.boost();
+                Ok(Clause::Phrase { text, slop, boost })
+            }
+            Token::Range {
+                low,
+                high,
+                low_inclusive,
+                high_inclusive,
+            } => Ok(Clause::Range {
+                low: low.map(|text| (text, low_inclusive)),
+                high: high.map(|text| (text, high_inclusive)),
+                boost: self.boost(),
+            }),
+            Token::Compare(operator, text) => Ok(self.comparison(operator, text)),
+            Token::Regexp(pattern) => Ok(Clause::Regexp {
+                pattern,
+                boost: self.boost(),
+            }),
+            other => Err(format!("unexpected {other:?}")),
+        }
+    }
+
+    fn comparison(&mut self, operator: &str, text: String) -> Clause {
+        let end = Some((text, operator.ends_with('=')));
+        let (low, high) = if operator.starts_with('>') {
+            (end, None)
+        } else {
+            (None, end)
+        };
+        Clause::Range {
+            low,
+            high,
+            boost: self.boost(),
+        }
+    }
+
+    fn boost(&mut self) -> f32 {
+        match self
+            .tokens
+            .next_if(|token| matches!(token, Token::Boost(_)))
+        {
+            Some(Token::Boost(boost)) => boost,
+            _ => 1.0,
+        }
+    }
+
+    fn tilde(&mut self) -> Option<Option<String>> {
+        match self
+            .tokens
+            .next_if(|token| matches!(token, Token::Tilde(_)))
+        {
+            Some(Token::Tilde(number)) => Some((!number.is_empty()).then_some(number)),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! A set of documents of one segment, in words of 64.
+
+use tantivy::{DocId, SegmentReader};
+
+/// Documents of one segment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SegmentBits {
+    words: Vec<u64>,
+    count: u32,
+}
+
+impl SegmentBits {
+    /// No document of a segment of `max_doc` documents.
+    pub fn empty(max_doc: u32) -> Self {
+        SegmentBits {
+            words: vec![0; (max_doc as usize).div_ceil(64)],
+            count: 0,
+        }
+    }
+
+    /// The documents of a segment that are not deleted.
+    pub fn alive(reader: &SegmentReader) -> Self {
+        let mut bits = SegmentBits::empty(reader.max_doc());
+        match reader.alive_bitset() {
+            Some(alive) => alive.iter_alive().for_each(|doc| bits.insert(doc)),
+            None => {
+                bits.words.fill(u64::MAX);
+                let rest = reader.max_doc() % 64;
+                if let (Some(last), true) = (bits.words.last_mut(), rest > 0) {
+                    *last = (1 << rest) - 1;
+                }
+                bits.count = reader.max_doc();
+            }
+        }
+        bits
+    }
+
+    /// Adds a document.
+    pub fn insert(&mut self, doc: DocId) {
+        let word = &mut self.words[doc as usize / 64];
+        let bit = 1 << (doc % 64);
+        self.count += u32::from(*word & bit == 0);
+        *word |= bit;
+    }
+
+    /// Whether the document belongs to the set.
+    pub fn contains(&self, doc: DocId) -> bool {
+        self.words
+            .get(doc as usize / 64)
+            .is_some_and(|word| word >> (doc % 64) & 1 == 1)
+    }
+
+    /// How many documents there are.
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// The words: document `d` is bit `d % 64` of word `d / 64`.
+    pub fn words(&self) -> &[u64] {
+        &self.words
+    }
+
+    /// The documents, ascending.
+    pub fn iter(&self) -> impl Iterator<Item = DocId> + '_ {
+        (0u32..)
+            .step_by(64)
+            .zip(&self.words)
+            .flat_map(|(base, word)| {
+                let mut word = *word;
+                std::iter::from_fn(move || {
+                    (word != 0).then(|| {
+                        let bit = word.trailing_zeros();
+                        word &= word - 1;
+                        base + bit
+                    })
+                })
+            })
+    }
+}

@@ -1,0 +1,278 @@
+//! Sort keys over one segment's columns.
+//!
+//! Every value becomes a [`Slot`]: a pair of numbers whose natural order is the order of hits, so
+//! that documents compare without looking at types. Strings are compared by their place in the
+//! segment's dictionary and only turned back into text for those that survive.
+
+use std::net::Ipv6Addr;
+
+use tantivy::columnar::{Column, StrColumn, TermOrdHit};
+use tantivy::{DocId, SegmentReader, f64_to_u64, i64_to_u64, u64_to_f64, u64_to_i64};
+
+use super::snapshot::Snapshot;
+use super::sort::{Missing, Mode, Order, SortKey, SortValue};
+use crate::mapping::FieldKind;
+use crate::query::QueryError;
+
+/// Before the values, among them, or after them; and where.
+pub(super) type Slot = (u8, u128);
+
+const BEFORE: Slot = (0, 0);
+const AFTER: Slot = (2, 0);
+
+enum Source {
+    Score,
+    Doc {
+        base: u64,
+    },
+    Whole(Column<i64>),
+    Float(Column<f64>),
+    Text(StrColumn),
+    Address(Column<Ipv6Addr>),
+    /// No document of this segment has a value.
+    Absent,
+}
+
+/// One key over one segment.
+pub(super) struct KeyCursor {
+    source: Source,
+    order: Order,
+    mode: Mode,
+    missing: Missing,
+}
+
+impl KeyCursor {
+    pub(super) fn open(
+        key: &SortKey,
+        snapshot: &Snapshot,
+        reader: &SegmentReader,
+        base: u64,
+    ) -> Result<Self, QueryError> {
+        let order = key.order();
+        let by_order = match order {
+            Order::Asc => Mode::Min,
+            Order::Desc => Mode::Max,
+        };
+        let (source, mode, missing) = match key {
+            SortKey::Score { .. } => (Source::Score, by_order, Missing::Last),
+            SortKey::Doc { .. } => (Source::Doc { base }, by_order, Missing::Last),
+            SortKey::Field {
+                path,
+                missing,
+                mode,
+                unmapped_ok,
+                ..
+            } => {
+                let source = source(snapshot, reader, path, *unmapped_ok)?;
+                (source, mode.unwrap_or(by_order), missing.clone())
+            }
+        };
+        Ok(KeyCursor {
+            source,
+            order,
+            mode,
+            missing,
+        })
+    }
+
+    /// Whether slots of several segments can be compared.
+    pub(super) fn is_global(&self) -> bool {
+        !matches!(self.source, Source::Text(_) | Source::Absent)
+    }
+
+    pub(super) fn slot(&self, doc: DocId, score: f32) -> Result<Slot, QueryError> {
+        let place = match &self.source {
+            Source::Score => Some(u128::from(score_place(score))),
+            Source::Doc { base } => Some(u128::from(base + u64::from(doc))),
+            Source::Whole(column) => self
+                .pick(column.values_for_doc(doc))
+                .map(|value| u128::from(i64_to_u64(value))),
+            Source::Float(column) => self
+                .pick(column.values_for_doc(doc).map(f64_to_u64))
+                .map(u128::from),
+            Source::Text(column) => self
+                .pick(column.ords().values_for_doc(doc))
+                .map(|ord| 2 * u128::from(ord) + 1),
+            Source::Address(column) => self.pick(column.values_for_doc(doc)).map(Ipv6Addr::to_bits),
+            Source::Absent => None,
+        };
+        match place {
+            Some(place) => Ok(self.ordered(place)),
+            None => self.missing_slot(),
+        }
+    }
+
+    fn pick<V: Ord>(&self, values: impl Iterator<Item = V>) -> Option<V> {
+        match self.mode {
+            Mode::Min => values.min(),
+            Mode::Max => values.max(),
+        }
+    }
+
+    fn ordered(&self, place: u128) -> Slot {
+        match self.order {
+            Order::Asc => (1, place),
+            Order::Desc => (1, !place),
+        }
+    }
+
+    fn missing_slot(&self) -> Result<Slot, QueryError> {
+        match &self.missing {
+            Missing::First => Ok(BEFORE),
+            Missing::Last => Ok(AFTER),
+            Missing::Value(value) => self.place_of(value),
+        }
+    }
+
+    /// Where a value would be in this segment.
+    pub(super) fn slot_of(&self, value: &SortValue) -> Result<Slot, QueryError> {
+        match value {
+            SortValue::Null => self.missing_slot(),
+            value => self.place_of(value),
+        }
+    }
+
+    fn place_of(&self, value: &SortValue) -> Result<Slot, QueryError> {
+        let place = match (&self.source, value) {
+            (Source::Score, SortValue::Score(score)) => u128::from(score_place(*score)),
+            (Source::Score, SortValue::F64(score)) => u128::from(score_place(narrow(*score))),
+            (Source::Doc { .. }, SortValue::I64(place)) => {
+                u128::from(u64::try_from(*place).unwrap_or(0))
+            }
+            (Source::Whole(_), SortValue::I64(number)) => u128::from(i64_to_u64(*number)),
+            (Source::Whole(_), SortValue::F64(number)) => u128::from(i64_to_u64(floor(*number))),
+            (Source::Float(_), SortValue::F64(number)) => u128::from(f64_to_u64(*number)),
+            (Source::Float(_), SortValue::I64(number)) => u128::from(f64_to_u64(float(*number))),
+            (Source::Text(column), SortValue::Str(text)) => {
+                match column.dictionary().term_ord_or_next(text)? {
+                    TermOrdHit::Exact(ord) => 2 * u128::from(ord) + 1,
+                    TermOrdHit::Next(ord) => 2 * u128::from(ord),
+                }
+            }
+            (Source::Address(_), SortValue::Ip(address)) => address.to_bits(),
+            // No document here has a value: only the side matters, and all are equal.
+            (Source::Absent, SortValue::I64(number)) => u128::from(i64_to_u64(*number)),
+            (Source::Absent, SortValue::F64(number)) => u128::from(f64_to_u64(*number)),
+            (Source::Absent, SortValue::Ip(address)) => address.to_bits(),
+            (Source::Absent, _) => 0,
+            (_, value) => {
+                return Err(QueryError::illegal(format!(
+                    "[{value:?}] is not a sort value of this field"
+                )));
+            }
+        };
+        Ok(self.ordered(place))
+    }
+
+    /// The value a slot stands for.
+    pub(super) fn value(&self, slot: Slot) -> Result<SortValue, QueryError> {
+        let (1, place) = slot else {
+            return Ok(SortValue::Null);
+        };
+        let place = match self.order {
+            Order::Asc => place,
+            Order::Desc => !place,
+        };
+        let small = u64::try_from(place).unwrap_or(u64::MAX);
+        Ok(match &self.source {
+            Source::Score => SortValue::Score(score_at(small)),
+            Source::Doc { .. } => SortValue::I64(i64::try_from(small).unwrap_or(i64::MAX)),
+            Source::Whole(_) => SortValue::I64(u64_to_i64(small)),
+            Source::Float(_) => SortValue::F64(u64_to_f64(small)),
+            Source::Address(_) => SortValue::Ip(Ipv6Addr::from_bits(place)),
+            Source::Text(column) if place % 2 == 1 => {
+                let mut text = String::new();
+                column.ord_to_str(small / 2, &mut text)?;
+                SortValue::Str(text)
+            }
+            Source::Text(_) | Source::Absent => match &self.missing {
+                Missing::Value(value) => value.clone(),
+                _ => SortValue::Null,
+            },
+        })
+    }
+}
+
+fn source(
+    snapshot: &Snapshot,
+    reader: &SegmentReader,
+    path: &str,
+    unmapped_ok: bool,
+) -> Result<Source, QueryError> {
+    let Some(mapped) = snapshot.mapping.field(path) else {
+        if unmapped_ok {
+            return Ok(Source::Absent);
+        }
+        return Err(QueryError::illegal(format!(
+            "No mapping found for [{path}] in order to sort on"
+        )));
+    };
+    let columns = reader.fast_fields();
+    let name = mapped.column();
+    let known = snapshot.searchable(mapped).is_some();
+    let found = match &mapped.kind {
+        FieldKind::Text { .. } => {
+            return Err(QueryError::illegal(format!(
+                "Text fields are not optimised for operations that require per-document field \
+                 data like aggregations and sorting, so these operations are disabled by default. \
+                 Please use a keyword field instead. Field: [{path}]"
+            )));
+        }
+        FieldKind::Vector(_) => {
+            return Err(QueryError::illegal(format!(
+                "cannot sort on the knn_vector field [{path}]"
+            )));
+        }
+        _ if !known => None,
+        FieldKind::Keyword { .. } => columns.str(&name)?.map(Source::Text),
+        FieldKind::Integer(_) | FieldKind::Boolean | FieldKind::Date { .. } => {
+            columns.column_opt::<i64>(&name)?.map(Source::Whole)
+        }
+        FieldKind::Float(_) => columns.column_opt::<f64>(&name)?.map(Source::Float),
+        FieldKind::Ip => columns.column_opt::<Ipv6Addr>(&name)?.map(Source::Address),
+    };
+    Ok(found.unwrap_or(Source::Absent))
+}
+
+/// Scores by their bits, which order like the floats they are once the sign is turned.
+fn score_place(score: f32) -> u32 {
+    let bits = score.to_bits();
+    if bits >> 31 == 1 {
+        !bits
+    } else {
+        bits | 1 << 31
+    }
+}
+
+fn score_at(place: u64) -> f32 {
+    let place = u32::try_from(place).unwrap_or(u32::MAX);
+    f32::from_bits(if place >> 31 == 1 {
+        place & !(1 << 31)
+    } else {
+        !place
+    })
+}
+
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "scores are 32 bits wide: this was one before it was printed"
+)]
+fn narrow(score: f64) -> f32 {
+    score as f32
+}
+
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "the conversion saturates, which keeps the order"
+)]
+fn floor(number: f64) -> i64 {
+    number.floor() as i64
+}
+
+#[allow(
+    clippy::cast_precision_loss,
+    reason = "compared with a column of floats, which has no more precision"
+)]
+fn float(number: i64) -> f64 {
+    number as f64
+}

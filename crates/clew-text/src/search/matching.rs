@@ -1,0 +1,84 @@
+//! Which documents match, and how many, without scores.
+
+use tantivy::SegmentReader;
+use tantivy::query::{EnableScoring, Weight};
+
+use super::bits::SegmentBits;
+use super::snapshot::Snapshot;
+use crate::query::{CompileContext, KnnResolver, Plan, Query, QueryError, plan};
+
+/// The documents of each segment that match and are not deleted.
+///
+/// # Errors
+/// When the query does not fit the mapping, or reading fails.
+pub fn matching(
+    snapshot: &Snapshot,
+    query: &Query,
+    knn: &dyn KnnResolver,
+    now_ms: i64,
+) -> Result<Vec<SegmentBits>, QueryError> {
+    let context = CompileContext {
+        snapshot,
+        now_ms,
+        knn,
+    };
+    matching_plan(snapshot, &plan(query, &context)?)
+}
+
+pub(crate) fn matching_plan(
+    snapshot: &Snapshot,
+    plan: &Plan,
+) -> Result<Vec<SegmentBits>, QueryError> {
+    let weight = unscored(snapshot, plan)?;
+    snapshot
+        .readers
+        .iter()
+        .map(|reader| segment_bits(&*weight, reader))
+        .collect()
+}
+
+pub(crate) fn unscored(snapshot: &Snapshot, plan: &Plan) -> Result<Box<dyn Weight>, QueryError> {
+    Ok(plan
+        .query
+        .weight(EnableScoring::disabled_from_searcher(snapshot.stub()))?)
+}
+
+fn segment_bits(weight: &dyn Weight, reader: &SegmentReader) -> Result<SegmentBits, QueryError> {
+    let mut bits = SegmentBits::empty(reader.max_doc());
+    let alive = reader.alive_bitset();
+    weight.for_each_no_score(reader, &mut |docs| {
+        for doc in docs {
+            if alive.is_none_or(|alive| alive.is_alive(*doc)) {
+                bits.insert(*doc);
+            }
+        }
+    })?;
+    Ok(bits)
+}
+
+/// How many documents match and are not deleted.
+///
+/// # Errors
+/// When the query does not fit the mapping, or reading fails.
+pub fn count(
+    snapshot: &Snapshot,
+    query: &Query,
+    knn: &dyn KnnResolver,
+    now_ms: i64,
+) -> Result<u64, QueryError> {
+    let context = CompileContext {
+        snapshot,
+        now_ms,
+        knn,
+    };
+    let plan = plan(query, &context)?;
+    if let Some(exact) = plan.matches_exactly() {
+        return Ok(exact);
+    }
+    let weight = unscored(snapshot, &plan)?;
+    let mut sum = 0;
+    for reader in &snapshot.readers {
+        sum += u64::from(weight.count(reader)?);
+    }
+    Ok(sum)
+}

@@ -1,0 +1,31 @@
+//! Running a query over one shard's segments: totals, the best documents by score or by sort
+//! keys, and the stream of matching documents that aggregations read.
+//!
+//! Deliberately absent: shards and threads (the caller runs one search per shard and merges), and
+//! fetching what a document holds.
+
+mod bits;
+mod cursor;
+mod matching;
+mod merge;
+mod request;
+mod run;
+mod scan;
+mod snapshot;
+mod sort;
+mod sorted;
+mod top;
+
+pub use bits::SegmentBits;
+pub(crate) use matching::matching_plan;
+pub use matching::{count, matching};
+pub use merge::{MergedHit, MergedHits, merge_hits};
+pub use request::{DocVisitor, Relation, ShardHit, ShardRequest, ShardResult, Total, TrackTotal};
+pub use run::search;
+pub use snapshot::{FieldStatistics, Snapshot};
+pub use sort::{Missing, Mode, Order, SortKey, SortValue};
+
+#[cfg(test)]
+pub(crate) mod fixture;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,155 @@
+//! What a search asks of a shard, and what it answers.
+
+use tantivy::{DocId, SegmentReader};
+
+use super::sort::{SortKey, SortValue};
+use crate::query::{Query, QueryError};
+
+/// How exactly matching documents are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TrackTotal {
+    /// All of them.
+    Exact,
+    /// Up to so many.
+    UpTo(u64),
+    /// Not at all.
+    No,
+}
+
+/// What a total's value means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Relation {
+    /// Exactly so many.
+    Eq,
+    /// At least so many.
+    Gte,
+}
+
+/// How many documents match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Total {
+    /// The number.
+    pub value: u64,
+    /// What it means.
+    pub relation: Relation,
+}
+
+impl Total {
+    /// What may be said about `seen` matches when counting stops as `track` says.
+    pub(crate) fn of(seen: u64, complete: bool, track: TrackTotal) -> Self {
+        match track {
+            TrackTotal::UpTo(limit) if seen > limit => Total {
+                value: limit,
+                relation: Relation::Gte,
+            },
+            _ => Total {
+                value: seen,
+                relation: if complete {
+                    Relation::Eq
+                } else {
+                    Relation::Gte
+                },
+            },
+        }
+    }
+
+    /// The total over several shards.
+    pub fn merge(totals: impl IntoIterator<Item = Total>, track: TrackTotal) -> Self {
+        let mut seen = 0;
+        let mut complete = true;
+        for total in totals {
+            seen += total.value;
+            complete &= total.relation == Relation::Eq;
+        }
+        Total::of(seen, complete, track)
+    }
+}
+
+/// Sees every matching document, in blocks, in one pass with the search.
+pub trait DocVisitor {
+    /// A segment begins; `ord` is its place in the snapshot.
+    ///
+    /// # Errors
+    /// Ends the search.
+    fn segment(&mut self, ord: usize, reader: &SegmentReader) -> Result<(), QueryError>;
+
+    /// Documents of the segment that match and are not deleted, ascending.
+    ///
+    /// # Errors
+    /// Ends the search.
+    fn collect(&mut self, docs: &[DocId]) -> Result<(), QueryError>;
+}
+
+/// What is wanted of one shard.
+pub struct ShardRequest<'a> {
+    /// What must match.
+    pub query: &'a Query,
+    /// What must match too, without a score.
+    pub filter: Option<&'a Query>,
+    /// What hits must match too; the visitor sees documents that do not.
+    pub post_filter: Option<&'a Query>,
+    /// The order of hits; empty means by score.
+    pub sort: &'a [SortKey],
+    /// Scores are wanted even when the order does not need them.
+    pub track_scores: bool,
+    /// Most hits wanted.
+    pub limit: usize,
+    /// How exactly to count.
+    pub track_total: TrackTotal,
+    /// Only hits after this place in the order.
+    pub search_after: Option<&'a [SortValue]>,
+    /// Only hits with at least this score.
+    pub min_score: Option<f32>,
+    /// What else reads the matching documents.
+    pub visitor: Option<&'a mut dyn DocVisitor>,
+    /// Milliseconds since the epoch that `now` means.
+    pub now_ms: i64,
+    /// Asked between segments; `true` ends the search with what it has.
+    pub expired: Option<&'a dyn Fn() -> bool>,
+}
+
+impl<'a> ShardRequest<'a> {
+    /// The ten best by score, counted up to 10,000.
+    pub fn new(query: &'a Query) -> Self {
+        ShardRequest {
+            query,
+            filter: None,
+            post_filter: None,
+            sort: &[],
+            track_scores: false,
+            limit: 10,
+            track_total: TrackTotal::UpTo(10_000),
+            search_after: None,
+            min_score: None,
+            visitor: None,
+            now_ms: 0,
+            expired: None,
+        }
+    }
+}
+
+/// A document that was found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ShardHit {
+    /// Its segment's place in the snapshot.
+    pub segment: usize,
+    /// Its number in the segment.
+    pub doc: DocId,
+    /// Its score, when scores were computed.
+    pub score: Option<f32>,
+    /// Its sort values, one for each key; empty when sorted by score alone.
+    pub sort: Vec<SortValue>,
+}
+
+/// What was found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ShardResult {
+    /// How many documents match.
+    pub total: Total,
+    /// The best score, when scores were computed.
+    pub max_score: Option<f32>,
+    /// The hits in order.
+    pub hits: Vec<ShardHit>,
+    /// Whether the search ended early because its time was up.
+    pub timed_out: bool,
+}

@@ -1,0 +1,321 @@
+//! One search over one shard. Which of four ways it takes depends on what is wanted:
+//! only the number of matches; the first matches of a query whose matches all score the same;
+//! the best by score, pruned; or a full scan, for sorting and for visitors.
+
+use tantivy::SegmentReader;
+use tantivy::query::{EnableScoring, Weight};
+use tantivy::{DocId, TERMINATED};
+
+use super::bits::SegmentBits;
+use super::matching::{matching_plan, unscored};
+use super::request::{Relation, ShardRequest, ShardResult, Total, TrackTotal};
+use super::scan::scan;
+use super::snapshot::Snapshot;
+use super::sort::{Order, SortKey, SortValue};
+use super::top::TopScores;
+use crate::query::{Bool, CompileContext, KnnResolver, Plan, Query, QueryError, plan};
+
+/// What all ways need.
+pub(super) struct Run<'a> {
+    pub(super) snapshot: &'a Snapshot,
+    pub(super) plan: Plan,
+    /// Where hits must be too.
+    pub(super) post: Option<Vec<SegmentBits>>,
+}
+
+impl Run<'_> {
+    pub(super) fn passes(&self, segment: usize, doc: DocId) -> bool {
+        self.post
+            .as_ref()
+            .is_none_or(|post| post[segment].contains(doc))
+    }
+
+    pub(super) fn scored_weight(&self) -> Result<Box<dyn Weight>, QueryError> {
+        // Leaves bring their own statistics; the searcher is only there for its schema.
+        Ok(self
+            .plan
+            .query
+            .weight(EnableScoring::enabled_from_searcher(self.snapshot.stub()))?)
+    }
+}
+
+/// Searches one shard.
+///
+/// # Errors
+/// When the query or the sort keys do not fit the mapping, or reading fails.
+pub fn search(
+    snapshot: &Snapshot,
+    request: ShardRequest<'_>,
+    knn: &dyn KnnResolver,
+) -> Result<ShardResult, QueryError> {
+    let context = CompileContext {
+        snapshot,
+        now_ms: request.now_ms,
+        knn,
+    };
+    let plan = match request.filter {
+        Some(filter) => plan(&filtered(request.query, filter), &context)?,
+        None => plan(request.query, &context)?,
+    };
+    let post = match request.post_filter {
+        Some(filter) => Some(matching_plan(
+            snapshot,
+            &crate::query::plan(filter, &context)?,
+        )?),
+        None => None,
+    };
+    let run = Run {
+        snapshot,
+        plan,
+        post,
+    };
+    let plain = request.visitor.is_none() && request.min_score.is_none();
+    if plain && request.limit == 0 {
+        return count_only(&run, &request);
+    }
+    if plain && by_score(request.sort) {
+        return match run.plan.constant {
+            Some(score) => first_matches(&run, &request, score),
+            None => best_by_score(&run, &request),
+        };
+    }
+    scan(&run, request)
+}
+
+fn filtered(query: &Query, filter: &Query) -> Query {
+    Query::Bool(Bool {
+        must: vec![query.clone()],
+        filter: vec![filter.clone()],
+        ..Bool::default()
+    })
+}
+
+/// Whether hits come by falling score and nothing else.
+pub(super) fn by_score(sort: &[SortKey]) -> bool {
+    matches!(sort, [] | [SortKey::Score { order: Order::Desc }])
+}
+
+/// Only hits that score less, when a search goes on after a score.
+pub(super) fn below(request: &ShardRequest<'_>) -> Result<Option<f32>, QueryError> {
+    match request.search_after {
+        None => Ok(None),
+        Some([SortValue::Score(score)]) => Ok(Some(*score)),
+        #[allow(
+            clippy::cast_possible_truncation,
+            reason = "scores are 32 bits wide: this was one before it was printed"
+        )]
+        Some([SortValue::F64(score)]) => Ok(Some(*score as f32)),
+        #[allow(clippy::cast_precision_loss, reason = "scores are 32 bits wide")]
+        Some([SortValue::I64(score)]) => Ok(Some(*score as f32)),
+        Some(_) => Err(QueryError::illegal(
+            "search_after does not have the values that sort has",
+        )),
+    }
+}
+
+pub(super) fn expired(request: &ShardRequest<'_>) -> bool {
+    request.expired.is_some_and(|expired| expired())
+}
+
+/// The total when it is known without looking at documents, and whether it may be left there.
+struct Counting {
+    known: Option<Total>,
+    limit: u64,
+}
+
+fn counting(run: &Run<'_>, track: TrackTotal) -> Counting {
+    let limit = match track {
+        TrackTotal::Exact => u64::MAX,
+        TrackTotal::UpTo(limit) => limit,
+        TrackTotal::No => 0,
+    };
+    let known = if track == TrackTotal::No {
+        Some(Total {
+            value: 0,
+            relation: Relation::Gte,
+        })
+    } else if run.post.is_some() {
+        None
+    } else if let Some(exact) = run.plan.matches_exactly() {
+        Some(Total::of(exact, true, track))
+    } else if run.plan.at_least > limit {
+        Some(Total::of(run.plan.at_least, false, track))
+    } else {
+        None
+    };
+    Counting { known, limit }
+}
+
+fn count_only(run: &Run<'_>, request: &ShardRequest<'_>) -> Result<ShardResult, QueryError> {
+    let counting = counting(run, request.track_total);
+    let mut result = ShardResult {
+        total: Total::of(0, true, request.track_total),
+        max_score: None,
+        hits: Vec::new(),
+        timed_out: false,
+    };
+    if let Some(total) = counting.known {
+        result.total = total;
+        return Ok(result);
+    }
+    let weight = unscored(run.snapshot, &run.plan)?;
+    let mut seen = 0;
+    for (segment, reader) in run.snapshot.readers.iter().enumerate() {
+        if seen > counting.limit {
+            break;
+        }
+        if expired(request) {
+            result.timed_out = true;
+            break;
+        }
+        seen += if run.post.is_some() {
+            count_passing(run, &*weight, segment, reader)?
+        } else {
+            u64::from(weight.count(reader)?)
+        };
+    }
+    result.total = Total::of(seen, !result.timed_out, request.track_total);
+    Ok(result)
+}
+
+fn count_passing(
+    run: &Run<'_>,
+    weight: &dyn Weight,
+    segment: usize,
+    reader: &SegmentReader,
+) -> Result<u64, QueryError> {
+    let alive = reader.alive_bitset();
+    let mut seen = 0;
+    weight.for_each_no_score(reader, &mut |docs| {
+        for doc in docs {
+            let living = alive.is_none_or(|alive| alive.is_alive(*doc));
+            seen += u64::from(living && run.passes(segment, *doc));
+        }
+    })?;
+    Ok(seen)
+}
+
+/// All matches score the same: the first ones are the best ones.
+fn first_matches(
+    run: &Run<'_>,
+    request: &ShardRequest<'_>,
+    score: f32,
+) -> Result<ShardResult, QueryError> {
+    let counting = counting(run, request.track_total);
+    let weight = unscored(run.snapshot, &run.plan)?;
+    let mut top = TopScores::new(request.limit, below(request)?);
+    let skip_all = below(request)?.is_some_and(|below| score >= below);
+    let (mut seen, mut timed_out) = (0, false);
+    for (segment, reader) in run.snapshot.readers.iter().enumerate() {
+        let enough = |seen: u64, top: &TopScores| {
+            (top.is_full() || skip_all) && (counting.known.is_some() || seen > counting.limit)
+        };
+        if enough(seen, &top) {
+            break;
+        }
+        if expired(request) {
+            timed_out = true;
+            break;
+        }
+        let alive = reader.alive_bitset();
+        let mut docs = weight.scorer(reader, 1.0)?;
+        let mut doc = docs.doc();
+        while doc != TERMINATED {
+            if alive.is_none_or(|alive| alive.is_alive(doc)) && run.passes(segment, doc) {
+                seen += 1;
+                if !top.is_full() {
+                    top.offer(segment, doc, score);
+                }
+                if enough(seen, &top) {
+                    break;
+                }
+            }
+            doc = docs.advance();
+        }
+    }
+    let hits = top.into_hits(!request.sort.is_empty());
+    Ok(ShardResult {
+        total: counting
+            .known
+            .unwrap_or_else(|| Total::of(seen, !timed_out, request.track_total)),
+        max_score: hits.first().and_then(|hit| hit.score),
+        hits,
+        timed_out,
+    })
+}
+
+/// The best by score. Matches are counted as far as wanted; from then on only documents that may
+/// still enter the top are looked at, under one threshold for all segments.
+fn best_by_score(run: &Run<'_>, request: &ShardRequest<'_>) -> Result<ShardResult, QueryError> {
+    let counting = counting(run, request.track_total);
+    let weight = run.scored_weight()?;
+    let mut top = TopScores::new(request.limit, below(request)?);
+    let (mut seen, mut timed_out) = (0, false);
+    for (segment, reader) in run.snapshot.readers.iter().enumerate() {
+        if expired(request) {
+            timed_out = true;
+            break;
+        }
+        let slack = slack(run, reader)?;
+        let threshold = |seen: u64, top: &TopScores| {
+            if counting.known.is_none() && seen <= counting.limit {
+                return f32::MIN;
+            }
+            top.threshold().map_or(f32::MIN, |score| score * slack)
+        };
+        let alive = reader.alive_bitset();
+        weight.for_each_pruning(threshold(seen, &top), reader, &mut |doc, score| {
+            if alive.is_none_or(|alive| alive.is_alive(doc)) && run.passes(segment, doc) {
+                seen += 1;
+                top.offer(segment, doc, score);
+            }
+            threshold(seen, &top)
+        })?;
+    }
+    let hits = top.into_hits(!request.sort.is_empty());
+    Ok(ShardResult {
+        total: counting
+            .known
+            .unwrap_or_else(|| Total::of(seen, !timed_out, request.track_total)),
+        max_score: hits.first().and_then(|hit| hit.score),
+        hits,
+        timed_out,
+    })
+}
+
+/// Rounding of sums in another order.
+const ROUNDING: f32 = 0.999;
+
+/// The factor that makes a threshold safe: tantivy chose each block's best document under the
+/// segment's own average length, so under the shard's average a block may hold a better one, by at
+/// most the ratio of the two.
+fn slack(run: &Run<'_>, reader: &SegmentReader) -> Result<f32, QueryError> {
+    let mut slack = 1.0_f32;
+    for field in &run.plan.scored_fields {
+        let tokens = reader.inverted_index(*field)?.total_num_tokens();
+        let Some(mapped) = run
+            .snapshot
+            .mapping
+            .fields()
+            .iter()
+            .find(|mapped| mapped.field == Some(*field))
+        else {
+            continue;
+        };
+        let shard = run.snapshot.statistics(mapped)?;
+        if tokens == 0 || shard.tokens == 0 || shard.docs == 0 {
+            continue;
+        }
+        let ratio = ratio(tokens, reader.max_doc().into()) / ratio(shard.tokens, shard.docs);
+        slack = slack.min(ratio.min(1.0 / ratio));
+    }
+    Ok(slack * ROUNDING)
+}
+
+#[allow(
+    clippy::cast_precision_loss,
+    reason = "the factor for rounding covers far more"
+)]
+fn ratio(a: u64, b: u64) -> f32 {
+    a as f32 / b as f32
+}

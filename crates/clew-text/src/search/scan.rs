@@ -1,0 +1,206 @@
+//! The full scan: every match is seen once, by the visitor, the counter and the sort heap.
+
+use tantivy::query::Weight;
+use tantivy::{DocId, SegmentReader};
+
+use super::matching::unscored;
+use super::request::{DocVisitor, Relation, ShardRequest, ShardResult, Total, TrackTotal};
+use super::run::{Run, below, by_score, expired};
+use super::snapshot::Snapshot;
+use super::sort::SortKey;
+use super::sorted::SortedTop;
+use super::top::TopScores;
+use crate::query::QueryError;
+
+/// Documents handed on at a time when scores are read one by one.
+const BLOCK: usize = 512;
+
+enum Sink<'a> {
+    Nothing,
+    Score(TopScores),
+    Sorted(SortedTop<'a>),
+}
+
+impl Sink<'_> {
+    fn begin(
+        &mut self,
+        segment: usize,
+        snapshot: &Snapshot,
+        reader: &SegmentReader,
+    ) -> Result<(), QueryError> {
+        match self {
+            Sink::Sorted(top) => top.begin(segment, snapshot, reader),
+            _ => Ok(()),
+        }
+    }
+
+    fn offer(&mut self, segment: usize, doc: DocId, score: f32) -> Result<(), QueryError> {
+        match self {
+            Sink::Nothing => Ok(()),
+            Sink::Score(top) => {
+                top.offer(segment, doc, score);
+                Ok(())
+            }
+            Sink::Sorted(top) => top.offer(doc, score),
+        }
+    }
+}
+
+/// What happens to each block of matches.
+struct Scan<'r, 'a> {
+    run: &'r Run<'r>,
+    sink: Sink<'a>,
+    visitor: Option<&'a mut dyn DocVisitor>,
+    min_score: Option<f32>,
+    seen: u64,
+    max_score: Option<f32>,
+    living: Vec<DocId>,
+}
+
+impl Scan<'_, '_> {
+    /// Takes a block; `score_of` gives the score of the document at a place in it.
+    fn block(
+        &mut self,
+        segment: usize,
+        reader: &SegmentReader,
+        docs: &[DocId],
+        score_of: &dyn Fn(usize) -> f32,
+    ) -> Result<(), QueryError> {
+        let alive = reader.alive_bitset();
+        self.living.clear();
+        for (at, doc) in docs.iter().enumerate() {
+            let score = score_of(at);
+            let wanted = alive.is_none_or(|alive| alive.is_alive(*doc))
+                && self.min_score.is_none_or(|min| score >= min);
+            if !wanted {
+                continue;
+            }
+            self.living.push(*doc);
+            if self.run.passes(segment, *doc) {
+                self.seen += 1;
+                self.max_score = Some(self.max_score.map_or(score, |max| max.max(score)));
+                self.sink.offer(segment, *doc, score)?;
+            }
+        }
+        match &mut self.visitor {
+            Some(visitor) if !self.living.is_empty() => visitor.collect(&self.living),
+            _ => Ok(()),
+        }
+    }
+
+    fn segment(
+        &mut self,
+        segment: usize,
+        reader: &SegmentReader,
+        weight: &Scoring,
+    ) -> Result<(), QueryError> {
+        self.sink.begin(segment, self.run.snapshot, reader)?;
+        if let Some(visitor) = &mut self.visitor {
+            visitor.segment(segment, reader)?;
+        }
+        // tantivy's callbacks cannot fail, so the first failure waits for the segment's end.
+        let mut failed = Ok(());
+        match weight {
+            Scoring::Same(weight, score) => {
+                weight.for_each_no_score(reader, &mut |docs| {
+                    if failed.is_ok() {
+                        failed = self.block(segment, reader, docs, &|_| *score);
+                    }
+                })?;
+            }
+            Scoring::Each(weight) => {
+                let mut docs = Vec::with_capacity(BLOCK);
+                let mut scores: Vec<f32> = Vec::with_capacity(BLOCK);
+                weight.for_each(reader, &mut |doc, score| {
+                    docs.push(doc);
+                    scores.push(score);
+                    if docs.len() == BLOCK {
+                        if failed.is_ok() {
+                            failed = self.block(segment, reader, &docs, &|at| scores[at]);
+                        }
+                        docs.clear();
+                        scores.clear();
+                    }
+                })?;
+                if failed.is_ok() {
+                    failed = self.block(segment, reader, &docs, &|at| scores[at]);
+                }
+            }
+        }
+        failed?;
+        match &mut self.sink {
+            Sink::Sorted(top) => top.end(),
+            _ => Ok(()),
+        }
+    }
+}
+
+enum Scoring {
+    Same(Box<dyn Weight>, f32),
+    Each(Box<dyn Weight>),
+}
+
+pub(super) fn scan<'a>(
+    run: &Run<'_>,
+    mut request: ShardRequest<'a>,
+) -> Result<ShardResult, QueryError> {
+    let scores_wanted = request.track_scores
+        || request.min_score.is_some()
+        || (by_score(request.sort) && request.limit > 0)
+        || request
+            .sort
+            .iter()
+            .any(|key| matches!(key, SortKey::Score { .. }));
+    let scoring = match run.plan.constant {
+        Some(score) => Scoring::Same(unscored(run.snapshot, &run.plan)?, score),
+        None if scores_wanted => Scoring::Each(run.scored_weight()?),
+        None => Scoring::Same(unscored(run.snapshot, &run.plan)?, 0.0),
+    };
+    let scored_hits = scores_wanted;
+    let sink = if request.limit == 0 {
+        Sink::Nothing
+    } else if by_score(request.sort) {
+        Sink::Score(TopScores::new(request.limit, below(&request)?))
+    } else {
+        Sink::Sorted(SortedTop::new(
+            request.sort,
+            request.limit,
+            request.search_after,
+            scored_hits,
+        )?)
+    };
+    let mut scan = Scan {
+        run,
+        sink,
+        visitor: request.visitor.take(),
+        min_score: request.min_score,
+        seen: 0,
+        max_score: None,
+        living: Vec::new(),
+    };
+    let mut timed_out = false;
+    for (segment, reader) in run.snapshot.readers.iter().enumerate() {
+        if expired(&request) {
+            timed_out = true;
+            break;
+        }
+        scan.segment(segment, reader, &scoring)?;
+    }
+    let total = match request.track_total {
+        TrackTotal::No => Total {
+            value: 0,
+            relation: Relation::Gte,
+        },
+        track => Total::of(scan.seen, !timed_out, track),
+    };
+    Ok(ShardResult {
+        total,
+        max_score: scan.max_score.filter(|_| scored_hits && request.limit > 0),
+        hits: match scan.sink {
+            Sink::Nothing => Vec::new(),
+            Sink::Score(top) => top.into_hits(!request.sort.is_empty()),
+            Sink::Sorted(top) => top.into_hits(),
+        },
+        timed_out,
+    })
+}

@@ -1,0 +1,362 @@
+//! The header of a column image: what is in the image and where. `docs/formats/vectors.md` is the
+//! specification; numbers are little-endian.
+#![deny(clippy::indexing_slicing)]
+
+use std::ops::Range;
+
+use crate::graph::{Entry, NONE};
+use crate::{ColumnOptions, HnswOptions, Space, VECTORS_MAX, VectorError};
+
+/// Sections start on cache lines.
+pub(super) const ALIGNMENT_BYTES: usize = 64;
+pub(super) const HEADER_BYTES: usize = 448;
+
+const MAGIC: u64 = u64::from_le_bytes(*b"clewvect");
+const VERSION: u32 = 1;
+const CHECKSUM_OFFSET: usize = 12;
+const TABLE_OFFSET: usize = 64;
+const SLOT_BYTES: usize = 24;
+const SLOTS: usize = 16;
+/// A section of a kind with this bit may not be skipped by a reader that does not know it.
+const REQUIRED_BIT: u32 = 1 << 31;
+
+const _: () = assert!(TABLE_OFFSET + SLOTS * SLOT_BYTES == HEADER_BYTES);
+const _: () = assert!(HEADER_BYTES.is_multiple_of(ALIGNMENT_BYTES));
+
+/// What a section holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SectionKind {
+    Vectors = 1,
+    Docs = 2,
+    InverseNorms = 3,
+    Links = 4,
+    UpperRows = 5,
+    UpperStarts = 6,
+    UpperLinks = 7,
+}
+
+impl SectionKind {
+    pub(super) const ALL: [SectionKind; 7] = [
+        SectionKind::Vectors,
+        SectionKind::Docs,
+        SectionKind::InverseNorms,
+        SectionKind::Links,
+        SectionKind::UpperRows,
+        SectionKind::UpperStarts,
+        SectionKind::UpperLinks,
+    ];
+}
+
+/// One line of the section table.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Section {
+    pub(super) kind: u32,
+    pub(super) checksum: u32,
+    pub(super) offset_bytes: u64,
+    pub(super) len_bytes: u64,
+}
+
+/// The decoded header of an image: all of it checked, none of the sections read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Header {
+    pub(super) options: ColumnOptions,
+    pub(super) count: usize,
+    pub(super) seed: u64,
+    /// Where walks start; `None` when there is no graph.
+    pub(super) entry: Option<Entry>,
+    pub(super) upper_count: usize,
+    pub(super) upper_lists: usize,
+    pub(super) image_bytes: u64,
+    pub(super) sections: Vec<Section>,
+}
+
+impl Header {
+    pub(super) fn encode(&self) -> Vec<u8> {
+        let options = &self.options;
+        let entry = self.entry.unwrap_or(Entry {
+            row: NONE,
+            upper: NONE,
+        });
+        let mut out = Vec::with_capacity(HEADER_BYTES);
+        out.extend(MAGIC.to_le_bytes());
+        out.extend(VERSION.to_le_bytes());
+        out.extend([0; 4]);
+        out.extend(word(options.dimension));
+        out.extend(word(self.count));
+        out.extend([space_code(options.space), 0]);
+        out.extend(options.hnsw.m.to_le_bytes());
+        out.extend(options.hnsw.ef_construction.to_le_bytes());
+        let slots = u16::try_from(self.sections.len()).expect("fewer kinds than slots");
+        out.extend(slots.to_le_bytes());
+        out.extend(self.image_bytes.to_le_bytes());
+        out.extend(self.seed.to_le_bytes());
+        out.extend(entry.row.to_le_bytes());
+        out.extend(entry.upper.to_le_bytes());
+        out.extend(word(self.upper_count));
+        out.extend(word(self.upper_lists));
+        for section in &self.sections {
+            out.extend(section.kind.to_le_bytes());
+            out.extend(section.checksum.to_le_bytes());
+            out.extend(section.offset_bytes.to_le_bytes());
+            out.extend(section.len_bytes.to_le_bytes());
+        }
+        // Fewer kinds than slots exist, so the table always fits.
+        assert!(out.len() <= HEADER_BYTES);
+        out.resize(HEADER_BYTES, 0);
+        let checksum = header_checksum(&out);
+        for (slot, byte) in out
+            .iter_mut()
+            .skip(CHECKSUM_OFFSET)
+            .zip(checksum.to_le_bytes())
+        {
+            *slot = byte;
+        }
+        out
+    }
+
+    pub(super) fn decode(image: &[u8]) -> Result<Self, VectorError> {
+        let head = image
+            .get(..HEADER_BYTES)
+            .ok_or(corrupt("header is cut off", 0))?;
+        let mut fields = Fields { bytes: head, at: 0 };
+        if fields.u64() != MAGIC {
+            return Err(corrupt("not a vector column", 0));
+        }
+        let version = fields.u32();
+        if fields.u32() != header_checksum(head) {
+            return Err(corrupt("header checksum does not match", 0));
+        }
+        if version != VERSION {
+            return Err(VectorError::UnsupportedVersion {
+                version,
+                supported: VERSION,
+            });
+        }
+        let dimension = fields.u32() as usize;
+        let count = fields.u32() as usize;
+        let space = u32::from(fields.u16());
+        let hnsw = HnswOptions {
+            m: fields.u16(),
+            ef_construction: fields.u16(),
+        };
+        let slots = fields.u16();
+        let image_bytes = fields.u64();
+        let seed = fields.u64();
+        let entry = Entry {
+            row: fields.u32(),
+            upper: fields.u32(),
+        };
+        let upper_count = fields.u32() as usize;
+        let upper_lists = fields.u32() as usize;
+        let space = space_of_code(space).ok_or(corrupt("unknown space", 24))?;
+        let header = Header {
+            options: ColumnOptions {
+                dimension,
+                space,
+                hnsw,
+            },
+            count,
+            seed,
+            entry: (entry.row != NONE).then_some(entry),
+            upper_count,
+            upper_lists,
+            image_bytes,
+            sections: (0..usize::from(slots).min(SLOTS))
+                .map(|_| fields.section())
+                .collect(),
+        };
+        header.check(image.len() as u64, slots)?;
+        Ok(header)
+    }
+
+    /// Checks everything the header claims against the size of the image and against itself.
+    fn check(&self, len_bytes: u64, slots: u16) -> Result<(), VectorError> {
+        if self.options.validate().is_err() {
+            return Err(corrupt("an option is out of bounds", 16));
+        }
+        if self.count > VECTORS_MAX {
+            return Err(corrupt("too many vectors", 20));
+        }
+        if usize::from(slots) > SLOTS {
+            return Err(corrupt("too many sections", 30));
+        }
+        if self.image_bytes != len_bytes {
+            return Err(corrupt("image is cut off or continued", 32));
+        }
+        for section in &self.sections {
+            self.check_section(section)?;
+        }
+        for kind in SectionKind::ALL {
+            let mut same = self
+                .sections
+                .iter()
+                .filter(|section| section.kind == kind as u32);
+            let len_bytes = same.next().map_or(0, |section| section.len_bytes);
+            let wanted = self.expected_bytes(kind);
+            let fits = len_bytes == wanted || (kind == SectionKind::Docs && len_bytes == 0);
+            if !fits || same.next().is_some() {
+                return Err(corrupt("a section has the wrong size", TABLE_OFFSET as u64));
+            }
+        }
+        if self
+            .entry
+            .is_some_and(|entry| entry.row as usize >= self.count)
+        {
+            return Err(corrupt("graph is entered outside the column", 48));
+        }
+        Ok(())
+    }
+
+    fn check_section(&self, section: &Section) -> Result<(), VectorError> {
+        let known = SectionKind::ALL
+            .iter()
+            .any(|kind| *kind as u32 == section.kind);
+        if !known && section.kind & REQUIRED_BIT != 0 {
+            return Err(corrupt(
+                "a section is of an unknown kind",
+                TABLE_OFFSET as u64,
+            ));
+        }
+        let end = section.offset_bytes.checked_add(section.len_bytes);
+        let inside = end.is_some_and(|end| end <= self.image_bytes)
+            && section.offset_bytes >= HEADER_BYTES as u64
+            && section.offset_bytes.is_multiple_of(ALIGNMENT_BYTES as u64);
+        if inside {
+            Ok(())
+        } else {
+            Err(corrupt("a section is misplaced", TABLE_OFFSET as u64))
+        }
+    }
+
+    /// Size of a section, were it there. Cannot overflow: every factor has its limit.
+    fn expected_bytes(&self, kind: SectionKind) -> u64 {
+        let graph = u64::from(self.entry.is_some());
+        let (count, m) = (self.count as u64, u64::from(self.options.hnsw.m));
+        let numbers = match kind {
+            SectionKind::Vectors => count * self.options.dimension as u64,
+            SectionKind::Docs => count,
+            SectionKind::InverseNorms if self.options.space == Space::Cosine => count,
+            SectionKind::InverseNorms => 0,
+            SectionKind::Links => graph * count * 2 * m,
+            SectionKind::UpperRows => graph * self.upper_count as u64,
+            SectionKind::UpperStarts => graph * (self.upper_count as u64 + 1),
+            SectionKind::UpperLinks => graph * self.upper_lists as u64 * m,
+        };
+        numbers * 4
+    }
+
+    fn section(&self, kind: SectionKind) -> Section {
+        let found = self
+            .sections
+            .iter()
+            .find(|section| section.kind == kind as u32);
+        found.copied().unwrap_or_default()
+    }
+
+    /// True when the image has a section of this kind with anything in it.
+    pub(super) fn has(&self, kind: SectionKind) -> bool {
+        self.section(kind).len_bytes > 0
+    }
+
+    pub(super) fn offset_bytes(&self, kind: SectionKind) -> u64 {
+        self.section(kind).offset_bytes
+    }
+
+    /// Where a section lies; the bounds were checked by `decode`.
+    pub(super) fn range(&self, kind: SectionKind) -> Range<usize> {
+        byte_range(&self.section(kind))
+    }
+
+    /// Compares the checksum of every section.
+    pub(super) fn verify(&self, image: &[u8]) -> Result<(), VectorError> {
+        for section in &self.sections {
+            let bytes = image.get(byte_range(section)).unwrap_or_default();
+            if crc32c::crc32c(bytes) != section.checksum {
+                let what = "section checksum does not match";
+                return Err(VectorError::Corrupt {
+                    what,
+                    offset_bytes: section.offset_bytes,
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn byte_range(section: &Section) -> Range<usize> {
+    let start = usize::try_from(section.offset_bytes).unwrap_or(usize::MAX);
+    let len = usize::try_from(section.len_bytes).unwrap_or(usize::MAX);
+    start..start.saturating_add(len)
+}
+
+fn corrupt(what: &'static str, offset_bytes: u64) -> VectorError {
+    VectorError::Corrupt { what, offset_bytes }
+}
+
+fn word(value: usize) -> [u8; 4] {
+    u32::try_from(value)
+        .expect("dimensions, vectors and lists are limited")
+        .to_le_bytes()
+}
+
+fn space_code(space: Space) -> u8 {
+    match space {
+        Space::L2 => 0,
+        Space::Cosine => 1,
+        Space::InnerProduct => 2,
+    }
+}
+
+fn space_of_code(code: u32) -> Option<Space> {
+    [Space::L2, Space::Cosine, Space::InnerProduct]
+        .into_iter()
+        .find(|space| u32::from(space_code(*space)) == code)
+}
+
+/// Covers the header with its own checksum read as zero.
+fn header_checksum(header: &[u8]) -> u32 {
+    let (before, rest) = header.split_at_checked(CHECKSUM_OFFSET).unwrap_or_default();
+    let after = rest.get(4..).unwrap_or_default();
+    crc32c::crc32c_append(
+        crc32c::crc32c_append(crc32c::crc32c(before), &[0; 4]),
+        after,
+    )
+}
+
+/// Reads numbers one after the other. The length was checked before; beyond it lie zeros.
+struct Fields<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl Fields<'_> {
+    fn take<const N: usize>(&mut self) -> [u8; N] {
+        let found = self
+            .bytes
+            .get(self.at..)
+            .and_then(|rest| rest.first_chunk::<N>());
+        self.at += N;
+        found.copied().unwrap_or([0; N])
+    }
+
+    fn u16(&mut self) -> u16 {
+        u16::from_le_bytes(self.take())
+    }
+
+    fn u32(&mut self) -> u32 {
+        u32::from_le_bytes(self.take())
+    }
+
+    fn u64(&mut self) -> u64 {
+        u64::from_le_bytes(self.take())
+    }
+
+    fn section(&mut self) -> Section {
+        Section {
+            kind: self.u32(),
+            checksum: self.u32(),
+            offset_bytes: self.u64(),
+            len_bytes: self.u64(),
+        }
+    }
+}

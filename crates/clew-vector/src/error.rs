@@ -1,0 +1,115 @@
+//! Everything that can go wrong with a column, named by what happened.
+
+/// Why a vector, a column or a search was refused.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum VectorError {
+    /// The vector has another dimension than the column.
+    #[error("vector has dimension {actual}, the column has {expected}")]
+    DimensionMismatch {
+        /// Dimension of the column.
+        expected: usize,
+        /// Dimension of the vector given.
+        actual: usize,
+    },
+    /// The vector holds a NaN or an infinity.
+    #[error("vector component {position} is not a finite number")]
+    NotFinite {
+        /// Index of the first such component.
+        position: usize,
+    },
+    /// A vector without a direction in a space that compares directions.
+    #[error("zero vector has no direction, which space {space} needs")]
+    ZeroVector {
+        /// OpenSearch name of the space.
+        space: &'static str,
+    },
+    /// Distances of so long a vector would not fit into single precision.
+    #[error("vector of length {norm:e} is too long for single precision")]
+    TooLong {
+        /// Euclidean length of the vector.
+        norm: f64,
+    },
+    /// Documents must be pushed in strictly ascending order.
+    #[error("document {doc} was pushed after document {previous}")]
+    DocOrder {
+        /// The last document pushed.
+        previous: u32,
+        /// The document refused.
+        doc: u32,
+    },
+    /// An option lies outside its bounds.
+    #[error("{name} is {value}, must be from {min} to {max}")]
+    Option {
+        /// Name of the option.
+        name: &'static str,
+        /// Value given.
+        value: usize,
+        /// Smallest value allowed.
+        min: usize,
+        /// Largest value allowed.
+        max: usize,
+    },
+    /// The column is full.
+    #[error("a column holds at most {max} vectors")]
+    TooManyVectors {
+        /// The limit.
+        max: usize,
+    },
+    /// The image contradicts itself or fails a checksum.
+    #[error("column image is corrupt at byte {offset_bytes}: {what}")]
+    Corrupt {
+        /// What was found wrong.
+        what: &'static str,
+        /// Where in the image.
+        offset_bytes: u64,
+    },
+    /// The image was written by a program newer than this one.
+    #[error("column image has version {version}, this program reads up to {supported}")]
+    UnsupportedVersion {
+        /// Version found.
+        version: u32,
+        /// Newest version known.
+        supported: u32,
+    },
+    /// The image starts at an address where its numbers cannot be read in place.
+    #[error("column image must start at an address that is a multiple of {multiple_bytes} bytes")]
+    Misaligned {
+        /// The alignment needed.
+        multiple_bytes: usize,
+    },
+    /// The output refused the image.
+    #[error("cannot write the column image")]
+    Write(#[from] std::io::Error),
+}
+
+/// What the caller should do about a [`VectorError`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// The input is wrong; the same call fails again.
+    Invalid,
+    /// Stored bytes are damaged, or from another version.
+    Corrupt,
+    /// The world outside failed; trying again may help.
+    Unavailable,
+    /// The calling program broke a rule of this crate.
+    Internal,
+}
+
+impl VectorError {
+    /// What the caller should do.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            VectorError::DimensionMismatch { .. }
+            | VectorError::NotFinite { .. }
+            | VectorError::ZeroVector { .. }
+            | VectorError::TooLong { .. }
+            | VectorError::Option { .. } => ErrorKind::Invalid,
+            VectorError::Corrupt { .. } | VectorError::UnsupportedVersion { .. } => {
+                ErrorKind::Corrupt
+            }
+            VectorError::TooManyVectors { .. } | VectorError::Write(_) => ErrorKind::Unavailable,
+            VectorError::DocOrder { .. } | VectorError::Misaligned { .. } => ErrorKind::Internal,
+        }
+    }
+}

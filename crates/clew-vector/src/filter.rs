@@ -1,0 +1,131 @@
+//! Which documents may be hits: the living ones that match the user's filter.
+
+/// Documents that may be hits, as a set of bits by document id.
+#[derive(Debug, Clone, Copy)]
+pub struct Filter<'a> {
+    /// Bit `doc % 64` of word `doc / 64`; a document beyond the end is not in the set.
+    pub bits: &'a [u64],
+    /// Number of bits set: the planner's measure of how selective the filter is.
+    pub count: usize,
+}
+
+/// A filter seen from the rows of a column.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RowFilter<'a> {
+    pub(crate) filter: Filter<'a>,
+    /// Document of each row; `None` when row and document are the same number.
+    pub(crate) docs: Option<&'a [u32]>,
+    pub(crate) row_count: usize,
+}
+
+impl<'a> RowFilter<'a> {
+    #[inline]
+    pub(crate) fn passes(&self, row: u32) -> bool {
+        let doc = match self.docs {
+            None => row,
+            Some(docs) => match docs.get(row as usize) {
+                Some(&doc) => doc,
+                None => return false,
+            },
+        };
+        let word = self
+            .filter
+            .bits
+            .get(doc as usize / 64)
+            .copied()
+            .unwrap_or_default();
+        word >> (doc % 64) & 1 == 1
+    }
+
+    /// No more rows than this can pass.
+    pub(crate) fn survivors_max(&self) -> usize {
+        self.filter.count.min(self.row_count)
+    }
+
+    /// About how many rows pass, if having a vector and passing the filter are unrelated.
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a non-negative estimate below the number of rows"
+    )]
+    pub(crate) fn survivors_expected(&self) -> usize {
+        let Some(last) = self.docs.and_then(<[u32]>::last) else {
+            return self.survivors_max();
+        };
+        let presence = self.row_count as f64 / (f64::from(*last) + 1.0);
+        ((self.filter.count as f64 * presence) as usize).min(self.survivors_max())
+    }
+
+    /// Every row that passes, in order.
+    pub(crate) fn for_each_row(&self, mut visit: impl FnMut(u32)) {
+        let rows = u32::try_from(self.row_count).unwrap_or(u32::MAX);
+        // Looking up few documents among many rows is cheaper than asking every row.
+        const LOOKUP_ROWS: usize = 16;
+        match self.docs {
+            Some(docs) if self.filter.count.saturating_mul(LOOKUP_ROWS) < docs.len() => {
+                self.for_each_doc(|doc| {
+                    if let Ok(row) = docs.binary_search(&doc) {
+                        visit(u32::try_from(row).unwrap_or(u32::MAX));
+                    }
+                });
+            }
+            Some(_) => (0..rows).filter(|&row| self.passes(row)).for_each(visit),
+            None => self.for_each_doc(|doc| {
+                if doc < rows {
+                    visit(doc);
+                }
+            }),
+        }
+    }
+
+    fn for_each_doc(&self, mut visit: impl FnMut(u32)) {
+        for (base, &word) in (0_u32..).step_by(64).zip(self.filter.bits) {
+            let mut left = word;
+            while left != 0 {
+                visit(base + left.trailing_zeros());
+                left &= left - 1;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows_passing(bits: &[u64], docs: Option<&[u32]>, row_count: usize) -> Vec<u32> {
+        let count = bits.iter().map(|word| word.count_ones() as usize).sum();
+        let rows = RowFilter {
+            filter: Filter { bits, count },
+            docs,
+            row_count,
+        };
+        let mut seen = Vec::new();
+        rows.for_each_row(|row| seen.push(row));
+        let all: Vec<u32> = (0_u32..)
+            .take(row_count)
+            .filter(|&row| rows.passes(row))
+            .collect();
+        assert_eq!(seen, all, "listing and asking disagree");
+        assert!(seen.len() <= rows.survivors_max());
+        seen
+    }
+
+    #[test]
+    fn rows_of_a_full_column_are_its_documents() {
+        assert_eq!(rows_passing(&[0b1010, 1], None, 65), [1, 3, 64]);
+        assert_eq!(rows_passing(&[u64::MAX, u64::MAX], None, 3), [0, 1, 2]);
+        assert_eq!(rows_passing(&[], None, 3), []);
+    }
+
+    #[test]
+    fn rows_of_a_sparse_column_are_found_by_lookup_and_by_sweep() {
+        let docs: Vec<u32> = (0..100).map(|row| row * 7 + 2).collect();
+        let mut bits = vec![0_u64; 12];
+        bits[9 / 64] |= 1 << 9;
+        bits[695 / 64] |= 1 << (695 % 64);
+        bits[0] |= 1;
+        assert_eq!(rows_passing(&bits, Some(&docs), 100), [1, 99]);
+        assert_eq!(rows_passing(&[u64::MAX; 12], Some(&docs), 100).len(), 100);
+    }
+}

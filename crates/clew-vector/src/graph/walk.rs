@@ -1,0 +1,156 @@
+//! The walk: greedy down the upper levels, then a beam over one level.
+
+use crate::graph::gate::{Gate, Hop};
+use crate::graph::{DamagedGraph, Graph, Layer, NONE};
+use crate::rank::Ranked;
+use crate::rows::Probe;
+use crate::scratch::Scratch;
+
+/// A node to start from, and its distance.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Start {
+    pub(crate) node: u32,
+    pub(crate) distance: f32,
+}
+
+/// When a beam ends.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BeamLimits {
+    /// Candidates to keep that pass the gate.
+    pub(crate) ef: usize,
+    /// Candidates to keep in all.
+    pub(crate) pool_max: usize,
+    /// Distances after which the beam gives up.
+    pub(crate) measured_max: u64,
+}
+
+/// Walks greedily from the entry down to the level above `floor`, and answers the upper index and
+/// distance of where it arrived; `None` when the entry itself is not above `floor`.
+pub(crate) fn descend<P: Probe>(
+    graph: &Graph<'_>,
+    probe: &P,
+    floor: u32,
+    scratch: &mut Scratch,
+) -> Result<Option<Start>, DamagedGraph> {
+    if graph.top() <= floor {
+        return Ok(None);
+    }
+    let mut at = Start {
+        node: graph.entry.upper,
+        distance: 0.0,
+    };
+    let mut distance = [0.0];
+    probe.measure(&[graph.row_of_upper(at.node)?], &mut distance);
+    at.distance = distance[0];
+    for level in (floor + 1..=graph.top()).rev() {
+        let layer = graph.layer(level);
+        while let Some(better) = nearest_neighbour(graph, &layer, probe, at, scratch)? {
+            at = better;
+        }
+    }
+    Ok(Some(at))
+}
+
+/// The nearest neighbour of `at`, if it is nearer than `at` itself.
+fn nearest_neighbour<P: Probe>(
+    graph: &Graph<'_>,
+    layer: &impl Layer,
+    probe: &P,
+    at: Start,
+    scratch: &mut Scratch,
+) -> Result<Option<Start>, DamagedGraph> {
+    let list = layer.neighbours(at.node);
+    scratch.fresh.clear();
+    for &node in list.iter().take_while(|&&node| node != NONE) {
+        let row = graph.row_of_upper(node)?;
+        probe.prefetch(row);
+        scratch.fresh.push(row);
+    }
+    scratch.distances.resize(scratch.fresh.len(), 0.0);
+    probe.measure(&scratch.fresh, &mut scratch.distances);
+    let mut best = None;
+    let mut limit = at.distance;
+    for (&node, &distance) in list.iter().zip(&scratch.distances) {
+        if distance < limit {
+            limit = distance;
+            best = Some(Start { node, distance });
+        }
+    }
+    Ok(best)
+}
+
+/// Beam search over one level; leaves the candidates in `scratch.pool` and answers how many
+/// distances it took.
+///
+/// Each hop makes four passes: keep the neighbours not seen yet, prefetch them all, measure them
+/// all, and insert the few that are near enough. So the reads of a hop overlap, and no pass
+/// branches on something that cannot be predicted.
+#[inline(never)]
+pub(crate) fn beam<L: Layer, P: Probe, G: Gate>(
+    (layer, probe, gate): (&L, &P, &G),
+    start: Start,
+    limits: BeamLimits,
+    scratch: &mut Scratch,
+) -> Result<u64, DamagedGraph> {
+    let Scratch {
+        visited,
+        pool,
+        fresh,
+        refused,
+        distances,
+    } = scratch;
+    visited.start(layer.node_count());
+    pool.start(limits.ef, limits.pool_max);
+    visited.visit(start.node);
+    pool.offer(Ranked::new(start.distance, start.node).mark_passing(gate.admits(start.node)));
+    let (mut cursor, mut measured) = (0, 0);
+    while cursor < pool.len() && measured <= limits.measured_max {
+        let one = pool.get_mut(cursor);
+        cursor += 1;
+        if one.is_expanded() {
+            continue;
+        }
+        *one = one.mark_expanded();
+        let node = one.row();
+
+        gate.gather(layer, node, visited, &mut Hop { fresh, refused });
+        for &near in fresh.iter() {
+            probe.prefetch(near);
+        }
+        if let Some(next) = pool.all().get(cursor) {
+            layer.prefetch(next.row());
+        }
+
+        measured += fresh.len() as u64;
+        distances.resize(fresh.len(), 0.0);
+        probe.measure(fresh, distances);
+
+        let near_count = keep_near(fresh, distances, pool.limit());
+        for (&near, &distance) in fresh.iter().zip(&*distances).take(near_count) {
+            let one = Ranked::new(distance, near).mark_passing(gate.admits(near));
+            let Some(at) = pool.offer(one) else { continue };
+            if at <= cursor {
+                cursor = at;
+                layer.prefetch(near);
+            }
+        }
+    }
+    if visited.met_stray() {
+        Err(DamagedGraph)
+    } else {
+        Ok(measured)
+    }
+}
+
+/// Moves the nodes nearer than `limit` to the front, without branches, and counts them.
+#[inline]
+fn keep_near(nodes: &mut [u32], distances: &mut [f32], limit: f32) -> usize {
+    let mut count = 0;
+    for index in 0..nodes.len().min(distances.len()) {
+        let distance = distances[index];
+        nodes[count] = nodes[index];
+        distances[count] = distance;
+        count += usize::from(distance < limit);
+    }
+    count
+}

@@ -1,0 +1,110 @@
+//! The settings of a column and the limits of what it stores.
+
+use crate::{Space, VectorError};
+
+/// Largest dimension of a vector, OpenSearch's own limit.
+pub const DIMENSION_MAX: usize = 16_000;
+/// Largest number of links per vector; beyond it a graph is slower than a scan.
+pub const M_MAX: u16 = 512;
+/// Largest beam of the graph builder.
+pub const EF_CONSTRUCTION_MAX: u16 = 4_096;
+/// Most vectors in one column: a walk keeps two marks beside each row number in 32 bits.
+pub const VECTORS_MAX: usize = 1 << 30;
+
+const M_MIN: u16 = 2;
+const EF_CONSTRUCTION_MIN: u16 = 2;
+
+/// Longest vector: the squared distance of two of them still fits into an `f32`.
+const NORM_SQUARED_MAX: f64 = f32::MAX as f64 / 8.0;
+/// Shortest vector with a direction: the product of two of them is still a normal `f32`.
+const DIRECTION_SQUARED_MIN: f64 = f32::MIN_POSITIVE as f64 * 1e6;
+
+/// Shape of the graph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HnswOptions {
+    /// Links per vector on the upper levels; the lowest level keeps twice as many.
+    pub m: u16,
+    /// Candidates considered for a new vector's links.
+    pub ef_construction: u16,
+}
+
+impl HnswOptions {
+    /// Checks the bounds of both options.
+    pub fn validate(&self) -> Result<(), VectorError> {
+        within("m", self.m.into(), (M_MIN.into(), M_MAX.into()))?;
+        let bounds = (EF_CONSTRUCTION_MIN.into(), EF_CONSTRUCTION_MAX.into());
+        within("ef_construction", self.ef_construction.into(), bounds)
+    }
+}
+
+/// Settings of a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ColumnOptions {
+    /// Numbers per vector.
+    pub dimension: usize,
+    /// How vectors are compared.
+    pub space: Space,
+    /// Shape of the graph, when there is one.
+    pub hnsw: HnswOptions,
+}
+
+impl ColumnOptions {
+    /// Checks the bounds of every option.
+    pub fn validate(&self) -> Result<(), VectorError> {
+        within("dimension", self.dimension, (1, DIMENSION_MAX))?;
+        self.hnsw.validate()
+    }
+}
+
+fn within(name: &'static str, value: usize, (min, max): (usize, usize)) -> Result<(), VectorError> {
+    if (min..=max).contains(&value) {
+        return Ok(());
+    }
+    Err(VectorError::Option {
+        name,
+        value,
+        min,
+        max,
+    })
+}
+
+/// Checks that `vector` may be stored in, or searched for in, a column with these options.
+pub fn validate(vector: &[f32], options: &ColumnOptions) -> Result<(), VectorError> {
+    norm_squared(vector, options).map(|_| ())
+}
+
+/// Checks a vector as [`validate`] does; the proof is its squared length.
+pub(crate) fn norm_squared(vector: &[f32], options: &ColumnOptions) -> Result<f64, VectorError> {
+    if vector.len() != options.dimension {
+        let (expected, actual) = (options.dimension, vector.len());
+        return Err(VectorError::DimensionMismatch { expected, actual });
+    }
+    let squared: f64 = vector.iter().map(|&x| f64::from(x) * f64::from(x)).sum();
+    if !squared.is_finite() {
+        let position = vector
+            .iter()
+            .position(|x| !x.is_finite())
+            .unwrap_or_default();
+        return Err(VectorError::NotFinite { position });
+    }
+    if squared > NORM_SQUARED_MAX {
+        return Err(VectorError::TooLong {
+            norm: squared.sqrt(),
+        });
+    }
+    if options.space == Space::Cosine && squared < DIRECTION_SQUARED_MIN {
+        return Err(VectorError::ZeroVector {
+            space: options.space.name(),
+        });
+    }
+    Ok(squared)
+}
+
+/// One over the length of a vector whose squared length passed [`norm_squared`].
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "rounds; the checked range fits into f32"
+)]
+pub(crate) fn inverse_norm(squared: f64) -> f32 {
+    (1.0 / squared.sqrt()) as f32
+}

@@ -1,0 +1,183 @@
+//! Stored vectors seen through a space: the one place where a kernel's answer becomes a distance.
+//!
+//! [`Probe`] is the seam to the graph: a walk knows only rows and distances, so that a probe over
+//! quantized codes can stand in for the one over full vectors.
+
+use clew_kernels::{Kernels, prefetch, prefetch_span};
+
+use crate::rank::Ranked;
+
+/// A hint asks for the first eight cache lines of a row; the CPU's own prefetcher sees the rest
+/// coming. Asking for all 24 lines of 384 dimensions made a walk a fifth slower.
+const PREFETCH_NUMBERS_MAX: usize = 128;
+
+/// A query bound to stored points.
+pub(crate) trait Probe {
+    /// Distance of the query to each of `rows`, all of which must exist.
+    fn measure(&self, rows: &[u32], distances: &mut [f32]);
+    /// Asks for the memory that measuring `row` will read.
+    fn prefetch(&self, row: u32);
+}
+
+/// Full vectors, one after the other.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rows<'a> {
+    pub(crate) values: &'a [f32],
+    pub(crate) dimension: usize,
+    pub(crate) geometry: Geometry<'a>,
+    pub(crate) kernels: &'static Kernels,
+}
+
+/// What a distance is made of.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Geometry<'a> {
+    /// Squared Euclidean distance.
+    Euclidean,
+    /// One minus the cosine; one over each row's length is kept beside the vectors.
+    Angle { inverse_norms: &'a [f32] },
+    /// The inner product, negated.
+    Product,
+    /// Inner product made Euclidean for building: each row gets one more coordinate, its *lift*,
+    /// that brings all rows to the same length, whose square is `ceiling`. Nearest in angle is then
+    /// largest in product, and the selection of links has a true distance to work with.
+    Lifted { lifts: &'a [f32], ceiling: f32 },
+}
+
+impl<'a> Rows<'a> {
+    pub(crate) fn count(&self) -> usize {
+        self.values.len() / self.dimension
+    }
+
+    pub(crate) fn row(&self, row: u32) -> &'a [f32] {
+        &self.values[row as usize * self.dimension..][..self.dimension]
+    }
+
+    /// The probe of a stored row.
+    pub(crate) fn probe_row(self, row: u32) -> RowProbe<'a> {
+        let own = match self.geometry {
+            Geometry::Euclidean | Geometry::Product => 0.0,
+            Geometry::Angle { inverse_norms } => inverse_norms[row as usize],
+            Geometry::Lifted { lifts, .. } => lifts[row as usize],
+        };
+        RowProbe {
+            rows: self,
+            query: self.row(row),
+            own,
+        }
+    }
+
+    /// Distance of two stored rows.
+    #[inline]
+    pub(crate) fn between(&self, a: u32, b: u32) -> f32 {
+        let (x, y, kernels) = (self.row(a), self.row(b), self.kernels);
+        let (a, b) = (a as usize, b as usize);
+        match self.geometry {
+            Geometry::Euclidean => kernels.l2(x, y),
+            Geometry::Angle { inverse_norms } => {
+                angle(kernels.dot(x, y), inverse_norms[a] * inverse_norms[b])
+            }
+            Geometry::Product => -kernels.dot(x, y),
+            Geometry::Lifted { lifts, ceiling } => {
+                ceiling - (kernels.dot(x, y) + lifts[a] * lifts[b])
+            }
+        }
+    }
+
+    /// Asks for the memory of one row.
+    #[inline]
+    pub(crate) fn prefetch(&self, row: u32) {
+        let start = row as usize * self.dimension;
+        prefetch_span(self.values, start, self.dimension.min(PREFETCH_NUMBERS_MAX));
+        match self.geometry {
+            Geometry::Euclidean | Geometry::Product => {}
+            Geometry::Angle {
+                inverse_norms: beside,
+            }
+            | Geometry::Lifted { lifts: beside, .. } => {
+                prefetch(beside, row as usize);
+            }
+        }
+    }
+}
+
+/// `1 - cos`, kept from rounding below zero, where equal directions would be ordered by noise.
+#[inline]
+fn angle(dot: f32, scale: f32) -> f32 {
+    (1.0 - dot * scale).max(0.0)
+}
+
+/// A query bound to full vectors.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RowProbe<'a> {
+    pub(crate) rows: Rows<'a>,
+    pub(crate) query: &'a [f32],
+    /// The query's own inverse length or lift, where the geometry has one.
+    pub(crate) own: f32,
+}
+
+impl RowProbe<'_> {
+    /// Distances to the consecutive rows from `first`, as many as `distances` is long.
+    pub(crate) fn measure_block(&self, first: usize, distances: &mut [f32]) {
+        let (rows, count) = (&self.rows, distances.len());
+        let block = &rows.values[first * rows.dimension..(first + count) * rows.dimension];
+        match rows.geometry {
+            Geometry::Euclidean => rows.kernels.l2_rows(self.query, block, distances),
+            Geometry::Angle { .. } | Geometry::Product | Geometry::Lifted { .. } => {
+                rows.kernels.dot_rows(self.query, block, distances);
+            }
+        }
+        for (offset, distance) in distances.iter_mut().enumerate() {
+            *distance = self.finish(*distance, first + offset);
+        }
+    }
+
+    /// Turns the kernel's answer for `row` into a distance.
+    #[inline]
+    fn finish(&self, raw: f32, row: usize) -> f32 {
+        match self.rows.geometry {
+            Geometry::Euclidean => raw,
+            Geometry::Angle { inverse_norms } => angle(raw, self.own * inverse_norms[row]),
+            Geometry::Product => -raw,
+            Geometry::Lifted { lifts, ceiling } => ceiling - (raw + self.own * lifts[row]),
+        }
+    }
+
+    /// Distances to a few rows, ordered.
+    pub(crate) fn rank(&self, rows: &[u32], distances: &mut Vec<f32>, ranked: &mut Vec<Ranked>) {
+        distances.resize(rows.len(), 0.0);
+        self.measure(rows, distances);
+        ranked.clear();
+        ranked.extend(
+            rows.iter()
+                .zip(&*distances)
+                .map(|(&row, &d)| Ranked::new(d, row)),
+        );
+        ranked.sort_unstable();
+    }
+}
+
+impl Probe for RowProbe<'_> {
+    #[inline]
+    fn measure(&self, picks: &[u32], distances: &mut [f32]) {
+        let rows = &self.rows;
+        match rows.geometry {
+            Geometry::Euclidean => {
+                return rows
+                    .kernels
+                    .l2_picked(self.query, rows.values, picks, distances);
+            }
+            Geometry::Angle { .. } | Geometry::Product | Geometry::Lifted { .. } => {
+                rows.kernels
+                    .dot_picked(self.query, rows.values, picks, distances);
+            }
+        }
+        for (&pick, distance) in picks.iter().zip(distances) {
+            *distance = self.finish(*distance, pick as usize);
+        }
+    }
+
+    #[inline]
+    fn prefetch(&self, row: u32) {
+        self.rows.prefetch(row);
+    }
+}

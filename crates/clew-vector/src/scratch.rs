@@ -1,0 +1,209 @@
+//! Memory that a search needs and the next one can use again.
+
+use crate::rank::Ranked;
+
+/// Reusable memory of a search: one per search thread. Any column may use it, one at a time.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    pub(crate) visited: Visited,
+    pub(crate) pool: Pool,
+    /// Rows of the current hop that are still to be measured.
+    pub(crate) fresh: Vec<u32>,
+    /// Neighbours of the current hop that the filter refuses.
+    pub(crate) refused: Vec<u32>,
+    /// Distances of `fresh`.
+    pub(crate) distances: Vec<f32>,
+}
+
+/// Which nodes the current walk has seen. A mark counts only if it equals the walk's epoch, so that
+/// starting a walk costs nothing.
+#[derive(Debug, Default)]
+pub(crate) struct Visited {
+    marks: Vec<u8>,
+    /// Nodes of the current walk's layer; an earlier one may have needed more marks.
+    count: usize,
+    epoch: u8,
+    stray: bool,
+}
+
+impl Visited {
+    /// Forgets everything; nodes `0..count` can be visited next.
+    pub(crate) fn start(&mut self, count: usize) {
+        if self.epoch == u8::MAX {
+            self.marks.fill(0);
+            self.epoch = 0;
+        }
+        self.epoch += 1;
+        self.stray = false;
+        self.count = count;
+        if self.marks.len() < count {
+            self.marks.resize(count, 0);
+        }
+    }
+
+    /// Marks a node; false when it had been marked, or does not exist.
+    #[inline]
+    pub(crate) fn visit(&mut self, node: u32) -> bool {
+        let Some(mark) = self.marks[..self.count].get_mut(node as usize) else {
+            self.stray = true;
+            return false;
+        };
+        let fresh = *mark != self.epoch;
+        *mark = self.epoch;
+        fresh
+    }
+
+    /// Puts the nodes of `list` that were not marked yet into `fresh`, and marks them. Branches only
+    /// on the end of the list: whether a node was seen is a coin toss that no CPU predicts.
+    #[inline]
+    pub(crate) fn keep_fresh(&mut self, list: &[u32], fresh: &mut Vec<u32>) {
+        fresh.resize(list.len(), 0);
+        let marks = &mut self.marks[..self.count];
+        let mut count = 0;
+        for &node in list {
+            let Some(mark) = marks.get_mut(node as usize) else {
+                self.stray |= node != crate::graph::NONE;
+                break;
+            };
+            fresh[count] = node;
+            count += usize::from(*mark != self.epoch);
+            *mark = self.epoch;
+        }
+        fresh.truncate(count);
+    }
+
+    /// True when a node was met that cannot exist: the graph is damaged.
+    pub(crate) fn met_stray(&self) -> bool {
+        self.stray
+    }
+}
+
+/// The best candidates of a walk, in order, up to and including the last of `ef` that pass the
+/// filter. Without a filter all pass, and the pool is the usual beam of `ef`.
+#[derive(Debug, Default)]
+pub(crate) struct Pool {
+    ranked: Vec<Ranked>,
+    passing: usize,
+    ef: usize,
+    len_max: usize,
+}
+
+impl Pool {
+    /// Empties the pool for a walk that keeps `ef` passing and at most `len_max` candidates in all.
+    pub(crate) fn start(&mut self, ef: usize, len_max: usize) {
+        // The pool must be able to fill up, or the walk could not see that it has enough.
+        assert!(0 < ef && ef <= len_max);
+        self.ranked.clear();
+        self.passing = 0;
+        self.ef = ef;
+        self.len_max = len_max;
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.ranked.len()
+    }
+
+    pub(crate) fn all(&self) -> &[Ranked] {
+        &self.ranked
+    }
+
+    pub(crate) fn get_mut(&mut self, index: usize) -> &mut Ranked {
+        &mut self.ranked[index]
+    }
+
+    pub(crate) fn passing(&self) -> impl Iterator<Item = Ranked> {
+        self.ranked.iter().copied().filter(|one| one.is_passing())
+    }
+
+    /// A candidate has to be nearer than this to get in.
+    #[inline]
+    pub(crate) fn limit(&self) -> f32 {
+        match self.ranked.last() {
+            Some(last) if self.passing == self.ef => last.distance(),
+            _ => f32::INFINITY,
+        }
+    }
+
+    /// Takes a candidate in and says where it stands, if it is good enough.
+    #[inline]
+    pub(crate) fn offer(&mut self, one: Ranked) -> Option<usize> {
+        let full = self.passing == self.ef || self.ranked.len() == self.len_max;
+        if full && self.ranked.last().is_some_and(|last| one >= *last) {
+            return None;
+        }
+        let at = self.ranked.partition_point(|other| *other < one);
+        self.ranked.insert(at, one);
+        self.passing += usize::from(one.is_passing());
+        self.trim();
+        Some(at)
+    }
+
+    /// Drops what lies behind the last passing candidate that counts.
+    #[inline]
+    fn trim(&mut self) {
+        if self.passing > self.ef || self.ranked.len() > self.len_max {
+            let last = self.ranked.pop();
+            self.passing -= usize::from(last.is_some_and(Ranked::is_passing));
+        }
+        if self.passing == self.ef {
+            while self.ranked.last().is_some_and(|last| !last.is_passing()) {
+                self.ranked.pop();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn offer(pool: &mut Pool, row: u32, passing: bool) -> Option<usize> {
+        pool.offer(Ranked::new(row as f32, row).mark_passing(passing))
+    }
+
+    fn rows(pool: &Pool) -> Vec<u32> {
+        pool.all().iter().map(|one| one.row()).collect()
+    }
+
+    #[test]
+    fn a_pool_ends_at_the_last_passing_candidate_that_counts() {
+        let mut pool = Pool::default();
+        pool.start(2, 100);
+        for (row, passing) in [(5, true), (9, false), (7, false), (3, false)] {
+            assert!(offer(&mut pool, row, passing).is_some());
+        }
+        assert_eq!(rows(&pool), [3, 5, 7, 9]);
+        assert_eq!(pool.limit(), f32::INFINITY);
+        assert_eq!(offer(&mut pool, 8, true), Some(3));
+        assert_eq!(rows(&pool), [3, 5, 7, 8]);
+        assert_eq!(pool.limit(), 8.0);
+        assert_eq!(offer(&mut pool, 9, true), None);
+        assert_eq!(offer(&mut pool, 4, true), Some(1));
+        assert_eq!(rows(&pool), [3, 4, 5]);
+    }
+
+    #[test]
+    fn a_pool_never_outgrows_its_bound() {
+        let mut pool = Pool::default();
+        pool.start(2, 3);
+        for row in [6, 5, 4, 3, 7] {
+            offer(&mut pool, row, false);
+        }
+        assert_eq!(rows(&pool), [3, 4, 5]);
+        assert_eq!(offer(&mut pool, 1, true), Some(0));
+        assert_eq!(rows(&pool), [1, 3, 4]);
+    }
+
+    #[test]
+    fn marks_of_earlier_walks_do_not_count() {
+        let (mut visited, mut fresh) = (Visited::default(), Vec::new());
+        for _ in 0..600 {
+            visited.start(4);
+            visited.keep_fresh(&[0, 2, 2, 3, crate::graph::NONE, 1], &mut fresh);
+            assert_eq!(fresh, [0, 2, 3]);
+            assert!(visited.visit(1) && !visited.visit(2) && !visited.met_stray());
+            visited.keep_fresh(&[9], &mut fresh);
+            assert!(visited.met_stray() && fresh.is_empty());
+        }
+    }
+}

@@ -1,0 +1,377 @@
+//! Recall of every strategy against the exact scan, and the promise of `k` hits.
+
+use super::*;
+use crate::{Column, ColumnBuilder, GraphChoice, HnswOptions};
+
+const DIMENSION: usize = 128;
+const COUNT: usize = 20_000;
+const QUERIES: usize = 100;
+const K: usize = 10;
+const EF: usize = 64;
+
+/// Seeded numbers, roughly normal.
+struct Noise(u64);
+
+impl Noise {
+    fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+
+    fn unit(&mut self) -> f32 {
+        (self.bits() >> 40) as f32 / (1_u64 << 24) as f32
+    }
+
+    fn normal(&mut self) -> f32 {
+        (0..4).map(|_| self.unit() - 0.5).sum::<f32>() * 1.7
+    }
+
+    fn below(&mut self, limit: usize) -> usize {
+        usize::try_from(self.bits() % limit as u64).unwrap()
+    }
+}
+
+/// Vectors around random centres, the cluster of each, and queries drawn in the same way.
+struct Data {
+    vectors: Vec<Vec<f32>>,
+    clusters: Vec<usize>,
+    queries: Vec<Vec<f32>>,
+}
+
+fn data(count: usize) -> Data {
+    let mut noise = Noise(42);
+    let centres: Vec<Vec<f32>> = (0..200)
+        .map(|_| (0..DIMENSION).map(|_| noise.normal()).collect())
+        .collect();
+    let mut draw = |noise: &mut Noise| {
+        let cluster = noise.below(centres.len());
+        // Lengths differ, so that the three spaces do not agree on who is near.
+        let length = 0.5 + noise.unit();
+        let vector = centres[cluster]
+            .iter()
+            .map(|x| (x + 0.8 * noise.normal()) * length)
+            .collect();
+        (vector, cluster)
+    };
+    let (vectors, clusters) = (0..count).map(|_| draw(&mut noise)).unzip();
+    let queries = (0..QUERIES).map(|_| draw(&mut noise).0).collect();
+    Data {
+        vectors,
+        clusters,
+        queries,
+    }
+}
+
+/// A column of `data`; vector `i` belongs to document `i * stride`.
+fn column(data: &Data, space: Space, stride: u32) -> Column<Vec<u8>> {
+    let hnsw = HnswOptions {
+        m: 16,
+        ef_construction: 100,
+    };
+    let options = ColumnOptions {
+        dimension: DIMENSION,
+        space,
+        hnsw,
+    };
+    let mut builder = ColumnBuilder::new(options).unwrap();
+    for (doc, vector) in (0_u32..).step_by(stride as usize).zip(&data.vectors) {
+        builder.push(doc, vector).unwrap();
+    }
+    let mut image = Vec::new();
+    builder
+        .write(GraphChoice::WhenWorthIt, 7, &mut image)
+        .unwrap();
+    let column = Column::open(image).unwrap();
+    column.verify().unwrap();
+    assert!(column.has_graph());
+    column
+}
+
+/// Bits of the documents whose row is in `pass`.
+fn bits(count: usize, stride: u32, pass: impl Fn(usize) -> bool) -> (Vec<u64>, usize) {
+    let mut words = vec![0_u64; (count * stride as usize).div_ceil(64)];
+    let passing: Vec<usize> = (0..count).filter(|&row| pass(row)).collect();
+    for row in &passing {
+        let doc = row * stride as usize;
+        words[doc / 64] |= 1 << (doc % 64);
+    }
+    (words, passing.len())
+}
+
+/// A share of rows chosen by hash, one row apart from the next.
+fn scattered(ratio: f64) -> impl Fn(usize) -> bool {
+    move |row| (Noise(row as u64 + 1).bits() >> 11) as f64 / ((1_u64 << 53) as f64) < ratio
+}
+
+/// Runs one query by a plan of the test's choosing; `None` leaves the choice to the planner.
+fn run(
+    column: &Column<Vec<u8>>,
+    request: &SearchRequest<'_>,
+    plan: Option<Plan>,
+    scratch: &mut Scratch,
+) -> SearchOutcome {
+    let Some(plan) = plan else {
+        return column.search(request, scratch).unwrap();
+    };
+    let view = column.view().unwrap();
+    let row_count = view.rows.count();
+    let filter = request.filter.map(|filter| RowFilter {
+        filter,
+        docs: view.docs,
+        row_count,
+    });
+    let own = inverse_norm(norm_squared(request.vector, column.options()).unwrap());
+    let probe = RowProbe {
+        rows: view.rows,
+        query: request.vector,
+        own,
+    };
+    let k = request
+        .k
+        .min(filter.map_or(row_count, |filter| filter.survivors_max()));
+    // The whole column as survivors, so that the walk is judged and not the fallback.
+    let survivors = filter.map(|_| row_count);
+    let situation = Situation {
+        row_count,
+        survivors,
+        ef: request.ef_search,
+        has_graph: true,
+    };
+    Search {
+        view: &view,
+        probe,
+        filter,
+        k,
+    }
+    .run(&situation, plan, scratch)
+    .unwrap()
+}
+
+/// Checks recall@10 of a plan over all queries, and which strategies it may report.
+fn check_recall(
+    column: &Column<Vec<u8>>,
+    queries: &[Vec<f32>],
+    filter: Option<Filter<'_>>,
+    (plan, recall_min, strategies): (Option<Plan>, f64, &[Strategy]),
+) {
+    let mut scratch = Scratch::default();
+    let (mut found, mut wanted) = (0, 0);
+    for query in queries {
+        let request = SearchRequest {
+            vector: query,
+            k: K,
+            ef_search: EF,
+            filter,
+            exact: false,
+        };
+        let exact = SearchRequest {
+            exact: true,
+            ..request
+        };
+        let truth = column.search(&exact, &mut scratch).unwrap();
+        assert_eq!(truth.strategy, Strategy::Exact);
+        let outcome = run(column, &request, plan, &mut scratch);
+        assert!(
+            strategies.contains(&outcome.strategy),
+            "{:?}",
+            outcome.strategy
+        );
+        assert_eq!(outcome.hits.len(), truth.hits.len());
+        for hits in [&truth.hits, &outcome.hits] {
+            assert!(hits.is_sorted_by(|a, b| (a.distance, a.doc) < (b.distance, b.doc)));
+            assert!(
+                hits.iter()
+                    .all(|hit| hit.score == column.options().space.score(hit.distance))
+            );
+        }
+        wanted += truth.hits.len();
+        found += outcome
+            .hits
+            .iter()
+            .filter(|hit| truth.hits.contains(hit))
+            .count();
+    }
+    let recall = found as f64 / wanted as f64;
+    assert!(recall >= recall_min, "recall {recall} of {plan:?}");
+}
+
+#[test]
+fn a_walk_finds_the_nearest_in_every_space() {
+    let data = data(COUNT);
+    for space in [Space::L2, Space::Cosine, Space::InnerProduct] {
+        let column = column(&data, space, 1);
+        check_recall(
+            &column,
+            &data.queries,
+            None,
+            (None, 0.95, &[Strategy::Graph]),
+        );
+    }
+}
+
+#[test]
+fn filtered_walks_find_the_nearest_that_pass() {
+    let data = data(COUNT);
+    let column = column(&data, Space::L2, 1);
+    let walked: &[Strategy] = &[Strategy::FilteredGraph];
+    let any: &[Strategy] = &[
+        Strategy::FilteredGraph,
+        Strategy::Exact,
+        Strategy::ExactAfterGraph,
+    ];
+    let tenth_of_clusters = |row: usize| data.clusters[row].is_multiple_of(10);
+    let but_own_clusters = |row: usize| !data.clusters[row].is_multiple_of(4);
+    for (words, count) in [
+        bits(COUNT, 1, scattered(0.1)),
+        bits(COUNT, 1, tenth_of_clusters),
+    ] {
+        let filter = Some(Filter {
+            bits: &words,
+            count,
+        });
+        check_recall(&column, &data.queries, filter, (None, 0.95, any));
+        check_recall(
+            &column,
+            &data.queries,
+            filter,
+            (Some(Plan::TwoHop), 0.95, walked),
+        );
+    }
+    for (words, count) in [
+        bits(COUNT, 1, scattered(0.9)),
+        bits(COUNT, 1, but_own_clusters),
+    ] {
+        let filter = Some(Filter {
+            bits: &words,
+            count,
+        });
+        check_recall(&column, &data.queries, filter, (None, 0.95, walked));
+        check_recall(
+            &column,
+            &data.queries,
+            filter,
+            (Some(Plan::Sweep), 0.95, walked),
+        );
+    }
+}
+
+#[test]
+fn deletes_cost_a_walk_next_to_nothing() {
+    let data = data(COUNT);
+    let column = column(&data, Space::L2, 1);
+    let (words, count) = bits(COUNT, 1, scattered(0.95));
+    let (mut scratch, mut all, mut alive) = (Scratch::default(), 0, 0);
+    for query in &data.queries {
+        let request = SearchRequest {
+            vector: query,
+            k: K,
+            ef_search: EF,
+            filter: None,
+            exact: false,
+        };
+        all += column.search(&request, &mut scratch).unwrap().distances;
+        let filter = Some(Filter {
+            bits: &words,
+            count,
+        });
+        alive += column
+            .search(&SearchRequest { filter, ..request }, &mut scratch)
+            .unwrap()
+            .distances;
+    }
+    assert!(alive < all * 5 / 4, "{alive} distances instead of {all}");
+}
+
+#[test]
+fn k_hits_come_back_whenever_k_documents_pass() {
+    let data = data(COUNT);
+    let column = column(&data, Space::L2, 1);
+    let mut scratch = Scratch::default();
+    let one_cluster = |row: usize| data.clusters[row] == 3;
+    let few = |row: usize| row.is_multiple_of(1_000);
+    for (words, count) in [
+        bits(COUNT, 1, scattered(0.001)),
+        bits(COUNT, 1, one_cluster),
+        bits(COUNT, 1, few),
+    ] {
+        assert!(count >= K);
+        let filter = Some(Filter {
+            bits: &words,
+            count,
+        });
+        for query in &data.queries {
+            for plan in [None, Some(Plan::TwoHop), Some(Plan::Sweep)] {
+                let request = SearchRequest {
+                    vector: query,
+                    k: K,
+                    ef_search: 16,
+                    filter,
+                    exact: false,
+                };
+                let outcome = run(&column, &request, plan, &mut scratch);
+                assert_eq!(outcome.hits.len(), K, "{plan:?}");
+                let passes = |doc: u32| words[doc as usize / 64] >> (doc % 64) & 1 == 1;
+                assert!(outcome.hits.iter().all(|hit| passes(hit.doc)));
+                let all = SearchRequest {
+                    k: COUNT,
+                    ..request
+                };
+                let everything = column.search(&all, &mut scratch).unwrap();
+                assert_eq!(everything.hits.len(), count);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_column_with_gaps_answers_by_document() {
+    let data = data(8_000);
+    let column = column(&data, Space::Cosine, 3);
+    check_recall(
+        &column,
+        &data.queries,
+        None,
+        (None, 0.95, &[Strategy::Graph]),
+    );
+    let (words, count) = bits(8_000, 3, scattered(0.8));
+    let filter = Some(Filter {
+        bits: &words,
+        count,
+    });
+    check_recall(
+        &column,
+        &data.queries,
+        filter,
+        (None, 0.95, &[Strategy::FilteredGraph]),
+    );
+    let docs: Vec<u32> = column.docs().collect();
+    assert_eq!(docs, (0..8_000).map(|row| row * 3).collect::<Vec<u32>>());
+    for (row, vector) in data.vectors.iter().enumerate().step_by(97) {
+        let doc = u32::try_from(row * 3).unwrap();
+        assert_eq!(column.vector(doc), Some(vector.as_slice()));
+        assert_eq!(column.vector(doc + 1), None);
+    }
+}
+
+#[test]
+fn the_same_seed_builds_the_same_image() {
+    let data = data(5_000);
+    let (first, second) = (column(&data, Space::L2, 1), column(&data, Space::L2, 1));
+    let request = SearchRequest {
+        vector: &data.queries[0],
+        k: 50,
+        ef_search: 50,
+        filter: None,
+        exact: false,
+    };
+    let mut scratch = Scratch::default();
+    let outcome = first.search(&request, &mut scratch).unwrap();
+    assert_eq!(
+        outcome,
+        second.search(&request, &mut Scratch::default()).unwrap()
+    );
+    assert_eq!(outcome, first.search(&request, &mut scratch).unwrap());
+}

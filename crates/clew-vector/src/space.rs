@@ -1,0 +1,76 @@
+//! How two vectors are compared, and what score a distance becomes.
+
+/// How two vectors are compared.
+///
+/// A smaller distance is always better: squared Euclidean distance, `1 - cos`, or the negated inner
+/// product.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Space {
+    /// Squared Euclidean distance.
+    L2,
+    /// One minus the cosine of the angle, from 0 to 2.
+    Cosine,
+    /// The inner product, negated.
+    InnerProduct,
+}
+
+impl Space {
+    /// The space that OpenSearch, or Milvus, calls `name`.
+    pub fn from_opensearch(name: &str) -> Option<Space> {
+        match name {
+            "l2" | "L2" => Some(Space::L2),
+            "cosinesimil" | "cosine" | "COSINE" => Some(Space::Cosine),
+            "innerproduct" | "ip" | "IP" => Some(Space::InnerProduct),
+            _ => None,
+        }
+    }
+
+    /// OpenSearch's name of this space.
+    pub fn name(self) -> &'static str {
+        match self {
+            Space::L2 => "l2",
+            Space::Cosine => "cosinesimil",
+            Space::InnerProduct => "innerproduct",
+        }
+    }
+
+    /// OpenSearch's score of a distance: positive, larger is better.
+    pub fn score(self, distance: f32) -> f32 {
+        match self {
+            Space::L2 => 1.0 / (1.0 + distance),
+            Space::Cosine => (2.0 - distance) / 2.0,
+            Space::InnerProduct if distance <= 0.0 => 1.0 - distance,
+            Space::InnerProduct => 1.0 / (1.0 + distance),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scores_are_those_of_opensearch() {
+        let rows = [
+            (Space::L2, 0.0, 1.0),
+            (Space::L2, 3.0, 0.25),
+            (Space::Cosine, 0.0, 1.0),
+            (Space::Cosine, 1.0, 0.5),
+            (Space::Cosine, 2.0, 0.0),
+            (Space::InnerProduct, -4.0, 5.0),
+            (Space::InnerProduct, 0.0, 1.0),
+            (Space::InnerProduct, 1.0, 0.5),
+        ];
+        for (space, distance, score) in rows {
+            assert_eq!(space.score(distance), score, "{space:?} at {distance}");
+        }
+    }
+
+    #[test]
+    fn every_space_is_found_by_its_own_name() {
+        for space in [Space::L2, Space::Cosine, Space::InnerProduct] {
+            assert_eq!(Space::from_opensearch(space.name()), Some(space));
+        }
+        assert_eq!(Space::from_opensearch("hamming"), None);
+    }
+}

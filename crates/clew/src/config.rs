@@ -1,0 +1,221 @@
+//! The configuration: one YAML file, then `CLEW_SECTION__KEY` variables, then flags. Unknown keys
+//! are errors that name the nearest key.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// Variables of this form set keys; `__` separates sections.
+const PREFIX: &str = "CLEW_";
+
+/// Everything a server can be told.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Config {
+    /// The data folder.
+    pub(crate) data: PathBuf,
+    /// The HTTP server.
+    pub(crate) http: HttpConfig,
+    /// Indexing and searching.
+    pub(crate) engine: EngineConfig,
+    /// The server's own messages.
+    pub(crate) logging: LoggingConfig,
+}
+
+/// The HTTP server.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct HttpConfig {
+    /// Where to listen.
+    pub(crate) address: SocketAddr,
+    /// Listen on other than loopback addresses although anyone who reaches them may do anything.
+    pub(crate) allow_remote: bool,
+    /// Longest request body, also after decompression.
+    pub(crate) body_bytes_max: usize,
+}
+
+/// Indexing and searching.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct EngineConfig {
+    /// Threads for searches; 0 means one for each core.
+    pub(crate) search_threads: usize,
+    /// Searches that may wait for a thread.
+    pub(crate) search_queue_max: usize,
+    /// Size of a shard's buffer at which it becomes a segment.
+    pub(crate) write_buffer_bytes: usize,
+    /// Whether writing to a missing index creates it.
+    pub(crate) auto_create_index: bool,
+    /// Size of the log at which shards are flushed so that it can be trimmed.
+    pub(crate) log_bytes_max: u64,
+}
+
+/// The server's own messages.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct LoggingConfig {
+    /// `text` or `json`.
+    pub(crate) format: LogFormat,
+    /// Least level shown, or a filter such as `info,clew_engine=debug`.
+    pub(crate) level: String,
+}
+
+/// How messages look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum LogFormat {
+    Text,
+    Json,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config {
+            data: PathBuf::from("clew-data"),
+            http: HttpConfig::default(),
+            engine: EngineConfig::default(),
+            logging: LoggingConfig::default(),
+        }
+    }
+}
+
+impl Default for HttpConfig {
+    fn default() -> Self {
+        HttpConfig {
+            address: SocketAddr::from(([127, 0, 0, 1], 9200)),
+            allow_remote: false,
+            body_bytes_max: 100 << 20,
+        }
+    }
+}
+
+impl Default for EngineConfig {
+    fn default() -> Self {
+        let engine = clew_engine::EngineOptions::new("");
+        EngineConfig {
+            search_threads: 0,
+            search_queue_max: engine.search_queue_max,
+            write_buffer_bytes: engine.write_buffer_bytes,
+            auto_create_index: engine.auto_create_index,
+            log_bytes_max: engine.log_bytes_max,
+        }
+    }
+}
+
+impl Default for LoggingConfig {
+    fn default() -> Self {
+        LoggingConfig { format: LogFormat::Text, level: "info".to_string() }
+    }
+}
+
+impl Config {
+    /// Reads the file, if one is given, and the variables.
+    pub(crate) fn load(
+        file: Option<&Path>,
+        variables: impl Iterator<Item = (String, String)>,
+    ) -> anyhow::Result<Config> {
+        let mut tree = Value::Object(Map::new());
+        if let Some(path) = file {
+            let text = std::fs::read_to_string(path)
+                .with_context(|| format!("cannot read {}", path.display()))?;
+            let read: Option<Value> = serde_yaml_ng::from_str(&text)
+                .with_context(|| format!("{} is not valid YAML", path.display()))?;
+            tree = read.unwrap_or(tree);
+        }
+        for (name, value) in variables {
+            if let Some(path) = name.strip_prefix(PREFIX) {
+                set(&mut tree, &path.to_lowercase(), &value)
+                    .with_context(|| format!("in the variable {name}"))?;
+            }
+        }
+        check_keys(&tree)?;
+        serde_json::from_value(tree).context("in the configuration")
+    }
+}
+
+/// Sets a key given as `section__key` to a YAML scalar.
+fn set(tree: &mut Value, path: &str, value: &str) -> anyhow::Result<()> {
+    let mut at = tree;
+    for part in path.split("__") {
+        let Value::Object(map) = at else { bail!("[{part}] is inside something that has no keys") };
+        at = map.entry(part).or_insert_with(|| Value::Object(Map::new()));
+    }
+    *at = serde_yaml_ng::from_str(value).unwrap_or_else(|_| Value::String(value.to_string()));
+    Ok(())
+}
+
+/// Every key there is, as `section.key`.
+fn known_keys() -> Vec<String> {
+    let defaults = serde_json::to_value(Config::default()).expect("plain fields");
+    let mut keys = Vec::new();
+    for (key, value) in defaults.as_object().expect("a struct is an object") {
+        keys.push(key.clone());
+        if let Value::Object(section) = value {
+            keys.extend(section.keys().map(|inner| format!("{key}.{inner}")));
+        }
+    }
+    keys
+}
+
+fn check_keys(tree: &Value) -> anyhow::Result<()> {
+    let known = known_keys();
+    let Value::Object(top) = tree else { bail!("the configuration must be a mapping of keys") };
+    for (key, value) in top {
+        let inner = value.as_object().into_iter().flat_map(|section| section.keys());
+        let paths = inner.map(|inner| format!("{key}.{inner}"));
+        for path in std::iter::once(key.clone()).chain(paths) {
+            if !known.contains(&path) {
+                let nearest = known
+                    .iter()
+                    .min_by_key(|candidate| strsim::damerau_levenshtein(candidate, &path))
+                    .expect("there are keys");
+                bail!("unknown configuration key [{path}], did you mean [{nearest}]?");
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn load(yaml: &str, variables: &[(&str, &str)]) -> anyhow::Result<Config> {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("clew.yaml");
+        std::fs::write(&path, yaml).unwrap();
+        let variables = variables.iter().map(|(k, v)| ((*k).to_string(), (*v).to_string()));
+        Config::load(Some(&path), variables)
+    }
+
+    #[test]
+    fn variables_win_over_the_file_and_the_file_over_defaults() {
+        let yaml = "data: /x\nhttp:\n  body_bytes_max: 5\n  address: 127.0.0.1:1\n";
+        let config = load(yaml, &[("CLEW_HTTP__BODY_BYTES_MAX", "7"), ("OTHER", "1")]).unwrap();
+        assert_eq!(config.data, PathBuf::from("/x"));
+        assert_eq!(config.http.body_bytes_max, 7);
+        assert_eq!(config.http.address.port(), 1);
+        assert_eq!(config.engine, EngineConfig::default());
+    }
+
+    #[test]
+    fn an_empty_file_means_the_defaults() {
+        assert_eq!(load("", &[]).unwrap(), Config::default());
+    }
+
+    #[test]
+    fn an_unknown_key_names_the_nearest() {
+        for (yaml, nearest) in [
+            ("http:\n  adress: 127.0.0.1:1\n", "[http.address]"),
+            ("datta: x\n", "[data]"),
+        ] {
+            let error = load(yaml, &[]).unwrap_err().to_string();
+            assert!(error.contains(nearest), "{error}");
+        }
+        let error = load("", &[("CLEW_ENGINE__SEARCH_TREADS", "1")]).unwrap_err().to_string();
+        assert!(error.contains("[engine.search_threads]"), "{error}");
+    }
+}

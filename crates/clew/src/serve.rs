@@ -1,0 +1,177 @@
+//! `clew serve`: opens the engine, puts the protocol servers over it, and stops them in order.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use axum::Router;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use clap::Args;
+use clew_engine::{Engine, EngineOptions};
+use clew_opensearch::RestOptions;
+use clew_platform::{RealClock, RealDisk};
+use prometheus::Registry;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+
+use crate::config::Config;
+use crate::{logging, metrics, signals};
+
+/// How long open requests may take to end once a stop is asked for.
+const GRACE: Duration = Duration::from_secs(10);
+
+#[derive(Debug, Args)]
+pub(crate) struct ServeArguments {
+    /// Configuration file (YAML).
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Data folder; made when missing.
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// Address of the OpenSearch REST API; port 0 takes a free one.
+    #[arg(long, value_name = "ADDR")]
+    http: Option<SocketAddr>,
+}
+
+/// What the small endpoints share.
+#[derive(Clone)]
+struct Shared {
+    engine: Engine,
+    registry: Registry,
+}
+
+pub(crate) fn run(arguments: ServeArguments) -> anyhow::Result<()> {
+    let mut config = Config::load(arguments.config.as_deref(), std::env::vars())?;
+    if let Some(data) = arguments.data {
+        config.data = data;
+    }
+    if let Some(address) = arguments.http {
+        config.http.address = address;
+    }
+    logging::start(&config.logging)?;
+    check_address(&config)?;
+    tracing::info!(config = %serde_json::to_string(&config)?, version = env!("CARGO_PKG_VERSION"), "starting");
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(serve(config))
+}
+
+/// There is no authentication yet, so only this machine may connect unless told otherwise.
+fn check_address(config: &Config) -> anyhow::Result<()> {
+    let address = config.http.address;
+    if !address.ip().is_loopback() && !config.http.allow_remote {
+        bail!(
+            "refusing to listen on {address}: anyone who reaches it may read and write everything; \
+             set http.allow_remote (CLEW_HTTP__ALLOW_REMOTE=true) if that is meant"
+        );
+    }
+    Ok(())
+}
+
+fn engine_options(config: &Config) -> EngineOptions {
+    let defaults = EngineOptions::new(&config.data);
+    let engine = &config.engine;
+    EngineOptions {
+        search_threads: match engine.search_threads {
+            0 => defaults.search_threads,
+            threads => threads,
+        },
+        search_queue_max: engine.search_queue_max,
+        write_buffer_bytes: engine.write_buffer_bytes,
+        auto_create_index: engine.auto_create_index,
+        log_bytes_max: engine.log_bytes_max,
+        ..defaults
+    }
+}
+
+async fn serve(config: Config) -> anyhow::Result<()> {
+    // The port first: a second server on one machine should not wait for recovery to fail.
+    let listener = TcpListener::bind(config.http.address)
+        .await
+        .with_context(|| format!("cannot listen on {}", config.http.address))?;
+    let address = listener.local_addr()?;
+    let options = engine_options(&config);
+    let open = move || Engine::open(options, Arc::new(RealDisk), Arc::new(RealClock::new()));
+    let engine = tokio::task::spawn_blocking(open)
+        .await?
+        .with_context(|| format!("cannot open the data folder {}", config.data.display()))?;
+    let registry = Registry::new();
+    let app = router(&config, address, &engine, &registry);
+    announce(address)?;
+    tracing::info!(http = %address, data = %config.data.display(), "serving");
+    let (stopping, stopped) = watch::channel(false);
+    let server = axum::serve(listener, app).with_graceful_shutdown(until_stopped(stopped.clone()));
+    let server = tokio::spawn(server.into_future());
+    signals::stop_requested().await?;
+    tracing::info!("stopping");
+    stopping.send_replace(true);
+    match tokio::time::timeout(GRACE, server).await {
+        Ok(ended) => ended??,
+        Err(_) => tracing::warn!("requests still open after the grace period were cut off"),
+    }
+    tokio::task::spawn_blocking(move || engine.close()).await??;
+    tracing::info!("stopped");
+    Ok(())
+}
+
+async fn until_stopped(mut stopped: watch::Receiver<bool>) {
+    // An error means that the sender is gone, which is a stop too.
+    let _ = stopped.wait_for(|stopped| *stopped).await;
+}
+
+fn router(config: &Config, address: SocketAddr, engine: &Engine, registry: &Registry) -> Router {
+    let rest = RestOptions {
+        body_bytes_max: config.http.body_bytes_max,
+        publish_address: address.to_string(),
+        registry: Some(registry.clone()),
+        ..RestOptions::default()
+    };
+    let shared = Shared { engine: engine.clone(), registry: registry.clone() };
+    Router::new()
+        .route("/_health", get(health))
+        .route("/_metrics", get(metrics_page))
+        .with_state(shared)
+        .merge(clew_opensearch::router(engine.clone(), rest))
+}
+
+/// One line on standard output tells whoever started the server where it listens.
+fn announce(address: SocketAddr) -> anyhow::Result<()> {
+    use std::io::Write;
+    let line = serde_json::json!({"listening": {"http": address.to_string()}});
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{line}")?;
+    out.flush()?;
+    Ok(())
+}
+
+/// 200 while writes are taken, 503 with the reason when the log has lost its disk.
+async fn health(State(shared): State<Shared>) -> Response {
+    let stats = shared.engine.stats();
+    let (status, word) = match stats.log.poisoned {
+        false => (StatusCode::OK, "ok"),
+        true => (StatusCode::SERVICE_UNAVAILABLE, "the log refuses writes after a disk failure"),
+    };
+    let (last, durable) = (stats.last.get(), stats.durable.get());
+    let body = serde_json::json!({
+        "status": word, "version": env!("CARGO_PKG_VERSION"), "glsn": {"last": last, "durable": durable}
+    });
+    (status, axum::Json(body)).into_response()
+}
+
+async fn metrics_page(State(shared): State<Shared>) -> Response {
+    let render = move || metrics::render(&shared.registry, &shared.engine);
+    match tokio::task::spawn_blocking(render).await {
+        Ok(Ok(page)) => {
+            let kind = [("content-type", "text/plain; version=0.0.4; charset=utf-8")];
+            (kind, page).into_response()
+        }
+        Ok(Err(error)) => {
+            (StatusCode::INTERNAL_SERVER_ERROR, format!("{error:#}\n")).into_response()
+        }
+        Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, format!("{error}\n")).into_response(),
+    }
+}
