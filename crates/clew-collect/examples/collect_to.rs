@@ -1,4 +1,5 @@
-//! The smallest collector: `collect_to PATH REGISTRY [URL]` reads everything once. Without a URL
+//! The smallest collector: `collect_to PATH REGISTRY [URL [follow]]` reads everything once, or
+//! goes on until it is killed. Without a URL
 //! it sends nothing and shows the first document of each kind.
 
 use std::collections::BTreeMap;
@@ -7,8 +8,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clew_collect::{
-    BulkOptions, BulkSink, CollectOptions, Delivery, Event, NoProgress, Sink, SinkError, StopToken,
-    World, run,
+    BulkOptions, BulkSink, CollectOptions, Delivery, Event, Mode, NoProgress, Sink, SinkError,
+    StopToken, World, run,
 };
 use clew_platform::{RealClock, RealDisk};
 
@@ -40,7 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let path = PathBuf::from(arguments.next().ok_or("name a path")?);
     let registry = PathBuf::from(arguments.next().ok_or("name a registry file")?);
-    let options = CollectOptions::new(vec![path], registry);
+    let mut options = CollectOptions::new(vec![path], registry);
     let stop = StopToken::new();
     let world = World {
         disk: Arc::new(RealDisk),
@@ -51,6 +52,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut samples = Samples::default();
     let report = match arguments.next() {
         Some(url) => {
+            if arguments.next().is_some() {
+                options.mode = Mode::Follow;
+            }
             let mut sink = BulkSink::new(BulkOptions::new(&url, &options.index), stop.clone())?;
             run(&options, world, &mut sink)?
         }

@@ -55,6 +55,11 @@ impl Start {
         Start(Head::of(&start[..start.len().min(START_BYTES_MAX)]))
     }
 
+    /// Whether there are too few bytes to tell.
+    pub(crate) fn is_longer_than(self, start: &[u8]) -> bool {
+        self.0.bytes > start.len()
+    }
+
     /// Never true for a file that was empty.
     pub(crate) fn matches(self, start: &[u8]) -> bool {
         self.0.bytes > 0 && self.0.matches(start)

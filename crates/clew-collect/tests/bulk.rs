@@ -1,5 +1,7 @@
 //! The bulk sink against a server that misbehaves in every way there is.
 
+#![allow(clippy::unwrap_used, reason = "a failure is the test's verdict")]
+
 mod support;
 
 use std::io::{BufRead, BufReader, Read, Write};

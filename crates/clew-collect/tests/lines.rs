@@ -1,5 +1,7 @@
 //! Lines of every kind: long, unfinished, with odd ends and odd bytes.
 
+#![allow(clippy::unwrap_used, reason = "a failure is the test's verdict")]
+
 mod support;
 
 use clew_collect::{Event, Mode, ParserChoice, ParserName, Sink, StopToken};

@@ -1,5 +1,7 @@
 //! A restart neither loses nor repeats, wherever the last run ended.
 
+#![allow(clippy::unwrap_used, reason = "a failure is the test's verdict")]
+
 mod support;
 
 use clew_collect::{CollectError, ErrorKind, SkipReason};

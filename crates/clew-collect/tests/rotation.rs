@@ -1,5 +1,7 @@
 //! Rotation in all its forms: nothing lost, nothing sent twice.
 
+#![allow(clippy::unwrap_used, reason = "a failure is the test's verdict")]
+
 mod support;
 
 use std::fs;
@@ -194,7 +196,7 @@ fn an_inode_from_the_registry_with_other_content_is_a_new_file() {
 
 #[test]
 fn random_rotations_between_random_crashes() {
-    for seed in 0..24 {
+    for seed in 0..16 {
         let mut random = Random(seed);
         let mut story = Story::new(BOTH[random.below(2)]);
         let exact = story.path == "app.log";

@@ -1,7 +1,7 @@
 //! Frames: how entries and marks lie in a log file. `docs/formats/log.md` has the byte tables.
 //!
-//! The checksum runs over the padded payload first and the header after it, so that the long part
-//! is computed before the entry's position is known, outside of the lock that gives positions.
+//! The checksum is one pass over an aligned run of bytes, because reading is bound by it: it
+//! begins behind the length, and takes the length in as the value to start from.
 
 use crate::options::NewEntry;
 use crate::position::{Glsn, Llsn, StreamId};
@@ -20,33 +20,21 @@ const ZEROS: [u8; ALIGNMENT] = [0; ALIGNMENT];
 
 const _: () = assert!(HEADER_BYTES.is_multiple_of(ALIGNMENT));
 
-/// The part of an entry's frame that does not depend on its position.
+/// The length of an entry's payload, found to be within the limits.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Prepared {
-    payload_bytes: u32,
-    payload_checksum: u32,
-}
+pub(crate) struct PayloadLen(u32);
 
-impl Prepared {
-    /// Measures and sums a payload; gives its length back when that is above `bytes_max`.
+impl PayloadLen {
+    /// Measures a payload; gives its length back when that is above `bytes_max`.
     pub(crate) fn new(entry: &NewEntry<'_>, bytes_max: usize) -> Result<Self, usize> {
         let bytes: usize = entry.parts.iter().map(|part| part.len()).sum();
-        let payload_bytes = u32::try_from(bytes).ok().filter(|_| bytes <= bytes_max);
-        let payload_bytes = payload_bytes.ok_or(bytes)?;
-        let sum = entry
-            .parts
-            .iter()
-            .fold(0, |sum, part| crc32c::crc32c_append(sum, part));
-        let payload_checksum = crc32c::crc32c_append(sum, &ZEROS[..padding(bytes)]);
-        Ok(Prepared {
-            payload_bytes,
-            payload_checksum,
-        })
+        let checked = u32::try_from(bytes).ok().filter(|_| bytes <= bytes_max);
+        checked.map(PayloadLen).ok_or(bytes)
     }
 
     /// The length of the whole frame.
     pub(crate) fn frame_bytes(self) -> usize {
-        HEADER_BYTES + padded(self.payload_bytes as usize)
+        HEADER_BYTES + padded(self.0 as usize)
     }
 }
 
@@ -60,23 +48,25 @@ pub(crate) struct Place {
 }
 
 /// Appends an entry's frame to a buffer.
-pub(crate) fn push_entry(buffer: &mut Vec<u8>, prepared: Prepared, place: Place, parts: &[&[u8]]) {
+pub(crate) fn push_entry(buffer: &mut Vec<u8>, length: PayloadLen, place: Place, parts: &[&[u8]]) {
     let mut header = header(KIND_ENTRY, place.glsn, place.llsn.get());
-    header[4..8].copy_from_slice(&prepared.payload_bytes.to_le_bytes());
+    header[4..8].copy_from_slice(&length.0.to_le_bytes());
     header[24..28].copy_from_slice(&place.stream.get().to_le_bytes());
     header[29] = if place.ends_call { FLAG_CALL_END } else { 0 };
-    seal(&mut header, prepared.payload_checksum);
+    let start = buffer.len();
     buffer.extend_from_slice(&header);
     for part in parts {
         buffer.extend_from_slice(part);
     }
-    buffer.extend_from_slice(&ZEROS[..padding(prepared.payload_bytes as usize)]);
+    let end = start + length.frame_bytes();
+    buffer.extend_from_slice(&ZEROS[..end - buffer.len()]);
+    seal(&mut buffer[start..]);
 }
 
 /// A mark's frame: before `next`, everything up to `synced` was durable.
 pub(crate) fn mark(next: Glsn, synced: Glsn) -> [u8; HEADER_BYTES] {
     let mut header = header(KIND_MARK, next, synced.get());
-    seal(&mut header, 0);
+    seal(&mut header);
     header
 }
 
@@ -88,9 +78,16 @@ fn header(kind: u8, glsn: Glsn, second: u64) -> [u8; HEADER_BYTES] {
     header
 }
 
-fn seal(header: &mut [u8; HEADER_BYTES], payload_checksum: u32) {
-    let checksum = crc32c::crc32c_append(payload_checksum, &header[4..]);
-    header[..4].copy_from_slice(&checksum.to_le_bytes());
+fn seal(frame: &mut [u8]) {
+    let length = u32_at(frame.first_chunk().expect("a frame has a header"), 4);
+    let checksum = checksum(length, frame);
+    frame[..4].copy_from_slice(&checksum.to_le_bytes());
+}
+
+/// The checksum of a whole frame, which covers all of it but itself.
+#[inline]
+fn checksum(length: u32, frame: &[u8]) -> u32 {
+    crc32c::crc32c_append(length, &frame[8..])
 }
 
 /// A frame whose checksum was right.
@@ -121,15 +118,14 @@ impl Frame<'_> {
 /// Reads the frame at the start of `bytes`, or says why there is none.
 #[inline]
 pub(crate) fn decode(bytes: &[u8]) -> Result<Frame<'_>, &'static str> {
-    let Some((header, rest)) = bytes.split_first_chunk::<HEADER_BYTES>() else {
+    let Some(header) = bytes.first_chunk::<HEADER_BYTES>() else {
         return Err("frame header is cut off");
     };
-    let payload_bytes = u32_at(header, 4) as usize;
-    let Some(padded_payload) = rest.get(..padded(payload_bytes)) else {
+    let length = u32_at(header, 4);
+    let Some(frame) = bytes.get(..HEADER_BYTES + padded(length as usize)) else {
         return Err("frame is longer than the rest of the file");
     };
-    let sum = crc32c::crc32c_append(crc32c::crc32c(padded_payload), &header[4..]);
-    if sum != u32_at(header, 0) {
+    if checksum(length, frame) != u32_at(header, 0) {
         return Err("checksum does not match");
     }
     let glsn = Glsn::new(u64_at(header, 8));
@@ -144,7 +140,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Frame<'_>, &'static str> {
             };
             Ok(Frame::Entry {
                 place,
-                payload: &padded_payload[..payload_bytes],
+                payload: &frame[HEADER_BYTES..HEADER_BYTES + length as usize],
             })
         }
         KIND_MARK => Ok(Frame::Mark {
@@ -158,10 +154,6 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Frame<'_>, &'static str> {
 /// A quick look that spares most places the checksum: could a mark begin here?
 pub(crate) fn may_be_mark(bytes: &[u8]) -> bool {
     bytes.get(KIND_AT) == Some(&KIND_MARK) && bytes.get(4..8) == Some(&ZEROS[..4])
-}
-
-fn padding(payload_bytes: usize) -> usize {
-    padded(payload_bytes) - payload_bytes
 }
 
 fn padded(payload_bytes: usize) -> usize {
@@ -192,7 +184,7 @@ mod tests {
 
     fn encoded(parts: &[&[u8]]) -> Vec<u8> {
         let stream = StreamId::new(9);
-        let prepared = Prepared::new(&NewEntry { stream, parts }, 100).unwrap();
+        let length = PayloadLen::new(&NewEntry { stream, parts }, 100).unwrap();
         let place = Place {
             stream,
             glsn: Glsn::new(5),
@@ -200,8 +192,8 @@ mod tests {
             ends_call: true,
         };
         let mut buffer = Vec::new();
-        push_entry(&mut buffer, prepared, place, parts);
-        assert_eq!(buffer.len(), prepared.frame_bytes());
+        push_entry(&mut buffer, length, place, parts);
+        assert_eq!(buffer.len(), length.frame_bytes());
         buffer
     }
 

@@ -14,7 +14,7 @@ use parking_lot::{Mutex, RwLock};
 
 use crate::error::LogError;
 use crate::file::LogFile;
-use crate::frame::{Place, Prepared};
+use crate::frame::{PayloadLen, Place};
 use crate::header::{Header, Streams};
 use crate::options::{Durability, LogOptions, NewEntry};
 use crate::position::{Glsn, Llsn, StreamId};
@@ -177,10 +177,10 @@ impl Log {
         durability: Durability,
     ) -> Result<Appended, LogError> {
         let max = self.shared().options.entry_bytes_max;
-        let prepare = |entry| Prepared::new(entry, max);
-        let prepared: Result<Vec<Prepared>, usize> = entries.iter().map(prepare).collect();
-        let prepared = prepared.map_err(|bytes| LogError::EntryTooLarge { bytes, max })?;
-        let bytes = prepared.iter().map(|prepared| prepared.frame_bytes()).sum();
+        let measure = |entry| PayloadLen::new(entry, max);
+        let lengths: Result<Vec<PayloadLen>, usize> = entries.iter().map(measure).collect();
+        let lengths = lengths.map_err(|bytes| LogError::EntryTooLarge { bytes, max })?;
+        let bytes = lengths.iter().map(|length| length.frame_bytes()).sum();
 
         // Whoever has seen the log fail must not see it take anything after that.
         if let Some(error) = self.shared().progress.poisoned() {
@@ -193,7 +193,7 @@ impl Log {
             .reserve(bytes)
             .map_err(|phase| self.refusal(phase))?;
         let first = sequencer.next;
-        let llsns = sequencer.push(entries, &prepared, &mut room);
+        let llsns = sequencer.push(entries, &lengths, &mut room);
         let last = sequencer.next.previous();
         self.shared().last.store(last.get(), Ordering::Release);
         room.commit((durability == Durability::Sync).then_some(last));
@@ -263,7 +263,7 @@ impl Log {
         // Before the files: then they hold at least this much.
         let end = self.shared().progress.written();
         let files = self.shared().files.read().clone();
-        Scan::new(self.shared().disk.clone(), &files, from, end)
+        Scan::new(self.shared().disk.clone(), files, from, end)
     }
 
     /// Removes all files whose entries are all at or below `until`. The active file stays.
@@ -380,12 +380,12 @@ impl Sequencer {
     fn push(
         &mut self,
         entries: &[NewEntry<'_>],
-        prepared: &[Prepared],
+        lengths: &[PayloadLen],
         room: &mut Room<'_>,
     ) -> Vec<Llsn> {
         let mut llsns = Vec::with_capacity(entries.len());
         let mut run: Option<(StreamId, Llsn)> = None;
-        for (index, (entry, prepared)) in entries.iter().zip(prepared).enumerate() {
+        for (index, (entry, length)) in entries.iter().zip(lengths).enumerate() {
             let llsn = match run {
                 Some((stream, next)) if stream == entry.stream => next,
                 _ => {
@@ -404,7 +404,7 @@ impl Sequencer {
                 llsn,
                 ends_call,
             };
-            room.push(*prepared, place, entry.parts);
+            room.push(*length, place, entry.parts);
             self.next = self.next.next();
             llsns.push(llsn);
         }

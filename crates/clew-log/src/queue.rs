@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use crate::file::INDEX_BYTES;
-use crate::frame::{self, HEADER_BYTES, Place, Prepared};
+use crate::frame::{self, HEADER_BYTES, PayloadLen, Place};
 use crate::position::{Glsn, Llsn, StreamId};
 
 /// Larger writes gain nothing, and make those who wait for them wait longer.
@@ -171,7 +171,7 @@ impl Queue {
 }
 
 impl Room<'_> {
-    pub(crate) fn push(&mut self, prepared: Prepared, place: Place, parts: &[&[u8]]) {
+    pub(crate) fn push(&mut self, length: PayloadLen, place: Place, parts: &[&[u8]]) {
         let group = &mut self.state.filling;
         if group.bytes.is_empty() {
             group.bytes.resize(HEADER_BYTES, 0);
@@ -190,8 +190,8 @@ impl Room<'_> {
             _ => group.streams.push((place.stream, Some(place.llsn.next()))),
         }
         group.last = place.glsn;
-        frame::push_entry(&mut group.bytes, prepared, place, parts);
-        self.state.pending_bytes += prepared.frame_bytes();
+        frame::push_entry(&mut group.bytes, length, place, parts);
+        self.state.pending_bytes += length.frame_bytes();
     }
 
     /// Hands the call over to the writer; with a target, to be synced up to there.

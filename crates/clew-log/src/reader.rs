@@ -114,7 +114,12 @@ impl LogReader {
     /// Reads all entries from `from` on; one past the last entry gives an empty scan.
     pub fn scan(&self, from: Glsn) -> Result<Scan, LogError> {
         self.check(from, self.last().next())?;
-        Scan::new(self.disk.clone(), &self.found.files, from, self.last())
+        Scan::new(
+            self.disk.clone(),
+            self.found.files.clone(),
+            from,
+            self.last(),
+        )
     }
 
     fn check(&self, glsn: Glsn, highest: Glsn) -> Result<(), LogError> {

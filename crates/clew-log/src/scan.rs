@@ -76,12 +76,13 @@ impl Scan {
     /// A scan of `from..=end`, all of which the files hold.
     pub(crate) fn new(
         disk: Arc<dyn Disk>,
-        files: &[Arc<LogFile>],
+        mut files: Vec<Arc<LogFile>>,
         from: Glsn,
         end: Glsn,
     ) -> Result<Self, LogError> {
-        let index = file::holding(files, from).ok_or_else(|| trimmed(files, Glsn::FIRST))?;
-        let mut files = files[index..].to_vec().into_iter();
+        let index = file::holding(&files, from).ok_or_else(|| trimmed(&files, Glsn::FIRST))?;
+        files.drain(..index);
+        let mut files = files.into_iter();
         let open = match files.next() {
             Some(file) if from <= end => Some(OpenFile::at(file, &*disk, from, files.as_slice())?),
             _ => None,

@@ -8,11 +8,18 @@ use clew_engine::{EngineError, ErrorKind};
 use clew_text::QueryError;
 use serde_json::Value;
 
+use crate::aggs::AggDslError;
 use crate::dsl::DslError;
 use crate::error::{ApiError, Cause};
 
 impl From<DslError> for ApiError {
     fn from(error: DslError) -> Self {
+        ApiError::bad_request(error.kind.type_name(), error.reason)
+    }
+}
+
+impl From<AggDslError> for ApiError {
+    fn from(error: AggDslError) -> Self {
         ApiError::bad_request(error.kind.type_name(), error.reason)
     }
 }
@@ -102,5 +109,78 @@ fn with_sources(cause: Cause, error: &EngineError) -> Cause {
     match error.source() {
         Some(source) => cause.caused_by(Cause::new("i_o_exception", source.to_string())),
         None => cause,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clew_log::Glsn;
+
+    fn check(error: &EngineError, status: u16, kind: &str) {
+        let answer = ApiError::from(error);
+        let body: Value = serde_json::from_slice(&answer.body()).unwrap();
+        assert_eq!(answer.status().as_u16(), status, "{error}");
+        assert_eq!(body["status"], status);
+        assert_eq!(body["error"]["type"], kind, "{error}");
+        assert_eq!(body["error"]["root_cause"][0]["type"], kind);
+        assert!(!body["error"]["reason"].as_str().unwrap().is_empty());
+    }
+
+    #[test]
+    fn every_engine_error_has_its_name_and_status() {
+        let text = || "x".to_string();
+        let io = || std::io::Error::other("disk");
+        check(&EngineError::IndexNotFound { index: text() }, 404, "index_not_found_exception");
+        check(
+            &EngineError::IndexExists { index: text(), uuid: text() },
+            400,
+            "resource_already_exists_exception",
+        );
+        check(
+            &EngineError::InvalidIndexName { index: text(), reason: "must be lowercase" },
+            400,
+            "invalid_index_name_exception",
+        );
+        let setting = EngineError::InvalidSetting { reason: text() };
+        check(&setting, 400, "illegal_argument_exception");
+        let request = EngineError::InvalidRequest { reason: text() };
+        check(&request, 400, "illegal_argument_exception");
+        let missing = EngineError::DocumentMissing { id: text() };
+        check(&missing, 404, "document_missing_exception");
+        let conflict = EngineError::VersionConflict { id: text(), reason: text() };
+        check(&conflict, 409, "version_conflict_engine_exception");
+        let full = EngineError::Overloaded { what: "search queue", max: 1 };
+        check(&full, 429, "rejected_execution_exception");
+        let late = EngineError::Timeout { glsn: Glsn::new(1) };
+        check(&late, 503, "timeout_exception");
+        check(&EngineError::Closed, 503, "node_closed_exception");
+        let failed = EngineError::ShardFailed { index: text(), shard: 0, reason: text() };
+        check(&failed, 503, "no_shard_available_action_exception");
+        let lost = EngineError::Io { action: "read", path: "p".into(), source: io() };
+        check(&lost, 500, "i_o_exception");
+        let corrupt = EngineError::Corrupt { path: "p".into(), reason: text() };
+        check(&corrupt, 500, "corrupt_index_exception");
+    }
+
+    #[test]
+    fn mapping_document_and_query_errors_keep_their_own_names() {
+        let mapping = clew_text::MappingError::TooManyFields { max: 1 };
+        check(&EngineError::Mapping(mapping), 400, "illegal_argument_exception");
+        let strict = clew_text::DocumentError::Strict { field: "a".into(), within: "_doc".into() };
+        let strict = EngineError::Document { id: "1".into(), source: strict };
+        check(&strict, 400, "strict_dynamic_mapping_exception");
+        let field = clew_text::DocumentError::Field {
+            field: "n".into(),
+            type_name: "long",
+            preview: "abc".into(),
+            cause: "For input string: \"abc\"".into(),
+        };
+        let field = EngineError::Document { id: "1".into(), source: field };
+        check(&field, 400, "mapper_parsing_exception");
+        let body: Value = serde_json::from_slice(&ApiError::from(&field).body()).unwrap();
+        assert_eq!(body["error"]["caused_by"]["type"], "number_format_exception");
+        let query = QueryError::Syntax { query: "a AND (".into(), reason: "unclosed".into() };
+        check(&EngineError::Query(query), 400, "query_shard_exception");
     }
 }

@@ -28,6 +28,11 @@ impl<'a> RowFilter<'a> {
                 None => return false,
             },
         };
+        self.passes_doc(doc)
+    }
+
+    #[inline]
+    fn passes_doc(&self, doc: u32) -> bool {
         let word = self
             .filter
             .bits
@@ -42,18 +47,17 @@ impl<'a> RowFilter<'a> {
         self.filter.count.min(self.row_count)
     }
 
-    /// About how many rows pass, if having a vector and passing the filter are unrelated.
-    #[allow(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a non-negative estimate below the number of rows"
-    )]
+    /// About how many rows pass. Exact when every document has a vector; otherwise by a sample, as
+    /// counting would cost as much as a search.
     pub(crate) fn survivors_expected(&self) -> usize {
-        let Some(last) = self.docs.and_then(<[u32]>::last) else {
+        const SAMPLE_ROWS: usize = 256;
+        let Some(docs) = self.docs.filter(|docs| docs.len() > SAMPLE_ROWS) else {
             return self.survivors_max();
         };
-        let presence = self.row_count as f64 / (f64::from(*last) + 1.0);
-        ((self.filter.count as f64 * presence) as usize).min(self.survivors_max())
+        let sample = docs.iter().step_by(docs.len() / SAMPLE_ROWS);
+        let size = sample.len();
+        let passing = sample.filter(|&&doc| self.passes_doc(doc)).count();
+        (passing.max(1) * (self.row_count / size + 1)).min(self.survivors_max())
     }
 
     /// Every row that passes, in order.

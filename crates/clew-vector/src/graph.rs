@@ -9,6 +9,7 @@
 mod build;
 mod gate;
 mod select;
+mod twins;
 mod walk;
 
 pub(crate) use build::{BuildOptions, OwnedGraph, build};

@@ -37,10 +37,6 @@ pub(crate) enum Geometry<'a> {
     Angle { inverse_norms: &'a [f32] },
     /// The inner product, negated.
     Product,
-    /// Inner product made Euclidean for building: each row gets one more coordinate, its *lift*,
-    /// that brings all rows to the same length, whose square is `ceiling`. Nearest in angle is then
-    /// largest in product, and the selection of links has a true distance to work with.
-    Lifted { lifts: &'a [f32], ceiling: f32 },
 }
 
 impl<'a> Rows<'a> {
@@ -57,7 +53,6 @@ impl<'a> Rows<'a> {
         let own = match self.geometry {
             Geometry::Euclidean | Geometry::Product => 0.0,
             Geometry::Angle { inverse_norms } => inverse_norms[row as usize],
-            Geometry::Lifted { lifts, .. } => lifts[row as usize],
         };
         RowProbe {
             rows: self,
@@ -77,9 +72,6 @@ impl<'a> Rows<'a> {
                 angle(kernels.dot(x, y), inverse_norms[a] * inverse_norms[b])
             }
             Geometry::Product => -kernels.dot(x, y),
-            Geometry::Lifted { lifts, ceiling } => {
-                ceiling - (kernels.dot(x, y) + lifts[a] * lifts[b])
-            }
         }
     }
 
@@ -90,12 +82,7 @@ impl<'a> Rows<'a> {
         prefetch_span(self.values, start, self.dimension.min(PREFETCH_NUMBERS_MAX));
         match self.geometry {
             Geometry::Euclidean | Geometry::Product => {}
-            Geometry::Angle {
-                inverse_norms: beside,
-            }
-            | Geometry::Lifted { lifts: beside, .. } => {
-                prefetch(beside, row as usize);
-            }
+            Geometry::Angle { inverse_norms } => prefetch(inverse_norms, row as usize),
         }
     }
 }
@@ -111,7 +98,7 @@ fn angle(dot: f32, scale: f32) -> f32 {
 pub(crate) struct RowProbe<'a> {
     pub(crate) rows: Rows<'a>,
     pub(crate) query: &'a [f32],
-    /// The query's own inverse length or lift, where the geometry has one.
+    /// One over the query's own length, where the geometry needs it.
     pub(crate) own: f32,
 }
 
@@ -122,7 +109,7 @@ impl RowProbe<'_> {
         let block = &rows.values[first * rows.dimension..(first + count) * rows.dimension];
         match rows.geometry {
             Geometry::Euclidean => rows.kernels.l2_rows(self.query, block, distances),
-            Geometry::Angle { .. } | Geometry::Product | Geometry::Lifted { .. } => {
+            Geometry::Angle { .. } | Geometry::Product => {
                 rows.kernels.dot_rows(self.query, block, distances);
             }
         }
@@ -138,7 +125,6 @@ impl RowProbe<'_> {
             Geometry::Euclidean => raw,
             Geometry::Angle { inverse_norms } => angle(raw, self.own * inverse_norms[row]),
             Geometry::Product => -raw,
-            Geometry::Lifted { lifts, ceiling } => ceiling - (raw + self.own * lifts[row]),
         }
     }
 
@@ -166,7 +152,7 @@ impl Probe for RowProbe<'_> {
                     .kernels
                     .l2_picked(self.query, rows.values, picks, distances);
             }
-            Geometry::Angle { .. } | Geometry::Product | Geometry::Lifted { .. } => {
+            Geometry::Angle { .. } | Geometry::Product => {
                 rows.kernels
                     .dot_picked(self.query, rows.values, picks, distances);
             }

@@ -156,9 +156,10 @@ impl Search<'_> {
             },
             None => self.entry(graph)?,
         };
+        let ef = situation.ef(plan);
         let limits = BeamLimits {
-            ef: situation.ef,
-            pool_max: situation.ef.saturating_mul(POOL_PER_EF),
+            ef,
+            pool_max: ef.saturating_mul(POOL_PER_EF),
             measured_max: situation.measured_max(),
         };
         let (layer, probe) = (graph.base(), &self.probe);

@@ -281,7 +281,7 @@ fn continues(
     for (slot, entry) in origins {
         // While the original lives and the copy grows, neither says where the copy will end.
         let wait = patience == Patience::Wait && recent && entry.retired_ms.is_none();
-        if wait && opened.sample.len() < entry.head.bytes {
+        if wait && entry.start.is_longer_than(&opened.sample) {
             return Ok(Some(Verdict::Wait));
         }
         if !entry.start.matches(&opened.sample) {

@@ -183,6 +183,8 @@ mod tests {
             &format!("{}noise\nnoise\n", syslog),
             Some(ParserName::Plain),
         );
+        let application = "2024-05-01 00:00:00,012 INFO app-1.prod [main] a.b.C 3ms - done: x\n";
+        check("/srv/app.log", application, Some(ParserName::Plain));
         check("/srv/app.json.1", "{\"a\":1}\n", Some(ParserName::Json));
         check("/srv/app.json", "", None);
         check("/srv/app.json", " \r\n\n", None);

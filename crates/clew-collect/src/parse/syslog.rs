@@ -77,6 +77,12 @@ struct Parts<'a> {
 /// `STAMP HOST PROGRAM[PID]: CONTENT`; lines of the logger itself may have no program.
 fn traditional<'a>(text: &'a str, times: &mut Times, record: &mut Record) -> Option<Parts<'a>> {
     let (stamp, rest) = rfc3164(text, times).or_else(|| iso(text))?;
+    // An ISO stamp with a space instead of the T, or with no program after it, begins the lines
+    // of many applications; rsyslog writes neither.
+    let has_iso_stamp = text.starts_with(|first: char| first.is_ascii_digit());
+    if has_iso_stamp && text.as_bytes().get(10) != Some(&b'T') {
+        return None;
+    }
     let (host, rest) = word(rest.strip_prefix(' ')?)?;
     if host.ends_with(':') || host.starts_with('[') {
         return None;
@@ -87,8 +93,9 @@ fn traditional<'a>(text: &'a str, times: &mut Times, record: &mut Record) -> Opt
         content: rest,
         ..Parts::default()
     };
+    let bare_allowed = (!has_iso_stamp).then_some(());
     let Some(end) = memchr::memchr3(b':', b'[', b' ', rest.as_bytes()) else {
-        return Some(bare);
+        return bare_allowed.map(|()| bare);
     };
     let (program, after) = rest.split_at(end);
     let (pid, after) = enclosed(after, '[', b']').unwrap_or(("", after));
@@ -102,7 +109,7 @@ fn traditional<'a>(text: &'a str, times: &mut Times, record: &mut Record) -> Opt
                 ..bare
             })
         }
-        _ => Some(bare),
+        _ => bare_allowed.map(|()| bare),
     }
 }
 
@@ -214,6 +221,8 @@ mod tests {
         check("Jun 14 09:08 web1 su: failed", None);
         check("2026-01-02 03:04:05 [error] 1#1: x", None);
         check("<14>1 2026-01-02T03:04:05Z web1 app 1 - [open", None);
+        check("2026-01-02 03:04:05,678 INFO web1 su: failed", None);
+        check("2026-01-02T03:04:05Z INFO starting now: yes", None);
         check("hello", None);
     }
 }

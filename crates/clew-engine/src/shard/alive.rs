@@ -58,11 +58,6 @@ impl AliveBits {
         self.alive_count
     }
 
-    /// The living documents, ascending.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = DocId> + '_ {
-        (0..self.doc_count).filter(|&doc| self.is_alive(doc))
-    }
-
     /// The same bits in tantivy's own form: the size, then the words.
     pub(crate) fn to_tantivy(&self) -> AliveBitSet {
         let mut bytes = Vec::with_capacity(4 + self.words.len() * 8);

@@ -67,13 +67,6 @@ pub(crate) struct View {
     pub(crate) segments: Vec<SegmentView>,
 }
 
-impl View {
-    /// The number of living documents.
-    pub(crate) fn doc_count(&self) -> u64 {
-        self.segments.iter().map(|segment| u64::from(segment.alive_count())).sum()
-    }
-}
-
 /// Counts of what a shard has done since it was opened.
 #[derive(Debug, Default)]
 pub(crate) struct ShardCounters {

@@ -28,12 +28,7 @@ impl Model {
         };
         let payload_max = if random.below(20) == 0 { 3000 } else { 80 };
         let new: Vec<(StreamId, Vec<u8>)> = (0..1 + random.below(4))
-            .map(|_| {
-                (
-                    StreamId::new(random.below(3) as u32),
-                    random.bytes(payload_max),
-                )
-            })
+            .map(|_| (StreamId::new(random.stream()), random.bytes(payload_max)))
             .collect();
         let parts: Vec<[&[u8]; 1]> = new.iter().map(|(_, payload)| [&payload[..]]).collect();
         let calls: Vec<NewEntry<'_>> = new

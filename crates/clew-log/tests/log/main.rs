@@ -1,5 +1,10 @@
 //! Tests of the log through its public interface, on simulated disks unless said otherwise.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test may panic anywhere, not only in its own function"
+)]
+
 mod basics;
 mod crash;
 mod damage;
@@ -115,6 +120,9 @@ impl Random {
         self.0 ^= self.0 << 25;
         self.0 ^= self.0 >> 27;
         (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) % bound
+    }
+    fn stream(&mut self) -> u32 {
+        u32::try_from(self.below(3)).unwrap()
     }
     fn bytes(&mut self, bytes_max: u64) -> Vec<u8> {
         (0..self.below(bytes_max + 1))

@@ -210,7 +210,7 @@ mod tests {
         let chosen = table.choose(None);
         assert_eq!(
             table.text(&chosen, true),
-            "index docs.count\nb             9\nlong         10\na             9\n"
+            "index docs.count\nb              9\nlong          10\na              9\n"
         );
     }
 

@@ -250,7 +250,7 @@ mod tests {
         check(json!({"excludes": ["obj", "list"]}), r#"{"a":1.10,"v":[1,2]}"#);
         check(json!({"includes": "obj", "excludes": "obj.y.z"}), r#"{"obj":{"x":1,"y":{}}}"#);
         check(json!({"excludes": ["*.x"]}), concat!(
-            r#"{"a":1.10,"obj":{"y":{"z": 2}},"list":[{"w":4},5],"v":[1,2]}"#));
+            r#"{"a":1.10,"obj":{"y":{"z":2}},"list":[{"w":4},5],"v":[1,2]}"#));
         check(json!("missing"), "{}");
         check(json!({"excludes": "*"}), "{}");
     }

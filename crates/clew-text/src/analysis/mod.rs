@@ -50,6 +50,8 @@ pub fn analyzers() -> TokenizerManager {
         manager.register(name, analyzer(name));
     }
     manager.register("raw", analyzer("keyword"));
+    // tantivy asks for it even where nothing is indexed, as for the stored source.
+    manager.register("default", analyzer("keyword"));
     manager
 }
 

@@ -31,10 +31,11 @@ pub(super) struct Member<'a> {
 }
 
 /// JSON text and a place in it.
-#[derive(Clone)]
 pub(super) struct JsonReader<'a> {
     text: &'a str,
     pub(super) at: usize,
+    /// Where the digits of escapes are that name half a character.
+    pub(super) half_characters: Vec<usize>,
 }
 
 type Result<T> = std::result::Result<T, JsonError>;
@@ -45,7 +46,11 @@ impl<'a> JsonReader<'a> {
             offset: error.valid_up_to(),
             reason: "Invalid UTF-8".to_string(),
         })?;
-        Ok(JsonReader { text, at: 0 })
+        Ok(JsonReader {
+            text,
+            at: 0,
+            half_characters: Vec::new(),
+        })
     }
 
     /// The text between two places that this reader was at.
@@ -218,8 +223,10 @@ impl<'a> JsonReader<'a> {
         })
     }
 
-    /// Four hexadecimal digits, or two times four for a pair; half a pair is a replacement sign.
+    /// Four hexadecimal digits, or two times four for a pair. Half a pair, as cut-off text has
+    /// them, is read as a replacement sign and remembered: other readers refuse it.
     fn unicode_escape(&mut self) -> Result<char> {
+        let start = self.at;
         let first = self.four_digits()?;
         if (0xd800..0xdc00).contains(&first) && self.bytes()[self.at..].starts_with(b"\\u") {
             let back = self.at;
@@ -231,7 +238,10 @@ impl<'a> JsonReader<'a> {
             }
             self.at = back;
         }
-        Ok(char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER))
+        Ok(char::from_u32(first).unwrap_or_else(|| {
+            self.half_characters.push(start);
+            char::REPLACEMENT_CHARACTER
+        }))
     }
 
     fn four_digits(&mut self) -> Result<u32> {
@@ -243,9 +253,11 @@ impl<'a> JsonReader<'a> {
         Ok(u32::from_str_radix(digits, 16).unwrap_or(0xfffd))
     }
 
-    /// Reads a number, as it is written.
+    /// Reads a number, as it is written. One beyond every float is refused here already, because
+    /// whoever reads the stored source later would stumble over it.
     pub(super) fn number(&mut self) -> Result<&'a str> {
         let start = self.at;
+        let mut has_exponent = false;
         if self.byte() == Some(b'-') {
             self.at += 1;
         }
@@ -259,6 +271,7 @@ impl<'a> JsonReader<'a> {
             self.digits()?;
         }
         if let Some(b'e' | b'E') = self.byte() {
+            has_exponent = true;
             self.at += 1;
             if let Some(b'+' | b'-') = self.byte() {
                 self.at += 1;
@@ -271,7 +284,14 @@ impl<'a> JsonReader<'a> {
         {
             return self.unexpected("the end of a number");
         }
-        Ok(self.text(start, self.at))
+        let text = self.text(start, self.at);
+        // Below that length digits alone cannot reach the limit.
+        let is_large = has_exponent || text.len() > 300;
+        if is_large && !fast_float2::parse::<f64, _>(text).is_ok_and(f64::is_finite) {
+            self.at = start;
+            return self.fail("Numeric value out of range");
+        }
+        Ok(text)
     }
 
     fn skip_digits(&mut self) {

@@ -25,7 +25,7 @@ pub use error::DocumentError;
 pub use restore::restore_vectors;
 
 use crate::mapping::{FieldId, FieldKind, Mapping, NewField};
-use collect::Values;
+use collect::{Cuts, Values};
 use json::JsonReader;
 use walk::{Failure, Walk};
 
@@ -85,10 +85,7 @@ impl Mapping {
         Ok(Parsed::Document(ParsedDocument {
             fields: walk.values.take_fields(),
             vectors: walk.values.vectors,
-            source: match walk.cuts.apply(source) {
-                Some(stripped) => Cow::Owned(stripped),
-                None => Cow::Borrowed(source),
-            },
+            source: stored_source(source, &walk.cuts, &walk.reader.half_characters),
         }))
     }
 
@@ -117,5 +114,20 @@ impl Mapping {
             preview: String::new(),
             cause,
         })
+    }
+}
+
+/// The source as it is stored: without its vectors, and JSON to every reader.
+fn stored_source<'a>(source: &'a [u8], cuts: &Cuts, half_characters: &[usize]) -> Cow<'a, [u8]> {
+    let mut whole = Cow::Borrowed(source);
+    for at in half_characters {
+        // The replacement sign, in as many digits.
+        if let Some(digits) = whole.to_mut().get_mut(*at..at + 4) {
+            digits.copy_from_slice(b"fffd");
+        }
+    }
+    match cuts.apply(&whole) {
+        Some(stripped) => Cow::Owned(stripped),
+        None => whole,
     }
 }

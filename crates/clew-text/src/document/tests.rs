@@ -57,74 +57,43 @@ fn text(value: &str) -> OwnedValue {
     OwnedValue::Str(value.to_string())
 }
 
-#[test]
-fn values_become_what_their_field_holds() {
+/// Documents and the values they become.
+#[rustfmt::skip]
+fn converted() -> Vec<(&'static str, Vec<(&'static str, OwnedValue)>)> {
     use OwnedValue::{F64, I64, IpAddr};
     let ip = |text: &str| IpAddr(text.parse::<Ipv6Addr>().unwrap());
     let float = |value: f32| F64(f64::from(value));
-    let rows: Vec<(&str, Vec<(&str, OwnedValue)>)> = vec![
-        (
-            r#"{"t":"a\u00e9\n"}"#,
-            vec![("t", text("aé\n")), ("t.raw", text("aé\n"))],
-        ),
+    vec![
+        (r#"{"t":"a\u00e9\n"}"#, vec![("t", text("aé\n")), ("t.raw", text("aé\n"))]),
         (r#"{"t":"long"}"#, vec![("t", text("long"))]),
         (r#"{"t":1.50}"#, vec![("t", text("1.50"))]),
         (r#"{"k":true}"#, vec![("k", text("true"))]),
-        (
-            r#"{"k":["b","a","b"]}"#,
-            vec![("k", text("b")), ("k", text("a"))],
-        ),
+        (r#"{"k":["b","a","b"]}"#, vec![("k", text("b")), ("k", text("a"))]),
         (r#"{"l":9223372036854775807}"#, vec![("l", I64(i64::MAX))]),
         (r#"{"l":"-12"}"#, vec![("l", I64(-12))]),
-        (
-            r#"{"l":1.9,"i":-1.9,"s":1e3}"#,
-            vec![("l", I64(1)), ("i", I64(-1)), ("s", I64(1000))],
-        ),
-        (
-            r#"{"l":9007199254740993.5}"#,
-            vec![("l", I64(9_007_199_254_740_993))],
-        ),
+        (r#"{"l":1.9,"i":-1.9,"s":1e3}"#, vec![("l", I64(1)), ("i", I64(-1)), ("s", I64(1000))]),
+        (r#"{"l":9007199254740993.5}"#, vec![("l", I64(9_007_199_254_740_993))]),
         (r#"{"l":"","i":-0.5}"#, vec![("i", I64(0))]),
-        (
-            r#"{"l":[3,[1,null],3]}"#,
-            vec![("l", I64(3)), ("l", I64(1)), ("l", I64(3))],
-        ),
+        (r#"{"l":[3,[1,null],3]}"#, vec![("l", I64(3)), ("l", I64(1)), ("l", I64(3))]),
         (r#"{"b":-128}"#, vec![("b", I64(-128))]),
-        (
-            r#"{"d":0.1,"f":0.1}"#,
-            vec![("d", F64(0.1)), ("f", float(0.1))],
-        ),
-        (
-            r#"{"d":"1e2","f":7}"#,
-            vec![("d", F64(100.0)), ("f", F64(7.0))],
-        ),
-        (
-            r#"{"o":[true,"false",""]}"#,
-            vec![("o", I64(1)), ("o", I64(0)), ("o", I64(0))],
-        ),
-        (
-            r#"{"at":"2024-02-29T10:11:12.345+01:00"}"#,
-            vec![("at", I64(1_709_197_872_345))],
-        ),
-        (
-            r#"{"at":1700000000123}"#,
-            vec![("at", I64(1_700_000_000_123))],
-        ),
-        (
-            r#"{"ip":["1.2.3.4","::1","1.2.3.4"]}"#,
-            vec![("ip", ip("::ffff:1.2.3.4")), ("ip", ip("::1"))],
-        ),
+        (r#"{"d":0.1,"f":0.1}"#, vec![("d", F64(0.1)), ("f", float(0.1))]),
+        (r#"{"d":"1e2","f":7}"#, vec![("d", F64(100.0)), ("f", F64(7.0))]),
+        (r#"{"o":[true,"false",""]}"#, vec![("o", I64(1)), ("o", I64(0)), ("o", I64(0))]),
+        (r#"{"at":"2024-02-29T10:11:12.345+01:00"}"#, vec![("at", I64(1_709_197_872_345))]),
+        (r#"{"at":1700000000123}"#, vec![("at", I64(1_700_000_000_123))]),
+        (r#"{"ip":["1.2.3.4","::1","1.2.3.4"]}"#, vec![("ip", ip("::ffff:1.2.3.4")), ("ip", ip("::1"))]),
         (r#"{"x.y":{"z":1}}"#, vec![("x.y.z", I64(1))]),
-        (
-            r#"{"x":[{"y.z":1},{"y":[{"z":2},null]}]}"#,
-            vec![("x.y.z", I64(1)), ("x.y.z", I64(2))],
-        ),
+        (r#"{"x":[{"y.z":1},{"y":[{"z":2},null]}]}"#, vec![("x.y.z", I64(1)), ("x.y.z", I64(2))]),
         (r#"{"t":null,"x":null,"l":[],"off":{"a":[1,{}]}}"#, vec![]),
         (r#"{"off":7}"#, vec![]),
         (" {\n} ", vec![]),
-    ];
+    ]
+}
+
+#[test]
+fn values_become_what_their_field_holds() {
     let mapping = everything();
-    for (source, expected) in rows {
+    for (source, expected) in converted() {
         let expected: Vec<_> = expected
             .into_iter()
             .map(|(p, v)| (p.to_string(), v))
@@ -174,6 +143,15 @@ fn refusals_are_in_opensearchs_words() {
         );
         assert_eq!(error.error_type(), "mapper_parsing_exception");
     }
+}
+
+#[test]
+fn half_characters_are_replaced_in_text_and_source() {
+    let mapping = everything();
+    let source = r#"{"k":"\ud83d\ude00\ud83d-\ude00"}"#;
+    let document = parse(&mapping, source);
+    assert_eq!(document.fields[0].1, text("😀\u{fffd}-\u{fffd}"));
+    assert_eq!(document.source, br#"{"k":"\ud83d\ude00\ufffd-\ufffd"}"#.as_slice());
 }
 
 #[test]

@@ -4,7 +4,6 @@
 //! a meaning under one shard's mapping and statistics, so that scores equal OpenSearch's.
 //! Deliberately absent: any protocol's JSON, and running the query (that is `search`).
 
-mod analysis_seam;
 mod automaton;
 mod compile;
 mod constant;

@@ -1,5 +1,7 @@
 //! Every kind of query against a loop over the documents.
 
+#![allow(clippy::too_many_lines, reason = "tables of cases")]
+
 use serde_json::{Value, json};
 
 use super::*;
@@ -62,6 +64,17 @@ fn range(field: &str, ends: &[(&str, Value)]) -> Query {
         *end = Some(value.clone());
     }
     Query::Range(range)
+}
+
+/// The 14th of September 2020 in a zone, written in a format of the query's own.
+fn zoned(zone: &str) -> Query {
+    Query::Range(Range {
+        gte: Some(json!("14/09/2020")),
+        lte: Some(json!("14/09/2020")),
+        format: Some("dd/MM/yyyy".into()),
+        time_zone: Some(zone.into()),
+        ..Range::new("at")
+    })
 }
 
 fn string(text: &str) -> Query {
@@ -335,6 +348,27 @@ fn ranges_match_like_a_loop() {
             ),
             is(|d| {
                 d.at.is_some_and(|t| (1_600_128_000_000..1_600_214_400_000).contains(&t))
+            }),
+        ),
+        (
+            zoned("+02:00"),
+            is(|d| {
+                d.at.is_some_and(|t| (1_600_034_400_000..1_600_120_800_000).contains(&t))
+            }),
+        ),
+        (
+            zoned("Europe/Berlin"),
+            is(|d| {
+                d.at.is_some_and(|t| (1_600_034_400_000..1_600_120_800_000).contains(&t))
+            }),
+        ),
+        (
+            range(
+                "at",
+                &[("gte", json!("now+1d/d")), ("lt", json!("2020-09-14||+2d"))],
+            ),
+            is(|d| {
+                d.at.is_some_and(|t| (1_600_041_600_000..1_600_214_400_000).contains(&t))
             }),
         ),
         (

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use clew_vector::{ColumnOptions, HnswOptions, Space};
 use tantivy::fastfield::{AliveBitSet, write_alive_bitset};
 use tantivy::indexer::{AddOperation, SegmentWriter};
-use tantivy::tokenizer::{LowerCaser, SimpleTokenizer, TextAnalyzer};
 use tantivy::{Index, ReloadPolicy, SegmentReader, TantivyDocument};
 use tantivy_common::{BitSet, OwnedBytes};
 
@@ -47,8 +46,10 @@ impl Random {
     }
 }
 
+type NamedKind = (&'static str, fn() -> FieldKind);
+
 /// Fields and how they are made.
-pub(crate) const FIELDS: [(&str, fn() -> FieldKind); 9] = [
+pub(crate) const FIELDS: [NamedKind; 9] = [
     ("title", || FieldKind::Text {
         analyzer: "standard".into(),
     }),
@@ -117,7 +118,8 @@ pub(crate) fn random_docs(random: &mut Random, segments: &[usize]) -> Vec<Vec<Do
                     .then(|| 1_600_000_000_000 + random.below(1_000) as i64 * 3_600_000),
                 flag: maybe(random).then(|| random.below(2) == 0),
                 ip: maybe(random).then(|| {
-                    std::net::Ipv4Addr::new(10, 0, 0, random.below(256) as u8).to_ipv6_mapped()
+                    std::net::Ipv4Addr::new(10, 0, 0, u8::try_from(random.below(256)).unwrap())
+                        .to_ipv6_mapped()
                 }),
                 dead: random.below(10) == 0,
             });
@@ -187,13 +189,8 @@ fn segment(index: &Index, mapping: &Mapping, docs: &[Doc]) -> SegmentReader {
 /// A shard of these segments.
 pub(crate) fn snapshot(segments: &[Vec<Doc>]) -> Snapshot {
     let mapping = mapping();
-    let index = Index::create_in_ram(mapping.schema().clone());
-    index.tokenizers().register(
-        "standard",
-        TextAnalyzer::builder(SimpleTokenizer::default())
-            .filter(LowerCaser)
-            .build(),
-    );
+    let mut index = Index::create_in_ram(mapping.schema().clone());
+    index.set_tokenizers(crate::analysis::analyzers());
     let readers = segments
         .iter()
         .map(|docs| segment(&index, &mapping, docs))

@@ -634,7 +634,7 @@ fn neighbours_join_other_clauses_with_their_scores() {
     let result = search(&snapshot, request, &Neighbours(alive)).unwrap();
     let want = |segment: usize, number: u32| -> Option<f64> {
         let doc = &docs[segment][number as usize];
-        let near = (number % 3 == 0 && flagged(doc)).then(|| 2.0 / f64::from(number + 1));
+        let near = (number.is_multiple_of(3) && flagged(doc)).then(|| 2.0 / f64::from(number + 1));
         let text = Some(bm25(&docs, body, "w3", doc)).filter(|score| *score > 0.0);
         (!doc.dead && (near.is_some() || text.is_some()))
             .then(|| near.unwrap_or(0.0) + text.unwrap_or(0.0))
@@ -651,6 +651,11 @@ fn neighbours_join_other_clauses_with_their_scores() {
         let want = want(hit.segment, hit.doc).unwrap();
         assert!((f64::from(hit.score.unwrap()) / want - 1.0).abs() < 1e-5);
     }
+}
+
+#[test]
+fn neighbours_of_a_field_without_vectors_are_refused() {
+    let (snapshot, _) = shard(3);
     let wrong = Query::Knn(KnnQuery {
         field: "body".into(),
         vector: vec![0.0],

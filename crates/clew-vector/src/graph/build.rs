@@ -2,6 +2,7 @@
 //! the same order give the same graph on CPUs with the same instruction set.
 
 use crate::graph::select::select;
+use crate::graph::twins::Twins;
 use crate::graph::{BeamLimits, Entry, Graph, LEVELS_MAX, NONE, Open, Start, beam, descend};
 use crate::rank::Ranked;
 use crate::rows::{Probe, RowProbe, Rows};
@@ -45,10 +46,16 @@ impl OwnedGraph {
 
 /// Builds the graph over all rows, of which there is at least one.
 pub(crate) fn build(rows: Rows<'_>, options: &BuildOptions) -> OwnedGraph {
-    let mut builder = Builder::new(rows, options);
-    for row in 1..u32::try_from(rows.count()).expect("a column holds at most 2^30 rows") {
+    let twins = Twins::find(&rows);
+    let mut builder = Builder::new(rows, options, &twins);
+    for row in (0_u32..)
+        .take(rows.count())
+        .skip(1)
+        .filter(|&row| !twins.contains(row))
+    {
         builder.insert(row);
     }
+    twins.attach(&mut builder.graph.links, builder.graph.stride);
     builder.graph
 }
 
@@ -74,7 +81,7 @@ struct Buffers {
 impl<'a> Builder<'a> {
     /// A graph whose only linked row is row 0. Levels are drawn here, so that all lists have their
     /// place from the start.
-    fn new(rows: Rows<'a>, options: &BuildOptions) -> Self {
+    fn new(rows: Rows<'a>, options: &BuildOptions, twins: &Twins) -> Self {
         let (row_count, m) = (rows.count(), options.m);
         let stride = 2 * m;
         let mut random = SplitMix(options.seed);
@@ -83,7 +90,7 @@ impl<'a> Builder<'a> {
         let mut lists = 0;
         for (row, upper) in (0_u32..).zip(&mut uppers) {
             let level = random.level(m);
-            if level > 0 {
+            if level > 0 && !twins.contains(row) {
                 *upper = u32::try_from(upper_rows.len()).expect("fewer than rows");
                 lists += level;
                 upper_rows.push(row);

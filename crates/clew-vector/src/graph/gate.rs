@@ -92,5 +92,9 @@ impl Gate for TwoHop<'_> {
                 }
             }
         }
+        if hop.fresh.is_empty() {
+            // Nothing passes near here: go on through those that do not, rather than end.
+            std::mem::swap(hop.fresh, hop.refused);
+        }
     }
 }

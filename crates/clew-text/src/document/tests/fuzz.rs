@@ -32,9 +32,8 @@ fn drive(mut mapping: Mapping, source: &[u8]) {
     match document {
         Ok(Parsed::NeedsMapping(fields)) => panic!("fields are missing twice: {fields:?}"),
         Ok(Parsed::Document(document)) => {
-            let whole: Value = serde_json::from_slice(source).expect("what is taken is JSON");
-            let stripped: Value = serde_json::from_slice(&document.source).expect("so is the rest");
-            assert!(whole.is_object() && stripped.is_object());
+            let stored: Value = serde_json::from_slice(&document.source).expect("stored as JSON");
+            assert!(stored.is_object());
             let vectors: Vec<(&str, &[f32])> = document
                 .vectors
                 .iter()
@@ -112,7 +111,7 @@ fn object_text() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1500))]
+    #![proptest_config(ProptestConfig::with_cases(3000))]
 
     #[test]
     fn any_bytes_are_taken_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
@@ -148,6 +147,7 @@ proptest! {
     #[test]
     fn any_source_and_path_can_be_restored(text in json_text(), path in "[a-z.\"]{0,6}") {
         let restored = restore_vectors(text.as_bytes(), &[(path.as_str(), &[1.0, f32::MIN_POSITIVE]), ("x.v", &[0.5])]);
-        prop_assert!(serde_json::from_slice::<Value>(&restored).is_ok());
+        let is_json = |text: &[u8]| serde_json::from_slice::<Value>(text).is_ok();
+        prop_assert_eq!(is_json(&restored), is_json(text.as_bytes()));
     }
 }

@@ -3,6 +3,7 @@
 use std::net::Ipv6Addr;
 use std::ops::Bound;
 
+use jiff::tz::TimeZone;
 use serde_json::Value;
 use tantivy::Term as IndexTerm;
 use tantivy::query::{InvertedIndexRangeQuery, RangeQuery};
@@ -10,8 +11,8 @@ use tantivy::schema::Field;
 
 use super::text::must_be_indexed;
 use super::{Compiler, Node};
+use crate::document::{DateFormat, Rounding};
 use crate::mapping::{FieldKind, IntegerKind, MappedField};
-use crate::query::analysis_seam::{DateText, Rounding, parse_date};
 use crate::query::error::QueryError;
 use crate::query::literal::{self, text_of};
 use crate::query::tree::Range;
@@ -29,6 +30,63 @@ fn ends(range: &Range) -> Ends<'_> {
     }
 }
 
+impl Ends<'_> {
+    fn bounds(
+        &self,
+        term: impl Fn(&Value) -> Result<IndexTerm, QueryError>,
+    ) -> Result<(Bound<IndexTerm>, Bound<IndexTerm>), QueryError> {
+        let bound = |end: Option<(&Value, bool)>| {
+            Ok::<_, QueryError>(match end {
+                Some((value, true)) => Bound::Included(term(value)?),
+                Some((value, false)) => Bound::Excluded(term(value)?),
+                None => Bound::Unbounded,
+            })
+        };
+        Ok((bound(self.low)?, bound(self.high)?))
+    }
+
+    /// A scan of the column.
+    fn between(
+        &self,
+        score: f32,
+        term: impl Fn(&Value) -> Result<IndexTerm, QueryError>,
+    ) -> Result<Node, QueryError> {
+        let (low, high) = self.bounds(term)?;
+        Ok(Node::constant(RangeQuery::new(low, high), score))
+    }
+}
+
+/// A zone by its name or by its offset.
+fn time_zone(name: Option<&str>) -> Result<TimeZone, QueryError> {
+    let Some(name) = name else {
+        return Ok(TimeZone::UTC);
+    };
+    let wrong = || QueryError::create(format!("Unknown time-zone ID: {name}"));
+    if name == "Z" {
+        return Ok(TimeZone::UTC);
+    }
+    let Some(sign) = name
+        .chars()
+        .next()
+        .filter(|first| matches!(first, '+' | '-'))
+    else {
+        return TimeZone::get(name).map_err(|_| wrong());
+    };
+    let (hours, minutes) = match name[1..].split_once(':') {
+        Some((hours, minutes)) => (hours, minutes),
+        None => (&name[1..], "0"),
+    };
+    let hours: i32 = hours.parse().map_err(|_| wrong())?;
+    let minutes: i32 = minutes.parse().map_err(|_| wrong())?;
+    if !(0..=18).contains(&hours) || !(0..60).contains(&minutes) {
+        return Err(wrong());
+    }
+    let seconds = (hours * 60 + minutes) * 60 * if sign == '-' { -1 } else { 1 };
+    jiff::tz::Offset::from_seconds(seconds)
+        .map(TimeZone::fixed)
+        .map_err(|_| wrong())
+}
+
 /// The inclusive end when both are given; null means no end.
 fn end<'a>(
     inclusive: &'a Option<Value>,
@@ -41,7 +99,7 @@ fn end<'a>(
 }
 
 impl Compiler<'_> {
-    pub(super) fn range(&mut self, range: &Range, factor: f32) -> Result<Node, QueryError> {
+    pub(super) fn range(&self, range: &Range, factor: f32) -> Result<Node, QueryError> {
         let score = range.boost * factor;
         let Some((mapped, field)) = self.field(&range.field) else {
             return Ok(Node::nothing());
@@ -50,71 +108,28 @@ impl Compiler<'_> {
         if ends.low.is_none() && ends.high.is_none() {
             return self.exists(&range.field, score);
         }
+        let text = |value: &Value| Ok(IndexTerm::from_field_text(field, &text_of(value)));
         match &mapped.kind {
             FieldKind::Integer(kind) => whole(field, *kind, &ends, score),
-            FieldKind::Boolean => {
-                let numbers = |value: &Value| literal::boolean(value).map(i64::from);
-                let low = ends
-                    .low
-                    .map(|(v, i)| numbers(v).map(|n| (n, i)))
-                    .transpose()?;
-                let high = ends
-                    .high
-                    .map(|(v, i)| numbers(v).map(|n| (n, i)))
-                    .transpose()?;
-                Ok(between(
-                    bound(low, |n| IndexTerm::from_field_i64(field, n)),
-                    bound(high, |n| IndexTerm::from_field_i64(field, n)),
-                    score,
-                ))
-            }
-            FieldKind::Float(kind) => {
-                let numbers = |value: &Value| literal::float(value, *kind);
-                let low = ends
-                    .low
-                    .map(|(v, i)| numbers(v).map(|n| (n, i)))
-                    .transpose()?;
-                let high = ends
-                    .high
-                    .map(|(v, i)| numbers(v).map(|n| (n, i)))
-                    .transpose()?;
-                Ok(between(
-                    bound(low, |n| IndexTerm::from_field_f64(field, n)),
-                    bound(high, |n| IndexTerm::from_field_f64(field, n)),
-                    score,
-                ))
-            }
-            FieldKind::Date { format } => {
-                let format = range.format.as_ref().unwrap_or(format);
-                self.dates(field, format, range, &ends, score)
-            }
-            FieldKind::Ip => {
-                let low = ends
-                    .low
-                    .map(|(v, i)| literal::address(v).map(|n| (n, i)))
-                    .transpose()?;
-                let high = ends
-                    .high
-                    .map(|(v, i)| literal::address(v).map(|n| (n, i)))
-                    .transpose()?;
-                Ok(addresses(field, low, high, score))
-            }
-            FieldKind::Keyword { .. } => Ok(between(
-                bound(ends.low, |v| IndexTerm::from_field_text(field, &text_of(v))),
-                bound(ends.high, |v| {
-                    IndexTerm::from_field_text(field, &text_of(v))
-                }),
-                score,
-            )),
+            FieldKind::Boolean => ends.between(score, |value| {
+                let truth = i64::from(literal::boolean(value)?);
+                Ok(IndexTerm::from_field_i64(field, truth))
+            }),
+            FieldKind::Float(kind) => ends.between(score, |value| {
+                let number = literal::float(value, *kind)?;
+                Ok(IndexTerm::from_field_f64(field, number))
+            }),
+            FieldKind::Date { .. } => self.dates(mapped, range, &ends, score),
+            FieldKind::Ip => ends.between(score, |value| {
+                let address = literal::address(value)?;
+                Ok(IndexTerm::from_field_ip_addr(field, address))
+            }),
+            FieldKind::Keyword { .. } => ends.between(score, text),
             FieldKind::Text { .. } => {
                 must_be_indexed(mapped)?;
+                let (low, high) = ends.bounds(text)?;
                 Ok(Node::constant(
-                    InvertedIndexRangeQuery::new(
-                        bound(ends.low, |v| IndexTerm::from_field_text(field, &text_of(v))),
-                        bound(ends.high, |v| {
-                            IndexTerm::from_field_text(field, &text_of(v))
-                        }),
-                    ),
+                    InvertedIndexRangeQuery::new(low, high),
                     score,
                 ))
             }
@@ -124,22 +139,24 @@ impl Compiler<'_> {
 
     fn dates(
         &self,
-        field: Field,
-        format: &str,
+        mapped: &MappedField,
         range: &Range,
         ends: &Ends<'_>,
         score: f32,
     ) -> Result<Node, QueryError> {
+        let reason = |error: crate::document::DateError| QueryError::create(error.to_string());
+        let given = range.format.as_deref().map(DateFormat::parse);
+        let given = given.transpose().map_err(reason)?;
+        let (Some(field), Some(format)) = (mapped.field, given.as_ref().or(mapped.date_format()))
+        else {
+            return Ok(Node::nothing());
+        };
+        let zone = time_zone(range.time_zone.as_deref())?;
         // A rounded date is a span: "greater than" and "up to" mean its last millisecond.
         let at = |value: &Value, rounding: Rounding| {
-            parse_date(&DateText {
-                text: &text_of(value),
-                format,
-                time_zone: range.time_zone.as_deref(),
-                now_ms: self.context.now_ms,
-                rounding,
-            })
-            .map_err(QueryError::create)
+            format
+                .parse_with_math_in(&text_of(value), self.context.now_ms, rounding, &zone)
+                .map_err(reason)
         };
         let low = match ends.low {
             Some((value, true)) => Some(at(value, Rounding::Down)?),
@@ -156,7 +173,7 @@ impl Compiler<'_> {
 
     /// Documents whose column holds the value.
     pub(super) fn equal_in_column(
-        &mut self,
+        &self,
         mapped: &MappedField,
         value: &Value,
         score: f32,
@@ -165,12 +182,7 @@ impl Compiler<'_> {
             (&mapped.kind, self.context.snapshot.searchable(mapped))
         {
             let (first, last) = literal::network(value)?;
-            return Ok(addresses(
-                field,
-                Some((first, true)),
-                Some((last, true)),
-                score,
-            ));
+            return Ok(addresses(field, first, last, score));
         }
         if matches!(mapped.kind, FieldKind::Text { .. }) {
             must_be_indexed(mapped)?;
@@ -215,32 +227,16 @@ fn integers(field: Field, low: Option<i64>, high: Option<i64>, score: f32) -> No
     {
         return Node::nothing();
     }
-    let term = |number| IndexTerm::from_field_i64(field, number);
-    between(
-        bound(low.map(|number| (number, true)), term),
-        bound(high.map(|number| (number, true)), term),
-        score,
-    )
+    let term = |number| Bound::Included(IndexTerm::from_field_i64(field, number));
+    let query = RangeQuery::new(
+        low.map_or(Bound::Unbounded, term),
+        high.map_or(Bound::Unbounded, term),
+    );
+    Node::constant(query, score)
 }
 
-fn addresses(
-    field: Field,
-    low: Option<(Ipv6Addr, bool)>,
-    high: Option<(Ipv6Addr, bool)>,
-    score: f32,
-) -> Node {
-    let term = |address| IndexTerm::from_field_ip_addr(field, address);
-    between(bound(low, term), bound(high, term), score)
-}
-
-fn bound<V>(end: Option<(V, bool)>, term: impl Fn(V) -> IndexTerm) -> Bound<IndexTerm> {
-    match end {
-        Some((value, true)) => Bound::Included(term(value)),
-        Some((value, false)) => Bound::Excluded(term(value)),
-        None => Bound::Unbounded,
-    }
-}
-
-fn between(low: Bound<IndexTerm>, high: Bound<IndexTerm>, score: f32) -> Node {
-    Node::constant(RangeQuery::new(low, high), score)
+/// Both ends inclusive.
+fn addresses(field: Field, first: Ipv6Addr, last: Ipv6Addr, score: f32) -> Node {
+    let term = |address| Bound::Included(IndexTerm::from_field_ip_addr(field, address));
+    Node::constant(RangeQuery::new(term(first), term(last)), score)
 }

@@ -101,7 +101,7 @@ impl Compiler<'_> {
         Ok(super::rescored(super::compound::any(nodes, 1), score))
     }
 
-    pub(super) fn exists(&mut self, path: &str, score: f32) -> Result<Node, QueryError> {
+    pub(super) fn exists(&self, path: &str, score: f32) -> Result<Node, QueryError> {
         if matches!(path, "_id" | "_index" | "_source" | "_seq_no" | "_version") {
             return Ok(self.everything(score));
         }
@@ -142,7 +142,7 @@ impl Compiler<'_> {
         })
     }
 
-    pub(super) fn prefix(&mut self, pattern: &Pattern, factor: f32) -> Result<Node, QueryError> {
+    pub(super) fn prefix(&self, pattern: &Pattern, factor: f32) -> Result<Node, QueryError> {
         let score = pattern.boost * factor;
         let Some(field) = self.pattern_field(&pattern.field, "prefix")? else {
             return Ok(Node::nothing());
@@ -155,7 +155,7 @@ impl Compiler<'_> {
         Ok(Node::set(AnyWithPrefix { field, prefix }, score))
     }
 
-    pub(super) fn wildcard(&mut self, pattern: &Pattern, factor: f32) -> Result<Node, QueryError> {
+    pub(super) fn wildcard(&self, pattern: &Pattern, factor: f32) -> Result<Node, QueryError> {
         let score = pattern.boost * factor;
         if pattern.field == "_id" {
             let automaton = Wildcard::parse(&pattern.value, pattern.case_insensitive)?;
@@ -171,7 +171,7 @@ impl Compiler<'_> {
         Ok(accepted(field, automaton, score))
     }
 
-    pub(super) fn regexp(&mut self, pattern: &Pattern, factor: f32) -> Result<Node, QueryError> {
+    pub(super) fn regexp(&self, pattern: &Pattern, factor: f32) -> Result<Node, QueryError> {
         let score = pattern.boost * factor;
         let Some(field) = self.pattern_field(&pattern.field, "regexp")? else {
             return Ok(Node::nothing());

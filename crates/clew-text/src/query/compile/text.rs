@@ -6,8 +6,8 @@ use tantivy::schema::{Field, IndexRecordOption};
 
 use super::compound::{all, any, dis_max, required};
 use super::{Compiler, Node};
+use crate::analysis::{Token, is_analyzer, tokens};
 use crate::mapping::{FieldKind, MappedField};
-use crate::query::analysis_seam::{Token, analyze};
 use crate::query::automaton::Nearby;
 use crate::query::constant::{AnyWithPrefix, Borrowed, knows, prefix_end};
 use crate::query::error::QueryError;
@@ -26,7 +26,7 @@ impl<'a> Compiler<'a> {
         let Some((mapped, field)) = self.field(&clause.field) else {
             return Ok(Node::nothing());
         };
-        let FieldKind::Text { analyzer } = &mapped.kind else {
+        let FieldKind::Text { .. } = &mapped.kind else {
             if let (Some(fuzziness), FieldKind::Keyword { .. }) = (&clause.fuzziness, &mapped.kind)
             {
                 return self.fuzzy(&clause.field, &text_of(&clause.text), fuzziness, boost);
@@ -40,7 +40,7 @@ impl<'a> Compiler<'a> {
             return leniently(self.term(&term, factor), clause.lenient);
         };
         must_be_indexed(mapped)?;
-        let analyzer = clause.analyzer.as_ref().unwrap_or(analyzer);
+        let analyzer = query_analyzer(mapped, clause.analyzer.as_deref());
         let tokens = tokens_of(analyzer, &text_of(&clause.text))?;
         if tokens.is_empty() {
             return Ok(if clause.zero_terms_all {
@@ -54,7 +54,7 @@ impl<'a> Compiler<'a> {
         for token in &tokens {
             nodes.push(match &clause.fuzziness {
                 Some(fuzziness) => {
-                    self.nearby_terms(mapped, field, &token.text, fuzziness, boost)?
+                    self.nearby_terms((mapped, field), &token.text, fuzziness, boost)?
                 }
                 None => self.word(mapped, field, &token.text, boost)?,
             });
@@ -155,18 +155,15 @@ impl<'a> Compiler<'a> {
     }
 
     /// The tokens of a phrase on a text field; `None` when the field holds no analyzed text.
-    fn phrase_tokens(
-        &self,
-        phrase: &MatchPhrase,
-    ) -> Result<Option<(&'a MappedField, Field, Vec<Token>)>, QueryError> {
+    fn phrase_tokens(&self, phrase: &MatchPhrase) -> Result<Option<PhraseTokens<'a>>, QueryError> {
         let Some((mapped, field)) = self.field(&phrase.field) else {
             return Ok(None);
         };
-        let FieldKind::Text { analyzer } = &mapped.kind else {
+        let FieldKind::Text { .. } = &mapped.kind else {
             return Ok(None);
         };
         must_be_indexed(mapped)?;
-        let analyzer = phrase.analyzer.as_ref().unwrap_or(analyzer);
+        let analyzer = query_analyzer(mapped, phrase.analyzer.as_deref());
         let tokens = tokens_of(analyzer, &text_of(&phrase.text))?;
         Ok(Some((mapped, field, tokens)))
     }
@@ -221,11 +218,11 @@ impl<'a> Compiler<'a> {
         let Some((mapped, field)) = self.field(&clause.field) else {
             return Ok(Node::nothing());
         };
-        let FieldKind::Text { analyzer } = &mapped.kind else {
+        let FieldKind::Text { .. } = &mapped.kind else {
             return self.matches(clause, factor);
         };
         must_be_indexed(mapped)?;
-        let analyzer = clause.analyzer.as_ref().unwrap_or(analyzer);
+        let analyzer = query_analyzer(mapped, clause.analyzer.as_deref());
         let tokens = tokens_of(analyzer, &text_of(&clause.text))?;
         let Some((last, first)) = tokens.split_last() else {
             return Ok(Node::nothing());
@@ -259,7 +256,7 @@ impl<'a> Compiler<'a> {
         match mapped.kind {
             FieldKind::Text { .. } | FieldKind::Keyword { .. } => {
                 must_be_indexed(mapped)?;
-                self.nearby_terms(mapped, field, word, fuzziness, boost)
+                self.nearby_terms((mapped, field), word, fuzziness, boost)
             }
             _ => Err(QueryError::create(format!(
                 "Can only use fuzzy queries on keyword and text fields - not on [{path}] which is \
@@ -273,8 +270,7 @@ impl<'a> Compiler<'a> {
     /// less the farther they are.
     fn nearby_terms(
         &mut self,
-        mapped: &MappedField,
-        field: Field,
+        (mapped, field): (&MappedField, Field),
         word: &str,
         fuzziness: &Fuzziness,
         boost: f32,
@@ -451,6 +447,9 @@ impl<'a> Compiler<'a> {
     }
 }
 
+/// A text field and the tokens of a phrase on it.
+type PhraseTokens<'a> = (&'a MappedField, Field, Vec<Token>);
+
 /// Terms that one word may stand for, in one segment.
 const EXPANSIONS_MAX: usize = 1024;
 
@@ -474,9 +473,24 @@ pub(super) fn must_be_indexed(mapped: &MappedField) -> Result<(), QueryError> {
     )))
 }
 
+/// The analyzer of a query's text: the query's own, else the field's for queries, else the field's.
+fn query_analyzer<'a>(mapped: &'a MappedField, wanted: Option<&'a str>) -> &'a str {
+    let own = match &mapped.kind {
+        FieldKind::Text { analyzer } => analyzer,
+        _ => "keyword",
+    };
+    wanted
+        .or(mapped.settings.search_analyzer.as_deref())
+        .unwrap_or(own)
+}
+
 fn tokens_of(analyzer: &str, text: &str) -> Result<Vec<Token>, QueryError> {
-    analyze(analyzer, text)
-        .ok_or_else(|| QueryError::create(format!("[match] analyzer [{analyzer}] not found")))
+    if !is_analyzer(analyzer) {
+        return Err(QueryError::create(format!(
+            "[match] analyzer [{analyzer}] not found"
+        )));
+    }
+    Ok(tokens(analyzer, text))
 }
 
 fn as_match(phrase: &MatchPhrase) -> Match {

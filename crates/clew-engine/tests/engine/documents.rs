@@ -1,0 +1,135 @@
+//! Writes, versions, gets and searches of single documents.
+
+use clew_engine::{Action, Condition, EngineError, ErrorKind, OpType, WriteResult};
+use clew_platform::SimDisk;
+use clew_text::Query;
+use serde_json::json;
+
+use crate::harness::*;
+
+#[test]
+fn a_get_sees_a_write_at_once_and_a_search_after_a_refresh() {
+    let node = Node::with_index(&SimDisk::new(), 3);
+    let written = node.put("a", &source(1));
+    assert_eq!((written.version, written.result), (1, WriteResult::Created));
+    let got = node.get("a").unwrap();
+    assert_eq!(json_of(&got), source(1));
+    assert!(node.engine.get(&node.index(), "a", None, false).unwrap().is_none());
+    assert!(node.ids(Query::match_all()).is_empty());
+    node.refresh();
+    assert_eq!(node.ids(Query::matches("text", "word1")), ["a"]);
+    assert!(node.engine.get(&node.index(), "a", None, false).unwrap().is_some());
+    assert_eq!(json_of(&node.get("a").unwrap()), source(1));
+    let hit = &node.hits(Query::match_all(), 10)[0];
+    assert_eq!(hit.source.as_deref().map(|s| serde_json::from_slice(s).unwrap()), Some(source(1)));
+}
+
+#[test]
+fn versions_rise_over_buffer_segments_and_deletes() {
+    let node = Node::with_index(&SimDisk::new(), 1);
+    assert_eq!(node.put("a", &source(1)).version, 1);
+    assert_eq!(node.put("a", &source(2)).version, 2);
+    node.refresh();
+    let third = node.put("a", &source(3));
+    assert_eq!((third.version, third.result), (3, WriteResult::Updated));
+    let gone = node.write_one(delete("a")).unwrap();
+    assert_eq!((gone.version, gone.result), (4, WriteResult::Deleted));
+    assert!(node.get("a").is_none());
+    assert_eq!(node.write_one(delete("a")).unwrap().result, WriteResult::NotFound);
+    let back = node.put("a", &source(5));
+    assert_eq!((back.version, back.result, back.seq_no), (6, WriteResult::Created, 5));
+    node.refresh();
+    assert_eq!(node.ids(Query::match_all()), ["a"]);
+    assert_eq!(node.ids(Query::matches("text", "word5")), ["a"]);
+    assert!(node.ids(Query::matches("text", "word3")).is_empty());
+}
+
+#[test]
+fn a_condition_or_a_create_on_another_state_is_a_conflict() {
+    let node = Node::with_index(&SimDisk::new(), 1);
+    let first = node.put("a", &source(1));
+    let action = || Action::Index {
+        source: source(2).to_string().into(),
+        op_type: OpType::Create,
+    };
+    let error = node.write_one(operation(Some("a"), action())).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Conflict);
+    assert!(error.to_string().contains("document already exists (current version [1])"), "{error}");
+    let conditional = |seq_no| {
+        let mut write = index("a", &source(3));
+        write.condition = Some(Condition { seq_no, primary_term: 1 });
+        node.write_one(write)
+    };
+    assert!(matches!(conditional(7), Err(EngineError::VersionConflict { .. })));
+    assert_eq!(conditional(first.seq_no).unwrap().version, 2);
+    assert!(matches!(conditional(first.seq_no), Err(EngineError::VersionConflict { .. })));
+}
+
+#[test]
+fn a_bad_document_fails_alone_and_never_reaches_the_log() {
+    let node = Node::with_index(&SimDisk::new(), 2);
+    let before = node.engine.stats().last;
+    let results = node
+        .write(vec![
+            index("a", &json!({"n": "not a number"})),
+            index("b", &source(2)),
+            index("c", &json!({"v": [1.0, 2.0]})),
+            operation(Some("d"), Action::Index { source: "{".into(), op_type: OpType::Index }),
+            index("b", &source(3)),
+        ])
+        .unwrap();
+    let kinds: Vec<bool> = results.iter().map(Result::is_ok).collect();
+    assert_eq!(kinds, [false, true, false, false, true]);
+    assert_eq!(results[4].as_ref().unwrap().version, 2);
+    assert_eq!(node.engine.stats().last.get() - before.get(), 2);
+    node.refresh();
+    assert_eq!(node.ids(Query::match_all()), ["b"]);
+}
+
+#[test]
+fn updates_merge_and_a_noop_writes_nothing() {
+    let node = Node::with_index(&SimDisk::new(), 1);
+    let created = node.write_one(update("a", &json!({"n": 1, "o": {"x": 1}}))).unwrap();
+    assert_eq!(created.result, WriteResult::Created);
+    node.refresh();
+    let updated = node.write_one(update("a", &json!({"o": {"y": 2}, "v": vector(9)}))).unwrap();
+    assert_eq!((updated.result, updated.version), (WriteResult::Updated, 2));
+    let noop = node.write_one(update("a", &json!({"n": 1}))).unwrap();
+    assert_eq!((noop.result, noop.version, noop.seq_no), (WriteResult::Noop, 2, updated.seq_no));
+    let want = json!({"n": 1, "o": {"x": 1, "y": 2}, "v": vector(9)});
+    assert_eq!(json_of(&node.get("a").unwrap()), want);
+    node.refresh();
+    assert_eq!(json_of(&node.get("a").unwrap()), want);
+    assert_eq!(node.hits(knn(vector(9), 1, None), 1)[0].id, "a");
+}
+
+#[test]
+fn generated_ids_are_new_every_time() {
+    let node = Node::with_index(&SimDisk::new(), 4);
+    let write = || operation(None, Action::Index { source: "{}".into(), op_type: OpType::Index });
+    let results = node.write((0..500).map(|_| write()).collect()).unwrap();
+    let ids: std::collections::BTreeSet<String> =
+        results.into_iter().map(|result| result.unwrap().id).collect();
+    assert_eq!(ids.len(), 500);
+    node.refresh();
+    assert_eq!(node.ids(Query::match_all()).len(), 500);
+}
+
+#[test]
+fn ids_and_routing_have_limits() {
+    let node = Node::with_index(&SimDisk::new(), 1);
+    for id in ["".to_string(), "x".repeat(513)] {
+        let error = node.write_one(index(&id, &source(1))).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Invalid, "{error}");
+    }
+    assert!(node.write_one(index(&"x".repeat(512), &source(1))).is_ok());
+}
+
+#[test]
+fn waiting_for_a_position_makes_it_visible() {
+    let node = Node::with_index(&SimDisk::new(), 2);
+    let written = node.put("a", &source(1));
+    let timeout = std::time::Duration::from_secs(20);
+    node.block_on(node.engine.wait_visible(&[node.index()], written.glsn, timeout)).unwrap();
+    assert_eq!(node.ids(Query::match_all()), ["a"]);
+}

@@ -1,0 +1,166 @@
+//! A node on a simulated disk, and short words for what tests do with it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use clew_engine::{
+    Action, Document, Engine, EngineError, EngineOptions, Hit, Index, IndexSettings, OpType,
+    SearchRequest, SearchResponse, UpdateSpec, WriteOperation, Written,
+};
+use clew_platform::{FixedClock, SimDisk};
+use clew_text::{KnnQuery, Mapping, Query, TrackTotal};
+use serde_json::{Value, json};
+
+pub(crate) const DIMENSION: usize = 8;
+
+pub(crate) struct Node {
+    pub(crate) engine: Engine,
+    runtime: tokio::runtime::Runtime,
+}
+
+pub(crate) fn mapping() -> Mapping {
+    Mapping::from_opensearch(&json!({"properties": {
+        "n": {"type": "long"},
+        "tag": {"type": "keyword"},
+        "text": {"type": "text"},
+        "v": {"type": "knn_vector", "dimension": DIMENSION, "space_type": "l2"},
+    }}))
+    .unwrap()
+}
+
+/// A vector that no other number has; its values are the same in f32, f64 and decimal.
+pub(crate) fn vector(n: u64) -> Vec<f32> {
+    let spread = |i: usize| n.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(8 * i as u32) % 1000;
+    (0..DIMENSION).map(|i| spread(i) as f32 / 4.0).collect()
+}
+
+pub(crate) fn source(n: u64) -> Value {
+    json!({"n": n, "tag": format!("t{}", n % 5), "text": format!("common word{n}"), "v": vector(n)})
+}
+
+pub(crate) fn index(id: &str, source: &Value) -> WriteOperation {
+    let source = Bytes::from(source.to_string());
+    operation(Some(id), Action::Index { source, op_type: OpType::Index })
+}
+
+pub(crate) fn delete(id: &str) -> WriteOperation {
+    operation(Some(id), Action::Delete)
+}
+
+pub(crate) fn update(id: &str, doc: &Value) -> WriteOperation {
+    let doc = Some(Bytes::from(doc.to_string()));
+    let spec = UpdateSpec { doc, doc_as_upsert: true, detect_noop: true, ..UpdateSpec::default() };
+    operation(Some(id), Action::Update(spec))
+}
+
+pub(crate) fn operation(id: Option<&str>, action: Action) -> WriteOperation {
+    let id = id.map(str::to_string);
+    WriteOperation { index: "docs".into(), id, routing: None, action, condition: None }
+}
+
+impl Node {
+    pub(crate) fn open(disk: &SimDisk) -> Result<Node, EngineError> {
+        let options = EngineOptions { search_threads: 1, ..EngineOptions::new("/data") };
+        Node::open_with(disk, options)
+    }
+
+    pub(crate) fn open_with(disk: &SimDisk, options: EngineOptions) -> Result<Node, EngineError> {
+        let clock = FixedClock::at(Duration::from_secs(1_790_000_000));
+        let engine = Engine::open(options, Arc::new(disk.clone()), Arc::new(clock))?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        Ok(Node { engine, runtime })
+    }
+
+    /// A node on a new disk with an index `docs` of so many shards.
+    pub(crate) fn with_index(disk: &SimDisk, shards: u32) -> Node {
+        let node = Node::open(disk).unwrap();
+        let settings = IndexSettings { shards, refresh_interval: None, ..IndexSettings::default() };
+        node.engine.create_index("docs", settings, mapping()).unwrap();
+        node
+    }
+
+    pub(crate) fn index(&self) -> Arc<Index> {
+        self.engine.index("docs").unwrap()
+    }
+
+    /// Writes and waits until the writes may be acknowledged.
+    pub(crate) fn write(
+        &self,
+        operations: Vec<WriteOperation>,
+    ) -> Result<Vec<Result<Written, EngineError>>, EngineError> {
+        let outcome = self.engine.write(operations);
+        self.runtime.block_on(self.engine.durable(&outcome))?;
+        Ok(outcome.results)
+    }
+
+    pub(crate) fn write_one(&self, operation: WriteOperation) -> Result<Written, EngineError> {
+        self.write(vec![operation])?.pop().unwrap()
+    }
+
+    pub(crate) fn put(&self, id: &str, source: &Value) -> Written {
+        self.write_one(index(id, source)).unwrap()
+    }
+
+    pub(crate) fn refresh(&self) {
+        self.engine.refresh(&self.index()).unwrap();
+    }
+
+    pub(crate) fn get(&self, id: &str) -> Option<Document> {
+        self.engine.get(&self.index(), id, None, true).unwrap()
+    }
+
+    pub(crate) fn search_request(&self, query: Query, size: usize) -> SearchRequest {
+        SearchRequest {
+            indices: vec![self.index()],
+            query,
+            post_filter: None,
+            sort: vec![],
+            from: 0,
+            size,
+            track_total: TrackTotal::Exact,
+            track_scores: false,
+            min_score: None,
+            search_after: None,
+            aggs: vec![],
+            source: true,
+            vectors: true,
+            timeout: None,
+        }
+    }
+
+    pub(crate) fn run(&self, request: SearchRequest) -> Result<SearchResponse, EngineError> {
+        self.runtime.block_on(self.engine.search(request))
+    }
+
+    pub(crate) fn hits(&self, query: Query, size: usize) -> Vec<Hit> {
+        self.run(self.search_request(query, size)).unwrap().hits
+    }
+
+    pub(crate) fn ids(&self, query: Query) -> Vec<String> {
+        let mut ids: Vec<String> = self.hits(query, 10_000).into_iter().map(|hit| hit.id).collect();
+        ids.sort();
+        ids
+    }
+
+    pub(crate) fn block_on<F: Future>(&self, future: F) -> F::Output {
+        self.runtime.block_on(future)
+    }
+}
+
+pub(crate) fn knn(vector: Vec<f32>, k: usize, filter: Option<Query>) -> Query {
+    Query::Knn(KnnQuery {
+        field: "v".into(),
+        vector,
+        k: Some(k),
+        ef_search: None,
+        filter: filter.map(Box::new),
+        min_score: None,
+        max_distance: None,
+        boost: 1.0,
+    })
+}
+
+pub(crate) fn json_of(document: &Document) -> Value {
+    serde_json::from_slice(&document.source).unwrap()
+}

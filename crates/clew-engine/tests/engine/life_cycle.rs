@@ -1,0 +1,150 @@
+//! Mappings that grow, merges, flushes, restarts, deleted indexes.
+
+use clew_engine::{EngineError, ErrorKind, IndexSettings, ResolveOptions};
+use clew_platform::SimDisk;
+use clew_text::Query;
+use serde_json::json;
+
+use crate::harness::*;
+
+#[test]
+fn a_mapping_that_grows_keeps_old_segments_and_merges_with_them() {
+    let disk = SimDisk::new();
+    let node = Node::with_index(&disk, 1);
+    for round in 0..4u64 {
+        let field = format!("extra{round}");
+        for n in 0..10 {
+            let id = format!("{round}-{n}");
+            let mut document = source(round * 10 + n);
+            document[&field] = json!(format!("only in round {round}"));
+            node.put(&id, &document);
+        }
+        node.refresh();
+    }
+    node.write_one(delete("0-0")).unwrap();
+    let check = |node: &Node, when: &str| {
+        assert_eq!(node.ids(Query::match_all()).len(), 39, "{when}");
+        assert_eq!(node.ids(Query::matches("extra3", "round")).len(), 10, "{when}");
+        assert_eq!(node.ids(Query::matches("extra0", "round")).len(), 9, "{when}");
+        assert_eq!(node.ids(Query::term("extra1.keyword", "only in round 1")).len(), 10, "{when}");
+        assert_eq!(node.hits(knn(vector(25), 1, None), 1)[0].id, "2-5", "{when}");
+    };
+    node.refresh();
+    check(&node, "before the merge");
+    node.engine.force_merge(&node.index(), 1).unwrap();
+    assert_eq!(node.index().stats().segments, 1);
+    assert_eq!(node.index().stats().deleted, 0);
+    check(&node, "after the merge");
+    drop(node);
+    check(&Node::open(&disk).unwrap(), "after a restart");
+}
+
+#[test]
+fn a_clean_restart_needs_nothing_of_the_log() {
+    let disk = SimDisk::new();
+    let node = Node::with_index(&disk, 3);
+    for n in 0..50 {
+        node.put(&n.to_string(), &source(n));
+    }
+    let last = node.put("7", &source(700));
+    node.engine.close().unwrap();
+    drop(node);
+    let node = Node::open(&disk).unwrap();
+    assert_eq!(node.ids(Query::match_all()).len(), 50);
+    let again = node.get("7").unwrap();
+    assert_eq!((again.version, json_of(&again)), (2, source(700)));
+    let next = node.put("7", &source(701));
+    assert_eq!(next.seq_no, last.seq_no + 1);
+    assert!(next.glsn > last.glsn);
+}
+
+#[test]
+fn deletes_and_updates_that_come_during_a_merge_are_kept() {
+    let disk = SimDisk::new();
+    let node = Node::with_index(&disk, 1);
+    for round in 0..20u64 {
+        for n in 0..20 {
+            node.put(&n.to_string(), &source(round * 100 + n));
+        }
+        node.refresh();
+    }
+    std::thread::scope(|scope| {
+        let merger = scope.spawn(|| {
+            for _ in 0..10 {
+                node.engine.force_merge(&node.index(), 1).unwrap();
+            }
+        });
+        for n in 0..20u64 {
+            let outcome = node.engine.write(vec![if n % 2 == 0 {
+                delete(&n.to_string())
+            } else {
+                index(&n.to_string(), &source(5000 + n))
+            }]);
+            assert!(outcome.results[0].is_ok());
+            node.engine.refresh(&node.index()).unwrap();
+        }
+        merger.join().unwrap();
+    });
+    node.refresh();
+    let odd: Vec<String> = {
+        let mut ids: Vec<String> = (1..20).step_by(2).map(|n: u32| n.to_string()).collect();
+        ids.sort();
+        ids
+    };
+    assert_eq!(node.ids(Query::match_all()), odd);
+    for n in (1..20).step_by(2) {
+        assert_eq!(json_of(&node.get(&n.to_string()).unwrap()), source(5000 + n));
+        assert_eq!(node.ids(Query::matches("text", format!("word{}", 5000 + n))), [n.to_string()]);
+    }
+}
+
+#[test]
+fn a_deleted_index_is_gone_for_good() {
+    let disk = SimDisk::new();
+    let node = Node::with_index(&disk, 2);
+    node.put("a", &source(1));
+    let held = node.index();
+    node.engine.delete_index("docs").unwrap();
+    assert!(matches!(node.engine.index("docs"), Err(EngineError::IndexNotFound { .. })));
+    assert!(node.engine.refresh(&held).is_err());
+    drop((node, held));
+    let node = Node::open(&disk.crashed(1)).unwrap();
+    assert!(matches!(node.engine.index("docs"), Err(EngineError::IndexNotFound { .. })));
+    // The name is free, and nothing of the old index comes back.
+    node.engine.create_index("docs", IndexSettings::default(), mapping()).unwrap();
+    assert!(node.get("a").is_none());
+}
+
+#[test]
+fn names_resolve_with_wildcards_lists_and_exclusions() {
+    let node = Node::open(&SimDisk::new()).unwrap();
+    for name in ["logs-1", "logs-2", "other"] {
+        node.engine.create_index(name, IndexSettings::default(), mapping()).unwrap();
+    }
+    let names = |expression: &str| -> Vec<String> {
+        let found = node.engine.resolve(expression, ResolveOptions::default()).unwrap();
+        found.iter().map(|index| index.name().to_string()).collect()
+    };
+    assert_eq!(names("_all"), ["logs-1", "logs-2", "other"]);
+    assert_eq!(names(""), names("*"));
+    assert_eq!(names("logs-*"), ["logs-1", "logs-2"]);
+    assert_eq!(names("*,-logs-1"), ["logs-2", "other"]);
+    assert_eq!(names("other,logs-1"), ["logs-1", "other"]);
+    assert!(names("none*").is_empty());
+    let error = node.engine.resolve("other,none", ResolveOptions::default()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NotFound);
+    let again = node.engine.create_index("other", IndexSettings::default(), mapping());
+    assert!(matches!(again, Err(EngineError::IndexExists { .. })));
+}
+
+#[test]
+fn settings_change_but_not_the_number_of_shards() {
+    let disk = SimDisk::new();
+    let node = Node::with_index(&disk, 2);
+    let settings = IndexSettings { ef_search: 77, ..(*node.index().settings()).clone() };
+    node.engine.put_settings("docs", settings.clone()).unwrap();
+    let split = IndexSettings { shards: 4, ..settings };
+    assert_eq!(node.engine.put_settings("docs", split).unwrap_err().kind(), ErrorKind::Invalid);
+    drop(node);
+    assert_eq!(Node::open(&disk).unwrap().index().settings().ef_search, 77);
+}

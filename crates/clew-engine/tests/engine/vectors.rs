@@ -1,0 +1,99 @@
+//! k-NN through shards and segments: graphs appear by merging, filters and deletes hold.
+
+use std::collections::BTreeSet;
+
+use clew_engine::IndexSettings;
+use clew_platform::SimDisk;
+use clew_text::{Mapping, Query};
+use serde_json::json;
+
+use crate::harness::{Node, index, knn};
+
+const DIMENSION: usize = 64;
+const COUNT: usize = 12_000;
+
+/// Clustered points from a small seeded generator.
+fn points() -> Vec<Vec<f32>> {
+    let mut state = 42u64;
+    let mut unit = move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 40) as f32 / (1u64 << 24) as f32 - 0.5
+    };
+    let centres: Vec<Vec<f32>> = (0..40).map(|_| (0..DIMENSION).map(|_| unit() * 4.0).collect()).collect();
+    (0..COUNT).map(|i| centres[i % 40].iter().map(|x| x + unit()).collect()).collect()
+}
+
+fn nearest(points: &[Vec<f32>], query: &[f32], keep: impl Fn(usize) -> bool) -> BTreeSet<String> {
+    let distance = |p: &[f32]| -> f32 { p.iter().zip(query).map(|(a, b)| (a - b) * (a - b)).sum() };
+    let mut all: Vec<(f32, usize)> =
+        points.iter().enumerate().filter(|(i, _)| keep(*i)).map(|(i, p)| (distance(p), i)).collect();
+    all.sort_by(|a, b| a.0.total_cmp(&b.0));
+    all[..10].iter().map(|(_, i)| i.to_string()).collect()
+}
+
+fn recall(node: &Node, points: &[Vec<f32>], filter: Option<u64>) -> f64 {
+    let mut found = 0;
+    for q in 0..50 {
+        let query = &points[q * 37];
+        let clause = filter.map(|tag| Query::term("tag", json!(tag.to_string())));
+        let hits = node.hits(knn(query.clone(), 10, clause), 10);
+        let got: BTreeSet<String> = hits.into_iter().map(|hit| hit.id).collect();
+        let want = nearest(points, query, |i| {
+            i % 7 != 3 && filter.is_none_or(|tag| i as u64 % 10 == tag)
+        });
+        found += got.intersection(&want).count();
+    }
+    found as f64 / 500.0
+}
+
+#[test]
+fn graphs_are_built_by_merges_and_keep_recall_under_deletes_and_filters() {
+    let disk = SimDisk::new();
+    let node = Node::open(&disk).unwrap();
+    let mapping = Mapping::from_opensearch(&json!({"properties": {
+        "tag": {"type": "keyword"},
+        "v": {"type": "knn_vector", "dimension": DIMENSION, "space_type": "l2"},
+    }}))
+    .unwrap();
+    let settings = IndexSettings { ef_search: 64, ..IndexSettings::default() };
+    node.engine.create_index("docs", settings, mapping).unwrap();
+    let points = points();
+    for (at, chunk) in points.chunks(1000).enumerate() {
+        let operations = chunk.iter().enumerate().map(|(i, point)| {
+            let id = at * 1000 + i;
+            index(&id.to_string(), &json!({"tag": (id % 10).to_string(), "v": point}))
+        });
+        assert!(node.write(operations.collect()).unwrap().iter().all(Result::is_ok));
+    }
+    node.engine.force_merge(&node.index(), 1).unwrap();
+    let stats = node.index().stats();
+    assert_eq!((stats.segments, stats.graph_vectors), (1, COUNT as u64));
+    // Deletes that no merge has taken out yet.
+    let gone = (0..COUNT).filter(|i| i % 7 == 3).map(|i| crate::harness::delete(&i.to_string()));
+    node.write(gone.collect()).unwrap();
+    node.refresh();
+    for filter in [None, Some(4)] {
+        let recall = recall(&node, &points, filter);
+        assert!(recall >= 0.95, "recall {recall} with filter {filter:?}");
+    }
+    drop(node);
+    let node = Node::open(&disk).unwrap();
+    assert!(recall(&node, &points, None) >= 0.95, "after a restart");
+}
+
+#[test]
+fn k_means_the_shards_k_however_documents_lie_in_segments() {
+    let node = Node::with_index(&SimDisk::new(), 1);
+    for n in 0..30 {
+        node.put(&n.to_string(), &crate::harness::source(n));
+        if n % 4 == 0 {
+            node.refresh();
+        }
+    }
+    node.refresh();
+    assert!(node.index().stats().segments > 3);
+    let hits = node.hits(knn(crate::harness::vector(11), 5, None), 100);
+    assert_eq!(hits.len(), 5);
+    assert_eq!(hits[0].id, "11");
+    assert!(hits.is_sorted_by(|a, b| a.score >= b.score));
+}

@@ -1,0 +1,59 @@
+"""What the test modules share: one server for a class, an empty node for every test."""
+
+import contextlib
+import unittest
+
+from opensearchpy.exceptions import TransportError
+
+from .clew_server import ClewServer
+
+
+class ClewTest(unittest.TestCase):
+    """A test against a server of its class's own."""
+
+    env = {}
+
+    @classmethod
+    def setUpClass(cls):
+        cls.server = ClewServer(env=cls.env)
+        cls.server.__enter__()
+        cls.addClassCleanup(cls.server.__exit__)
+        cls.client = cls.server.client()
+        cls.addClassCleanup(cls.client.close)
+
+    def setUp(self):
+        self.client.indices.delete(index="*")
+
+    def raw(self, method, path, body=None, headers=None, params=None):
+        """A request that the client does not check or serialise."""
+        return self.client.transport.perform_request(
+            method, path, body=body, headers=headers, params=params
+        )
+
+    @contextlib.contextmanager
+    def refused(self, status, kind=None, reason=None):
+        """The block must be refused with this status, error type and part of the reason."""
+        with self.assertRaises(TransportError) as caught:
+            yield caught
+        error = caught.exception
+        self.assertEqual(error.status_code, status, error)
+        if kind is not None:
+            self.assertEqual(error.info["error"]["type"], kind, error.info)
+            self.assertEqual(error.info["status"], status)
+            self.assertTrue(error.info["error"]["root_cause"])
+        if reason is not None:
+            text = error.info["error"]
+            text = text if isinstance(text, str) else text["reason"]
+            self.assertIn(reason, text)
+
+    def index_all(self, index, documents):
+        """Writes documents by id and makes them visible."""
+        lines = []
+        for identity, source in documents.items():
+            lines += [{"index": {"_index": index, "_id": identity}}, source]
+        reply = self.client.bulk(body=lines, refresh=True)
+        self.assertFalse(reply["errors"], reply)
+
+    def ids(self, index, **body):
+        """The ids that a search finds, in order."""
+        return [hit["_id"] for hit in self.client.search(index=index, body=body)["hits"]["hits"]]

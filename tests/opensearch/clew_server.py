@@ -1,0 +1,108 @@
+"""Starts and stops the real binary. The server says on its standard output where it listens."""
+
+import json
+import os
+import pathlib
+import queue
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+import urllib.request
+
+from opensearchpy import OpenSearch
+
+START_SECONDS_MAX = 120
+STOP_SECONDS_MAX = 60
+
+
+class ClewServer:
+    """One process over one data folder; a context manager."""
+
+    def __init__(self, data=None, env=None):
+        self.own_data = data is None
+        self.data = pathlib.Path(data or tempfile.mkdtemp(prefix="clew-test-"))
+        self.env = env or {}
+        self.process = None
+        self.address = None
+
+    def __enter__(self):
+        return self.start()
+
+    def __exit__(self, *_):
+        self.stop()
+        if self.own_data:
+            shutil.rmtree(self.data, ignore_errors=True)
+
+    def start(self):
+        binary = os.environ.get("CLEW_BIN")
+        if not binary:
+            raise RuntimeError("CLEW_BIN must name the clew binary")
+        self.log = open(self.data.with_suffix(".log"), "ab")
+        self.process = subprocess.Popen(
+            [binary, "serve", "--data", str(self.data), "--http", "127.0.0.1:0"],
+            stdout=subprocess.PIPE,
+            stderr=self.log,
+            env={**os.environ, **self.env},
+        )
+        listening = queue.Queue()
+        threading.Thread(target=self._read_output, args=(listening,), daemon=True).start()
+        self.address = listening.get(timeout=START_SECONDS_MAX)
+        if self.address is None:
+            raise RuntimeError(f"the server did not start:\n{self.log_tail()}")
+        with urllib.request.urlopen(self.url + "/_health", timeout=START_SECONDS_MAX) as reply:
+            if reply.status != 200:
+                raise RuntimeError(f"the server is not healthy: {reply.status}")
+        return self
+
+    def _read_output(self, listening):
+        """Hands over the address and drains the rest, so that the server never blocks on it."""
+        for line in self.process.stdout:
+            try:
+                listening.put(json.loads(line)["listening"]["http"])
+            except (ValueError, KeyError, TypeError):
+                continue
+        listening.put(None)
+
+    @property
+    def url(self):
+        return f"http://{self.address}"
+
+    def client(self, **options):
+        host, port = self.address.rsplit(":", 1)
+        settings = {"timeout": 120, "max_retries": 0, "retry_on_timeout": False, **options}
+        return OpenSearch(hosts=[{"host": host, "port": int(port)}], **settings)
+
+    def log_tail(self):
+        return self.data.with_suffix(".log").read_text(errors="replace")[-4000:]
+
+    def stop(self):
+        """A clean stop; the exit status is part of what is tested."""
+        if self.process is None:
+            return
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            status = self.process.wait(timeout=STOP_SECONDS_MAX)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise
+        tail = self.log_tail()
+        self._closed()
+        if status != 0:
+            raise RuntimeError(f"the server ended with status {status}:\n{tail}")
+
+    def kill(self):
+        """An end without warning."""
+        if self.process is None:
+            return
+        self.process.kill()
+        self.process.wait()
+        self._closed()
+
+    def _closed(self):
+        self.process.stdout.close()
+        self.log.close()
+        self.process = None
+        if self.own_data:
+            self.data.with_suffix(".log").unlink(missing_ok=True)

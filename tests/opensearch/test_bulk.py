@@ -1,0 +1,105 @@
+"""Many writes in one request."""
+
+import gzip
+
+from .base import ClewTest
+
+
+class Bulk(ClewTest):
+    def test_every_action_has_its_own_item_in_order(self):
+        mapping = {"mappings": {"properties": {"n": {"type": "integer"}}}}
+        self.client.indices.create(index="i", body=mapping)
+        self.client.index(index="i", id="old", body={"n": 1})
+        reply = self.client.bulk(
+            index="i",
+            body=[
+                {"index": {"_id": "1"}},
+                {"n": 1},
+                {"index": {"_id": "2"}},
+                {"n": "no number"},
+                {"create": {"_id": "old"}},
+                {"n": 2},
+                {"update": {"_id": "old"}},
+                {"doc": {"m": 5}},
+                {"update": {"_id": "missing"}},
+                {"doc": {"m": 5}},
+                {"delete": {"_id": "old"}},
+                {"delete": {"_id": "missing"}},
+                {"index": {}},
+                {"n": 7},
+            ],
+        )
+        self.assertTrue(reply["errors"])
+        self.assertGreaterEqual(reply["took"], 0)
+        items = [(*item.keys(), *item.values()) for item in reply["items"]]
+        self.assertEqual(
+            [(verb, item["status"]) for verb, item in items],
+            [
+                ("index", 201),
+                ("index", 400),
+                ("create", 409),
+                ("update", 200),
+                ("update", 404),
+                ("delete", 200),
+                ("delete", 404),
+                ("index", 201),
+            ],
+        )
+        self.assertEqual(items[1][1]["error"]["type"], "mapper_parsing_exception")
+        self.assertIn("failed to parse field [n] of type [integer]", items[1][1]["error"]["reason"])
+        self.assertEqual(items[2][1]["error"]["type"], "version_conflict_engine_exception")
+        self.assertEqual(items[4][1]["error"]["type"], "document_missing_exception")
+        self.assertEqual(items[6][1]["result"], "not_found")
+        self.assertTrue(items[7][1]["_id"])
+        self.client.indices.refresh(index="i")
+        self.assertEqual(self.client.count(index="i")["count"], 2)
+
+    def test_writes_of_one_document_happen_in_order(self):
+        lines = []
+        for number in range(100):
+            lines += [{"index": {"_id": "1"}}, {"n": number}]
+        reply = self.client.bulk(index="i", body=lines, refresh=True)
+        versions = [item["index"]["_version"] for item in reply["items"]]
+        self.assertEqual(versions, list(range(1, 101)))
+        self.assertEqual(self.client.get(index="i", id="1")["_source"], {"n": 99})
+        self.assertEqual(self.client.count(index="i")["count"], 1)
+
+    def test_old_clients_may_name_a_type(self):
+        lines = [{"index": {"_index": "i", "_type": "_doc", "_id": "1"}}, {"n": 1}]
+        self.assertFalse(self.client.bulk(body=lines)["errors"])
+
+    def test_a_body_may_be_compressed(self):
+        body = gzip.compress(b'{"index":{"_index":"i","_id":"1"}}\n{"n":1}\n')
+        headers = {"Content-Encoding": "gzip", "Content-Type": "application/x-ndjson"}
+        reply = self.raw("POST", "/_bulk", body=body, headers=headers)
+        self.assertFalse(reply["errors"], reply)
+        compressing = self.server.client(http_compress=True)
+        self.addCleanup(compressing.close)
+        lines = []
+        for number in range(200):
+            lines += [{"index": {"_index": "i"}}, {"n": number}]
+        self.assertEqual(len(compressing.bulk(body=lines)["items"]), 200)
+
+    def test_a_body_that_cannot_be_cut_is_refused_whole(self):
+        def check(body, reason):
+            with self.refused(400, reason=reason):
+                self.raw("POST", "/i/_bulk", body=body)
+
+        check('{"index":{}}\n{"n":1}', "must be terminated by a newline")
+        check('{"index":{}}\n{}\n{"insert":{}}\n{}\n', "Malformed action/metadata line [3]")
+        check('[1]\n{}\n', "expected START_OBJECT but found [START_ARRAY]")
+        self.assertFalse(self.client.indices.exists(index="i"))
+        with self.refused(400, "action_request_validation_exception", "index is missing"):
+            self.raw("POST", "/_bulk", body='{"index":{}}\n{}\n')
+
+    def test_a_condition_is_kept_for_each_action(self):
+        first = self.client.index(index="i", id="1", body={"n": 1})
+        here = {"if_seq_no": first["_seq_no"], "if_primary_term": first["_primary_term"]}
+        lines = [
+            {"index": {"_id": "1", **here}},
+            {"n": 2},
+            {"index": {"_id": "1", **here}},
+            {"n": 3},
+        ]
+        items = self.client.bulk(index="i", body=lines)["items"]
+        self.assertEqual([item["index"]["status"] for item in items], [200, 409])

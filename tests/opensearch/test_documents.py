@@ -1,0 +1,147 @@
+"""Documents by id: write, read, change, delete."""
+
+import json
+import urllib.request
+
+from opensearchpy.exceptions import NotFoundError
+
+from .base import ClewTest
+
+
+class Documents(ClewTest):
+    def test_a_document_is_created_replaced_read_and_deleted(self):
+        created = self.client.index(index="books", id="1", body={"title": "Ulysses", "price": 1.50})
+        self.assertEqual(created["result"], "created")
+        self.assertEqual((created["_version"], created["_seq_no"]), (1, 0))
+        self.assertEqual(created["_shards"], {"total": 1, "successful": 1, "failed": 0})
+        updated = self.client.index(index="books", id="1", body={"title": "Dubliners"})
+        self.assertEqual((updated["result"], updated["_version"]), ("updated", 2))
+        found = self.client.get(index="books", id="1")
+        self.assertTrue(found["found"])
+        self.assertEqual(found["_source"], {"title": "Dubliners"})
+        self.assertEqual(found["_version"], 2)
+        self.assertTrue(self.client.exists(index="books", id="1"))
+        self.assertEqual(self.client.get_source(index="books", id="1"), {"title": "Dubliners"})
+        self.assertEqual(self.client.delete(index="books", id="1")["result"], "deleted")
+        self.assertFalse(self.client.exists(index="books", id="1"))
+        with self.refused(404):
+            self.client.delete(index="books", id="1")
+
+    def test_a_missing_document_is_not_found(self):
+        self.client.indices.create(index="books")
+        with self.assertRaises(NotFoundError) as caught:
+            self.client.get(index="books", id="9")
+        self.assertEqual(caught.exception.info, {"_index": "books", "_id": "9", "found": False})
+        with self.refused(404, "resource_not_found_exception"):
+            self.client.get_source(index="books", id="9")
+
+    def test_an_id_is_made_when_none_is_given(self):
+        first = self.client.index(index="books", body={"n": 1})
+        second = self.client.index(index="books", body={"n": 2})
+        self.assertNotEqual(first["_id"], second["_id"])
+        self.assertEqual(self.client.get(index="books", id=second["_id"])["_source"], {"n": 2})
+
+    def test_ids_may_hold_any_character(self):
+        for identity in ["a b", "a/b", "ü+%", "_bulk", "..", "1#2?3"]:
+            self.client.index(index="books", id=identity, body={"id": identity})
+            self.assertEqual(
+                self.client.get(index="books", id=identity)["_source"], {"id": identity}
+            )
+
+    def test_create_refuses_an_existing_document(self):
+        self.client.create(index="books", id="1", body={"n": 1})
+        with self.refused(409, "version_conflict_engine_exception", "document already exists"):
+            self.client.create(index="books", id="1", body={"n": 2})
+        with self.refused(409, "version_conflict_engine_exception"):
+            self.client.index(index="books", id="1", body={"n": 2}, op_type="create")
+        self.assertEqual(self.client.get(index="books", id="1")["_source"], {"n": 1})
+
+    def test_a_condition_must_hold(self):
+        first = self.client.index(index="books", id="1", body={"n": 1})
+        here = {"if_seq_no": first["_seq_no"], "if_primary_term": first["_primary_term"]}
+        self.client.index(index="books", id="1", body={"n": 2}, **here)
+        with self.refused(409, "version_conflict_engine_exception"):
+            self.client.index(index="books", id="1", body={"n": 3}, **here)
+        with self.refused(409, "version_conflict_engine_exception"):
+            self.client.delete(index="books", id="1", **here)
+
+    def test_an_update_merges_upserts_and_sees_when_nothing_changes(self):
+        self.client.index(index="books", id="0", body={})
+        with self.refused(404, "document_missing_exception"):
+            self.client.update(index="books", id="1", body={"doc": {"n": 1}})
+        upsert = {"doc": {"n": 1}, "upsert": {"n": 0, "a": {"x": 1}}}
+        self.assertEqual(
+            self.client.update(index="books", id="1", body=upsert)["result"], "created"
+        )
+        merged = self.client.update(
+            index="books", id="1", body={"doc": {"a": {"y": 2}}}, _source=True
+        )
+        self.assertEqual(merged["result"], "updated")
+        self.assertEqual(merged["get"]["_source"], {"n": 0, "a": {"x": 1, "y": 2}})
+        noop = self.client.update(index="books", id="1", body={"doc": {"n": 0}})
+        self.assertEqual((noop["result"], noop["_version"]), ("noop", merged["_version"]))
+        forced = self.client.update(
+            index="books", id="1", body={"doc": {"n": 0}, "detect_noop": False}
+        )
+        self.assertEqual(forced["result"], "updated")
+        made = self.client.update(
+            index="books", id="2", body={"doc": {"n": 5}, "doc_as_upsert": True}
+        )
+        self.assertEqual(made["result"], "created")
+        with self.refused(400, "illegal_argument_exception", "script"):
+            self.client.update(index="books", id="1", body={"script": "ctx._source.n++"})
+
+    def test_a_source_is_filtered_and_otherwise_returned_byte_by_byte(self):
+        source = '{"price": 1.10, "big": 12345678901234567890123, "o": {"a": 1, "b": 2}}'
+        self.client.indices.create(index="books", body={"mappings": {"dynamic": False}})
+        self.raw("PUT", "/books/_doc/1", body=source)
+        found = self.client.get(index="books", id="1", _source_includes="o.*", _source_excludes="o.b")
+        self.assertEqual(found["_source"], {"o": {"a": 1}})
+        self.assertNotIn("_source", self.client.get(index="books", id="1", _source=False))
+        with urllib.request.urlopen(self.server.url + "/books/_source/1") as reply:
+            self.assertEqual(reply.read().decode(), source)
+
+    def test_several_documents_are_read_at_once(self):
+        self.index_all("books", {"1": {"n": 1, "m": 1}, "2": {"n": 2}})
+        docs = self.client.mget(index="books", body={"ids": ["1", "9", "2"]})["docs"]
+        self.assertEqual([doc["found"] for doc in docs], [True, False, True])
+        docs = self.client.mget(
+            body={
+                "docs": [
+                    {"_index": "books", "_id": "1", "_source": ["m"]},
+                    {"_index": "none", "_id": "1"},
+                ]
+            }
+        )["docs"]
+        self.assertEqual(docs[0]["_source"], {"m": 1})
+        self.assertEqual(docs[1]["error"]["type"], "index_not_found_exception")
+
+    def test_routing_decides_where_a_document_is(self):
+        body = {"settings": {"number_of_shards": 8}}
+        self.client.indices.create(index="books", body=body)
+        self.client.index(index="books", id="1", body={"n": 1}, routing="r", refresh=True)
+        self.assertEqual(self.client.get(index="books", id="1", routing="r")["_routing"], "r")
+        hit = self.client.search(index="books")["hits"]["hits"][0]
+        self.assertEqual((hit["_id"], hit["_routing"]), ("1", "r"))
+
+    def test_a_read_waits_for_the_position_of_a_write(self):
+        settings = {"settings": {"refresh_interval": "-1"}}
+        self.client.indices.create(index="books", body=settings)
+        request = urllib.request.Request(
+            self.server.url + "/books/_doc/1",
+            data=b'{"n": 1}',
+            method="PUT",
+            headers={"Content-Type": "application/json"},
+        )
+        with urllib.request.urlopen(request) as reply:
+            glsn = int(reply.headers["X-Clew-Glsn"])
+        self.assertGreater(glsn, 0)
+        url = f"{self.server.url}/books/_search?after_glsn={glsn}"
+        with urllib.request.urlopen(url) as reply:
+            self.assertEqual(json.load(reply)["hits"]["total"]["value"], 1)
+
+    def test_refresh_makes_a_write_visible_before_its_answer(self):
+        for identity, refresh in enumerate(["true", "wait_for"]):
+            self.client.index(index="books", id=str(identity), body={"n": 1}, refresh=refresh)
+            found = self.client.search(index="books")["hits"]["total"]["value"]
+            self.assertEqual(found, identity + 1)

@@ -1,0 +1,146 @@
+"""Indexes: create, show, change, delete; their settings and mappings."""
+
+from .base import ClewTest
+
+MSMARCO = {
+    "mappings": {
+        "properties": {
+            "docid": {"type": "keyword"},
+            "domain": {"type": "keyword"},
+            "emb": {
+                "type": "knn_vector",
+                "dimension": 1024,
+                "method": {
+                    "engine": "faiss",
+                    "space_type": "l2",
+                    "name": "hnsw",
+                    "parameters": {"ef_construction": 128, "m": 8},
+                },
+            },
+            "url": {"type": "text"},
+        }
+    },
+    "settings": {
+        "index": {
+            "replication": {"type": "DOCUMENT"},
+            "refresh_interval": "0s",
+            "number_of_shards": "18",
+            "translog": {
+                "flush_threshold_size": "1gb",
+                "sync_interval": "30s",
+                "durability": "async",
+            },
+            "knn.algo_param": {"ef_search": "64"},
+            "provided_name": "msmarco",
+            "knn": "true",
+            "number_of_replicas": "0",
+        }
+    },
+}
+
+
+class IndexAdmin(ClewTest):
+    def test_an_index_is_created_shown_and_deleted(self):
+        reply = self.client.indices.create(index="one")
+        self.assertEqual(
+            reply, {"acknowledged": True, "shards_acknowledged": True, "index": "one"}
+        )
+        self.assertTrue(self.client.indices.exists(index="one"))
+        shown = self.client.indices.get(index="one")["one"]
+        self.assertEqual(shown["settings"]["index"]["number_of_shards"], "1")
+        self.assertEqual(shown["settings"]["index"]["provided_name"], "one")
+        with self.refused(400, "resource_already_exists_exception"):
+            self.client.indices.create(index="one")
+        self.client.indices.create(index="only")
+        self.client.indices.create(index="two")
+        self.client.indices.delete(index="on*")
+        self.assertEqual(list(self.client.indices.get(index="*")), ["two"])
+        self.assertFalse(self.client.indices.exists(index="one"))
+        with self.refused(404, "index_not_found_exception", "no such index [one]"):
+            self.client.indices.delete(index="one")
+
+    def test_names_follow_the_rules(self):
+        for name in ["Upper", "_under", "-dash", "a b", "a,b", "a#b"]:
+            with self.refused(400, "invalid_index_name_exception"):
+                self.client.indices.create(index=name)
+
+    def test_a_vector_workload_is_created_as_it_is(self):
+        self.client.indices.create(index="msmarco", body=MSMARCO)
+        settings = self.client.indices.get_settings(index="msmarco")["msmarco"]["settings"]["index"]
+        self.assertEqual(settings["number_of_shards"], "18")
+        self.assertEqual(settings["knn.algo_param"]["ef_search"], "64")
+        self.assertEqual(settings["translog"]["durability"], "async")
+        self.assertEqual(settings["replication"]["type"], "DOCUMENT")
+        shown = self.client.indices.get_mapping(index="msmarco")["msmarco"]["mappings"]
+        self.assertEqual(shown["properties"]["emb"]["dimension"], 1024)
+        self.assertEqual(
+            shown["properties"]["emb"]["method"], MSMARCO["mappings"]["properties"]["emb"]["method"]
+        )
+        documents = {
+            str(number): {
+                "docid": f"d{number}",
+                "domain": "example.org",
+                "url": f"https://example.org/page/{number}",
+                "emb": [float(number == at) for at in range(1024)],
+            }
+            for number in range(40)
+        }
+        self.index_all("msmarco", documents)
+        query = {"knn": {"emb": {"vector": documents["7"]["emb"], "k": 3}}}
+        reply = self.client.search(index="msmarco", body={"size": 3, "query": query})
+        self.assertEqual(reply["_shards"]["total"], 18)
+        self.assertEqual(reply["hits"]["hits"][0]["_id"], "7")
+        self.assertEqual(reply["hits"]["hits"][0]["_source"]["emb"], documents["7"]["emb"])
+
+    def test_settings_are_flat_or_nested_and_changed_later(self):
+        body = {"settings": {"index.number_of_shards": 2, "refresh_interval": "5s", "my.own": "x"}}
+        self.client.indices.create(index="i", body=body)
+        self.client.indices.put_settings(index="i", body={"index": {"refresh_interval": "-1"}})
+        settings = self.client.indices.get_settings(index="i", flat_settings=True)["i"]["settings"]
+        self.assertEqual(settings["index.refresh_interval"], "-1")
+        self.assertEqual(settings["index.my.own"], "x")
+        with self.refused(400, "illegal_argument_exception", "number_of_shards"):
+            self.client.indices.put_settings(index="i", body={"number_of_shards": 3})
+        with self.refused(400, "illegal_argument_exception", "must be >= 1"):
+            self.client.indices.create(index="j", body={"settings": {"number_of_shards": 0}})
+        with self.refused(400, reason="unknown key [setings] for create index"):
+            self.client.indices.create(index="j", body={"setings": {}})
+
+    def test_a_mapping_grows_and_never_changes_a_type(self):
+        body = {"mappings": {"properties": {"a": {"type": "long"}}}}
+        self.client.indices.create(index="i", body=body)
+        more = {"properties": {"b": {"type": "text", "fields": {"raw": {"type": "keyword"}}}}}
+        self.client.indices.put_mapping(index="i", body=more)
+        shown = self.client.indices.get_mapping(index="i")["i"]["mappings"]["properties"]
+        self.assertEqual(shown["b"]["fields"]["raw"]["type"], "keyword")
+        with self.refused(400, "illegal_argument_exception", "cannot be changed from type"):
+            self.client.indices.put_mapping(index="i", body={"properties": {"a": {"type": "text"}}})
+        self.client.index(index="i", id="1", body={"c": 1.5, "d": {"e": "x"}})
+        shown = self.client.indices.get_mapping(index="i")["i"]["mappings"]["properties"]
+        self.assertEqual(shown["c"]["type"], "float")
+        self.assertEqual(shown["d"]["properties"]["e"]["type"], "text")
+        with self.refused(400, "mapper_parsing_exception"):
+            wrong = {"mappings": {"properties": {"a": {"type": "nonsense"}}}}
+            self.client.indices.create(index="j", body=wrong)
+
+    def test_what_is_written_survives_a_clean_restart(self):
+        self.client.indices.create(index="i", body={"settings": {"number_of_shards": 3}})
+        self.index_all("i", {str(n): {"n": n} for n in range(50)})
+        self.server.stop()
+        self.server.start()
+        type(self).client = self.server.client()
+        self.assertEqual(self.client.count(index="i")["count"], 50)
+        self.assertEqual(self.client.get(index="i", id="7")["_source"], {"n": 7})
+
+    def test_a_forced_merge_leaves_one_segment_and_can_be_a_task(self):
+        for number in range(5):
+            self.client.index(index="i", id=str(number), body={"n": number}, refresh=True)
+        self.client.indices.forcemerge(index="i", max_num_segments=1)
+        stats = self.client.indices.stats(index="i")["indices"]["i"]["primaries"]
+        self.assertEqual(stats["segments"]["count"], 1)
+        self.assertEqual(stats["indexing"]["index_total"], 5)
+        self.assertEqual(stats["docs"]["count"], 5)
+        task = self.client.indices.forcemerge(index="i", wait_for_completion="false")["task"]
+        self.assertIn("completed", self.client.tasks.get(task_id=task))
+        with self.refused(404, "resource_not_found_exception"):
+            self.client.tasks.get(task_id="nobody:1")
