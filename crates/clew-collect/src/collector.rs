@@ -15,7 +15,9 @@ use crate::document::Encoder;
 use crate::error::CollectError;
 use crate::event::Batch;
 use crate::fingerprint::{HEAD_BYTES_MAX, Head, Start};
-use crate::input::{Fill, Fleet, FleetOptions, Now, Pass, Patience, Source, Watcher, Woken};
+use crate::input::{
+    Fill, Fleet, FleetOptions, Now, Pass, Patience, SkipReason, Source, Watcher, Woken,
+};
 use crate::options::{CollectOptions, Mode};
 use crate::parse::Times;
 use crate::progress::{CollectReport, Counters, FileReport, Progress, Skipped};
@@ -77,6 +79,18 @@ struct Collector<'a> {
     /// Indexes of the tails with events in the batch.
     in_batch: Vec<usize>,
     saved_at: Duration,
+    /// How long the last save took: a large registry is not written all the time.
+    save_took: Duration,
+    looked_at: Duration,
+}
+
+/// Why reading ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reading {
+    /// There is nothing more.
+    Done,
+    /// It went on for so long that new files may have come.
+    Interrupted,
 }
 
 impl<'a> Collector<'a> {
@@ -117,6 +131,8 @@ impl<'a> Collector<'a> {
         Ok(Collector {
             options,
             saved_at: world.clock.monotonic(),
+            save_took: Duration::ZERO,
+            looked_at: world.clock.monotonic(),
             world,
             sink,
             fleet,
@@ -135,7 +151,8 @@ impl<'a> Collector<'a> {
         self.read_everything()?;
         // Rotations that were going on at the first look are over, or have to be taken as they are.
         self.look(Patience::Decide);
-        self.read_everything()
+        self.read_everything()?;
+        Ok(())
     }
 
     fn follow(&mut self) -> Result<(), CollectError> {
@@ -148,9 +165,9 @@ impl<'a> Collector<'a> {
                 self.look(Patience::Wait);
             }
             let restarted = self.fleet.restarted;
-            self.read_everything()?;
+            let reading = self.read_everything()?;
             self.save_if_due()?;
-            if self.fleet.restarted > restarted {
+            if self.fleet.restarted > restarted || reading == Reading::Interrupted {
                 // What a rotation cut off here it may have copied elsewhere.
                 self.look(Patience::Wait);
                 continue;
@@ -182,6 +199,7 @@ impl<'a> Collector<'a> {
         assert!(self.in_batch.is_empty());
         let now = self.now();
         self.fleet.look(&mut self.registry, now, patience);
+        self.looked_at = now.monotonic;
         self.tell_progress();
     }
 
@@ -193,8 +211,9 @@ impl<'a> Collector<'a> {
         self.world.progress.report(&self.counters);
     }
 
-    /// Reads all files as far as they go, a batch from each in turn, and delivers it all.
-    fn read_everything(&mut self) -> Result<(), CollectError> {
+    /// Reads all files as far as they go, a batch from each in turn, and delivers it all. When
+    /// following, a long reading is interrupted: rotations go on meanwhile.
+    fn read_everything(&mut self) -> Result<Reading, CollectError> {
         let mut more = true;
         while more {
             more = false;
@@ -202,12 +221,19 @@ impl<'a> Collector<'a> {
                 if self.world.stop.is_stopped() {
                     return Err(CollectError::Sink(SinkError::Stopped));
                 }
-                if self.fleet.tails[index].dirty {
-                    more |= self.read_one(index)?;
+                if !self.fleet.tails[index].dirty || !self.read_one(index)? {
+                    continue;
+                }
+                more = true;
+                let since = self.world.clock.monotonic().saturating_sub(self.looked_at);
+                if self.options.mode == Mode::Follow && since >= LOOK_EVERY {
+                    self.deliver()?;
+                    return Ok(Reading::Interrupted);
                 }
             }
         }
-        self.deliver()
+        self.deliver()?;
+        Ok(Reading::Done)
     }
 
     /// Reads one file until the batch is full; returns whether there may be more.
@@ -222,12 +248,19 @@ impl<'a> Collector<'a> {
             choice: self.options.parse,
             take_unfinished: self.options.mode == Mode::Once,
         };
+        let many_open = self.fleet.has_many_open();
         let tail = &mut self.fleet.tails[index];
-        let before = tail.read;
+        let (before, was_open) = (tail.read, tail.source.is_some());
         let pass = tail.fill(&mut fill);
         if tail.read != before {
             self.in_batch.push(index);
         }
+        // A decompressor holds memory, and there are more files than handles.
+        let is_drained = matches!(pass, Ok(Pass::Drained));
+        if (tail.gzip && is_drained) || (!tail.gzip && !was_open && many_open) {
+            tail.source = None;
+        }
+        tail.failure = pass.as_ref().err().map(ToString::to_string);
         match pass {
             Ok(Pass::BatchFull) => {
                 self.deliver()?;
@@ -235,10 +268,6 @@ impl<'a> Collector<'a> {
             }
             Ok(Pass::Drained) => {
                 tail.dirty = false;
-                if tail.gzip {
-                    // Its decompressor is not needed again.
-                    tail.source = None;
-                }
                 Ok(false)
             }
             Ok(Pass::Truncated) => {
@@ -311,10 +340,18 @@ impl<'a> Collector<'a> {
     }
 
     fn save_if_due(&mut self) -> Result<(), CollectError> {
+        // At most a tenth of the time goes into saving, unless that is what was asked for.
+        let interval = self.options.registry_interval;
+        let pause = if interval.is_zero() {
+            interval
+        } else {
+            interval.max(self.save_took * 10)
+        };
         let now = self.world.clock.monotonic();
-        if now.saturating_sub(self.saved_at) >= self.options.registry_interval {
+        if now.saturating_sub(self.saved_at) >= pause {
             self.registry.save()?;
-            self.saved_at = now;
+            self.saved_at = self.world.clock.monotonic();
+            self.save_took = self.saved_at.saturating_sub(now);
         }
         Ok(())
     }
@@ -335,15 +372,28 @@ impl<'a> Collector<'a> {
             .collect();
         files.sort_by(|a, b| a.path.cmp(&b.path));
         files.truncate(REPORT_FILES_MAX);
-        let skipped = self.fleet.skipped.iter().take(REPORT_FILES_MAX);
-        let skipped = skipped.map(|(path, reason)| Skipped {
-            path: path.clone(),
-            reason: reason.clone(),
-        });
+        let left_alone = self
+            .fleet
+            .skipped
+            .iter()
+            .map(|(path, reason)| (path, reason.clone()));
+        let failed =
+            self.fleet.tails.iter().filter_map(|tail| {
+                Some((&tail.path, SkipReason::Unreadable(tail.failure.clone()?)))
+            });
+        let mut skipped: Vec<Skipped> = left_alone
+            .chain(failed)
+            .map(|(path, reason)| Skipped {
+                path: path.clone(),
+                reason,
+            })
+            .collect();
+        skipped.sort_by(|a, b| a.path.cmp(&b.path));
+        skipped.truncate(REPORT_FILES_MAX);
         CollectReport {
             counters: self.counters,
             files,
-            skipped: skipped.collect(),
+            skipped,
         }
     }
 }

@@ -144,3 +144,44 @@ fn the_report_says_what_was_skipped_and_why() {
     assert_eq!(report.files[0].path, place.log("good.log"));
     assert_eq!(report.files[0].parser, "plain");
 }
+
+#[test]
+fn more_files_than_may_be_open_are_all_read() {
+    let place = Place::new();
+    let mut memory = Memory::default();
+    for round in 0..2 {
+        for n in 0..600 {
+            place.append(&format!("{n:03}.log"), text(&lines(n * 10 + round * 5, 5)));
+        }
+        let mut options = place.options("");
+        options.registry_interval = std::time::Duration::from_secs(1);
+        support::collect(&options, &mut memory, &clew_collect::StopToken::new()).unwrap();
+    }
+    assert_eq!(sorted(memory.messages), lines(0, 6_000));
+    assert_eq!(memory.repeated, 0);
+}
+
+#[test]
+fn a_compressed_file_that_is_broken_off_is_read_as_far_as_it_goes_and_reported() {
+    let place = Place::new();
+    let all = lines(0, 60_000);
+    place.append("a.log", text(&all));
+    place.gzip("a.log", "a.log.1.gz");
+    let whole = std::fs::read(place.log("a.log.1.gz")).unwrap();
+    std::fs::write(place.log("a.log.1.gz"), &whole[..whole.len() / 2]).unwrap();
+    let mut options = place.options("");
+    options.batch_lines_max = 1_000;
+    let stop = clew_collect::StopToken::new();
+    let mut memory = Memory::default();
+    let report = support::collect(&options, &mut memory, &stop).unwrap();
+    assert!(memory.messages.len() > 10_000 && memory.messages.len() < 50_000);
+    assert!(matches!(
+        report.skipped[0].reason,
+        SkipReason::Unreadable(_)
+    ));
+    // When the rest arrives, reading goes on where it broke off.
+    std::fs::write(place.log("a.log.1.gz"), &whole).unwrap();
+    let report = support::collect(&options, &mut memory, &stop).unwrap();
+    assert_eq!((memory.messages == all, memory.repeated), (true, 0));
+    assert!(report.skipped.is_empty());
+}

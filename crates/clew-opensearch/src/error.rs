@@ -54,7 +54,8 @@ enum Chain {
 #[derive(Clone, Debug)]
 pub(crate) struct ApiError {
     status: StatusCode,
-    shape: Shape,
+    /// Boxed, because every result of this crate has room for an error.
+    shape: Box<Shape>,
 }
 
 #[derive(Clone, Debug)]
@@ -69,7 +70,7 @@ enum Shape {
 
 impl ApiError {
     pub(crate) fn new(status: StatusCode, cause: Cause) -> Self {
-        ApiError { status, shape: Shape::Structured { cause, root: None } }
+        Self::shaped(status, Shape::Structured { cause, root: None })
     }
 
     pub(crate) fn illegal_argument(reason: impl Into<String>) -> Self {
@@ -96,7 +97,7 @@ impl ApiError {
 
     pub(crate) fn no_handler(uri: &str, method: &str) -> Self {
         let text = format!("no handler found for uri [{uri}] and method [{method}]");
-        ApiError { status: StatusCode::BAD_REQUEST, shape: Shape::BareText(text) }
+        Self::shaped(StatusCode::BAD_REQUEST, Shape::BareText(text))
     }
 
     pub(crate) fn wrong_method(uri: &str, method: &str, allowed: &[&str]) -> Self {
@@ -104,14 +105,15 @@ impl ApiError {
         let text = format!(
             "Incorrect HTTP method for uri [{uri}] and method [{method}], allowed: [{allow}]"
         );
-        ApiError {
-            status: StatusCode::METHOD_NOT_ALLOWED,
-            shape: Shape::Text { text, allow: Some(allow) },
-        }
+        Self::shaped(StatusCode::METHOD_NOT_ALLOWED, Shape::Text { text, allow: Some(allow) })
     }
 
     pub(crate) fn text(status: StatusCode, text: String) -> Self {
-        ApiError { status, shape: Shape::Text { text, allow: None } }
+        Self::shaped(status, Shape::Text { text, allow: None })
+    }
+
+    fn shaped(status: StatusCode, shape: Shape) -> Self {
+        ApiError { status, shape: Box::new(shape) }
     }
 
     /// A thread of ours panicked; the panic itself is in the log.
@@ -131,7 +133,7 @@ impl ApiError {
 
     /// Whether the error has this type.
     pub(crate) fn is_kind(&self, kind: &str) -> bool {
-        matches!(&self.shape, Shape::Structured { cause, .. } if cause.kind == kind)
+        matches!(&*self.shape, Shape::Structured { cause, .. } if cause.kind == kind)
     }
 
     /// Adds the shard that refused a write.
@@ -142,7 +144,7 @@ impl ApiError {
     /// Wraps the error as the failure of every shard of a search, as OpenSearch does for errors
     /// that it finds only when the shards have the request.
     pub(crate) fn all_shards_failed(self, index: &str, node: &str) -> Self {
-        let Shape::Structured { cause: inner, .. } = &self.shape else { return self };
+        let Shape::Structured { cause: inner, .. } = &*self.shape else { return self };
         let mut reason = JsonWriter::with_capacity(256);
         reason.begin_object();
         inner.write_members(&mut reason, Chain::Whole);
@@ -158,7 +160,7 @@ impl ApiError {
             cause = cause.caused_by(inner.clone().caused_by(inner.clone()));
         }
         let root = Some(inner.clone());
-        ApiError { status: self.status, shape: Shape::Structured { cause, root } }
+        Self::shaped(self.status, Shape::Structured { cause, root })
     }
 
     pub(crate) fn status(&self) -> StatusCode {
@@ -167,7 +169,7 @@ impl ApiError {
 
     /// The value of the `Allow` header.
     pub(crate) fn allow(&self) -> Option<&str> {
-        match &self.shape {
+        match &*self.shape {
             Shape::Text { allow, .. } => allow.as_deref(),
             Shape::Structured { .. } | Shape::BareText(_) => None,
         }
@@ -178,7 +180,7 @@ impl ApiError {
         let mut json = JsonWriter::with_capacity(512);
         json.begin_object();
         self.write_error(&mut json);
-        if !matches!(self.shape, Shape::BareText(_)) {
+        if !matches!(*self.shape, Shape::BareText(_)) {
             json.unsigned_field("status", u64::from(self.status.as_u16()));
         }
         json.end_object();
@@ -188,7 +190,7 @@ impl ApiError {
     /// Writes `"error": ...` with root causes, as in a whole answer or an `_msearch` item.
     pub(crate) fn write_error(&self, json: &mut JsonWriter) {
         json.key("error");
-        match &self.shape {
+        match &*self.shape {
             Shape::Structured { cause, root } => {
                 json.begin_object().key("root_cause").begin_array().begin_object();
                 root.as_ref().unwrap_or(cause).write_members(json, Chain::TopOnly);
@@ -205,7 +207,7 @@ impl ApiError {
     /// Writes `"error": ...` without root causes, as in an item of a bulk.
     pub(crate) fn write_item_error(&self, json: &mut JsonWriter) {
         json.key("error");
-        match &self.shape {
+        match &*self.shape {
             Shape::Structured { cause, .. } => {
                 json.begin_object();
                 cause.write_members(json, Chain::Whole);
@@ -217,11 +219,12 @@ impl ApiError {
         }
     }
 
-    fn map_cause(mut self, change: impl FnOnce(Cause) -> Cause) -> Self {
-        if let Shape::Structured { cause, root } = self.shape {
-            self.shape = Shape::Structured { cause: change(cause), root };
-        }
-        self
+    fn map_cause(self, change: impl FnOnce(Cause) -> Cause) -> Self {
+        let shape = match *self.shape {
+            Shape::Structured { cause, root } => Shape::Structured { cause: change(cause), root },
+            text @ (Shape::Text { .. } | Shape::BareText(_)) => text,
+        };
+        Self::shaped(self.status, shape)
     }
 }
 

@@ -25,7 +25,7 @@ pub(crate) fn filter(value: Value, patterns: &[&str]) -> Value {
 fn below<'a>(patterns: &[&'a [&'a str]], name: &str) -> Option<Vec<&'a [&'a str]>> {
     let mut rest = Vec::new();
     for pattern in patterns {
-        let Some((head, tail)) = pattern.split_first() else { return None };
+        let (head, tail) = pattern.split_first()?;
         if *head == "**" {
             rest.push(*pattern);
             if let Some((next, after)) = tail.split_first()

@@ -159,7 +159,7 @@ async fn health(State(shared): State<Shared>) -> Response {
     let body = serde_json::json!({
         "status": word, "version": env!("CARGO_PKG_VERSION"), "glsn": {"last": last, "durable": durable}
     });
-    (status, axum::Json(body)).into_response()
+    (status, [("content-type", "application/json")], body.to_string()).into_response()
 }
 
 async fn metrics_page(State(shared): State<Shared>) -> Response {

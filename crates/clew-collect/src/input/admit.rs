@@ -181,6 +181,8 @@ impl Fleet {
         };
         let gzip = opened.source.is_gzip();
         self.by_file.insert(entry.file, self.tails.len());
+        let keep_open = !gzip && !self.has_many_open();
+        self.open += usize::from(keep_open);
         self.tails.push(Tail {
             slot,
             file: entry.file,
@@ -188,7 +190,7 @@ impl Fleet {
             stat: opened.candidate.stat,
             gzip,
             // A decompressor holds memory: it is made again when the file's turn comes.
-            source: if gzip { None } else { Some(opened.source) },
+            source: keep_open.then_some(opened.source),
             origin: Origin::new(&entry.first_path, entry.key),
             parser,
             read: entry.position,
@@ -197,6 +199,7 @@ impl Fleet {
             dirty: true,
             gone_since: None,
             closing: false,
+            failure: None,
         });
         self.found += 1;
     }

@@ -57,6 +57,8 @@ pub(crate) struct Fleet {
     /// Files that were opened and refused, as they were then.
     pub(super) refused: HashMap<PathBuf, (Stat, SkipReason)>,
     pub(crate) folders: BTreeSet<PathBuf>,
+    /// Open files, as of the last look.
+    pub(super) open: usize,
     /// Files ever read.
     pub(crate) found: u64,
     /// Files that began again.
@@ -72,6 +74,7 @@ impl Fleet {
             skipped: BTreeMap::new(),
             refused: HashMap::new(),
             folders: BTreeSet::new(),
+            open: 0,
             found: 0,
             restarted: 0,
         }
@@ -234,6 +237,16 @@ impl Fleet {
         for tail in idle.into_iter().take(excess) {
             tail.source = None;
         }
+        self.open = self
+            .tails
+            .iter()
+            .filter(|tail| tail.source.is_some())
+            .count();
+    }
+
+    /// Whether files that are opened for reading now have to be closed again.
+    pub(crate) fn has_many_open(&self) -> bool {
+        self.open >= OPEN_FILES_MAX
     }
 
     /// Marks the files at these paths as possibly longer; returns whether a look is needed,

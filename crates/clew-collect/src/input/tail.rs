@@ -67,6 +67,8 @@ pub(crate) struct Tail {
     pub(crate) dirty: bool,
     /// Since when no path leads to it.
     pub(crate) gone_since: Option<Duration>,
+    /// Why the last reading ended early, if it did.
+    pub(crate) failure: Option<String>,
     /// Nothing more will come; what is unfinished is taken as it is.
     pub(crate) closing: bool,
 }

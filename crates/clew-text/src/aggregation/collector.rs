@@ -140,14 +140,16 @@ impl Intermediate {
     /// Adds what another shard counted for the same request.
     ///
     /// # Errors
-    /// [`AggError::Invalid`] when the shards' mappings give a field types that do not mix.
+    /// [`AggError::Invalid`] when the shards' mappings give a field types that do not mix;
+    /// [`AggError::TooLarge`] when all shards together hold more than one may.
     pub fn merge(&mut self, other: Intermediate) -> Result<(), AggError> {
         let plans = Arc::make_mut(&mut self.plans);
         adopt_kinds(plans, &other.plans)?;
         for (mine, theirs) in self.partials.iter_mut().zip(other.partials) {
             mine.merge(theirs, None);
         }
-        Ok(())
+        let bytes = self.partials.iter().map(Partial::size_bytes).sum();
+        Account::new(self.limits).settle(bytes)
     }
 
     /// The results, in the order of the request.

@@ -42,7 +42,9 @@ pub(crate) fn dates(
         return Ok(rows);
     };
     let rounding = Rounding::prepare(plan.interval, &plan.zone, plan.offset_ms, min..=max);
-    let round = |instant| rounding.round(instant, &mut 0);
+    // Given ends are rounded as if there was no offset, and then moved by it.
+    let plain = Rounding::prepare(plan.interval, &plan.zone, 0, min..=max);
+    let round = |instant| plain.round(instant, &mut 0).saturating_add(plan.offset_ms);
     let span = Ends {
         min: extended.min.map(round),
         max: extended.max.map(round),

@@ -30,7 +30,7 @@ mod spec;
 mod zone;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use collector::{AggCollector, AggContext, Intermediate};
 pub use error::{AggError, AggErrorKind};

@@ -340,6 +340,7 @@ fn plan_date_histogram(
         Ok(Some(ends))
     };
     let (extended, hard) = (ends(&spec.extended_bounds)?, ends(&spec.hard_bounds)?);
+    check_inside(&extended, &hard)?;
     let plan = DatePlan {
         interval: spec.interval,
         offset_ms: spec.offset_ms,
@@ -371,12 +372,14 @@ fn plan_histogram(spec: &HistogramSpec, subs: &[Plan]) -> Result<NumberPlan, Agg
         check_ends(&ends)?;
         Ok(Some(ends))
     };
+    let (extended, hard) = (ends(&spec.extended_bounds)?, ends(&spec.hard_bounds)?);
+    check_inside(&extended, &hard)?;
     Ok(NumberPlan {
         interval: spec.interval,
         offset: spec.offset,
         min_doc_count: spec.min_doc_count,
-        extended: ends(&spec.extended_bounds)?,
-        hard: ends(&spec.hard_bounds)?,
+        extended,
+        hard,
         order: plan_order(&spec.order, subs)?,
         keyed: spec.keyed,
     })
@@ -389,6 +392,24 @@ fn check_ends<T: PartialOrd + std::fmt::Display>(ends: &Ends<T>) -> Result<(), A
         ))),
         _ => Ok(()),
     }
+}
+
+/// Buckets that are to be shown must not be ones that are to be left out.
+fn check_inside<T: PartialOrd>(
+    extended: &Option<Ends<T>>,
+    hard: &Option<Ends<T>>,
+) -> Result<(), AggError> {
+    let (Some(extended), Some(hard)) = (extended, hard) else {
+        return Ok(());
+    };
+    let below = matches!((&extended.min, &hard.min), (Some(inner), Some(outer)) if inner < outer);
+    let above = matches!((&extended.max, &hard.max), (Some(inner), Some(outer)) if inner > outer);
+    if below || above {
+        return Err(AggError::invalid(
+            "Extended bounds have to be inside hard bounds",
+        ));
+    }
+    Ok(())
 }
 
 fn plan_range(spec: &RangeSpec, context: &AggContext<'_>) -> Result<(ValuePlan, Op), AggError> {

@@ -149,7 +149,6 @@ fn result_of(
             range_result(node, range, buckets, parent, budget)
         }
         (Op::Missing, Partial::Buckets(buckets)) => {
-            budget.take()?;
             let number = node.numbers(parent).first().copied();
             Ok(AggResult::Missing {
                 doc_count: number.map_or(0, |number| buckets.counts[number as usize]),

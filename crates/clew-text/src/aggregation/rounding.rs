@@ -66,6 +66,43 @@ pub(crate) struct Arithmetic {
     pub(crate) base_ms: i64,
 }
 
+/// All interval starts of a range, where there are few enough of them. Intervals of a calendar are
+/// nearly equally long, so a division guesses the place and a comparison or two correct it.
+#[derive(Clone, Debug)]
+pub(crate) struct Starts {
+    starts: Vec<i64>,
+    mean_ms: i64,
+}
+
+/// Above this many intervals a list costs more to make than it saves.
+const STARTS_MAX: usize = 4_096;
+
+impl Starts {
+    /// The place of the interval that holds an instant of the range.
+    #[inline]
+    pub(crate) fn place_of(&self, instant_ms: i64) -> usize {
+        let guess = instant_ms.saturating_sub(self.starts[0]) / self.mean_ms;
+        let last = self.starts.len() - 1;
+        let mut place = usize::try_from(guess).unwrap_or(0).min(last);
+        while place > 0 && self.starts[place] > instant_ms {
+            place -= 1;
+        }
+        while place < last && self.starts[place + 1] <= instant_ms {
+            place += 1;
+        }
+        place
+    }
+
+    /// Where the interval at a place begins.
+    pub(crate) fn start_of(&self, place: usize) -> i64 {
+        self.starts[place]
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.starts.len()
+    }
+}
+
 impl Arithmetic {
     /// The number of the interval that holds an instant.
     #[inline]
@@ -151,6 +188,34 @@ impl Rounding {
             step_ms,
             base_ms: align_ms + self.shift_ms - piece.offset_ms,
         })
+    }
+
+    /// The starts of all intervals that meet a range; `None` when they are too many, or when a
+    /// repeated day makes time go back to an earlier interval.
+    pub(crate) fn starts(&self, range: std::ops::RangeInclusive<i64>) -> Option<Starts> {
+        let round = |instant| self.round(instant, &mut 0);
+        let goes_back = |piece: &Piece| {
+            let change = piece.start_ms.saturating_add(self.shift_ms);
+            round(change) < round(change - 1)
+        };
+        if self.pieces.len() > STARTS_MAX || self.pieces.iter().skip(1).any(goes_back) {
+            return None;
+        }
+        let mut starts = vec![round(*range.start())];
+        loop {
+            let last = starts[starts.len() - 1];
+            let next = self.next(last);
+            if next > *range.end() || next <= last {
+                let span = last.saturating_sub(starts[0]);
+                let steps = i64::try_from(starts.len() - 1).unwrap_or(1).max(1);
+                let mean_ms = (span / steps).max(1);
+                return Some(Starts { starts, mean_ms });
+            }
+            if starts.len() == STARTS_MAX {
+                return None;
+            }
+            starts.push(next);
+        }
     }
 
     fn piece_of(&self, instant: i64, hint: &mut usize) -> usize {
@@ -263,12 +328,14 @@ fn pieces(zone: &TimeZone, low: i64, high: i64) -> Vec<Piece> {
     pieces
 }
 
+/// Beyond what a timestamp can hold, clocks are taken to stay as they are at its end.
 fn clamp_to_timestamp(ms: i64) -> Timestamp {
-    let ms = ms.clamp(
-        Timestamp::MIN.as_millisecond() + 1,
-        Timestamp::MAX.as_millisecond(),
+    let second = ms.div_euclid(1_000);
+    let second = second.clamp(
+        Timestamp::MIN.as_second() + 1,
+        Timestamp::MAX.as_second() - 1,
     );
-    Timestamp::from_millisecond(ms).expect("the value was clamped to what a timestamp can hold")
+    Timestamp::from_second(second).expect("the value was clamped to what a timestamp can hold")
 }
 
 fn floor_to_unit(local: i64, unit: CalendarUnit) -> i64 {

@@ -151,7 +151,10 @@ fn half_characters_are_replaced_in_text_and_source() {
     let source = r#"{"k":"\ud83d\ude00\ud83d-\ude00"}"#;
     let document = parse(&mapping, source);
     assert_eq!(document.fields[0].1, text("😀\u{fffd}-\u{fffd}"));
-    assert_eq!(document.source, br#"{"k":"\ud83d\ude00\ufffd-\ufffd"}"#.as_slice());
+    assert_eq!(
+        document.source,
+        br#"{"k":"\ud83d\ude00\ufffd-\ufffd"}"#.as_slice()
+    );
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::aggregation::key::{Key, KeyTable};
 use crate::aggregation::limits::Account;
 use crate::aggregation::partial::{Buckets, Partial};
 use crate::aggregation::plan::{DatePlan, Ends, NumberPlan, Plan};
-use crate::aggregation::rounding::{Arithmetic, Rounding};
+use crate::aggregation::rounding::{Arithmetic, Rounding, Starts};
 
 /// What both histograms share: how buckets are numbered and counted.
 struct Steps {
@@ -142,14 +142,45 @@ impl Collect for NumberHistogram {
     }
 }
 
-/// Buckets of time. Where all intervals are equally long they are numbered; elsewhere a bucket is
-/// known by the instant it begins.
+/// Buckets of time.
 pub(crate) struct DateHistogram {
     steps: Steps,
-    rounding: Rounding,
-    arithmetic: Option<Arithmetic>,
+    numbering: Numbering,
     hard: Option<Ends<i64>>,
-    hint: usize,
+}
+
+/// How an instant finds its bucket, cheapest first.
+enum Numbering {
+    /// All intervals are equally long.
+    Arithmetic(Arithmetic),
+    /// The starts of all intervals are listed; a bucket is known by its place.
+    Listed(Starts),
+    /// A bucket is known by the instant it begins.
+    Rounded { rounding: Rounding, hint: usize },
+}
+
+impl Numbering {
+    fn of(rounding: Rounding, range: Option<(i64, i64)>) -> Self {
+        if let Some(by) = rounding.arithmetic() {
+            return Numbering::Arithmetic(by);
+        }
+        let listed = range.and_then(|(min, max)| rounding.starts(min..=max));
+        listed.map_or(Numbering::Rounded { rounding, hint: 0 }, Numbering::Listed)
+    }
+
+    /// Where bucket numbers lie, if they are close together.
+    fn span(&self, range: Option<(i64, i64)>) -> Option<(u64, u64)> {
+        let (min, max) = range?;
+        match self {
+            Numbering::Arithmetic(by) => Some((by.step_of(min).to_u64(), by.step_of(max).to_u64())),
+            Numbering::Listed(starts) => Some((0_i64.to_u64(), place(starts.len() - 1).to_u64())),
+            Numbering::Rounded { .. } => None,
+        }
+    }
+}
+
+fn place(index: usize) -> i64 {
+    i64::try_from(index).expect("lists of starts are short")
 }
 
 impl DateHistogram {
@@ -165,49 +196,52 @@ impl DateHistogram {
             .map(|(min, max)| (column.instant(min), column.instant(max)));
         let (min, max) = range.unwrap_or((0, 0));
         let rounding = Rounding::prepare(dates.interval, &dates.zone, dates.offset_ms, min..=max);
-        let arithmetic = rounding.arithmetic();
-        let steps = match (range, arithmetic) {
-            (Some((min, max)), Some(by)) => {
-                Some((by.step_of(min).to_u64(), by.step_of(max).to_u64()))
-            }
-            _ => None,
-        };
+        let numbering = Numbering::of(rounding, range);
         Ok(DateHistogram {
             steps: Steps {
                 column,
                 rows: Rows::default(),
-                slots: Slots::for_range(steps, level),
+                slots: Slots::for_range(numbering.span(range), level),
                 counts: Vec::new(),
                 subs: Subs::open(reader, plan)?,
             },
-            rounding,
-            arithmetic,
+            numbering,
             hard: dates.hard,
-            hint: 0,
         })
     }
 }
 
 impl Collect for DateHistogram {
     fn collect(&mut self, block: Block<'_>, account: &mut Account) -> Result<(), AggError> {
-        let hard = self.hard;
-        if let Some(by) = self.arithmetic {
-            return self.steps.collect(block, account, |column, raw| {
+        let within = |start: i64| self.hard.is_none_or(|hard| hard.holds(start));
+        match &mut self.numbering {
+            Numbering::Arithmetic(by) => self.steps.collect(block, account, |column, raw| {
                 let step = by.step_of(column.instant(raw));
-                let within = hard.is_none_or(|hard| hard.holds(by.start_of(step)));
-                within.then_some(step)
-            });
+                within(by.start_of(step)).then_some(step)
+            }),
+            Numbering::Listed(starts) => self.steps.collect(block, account, |column, raw| {
+                let at = starts.place_of(column.instant(raw));
+                within(starts.start_of(at)).then_some(place(at))
+            }),
+            Numbering::Rounded { rounding, hint } => {
+                self.steps.collect(block, account, |column, raw| {
+                    let start = rounding.round(column.instant(raw), hint);
+                    within(start).then_some(start)
+                })
+            }
         }
-        let (rounding, hint) = (&self.rounding, &mut self.hint);
-        self.steps.collect(block, account, |column, raw| {
-            let start = rounding.round(column.instant(raw), hint);
-            hard.is_none_or(|hard| hard.holds(start)).then_some(start)
-        })
     }
 
     fn finish(self: Box<Self>) -> Result<Partial, AggError> {
-        let arithmetic = self.arithmetic;
-        self.steps
-            .finish(|step| Key::I64(arithmetic.map_or(step, |by| by.start_of(step))))
+        let numbering = self.numbering;
+        self.steps.finish(|step| {
+            Key::I64(match &numbering {
+                Numbering::Arithmetic(by) => by.start_of(step),
+                Numbering::Listed(starts) => {
+                    starts.start_of(usize::try_from(step).expect("places are not negative"))
+                }
+                Numbering::Rounded { .. } => step,
+            })
+        })
     }
 }

@@ -1,1 +1,176 @@
 //! Bounds and refusals.
+
+use std::num::NonZeroI64;
+
+use super::*;
+
+fn refusal(spec: AggSpec) -> AggError {
+    let shards = vec![vec![vec![Doc::default()]]];
+    try_run(&shards, &[named("x", spec, Vec::new())]).unwrap_err()
+}
+
+#[test]
+fn text_fields_are_refused_with_a_hint() {
+    let error = refusal(AggSpec::Terms(TermsSpec::of("body")));
+    assert_eq!(error.kind(), AggErrorKind::Invalid);
+    let text = error.to_string();
+    assert!(
+        text.starts_with("Text fields are not optimised for operations"),
+        "{text}"
+    );
+    assert!(text.contains("[body]"), "{text}");
+}
+
+#[test]
+fn unfit_types_are_refused() {
+    let error = refusal(AggSpec::Avg(Source::field("tag")));
+    assert_eq!(
+        error.to_string(),
+        "Field [tag] of type [keyword] is not supported for aggregation [avg]"
+    );
+    let error = refusal(AggSpec::Histogram(HistogramSpec::of("ip", 1.0)));
+    assert_eq!(
+        error.to_string(),
+        "Field [ip] of type [ip] is not supported for aggregation [histogram]"
+    );
+}
+
+#[test]
+fn unknown_order_paths_are_refused() {
+    let spec = TermsSpec {
+        order: vec![OrderBy {
+            key: OrderKey::Metric("nothing".to_string()),
+            direction: Direction::Ascending,
+        }],
+        ..TermsSpec::of("tag")
+    };
+    let text = refusal(AggSpec::Terms(spec)).to_string();
+    assert!(
+        text.starts_with("Invalid aggregation order path [nothing]"),
+        "{text}"
+    );
+}
+
+#[test]
+fn metrics_take_no_sub_aggregations() {
+    let sub = named("y", AggSpec::Max(Source::field("code")), Vec::new());
+    let agg = named("x", AggSpec::Max(Source::field("code")), vec![sub]);
+    let error = try_run(&vec![vec![vec![Doc::default()]]], &[agg]).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "Aggregator [x] cannot accept sub-aggregations"
+    );
+}
+
+#[test]
+fn gaps_beyond_the_bucket_limit_are_refused() {
+    let doc = |time: &str| Doc {
+        times: vec![ms(time)],
+        ..Doc::default()
+    };
+    let shards = vec![vec![vec![
+        doc("1990-01-01T00:00:00Z"),
+        doc("2026-01-01T00:00:00Z"),
+    ]]];
+    let interval = DateInterval::Fixed {
+        step_ms: NonZeroI64::new(1_000).unwrap(),
+    };
+    let spec = AggSpec::DateHistogram(DateHistogramSpec::of("at", interval));
+    let error = try_run(&shards, &[named("d", spec, Vec::new())]).unwrap_err();
+    assert_eq!(error.kind(), AggErrorKind::TooManyBuckets);
+    let text = error.to_string();
+    assert!(text.contains("[65535] but was [65536]"), "{text}");
+    let spec = AggSpec::Histogram(HistogramSpec {
+        extended_bounds: Some(Bounds {
+            min: Some(Scalar::Float(0.0)),
+            max: Some(Scalar::Float(1e18)),
+        }),
+        ..HistogramSpec::of("price", 0.001)
+    });
+    let error = refusal(spec);
+    assert_eq!(error.kind(), AggErrorKind::TooManyBuckets);
+}
+
+#[test]
+fn the_bucket_limit_counts_nested_buckets_too() {
+    let docs: Vec<Doc> = (0..40)
+        .map(|code| Doc {
+            codes: vec![code],
+            prices: vec![0.0, 1.0],
+            ..Doc::default()
+        })
+        .collect();
+    let inner = named(
+        "i",
+        AggSpec::Histogram(HistogramSpec::of("price", 1.0)),
+        Vec::new(),
+    );
+    let spec = TermsSpec {
+        size: 40,
+        ..TermsSpec::of("code")
+    };
+    let request = [named("o", AggSpec::Terms(spec), vec![inner])];
+    let limits = |buckets_max| AggLimits {
+        buckets_max,
+        ..AggLimits::default()
+    };
+    let shards = vec![vec![docs]];
+    assert!(try_run_within(&shards, &request, limits(120)).is_ok());
+    let error = try_run_within(&shards, &request, limits(119)).unwrap_err();
+    assert_eq!(error.kind(), AggErrorKind::TooManyBuckets);
+}
+
+#[test]
+fn memory_is_bounded_per_collector() {
+    let docs: Vec<Doc> = (0..20_000)
+        .map(|code| Doc {
+            codes: vec![code * 1_000_003],
+            ..Doc::default()
+        })
+        .collect();
+    let request = [named(
+        "t",
+        AggSpec::Terms(TermsSpec::of("code")),
+        Vec::new(),
+    )];
+    let limits = |memory_bytes_max| AggLimits {
+        memory_bytes_max,
+        ..AggLimits::default()
+    };
+    let shards = vec![vec![docs]];
+    assert!(try_run_within(&shards, &request, limits(8 << 20)).is_ok());
+    let error = try_run_within(&shards, &request, limits(100_000)).unwrap_err();
+    assert_eq!(error.kind(), AggErrorKind::TooLarge);
+}
+
+#[test]
+fn an_index_without_the_field_adds_nothing_to_one_with_it() {
+    let with = mapping();
+    let without = Mapping::new();
+    let request = [named("t", AggSpec::Terms(TermsSpec::of("tag")), Vec::new())];
+    let context = |mapping| AggContext {
+        mapping,
+        now_ms: 0,
+        limits: AggLimits::default(),
+    };
+    let doc = Doc {
+        tags: vec!["a"],
+        ..Doc::default()
+    };
+    let index = build_segment(&with, [&doc]);
+    let searcher = index.reader().unwrap().searcher();
+    let mut collector = AggCollector::new(&request, context(&with)).unwrap();
+    collector.segment(0, searcher.segment_reader(0)).unwrap();
+    collector.collect(&[0]).unwrap();
+    let mut all = AggCollector::new(&request, context(&without))
+        .unwrap()
+        .finish()
+        .unwrap();
+    all.merge(collector.finish().unwrap()).unwrap();
+    let results = all.into_result().unwrap();
+    let AggResult::Terms(terms) = &results[0].result else {
+        panic!("not terms");
+    };
+    assert_eq!(terms.kind, TermsKind::Text);
+    assert_eq!(terms.buckets.len(), 1);
+}

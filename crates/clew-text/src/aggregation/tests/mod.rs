@@ -3,7 +3,7 @@
 
 mod cases;
 mod limits;
-mod model;
+pub(in crate::aggregation) mod model;
 mod property;
 mod speed;
 
@@ -152,7 +152,7 @@ pub(super) fn named(name: &str, spec: AggSpec, subs: Vec<NamedAgg>) -> NamedAgg 
 }
 
 /// Milliseconds of a date.
-pub(super) fn ms(text: &str) -> i64 {
+pub(in crate::aggregation) fn ms(text: &str) -> i64 {
     crate::document::DateFormat::default()
         .parse_value(text)
         .unwrap()

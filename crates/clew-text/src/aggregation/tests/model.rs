@@ -329,7 +329,11 @@ fn date_histogram(spec: &DateHistogramSpec, specs: &[NamedAgg], held: &Held<'_>)
 }
 
 /// Rounds down by the calendar, for zones whose clocks change by whole hours.
-pub(super) fn round(ms: i64, interval: DateInterval, zone: &jiff::tz::TimeZone) -> i64 {
+pub(in crate::aggregation) fn round(
+    ms: i64,
+    interval: DateInterval,
+    zone: &jiff::tz::TimeZone,
+) -> i64 {
     let at: Zoned = Timestamp::from_millisecond(ms)
         .unwrap()
         .to_zoned(zone.clone());

@@ -176,7 +176,8 @@ fn bucket(subs: Vec<NamedAgg>) -> impl Strategy<Value = NamedAgg> {
 /// Up to three levels of buckets, metrics at each.
 fn request() -> impl Strategy<Value = Vec<NamedAgg>> {
     let innermost = metric().prop_flat_map(|metric| bucket(vec![metric]));
-    let middle = (innermost, metric()).prop_flat_map(|(inner, metric)| bucket(vec![metric, inner]))
+    let middle = (innermost, metric())
+        .prop_flat_map(|(inner, metric)| bucket(vec![metric, inner]))
         .boxed();
     let outer = (middle.clone(), metric()).prop_flat_map(|(inner, metric)| {
         bucket(vec![inner]).prop_map(move |outer| vec![metric.clone(), outer])

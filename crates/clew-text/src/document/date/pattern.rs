@@ -31,6 +31,9 @@ const DAYS: [&str; 7] = [
     "Sunday",
 ];
 
+/// Optional sections inside each other; more have no use, and each is a call on the stack.
+const NESTING_MAX: usize = 16;
+
 /// A pattern that can read and write.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Pattern(Vec<Item>);
@@ -96,7 +99,7 @@ impl Pattern {
             return Err("No date pattern provided".to_string());
         }
         let characters: Vec<char> = pattern.chars().collect();
-        // Each open bracket holds the items before it; deep nesting has no use.
+        // Each open bracket holds the items before it.
         let mut open: Vec<Vec<Item>> = Vec::new();
         let mut items = Vec::new();
         let mut at = 0;
@@ -111,6 +114,9 @@ impl Pattern {
                     push_literal(&mut items, &text);
                     at += length;
                     continue;
+                }
+                '[' if open.len() >= NESTING_MAX => {
+                    return Err("Too many optional sections inside each other".to_string());
                 }
                 '[' => {
                     open.push(std::mem::take(&mut items));

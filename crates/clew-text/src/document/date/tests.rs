@@ -107,6 +107,7 @@ fn formats_that_mean_nothing_are_refused() {
         let refused = matches!(DateFormat::parse(format), Err(DateError::Format { .. }));
         assert!(refused, "{format}");
     }
+    assert!(DateFormat::parse(&"[".repeat(100_000)).is_err());
 }
 
 #[test]

@@ -70,7 +70,7 @@ impl Compiler<'_> {
     }
 
     pub(super) fn terms(
-        &mut self,
+        &self,
         path: &str,
         values: &[Value],
         score: f32,

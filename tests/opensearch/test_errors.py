@@ -1,0 +1,121 @@
+"""What a wrong request is told. No request may take the server down."""
+
+import json
+
+from .base import ClewTest
+
+VECTOR = {
+    "mappings": {
+        "properties": {
+            "v": {
+                "type": "knn_vector",
+                "dimension": 3,
+                "method": {"name": "hnsw", "engine": "faiss", "space_type": "l2"},
+            },
+            "n": {"type": "long"},
+        }
+    }
+}
+
+
+class Errors(ClewTest):
+    env = {"CLEW_HTTP__BODY_BYTES_MAX": "1000000"}
+
+    def setUp(self):
+        super().setUp()
+        self.client.indices.create(index="i", body=VECTOR)
+
+    def tearDown(self):
+        self.assertTrue(self.client.ping())
+
+    def test_malformed_json(self):
+        with self.refused(400, "mapper_parsing_exception"):
+            self.raw("PUT", "/i/_doc/1", body='{"n": 1')
+        with self.refused(400):
+            self.raw("POST", "/i/_search", body='{"query": {"match_all": }}')
+        with self.refused(400):
+            self.raw("POST", "/i/_search", body="[" * 100_000)
+
+    def test_a_vector_of_the_wrong_dimension(self):
+        with self.refused(400, "mapper_parsing_exception"):
+            self.client.index(index="i", id="1", body={"v": [1, 2]})
+        with self.refused(400, "search_phase_execution_exception"):
+            query = {"knn": {"v": {"vector": [1, 2], "k": 1}}}
+            self.client.search(index="i", body={"query": query})
+
+    def test_a_vector_that_is_not_finite(self):
+        for bad in ["NaN", "Infinity", "-Infinity", "1e999", "1e39"]:
+            with self.refused(400, "mapper_parsing_exception"):
+                self.raw("PUT", "/i/_doc/1", body=f'{{"v": [1, {bad}, 2]}}')
+        self.client.indices.refresh(index="i")
+        self.assertEqual(self.client.count(index="i")["count"], 0)
+
+    def test_a_document_that_breaks_the_mapping_inside_a_bulk(self):
+        lines = ['{"index":{"_id":"1"}}', '{"n":1}', '{"index":{"_id":"2"}}', '{"n":{"x":1}}']
+        lines += ['{"index":{"_id":"3"}}', '{"n":', '{"index":{"_id":"4"}}', '{"n":4}']
+        reply = self.raw("POST", "/i/_bulk", body="\n".join(lines) + "\n")
+        self.assertEqual([item["index"]["status"] for item in reply["items"]], [201, 400, 400, 201])
+        self.client.indices.refresh(index="i")
+        self.assertEqual(self.client.count(index="i")["count"], 2)
+
+    def test_an_index_that_does_not_exist(self):
+        with self.refused(404, "index_not_found_exception", "no such index [none]") as caught:
+            self.client.search(index="none")
+        error = caught.exception.info["error"]
+        self.assertEqual((error["index"], error["resource.id"]), ("none", "none"))
+        with self.refused(404, "index_not_found_exception"):
+            self.client.get(index="none", id="1")
+        found = self.client.search(index="none,i", ignore_unavailable=True)
+        self.assertEqual(found["hits"]["total"]["value"], 0)
+
+    def test_a_body_over_the_limit(self):
+        document = json.dumps({"text": "x" * 1_000_000})
+        with self.refused(413, "content_too_long_exception"):
+            self.raw("PUT", "/i/_doc/1", body=document)
+
+    def test_a_negative_size(self):
+        with self.refused(
+            400, "illegal_argument_exception", "[size] parameter cannot be negative, found [-1]"
+        ):
+            self.client.search(index="i", body={"size": -1})
+
+    def test_a_page_beyond_the_window(self):
+        with self.refused(400, "search_phase_execution_exception") as caught:
+            self.client.search(index="i", body={"from": 9_999, "size": 2})
+        cause = caught.exception.info["error"]["root_cause"][0]
+        self.assertEqual(cause["type"], "illegal_argument_exception")
+        self.assertIn("Result window is too large", cause["reason"])
+        self.assertIn("[10000] but was [10001]", cause["reason"])
+
+    def test_names_that_nobody_knows(self):
+        with self.refused(400, "parsing_exception", "Unknown key for a START_OBJECT in [qery]."):
+            self.client.search(index="i", body={"qery": {}})
+        with self.refused(400, "parsing_exception", "unknown query [mtch]"):
+            self.client.search(index="i", body={"query": {"mtch": {"a": "b"}}})
+        with self.refused(400, reason="contains unrecognized parameter: [sise]"):
+            self.raw("GET", "/i/_search", params={"sise": 1})
+        with self.refused(400, reason="no handler found for uri [/i/a/b/c] and method [GET]"):
+            self.raw("GET", "/i/a/b/c")
+        with self.refused(405, reason="Incorrect HTTP method for uri [/i/_search] and method [PUT]"):
+            self.raw("PUT", "/i/_search", body="{}")
+        with self.refused(406, reason="Content-Type header [text/plain] is not supported"):
+            self.raw("PUT", "/i/_doc/1", body="{}", headers={"Content-Type": "text/plain"})
+
+    def test_what_is_not_supported_says_so(self):
+        with self.refused(400, "illegal_argument_exception", "[highlight] is not supported"):
+            self.client.search(index="i", body={"highlight": {"fields": {"n": {}}}})
+        with self.refused(400, "illegal_argument_exception", "explain"):
+            self.client.search(index="i", body={"explain": True})
+
+    def test_a_query_nested_too_deeply(self):
+        query = {"match_all": {}}
+        for _ in range(60):
+            query = {"bool": {"must": [query]}}
+        with self.refused(400):
+            self.client.search(index="i", body={"query": query})
+
+    def test_a_strict_mapping_refuses_new_fields(self):
+        body = {"mappings": {"dynamic": "strict", "properties": {"a": {"type": "long"}}}}
+        self.client.indices.create(index="s", body=body)
+        with self.refused(400, "strict_dynamic_mapping_exception"):
+            self.client.index(index="s", body={"b": 1})
