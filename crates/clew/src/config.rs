@@ -1,5 +1,6 @@
-//! The configuration: one YAML file, then `CLEW_SECTION__KEY` variables, then flags. Unknown keys
-//! are errors that name the nearest key.
+//! The configuration: one YAML file, then `CLEW_SECTION__KEY` variables (and `CLEW_DATA`), then
+//! flags. Unknown keys are errors that name the nearest key. Other `CLEW_` variables belong to
+//! scripts around the server and are left alone.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -126,7 +127,8 @@ impl Config {
             tree = read.unwrap_or(tree);
         }
         for (name, value) in variables {
-            if let Some(path) = name.strip_prefix(PREFIX) {
+            let path = name.strip_prefix(PREFIX);
+            if let Some(path) = path.filter(|path| path.contains("__") || *path == "DATA") {
                 set(&mut tree, &path.to_lowercase(), &value)
                     .with_context(|| format!("in the variable {name}"))?;
             }
@@ -194,7 +196,7 @@ mod tests {
     #[test]
     fn variables_win_over_the_file_and_the_file_over_defaults() {
         let yaml = "data: /x\nhttp:\n  body_bytes_max: 5\n  address: 127.0.0.1:1\n";
-        let config = load(yaml, &[("CLEW_HTTP__BODY_BYTES_MAX", "7"), ("OTHER", "1")]).unwrap();
+        let config = load(yaml, &[("CLEW_HTTP__BODY_BYTES_MAX", "7"), ("CLEW_BIN", "1")]).unwrap();
         assert_eq!(config.data, PathBuf::from("/x"));
         assert_eq!(config.http.body_bytes_max, 7);
         assert_eq!(config.http.address.port(), 1);
