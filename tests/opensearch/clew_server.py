@@ -39,12 +39,14 @@ class ClewServer:
         binary = os.environ.get("CLEW_BIN")
         if not binary:
             raise RuntimeError("CLEW_BIN must name the clew binary")
+        # Variables that begin so are configuration, and the caller's is not ours.
+        outside = {k: v for k, v in os.environ.items() if not k.startswith("CLEW_")}
         self.log = open(self.data.with_suffix(".log"), "ab")
         self.process = subprocess.Popen(
             [binary, "serve", "--data", str(self.data), "--http", "127.0.0.1:0"],
             stdout=subprocess.PIPE,
             stderr=self.log,
-            env={**os.environ, **self.env},
+            env={**outside, **self.env},
         )
         listening = queue.Queue()
         threading.Thread(target=self._read_output, args=(listening,), daemon=True).start()

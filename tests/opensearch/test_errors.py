@@ -1,6 +1,8 @@
 """What a wrong request is told. No request may take the server down."""
 
 import json
+import urllib.error
+import urllib.request
 
 from .base import ClewTest
 
@@ -98,8 +100,20 @@ class Errors(ClewTest):
             self.raw("GET", "/i/a/b/c")
         with self.refused(405, reason="Incorrect HTTP method for uri [/i/_search] and method [PUT]"):
             self.raw("PUT", "/i/_search", body="{}")
-        with self.refused(406, reason="Content-Type header [text/plain] is not supported"):
-            self.raw("PUT", "/i/_doc/1", body="{}", headers={"Content-Type": "text/plain"})
+
+    def test_a_body_that_is_not_called_json(self):
+        # What a web page of another origin may send without asking first.
+        request = urllib.request.Request(
+            self.server.url + "/i/_doc/1",
+            data=b'{"n": 1}',
+            method="POST",
+            headers={"Content-Type": "text/plain"},
+        )
+        with self.assertRaises(urllib.error.HTTPError) as caught:
+            urllib.request.urlopen(request)
+        with caught.exception as error:
+            self.assertEqual(error.code, 406)
+            self.assertIn(b"Content-Type header [text/plain] is not supported", error.read())
 
     def test_what_is_not_supported_says_so(self):
         with self.refused(400, "illegal_argument_exception", "[highlight] is not supported"):

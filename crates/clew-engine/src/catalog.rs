@@ -47,9 +47,17 @@ impl IndexRecord {
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum CatalogOperation {
     CreateIndex(IndexRecord),
-    DeleteIndex { uuid: String },
-    PutMapping { uuid: String, mapping: serde_json::Value },
-    PutSettings { uuid: String, settings: IndexSettings },
+    DeleteIndex {
+        uuid: String,
+    },
+    PutMapping {
+        uuid: String,
+        mapping: serde_json::Value,
+    },
+    PutSettings {
+        uuid: String,
+        settings: IndexSettings,
+    },
 }
 
 /// All indexes, by unique id.
@@ -87,7 +95,9 @@ impl Catalog {
     pub(crate) fn apply(&mut self, operation: CatalogOperation, at: Glsn) {
         match operation {
             CatalogOperation::CreateIndex(record) => {
-                self.next_stream = self.next_stream.max(record.first_stream + record.settings.shards);
+                self.next_stream = self
+                    .next_stream
+                    .max(record.first_stream + record.settings.shards);
                 self.indices.insert(record.uuid.clone(), record);
             }
             CatalogOperation::DeleteIndex { uuid } => {
@@ -113,8 +123,13 @@ impl Catalog {
             return Ok(Catalog::default());
         }
         let bytes = disk.read(path).map_err(io_error("read", path))?;
-        let corrupt = |reason: String| EngineError::Corrupt { path: path.to_path_buf(), reason };
-        let (crc, json) = bytes.split_first_chunk::<9>().ok_or_else(|| corrupt("too short".into()))?;
+        let corrupt = |reason: String| EngineError::Corrupt {
+            path: path.to_path_buf(),
+            reason,
+        };
+        let (crc, json) = bytes
+            .split_first_chunk::<9>()
+            .ok_or_else(|| corrupt("too short".into()))?;
         if format!("{:08x}\n", crc32c::crc32c(json)).as_bytes() != crc {
             return Err(corrupt("its checksum does not match".into()));
         }
@@ -131,6 +146,7 @@ impl Catalog {
         let json = serde_json::to_vec(self).expect("a catalog has only plain fields");
         let mut bytes = format!("{:08x}\n", crc32c::crc32c(&json)).into_bytes();
         bytes.extend_from_slice(&json);
-        disk.write_atomic(path, &bytes).map_err(io_error("write", path))
+        disk.write_atomic(path, &bytes)
+            .map_err(io_error("write", path))
     }
 }

@@ -134,8 +134,9 @@ impl Engine {
         clock: Arc<dyn Clock>,
     ) -> Result<Engine, EngineError> {
         let data = &options.data;
-        disk.create_dir_all_durable(data).map_err(io_error("create", data))?;
-        let log = Log::open(disk.clone(), &data.join("log"), options.log.clone())?;
+        disk.create_dir_all_durable(data)
+            .map_err(io_error("create", data))?;
+        let log = Log::open(disk.clone(), &data.join("log"), options.log)?;
         let pool = SearchPool::new(options.search_threads, options.search_queue_max)?;
         let inner = Arc::new(Inner {
             catalog: Mutex::new(Catalog::load(&*disk, &data.join("catalog.json"))?),
@@ -151,8 +152,14 @@ impl Engine {
         });
         recovery::recover(&inner)?;
         let tasks = maintenance::start(&inner)?;
-        let owner = Owner { inner: inner.clone(), tasks: Mutex::new(tasks) };
-        Ok(Engine { inner, _owner: Arc::new(owner) })
+        let owner = Owner {
+            inner: inner.clone(),
+            tasks: Mutex::new(tasks),
+        };
+        Ok(Engine {
+            inner,
+            _owner: Arc::new(owner),
+        })
     }
 
     /// Flushes everything, stops the threads and closes the log. Later calls do nothing.
@@ -208,23 +215,34 @@ impl Engine {
     ) -> Result<Vec<Arc<Index>>, EngineError> {
         let indices = self.inner.indices.read();
         let mut found: BTreeMap<&str, &Arc<Index>> = BTreeMap::new();
-        let expression = if expression.is_empty() { "*" } else { expression };
+        let expression = if expression.is_empty() {
+            "*"
+        } else {
+            expression
+        };
         for part in expression.split(',').map(str::trim) {
             let pattern = if part == "_all" { "*" } else { part };
             if let (Some(pattern), false) = (pattern.strip_prefix('-'), found.is_empty()) {
                 found.retain(|name, _| !matches(pattern, name));
             } else if pattern.contains('*') {
                 found.extend(
-                    indices.values().filter(|i| matches(pattern, &i.name)).map(|i| (&*i.name, i)),
+                    indices
+                        .values()
+                        .filter(|i| matches(pattern, &i.name))
+                        .map(|i| (&*i.name, i)),
                 );
             } else if let Some(index) = indices.get(pattern) {
                 found.insert(&index.name, index);
             } else if !options.ignore_unavailable {
-                return Err(EngineError::IndexNotFound { index: part.to_string() });
+                return Err(EngineError::IndexNotFound {
+                    index: part.to_string(),
+                });
             }
         }
         if found.is_empty() && !options.allow_no_indices {
-            return Err(EngineError::IndexNotFound { index: expression.to_string() });
+            return Err(EngineError::IndexNotFound {
+                index: expression.to_string(),
+            });
         }
         Ok(found.into_values().cloned().collect())
     }
@@ -235,7 +253,9 @@ impl Engine {
     /// When the mapping is malformed or would change a field's type.
     pub fn put_mapping(&self, name: &str, body: &serde_json::Value) -> Result<Glsn, EngineError> {
         let index = self.inner.index(name)?;
-        let glsn = self.inner.change_mapping(&index, |mapping| Ok(mapping.merge_opensearch(body)?))?;
+        let glsn = self
+            .inner
+            .change_mapping(&index, |mapping| Ok(mapping.merge_opensearch(body)?))?;
         self.inner.log.wait(glsn, Durability::Sync)?;
         Ok(glsn)
     }
@@ -253,7 +273,10 @@ impl Engine {
             return Err(EngineError::InvalidSetting { reason });
         }
         let uuid = index.uuid.clone();
-        let operation = CatalogOperation::PutSettings { uuid, settings: settings.clone() };
+        let operation = CatalogOperation::PutSettings {
+            uuid,
+            settings: settings.clone(),
+        };
         let glsn = self.inner.append_catalog(operation)?;
         index.settings.store(Arc::new(settings));
         self.inner.signal.wake();
@@ -313,7 +336,9 @@ impl Engine {
                 }
             }
         };
-        tokio::time::timeout(timeout, wait).await.map_err(|_| EngineError::Timeout { glsn })
+        tokio::time::timeout(timeout, wait)
+            .await
+            .map_err(|_| EngineError::Timeout { glsn })
     }
 
     /// Figures of the node.
@@ -328,10 +353,15 @@ impl Engine {
     }
 }
 
+/// Goes through all of them, whatever they say.
 pub(crate) fn first_error(
     results: impl Iterator<Item = Result<(), EngineError>>,
 ) -> Result<(), EngineError> {
-    results.fold(Ok(()), |first, result| first.and(result))
+    let mut first = Ok(());
+    for result in results {
+        first = first.and(result);
+    }
+    first
 }
 
 fn check_settings(settings: &IndexSettings) -> Result<(), EngineError> {
@@ -344,7 +374,9 @@ fn check_settings(settings: &IndexSettings) -> Result<(), EngineError> {
         "Failed to parse value [0] for setting [index.max_result_window] must be >= 1".to_string()
     } else if settings.ef_search < 2 {
         let ef = settings.ef_search;
-        format!("Failed to parse value [{ef}] for setting [index.knn.algo_param.ef_search] must be >= 2")
+        format!(
+            "Failed to parse value [{ef}] for setting [index.knn.algo_param.ef_search] must be >= 2"
+        )
     } else {
         return Ok(());
     };
@@ -354,7 +386,9 @@ fn check_settings(settings: &IndexSettings) -> Result<(), EngineError> {
 impl Inner {
     pub(crate) fn index(&self, name: &str) -> Result<Arc<Index>, EngineError> {
         let found = self.indices.read().get(name).cloned();
-        found.ok_or_else(|| EngineError::IndexNotFound { index: name.to_string() })
+        found.ok_or_else(|| EngineError::IndexNotFound {
+            index: name.to_string(),
+        })
     }
 
     pub(crate) fn create_index(
@@ -391,7 +425,12 @@ impl Inner {
         let shard = |number: u32| {
             let dir = self.index_dir(&record.uuid).join(number.to_string());
             let stream = record.stream(number);
-            let place = ShardPlace { index: record.name.clone(), number, stream, dir };
+            let place = ShardPlace {
+                index: record.name.clone(),
+                number,
+                stream,
+                dir,
+            };
             let context = ShardContext {
                 disk: self.disk.clone(),
                 clock: self.clock.clone(),
@@ -407,7 +446,9 @@ impl Inner {
             settings: ArcSwap::from_pointee(record.settings.clone()),
             mapping: ArcSwap::new(mapping.clone()),
             changing: Mutex::new(()),
-            shards: (0..record.settings.shards).map(shard).collect::<Result<_, _>>()?,
+            shards: (0..record.settings.shards)
+                .map(shard)
+                .collect::<Result<_, _>>()?,
         })
     }
 
@@ -418,8 +459,12 @@ impl Inner {
     fn delete_index(&self, name: &str) -> Result<Glsn, EngineError> {
         let mut indices = self.indices.write();
         let index = indices.get(name).cloned();
-        let index = index.ok_or_else(|| EngineError::IndexNotFound { index: name.to_string() })?;
-        let operation = CatalogOperation::DeleteIndex { uuid: index.uuid.clone() };
+        let index = index.ok_or_else(|| EngineError::IndexNotFound {
+            index: name.to_string(),
+        })?;
+        let operation = CatalogOperation::DeleteIndex {
+            uuid: index.uuid.clone(),
+        };
         let glsn = self.append_catalog(operation)?;
         // Only a durable deletion may take the files: after a crash the index might come back.
         self.log.wait(glsn, Durability::Sync)?;
@@ -439,7 +484,10 @@ impl Inner {
     fn append_catalog(&self, operation: CatalogOperation) -> Result<Glsn, EngineError> {
         let payload = serde_json::to_vec(&operation).expect("operations have only plain fields");
         let mut catalog = self.catalog.lock();
-        let entry = NewEntry { stream: StreamId::new(CATALOG_STREAM), parts: &[&payload] };
+        let entry = NewEntry {
+            stream: StreamId::new(CATALOG_STREAM),
+            parts: &[&payload],
+        };
         let glsn = self.log.append(&[entry], Durability::Sync)?.first;
         catalog.apply(operation, glsn);
         Ok(glsn)
@@ -455,7 +503,10 @@ impl Inner {
         let mut mapping = (*index.mapping()).clone();
         change(&mut mapping)?;
         let uuid = index.uuid.clone();
-        let operation = CatalogOperation::PutMapping { uuid, mapping: mapping.encode() };
+        let operation = CatalogOperation::PutMapping {
+            uuid,
+            mapping: mapping.encode(),
+        };
         let glsn = self.append_catalog(operation)?;
         index.mapping.store(Arc::new(mapping));
         Ok(glsn)
@@ -467,7 +518,8 @@ impl Inner {
         index: &Index,
         fields: Vec<NewField>,
     ) -> Result<(), EngineError> {
-        self.change_mapping(index, |mapping| Ok(mapping.add(fields)?)).map(|_| ())
+        self.change_mapping(index, |mapping| Ok(mapping.add(fields)?))
+            .map(|_| ())
     }
 
     /// Flushes every shard and saves the catalog, then trims the log.
@@ -484,7 +536,10 @@ impl Inner {
         let indices: Vec<Arc<Index>> = self.indices.read().values().cloned().collect();
         // Read before the checkpoints: what is appended meanwhile lies behind it.
         let end = self.log.last();
-        let pending = indices.iter().flat_map(|i| &i.shards).filter_map(|s| s.checkpoint());
+        let pending = indices
+            .iter()
+            .flat_map(|i| &i.shards)
+            .filter_map(|s| s.checkpoint());
         let needed = pending.min().unwrap_or(end).min(end);
         let catalog = self.catalog.lock().clone();
         if catalog.applied() > Glsn::ZERO {

@@ -28,9 +28,7 @@ impl Engine {
         }
         match shard.locate(id)? {
             None => Ok(None),
-            Some(Located::Segment(segment, doc)) => {
-                read(index, shard, &segment, doc).map(Some)
-            }
+            Some(Located::Segment(segment, doc)) => read(index, shard, &segment, doc).map(Some),
             Some(Located::Log(glsn)) => {
                 let entry = self.inner.log.read(glsn)?;
                 let operation = decode(&entry.payload)?;
@@ -49,7 +47,9 @@ impl Engine {
 fn find_visible(index: &Index, shard: &Shard, id: &str) -> Result<Option<Document>, EngineError> {
     shard.check_readable()?;
     for segment in &shard.view().segments {
-        let found = segment.find(id).map_err(|source| shard.tantivy_error(source))?;
+        let found = segment
+            .find(id)
+            .map_err(|source| shard.tantivy_error(source))?;
         if let Some(doc) = found {
             return read(index, shard, segment, doc).map(Some);
         }

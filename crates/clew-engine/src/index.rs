@@ -104,7 +104,11 @@ impl Index {
                 stats.bytes += segment.bytes();
                 for (_, column) in segment.vectors().columns() {
                     stats.vectors += column.len() as u64;
-                    stats.graph_vectors += if column.has_graph() { column.len() as u64 } else { 0 };
+                    stats.graph_vectors += if column.has_graph() {
+                        column.len() as u64
+                    } else {
+                        0
+                    };
                 }
             }
             let counters = &shard.counters;
@@ -133,15 +137,24 @@ impl Index {
     ) -> Result<Prepared, EngineError> {
         for _ in 0..MAPPING_ROUNDS_MAX {
             let mapping = self.mapping();
-            let parsed = mapping.parse_document(source).map_err(|source| {
-                EngineError::Document { id: id.to_string(), source }
-            })?;
+            let parsed =
+                mapping
+                    .parse_document(source)
+                    .map_err(|source| EngineError::Document {
+                        id: id.to_string(),
+                        source,
+                    })?;
             match parsed {
                 Parsed::NeedsMapping(fields) => grow(fields)?,
                 Parsed::Document(document) => {
                     let (fields, vectors) = (document.fields, document.vectors);
                     let source = document.source.into_owned();
-                    return Ok(Prepared { mapping, fields, vectors, source });
+                    return Ok(Prepared {
+                        mapping,
+                        fields,
+                        vectors,
+                        source,
+                    });
                 }
             }
         }

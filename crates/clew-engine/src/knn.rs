@@ -31,10 +31,14 @@ impl KnnResolver for ViewKnn<'_> {
     ) -> Result<Vec<SegmentHits>, QueryError> {
         let mut hits: Vec<SegmentHits> = vec![Vec::new(); self.view.segments.len()];
         // A field nobody has mapped yet has no neighbours; a field of another type is an error.
-        let Some(field) = self.view.snapshot.mapping.field(&query.field) else { return Ok(hits) };
+        let Some(field) = self.view.snapshot.mapping.field(&query.field) else {
+            return Ok(hits);
+        };
         let FieldKind::Vector(vector) = &field.kind else {
             let path = &query.field;
-            return Err(QueryError::illegal(format!("Field '{path}' is not knn_vector type.")));
+            return Err(QueryError::illegal(format!(
+                "Field '{path}' is not knn_vector type."
+            )));
         };
         let options = &vector.column;
         clew_vector::validate(&query.vector, options).map_err(|error| match error {
@@ -47,18 +51,24 @@ impl KnnResolver for ViewKnn<'_> {
         })?;
         let k = query.k.unwrap_or(K_MAX);
         if k == 0 || k > K_MAX {
-            return Err(QueryError::illegal(format!("[knn] requires k to be in the range (0, {K_MAX}]")));
+            return Err(QueryError::illegal(format!(
+                "[knn] requires k to be in the range (0, {K_MAX}]"
+            )));
         }
         let mut best: Vec<(f32, usize, u32)> = Vec::new();
         for (at, segment) in self.view.segments.iter().enumerate() {
-            let Some(column) = segment.vectors().column(field.id) else { continue };
+            let Some(column) = segment.vectors().column(field.id) else {
+                continue;
+            };
             let filter = match (filter, &segment.alive) {
-                (Some(bits), _) => {
-                    Some(Filter { bits: bits[at].words(), count: bits[at].count() as usize })
-                }
-                (None, Some(alive)) => {
-                    Some(Filter { bits: alive.words(), count: alive.alive_count() as usize })
-                }
+                (Some(bits), _) => Some(Filter {
+                    bits: bits[at].words(),
+                    count: bits[at].count() as usize,
+                }),
+                (None, Some(alive)) => Some(Filter {
+                    bits: alive.words(),
+                    count: alive.alive_count() as usize,
+                }),
                 (None, None) => None,
             };
             let request = SearchRequest {
@@ -73,9 +83,9 @@ impl KnnResolver for ViewKnn<'_> {
                 .map_err(|error| QueryError::illegal(error.to_string()))?;
             let wanted = found.hits.iter().filter(|hit| {
                 query.min_score.is_none_or(|min| hit.score >= min)
-                    && query.max_distance.is_none_or(|max| {
-                        distance_as_asked(options.space, hit.distance) <= max
-                    })
+                    && query
+                        .max_distance
+                        .is_none_or(|max| distance_as_asked(options.space, hit.distance) <= max)
             });
             best.extend(wanted.map(|hit| (hit.score, at, hit.doc)));
         }

@@ -36,11 +36,17 @@ struct Wanted {
 impl Signal {
     /// Something may be due earlier than the sleeper thinks.
     pub(crate) fn wake(&self) {
-        self.set(Wanted { awake: true, refresh: false });
+        self.set(Wanted {
+            awake: true,
+            refresh: false,
+        });
     }
     /// Someone waits for what is not visible yet: refresh now.
     pub(crate) fn request_refresh(&self) {
-        self.set(Wanted { awake: true, refresh: true });
+        self.set(Wanted {
+            awake: true,
+            refresh: true,
+        });
     }
     fn set(&self, wanted: Wanted) {
         let mut state = self.state.lock();
@@ -80,7 +86,10 @@ pub(crate) fn start(inner: &Arc<Inner>) -> Result<Vec<Task>, EngineError> {
     let (refresher, signal) = (inner.clone(), upkeep.clone());
     let (keeper, woken) = (inner.clone(), upkeep);
     Ok(vec![
-        spawn("clew-refresh", Box::new(move || run_refresher(&refresher, &signal)))?,
+        spawn(
+            "clew-refresh",
+            Box::new(move || run_refresher(&refresher, &signal)),
+        )?,
         spawn("clew-upkeep", Box::new(move || run_upkeep(&keeper, &woken)))?,
     ])
 }

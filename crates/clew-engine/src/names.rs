@@ -24,18 +24,27 @@ pub(crate) fn check_name(name: &str) -> Result<(), EngineError> {
     } else {
         return Ok(());
     };
-    Err(EngineError::InvalidIndexName { index: name.to_string(), reason })
+    Err(EngineError::InvalidIndexName {
+        index: name.to_string(),
+        reason,
+    })
 }
 
 /// Whether a name matches a pattern in which `*` stands for anything.
 pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();
-    let Some(mut rest) = name.strip_prefix(first) else { return false };
+    let Some(mut rest) = name.strip_prefix(first) else {
+        return false;
+    };
     let mut parts: Vec<&str> = parts.collect();
-    let Some(last) = parts.pop() else { return rest.is_empty() };
+    let Some(last) = parts.pop() else {
+        return rest.is_empty();
+    };
     for part in parts {
-        let Some(at) = rest.find(part) else { return false };
+        let Some(at) = rest.find(part) else {
+            return false;
+        };
         rest = &rest[at + part.len()..];
     }
     rest.ends_with(last)
@@ -51,18 +60,27 @@ pub(crate) struct IdGenerator {
 impl IdGenerator {
     pub(crate) fn new(since_epoch: std::time::Duration) -> Self {
         let started_nanos = u64::try_from(since_epoch.as_nanos()).unwrap_or(u64::MAX);
-        IdGenerator { started_nanos, count: AtomicU64::new(0) }
+        IdGenerator {
+            started_nanos,
+            count: AtomicU64::new(0),
+        }
     }
 
     /// The next id: 20 characters that are safe in URLs and file names. Ids of one run share
     /// their beginning and rise, which keeps term dictionaries small.
     pub(crate) fn next(&self) -> String {
-        const DIGITS: &[u8; 64] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz~";
+        const DIGITS: &[u8; 64] =
+            b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz~";
         let count = self.count.fetch_add(1, Ordering::Relaxed);
         let digits = |value: u64, count: u32| {
-            (0..count).rev().map(move |i| DIGITS[usize::try_from(value >> (6 * i) & 63).unwrap_or(0)])
+            (0..count)
+                .rev()
+                .map(move |i| DIGITS[usize::try_from(value >> (6 * i) & 63).unwrap_or(0)])
         };
-        digits(self.started_nanos, 11).chain(digits(count, 9)).map(char::from).collect()
+        digits(self.started_nanos, 11)
+            .chain(digits(count, 9))
+            .map(char::from)
+            .collect()
     }
 }
 
@@ -75,7 +93,9 @@ mod tests {
         for good in ["a", "logs-2026.01.01", "x_y", ".hidden", "ä"] {
             assert!(check_name(good).is_ok(), "{good}");
         }
-        for bad in ["", ".", "..", "A", "_x", "-x", "+x", "a b", "a,b", "a/b", "a*", "a#b", "a:b"] {
+        for bad in [
+            "", ".", "..", "A", "_x", "-x", "+x", "a b", "a,b", "a/b", "a*", "a#b", "a:b",
+        ] {
             assert!(check_name(bad).is_err(), "{bad}");
         }
     }

@@ -121,18 +121,33 @@ impl<'a> Reader<'a> {
             KIND_INDEX => {
                 let count = u16::from_le_bytes(self.array()?);
                 let vectors = (0..count).map(|_| self.vector()).collect::<Option<_>>()?;
-                Body::Index { vectors, source: std::mem::take(&mut self.0) }
+                Body::Index {
+                    vectors,
+                    source: std::mem::take(&mut self.0),
+                }
             }
             _ => return None,
         };
-        Some(DocumentOperation { id, routing, seq_no, version, body })
+        Some(DocumentOperation {
+            id,
+            routing,
+            seq_no,
+            version,
+            body,
+        })
     }
 
     fn vector(&mut self) -> Option<(FieldId, Vec<f32>)> {
         let field = FieldId::new(u32::from_le_bytes(self.array()?));
         let dimension = usize::try_from(u32::from_le_bytes(self.array()?)).ok()?;
         let (values, _) = self.take(dimension.checked_mul(4)?)?.as_chunks::<4>();
-        Some((field, values.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect()))
+        Some((
+            field,
+            values
+                .iter()
+                .map(|bytes| f32::from_le_bytes(*bytes))
+                .collect(),
+        ))
     }
 }
 
@@ -142,11 +157,21 @@ pub fn describe_entry(stream: StreamId, payload: &[u8]) -> serde_json::Value {
     use serde_json::json;
     let unknown = || json!({"op": "unknown", "bytes": payload.len()});
     if stream.get() == CATALOG_STREAM {
-        return serde_json::from_slice(payload)
-            .map_or_else(|_| unknown(), |change: serde_json::Value| json!({"op": "catalog", "change": change}));
+        return serde_json::from_slice(payload).map_or_else(
+            |_| unknown(),
+            |change: serde_json::Value| json!({"op": "catalog", "change": change}),
+        );
     }
-    let Ok(operation) = decode(payload) else { return unknown() };
-    let DocumentOperation { id, seq_no, version, body, .. } = operation;
+    let Ok(operation) = decode(payload) else {
+        return unknown();
+    };
+    let DocumentOperation {
+        id,
+        seq_no,
+        version,
+        body,
+        ..
+    } = operation;
     match body {
         Body::Delete => json!({"op": "delete", "id": id, "seq_no": seq_no, "version": version}),
         Body::Index { source, .. } => {

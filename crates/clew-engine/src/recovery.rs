@@ -48,9 +48,17 @@ pub(crate) fn recover(inner: &Inner) -> Result<(), EngineError> {
     }
     remove_orphans(inner, &recovering)?;
     let count = recovering.indices.len();
-    let indices = recovering.indices.into_values().map(|index| (index.name.clone(), index));
+    let indices = recovering
+        .indices
+        .into_values()
+        .map(|index| (index.name.clone(), index));
     *inner.indices.write() = indices.collect();
-    tracing::info!(indices = count, replayed, last = inner.log.last().get(), "recovered");
+    tracing::info!(
+        indices = count,
+        replayed,
+        last = inner.log.last().get(),
+        "recovered"
+    );
     Ok(())
 }
 
@@ -92,16 +100,20 @@ fn replay_catalog(
     recovering: &mut Recovering,
     entry: &EntryRef<'_>,
 ) -> Result<(), EngineError> {
-    let operation: CatalogOperation = serde_json::from_slice(entry.payload).map_err(|error| {
-        EngineError::Corrupt { path: "log".into(), reason: format!("catalog entry: {error}") }
-    })?;
+    let operation: CatalogOperation =
+        serde_json::from_slice(entry.payload).map_err(|error| EngineError::Corrupt {
+            path: "log".into(),
+            reason: format!("catalog entry: {error}"),
+        })?;
     inner.catalog.lock().apply(operation.clone(), entry.glsn);
     match operation {
         CatalogOperation::CreateIndex(record) => recovering.add(inner.open_index(&record)?),
         CatalogOperation::DeleteIndex { uuid } => recovering.remove(&uuid),
         CatalogOperation::PutMapping { uuid, mapping } => {
             if let Some(index) = recovering.indices.get(&uuid) {
-                index.mapping.store(Arc::new(clew_text::Mapping::decode(&mapping)?));
+                index
+                    .mapping
+                    .store(Arc::new(clew_text::Mapping::decode(&mapping)?));
             }
         }
         CatalogOperation::PutSettings { uuid, settings } => {
@@ -115,7 +127,9 @@ fn replay_catalog(
 
 fn replay_document(recovering: &Recovering, entry: &EntryRef<'_>) -> Result<(), EngineError> {
     // Streams of indexes that are deleted by now have no shard.
-    let Some((index, shard)) = recovering.streams.get(&entry.stream) else { return Ok(()) };
+    let Some((index, shard)) = recovering.streams.get(&entry.stream) else {
+        return Ok(());
+    };
     let shard = &index.shards[*shard];
     let operation = operation::decode(entry.payload)?;
     match shard.replay(operation, &index.mapping(), entry.glsn) {
@@ -136,9 +150,15 @@ fn remove_orphans(inner: &Inner, recovering: &Recovering) -> Result<(), EngineEr
         return Ok(());
     }
     for path in inner.disk.list(&dir).map_err(io_error("list", &dir))? {
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let name = path
+            .file_name()
+            .and_then(|name| name.to_str())
+            .unwrap_or_default();
         if !recovering.indices.contains_key(name) {
-            inner.disk.remove_dir_all(&path).map_err(io_error("remove", &path))?;
+            inner
+                .disk
+                .remove_dir_all(&path)
+                .map_err(io_error("remove", &path))?;
         }
     }
     Ok(())

@@ -21,7 +21,10 @@ pub struct ResolveOptions {
 
 impl Default for ResolveOptions {
     fn default() -> Self {
-        ResolveOptions { ignore_unavailable: false, allow_no_indices: true }
+        ResolveOptions {
+            ignore_unavailable: false,
+            allow_no_indices: true,
+        }
     }
 }
 

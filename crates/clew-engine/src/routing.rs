@@ -21,15 +21,25 @@ fn routing_slots(shard_count: u32) -> u32 {
 
 /// Austin Appleby's MurmurHash3_x86_32 with seed 0.
 fn murmur3_32(bytes: &[u8]) -> u32 {
-    let scramble = |k: u32| k.wrapping_mul(0xcc9e_2d51).rotate_left(15).wrapping_mul(0x1b87_3593);
+    let scramble = |k: u32| {
+        k.wrapping_mul(0xcc9e_2d51)
+            .rotate_left(15)
+            .wrapping_mul(0x1b87_3593)
+    };
     let (blocks, tail) = bytes.as_chunks::<4>();
     let mut hash = 0u32;
     for block in blocks {
         hash ^= scramble(u32::from_le_bytes(*block));
-        hash = hash.rotate_left(13).wrapping_mul(5).wrapping_add(0xe654_6b64);
+        hash = hash
+            .rotate_left(13)
+            .wrapping_mul(5)
+            .wrapping_add(0xe654_6b64);
     }
     if !tail.is_empty() {
-        let word = tail.iter().rev().fold(0u32, |word, byte| word << 8 | u32::from(*byte));
+        let word = tail
+            .iter()
+            .rev()
+            .fold(0u32, |word, byte| word << 8 | u32::from(*byte));
         hash ^= scramble(word);
     }
     hash ^= u32::try_from(bytes.len()).expect("routing keys are limited");
@@ -61,7 +71,10 @@ mod tests {
             for i in 0..shard_count * 200 {
                 counts[shard_of(&i.to_string(), shard_count) as usize] += 1;
             }
-            assert!(counts.iter().all(|&n| (100..400).contains(&n)), "{shard_count}: {counts:?}");
+            assert!(
+                counts.iter().all(|&n| (100..400).contains(&n)),
+                "{shard_count}: {counts:?}"
+            );
         }
     }
 }

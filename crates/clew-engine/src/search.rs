@@ -44,7 +44,9 @@ impl Inner {
     fn search(&self, request: &SearchRequest) -> Result<SearchResponse, EngineError> {
         check_window(request)?;
         let now = self.clock.since_epoch();
-        let deadline = request.timeout.map(|timeout| self.clock.monotonic() + timeout);
+        let deadline = request
+            .timeout
+            .map(|timeout| self.clock.monotonic() + timeout);
         let targets: Vec<Target> = request
             .indices
             .iter()
@@ -82,7 +84,9 @@ impl Inner {
                     now_ms,
                     limits: AggLimits::default(),
                 };
-                Some(AggVisitor(AggCollector::new(specs, context).map_err(QueryError::from)?))
+                Some(AggVisitor(
+                    AggCollector::new(specs, context).map_err(QueryError::from)?,
+                ))
             }
         };
         let expired = || deadline.is_some_and(|deadline| self.clock.monotonic() >= deadline);
@@ -101,9 +105,15 @@ impl Inner {
             expired: Some(&expired),
         };
         let ef_search = target.index.settings().ef_search;
-        let knn = ViewKnn { view: &target.view, ef_search };
+        let knn = ViewKnn {
+            view: &target.view,
+            ef_search,
+        };
         let result = clew_text::search(snapshot, shard_request, &knn)?;
-        let partial = aggs.map(|visitor| visitor.0.finish()).transpose().map_err(QueryError::from)?;
+        let partial = aggs
+            .map(|visitor| visitor.0.finish())
+            .transpose()
+            .map_err(QueryError::from)?;
         Ok((result, partial))
     }
 
@@ -154,7 +164,11 @@ impl Inner {
             max_score: merged.max_score,
             hits: merged.hits.iter().map(fetch).collect::<Result<_, _>>()?,
             aggs,
-            shards: ShardCounts { total, successful: total - failed, failed },
+            shards: ShardCounts {
+                total,
+                successful: total - failed,
+                failed,
+            },
             failures,
             timed_out: merged.timed_out,
         })
@@ -163,7 +177,11 @@ impl Inner {
 
 fn check_window(request: &SearchRequest) -> Result<(), EngineError> {
     let asked = request.from.saturating_add(request.size);
-    let max = request.indices.iter().map(|index| index.settings().max_result_window).min();
+    let max = request
+        .indices
+        .iter()
+        .map(|index| index.settings().max_result_window)
+        .min();
     match max {
         Some(max) if asked > max => Err(EngineError::InvalidRequest {
             reason: format!(
@@ -185,7 +203,9 @@ fn fetch(target: &Target, merged: &MergedHit, request: &SearchRequest) -> Result
     let source = if request.source {
         let mapping = &target.view.snapshot.mapping;
         let source = segment.source(hit.doc, mapping, request.vectors);
-        Some(Bytes::from(source.map_err(|source| target.shard.tantivy_error(source))?))
+        Some(Bytes::from(
+            source.map_err(|source| target.shard.tantivy_error(source))?,
+        ))
     } else {
         None
     };

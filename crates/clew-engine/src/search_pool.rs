@@ -55,7 +55,12 @@ impl SearchPool {
             })?;
         let places_max = threads + waiting_max;
         let places = Arc::new(Semaphore::new(places_max));
-        Ok(SearchPool { threads: pool, places, places_max, counters: Arc::default() })
+        Ok(SearchPool {
+            threads: pool,
+            places,
+            places_max,
+            counters: Arc::default(),
+        })
     }
 
     pub(crate) fn stats(&self) -> SearchStats {
@@ -81,7 +86,10 @@ impl SearchPool {
         let Ok(place) = self.places.clone().try_acquire_owned() else {
             self.counters.rejected.fetch_add(1, Ordering::Relaxed);
             let max = self.places_max;
-            return Err(EngineError::Overloaded { what: "search queue", max });
+            return Err(EngineError::Overloaded {
+                what: "search queue",
+                max,
+            });
         };
         let (sender, receiver) = oneshot::channel();
         let counters = self.counters.clone();

@@ -26,15 +26,22 @@ pub(crate) fn merge_source(
     existing: Option<&[u8]>,
 ) -> Result<Merged, EngineError> {
     let parse = |bytes: &[u8]| -> Result<Value, EngineError> {
-        let value: Value = serde_json::from_slice(bytes)
-            .map_err(|error| EngineError::InvalidRequest { reason: error.to_string() })?;
+        let value: Value =
+            serde_json::from_slice(bytes).map_err(|error| EngineError::InvalidRequest {
+                reason: error.to_string(),
+            })?;
         match value {
             Value::Object(_) => Ok(value),
-            _ => Err(EngineError::InvalidRequest { reason: "doc must be an object".into() }),
+            _ => Err(EngineError::InvalidRequest {
+                reason: "doc must be an object".into(),
+            }),
         }
     };
     let Some(existing) = existing else {
-        let new = spec.upsert.as_ref().or(spec.doc.as_ref().filter(|_| spec.doc_as_upsert));
+        let new = spec
+            .upsert
+            .as_ref()
+            .or(spec.doc.as_ref().filter(|_| spec.doc_as_upsert));
         return Ok(new.map_or(Merged::Missing, |source| Merged::Source(source.to_vec())));
     };
     let Some(doc) = &spec.doc else {
@@ -64,12 +71,18 @@ fn merge_into(target: &mut Value, change: Value) {
 
 /// The full source of a logged operation; empty for a delete.
 pub(crate) fn with_vectors(mapping: &Mapping, body: Body<'_>) -> Vec<u8> {
-    let Body::Index { vectors, source } = body else { return Vec::new() };
+    let Body::Index { vectors, source } = body else {
+        return Vec::new();
+    };
     let named: Vec<(&str, &[f32])> = vectors
         .iter()
         .filter_map(|(field, vector)| Some((mapping.by_id(*field)?.path.as_str(), &vector[..])))
         .collect();
-    if named.is_empty() { source.to_vec() } else { restore_vectors(source, &named) }
+    if named.is_empty() {
+        source.to_vec()
+    } else {
+        restore_vectors(source, &named)
+    }
 }
 
 #[cfg(test)]
@@ -94,10 +107,17 @@ mod tests {
             ..UpdateSpec::default()
         };
         let existing = Some(r#"{"a":{"b":1,"c":[1,2]},"d":2}"#);
-        check(existing, &doc(r#"{"a":{"c":[3]}}"#), Some(r#"{"a":{"b":1,"c":[3]},"d":2}"#));
+        check(
+            existing,
+            &doc(r#"{"a":{"c":[3]}}"#),
+            Some(r#"{"a":{"b":1,"c":[3]},"d":2}"#),
+        );
         check(existing, &doc(r#"{"d":2}"#), Some("noop"));
         check(None, &doc(r#"{"d":2}"#), None);
-        let upsert = UpdateSpec { doc_as_upsert: true, ..doc(r#"{"d":2}"#) };
+        let upsert = UpdateSpec {
+            doc_as_upsert: true,
+            ..doc(r#"{"d":2}"#)
+        };
         check(None, &upsert, Some(r#"{"d":2}"#));
     }
 }

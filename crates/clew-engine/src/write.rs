@@ -13,7 +13,7 @@ use crate::index::{Index, count_write};
 use crate::operation::{ID_BYTES_MAX, ROUTING_BYTES_MAX};
 use crate::request::{Action, WriteOperation, WriteOutcome, Written};
 use crate::settings::{IndexSettings, TranslogDurability};
-use crate::shard::{Prepared, ShardAction, ShardWrite};
+use crate::shard::{Prepared, ShardAction, ShardWrite, Target};
 
 /// Operations that are parsed before they are applied: bounds the memory of a large request.
 const CHUNK_OPERATIONS: usize = 512;
@@ -34,7 +34,9 @@ impl Engine {
     /// # Errors
     /// When the log lost its disk: nothing of the outcome may be acknowledged.
     pub async fn durable(&self, outcome: &WriteOutcome) -> Result<(), EngineError> {
-        let Some(last) = outcome.last else { return Ok(()) };
+        let Some(last) = outcome.last else {
+            return Ok(());
+        };
         let durability = Inner::log_durability(outcome.durability);
         Ok(self.inner.log.wait_async(last, durability).await?)
     }
@@ -52,10 +54,14 @@ impl Inner {
                 match self.prepare(operation) {
                     Err(error) => results[position] = Some(Err(error)),
                     Ok((index, write)) => {
-                        let key = write.routing.as_ref().unwrap_or(&write.id);
+                        let Target { id, routing } = &write.target;
+                        let key = routing.as_ref().unwrap_or(id);
                         let shard = index.shard_of(key).place.number;
                         let batch = shards.entry((index.uuid.clone(), shard));
-                        batch.or_insert_with(|| (index, vec![])).1.push((position, write));
+                        batch
+                            .or_insert_with(|| (index, vec![]))
+                            .1
+                            .push((position, write));
                     }
                 }
                 position += 1;
@@ -74,14 +80,22 @@ impl Inner {
 
     /// Finds the operation's index and parses its document.
     fn prepare(&self, operation: WriteOperation) -> Result<(Arc<Index>, ShardWrite), EngineError> {
-        let WriteOperation { index, id, routing, action, condition } = operation;
+        let WriteOperation {
+            index,
+            id,
+            routing,
+            action,
+            condition,
+        } = operation;
         let index = self.index_or_create(&index)?;
         let fresh_id = id.is_none();
         let id = match (id, &action) {
             (Some(id), _) => id,
             (None, Action::Index { .. }) => self.ids.next(),
             (None, _) => {
-                return Err(EngineError::InvalidRequest { reason: "an id must be provided".into() });
+                return Err(EngineError::InvalidRequest {
+                    reason: "an id must be provided".into(),
+                });
             }
         };
         check_id(&id, routing.as_deref())?;
@@ -93,7 +107,16 @@ impl Inner {
                 ShardAction::Index { document, op_type }
             }
         };
-        Ok((index, ShardWrite { id, fresh_id, routing, action, condition }))
+        let target = Target { id, routing };
+        Ok((
+            index,
+            ShardWrite {
+                target,
+                fresh_id,
+                action,
+                condition,
+            },
+        ))
     }
 
     fn parse(&self, index: &Index, id: &str, source: &[u8]) -> Result<Prepared, EngineError> {
@@ -129,14 +152,18 @@ impl Inner {
                 let reason = error.to_string();
                 for (position, _) in writes {
                     let (index, reason) = (index.name.clone(), reason.clone());
-                    let failed = EngineError::ShardFailed { index, shard: number, reason };
+                    let failed = EngineError::ShardFailed {
+                        index,
+                        shard: number,
+                        reason,
+                    };
                     results[position] = Some(Err(failed));
                 }
                 return;
             }
         };
         for (position, write) in writes {
-            let id = write.id.clone();
+            let id = write.target.id.clone();
             let written = writer.write(write, &prepare, now).map(|written| {
                 count_write(shard, written.result);
                 Written {
@@ -162,7 +189,9 @@ fn check_id(id: &str, routing: Option<&str>) -> Result<(), EngineError> {
         let len = id.len();
         format!("id [{id}] is too long, must be no longer than {ID_BYTES_MAX} bytes but was: {len}")
     } else if routing_bytes > ROUTING_BYTES_MAX {
-        format!("routing is too long, must be no longer than {ROUTING_BYTES_MAX} bytes but was: {routing_bytes}")
+        format!(
+            "routing is too long, must be no longer than {ROUTING_BYTES_MAX} bytes but was: {routing_bytes}"
+        )
     } else {
         return Ok(());
     };
@@ -172,9 +201,16 @@ fn check_id(id: &str, routing: Option<&str>) -> Result<(), EngineError> {
 fn outcome(results: Vec<Result<Written, EngineError>>) -> WriteOutcome {
     let written = || results.iter().flatten();
     let last: Option<Glsn> = written().map(|written| written.glsn).max();
-    let strict = written()
-        .any(|written| written.index.settings().durability == TranslogDurability::Request);
-    let durability =
-        if strict { TranslogDurability::Request } else { TranslogDurability::Async };
-    WriteOutcome { results, last, durability }
+    let strict =
+        written().any(|written| written.index.settings().durability == TranslogDurability::Request);
+    let durability = if strict {
+        TranslogDurability::Request
+    } else {
+        TranslogDurability::Async
+    };
+    WriteOutcome {
+        results,
+        last,
+        durability,
+    }
 }

@@ -50,19 +50,29 @@ pub(crate) struct CollectArguments {
 
 pub(crate) fn run(arguments: &CollectArguments) -> anyhow::Result<()> {
     let level = if arguments.quiet { "error" } else { "warn" };
-    logging::start(&LoggingConfig { level: level.to_string(), ..LoggingConfig::default() })?;
+    logging::start(&LoggingConfig {
+        level: level.to_string(),
+        ..LoggingConfig::default()
+    })?;
     let mut options = CollectOptions::new(arguments.paths.clone(), arguments.registry.clone());
     options.parse = match &arguments.parse[..] {
         "auto" => ParserChoice::Auto,
         name => ParserChoice::Named(name.parse::<ParserName>()?),
     };
-    options.mode = if arguments.once { Mode::Once } else { Mode::Follow };
+    options.mode = if arguments.once {
+        Mode::Once
+    } else {
+        Mode::Follow
+    };
     options.index.clone_from(&arguments.index);
     options.validate()?;
     let stop = StopToken::new();
     stop_on_signals(&stop)?;
-    let mut sink = BulkSink::new(BulkOptions::new(&arguments.to, &options.index), stop.clone())
-        .with_context(|| format!("cannot send to {}", arguments.to))?;
+    let mut sink = BulkSink::new(
+        BulkOptions::new(&arguments.to, &options.index),
+        stop.clone(),
+    )
+    .with_context(|| format!("cannot send to {}", arguments.to))?;
     let bar = Bar::new(arguments.quiet, arguments.once);
     let world = World {
         disk: Arc::new(RealDisk),
@@ -80,15 +90,19 @@ pub(crate) fn run(arguments: &CollectArguments) -> anyhow::Result<()> {
 
 /// Stops the collector on the first signal; its current batch is finished or forgotten safely.
 fn stop_on_signals(stop: &StopToken) -> anyhow::Result<()> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
     let stop = stop.clone();
     // The thread has no owner to join it: it ends with the process, and holds nothing but a flag.
-    std::thread::Builder::new().name("signals".to_string()).spawn(move || {
-        if let Err(error) = runtime.block_on(signals::stop_requested()) {
-            tracing::error!(%error, "cannot listen for signals");
-        }
-        stop.stop();
-    })?;
+    std::thread::Builder::new()
+        .name("signals".to_string())
+        .spawn(move || {
+            if let Err(error) = runtime.block_on(signals::stop_requested()) {
+                tracing::error!(%error, "cannot listen for signals");
+            }
+            stop.stop();
+        })?;
     Ok(())
 }
 
@@ -114,7 +128,8 @@ impl Progress for Bar {
         self.0.set_length(counters.bytes_total);
         self.0.set_position(counters.bytes_read);
         let events = HumanCount(counters.events_acked);
-        self.0.set_message(format!("{} files, {events} events", counters.files_found));
+        self.0
+            .set_message(format!("{} files, {events} events", counters.files_found));
     }
 }
 
@@ -122,10 +137,18 @@ fn print_report(report: &CollectReport) {
     let counters = &report.counters;
     for file in report.files.iter().filter(|file| !file.parser.is_empty()) {
         let size = HumanBytes(file.offset_bytes).to_string();
-        eprintln!("  read     {:<14} {size:>12}  {}", file.parser, file.path.display());
+        eprintln!(
+            "  read     {:<14} {size:>12}  {}",
+            file.parser,
+            file.path.display()
+        );
     }
     for skipped in &report.skipped {
-        eprintln!("  skipped  {:<27}  {}", skipped.reason.to_string(), skipped.path.display());
+        eprintln!(
+            "  skipped  {:<27}  {}",
+            skipped.reason.to_string(),
+            skipped.path.display()
+        );
     }
     eprintln!(
         "{} files read, {} skipped: {} lines, {} events sent, {} already there, {} refused, \

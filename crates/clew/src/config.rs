@@ -108,7 +108,10 @@ impl Default for EngineConfig {
 
 impl Default for LoggingConfig {
     fn default() -> Self {
-        LoggingConfig { format: LogFormat::Text, level: "info".to_string() }
+        LoggingConfig {
+            format: LogFormat::Text,
+            level: "info".to_string(),
+        }
     }
 }
 
@@ -142,7 +145,9 @@ impl Config {
 fn set(tree: &mut Value, path: &str, value: &str) -> anyhow::Result<()> {
     let mut at = tree;
     for part in path.split("__") {
-        let Value::Object(map) = at else { bail!("[{part}] is inside something that has no keys") };
+        let Value::Object(map) = at else {
+            bail!("[{part}] is inside something that has no keys")
+        };
         at = map.entry(part).or_insert_with(|| Value::Object(Map::new()));
     }
     *at = serde_yaml_ng::from_str(value).unwrap_or_else(|_| Value::String(value.to_string()));
@@ -164,9 +169,14 @@ fn known_keys() -> Vec<String> {
 
 fn check_keys(tree: &Value) -> anyhow::Result<()> {
     let known = known_keys();
-    let Value::Object(top) = tree else { bail!("the configuration must be a mapping of keys") };
+    let Value::Object(top) = tree else {
+        bail!("the configuration must be a mapping of keys")
+    };
     for (key, value) in top {
-        let inner = value.as_object().into_iter().flat_map(|section| section.keys());
+        let inner = value
+            .as_object()
+            .into_iter()
+            .flat_map(|section| section.keys());
         let paths = inner.map(|inner| format!("{key}.{inner}"));
         for path in std::iter::once(key.clone()).chain(paths) {
             if !known.contains(&path) {
@@ -189,14 +199,20 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("clew.yaml");
         std::fs::write(&path, yaml).unwrap();
-        let variables = variables.iter().map(|(k, v)| ((*k).to_string(), (*v).to_string()));
+        let variables = variables
+            .iter()
+            .map(|(k, v)| ((*k).to_string(), (*v).to_string()));
         Config::load(Some(&path), variables)
     }
 
     #[test]
     fn variables_win_over_the_file_and_the_file_over_defaults() {
         let yaml = "data: /x\nhttp:\n  body_bytes_max: 5\n  address: 127.0.0.1:1\n";
-        let config = load(yaml, &[("CLEW_HTTP__BODY_BYTES_MAX", "7"), ("CLEW_BIN", "1")]).unwrap();
+        let config = load(
+            yaml,
+            &[("CLEW_HTTP__BODY_BYTES_MAX", "7"), ("CLEW_BIN", "1")],
+        )
+        .unwrap();
         assert_eq!(config.data, PathBuf::from("/x"));
         assert_eq!(config.http.body_bytes_max, 7);
         assert_eq!(config.http.address.port(), 1);
@@ -217,7 +233,9 @@ mod tests {
             let error = load(yaml, &[]).unwrap_err().to_string();
             assert!(error.contains(nearest), "{error}");
         }
-        let error = load("", &[("CLEW_ENGINE__SEARCH_TREADS", "1")]).unwrap_err().to_string();
+        let error = load("", &[("CLEW_ENGINE__SEARCH_TREADS", "1")])
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("[engine.search_threads]"), "{error}");
     }
 }

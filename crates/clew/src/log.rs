@@ -25,7 +25,9 @@ pub(crate) struct LogArguments {
 #[derive(Debug, Subcommand)]
 enum LogCommand {
     /// Print the entries from a position on, then end.
-    #[command(after_help = "Example:\n  clew log scan --data ./data --from 1 --limit 10 --format json")]
+    #[command(
+        after_help = "Example:\n  clew log scan --data ./data --from 1 --limit 10 --format json"
+    )]
     Scan(ReadArguments),
     /// Print entries as they arrive, from now on or from a position on, until Ctrl-C.
     #[command(after_help = "Example:\n  clew log tail --data ./data")]
@@ -102,14 +104,18 @@ fn tail(
 
 /// Receives once the process is asked to stop.
 fn stop_channel() -> anyhow::Result<mpsc::Receiver<()>> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
     let (sender, receiver) = mpsc::channel();
-    std::thread::Builder::new().name("signals".to_string()).spawn(move || {
-        if runtime.block_on(signals::stop_requested()).is_ok() {
-            // The receiver may have ended by itself.
-            let _ = sender.send(());
-        }
-    })?;
+    std::thread::Builder::new()
+        .name("signals".to_string())
+        .spawn(move || {
+            if runtime.block_on(signals::stop_requested()).is_ok() {
+                // The receiver may have ended by itself.
+                let _ = sender.send(());
+            }
+        })?;
     Ok(receiver)
 }
 
@@ -151,7 +157,13 @@ impl<W: Write> Printer<W> {
             }
             Format::Text => {
                 let content = clew_engine::describe_entry(stream, entry.payload);
-                writeln!(self.out, "{:>10} {:>5}:{:<10} {content}", glsn.get(), stream.get(), llsn.get())?;
+                writeln!(
+                    self.out,
+                    "{:>10} {:>5}:{:<10} {content}",
+                    glsn.get(),
+                    stream.get(),
+                    llsn.get()
+                )?;
             }
             Format::Json => {
                 let mut object = serde_json::json!({

@@ -7,8 +7,9 @@ use crate::config::{LogFormat, LoggingConfig};
 /// Starts logging for the whole process.
 pub(crate) fn start(config: &LoggingConfig) -> anyhow::Result<()> {
     let filter = EnvFilter::try_new(&config.level)?;
-    let builder =
-        tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let builder = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr);
     let started = match config.format {
         LogFormat::Text => builder.try_init(),
         LogFormat::Json => builder.json().flatten_event(true).try_init(),

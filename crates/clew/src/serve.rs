@@ -56,7 +56,9 @@ pub(crate) fn run(arguments: ServeArguments) -> anyhow::Result<()> {
     logging::start(&config.logging)?;
     check_address(&config)?;
     tracing::info!(config = %serde_json::to_string(&config)?, version = env!("CARGO_PKG_VERSION"), "starting");
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?;
     runtime.block_on(serve(config))
 }
 
@@ -130,7 +132,10 @@ fn router(config: &Config, address: SocketAddr, engine: &Engine, registry: &Regi
         registry: Some(registry.clone()),
         ..RestOptions::default()
     };
-    let shared = Shared { engine: engine.clone(), registry: registry.clone() };
+    let shared = Shared {
+        engine: engine.clone(),
+        registry: registry.clone(),
+    };
     Router::new()
         .route("/_health", get(health))
         .route("/_metrics", get(metrics_page))
@@ -153,13 +158,21 @@ async fn health(State(shared): State<Shared>) -> Response {
     let stats = shared.engine.stats();
     let (status, word) = match stats.log.poisoned {
         false => (StatusCode::OK, "ok"),
-        true => (StatusCode::SERVICE_UNAVAILABLE, "the log refuses writes after a disk failure"),
+        true => (
+            StatusCode::SERVICE_UNAVAILABLE,
+            "the log refuses writes after a disk failure",
+        ),
     };
     let (last, durable) = (stats.last.get(), stats.durable.get());
     let body = serde_json::json!({
         "status": word, "version": env!("CARGO_PKG_VERSION"), "glsn": {"last": last, "durable": durable}
     });
-    (status, [("content-type", "application/json")], body.to_string()).into_response()
+    (
+        status,
+        [("content-type", "application/json")],
+        body.to_string(),
+    )
+        .into_response()
 }
 
 async fn metrics_page(State(shared): State<Shared>) -> Response {

@@ -155,7 +155,8 @@ impl Tail {
                 break Ok(Pass::Truncated);
             }
             if got.bytes == lead && !got.at_end {
-                continue;
+                let reason = "the compressed data is broken off or damaged";
+                break Err(io::Error::new(io::ErrorKind::UnexpectedEof, reason));
             }
             let last = got.at_end && (fill.take_unfinished || self.closing || self.gzip);
             let window = Window {

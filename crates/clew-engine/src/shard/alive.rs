@@ -20,14 +20,21 @@ impl AliveBits {
         if let (Some(last), rest @ 1..) = (words.last_mut(), doc_count % 64) {
             *last = (1 << rest) - 1;
         }
-        AliveBits { words, doc_count, alive_count: doc_count }
+        AliveBits {
+            words,
+            doc_count,
+            alive_count: doc_count,
+        }
     }
 
     /// Bits as [`AliveBits::words`] gave them; `None` when they do not fit the count.
     pub(crate) fn from_words(words: Vec<u64>, doc_count: u32) -> Option<Self> {
         let mut bits = AliveBits::full(doc_count);
         let fits = words.len() == bits.words.len()
-            && words.iter().zip(&bits.words).all(|(word, mask)| word & !mask == 0);
+            && words
+                .iter()
+                .zip(&bits.words)
+                .all(|(word, mask)| word & !mask == 0);
         let alive: u32 = words.iter().map(|word| word.count_ones()).sum();
         bits.words = words;
         bits.alive_count = alive;

@@ -45,7 +45,11 @@ impl ShardDirectory {
 
     /// The same files with an own, empty in-memory part, and some files replaced.
     pub(super) fn fork(&self, overlay: HashMap<PathBuf, OwnedBytes>) -> Self {
-        ShardDirectory { memory: Arc::default(), overlay: Arc::new(overlay), ..self.clone() }
+        ShardDirectory {
+            memory: Arc::default(),
+            overlay: Arc::new(overlay),
+            ..self.clone()
+        }
     }
 
     /// The files of a segment with their lengths: every name that begins with its id.
@@ -53,7 +57,9 @@ impl ShardDirectory {
         let prefix = format!("{}.", id.uuid_string());
         let mut files = Vec::new();
         for path in self.disk.list(&self.root)? {
-            let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
+            let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
+                continue;
+            };
             if name.starts_with(&prefix) && !name.ends_with(ALIVE_SUFFIX) {
                 files.push((name.to_string(), self.disk.len(&path)?));
             }
@@ -63,7 +69,8 @@ impl ShardDirectory {
 
     /// The size of a segment's files; 0 when they cannot be listed.
     pub(super) fn segment_bytes(&self, id: &SegmentId) -> u64 {
-        self.segment_files(id).map_or(0, |files| files.iter().map(|(_, bytes)| bytes).sum())
+        self.segment_files(id)
+            .map_or(0, |files| files.iter().map(|(_, bytes)| bytes).sum())
     }
 
     /// A file's bytes as they lie on disk, tantivy's footer included.
@@ -130,7 +137,10 @@ impl Directory for ShardDirectory {
 
     fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {
         let memory = self.memory.lock();
-        memory.get(path).cloned().ok_or_else(|| OpenReadError::FileDoesNotExist(path.into()))
+        memory
+            .get(path)
+            .cloned()
+            .ok_or_else(|| OpenReadError::FileDoesNotExist(path.into()))
     }
 
     fn atomic_write(&self, path: &Path, data: &[u8]) -> io::Result<()> {

@@ -51,12 +51,19 @@ impl Shard {
             let mut writer = self.writer()?;
             self.publish(&mut writer)?;
             writer.unflushed_bytes = 0;
-            (self.view().segments.clone(), writer.applied, writer.next_seq_no)
+            (
+                self.view().segments.clone(),
+                writer.applied,
+                writer.next_seq_no,
+            )
         };
         let unchanged = applied == state.checkpoint
             && segments.len() == state.segments.len()
             && segments.iter().all(|segment| {
-                state.segments.get(&segment.files.id).is_some_and(|f| f.0 == segment.alive_count())
+                state
+                    .segments
+                    .get(&segment.files.id)
+                    .is_some_and(|f| f.0 == segment.alive_count())
             });
         if unchanged {
             return Ok(());
@@ -67,10 +74,15 @@ impl Shard {
         }
         let mut manifest = Manifest::new(state.number + 1, applied, next_seq_no);
         for segment in &segments {
-            manifest.segments.push(self.make_durable(segment, &state, manifest.number)?);
+            manifest
+                .segments
+                .push(self.make_durable(segment, &state, manifest.number)?);
         }
         let dir = &self.place.dir;
-        self.context.disk.sync_dir(dir).map_err(io_error("sync", dir))?;
+        self.context
+            .disk
+            .sync_dir(dir)
+            .map_err(io_error("sync", dir))?;
         manifest.write(&*self.context.disk, dir)?;
         state.number = manifest.number;
         state.checkpoint = applied;
@@ -92,12 +104,19 @@ impl Shard {
     ) -> Result<ManifestSegment, EngineError> {
         let dir = &self.place.dir;
         let id = segment.files.id;
-        let files = self.directory.segment_files(&id).map_err(io_error("list", dir))?;
+        let files = self
+            .directory
+            .segment_files(&id)
+            .map_err(io_error("list", dir))?;
         let known = state.segments.get(&id);
         if known.is_none() {
             for (name, _) in &files {
                 let path = dir.join(name);
-                let synced = self.context.disk.open(&path).and_then(|mut file| file.sync_data());
+                let synced = self
+                    .context
+                    .disk
+                    .open(&path)
+                    .and_then(|mut file| file.sync_data());
                 synced.map_err(io_error("sync", &path))?;
             }
         }
@@ -107,7 +126,12 @@ impl Shard {
             (Some(alive), _) => Some(self.write_alive(alive, id, number)?),
         };
         let id = id.uuid_string();
-        Ok(ManifestSegment { id, doc_count: segment.doc_count(), alive, files })
+        Ok(ManifestSegment {
+            id,
+            doc_count: segment.doc_count(),
+            alive,
+            files,
+        })
     }
 
     fn write_alive(
@@ -126,18 +150,26 @@ impl Shard {
     /// flush tries again.
     fn remove_unused(&self, manifest: &Manifest) {
         // A merge in progress writes files that nothing names yet.
-        let Some(_not_merging) = self.merging.try_lock() else { return };
+        let Some(_not_merging) = self.merging.try_lock() else {
+            return;
+        };
         let writer = self.writer.lock();
-        let living: HashSet<String> =
-            writer.segments.iter().map(|segment| segment.view.files.id.uuid_string()).collect();
+        let living: HashSet<String> = writer
+            .segments
+            .iter()
+            .map(|segment| segment.view.files.id.uuid_string())
+            .collect();
         let buffer = writer.buffer_segment();
         let disk = &self.context.disk;
         for path in disk.list(&self.place.dir).unwrap_or_default() {
-            let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
+            let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
+                continue;
+            };
             let segment = name.split('.').next().unwrap_or_default();
             let in_use = (living.contains(segment) || buffer.as_deref() == Some(segment))
                 && !name.ends_with(ALIVE_SUFFIX);
-            if !in_use && !manifest.names(name)
+            if !in_use
+                && !manifest.names(name)
                 && let Err(error) = disk.remove_file(&path)
             {
                 tracing::warn!(path = %path.display(), %error, "cannot remove an unused file");

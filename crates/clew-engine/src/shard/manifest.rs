@@ -41,7 +41,13 @@ pub(super) struct ManifestSegment {
 
 impl Manifest {
     pub(super) fn new(number: u64, checkpoint: Glsn, next_seq_no: u64) -> Self {
-        Manifest { format: FORMAT, number, checkpoint: checkpoint.get(), next_seq_no, segments: vec![] }
+        Manifest {
+            format: FORMAT,
+            number,
+            checkpoint: checkpoint.get(),
+            next_seq_no,
+            segments: vec![],
+        }
     }
 
     fn path(dir: &Path, number: u64) -> PathBuf {
@@ -54,15 +60,22 @@ impl Manifest {
         let crc = crc32c::crc32c(&bytes);
         bytes.extend_from_slice(format!("\n{crc:08x}\n").as_bytes());
         let path = Self::path(dir, self.number);
-        disk.write_atomic(&path, &bytes).map_err(io_error("write", &path))
+        disk.write_atomic(&path, &bytes)
+            .map_err(io_error("write", &path))
     }
 
     /// The newest manifest of a folder, every named file checked for its length.
     pub(super) fn newest(disk: &dyn Disk, dir: &Path) -> Result<Option<Manifest>, EngineError> {
         let names = disk.list(dir).map_err(io_error("list", dir))?;
-        let newest = names.into_iter().rev().find(|path| manifest_number(path).is_some());
+        let newest = names
+            .into_iter()
+            .rev()
+            .find(|path| manifest_number(path).is_some());
         let Some(path) = newest else { return Ok(None) };
-        let corrupt = |reason: String| EngineError::Corrupt { path: path.clone(), reason };
+        let corrupt = |reason: String| EngineError::Corrupt {
+            path: path.clone(),
+            reason,
+        };
         let bytes = disk.read(&path).map_err(io_error("read", &path))?;
         let text = std::str::from_utf8(&bytes).map_err(|error| corrupt(error.to_string()))?;
         let (json, crc) = text
@@ -99,14 +112,22 @@ impl Manifest {
 }
 
 fn manifest_number(path: &Path) -> Option<u64> {
-    path.file_name()?.to_str()?.strip_prefix(PREFIX)?.parse().ok()
+    path.file_name()?
+        .to_str()?
+        .strip_prefix(PREFIX)?
+        .parse()
+        .ok()
 }
 
 pub(crate) fn io_error<'a>(
     action: &'static str,
     path: &'a Path,
 ) -> impl FnOnce(std::io::Error) -> EngineError + 'a {
-    move |source| EngineError::Io { action, path: path.to_path_buf(), source }
+    move |source| EngineError::Io {
+        action,
+        path: path.to_path_buf(),
+        source,
+    }
 }
 
 /// Writes living-document bits durably: count, words, CRC32C of both.
@@ -118,7 +139,8 @@ pub(super) fn write_alive(
     let mut bytes = alive.doc_count().to_le_bytes().to_vec();
     bytes.extend(alive.words().iter().flat_map(|word| word.to_le_bytes()));
     bytes.extend_from_slice(&crc32c::crc32c(&bytes).to_le_bytes());
-    disk.write_atomic(path, &bytes).map_err(io_error("write", path))
+    disk.write_atomic(path, &bytes)
+        .map_err(io_error("write", path))
 }
 
 /// Reads what [`write_alive`] wrote.
@@ -135,7 +157,9 @@ pub(super) fn read_alive(
             && u32::from_le_bytes(*count) == doc_count;
         let (words, rest) = words.as_chunks::<8>();
         let words = words.iter().map(|word| u64::from_le_bytes(*word)).collect();
-        (sound && rest.is_empty()).then(|| AliveBits::from_words(words, doc_count)).flatten()
+        (sound && rest.is_empty())
+            .then(|| AliveBits::from_words(words, doc_count))
+            .flatten()
     };
     parse().ok_or_else(|| EngineError::Corrupt {
         path: path.to_path_buf(),

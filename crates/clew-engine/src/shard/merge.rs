@@ -40,16 +40,21 @@ impl Shard {
             let mut writer = self.writer()?;
             self.publish(&mut writer)?;
             let chosen = choose(&writer, goal);
-            let parts: Vec<SegmentView> =
-                chosen.iter().map(|&at| writer.segments[at].view.clone()).collect();
+            let parts: Vec<SegmentView> = chosen
+                .iter()
+                .map(|&at| writer.segments[at].view.clone())
+                .collect();
             (parts, writer.mapping().clone())
         };
         if parts.is_empty() {
             return Ok(false);
         }
-        let merged = self.run_merge(&parts, &mapping).map_err(|e| self.tantivy_error(e))?;
+        let merged = self
+            .run_merge(&parts, &mapping)
+            .map_err(|e| self.tantivy_error(e))?;
         let mut writer = self.writer()?;
-        self.replace(&mut writer, &parts, merged).map_err(|e| self.tantivy_error(e))?;
+        self.replace(&mut writer, &parts, merged)
+            .map_err(|e| self.tantivy_error(e))?;
         self.publish(&mut writer)?;
         ShardCounters::add(&self.counters.merges);
         Ok(true)
@@ -71,7 +76,9 @@ impl Shard {
         let plain = open_index(self.directory.fork(HashMap::new()), mapping)?;
         let norms = complete_norms(mapping.schema(), &segments_of(&plain))?;
         let source = open_index(self.directory.fork(norms), mapping)?;
-        let alive = parts.iter().map(|part| part.alive.as_deref().map(AliveBits::to_tantivy));
+        let alive = parts
+            .iter()
+            .map(|part| part.alive.as_deref().map(AliveBits::to_tantivy));
         let merged = merge_filtered_segments(
             &segments_of(&source),
             source.settings().clone(),
@@ -91,16 +98,20 @@ impl Shard {
         merged: Option<(SegmentId, u32)>,
     ) -> tantivy::Result<()> {
         let is_part = |segment: &WriterSegment| {
-            parts.iter().any(|part| part.files.id == segment.view.files.id)
+            parts
+                .iter()
+                .any(|part| part.files.id == segment.view.files.id)
         };
         let mut new_alive = merged.map(|(_, doc_count)| AliveBits::full(doc_count));
         let mut new_doc = 0;
         for part in parts {
-            let now = writer.segments.iter().find(|s| s.view.files.id == part.files.id);
+            let now = writer
+                .segments
+                .iter()
+                .find(|s| s.view.files.id == part.files.id);
             // A segment whose last document died meanwhile has left the list.
-            let lives_now = |doc| {
-                now.is_some_and(|s| s.alive.as_ref().is_none_or(|alive| alive.is_alive(doc)))
-            };
+            let lives_now =
+                |doc| now.is_some_and(|s| s.alive.as_ref().is_none_or(|alive| alive.is_alive(doc)));
             let lived = part.alive.as_ref();
             for doc in (0..part.doc_count()).filter(|&d| lived.is_none_or(|a| a.is_alive(d))) {
                 if let (false, Some(alive)) = (lives_now(doc), &mut new_alive) {
@@ -135,7 +146,11 @@ fn choose(writer: &Writer, goal: MergeGoal) -> Vec<usize> {
             by_size.truncate(segments.len() - max.max(1) + 1);
             by_size
         }
-        MergeGoal::AtMost(_) => by_size.into_iter().find(|&at| needs_rewrite(at)).into_iter().collect(),
+        MergeGoal::AtMost(_) => by_size
+            .into_iter()
+            .find(|&at| needs_rewrite(at))
+            .into_iter()
+            .collect(),
         MergeGoal::Upkeep => {
             let crowded = crowded_class(&by_size, |at| segments[at].view.bytes());
             if !crowded.is_empty() {
@@ -143,7 +158,8 @@ fn choose(writer: &Writer, goal: MergeGoal) -> Vec<usize> {
             }
             let rewrite = by_size.into_iter().find(|&at| {
                 let (all, alive) = (segments[at].view.doc_count(), segments[at].alive_count());
-                (all - alive) * DEAD_SHARE > all || wants_graph(&segments[at].view, writer.mapping())
+                (all - alive) * DEAD_SHARE > all
+                    || wants_graph(&segments[at].view, writer.mapping())
             });
             rewrite.into_iter().collect()
         }
@@ -192,7 +208,10 @@ mod tests {
         let mib = 1 << 20;
         check(&[1; 7], &[]);
         check(&[1; 8], &[0, 1, 2, 3, 4, 5, 6, 7]);
-        check(&[1, 1, 1, 1, 100 * mib, 100 * mib, 100 * mib, 100 * mib], &[]);
+        check(
+            &[1, 1, 1, 1, 100 * mib, 100 * mib, 100 * mib, 100 * mib],
+            &[],
+        );
         let mut sizes = vec![300 * mib; 8];
         sizes.extend([1; 3]);
         check(&sizes, &[0, 1, 2, 3, 4, 5, 6, 7]);

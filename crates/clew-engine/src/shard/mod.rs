@@ -1,11 +1,12 @@
 //! A shard: one log stream's documents as searchable segments.
 //!
-//! Writes go through [`writer::Writer`], under one lock: number, log, apply to the buffer. A
+//! Writes go through [`Writer`], under one lock: number, log, apply to the buffer. A
 //! refresh seals the buffer into a segment and publishes a [`View`]; searches only ever see views.
 //! A flush makes the segments durable and moves the checkpoint; a merge replaces segments by one.
 //! Built on tantivy without its `IndexWriter`: `docs/decisions/0002-shard-without-index-writer.md`.
 
 mod alive;
+mod apply;
 mod directory;
 mod document;
 mod flush;
@@ -33,10 +34,11 @@ use tokio::sync::watch;
 use crate::error::EngineError;
 
 pub(crate) use alive::AliveBits;
+pub(crate) use apply::{Prepared, ShardAction, ShardWrite, Target};
 pub(crate) use manifest::io_error;
 pub(crate) use merge::MergeGoal;
 pub(crate) use segment::SegmentView;
-pub(crate) use writer::{Prepared, ShardAction, ShardWrite, Writer};
+pub(crate) use writer::Writer;
 
 use directory::ShardDirectory;
 
@@ -104,7 +106,7 @@ pub(crate) enum Located {
     /// Not yet in a segment: it is read from the log.
     Log(Glsn),
     /// In a segment.
-    Segment(SegmentView, DocId),
+    Segment(Box<SegmentView>, DocId),
 }
 
 impl Shard {
@@ -124,12 +126,18 @@ impl Shard {
 
     /// Fails when the shard's files are damaged: an empty answer would be a lie.
     pub(crate) fn check_readable(&self) -> Result<(), EngineError> {
-        self.damage.as_ref().map_or(Ok(()), |damage| Err(self.failed(damage)))
+        self.damage
+            .as_ref()
+            .map_or(Ok(()), |damage| Err(self.failed(damage)))
     }
 
     fn failed(&self, reason: &str) -> EngineError {
         let (index, reason) = (self.place.index.clone(), reason.to_string());
-        EngineError::ShardFailed { index, shard: self.place.number, reason }
+        EngineError::ShardFailed {
+            index,
+            shard: self.place.number,
+            reason,
+        }
     }
 
     /// The first failure, after which the shard takes no more writes.
@@ -140,7 +148,10 @@ impl Shard {
     /// Finds the living version of a document, whether searches see it already or not.
     pub(crate) fn locate(&self, id: &str) -> Result<Option<Located>, EngineError> {
         self.check_readable()?;
-        self.writer.lock().locate(id).map_err(|source| self.tantivy_error(source))
+        self.writer
+            .lock()
+            .locate(id)
+            .map_err(|source| self.tantivy_error(source))
     }
 
     /// Makes all writes visible to searches.
@@ -151,10 +162,12 @@ impl Shard {
 
     /// Seals the buffer and shows searches the writer's segments, when anything has changed.
     fn publish(&self, writer: &mut Writer) -> Result<(), EngineError> {
-        let view = writer.publish(&self.context.clock, Some(&self.view())).map_err(|source| {
-            writer.fail(&source);
-            self.tantivy_error(source)
-        })?;
+        let view = writer
+            .publish(&self.context.clock, Some(&self.view()))
+            .map_err(|source| {
+                writer.fail(&source);
+                self.tantivy_error(source)
+            })?;
         if let Some(view) = view {
             self.view.store(Arc::new(view));
             ShardCounters::add(&self.counters.refreshes);
@@ -165,7 +178,10 @@ impl Shard {
 
     /// Whether searches see everything up to a position.
     pub(crate) fn is_visible(&self, glsn: Glsn) -> bool {
-        self.writer.lock().first_invisible().is_none_or(|first| first > glsn)
+        self.writer
+            .lock()
+            .first_invisible()
+            .is_none_or(|first| first > glsn)
     }
 
     /// Whether there is something a refresh would show.

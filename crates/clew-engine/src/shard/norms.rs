@@ -48,7 +48,9 @@ fn rewrite(
     for field in wanted {
         match norms.open_read(*field) {
             Some(bytes) => out.for_field(*field).write_all(&bytes.read_bytes()?)?,
-            None => out.for_field(*field).write_all(&vec![0; segment.meta().max_doc() as usize])?,
+            None => out
+                .for_field(*field)
+                .write_all(&vec![0; segment.meta().max_doc() as usize])?,
         }
     }
     out.close()?;

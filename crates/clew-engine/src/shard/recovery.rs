@@ -41,14 +41,19 @@ impl Shard {
         mapping: &Arc<Mapping>,
     ) -> Result<Shard, EngineError> {
         let (disk, dir) = (&context.disk, &place.dir);
-        disk.create_dir_all_durable(dir).map_err(io_error("create", dir))?;
+        disk.create_dir_all_durable(dir)
+            .map_err(io_error("create", dir))?;
         let manifest = Manifest::newest(&**disk, dir)?;
         let shard = Shard::assemble(place.clone(), context.clone(), mapping.clone(), None)?;
-        let Some(manifest) = manifest else { return Ok(shard) };
+        let Some(manifest) = manifest else {
+            return Ok(shard);
+        };
         let mut writer = shard.writer()?;
-        let mut state = FlushState::default();
-        state.number = manifest.number;
-        state.checkpoint = Glsn::new(manifest.checkpoint);
+        let mut state = FlushState {
+            number: manifest.number,
+            checkpoint: Glsn::new(manifest.checkpoint),
+            ..FlushState::default()
+        };
         writer.applied = state.checkpoint;
         writer.next_seq_no = manifest.next_seq_no;
         for named in manifest.segments {
@@ -87,7 +92,10 @@ impl Shard {
             if let Some(damage) = &damage {
                 writer.refuse(damage);
             }
-            Ok((writer, view.expect("a new writer always has something to publish")))
+            Ok((
+                writer,
+                view.expect("a new writer always has something to publish"),
+            ))
         };
         let (writer, view) = empty().map_err(|source| {
             let place = format!("[{}][{}]", place.index, place.number);
@@ -120,11 +128,14 @@ impl Shard {
         }
         let document = match &operation.body {
             Body::Delete => None,
-            Body::Index { vectors, source } => {
-                Some(prepare_logged(mapping, source, vectors.clone(), operation.id)?)
-            }
+            Body::Index { vectors, source } => Some(prepare_logged(
+                mapping,
+                source,
+                vectors.clone(),
+                operation.id,
+            )?),
         };
-        writer.replay(operation, document, glsn, self.context.clock.monotonic())
+        writer.replay(&operation, document, glsn, self.context.clock.monotonic())
     }
 }
 
@@ -136,10 +147,18 @@ fn prepare_logged(
     vectors: Vec<(clew_text::FieldId, Vec<f32>)>,
     id: &str,
 ) -> Result<Prepared, EngineError> {
-    let document_error = |source| EngineError::Document { id: id.to_string(), source };
-    let mut parsed = mapping.parse_stripped(source, vectors.clone()).map_err(document_error);
+    let document_error = |source| EngineError::Document {
+        id: id.to_string(),
+        source,
+    };
+    let mut parsed = mapping
+        .parse_stripped(source, vectors.clone())
+        .map_err(document_error);
     if !matches!(parsed, Ok(Parsed::Document(_))) {
-        parsed = mapping.frozen().parse_stripped(source, vectors).map_err(document_error);
+        parsed = mapping
+            .frozen()
+            .parse_stripped(source, vectors)
+            .map_err(document_error);
     }
     match parsed? {
         Parsed::Document(document) => Ok(Prepared {

@@ -95,7 +95,8 @@ impl RowWriter {
             routing_bytes: routing.map_or(NO_ROUTING, length),
         });
         self.strings.extend_from_slice(id.as_bytes());
-        self.strings.extend_from_slice(routing.unwrap_or_default().as_bytes());
+        self.strings
+            .extend_from_slice(routing.unwrap_or_default().as_bytes());
     }
     fn write(&self, segment: &Segment) -> tantivy::Result<()> {
         let mut out = segment.open_write(component())?;
@@ -115,9 +116,18 @@ impl PluginWriter for RowWriter {
         document: &dyn ErasedDocument,
         _: &Schema,
     ) -> tantivy::Result<()> {
-        assert_eq!(doc as usize, self.rows.len(), "documents come in doc-id order");
+        assert_eq!(
+            doc as usize,
+            self.rows.len(),
+            "documents come in doc-id order"
+        );
         let document = as_segment_document(document);
-        let Row { id, routing, seq_no, version } = &document.row;
+        let Row {
+            id,
+            routing,
+            seq_no,
+            version,
+        } = &document.row;
         self.push(*seq_no, *version, id, routing.as_deref());
         Ok(())
     }
@@ -141,7 +151,10 @@ impl PluginWriter for RowWriter {
 }
 
 pub(super) fn as_segment_document(document: &dyn ErasedDocument) -> &SegmentDocument {
-    document.as_any().downcast_ref().expect("shards write only SegmentDocuments")
+    document
+        .as_any()
+        .downcast_ref()
+        .expect("shards write only SegmentDocuments")
 }
 
 /// An open `.rows` file.
@@ -167,7 +180,9 @@ impl Rows {
         let header = bytes.get(..HEADER_BYTES).ok_or_else(damaged)?;
         let count = u64::from_le_bytes(header[8..].try_into().map_err(|_| damaged())?);
         let count = usize::try_from(count).map_err(|_| damaged())?;
-        let fits = count.checked_mul(ROW_BYTES).is_some_and(|n| n <= bytes.len() - HEADER_BYTES);
+        let fits = count
+            .checked_mul(ROW_BYTES)
+            .is_some_and(|n| n <= bytes.len() - HEADER_BYTES);
         if header[..8] != MAGIC || !fits || count != reader.max_doc() as usize {
             return Err(damaged());
         }
@@ -184,10 +199,18 @@ impl Rows {
         let id_start = strings.saturating_add(usize::try_from(raw.offset).unwrap_or(usize::MAX));
         let id_end = id_start.saturating_add(raw.id_bytes as usize);
         let text = |from: usize, to: usize| {
-            self.bytes.get(from..to).and_then(|b| std::str::from_utf8(b).ok()).unwrap_or_default()
+            self.bytes
+                .get(from..to)
+                .and_then(|b| std::str::from_utf8(b).ok())
+                .unwrap_or_default()
         };
         let routing = (raw.routing_bytes != NO_ROUTING)
             .then(|| text(id_end, id_end.saturating_add(raw.routing_bytes as usize)));
-        RowRef { id: text(id_start, id_end), routing, seq_no: raw.seq_no, version: raw.version }
+        RowRef {
+            id: text(id_start, id_end),
+            routing,
+            seq_no: raw.seq_no,
+            version: raw.version,
+        }
     }
 }

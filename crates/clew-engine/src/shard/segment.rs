@@ -5,8 +5,8 @@ use std::sync::Arc;
 use clew_text::{FieldId, FieldKind, Mapping, restore_vectors};
 use tantivy::index::SegmentId;
 use tantivy::query::EmptyQuery;
-use tantivy::schema::{IndexRecordOption, OwnedValue};
 use tantivy::schema::document::{DeserializeError, DocumentDeserialize, DocumentDeserializer};
+use tantivy::schema::{IndexRecordOption, OwnedValue};
 use tantivy::store::StoreReader;
 use tantivy::{DocId, DocSet, Index, SegmentReader, TERMINATED, Term};
 
@@ -54,7 +54,11 @@ impl SegmentView {
             vectors: VectorFile::open(&reader)?,
             store: reader.get_store_reader(STORE_CACHE_BLOCKS)?,
         };
-        Ok(SegmentView { files: Arc::new(files), reader, alive })
+        Ok(SegmentView {
+            files: Arc::new(files),
+            reader,
+            alive,
+        })
     }
 
     /// The same files under another schema or with other deletes.
@@ -65,7 +69,11 @@ impl SegmentView {
     ) -> tantivy::Result<Self> {
         let files = self.files.clone();
         let reader = open_reader(index, files.id, files.doc_count, alive.as_deref())?;
-        Ok(SegmentView { files, reader, alive })
+        Ok(SegmentView {
+            files,
+            reader,
+            alive,
+        })
     }
 
     /// The number of documents, dead ones included.
@@ -74,7 +82,9 @@ impl SegmentView {
     }
     /// The number of living documents.
     pub(crate) fn alive_count(&self) -> u32 {
-        self.alive.as_ref().map_or(self.files.doc_count, |alive| alive.alive_count())
+        self.alive
+            .as_ref()
+            .map_or(self.files.doc_count, |alive| alive.alive_count())
     }
     /// The size of the files.
     pub(crate) fn bytes(&self) -> u64 {
@@ -82,7 +92,9 @@ impl SegmentView {
     }
     /// The living document with an id.
     pub(crate) fn find(&self, id: &str) -> tantivy::Result<Option<DocId>> {
-        self.find_where(id, |doc| self.alive.as_ref().is_none_or(|alive| alive.is_alive(doc)))
+        self.find_where(id, |doc| {
+            self.alive.as_ref().is_none_or(|alive| alive.is_alive(doc))
+        })
     }
 
     /// The document with an id that passes a check; of one id at most one document lives.
@@ -93,7 +105,9 @@ impl SegmentView {
     ) -> tantivy::Result<Option<DocId>> {
         let postings = self.reader.inverted_index(Mapping::ID)?;
         let term = Term::from_field_text(Mapping::ID, id);
-        let Some(info) = postings.get_term_info(&term)? else { return Ok(None) };
+        let Some(info) = postings.get_term_info(&term)? else {
+            return Ok(None);
+        };
         let mut docs = postings.read_postings_from_terminfo(&info, IndexRecordOption::Basic)?;
         while docs.doc() != TERMINATED && !check(docs.doc()) {
             docs.advance();
@@ -128,7 +142,11 @@ impl SegmentView {
             .columns()
             .filter_map(|(field, column)| Some((path_of(mapping, field)?, column.vector(doc)?)))
             .collect();
-        Ok(if vectors.is_empty() { source } else { restore_vectors(&source, &vectors) })
+        Ok(if vectors.is_empty() {
+            source
+        } else {
+            restore_vectors(&source, &vectors)
+        })
     }
 }
 
@@ -150,7 +168,10 @@ fn open_reader(
 
 /// A searcher over no segments, for the schema and the tokenizers that queries ask it for.
 pub(super) fn empty_searcher(index: &Index) -> tantivy::Result<tantivy::Searcher> {
-    let reader = index.reader_builder().reload_policy(tantivy::ReloadPolicy::Manual).try_into()?;
+    let reader = index
+        .reader_builder()
+        .reload_policy(tantivy::ReloadPolicy::Manual)
+        .try_into()?;
     let searcher = reader.searcher();
     debug_assert_eq!(searcher.search(&EmptyQuery, &tantivy::collector::Count)?, 0);
     Ok(searcher)

@@ -44,10 +44,13 @@ impl VectorPlugin {
         VectorPlugin { mapping }
     }
     fn columns(&self) -> impl Iterator<Item = (FieldId, &ColumnOptions)> {
-        self.mapping.fields().iter().filter_map(|field| match &field.kind {
-            FieldKind::Vector(vector) => Some((field.id, &vector.column)),
-            _ => None,
-        })
+        self.mapping
+            .fields()
+            .iter()
+            .filter_map(|field| match &field.kind {
+                FieldKind::Vector(vector) => Some((field.id, &vector.column)),
+                _ => None,
+            })
     }
 }
 
@@ -59,7 +62,7 @@ impl SegmentPlugin for VectorPlugin {
     fn create_writer(&self, _: &PluginWriterContext) -> tantivy::Result<Box<dyn PluginWriter>> {
         let columns = self
             .columns()
-            .map(|(field, options)| Ok((field, ColumnBuilder::new(options.clone())?)))
+            .map(|(field, options)| Ok((field, ColumnBuilder::new(*options)?)))
             .collect::<Result<_, clew_vector::VectorError>>()
             .map_err(plugin_error)?;
         Ok(Box::new(VectorWriter { columns }))
@@ -69,11 +72,14 @@ impl SegmentPlugin for VectorPlugin {
     /// each column that is large enough to be worth one.
     fn merge(&self, context: PluginMergeContext) -> tantivy::Result<()> {
         assert_stacked(context.doc_id_mapping.mapping_type())?;
-        let sources: Vec<VectorFile> =
-            context.readers.iter().map(VectorFile::open).collect::<tantivy::Result<_>>()?;
+        let sources: Vec<VectorFile> = context
+            .readers
+            .iter()
+            .map(VectorFile::open)
+            .collect::<tantivy::Result<_>>()?;
         let mut out = FileWriter::create(context.target_segment)?;
         for (field, options) in self.columns() {
-            let mut builder = ColumnBuilder::new(options.clone()).map_err(plugin_error)?;
+            let mut builder = ColumnBuilder::new(*options).map_err(plugin_error)?;
             let mut new_doc = 0;
             for (reader, source) in context.readers.iter().zip(&sources) {
                 let column = source.column(field);
@@ -102,7 +108,10 @@ impl PluginWriter for VectorWriter {
         _: &Schema,
     ) -> tantivy::Result<()> {
         for (field, vector) in &as_segment_document(document).vectors {
-            let column = self.columns.get_mut(field).expect("vectors follow the mapping");
+            let column = self
+                .columns
+                .get_mut(field)
+                .expect("vectors follow the mapping");
             column.push(doc, vector).map_err(plugin_error)?;
         }
         Ok(())
@@ -158,8 +167,14 @@ impl<W: Write> Write for Counted<W> {
 
 impl FileWriter<tantivy::directory::WritePtr> {
     fn create(segment: &Segment) -> tantivy::Result<Self> {
-        let out = Counted { out: segment.open_write(component())?, written: 0 };
-        Ok(FileWriter { out, entries: Vec::new() })
+        let out = Counted {
+            out: segment.open_write(component())?,
+            written: 0,
+        };
+        Ok(FileWriter {
+            out,
+            entries: Vec::new(),
+        })
     }
 
     fn add(
@@ -172,9 +187,12 @@ impl FileWriter<tantivy::directory::WritePtr> {
             return Ok(());
         }
         let padding = self.out.written.next_multiple_of(ALIGNMENT) - self.out.written;
-        self.out.write_all(&[0; 64][..usize::try_from(padding).expect("padding is below 64")])?;
+        self.out
+            .write_all(&[0; 64][..usize::try_from(padding).expect("padding is below 64")])?;
         let start = self.out.written;
-        builder.write(graph, GRAPH_SEED, &mut self.out).map_err(plugin_error)?;
+        builder
+            .write(graph, GRAPH_SEED, &mut self.out)
+            .map_err(plugin_error)?;
         self.entries.push((field, start, self.out.written - start));
         Ok(())
     }
@@ -185,7 +203,8 @@ impl FileWriter<tantivy::directory::WritePtr> {
             self.out.write_all(&start.to_le_bytes())?;
             self.out.write_all(&len.to_le_bytes())?;
         }
-        self.out.write_all(&(self.entries.len() as u64).to_le_bytes())?;
+        self.out
+            .write_all(&(self.entries.len() as u64).to_le_bytes())?;
         self.out.write_all(&MAGIC)?;
         self.out.out.terminate()?;
         Ok(())
@@ -209,8 +228,10 @@ impl VectorFile {
         let damaged = || plugin_error("vector file is damaged");
         let trailer = bytes.len().checked_sub(TRAILER_BYTES).ok_or_else(damaged)?;
         let number = |at: usize| -> tantivy::Result<usize> {
-            let word: [u8; 8] =
-                bytes.get(at..at + 8).and_then(|b| b.try_into().ok()).ok_or_else(damaged)?;
+            let word: [u8; 8] = bytes
+                .get(at..at + 8)
+                .and_then(|b| b.try_into().ok())
+                .ok_or_else(damaged)?;
             usize::try_from(u64::from_le_bytes(word)).map_err(|_| damaged())
         };
         if bytes[trailer + 8..] != MAGIC {
@@ -239,6 +260,8 @@ impl VectorFile {
 
     /// All columns, by field.
     pub(crate) fn columns(&self) -> impl Iterator<Item = (FieldId, &Column<OwnedBytes>)> {
-        self.columns.iter().map(|(field, column)| (*field, column.as_ref()))
+        self.columns
+            .iter()
+            .map(|(field, column)| (*field, column.as_ref()))
     }
 }

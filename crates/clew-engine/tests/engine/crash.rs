@@ -18,7 +18,10 @@ struct Random(u64);
 
 impl Random {
     fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % n
     }
 }
@@ -46,8 +49,13 @@ fn run_until_power_fails(disk: &SimDisk, seed: u64) -> Expected {
         ..EngineOptions::new("/data")
     };
     let node = Node::open_with(disk, options).unwrap();
-    let settings = clew_engine::IndexSettings { shards: 2, ..Default::default() };
-    node.engine.create_index("docs", settings, mapping()).unwrap();
+    let settings = clew_engine::IndexSettings {
+        shards: 2,
+        ..Default::default()
+    };
+    node.engine
+        .create_index("docs", settings, mapping())
+        .unwrap();
     disk.cut_power_after(random.below(500) + 1);
     for step in 1..400 {
         let done = match random.below(12) {
@@ -72,7 +80,11 @@ fn write_some(node: &Node, random: &mut Random, number: u64, expected: &mut Expe
     for i in 0..count {
         let (id, n) = (random.below(IDS), number + i);
         let key = id.to_string();
-        let version = latest.get(&id).copied().flatten().map_or(0, |state| state.0);
+        let version = latest
+            .get(&id)
+            .copied()
+            .flatten()
+            .map_or(0, |state| state.0);
         let (operation, state) = match random.below(5) {
             0 => (delete(&key), None),
             1 => {
@@ -94,7 +106,8 @@ fn write_some(node: &Node, random: &mut Random, number: u64, expected: &mut Expe
     for (id, state) in &states {
         expected.under_way.entry(*id).or_default().push(*state);
     }
-    let acknowledged = matches!(node.write(operations), Ok(results) if results.iter().all(Result::is_ok));
+    let acknowledged =
+        matches!(node.write(operations), Ok(results) if results.iter().all(Result::is_ok));
     if acknowledged {
         expected.acknowledged = latest;
         expected.under_way.clear();
@@ -117,23 +130,44 @@ fn check(node: &Node, expected: &Expected, seed: u64) {
     for id in 0..IDS {
         let key = id.to_string();
         let document = node.get(&key);
-        let found = document.as_ref().map(|d| (d.version, number_of(&json_of(d))));
+        let found = document
+            .as_ref()
+            .map(|d| (d.version, number_of(&json_of(d))));
         let want = expected.acknowledged.get(&id).copied().flatten();
         let under_way = expected.under_way.get(&id);
         let fits = agrees(found, want)
             || under_way.is_some_and(|states| states.iter().any(|state| agrees(found, *state)));
-        assert!(fits, "seed {seed}, id {id}: found {found:?}, want {want:?} or {under_way:?}");
+        assert!(
+            fits,
+            "seed {seed}, id {id}: found {found:?}, want {want:?} or {under_way:?}"
+        );
         let Some((_, n)) = found else { continue };
         living.insert(key.clone());
         let document = json_of(&document.unwrap());
         assert_eq!(document["v"], json!(vector(n)), "seed {seed}, id {id}");
-        assert_eq!(node.ids(Query::matches("text", format!("word{n}"))), [&key[..]], "seed {seed}");
+        assert_eq!(
+            node.ids(Query::matches("text", format!("word{n}"))),
+            [&key[..]],
+            "seed {seed}"
+        );
         let nearest = node.hits(knn(vector(n), 1, None), 1);
-        assert_eq!((&nearest[0].id, nearest[0].score), (&key, Some(1.0)), "seed {seed}");
+        assert_eq!(
+            (&nearest[0].id, nearest[0].score),
+            (&key, Some(1.0)),
+            "seed {seed}"
+        );
     }
     let all = node.ids(Query::match_all());
-    assert_eq!(all.len(), living.len(), "seed {seed}: {all:?} against {living:?}");
-    assert_eq!(all.into_iter().collect::<BTreeSet<_>>(), living, "seed {seed}");
+    assert_eq!(
+        all.len(),
+        living.len(),
+        "seed {seed}: {all:?} against {living:?}"
+    );
+    assert_eq!(
+        all.into_iter().collect::<BTreeSet<_>>(),
+        living,
+        "seed {seed}"
+    );
 }
 
 #[test]
@@ -149,7 +183,11 @@ fn everything_acknowledged_survives_a_power_cut_at_any_moment() {
         // It goes on from there, through another crash without a clean end.
         node.put("after", &source(1_000_000));
         let again = Node::open(&disk.crashed(seed + 1)).unwrap();
-        assert_eq!(json_of(&again.get("after").unwrap()), source(1_000_000), "seed {seed}");
+        assert_eq!(
+            json_of(&again.get("after").unwrap()),
+            source(1_000_000),
+            "seed {seed}"
+        );
         check_rest(&again, &expected, seed);
     }
 }

@@ -34,8 +34,14 @@ fn after_a_failed_sync_nothing_is_acknowledged_any_more() {
     let node = Node::with_index(&disk, 1);
     node.put("a", &source(1));
     disk.fail_sync(1);
-    assert_eq!(node.write_one(index("b", &source(2))).unwrap_err().kind(), ErrorKind::Unavailable);
-    assert_eq!(node.write_one(index("c", &source(3))).unwrap_err().kind(), ErrorKind::Unavailable);
+    assert_eq!(
+        node.write_one(index("b", &source(2))).unwrap_err().kind(),
+        ErrorKind::Unavailable
+    );
+    assert_eq!(
+        node.write_one(index("c", &source(3))).unwrap_err().kind(),
+        ErrorKind::Unavailable
+    );
     assert!(node.engine.stats().log.poisoned);
     assert_eq!(json_of(&node.get("a").unwrap()), source(1));
     drop(node);
@@ -46,7 +52,10 @@ fn after_a_failed_sync_nothing_is_acknowledged_any_more() {
 fn segment_file(disk: &SimDisk, uuid: &str, suffix: &str) -> PathBuf {
     let dir = Path::new("/data/indices").join(uuid).join("0");
     let files = disk.list(&dir).unwrap();
-    files.into_iter().find(|path| path.to_str().unwrap().ends_with(suffix)).unwrap()
+    files
+        .into_iter()
+        .find(|path| path.to_str().unwrap().ends_with(suffix))
+        .unwrap()
 }
 
 #[test]
@@ -62,12 +71,19 @@ fn a_damaged_shard_says_so_and_the_others_serve() {
     let victim = segment_file(&disk, &uuid, ".store");
     disk.open(&victim).unwrap().set_len(3).unwrap();
     let node = Node::open(&disk).unwrap();
-    let response = node.run(node.search_request(Query::match_all(), 100)).unwrap();
+    let response = node
+        .run(node.search_request(Query::match_all(), 100))
+        .unwrap();
     assert_eq!((response.shards.total, response.shards.failed), (2, 1));
-    assert!(response.failures[0].2.contains("3 bytes"), "{:?}", response.failures);
+    assert!(
+        response.failures[0].2.contains("3 bytes"),
+        "{:?}",
+        response.failures
+    );
     assert!(!response.hits.is_empty() && response.hits.len() < 20);
-    let outcomes: Vec<bool> =
-        (0..20).map(|n| node.write_one(index(&n.to_string(), &source(n))).is_ok()).collect();
+    let outcomes: Vec<bool> = (0..20)
+        .map(|n| node.write_one(index(&n.to_string(), &source(n))).is_ok())
+        .collect();
     assert!(outcomes.contains(&true) && outcomes.contains(&false));
     assert_eq!(node.index().stats().failed_shards, 1);
 }

@@ -14,14 +14,29 @@ fn a_get_sees_a_write_at_once_and_a_search_after_a_refresh() {
     assert_eq!((written.version, written.result), (1, WriteResult::Created));
     let got = node.get("a").unwrap();
     assert_eq!(json_of(&got), source(1));
-    assert!(node.engine.get(&node.index(), "a", None, false).unwrap().is_none());
+    assert!(
+        node.engine
+            .get(&node.index(), "a", None, false)
+            .unwrap()
+            .is_none()
+    );
     assert!(node.ids(Query::match_all()).is_empty());
     node.refresh();
     assert_eq!(node.ids(Query::matches("text", "word1")), ["a"]);
-    assert!(node.engine.get(&node.index(), "a", None, false).unwrap().is_some());
+    assert!(
+        node.engine
+            .get(&node.index(), "a", None, false)
+            .unwrap()
+            .is_some()
+    );
     assert_eq!(json_of(&node.get("a").unwrap()), source(1));
     let hit = &node.hits(Query::match_all(), 10)[0];
-    assert_eq!(hit.source.as_deref().map(|s| serde_json::from_slice(s).unwrap()), Some(source(1)));
+    assert_eq!(
+        hit.source
+            .as_deref()
+            .map(|s| serde_json::from_slice(s).unwrap()),
+        Some(source(1))
+    );
 }
 
 #[test]
@@ -35,9 +50,15 @@ fn versions_rise_over_buffer_segments_and_deletes() {
     let gone = node.write_one(delete("a")).unwrap();
     assert_eq!((gone.version, gone.result), (4, WriteResult::Deleted));
     assert!(node.get("a").is_none());
-    assert_eq!(node.write_one(delete("a")).unwrap().result, WriteResult::NotFound);
+    assert_eq!(
+        node.write_one(delete("a")).unwrap().result,
+        WriteResult::NotFound
+    );
     let back = node.put("a", &source(5));
-    assert_eq!((back.version, back.result, back.seq_no), (6, WriteResult::Created, 5));
+    assert_eq!(
+        (back.version, back.result, back.seq_no),
+        (6, WriteResult::Created, 5)
+    );
     node.refresh();
     assert_eq!(node.ids(Query::match_all()), ["a"]);
     assert_eq!(node.ids(Query::matches("text", "word5")), ["a"]);
@@ -54,15 +75,29 @@ fn a_condition_or_a_create_on_another_state_is_a_conflict() {
     };
     let error = node.write_one(operation(Some("a"), action())).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Conflict);
-    assert!(error.to_string().contains("document already exists (current version [1])"), "{error}");
+    assert!(
+        error
+            .to_string()
+            .contains("document already exists (current version [1])"),
+        "{error}"
+    );
     let conditional = |seq_no| {
         let mut write = index("a", &source(3));
-        write.condition = Some(Condition { seq_no, primary_term: 1 });
+        write.condition = Some(Condition {
+            seq_no,
+            primary_term: 1,
+        });
         node.write_one(write)
     };
-    assert!(matches!(conditional(7), Err(EngineError::VersionConflict { .. })));
+    assert!(matches!(
+        conditional(7),
+        Err(EngineError::VersionConflict { .. })
+    ));
     assert_eq!(conditional(first.seq_no).unwrap().version, 2);
-    assert!(matches!(conditional(first.seq_no), Err(EngineError::VersionConflict { .. })));
+    assert!(matches!(
+        conditional(first.seq_no),
+        Err(EngineError::VersionConflict { .. })
+    ));
 }
 
 #[test]
@@ -74,7 +109,13 @@ fn a_bad_document_fails_alone_and_never_reaches_the_log() {
             index("a", &json!({"n": "not a number"})),
             index("b", &source(2)),
             index("c", &json!({"v": [1.0, 2.0]})),
-            operation(Some("d"), Action::Index { source: "{".into(), op_type: OpType::Index }),
+            operation(
+                Some("d"),
+                Action::Index {
+                    source: "{".into(),
+                    op_type: OpType::Index,
+                },
+            ),
             index("b", &source(3)),
         ])
         .unwrap();
@@ -89,13 +130,20 @@ fn a_bad_document_fails_alone_and_never_reaches_the_log() {
 #[test]
 fn updates_merge_and_a_noop_writes_nothing() {
     let node = Node::with_index(&SimDisk::new(), 1);
-    let created = node.write_one(update("a", &json!({"n": 1, "o": {"x": 1}}))).unwrap();
+    let created = node
+        .write_one(update("a", &json!({"n": 1, "o": {"x": 1}})))
+        .unwrap();
     assert_eq!(created.result, WriteResult::Created);
     node.refresh();
-    let updated = node.write_one(update("a", &json!({"o": {"y": 2}, "v": vector(9)}))).unwrap();
+    let updated = node
+        .write_one(update("a", &json!({"o": {"y": 2}, "v": vector(9)})))
+        .unwrap();
     assert_eq!((updated.result, updated.version), (WriteResult::Updated, 2));
     let noop = node.write_one(update("a", &json!({"n": 1}))).unwrap();
-    assert_eq!((noop.result, noop.version, noop.seq_no), (WriteResult::Noop, 2, updated.seq_no));
+    assert_eq!(
+        (noop.result, noop.version, noop.seq_no),
+        (WriteResult::Noop, 2, updated.seq_no)
+    );
     let want = json!({"n": 1, "o": {"x": 1, "y": 2}, "v": vector(9)});
     assert_eq!(json_of(&node.get("a").unwrap()), want);
     node.refresh();
@@ -106,10 +154,20 @@ fn updates_merge_and_a_noop_writes_nothing() {
 #[test]
 fn generated_ids_are_new_every_time() {
     let node = Node::with_index(&SimDisk::new(), 4);
-    let write = || operation(None, Action::Index { source: "{}".into(), op_type: OpType::Index });
+    let write = || {
+        operation(
+            None,
+            Action::Index {
+                source: "{}".into(),
+                op_type: OpType::Index,
+            },
+        )
+    };
     let results = node.write((0..500).map(|_| write()).collect()).unwrap();
-    let ids: std::collections::BTreeSet<String> =
-        results.into_iter().map(|result| result.unwrap().id).collect();
+    let ids: std::collections::BTreeSet<String> = results
+        .into_iter()
+        .map(|result| result.unwrap().id)
+        .collect();
     assert_eq!(ids.len(), 500);
     node.refresh();
     assert_eq!(node.ids(Query::match_all()).len(), 500);
@@ -130,6 +188,10 @@ fn waiting_for_a_position_makes_it_visible() {
     let node = Node::with_index(&SimDisk::new(), 2);
     let written = node.put("a", &source(1));
     let timeout = std::time::Duration::from_secs(20);
-    node.block_on(node.engine.wait_visible(&[node.index()], written.glsn, timeout)).unwrap();
+    node.block_on(
+        node.engine
+            .wait_visible(&[node.index()], written.glsn, timeout),
+    )
+    .unwrap();
     assert_eq!(node.ids(Query::match_all()), ["a"]);
 }

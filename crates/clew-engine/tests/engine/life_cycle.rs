@@ -24,10 +24,27 @@ fn a_mapping_that_grows_keeps_old_segments_and_merges_with_them() {
     node.write_one(delete("0-0")).unwrap();
     let check = |node: &Node, when: &str| {
         assert_eq!(node.ids(Query::match_all()).len(), 39, "{when}");
-        assert_eq!(node.ids(Query::matches("extra3", "round")).len(), 10, "{when}");
-        assert_eq!(node.ids(Query::matches("extra0", "round")).len(), 9, "{when}");
-        assert_eq!(node.ids(Query::term("extra1.keyword", "only in round 1")).len(), 10, "{when}");
-        assert_eq!(node.hits(knn(vector(25), 1, None), 1)[0].id, "2-5", "{when}");
+        assert_eq!(
+            node.ids(Query::matches("extra3", "round")).len(),
+            10,
+            "{when}"
+        );
+        assert_eq!(
+            node.ids(Query::matches("extra0", "round")).len(),
+            9,
+            "{when}"
+        );
+        assert_eq!(
+            node.ids(Query::term("extra1.keyword", "only in round 1"))
+                .len(),
+            10,
+            "{when}"
+        );
+        assert_eq!(
+            node.hits(knn(vector(25), 1, None), 1)[0].id,
+            "2-5",
+            "{when}"
+        );
     };
     node.refresh();
     check(&node, "before the merge");
@@ -93,8 +110,14 @@ fn deletes_and_updates_that_come_during_a_merge_are_kept() {
     };
     assert_eq!(node.ids(Query::match_all()), odd);
     for n in (1..20).step_by(2) {
-        assert_eq!(json_of(&node.get(&n.to_string()).unwrap()), source(5000 + n));
-        assert_eq!(node.ids(Query::matches("text", format!("word{}", 5000 + n))), [n.to_string()]);
+        assert_eq!(
+            json_of(&node.get(&n.to_string()).unwrap()),
+            source(5000 + n)
+        );
+        assert_eq!(
+            node.ids(Query::matches("text", format!("word{}", 5000 + n))),
+            [n.to_string()]
+        );
     }
 }
 
@@ -105,13 +128,21 @@ fn a_deleted_index_is_gone_for_good() {
     node.put("a", &source(1));
     let held = node.index();
     node.engine.delete_index("docs").unwrap();
-    assert!(matches!(node.engine.index("docs"), Err(EngineError::IndexNotFound { .. })));
+    assert!(matches!(
+        node.engine.index("docs"),
+        Err(EngineError::IndexNotFound { .. })
+    ));
     assert!(node.engine.refresh(&held).is_err());
     drop((node, held));
     let node = Node::open(&disk.crashed(1)).unwrap();
-    assert!(matches!(node.engine.index("docs"), Err(EngineError::IndexNotFound { .. })));
+    assert!(matches!(
+        node.engine.index("docs"),
+        Err(EngineError::IndexNotFound { .. })
+    ));
     // The name is free, and nothing of the old index comes back.
-    node.engine.create_index("docs", IndexSettings::default(), mapping()).unwrap();
+    node.engine
+        .create_index("docs", IndexSettings::default(), mapping())
+        .unwrap();
     assert!(node.get("a").is_none());
 }
 
@@ -119,10 +150,15 @@ fn a_deleted_index_is_gone_for_good() {
 fn names_resolve_with_wildcards_lists_and_exclusions() {
     let node = Node::open(&SimDisk::new()).unwrap();
     for name in ["logs-1", "logs-2", "other"] {
-        node.engine.create_index(name, IndexSettings::default(), mapping()).unwrap();
+        node.engine
+            .create_index(name, IndexSettings::default(), mapping())
+            .unwrap();
     }
     let names = |expression: &str| -> Vec<String> {
-        let found = node.engine.resolve(expression, ResolveOptions::default()).unwrap();
+        let found = node
+            .engine
+            .resolve(expression, ResolveOptions::default())
+            .unwrap();
         found.iter().map(|index| index.name().to_string()).collect()
     };
     assert_eq!(names("_all"), ["logs-1", "logs-2", "other"]);
@@ -131,9 +167,14 @@ fn names_resolve_with_wildcards_lists_and_exclusions() {
     assert_eq!(names("*,-logs-1"), ["logs-2", "other"]);
     assert_eq!(names("other,logs-1"), ["logs-1", "other"]);
     assert!(names("none*").is_empty());
-    let error = node.engine.resolve("other,none", ResolveOptions::default()).unwrap_err();
+    let error = node
+        .engine
+        .resolve("other,none", ResolveOptions::default())
+        .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotFound);
-    let again = node.engine.create_index("other", IndexSettings::default(), mapping());
+    let again = node
+        .engine
+        .create_index("other", IndexSettings::default(), mapping());
     assert!(matches!(again, Err(EngineError::IndexExists { .. })));
 }
 
@@ -141,10 +182,19 @@ fn names_resolve_with_wildcards_lists_and_exclusions() {
 fn settings_change_but_not_the_number_of_shards() {
     let disk = SimDisk::new();
     let node = Node::with_index(&disk, 2);
-    let settings = IndexSettings { ef_search: 77, ..(*node.index().settings()).clone() };
+    let settings = IndexSettings {
+        ef_search: 77,
+        ..(*node.index().settings()).clone()
+    };
     node.engine.put_settings("docs", settings.clone()).unwrap();
-    let split = IndexSettings { shards: 4, ..settings };
-    assert_eq!(node.engine.put_settings("docs", split).unwrap_err().kind(), ErrorKind::Invalid);
+    let split = IndexSettings {
+        shards: 4,
+        ..settings
+    };
+    assert_eq!(
+        node.engine.put_settings("docs", split).unwrap_err().kind(),
+        ErrorKind::Invalid
+    );
     drop(node);
     assert_eq!(Node::open(&disk).unwrap().index().settings().ef_search, 77);
 }

@@ -1,6 +1,14 @@
 //! The engine as a protocol crate uses it, on a simulated disk: what is acknowledged stays, what
 //! searches see agrees with what gets say, and a failing disk is told and loses nothing.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "a test that fails here fails"
+)]
+
 mod harness;
 
 mod crash;

@@ -16,17 +16,27 @@ const COUNT: usize = 12_000;
 fn points() -> Vec<Vec<f32>> {
     let mut state = 42u64;
     let mut unit = move || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         (state >> 40) as f32 / (1u64 << 24) as f32 - 0.5
     };
-    let centres: Vec<Vec<f32>> = (0..40).map(|_| (0..DIMENSION).map(|_| unit() * 4.0).collect()).collect();
-    (0..COUNT).map(|i| centres[i % 40].iter().map(|x| x + unit()).collect()).collect()
+    let centres: Vec<Vec<f32>> = (0..40)
+        .map(|_| (0..DIMENSION).map(|_| unit() * 4.0).collect())
+        .collect();
+    (0..COUNT)
+        .map(|i| centres[i % 40].iter().map(|x| x + unit()).collect())
+        .collect()
 }
 
 fn nearest(points: &[Vec<f32>], query: &[f32], keep: impl Fn(usize) -> bool) -> BTreeSet<String> {
     let distance = |p: &[f32]| -> f32 { p.iter().zip(query).map(|(a, b)| (a - b) * (a - b)).sum() };
-    let mut all: Vec<(f32, usize)> =
-        points.iter().enumerate().filter(|(i, _)| keep(*i)).map(|(i, p)| (distance(p), i)).collect();
+    let mut all: Vec<(f32, usize)> = points
+        .iter()
+        .enumerate()
+        .filter(|(i, _)| keep(*i))
+        .map(|(i, p)| (distance(p), i))
+        .collect();
     all.sort_by(|a, b| a.0.total_cmp(&b.0));
     all[..10].iter().map(|(_, i)| i.to_string()).collect()
 }
@@ -55,21 +65,34 @@ fn graphs_are_built_by_merges_and_keep_recall_under_deletes_and_filters() {
         "v": {"type": "knn_vector", "dimension": DIMENSION, "space_type": "l2"},
     }}))
     .unwrap();
-    let settings = IndexSettings { ef_search: 64, ..IndexSettings::default() };
+    let settings = IndexSettings {
+        ef_search: 64,
+        ..IndexSettings::default()
+    };
     node.engine.create_index("docs", settings, mapping).unwrap();
     let points = points();
     for (at, chunk) in points.chunks(1000).enumerate() {
         let operations = chunk.iter().enumerate().map(|(i, point)| {
             let id = at * 1000 + i;
-            index(&id.to_string(), &json!({"tag": (id % 10).to_string(), "v": point}))
+            index(
+                &id.to_string(),
+                &json!({"tag": (id % 10).to_string(), "v": point}),
+            )
         });
-        assert!(node.write(operations.collect()).unwrap().iter().all(Result::is_ok));
+        assert!(
+            node.write(operations.collect())
+                .unwrap()
+                .iter()
+                .all(Result::is_ok)
+        );
     }
     node.engine.force_merge(&node.index(), 1).unwrap();
     let stats = node.index().stats();
     assert_eq!((stats.segments, stats.graph_vectors), (1, COUNT as u64));
     // Deletes that no merge has taken out yet.
-    let gone = (0..COUNT).filter(|i| i % 7 == 3).map(|i| crate::harness::delete(&i.to_string()));
+    let gone = (0..COUNT)
+        .filter(|i| i % 7 == 3)
+        .map(|i| crate::harness::delete(&i.to_string()));
     node.write(gone.collect()).unwrap();
     node.refresh();
     for filter in [None, Some(4)] {

@@ -160,6 +160,15 @@ fn wrong_requests_are_refused_in_known_words() {
             Parsing,
             "Unknown order direction [up]",
         ),
+    ] {
+        check_refused(body, kind, start);
+    }
+}
+
+#[test]
+fn wrong_intervals_are_refused_in_known_words() {
+    use AggDslErrorKind::IllegalArgument;
+    for (body, kind, start) in [
         (
             json!({"date_histogram": {"field": "x"}}),
             IllegalArgument,
@@ -203,6 +212,10 @@ fn wrong_requests_are_refused_in_known_words() {
     ] {
         check_refused(body, kind, start);
     }
+}
+
+#[test]
+fn wrong_names_and_too_deep_nesting_are_refused() {
     let error = parse_aggs(&json!({"a[b]": {"avg": {"field": "x"}}})).unwrap_err();
     assert!(
         error.reason.starts_with("Invalid aggregation name [a[b]]"),
@@ -212,7 +225,7 @@ fn wrong_requests_are_refused_in_known_words() {
     for _ in 0..100 {
         deep = json!({"terms": {"field": "x"}, "aggs": {"a": deep}});
     }
-    assert_eq!(refusal(deep).kind, IllegalArgument);
+    assert_eq!(refusal(deep).kind, AggDslErrorKind::IllegalArgument);
 }
 
 #[test]
@@ -299,6 +312,23 @@ fn terms_look_as_clients_expect() {
         doc_count_error_upper_bound: None,
         ..terms(TermsKind::Text, vec![first], ValueFormat::Raw)
     };
+    check_json(
+        &[named("t", AggResult::Terms(result))],
+        &json!({
+            "t": {
+                "doc_count_error_upper_bound": -1,
+                "sum_other_doc_count": 7,
+                "buckets": [{
+                    "key": "a", "doc_count": 3, "doc_count_error_upper_bound": 2,
+                    "m": {"value": 3.0},
+                }],
+            },
+        }),
+    );
+}
+
+#[test]
+fn keys_that_are_no_strings_have_a_text_where_their_type_has_one() {
     let flags = vec![bucket(Key::Bool(true), 2, vec![])];
     let numbers = vec![bucket(Key::F64(2.0), 2, vec![])];
     let times = vec![bucket(Key::Date(1_767_225_600_000), 1, vec![])];
@@ -309,7 +339,6 @@ fn terms_look_as_clients_expect() {
     )];
     check_json(
         &[
-            named("t", AggResult::Terms(result)),
             named(
                 "f",
                 AggResult::Terms(terms(TermsKind::Integer, flags, ValueFormat::Boolean)),
@@ -328,14 +357,6 @@ fn terms_look_as_clients_expect() {
             ),
         ],
         &json!({
-            "t": {
-                "doc_count_error_upper_bound": -1,
-                "sum_other_doc_count": 7,
-                "buckets": [{
-                    "key": "a", "doc_count": 3, "doc_count_error_upper_bound": 2,
-                    "m": {"value": 3.0},
-                }],
-            },
             "f": {
                 "doc_count_error_upper_bound": 0, "sum_other_doc_count": 0,
                 "buckets": [{"key": 1, "key_as_string": "true", "doc_count": 2}],

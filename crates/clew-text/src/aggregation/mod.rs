@@ -21,6 +21,7 @@ mod order;
 mod partial;
 mod plan;
 mod plan_fields;
+mod plan_order;
 mod reduce;
 mod result;
 mod rounding;

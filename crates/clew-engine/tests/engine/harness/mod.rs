@@ -31,7 +31,11 @@ pub(crate) fn mapping() -> Mapping {
 
 /// A vector that no other number has; its values are the same in f32, f64 and decimal.
 pub(crate) fn vector(n: u64) -> Vec<f32> {
-    let spread = |i: usize| n.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(8 * i as u32) % 1000;
+    let spread = |i: usize| {
+        n.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            .rotate_left(8 * i as u32)
+            % 1000
+    };
     (0..DIMENSION).map(|i| spread(i) as f32 / 4.0).collect()
 }
 
@@ -41,7 +45,13 @@ pub(crate) fn source(n: u64) -> Value {
 
 pub(crate) fn index(id: &str, source: &Value) -> WriteOperation {
     let source = Bytes::from(source.to_string());
-    operation(Some(id), Action::Index { source, op_type: OpType::Index })
+    operation(
+        Some(id),
+        Action::Index {
+            source,
+            op_type: OpType::Index,
+        },
+    )
 }
 
 pub(crate) fn delete(id: &str) -> WriteOperation {
@@ -50,33 +60,56 @@ pub(crate) fn delete(id: &str) -> WriteOperation {
 
 pub(crate) fn update(id: &str, doc: &Value) -> WriteOperation {
     let doc = Some(Bytes::from(doc.to_string()));
-    let spec = UpdateSpec { doc, doc_as_upsert: true, detect_noop: true, ..UpdateSpec::default() };
+    let spec = UpdateSpec {
+        doc,
+        doc_as_upsert: true,
+        detect_noop: true,
+        ..UpdateSpec::default()
+    };
     operation(Some(id), Action::Update(spec))
 }
 
 pub(crate) fn operation(id: Option<&str>, action: Action) -> WriteOperation {
     let id = id.map(str::to_string);
-    WriteOperation { index: "docs".into(), id, routing: None, action, condition: None }
+    WriteOperation {
+        index: "docs".into(),
+        id,
+        routing: None,
+        action,
+        condition: None,
+    }
 }
 
 impl Node {
     pub(crate) fn open(disk: &SimDisk) -> Result<Node, EngineError> {
-        let options = EngineOptions { search_threads: 1, ..EngineOptions::new("/data") };
+        let options = EngineOptions {
+            search_threads: 1,
+            ..EngineOptions::new("/data")
+        };
         Node::open_with(disk, options)
     }
 
     pub(crate) fn open_with(disk: &SimDisk, options: EngineOptions) -> Result<Node, EngineError> {
         let clock = FixedClock::at(Duration::from_secs(1_790_000_000));
         let engine = Engine::open(options, Arc::new(disk.clone()), Arc::new(clock))?;
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
         Ok(Node { engine, runtime })
     }
 
     /// A node on a new disk with an index `docs` of so many shards.
     pub(crate) fn with_index(disk: &SimDisk, shards: u32) -> Node {
         let node = Node::open(disk).unwrap();
-        let settings = IndexSettings { shards, refresh_interval: None, ..IndexSettings::default() };
-        node.engine.create_index("docs", settings, mapping()).unwrap();
+        let settings = IndexSettings {
+            shards,
+            refresh_interval: None,
+            ..IndexSettings::default()
+        };
+        node.engine
+            .create_index("docs", settings, mapping())
+            .unwrap();
         node
     }
 
@@ -138,7 +171,11 @@ impl Node {
     }
 
     pub(crate) fn ids(&self, query: Query) -> Vec<String> {
-        let mut ids: Vec<String> = self.hits(query, 10_000).into_iter().map(|hit| hit.id).collect();
+        let mut ids: Vec<String> = self
+            .hits(query, 10_000)
+            .into_iter()
+            .map(|hit| hit.id)
+            .collect();
         ids.sort();
         ids
     }

@@ -1,3 +1,8 @@
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "the numbers of the tests are small"
+)]
+
 use std::num::NonZeroI64;
 
 use proptest::prelude::*;

@@ -5,7 +5,6 @@ mod cases;
 mod limits;
 pub(in crate::aggregation) mod model;
 mod property;
-mod speed;
 
 use std::net::Ipv6Addr;
 

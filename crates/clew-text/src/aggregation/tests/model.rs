@@ -1,5 +1,10 @@
 //! The same aggregations, computed the slow and obvious way, and both results written alike.
 
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "the numbers of the tests are small"
+)]
+
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -180,62 +185,90 @@ fn compare(
     a.key.cmp(&b.key)
 }
 
-fn terms(spec: &TermsSpec, specs: &[NamedAgg], held: &Held<'_>) -> Value {
-    let by_count = [OrderBy {
+/// What one shard reports.
+struct Report<'a> {
+    kept: Vec<Candidate<'a>>,
+    other: u64,
+    error: u64,
+    unbounded: bool,
+}
+
+fn report<'a>(
+    spec: &TermsSpec,
+    order: &[OrderBy],
+    specs: &[NamedAgg],
+    docs: &[&'a Doc],
+) -> Report<'a> {
+    let size = spec.size as usize;
+    let suggested = match order[0].key {
+        OrderKey::Key => size,
+        _ => size + size / 2 + 10,
+    };
+    let shard_size = spec.shard_size.map_or(suggested, |n| n as usize).max(size);
+    let mut of_key: BTreeMap<Key, Vec<&Doc>> = BTreeMap::new();
+    for doc in docs {
+        let distinct: BTreeSet<Key> = keys(doc, &spec.source.field).into_iter().collect();
+        for key in distinct {
+            of_key.entry(key).or_default().push(doc);
+        }
+    }
+    let mut kept: Vec<Candidate<'_>> = of_key
+        .into_iter()
+        .map(|(key, docs)| Candidate {
+            key,
+            count: docs.len() as u64,
+            held: vec![Some(docs)],
+        })
+        .collect();
+    kept.sort_by(|a, b| compare(order, specs, a, b));
+    let dropped = kept.split_off(kept.len().min(shard_size));
+    let full = kept.len() == shard_size;
+    let (mut error, mut unbounded) = (0, false);
+    match (&order[0].key, order[0].direction) {
+        (OrderKey::Key, _) => {}
+        (OrderKey::Count, Direction::Descending) if full => {
+            error = kept.iter().map(|c| c.count).min().unwrap();
+        }
+        _ => unbounded = full && order[0] != most_first(),
+    }
+    Report {
+        kept,
+        other: dropped.iter().map(|dropped| dropped.count).sum(),
+        error,
+        unbounded,
+    }
+}
+
+fn most_first() -> OrderBy {
+    OrderBy {
         key: OrderKey::Count,
         direction: Direction::Descending,
-    }];
+    }
+}
+
+fn terms(spec: &TermsSpec, specs: &[NamedAgg], held: &Held<'_>) -> Value {
+    let by_count = [most_first()];
     let order = if spec.order.is_empty() {
         &by_count[..]
     } else {
         &spec.order[..]
     };
-    let field = &spec.source.field;
-    let by_key = order[0].key == OrderKey::Key;
-    let size = spec.size as usize;
-    let suggested = if by_key { size } else { size + size / 2 + 10 };
-    let shard_size = spec.shard_size.map_or(suggested, |n| n as usize).max(size);
     let mut merged: BTreeMap<Key, (u64, Held<'_>, u64)> = BTreeMap::new();
     let (mut other, mut error, mut unbounded, mut shards) = (0, 0, false, 0);
     for (shard, docs) in held.iter().enumerate() {
         let Some(docs) = docs else { continue };
+        let report = report(spec, order, specs, docs);
         shards += 1;
-        let mut of_key: BTreeMap<Key, Vec<&Doc>> = BTreeMap::new();
-        for doc in docs {
-            let distinct: BTreeSet<Key> = keys(doc, field).into_iter().collect();
-            for key in distinct {
-                of_key.entry(key).or_default().push(doc);
-            }
-        }
-        let mut candidates: Vec<Candidate<'_>> = of_key
-            .into_iter()
-            .map(|(key, docs)| Candidate {
-                key,
-                count: docs.len() as u64,
-                held: vec![Some(docs)],
-            })
-            .collect();
-        candidates.sort_by(|a, b| compare(order, specs, a, b));
-        let dropped = candidates.split_off(candidates.len().min(shard_size));
-        other += dropped.iter().map(|dropped| dropped.count).sum::<u64>();
-        let mut own_error = 0;
-        if candidates.len() == shard_size {
-            match (&order[0].key, order[0].direction) {
-                (OrderKey::Key, _) => {}
-                (OrderKey::Count, Direction::Descending) => {
-                    own_error = candidates.iter().map(|c| c.count).min().unwrap();
-                }
-                _ => unbounded = true,
-            }
-        }
-        error += own_error;
-        for candidate in candidates {
+        other += report.other;
+        error += report.error;
+        unbounded |= report.unbounded;
+        for candidate in report.kept {
             let entry = merged
                 .entry(candidate.key)
                 .or_insert_with(|| (0, vec![None; held.len()], 0));
             entry.0 += candidate.count;
             entry.1[shard] = candidate.held.into_iter().next().unwrap();
-            entry.2 += own_error;
+            entry.2 += report.error;
         }
     }
     let mut reported = BTreeMap::new();
@@ -247,7 +280,7 @@ fn terms(spec: &TermsSpec, specs: &[NamedAgg], held: &Held<'_>) -> Value {
         }
     }
     candidates.sort_by(|a, b| compare(order, specs, a, b));
-    let beyond = candidates.split_off(candidates.len().min(size));
+    let beyond = candidates.split_off(candidates.len().min(spec.size as usize));
     other += beyond.iter().map(|beyond| beyond.count).sum::<u64>();
     let buckets: Vec<Value> = candidates
         .iter()

@@ -1,0 +1,376 @@
+//! What a write does under the shard's lock: check its condition, number it, append it to the log,
+//! apply it to the buffer. Replay enters at the last step.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use clew_log::{Durability, Glsn, NewEntry};
+use clew_text::{FieldId, Mapping};
+use tantivy::TantivyError;
+use tantivy::indexer::AddOperation;
+use tantivy::schema::{Field, OwnedValue};
+
+use super::document::{Row, SegmentDocument};
+use super::writer::{Buffered, Current, Place, Tombstone, Writer};
+use crate::error::EngineError;
+use crate::operation::{Body, DocumentOperation, encode_head};
+use crate::request::{Condition, OpType, UpdateSpec, WriteResult};
+use crate::update::{Merged, merge_source};
+
+/// There is one writer of a shard for ever: the term is fixed.
+const PRIMARY_TERM: u64 = 1;
+/// The buffer's size is asked for after this many documents.
+const BUFFER_CHECK_DOCS: u32 = 32;
+
+/// A document that has been parsed under a mapping.
+pub(crate) struct Prepared {
+    pub(crate) mapping: Arc<Mapping>,
+    pub(crate) fields: Vec<(Field, OwnedValue)>,
+    pub(crate) vectors: Vec<(FieldId, Vec<f32>)>,
+    /// JSON without the vectors.
+    pub(crate) source: Vec<u8>,
+}
+
+/// Which document a write is about.
+pub(crate) struct Target {
+    pub(crate) id: String,
+    pub(crate) routing: Option<String>,
+}
+
+/// One write to a shard.
+pub(crate) struct ShardWrite {
+    pub(crate) target: Target,
+    /// The id was generated just now, so no other document can have it.
+    pub(crate) fresh_id: bool,
+    pub(crate) action: ShardAction,
+    pub(crate) condition: Option<Condition>,
+}
+
+/// What a write does to its document.
+pub(crate) enum ShardAction {
+    Index { document: Prepared, op_type: OpType },
+    Update(UpdateSpec),
+    Delete,
+}
+
+/// What a write did.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ShardWritten {
+    pub(crate) version: u64,
+    pub(crate) seq_no: u64,
+    pub(crate) glsn: Glsn,
+    pub(crate) result: WriteResult,
+}
+
+/// Parses a document that came out of an update; may let the mapping grow.
+pub(crate) type Prepare<'a> = dyn Fn(&str, &[u8]) -> Result<Prepared, EngineError> + 'a;
+
+impl Writer {
+    /// Does one write. It is acknowledged only when the log is durable at the position returned.
+    pub(crate) fn write(
+        &mut self,
+        write: ShardWrite,
+        prepare: &Prepare<'_>,
+        now: Duration,
+    ) -> Result<ShardWritten, EngineError> {
+        let current = if write.fresh_id {
+            None
+        } else {
+            self.current(&write.target.id)?
+        };
+        check_condition(&write, current.as_ref())?;
+        let ShardWrite { target, action, .. } = write;
+        match action {
+            ShardAction::Index { document, op_type } => {
+                if let (OpType::Create, Some(Current { version, .. })) = (op_type, current) {
+                    let reason = format!("document already exists (current version [{version}])");
+                    return Err(EngineError::VersionConflict {
+                        id: target.id,
+                        reason,
+                    });
+                }
+                self.index(target, document, current)
+            }
+            ShardAction::Update(spec) => self.update(target, &spec, current, prepare),
+            ShardAction::Delete => self.delete(target, current, now),
+        }
+    }
+
+    fn index(
+        &mut self,
+        target: Target,
+        document: Prepared,
+        current: Option<Current>,
+    ) -> Result<ShardWritten, EngineError> {
+        let (seq_no, version) = (self.next_seq_no, self.next_version(&target.id, current));
+        let Target { id, routing } = target;
+        let row = Row {
+            id,
+            routing,
+            seq_no,
+            version,
+        };
+        let operation = DocumentOperation {
+            id: &row.id,
+            routing: row.routing.as_deref(),
+            seq_no,
+            version,
+            body: Body::Index {
+                vectors: Vec::new(),
+                source: &document.source,
+            },
+        };
+        let head = encode_head(&operation, &document.vectors);
+        let glsn = self.append(&[&head, &document.source])?;
+        let result = if current.is_some() {
+            WriteResult::Updated
+        } else {
+            WriteResult::Created
+        };
+        self.apply_index(row, document, current, glsn)?;
+        Ok(ShardWritten {
+            version,
+            seq_no,
+            glsn,
+            result,
+        })
+    }
+
+    fn update(
+        &mut self,
+        target: Target,
+        spec: &UpdateSpec,
+        current: Option<Current>,
+        prepare: &Prepare<'_>,
+    ) -> Result<ShardWritten, EngineError> {
+        let existing = current.map(|current| self.source(current)).transpose()?;
+        match (merge_source(spec, existing.as_deref())?, current) {
+            (Merged::Source(source), _) => {
+                let document = prepare(&target.id, &source)?;
+                self.index(target, document, current)
+            }
+            (
+                Merged::Noop,
+                Some(Current {
+                    seq_no, version, ..
+                }),
+            ) => {
+                let (glsn, result) = (self.applied, WriteResult::Noop);
+                Ok(ShardWritten {
+                    version,
+                    seq_no,
+                    glsn,
+                    result,
+                })
+            }
+            (Merged::Noop | Merged::Missing, _) => {
+                Err(EngineError::DocumentMissing { id: target.id })
+            }
+        }
+    }
+
+    fn delete(
+        &mut self,
+        target: Target,
+        current: Option<Current>,
+        now: Duration,
+    ) -> Result<ShardWritten, EngineError> {
+        let Target { id, routing } = target;
+        let (seq_no, version) = (self.next_seq_no, self.next_version(&id, current));
+        let routing = routing.as_deref();
+        let operation = DocumentOperation {
+            id: &id,
+            routing,
+            seq_no,
+            version,
+            body: Body::Delete,
+        };
+        let glsn = self.append(&[&encode_head(&operation, &[])])?;
+        let result = if current.is_some() {
+            WriteResult::Deleted
+        } else {
+            WriteResult::NotFound
+        };
+        self.apply_delete(id, Tombstone { version, at: now }, current, glsn);
+        Ok(ShardWritten {
+            version,
+            seq_no,
+            glsn,
+            result,
+        })
+    }
+
+    fn next_version(&self, id: &str, current: Option<Current>) -> u64 {
+        let last = current.map(|current| current.version);
+        last.or_else(|| self.tombstones.get(id).map(|stone| stone.version))
+            .unwrap_or(0)
+            + 1
+    }
+
+    fn append(&mut self, parts: &[&[u8]]) -> Result<Glsn, EngineError> {
+        let entry = NewEntry {
+            stream: self.stream,
+            parts,
+        };
+        // The group is synced once, when its last position is waited for.
+        let appended = self.log.append(&[entry], Durability::Os)?;
+        self.unflushed_bytes += parts.iter().map(|part| part.len() as u64).sum::<u64>();
+        self.next_seq_no += 1;
+        Ok(appended.first)
+    }
+
+    /// Applies an operation read back from the log.
+    pub(super) fn replay(
+        &mut self,
+        operation: &DocumentOperation<'_>,
+        document: Option<Prepared>,
+        glsn: Glsn,
+        now: Duration,
+    ) -> Result<(), EngineError> {
+        let current = self.current(operation.id)?;
+        let DocumentOperation {
+            seq_no, version, ..
+        } = *operation;
+        self.next_seq_no = seq_no + 1;
+        let (id, routing) = (
+            operation.id.to_string(),
+            operation.routing.map(str::to_string),
+        );
+        match document {
+            Some(document) => self.apply_index(
+                Row {
+                    id,
+                    routing,
+                    seq_no,
+                    version,
+                },
+                document,
+                current,
+                glsn,
+            ),
+            None => {
+                self.apply_delete(id, Tombstone { version, at: now }, current, glsn);
+                Ok(())
+            }
+        }
+    }
+
+    fn apply_index(
+        &mut self,
+        row: Row,
+        document: Prepared,
+        current: Option<Current>,
+        glsn: Glsn,
+    ) -> Result<(), EngineError> {
+        // The log has the operation: from here on an error means that the buffer lacks it.
+        self.try_apply_index(row, document, current, glsn)
+            .map_err(|source| {
+                self.fail(&source);
+                self.tantivy_error(source)
+            })
+    }
+
+    fn try_apply_index(
+        &mut self,
+        row: Row,
+        document: Prepared,
+        current: Option<Current>,
+        glsn: Glsn,
+    ) -> tantivy::Result<()> {
+        // Adopting a mapping seals the buffer, which moves the current version: kill it first.
+        self.kill(&row.id, current);
+        self.adopt(&document.mapping)?;
+        self.tombstones.remove(&row.id);
+        let Prepared {
+            mut fields,
+            vectors,
+            source,
+            ..
+        } = document;
+        let source = String::from_utf8(source)
+            .map_err(|error| TantivyError::InvalidArgument(error.to_string()))?;
+        fields.push((Mapping::ID, OwnedValue::Str(row.id.clone())));
+        fields.push((Mapping::SOURCE, OwnedValue::Str(source)));
+        let buffer = self.buffer()?;
+        let doc = buffer.writer.max_doc();
+        let buffered = Buffered {
+            doc,
+            glsn,
+            seq_no: row.seq_no,
+            version: row.version,
+        };
+        buffer.ids.insert(row.id.clone(), buffered);
+        let document = SegmentDocument {
+            fields,
+            vectors,
+            row,
+        };
+        buffer.writer.add_document(AddOperation {
+            opstamp: 0,
+            document,
+        })?;
+        let size_bytes = (doc + 1)
+            .is_multiple_of(BUFFER_CHECK_DOCS)
+            .then(|| buffer.writer.mem_usage());
+        self.advance(glsn);
+        match size_bytes {
+            Some(size_bytes) if size_bytes >= self.buffer_bytes_max => self.seal(),
+            _ => Ok(()),
+        }
+    }
+
+    fn apply_delete(
+        &mut self,
+        id: String,
+        tombstone: Tombstone,
+        current: Option<Current>,
+        glsn: Glsn,
+    ) {
+        self.kill(&id, current);
+        self.tombstones.insert(id, tombstone);
+        self.advance(glsn);
+    }
+
+    fn advance(&mut self, glsn: Glsn) {
+        assert!(
+            glsn > self.applied,
+            "operations are applied in the log's order"
+        );
+        self.applied = glsn;
+        self.first_invisible.get_or_insert(glsn);
+    }
+
+    fn kill(&mut self, id: &str, current: Option<Current>) {
+        match current.map(|current| current.place) {
+            None => {}
+            Some(Place::Segment { position, doc }) => self.segments[position].kill(doc),
+            Some(Place::Buffer { doc, .. }) => {
+                let buffer = self.buffer.as_mut().expect("the document was found there");
+                buffer.ids.remove(id);
+                buffer.dead.push(doc);
+            }
+        }
+    }
+}
+
+fn check_condition(write: &ShardWrite, current: Option<&Current>) -> Result<(), EngineError> {
+    let Some(Condition {
+        seq_no,
+        primary_term,
+    }) = write.condition
+    else {
+        return Ok(());
+    };
+    let required = format!("required seqNo [{seq_no}], primary term [{primary_term}].");
+    let reason = match current {
+        Some(current) if current.seq_no == seq_no && primary_term == PRIMARY_TERM => return Ok(()),
+        Some(Current { seq_no, .. }) => format!(
+            "{required} current document has seqNo [{seq_no}] and primary term [{PRIMARY_TERM}]"
+        ),
+        None => format!("{required} but no document was found"),
+    };
+    Err(EngineError::VersionConflict {
+        id: write.target.id.clone(),
+        reason,
+    })
+}
