@@ -196,3 +196,31 @@ fn check_rest(node: &Node, expected: &Expected, seed: u64) {
     node.write_one(delete("after")).unwrap();
     check(node, expected, seed);
 }
+
+#[test]
+fn a_flush_never_covers_what_the_log_could_still_lose() {
+    for seed in 0..20 {
+        let disk = SimDisk::new();
+        let node = Node::open(&disk).unwrap();
+        let settings = clew_engine::IndexSettings {
+            durability: clew_engine::TranslogDurability::Async,
+            refresh_interval: None,
+            ..Default::default()
+        };
+        node.engine
+            .create_index("docs", settings, mapping())
+            .unwrap();
+        for n in 0..10 {
+            node.put(&n.to_string(), &source(n));
+        }
+        node.engine.flush(&node.index()).unwrap();
+        let node = Node::open(&disk.crashed(seed)).unwrap();
+        assert_eq!(node.ids(Query::match_all()).len(), 10, "seed {seed}");
+        let next = node.put("next", &source(11));
+        assert_eq!(
+            (next.seq_no, node.get("next").unwrap().version),
+            (10, 1),
+            "seed {seed}"
+        );
+    }
+}
