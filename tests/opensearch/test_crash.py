@@ -125,14 +125,13 @@ class Crash(ClewTest):
     def test_acknowledged_writes_survive_kills(self):
         chance = random.Random(7)
         known = {}
-        for round_number in range(ROUNDS):
-            with self.subTest(round=round_number):
-                writers = self.write_until_killed(chance, known)
-                self.server.start()
-                type(self).client = self.server.client()
-                self.client.indices.refresh(index="crash")
-                known = self.check(writers)
-                self.check_vectors(known, chance)
+        for _ in range(ROUNDS):
+            writers = self.write_until_killed(chance, known)
+            self.server.start()
+            type(self).client = self.server.client()
+            self.client.indices.refresh(index="crash")
+            known = self.check(writers)
+            self.check_vectors(known, chance)
 
     def write_until_killed(self, chance, known):
         progress = threading.Semaphore(0)
@@ -143,7 +142,7 @@ class Crash(ClewTest):
         for writer in writers:
             writer.start()
         for _ in range(chance.randint(*BULKS_BEFORE_KILL)):
-            progress.acquire(timeout=60)
+            self.assertTrue(progress.acquire(timeout=60), "the writers are stuck")
             if chance.random() < 0.02:
                 chance.choice(MAINTENANCE)(self.client)
         maintenance = threading.Thread(target=self.maintain, args=[chance.choice(MAINTENANCE)])

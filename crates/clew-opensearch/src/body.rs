@@ -28,19 +28,23 @@ pub(crate) async fn read(
     bytes_max: usize,
 ) -> Result<Bytes, ApiError> {
     let raw = read_raw(body, bytes_max).await?;
-    match headers.get(header::CONTENT_ENCODING).map(|value| value.as_bytes()) {
+    match headers
+        .get(header::CONTENT_ENCODING)
+        .map(|value| value.as_bytes())
+    {
         None | Some(b"identity") => Ok(raw),
         Some(b"gzip" | b"x-gzip") if raw.len() <= INLINE_BYTES_MAX / 8 => inflate(&raw, bytes_max),
-        Some(b"gzip" | b"x-gzip") => {
-            tokio::task::spawn_blocking(move || inflate(&raw, bytes_max))
-                .await
-                .map_err(|error| ApiError::internal(error.to_string()))?
-        }
+        Some(b"gzip" | b"x-gzip") => tokio::task::spawn_blocking(move || inflate(&raw, bytes_max))
+            .await
+            .map_err(|error| ApiError::internal(error.to_string()))?,
         Some(other) => Err(ApiError::new(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Cause::new(
                 "illegal_argument_exception",
-                format!("Content-Encoding [{}] is not supported", String::from_utf8_lossy(other)),
+                format!(
+                    "Content-Encoding [{}] is not supported",
+                    String::from_utf8_lossy(other)
+                ),
             ),
         )),
     }
@@ -56,7 +60,9 @@ async fn read_raw(mut body: Body, bytes_max: usize) -> Result<Bytes, ApiError> {
         let frame = frame.map_err(|error| {
             ApiError::bad_request("parse_exception", format!("cannot read the body: {error}"))
         })?;
-        let Ok(data) = frame.into_data() else { continue };
+        let Ok(data) = frame.into_data() else {
+            continue;
+        };
         seen_bytes = seen_bytes.saturating_add(data.len());
         if seen_bytes > bytes_max {
             whole = BytesMut::new();
@@ -84,10 +90,18 @@ async fn read_raw(mut body: Body, bytes_max: usize) -> Result<Bytes, ApiError> {
 
 fn inflate(compressed: &[u8], bytes_max: usize) -> Result<Bytes, ApiError> {
     let mut inflated = Vec::with_capacity((compressed.len() * 4).min(bytes_max));
-    let limit = u64::try_from(bytes_max).unwrap_or(u64::MAX).saturating_add(1);
-    MultiGzDecoder::new(compressed).take(limit).read_to_end(&mut inflated).map_err(|error| {
-        ApiError::bad_request("parse_exception", format!("cannot inflate the body: {error}"))
-    })?;
+    let limit = u64::try_from(bytes_max)
+        .unwrap_or(u64::MAX)
+        .saturating_add(1);
+    MultiGzDecoder::new(compressed)
+        .take(limit)
+        .read_to_end(&mut inflated)
+        .map_err(|error| {
+            ApiError::bad_request(
+                "parse_exception",
+                format!("cannot inflate the body: {error}"),
+            )
+        })?;
     if inflated.len() > bytes_max {
         return Err(too_long(bytes_max));
     }
@@ -106,12 +120,15 @@ fn too_long(bytes_max: usize) -> ApiError {
 
 /// Whether the client takes gzip.
 pub(crate) fn accepts_gzip(headers: &HeaderMap) -> bool {
-    headers.get_all(header::ACCEPT_ENCODING).iter().any(|value| {
-        value.to_str().unwrap_or_default().split(',').any(|coding| {
-            let (name, quality) = coding.split_once(';').unwrap_or((coding, ""));
-            name.trim().eq_ignore_ascii_case("gzip") && quality.trim() != "q=0"
+    headers
+        .get_all(header::ACCEPT_ENCODING)
+        .iter()
+        .any(|value| {
+            value.to_str().unwrap_or_default().split(',').any(|coding| {
+                let (name, quality) = coding.split_once(';').unwrap_or((coding, ""));
+                name.trim().eq_ignore_ascii_case("gzip") && quality.trim() != "q=0"
+            })
         })
-    })
 }
 
 /// The gzip'd bytes, or the same bytes when that would not pay.
@@ -149,9 +166,13 @@ mod tests {
     async fn a_body_that_inflates_beyond_the_limit_is_refused() {
         let packed = deflate(&vec![b'a'; 100_000]);
         assert!(packed.len() < 1000);
-        let error = read(&gzip_header(), Body::from(packed.clone()), 99_999).await.unwrap_err();
+        let error = read(&gzip_header(), Body::from(packed.clone()), 99_999)
+            .await
+            .unwrap_err();
         assert_eq!(error.status(), StatusCode::PAYLOAD_TOO_LARGE);
-        let whole = read(&gzip_header(), Body::from(packed), 100_000).await.unwrap();
+        let whole = read(&gzip_header(), Body::from(packed), 100_000)
+            .await
+            .unwrap();
         assert_eq!(whole.len(), 100_000);
     }
 
@@ -167,7 +188,9 @@ mod tests {
     async fn truncated_gzip_is_an_error_of_the_client() {
         let packed = deflate(&vec![b'a'; 100_000]);
         let cut = packed.slice(..packed.len() / 2);
-        let error = read(&gzip_header(), Body::from(cut), 1 << 20).await.unwrap_err();
+        let error = read(&gzip_header(), Body::from(cut), 1 << 20)
+            .await
+            .unwrap_err();
         assert_eq!(error.status(), StatusCode::BAD_REQUEST);
     }
 }

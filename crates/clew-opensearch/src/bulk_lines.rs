@@ -51,7 +51,10 @@ pub(crate) fn parse(
     default_routing: Option<&str>,
 ) -> Result<Vec<BulkAction>, ApiError> {
     if body.is_empty() {
-        return Err(ApiError::bad_request("parse_exception", "request body is required"));
+        return Err(ApiError::bad_request(
+            "parse_exception",
+            "request body is required",
+        ));
     }
     if body.last() != Some(&b'\n') {
         return Err(ApiError::illegal_argument(
@@ -59,7 +62,11 @@ pub(crate) fn parse(
         ));
     }
     let mut actions = Vec::new();
-    let mut lines = Lines { body, at: 0, number: 0 };
+    let mut lines = Lines {
+        body,
+        at: 0,
+        number: 0,
+    };
     while let Some(line) = lines.next() {
         if line.iter().all(u8::is_ascii_whitespace) {
             continue;
@@ -100,8 +107,14 @@ fn read_action(
         return Err(ApiError::validation("no requests added"));
     };
     Ok(match verb {
-        Verb::Index => Action::Index { source, op_type: OpType::Index },
-        Verb::Create => Action::Index { source, op_type: OpType::Create },
+        Verb::Index => Action::Index {
+            source,
+            op_type: OpType::Index,
+        },
+        Verb::Create => Action::Index {
+            source,
+            op_type: OpType::Create,
+        },
         Verb::Update | Verb::Delete => {
             let update = update_body::parse(&source)?;
             *condition = update.condition.or(*condition);
@@ -217,7 +230,8 @@ fn unexpected_value(number: usize, name: &str, value: &RawValue) -> ApiError {
 }
 
 fn position(text: &str, number: usize, name: &str, value: &RawValue) -> Result<u64, ApiError> {
-    text.parse().map_err(|_| unexpected_value(number, name, value))
+    text.parse()
+        .map_err(|_| unexpected_value(number, name, value))
 }
 
 /// Both halves of a condition, or none.
@@ -226,9 +240,14 @@ pub(crate) fn condition(
     primary_term: Option<u64>,
 ) -> Result<Option<Condition>, ApiError> {
     match (seq_no, primary_term) {
-        (Some(seq_no), Some(primary_term)) => Ok(Some(Condition { seq_no, primary_term })),
+        (Some(seq_no), Some(primary_term)) => Ok(Some(Condition {
+            seq_no,
+            primary_term,
+        })),
         (None, None) => Ok(None),
-        (Some(_), None) => Err(ApiError::validation("ifSeqNo is set, but primary term is [0]")),
+        (Some(_), None) => Err(ApiError::validation(
+            "ifSeqNo is set, but primary term is [0]",
+        )),
         (None, Some(term)) => Err(ApiError::validation(&format!(
             "ifSeqNo is unassigned, but primary term is [{term}]"
         ))),
@@ -266,7 +285,11 @@ mod tests {
     use super::*;
 
     fn parsed(body: &str) -> Result<Vec<BulkAction>, ApiError> {
-        parse(&Bytes::copy_from_slice(body.as_bytes()), Some("default"), None)
+        parse(
+            &Bytes::copy_from_slice(body.as_bytes()),
+            Some("default"),
+            None,
+        )
     }
 
     fn check_refused(body: &str, reason: &str) {
@@ -277,26 +300,42 @@ mod tests {
 
     #[test]
     fn every_action_is_cut_out_without_copying_its_source() {
-        let body = Bytes::from_static(concat!(
-            "{\"index\":{\"_index\":\"a\",\"_id\":\"1\",\"_type\":\"_doc\"}}\n{\"x\":1}\r\n",
-            "{\"create\":{\"_id\":2,\"routing\":\"r\"}}\n{\"x\":2}\n",
-            "\n",
-            "{\"update\":{\"_id\":\"3\",\"if_seq_no\":4,\"if_primary_term\":1}}\n",
-            "{\"doc\":{\"x\":3},\"doc_as_upsert\":true}\n",
-            "{\"delete\":{\"_id\":\"4\"}}\n",
-            "{\"index\":{}}\nnot read here\n",
-        ).as_bytes());
+        let body = Bytes::from_static(
+            concat!(
+                "{\"index\":{\"_index\":\"a\",\"_id\":\"1\",\"_type\":\"_doc\"}}\n{\"x\":1}\r\n",
+                "{\"create\":{\"_id\":2,\"routing\":\"r\"}}\n{\"x\":2}\n",
+                "\n",
+                "{\"update\":{\"_id\":\"3\",\"if_seq_no\":4,\"if_primary_term\":1}}\n",
+                "{\"doc\":{\"x\":3},\"doc_as_upsert\":true}\n",
+                "{\"delete\":{\"_id\":\"4\"}}\n",
+                "{\"index\":{}}\nnot read here\n",
+            )
+            .as_bytes(),
+        );
         let actions = parse(&body, Some("default"), None).unwrap();
         let verbs: Vec<&str> = actions.iter().map(|action| action.verb.name()).collect();
         assert_eq!(verbs, ["index", "create", "update", "delete", "index"]);
-        assert_eq!((actions[0].index.as_str(), actions[1].index.as_str()), ("a", "default"));
+        assert_eq!(
+            (actions[0].index.as_str(), actions[1].index.as_str()),
+            ("a", "default")
+        );
         assert_eq!(actions[1].id.as_deref(), Some("2"));
         assert_eq!(actions[1].routing.as_deref(), Some("r"));
-        assert_eq!(actions[2].condition, Some(Condition { seq_no: 4, primary_term: 1 }));
-        let Action::Index { source, .. } = &actions[0].action else { panic!("an index") };
+        assert_eq!(
+            actions[2].condition,
+            Some(Condition {
+                seq_no: 4,
+                primary_term: 1
+            })
+        );
+        let Action::Index { source, .. } = &actions[0].action else {
+            panic!("an index")
+        };
         assert_eq!(source, "{\"x\":1}");
         assert!(body.as_ptr_range().contains(&source.as_ptr()));
-        let Action::Update(spec) = &actions[2].action else { panic!("an update") };
+        let Action::Update(spec) = &actions[2].action else {
+            panic!("an update")
+        };
         let doc = spec.doc.as_ref().unwrap();
         assert_eq!(doc, "{\"x\":3}");
         assert!(body.as_ptr_range().contains(&doc.as_ptr()));
@@ -306,10 +345,19 @@ mod tests {
     fn a_body_that_cannot_be_cut_is_refused_in_the_words_of_opensearch() {
         check_refused("", "request body is required");
         check_refused("\n", "no requests added");
-        check_refused("{\"index\":{}}\n{}", "must be terminated by a newline [\\\\n]");
+        check_refused(
+            "{\"index\":{}}\n{}",
+            "must be terminated by a newline [\\\\n]",
+        );
         let line = "Malformed action/metadata line";
-        check_refused("[]\n", &format!("{line} [1], expected START_OBJECT but found [START_ARRAY]"));
-        check_refused("{}\n", &format!("{line} [1], expected FIELD_NAME but found [END_OBJECT]"));
+        check_refused(
+            "[]\n",
+            &format!("{line} [1], expected START_OBJECT but found [START_ARRAY]"),
+        );
+        check_refused(
+            "{}\n",
+            &format!("{line} [1], expected FIELD_NAME but found [END_OBJECT]"),
+        );
         check_refused(
             "{\"index\":{}}\n{}\n{\"insert\":{}}\n{}\n",
             &format!(
@@ -325,7 +373,10 @@ mod tests {
             "{\"index\":{\"_id\":[1]}}\n{}\n",
             &format!("{line} [1], expected a simple value for field [_id] but found [START_ARRAY]"),
         );
-        check_refused("{\"index\":{\"_x\":1}}\n{}\n", "line [1] contains an unknown parameter [_x]");
+        check_refused(
+            "{\"index\":{\"_x\":1}}\n{}\n",
+            "line [1] contains an unknown parameter [_x]",
+        );
         check_refused("{\"index\n", "json_parse_exception");
         check_refused("{\"delete\":{}}\n", "id is missing");
         check_refused("{\"index\":{}}\n", "no requests added");
@@ -335,6 +386,10 @@ mod tests {
     #[test]
     fn an_index_must_come_from_somewhere() {
         let error = parse(&Bytes::from("{\"index\":{}}\n{}\n"), None, None).unwrap_err();
-        assert!(String::from_utf8(error.body()).unwrap().contains("index is missing"));
+        assert!(
+            String::from_utf8(error.body())
+                .unwrap()
+                .contains("index is missing")
+        );
     }
 }

@@ -22,19 +22,23 @@ pub(crate) struct Call {
     pub(crate) method: Method,
     /// Values of the pattern's `{names}`.
     pub(crate) path_values: Vec<(&'static str, String)>,
-    pub(crate) params: Params,
+    pub(crate) params: Arc<Params>,
     pub(crate) body: Bytes,
 }
 
 impl Call {
     /// A value of the path, when the route has it.
     pub(crate) fn path(&self, name: &str) -> Option<&str> {
-        self.path_values.iter().find(|(have, _)| *have == name).map(|(_, value)| value.as_str())
+        self.path_values
+            .iter()
+            .find(|(have, _)| *have == name)
+            .map(|(_, value)| value.as_str())
     }
 
     /// A value of the path that the route's pattern always has.
     pub(crate) fn path_required(&self, name: &'static str) -> Result<&str, ApiError> {
-        self.path(name).ok_or_else(|| ApiError::validation(&format!("{name} is missing")))
+        self.path(name)
+            .ok_or_else(|| ApiError::validation(&format!("{name} is missing")))
     }
 
     /// The index expression; empty means all.
@@ -56,8 +60,14 @@ impl Call {
     pub(crate) fn json_object(&self) -> Result<Value, ApiError> {
         match self.json()? {
             Some(value) if value.is_object() => Ok(value),
-            Some(_) => Err(ApiError::bad_request("parse_exception", "expected a JSON object")),
-            None => Err(ApiError::bad_request("parse_exception", "request body is required")),
+            Some(_) => Err(ApiError::bad_request(
+                "parse_exception",
+                "expected a JSON object",
+            )),
+            None => Err(ApiError::bad_request(
+                "parse_exception",
+                "request body is required",
+            )),
         }
     }
 
@@ -99,9 +109,15 @@ impl Call {
         indices: &[Arc<Index>],
         glsn: Glsn,
     ) -> Result<(), ApiError> {
-        let manual = indices.iter().filter(|index| index.settings().refresh_interval.is_none());
+        let manual = indices
+            .iter()
+            .filter(|index| index.settings().refresh_interval.is_none());
         self.refresh(manual.cloned().collect()).await?;
-        Ok(self.api.engine.wait_visible(indices, glsn, AFTER_GLSN_WAIT).await?)
+        Ok(self
+            .api
+            .engine
+            .wait_visible(indices, glsn, AFTER_GLSN_WAIT)
+            .await?)
     }
 
     /// Makes everything written visible now.
@@ -109,7 +125,8 @@ impl Call {
         if indices.is_empty() {
             return Ok(());
         }
-        self.blocking(move |engine| indices.iter().try_for_each(|index| engine.refresh(index))).await
+        self.blocking(move |engine| indices.iter().try_for_each(|index| engine.refresh(index)))
+            .await
     }
 
     /// Runs something that blocks where blocking is allowed.

@@ -45,7 +45,10 @@ impl ShardHealth {
         if all == 0 {
             return 100.0;
         }
-        #[allow(clippy::cast_precision_loss, reason = "counts of shards are far below 2^52")]
+        #[allow(
+            clippy::cast_precision_loss,
+            reason = "counts of shards are far below 2^52"
+        )]
         let share = self.active as f64 / all as f64;
         share * 100.0
     }
@@ -78,7 +81,9 @@ pub(crate) async fn health(call: Call) -> Result<Reply, ApiError> {
     if matches!(call.params.get("level"), Some("indices" | "shards"))
         && let Value::Object(body) = &mut body
     {
-        let each = indices.iter().map(|index| (index.name().to_string(), index_health(index)));
+        let each = indices
+            .iter()
+            .map(|index| (index.name().to_string(), index_health(index)));
         body.insert("indices".to_string(), Value::Object(each.collect()));
     }
     Ok(Reply::json(&body))

@@ -96,9 +96,15 @@ impl ClusterSettings {
 }
 
 fn render(kept: &Kept, flat: bool) -> Value {
-    let pairs = kept.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+    let pairs = kept
+        .iter()
+        .map(|(name, text)| (name.as_str(), text.as_str()));
     if flat {
-        Value::Object(pairs.map(|(name, text)| (name.to_string(), shown(text))).collect())
+        Value::Object(
+            pairs
+                .map(|(name, text)| (name.to_string(), shown(text)))
+                .collect(),
+        )
     } else {
         Value::Object(unflatten(pairs))
     }

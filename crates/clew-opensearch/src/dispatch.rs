@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use axum::body::Body;
 use axum::extract::{Request, State};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use axum::response::Response;
 use bytes::Bytes;
@@ -26,21 +27,18 @@ const TEXT_TYPE: &str = "text/plain; charset=UTF-8";
 pub(crate) async fn dispatch(State(api): State<Arc<Api>>, request: Request) -> Response {
     let started = Instant::now();
     let (head, body) = request.into_parts();
-    let params = Params::parse(head.uri.query().unwrap_or_default());
     let mut endpoint = "none";
-    let outcome = match &params {
-        Err(error) => Err(error.clone()),
-        Ok(_) => match route(&api, &head.method, &head.uri) {
-            Err(error) => Err(error),
-            Ok(found) => {
-                endpoint = found.route.class;
-                run(&api, found, &head, body).await
-            }
-        },
-    };
+    let mut params = Arc::new(Params::default());
+    let outcome = async {
+        params = Arc::new(Params::parse(head.uri.query().unwrap_or_default())?);
+        let found = route(&api, &head.method, &head.uri)?;
+        endpoint = found.route.class;
+        run(&api, found, &head, params.clone(), body).await
+    }
+    .await;
     let reply = outcome.unwrap_or_else(|error| Reply::error(&error));
     let status = reply.status;
-    let response = finish(reply, &head.method, &head.headers, params.unwrap_or_default()).await;
+    let response = finish(reply, &head.method, &head.headers, &params).await;
     api.metrics.observe(endpoint, status, started.elapsed());
     response
 }
@@ -64,10 +62,10 @@ fn route(api: &Api, method: &Method, uri: &Uri) -> Result<Found, ApiError> {
 async fn run(
     api: &Arc<Api>,
     found: Found,
-    head: &axum::http::request::Parts,
+    head: &Parts,
+    params: Arc<Params>,
     body: Body,
 ) -> Result<Reply, ApiError> {
-    let params = Params::parse(head.uri.query().unwrap_or_default())?;
     params.refuse_unknown(head.uri.path(), &[COMMON_PARAMS, found.route.params])?;
     let body = body::read(&head.headers, body, api.options.body_bytes_max).await?;
     check_content_type(&head.headers, &body)?;
@@ -84,12 +82,19 @@ async fn run(
 /// Only JSON is read. The check also keeps web pages of other origins from writing through a
 /// user's browser, which may send forms and plain text anywhere unasked.
 fn check_content_type(headers: &HeaderMap, body: &Bytes) -> Result<(), ApiError> {
-    let Some(value) = headers.get(header::CONTENT_TYPE) else { return Ok(()) };
+    let Some(value) = headers.get(header::CONTENT_TYPE) else {
+        return Ok(());
+    };
     if body.is_empty() {
         return Ok(());
     }
     let text = value.to_str().unwrap_or_default();
-    let media = text.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let media = text
+        .split(';')
+        .next()
+        .unwrap_or_default()
+        .trim()
+        .to_ascii_lowercase();
     let is_json = media.starts_with("application/")
         && (media.ends_with("json") || media.ends_with("json+nd"));
     if is_json {
@@ -101,10 +106,10 @@ fn check_content_type(headers: &HeaderMap, body: &Bytes) -> Result<(), ApiError>
     ))
 }
 
-async fn finish(reply: Reply, method: &Method, headers: &HeaderMap, params: Params) -> Response {
+async fn finish(reply: Reply, method: &Method, headers: &HeaderMap, params: &Params) -> Response {
     let mut body = reply.body;
     if reply.content_type == ContentType::Json {
-        body = reshape(body, &params);
+        body = reshape(body, params);
     }
     if method == Method::HEAD {
         body = Bytes::new();
@@ -127,19 +132,26 @@ async fn finish(reply: Reply, method: &Method, headers: &HeaderMap, params: Para
     if let Some(glsn) = reply.glsn {
         headers.insert("x-clew-glsn", HeaderValue::from(glsn.get()));
     }
-    if let Some(allow) = reply.allow.and_then(|allow| HeaderValue::from_str(&allow).ok()) {
+    if let Some(allow) = reply
+        .allow
+        .and_then(|allow| HeaderValue::from_str(&allow).ok())
+    {
         headers.insert(header::ALLOW, allow);
     }
     response
 }
 
 fn reshape(body: Bytes, params: &Params) -> Bytes {
-    let patterns = params.list("filter_path").filter(|patterns| !patterns.is_empty());
+    let patterns = params
+        .list("filter_path")
+        .filter(|patterns| !patterns.is_empty());
     let pretty = params.flag("pretty", false).unwrap_or(false);
     if patterns.is_none() && !pretty {
         return body;
     }
-    let Ok(mut value) = serde_json::from_slice::<Value>(&body) else { return body };
+    let Ok(mut value) = serde_json::from_slice::<Value>(&body) else {
+        return body;
+    };
     if let Some(patterns) = patterns {
         value = reply_filter::filter(value, &patterns);
     }

@@ -44,13 +44,15 @@ pub(crate) async fn read(call: &Call, spec: &GetSpec) -> Result<Option<Document>
 /// Writes the object that tells of a document that was found or not.
 pub(crate) fn write_document(json: &mut JsonWriter, spec: &GetSpec, found: Option<&Document>) {
     json.begin_object();
-    json.string_field("_index", &spec.index).string_field("_id", &spec.id);
+    json.string_field("_index", &spec.index)
+        .string_field("_id", &spec.id);
     let Some(document) = found else {
         json.boolean_field("found", false).end_object();
         return;
     };
     json.unsigned_field("_version", document.version);
-    json.unsigned_field("_seq_no", document.seq_no).unsigned_field("_primary_term", 1);
+    json.unsigned_field("_seq_no", document.seq_no)
+        .unsigned_field("_primary_term", 1);
     if let Some(routing) = &document.routing {
         json.string_field("_routing", routing);
     }
@@ -67,7 +69,11 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
     let spec = GetSpec::from_call(&call)?;
     before_read(&call, &spec).await?;
     let found = read(&call, &spec).await?;
-    let status = if found.is_some() { StatusCode::OK } else { StatusCode::NOT_FOUND };
+    let status = if found.is_some() {
+        StatusCode::OK
+    } else {
+        StatusCode::NOT_FOUND
+    };
     if call.method == Method::HEAD {
         return Ok(Reply::empty(status));
     }

@@ -34,7 +34,10 @@ async fn put(call: Call, op_type: OpType) -> Result<Reply, ApiError> {
     if call.body.is_empty() {
         return Err(ApiError::validation("source is missing"));
     }
-    let action = Action::Index { source: call.body.clone(), op_type };
+    let action = Action::Index {
+        source: call.body.clone(),
+        op_type,
+    };
     one(&call, action, condition_of(&call)?).await
 }
 
@@ -51,20 +54,21 @@ fn condition_of(call: &Call) -> Result<Option<Condition>, ApiError> {
             )));
         }
     }
-    condition(call.params.unsigned("if_seq_no")?, call.params.unsigned("if_primary_term")?)
+    condition(
+        call.params.unsigned("if_seq_no")?,
+        call.params.unsigned("if_primary_term")?,
+    )
 }
 
-async fn one(
-    call: &Call,
-    action: Action,
-    condition: Option<Condition>,
-) -> Result<Reply, ApiError> {
+async fn one(call: &Call, action: Action, condition: Option<Condition>) -> Result<Reply, ApiError> {
     let (written, refresh) = write_one(call, action, condition).await?;
     let mut json = JsonWriter::with_capacity(256);
     json.begin_object();
     write_reply::write_members(&mut json, &written, refresh);
     json.end_object();
-    Ok(Reply::written(json).with_status(write_reply::status(&written)).at(written.glsn))
+    Ok(Reply::written(json)
+        .with_status(write_reply::status(&written))
+        .at(written.glsn))
 }
 
 async fn write_one(
@@ -120,13 +124,19 @@ async fn write_after(
     json: &mut JsonWriter,
 ) -> Result<(), ApiError> {
     let index: std::sync::Arc<Index> = written.index.clone();
-    let (id, routing) = (written.id.clone(), call.params.get("routing").map(String::from));
+    let (id, routing) = (
+        written.id.clone(),
+        call.params.get("routing").map(String::from),
+    );
     let document = call
         .blocking(move |engine| engine.get(&index, &id, routing.as_deref(), true))
         .await?;
-    let Some(document) = document else { return Ok(()) };
+    let Some(document) = document else {
+        return Ok(());
+    };
     json.key("get").begin_object();
-    json.unsigned_field("_seq_no", document.seq_no).unsigned_field("_primary_term", 1);
+    json.unsigned_field("_seq_no", document.seq_no)
+        .unsigned_field("_primary_term", 1);
     json.boolean_field("found", true).key("_source");
     filter.write(&document.source, json);
     json.end_object();

@@ -17,7 +17,12 @@ pub(crate) struct Cause {
 
 impl Cause {
     pub(crate) fn new(kind: &'static str, reason: impl Into<String>) -> Self {
-        Cause { kind, reason: reason.into(), extra: Vec::new(), caused_by: None }
+        Cause {
+            kind,
+            reason: reason.into(),
+            extra: Vec::new(),
+            caused_by: None,
+        }
     }
 
     pub(crate) fn with(mut self, key: &'static str, value: impl Into<Value>) -> Self {
@@ -32,7 +37,8 @@ impl Cause {
 
     /// Writes the members of the cause's object, without the braces.
     fn write_members(&self, json: &mut JsonWriter, chain: Chain) {
-        json.string_field("type", self.kind).string_field("reason", &self.reason);
+        json.string_field("type", self.kind)
+            .string_field("reason", &self.reason);
         for (key, value) in &self.extra {
             json.key(key).value(value);
         }
@@ -105,7 +111,13 @@ impl ApiError {
         let text = format!(
             "Incorrect HTTP method for uri [{uri}] and method [{method}], allowed: [{allow}]"
         );
-        Self::shaped(StatusCode::METHOD_NOT_ALLOWED, Shape::Text { text, allow: Some(allow) })
+        Self::shaped(
+            StatusCode::METHOD_NOT_ALLOWED,
+            Shape::Text {
+                text,
+                allow: Some(allow),
+            },
+        )
     }
 
     pub(crate) fn text(status: StatusCode, text: String) -> Self {
@@ -113,12 +125,18 @@ impl ApiError {
     }
 
     fn shaped(status: StatusCode, shape: Shape) -> Self {
-        ApiError { status, shape: Box::new(shape) }
+        ApiError {
+            status,
+            shape: Box::new(shape),
+        }
     }
 
     /// A thread of ours panicked; the panic itself is in the log.
     pub(crate) fn internal(reason: impl Into<String>) -> Self {
-        Self::new(StatusCode::INTERNAL_SERVER_ERROR, Cause::new("exception", reason))
+        Self::new(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            Cause::new("exception", reason),
+        )
     }
 
     /// Says which index the error is about.
@@ -136,21 +154,17 @@ impl ApiError {
         matches!(&*self.shape, Shape::Structured { cause, .. } if cause.kind == kind)
     }
 
-    /// Adds the shard that refused a write.
-    pub(crate) fn in_shard(self, shard: u32) -> Self {
-        self.map_cause(|cause| cause.with("shard", shard.to_string()))
-    }
-
     /// Wraps the error as the failure of every shard of a search, as OpenSearch does for errors
     /// that it finds only when the shards have the request.
     pub(crate) fn all_shards_failed(self, index: &str, node: &str) -> Self {
-        let Shape::Structured { cause: inner, .. } = &*self.shape else { return self };
+        let Shape::Structured { cause: inner, .. } = &*self.shape else {
+            return self;
+        };
         let mut reason = JsonWriter::with_capacity(256);
         reason.begin_object();
         inner.write_members(&mut reason, Chain::Whole);
         reason.end_object();
-        let reason: Value =
-            serde_json::from_slice(&reason.into_bytes()).unwrap_or(Value::Null);
+        let reason: Value = serde_json::from_slice(&reason.into_bytes()).unwrap_or(Value::Null);
         let failed = json!([{"shard": 0, "index": index, "node": node, "reason": reason}]);
         let mut cause = Cause::new("search_phase_execution_exception", "all shards failed")
             .with("phase", "query")
@@ -192,8 +206,13 @@ impl ApiError {
         json.key("error");
         match &*self.shape {
             Shape::Structured { cause, root } => {
-                json.begin_object().key("root_cause").begin_array().begin_object();
-                root.as_ref().unwrap_or(cause).write_members(json, Chain::TopOnly);
+                json.begin_object()
+                    .key("root_cause")
+                    .begin_array()
+                    .begin_object();
+                root.as_ref()
+                    .unwrap_or(cause)
+                    .write_members(json, Chain::TopOnly);
                 json.end_object().end_array();
                 cause.write_members(json, Chain::Whole);
                 json.end_object();
@@ -221,7 +240,10 @@ impl ApiError {
 
     fn map_cause(self, change: impl FnOnce(Cause) -> Cause) -> Self {
         let shape = match *self.shape {
-            Shape::Structured { cause, root } => Shape::Structured { cause: change(cause), root },
+            Shape::Structured { cause, root } => Shape::Structured {
+                cause: change(cause),
+                root,
+            },
             text @ (Shape::Text { .. } | Shape::BareText(_)) => text,
         };
         Self::shaped(self.status, shape)
@@ -270,7 +292,13 @@ mod tests {
         let body: Value = serde_json::from_slice(&error.body()).unwrap();
         assert_eq!(body["error"]["type"], "search_phase_execution_exception");
         assert_eq!(body["error"]["root_cause"][0]["reason"], "too large");
-        assert_eq!(body["error"]["failed_shards"][0]["reason"]["reason"], "too large");
-        assert_eq!(body["error"]["caused_by"]["caused_by"]["reason"], "too large");
+        assert_eq!(
+            body["error"]["failed_shards"][0]["reason"]["reason"],
+            "too large"
+        );
+        assert_eq!(
+            body["error"]["caused_by"]["caused_by"]["reason"],
+            "too large"
+        );
     }
 }

@@ -39,11 +39,9 @@ impl From<&EngineError> for ApiError {
             EngineError::IndexExists { index, uuid } => named("resource_already_exists_exception")
                 .with("index", index.as_str())
                 .with("index_uuid", uuid.as_str()),
-            EngineError::InvalidIndexName { index, .. } => {
-                named("invalid_index_name_exception")
-                    .with("index", index.as_str())
-                    .with("index_uuid", "_na_")
-            }
+            EngineError::InvalidIndexName { index, .. } => named("invalid_index_name_exception")
+                .with("index", index.as_str())
+                .with("index_uuid", "_na_"),
             EngineError::InvalidSetting { .. } | EngineError::InvalidRequest { .. } => {
                 named("illegal_argument_exception")
             }
@@ -131,14 +129,24 @@ mod tests {
     fn every_engine_error_has_its_name_and_status() {
         let text = || "x".to_string();
         let io = || std::io::Error::other("disk");
-        check(&EngineError::IndexNotFound { index: text() }, 404, "index_not_found_exception");
         check(
-            &EngineError::IndexExists { index: text(), uuid: text() },
+            &EngineError::IndexNotFound { index: text() },
+            404,
+            "index_not_found_exception",
+        );
+        check(
+            &EngineError::IndexExists {
+                index: text(),
+                uuid: text(),
+            },
             400,
             "resource_already_exists_exception",
         );
         check(
-            &EngineError::InvalidIndexName { index: text(), reason: "must be lowercase" },
+            &EngineError::InvalidIndexName {
+                index: text(),
+                reason: "must be lowercase",
+            },
             400,
             "invalid_index_name_exception",
         );
@@ -148,27 +156,54 @@ mod tests {
         check(&request, 400, "illegal_argument_exception");
         let missing = EngineError::DocumentMissing { id: text() };
         check(&missing, 404, "document_missing_exception");
-        let conflict = EngineError::VersionConflict { id: text(), reason: text() };
+        let conflict = EngineError::VersionConflict {
+            id: text(),
+            reason: text(),
+        };
         check(&conflict, 409, "version_conflict_engine_exception");
-        let full = EngineError::Overloaded { what: "search queue", max: 1 };
+        let full = EngineError::Overloaded {
+            what: "search queue",
+            max: 1,
+        };
         check(&full, 429, "rejected_execution_exception");
         let late = EngineError::Timeout { glsn: Glsn::new(1) };
         check(&late, 503, "timeout_exception");
         check(&EngineError::Closed, 503, "node_closed_exception");
-        let failed = EngineError::ShardFailed { index: text(), shard: 0, reason: text() };
+        let failed = EngineError::ShardFailed {
+            index: text(),
+            shard: 0,
+            reason: text(),
+        };
         check(&failed, 503, "no_shard_available_action_exception");
-        let lost = EngineError::Io { action: "read", path: "p".into(), source: io() };
+        let lost = EngineError::Io {
+            action: "read",
+            path: "p".into(),
+            source: io(),
+        };
         check(&lost, 500, "i_o_exception");
-        let corrupt = EngineError::Corrupt { path: "p".into(), reason: text() };
+        let corrupt = EngineError::Corrupt {
+            path: "p".into(),
+            reason: text(),
+        };
         check(&corrupt, 500, "corrupt_index_exception");
     }
 
     #[test]
     fn mapping_document_and_query_errors_keep_their_own_names() {
         let mapping = clew_text::MappingError::TooManyFields { max: 1 };
-        check(&EngineError::Mapping(mapping), 400, "illegal_argument_exception");
-        let strict = clew_text::DocumentError::Strict { field: "a".into(), within: "_doc".into() };
-        let strict = EngineError::Document { id: "1".into(), source: strict };
+        check(
+            &EngineError::Mapping(mapping),
+            400,
+            "illegal_argument_exception",
+        );
+        let strict = clew_text::DocumentError::Strict {
+            field: "a".into(),
+            within: "_doc".into(),
+        };
+        let strict = EngineError::Document {
+            id: "1".into(),
+            source: strict,
+        };
         check(&strict, 400, "strict_dynamic_mapping_exception");
         let field = clew_text::DocumentError::Field {
             field: "n".into(),
@@ -176,11 +211,20 @@ mod tests {
             preview: "abc".into(),
             cause: "For input string: \"abc\"".into(),
         };
-        let field = EngineError::Document { id: "1".into(), source: field };
+        let field = EngineError::Document {
+            id: "1".into(),
+            source: field,
+        };
         check(&field, 400, "mapper_parsing_exception");
         let body: Value = serde_json::from_slice(&ApiError::from(&field).body()).unwrap();
-        assert_eq!(body["error"]["caused_by"]["type"], "number_format_exception");
-        let query = QueryError::Syntax { query: "a AND (".into(), reason: "unclosed".into() };
+        assert_eq!(
+            body["error"]["caused_by"]["type"],
+            "number_format_exception"
+        );
+        let query = QueryError::Syntax {
+            query: "a AND (".into(),
+            reason: "unclosed".into(),
+        };
         check(&EngineError::Query(query), 400, "query_shard_exception");
     }
 }

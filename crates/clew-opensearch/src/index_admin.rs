@@ -22,7 +22,10 @@ pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
     let empty = Map::new();
     let body = call.json()?.unwrap_or_else(|| json!({}));
     let Value::Object(body) = body else {
-        return Err(ApiError::bad_request("parse_exception", "expected a JSON object"));
+        return Err(ApiError::bad_request(
+            "parse_exception",
+            "expected a JSON object",
+        ));
     };
     for (key, value) in &body {
         match key.as_str() {
@@ -79,7 +82,10 @@ pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
 
 /// `HEAD /{index}`.
 pub(crate) async fn exists(call: Call) -> Result<Reply, ApiError> {
-    let options = ResolveOptions { allow_no_indices: false, ..call.resolve_options()? };
+    let options = ResolveOptions {
+        allow_no_indices: false,
+        ..call.resolve_options()?
+    };
     let found = call.api.engine.resolve(call.index_expression(), options);
     let status = if found.is_ok_and(|indices| !indices.is_empty()) {
         StatusCode::OK
@@ -100,14 +106,18 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
         })
     };
     let indices = call.indices().await?;
-    let body = indices.iter().map(|index| (index.name().to_string(), show(index)));
+    let body = indices
+        .iter()
+        .map(|index| (index.name().to_string(), show(index)));
     Ok(Reply::json(&Value::Object(body.collect())))
 }
 
 /// `GET /_alias`: no index has one.
 pub(crate) async fn aliases(call: Call) -> Result<Reply, ApiError> {
     let indices = call.indices().await?;
-    let body = indices.iter().map(|index| (index.name().to_string(), json!({"aliases": {}})));
+    let body = indices
+        .iter()
+        .map(|index| (index.name().to_string(), json!({"aliases": {}})));
     Ok(Reply::json(&Value::Object(body.collect())))
 }
 

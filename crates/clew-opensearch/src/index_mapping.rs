@@ -17,7 +17,9 @@ pub(crate) fn shown_mapping(index: &Index) -> Value {
 pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
     let indices = call.indices().await?;
     let show = |index: &Index| json!({"mappings": shown_mapping(index)});
-    let body = indices.iter().map(|index| (index.name().to_string(), show(index)));
+    let body = indices
+        .iter()
+        .map(|index| (index.name().to_string(), show(index)));
     Ok(Reply::json(&Value::Object(body.collect())))
 }
 
@@ -28,7 +30,10 @@ pub(crate) async fn get_fields(call: Call) -> Result<Reply, ApiError> {
     for index in call.indices().await? {
         let mut fields = Map::new();
         collect_fields("", &shown_mapping(&index), &mut |path, mapping| {
-            if patterns.iter().any(|pattern| glob(pattern.as_bytes(), path.as_bytes())) {
+            if patterns
+                .iter()
+                .any(|pattern| glob(pattern.as_bytes(), path.as_bytes()))
+            {
                 let name = path.rsplit('.').next().unwrap_or(path);
                 let shown = json!({"full_name": path, "mapping": {name: mapping}});
                 fields.insert(path.to_string(), shown);
@@ -42,8 +47,17 @@ pub(crate) async fn get_fields(call: Call) -> Result<Reply, ApiError> {
 /// Visits every field with its full path, multi-fields too.
 fn collect_fields(path: &str, mapping: &Value, visit: &mut dyn FnMut(&str, &Value)) {
     for children in ["properties", "fields"] {
-        for (name, child) in mapping.get(children).and_then(Value::as_object).into_iter().flatten() {
-            let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+        for (name, child) in mapping
+            .get(children)
+            .and_then(Value::as_object)
+            .into_iter()
+            .flatten()
+        {
+            let path = if path.is_empty() {
+                name.clone()
+            } else {
+                format!("{path}.{name}")
+            };
             if child.get("properties").is_none() {
                 visit(&path, child);
             }

@@ -26,8 +26,14 @@ fn flat_settings(index: &Index) -> BTreeMap<String, String> {
     default("number_of_replicas", "0".to_string());
     default("provided_name", index.name().to_string());
     flat.insert("index.uuid".to_string(), index.uuid().to_string());
-    flat.insert("index.creation_date".to_string(), index.created_ms().to_string());
-    flat.insert("index.version.created".to_string(), VERSION_CREATED.to_string());
+    flat.insert(
+        "index.creation_date".to_string(),
+        index.created_ms().to_string(),
+    );
+    flat.insert(
+        "index.version.created".to_string(),
+        VERSION_CREATED.to_string(),
+    );
     flat
 }
 
@@ -42,9 +48,15 @@ pub(crate) fn shown_settings(index: &Index, flat: bool) -> Value {
 }
 
 fn render(settings: &BTreeMap<String, String>, flat: bool) -> Value {
-    let pairs = settings.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+    let pairs = settings
+        .iter()
+        .map(|(name, text)| (name.as_str(), text.as_str()));
     if flat {
-        Value::Object(pairs.map(|(name, text)| (name.to_string(), shown(text))).collect())
+        Value::Object(
+            pairs
+                .map(|(name, text)| (name.to_string(), shown(text)))
+                .collect(),
+        )
     } else {
         Value::Object(unflatten(pairs))
     }
@@ -60,13 +72,16 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
     for index in call.indices().await? {
         let mut settings = flat_settings(&index);
         settings.retain(|name, _| {
-            patterns.iter().any(|pattern| {
-                *pattern == "_all" || glob(pattern.as_bytes(), name.as_bytes())
-            })
+            patterns
+                .iter()
+                .any(|pattern| *pattern == "_all" || glob(pattern.as_bytes(), name.as_bytes()))
         });
         let mut shown = json!({"settings": render(&settings, flat)});
         if defaults && let Value::Object(shown) = &mut shown {
-            shown.insert("defaults".to_string(), render(&default_settings(&index), flat));
+            shown.insert(
+                "defaults".to_string(),
+                render(&default_settings(&index), flat),
+            );
         }
         body.insert(index.name().to_string(), shown);
     }
@@ -76,8 +91,9 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
 /// Values in force that nobody gave.
 fn default_settings(index: &Index) -> BTreeMap<String, String> {
     let settings = index.settings();
-    let refresh =
-        settings.refresh_interval.map_or("-1".to_string(), |every| format!("{}ms", every.as_millis()));
+    let refresh = settings
+        .refresh_interval
+        .map_or("-1".to_string(), |every| format!("{}ms", every.as_millis()));
     let sync_ms = settings.sync_interval.as_millis();
     let durability = match settings.durability {
         clew_engine::TranslogDurability::Request => "REQUEST",
@@ -85,15 +101,26 @@ fn default_settings(index: &Index) -> BTreeMap<String, String> {
     };
     let all = [
         ("index.refresh_interval", refresh),
-        ("index.max_result_window", settings.max_result_window.to_string()),
+        (
+            "index.max_result_window",
+            settings.max_result_window.to_string(),
+        ),
         ("index.translog.durability", durability.to_string()),
         ("index.translog.sync_interval", format!("{sync_ms}ms")),
-        ("index.translog.flush_threshold_size", format!("{}b", settings.flush_threshold_bytes)),
-        ("index.knn.algo_param.ef_search", settings.ef_search.to_string()),
+        (
+            "index.translog.flush_threshold_size",
+            format!("{}b", settings.flush_threshold_bytes),
+        ),
+        (
+            "index.knn.algo_param.ef_search",
+            settings.ef_search.to_string(),
+        ),
     ];
     let given = |name: &str| settings.given.contains_key(name);
     let unset = all.into_iter().filter(|(name, _)| !given(name));
-    unset.map(|(name, value)| (name.to_string(), value)).collect()
+    unset
+        .map(|(name, value)| (name.to_string(), value))
+        .collect()
 }
 
 /// `PUT /{index}/_settings`.

@@ -11,7 +11,10 @@ pub(crate) struct JsonWriter {
 
 impl JsonWriter {
     pub(crate) fn with_capacity(bytes: usize) -> Self {
-        JsonWriter { buffer: Vec::with_capacity(bytes), needs_comma: false }
+        JsonWriter {
+            buffer: Vec::with_capacity(bytes),
+            needs_comma: false,
+        }
     }
 
     pub(crate) fn into_bytes(self) -> Vec<u8> {
@@ -125,9 +128,20 @@ mod tests {
     #[test]
     fn commas_stand_between_values_only() {
         let mut json = JsonWriter::with_capacity(64);
-        json.begin_object().string_field("a\"", "x").key("b").begin_array();
-        json.unsigned(1).raw(b"{\"c\":2}").begin_object().end_object().null();
-        json.end_array().key("d").float(0.1).boolean_field("e", true).end_object();
+        json.begin_object()
+            .string_field("a\"", "x")
+            .key("b")
+            .begin_array();
+        json.unsigned(1)
+            .raw(b"{\"c\":2}")
+            .begin_object()
+            .end_object()
+            .null();
+        json.end_array()
+            .key("d")
+            .float(0.1)
+            .boolean_field("e", true)
+            .end_object();
         assert_eq!(
             String::from_utf8(json.into_bytes()).unwrap(),
             r#"{"a\"":"x","b":[1,{"c":2},{},null],"d":0.1,"e":true}"#

@@ -12,7 +12,9 @@ use crate::reply::Reply;
 pub(crate) async fn warmup(call: Call) -> Result<Reply, ApiError> {
     let indices = call.indices().await?;
     let total: u32 = indices.iter().map(|index| index.settings().shards).sum();
-    Ok(Reply::json(&json!({"_shards": {"total": total, "successful": total, "failed": 0}})))
+    Ok(Reply::json(
+        &json!({"_shards": {"total": total, "successful": total, "failed": 0}}),
+    ))
 }
 
 /// `GET /_plugins/_knn/stats`.

@@ -8,43 +8,43 @@
 //! Deliberately absent: what an index is (the engine's), TLS and users (the binary's), scripts.
 
 mod api;
-mod dispatch;
-mod routes;
 mod call;
+mod dispatch;
 mod reply;
+mod routes;
 
-mod params;
 mod body;
-mod json_writer;
-mod raw_json;
-mod reply_filter;
 mod error;
 mod error_table;
+mod json_writer;
 mod metrics;
+mod params;
+mod raw_json;
+mod reply_filter;
 
-mod root;
+mod bulk;
+mod bulk_lines;
+mod cat;
 mod cluster;
 mod cluster_settings;
-mod nodes;
-mod tasks;
-mod settings;
-mod index_admin;
-mod index_settings;
-mod index_mapping;
-mod maintenance;
-mod stats;
-mod knn_plugin;
 mod document;
 mod document_write;
-mod write_reply;
+mod index_admin;
+mod index_mapping;
+mod index_settings;
+mod knn_plugin;
+mod maintenance;
 mod mget;
-mod update_body;
-mod bulk_lines;
-mod bulk;
+mod nodes;
+mod root;
 mod search;
-mod cat;
+mod settings;
+mod stats;
+mod tasks;
+mod update_body;
+mod write_reply;
 
-pub mod dsl;
 pub mod aggs;
+pub mod dsl;
 
 pub use api::{RestOptions, router};

@@ -27,7 +27,8 @@ pub(crate) async fn refresh(call: Call) -> Result<Reply, ApiError> {
 pub(crate) async fn flush(call: Call) -> Result<Reply, ApiError> {
     let indices = call.indices().await?;
     let body = shards(&indices);
-    call.blocking(move |engine| indices.iter().try_for_each(|index| engine.flush(index))).await?;
+    call.blocking(move |engine| indices.iter().try_for_each(|index| engine.flush(index)))
+        .await?;
     Ok(Reply::json(&body))
 }
 
@@ -37,7 +38,10 @@ pub(crate) async fn force_merge(call: Call) -> Result<Reply, ApiError> {
     let segments_max = usize::try_from(asked).unwrap_or(usize::MAX);
     let indices = call.indices().await?;
     let body = shards(&indices);
-    let names: Vec<String> = indices.iter().map(|index| index.name().to_string()).collect();
+    let names: Vec<String> = indices
+        .iter()
+        .map(|index| index.name().to_string())
+        .collect();
     let work = move |engine: &clew_engine::Engine| {
         for index in &indices {
             // What is still in the write buffers belongs to the merge, too.
@@ -52,7 +56,10 @@ pub(crate) async fn force_merge(call: Call) -> Result<Reply, ApiError> {
         return Ok(Reply::json(&body));
     }
     let description = format!("Force-merge indices {names:?}, maxSegments[{segments_max}]");
-    let number = call.api.tasks.begin("indices:admin/forcemerge", description)?;
+    let number = call
+        .api
+        .tasks
+        .begin("indices:admin/forcemerge", description)?;
     let api = call.api.clone();
     let task = format!("{}:{number}", api.node_id);
     tokio::task::spawn_blocking(move || {

@@ -7,7 +7,8 @@ use prometheus::{HistogramOpts, HistogramVec, IntCounterVec, Opts, Registry};
 
 /// From a tenth of a millisecond to ten seconds.
 const LATENCY_BUCKETS_S: &[f64] = &[
-    0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0,
+    0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0,
+    10.0,
 ];
 
 pub(crate) struct RestMetrics {
@@ -18,7 +19,10 @@ pub(crate) struct RestMetrics {
 impl RestMetrics {
     pub(crate) fn new(registry: Option<&Registry>) -> Self {
         let requests = IntCounterVec::new(
-            Opts::new("rest_requests_total", "Requests by endpoint class and status class."),
+            Opts::new(
+                "rest_requests_total",
+                "Requests by endpoint class and status class.",
+            ),
             &["endpoint", "status"],
         )
         .expect("the name and the labels are valid");
@@ -52,7 +56,9 @@ impl RestMetrics {
             _ => "5xx",
         };
         self.requests.with_label_values(&[endpoint, class]).inc();
-        self.latency.with_label_values(&[endpoint]).observe(took.as_secs_f64());
+        self.latency
+            .with_label_values(&[endpoint])
+            .observe(took.as_secs_f64());
     }
 }
 

@@ -29,7 +29,10 @@ pub(crate) async fn mget(call: Call) -> Result<Reply, ApiError> {
             let index: Arc<Index> = engine.index(&spec.index)?;
             Ok(engine.get(&index, &spec.id, spec.routing.as_deref(), spec.realtime)?)
         };
-        specs.into_iter().map(|spec| (read(&spec), spec)).collect::<Vec<_>>()
+        specs
+            .into_iter()
+            .map(|spec| (read(&spec), spec))
+            .collect::<Vec<_>>()
     })
     .await
     .map_err(|error| ApiError::internal(error.to_string()))?;
@@ -40,7 +43,8 @@ pub(crate) async fn mget(call: Call) -> Result<Reply, ApiError> {
             Ok(found) => write_document(&mut json, spec, found.as_ref()),
             Err(error) => {
                 json.begin_object();
-                json.string_field("_index", &spec.index).string_field("_id", &spec.id);
+                json.string_field("_index", &spec.index)
+                    .string_field("_id", &spec.id);
                 error.write_error(&mut json);
                 json.end_object();
             }
@@ -66,7 +70,10 @@ fn specs(call: &Call) -> Result<Vec<GetSpec>, ApiError> {
         match key.as_str() {
             "ids" => {
                 for id in items {
-                    specs.push(GetSpec { id: text(id)?, ..base.clone() });
+                    specs.push(GetSpec {
+                        id: text(id)?,
+                        ..base.clone()
+                    });
                 }
             }
             "docs" => {
@@ -118,8 +125,11 @@ fn text(value: &Value) -> Result<String, ApiError> {
     match value {
         Value::String(text) => Ok(text.clone()),
         Value::Number(number) => Ok(number.to_string()),
-        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => Err(
-            ApiError::bad_request("parsing_exception", "expected a string for [_id] or [_index]"),
-        ),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => {
+            Err(ApiError::bad_request(
+                "parsing_exception",
+                "expected a string for [_id] or [_index]",
+            ))
+        }
     }
 }

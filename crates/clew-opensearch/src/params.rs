@@ -25,7 +25,11 @@ impl Params {
 
     /// The last value given for a name.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
-        self.pairs.iter().rev().find(|(have, _)| have == name).map(|(_, value)| value.as_str())
+        self.pairs
+            .iter()
+            .rev()
+            .find(|(have, _)| have == name)
+            .map(|(_, value)| value.as_str())
     }
 
     pub(crate) fn has(&self, name: &str) -> bool {
@@ -45,7 +49,9 @@ impl Params {
     }
 
     pub(crate) fn integer(&self, name: &str) -> Result<Option<i64>, ApiError> {
-        let Some(text) = self.get(name) else { return Ok(None) };
+        let Some(text) = self.get(name) else {
+            return Ok(None);
+        };
         let number = text.parse().map_err(|_| {
             ApiError::illegal_argument(format!(
                 "Failed to parse int parameter [{name}] with value [{text}]"
@@ -55,7 +61,9 @@ impl Params {
     }
 
     pub(crate) fn unsigned(&self, name: &str) -> Result<Option<u64>, ApiError> {
-        let Some(number) = self.integer(name)? else { return Ok(None) };
+        let Some(number) = self.integer(name)? else {
+            return Ok(None);
+        };
         let number = u64::try_from(number).map_err(|_| {
             ApiError::illegal_argument(format!(
                 "[{name}] parameter cannot be negative, found [{number}]"
@@ -73,7 +81,8 @@ impl Params {
 
     /// A comma-separated list.
     pub(crate) fn list(&self, name: &str) -> Option<Vec<&str>> {
-        self.get(name).map(|text| text.split(',').filter(|item| !item.is_empty()).collect())
+        self.get(name)
+            .map(|text| text.split(',').filter(|item| !item.is_empty()).collect())
     }
 
     /// Refuses names that are in none of the lists.
@@ -151,7 +160,11 @@ mod tests {
     #[test]
     fn unknown_names_are_refused() {
         let params = Params::parse("from=1&frm=1").unwrap();
-        assert!(params.refuse_unknown("/_search", &[&["from"], &["frm"]]).is_ok());
+        assert!(
+            params
+                .refuse_unknown("/_search", &[&["from"], &["frm"]])
+                .is_ok()
+        );
         let error = params.refuse_unknown("/_search", &[&["from"]]).unwrap_err();
         let body = String::from_utf8(error.body()).unwrap();
         assert!(body.contains("request [/_search] contains unrecognized parameter: [frm]"));

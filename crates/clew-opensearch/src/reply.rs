@@ -40,7 +40,10 @@ impl Reply {
     }
 
     pub(crate) fn text(text: String) -> Self {
-        Reply { content_type: ContentType::Text, ..Self::bytes(text.into_bytes()) }
+        Reply {
+            content_type: ContentType::Text,
+            ..Self::bytes(text.into_bytes())
+        }
     }
 
     pub(crate) fn acknowledged() -> Self {

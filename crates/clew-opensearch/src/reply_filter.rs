@@ -16,9 +16,17 @@ pub(crate) fn filter(value: Value, patterns: &[&str]) -> Value {
     let (includes, excludes) = (split(false), split(true));
     let includes: Vec<&[&str]> = includes.iter().map(Vec::as_slice).collect();
     let excludes: Vec<&[&str]> = excludes.iter().map(Vec::as_slice).collect();
-    let kept = if includes.is_empty() { Some(value) } else { keep(value, &includes) };
+    let kept = if includes.is_empty() {
+        Some(value)
+    } else {
+        keep(value, &includes)
+    };
     let kept = kept.unwrap_or_else(|| Value::Object(Map::new()));
-    if excludes.is_empty() { kept } else { drop_matching(kept, &excludes) }
+    if excludes.is_empty() {
+        kept
+    } else {
+        drop_matching(kept, &excludes)
+    }
 }
 
 /// The patterns that go on below a member; `None` when one of them ends here.
@@ -66,8 +74,10 @@ fn keep(value: Value, patterns: &[&[&str]]) -> Option<Value> {
             (!kept.is_empty()).then_some(Value::Object(kept))
         }
         Value::Array(items) => {
-            let kept: Vec<Value> =
-                items.into_iter().filter_map(|item| keep(item, patterns)).collect();
+            let kept: Vec<Value> = items
+                .into_iter()
+                .filter_map(|item| keep(item, patterns))
+                .collect();
             (!kept.is_empty()).then_some(Value::Array(kept))
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
@@ -85,9 +95,12 @@ fn drop_matching(value: Value, patterns: &[&[&str]]) -> Value {
             }
             Value::Object(kept)
         }
-        Value::Array(items) => {
-            Value::Array(items.into_iter().map(|item| drop_matching(item, patterns)).collect())
-        }
+        Value::Array(items) => Value::Array(
+            items
+                .into_iter()
+                .map(|item| drop_matching(item, patterns))
+                .collect(),
+        ),
         other => other,
     }
 }
@@ -107,10 +120,16 @@ mod tests {
     #[test]
     fn an_answer_is_cut_to_the_paths_asked_for() {
         check(&["took"], json!({"took": 1}));
-        check(&["hits.hits._id"], json!({"hits": {"hits": [{"_id": "1"}, {"_id": "2"}]}}));
+        check(
+            &["hits.hits._id"],
+            json!({"hits": {"hits": [{"_id": "1"}, {"_id": "2"}]}}),
+        );
         check(&["hits.t*"], json!({"hits": {"total": {"value": 2}}}));
         check(&["**.value"], json!({"hits": {"total": {"value": 2}}}));
-        check(&["hits", "-hits.hits"], json!({"hits": {"total": {"value": 2}}}));
+        check(
+            &["hits", "-hits.hits"],
+            json!({"hits": {"total": {"value": 2}}}),
+        );
         check(&["-hits"], json!({"took": 1}));
         check(&["nothing"], json!({}));
     }

@@ -14,64 +14,204 @@ use crate::{
 };
 
 /// Parameters that every endpoint takes.
-pub(crate) const COMMON_PARAMS: &[&str] =
-    &["pretty", "human", "error_trace", "filter_path", "format", "request_timeout"];
+pub(crate) const COMMON_PARAMS: &[&str] = &[
+    "pretty",
+    "human",
+    "error_trace",
+    "filter_path",
+    "format",
+    "request_timeout",
+];
 
 const READ: &[&str] = &[
-    "after_glsn", "allow_no_indices", "expand_wildcards", "ignore_unavailable", "ignore_throttled",
-    "local", "flat_settings", "include_defaults", "include_type_name", "timeout", "name", "features",
-    "master_timeout", "cluster_manager_timeout",
+    "after_glsn",
+    "allow_no_indices",
+    "expand_wildcards",
+    "ignore_unavailable",
+    "ignore_throttled",
+    "local",
+    "flat_settings",
+    "include_defaults",
+    "include_type_name",
+    "timeout",
+    "name",
+    "features",
+    "master_timeout",
+    "cluster_manager_timeout",
 ];
 const ADMIN: &[&str] = &[
-    "master_timeout", "cluster_manager_timeout", "timeout", "wait_for_active_shards",
-    "include_type_name", "write_index_only", "preserve_existing", "allow_no_indices",
-    "expand_wildcards", "ignore_unavailable", "flat_settings", "include_defaults", "local",
-    "wait_for_completion", "task_execution_timeout",
+    "master_timeout",
+    "cluster_manager_timeout",
+    "timeout",
+    "wait_for_active_shards",
+    "include_type_name",
+    "write_index_only",
+    "preserve_existing",
+    "allow_no_indices",
+    "expand_wildcards",
+    "ignore_unavailable",
+    "flat_settings",
+    "include_defaults",
+    "local",
+    "wait_for_completion",
+    "task_execution_timeout",
 ];
 const HEALTH: &[&str] = &[
-    "level", "local", "timeout", "master_timeout", "cluster_manager_timeout", "expand_wildcards",
-    "wait_for_active_shards", "wait_for_nodes", "wait_for_events", "wait_for_status",
-    "wait_for_no_relocating_shards", "wait_for_no_initializing_shards", "awareness_attribute",
-    "ensure_node_weighed_in", "after_glsn",
+    "level",
+    "local",
+    "timeout",
+    "master_timeout",
+    "cluster_manager_timeout",
+    "expand_wildcards",
+    "wait_for_active_shards",
+    "wait_for_nodes",
+    "wait_for_events",
+    "wait_for_status",
+    "wait_for_no_relocating_shards",
+    "wait_for_no_initializing_shards",
+    "awareness_attribute",
+    "ensure_node_weighed_in",
+    "after_glsn",
 ];
 const NODES: &[&str] = &[
-    "timeout", "flat_settings", "level", "types", "groups", "fields", "completion_fields",
-    "fielddata_fields", "include_segment_file_sizes",
+    "timeout",
+    "flat_settings",
+    "level",
+    "types",
+    "groups",
+    "fields",
+    "completion_fields",
+    "fielddata_fields",
+    "include_segment_file_sizes",
 ];
 const MAINTENANCE: &[&str] = &[
-    "allow_no_indices", "expand_wildcards", "ignore_unavailable", "force", "wait_if_ongoing",
-    "max_num_segments", "only_expunge_deletes", "flush", "wait_for_completion", "primary_only",
+    "allow_no_indices",
+    "expand_wildcards",
+    "ignore_unavailable",
+    "force",
+    "wait_if_ongoing",
+    "max_num_segments",
+    "only_expunge_deletes",
+    "flush",
+    "wait_for_completion",
+    "primary_only",
 ];
 const STATS: &[&str] = &[
-    "level", "groups", "fields", "completion_fields", "fielddata_fields", "types",
-    "include_segment_file_sizes", "include_unloaded_segments", "forbid_closed_indices",
-    "expand_wildcards", "after_glsn", "ignore_unavailable", "allow_no_indices",
+    "level",
+    "groups",
+    "fields",
+    "completion_fields",
+    "fielddata_fields",
+    "types",
+    "include_segment_file_sizes",
+    "include_unloaded_segments",
+    "forbid_closed_indices",
+    "expand_wildcards",
+    "after_glsn",
+    "ignore_unavailable",
+    "allow_no_indices",
 ];
 const WRITE: &[&str] = &[
-    "refresh", "routing", "timeout", "if_seq_no", "if_primary_term", "op_type", "pipeline",
-    "require_alias", "wait_for_active_shards", "version", "version_type", "_source",
-    "_source_includes", "_source_excludes", "retry_on_conflict", "type", "lang", "batch_size",
-    "require_data_stream", "include_source_on_error",
+    "refresh",
+    "routing",
+    "timeout",
+    "if_seq_no",
+    "if_primary_term",
+    "op_type",
+    "pipeline",
+    "require_alias",
+    "wait_for_active_shards",
+    "version",
+    "version_type",
+    "_source",
+    "_source_includes",
+    "_source_excludes",
+    "retry_on_conflict",
+    "type",
+    "lang",
+    "batch_size",
+    "require_data_stream",
+    "include_source_on_error",
 ];
 const GET_DOCUMENT: &[&str] = &[
-    "after_glsn", "routing", "preference", "realtime", "refresh", "stored_fields", "version",
-    "version_type", "_source", "_source_includes", "_source_excludes",
+    "after_glsn",
+    "routing",
+    "preference",
+    "realtime",
+    "refresh",
+    "stored_fields",
+    "version",
+    "version_type",
+    "_source",
+    "_source_includes",
+    "_source_excludes",
 ];
 const SEARCH: &[&str] = &[
-    "after_glsn", "q", "df", "default_operator", "analyzer", "analyze_wildcard", "lenient", "from",
-    "size", "sort", "_source", "_source_includes", "_source_excludes", "stored_fields",
-    "docvalue_fields", "track_total_hits", "track_scores", "timeout", "terminate_after", "explain",
-    "version", "seq_no_primary_term", "search_type", "scroll", "batched_reduce_size",
-    "pre_filter_shard_size", "max_concurrent_shard_requests", "max_concurrent_searches",
-    "ccs_minimize_roundtrips", "allow_partial_search_results", "preference", "routing",
-    "request_cache", "expand_wildcards", "ignore_throttled", "ignore_unavailable",
-    "allow_no_indices", "rest_total_hits_as_int", "typed_keys", "stats", "min_score",
-    "search_pipeline", "include_named_queries_score", "phase_took", "cancel_after_time_interval",
+    "after_glsn",
+    "q",
+    "df",
+    "default_operator",
+    "analyzer",
+    "analyze_wildcard",
+    "lenient",
+    "from",
+    "size",
+    "sort",
+    "_source",
+    "_source_includes",
+    "_source_excludes",
+    "stored_fields",
+    "docvalue_fields",
+    "track_total_hits",
+    "track_scores",
+    "timeout",
+    "terminate_after",
+    "explain",
+    "version",
+    "seq_no_primary_term",
+    "search_type",
+    "scroll",
+    "batched_reduce_size",
+    "pre_filter_shard_size",
+    "max_concurrent_shard_requests",
+    "max_concurrent_searches",
+    "ccs_minimize_roundtrips",
+    "allow_partial_search_results",
+    "preference",
+    "routing",
+    "request_cache",
+    "expand_wildcards",
+    "ignore_throttled",
+    "ignore_unavailable",
+    "allow_no_indices",
+    "rest_total_hits_as_int",
+    "typed_keys",
+    "stats",
+    "min_score",
+    "search_pipeline",
+    "include_named_queries_score",
+    "phase_took",
+    "cancel_after_time_interval",
 ];
 const CAT: &[&str] = &[
-    "v", "h", "s", "help", "bytes", "time", "local", "master_timeout", "cluster_manager_timeout",
-    "pri", "health", "expand_wildcards", "include_unloaded_segments", "full_id", "ts", "timeout",
-    "include_unloaded_segments", "after_glsn",
+    "v",
+    "h",
+    "s",
+    "help",
+    "bytes",
+    "time",
+    "local",
+    "master_timeout",
+    "cluster_manager_timeout",
+    "pri",
+    "health",
+    "expand_wildcards",
+    "include_unloaded_segments",
+    "full_id",
+    "ts",
+    "timeout",
+    "include_unloaded_segments",
+    "after_glsn",
 ];
 
 type Answer = Pin<Box<dyn Future<Output = Result<Reply, ApiError>> + Send>>;
@@ -112,7 +252,9 @@ enum Names {
 impl RouteTable {
     pub(crate) fn new() -> Self {
         static TABLE: std::sync::LazyLock<Vec<Route>> = std::sync::LazyLock::new(table);
-        RouteTable { routes: TABLE.as_slice() }
+        RouteTable {
+            routes: TABLE.as_slice(),
+        }
     }
 
     /// # Errors
@@ -125,7 +267,9 @@ impl RouteTable {
         for names in [Names::Plausible, Names::Any] {
             let mut allowed = Vec::new();
             for route in self.routes {
-                let Some(path_values) = route.matches(path, names) else { continue };
+                let Some(path_values) = route.matches(path, names) else {
+                    continue;
+                };
                 if route.methods.contains(&method.as_str()) {
                     return Ok(Found { route, path_values });
                 }
@@ -163,7 +307,10 @@ impl Route {
     }
 
     fn literals(&self) -> usize {
-        self.segments.iter().filter(|segment| matches!(segment, Segment::Literal(_))).count()
+        self.segments
+            .iter()
+            .filter(|segment| matches!(segment, Segment::Literal(_)))
+            .count()
     }
 }
 
@@ -197,7 +344,9 @@ impl Class<'_> {
         for pattern in patterns {
             let segments = pattern.split('/').filter(|segment| !segment.is_empty());
             let segments = segments.map(|segment| {
-                let name = segment.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
+                let name = segment
+                    .strip_prefix('{')
+                    .and_then(|rest| rest.strip_suffix('}'));
                 name.map_or(Segment::Literal(segment), Segment::Value)
             });
             self.routes.push(Route {
@@ -217,7 +366,11 @@ fn class<'a>(
     class: &'static str,
     params: &'static [&'static str],
 ) -> Class<'a> {
-    Class { routes, class, params }
+    Class {
+        routes,
+        class,
+        params,
+    }
 }
 
 fn cluster_routes(routes: &mut Vec<Route>) {
@@ -225,7 +378,9 @@ fn cluster_routes(routes: &mut Vec<Route>) {
         .add("GET HEAD", &["/"], |call| Box::pin(root::info(call)))
         .add("GET", &["/_license"], |call| Box::pin(root::license(call)))
         .add("GET", &["/_xpack"], |call| Box::pin(root::xpack(call)))
-        .add("GET", &["/_cluster/stats"], |call| Box::pin(cluster::stats(call)))
+        .add("GET", &["/_cluster/stats"], |call| {
+            Box::pin(cluster::stats(call))
+        })
         .add(
             "GET",
             &[
@@ -235,69 +390,115 @@ fn cluster_routes(routes: &mut Vec<Route>) {
             ],
             |call| Box::pin(cluster::state(call)),
         )
-        .add("GET", &["/_tasks/{task}"], |call| Box::pin(tasks::get(call)))
+        .add("GET", &["/_tasks/{task}"], |call| {
+            Box::pin(tasks::get(call))
+        })
         .add("GET", &["/_tasks"], |call| Box::pin(tasks::list(call)));
-    class(routes, "cluster", HEALTH)
-        .add("GET", &["/_cluster/health", "/_cluster/health/{index}"], |call| {
-            Box::pin(cluster::health(call))
-        });
+    class(routes, "cluster", HEALTH).add(
+        "GET",
+        &["/_cluster/health", "/_cluster/health/{index}"],
+        |call| Box::pin(cluster::health(call)),
+    );
     class(routes, "cluster", ADMIN)
-        .add("GET", &["/_cluster/settings"], |call| Box::pin(cluster_settings::get(call)))
-        .add("PUT", &["/_cluster/settings"], |call| Box::pin(cluster_settings::put(call)));
+        .add("GET", &["/_cluster/settings"], |call| {
+            Box::pin(cluster_settings::get(call))
+        })
+        .add("PUT", &["/_cluster/settings"], |call| {
+            Box::pin(cluster_settings::put(call))
+        });
     class(routes, "nodes", NODES)
         .add(
             "GET",
-            &["/_nodes/stats", "/_nodes/stats/{metric}", "/_nodes/{node}/stats",
-              "/_nodes/{node}/stats/{metric}"],
+            &[
+                "/_nodes/stats",
+                "/_nodes/stats/{metric}",
+                "/_nodes/{node}/stats",
+                "/_nodes/{node}/stats/{metric}",
+            ],
             |call| Box::pin(nodes::stats(call)),
         )
-        .add("GET", &["/_nodes", "/_nodes/{node}", "/_nodes/{node}/{metric}"], |call| {
-            Box::pin(nodes::info(call))
-        });
+        .add(
+            "GET",
+            &["/_nodes", "/_nodes/{node}", "/_nodes/{node}/{metric}"],
+            |call| Box::pin(nodes::info(call)),
+        );
     class(routes, "knn", READ)
         .add("GET POST", &["/_plugins/_knn/warmup/{index}"], |call| {
             Box::pin(knn_plugin::warmup(call))
         })
         .add(
             "GET",
-            &["/_plugins/_knn/stats", "/_plugins/_knn/stats/{stat}",
-              "/_plugins/_knn/{node}/stats", "/_plugins/_knn/{node}/stats/{stat}"],
+            &[
+                "/_plugins/_knn/stats",
+                "/_plugins/_knn/stats/{stat}",
+                "/_plugins/_knn/{node}/stats",
+                "/_plugins/_knn/{node}/stats/{stat}",
+            ],
             |call| Box::pin(knn_plugin::stats(call)),
         );
 }
 
 fn index_routes(routes: &mut Vec<Route>) {
     class(routes, "index_admin", ADMIN)
-        .add("PUT", &["/{index}"], |call| Box::pin(index_admin::create(call)))
-        .add("DELETE", &["/{index}"], |call| Box::pin(index_admin::delete(call)))
-        .add("PUT POST", &["/{index}/_mapping", "/{index}/_mappings", "/_mapping"], |call| {
-            Box::pin(index_mapping::put(call))
+        .add("PUT", &["/{index}"], |call| {
+            Box::pin(index_admin::create(call))
         })
+        .add("DELETE", &["/{index}"], |call| {
+            Box::pin(index_admin::delete(call))
+        })
+        .add(
+            "PUT POST",
+            &["/{index}/_mapping", "/{index}/_mappings", "/_mapping"],
+            |call| Box::pin(index_mapping::put(call)),
+        )
         .add("PUT", &["/{index}/_settings", "/_settings"], |call| {
             Box::pin(index_settings::put(call))
         });
     class(routes, "index_admin", READ)
-        .add("GET", &["/{index}"], |call| Box::pin(index_admin::get(call)))
-        .add("HEAD", &["/{index}"], |call| Box::pin(index_admin::exists(call)))
-        .add("GET", &["/_mapping", "/_mappings", "/{index}/_mapping", "/{index}/_mappings"], |call| {
-            Box::pin(index_mapping::get(call))
+        .add("GET", &["/{index}"], |call| {
+            Box::pin(index_admin::get(call))
+        })
+        .add("HEAD", &["/{index}"], |call| {
+            Box::pin(index_admin::exists(call))
         })
         .add(
             "GET",
-            &["/_mapping/field/{fields}", "/{index}/_mapping/field/{fields}"],
+            &[
+                "/_mapping",
+                "/_mappings",
+                "/{index}/_mapping",
+                "/{index}/_mappings",
+            ],
+            |call| Box::pin(index_mapping::get(call)),
+        )
+        .add(
+            "GET",
+            &[
+                "/_mapping/field/{fields}",
+                "/{index}/_mapping/field/{fields}",
+            ],
             |call| Box::pin(index_mapping::get_fields(call)),
         )
         .add(
             "GET",
-            &["/_settings", "/_settings/{name}", "/{index}/_settings", "/{index}/_settings/{name}"],
+            &[
+                "/_settings",
+                "/_settings/{name}",
+                "/{index}/_settings",
+                "/{index}/_settings/{name}",
+            ],
             |call| Box::pin(index_settings::get(call)),
         )
-        .add("GET", &["/_alias", "/_aliases", "/{index}/_alias"], |call| {
-            Box::pin(index_admin::aliases(call))
-        })
-        .add("GET HEAD", &["/_alias/{alias}", "/{index}/_alias/{alias}"], |call| {
-            Box::pin(index_admin::alias(call))
-        });
+        .add(
+            "GET",
+            &["/_alias", "/_aliases", "/{index}/_alias"],
+            |call| Box::pin(index_admin::aliases(call)),
+        )
+        .add(
+            "GET HEAD",
+            &["/_alias/{alias}", "/{index}/_alias/{alias}"],
+            |call| Box::pin(index_admin::alias(call)),
+        );
 }
 
 fn maintenance_routes(routes: &mut Vec<Route>) {
@@ -311,39 +512,64 @@ fn maintenance_routes(routes: &mut Vec<Route>) {
         .add("POST", &["/_forcemerge", "/{index}/_forcemerge"], |call| {
             Box::pin(maintenance::force_merge(call))
         });
-    class(routes, "stats", STATS)
-        .add(
-            "GET",
-            &["/_stats", "/_stats/{metric}", "/{index}/_stats", "/{index}/_stats/{metric}"],
-            |call| Box::pin(stats::get(call)),
-        );
+    class(routes, "stats", STATS).add(
+        "GET",
+        &[
+            "/_stats",
+            "/_stats/{metric}",
+            "/{index}/_stats",
+            "/{index}/_stats/{metric}",
+        ],
+        |call| Box::pin(stats::get(call)),
+    );
 }
 
 fn document_routes(routes: &mut Vec<Route>) {
-    class(routes, "bulk", WRITE)
-        .add("POST PUT", &["/_bulk", "/{index}/_bulk"], |call| Box::pin(bulk::bulk(call)));
+    class(routes, "bulk", WRITE).add("POST PUT", &["/_bulk", "/{index}/_bulk"], |call| {
+        Box::pin(bulk::bulk(call))
+    });
     class(routes, "write", WRITE)
-        .add("POST", &["/{index}/_doc"], |call| Box::pin(document_write::index(call)))
-        .add("PUT POST", &["/{index}/_doc/{id}"], |call| Box::pin(document_write::index(call)))
+        .add("POST", &["/{index}/_doc"], |call| {
+            Box::pin(document_write::index(call))
+        })
+        .add("PUT POST", &["/{index}/_doc/{id}"], |call| {
+            Box::pin(document_write::index(call))
+        })
         .add("PUT POST", &["/{index}/_create/{id}"], |call| {
             Box::pin(document_write::create(call))
         })
-        .add("DELETE", &["/{index}/_doc/{id}"], |call| Box::pin(document_write::delete(call)))
-        .add("POST", &["/{index}/_update/{id}"], |call| Box::pin(document_write::update(call)));
+        .add("DELETE", &["/{index}/_doc/{id}"], |call| {
+            Box::pin(document_write::delete(call))
+        })
+        .add("POST", &["/{index}/_update/{id}"], |call| {
+            Box::pin(document_write::update(call))
+        });
     class(routes, "get", GET_DOCUMENT)
-        .add("GET", &["/{index}/_doc/{id}"], |call| Box::pin(document::get(call)))
-        .add("HEAD", &["/{index}/_doc/{id}"], |call| Box::pin(document::get(call)))
-        .add("GET HEAD", &["/{index}/_source/{id}"], |call| Box::pin(document::source(call)))
-        .add("GET POST", &["/_mget", "/{index}/_mget"], |call| Box::pin(mget::mget(call)));
+        .add("GET", &["/{index}/_doc/{id}"], |call| {
+            Box::pin(document::get(call))
+        })
+        .add("HEAD", &["/{index}/_doc/{id}"], |call| {
+            Box::pin(document::get(call))
+        })
+        .add("GET HEAD", &["/{index}/_source/{id}"], |call| {
+            Box::pin(document::source(call))
+        })
+        .add("GET POST", &["/_mget", "/{index}/_mget"], |call| {
+            Box::pin(mget::mget(call))
+        });
 }
 
 fn search_routes(routes: &mut Vec<Route>) {
     class(routes, "search", SEARCH)
-        .add("GET POST", &["/_search", "/{index}/_search"], |call| Box::pin(search::search(call)))
+        .add("GET POST", &["/_search", "/{index}/_search"], |call| {
+            Box::pin(search::search(call))
+        })
         .add("GET POST", &["/_msearch", "/{index}/_msearch"], |call| {
             Box::pin(search::msearch(call))
         })
-        .add("GET POST", &["/_count", "/{index}/_count"], |call| Box::pin(search::count(call)));
+        .add("GET POST", &["/_count", "/{index}/_count"], |call| {
+            Box::pin(search::count(call))
+        });
 }
 
 fn cat_routes(routes: &mut Vec<Route>) {
@@ -352,8 +578,12 @@ fn cat_routes(routes: &mut Vec<Route>) {
         .add("GET", &["/_cat/indices", "/_cat/indices/{index}"], |call| {
             Box::pin(cat::indices(call))
         })
-        .add("GET", &["/_cat/shards", "/_cat/shards/{index}"], |call| Box::pin(cat::shards(call)))
-        .add("GET", &["/_cat/count", "/_cat/count/{index}"], |call| Box::pin(cat::count(call)))
+        .add("GET", &["/_cat/shards", "/_cat/shards/{index}"], |call| {
+            Box::pin(cat::shards(call))
+        })
+        .add("GET", &["/_cat/count", "/_cat/count/{index}"], |call| {
+            Box::pin(cat::count(call))
+        })
         .add("GET", &["/_cat/health"], |call| Box::pin(cat::health(call)))
         .add("GET", &["/_cat/nodes"], |call| Box::pin(cat::nodes(call)))
         .add("GET", &["/_cat/aliases", "/_cat/aliases/{alias}"], |call| {
@@ -367,12 +597,19 @@ mod tests {
 
     fn find(method: &str, path: &str) -> Result<(&'static str, Vec<String>), String> {
         let method = Method::from_bytes(method.as_bytes()).unwrap();
-        let path: Vec<String> =
-            path.split('/').filter(|part| !part.is_empty()).map(String::from).collect();
+        let path: Vec<String> = path
+            .split('/')
+            .filter(|part| !part.is_empty())
+            .map(String::from)
+            .collect();
         match RouteTable::new().find(&method, &path) {
             Ok(found) => Ok((
                 found.route.class,
-                found.path_values.into_iter().map(|(_, value)| value).collect(),
+                found
+                    .path_values
+                    .into_iter()
+                    .map(|(_, value)| value)
+                    .collect(),
             )),
             Err(allowed) => Err(allowed.join(" ")),
         }

@@ -26,7 +26,11 @@ pub(crate) type Flat = BTreeMap<String, Option<String>>;
 pub(crate) fn flatten(settings: &Map<String, Value>) -> Result<Flat, ApiError> {
     let mut flat = Flat::new();
     for (name, value) in flatten_plain(settings)? {
-        let name = if name.starts_with("index.") { name } else { format!("index.{name}") };
+        let name = if name.starts_with("index.") {
+            name
+        } else {
+            format!("index.{name}")
+        };
         flat.insert(name, value);
     }
     Ok(flat)
@@ -54,7 +58,11 @@ fn flatten_into(flat: &mut Flat, name: String, value: &Value) -> Result<(), ApiE
         Value::Number(number) => Some(number.to_string()),
         Value::String(text) => Some(text.clone()),
         // A list keeps its JSON; `unflatten` shows it as a list again.
-        Value::Array(items) if items.iter().all(|item| !item.is_object() && !item.is_array()) => {
+        Value::Array(items)
+            if items
+                .iter()
+                .all(|item| !item.is_object() && !item.is_array()) =>
+        {
             Some(value.to_string())
         }
         Value::Array(_) => {
@@ -84,7 +92,10 @@ fn insert_nested(at: &mut Map<String, Value>, prefix: String, name: &str, value:
         return;
     };
     let key = prefix + head;
-    match at.entry(key.as_str()).or_insert_with(|| Value::Object(Map::new())) {
+    match at
+        .entry(key.as_str())
+        .or_insert_with(|| Value::Object(Map::new()))
+    {
         Value::Object(below) => insert_nested(below, String::new(), rest, value),
         _ => insert_nested(at, key + ".", rest, value),
     }
@@ -92,7 +103,10 @@ fn insert_nested(at: &mut Map<String, Value>, prefix: String, name: &str, value:
 
 /// A setting's value as it is shown: a string, or the list that was given.
 pub(crate) fn shown(text: &str) -> Value {
-    let list = text.starts_with('[').then(|| serde_json::from_str(text).ok()).flatten();
+    let list = text
+        .starts_with('[')
+        .then(|| serde_json::from_str(text).ok())
+        .flatten();
     match list {
         Some(list @ Value::Array(_)) => list,
         _ => Value::String(text.to_string()),
@@ -107,7 +121,9 @@ pub(crate) fn create(flat: &Flat) -> Result<IndexSettings, ApiError> {
             .and_then(|number| u32::try_from(number).map_err(|_| not_a_number(SHARDS, text)))?;
     }
     merge(&mut settings, flat)?;
-    settings.given.insert(SHARDS.to_string(), settings.shards.to_string());
+    settings
+        .given
+        .insert(SHARDS.to_string(), settings.shards.to_string());
     Ok(settings)
 }
 
@@ -187,11 +203,13 @@ fn parse_durability(text: &str) -> Result<TranslogDurability, ApiError> {
 }
 
 fn parse_sync_interval(text: &str) -> Result<Duration, ApiError> {
-    parse_time(SYNC_INTERVAL, text)?.filter(|every| *every >= SYNC_INTERVAL_MIN).ok_or_else(|| {
-        ApiError::illegal_argument(format!(
-            "failed to parse value [{text}] for setting [{SYNC_INTERVAL}], must be >= [100ms]"
-        ))
-    })
+    parse_time(SYNC_INTERVAL, text)?
+        .filter(|every| *every >= SYNC_INTERVAL_MIN)
+        .ok_or_else(|| {
+            ApiError::illegal_argument(format!(
+                "failed to parse value [{text}] for setting [{SYNC_INTERVAL}], must be >= [100ms]"
+            ))
+        })
 }
 
 fn count(name: &str, text: &str, min: u64) -> Result<usize, ApiError> {
@@ -213,7 +231,9 @@ fn bounded(name: &str, text: &str, min: u64, max: u64) -> Result<u64, ApiError> 
 }
 
 fn not_a_number(name: &str, text: &str) -> ApiError {
-    ApiError::illegal_argument(format!("Failed to parse value [{text}] for setting [{name}]"))
+    ApiError::illegal_argument(format!(
+        "Failed to parse value [{text}] for setting [{name}]"
+    ))
 }
 
 /// Reads `30s`, `500ms`, `1d`, `0`; -1 is `None`.
@@ -241,10 +261,15 @@ pub(crate) fn parse_time(name: &str, text: &str) -> Result<Option<Duration>, Api
             )));
         }
     };
-    let nanos = number.parse::<u64>().ok().and_then(|number| number.checked_mul(nanos_per_unit));
-    nanos.map(|nanos| Some(Duration::from_nanos(nanos))).ok_or_else(|| {
-        ApiError::illegal_argument(format!("failed to parse [{text}] for setting [{name}]"))
-    })
+    let nanos = number
+        .parse::<u64>()
+        .ok()
+        .and_then(|number| number.checked_mul(nanos_per_unit));
+    nanos
+        .map(|nanos| Some(Duration::from_nanos(nanos)))
+        .ok_or_else(|| {
+            ApiError::illegal_argument(format!("failed to parse [{text}] for setting [{name}]"))
+        })
 }
 
 /// Reads `512mb`, `1gb`, `10b`.
@@ -268,7 +293,10 @@ fn parse_bytes(name: &str, text: &str) -> Result<u64, ApiError> {
             ));
         }
     };
-    let number = number.parse::<u64>().ok().and_then(|number| number.checked_mul(1 << shift));
+    let number = number
+        .parse::<u64>()
+        .ok()
+        .and_then(|number| number.checked_mul(1 << shift));
     number.ok_or_else(|| {
         ApiError::illegal_argument(format!("failed to parse [{text}] for setting [{name}]"))
     })
@@ -342,7 +370,10 @@ mod tests {
         let current = parsed(json!({"refresh_interval": "30s", "x.y": 1})).unwrap();
         let flat = flatten(json!({"refresh_interval": null}).as_object().unwrap()).unwrap();
         let updated = update(&current, &flat, "i", "u").unwrap();
-        assert_eq!(updated.refresh_interval, IndexSettings::default().refresh_interval);
+        assert_eq!(
+            updated.refresh_interval,
+            IndexSettings::default().refresh_interval
+        );
         assert_eq!(updated.given.get("index.refresh_interval"), None);
         assert_eq!(updated.given["index.x.y"], "1");
         let flat = flatten(json!({"number_of_shards": 2}).as_object().unwrap()).unwrap();

@@ -85,7 +85,9 @@ impl Sums {
 /// `GET /_stats`, `/{index}/_stats/{metric}`.
 pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
     let indices = call.indices().await?;
-    let wanted = call.path("metric").filter(|metric| !metric.is_empty() && *metric != "_all");
+    let wanted = call
+        .path("metric")
+        .filter(|metric| !metric.is_empty() && *metric != "_all");
     let wanted: Option<Vec<&str>> = wanted.map(|metrics| metrics.split(',').collect());
     let mut all = Sums::default();
     let mut each = Map::new();
@@ -96,7 +98,10 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
         all.add(&stats);
         let mut sums = Sums::default();
         sums.add(&stats);
-        each.insert(index.name().to_string(), index_stats(index, sums, wanted.as_deref(), &call));
+        each.insert(
+            index.name().to_string(),
+            index_stats(index, sums, wanted.as_deref(), &call),
+        );
     }
     let all = pick(all.to_json(), wanted.as_deref());
     let mut body = json!({
@@ -120,7 +125,11 @@ fn index_stats(index: &Arc<Index>, sums: Sums, wanted: Option<&[&str]>, call: &C
         // Counts are kept per index: the first shard shows them all, so that sums are right.
         let empty = pick(Sums::default().to_json(), wanted);
         let shards = (0..index.stats().shards).map(|shard| {
-            let mut one = if shard == 0 { shown.clone() } else { empty.clone() };
+            let mut one = if shard == 0 {
+                shown.clone()
+            } else {
+                empty.clone()
+            };
             if let Value::Object(one) = &mut one {
                 let routing = json!({
                     "state": "STARTED", "primary": true, "node": call.api.node_id,
@@ -137,12 +146,17 @@ fn index_stats(index: &Arc<Index>, sums: Sums, wanted: Option<&[&str]>, call: &C
 
 /// Only the sections that the path names.
 fn pick(stats: Value, wanted: Option<&[&str]>) -> Value {
-    let (Some(wanted), Value::Object(sections)) = (wanted, &stats) else { return stats };
+    let (Some(wanted), Value::Object(sections)) = (wanted, &stats) else {
+        return stats;
+    };
     let alias = |name: &str| match name {
         "merge" => "merges".to_string(),
         other => other.to_string(),
     };
     let names: Vec<String> = wanted.iter().map(|name| alias(name)).collect();
     let kept = sections.iter().filter(|(name, _)| names.contains(name));
-    Value::Object(kept.map(|(name, value)| (name.clone(), value.clone())).collect())
+    Value::Object(
+        kept.map(|(name, value)| (name.clone(), value.clone()))
+            .collect(),
+    )
 }

@@ -41,13 +41,15 @@ struct Task {
 
 impl Tasks {
     /// Notes a task that begins.
-    pub(crate) fn begin(
-        &self,
-        action: &'static str,
-        description: String,
-    ) -> Result<u64, ApiError> {
+    pub(crate) fn begin(&self, action: &'static str, description: String) -> Result<u64, ApiError> {
         let mut state = self.lock();
-        if state.tasks.values().filter(|task| task.ended.is_none()).count() >= RUNNING_MAX {
+        if state
+            .tasks
+            .values()
+            .filter(|task| task.ended.is_none())
+            .count()
+            >= RUNNING_MAX
+        {
             return Err(ApiError::new(
                 StatusCode::TOO_MANY_REQUESTS,
                 Cause::new(
@@ -58,12 +60,16 @@ impl Tasks {
         }
         while state.tasks.len() >= REMEMBERED_MAX {
             let oldest = state.tasks.iter().find(|(_, task)| task.ended.is_some());
-            let Some(number) = oldest.map(|(number, _)| *number) else { break };
+            let Some(number) = oldest.map(|(number, _)| *number) else {
+                break;
+            };
             state.tasks.remove(&number);
         }
         state.next += 1;
         let number = state.next;
-        let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let since_epoch = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
         let task = Task {
             action,
             description,
@@ -100,10 +106,18 @@ fn nanos_since(started: Instant) -> u64 {
 pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
     let id = call.path_required("task")?;
     let number = id.rsplit_once(':').and_then(|(node, number)| {
-        (node == call.api.node_id).then(|| number.parse::<u64>().ok()).flatten()
+        (node == call.api.node_id)
+            .then(|| number.parse::<u64>().ok())
+            .flatten()
     });
     let task = number.and_then(|number| {
-        call.api.tasks.lock().tasks.get(&number).cloned().map(|task| (number, task))
+        call.api
+            .tasks
+            .lock()
+            .tasks
+            .get(&number)
+            .cloned()
+            .map(|task| (number, task))
     });
     let Some((number, task)) = task else {
         return Err(ApiError::new(
@@ -140,11 +154,16 @@ pub(crate) async fn list(call: Call) -> Result<Reply, ApiError> {
         .map(|(number, task)| (format!("{node}:{number}"), describe(node, *number, task)))
         .collect();
     let name = &call.api.options.node_name;
-    Ok(Reply::json(&json!({"nodes": {node: {"name": name, "tasks": running}}})))
+    Ok(Reply::json(
+        &json!({"nodes": {node: {"name": name, "tasks": running}}}),
+    ))
 }
 
 fn describe(node: &str, number: u64, task: &Task) -> Value {
-    let running_ns = task.ended.as_ref().map_or_else(|| nanos_since(task.started), |(ns, _)| *ns);
+    let running_ns = task
+        .ended
+        .as_ref()
+        .map_or_else(|| nanos_since(task.started), |(ns, _)| *ns);
     json!({
         "node": node,
         "id": number,

@@ -23,7 +23,10 @@ pub(crate) struct UpdateBody {
 pub(crate) fn parse(body: &Bytes) -> Result<UpdateBody, ApiError> {
     let members: Members =
         serde_json::from_slice(body).map_err(|error| ApiError::malformed_json(&error))?;
-    let mut spec = UpdateSpec { detect_noop: true, ..UpdateSpec::default() };
+    let mut spec = UpdateSpec {
+        detect_noop: true,
+        ..UpdateSpec::default()
+    };
     let (mut source, mut if_seq_no, mut if_primary_term) = (None, None, None);
     for (name, value) in &members.0 {
         match name.as_ref() {
@@ -55,7 +58,11 @@ pub(crate) fn parse(body: &Bytes) -> Result<UpdateBody, ApiError> {
         }));
     }
     let condition = condition(if_seq_no, if_primary_term)?;
-    Ok(UpdateBody { spec, source, condition })
+    Ok(UpdateBody {
+        spec,
+        source,
+        condition,
+    })
 }
 
 fn object(body: &Bytes, name: &str, value: &RawValue) -> Result<Bytes, ApiError> {
@@ -72,7 +79,10 @@ fn typed<T: DeserializeOwned>(name: &str, value: &RawValue) -> Result<T, ApiErro
 fn wrong_type(name: &str, value: &RawValue) -> ApiError {
     ApiError::bad_request(
         "x_content_parse_exception",
-        format!("[UpdateRequest] {name} doesn't support values of type: {}", token_name(value)),
+        format!(
+            "[UpdateRequest] {name} doesn't support values of type: {}",
+            token_name(value)
+        ),
     )
 }
 
@@ -90,11 +100,15 @@ mod tests {
         check("{}", "script or doc is missing");
         check(r#"{"doc_as_upsert":true}"#, "doc must be specified");
         check(r#"{"script":"x"}"#, "not supported");
-        check(r#"{"doc":[1]}"#, "doc doesn't support values of type: START_ARRAY");
+        check(
+            r#"{"doc":[1]}"#,
+            "doc doesn't support values of type: START_ARRAY",
+        );
         check(r#"{"doc":{},"x":1}"#, "unknown field [x]");
         check(r#"{"doc":{"#, "json_parse_exception");
-        let update =
-            parse(&Bytes::from(r#"{"doc":{"a":1.50},"detect_noop":false,"_source":["a"]}"#));
+        let update = parse(&Bytes::from(
+            r#"{"doc":{"a":1.50},"detect_noop":false,"_source":["a"]}"#,
+        ));
         let update = update.unwrap();
         assert_eq!(update.spec.doc.unwrap(), r#"{"a":1.50}"#);
         assert!(!update.spec.detect_noop);

@@ -41,7 +41,9 @@ pub(crate) async fn write(
     operations: Vec<WriteOperation>,
     refresh: Refresh,
 ) -> Result<WriteOutcome, ApiError> {
-    let outcome = call.blocking(move |engine| Ok(engine.write(operations))).await?;
+    let outcome = call
+        .blocking(move |engine| Ok(engine.write(operations)))
+        .await?;
     acknowledge(call, outcome, refresh).await
 }
 
@@ -57,7 +59,10 @@ pub(crate) async fn acknowledge(
     }
     let mut indices: Vec<Arc<Index>> = Vec::new();
     for written in outcome.results.iter().flatten() {
-        if !indices.iter().any(|index| Arc::ptr_eq(index, &written.index)) {
+        if !indices
+            .iter()
+            .any(|index| Arc::ptr_eq(index, &written.index))
+        {
             indices.push(written.index.clone());
         }
     }
@@ -95,16 +100,23 @@ pub(crate) fn write_members(json: &mut JsonWriter, written: &Written, refresh: R
         json.boolean_field("forced_refresh", true);
     }
     json.key("_shards").begin_object();
-    json.unsigned_field("total", shards).unsigned_field("successful", shards);
+    json.unsigned_field("total", shards)
+        .unsigned_field("successful", shards);
     json.unsigned_field("failed", 0).end_object();
-    json.unsigned_field("_seq_no", written.seq_no).unsigned_field("_primary_term", 1);
+    json.unsigned_field("_seq_no", written.seq_no)
+        .unsigned_field("_primary_term", 1);
 }
 
 /// The highest position of a list of writes.
 pub(crate) fn last_glsn(outcome: &WriteOutcome) -> Option<Glsn> {
-    outcome
-        .last
-        .or_else(|| outcome.results.iter().flatten().map(|written| written.glsn).max())
+    outcome.last.or_else(|| {
+        outcome
+            .results
+            .iter()
+            .flatten()
+            .map(|written| written.glsn)
+            .max()
+    })
 }
 
 /// Adds to a refused write which index it was for, as OpenSearch does for version conflicts.
@@ -112,7 +124,7 @@ pub(crate) fn refused(call: &Call, index: &str, error: &clew_engine::EngineError
     let refused = ApiError::from(error);
     let conflict = refused.status() == StatusCode::CONFLICT;
     match call.api.engine.index(index) {
-        Ok(found) if conflict => refused.in_shard(0).in_index(index, found.uuid()),
+        Ok(found) if conflict => refused.in_index(index, found.uuid()),
         _ => refused,
     }
 }

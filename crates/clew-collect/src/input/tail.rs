@@ -154,10 +154,6 @@ impl Tail {
             if got.bytes < lead || crc32c::crc32c(&scratch[..lead]) != from.lead {
                 break Ok(Pass::Truncated);
             }
-            if got.bytes == lead && !got.at_end {
-                let reason = "the compressed data is broken off or damaged";
-                break Err(io::Error::new(io::ErrorKind::UnexpectedEof, reason));
-            }
             let last = got.at_end && (fill.take_unfinished || self.closing || self.gzip);
             let window = Window {
                 bytes: &scratch[..got.bytes],
@@ -168,6 +164,11 @@ impl Tail {
                 Some(skipping) => self.skip(skipping, &window, fill),
                 None => self.take(&window, fill),
             };
+            // Fewer bytes than asked for, and yet no end.
+            if passed == 0 && got.bytes < wanted && !got.at_end {
+                let reason = "the compressed data is broken off or damaged";
+                break Err(io::Error::new(io::ErrorKind::UnexpectedEof, reason));
+            }
             if passed == 0 && !self.make_room(&window, got.at_end, fill.line_bytes_max) {
                 break Ok(Pass::Drained);
             }

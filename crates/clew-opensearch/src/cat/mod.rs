@@ -27,11 +27,23 @@ const INDICES: &[Column] = &[
     text("status", &["s"], "open/close status"),
     text("index", &["i", "idx"], "index name"),
     text("uuid", &["id", "uuid"], "index uuid"),
-    number("pri", &["p", "shards.primary", "shardsPrimary"], "number of primary shards"),
-    number("rep", &["r", "shards.replica", "shardsReplica"], "number of replica shards"),
+    number(
+        "pri",
+        &["p", "shards.primary", "shardsPrimary"],
+        "number of primary shards",
+    ),
+    number(
+        "rep",
+        &["r", "shards.replica", "shardsReplica"],
+        "number of replica shards",
+    ),
     number("docs.count", &["dc", "docsCount"], "available docs"),
     number("docs.deleted", &["dd", "docsDeleted"], "deleted docs"),
-    number("store.size", &["ss", "storeSize"], "store size of primaries & replicas"),
+    number(
+        "store.size",
+        &["ss", "storeSize"],
+        "store size of primaries & replicas",
+    ),
     number("pri.store.size", &[], "store size of primaries"),
 ];
 
@@ -60,21 +72,41 @@ pub(crate) async fn indices(call: Call) -> Result<Reply, ApiError> {
             size,
         ]);
     }
-    Table { columns: INDICES, rows }.reply(&call)
+    Table {
+        columns: INDICES,
+        rows,
+    }
+    .reply(&call)
 }
 
 fn replicas(index: &Index) -> String {
-    let given = index.settings().given.get("index.number_of_replicas").cloned();
+    let given = index
+        .settings()
+        .given
+        .get("index.number_of_replicas")
+        .cloned();
     given.unwrap_or_else(|| "0".to_string())
 }
 
 const SHARDS: &[Column] = &[
     text("index", &["i", "idx"], "index name"),
     number("shard", &["s", "sh"], "shard name"),
-    text("prirep", &["p", "pr", "primaryOrReplica"], "primary or replica"),
+    text(
+        "prirep",
+        &["p", "pr", "primaryOrReplica"],
+        "primary or replica",
+    ),
     text("state", &["st"], "shard state"),
-    number("docs", &["d", "dc"], "number of docs in shard, for an index of one shard"),
-    number("store", &["sto"], "store size of shard, for an index of one shard"),
+    number(
+        "docs",
+        &["d", "dc"],
+        "number of docs in shard, for an index of one shard",
+    ),
+    number(
+        "store",
+        &["sto"],
+        "store size of shard, for an index of one shard",
+    ),
     text("ip", &[], "ip of node where it lives"),
     text("node", &["n"], "name of node where it lives"),
 ];
@@ -93,27 +125,52 @@ pub(crate) async fn shards(call: Call) -> Result<Reply, ApiError> {
                 shard.to_string(),
                 "p".to_string(),
                 "STARTED".to_string(),
-                if only { stats.docs.to_string() } else { String::new() },
-                if only { bytes(stats.bytes, unit) } else { String::new() },
+                if only {
+                    stats.docs.to_string()
+                } else {
+                    String::new()
+                },
+                if only {
+                    bytes(stats.bytes, unit)
+                } else {
+                    String::new()
+                },
                 host_of(&options.publish_address).to_string(),
                 options.node_name.clone(),
             ]);
         }
     }
-    Table { columns: SHARDS, rows }.reply(&call)
+    Table {
+        columns: SHARDS,
+        rows,
+    }
+    .reply(&call)
 }
 
 const COUNT: &[Column] = &[
     number("epoch", &["t", "time"], "seconds since 1970-01-01 00:00:00"),
     text("timestamp", &["ts", "hms", "hhmmss"], "time in HH:MM:SS"),
-    number("count", &["dc", "docs.count", "docsCount"], "the document count"),
+    number(
+        "count",
+        &["dc", "docs.count", "docsCount"],
+        "the document count",
+    ),
 ];
 
 /// `GET /_cat/count/{index}`: documents that searches see.
 pub(crate) async fn count(call: Call) -> Result<Reply, ApiError> {
-    let docs: u64 = call.indices().await?.iter().map(|index| index.stats().docs).sum();
+    let docs: u64 = call
+        .indices()
+        .await?
+        .iter()
+        .map(|index| index.stats().docs)
+        .sum();
     let [epoch, timestamp] = now();
-    Table { columns: COUNT, rows: vec![vec![epoch, timestamp, docs.to_string()]] }.reply(&call)
+    Table {
+        columns: COUNT,
+        rows: vec![vec![epoch, timestamp, docs.to_string()]],
+    }
+    .reply(&call)
 }
 
 const HEALTH: &[Column] = &[
@@ -122,16 +179,52 @@ const HEALTH: &[Column] = &[
     text("cluster", &["cl"], "cluster name"),
     text("status", &["st"], "health status"),
     number("node.total", &["nt", "nodeTotal"], "total number of nodes"),
-    number("node.data", &["nd", "nodeData"], "number of nodes that can store data"),
-    text("discovered_cluster_manager", &["dcm"], "cluster manager is discovered or not"),
-    number("shards", &["t", "sh", "shards.total"], "total number of shards"),
+    number(
+        "node.data",
+        &["nd", "nodeData"],
+        "number of nodes that can store data",
+    ),
+    text(
+        "discovered_cluster_manager",
+        &["dcm"],
+        "cluster manager is discovered or not",
+    ),
+    number(
+        "shards",
+        &["t", "sh", "shards.total"],
+        "total number of shards",
+    ),
     number("pri", &["p", "shards.primary"], "number of primary shards"),
-    number("relo", &["r", "shards.relocating"], "number of relocating shards"),
-    number("init", &["i", "shards.initializing"], "number of initializing shards"),
-    number("unassign", &["u", "shards.unassigned"], "number of unassigned shards"),
-    number("pending_tasks", &["pt", "pendingTasks"], "number of pending tasks"),
-    text("max_task_wait_time", &["mtwt"], "wait time of longest task pending"),
-    number("active_shards_percent", &["asp"], "active number of shards in percent"),
+    number(
+        "relo",
+        &["r", "shards.relocating"],
+        "number of relocating shards",
+    ),
+    number(
+        "init",
+        &["i", "shards.initializing"],
+        "number of initializing shards",
+    ),
+    number(
+        "unassign",
+        &["u", "shards.unassigned"],
+        "number of unassigned shards",
+    ),
+    number(
+        "pending_tasks",
+        &["pt", "pendingTasks"],
+        "number of pending tasks",
+    ),
+    text(
+        "max_task_wait_time",
+        &["mtwt"],
+        "wait time of longest task pending",
+    ),
+    number(
+        "active_shards_percent",
+        &["asp"],
+        "active number of shards in percent",
+    ),
 ];
 
 /// `GET /_cat/health`.
@@ -155,20 +248,36 @@ pub(crate) async fn health(call: Call) -> Result<Reply, ApiError> {
         "-".to_string(),
         format!("{:.1}%", health.active_percent()),
     ];
-    Table { columns: HEALTH, rows: vec![row] }.reply(&call)
+    Table {
+        columns: HEALTH,
+        rows: vec![row],
+    }
+    .reply(&call)
 }
 
 const NODES: &[Column] = &[
     text("ip", &["i"], "ip address"),
     number("heap.percent", &["hp", "heapPercent"], "used heap ratio"),
-    number("ram.percent", &["rp", "ramPercent"], "used machine memory ratio"),
+    number(
+        "ram.percent",
+        &["rp", "ramPercent"],
+        "used machine memory ratio",
+    ),
     number("cpu", &[], "recent cpu usage"),
     number("load_1m", &["l"], "1m load avg"),
     number("load_5m", &["l"], "5m load avg"),
     number("load_15m", &["l"], "15m load avg"),
-    text("node.role", &["r", "role", "nodeRole"], "d:data node, i:ingest node, m:manager node"),
+    text(
+        "node.role",
+        &["r", "role", "nodeRole"],
+        "d:data node, i:ingest node, m:manager node",
+    ),
     text("node.roles", &["rs", "all roles"], "all roles of the node"),
-    text("cluster_manager", &["cm", "m", "master"], "*:current cluster manager"),
+    text(
+        "cluster_manager",
+        &["cm", "m", "master"],
+        "*:current cluster manager",
+    ),
     text("name", &["n"], "node name"),
 ];
 
@@ -189,7 +298,11 @@ pub(crate) async fn nodes(call: Call) -> Result<Reply, ApiError> {
         "*".to_string(),
         options.node_name.clone(),
     ];
-    Table { columns: NODES, rows: vec![row] }.reply(&call)
+    Table {
+        columns: NODES,
+        rows: vec![row],
+    }
+    .reply(&call)
 }
 
 const ALIASES: &[Column] = &[
@@ -203,12 +316,22 @@ const ALIASES: &[Column] = &[
 
 /// `GET /_cat/aliases`: there are none.
 pub(crate) async fn aliases(call: Call) -> Result<Reply, ApiError> {
-    Table { columns: ALIASES, rows: Vec::new() }.reply(&call)
+    Table {
+        columns: ALIASES,
+        rows: Vec::new(),
+    }
+    .reply(&call)
 }
 
 /// Seconds since the epoch, and the time of day in UTC.
 fn now() -> [String; 2] {
-    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    let seconds = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default()
+        .as_secs();
     let (hours, minutes) = (seconds / 3600 % 24, seconds / 60 % 60);
-    [seconds.to_string(), format!("{hours:02}:{minutes:02}:{:02}", seconds % 60)]
+    [
+        seconds.to_string(),
+        format!("{hours:02}:{minutes:02}:{:02}", seconds % 60),
+    ]
 }

@@ -28,7 +28,12 @@ pub(super) const fn text(
     aliases: &'static [&'static str],
     about: &'static str,
 ) -> Column {
-    Column { name, aliases, about, align: Align::Left }
+    Column {
+        name,
+        aliases,
+        about,
+        align: Align::Left,
+    }
 }
 
 /// A column whose cells stand right.
@@ -37,7 +42,12 @@ pub(super) const fn number(
     aliases: &'static [&'static str],
     about: &'static str,
 ) -> Column {
-    Column { name, aliases, about, align: Align::Right }
+    Column {
+        name,
+        aliases,
+        about,
+        align: Align::Right,
+    }
 }
 
 /// Columns and rows; every row has a cell for every column.
@@ -60,16 +70,19 @@ impl Table {
             None | Some("text" | "txt" | "") => {
                 Ok(Reply::text(self.text(&chosen, params.flag("v", false)?)))
             }
-            Some(other) => {
-                Err(ApiError::illegal_argument(format!("format [{other}] is not supported")))
-            }
+            Some(other) => Err(ApiError::illegal_argument(format!(
+                "format [{other}] is not supported"
+            ))),
         }
     }
 
     fn help(&self) -> String {
         let names: Vec<&str> = self.columns.iter().map(|column| column.name).collect();
-        let aliases: Vec<String> =
-            self.columns.iter().map(|column| column.aliases.join(",")).collect();
+        let aliases: Vec<String> = self
+            .columns
+            .iter()
+            .map(|column| column.aliases.join(","))
+            .collect();
         let width = |texts: &mut dyn Iterator<Item = usize>| texts.max().unwrap_or(0);
         let name_width = width(&mut names.iter().map(|name| name.len()));
         let alias_width = width(&mut aliases.iter().map(String::len));
@@ -115,7 +128,9 @@ impl Table {
     fn choose(&self, names: Option<Vec<&str>>) -> Vec<(usize, String)> {
         let Some(names) = names else {
             let all = self.columns.iter().enumerate();
-            return all.map(|(at, column)| (at, column.name.to_string())).collect();
+            return all
+                .map(|(at, column)| (at, column.name.to_string()))
+                .collect();
         };
         let mut chosen = Vec::new();
         for name in names {
@@ -132,7 +147,9 @@ impl Table {
 
     fn json(&self, chosen: &[(usize, String)]) -> Reply {
         let rows = self.rows.iter().map(|row| {
-            let cells = chosen.iter().map(|(at, name)| (name.clone(), Value::from(&*row[*at])));
+            let cells = chosen
+                .iter()
+                .map(|(at, name)| (name.clone(), Value::from(&*row[*at])));
             Value::Object(cells.collect::<Map<_, _>>())
         });
         Reply::json(&Value::Array(rows.collect()))
@@ -148,7 +165,13 @@ impl Table {
         }
         lines.extend(self.rows.iter().map(|row| cells(row)));
         let widths: Vec<usize> = (0..chosen.len())
-            .map(|at| lines.iter().map(|line| line[at].chars().count()).max().unwrap_or(0))
+            .map(|at| {
+                lines
+                    .iter()
+                    .map(|line| line[at].chars().count())
+                    .max()
+                    .unwrap_or(0)
+            })
             .collect();
         let mut text = String::new();
         for line in &lines {
@@ -180,11 +203,18 @@ impl Column {
 pub(super) fn bytes(count: u64, unit: Option<&str>) -> String {
     const UNITS: [(&str, u32); 5] = [("b", 0), ("kb", 10), ("mb", 20), ("gb", 30), ("tb", 40)];
     if let Some(unit) = unit {
-        let shift = UNITS.iter().find(|(name, _)| name.starts_with(unit)).map_or(0, |(_, s)| *s);
+        let shift = UNITS
+            .iter()
+            .find(|(name, _)| name.starts_with(unit))
+            .map_or(0, |(_, s)| *s);
         return (count >> shift).to_string();
     }
-    let (name, shift) =
-        UNITS.iter().rev().find(|(_, shift)| count >> shift > 0).copied().unwrap_or(("b", 0));
+    let (name, shift) = UNITS
+        .iter()
+        .rev()
+        .find(|(_, shift)| count >> shift > 0)
+        .copied()
+        .unwrap_or(("b", 0));
     let tenths = (u128::from(count) * 10) >> shift;
     match tenths % 10 {
         0 => format!("{}{name}", tenths / 10),
@@ -196,12 +226,17 @@ pub(super) fn bytes(count: u64, unit: Option<&str>) -> String {
 mod tests {
     use super::*;
 
-    const COLUMNS: &[Column] =
-        &[text("index", &["i", "idx"], "name"), number("docs.count", &["dc"], "documents")];
+    const COLUMNS: &[Column] = &[
+        text("index", &["i", "idx"], "name"),
+        number("docs.count", &["dc"], "documents"),
+    ];
 
     fn table() -> Table {
         let row = |name: &str, docs: &str| vec![name.to_string(), docs.to_string()];
-        Table { columns: COLUMNS, rows: vec![row("b", "9"), row("long", "10"), row("a", "9")] }
+        Table {
+            columns: COLUMNS,
+            rows: vec![row("b", "9"), row("long", "10"), row("a", "9")],
+        }
     }
 
     #[test]
@@ -225,7 +260,13 @@ mod tests {
 
     #[test]
     fn sizes_are_short() {
-        let sizes = [(0, "0b"), (208, "208b"), (3942, "3.8kb"), (1 << 20, "1mb"), (25_900_000, "24.7mb")];
+        let sizes = [
+            (0, "0b"),
+            (208, "208b"),
+            (3942, "3.8kb"),
+            (1 << 20, "1mb"),
+            (25_900_000, "24.7mb"),
+        ];
         for (count, expected) in sizes {
             assert_eq!(bytes(count, None), expected);
         }

@@ -1,5 +1,10 @@
 //! Query and sort JSON, and what comes of it.
 
+#![allow(
+    clippy::too_many_lines,
+    reason = "the tables are long, the functions do one thing"
+)]
+
 use clew_text::{
     Bool, Boosting, FieldBoost, Fuzziness, KnnQuery, Match, MatchPhrase, MinimumShouldMatch,
     Missing, Mode, MultiMatch, MultiMatchKind, Operator, Order, Pattern, Query, QueryString, Range,

@@ -26,7 +26,9 @@ impl FieldList {
             other => std::slice::from_ref(other),
         };
         for item in items {
-            let name = item.as_str().or_else(|| item.get("field").and_then(Value::as_str));
+            let name = item
+                .as_str()
+                .or_else(|| item.get("field").and_then(Value::as_str));
             self.patterns.push(name.ok_or_else(refused)?.to_string());
         }
         Ok(())
@@ -43,7 +45,9 @@ impl FieldList {
 
     /// Whether a field is among those wanted.
     pub(super) fn wants(&self, path: &str) -> bool {
-        self.patterns.iter().any(|pattern| glob(pattern.as_bytes(), path.as_bytes()))
+        self.patterns
+            .iter()
+            .any(|pattern| glob(pattern.as_bytes(), path.as_bytes()))
     }
 
     /// The values of a hit.
@@ -75,7 +79,11 @@ impl FieldList {
         match value {
             Value::Object(members) => {
                 for (name, member) in members {
-                    let path = if path.is_empty() { name } else { format!("{path}.{name}") };
+                    let path = if path.is_empty() {
+                        name
+                    } else {
+                        format!("{path}.{name}")
+                    };
                     self.collect(hit, &path, member, values);
                 }
             }
@@ -89,7 +97,10 @@ impl FieldList {
                 let mapping = hit.index.mapping();
                 let multi_fields = mapping.fields().iter().filter(|field| {
                     field.multi_field
-                        && field.path.rsplit_once('.').is_some_and(|(parent, _)| parent == path)
+                        && field
+                            .path
+                            .rsplit_once('.')
+                            .is_some_and(|(parent, _)| parent == path)
                 });
                 for field in multi_fields {
                     if self.wants(&field.path) {
@@ -105,11 +116,16 @@ impl FieldList {
 }
 
 fn is_metadata(pattern: &str) -> bool {
-    matches!(pattern, "_id" | "_index" | "_routing" | "_source" | "_seq_no" | "_version")
+    matches!(
+        pattern,
+        "_id" | "_index" | "_routing" | "_source" | "_seq_no" | "_version"
+    )
 }
 
 fn push(values: &mut Map<String, Value>, name: &str, value: Value) {
-    let list = values.entry(name).or_insert_with(|| Value::Array(Vec::new()));
+    let list = values
+        .entry(name)
+        .or_insert_with(|| Value::Array(Vec::new()));
     if let Value::Array(list) = list {
         list.push(value);
     }

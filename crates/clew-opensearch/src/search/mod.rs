@@ -1,11 +1,11 @@
 //! Searching: `_search`, `_msearch`, `_count`.
 
-mod request;
-mod source_filter;
-mod sort_values;
 mod fields;
-mod response;
 mod msearch;
+mod request;
+mod response;
+mod sort_values;
+mod source_filter;
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -54,7 +54,11 @@ pub(crate) async fn run(
     let request = spec.request(&indices)?;
     let response = execute(call, &indices, request).await?;
     let took_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-    let answer = response::Answer { spec: spec.output, response, took_ms };
+    let answer = response::Answer {
+        spec: spec.output,
+        response,
+        took_ms,
+    };
     if answer.response.hits.len() <= INLINE_HITS_MAX {
         return Ok(answer.write());
     }
@@ -70,7 +74,10 @@ async fn execute(
     request: SearchRequest,
 ) -> Result<SearchResponse, ApiError> {
     call.api.engine.search(request).await.map_err(|error| {
-        let of_shards = matches!(error, EngineError::Query(_) | EngineError::InvalidRequest { .. });
+        let of_shards = matches!(
+            error,
+            EngineError::Query(_) | EngineError::InvalidRequest { .. }
+        );
         let error = ApiError::from(error);
         match indices.first() {
             Some(index) if of_shards => on_all_shards(call, index, error),
@@ -109,7 +116,12 @@ fn check_window(call: &Call, spec: &Spec, indices: &[Arc<Index>]) -> Result<(), 
 pub(crate) async fn count(call: Call) -> Result<Reply, ApiError> {
     let body = call.json()?.unwrap_or_else(|| json!({}));
     let members = body.as_object();
-    if let Some(other) = members.into_iter().flatten().map(|(key, _)| key).find(|k| *k != "query") {
+    if let Some(other) = members
+        .into_iter()
+        .flatten()
+        .map(|(key, _)| key)
+        .find(|k| *k != "query")
+    {
         return Err(ApiError::bad_request(
             "parsing_exception",
             format!("request does not support [{other}]"),

@@ -29,7 +29,9 @@ pub(crate) async fn msearch(call: Call) -> Result<Reply, ApiError> {
     let items = parse(&call)?;
     let concurrent = match call.params.unsigned("max_concurrent_searches")? {
         Some(0) => {
-            return Err(ApiError::illegal_argument("maxConcurrentSearchRequests must be positive"));
+            return Err(ApiError::illegal_argument(
+                "maxConcurrentSearchRequests must be positive",
+            ));
         }
         Some(asked) => usize::try_from(asked).map_or(SEARCHES_MAX, |n| n.min(SEARCHES_MAX)),
         None => CONCURRENT_DEFAULT,
@@ -47,10 +49,16 @@ pub(crate) async fn msearch(call: Call) -> Result<Reply, ApiError> {
     let mut json = JsonWriter::with_capacity(1024);
     let mut answers = Vec::with_capacity(running.len());
     for task in running {
-        answers.push(task.await.unwrap_or_else(|e| Err(ApiError::internal(e.to_string()))));
+        answers.push(
+            task.await
+                .unwrap_or_else(|e| Err(ApiError::internal(e.to_string()))),
+        );
     }
     let took_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-    json.begin_object().unsigned_field("took", took_ms).key("responses").begin_array();
+    json.begin_object()
+        .unsigned_field("took", took_ms)
+        .key("responses")
+        .begin_array();
     for answer in &answers {
         write_answer(&mut json, answer);
     }
@@ -71,7 +79,8 @@ fn write_answer(json: &mut JsonWriter, answer: &Result<Vec<u8>, ApiError>) {
         Err(error) => {
             json.begin_object();
             error.write_error(json);
-            json.unsigned_field("status", u64::from(error.status().as_u16())).end_object();
+            json.unsigned_field("status", u64::from(error.status().as_u16()))
+                .end_object();
         }
     }
 }
@@ -115,17 +124,28 @@ fn item(call: &Call, header: &[u8], body: &[u8]) -> Result<Item, ApiError> {
         match key.as_str() {
             "index" | "indices" => {
                 item.expression = match value {
-                    Value::Array(names) => {
-                        names.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(",")
-                    }
+                    Value::Array(names) => names
+                        .iter()
+                        .filter_map(Value::as_str)
+                        .collect::<Vec<_>>()
+                        .join(","),
                     other => other.as_str().unwrap_or_default().to_string(),
                 };
             }
             "ignore_unavailable" => item.options.ignore_unavailable = is_true(value),
             "allow_no_indices" => item.options.allow_no_indices = is_true(value),
-            "search_type" | "preference" | "routing" | "request_cache" | "expand_wildcards"
-            | "ignore_throttled" | "allow_partial_search_results" | "ccs_minimize_roundtrips"
-            | "max_concurrent_shard_requests" | "type" | "types" | "version" => {}
+            "search_type"
+            | "preference"
+            | "routing"
+            | "request_cache"
+            | "expand_wildcards"
+            | "ignore_throttled"
+            | "allow_partial_search_results"
+            | "ccs_minimize_roundtrips"
+            | "max_concurrent_shard_requests"
+            | "type"
+            | "types"
+            | "version" => {}
             other => {
                 return Err(ApiError::illegal_argument(format!(
                     "key [{other}] is not supported in the metadata section"

@@ -57,7 +57,10 @@ impl Spec {
     /// `text` is the body's text, which is only looked at to say where an error is.
     pub(super) fn parse(body: &Value, text: &[u8], params: &Params) -> Result<Self, ApiError> {
         let Value::Object(members) = body else {
-            return Err(ApiError::bad_request("parsing_exception", "Expected [START_OBJECT]"));
+            return Err(ApiError::bad_request(
+                "parsing_exception",
+                "Expected [START_OBJECT]",
+            ));
         };
         let mut spec = Spec::empty();
         for (key, value) in members {
@@ -113,19 +116,27 @@ impl Spec {
             "seq_no_primary_term" => self.output.seq_no = flag(key, value)?,
             "min_score" => self.min_score = Some(float(key, value)?),
             "timeout" => {
-                let text = value.as_str().ok_or_else(|| unknown_key(key, value, text))?;
+                let text = value
+                    .as_str()
+                    .ok_or_else(|| unknown_key(key, value, text))?;
                 self.timeout = crate::settings::parse_time(key, text)?;
             }
             "explain" | "profile" if value == &Value::Bool(false) => {}
             // These only tell a cluster where to run, or how to count a search.
-            "stats" | "indices_boost" | "include_named_queries_score" | "ext" | "verbose_pipeline"
+            "stats"
+            | "indices_boost"
+            | "include_named_queries_score"
+            | "ext"
+            | "verbose_pipeline"
                 if is_empty(value) || key == "stats" => {}
             "explain" | "profile" | "highlight" | "suggest" | "rescore" | "collapse"
             | "script_fields" | "slice" | "pit" | "derived" | "terminate_after"
             | "search_pipeline" | "indices_boost" | "ext"
                 if !is_empty(value) =>
             {
-                return Err(ApiError::illegal_argument(format!("[{key}] is not supported")));
+                return Err(ApiError::illegal_argument(format!(
+                    "[{key}] is not supported"
+                )));
             }
             "highlight" | "suggest" | "rescore" | "script_fields" | "derived"
             | "terminate_after" => {}
@@ -164,7 +175,9 @@ impl Spec {
             self.source = Some(filter);
         }
         if let Some(names) = params.list("docvalue_fields") {
-            self.output.fields.extend("docvalue_fields", &json!(names))?;
+            self.output
+                .fields
+                .extend("docvalue_fields", &json!(names))?;
         }
         if let Some(names) = params.list("stored_fields") {
             self.read_stored_fields(&json!(names));
@@ -204,7 +217,11 @@ impl Spec {
                 "`from` parameter must be set to 0 when `search_after` is used.",
             ));
         }
-        let default = if self.stored_fields { SourceFilter::None } else { SourceFilter::All };
+        let default = if self.stored_fields {
+            SourceFilter::None
+        } else {
+            SourceFilter::All
+        };
         self.output.source = self.source.take().unwrap_or(default);
         if self.output.bare {
             self.output.source = SourceFilter::None;
@@ -217,9 +234,11 @@ impl Spec {
     pub(super) fn request(&self, indices: &[Arc<Index>]) -> Result<SearchRequest, ApiError> {
         let search_after = match self.search_after.as_slice() {
             [] => None,
-            values => {
-                Some(sort_values::read(values, &self.sort, indices.first().map(Arc::as_ref))?)
-            }
+            values => Some(sort_values::read(
+                values,
+                &self.sort,
+                indices.first().map(Arc::as_ref),
+            )?),
         };
         let output = &self.output;
         let source = output.source != SourceFilter::None || output.fields.needs_source();
@@ -236,7 +255,9 @@ impl Spec {
             sort: self.sort.clone(),
             from: self.from,
             size: self.size,
-            track_total: self.track_total.unwrap_or(TrackTotal::UpTo(TRACK_TOTAL_DEFAULT)),
+            track_total: self
+                .track_total
+                .unwrap_or(TrackTotal::UpTo(TRACK_TOTAL_DEFAULT)),
             track_scores: self.track_scores,
             min_score: self.min_score,
             search_after,
@@ -271,11 +292,15 @@ pub(super) fn match_all(indices: &[Arc<Index>]) -> Result<SearchRequest, ApiErro
 
 /// `q` and the parameters that say how to read it, as a query.
 pub(super) fn query_of_params(params: &Params) -> Result<Option<Value>, ApiError> {
-    let Some(text) = params.get("q") else { return Ok(None) };
+    let Some(text) = params.get("q") else {
+        return Ok(None);
+    };
     let mut query = json!({"query": text});
-    for (param, key) in
-        [("df", "default_field"), ("default_operator", "default_operator"), ("analyzer", "analyzer")]
-    {
+    for (param, key) in [
+        ("df", "default_field"),
+        ("default_operator", "default_operator"),
+        ("analyzer", "analyzer"),
+    ] {
         if let Some(value) = params.get(param) {
             query[key] = Value::from(value);
         }
@@ -289,7 +314,9 @@ pub(super) fn query_of_params(params: &Params) -> Result<Option<Value>, ApiError
 }
 
 pub(super) fn min_score_of_params(params: &Params) -> Result<Option<f32>, ApiError> {
-    let Some(text) = params.get("min_score") else { return Ok(None) };
+    let Some(text) = params.get("min_score") else {
+        return Ok(None);
+    };
     text.parse().map(Some).map_err(|_| {
         ApiError::illegal_argument(format!(
             "Failed to parse float parameter [min_score] with value [{text}]"
@@ -309,7 +336,9 @@ fn whole(key: &str, value: &Value) -> Result<usize, ApiError> {
         ));
     };
     usize::try_from(number).map_err(|_| {
-        ApiError::illegal_argument(format!("[{key}] parameter cannot be negative, found [{number}]"))
+        ApiError::illegal_argument(format!(
+            "[{key}] parameter cannot be negative, found [{number}]"
+        ))
     })
 }
 
@@ -337,13 +366,16 @@ fn float(key: &str, value: &Value) -> Result<f32, ApiError> {
 
 fn list(key: &str, value: &Value) -> Result<Vec<Value>, ApiError> {
     match value {
-        Value::Array(items) if items.is_empty() => {
-            Err(ApiError::illegal_argument("Values must contains at least one value."))
-        }
+        Value::Array(items) if items.is_empty() => Err(ApiError::illegal_argument(
+            "Values must contains at least one value.",
+        )),
         Value::Array(items) => Ok(items.clone()),
         other => Err(ApiError::bad_request(
             "parsing_exception",
-            format!("Expected [START_ARRAY] in [{key}] but found [{}]", token(other)),
+            format!(
+                "Expected [START_ARRAY] in [{key}] but found [{}]",
+                token(other)
+            ),
         )),
     }
 }
@@ -389,10 +421,17 @@ fn token(value: &Value) -> &'static str {
 
 fn unknown_key(key: &str, value: &Value, text: &[u8]) -> ApiError {
     let quoted = format!("\"{key}\"");
-    let at = text.windows(quoted.len()).position(|window| window == quoted.as_bytes());
+    let at = text
+        .windows(quoted.len())
+        .position(|window| window == quoted.as_bytes());
     let before = &text[..at.unwrap_or(0)];
     let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
-    let column = before.iter().rev().take_while(|byte| **byte != b'\n').count() + 1;
+    let column = before
+        .iter()
+        .rev()
+        .take_while(|byte| **byte != b'\n')
+        .count()
+        + 1;
     let reason = format!("Unknown key for a {} in [{key}].", token(value));
     ApiError::bad_request("parsing_exception", reason).at_place(line, column)
 }

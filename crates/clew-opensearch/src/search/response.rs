@@ -19,10 +19,14 @@ pub(super) struct Answer {
 
 impl Answer {
     pub(super) fn write(&self) -> Vec<u8> {
-        let sources: usize =
-            self.response.hits.iter().filter_map(|hit| hit.source.as_ref()).map(|s| s.len()).sum();
-        let mut json =
-            JsonWriter::with_capacity(512 + sources + self.response.hits.len() * 160);
+        let sources: usize = self
+            .response
+            .hits
+            .iter()
+            .filter_map(|hit| hit.source.as_ref())
+            .map(|s| s.len())
+            .sum();
+        let mut json = JsonWriter::with_capacity(512 + sources + self.response.hits.len() * 160);
         json.begin_object();
         json.unsigned_field("took", self.took_ms);
         json.boolean_field("timed_out", self.response.timed_out);
@@ -95,7 +99,8 @@ impl Answer {
             json.unsigned_field("_version", hit.version);
         }
         if spec.seq_no {
-            json.unsigned_field("_seq_no", hit.seq_no).unsigned_field("_primary_term", 1);
+            json.unsigned_field("_seq_no", hit.seq_no)
+                .unsigned_field("_primary_term", 1);
         }
         json.key("_score");
         write_score(json, hit.score);

@@ -37,18 +37,27 @@ pub(super) fn read(
             sort.len()
         )));
     }
-    values.iter().zip(sort).map(|(value, key)| read_one(value, key, index)).collect()
+    values
+        .iter()
+        .zip(sort)
+        .map(|(value, key)| read_one(value, key, index))
+        .collect()
 }
 
 fn read_one(value: &Value, key: &SortKey, index: Option<&Index>) -> Result<SortValue, ApiError> {
-    let refused = || {
-        ApiError::illegal_argument(format!("Failed to parse search_after value [{value}]"))
-    };
+    let refused =
+        || ApiError::illegal_argument(format!("Failed to parse search_after value [{value}]"));
     let number = |value: &Value| -> Option<SortValue> {
-        value.as_i64().map(SortValue::I64).or_else(|| value.as_f64().map(SortValue::F64))
+        value
+            .as_i64()
+            .map(SortValue::I64)
+            .or_else(|| value.as_f64().map(SortValue::F64))
     };
     if let SortKey::Score { .. } = key {
-        #[allow(clippy::cast_possible_truncation, reason = "it was written from 32 bits")]
+        #[allow(
+            clippy::cast_possible_truncation,
+            reason = "it was written from 32 bits"
+        )]
         let score = value.as_f64().map(|score| SortValue::Score(score as f32));
         return score.ok_or_else(refused);
     }

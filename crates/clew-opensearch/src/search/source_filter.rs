@@ -17,7 +17,10 @@ pub(crate) enum SourceFilter {
     /// Nothing, not even the empty object.
     None,
     /// The paths that match an include (none means all) and no exclude.
-    Paths { includes: Vec<String>, excludes: Vec<String> },
+    Paths {
+        includes: Vec<String>,
+        excludes: Vec<String>,
+    },
 }
 
 impl SourceFilter {
@@ -50,7 +53,12 @@ impl SourceFilter {
     /// Reads `_source`, `_source_includes` and `_source_excludes` of a URI.
     pub(crate) fn from_params(params: &Params) -> Result<Option<Self>, ApiError> {
         let list = |name: &str| -> Vec<String> {
-            params.list(name).unwrap_or_default().into_iter().map(String::from).collect()
+            params
+                .list(name)
+                .unwrap_or_default()
+                .into_iter()
+                .map(String::from)
+                .collect()
         };
         let excludes = list("_source_excludes");
         let mut includes = list("_source_includes");
@@ -155,7 +163,10 @@ impl Paths<'_> {
     /// or a parent matched an include.
     fn filter(&self, value: &RawValue, path: &str, included: bool) -> Option<Vec<u8>> {
         let text = value.get();
-        let excludes_below = self.excludes.iter().any(|p| path.is_empty() || reaches_below(p, path));
+        let excludes_below = self
+            .excludes
+            .iter()
+            .any(|p| path.is_empty() || reaches_below(p, path));
         if included && !excludes_below {
             return Some(text.as_bytes().to_vec());
         }
@@ -166,8 +177,11 @@ impl Paths<'_> {
                 let members: Members = serde_json::from_str(text).ok()?;
                 json.begin_object();
                 for (key, member) in members.0 {
-                    let below =
-                        if path.is_empty() { key.to_string() } else { format!("{path}.{key}") };
+                    let below = if path.is_empty() {
+                        key.to_string()
+                    } else {
+                        format!("{path}.{key}")
+                    };
                     if let Some(kept) = self.member(member, &below, included) {
                         json.key(&key).raw(&kept);
                         kept_any = true;
@@ -178,7 +192,11 @@ impl Paths<'_> {
             Some(b'[') => {
                 let items: Items = serde_json::from_str(text).ok()?;
                 json.begin_array();
-                for kept in items.0.iter().filter_map(|item| self.filter(item, path, included)) {
+                for kept in items
+                    .0
+                    .iter()
+                    .filter_map(|item| self.filter(item, path, included))
+                {
                     json.raw(&kept);
                     kept_any = true;
                 }
@@ -190,12 +208,24 @@ impl Paths<'_> {
     }
 
     fn member(&self, value: &RawValue, path: &str, parent_included: bool) -> Option<Vec<u8>> {
-        if self.excludes.iter().any(|pattern| glob(pattern.as_bytes(), path.as_bytes())) {
+        if self
+            .excludes
+            .iter()
+            .any(|pattern| glob(pattern.as_bytes(), path.as_bytes()))
+        {
             return None;
         }
         let included = parent_included
-            || self.includes.iter().any(|pattern| glob(pattern.as_bytes(), path.as_bytes()));
-        if !included && !self.includes.iter().any(|pattern| reaches_below(pattern, path)) {
+            || self
+                .includes
+                .iter()
+                .any(|pattern| glob(pattern.as_bytes(), path.as_bytes()));
+        if !included
+            && !self
+                .includes
+                .iter()
+                .any(|pattern| reaches_below(pattern, path))
+        {
             return None;
         }
         self.filter(value, path, included)
@@ -232,7 +262,11 @@ mod tests {
         let filter = SourceFilter::from_json(&filter).unwrap();
         let mut json = JsonWriter::with_capacity(64);
         filter.write(SOURCE.as_bytes(), &mut json);
-        assert_eq!(String::from_utf8(json.into_bytes()).unwrap(), expected, "{filter:?}");
+        assert_eq!(
+            String::from_utf8(json.into_bytes()).unwrap(),
+            expected,
+            "{filter:?}"
+        );
     }
 
     #[test]
@@ -243,8 +277,14 @@ mod tests {
         check(json!(["obj.*"]), r#"{"obj":{"x":1,"y":{"z": 2}}}"#);
         check(json!("*.z"), r#"{"obj":{"y":{"z":2}}}"#);
         check(json!(["list.x"]), r#"{"list":[{"x":3}]}"#);
-        check(json!({"excludes": ["obj", "list"]}), r#"{"a":1.10,"v":[1,2]}"#);
-        check(json!({"includes": "obj", "excludes": "obj.y.z"}), r#"{"obj":{"x":1,"y":{}}}"#);
+        check(
+            json!({"excludes": ["obj", "list"]}),
+            r#"{"a":1.10,"v":[1,2]}"#,
+        );
+        check(
+            json!({"includes": "obj", "excludes": "obj.y.z"}),
+            r#"{"obj":{"x":1,"y":{}}}"#,
+        );
         let without_x = r#"{"a":1.10,"obj":{"y":{"z":2}},"list":[{"w":4},5],"v":[1,2]}"#;
         check(json!({"excludes": ["*.x"]}), without_x);
         check(json!("missing"), "{}");
@@ -265,7 +305,10 @@ mod tests {
         assert_eq!(read("q=1"), None);
         assert_eq!(read("_source=false"), Some(SourceFilter::None));
         assert_eq!(read("_source=true"), Some(SourceFilter::All));
-        let both = SourceFilter::Paths { includes: vec!["a".into()], excludes: vec!["b".into()] };
+        let both = SourceFilter::Paths {
+            includes: vec!["a".into()],
+            excludes: vec!["b".into()],
+        };
         assert_eq!(read("_source=a&_source_excludes=b"), Some(both));
     }
 }
