@@ -42,7 +42,7 @@ doc: ## API documentation
 clean: ## remove everything built and installed
 	rm -rf $(CLEW_CACHE)
 
-$(VENV)/.installed: tests/requirements.txt
+$(VENV)/.installed: tests/opensearch/requirements.txt
 	python3 -m venv $(VENV)
-	$(PYTHON) -m pip install --quiet --disable-pip-version-check -r tests/requirements.txt
+	$(PYTHON) -m pip install --quiet --disable-pip-version-check -r tests/opensearch/requirements.txt
 	touch $@

@@ -300,14 +300,25 @@ impl Engine {
         first_error(index.shards.iter().map(|shard| shard.flush()))
     }
 
-    /// Merges each shard of an index into at most so many segments without deletes.
+    /// Merges the segments that each shard of an index has now into at most so many without
+    /// deletes. Writes that come meanwhile may add segments.
     ///
     /// # Errors
-    /// The first failure.
+    /// The first failure; [`EngineError::Closed`] when the engine closes first.
     pub fn force_merge(&self, index: &Index, segments_max: usize) -> Result<(), EngineError> {
         let goal = crate::shard::MergeGoal::AtMost(segments_max);
         for shard in &index.shards {
-            while shard.merge(goal)? {}
+            // One pass brings the number down, the others each take the deletes out of one
+            // segment; without the bound, steady writes would always leave one more to do.
+            let passes_max = shard.view().segments.len() + 1;
+            for _ in 0..passes_max {
+                if self.inner.closed.load(Ordering::SeqCst) {
+                    return Err(EngineError::Closed);
+                }
+                if !shard.merge(goal)? {
+                    break;
+                }
+            }
             shard.flush()?;
         }
         Ok(())

@@ -171,30 +171,32 @@ fn sync_log(inner: &Inner, indices: &[Arc<Index>], synced_at: &mut Duration) -> 
     Some(interval)
 }
 
-/// Merges and flushes, one thing at a time.
+/// Merges and flushes in rounds, one thing at a time: a shard that always has something to merge
+/// keeps neither the other shards nor the flushes waiting for long.
 fn run_upkeep(inner: &Inner, woken: &Signal) {
     let mut flushed_at: HashMap<(String, u32), Duration> = HashMap::new();
     while !is_closed(inner) {
+        let mut merged = false;
         for shard in indices(inner).iter().flat_map(|index| &index.shards) {
-            merge(inner, shard);
+            merged |= merge(inner, shard);
         }
         let next = flush_due(inner, &mut flushed_at);
-        woken.sleep(next);
+        if !merged {
+            woken.sleep(next);
+        }
     }
 }
 
-fn merge(inner: &Inner, shard: &Shard) {
-    while !is_closed(inner) && shard.failure().is_none() {
-        match shard.merge(MergeGoal::Upkeep) {
-            Ok(true) => {}
-            Ok(false) => break,
-            Err(error) => {
-                let place = &shard.place;
-                tracing::error!(index = place.index, shard = place.number, %error, "merge failed");
-                break;
-            }
-        }
+/// Runs one merge if the shard wants one; whether it did.
+fn merge(inner: &Inner, shard: &Shard) -> bool {
+    if is_closed(inner) || shard.failure().is_some() {
+        return false;
     }
+    shard.merge(MergeGoal::Upkeep).unwrap_or_else(|error| {
+        let (index, number) = (&shard.place.index, shard.place.number);
+        tracing::error!(index, shard = number, %error, "merge failed");
+        false
+    })
 }
 
 /// Flushes shards with much or old unflushed data, and all that hold back a log that has grown

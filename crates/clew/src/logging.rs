@@ -1,5 +1,7 @@
 //! The server's own messages: structured, on standard error.
 
+use std::io::IsTerminal;
+
 use tracing_subscriber::EnvFilter;
 
 use crate::config::{LogFormat, LoggingConfig};
@@ -9,7 +11,8 @@ pub(crate) fn start(config: &LoggingConfig) -> anyhow::Result<()> {
     let filter = EnvFilter::try_new(&config.level)?;
     let builder = tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_writer(std::io::stderr);
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal());
     let started = match config.format {
         LogFormat::Text => builder.try_init(),
         LogFormat::Json => builder.json().flatten_event(true).try_init(),

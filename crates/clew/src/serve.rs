@@ -11,6 +11,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use axum::serve::ListenerExt;
 use clap::Args;
 use clew_engine::{Engine, EngineOptions};
 use clew_opensearch::RestOptions;
@@ -106,6 +107,12 @@ async fn serve(config: Config) -> anyhow::Result<()> {
     announce(address)?;
     tracing::info!(http = %address, data = %config.data.display(), "serving");
     let (stopping, stopped) = watch::channel(false);
+    // Answers go out at once: small ones must not wait for the client's acknowledgement.
+    let listener = listener.tap_io(|stream| {
+        if let Err(error) = stream.set_nodelay(true) {
+            tracing::debug!(%error, "cannot set TCP_NODELAY");
+        }
+    });
     let server = axum::serve(listener, app).with_graceful_shutdown(until_stopped(stopped.clone()));
     let server = tokio::spawn(server.into_future());
     signals::stop_requested().await?;

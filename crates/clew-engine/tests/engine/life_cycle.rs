@@ -198,3 +198,26 @@ fn settings_change_but_not_the_number_of_shards() {
     drop(node);
     assert_eq!(Node::open(&disk).unwrap().index().settings().ef_search, 77);
 }
+
+#[test]
+fn a_force_merge_ends_although_writes_go_on() {
+    let node = Node::with_index(&SimDisk::new(), 1);
+    for n in 0..10 {
+        node.put(&n.to_string(), &source(n));
+        node.refresh();
+    }
+    let merging = std::sync::atomic::AtomicBool::new(true);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut n = 0;
+            while merging.load(std::sync::atomic::Ordering::SeqCst) {
+                n += 1;
+                node.engine
+                    .write(vec![index(&(n % 20).to_string(), &source(n))]);
+            }
+        });
+        node.engine.force_merge(&node.index(), 1).unwrap();
+        merging.store(false, std::sync::atomic::Ordering::SeqCst);
+    });
+    assert!(node.index().stats().segments <= 12);
+}
