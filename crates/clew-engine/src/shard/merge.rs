@@ -38,6 +38,11 @@ impl Shard {
         let _one_at_a_time = self.merging.lock();
         let (parts, mapping) = {
             let mut writer = self.writer()?;
+            // Upkeep shows nothing early: it publishes only when it is going to merge, and then
+            // because readers must know all deletes of the segments that are merged.
+            if matches!(goal, MergeGoal::Upkeep) && choose(&writer, goal).is_empty() {
+                return Ok(false);
+            }
             self.publish(&mut writer)?;
             let chosen = choose(&writer, goal);
             let parts: Vec<SegmentView> = chosen
