@@ -1,0 +1,1 @@
+"""The collector and the log reader, as processes beside a real server."""

@@ -1,0 +1,136 @@
+"""`clew collect` into a real server, and `clew log` beside it."""
+
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+from opensearch.clew_server import ClewServer
+
+BINARY = os.environ.get("CLEW_BIN", "clew")
+LINES = 3000
+TIMEOUT_SECONDS = 120
+
+
+class Collect(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.server = self.enterContext(ClewServer())
+        self.client = self.server.client()
+        self.addCleanup(self.client.close)
+        self.source = self.folder / "logs" / "app.log"
+        self.source.parent.mkdir()
+
+    def append(self, first, last):
+        with self.source.open("a") as out:
+            for number in range(first, last):
+                out.write(f"2026-01-02T03:04:05Z worker[{number}]: request number{number} done\n")
+
+    def command(self, *more):
+        registry = self.folder / "registry.json"
+        return [BINARY, "collect", str(self.source.parent), "--parse", "plain", "--to",
+                self.server.url, "--registry", str(registry), *more]
+
+    def collect_once(self):
+        done = subprocess.run(self.command("--once"), capture_output=True, text=True,
+                              timeout=TIMEOUT_SECONDS, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stderr
+
+    def count(self):
+        self.client.indices.refresh(index="logs")
+        return self.client.count(index="logs")["count"]
+
+    def test_every_line_arrives_once_and_only_new_lines_are_sent_again(self):
+        self.append(0, LINES)
+        (self.folder / "logs" / "binary").write_bytes(b"\0\1\2" * 100)
+        report = self.collect_once()
+        self.assertIn(f"{LINES:,} events sent", report)
+        self.assertRegex(report, r"skipped\s+\S.*/binary")
+        self.assertEqual(self.count(), LINES)
+        self.append(LINES, LINES + 10)
+        self.assertIn("10 events sent", self.collect_once())
+        self.assertEqual(self.count(), LINES + 10)
+        # Without its registry it sends everything again, under the same ids.
+        (self.folder / "registry.json").unlink()
+        self.assertIn(f"0 events sent, {LINES + 10:,} already there", self.collect_once())
+        self.assertEqual(self.count(), LINES + 10)
+        hits = self.client.search(index="logs", body={"query": {"match": {"message": "number77"}}})
+        (hit,) = hits["hits"]["hits"]
+        self.assertEqual(hit["_source"]["log"]["file"]["path"], str(self.source))
+
+    def test_killed_collectors_lose_and_repeat_nothing(self):
+        self.append(0, 200)
+        for round_number in range(1, 6):
+            collector = subprocess.Popen(self.command("--quiet"), stderr=subprocess.DEVNULL)
+            try:
+                self.append(round_number * 200, round_number * 200 + 200)
+                self.wait_for(lambda: self.count_or_zero() > round_number * 100)
+            finally:
+                collector.kill()
+                collector.wait()
+        self.collect_once()
+        self.assertEqual(self.count(), 1200)
+
+    def count_or_zero(self):
+        self.client.indices.refresh(index="logs", ignore_unavailable=True)
+        return self.client.count(index="logs", ignore_unavailable=True)["count"]
+
+    def wait_for(self, condition):
+        for _ in range(100_000):
+            if condition():
+                return
+        self.fail("the collector sends nothing")
+
+    def test_the_log_shows_every_write_beside_a_running_server(self):
+        self.append(0, 5)
+        self.collect_once()
+        command = [BINARY, "log", "scan", "--data", str(self.server.data), "--format", "json"]
+        done = subprocess.run(command, capture_output=True, text=True, check=True,
+                              timeout=TIMEOUT_SECONDS)
+        entries = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual([entry["glsn"] for entry in entries], list(range(1, len(entries) + 1)))
+        written = [entry for entry in entries if entry["op"] == "index"]
+        self.assertEqual([entry["llsn"] for entry in written], [1, 2, 3, 4, 5])
+        self.assertIn("number4", written[-1]["source"]["message"])
+        tail = subprocess.Popen(
+            [BINARY, "log", "tail", "--data", str(self.server.data), "--format", "json",
+             "--from", str(len(entries) + 1), "--limit", "1"],
+            stdout=subprocess.PIPE, text=True)
+        self.append(5, 6)
+        self.collect_once()
+        out, _ = tail.communicate(timeout=TIMEOUT_SECONDS)
+        self.assertIn("number5", json.loads(out)["source"]["message"])
+
+
+class CommandLine(unittest.TestCase):
+    def run_clew(self, *arguments):
+        return subprocess.run([BINARY, *arguments], capture_output=True, text=True,
+                              timeout=TIMEOUT_SECONDS, check=False)
+
+    def test_help_has_examples_and_the_version_is_told(self):
+        for arguments in (["--help"], ["collect", "--help"], ["log", "scan", "--help"]):
+            done = self.run_clew(*arguments)
+            self.assertEqual(done.returncode, 0)
+            self.assertIn("clew ", done.stdout)
+            self.assertIn("xample", done.stdout)
+        self.assertRegex(self.run_clew("--version").stdout, r"^clew \d+\.\d+\.\d+\n$")
+
+    def test_wrong_use_says_what_is_wrong(self):
+        for arguments, said in [
+            (["serve", "--http", "0.0.0.0:0"], "refusing to listen"),
+            (["serve", "--config", "/nowhere/clew.yaml"], "/nowhere/clew.yaml"),
+            (["collect", "/var/log", "--parse", "nothing"], "nothing"),
+            (["log", "scan", "--data", "/nowhere"], "/nowhere"),
+        ]:
+            done = self.run_clew(*arguments)
+            self.assertEqual(done.returncode, 1, done.stdout)
+            self.assertIn(said, done.stderr)
+
+    def test_one_data_folder_has_one_server(self):
+        with ClewServer() as server:
+            done = self.run_clew("serve", "--data", str(server.data), "--http", "127.0.0.1:0")
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("cannot open the data folder", done.stderr)
