@@ -99,6 +99,7 @@ impl Owner {
             return Ok(());
         }
         self.inner.signal.wake();
+        self.inner.upkeep.wake();
         for task in self.tasks.lock().drain(..) {
             task.join();
         }
@@ -116,7 +117,10 @@ pub(crate) struct Inner {
     pub(crate) log: Log,
     pub(crate) catalog: Mutex<Catalog>,
     pub(crate) indices: RwLock<BTreeMap<String, Arc<Index>>>,
+    /// Wakes the refresher.
     pub(crate) signal: Arc<Signal>,
+    /// Wakes the merges and flushes.
+    pub(crate) upkeep: Arc<Signal>,
     pub(crate) pool: SearchPool,
     pub(crate) ids: IdGenerator,
     pub(crate) closed: AtomicBool,
@@ -142,6 +146,7 @@ impl Engine {
             catalog: Mutex::new(Catalog::load(&*disk, &data.join("catalog.json"))?),
             indices: RwLock::default(),
             signal: Arc::default(),
+            upkeep: Arc::default(),
             pool,
             ids: IdGenerator::new(clock.since_epoch()),
             closed: AtomicBool::new(false),
@@ -289,7 +294,9 @@ impl Engine {
     /// # Errors
     /// The first failure; the other shards are refreshed all the same.
     pub fn refresh(&self, index: &Index) -> Result<(), EngineError> {
-        first_error(index.shards.iter().map(|shard| shard.refresh()))
+        let refreshed = first_error(index.shards.iter().map(|shard| shard.refresh()));
+        self.inner.upkeep.wake();
+        refreshed
     }
 
     /// Makes all writes to an index durable in its segments.

@@ -20,7 +20,7 @@ use crate::shard::{MergeGoal, Shard};
 /// A shard that has unflushed operations is flushed at the latest after this long.
 const FLUSH_AGE_MAX: Duration = Duration::from_secs(300);
 
-/// Wakes the refresher.
+/// Wakes a thread that sleeps until there is something to do.
 #[derive(Debug, Default)]
 pub(crate) struct Signal {
     state: Mutex<Wanted>,
@@ -74,8 +74,7 @@ impl Signal {
 
 /// Starts the two threads.
 pub(crate) fn start(inner: &Arc<Inner>) -> Result<Vec<Task>, EngineError> {
-    let upkeep = Arc::new(Signal::default());
-    upkeep.wake();
+    inner.upkeep.wake();
     let spawn = |name: &str, run: Box<dyn FnOnce() + Send>| {
         Task::spawn(name, run).map_err(|source| EngineError::Io {
             action: "start a thread for",
@@ -83,14 +82,10 @@ pub(crate) fn start(inner: &Arc<Inner>) -> Result<Vec<Task>, EngineError> {
             source,
         })
     };
-    let (refresher, signal) = (inner.clone(), upkeep.clone());
-    let (keeper, woken) = (inner.clone(), upkeep);
+    let (refresher, keeper) = (inner.clone(), inner.clone());
     Ok(vec![
-        spawn(
-            "clew-refresh",
-            Box::new(move || run_refresher(&refresher, &signal)),
-        )?,
-        spawn("clew-upkeep", Box::new(move || run_upkeep(&keeper, &woken)))?,
+        spawn("clew-refresh", Box::new(move || run_refresher(&refresher)))?,
+        spawn("clew-upkeep", Box::new(move || run_upkeep(&keeper)))?,
     ])
 }
 
@@ -103,7 +98,7 @@ fn indices(inner: &Inner) -> Vec<Arc<Index>> {
 }
 
 /// Refreshes what is due and syncs the log for indexes that are not synced at each request.
-fn run_refresher(inner: &Inner, upkeep: &Signal) {
+fn run_refresher(inner: &Inner) {
     let mut refreshed_at: HashMap<String, Duration> = HashMap::new();
     let mut synced_at = inner.clock.monotonic();
     let mut requested = false;
@@ -125,7 +120,7 @@ fn run_refresher(inner: &Inner, upkeep: &Signal) {
             if requested || due_in == Some(Duration::ZERO) {
                 refresh(index);
                 refreshed_at.insert(index.uuid.clone(), now);
-                upkeep.wake();
+                inner.upkeep.wake();
             } else if let Some(time) = due_in {
                 sooner(time);
             }
@@ -135,7 +130,6 @@ fn run_refresher(inner: &Inner, upkeep: &Signal) {
         }
         requested = inner.signal.sleep(next);
     }
-    upkeep.wake();
 }
 
 fn refresh(index: &Index) {
@@ -173,7 +167,7 @@ fn sync_log(inner: &Inner, indices: &[Arc<Index>], synced_at: &mut Duration) -> 
 
 /// Merges and flushes in rounds, one thing at a time: a shard that always has something to merge
 /// keeps neither the other shards nor the flushes waiting for long.
-fn run_upkeep(inner: &Inner, woken: &Signal) {
+fn run_upkeep(inner: &Inner) {
     let mut flushed_at: HashMap<(String, u32), Duration> = HashMap::new();
     while !is_closed(inner) {
         let mut merged = false;
@@ -182,7 +176,7 @@ fn run_upkeep(inner: &Inner, woken: &Signal) {
         }
         let next = flush_due(inner, &mut flushed_at);
         if !merged {
-            woken.sleep(next);
+            inner.upkeep.sleep(next);
         }
     }
 }
@@ -228,7 +222,10 @@ fn flush_due(inner: &Inner, flushed_at: &mut HashMap<(String, u32), Duration>) -
             flushed_at.insert(key, now);
         }
     }
-    if flushed && let Err(error) = inner.trim_log() {
+    // A full log may hold only what explicit flushes have covered already.
+    if (flushed || log_full)
+        && let Err(error) = inner.trim_log()
+    {
         tracing::error!(%error, "cannot trim the log");
     }
     next

@@ -162,6 +162,7 @@ impl Inner {
                 return;
             }
         };
+        let segments = writer.segment_count();
         for (position, write) in writes {
             let id = write.target.id.clone();
             let written = writer.write(write, &prepare, now).map(|written| {
@@ -177,6 +178,11 @@ impl Inner {
                 }
             });
             results[position] = Some(written);
+        }
+        // Without refreshes nothing else tells the upkeep that there is something to merge or flush.
+        let much = writer.unflushed_bytes() >= index.settings().flush_threshold_bytes;
+        if much || writer.segment_count() != segments {
+            self.upkeep.wake();
         }
     }
 }

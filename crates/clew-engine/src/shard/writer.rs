@@ -187,6 +187,14 @@ impl Writer {
     pub(super) fn first_invisible(&self) -> Option<Glsn> {
         self.first_invisible
     }
+    /// Segments, those included that searches do not see yet.
+    pub(crate) fn segment_count(&self) -> usize {
+        self.segments.len()
+    }
+    /// Bytes of operations since the last flush.
+    pub(crate) fn unflushed_bytes(&self) -> u64 {
+        self.unflushed_bytes
+    }
     pub(super) fn mapping(&self) -> &Arc<Mapping> {
         &self.mapping
     }

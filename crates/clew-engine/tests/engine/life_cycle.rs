@@ -221,3 +221,38 @@ fn a_force_merge_ends_although_writes_go_on() {
     });
     assert!(node.index().stats().segments <= 12);
 }
+
+#[test]
+fn without_any_refresh_full_buffers_are_merged_and_the_log_is_trimmed() {
+    let disk = SimDisk::new();
+    let options = clew_engine::EngineOptions {
+        write_buffer_bytes: 1,
+        log: clew_log::LogOptions {
+            file_bytes_max: 10_000,
+            ..clew_log::LogOptions::default()
+        },
+        ..clew_engine::EngineOptions::new("/data")
+    };
+    let node = Node::open_with(&disk, options).unwrap();
+    let settings = IndexSettings {
+        refresh_interval: None,
+        flush_threshold_bytes: 20_000,
+        ..IndexSettings::default()
+    };
+    let (index, _) = node
+        .engine
+        .create_index("docs", settings, mapping())
+        .unwrap();
+    let logs = || {
+        let files = clew_platform::Disk::list(&disk, std::path::Path::new("/data/log")).unwrap();
+        let is_log = |path: &&std::path::PathBuf| path.extension().is_some_and(|e| e == "log");
+        files.iter().filter(is_log).count()
+    };
+    // Upkeep runs beside us: write until it has been seen to do both.
+    let done = (0..200_000u64).any(|n| {
+        node.put(&(n % 50).to_string(), &source(n));
+        let stats = index.stats();
+        stats.merges_total > 0 && stats.flushes_total > 0 && logs() < 4 && n > 500
+    });
+    assert!(done, "{:?}, {} files of the log", index.stats(), logs());
+}

@@ -109,7 +109,7 @@ fn k_means_the_shards_k_however_documents_lie_in_segments() {
     let node = Node::with_index(&SimDisk::new(), 1);
     for n in 0..30 {
         node.put(&n.to_string(), &crate::harness::source(n));
-        if n % 4 == 0 {
+        if n % 7 == 0 {
             node.refresh();
         }
     }
