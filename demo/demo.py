@@ -188,12 +188,15 @@ def live_tail(binary, server, folder):
     title("5. Live tail: a file grows, the collector follows it, the log shows each line arrive")
     path = os.path.join(folder, "app.log")
     open(path, "w").close()
+    # From the position after the last write, so that no line can slip by before the tail looks.
+    next_position = server.call("GET", "/_health")["glsn"]["last"] + 1
     collector = subprocess.Popen(
         [binary, "collect", path, "--parse", "plain", "--to", server.url, "--index", TAIL_INDEX,
          "--registry", os.path.join(folder, "tail-registry.json"), "--quiet"],
         stderr=subprocess.DEVNULL, start_new_session=True)
     tail = subprocess.Popen(
-        [binary, "log", "tail", "--data", server.data, "--format", "json"],
+        [binary, "log", "tail", "--data", server.data, "--from", str(next_position),
+         "--format", "json"],
         stdout=subprocess.PIPE, text=True, start_new_session=True)
     try:
         with open(path, "a", buffering=1) as out:
