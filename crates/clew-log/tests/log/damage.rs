@@ -225,3 +225,28 @@ fn foreign_and_unfinished_files_are_left_alone_and_removed() {
     assert_eq!(open(&disk, small_files()).last(), Glsn::new(50));
     assert!(!disk.exists(&unfinished) && disk.exists(&foreign));
 }
+
+#[test]
+fn whole_frames_in_the_wrong_place_are_noticed() {
+    let (disk, paths) = several_files();
+    // Each write is a mark and a frame of 40 payload bytes: 104 bytes behind the header.
+    let swap = |disk: &SimDisk, path: &Path| {
+        let bytes = disk.read(path).unwrap();
+        let stored_streams = u64::from_le_bytes(bytes[16..24].try_into().unwrap());
+        let start = 48 + 16 * usize::try_from(stored_streams).unwrap();
+        let swapped = [&bytes[start + 104..start + 208], &bytes[start..start + 104]].concat();
+        let mut file = disk.open(path).unwrap();
+        file.write_all_at(&swapped, start as u64).unwrap();
+        start as u64
+    };
+    let (finished, active) = (&paths[1], paths.last().unwrap());
+    let copy = killed(&disk);
+    let at = swap(&copy, finished);
+    assert_corrupt(
+        &try_contents(&open(&copy, small_files())).unwrap_err(),
+        finished,
+        at,
+    );
+    let at = swap(&disk, active);
+    assert_corrupt(&try_open(&disk, small_files()).unwrap_err(), active, at);
+}
