@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 
 use clew_text::{FieldId, FieldKind, KnnQuery, KnnResolver, QueryError, SegmentBits, SegmentHits};
-use clew_vector::{Filter, Scratch, SearchRequest, Space};
+use clew_vector::{Filter, Scratch, SearchRequest};
 
 use crate::shard::View;
 
@@ -83,9 +83,7 @@ impl KnnResolver for ViewKnn<'_> {
                 .map_err(|error| QueryError::illegal(error.to_string()))?;
             let wanted = found.hits.iter().filter(|hit| {
                 query.min_score.is_none_or(|min| hit.score >= min)
-                    && query
-                        .max_distance
-                        .is_none_or(|max| distance_as_asked(options.space, hit.distance) <= max)
+                    && query.max_distance.is_none_or(|max| hit.distance <= max)
             });
             best.extend(wanted.map(|hit| (hit.score, at, hit.doc)));
         }
@@ -113,14 +111,5 @@ impl KnnResolver for ViewKnn<'_> {
                 bits
             })
             .collect())
-    }
-}
-
-/// The distance that `max_distance` is compared with.
-fn distance_as_asked(space: Space, distance: f32) -> f32 {
-    match space {
-        Space::L2 | Space::Cosine => distance,
-        // An inner product is a similarity; its negation orders like a distance.
-        Space::InnerProduct => distance,
     }
 }
