@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use clew_log::{Durability, Glsn, Log, LogOptions, LogStats, NewEntry, StreamId};
+use clew_log::{Durability, Glsn, Log, LogOptions, LogStats, NewEntry, StreamId, Trim};
 use clew_platform::{Clock, Disk, Task};
 use clew_text::{Mapping, NewField};
 use parking_lot::{Mutex, RwLock};
@@ -140,7 +140,7 @@ impl Engine {
         let data = &options.data;
         disk.create_dir_all_durable(data)
             .map_err(io_error("create", data))?;
-        let log = Log::open(disk.clone(), &data.join("log"), options.log)?;
+        let log = Log::open(disk.clone(), clock.clone(), &data.join("log"), options.log)?;
         let pool = SearchPool::new(options.search_threads, options.search_queue_max)?;
         let inner = Arc::new(Inner {
             catalog: Mutex::new(Catalog::load(&*disk, &data.join("catalog.json"))?),
@@ -489,7 +489,10 @@ impl Inner {
         indices.remove(name);
         for shard in &index.shards {
             shard.retire();
-            self.log.drop_stream(shard.place.stream);
+        }
+        let streams: Vec<StreamId> = index.shards.iter().map(|s| s.place.stream).collect();
+        if let Err(error) = self.log.delete_streams(&streams) {
+            tracing::warn!(%error, "cannot forget the streams of a deleted index");
         }
         let dir = self.index_dir(&index.uuid);
         if let Err(error) = self.disk.remove_dir_all(&dir) {
@@ -502,10 +505,8 @@ impl Inner {
     fn append_catalog(&self, operation: CatalogOperation) -> Result<Glsn, EngineError> {
         let payload = serde_json::to_vec(&operation).expect("operations have only plain fields");
         let mut catalog = self.catalog.lock();
-        let entry = NewEntry {
-            stream: StreamId::new(CATALOG_STREAM),
-            parts: &[&payload],
-        };
+        let parts: [&[u8]; 1] = [&payload];
+        let entry = NewEntry::new(StreamId::new(CATALOG_STREAM), &parts);
         let glsn = self.log.append(&[entry], Durability::Sync)?.first;
         catalog.apply(operation, glsn);
         Ok(glsn)
@@ -564,7 +565,7 @@ impl Inner {
             self.log.wait(catalog.applied(), Durability::Sync)?;
         }
         catalog.save(&*self.disk, &self.options.data.join("catalog.json"))?;
-        Ok(self.log.trim(needed)?)
+        Ok(self.log.trim(Trim::Unnamed(needed))?)
     }
 
     /// The durability that a log position must have before a write is acknowledged.

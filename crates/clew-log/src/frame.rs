@@ -1,71 +1,129 @@
-//! Frames: how entries and marks lie in a log file. `docs/formats/log.md` has the byte tables.
+//! Frames: how entries, marks and control records lie in a log file. `docs/formats/log.md` has
+//! the byte tables.
 //!
-//! The checksum is one pass over an aligned run of bytes, because reading is bound by it: it
-//! begins behind the length, and takes the length in as the value to start from.
+//! Entries of one call and one stream share a frame, so that a batch pays for one header and one
+//! checksum. The checksum is one pass over an aligned run of bytes, because reading is bound by
+//! it: it begins behind the length, and takes the length in as the value to start from.
 
-use crate::options::NewEntry;
+use crate::options::{Compression, Producer};
 use crate::position::{Glsn, Llsn, StreamId};
 
-/// Bytes before the payload.
-pub(crate) const HEADER_BYTES: usize = 32;
+/// Bytes before a frame's body.
+pub(crate) const HEADER_BYTES: usize = 40;
 /// Frames begin at multiples of this, and so do the places where recovery looks for them.
 pub(crate) const ALIGNMENT: usize = 8;
+/// Bytes of the producer's id and sequence at the start of a body.
+const PRODUCER_BYTES: usize = 16;
 
-const KIND_AT: usize = 28;
-const KIND_ENTRY: u8 = 1;
+const KIND_AT: usize = 30;
+const FLAGS_AT: usize = 31;
+const KIND_ENTRIES: u8 = 1;
 const KIND_MARK: u8 = 2;
-/// The last entry of its call to `append`: recovery keeps calls whole.
+const KIND_CONTROL: u8 = 3;
+/// The last frame of its call to `append`: recovery keeps calls whole.
 const FLAG_CALL_END: u8 = 1;
+const FLAG_PRODUCER: u8 = 2;
+const FLAG_LZ4: u8 = 4;
+const FLAG_ZSTD: u8 = 8;
+const FLAGS_KNOWN: u8 = FLAG_CALL_END | FLAG_PRODUCER | FLAG_LZ4 | FLAG_ZSTD;
 const ZEROS: [u8; ALIGNMENT] = [0; ALIGNMENT];
 
 const _: () = assert!(HEADER_BYTES.is_multiple_of(ALIGNMENT));
 
-/// The length of an entry's payload, found to be within the limits.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct PayloadLen(u32);
-
-impl PayloadLen {
-    /// Measures a payload; gives its length back when that is above `bytes_max`.
-    pub(crate) fn new(entry: &NewEntry<'_>, bytes_max: usize) -> Result<Self, usize> {
-        let bytes: usize = entry.parts.iter().map(|part| part.len()).sum();
-        let checked = u32::try_from(bytes).ok().filter(|_| bytes <= bytes_max);
-        checked.map(PayloadLen).ok_or(bytes)
-    }
-
-    /// The length of the whole frame.
-    pub(crate) fn frame_bytes(self) -> usize {
-        HEADER_BYTES + padded(self.0 as usize)
-    }
-}
-
-/// Where an entry stands.
-#[derive(Clone, Copy, Debug)]
+/// Where the entries of a frame stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) stream: StreamId,
+    /// Of the first entry; the others follow without gaps.
     pub(crate) glsn: Glsn,
     pub(crate) llsn: Llsn,
-    pub(crate) ends_call: bool,
+    /// Above zero.
+    pub(crate) count: u32,
+    /// When the call was ordered, in milliseconds since the Unix epoch; below 2^48.
+    pub(crate) time_ms: u64,
 }
 
-/// Appends an entry's frame to a buffer.
-pub(crate) fn push_entry(buffer: &mut Vec<u8>, length: PayloadLen, place: Place, parts: &[&[u8]]) {
-    let mut header = header(KIND_ENTRY, place.glsn, place.llsn.get());
-    header[4..8].copy_from_slice(&length.0.to_le_bytes());
-    header[24..28].copy_from_slice(&place.stream.get().to_le_bytes());
-    header[29] = if place.ends_call { FLAG_CALL_END } else { 0 };
+impl Place {
+    /// The last entry's position.
+    pub(crate) fn last(&self) -> Glsn {
+        self.glsn.plus(u64::from(self.count) - 1)
+    }
+
+    /// The position of the entry after the last in its stream.
+    pub(crate) fn next_llsn(&self) -> Llsn {
+        self.llsn.plus(u64::from(self.count))
+    }
+}
+
+/// All about a frame of entries but the entries themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Head {
+    pub(crate) place: Place,
+    pub(crate) ends_call: bool,
+    pub(crate) producer: Option<Producer>,
+    pub(crate) compression: Compression,
+}
+
+/// The length of a whole frame whose block has `block_bytes`.
+pub(crate) fn entries_bytes(block_bytes: usize, producer: Option<Producer>) -> usize {
+    frame_bytes(block_bytes + producer.map_or(0, |_| PRODUCER_BYTES))
+}
+
+/// Where the block begins in a frame of entries.
+pub(crate) fn entries_start(producer: Option<Producer>) -> usize {
+    HEADER_BYTES + producer.map_or(0, |_| PRODUCER_BYTES)
+}
+
+/// The length of a whole frame.
+pub(crate) fn frame_bytes(body_bytes: usize) -> usize {
+    HEADER_BYTES + body_bytes.next_multiple_of(ALIGNMENT)
+}
+
+/// Appends a frame of entries to a buffer; `push_block` appends the block.
+pub(crate) fn push_entries(
+    buffer: &mut Vec<u8>,
+    head: &Head,
+    push_block: impl FnOnce(&mut Vec<u8>),
+) {
+    let Place {
+        stream,
+        glsn,
+        llsn,
+        count,
+        time_ms,
+    } = head.place;
+    let mut header = header(KIND_ENTRIES, glsn, llsn.get());
+    header[24..KIND_AT].copy_from_slice(&time_ms.to_le_bytes()[..6]);
+    header[32..36].copy_from_slice(&stream.get().to_le_bytes());
+    header[36..40].copy_from_slice(&count.to_le_bytes());
+    header[FLAGS_AT] = (if head.ends_call { FLAG_CALL_END } else { 0 })
+        | head.producer.map_or(0, |_| FLAG_PRODUCER)
+        | match head.compression {
+            Compression::None => 0,
+            Compression::Lz4 => FLAG_LZ4,
+            Compression::Zstd => FLAG_ZSTD,
+        };
     let start = buffer.len();
     buffer.extend_from_slice(&header);
-    for part in parts {
-        buffer.extend_from_slice(part);
+    if let Some(producer) = head.producer {
+        buffer.extend_from_slice(&producer.id.to_le_bytes());
+        buffer.extend_from_slice(&producer.sequence.to_le_bytes());
     }
-    let end = start + length.frame_bytes();
-    buffer.extend_from_slice(&ZEROS[..end - buffer.len()]);
-    seal(&mut buffer[start..]);
+    push_block(buffer);
+    finish(buffer, start);
 }
 
-/// A mark's frame: before `next`, everything up to `synced` was durable.
-pub(crate) fn mark(next: Glsn, synced: Glsn) -> [u8; HEADER_BYTES] {
-    let mut header = header(KIND_MARK, next, synced.get());
+/// Appends a frame with a control record to a buffer; `next` is the position of the next entry.
+pub(crate) fn push_control(buffer: &mut Vec<u8>, next: Glsn, record: &[u8]) {
+    let start = buffer.len();
+    buffer.extend_from_slice(&header(KIND_CONTROL, next, 0));
+    buffer.extend_from_slice(record);
+    finish(buffer, start);
+}
+
+/// A mark's frame: before it, everything below the offset `synced` of the file was durable.
+pub(crate) fn mark(next: Glsn, synced: u64) -> [u8; HEADER_BYTES] {
+    let mut header = header(KIND_MARK, next, synced);
     seal(&mut header);
     header
 }
@@ -76,6 +134,16 @@ fn header(kind: u8, glsn: Glsn, second: u64) -> [u8; HEADER_BYTES] {
     header[16..24].copy_from_slice(&second.to_le_bytes());
     header[KIND_AT] = kind;
     header
+}
+
+/// Writes the length and the checksum of the frame that begins at `start`, and pads it.
+fn finish(buffer: &mut Vec<u8>, start: usize) {
+    let body_bytes = buffer.len() - start - HEADER_BYTES;
+    let length = u32::try_from(body_bytes).expect("blocks are limited to less than 4 GiB");
+    buffer[start + 4..start + 8].copy_from_slice(&length.to_le_bytes());
+    let padding = frame_bytes(body_bytes) - HEADER_BYTES - body_bytes;
+    buffer.extend_from_slice(&ZEROS[..padding]);
+    seal(&mut buffer[start..]);
 }
 
 fn seal(frame: &mut [u8]) {
@@ -93,71 +161,126 @@ fn checksum(length: u32, frame: &[u8]) -> u32 {
 /// A frame whose checksum was right.
 #[derive(Debug)]
 pub(crate) enum Frame<'a> {
-    Entry { place: Place, payload: &'a [u8] },
-    Mark { next: Glsn, synced: Glsn },
+    /// Entries, with the block that holds them as it is stored.
+    Entries(Head, &'a [u8]),
+    /// What was durable: all below the offset `synced` of the file.
+    Mark { next: Glsn, synced: u64 },
+    /// A change that is no entry.
+    Control { next: Glsn, record: &'a [u8] },
 }
 
 impl Frame<'_> {
-    /// The length of the whole frame.
-    pub(crate) fn bytes(&self) -> usize {
+    /// The position this frame claims: that of its first entry, or of the entry after it.
+    pub(crate) fn glsn(&self) -> Glsn {
         match self {
-            Frame::Entry { payload, .. } => HEADER_BYTES + padded(payload.len()),
-            Frame::Mark { .. } => HEADER_BYTES,
+            Frame::Entries(head, _) => head.place.glsn,
+            Frame::Mark { next, .. } | Frame::Control { next, .. } => *next,
         }
     }
 
-    /// The position this frame claims: an entry's own, or that of the entry after a mark.
-    pub(crate) fn glsn(&self) -> Glsn {
+    /// The position that is due after this frame.
+    pub(crate) fn next(&self) -> Glsn {
         match self {
-            Frame::Entry { place, .. } => place.glsn,
-            Frame::Mark { next, .. } => *next,
+            Frame::Entries(head, _) => head.place.last().next(),
+            Frame::Mark { next, .. } | Frame::Control { next, .. } => *next,
         }
     }
 }
 
-/// Reads the frame at the start of `bytes`, or says why there is none.
+/// Reads the frame at the start of `bytes`, and the length of the whole of it; or says why there
+/// is none.
 #[inline]
-pub(crate) fn decode(bytes: &[u8]) -> Result<Frame<'_>, &'static str> {
+pub(crate) fn decode(bytes: &[u8]) -> Result<(Frame<'_>, usize), &'static str> {
     let Some(header) = bytes.first_chunk::<HEADER_BYTES>() else {
         return Err("frame header is cut off");
     };
     let length = u32_at(header, 4);
-    let Some(frame) = bytes.get(..HEADER_BYTES + padded(length as usize)) else {
+    let whole = frame_bytes(length as usize);
+    let Some(frame) = bytes.get(..whole) else {
         return Err("frame is longer than the rest of the file");
     };
     if checksum(length, frame) != u32_at(header, 0) {
         return Err("checksum does not match");
     }
+    let body = &frame[HEADER_BYTES..HEADER_BYTES + length as usize];
     let glsn = Glsn::new(u64_at(header, 8));
     let second = u64_at(header, 16);
-    match header[KIND_AT] {
-        KIND_ENTRY => {
-            let place = Place {
-                stream: StreamId::new(u32_at(header, 24)),
-                glsn,
-                llsn: Llsn::new(second),
-                ends_call: header[29] & FLAG_CALL_END != 0,
-            };
-            Ok(Frame::Entry {
-                place,
-                payload: &frame[HEADER_BYTES..HEADER_BYTES + length as usize],
-            })
-        }
-        KIND_MARK => Ok(Frame::Mark {
+    let frame = match header[KIND_AT] {
+        KIND_ENTRIES => entries(header, glsn, Llsn::new(second), body)?,
+        KIND_MARK => Frame::Mark {
             next: glsn,
-            synced: Glsn::new(second),
-        }),
-        _ => Err("frame kind is unknown"),
+            synced: second,
+        },
+        KIND_CONTROL => Frame::Control {
+            next: glsn,
+            record: body,
+        },
+        _ => return Err("frame kind is unknown"),
+    };
+    Ok((frame, whole))
+}
+
+#[inline]
+fn entries<'a>(
+    header: &[u8; HEADER_BYTES],
+    glsn: Glsn,
+    llsn: Llsn,
+    body: &'a [u8],
+) -> Result<Frame<'a>, &'static str> {
+    let flags = header[FLAGS_AT];
+    let count = u32_at(header, 36);
+    if count == 0
+        || flags & !FLAGS_KNOWN != 0
+        || flags & (FLAG_LZ4 | FLAG_ZSTD) == FLAG_LZ4 | FLAG_ZSTD
+    {
+        return Err("frame of entries has impossible fields");
     }
+    let (producer, block) = match flags & FLAG_PRODUCER {
+        0 => (None, body),
+        _ => {
+            let (bytes, block) = body
+                .split_at_checked(PRODUCER_BYTES)
+                .ok_or("producer is cut off")?;
+            let (id, sequence) = bytes.split_at(8);
+            let number = |bytes: &[u8]| {
+                u64::from_le_bytes(bytes.try_into().expect("halves of sixteen bytes"))
+            };
+            (
+                Some(Producer {
+                    id: number(id),
+                    sequence: number(sequence),
+                }),
+                block,
+            )
+        }
+    };
+    let place = Place {
+        stream: StreamId::new(u32_at(header, 32)),
+        glsn,
+        llsn,
+        count,
+        time_ms: u64_at(header, 24) & ((1 << 48) - 1),
+    };
+    let compression = match flags & (FLAG_LZ4 | FLAG_ZSTD) {
+        FLAG_LZ4 => Compression::Lz4,
+        FLAG_ZSTD => Compression::Zstd,
+        _ => Compression::None,
+    };
+    let ends_call = flags & FLAG_CALL_END != 0;
+    Ok(Frame::Entries(
+        Head {
+            place,
+            ends_call,
+            producer,
+            compression,
+        },
+        block,
+    ))
 }
 
 /// A quick look that spares most places the checksum: could a mark begin here?
 pub(crate) fn may_be_mark(bytes: &[u8]) -> bool {
     bytes.get(KIND_AT) == Some(&KIND_MARK) && bytes.get(4..8) == Some(&ZEROS[..4])
-}
-
-fn padded(payload_bytes: usize) -> usize {
-    payload_bytes.next_multiple_of(ALIGNMENT)
 }
 
 #[inline]
@@ -182,45 +305,59 @@ fn u64_at(header: &[u8; HEADER_BYTES], at: usize) -> u64 {
 mod tests {
     use super::*;
 
-    fn encoded(parts: &[&[u8]]) -> Vec<u8> {
-        let stream = StreamId::new(9);
-        let length = PayloadLen::new(&NewEntry { stream, parts }, 100).unwrap();
+    fn head(producer: Option<Producer>) -> Head {
+        let (stream, glsn, llsn) = (StreamId::new(9), Glsn::new(5), Llsn::new(3));
         let place = Place {
             stream,
-            glsn: Glsn::new(5),
-            llsn: Llsn::new(3),
-            ends_call: true,
+            glsn,
+            llsn,
+            count: 2,
+            time_ms: 1_800_000_000_123,
         };
+        Head {
+            place,
+            ends_call: true,
+            producer,
+            compression: Compression::None,
+        }
+    }
+
+    fn encoded(block: &[u8], producer: Option<Producer>) -> Vec<u8> {
         let mut buffer = Vec::new();
-        push_entry(&mut buffer, length, place, parts);
-        assert_eq!(buffer.len(), length.frame_bytes());
+        push_entries(&mut buffer, &head(producer), |buffer| {
+            buffer.extend_from_slice(block)
+        });
+        assert_eq!(buffer.len(), entries_bytes(block.len(), producer));
         buffer
     }
 
     #[test]
-    fn an_entry_reads_back_as_it_was_written() {
-        for parts in [
-            &[][..],
-            &[b"a".as_slice()],
-            &[b"12345678"],
-            &[b"123", b"", b"456789"],
-        ] {
-            let buffer = encoded(parts);
-            assert!(buffer.len().is_multiple_of(ALIGNMENT));
-            let frame = decode(&buffer).unwrap();
-            assert_eq!(frame.bytes(), buffer.len());
-            let Frame::Entry { place, payload } = frame else {
-                panic!("not an entry")
-            };
-            assert_eq!(payload, parts.concat());
-            assert_eq!((place.stream, place.glsn), (StreamId::new(9), Glsn::new(5)));
-            assert_eq!((place.llsn, place.ends_call), (Llsn::new(3), true));
+    fn a_frame_of_entries_reads_back_as_it_was_written() {
+        let producers = [
+            None,
+            Some(Producer {
+                id: 77,
+                sequence: u64::MAX,
+            }),
+        ];
+        for block in [&b""[..], b"a", b"12345678", b"123456789"] {
+            for producer in producers {
+                let buffer = encoded(block, producer);
+                assert!(buffer.len().is_multiple_of(ALIGNMENT));
+                let (frame, bytes) = decode(&buffer).unwrap();
+                assert_eq!(bytes, buffer.len());
+                assert_eq!((frame.glsn().get(), frame.next().get()), (5, 7));
+                let Frame::Entries(found, found_block) = frame else {
+                    panic!("not entries")
+                };
+                assert_eq!((found, found_block), (head(producer), block));
+            }
         }
     }
 
     #[test]
     fn every_flipped_bit_and_every_cut_is_noticed() {
-        let buffer = encoded(&[b"payload bytes"]);
+        let buffer = encoded(b"block bytes", Some(Producer { id: 1, sequence: 2 }));
         for bit in 0..buffer.len() * 8 {
             let mut damaged = buffer.clone();
             damaged[bit / 8] ^= 1 << (bit % 8);
@@ -238,12 +375,25 @@ mod tests {
 
     #[test]
     fn a_mark_reads_back_and_looks_like_one() {
-        let bytes = mark(Glsn::new(8), Glsn::new(6));
+        let bytes = mark(Glsn::new(8), 600);
         assert!(may_be_mark(&bytes));
-        assert!(!may_be_mark(&encoded(&[b"x"])));
-        let Frame::Mark { next, synced } = decode(&bytes).unwrap() else {
+        assert!(!may_be_mark(&encoded(b"x", None)));
+        let (Frame::Mark { next, synced }, HEADER_BYTES) = decode(&bytes).unwrap() else {
             panic!("not a mark")
         };
-        assert_eq!((next, synced), (Glsn::new(8), Glsn::new(6)));
+        assert_eq!((next, synced), (Glsn::new(8), 600));
+    }
+
+    #[test]
+    fn a_control_record_reads_back() {
+        let mut buffer = Vec::new();
+        push_control(&mut buffer, Glsn::new(8), b"record");
+        let (Frame::Control { next, record }, bytes) = decode(&buffer).unwrap() else {
+            panic!("not a control record")
+        };
+        assert_eq!(
+            (next, record, bytes),
+            (Glsn::new(8), &b"record"[..], buffer.len())
+        );
     }
 }

@@ -1,21 +1,43 @@
 //! File headers and file names: what ties the files of a log into one chain.
 //!
 //! A header names the file before it and where that file ends, so a finished file is known to be
-//! whole without reading it, and it carries the streams' counters, so they outlive trimmed files.
+//! whole without reading it, and it carries all state that is not in the entries, so that it
+//! outlives trimmed files.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::error::LogError;
+use crate::fields::Fields;
+use crate::frame::{ALIGNMENT, Head};
 use crate::position::{Glsn, Llsn, StreamId};
-
-/// The next LLSN of each stream.
-pub(crate) type Streams = BTreeMap<StreamId, Llsn>;
+use crate::producers::Producers;
+use crate::registry::Registry;
 
 const MAGIC: [u8; 8] = *b"CLEW-LOG";
-const VERSION: u32 = 1;
-const FIXED_BYTES: usize = 48;
-const STREAM_BYTES: usize = 16;
+/// Version 1 was never released.
+const VERSION: u32 = 2;
+const FIXED_BYTES: usize = 56;
+const COUNTER_BYTES: usize = 16;
+
+/// What is known besides the entries, at one point of the log.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct State {
+    /// No later entry has an earlier time.
+    pub(crate) time_ms: u64,
+    pub(crate) registry: Registry,
+    pub(crate) producers: Producers,
+}
+
+impl State {
+    /// Takes in a frame of entries.
+    pub(crate) fn note(&mut self, head: &Head) {
+        self.time_ms = self.time_ms.max(head.place.time_ms);
+        self.registry
+            .set_next(head.place.stream, head.place.next_llsn());
+        self.producers.note(head);
+    }
+}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
@@ -23,7 +45,7 @@ pub(crate) struct Header {
     pub(crate) first: Glsn,
     /// The file before this one; `None` only for the first file of a log.
     pub(crate) previous: Option<Previous>,
-    pub(crate) streams: Streams,
+    pub(crate) state: State,
 }
 
 /// The file before another.
@@ -39,24 +61,35 @@ impl Header {
             first: Glsn::ZERO,
             bytes: 0,
         });
-        let header_bytes = FIXED_BYTES + self.streams.len() * STREAM_BYTES;
-        let mut bytes = Vec::with_capacity(header_bytes);
+        let counters = self.state.registry.counters();
+        let count = u32::try_from(counters.len()).expect("stream numbers have 32 bits");
+        let mut bytes = Vec::with_capacity(FIXED_BYTES + counters.len() * COUNTER_BYTES);
         bytes.extend_from_slice(&MAGIC);
         bytes.extend_from_slice(&VERSION.to_le_bytes());
-        bytes.extend_from_slice(&[0; 4]);
-        bytes.extend_from_slice(&(self.streams.len() as u64).to_le_bytes());
-        bytes.extend_from_slice(&self.first.get().to_le_bytes());
-        bytes.extend_from_slice(&previous.first.get().to_le_bytes());
-        bytes.extend_from_slice(&previous.bytes.to_le_bytes());
-        for (stream, next) in &self.streams {
-            bytes.extend_from_slice(&u64::from(stream.get()).to_le_bytes());
-            bytes.extend_from_slice(&next.get().to_le_bytes());
+        bytes.extend_from_slice(&[0; 8]);
+        bytes.extend_from_slice(&count.to_le_bytes());
+        for number in [
+            self.first.get(),
+            previous.first.get(),
+            previous.bytes,
+            self.state.time_ms,
+        ] {
+            bytes.extend_from_slice(&number.to_le_bytes());
         }
         assert_eq!(
             bytes.len(),
-            header_bytes,
+            FIXED_BYTES,
             "the constants describe what was written"
         );
+        for (stream, next) in counters {
+            bytes.extend_from_slice(&u64::from(stream.get()).to_le_bytes());
+            bytes.extend_from_slice(&next.get().to_le_bytes());
+        }
+        self.state.registry.encode(&mut bytes);
+        self.state.producers.encode(&mut bytes);
+        bytes.resize(bytes.len().next_multiple_of(ALIGNMENT), 0);
+        let length = u32::try_from(bytes.len()).expect("what a header holds is limited");
+        bytes[16..20].copy_from_slice(&length.to_le_bytes());
         let checksum = checksum(&bytes);
         bytes[12..16].copy_from_slice(&checksum.to_le_bytes());
         bytes
@@ -65,76 +98,120 @@ impl Header {
     /// Reads the header of a file; also gives its length.
     pub(crate) fn decode(bytes: &[u8], path: &Path) -> Result<(Self, usize), LogError> {
         let corrupt = |reason| LogError::corrupt(path, 0, reason);
-        if bytes.get(..8) != Some(&MAGIC) {
-            return Err(corrupt("file does not begin as a log file"));
-        }
-        let mut fields = Fields(bytes.get(8..).unwrap_or_default());
-        let cut_off = || corrupt("file header is cut off");
-        let version = fields.u32().ok_or_else(cut_off)?;
-        if version != VERSION {
-            return Err(LogError::Version {
-                path: path.to_owned(),
-                version,
-                known: VERSION,
-            });
-        }
-        let stored_checksum = fields.u32().ok_or_else(cut_off)?;
-        let count = fields.u64().ok_or_else(cut_off)?;
-        let table_bytes = usize::try_from(count)
-            .ok()
-            .and_then(|n| n.checked_mul(STREAM_BYTES));
-        let header_bytes = table_bytes.and_then(|n| n.checked_add(FIXED_BYTES));
-        let header_bytes = header_bytes
-            .filter(|n| *n <= bytes.len())
-            .ok_or_else(cut_off)?;
-        if checksum(&bytes[..header_bytes]) != stored_checksum {
-            return Err(corrupt("checksum of the file header does not match"));
-        }
-        let first = Glsn::new(fields.u64().ok_or_else(cut_off)?);
-        let previous = Previous {
-            first: Glsn::new(fields.u64().ok_or_else(cut_off)?),
-            bytes: fields.u64().ok_or_else(cut_off)?,
+        let header = checked(bytes, path)?;
+        let decoded = Self::decode_fields(&header[20..]);
+        let header_of = |(first, previous, state)| {
+            (
+                Header {
+                    first,
+                    previous,
+                    state,
+                },
+                header.len(),
+            )
         };
-        let mut streams = Streams::new();
+        decoded
+            .map(header_of)
+            .ok_or_else(|| corrupt("file header is cut off"))
+    }
+
+    fn decode_fields(fields: &[u8]) -> Option<(Glsn, Option<Previous>, State)> {
+        let mut fields = Fields(fields);
+        let count = fields.u32()?;
+        let first = Glsn::new(fields.u64()?);
+        let previous = Previous {
+            first: Glsn::new(fields.u64()?),
+            bytes: fields.u64()?,
+        };
+        let time_ms = fields.u64()?;
+        let mut counters = BTreeMap::new();
         for _ in 0..count {
-            let stream = fields
-                .u64()
-                .and_then(|n| u32::try_from(n).ok())
-                .ok_or_else(cut_off)?;
-            let next = fields.u64().ok_or_else(cut_off)?;
-            streams.insert(StreamId::new(stream), Llsn::new(next));
+            let stream = StreamId::new(u32::try_from(fields.u64()?).ok()?);
+            counters.insert(stream, Llsn::new(fields.u64()?));
         }
+        let registry = Registry::decode(&mut fields, counters)?;
+        let producers = Producers::decode(&mut fields)?;
         let previous = Some(previous).filter(|previous| previous.first != Glsn::ZERO);
-        Ok((
-            Header {
-                first,
-                previous,
-                streams,
+        Some((
+            first,
+            previous,
+            State {
+                time_ms,
+                registry,
+                producers,
             },
-            header_bytes,
         ))
     }
+}
+
+/// The bytes of a header, once its magic, version, length and checksum are found right.
+fn checked<'a>(bytes: &'a [u8], path: &Path) -> Result<&'a [u8], LogError> {
+    let corrupt = |reason| LogError::corrupt(path, 0, reason);
+    if bytes.get(..8) != Some(&MAGIC) {
+        return Err(corrupt("file does not begin as a log file"));
+    }
+    let mut fields = Fields(bytes.get(8..).unwrap_or_default());
+    let cut_off = || corrupt("file header is cut off");
+    let version = fields.u32().ok_or_else(cut_off)?;
+    if version != VERSION {
+        return Err(LogError::Version {
+            path: path.to_owned(),
+            version,
+            known: VERSION,
+        });
+    }
+    let stored_checksum = fields.u32().ok_or_else(cut_off)?;
+    let length = fields.u32().ok_or_else(cut_off)? as usize;
+    let header = bytes
+        .get(..length)
+        .filter(|header| header.len() >= FIXED_BYTES)
+        .ok_or_else(cut_off)?;
+    if checksum(header) != stored_checksum {
+        return Err(corrupt("checksum of the file header does not match"));
+    }
+    Ok(header)
+}
+
+/// The next position of a stream when a file was begun, straight from the file's checked header.
+pub(crate) fn counter(file: &[u8], stream: StreamId) -> Llsn {
+    let rows = counter_rows(file);
+    let found = rows.binary_search_by_key(&stream, |row| counter_of(row).0);
+    found.map_or(Llsn::FIRST, |index| counter_of(&rows[index]).1)
+}
+
+/// All of them, by stream.
+pub(crate) fn counters(file: &[u8]) -> impl Iterator<Item = (StreamId, Llsn)> {
+    counter_rows(file).iter().map(counter_of)
+}
+
+fn counter_rows(file: &[u8]) -> &[[u8; COUNTER_BYTES]] {
+    let count = Fields(file.get(20..).unwrap_or_default())
+        .u32()
+        .unwrap_or_default() as usize;
+    let table = file
+        .get(FIXED_BYTES..FIXED_BYTES + count * COUNTER_BYTES)
+        .unwrap_or_default();
+    table.as_chunks().0
+}
+
+fn counter_of(row: &[u8; COUNTER_BYTES]) -> (StreamId, Llsn) {
+    let (stream, next) = row.split_at(8);
+    let number = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("halves of a row"));
+    // The header was checked, so the number fits; a wrong one would find nothing.
+    let stream = u32::try_from(number(stream)).unwrap_or(u32::MAX);
+    (StreamId::new(stream), Llsn::new(number(next)))
+}
+
+/// The time in a file's checked header: no entry of the file is earlier.
+pub(crate) fn time_ms(file: &[u8]) -> u64 {
+    Fields(file.get(48..).unwrap_or_default())
+        .u64()
+        .unwrap_or_default()
 }
 
 /// The checksum of a header without the field that holds it.
 fn checksum(header: &[u8]) -> u32 {
     crc32c::crc32c_append(crc32c::crc32c(&header[..12]), &header[16..])
-}
-
-/// Little-endian numbers one after the other.
-struct Fields<'a>(&'a [u8]);
-
-impl Fields<'_> {
-    fn u32(&mut self) -> Option<u32> {
-        let (field, rest) = self.0.split_first_chunk::<4>()?;
-        self.0 = rest;
-        Some(u32::from_le_bytes(*field))
-    }
-    fn u64(&mut self) -> Option<u64> {
-        let (field, rest) = self.0.split_first_chunk::<8>()?;
-        self.0 = rest;
-        Some(u64::from_le_bytes(*field))
-    }
 }
 
 /// The path of the file whose first entry is `first`.
@@ -152,16 +229,38 @@ pub(crate) fn first_of_name(path: &Path) -> Option<Glsn> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::registry::{Change, Record};
 
     fn header() -> Header {
-        let streams = [(1, 10), (70_000, 3)].map(|(s, n)| (StreamId::new(s), Llsn::new(n)));
+        let mut state = State {
+            time_ms: 1234,
+            ..State::default()
+        };
+        for (stream, next) in [(1, 10), (70_000, 3)] {
+            state
+                .registry
+                .set_next(StreamId::new(stream), Llsn::new(next));
+        }
+        let (first, deleted_at) = (Llsn::new(2), Glsn::ZERO);
+        let record = Record {
+            name: "orders".into(),
+            first,
+            epoch: 1,
+            sealed: true,
+            created_ms: 7,
+            deleted_at,
+        };
+        state
+            .registry
+            .apply(Change::Stream(StreamId::NAMED_FIRST, record));
+        let previous = Some(Previous {
+            first: Glsn::new(5),
+            bytes: 4096,
+        });
         Header {
             first: Glsn::new(77),
-            previous: Some(Previous {
-                first: Glsn::new(5),
-                bytes: 4096,
-            }),
-            streams: streams.into(),
+            previous,
+            state,
         }
     }
 
@@ -170,12 +269,18 @@ mod tests {
         let first = Header {
             first: Glsn::FIRST,
             previous: None,
-            streams: Streams::new(),
+            state: State::default(),
         };
         for header in [header(), first] {
             let mut bytes = header.encode();
             let header_bytes = bytes.len();
             bytes.extend_from_slice(b"frames follow");
+            assert_eq!(
+                counter(&bytes, StreamId::new(1)),
+                header.state.registry.next(StreamId::new(1))
+            );
+            assert_eq!(counter(&bytes, StreamId::new(2)), Llsn::FIRST);
+            assert_eq!(time_ms(&bytes), header.state.time_ms);
             let decoded = Header::decode(&bytes, Path::new("f")).unwrap();
             assert_eq!(decoded, (header, header_bytes));
         }

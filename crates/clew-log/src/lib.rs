@@ -8,10 +8,11 @@
 //! ```
 //! use std::{path::Path, sync::Arc};
 //! use clew_log::{Durability, Log, LogOptions, NewEntry, StreamId};
-//! use clew_platform::SimDisk;
+//! use clew_platform::{RealClock, SimDisk};
 //!
-//! let log = Log::open(Arc::new(SimDisk::new()), Path::new("log"), LogOptions::default())?;
-//! let entry = NewEntry { stream: StreamId::new(7), parts: &[b"hello, ", b"world"] };
+//! let (disk, clock) = (Arc::new(SimDisk::new()), Arc::new(RealClock::new()));
+//! let log = Log::open(disk, clock, Path::new("log"), LogOptions::default())?;
+//! let entry = NewEntry::new(StreamId::new(7), &[b"hello, ", b"world"]);
 //! let appended = log.append(&[entry], Durability::Sync)?;
 //! log.wait(appended.last, Durability::Sync)?;
 //! assert_eq!(&log.read(appended.first)?.payload[..], b"hello, world");
@@ -21,31 +22,49 @@
 //! **Invariant**: nothing is acknowledged before it is on disk as promised, and after a failed
 //! write or sync nothing is acknowledged any more.
 //!
-//! Deliberately absent: what a payload means, consumers and their offsets, retention policy.
+//! Deliberately absent: what a payload means, and where consumers keep their positions.
 
 mod error;
 mod options;
 mod position;
 
+mod appender;
+mod entry;
+mod inspect;
 mod log;
 mod reader;
 mod scan;
 mod stats;
+mod subscribe;
+mod view;
 
 mod progress;
 mod queue;
 mod writer;
 
+mod producers;
+mod registry;
+
+mod block;
+mod compression;
+mod fields;
 mod file;
 mod frame;
 mod header;
+mod postings;
 mod recover;
 mod tail;
 
+pub use appender::{Appender, AppenderOptions};
+pub use block::Headers;
+pub use entry::{Entry, EntryRef};
 pub use error::{LogError, LogErrorKind};
+pub use inspect::{FrameInfo, FrameKind, VerifyReport, dump, verify};
 pub use log::{Appended, Log};
-pub use options::{Durability, LogOptions, NewEntry};
+pub use options::{AppendOptions, Compression, Durability, LogOptions, NewEntry, Producer, Trim};
 pub use position::{Glsn, Llsn, StreamId};
 pub use reader::LogReader;
-pub use scan::{Entry, EntryRef, Scan};
-pub use stats::LogStats;
+pub use registry::StreamInfo;
+pub use scan::{Order, Range, Scan, Selection};
+pub use stats::{Histogram, LogStats};
+pub use subscribe::{SubscribeOptions, SubscriberStats, Subscription};

@@ -14,6 +14,9 @@ macro_rules! position {
             /// The first entry.
             pub const FIRST: Self = Self(1);
 
+            /// Above every entry.
+            pub const MAX: Self = Self(u64::MAX);
+
             /// The position with this number.
             pub const fn new(number: u64) -> Self {
                 Self(number)
@@ -26,6 +29,11 @@ macro_rules! position {
             #[must_use]
             pub const fn next(self) -> Self {
                 Self(self.0 + 1)
+            }
+            /// The position `count` entries further on.
+            #[must_use]
+            pub const fn plus(self, count: u64) -> Self {
+                Self(self.0 + count)
             }
             /// The position before this one; `ZERO` has none and gives itself.
             #[must_use]
@@ -58,11 +66,22 @@ position! {
     Llsn
 }
 
-/// The name of a stream of entries inside the log.
+/// The number of a stream of entries inside the log.
+///
+/// Numbers below [`NAMED_FIRST`](Self::NAMED_FIRST) belong to the program that embeds the log: it
+/// chooses them, and such a stream exists from its first entry on. The others are given to
+/// streams made by name, and never a second time.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct StreamId(u32);
 
 impl StreamId {
+    /// The lowest number of a stream made by name.
+    pub const NAMED_FIRST: Self = Self(1 << 31);
+
+    /// Whether the stream was made by name.
+    pub const fn is_named(self) -> bool {
+        self.0 >= Self::NAMED_FIRST.0
+    }
     /// The stream with this number.
     pub const fn new(number: u32) -> Self {
         Self(number)

@@ -24,10 +24,14 @@ pub(crate) enum Goal {
     Durable,
 }
 
+/// Control records so far: what [`Progress`] counts them by, since they have no position.
+pub(crate) type Controls = u64;
+
 #[derive(Debug)]
 pub(crate) struct Progress {
     written: AtomicU64,
     durable: AtomicU64,
+    durable_controls: AtomicU64,
     end: OnceLock<End>,
     /// Held while looking before sleeping, so that no change falls between the two.
     gate: Mutex<()>,
@@ -55,6 +59,7 @@ impl Progress {
         Progress {
             written: AtomicU64::new(last.get()),
             durable: AtomicU64::new(last.get()),
+            durable_controls: AtomicU64::new(0),
             end: OnceLock::new(),
             gate: Mutex::new(()),
             changed: Condvar::new(),
@@ -75,12 +80,18 @@ impl Progress {
         self.announce();
     }
 
-    pub(crate) fn set_durable(&self, glsn: Glsn) {
+    pub(crate) fn durable_controls(&self) -> Controls {
+        self.durable_controls.load(Ordering::Acquire)
+    }
+
+    /// Everything up to an entry and a control record is durable.
+    pub(crate) fn set_durable(&self, glsn: Glsn, controls: Controls) {
         // What is durable was written; a reader must not find it otherwise.
         assert!(
             glsn <= self.written(),
             "only written entries can become durable"
         );
+        self.durable_controls.store(controls, Ordering::Release);
         self.durable.store(glsn.get(), Ordering::Release);
         self.announce();
     }
@@ -111,6 +122,22 @@ impl Progress {
                 return outcome;
             }
             self.changed.wait(&mut gate);
+        }
+    }
+
+    /// Waits until a control record is durable.
+    pub(crate) fn wait_controls(&self, controls: Controls) -> Result<(), LogError> {
+        let mut gate = self.gate.lock();
+        loop {
+            let end = self.end.get();
+            if controls <= self.durable_controls() {
+                return Ok(());
+            }
+            match end {
+                None => self.changed.wait(&mut gate),
+                Some(End::Closed) => return Err(LogError::Closed),
+                Some(End::Poisoned(poison)) => return Err(poison.error()),
+            }
         }
     }
 

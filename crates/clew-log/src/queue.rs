@@ -4,12 +4,17 @@
 //! makes larger groups and not more of them. The buffers go round between here and the writer.
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
+use crate::block::Block;
 use crate::file::INDEX_BYTES;
-use crate::frame::{self, HEADER_BYTES, PayloadLen, Place};
-use crate::position::{Glsn, Llsn, StreamId};
+use crate::frame::{self, HEADER_BYTES, Head};
+use crate::header::State;
+use crate::options::{LogOptions, NewEntry};
+use crate::position::Glsn;
+use crate::progress::Controls;
 
 /// Larger writes gain nothing, and make those who wait for them wait longer.
 const GROUP_BYTES_MAX: usize = 1 << 20;
@@ -18,36 +23,49 @@ const SPARE_GROUPS_MAX: usize = 16;
 /// Frames that are written with one call, behind a mark.
 #[derive(Debug, Default)]
 pub(crate) struct Group {
-    /// Begins with room for the mark. Empty when the group holds no entries.
+    /// Begins with room for the mark. Empty when nothing was put into the group.
     pub(crate) bytes: Vec<u8>,
+    /// The position of the next entry before and after this group.
     pub(crate) first: Glsn,
-    pub(crate) last: Glsn,
+    pub(crate) next: Glsn,
+    /// The last control record put in here or earlier.
+    pub(crate) controls: Controls,
+    /// When the first call was put in here, since the Unix epoch; and how many there are.
+    pub(crate) begun: Duration,
+    pub(crate) calls: u64,
     /// Places for the file's index, as offsets in `bytes`.
     pub(crate) points: Vec<(Glsn, usize)>,
-    /// Counters after this group in the order of their changes; `None` where one was dropped.
-    pub(crate) streams: Vec<(StreamId, Option<Llsn>)>,
+    /// Set when this group begins a new file: the state for its header.
+    pub(crate) begins_file: Option<Box<State>>,
 }
 
 #[derive(Debug)]
 pub(crate) struct Queue {
-    group_bytes_max: usize,
+    file_bytes_max: usize,
     pending_bytes_max: usize,
-    state: Mutex<State>,
+    state: Mutex<Pending>,
     /// Signals the one caller who waits for room; the others wait for their turn.
     room: Condvar,
     work: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct Pending {
     full: VecDeque<Group>,
     filling: Group,
     spare: Vec<Group>,
     /// Bytes in `full`, in `filling` and in the batch that the writer holds.
     pending_bytes: usize,
+    /// Length of the file that `filling` will be written to, and the first entry in its name.
+    file_bytes: usize,
+    file_first: Glsn,
+    controls: Controls,
     /// Up to here somebody asked for durability.
     sync_target: Glsn,
+    controls_target: Controls,
     phase: Phase,
+    /// The writer waits for work; nobody else need be woken.
+    writer_waits: bool,
     waits: u64,
 }
 
@@ -64,31 +82,38 @@ pub(crate) enum Phase {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Work {
     pub(crate) sync_target: Glsn,
+    pub(crate) controls_target: Controls,
     pub(crate) closing: bool,
 }
 
 /// The queue with room for one call.
 pub(crate) struct Room<'a> {
     queue: &'a Queue,
-    state: MutexGuard<'a, State>,
+    state: MutexGuard<'a, Pending>,
+    now: Duration,
 }
 
 impl Queue {
-    pub(crate) fn new(file_bytes_max: u64, pending_bytes_max: usize) -> Self {
-        let file_bytes_max = usize::try_from(file_bytes_max).unwrap_or(usize::MAX);
+    /// An empty queue in front of a file that has `file_bytes` by now.
+    pub(crate) fn new(options: &LogOptions, file_first: Glsn, file_bytes: usize) -> Self {
         Queue {
-            group_bytes_max: GROUP_BYTES_MAX.min(file_bytes_max),
-            pending_bytes_max,
-            state: Mutex::default(),
+            file_bytes_max: usize::try_from(options.file_bytes_max).unwrap_or(usize::MAX),
+            pending_bytes_max: options.pending_bytes_max,
+            state: Mutex::new(Pending {
+                file_bytes,
+                file_first,
+                ..Pending::default()
+            }),
             room: Condvar::new(),
             work: Condvar::new(),
         }
     }
 
-    /// Waits until a call of `bytes` may be queued. Only one caller at a time may do so.
-    pub(crate) fn reserve(&self, bytes: usize) -> Result<Room<'_>, Phase> {
+    /// Waits until a call of `bytes`, which came `now`, may be queued. Only one caller at a time
+    /// may do so.
+    pub(crate) fn reserve(&self, bytes: usize, now: Duration) -> Result<Room<'_>, Phase> {
         let mut state = self.state.lock();
-        let fits = |state: &State| {
+        let fits = |state: &Pending| {
             state.pending_bytes == 0 || state.pending_bytes + bytes <= self.pending_bytes_max
         };
         if state.phase == Phase::Open && !fits(&state) {
@@ -100,38 +125,51 @@ impl Queue {
         if state.phase != Phase::Open {
             return Err(state.phase);
         }
-        if state.filling.bytes.len() + bytes > self.group_bytes_max {
+        if state.filling.bytes.len() + bytes > GROUP_BYTES_MAX.min(self.file_bytes_max) {
             state.seal_group();
         }
-        Ok(Room { queue: self, state })
+        Ok(Room {
+            queue: self,
+            state,
+            now,
+        })
     }
 
     /// Takes all that is pending, after waiting for something to do.
-    pub(crate) fn take(&self, batch: &mut Vec<Group>, durable: Glsn) -> Work {
+    pub(crate) fn take(
+        &self,
+        batch: &mut Vec<Group>,
+        durable: Glsn,
+        durable_controls: Controls,
+    ) -> Work {
         let mut state = self.state.lock();
         while state.phase == Phase::Open
             && state.full.is_empty()
             && state.filling.bytes.is_empty()
             && state.sync_target <= durable
+            && state.controls_target <= durable_controls
         {
+            state.writer_waits = true;
             self.work.wait(&mut state);
+            state.writer_waits = false;
         }
         state.seal_group();
         batch.extend(state.full.drain(..));
         Work {
             sync_target: state.sync_target,
+            controls_target: state.controls_target,
             closing: state.phase == Phase::Closing,
         }
     }
 
     /// Takes a written group back.
     pub(crate) fn give_back(&self, mut group: Group) {
-        let mut state = self.state.lock();
-        state.pending_bytes -= group.bytes.len() - HEADER_BYTES;
+        let usual = group.bytes.capacity() <= 2 * GROUP_BYTES_MAX;
+        let bytes = group.bytes.len();
         group.bytes.clear();
         group.points.clear();
-        group.streams.clear();
-        let usual = group.bytes.capacity() <= 2 * self.group_bytes_max;
+        let mut state = self.state.lock();
+        state.pending_bytes -= bytes - HEADER_BYTES;
         if usual && state.spare.len() < SPARE_GROUPS_MAX {
             state.spare.push(group);
         }
@@ -144,13 +182,8 @@ impl Queue {
         let mut state = self.state.lock();
         if state.sync_target < target {
             state.sync_target = target;
-            self.work.notify_one();
+            self.wake_writer(state);
         }
-    }
-
-    /// Records that a stream's counter is forgotten after what was appended so far.
-    pub(crate) fn drop_stream(&self, stream: StreamId) {
-        self.state.lock().filling.streams.push((stream, None));
     }
 
     /// Takes no more calls; `Closing` lets the writer finish what is pending.
@@ -168,43 +201,108 @@ impl Queue {
         let state = self.state.lock();
         (state.pending_bytes, state.waits)
     }
+
+    fn wake_writer(&self, state: MutexGuard<'_, Pending>) {
+        let waits = state.writer_waits;
+        drop(state);
+        if waits {
+            self.work.notify_one();
+        }
+    }
 }
 
 impl Room<'_> {
-    pub(crate) fn push(&mut self, length: PayloadLen, place: Place, parts: &[&[u8]]) {
+    /// Whether a call of `bytes`, whose first entry is `next`, needs a new file to be begun first.
+    /// A file without entries is never followed by another, which would have the same name.
+    pub(crate) fn needs_file(&self, next: Glsn, bytes: usize) -> bool {
+        let mark = if self.state.filling.bytes.is_empty() {
+            HEADER_BYTES
+        } else {
+            0
+        };
+        let grown = self.state.file_bytes + mark + bytes;
+        grown > self.queue.file_bytes_max && self.state.file_first < next
+    }
+
+    /// Lets what follows go into a new file; `header_bytes` estimates its header.
+    pub(crate) fn begin_file(&mut self, first: Glsn, state: State, header_bytes: usize) {
+        self.state.seal_group();
+        self.state.filling.begins_file = Some(Box::new(state));
+        (self.state.file_bytes, self.state.file_first) = (header_bytes, first);
+        self.begin_group(first);
+    }
+
+    /// Queues a frame of entries; `entries` are the block's.
+    pub(crate) fn push(&mut self, head: &Head, block: &Block, entries: &[NewEntry<'_>]) {
+        self.begin_group(head.place.glsn);
+        self.note_point(head.place.glsn);
         let group = &mut self.state.filling;
-        if group.bytes.is_empty() {
-            group.bytes.resize(HEADER_BYTES, 0);
-            group.first = place.glsn;
+        let start = group.bytes.len();
+        frame::push_entries(&mut group.bytes, head, |buffer| block.push(buffer, entries));
+        group.next = head.place.last().next();
+        self.grown(start);
+    }
+
+    /// Queues a control record and gives its number.
+    pub(crate) fn push_control(&mut self, next: Glsn, record: &[u8]) -> Controls {
+        self.begin_group(next);
+        self.state.controls += 1;
+        let controls = self.state.controls;
+        let group = &mut self.state.filling;
+        group.controls = controls;
+        let start = group.bytes.len();
+        frame::push_control(&mut group.bytes, next, record);
+        self.grown(start);
+        controls
+    }
+
+    /// Hands the call over to the writer; with a target, to be synced up to there.
+    pub(crate) fn commit(mut self, sync_target: Option<Glsn>, controls_target: Controls) {
+        self.state.sync_target = self
+            .state
+            .sync_target
+            .max(sync_target.unwrap_or(Glsn::ZERO));
+        self.state.controls_target = self.state.controls_target.max(controls_target);
+        self.state.filling.calls += 1;
+        self.queue.wake_writer(self.state);
+    }
+
+    fn begin_group(&mut self, next: Glsn) {
+        let Pending {
+            filling,
+            file_bytes,
+            controls,
+            ..
+        } = &mut *self.state;
+        if filling.bytes.is_empty() {
+            filling.bytes.resize(HEADER_BYTES, 0);
+            (filling.first, filling.next, filling.controls) = (next, next, *controls);
+            (filling.begun, filling.calls) = (self.now, 0);
+            *file_bytes += HEADER_BYTES;
         }
+    }
+
+    fn note_point(&mut self, glsn: Glsn) {
+        let group = &mut self.state.filling;
         let offset = group.bytes.len();
         if group
             .points
             .last()
             .is_none_or(|(_, last)| offset >= last + INDEX_BYTES)
         {
-            group.points.push((place.glsn, offset));
+            group.points.push((glsn, offset));
         }
-        match group.streams.last_mut() {
-            Some((stream, next)) if *stream == place.stream => *next = Some(place.llsn.next()),
-            _ => group.streams.push((place.stream, Some(place.llsn.next()))),
-        }
-        group.last = place.glsn;
-        frame::push_entry(&mut group.bytes, length, place, parts);
-        self.state.pending_bytes += length.frame_bytes();
     }
 
-    /// Hands the call over to the writer; with a target, to be synced up to there.
-    pub(crate) fn commit(mut self, sync_target: Option<Glsn>) {
-        if let Some(target) = sync_target {
-            self.state.sync_target = self.state.sync_target.max(target);
-        }
-        drop(self.state);
-        self.queue.work.notify_one();
+    /// Counts what was put behind `start` in the group.
+    fn grown(&mut self, start: usize) {
+        let bytes = self.state.filling.bytes.len() - start;
+        self.state.pending_bytes += bytes;
+        self.state.file_bytes += bytes;
     }
 }
 
-impl State {
+impl Pending {
     fn seal_group(&mut self) {
         if !self.filling.bytes.is_empty() {
             let empty = self.spare.pop().unwrap_or_default();

@@ -8,12 +8,15 @@ use std::sync::Arc;
 
 use clew_platform::Disk;
 
+use crate::entry::Entry;
 use crate::error::LogError;
 use crate::file::LogFile;
 use crate::header;
 use crate::position::{Glsn, Llsn, StreamId};
 use crate::recover::{self, Found};
-use crate::scan::{self, Entry, Scan};
+use crate::registry::StreamInfo;
+use crate::scan::{Range, Scan, Selection};
+use crate::view::{IndexedFiles, View};
 
 /// How often a look at the folder is repeated when files were trimmed away under it.
 const OPEN_ATTEMPTS: usize = 5;
@@ -26,6 +29,7 @@ pub struct LogReader {
     disk: Arc<dyn Disk>,
     dir: PathBuf,
     found: Found,
+    indexed: Arc<IndexedFiles>,
 }
 
 impl LogReader {
@@ -53,6 +57,7 @@ impl LogReader {
             disk,
             dir: dir.to_owned(),
             found,
+            indexed: Arc::default(),
         })
     }
 
@@ -75,16 +80,18 @@ impl LogReader {
             let first = self.found.tail.next;
             let (file, header) = recover::open_file(&*self.disk, &self.dir, first)?;
             recover::check_link(&active, &file, &header)?;
-            file.set_end(file.header_bytes());
-            self.found.tail.streams = header.streams;
-            self.found.tail.vouched = first.previous();
+            file.set_end(file.header_bytes);
+            self.found.tail.state = header.state;
+            self.found.tail.vouched = file.header_bytes as u64;
             self.found.files.push(Arc::new(file));
         }
     }
 
     /// The lowest entry that was retained when this view was opened.
     pub fn first(&self) -> Glsn {
-        self.found.files[0].first
+        self.found.files[0]
+            .first
+            .max(self.found.tail.state.registry.low())
     }
 
     /// The last entry of this view; `first` minus one when it is empty.
@@ -97,44 +104,73 @@ impl LogReader {
         self.found.files.iter().map(|file| file.end() as u64).sum()
     }
 
-    /// The streams and the last position given in each.
-    pub fn streams(&self) -> Vec<(StreamId, Llsn)> {
-        let streams = self.found.tail.streams.iter();
-        streams
-            .map(|(stream, next)| (*stream, next.previous()))
-            .collect()
+    /// All streams, by number.
+    pub fn streams(&self) -> Vec<StreamInfo> {
+        self.found.tail.state.registry.infos()
+    }
+
+    /// The stream of a name, or of a number in digits.
+    pub fn stream(&self, name: &str) -> Result<StreamInfo, LogError> {
+        let registry = &self.found.tail.state.registry;
+        let info = registry.find(name).and_then(|id| registry.info(id));
+        info.ok_or_else(|| LogError::UnknownStream {
+            name: name.to_owned(),
+        })
+    }
+
+    /// The stream of a number.
+    pub fn stream_info(&self, id: StreamId) -> Result<StreamInfo, LogError> {
+        let info = self.found.tail.state.registry.info(id);
+        info.ok_or_else(|| LogError::UnknownStream {
+            name: id.to_string(),
+        })
     }
 
     /// Reads one entry.
     pub fn read(&self, glsn: Glsn) -> Result<Entry, LogError> {
-        self.check(glsn, self.last())?;
-        scan::read_one(&*self.disk, &self.found.files, glsn)
+        self.view().read(glsn)
+    }
+
+    /// Reads one entry of a stream.
+    pub fn read_at(&self, stream: StreamId, llsn: Llsn) -> Result<Entry, LogError> {
+        self.view().read_at(&self.stream_info(stream)?, llsn)
     }
 
     /// Reads all entries from `from` on; one past the last entry gives an empty scan.
     pub fn scan(&self, from: Glsn) -> Result<Scan, LogError> {
-        self.check(from, self.last().next())?;
-        Scan::new(
-            self.disk.clone(),
-            self.found.files.clone(),
-            from,
-            self.last(),
-        )
+        self.scan_with(&Selection::from(from))
     }
 
-    fn check(&self, glsn: Glsn, highest: Glsn) -> Result<(), LogError> {
-        if glsn < self.first() {
-            return Err(LogError::Trimmed {
-                first: self.first(),
-            });
+    /// Reads a selection of the entries.
+    pub fn scan_with(&self, selection: &Selection) -> Result<Scan, LogError> {
+        match selection.range {
+            Range::Glsn { .. } => self.view().scan(selection),
+            Range::Llsn { stream, from, to } => {
+                let stream = self.stream_info(stream)?;
+                self.view().scan_stream(&stream, from, to, selection.order)
+            }
         }
-        if glsn > highest {
-            return Err(LogError::NotFound {
-                glsn,
-                last: self.last(),
-            });
+    }
+
+    /// The first entry of the streams (of all, if none are named) that was ordered at a time or
+    /// later.
+    pub fn first_at_or_after(
+        &self,
+        time_ms: u64,
+        streams: &[StreamId],
+    ) -> Result<Option<Glsn>, LogError> {
+        self.view().first_at_or_after(time_ms, streams)
+    }
+
+    fn view(&self) -> View {
+        View {
+            disk: self.disk.clone(),
+            files: Arc::new(self.found.files.clone()),
+            hidden: Arc::new(self.found.tail.state.registry.hidden()),
+            indexed: self.indexed.clone(),
+            first: self.first(),
+            last: self.last(),
         }
-        Ok(())
     }
 
     fn active(&self) -> &Arc<LogFile> {

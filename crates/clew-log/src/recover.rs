@@ -35,17 +35,18 @@ pub(crate) fn find(disk: &dyn Disk, dir: &Path) -> Result<Option<Found>, LogErro
         if let Some(previous) = files.last() {
             check_link(previous, &file, &header)?;
         }
+        let vouched = file.header_bytes as u64;
         tail = Some(Tail {
             next: first,
-            streams: header.streams,
-            vouched: first.previous(),
+            state: header.state,
+            vouched,
         });
         files.push(Arc::new(file));
     }
     let Some((mut tail, last)) = tail.zip(files.last()) else {
         return Ok(None);
     };
-    last.set_end(last.header_bytes());
+    last.set_end(last.header_bytes);
     extend(disk, &mut tail, last)?;
     Ok(Some(Found { files, tail }))
 }
@@ -132,10 +133,11 @@ pub(crate) fn adopt(disk: &dyn Disk, found: &Found) -> Result<Box<dyn DiskFile>,
     let map = disk
         .map(&last.path)
         .map_err(LogError::io("map", &last.path))?;
-    let proven = proven_end(last, &map, found.tail.vouched)?;
-    let unproven = map.get(proven..last.end()).unwrap_or_default().to_vec();
+    let proven = found.tail.vouched;
+    let from = usize::try_from(proven).unwrap_or(usize::MAX);
+    let unproven = map.get(from..last.end()).unwrap_or_default().to_vec();
     drop(map);
-    let again = handle.write_all_at(&unproven, proven as u64);
+    let again = handle.write_all_at(&unproven, proven);
     again.map_err(LogError::io("write", &last.path))?;
     if bytes > end {
         handle
@@ -146,15 +148,6 @@ pub(crate) fn adopt(disk: &dyn Disk, found: &Found) -> Result<Box<dyn DiskFile>,
         .sync_data()
         .map_err(LogError::io("sync", &last.path))?;
     Ok(handle)
-}
-
-/// The end of the last frame that a mark vouches for: of the entry `vouched`, or the header.
-fn proven_end(file: &LogFile, map: &[u8], vouched: Glsn) -> Result<usize, LogError> {
-    if vouched < file.first {
-        return Ok(file.header_bytes());
-    }
-    let offset = file.locate(map, vouched)?;
-    Ok(offset + file.frame(map, offset, vouched)?.bytes())
 }
 
 /// What a new file's header says about the one before it.

@@ -4,22 +4,23 @@
 //! A power cut may leave any part of the writes that were never synced, so a bad frame there is
 //! expected and is cut off with all that follows it. What was synced may not be bad. The file
 //! itself tells the two apart: each write begins with a mark that says what was durable by then,
-//! so a mark behind a bad frame that vouches for the frame's position proves damage.
+//! so a mark behind a bad frame that vouches for the frame's place proves damage.
 
 use crate::file::LogFile;
-use crate::frame::{self, ALIGNMENT, Frame};
-use crate::header::Streams;
-use crate::position::{Glsn, Llsn, StreamId};
+use crate::frame::{self, ALIGNMENT, Frame, Head};
+use crate::header::State;
+use crate::position::Glsn;
+use crate::registry::Change;
 
 /// The trusted end of the last file.
 #[derive(Debug)]
 pub(crate) struct Tail {
     /// The next entry's position.
     pub(crate) next: Glsn,
-    /// The counters after the last entry.
-    pub(crate) streams: Streams,
-    /// The highest position that a mark or the file's header vouches for as durable.
-    pub(crate) vouched: Glsn,
+    /// The state after the last entry.
+    pub(crate) state: State,
+    /// Offset in the file below which a mark, or the file's header, vouches for everything.
+    pub(crate) vouched: u64,
 }
 
 /// Why the walk over a tail stopped early.
@@ -34,30 +35,34 @@ pub(crate) enum Stop {
 impl Tail {
     /// Takes in all whole calls that follow the file's end, and moves that end behind them.
     pub(crate) fn extend(&mut self, file: &LogFile, bytes: &[u8]) -> Result<(), Stop> {
-        let mut call: Vec<(StreamId, Llsn)> = Vec::new();
+        let mut call: Vec<Head> = Vec::new();
         let (mut offset, mut next) = (file.end(), self.next);
         while offset < bytes.len() {
-            match frame::decode(&bytes[offset..]) {
-                Ok(frame) if frame.glsn() == next => {
-                    offset += frame.bytes();
-                    match frame {
-                        Frame::Mark { synced, .. } => self.vouched = self.vouched.max(synced),
-                        Frame::Entry { place, .. } => {
-                            call.push((place.stream, place.llsn.next()));
-                            next = next.next();
-                            if !place.ends_call {
-                                continue;
-                            }
-                        }
+            let (frame, frame_bytes) = match frame::decode(&bytes[offset..]) {
+                Ok((frame, frame_bytes)) if frame.glsn() == next => (frame, frame_bytes),
+                Ok(_) => return Err(stop(bytes, offset, "entry is out of sequence")),
+                Err(reason) => return Err(stop(bytes, offset, reason)),
+            };
+            match frame {
+                Frame::Mark { synced, .. } => self.vouched = self.vouched.max(synced),
+                Frame::Control { record, .. } => match Change::decode(record) {
+                    Some(change) => self.state.registry.apply(change),
+                    None => return Err(stop(bytes, offset, "control record is unknown")),
+                },
+                Frame::Entries(head, _) => {
+                    call.push(head);
+                    next = frame.next();
+                    if !head.ends_call {
+                        offset += frame_bytes;
+                        continue;
                     }
-                    self.streams.extend(call.drain(..));
-                    self.next = next;
-                    file.set_end(offset);
-                    file.note(next, offset);
                 }
-                Ok(_) => return Err(stop(bytes, offset, next, "entry is out of sequence")),
-                Err(reason) => return Err(stop(bytes, offset, next, reason)),
             }
+            call.drain(..).for_each(|head| self.state.note(&head));
+            offset += frame_bytes;
+            self.next = next;
+            file.set_end(offset);
+            file.note(next, offset);
         }
         if call.is_empty() {
             Ok(())
@@ -67,14 +72,14 @@ impl Tail {
     }
 }
 
-/// Judges a bad frame in the place of entry `glsn`.
-fn stop(bytes: &[u8], offset: usize, glsn: Glsn, reason: &'static str) -> Stop {
+/// Judges a bad frame.
+pub(crate) fn stop(bytes: &[u8], offset: usize, reason: &'static str) -> Stop {
     let mut places = (offset..bytes.len())
         .step_by(ALIGNMENT)
         .map(|place| &bytes[place..]);
     let vouched = places.any(|bytes| {
         frame::may_be_mark(bytes)
-            && matches!(frame::decode(bytes), Ok(Frame::Mark { synced, .. }) if synced >= glsn)
+            && matches!(frame::decode(bytes), Ok((Frame::Mark { synced, .. }, _)) if synced > offset as u64)
     });
     if vouched {
         Stop::Damaged { offset, reason }

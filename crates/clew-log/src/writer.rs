@@ -7,15 +7,15 @@
 use std::io;
 use std::sync::Arc;
 
-use clew_platform::{Clock, DiskFile, RealClock};
+use clew_platform::DiskFile;
 
 use crate::error::LogError;
 use crate::file::LogFile;
 use crate::frame;
-use crate::header::{Header, Streams};
+use crate::header::{Header, State};
 use crate::log::Shared;
 use crate::position::Glsn;
-use crate::progress::Poison;
+use crate::progress::{Controls, Poison};
 use crate::queue::{Group, Phase, Work};
 use crate::recover;
 
@@ -23,12 +23,12 @@ pub(crate) struct Writer {
     pub(crate) shared: Arc<Shared>,
     pub(crate) file: Arc<LogFile>,
     pub(crate) handle: Box<dyn DiskFile>,
-    /// The counters after what is written, for the next file's header.
-    pub(crate) streams: Streams,
-    /// The highest position that the active file itself vouches for as durable.
-    pub(crate) vouched: Glsn,
-    /// Measures syncs for the statistics; decides nothing.
-    pub(crate) clock: RealClock,
+    /// Length of the active file at its last sync.
+    pub(crate) synced: usize,
+    /// Offset below which the active file itself vouches for everything.
+    pub(crate) vouched: u64,
+    /// The last control record written.
+    pub(crate) controls: Controls,
 }
 
 impl Writer {
@@ -37,7 +37,11 @@ impl Writer {
         let _last_words = LastWords(&shared);
         let mut batch = Vec::new();
         loop {
-            let work = shared.queue.take(&mut batch, shared.progress.durable());
+            let progress = &shared.progress;
+            let work =
+                shared
+                    .queue
+                    .take(&mut batch, progress.durable(), progress.durable_controls());
             match self.commit(&mut batch, work) {
                 Ok(()) if work.closing => return shared.progress.close(),
                 Ok(()) => {}
@@ -50,89 +54,95 @@ impl Writer {
     }
 
     fn commit(&mut self, batch: &mut Vec<Group>, work: Work) -> Result<(), LogError> {
+        let mut calls = Vec::with_capacity(batch.len());
         for mut group in batch.drain(..) {
             self.write(&mut group)?;
+            calls.push((group.begun, group.calls));
             self.shared.queue.give_back(group);
         }
-        let durable = self.shared.progress.durable();
-        if work.sync_target > durable || (work.closing && self.written() > durable) {
+        let progress = &self.shared.progress;
+        let asked = work.sync_target > progress.durable()
+            || work.controls_target > progress.durable_controls();
+        if asked || (work.closing && self.synced < self.file.end()) {
             self.sync()?;
         }
-        if work.closing && self.vouched < self.written() {
+        let now = self.shared.clock.since_epoch();
+        for (begun, calls) in calls {
+            self.shared
+                .counters
+                .acknowledged(now.saturating_sub(begun), calls);
+        }
+        if work.closing && self.needs_mark() {
             self.vouch()?;
         }
         Ok(())
     }
 
     fn write(&mut self, group: &mut Group) -> Result<(), LogError> {
-        let grown = (self.file.end() + group.bytes.len()) as u64;
-        let has_entries = self.file.first < group.first;
-        if grown > self.shared.options.file_bytes_max && has_entries {
-            self.begin_file(group.first)?;
+        if let Some(state) = group.begins_file.take() {
+            self.begin_file(group.first, *state)?;
         }
-        let durable = self.shared.progress.durable();
-        let mark = frame::mark(group.first, durable);
+        let synced = self.synced as u64;
+        let mark = frame::mark(group.first, synced);
         group.bytes[..mark.len()].copy_from_slice(&mark);
         let offset = self.file.end();
         self.append(&group.bytes)?;
-        self.vouched = durable;
-
+        self.vouched = synced;
+        self.controls = group.controls;
         for (glsn, place) in &group.points {
             self.file.note(*glsn, offset + place);
         }
-        for (stream, next) in &group.streams {
-            match next {
-                Some(next) => self.streams.insert(*stream, *next),
-                None => self.streams.remove(stream),
-            };
-        }
-        let entries = group.last.get() - group.first.get() + 1;
+        let entries = group.next.get() - group.first.get();
         self.shared.counters.group(entries, group.bytes.len());
-        self.shared.progress.set_written(group.last);
+        self.shared.progress.set_written(group.next.previous());
         Ok(())
     }
 
     /// Finishes the active file and begins the next, whose first entry is `first`.
-    fn begin_file(&mut self, first: Glsn) -> Result<(), LogError> {
-        if self.shared.progress.durable() < self.written() {
+    fn begin_file(&mut self, first: Glsn, state: State) -> Result<(), LogError> {
+        if self.synced < self.file.end() {
             self.sync()?;
         }
         let previous = Some(recover::link_to(&self.file));
         let header = Header {
             first,
             previous,
-            streams: self.streams.clone(),
+            state,
         };
-        let (disk, dir) = (&*self.shared.disk, &self.shared.dir);
-        let (file, handle) = recover::create_file(disk, dir, &header)?;
-        self.file = Arc::new(file);
-        self.handle = handle;
-        self.vouched = first.previous();
-        self.shared.files.write().push(self.file.clone());
+        let shared = &self.shared;
+        let (file, handle) = recover::create_file(&*shared.disk, &shared.dir, &header)?;
+        let file = Arc::new(file.growing_to(shared.options.file_bytes_max));
+        (self.synced, self.vouched) = (file.end(), file.end() as u64);
+        (self.file, self.handle) = (file.clone(), handle);
+        Arc::make_mut(&mut shared.files.write()).push(file);
         Ok(())
     }
 
     fn sync(&mut self) -> Result<(), LogError> {
-        let start = self.clock.monotonic();
+        let (clock, end) = (&self.shared.clock, self.file.end());
+        let start = clock.monotonic();
         self.handle
             .sync_data()
             .map_err(LogError::io("sync", &self.file.path))?;
         self.shared
             .counters
-            .sync(self.clock.monotonic().saturating_sub(start));
-        self.shared.progress.set_durable(self.written());
+            .sync(clock.monotonic().saturating_sub(start));
+        self.synced = end;
+        let progress = &self.shared.progress;
+        progress.set_durable(progress.written(), self.controls);
         Ok(())
     }
 
     /// Ends a closed log with a mark for all of it, so that later damage cannot be taken for a
     /// torn write.
     fn vouch(&mut self) -> Result<(), LogError> {
-        let last = self.written();
-        self.append(&frame::mark(last.next(), last))?;
+        let synced = self.synced as u64;
+        let next = self.shared.progress.written().next();
+        self.append(&frame::mark(next, synced))?;
         self.handle
             .sync_data()
             .map_err(LogError::io("sync", &self.file.path))?;
-        self.vouched = last;
+        self.vouched = synced;
         Ok(())
     }
 
@@ -144,8 +154,10 @@ impl Writer {
         Ok(())
     }
 
-    fn written(&self) -> Glsn {
-        self.shared.progress.written()
+    /// Whether the active file ends with anything but a mark for all before it.
+    fn needs_mark(&self) -> bool {
+        self.file.end() > self.file.header_bytes
+            && self.vouched + (frame::HEADER_BYTES as u64) < self.file.end() as u64
     }
 }
 

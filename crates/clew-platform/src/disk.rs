@@ -11,6 +11,8 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::growing::{GrowingMap, Reserved};
+
 /// A disk, real or simulated. Paths are used as given.
 pub trait Disk: Send + Sync + std::fmt::Debug + 'static {
     /// Creates a new file for writing; fails with `AlreadyExists` when the name is taken.
@@ -20,6 +22,9 @@ pub trait Disk: Send + Sync + std::fmt::Debug + 'static {
     /// Maps a whole existing file for reading. The file must not shrink while mapped: Clew maps
     /// only files that are written once, and log files below their written end.
     fn map(&self, path: &Path) -> io::Result<Mapped>;
+    /// Maps a file that is appended to, with room for `capacity` bytes; it need not be that long.
+    /// It must never be shortened below a length that was asked of the map.
+    fn map_growing(self: Arc<Self>, path: &Path, capacity: usize) -> io::Result<GrowingMap>;
     /// Reads a whole file into memory.
     fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
     /// Renames a file over another, atomically.
@@ -97,12 +102,16 @@ pub struct Mapped(Inner);
 #[derive(Clone, Debug)]
 enum Inner {
     Map(Arc<memmap2::Mmap>),
+    Reserved(Arc<Reserved>, usize),
     Heap(Arc<[u8]>),
 }
 
 impl Mapped {
     pub(crate) fn from_map(map: memmap2::Mmap) -> Self {
         Mapped(Inner::Map(Arc::new(map)))
+    }
+    pub(crate) fn from_reserved(map: Arc<Reserved>, len: usize) -> Self {
+        Mapped(Inner::Reserved(map, len))
     }
     /// Bytes held in memory, for simulated disks and empty files.
     pub fn from_bytes(bytes: impl Into<Arc<[u8]>>) -> Self {
@@ -115,6 +124,7 @@ impl Deref for Mapped {
     fn deref(&self) -> &[u8] {
         match &self.0 {
             Inner::Map(map) => map,
+            Inner::Reserved(map, len) => map.bytes(*len),
             Inner::Heap(bytes) => bytes,
         }
     }
@@ -124,6 +134,6 @@ impl Deref for Mapped {
     unsafe_code,
     reason = "tantivy holds mapped bytes only behind StableDeref"
 )]
-// SAFETY: both variants hold their bytes behind an `Arc`, so moving or cloning `Mapped` never
+// SAFETY: all variants hold their bytes behind an `Arc`, so moving or cloning `Mapped` never
 // moves the bytes, and nothing hands out a mutable view.
 unsafe impl stable_deref_trait::StableDeref for Mapped {}

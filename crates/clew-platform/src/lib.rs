@@ -5,12 +5,14 @@
 
 mod clock;
 mod disk;
+mod growing;
 mod real_disk;
 mod sim_disk;
 mod task;
 
 pub use clock::{Clock, FixedClock, RealClock};
 pub use disk::{Disk, DiskFile, Mapped};
+pub use growing::GrowingMap;
 pub use real_disk::RealDisk;
 pub use sim_disk::SimDisk;
 pub use task::Task;

@@ -5,8 +5,10 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::disk::{Disk, DiskFile, Mapped};
+use crate::growing::GrowingMap;
 
 /// The machine's file system, through the standard library.
 #[derive(Clone, Copy, Debug, Default)]
@@ -36,6 +38,9 @@ impl Disk for RealDisk {
         #[allow(unsafe_code, reason = "memory maps are this crate's task")]
         let map = unsafe { memmap2::Mmap::map(&file) }?;
         Ok(Mapped::from_map(map))
+    }
+    fn map_growing(self: Arc<Self>, path: &Path, capacity: usize) -> io::Result<GrowingMap> {
+        GrowingMap::reserve(File::open(path)?, capacity)
     }
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
         fs::read(path)

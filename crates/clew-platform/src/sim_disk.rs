@@ -20,6 +20,7 @@ use std::sync::Arc;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use crate::disk::{Disk, DiskFile, Mapped};
+use crate::growing::GrowingMap;
 use content::FileRef;
 use names::Names;
 
@@ -196,6 +197,9 @@ impl Disk for SimDisk {
     }
     fn map(&self, path: &Path) -> io::Result<Mapped> {
         Ok(Mapped::from_bytes(self.read(path)?))
+    }
+    fn map_growing(self: Arc<Self>, path: &Path, _capacity: usize) -> io::Result<GrowingMap> {
+        Ok(GrowingMap::of_snapshots(self, path.to_owned()))
     }
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
         let state = self.0.look()?;

@@ -208,10 +208,7 @@ impl Writer {
     }
 
     fn append(&mut self, parts: &[&[u8]]) -> Result<Glsn, EngineError> {
-        let entry = NewEntry {
-            stream: self.stream,
-            parts,
-        };
+        let entry = NewEntry::new(self.stream, parts);
         // The group is synced once, when its last position is waited for.
         let appended = self.log.append(&[entry], Durability::Os)?;
         self.unflushed_bytes += parts.iter().map(|part| part.len() as u64).sum::<u64>();

@@ -3,10 +3,14 @@
 
 use std::collections::BTreeMap;
 
-use clew_log::{Durability, Entry, Glsn, Llsn, Log, LogError, LogOptions, NewEntry, StreamId};
+use clew_log::{
+    Durability, Entry, Glsn, Llsn, Log, LogError, LogOptions, NewEntry, StreamId, Trim,
+};
 use clew_platform::SimDisk;
 
-use super::{Random, append, append_synced, contents, open, small_files, try_open};
+use super::{
+    Random, append, append_synced, contents, counters, expected_entry, open, small_files, try_open,
+};
 
 /// What was appended to a log, and how much of it may not be lost.
 #[derive(Default)]
@@ -34,20 +38,13 @@ impl Model {
         let calls: Vec<NewEntry<'_>> = new
             .iter()
             .zip(&parts)
-            .map(|((stream, _), parts)| NewEntry {
-                stream: *stream,
-                parts,
-            })
+            .map(|((stream, _), parts)| NewEntry::new(*stream, parts))
             .collect();
         let appended = log.append(&calls, durability)?;
         for (index, ((stream, payload), llsn)) in new.iter().zip(&appended.llsns).enumerate() {
             let (glsn, payload) = (appended.glsn(index), payload.clone().into());
-            self.entries.push(Entry {
-                glsn,
-                llsn: *llsn,
-                stream: *stream,
-                payload,
-            });
+            self.entries
+                .push(expected_entry(glsn, *llsn, *stream, payload));
         }
         self.call_ends.push(appended.last);
         if durability == Durability::Sync || random.below(6) == 0 {
@@ -60,7 +57,7 @@ impl Model {
     fn trim(&mut self, log: &Log, random: &mut Random) -> Result<(), LogError> {
         let until = Glsn::new(random.below(log.last().get() + 1));
         self.trimmed = self.trimmed.max(until);
-        log.trim(until)
+        log.trim(Trim::Unnamed(until))
     }
 
     /// Checks what a crash has left, and goes on from there.
@@ -71,7 +68,9 @@ impl Model {
         );
         assert!(
             log.first() <= self.trimmed.next(),
-            "seed {seed}: trimmed too much"
+            "seed {seed}: trimmed too much: first {} after {}",
+            log.first(),
+            self.trimmed
         );
         self.call_ends.retain(|end| *end <= log.last());
         let whole = self.call_ends.last().copied().unwrap_or_default();
@@ -90,7 +89,7 @@ impl Model {
             *last = entry.llsn;
         }
         assert_eq!(
-            log.streams(),
+            counters(&log.streams()),
             Vec::from_iter(streams),
             "seed {seed}: counters"
         );
@@ -163,11 +162,9 @@ fn acknowledged_until_failure(log: &Log, stream: u32) -> Vec<Entry> {
     let mut acknowledged = Vec::new();
     for n in 0..500u64 {
         let payload = n.to_le_bytes();
+        let parts: [&[u8]; 1] = [&payload];
         let stream = StreamId::new(stream);
-        let entry = NewEntry {
-            stream,
-            parts: &[&payload],
-        };
+        let entry = NewEntry::new(stream, &parts);
         let Ok(appended) = log.append(&[entry], Durability::Sync) else {
             break;
         };
@@ -175,12 +172,12 @@ fn acknowledged_until_failure(log: &Log, stream: u32) -> Vec<Entry> {
             break;
         }
         let payload = payload.to_vec().into();
-        acknowledged.push(Entry {
-            glsn: appended.last,
-            llsn: appended.llsns[0],
+        acknowledged.push(expected_entry(
+            appended.last,
+            appended.llsns[0],
             stream,
             payload,
-        });
+        ));
     }
     acknowledged
 }

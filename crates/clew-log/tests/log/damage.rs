@@ -6,8 +6,8 @@ use clew_log::{Durability, Glsn, LogError, LogErrorKind, LogOptions, NewEntry, S
 use clew_platform::{Disk, SimDisk};
 
 use super::{
-    append, append_synced, contents, damage, files, killed, len, open, payloads, small_files,
-    try_contents, try_open,
+    append, append_synced, contents, counters, damage, files, killed, len, open, payloads,
+    small_files, try_contents, try_open,
 };
 
 fn cut(disk: &SimDisk, path: &Path, bytes: u64) {
@@ -68,10 +68,7 @@ fn a_call_torn_at_any_byte_is_gone_as_a_whole() {
     append_synced(&log, 1, b"one");
     let path = files(&disk)[0].clone();
     let whole = len(&disk, &path);
-    let entry = NewEntry {
-        stream: StreamId::new(2),
-        parts: &[b"part of a call"],
-    };
+    let entry = NewEntry::new(StreamId::new(2), &[b"part of a call"]);
     let call = log.append(&[entry; 5], Durability::Sync).unwrap();
     log.wait(call.last, Durability::Sync).unwrap();
     for bytes in whole..len(&disk, &path) {
@@ -79,7 +76,7 @@ fn a_call_torn_at_any_byte_is_gone_as_a_whole() {
         cut(&disk, &path, bytes);
         let log = open(&disk, LogOptions::default());
         assert_eq!(log.last(), Glsn::FIRST, "cut at {bytes}");
-        assert_eq!(log.streams().len(), 1);
+        assert_eq!(counters(&log.streams()).len(), 1);
     }
 }
 
@@ -93,15 +90,15 @@ fn damage_before_what_is_known_to_be_durable_is_reported_with_its_place() {
         starts.push(len(&disk, &path));
         append_synced(&log, 1, payload);
     }
-    // Each write is a mark and a frame of one entry: 32 bytes, then 32 and the padded payload.
+    // Each write is a mark of 40 bytes and a frame of one entry: 40, then the padded block.
     for (index, start) in starts.iter().enumerate().take(2) {
-        for offset in (*start..*start + 72).filter(|offset| offset % 3 == index as u64) {
+        for offset in (*start..*start + 96).filter(|offset| offset % 3 == index as u64) {
             let disk = killed(&disk);
             damage(&disk, &path, offset);
-            let at = if offset < start + 32 {
+            let at = if offset < start + 40 {
                 *start
             } else {
-                start + 32
+                start + 40
             };
             assert_corrupt(
                 &try_open(&disk, LogOptions::default()).unwrap_err(),
@@ -112,13 +109,13 @@ fn damage_before_what_is_known_to_be_durable_is_reported_with_its_place() {
     }
     // Nothing after the last entry vouches for it yet, so its damage looks like a torn write.
     let torn = killed(&disk);
-    damage(&torn, &path, starts[2] + 40);
+    damage(&torn, &path, starts[2] + 60);
     assert_eq!(open(&torn, LogOptions::default()).last(), Glsn::new(2));
     // A clean close does.
     log.close().unwrap();
-    damage(&disk, &path, starts[2] + 40);
+    damage(&disk, &path, starts[2] + 60);
     let error = try_open(&disk, LogOptions::default()).unwrap_err();
-    assert_corrupt(&error, &path, starts[2] + 32);
+    assert_corrupt(&error, &path, starts[2] + 40);
 }
 
 #[test]
@@ -138,7 +135,7 @@ fn a_hole_in_what_was_never_synced_is_cut() {
     assert_eq!(payloads(&contents(&log)), [b"synced"]);
     assert_eq!(
         len(&disk, &path),
-        start + 32,
+        start + 40,
         "the mark before the hole is whole"
     );
 }
@@ -159,7 +156,7 @@ fn several_files() -> (SimDisk, Vec<std::path::PathBuf>) {
 #[test]
 fn damage_in_a_finished_file_is_reported_when_it_is_read_and_spares_other_files() {
     let (disk, paths) = several_files();
-    let frame = len(&disk, &paths[1]) - 72;
+    let frame = len(&disk, &paths[1]) - 88;
     damage(&disk, &paths[1], frame + 50);
     let log = open(&disk, small_files());
     assert_corrupt(&try_contents(&log).unwrap_err(), &paths[1], frame);
@@ -200,14 +197,14 @@ fn files_that_are_cut_missing_or_renamed_are_noticed_when_the_log_is_opened() {
 fn a_file_of_another_format_version_is_refused_as_such() {
     let (disk, paths) = several_files();
     let mut file = disk.open(&paths[0]).unwrap();
-    file.write_all_at(&2u32.to_le_bytes(), 8).unwrap();
+    file.write_all_at(&1u32.to_le_bytes(), 8).unwrap();
     let error = try_open(&disk, small_files()).unwrap_err();
     assert!(
         matches!(
             error,
             LogError::Version {
-                version: 2,
-                known: 1,
+                version: 1,
+                known: 2,
                 ..
             }
         ),
@@ -229,12 +226,12 @@ fn foreign_and_unfinished_files_are_left_alone_and_removed() {
 #[test]
 fn whole_frames_in_the_wrong_place_are_noticed() {
     let (disk, paths) = several_files();
-    // Each write is a mark and a frame of 40 payload bytes: 104 bytes behind the header.
+    // Each write is a mark and a frame of 40 payload bytes: 128 bytes behind the header.
     let swap = |disk: &SimDisk, path: &Path| {
         let bytes = disk.read(path).unwrap();
-        let stored_streams = u64::from_le_bytes(bytes[16..24].try_into().unwrap());
-        let start = 48 + 16 * usize::try_from(stored_streams).unwrap();
-        let swapped = [&bytes[start + 104..start + 208], &bytes[start..start + 104]].concat();
+        let header_bytes = u32::from_le_bytes(bytes[16..20].try_into().unwrap());
+        let start = usize::try_from(header_bytes).unwrap();
+        let swapped = [&bytes[start + 128..start + 256], &bytes[start..start + 128]].concat();
         let mut file = disk.open(path).unwrap();
         file.write_all_at(&swapped, start as u64).unwrap();
         start as u64

@@ -18,10 +18,7 @@ fn assert_poisoned(log: &Log, errno: i32) {
         };
         assert_eq!(source.raw_os_error(), Some(errno));
     };
-    let entry = NewEntry {
-        stream: StreamId::new(1),
-        parts: &[b"refused"],
-    };
+    let entry = NewEntry::new(StreamId::new(1), &[b"refused"]);
     check(log.append(&[entry], Durability::Os).unwrap_err());
     for durability in [Durability::Os, Durability::Sync] {
         check(log.wait(Glsn::new(2), durability).unwrap_err());
@@ -89,10 +86,7 @@ fn a_full_disk_refuses_writes_and_a_restart_with_room_goes_on() {
     let log = open(&disk, LogOptions::default());
     append_synced(&log, 1, b"durable");
     disk.limit_bytes(disk.bytes_used() + 100);
-    let entry = NewEntry {
-        stream: StreamId::new(1),
-        parts: &[&[1; 60], &[2; 60]],
-    };
+    let entry = NewEntry::new(StreamId::new(1), &[&[1; 60], &[2; 60]]);
     let last = log.append(&[entry], Durability::Os).unwrap().last;
     log.wait(last, Durability::Os).unwrap_err();
     assert_poisoned(&log, ENOSPC);
@@ -123,10 +117,7 @@ fn a_disk_that_is_full_when_a_new_file_is_due_loses_nothing_acknowledged() {
         disk.limit_bytes(1024 + extra);
         let mut acknowledged = 0;
         let error = loop {
-            let entry = NewEntry {
-                stream: StreamId::new(1),
-                parts: &[&[3; 40]],
-            };
+            let entry = NewEntry::new(StreamId::new(1), &[&[3; 40]]);
             let appended = log.append(&[entry], Durability::Sync);
             match appended.and_then(|appended| log.wait(appended.last, Durability::Sync)) {
                 Ok(()) => acknowledged += 1,
@@ -159,10 +150,7 @@ fn callers_waiting_for_room_are_released_when_the_disk_fails() {
     let blocked = {
         let log = log.clone();
         std::thread::spawn(move || {
-            let entry = NewEntry {
-                stream: StreamId::new(1),
-                parts: &[&[1; 90]],
-            };
+            let entry = NewEntry::new(StreamId::new(1), &[&[1; 90]]);
             log.append(&[entry], Durability::Os)
         })
     };

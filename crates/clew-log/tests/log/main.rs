@@ -15,11 +15,17 @@ mod trim;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
-use clew_log::{Appended, Durability, Entry, Glsn, Log, LogError, LogOptions, NewEntry, StreamId};
-use clew_platform::{Disk, SimDisk};
+use bytes::Bytes;
+use clew_log::{
+    Appended, Durability, Entry, Glsn, Llsn, Log, LogError, LogOptions, NewEntry, StreamId,
+    StreamInfo,
+};
+use clew_platform::{Disk, FixedClock, SimDisk};
 
 const DIR: &str = "data/log";
+const TIME_MS: u64 = 1_700_000_000_000;
 
 /// Files so small that tests cross from one to the next often.
 fn small_files() -> LogOptions {
@@ -30,7 +36,32 @@ fn small_files() -> LogOptions {
 }
 
 fn try_open(disk: &SimDisk, options: LogOptions) -> Result<Log, LogError> {
-    Log::open(Arc::new(disk.clone()), Path::new(DIR), options)
+    Log::open(Arc::new(disk.clone()), clock(), Path::new(DIR), options)
+}
+
+/// A clock that stands still.
+fn clock() -> Arc<FixedClock> {
+    Arc::new(FixedClock::at(Duration::from_millis(TIME_MS)))
+}
+
+/// An entry as the log gives it when its clock stands still.
+fn expected_entry(glsn: Glsn, llsn: Llsn, stream: StreamId, payload: Bytes) -> Entry {
+    Entry {
+        glsn,
+        llsn,
+        stream,
+        time_ms: TIME_MS,
+        headers: Vec::new(),
+        payload,
+    }
+}
+
+/// The streams with their last positions.
+fn counters(streams: &[StreamInfo]) -> Vec<(StreamId, Llsn)> {
+    streams
+        .iter()
+        .map(|stream| (stream.id, stream.last))
+        .collect()
 }
 
 fn open(disk: &SimDisk, options: LogOptions) -> Log {
@@ -39,10 +70,7 @@ fn open(disk: &SimDisk, options: LogOptions) -> Log {
 
 fn append(log: &Log, stream: u32, payload: &[u8], durability: Durability) -> Appended {
     let parts = [payload];
-    let entry = NewEntry {
-        stream: StreamId::new(stream),
-        parts: &parts,
-    };
+    let entry = NewEntry::new(StreamId::new(stream), &parts);
     log.append(&[entry], durability).unwrap()
 }
 

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use clew_log::{Durability, Entry, Glsn, Llsn, LogError, LogOptions, NewEntry, StreamId};
+use clew_log::{Durability, Entry, Glsn, Llsn, LogError, LogOptions, NewEntry, StreamId, Trim};
 use clew_platform::SimDisk;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use super::{contents, open};
+use super::{contents, counters, expected_entry, open};
 
 #[derive(Clone, Debug)]
 enum Step {
@@ -50,6 +50,7 @@ proptest! {
         let options = LogOptions { file_bytes_max, pending_bytes_max, ..LogOptions::default() };
         let disk = SimDisk::new();
         let mut log = open(&disk, options);
+        let mut floor = 0;
         let mut model: Vec<Entry> = Vec::new();
         let mut streams: BTreeMap<StreamId, Llsn> = BTreeMap::new();
         for step in steps {
@@ -59,7 +60,7 @@ proptest! {
                 Step::Append { call, synced } => {
                     let parts: Vec<Vec<&[u8]>> = call.iter().map(|(_, p)| p.chunks(7).collect()).collect();
                     let entries: Vec<NewEntry<'_>> = call.iter().zip(&parts)
-                        .map(|((stream, _), parts)| NewEntry { stream: StreamId::new(*stream), parts })
+                        .map(|((stream, _), parts)| NewEntry::new(StreamId::new(*stream), parts))
                         .collect();
                     let durability = if synced { Durability::Sync } else { Durability::Os };
                     let appended = log.append(&entries, durability).unwrap();
@@ -69,7 +70,7 @@ proptest! {
                         *llsn = llsn.next();
                         prop_assert_eq!(appended.llsns[index], *llsn);
                         let (glsn, payload) = (appended.glsn(index), payload.into());
-                        model.push(Entry { glsn, llsn: *llsn, stream, payload });
+                        model.push(expected_entry(glsn, *llsn, stream, payload));
                     }
                     prop_assert_eq!(appended.last.get(), model.len() as u64);
                     log.wait(appended.last, durability).unwrap();
@@ -81,7 +82,7 @@ proptest! {
                 },
                 Step::Scan { from } => match log.scan(Glsn::new(from)) {
                     Ok(mut scan) => {
-                        for expected in &model[usize::try_from(from).unwrap() - 1..] {
+                        for expected in &model[usize::try_from(if from == 0 { first.get() } else { from }).unwrap() - 1..] {
                             prop_assert_eq!(&scan.next().unwrap().unwrap().to_entry(), expected);
                         }
                         prop_assert!(scan.next().is_none());
@@ -90,14 +91,15 @@ proptest! {
                     Err(error) => prop_assert!(from > last.next().get(), "{}", error),
                 },
                 Step::Trim { until } => {
-                    log.trim(Glsn::new(until)).unwrap();
-                    prop_assert!(log.first() == first || log.first().previous().get() <= until);
+                    log.trim(Trim::Unnamed(Glsn::new(until))).unwrap();
+                    floor = floor.max(until.min(last.get()));
+                    prop_assert!(log.first() >= first && log.first().previous().get() <= floor);
                 }
                 Step::Reopen => {
                     drop(log);
                     log = open(&disk, options);
                     prop_assert_eq!(log.first(), first);
-                    prop_assert_eq!(log.streams(), Vec::from_iter(streams.clone()));
+                    prop_assert_eq!(counters(&log.streams()), Vec::from_iter(streams.clone()));
                 }
             }
         }

@@ -1,0 +1,438 @@
+//! The log itself: opening, waiting, reading, closing. Appending gives positions and is in
+//! `append`; what changes streams is in `streams`, what gives space back in `trim`.
+
+mod append;
+mod streams;
+mod trim;
+
+use std::any::Any;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+
+use clew_platform::{Clock, Disk, DiskFile, Task};
+use parking_lot::{Mutex, RwLock};
+
+use crate::entry::Entry;
+use crate::error::LogError;
+use crate::file::LogFile;
+use crate::header::{Header, State};
+use crate::options::{Durability, LogOptions};
+use crate::position::{Glsn, Llsn, StreamId};
+use crate::progress::{Goal, Progress};
+use crate::queue::{Phase, Queue};
+use crate::reader::LogReader;
+use crate::recover::{self, Found};
+use crate::registry::Hidden;
+use crate::scan::{Range, Scan, Selection};
+use crate::stats::{Counters, LogStats};
+use crate::subscribe::{Subscriber, SubscriberStats};
+use crate::tail::Tail;
+use crate::view::{IndexedFiles, View};
+use crate::writer::Writer;
+pub use append::Appended;
+use append::Sequencer;
+
+const LOCK_NAME: &str = "lock";
+
+/// A durable append-only log with one total order. Clones share one log; it is closed when
+/// [`close`](Self::close) is called or the last clone is dropped.
+#[derive(Clone)]
+pub struct Log(Arc<Owner>);
+
+/// What the clones share, and what ends with the last of them.
+struct Owner {
+    shared: Arc<Shared>,
+    writer: Mutex<Option<Task>>,
+    /// Keeps other processes out.
+    lock: Mutex<Option<Box<dyn Any + Send + Sync>>>,
+}
+
+/// What callers and the writer share.
+///
+/// Lock order: `trimming`, `sequencer`, the queue's own, `files`, `shown`. The writer holds at
+/// most one.
+pub(crate) struct Shared {
+    pub(crate) disk: Arc<dyn Disk>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) dir: PathBuf,
+    pub(crate) options: LogOptions,
+    pub(crate) queue: Queue,
+    pub(crate) progress: Progress,
+    pub(crate) counters: Counters,
+    /// Oldest first; the last is the active one. Never empty.
+    pub(crate) files: RwLock<Arc<Vec<Arc<LogFile>>>>,
+    pub(crate) subscribers: Mutex<Vec<Weak<Subscriber>>>,
+    sequencer: Mutex<Sequencer>,
+    /// The last position given. Stored only once its entry is in the queue.
+    last: AtomicU64,
+    shown: RwLock<Shown>,
+    indexed: Arc<IndexedFiles>,
+    /// The streams without names need nothing up to here.
+    unnamed_floor: AtomicU64,
+    trimming: Mutex<()>,
+}
+
+/// What readers see of the files.
+#[derive(Debug, Default)]
+struct Shown {
+    hidden: Arc<Hidden>,
+    low: Glsn,
+}
+
+impl Log {
+    /// Opens the log in a folder, or begins one there.
+    ///
+    /// Cuts what a crash left unfinished at the end of the last file, and makes the rest durable.
+    /// Any other damage that this finds is [`LogError::Corrupt`]. Reads the last file as a whole,
+    /// and only the headers of the others: their entries are checked when they are read.
+    pub fn open(
+        disk: Arc<dyn Disk>,
+        clock: Arc<dyn Clock>,
+        dir: &Path,
+        options: LogOptions,
+    ) -> Result<Log, LogError> {
+        options.validate()?;
+        disk.create_dir_all_durable(dir)
+            .map_err(LogError::io("create", dir))?;
+        let lock = take_lock(&*disk, &dir.join(LOCK_NAME))?;
+        remove_unfinished(&*disk, dir)?;
+        let (found, handle) = match recover::find(&*disk, dir)? {
+            Some(found) => {
+                let handle = recover::adopt(&*disk, &found)?;
+                (found, handle)
+            }
+            None => begin(&*disk, dir)?,
+        };
+        let Found { mut files, tail } = found;
+        let file = files.pop().expect("a log has a file");
+        let file = Arc::into_inner(file).expect("nobody else has it yet");
+        let file = Arc::new(file.growing_to(options.file_bytes_max));
+        files.push(file.clone());
+        let last = tail.next.previous();
+        let shown = Shown::of(&tail.state);
+        let shared = Arc::new(Shared {
+            queue: Queue::new(&options, file.first, file.end()),
+            disk,
+            clock,
+            dir: dir.to_owned(),
+            options,
+            progress: Progress::new(last),
+            counters: Counters::default(),
+            files: RwLock::new(Arc::new(files)),
+            subscribers: Mutex::default(),
+            sequencer: Mutex::new(Sequencer {
+                next: tail.next,
+                state: tail.state,
+            }),
+            last: AtomicU64::new(last.get()),
+            shown: RwLock::new(shown),
+            indexed: Arc::default(),
+            unnamed_floor: AtomicU64::new(0),
+            trimming: Mutex::new(()),
+        });
+        let (synced, vouched) = (file.end(), tail.vouched);
+        let writer = Writer {
+            shared: shared.clone(),
+            file,
+            handle,
+            synced,
+            vouched,
+            controls: 0,
+        };
+        let task = Task::spawn("clew-log-writer", move || writer.run());
+        let task = task.map_err(LogError::io("start the writer of", dir))?;
+        let (writer, lock) = (Mutex::new(Some(task)), Mutex::new(Some(lock)));
+        Ok(Log(Arc::new(Owner {
+            shared,
+            writer,
+            lock,
+        })))
+    }
+
+    /// Opens a log's folder for reading only, also while a server holds it.
+    pub fn open_read_only(disk: Arc<dyn Disk>, dir: &Path) -> Result<LogReader, LogError> {
+        LogReader::open(disk, dir)
+    }
+
+    /// Blocks until an entry is written (not synced).
+    pub fn written(&self, glsn: Glsn) -> Result<(), LogError> {
+        self.wait(glsn, Durability::Os)
+    }
+
+    /// Blocks until an entry, and all before it, is as safe as asked; asks for a sync where none
+    /// is under way. An entry that does not exist yet is waited for, unless all that is asked for
+    /// is that it is in memory.
+    pub fn wait(&self, glsn: Glsn, durability: Durability) -> Result<(), LogError> {
+        let progress = &self.shared().progress;
+        match durability {
+            Durability::Memory => Ok(()),
+            Durability::Os => progress.wait(glsn, Goal::Written),
+            Durability::Sync => {
+                if glsn > self.last() {
+                    progress.wait(glsn, Goal::Written)?;
+                }
+                self.request_sync(glsn);
+                progress.wait(glsn, Goal::Durable)
+            }
+        }
+    }
+
+    /// As [`wait`](Self::wait), for tasks. Giving up waiting changes nothing for the entry.
+    pub async fn wait_async(&self, glsn: Glsn, durability: Durability) -> Result<(), LogError> {
+        let progress = &self.shared().progress;
+        match durability {
+            Durability::Memory => Ok(()),
+            Durability::Os => progress.wait_async(glsn, Goal::Written).await,
+            Durability::Sync => {
+                if glsn > self.last() {
+                    progress.wait_async(glsn, Goal::Written).await?;
+                }
+                self.request_sync(glsn);
+                progress.wait_async(glsn, Goal::Durable).await
+            }
+        }
+    }
+
+    /// The last position given; its entry may still be on its way to the disk.
+    pub fn last(&self) -> Glsn {
+        Glsn::new(self.shared().last.load(Ordering::Acquire))
+    }
+
+    /// The last entry that is durable.
+    pub fn durable(&self) -> Glsn {
+        self.shared().progress.durable()
+    }
+
+    /// The lowest entry retained; one after [`last`](Self::last) when there is none.
+    pub fn first(&self) -> Glsn {
+        let low = self.shared().shown.read().low;
+        self.shared().files.read()[0].first.max(low)
+    }
+
+    /// Reads one entry. Blocks while it is on its way to the disk; walks over up to 4 KiB of
+    /// frames and 16 KiB of entries to find it.
+    pub fn read(&self, glsn: Glsn) -> Result<Entry, LogError> {
+        if glsn <= self.last() {
+            self.shared().progress.wait(glsn, Goal::Readable)?;
+        }
+        self.view().read(glsn)
+    }
+
+    /// Reads one entry of a stream. The first read by stream of an older file walks it once.
+    pub fn read_at(&self, stream: StreamId, llsn: Llsn) -> Result<Entry, LogError> {
+        let stream = self.stream_info(stream)?;
+        self.shared().progress.wait(self.last(), Goal::Readable)?;
+        self.view().read_at(&stream, llsn)
+    }
+
+    /// Reads all entries from `from` up to the last one written now; one past the last entry
+    /// gives an empty scan.
+    pub fn scan(&self, from: Glsn) -> Result<Scan, LogError> {
+        self.scan_with(&Selection::from(from))
+    }
+
+    /// Reads a selection of the entries that are written now.
+    pub fn scan_with(&self, selection: &Selection) -> Result<Scan, LogError> {
+        match selection.range {
+            Range::Glsn { from, to } => {
+                let (given, view) = (self.last(), self.view());
+                // What is given and not yet written is no error, only not there yet.
+                let from = if from <= given.next() {
+                    from.min(view.last.next())
+                } else {
+                    from
+                };
+                let range = Range::Glsn { from, to };
+                view.scan(&Selection {
+                    range,
+                    ..selection.clone()
+                })
+            }
+            Range::Llsn { stream, from, to } => {
+                let stream = self.stream_info(stream)?;
+                self.shared().progress.wait(self.last(), Goal::Readable)?;
+                self.view().scan_stream(&stream, from, to, selection.order)
+            }
+        }
+    }
+
+    /// The first entry of the streams (of all, if none are named) that was ordered at a time or
+    /// later; `None` when there is none yet. Searches by the files' times and walks at most one
+    /// file.
+    pub fn first_at_or_after(
+        &self,
+        time_ms: u64,
+        streams: &[StreamId],
+    ) -> Result<Option<Glsn>, LogError> {
+        self.view().first_at_or_after(time_ms, streams)
+    }
+
+    /// The bytes of all log files.
+    pub fn bytes(&self) -> u64 {
+        self.shared()
+            .files
+            .read()
+            .iter()
+            .map(|file| file.end() as u64)
+            .sum()
+    }
+
+    /// Figures since the log was opened.
+    pub fn stats(&self) -> LogStats {
+        let shared = self.shared();
+        let (pending_bytes, append_waits) = shared.queue.pressure();
+        LogStats {
+            pending_bytes,
+            append_waits,
+            files: shared.files.read().len(),
+            poisoned: shared.progress.poisoned().is_some(),
+            ..shared.counters.stats()
+        }
+    }
+
+    /// How far each subscriber has come.
+    pub fn subscribers(&self) -> Vec<SubscriberStats> {
+        let last = self.last();
+        let mut subscribers = self.shared().subscribers.lock();
+        subscribers.retain(|subscriber| subscriber.strong_count() > 0);
+        let alive = subscribers.iter().filter_map(Weak::upgrade);
+        alive.map(|subscriber| subscriber.stats(last)).collect()
+    }
+
+    /// Makes everything durable, ends the writer and gives the folder free. Reads go on; the
+    /// other clones cannot append any more.
+    pub fn close(&self) -> Result<(), LogError> {
+        self.0.close()
+    }
+
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.0.shared
+    }
+
+    /// The log as it can be read now.
+    pub(crate) fn view(&self) -> View {
+        let shared = self.shared();
+        // Before the files: then they hold at least this much.
+        let last = shared.progress.written();
+        let (hidden, low) = {
+            let shown = shared.shown.read();
+            (shown.hidden.clone(), shown.low)
+        };
+        let files = shared.files.read().clone();
+        let first = files[0].first.max(low);
+        let (disk, indexed) = (shared.disk.clone(), shared.indexed.clone());
+        View {
+            disk,
+            files,
+            hidden,
+            indexed,
+            first,
+            last,
+        }
+    }
+
+    fn request_sync(&self, glsn: Glsn) {
+        if self.shared().progress.durable() < glsn {
+            self.shared().queue.request_sync(glsn);
+        }
+    }
+
+    fn refusal(&self, phase: Phase) -> LogError {
+        match phase {
+            Phase::Broken => self
+                .shared()
+                .progress
+                .poisoned()
+                .unwrap_or(LogError::Closed),
+            Phase::Open | Phase::Closing => LogError::Closed,
+        }
+    }
+}
+
+impl Shown {
+    fn of(state: &State) -> Self {
+        Shown {
+            hidden: Arc::new(state.registry.hidden()),
+            low: state.registry.low(),
+        }
+    }
+}
+
+impl Owner {
+    fn close(&self) -> Result<(), LogError> {
+        self.shared.queue.end(Phase::Closing);
+        // Held while joining, so that a second caller returns only when the first is done.
+        let mut writer = self.writer.lock();
+        if let Some(task) = writer.take() {
+            // A panic of the writer has poisoned the log.
+            task.join();
+        }
+        self.lock.lock().take();
+        match self.shared.progress.poisoned() {
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        // Nobody is left to tell; whoever needs to know calls `close` and looks at its answer.
+        let _ = self.close();
+    }
+}
+
+impl fmt::Debug for Log {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shared = self.shared();
+        f.debug_struct("Log")
+            .field("dir", &shared.dir)
+            .field("last", &self.last())
+            .field("durable", &self.durable())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Makes the first file of a log.
+fn begin(disk: &dyn Disk, dir: &Path) -> Result<(Found, Box<dyn DiskFile>), LogError> {
+    let header = Header {
+        first: Glsn::FIRST,
+        previous: None,
+        state: State::default(),
+    };
+    let (file, handle) = recover::create_file(disk, dir, &header)?;
+    let tail = Tail {
+        next: header.first,
+        state: header.state,
+        vouched: file.header_bytes as u64,
+    };
+    let files = vec![Arc::new(file)];
+    Ok((Found { files, tail }, handle))
+}
+
+fn take_lock(disk: &dyn Disk, path: &Path) -> Result<Box<dyn Any + Send + Sync>, LogError> {
+    disk.lock(path).map_err(|source| match source.kind() {
+        io::ErrorKind::WouldBlock => LogError::Locked {
+            path: path.to_owned(),
+        },
+        _ => LogError::io("lock", path)(source),
+    })
+}
+
+/// Removes what a crash left of files that were being made: no entry was ever in them.
+fn remove_unfinished(disk: &dyn Disk, dir: &Path) -> Result<(), LogError> {
+    for path in disk.list(dir).map_err(LogError::io("list", dir))? {
+        let name = path
+            .file_name()
+            .and_then(|name| name.to_str())
+            .unwrap_or_default();
+        if name.ends_with(".log.tmp") {
+            disk.remove_file(&path)
+                .map_err(LogError::io("remove", &path))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,249 @@
+//! What producers did last, so that a retry after an unknown outcome adds nothing.
+//!
+//! For each producer the newest calls are remembered with their positions. The memory is a view
+//! of the log: frames carry the producer, and each file's header repeats the whole.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use crate::error::LogError;
+use crate::fields::Fields;
+use crate::frame::{Head, Place};
+use crate::options::Producer;
+use crate::position::{Glsn, Llsn, StreamId};
+
+/// Calls remembered for each producer: how far a retry may lie back.
+const CALLS_MAX: usize = 16;
+/// Producers remembered; the one that was silent for longest is forgotten first.
+const PRODUCERS_MAX: usize = 1024;
+
+/// A producer's calls, oldest first; never empty.
+type Calls = VecDeque<Call>;
+
+/// A call that was taken: its number, and its entries as one run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Call {
+    sequence: u64,
+    run: Place,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Producers(BTreeMap<u64, Calls>);
+
+impl Producers {
+    /// Where the call was put when it was made before; `None` when it is new and may be made.
+    pub(crate) fn check(
+        &self,
+        producer: Producer,
+        stream: StreamId,
+        count: usize,
+    ) -> Result<Option<Place>, LogError> {
+        let Producer { id, sequence } = producer;
+        let Some(calls) = self.0.get(&id) else {
+            return Ok(None);
+        };
+        let (oldest, newest) = (calls[0].sequence, calls[calls.len() - 1].sequence);
+        if sequence > newest {
+            let expected = newest + 1;
+            let due = sequence == expected;
+            return if due {
+                Ok(None)
+            } else {
+                Err(LogError::SequenceGap {
+                    producer: id,
+                    expected,
+                })
+            };
+        }
+        match calls.iter().find(|call| call.sequence == sequence) {
+            None => Err(LogError::SequenceTooOld {
+                producer: id,
+                oldest,
+            }),
+            Some(call) if call.run.stream == stream && call.run.count as usize == count => {
+                Ok(Some(call.run))
+            }
+            Some(_) => Err(LogError::SequenceReused {
+                producer: id,
+                sequence,
+            }),
+        }
+    }
+
+    /// Remembers a frame of a call; a call's frames come one after the other.
+    pub(crate) fn note(&mut self, head: &Head) {
+        let Some(Producer { id, sequence }) = head.producer else {
+            return;
+        };
+        let call = Call {
+            sequence,
+            run: head.place,
+        };
+        if let Some(calls) = self.0.get_mut(&id) {
+            match calls.back_mut() {
+                Some(last) if last.sequence == sequence => last.run.count += head.place.count,
+                _ => calls.push_back(call),
+            }
+            if calls.len() > CALLS_MAX {
+                calls.pop_front();
+            }
+            return;
+        }
+        if self.0.len() >= PRODUCERS_MAX {
+            let newest = |calls: &Calls| calls.back().map(|call| call.run.glsn);
+            let silent = self
+                .0
+                .iter()
+                .min_by_key(|(_, calls)| newest(calls))
+                .map(|(id, _)| *id);
+            silent.map(|id| self.0.remove(&id));
+        }
+        self.0.insert(id, VecDeque::from([call]));
+    }
+
+    pub(crate) fn encode(&self, out: &mut Vec<u8>) {
+        let size = |count: usize| {
+            u32::try_from(count)
+                .expect("both are limited")
+                .to_le_bytes()
+        };
+        out.extend_from_slice(&size(self.0.len()));
+        for (id, calls) in &self.0 {
+            out.extend_from_slice(&id.to_le_bytes());
+            out.extend_from_slice(&size(calls.len()));
+            for Call { sequence, run } in calls {
+                out.extend_from_slice(&run.stream.get().to_le_bytes());
+                out.extend_from_slice(&run.count.to_le_bytes());
+                for number in [*sequence, run.glsn.get(), run.llsn.get(), run.time_ms] {
+                    out.extend_from_slice(&number.to_le_bytes());
+                }
+            }
+        }
+    }
+
+    pub(crate) fn decode(fields: &mut Fields<'_>) -> Option<Self> {
+        let mut producers = Producers::default();
+        for _ in 0..fields.u32()? {
+            let (id, count) = (fields.u64()?, fields.u32()?);
+            let mut calls = Calls::new();
+            for _ in 0..count {
+                let (stream, count) = (StreamId::new(fields.u32()?), fields.u32()?);
+                let (sequence, glsn) = (fields.u64()?, Glsn::new(fields.u64()?));
+                let (llsn, time_ms) = (Llsn::new(fields.u64()?), fields.u64()?);
+                calls.push_back(Call {
+                    sequence,
+                    run: Place {
+                        stream,
+                        glsn,
+                        llsn,
+                        count,
+                        time_ms,
+                    },
+                });
+            }
+            if !calls.is_empty() {
+                producers.0.insert(id, calls);
+            }
+        }
+        Some(producers)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::Compression;
+
+    fn head(id: u64, sequence: u64, glsn: u64) -> Head {
+        let (stream, llsn) = (StreamId::new(1), Llsn::new(glsn));
+        let place = Place {
+            stream,
+            glsn: Glsn::new(glsn),
+            llsn,
+            count: 2,
+            time_ms: 5,
+        };
+        let producer = Some(Producer { id, sequence });
+        Head {
+            place,
+            ends_call: true,
+            producer,
+            compression: Compression::None,
+        }
+    }
+
+    fn check(producers: &Producers, id: u64, sequence: u64) -> Result<Option<Place>, LogError> {
+        producers.check(Producer { id, sequence }, StreamId::new(1), 2)
+    }
+
+    #[test]
+    fn a_retry_within_the_window_finds_its_positions_and_others_are_refused() {
+        let mut producers = Producers::default();
+        assert!(
+            matches!(check(&producers, 7, 500), Ok(None)),
+            "a producer may begin anywhere"
+        );
+        for n in 0..20 {
+            producers.note(&head(7, 500 + n, 10 + 2 * n));
+        }
+        assert!(matches!(check(&producers, 7, 520), Ok(None)));
+        assert_eq!(
+            check(&producers, 7, 519).unwrap(),
+            Some(head(7, 519, 48).place)
+        );
+        assert_eq!(
+            check(&producers, 7, 504).unwrap(),
+            Some(head(7, 504, 18).place)
+        );
+        assert!(matches!(
+            check(&producers, 7, 503),
+            Err(LogError::SequenceTooOld { oldest: 504, .. })
+        ));
+        assert!(matches!(
+            check(&producers, 7, 521),
+            Err(LogError::SequenceGap { expected: 520, .. })
+        ));
+        let other_count = producers.check(
+            Producer {
+                id: 7,
+                sequence: 519,
+            },
+            StreamId::new(1),
+            3,
+        );
+        assert!(matches!(other_count, Err(LogError::SequenceReused { .. })));
+        let mut bytes = Vec::new();
+        producers.encode(&mut bytes);
+        assert_eq!(Producers::decode(&mut Fields(&bytes)), Some(producers));
+        assert_eq!(
+            Producers::decode(&mut Fields(&bytes[..bytes.len() - 1])),
+            None
+        );
+    }
+
+    #[test]
+    fn frames_of_one_call_are_one_run() {
+        let mut producers = Producers::default();
+        producers.note(&head(7, 1, 10));
+        producers.note(&head(7, 1, 12));
+        let found = producers
+            .check(Producer { id: 7, sequence: 1 }, StreamId::new(1), 4)
+            .unwrap();
+        assert_eq!(
+            found.map(|place| (place.glsn.get(), place.count)),
+            Some((10, 4))
+        );
+    }
+
+    #[test]
+    fn the_producer_that_was_silent_for_longest_is_forgotten() {
+        let mut producers = Producers::default();
+        for id in 0..=PRODUCERS_MAX as u64 {
+            producers.note(&head(id, 1, 1 + 2 * id));
+        }
+        assert!(
+            matches!(check(&producers, 0, 9), Ok(None)),
+            "forgotten, so it may begin anywhere"
+        );
+        assert!(check(&producers, 1, 9).is_err());
+    }
+}

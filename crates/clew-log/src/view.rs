@@ -1,0 +1,251 @@
+//! A log as readers find it at one moment: its files, what of them is shown, and where it ends.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use clew_platform::{Disk, Mapped};
+use parking_lot::Mutex;
+
+use crate::entry::Entry;
+use crate::error::LogError;
+use crate::file::LogFile;
+use crate::frame::{self, Frame};
+use crate::header;
+use crate::position::{Glsn, Llsn, StreamId};
+use crate::registry::{Hidden, StreamInfo};
+use crate::scan::{Bounds, Order, Range, Scan, Selection};
+
+/// Files whose postings are kept: each takes up to 8 bytes a frame.
+const INDEXED_FILES_MAX: usize = 8;
+
+/// What all scans of a moment share. Cheap to clone.
+#[derive(Clone, Debug)]
+pub(crate) struct View {
+    pub(crate) disk: Arc<dyn Disk>,
+    /// Oldest first; never empty.
+    pub(crate) files: Arc<Vec<Arc<LogFile>>>,
+    pub(crate) hidden: Arc<Hidden>,
+    pub(crate) indexed: Arc<IndexedFiles>,
+    /// The lowest entry retained; one after `last` when there is none.
+    pub(crate) first: Glsn,
+    pub(crate) last: Glsn,
+}
+
+/// The files that have postings, the latest used last.
+#[derive(Debug, Default)]
+pub(crate) struct IndexedFiles(Mutex<VecDeque<Arc<LogFile>>>);
+
+impl View {
+    pub(crate) fn read(&self, glsn: Glsn) -> Result<Entry, LogError> {
+        self.check(glsn, self.last)?;
+        let range = Range::Glsn {
+            from: glsn,
+            to: glsn.next(),
+        };
+        let selection = Selection {
+            range,
+            streams: Vec::new(),
+            order: Order::Forward,
+        };
+        if let Some(entry) = self.clone().scan(&selection)?.next() {
+            return Ok(entry?.to_entry());
+        }
+        // It is there, but its stream does not show it.
+        let stream = self.stream_of(glsn)?;
+        match self.visible_from(stream) {
+            Llsn::MAX => Err(LogError::UnknownStream {
+                name: stream.to_string(),
+            }),
+            first => Err(LogError::TrimmedStream { stream, first }),
+        }
+    }
+
+    pub(crate) fn read_at(&self, stream: &StreamInfo, llsn: Llsn) -> Result<Entry, LogError> {
+        if llsn > stream.last || llsn == Llsn::ZERO {
+            return Err(LogError::EntryNotFound {
+                stream: stream.id,
+                llsn,
+                last: stream.last,
+            });
+        }
+        let mut scan = self
+            .clone()
+            .scan_stream(stream, llsn, llsn.next(), Order::Forward)?;
+        let missing = LogError::EntryNotFound {
+            stream: stream.id,
+            llsn,
+            last: stream.last,
+        };
+        let entry = scan.next().ok_or(missing)??;
+        Ok(entry.to_entry())
+    }
+
+    /// A scan by position in the log.
+    pub(crate) fn scan(self, selection: &Selection) -> Result<Scan, LogError> {
+        let Range::Glsn { from, to } = selection.range else {
+            return Err(LogError::Options {
+                field: "range",
+                reason: "must be of GLSNs",
+            });
+        };
+        let from = if from == Glsn::ZERO { self.first } else { from };
+        self.check(from, self.last.next())?;
+        let to = to.min(self.last.next()).max(from);
+        let bounds = Bounds {
+            glsns: from.get()..to.get(),
+            llsns: 0..u64::MAX,
+            time_ms: 0,
+        };
+        Scan::by_glsn(self, bounds, &selection.streams, selection.order)
+    }
+
+    /// A scan by position in a stream.
+    pub(crate) fn scan_stream(
+        self,
+        stream: &StreamInfo,
+        from: Llsn,
+        to: Llsn,
+        order: Order,
+    ) -> Result<Scan, LogError> {
+        let from = if from == Llsn::ZERO {
+            stream.first
+        } else {
+            from
+        };
+        if from < stream.first {
+            return Err(LogError::TrimmedStream {
+                stream: stream.id,
+                first: stream.first,
+            });
+        }
+        if from > stream.last.next() {
+            let last = stream.last;
+            return Err(LogError::EntryNotFound {
+                stream: stream.id,
+                llsn: from,
+                last,
+            });
+        }
+        let to = to.min(stream.last.next()).max(from);
+        let oldest = header::counter(&self.files[0].map(&self.disk)?, stream.id);
+        if from < oldest && from < to {
+            return Err(LogError::TrimmedStream {
+                stream: stream.id,
+                first: oldest,
+            });
+        }
+        let glsns = 0..self.last.next().get();
+        let bounds = Bounds {
+            glsns,
+            llsns: from.get()..to.get(),
+            time_ms: 0,
+        };
+        Scan::by_llsn(self, bounds, stream.id, order)
+    }
+
+    /// The first entry of the streams (all, if none are named) that is not older than a time.
+    pub(crate) fn first_at_or_after(
+        self,
+        time_ms: u64,
+        streams: &[StreamId],
+    ) -> Result<Option<Glsn>, LogError> {
+        let from = self.indexed_before(time_ms)?.max(self.first);
+        let bounds = Bounds {
+            glsns: from.get()..self.last.next().get(),
+            llsns: 0..u64::MAX,
+            time_ms,
+        };
+        let mut scan = Scan::by_glsn(self, bounds, streams, Order::Forward)?;
+        scan.next().map(|entry| Ok(entry?.glsn)).transpose()
+    }
+
+    /// A position that is known to have no later entry than `time_ms` before it, close to the
+    /// first such.
+    fn indexed_before(&self, time_ms: u64) -> Result<Glsn, LogError> {
+        let (mut low, mut high) = (0, self.files.len());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if header::time_ms(&self.files[middle].map(&self.disk)?) < time_ms {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        let file = &self.files[low.saturating_sub(1)];
+        let map = file.map(&self.disk)?;
+        let earlier = |offset: usize| match frame::decode(map.get(offset..).unwrap_or_default()) {
+            Ok((Frame::Entries(head, _), _)) => head.place.time_ms < time_ms,
+            // Marks have no time. Taking one for earlier could pass the entry that is looked for;
+            // taking it for later only makes the walk longer.
+            _ => false,
+        };
+        Ok(file.indexed_where(earlier).0)
+    }
+
+    /// From which entry on a stream is shown.
+    pub(crate) fn visible_from(&self, stream: StreamId) -> Llsn {
+        match self.hidden.is_empty() {
+            true => Llsn::ZERO,
+            false => self.hidden.get(&stream).copied().unwrap_or(Llsn::ZERO),
+        }
+    }
+
+    /// Makes sure that a file's postings reach to the end of its map.
+    pub(crate) fn index_by_stream(
+        &self,
+        file: &Arc<LogFile>,
+        map: &Mapped,
+    ) -> Result<(), LogError> {
+        let mut postings = file.postings.lock();
+        let new = postings.is_empty();
+        postings.extend(file, map)?;
+        drop(postings);
+        if new {
+            self.indexed.add(file);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn trimmed(&self) -> LogError {
+        LogError::Trimmed { first: self.first }
+    }
+
+    fn check(&self, glsn: Glsn, highest: Glsn) -> Result<(), LogError> {
+        if glsn < self.first {
+            return Err(self.trimmed());
+        }
+        if glsn > highest {
+            return Err(LogError::NotFound {
+                glsn,
+                last: self.last,
+            });
+        }
+        Ok(())
+    }
+
+    fn stream_of(&self, glsn: Glsn) -> Result<StreamId, LogError> {
+        let index = crate::file::holding(&self.files, glsn).ok_or_else(|| self.trimmed())?;
+        let file = &self.files[index];
+        let map = file.map(&self.disk)?;
+        let (_, offset) = file.locate(&map, glsn)?;
+        match file.any_frame(&map, offset)?.0 {
+            Frame::Entries(head, _) => Ok(head.place.stream),
+            Frame::Mark { .. } | Frame::Control { .. } => {
+                Err(file.damaged(offset, "a frame of entries was due"))
+            }
+        }
+    }
+}
+
+impl IndexedFiles {
+    fn add(&self, file: &Arc<LogFile>) {
+        let mut files = self.0.lock();
+        files.retain(|other| !Arc::ptr_eq(other, file));
+        files.push_back(file.clone());
+        if files.len() > INDEXED_FILES_MAX
+            && let Some(oldest) = files.pop_front()
+        {
+            oldest.postings.lock().clear(&oldest);
+        }
+    }
+}
