@@ -10,7 +10,7 @@ use crate::options::{Compression, NewEntry};
 use crate::position::StreamId;
 
 /// A block is closed before it grows beyond this: a single read checks a whole block.
-const BLOCK_BYTES: usize = 16 << 10;
+pub(crate) const BLOCK_BYTES: usize = 4 << 10;
 /// The same for blocks that are compressed, which gain by more context.
 const COMPRESSED_BLOCK_BYTES: usize = 128 << 10;
 /// Smaller blocks are not worth compressing.

@@ -1,9 +1,10 @@
 //! Frames: how entries, marks and control records lie in a log file. `docs/formats/log.md` has
 //! the byte tables.
 //!
-//! Entries of one call and one stream share a frame, so that a batch pays for one header and one
-//! checksum. The checksum is one pass over an aligned run of bytes, because reading is bound by
-//! it: it begins behind the length, and takes the length in as the value to start from.
+//! Entries of one moment and one stream share a frame, so that a batch, or many small calls, pay
+//! for one header and one checksum.
+
+use crc_fast::CrcAlgorithm;
 
 use crate::options::{Compression, Producer};
 use crate::position::{Glsn, Llsn, StreamId};
@@ -12,6 +13,8 @@ use crate::position::{Glsn, Llsn, StreamId};
 pub(crate) const HEADER_BYTES: usize = 40;
 /// Frames begin at multiples of this, and so do the places where recovery looks for them.
 pub(crate) const ALIGNMENT: usize = 8;
+/// The checksum comes first and covers all behind it.
+const CHECKSUM_BYTES: usize = 4;
 /// Bytes of the producer's id and sequence at the start of a body.
 const PRODUCER_BYTES: usize = 16;
 
@@ -79,23 +82,19 @@ pub(crate) fn frame_bytes(body_bytes: usize) -> usize {
     HEADER_BYTES + body_bytes.next_multiple_of(ALIGNMENT)
 }
 
-/// Appends a frame of entries to a buffer; `push_block` appends the block.
-pub(crate) fn push_entries(
-    buffer: &mut Vec<u8>,
-    head: &Head,
-    push_block: impl FnOnce(&mut Vec<u8>),
-) {
+/// Begins a frame of entries at the end of a buffer. The block is to be appended, and then the
+/// frame to be closed with [`finish_entries`].
+pub(crate) fn begin_entries(buffer: &mut Vec<u8>, head: &Head) {
     let Place {
         stream,
         glsn,
         llsn,
-        count,
         time_ms,
+        ..
     } = head.place;
     let mut header = header(KIND_ENTRIES, glsn, llsn.get());
     header[24..KIND_AT].copy_from_slice(&time_ms.to_le_bytes()[..6]);
     header[32..36].copy_from_slice(&stream.get().to_le_bytes());
-    header[36..40].copy_from_slice(&count.to_le_bytes());
     header[FLAGS_AT] = (if head.ends_call { FLAG_CALL_END } else { 0 })
         | head.producer.map_or(0, |_| FLAG_PRODUCER)
         | match head.compression {
@@ -103,13 +102,16 @@ pub(crate) fn push_entries(
             Compression::Lz4 => FLAG_LZ4,
             Compression::Zstd => FLAG_ZSTD,
         };
-    let start = buffer.len();
     buffer.extend_from_slice(&header);
     if let Some(producer) = head.producer {
         buffer.extend_from_slice(&producer.id.to_le_bytes());
         buffer.extend_from_slice(&producer.sequence.to_le_bytes());
     }
-    push_block(buffer);
+}
+
+/// Closes the frame of `count` entries that begins at `start` and reaches to the buffer's end.
+pub(crate) fn finish_entries(buffer: &mut Vec<u8>, start: usize, count: u32) {
+    buffer[start + 36..start + 40].copy_from_slice(&count.to_le_bytes());
     finish(buffer, start);
 }
 
@@ -147,15 +149,15 @@ fn finish(buffer: &mut Vec<u8>, start: usize) {
 }
 
 fn seal(frame: &mut [u8]) {
-    let length = u32_at(frame.first_chunk().expect("a frame has a header"), 4);
-    let checksum = checksum(length, frame);
-    frame[..4].copy_from_slice(&checksum.to_le_bytes());
+    let checksum = crc(&frame[CHECKSUM_BYTES..]);
+    frame[..CHECKSUM_BYTES].copy_from_slice(&checksum.to_le_bytes());
 }
 
-/// The checksum of a whole frame, which covers all of it but itself.
+/// The checksum that all parts of a log file have.
 #[inline]
-fn checksum(length: u32, frame: &[u8]) -> u32 {
-    crc32c::crc32c_append(length, &frame[8..])
+pub(crate) fn crc(bytes: &[u8]) -> u32 {
+    let crc = crc_fast::checksum(CrcAlgorithm::Crc32Iscsi, bytes);
+    u32::try_from(crc).expect("a checksum of 32 bits")
 }
 
 /// A frame whose checksum was right.
@@ -189,7 +191,7 @@ impl Frame<'_> {
 
 /// Reads the frame at the start of `bytes`, and the length of the whole of it; or says why there
 /// is none.
-#[inline]
+#[inline(always)]
 pub(crate) fn decode(bytes: &[u8]) -> Result<(Frame<'_>, usize), &'static str> {
     let Some(header) = bytes.first_chunk::<HEADER_BYTES>() else {
         return Err("frame header is cut off");
@@ -199,7 +201,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<(Frame<'_>, usize), &'static str> {
     let Some(frame) = bytes.get(..whole) else {
         return Err("frame is longer than the rest of the file");
     };
-    if checksum(length, frame) != u32_at(header, 0) {
+    if crc(&frame[CHECKSUM_BYTES..]) != u32_at(header, 0) {
         return Err("checksum does not match");
     }
     let body = &frame[HEADER_BYTES..HEADER_BYTES + length as usize];
@@ -220,7 +222,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<(Frame<'_>, usize), &'static str> {
     Ok((frame, whole))
 }
 
-#[inline]
+#[inline(always)]
 fn entries<'a>(
     header: &[u8; HEADER_BYTES],
     glsn: Glsn,
@@ -324,9 +326,10 @@ mod tests {
 
     fn encoded(block: &[u8], producer: Option<Producer>) -> Vec<u8> {
         let mut buffer = Vec::new();
-        push_entries(&mut buffer, &head(producer), |buffer| {
-            buffer.extend_from_slice(block)
-        });
+        let head = head(producer);
+        begin_entries(&mut buffer, &head);
+        buffer.extend_from_slice(block);
+        finish_entries(&mut buffer, 0, head.place.count);
         assert_eq!(buffer.len(), entries_bytes(block.len(), producer));
         buffer
     }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::LogError;
 use crate::fields::Fields;
-use crate::frame::{ALIGNMENT, Head};
+use crate::frame::{self, ALIGNMENT, Head};
 use crate::position::{Glsn, Llsn, StreamId};
 use crate::producers::Producers;
 use crate::registry::Registry;
@@ -209,9 +209,10 @@ pub(crate) fn time_ms(file: &[u8]) -> u64 {
         .unwrap_or_default()
 }
 
-/// The checksum of a header without the field that holds it.
+/// The checksum of a header: of all behind the field that holds it. A change before it is a
+/// change of the magic or the version, and noticed as such.
 fn checksum(header: &[u8]) -> u32 {
-    crc32c::crc32c_append(crc32c::crc32c(&header[..12]), &header[16..])
+    frame::crc(&header[16..])
 }
 
 /// The path of the file whose first entry is `first`.

@@ -4,10 +4,9 @@
 use std::io;
 use std::path::PathBuf;
 use std::pin::pin;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use parking_lot::{Condvar, Mutex};
 use tokio::sync::Notify;
 
 use crate::error::LogError;
@@ -33,10 +32,58 @@ pub(crate) struct Progress {
     durable: AtomicU64,
     durable_controls: AtomicU64,
     end: OnceLock<End>,
-    /// Held while looking before sleeping, so that no change falls between the two.
-    gate: Mutex<()>,
-    changed: Condvar,
-    changed_async: Notify,
+    /// Change with each of the two positions, so that whoever waits for one need not look when
+    /// the other moves.
+    written_signal: Signal,
+    durable_signal: Signal,
+}
+
+/// Wakes those who wait for a change. Threads wait on the number itself: a lock that all of them
+/// want back when they wake would let them through one by one.
+#[derive(Debug, Default)]
+struct Signal {
+    changes: AtomicU32,
+    /// Threads that wait or are about to.
+    waiting: AtomicU32,
+    tasks: Notify,
+}
+
+impl Signal {
+    fn announce(&self) {
+        self.changes.fetch_add(1, Ordering::SeqCst);
+        if self.waiting.load(Ordering::SeqCst) > 0 {
+            atomic_wait::wake_all(&self.changes);
+        }
+        self.tasks.notify_waiters();
+    }
+
+    /// Blocks until `look` has an answer; it is asked again after each change.
+    fn wait<T>(&self, look: impl Fn() -> Option<T>) -> T {
+        self.waiting.fetch_add(1, Ordering::SeqCst);
+        let answer = loop {
+            // Read before looking, so that no change falls between the two.
+            let changes = self.changes.load(Ordering::SeqCst);
+            if let Some(answer) = look() {
+                break answer;
+            }
+            atomic_wait::wait(&self.changes, changes);
+        };
+        self.waiting.fetch_sub(1, Ordering::SeqCst);
+        answer
+    }
+
+    /// As `wait`, for tasks.
+    async fn wait_async<T>(&self, look: impl Fn() -> Option<T>) -> T {
+        loop {
+            let mut changed = pin!(self.tasks.notified());
+            // Registered before looking, so that no change falls between the two.
+            changed.as_mut().enable();
+            if let Some(answer) = look() {
+                return answer;
+            }
+            changed.await;
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -61,9 +108,8 @@ impl Progress {
             durable: AtomicU64::new(last.get()),
             durable_controls: AtomicU64::new(0),
             end: OnceLock::new(),
-            gate: Mutex::new(()),
-            changed: Condvar::new(),
-            changed_async: Notify::new(),
+            written_signal: Signal::default(),
+            durable_signal: Signal::default(),
         }
     }
 
@@ -77,7 +123,7 @@ impl Progress {
 
     pub(crate) fn set_written(&self, glsn: Glsn) {
         self.written.store(glsn.get(), Ordering::Release);
-        self.announce();
+        self.written_signal.announce();
     }
 
     pub(crate) fn durable_controls(&self) -> Controls {
@@ -93,7 +139,7 @@ impl Progress {
         );
         self.durable_controls.store(controls, Ordering::Release);
         self.durable.store(glsn.get(), Ordering::Release);
-        self.announce();
+        self.durable_signal.announce();
     }
 
     pub(crate) fn close(&self) {
@@ -116,40 +162,31 @@ impl Progress {
         if let Some(outcome) = self.outcome(glsn, goal) {
             return outcome;
         }
-        let mut gate = self.gate.lock();
-        loop {
-            if let Some(outcome) = self.outcome(glsn, goal) {
-                return outcome;
-            }
-            self.changed.wait(&mut gate);
-        }
+        self.signal(goal).wait(|| self.outcome(glsn, goal))
+    }
+
+    pub(crate) async fn wait_async(&self, glsn: Glsn, goal: Goal) -> Result<(), LogError> {
+        self.signal(goal)
+            .wait_async(|| self.outcome(glsn, goal))
+            .await
     }
 
     /// Waits until a control record is durable.
     pub(crate) fn wait_controls(&self, controls: Controls) -> Result<(), LogError> {
-        let mut gate = self.gate.lock();
-        loop {
+        self.durable_signal.wait(|| {
+            // The end is looked at first: whatever is durable then stays so.
             let end = self.end.get();
             if controls <= self.durable_controls() {
-                return Ok(());
+                return Some(Ok(()));
             }
-            match end {
-                None => self.changed.wait(&mut gate),
-                Some(End::Closed) => return Err(LogError::Closed),
-                Some(End::Poisoned(poison)) => return Err(poison.error()),
-            }
-        }
+            end.map(|end| Err(end.error()))
+        })
     }
 
-    pub(crate) async fn wait_async(&self, glsn: Glsn, goal: Goal) -> Result<(), LogError> {
-        loop {
-            let mut changed = pin!(self.changed_async.notified());
-            // Registered before looking, so that no change falls between the two.
-            changed.as_mut().enable();
-            if let Some(outcome) = self.outcome(glsn, goal) {
-                return outcome;
-            }
-            changed.await;
+    fn signal(&self, goal: Goal) -> &Signal {
+        match goal {
+            Goal::Readable | Goal::Written => &self.written_signal,
+            Goal::Durable => &self.durable_signal,
         }
     }
 
@@ -167,22 +204,25 @@ impl Progress {
         match end {
             None => reached.then_some(Ok(())),
             Some(_) if reached && goal == Goal::Readable => Some(Ok(())),
-            Some(End::Poisoned(poison)) => Some(Err(poison.error())),
             Some(End::Closed) if reached => Some(Ok(())),
-            Some(End::Closed) => Some(Err(LogError::Closed)),
+            Some(end) => Some(Err(end.error())),
         }
     }
 
     fn set_end(&self, end: End) {
         // The first end stands: a log that is poisoned stays so when it is closed.
         let _ = self.end.set(end);
-        self.announce();
+        self.written_signal.announce();
+        self.durable_signal.announce();
     }
+}
 
-    fn announce(&self) {
-        drop(self.gate.lock());
-        self.changed.notify_all();
-        self.changed_async.notify_waiters();
+impl End {
+    fn error(&self) -> LogError {
+        match self {
+            End::Closed => LogError::Closed,
+            End::Poisoned(poison) => poison.error(),
+        }
     }
 }
 

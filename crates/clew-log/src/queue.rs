@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
-use crate::block::Block;
+use crate::block::{BLOCK_BYTES, Block};
 use crate::file::INDEX_BYTES;
-use crate::frame::{self, HEADER_BYTES, Head};
+use crate::frame::{self, HEADER_BYTES, Head, Place};
 use crate::header::State;
-use crate::options::{LogOptions, NewEntry};
+use crate::options::{Compression, LogOptions, NewEntry};
 use crate::position::Glsn;
 use crate::progress::Controls;
 
@@ -37,6 +37,17 @@ pub(crate) struct Group {
     pub(crate) points: Vec<(Glsn, usize)>,
     /// Set when this group begins a new file: the state for its header.
     pub(crate) begins_file: Option<Box<State>>,
+    /// The last frame, while small calls may still join it.
+    open: Option<OpenFrame>,
+}
+
+/// A frame that is not closed yet. Calls of one moment and one stream share it, so that many
+/// small calls cost what one batch costs.
+#[derive(Debug)]
+struct OpenFrame {
+    start: usize,
+    head: Head,
+    block_bytes: usize,
 }
 
 #[derive(Debug)]
@@ -232,15 +243,41 @@ impl Room<'_> {
         self.begin_group(first);
     }
 
-    /// Queues a frame of entries; `entries` are the block's.
+    /// Queues entries of a call; `entries` are the block's.
     pub(crate) fn push(&mut self, head: &Head, block: &Block, entries: &[NewEntry<'_>]) {
         self.begin_group(head.place.glsn);
-        self.note_point(head.place.glsn);
+        let joins = self
+            .state
+            .filling
+            .open
+            .as_ref()
+            .is_some_and(|open| open.takes(head, block));
+        if !joins {
+            self.state.close_frame();
+            self.note_point(head.place.glsn);
+            let group = &mut self.state.filling;
+            let start = group.bytes.len();
+            frame::begin_entries(&mut group.bytes, head);
+            let place = Place {
+                count: 0,
+                ..head.place
+            };
+            group.open = Some(OpenFrame {
+                start,
+                head: Head { place, ..*head },
+                block_bytes: 0,
+            });
+            self.state.grown(start);
+        }
         let group = &mut self.state.filling;
         let start = group.bytes.len();
-        frame::push_entries(&mut group.bytes, head, |buffer| block.push(buffer, entries));
+        block.push(&mut group.bytes, entries);
         group.next = head.place.last().next();
-        self.grown(start);
+        if let Some(open) = &mut group.open {
+            open.head.place.count += block.count;
+            open.block_bytes += block.bytes;
+        }
+        self.state.grown(start);
     }
 
     /// Queues a control record and gives its number.
@@ -248,11 +285,12 @@ impl Room<'_> {
         self.begin_group(next);
         self.state.controls += 1;
         let controls = self.state.controls;
+        self.state.close_frame();
         let group = &mut self.state.filling;
         group.controls = controls;
         let start = group.bytes.len();
         frame::push_control(&mut group.bytes, next, record);
-        self.grown(start);
+        self.state.grown(start);
         controls
     }
 
@@ -293,21 +331,45 @@ impl Room<'_> {
             group.points.push((glsn, offset));
         }
     }
-
-    /// Counts what was put behind `start` in the group.
-    fn grown(&mut self, start: usize) {
-        let bytes = self.state.filling.bytes.len() - start;
-        self.state.pending_bytes += bytes;
-        self.state.file_bytes += bytes;
-    }
 }
 
 impl Pending {
     fn seal_group(&mut self) {
         if !self.filling.bytes.is_empty() {
+            self.close_frame();
             let empty = self.spare.pop().unwrap_or_default();
             self.full
                 .push_back(std::mem::replace(&mut self.filling, empty));
         }
+    }
+
+    fn close_frame(&mut self) {
+        if let Some(open) = self.filling.open.take() {
+            let end = self.filling.bytes.len();
+            frame::finish_entries(&mut self.filling.bytes, open.start, open.head.place.count);
+            self.grown(end);
+        }
+    }
+
+    /// Counts what was put behind `start` in the group.
+    fn grown(&mut self, start: usize) {
+        let bytes = self.filling.bytes.len() - start;
+        self.pending_bytes += bytes;
+        self.file_bytes += bytes;
+    }
+}
+
+impl OpenFrame {
+    /// Whether a call may join. Calls that are cut, compressed or have a producer stay alone.
+    fn takes(&self, head: &Head, block: &Block) -> bool {
+        let plain = |head: &Head| {
+            head.ends_call && head.producer.is_none() && head.compression == Compression::None
+        };
+        let (mine, new) = (&self.head.place, &head.place);
+        plain(&self.head)
+            && plain(head)
+            && (mine.stream, mine.time_ms) == (new.stream, new.time_ms)
+            && mine.next_llsn() == new.llsn
+            && self.block_bytes + block.bytes <= BLOCK_BYTES
     }
 }

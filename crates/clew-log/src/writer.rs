@@ -19,12 +19,18 @@ use crate::progress::{Controls, Poison};
 use crate::queue::{Group, Phase, Work};
 use crate::recover;
 
+/// Unsynced bytes after which the disk is told to begin with them: a file that was only written
+/// has to be synced as a whole before the next one begins, and nobody should wait for all of it.
+const WRITEBACK_BYTES: usize = 4 << 20;
+
 pub(crate) struct Writer {
     pub(crate) shared: Arc<Shared>,
     pub(crate) file: Arc<LogFile>,
     pub(crate) handle: Box<dyn DiskFile>,
     /// Length of the active file at its last sync.
     pub(crate) synced: usize,
+    /// Length up to which the disk was told to begin storing the active file.
+    pub(crate) started: usize,
     /// Offset below which the active file itself vouches for everything.
     pub(crate) vouched: u64,
     /// The last control record written.
@@ -112,7 +118,7 @@ impl Writer {
         let shared = &self.shared;
         let (file, handle) = recover::create_file(&*shared.disk, &shared.dir, &header)?;
         let file = Arc::new(file.growing_to(shared.options.file_bytes_max));
-        (self.synced, self.vouched) = (file.end(), file.end() as u64);
+        (self.synced, self.started, self.vouched) = (file.end(), file.end(), file.end() as u64);
         (self.file, self.handle) = (file.clone(), handle);
         Arc::make_mut(&mut shared.files.write()).push(file);
         Ok(())
@@ -127,7 +133,7 @@ impl Writer {
         self.shared
             .counters
             .sync(clock.monotonic().saturating_sub(start));
-        self.synced = end;
+        (self.synced, self.started) = (end, end);
         let progress = &self.shared.progress;
         progress.set_durable(progress.written(), self.controls);
         Ok(())
@@ -150,7 +156,13 @@ impl Writer {
         let offset = self.file.end();
         let written = self.handle.write_all_at(bytes, offset as u64);
         written.map_err(LogError::io("write", &self.file.path))?;
-        self.file.set_end(offset + bytes.len());
+        let end = offset + bytes.len();
+        self.file.set_end(end);
+        if end - self.started >= WRITEBACK_BYTES {
+            self.handle
+                .start_writeback(self.started as u64, (end - self.started) as u64);
+            self.started = end;
+        }
         Ok(())
     }
 

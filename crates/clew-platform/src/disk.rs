@@ -89,6 +89,9 @@ pub trait DiskFile: Send + Sync + std::fmt::Debug {
     fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()>;
     /// Makes all written bytes, and the length needed to read them, durable (`fdatasync`).
     fn sync_data(&mut self) -> io::Result<()>;
+    /// Lets the disk begin to store a range, so that a later sync has less to do. A hint without
+    /// any promise; does not wait for the disk.
+    fn start_writeback(&mut self, _offset: u64, _bytes: u64) {}
     /// Cuts or extends (with zeros) the file.
     fn set_len(&mut self, len: u64) -> io::Result<()>;
     /// The file's length in bytes.

@@ -4,6 +4,7 @@
 //! Deliberately absent: anything that knows what the bytes mean.
 
 mod clock;
+mod counting;
 mod disk;
 mod growing;
 mod real_disk;
@@ -11,6 +12,7 @@ mod sim_disk;
 mod task;
 
 pub use clock::{Clock, FixedClock, RealClock};
+pub use counting::{CountingAllocator, thread_allocations};
 pub use disk::{Disk, DiskFile, Mapped};
 pub use growing::GrowingMap;
 pub use real_disk::RealDisk;

@@ -3,6 +3,8 @@
 use std::any::Any;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
+#[cfg(target_os = "linux")]
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -108,6 +110,23 @@ impl DiskFile for RealFile {
     }
     fn sync_data(&mut self) -> io::Result<()> {
         self.0.sync_data()
+    }
+    #[cfg(target_os = "linux")]
+    fn start_writeback(&mut self, offset: u64, bytes: u64) {
+        let (Ok(offset), Ok(bytes)) = (i64::try_from(offset), i64::try_from(bytes)) else {
+            return;
+        };
+        // SAFETY: the call takes a descriptor, which this file keeps open, and numbers; it
+        // touches no memory of the process. A failure is one the next sync will report.
+        #[allow(unsafe_code, reason = "the standard library has no such call")]
+        let _ = unsafe {
+            libc::sync_file_range(
+                self.0.as_raw_fd(),
+                offset,
+                bytes,
+                libc::SYNC_FILE_RANGE_WRITE,
+            )
+        };
     }
     fn set_len(&mut self, len: u64) -> io::Result<()> {
         self.0.set_len(len)

@@ -2,6 +2,7 @@
 //! searches them. This crate reads the command line and the configuration and puts the parts
 //! together; it is the only one that knows them all.
 
+mod bench;
 mod collect;
 mod config;
 mod log;
@@ -13,10 +14,11 @@ mod signals;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use clew_platform::CountingAllocator;
 
 /// Indexing allocates small and often; this allocator measures faster at it than the system's.
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: CountingAllocator<mimalloc::MiMalloc> = CountingAllocator(mimalloc::MiMalloc);
 
 const EXAMPLES: &str = "\
 Examples:
@@ -45,6 +47,8 @@ enum Command {
     Collect(collect::CollectArguments),
     /// Look into a data folder's log.
     Log(log::LogArguments),
+    /// Measure this build on this machine.
+    Bench(bench::BenchArguments),
 }
 
 fn main() -> ExitCode {
@@ -52,6 +56,7 @@ fn main() -> ExitCode {
         Command::Serve(arguments) => serve::run(arguments),
         Command::Collect(arguments) => collect::run(&arguments),
         Command::Log(arguments) => log::run(&arguments),
+        Command::Bench(arguments) => bench::run(&arguments),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

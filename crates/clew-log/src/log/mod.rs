@@ -139,6 +139,7 @@ impl Log {
             file,
             handle,
             synced,
+            started: synced,
             vouched,
             controls: 0,
         };
@@ -213,7 +214,7 @@ impl Log {
     }
 
     /// Reads one entry. Blocks while it is on its way to the disk; walks over up to 4 KiB of
-    /// frames and 16 KiB of entries to find it.
+    /// frames and as much of entries to find it.
     pub fn read(&self, glsn: Glsn) -> Result<Entry, LogError> {
         if glsn <= self.last() {
             self.shared().progress.wait(glsn, Goal::Readable)?;

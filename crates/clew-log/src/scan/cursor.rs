@@ -4,7 +4,7 @@ use std::ops::Range as Span;
 
 use super::{Found, Open, Order};
 use crate::block::{self, Content};
-use crate::compression;
+use crate::compression as codec;
 use crate::entry::EntryRef;
 use crate::error::LogError;
 use crate::frame::Place;
@@ -69,19 +69,20 @@ impl Cursor {
         wanted: Span<u32>,
     ) -> Result<(), LogError> {
         let Found {
-            head,
+            place,
+            compression,
             block,
             offset,
         } = found;
-        if head.compression == Compression::None {
+        if compression == Compression::None {
             self.block = Some(block);
         } else {
             let stored = open.map.get(block).unwrap_or_default();
-            compression::decompress(head.compression, stored, &mut self.plain)
+            codec::decompress(compression, stored, &mut self.plain)
                 .map_err(|reason| open.file.damaged(offset, reason))?;
             self.block = None;
         }
-        (self.place, self.offset, self.at) = (head.place, offset, 0);
+        (self.place, self.offset, self.at) = (place, offset, 0);
         self.starts.clear();
         let passed = match self.order {
             Order::Forward => wanted.start,

@@ -3,6 +3,7 @@
 use super::{Bounds, Found, Open};
 use crate::error::LogError;
 use crate::file::{self, INDEX_BYTES};
+use crate::frame::{self, Frame};
 use crate::position::Glsn;
 use crate::view::View;
 
@@ -46,10 +47,18 @@ impl Forwards {
                 *open = Open::at(view, self.index)?;
                 self.offset = open.file.header_bytes;
             }
-            let (found, next, offset) = open.frame(self.offset, self.next)?;
-            (self.next, self.offset) = (next, offset);
-            if found.is_some() {
-                return Ok(found);
+            let offset = self.offset;
+            let bytes = open.map.get(offset..).unwrap_or_default();
+            // Not through `LogFile::frame`: its large error costs more than a small frame does.
+            let (frame, frame_bytes) = match frame::decode(bytes) {
+                Ok((frame, bytes)) if frame.glsn() == self.next => (frame, bytes),
+                Ok(_) => return Err(open.file.damaged(offset, "entry is out of sequence")),
+                Err(reason) => return Err(open.file.damaged(offset, reason)),
+            };
+            self.next = frame.next();
+            self.offset += frame_bytes;
+            if let Frame::Entries(head, block) = frame {
+                return Ok(Some(Found::new(&head, block, offset)));
             }
         }
         Ok(None)
@@ -92,12 +101,12 @@ impl Backwards {
     ) -> Result<Option<Found>, LogError> {
         loop {
             if let Some((offset, glsn)) = self.frames.pop() {
-                let (found, next, _) = open.frame(offset, glsn)?;
-                if next.get() <= bounds.glsns.start {
+                let (frame, _) = open.file.frame(&open.map, offset, glsn)?;
+                if frame.next().get() <= bounds.glsns.start {
                     return Ok(None);
                 }
-                if found.is_some() {
-                    return Ok(found);
+                if let Frame::Entries(head, block) = frame {
+                    return Ok(Some(Found::new(&head, block, offset)));
                 }
             } else if self.end > open.file.header_bytes {
                 self.stretch(open)?;

@@ -16,7 +16,8 @@ use clew_platform::Mapped;
 use crate::entry::EntryRef;
 use crate::error::LogError;
 use crate::file::LogFile;
-use crate::frame::{self, Frame, Head};
+use crate::frame::{self, Head, Place};
+use crate::options::Compression;
 use crate::position::{Glsn, Llsn, StreamId};
 use crate::view::View;
 use cursor::Cursor;
@@ -113,10 +114,12 @@ enum Walk {
     Done,
 }
 
-/// A frame of entries found by a walk: its head, and where its block lies in the open file.
+/// A frame of entries found by a walk: where they stand, and where their block lies in the open
+/// file.
 #[derive(Debug)]
 struct Found {
-    head: Head,
+    place: Place,
+    compression: Compression,
     block: Span<usize>,
     /// Of the frame, to name the place when the block turns out to be damaged.
     offset: usize,
@@ -219,7 +222,7 @@ impl Scan {
                 self.walk = Walk::Done;
                 return Ok(false);
             };
-            let wanted = bounds.of(&found.head, view);
+            let wanted = bounds.of(&found.place, view);
             if !wanted.is_empty() {
                 self.cursor.load(open, found, wanted)?;
                 return Ok(true);
@@ -230,8 +233,7 @@ impl Scan {
 
 impl Bounds {
     /// Which of a frame's entries to give.
-    fn of(&self, head: &Head, view: &View) -> Span<u32> {
-        let place = head.place;
+    fn of(&self, place: &Place, view: &View) -> Span<u32> {
         if place.time_ms < self.time_ms {
             return 0..0;
         }
@@ -274,31 +276,18 @@ impl Open {
         })?;
         Ok(Open { file, map })
     }
-
-    /// The frame at an offset, if it is one of entries; and where the frame after it is.
-    #[inline]
-    fn frame(&self, offset: usize, glsn: Glsn) -> Result<(Option<Found>, Glsn, usize), LogError> {
-        let (frame, bytes) = self.file.frame(&self.map, offset, glsn)?;
-        let next = frame.next();
-        Ok((Found::new(frame, offset, bytes), next, offset + bytes))
-    }
 }
 
 impl Found {
     #[inline]
-    fn new(frame: Frame<'_>, offset: usize, bytes: usize) -> Option<Self> {
-        let Frame::Entries(head, block) = frame else {
-            return None;
-        };
+    fn new(head: &Head, block: &[u8], offset: usize) -> Self {
         let start = offset + frame::entries_start(head.producer);
-        debug_assert!(
-            start + block.len() <= offset + bytes,
-            "a block lies inside its frame"
-        );
-        Some(Found {
-            head,
+        let (place, compression) = (head.place, head.compression);
+        Found {
+            place,
+            compression,
             block: start..start + block.len(),
             offset,
-        })
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range as Span;
 use super::{Bounds, Found, Open, Order};
 use crate::error::LogError;
 use crate::file;
-use crate::frame::Place;
+use crate::frame::{Frame, Place};
 use crate::header;
 use crate::position::{Glsn, Llsn, StreamId};
 use crate::view::View;
@@ -106,11 +106,12 @@ impl Picked {
     ) -> Result<Option<Found>, LogError> {
         loop {
             if let Some(offset) = self.take(open, view)? {
-                let (frame, bytes) = open.file.any_frame(&open.map, offset)?;
-                let found = Found::new(frame, offset, bytes);
-                let found =
-                    found.ok_or_else(|| open.file.damaged(offset, "a frame of entries was due"))?;
-                return Ok((!self.is_past(&found.head.place, bounds)).then_some(found));
+                let (frame, _) = open.file.any_frame(&open.map, offset)?;
+                let Frame::Entries(head, block) = frame else {
+                    return Err(open.file.damaged(offset, "a frame of entries was due"));
+                };
+                let found = Found::new(&head, block, offset);
+                return Ok((!self.is_past(&found.place, bounds)).then_some(found));
             }
             let Some(index) = self.next_file(view, bounds)? else {
                 return Ok(None);
