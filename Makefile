@@ -6,7 +6,7 @@ PYTHON := $(VENV)/bin/python
 RELEASE := $(CARGO_TARGET_DIR)/release/clew
 DEBUG := $(CARGO_TARGET_DIR)/debug/clew
 
-.PHONY: help demo test test-rust test-clients check build deny doc clean
+.PHONY: help demo test test-rust test-clients check bench-log build deny doc clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -27,6 +27,9 @@ test-clients: $(VENV)/.installed ## the real binary with real clients
 check: ## formatting and lints
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
+
+bench-log: build ## the log beside Varlog's storage and the disk; writes bench/RESULTS.md
+	python3 bench/log/run.py --bin $(RELEASE)
 
 build: ## the release binary
 	cargo build --release --locked -p clew

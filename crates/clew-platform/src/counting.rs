@@ -65,7 +65,7 @@ mod tests {
         bytes.reserve_exact(1000);
         assert_eq!(thread_allocations(), before + 2);
         drop(bytes);
-        let zeros = vec![0u8; before as usize % 100 + 100];
+        let zeros: Vec<u8> = std::iter::repeat_n(0, 100).collect();
         assert_eq!(thread_allocations(), before + 3);
         drop(zeros);
         std::thread::spawn(|| drop(vec![1u8; 10])).join().unwrap();
