@@ -32,20 +32,25 @@ pub(crate) struct Progress {
     durable: AtomicU64,
     durable_controls: AtomicU64,
     end: OnceLock<End>,
-    /// Change with each of the two positions, so that whoever waits for one need not look when
-    /// the other moves.
     written_signal: Signal,
-    durable_signal: Signal,
+    written_tasks: Notify,
+    /// Twice the number of syncs done, and one more while one is under way.
+    syncs: AtomicU64,
+    /// The last entry that the sync under way covers.
+    sync_end: AtomicU64,
+    /// One for syncs of even numbers, one for the others: whoever came too late for the sync under
+    /// way is not woken for nothing when that is done.
+    durable_signals: [Signal; 2],
+    durable_tasks: Notify,
 }
 
-/// Wakes those who wait for a change. Threads wait on the number itself: a lock that all of them
+/// Wakes threads that wait for a change. They wait on the number itself: a lock that all of them
 /// want back when they wake would let them through one by one.
 #[derive(Debug, Default)]
 struct Signal {
     changes: AtomicU32,
     /// Threads that wait or are about to.
     waiting: AtomicU32,
-    tasks: Notify,
 }
 
 impl Signal {
@@ -54,36 +59,28 @@ impl Signal {
         if self.waiting.load(Ordering::SeqCst) > 0 {
             atomic_wait::wake_all(&self.changes);
         }
-        self.tasks.notify_waiters();
     }
 
-    /// Blocks until `look` has an answer; it is asked again after each change.
-    fn wait<T>(&self, look: impl Fn() -> Option<T>) -> T {
+    /// Blocks until the next change unless `look` says otherwise; gives its answer if it had one.
+    fn look_or_wait<T>(&self, look: impl FnOnce() -> Result<T, Still>) -> Option<T> {
         self.waiting.fetch_add(1, Ordering::SeqCst);
-        let answer = loop {
-            // Read before looking, so that no change falls between the two.
-            let changes = self.changes.load(Ordering::SeqCst);
-            if let Some(answer) = look() {
-                break answer;
-            }
+        // Read before looking, so that no change falls between the two.
+        let changes = self.changes.load(Ordering::SeqCst);
+        let found = look();
+        if matches!(found, Err(Still::Open)) {
             atomic_wait::wait(&self.changes, changes);
-        };
-        self.waiting.fetch_sub(1, Ordering::SeqCst);
-        answer
-    }
-
-    /// As `wait`, for tasks.
-    async fn wait_async<T>(&self, look: impl Fn() -> Option<T>) -> T {
-        loop {
-            let mut changed = pin!(self.tasks.notified());
-            // Registered before looking, so that no change falls between the two.
-            changed.as_mut().enable();
-            if let Some(answer) = look() {
-                return answer;
-            }
-            changed.await;
         }
+        self.waiting.fetch_sub(1, Ordering::SeqCst);
+        found.ok()
     }
+}
+
+/// Why there is no answer yet.
+enum Still {
+    /// It is open.
+    Open,
+    /// What decides where to wait has moved on.
+    Elsewhere,
 }
 
 #[derive(Debug)]
@@ -109,7 +106,11 @@ impl Progress {
             durable_controls: AtomicU64::new(0),
             end: OnceLock::new(),
             written_signal: Signal::default(),
-            durable_signal: Signal::default(),
+            written_tasks: Notify::new(),
+            syncs: AtomicU64::new(0),
+            sync_end: AtomicU64::new(0),
+            durable_signals: Default::default(),
+            durable_tasks: Notify::new(),
         }
     }
 
@@ -124,13 +125,20 @@ impl Progress {
     pub(crate) fn set_written(&self, glsn: Glsn) {
         self.written.store(glsn.get(), Ordering::Release);
         self.written_signal.announce();
+        self.written_tasks.notify_waiters();
+    }
+
+    /// A sync of all that is written begins.
+    pub(crate) fn begin_sync(&self) {
+        self.sync_end.store(self.written().get(), Ordering::SeqCst);
+        self.syncs.fetch_add(1, Ordering::SeqCst);
     }
 
     pub(crate) fn durable_controls(&self) -> Controls {
         self.durable_controls.load(Ordering::Acquire)
     }
 
-    /// Everything up to an entry and a control record is durable.
+    /// The sync is done: everything up to an entry and a control record is durable.
     pub(crate) fn set_durable(&self, glsn: Glsn, controls: Controls) {
         // What is durable was written; a reader must not find it otherwise.
         assert!(
@@ -139,7 +147,9 @@ impl Progress {
         );
         self.durable_controls.store(controls, Ordering::Release);
         self.durable.store(glsn.get(), Ordering::Release);
-        self.durable_signal.announce();
+        let done = self.syncs.fetch_add(1, Ordering::SeqCst).div_ceil(2);
+        self.durable_signals[usize::from(done % 2 == 1)].announce();
+        self.durable_tasks.notify_waiters();
     }
 
     pub(crate) fn close(&self) {
@@ -159,21 +169,40 @@ impl Progress {
     }
 
     pub(crate) fn wait(&self, glsn: Glsn, goal: Goal) -> Result<(), LogError> {
-        if let Some(outcome) = self.outcome(glsn, goal) {
+        let look = || self.outcome(glsn, goal);
+        if let Some(outcome) = look() {
             return outcome;
         }
-        self.signal(goal).wait(|| self.outcome(glsn, goal))
+        match goal {
+            Goal::Durable => self.wait_for_sync(glsn, look),
+            Goal::Readable | Goal::Written => loop {
+                let open = || look().ok_or(Still::Open);
+                if let Some(outcome) = self.written_signal.look_or_wait(open) {
+                    return outcome;
+                }
+            },
+        }
     }
 
     pub(crate) async fn wait_async(&self, glsn: Glsn, goal: Goal) -> Result<(), LogError> {
-        self.signal(goal)
-            .wait_async(|| self.outcome(glsn, goal))
-            .await
+        let tasks = match goal {
+            Goal::Readable | Goal::Written => &self.written_tasks,
+            Goal::Durable => &self.durable_tasks,
+        };
+        loop {
+            let mut changed = pin!(tasks.notified());
+            // Registered before looking, so that no change falls between the two.
+            changed.as_mut().enable();
+            if let Some(outcome) = self.outcome(glsn, goal) {
+                return outcome;
+            }
+            changed.await;
+        }
     }
 
     /// Waits until a control record is durable.
     pub(crate) fn wait_controls(&self, controls: Controls) -> Result<(), LogError> {
-        self.durable_signal.wait(|| {
+        self.wait_for_sync(Glsn::ZERO, || {
             // The end is looked at first: whatever is durable then stays so.
             let end = self.end.get();
             if controls <= self.durable_controls() {
@@ -183,10 +212,23 @@ impl Progress {
         })
     }
 
-    fn signal(&self, goal: Goal) -> &Signal {
-        match goal {
-            Goal::Readable | Goal::Written => &self.written_signal,
-            Goal::Durable => &self.durable_signal,
+    /// Blocks until `look` has an answer; it is asked again after each sync that may cover `glsn`.
+    fn wait_for_sync<T>(&self, glsn: Glsn, look: impl Fn() -> Option<T>) -> T {
+        loop {
+            let syncs = self.syncs.load(Ordering::SeqCst);
+            let under_way = syncs % 2 == 1;
+            let covered = under_way && glsn.get() <= self.sync_end.load(Ordering::SeqCst);
+            let number = syncs / 2 + if under_way && !covered { 2 } else { 1 };
+            let signal = &self.durable_signals[usize::from(number % 2 == 1)];
+            let answer = signal.look_or_wait(|| {
+                look().ok_or_else(|| match self.syncs.load(Ordering::SeqCst) == syncs {
+                    true => Still::Open,
+                    false => Still::Elsewhere,
+                })
+            });
+            if let Some(answer) = answer {
+                return answer;
+            }
         }
     }
 
@@ -213,7 +255,9 @@ impl Progress {
         // The first end stands: a log that is poisoned stays so when it is closed.
         let _ = self.end.set(end);
         self.written_signal.announce();
-        self.durable_signal.announce();
+        self.written_tasks.notify_waiters();
+        self.durable_signals.iter().for_each(Signal::announce);
+        self.durable_tasks.notify_waiters();
     }
 }
 

@@ -68,6 +68,8 @@ pub struct Subscription {
     streams: Vec<StreamId>,
     goal: Goal,
     next: Glsn,
+    /// Nothing was read yet, and what is trimmed was not asked for.
+    at_first: bool,
     subscriber: Arc<Subscriber>,
 }
 
@@ -105,6 +107,7 @@ impl Log {
             streams,
             goal,
             next,
+            at_first: from == Glsn::ZERO,
             subscriber,
         })
     }
@@ -154,17 +157,15 @@ impl Subscription {
             Goal::Readable | Goal::Written => progress.written(),
         };
         let to = end.next().min(self.next.plus(POSITIONS_MAX));
-        let range = Range::Glsn {
-            from: self.next,
-            to,
-        };
+        let from = if self.at_first { Glsn::ZERO } else { self.next };
+        let range = Range::Glsn { from, to };
         let selection = Selection {
             range,
             streams: self.streams.clone(),
             order: Order::Forward,
         };
         let scan = self.log.scan_with(&selection)?;
-        self.next = to;
+        (self.next, self.at_first) = (to, false);
         Ok(scan)
     }
 }

@@ -13,7 +13,7 @@ use crate::frame::{self, Frame};
 use crate::header;
 use crate::position::{Glsn, Llsn, StreamId};
 use crate::registry::{Hidden, StreamInfo};
-use crate::scan::{Bounds, Order, Range, Scan, Selection};
+use crate::scan::{Bounds, Order, Range, Scan, Selection, Trimmed};
 
 /// Files whose postings are kept: each takes up to 8 bytes a frame.
 const INDEXED_FILES_MAX: usize = 8;
@@ -88,6 +88,10 @@ impl View {
                 reason: "must be of GLSNs",
             });
         };
+        let trimmed = match from == Glsn::ZERO || selection.streams.is_empty() {
+            true => Trimmed::PassedOver,
+            false => Trimmed::AnError,
+        };
         let from = if from == Glsn::ZERO { self.first } else { from };
         self.check(from, self.last.next())?;
         let to = to.min(self.last.next()).max(from);
@@ -95,6 +99,7 @@ impl View {
             glsns: from.get()..to.get(),
             llsns: 0..u64::MAX,
             time_ms: 0,
+            trimmed,
         };
         Scan::by_glsn(self, bounds, &selection.streams, selection.order)
     }
@@ -139,6 +144,7 @@ impl View {
             glsns,
             llsns: from.get()..to.get(),
             time_ms: 0,
+            trimmed: Trimmed::PassedOver,
         };
         Scan::by_llsn(self, bounds, stream.id, order)
     }
@@ -154,6 +160,7 @@ impl View {
             glsns: from.get()..self.last.next().get(),
             llsns: 0..u64::MAX,
             time_ms,
+            trimmed: Trimmed::PassedOver,
         };
         let mut scan = Scan::by_glsn(self, bounds, streams, Order::Forward)?;
         scan.next().map(|entry| Ok(entry?.glsn)).transpose()

@@ -127,6 +127,7 @@ impl Writer {
     fn sync(&mut self) -> Result<(), LogError> {
         let (clock, end) = (&self.shared.clock, self.file.end());
         let start = clock.monotonic();
+        self.shared.progress.begin_sync();
         self.handle
             .sync_data()
             .map_err(LogError::io("sync", &self.file.path))?;

@@ -89,7 +89,8 @@ impl Log {
         );
         drop(sequencer);
         if begun && shared.options.retains_less() {
-            self.apply_retention()?;
+            // The call itself has been taken. What could not be given up now will be next time.
+            let _ = self.apply_retention();
         }
         Ok(appended)
     }

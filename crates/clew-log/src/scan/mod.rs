@@ -29,7 +29,9 @@ use picked::Picked;
 pub struct Selection {
     /// Their positions.
     pub range: Range,
-    /// Their streams; empty for all. Left empty where the range names the stream.
+    /// Their streams; empty for all. Left empty where the range names the stream. Of named streams
+    /// a position above 0 that was trimmed is an error; a scan of all streams passes over what
+    /// single streams have trimmed.
     pub streams: Vec<StreamId>,
     /// From which end.
     pub order: Order,
@@ -89,6 +91,17 @@ pub(crate) struct Bounds {
     pub(crate) llsns: Span<u64>,
     /// Frames before this time are passed over.
     pub(crate) time_ms: u64,
+    /// Whether entries in these ranges that were trimmed are an error, or passed over.
+    pub(crate) trimmed: Trimmed,
+}
+
+/// What a scan does when it meets entries that were trimmed and are still there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Trimmed {
+    /// Goes on behind them.
+    PassedOver,
+    /// Ends: whoever named the position and the stream must learn that something is missing.
+    AnError,
 }
 
 /// Reads entries up to the end the log had when the scan began.
@@ -222,7 +235,7 @@ impl Scan {
                 self.walk = Walk::Done;
                 return Ok(false);
             };
-            let wanted = bounds.of(&found.place, view);
+            let wanted = bounds.of(&found.place, view)?;
             if !wanted.is_empty() {
                 self.cursor.load(open, found, wanted)?;
                 return Ok(true);
@@ -233,24 +246,24 @@ impl Scan {
 
 impl Bounds {
     /// Which of a frame's entries to give.
-    fn of(&self, place: &Place, view: &View) -> Span<u32> {
+    fn of(&self, place: &Place, view: &View) -> Result<Span<u32>, LogError> {
         if place.time_ms < self.time_ms {
-            return 0..0;
+            return Ok(0..0);
         }
         let (glsn, llsn) = (place.glsn.get(), place.llsn.get());
-        let llsns_from = self.llsns.start.max(view.visible_from(place.stream).get());
-        let start = self
-            .glsns
-            .start
-            .saturating_sub(glsn)
-            .max(llsns_from.saturating_sub(llsn));
-        let end = self
-            .glsns
-            .end
-            .saturating_sub(glsn)
-            .min(self.llsns.end.saturating_sub(llsn));
+        let start =
+            (self.glsns.start.saturating_sub(glsn)).max(self.llsns.start.saturating_sub(llsn));
+        let end = (self.glsns.end.saturating_sub(glsn)).min(self.llsns.end.saturating_sub(llsn));
+        let first = view.visible_from(place.stream);
+        let visible = first.get().saturating_sub(llsn);
+        if visible > start && start < end && self.trimmed == Trimmed::AnError {
+            return Err(LogError::TrimmedStream {
+                stream: place.stream,
+                first,
+            });
+        }
         let index = |n: u64| u32::try_from(n).unwrap_or(u32::MAX).min(place.count);
-        index(start)..index(end)
+        Ok(index(start.max(visible))..index(end))
     }
 }
 
