@@ -9,8 +9,11 @@ mod basics;
 mod crash;
 mod damage;
 mod faults;
+mod kill;
 mod model;
+mod producers;
 mod reader;
+mod streams;
 mod trim;
 
 use std::path::{Path, PathBuf};

@@ -1,0 +1,177 @@
+//! SIGKILL at arbitrary points on a real disk: a child process appends and reports what was
+//! acknowledged; after each kill the next child finds all of it, and retries add no duplicate.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use clew_log::{AppendOptions, Durability, Log, LogOptions, NewEntry, Producer};
+use clew_platform::{RealClock, RealDisk};
+
+use super::Random;
+
+/// Set for the child: the folder of the log.
+const CHILD: &str = "CLEW_LOG_KILLED_CHILD";
+const TEST: &str = "kill::nothing_acknowledged_is_lost_or_doubled_by_sigkill";
+const ROUNDS_MIN: u64 = 1000;
+const TIME: Duration = Duration::from_secs(20);
+const PRODUCERS: u64 = 3;
+
+fn open(dir: &Path) -> Log {
+    let options = LogOptions {
+        file_bytes_max: 64 << 10,
+        ..LogOptions::default()
+    };
+    Log::open(Arc::new(RealDisk), Arc::new(RealClock::new()), dir, options).unwrap()
+}
+
+fn payload(producer: u64, sequence: u64) -> String {
+    format!(
+        "{producer}:{sequence} {}",
+        "x".repeat(usize::try_from(sequence % 200).unwrap())
+    )
+}
+
+/// The last sequence of each producer that the log has; checks that none is missing or doubled.
+fn sequences(log: &Log, seed: u64) -> [u64; PRODUCERS as usize] {
+    let mut last = [0; PRODUCERS as usize];
+    let mut scan = log.scan(log.first()).unwrap();
+    let mut due = log.first();
+    while let Some(entry) = scan.next() {
+        let entry = entry.unwrap();
+        assert_eq!(entry.glsn, due, "seed {seed}: positions are dense");
+        due = due.next();
+        let text = std::str::from_utf8(entry.payload).unwrap();
+        let (producer, rest) = text.split_once(':').unwrap();
+        let producer: u64 = producer.parse().unwrap();
+        let sequence: u64 = rest.split(' ').next().unwrap().parse().unwrap();
+        assert_eq!(
+            text,
+            payload(producer, sequence),
+            "seed {seed}: other bytes"
+        );
+        let slot = &mut last[usize::try_from(producer).unwrap()];
+        assert!(
+            *slot == 0 || sequence == *slot + 1,
+            "seed {seed}: {sequence} after {slot} of {producer}"
+        );
+        *slot = sequence;
+    }
+    last
+}
+
+/// Appends from several threads for ever, each call first as a retry of the last one that may or
+/// may not have arrived, and reports each acknowledgement as a line.
+fn child(dir: &Path) {
+    let log = open(dir);
+    let last = sequences(&log, 0);
+    let stream = match log.stream("s") {
+        Ok(stream) => stream.id,
+        Err(_) => log.create_stream("s").unwrap().id,
+    };
+    std::thread::scope(|scope| {
+        for producer in 0..PRODUCERS {
+            let log = log.clone();
+            let from = last[usize::try_from(producer).unwrap()].max(1);
+            scope.spawn(move || {
+                for sequence in from.. {
+                    let text = payload(producer, sequence);
+                    let parts: [&[u8]; 1] = [text.as_bytes()];
+                    let options = AppendOptions {
+                        producer: Some(Producer {
+                            id: producer,
+                            sequence,
+                        }),
+                        ..AppendOptions::default()
+                    };
+                    let appended = log
+                        .append(&[NewEntry::new(stream, &parts)], options)
+                        .unwrap();
+                    log.wait(appended.last, Durability::Sync).unwrap();
+                    let line = format!("ack {producer} {sequence}\n");
+                    std::io::stdout().lock().write_all(line.as_bytes()).unwrap();
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn nothing_acknowledged_is_lost_or_doubled_by_sigkill() {
+    if let Some(dir) = std::env::var_os(CHILD) {
+        child(Path::new(&dir));
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let seed = u64::from(std::process::id());
+    let mut random = Random::new(seed);
+    let mut acknowledged = [0; PRODUCERS as usize];
+    let (start, mut rounds) = (Instant::now(), 0);
+    while start.elapsed() < TIME || rounds < ROUNDS_MIN {
+        rounds += 1;
+        round(dir.path(), &mut random, &mut acknowledged);
+        let log = open(dir.path());
+        let found = sequences(&log, seed);
+        for (producer, (found, acknowledged)) in found.iter().zip(&acknowledged).enumerate() {
+            assert!(
+                found >= acknowledged,
+                "seed {seed} round {rounds}: {acknowledged} of {producer} was acknowledged, {found} is there"
+            );
+        }
+        // Old files go, so that a round does not read ever more.
+        if log.bytes() > 1 << 20 {
+            let until = log.last().get() - 1000;
+            log.trim(clew_log::Trim::Named(clew_log::Glsn::new(until)))
+                .unwrap();
+        }
+        log.close().unwrap();
+    }
+    eprintln!("killed {rounds} times, seed {seed}, last acknowledged {acknowledged:?}");
+}
+
+/// One child, killed after some acknowledgements, or in the middle of opening.
+fn round(dir: &Path, random: &mut Random, acknowledged: &mut [u64; PRODUCERS as usize]) {
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args([TEST, "--exact", "--nocapture", "--test-threads=1"])
+        .env(CHILD, dir)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let wanted = random.below(30);
+    let mut seen = 0;
+    let note = |line: &str, acknowledged: &mut [u64; PRODUCERS as usize]| {
+        let mut words = line.split(' ');
+        if words.next() == Some("ack") {
+            let mut number = || words.next().unwrap().parse::<u64>().unwrap();
+            let (producer, sequence) = (number(), number());
+            let slot = &mut acknowledged[usize::try_from(producer).unwrap()];
+            *slot = sequence.max(*slot);
+            return true;
+        }
+        false
+    };
+    while seen < wanted {
+        let line = lines
+            .next()
+            .expect("the child goes on until it is killed")
+            .unwrap();
+        seen += u64::from(note(&line, acknowledged));
+    }
+    // Somewhere between two acknowledgements, not right behind one.
+    let until = Instant::now() + Duration::from_micros(random.below(2000));
+    while Instant::now() < until {
+        std::hint::spin_loop();
+    }
+    child.kill().unwrap();
+    // What it had reported before it died counts too; its last line may be cut.
+    for line in lines.map_while(Result::ok) {
+        if line.split(' ').count() == 3 {
+            note(&line, acknowledged);
+        }
+    }
+    child.wait().unwrap();
+}
