@@ -1,0 +1,142 @@
+//! Appending to a data folder: this process is the log's only writer.
+
+use std::sync::Arc;
+
+use anyhow::bail;
+use clew_log::{
+    AppendOptions, Appended, Appender, AppenderOptions, Durability, Glsn, Llsn, Log, LogError,
+    LogOptions, NewEntry, Producer, StreamId,
+};
+use clew_log_grpc::{proto, streams};
+use parking_lot::Mutex;
+
+use super::append::{Group, GroupWriter, How};
+use super::remote::refused;
+use super::summary::{Summary, SummaryFormat, print_ack};
+
+pub(crate) struct LocalWriter {
+    log: Log,
+    appender: Appender,
+    stream: StreamId,
+    how: How,
+    done: Arc<Mutex<Done>>,
+}
+
+/// What the appender has told so far.
+#[derive(Default)]
+struct Done {
+    summary: Summary,
+    last: Glsn,
+    error: Option<anyhow::Error>,
+}
+
+impl LocalWriter {
+    pub(crate) fn open(log: Log, how: &How) -> anyhow::Result<Self> {
+        let stream = streams::find_or_create(&log, &how.stream).map_err(refused)?;
+        Ok(LocalWriter {
+            appender: log.appender(AppenderOptions::default())?,
+            log,
+            stream: stream.id,
+            how: how.clone(),
+            done: Arc::default(),
+        })
+    }
+
+    fn options(&self, group: Group) -> AppendOptions {
+        let producer = self.how.producer_id.zip(group.sequence);
+        AppendOptions {
+            // Without acknowledgements to print, one sync at the end serves all groups.
+            durability: match self.how.acks {
+                true => self.how.durability,
+                false => Durability::Memory,
+            },
+            producer: producer.map(|(id, sequence)| Producer { id, sequence }),
+            expect_last: group.expect_last.map(Llsn::new),
+            epoch: self.how.epoch,
+            compression: self.how.compression,
+        }
+    }
+
+    fn check(&self) -> anyhow::Result<()> {
+        match self.done.lock().error.take() {
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
+    }
+}
+
+impl GroupWriter for LocalWriter {
+    fn entry_bytes_max(&self) -> usize {
+        LogOptions::default().entry_bytes_max
+    }
+
+    fn append(&mut self, payloads: &[&[u8]], group: Group) -> anyhow::Result<()> {
+        self.check()?;
+        let headers = self.how.headers.iter();
+        let headers: Vec<(&str, &[u8])> = headers
+            .map(|(key, value)| (key.as_str(), value.as_bytes()))
+            .collect();
+        let entries = payloads.iter().map(|payload| NewEntry {
+            stream: self.stream,
+            parts: std::slice::from_ref(payload),
+            headers: &headers,
+        });
+        let entries: Vec<NewEntry<'_>> = entries.collect();
+        let done = self.done.clone();
+        let acks = self.how.acks.then_some(self.how.format);
+        let options = self.options(group);
+        self.appender.append(&entries, options, move |outcome| {
+            done.lock().take_in(outcome, acks);
+        })?;
+        Ok(())
+    }
+
+    fn finish(self) -> anyhow::Result<Summary> {
+        // Afterwards every group has told its outcome.
+        self.appender.close();
+        let Done {
+            summary,
+            last,
+            error,
+        } = std::mem::take(&mut *self.done.lock());
+        match error {
+            Some(error) => return Err(error),
+            None if last > Glsn::ZERO => self.log.wait(last, self.how.durability)?,
+            None => {}
+        }
+        Ok(summary)
+    }
+}
+
+impl Done {
+    /// Notes a group's outcome; only the first error counts.
+    fn take_in(&mut self, outcome: Result<Appended, LogError>, acks: Option<SummaryFormat>) {
+        if self.error.is_some() {
+            return;
+        }
+        let told = outcome.map_err(anyhow::Error::from).and_then(|appended| {
+            self.last = self.last.max(appended.last);
+            let reply = to_message(&appended)?;
+            self.summary.add(&reply);
+            if let Some(format) = acks {
+                print_ack(&reply, format)?;
+            }
+            Ok(())
+        });
+        self.error = told.err();
+    }
+}
+
+fn to_message(appended: &Appended) -> anyhow::Result<proto::AppendReply> {
+    let (Some(first), Some(last)) = (appended.llsns.first(), appended.llsns.last()) else {
+        bail!("the log gave a group no positions")
+    };
+    Ok(proto::AppendReply {
+        first_glsn: appended.first.get(),
+        last_glsn: appended.last.get(),
+        first_llsn: first.get(),
+        last_llsn: last.get(),
+        time_ms: appended.time_ms,
+        replayed: appended.replayed,
+    })
+}

@@ -1,0 +1,146 @@
+//! Appending through a server: groups are sent while the answers of earlier ones come in.
+
+use anyhow::{anyhow, bail};
+use bytes::Bytes;
+use clew_log::{Compression, Durability};
+use clew_log_grpc::proto::append_stream_reply::Outcome;
+use clew_log_grpc::tonic::codegen::tokio_stream::wrappers::ReceiverStream;
+use clew_log_grpc::tonic::transport::Channel;
+use clew_log_grpc::{LogClient, proto};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+use super::append::{Group, GroupWriter, How};
+use super::remote::{Remote, refused};
+use super::summary::{Summary, SummaryFormat, print_ack};
+
+/// Groups that wait to be sent.
+const WAITING_MAX: usize = 8;
+
+pub(crate) struct RemoteWriter {
+    remote: Remote,
+    how: How,
+    entry_bytes_max: usize,
+    groups: mpsc::Sender<proto::AppendRequest>,
+    answers: JoinHandle<anyhow::Result<Summary>>,
+}
+
+impl RemoteWriter {
+    pub(crate) fn open(mut remote: Remote, how: &How) -> anyhow::Result<Self> {
+        let position = remote.call(async |client: &mut LogClient<Channel>| {
+            client.position(proto::PositionRequest {}).await
+        })?;
+        let stream = how.stream.clone();
+        let made = remote.call(async |client: &mut LogClient<Channel>| {
+            use clew_log_grpc::tonic::Code;
+            match client
+                .create_stream(proto::CreateStreamRequest {
+                    stream: stream.clone(),
+                })
+                .await
+            {
+                Err(taken) if taken.code() == Code::AlreadyExists => {
+                    client
+                        .describe_stream(proto::DescribeStreamRequest { stream })
+                        .await
+                }
+                made => made,
+            }
+        });
+        made?;
+        let (groups, waiting) = mpsc::channel(WAITING_MAX);
+        let acks = how.acks.then_some(how.format);
+        let answers = take_in(remote.client.clone(), ReceiverStream::new(waiting), acks);
+        Ok(RemoteWriter {
+            answers: remote.runtime.spawn(answers),
+            remote,
+            how: how.clone(),
+            entry_bytes_max: usize::try_from(position.entry_bytes_max)?,
+            groups,
+        })
+    }
+
+    fn request(&self, payloads: &[&[u8]], group: Group) -> proto::AppendRequest {
+        let headers = self.how.headers.iter().map(|(key, value)| proto::Header {
+            key: key.clone(),
+            value: Bytes::from(value.clone()),
+        });
+        let headers: Vec<proto::Header> = headers.collect();
+        let records = payloads.iter().map(|payload| proto::Record {
+            payload: Bytes::copy_from_slice(payload),
+            headers: headers.clone(),
+        });
+        let producer = self.how.producer_id.zip(group.sequence);
+        proto::AppendRequest {
+            stream: self.how.stream.clone(),
+            records: records.collect(),
+            durability: durability(self.how.durability).into(),
+            compression: compression(self.how.compression).into(),
+            producer: producer.map(|(id, sequence)| proto::Producer { id, sequence }),
+            expect_last_llsn: group.expect_last,
+            epoch: self.how.epoch,
+            create_stream: false,
+        }
+    }
+}
+
+impl GroupWriter for RemoteWriter {
+    fn entry_bytes_max(&self) -> usize {
+        self.entry_bytes_max
+    }
+
+    fn append(&mut self, payloads: &[&[u8]], group: Group) -> anyhow::Result<()> {
+        let request = self.request(payloads, group);
+        if self.groups.blocking_send(request).is_ok() {
+            return Ok(());
+        }
+        // The answers have ended, which they do only early with an error.
+        self.remote.runtime.block_on(&mut self.answers)??;
+        bail!("the server has ended the call")
+    }
+
+    fn finish(self) -> anyhow::Result<Summary> {
+        drop(self.groups);
+        self.remote.runtime.block_on(self.answers)?
+    }
+}
+
+/// Makes the call and adds up the answers; ends at the first error.
+async fn take_in(
+    mut client: LogClient<Channel>,
+    groups: ReceiverStream<proto::AppendRequest>,
+    acks: Option<SummaryFormat>,
+) -> anyhow::Result<Summary> {
+    let replies = client.append_stream(groups).await.map_err(refused)?;
+    let mut replies = replies.into_inner();
+    let mut summary = Summary::default();
+    while let Some(reply) = replies.message().await.map_err(refused)? {
+        match reply.outcome {
+            Some(Outcome::Appended(appended)) => {
+                summary.add(&appended);
+                if let Some(format) = acks {
+                    print_ack(&appended, format)?;
+                }
+            }
+            Some(Outcome::Error(error)) => return Err(anyhow!("{}", error.message)),
+            None => bail!("the server sent a reply of another version"),
+        }
+    }
+    Ok(summary)
+}
+
+fn durability(durability: Durability) -> proto::Durability {
+    match durability {
+        Durability::Memory => proto::Durability::Memory,
+        Durability::Os => proto::Durability::Os,
+        Durability::Sync => proto::Durability::Sync,
+    }
+}
+
+fn compression(compression: Compression) -> proto::Compression {
+    match compression {
+        Compression::None => proto::Compression::None,
+        Compression::Lz4 => proto::Compression::Lz4,
+        Compression::Zstd => proto::Compression::Zstd,
+    }
+}
