@@ -1,6 +1,6 @@
 //! Appending: ordering on a blocking thread, then waiting for the disk without one.
 
-use clew_log::{AppendOptions, Appended, Durability, Llsn, Log, NewEntry, Producer};
+use clew_log::{AppendOptions, Appended, Durability, Glsn, Llsn, Log, NewEntry, Producer};
 use futures_util::{Stream, StreamExt, stream};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -14,14 +14,15 @@ use crate::{streams, words};
 
 /// Appends of one call that are ordered but not answered. Their records are in the log's queue,
 /// whose size is limited; what is limited here is the memory of their positions.
-const IN_FLIGHT_MAX: usize = 256;
+const IN_FLIGHT_MAX: usize = 1024;
 /// Requests that are taken to the log together, when so many have arrived already.
-const ORDERED_TOGETHER_MAX: usize = 32;
+const ORDERED_TOGETHER_MAX: usize = 128;
 
 /// An append that has its positions but is not yet as durable as asked.
 #[derive(Debug)]
 pub(crate) struct Ordered {
-    appended: Appended,
+    reply: proto::AppendReply,
+    last: Glsn,
     durability: Durability,
 }
 
@@ -66,30 +67,31 @@ pub(crate) fn order(log: &Log, request: &proto::AppendRequest) -> Result<Ordered
         .append(&entries, options)
         .map_err(|error| status(&error))?;
     Ok(Ordered {
-        appended,
+        last: appended.last,
+        reply: reply(&appended),
         durability,
     })
+}
+
+/// The positions of an append; as many entries as there are, a reply has only the ends.
+pub fn reply(appended: &Appended) -> proto::AppendReply {
+    let llsn = |llsn: Option<&Llsn>| llsn.map_or(0, |llsn| llsn.get());
+    proto::AppendReply {
+        first_glsn: appended.first.get(),
+        last_glsn: appended.last.get(),
+        first_llsn: llsn(appended.llsns.first()),
+        last_llsn: llsn(appended.llsns.last()),
+        time_ms: appended.time_ms,
+        replayed: appended.replayed,
+    }
 }
 
 impl Ordered {
     /// Waits until the append is as durable as asked.
     pub(crate) async fn acknowledged(self, log: &Log) -> Result<proto::AppendReply, Status> {
-        let Ordered {
-            appended,
-            durability,
-        } = self;
-        log.wait_async(appended.last, durability)
-            .await
-            .map_err(|error| status(&error))?;
-        let llsn = |llsn: Option<&Llsn>| llsn.map_or(0, |llsn| llsn.get());
-        Ok(proto::AppendReply {
-            first_glsn: appended.first.get(),
-            last_glsn: appended.last.get(),
-            first_llsn: llsn(appended.llsns.first()),
-            last_llsn: llsn(appended.llsns.last()),
-            time_ms: appended.time_ms,
-            replayed: appended.replayed,
-        })
+        let acknowledged = log.wait_async(self.last, self.durability).await;
+        acknowledged.map_err(|error| status(&error))?;
+        Ok(self.reply)
     }
 }
 

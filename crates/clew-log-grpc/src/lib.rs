@@ -46,6 +46,7 @@ pub mod proto {
     pub const DESCRIPTOR: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/log_descriptor.bin"));
 }
 
+pub use append::reply as append_reply;
 pub use proto::log_client::LogClient;
 pub use read::to_message as entry;
 pub use server::{ServeError, ServerOptions, serve};

@@ -19,6 +19,15 @@ use crate::stop::Stop;
 const PING_EVERY: Duration = Duration::from_secs(60);
 const PONG_AFTER: Duration = Duration::from_secs(20);
 
+/// What a client may send into one call ahead of the server's reading.
+const CALL_WINDOW_BYTES: u32 = 1 << 20;
+/// The same for all calls of a connection. The transport also cuts off whoever has sent too many
+/// short frames that are not read yet, and measures that by this window: it lets a frame of 10
+/// bytes, the shortest append there is, weigh as much as 492 bytes of it. At this size a call may
+/// fill its window with those, so that a pipeline that waits for the disk is held back, not cut.
+const CONNECTION_WINDOW_BYTES: u32 = 64 << 20;
+const _: () = assert!(CALL_WINDOW_BYTES / 10 <= CONNECTION_WINDOW_BYTES / 492);
+
 /// Limits of the server.
 #[derive(Clone, Copy, Debug)]
 pub struct ServerOptions {
@@ -64,6 +73,8 @@ pub async fn serve(
     let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
     let mut stopped = stop.clone();
     Server::builder()
+        .initial_stream_window_size(CALL_WINDOW_BYTES)
+        .initial_connection_window_size(CONNECTION_WINDOW_BYTES)
         .http2_keepalive_interval(Some(PING_EVERY))
         .http2_keepalive_timeout(Some(PONG_AFTER))
         .add_service(Oversize(service))

@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use anyhow::bail;
 use clew_log::{
     AppendOptions, Appended, Appender, AppenderOptions, Durability, Glsn, Llsn, Log, LogError,
     LogOptions, NewEntry, Producer, StreamId,
 };
-use clew_log_grpc::{proto, streams};
+use clew_log_grpc::{append_reply, streams};
 use parking_lot::Mutex;
 
 use super::append::{Group, GroupWriter, How};
@@ -85,10 +84,20 @@ impl GroupWriter for LocalWriter {
         let done = self.done.clone();
         let acks = self.how.acks.then_some(self.how.format);
         let options = self.options(group);
-        self.appender.append(&entries, options, move |outcome| {
+        let ordered = self.appender.append(&entries, options, move |outcome| {
             done.lock().take_in(outcome, acks);
-        })?;
-        Ok(())
+        });
+        match ordered {
+            // Sequences have no gaps, so an old one was taken; only its positions are forgotten.
+            Err(LogError::SequenceTooOld { .. }) => {
+                self.done
+                    .lock()
+                    .summary
+                    .add_forgotten(payloads.len() as u64);
+                Ok(())
+            }
+            ordered => Ok(ordered?),
+        }
     }
 
     fn finish(self) -> anyhow::Result<Summary> {
@@ -116,7 +125,7 @@ impl Done {
         }
         let told = outcome.map_err(anyhow::Error::from).and_then(|appended| {
             self.last = self.last.max(appended.last);
-            let reply = to_message(&appended)?;
+            let reply = append_reply(&appended);
             self.summary.add(&reply);
             if let Some(format) = acks {
                 print_ack(&reply, format)?;
@@ -125,18 +134,4 @@ impl Done {
         });
         self.error = told.err();
     }
-}
-
-fn to_message(appended: &Appended) -> anyhow::Result<proto::AppendReply> {
-    let (Some(first), Some(last)) = (appended.llsns.first(), appended.llsns.last()) else {
-        bail!("the log gave a group no positions")
-    };
-    Ok(proto::AppendReply {
-        first_glsn: appended.first.get(),
-        last_glsn: appended.last.get(),
-        first_llsn: first.get(),
-        last_llsn: last.get(),
-        time_ms: appended.time_ms,
-        replayed: appended.replayed,
-    })
 }

@@ -1,12 +1,12 @@
 //! Appending through a server: groups are sent while the answers of earlier ones come in.
 
-use anyhow::{anyhow, bail};
+use anyhow::bail;
 use bytes::Bytes;
 use clew_log::{Compression, Durability};
 use clew_log_grpc::proto::append_stream_reply::Outcome;
 use clew_log_grpc::tonic::codegen::tokio_stream::wrappers::ReceiverStream;
 use clew_log_grpc::tonic::transport::Channel;
-use clew_log_grpc::{LogClient, proto};
+use clew_log_grpc::{ERROR_KEY, LogClient, proto};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
@@ -22,6 +22,8 @@ pub(crate) struct RemoteWriter {
     how: How,
     entry_bytes_max: usize,
     groups: mpsc::Sender<proto::AppendRequest>,
+    /// The entries of each group that is handed over, for its answer.
+    sizes: mpsc::UnboundedSender<u64>,
     answers: JoinHandle<anyhow::Result<Summary>>,
 }
 
@@ -49,14 +51,20 @@ impl RemoteWriter {
         });
         made?;
         let (groups, waiting) = mpsc::channel(WAITING_MAX);
-        let acks = how.acks.then_some(how.format);
-        let answers = take_in(remote.client.clone(), ReceiverStream::new(waiting), acks);
+        let (sizes, handed_over) = mpsc::unbounded_channel();
+        let answers = Answers {
+            sizes: handed_over,
+            acks: how.acks.then_some(how.format),
+            summary: Summary::default(),
+        };
+        let answers = answers.take_in(remote.client.clone(), ReceiverStream::new(waiting));
         Ok(RemoteWriter {
             answers: remote.runtime.spawn(answers),
             remote,
             how: how.clone(),
             entry_bytes_max: usize::try_from(position.entry_bytes_max)?,
             groups,
+            sizes,
         })
     }
 
@@ -91,6 +99,8 @@ impl GroupWriter for RemoteWriter {
 
     fn append(&mut self, payloads: &[&[u8]], group: Group) -> anyhow::Result<()> {
         let request = self.request(payloads, group);
+        // Whether anyone still takes it in is seen below.
+        let _ = self.sizes.send(payloads.len() as u64);
         if self.groups.blocking_send(request).is_ok() {
             return Ok(());
         }
@@ -105,28 +115,52 @@ impl GroupWriter for RemoteWriter {
     }
 }
 
-/// Makes the call and adds up the answers; ends at the first error.
-async fn take_in(
-    mut client: LogClient<Channel>,
-    groups: ReceiverStream<proto::AppendRequest>,
+/// What becomes of the groups.
+struct Answers {
+    sizes: mpsc::UnboundedReceiver<u64>,
     acks: Option<SummaryFormat>,
-) -> anyhow::Result<Summary> {
-    let replies = client.append_stream(groups).await.map_err(refused)?;
-    let mut replies = replies.into_inner();
-    let mut summary = Summary::default();
-    while let Some(reply) = replies.message().await.map_err(refused)? {
+    summary: Summary,
+}
+
+impl Answers {
+    /// Makes the call and adds up the answers; ends at the first error.
+    async fn take_in(
+        mut self,
+        mut client: LogClient<Channel>,
+        groups: ReceiverStream<proto::AppendRequest>,
+    ) -> anyhow::Result<Summary> {
+        let replies = client.append_stream(groups).await.map_err(refused)?;
+        let mut replies = replies.into_inner();
+        while let Some(reply) = replies.message().await.map_err(refused)? {
+            let size = self.sizes.recv().await.unwrap_or(0);
+            self.add(reply, size)?;
+        }
+        Ok(self.summary)
+    }
+
+    fn add(&mut self, reply: proto::AppendStreamReply, size: u64) -> anyhow::Result<()> {
         match reply.outcome {
             Some(Outcome::Appended(appended)) => {
-                summary.add(&appended);
-                if let Some(format) = acks {
-                    print_ack(&appended, format)?;
+                self.summary.add(&appended);
+                match self.acks {
+                    Some(format) => Ok(print_ack(&appended, format)?),
+                    None => Ok(()),
                 }
             }
-            Some(Outcome::Error(error)) => return Err(anyhow!("{}", error.message)),
+            // Sequences have no gaps, so an old one was taken; only its positions are forgotten.
+            Some(Outcome::Error(error))
+                if error
+                    .details
+                    .get(ERROR_KEY)
+                    .is_some_and(|word| word == "sequence-too-old") =>
+            {
+                self.summary.add_forgotten(size);
+                Ok(())
+            }
+            Some(Outcome::Error(error)) => bail!("{}", error.message),
             None => bail!("the server sent a reply of another version"),
         }
     }
-    Ok(summary)
 }
 
 fn durability(durability: Durability) -> proto::Durability {

@@ -9,6 +9,12 @@ use tokio::runtime::Runtime;
 /// A single entry may be as large as the log allows, and a reply holds it whole.
 const REPLY_BYTES_MAX: usize = 1 << 30;
 
+/// What the server may send ahead of what is printed.
+const CALL_WINDOW_BYTES: u32 = 1 << 20;
+/// Large against a call's, because the transport cuts off a server that has sent many short
+/// frames, such as single entries of a tail, while a pager is waiting for its reader.
+const CONNECTION_WINDOW_BYTES: u32 = 64 << 20;
+
 /// A connection to a server, and the runtime that drives it.
 pub(crate) struct Remote {
     pub(crate) client: LogClient<Channel>,
@@ -26,6 +32,9 @@ impl Remote {
             .ok()
             .filter(|endpoint| endpoint.uri().scheme_str() == Some("http"))
             .with_context(|| format!("[{url}] is not of the form http://HOST:PORT"))?;
+        let endpoint = endpoint
+            .initial_stream_window_size(CALL_WINDOW_BYTES)
+            .initial_connection_window_size(CONNECTION_WINDOW_BYTES);
         let channel = runtime
             .block_on(endpoint.connect())
             .with_context(|| format!("cannot connect to {url}"))?;

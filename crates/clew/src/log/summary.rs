@@ -47,6 +47,12 @@ impl Summary {
         }
     }
 
+    /// Takes in a group that was appended so long ago that the log has forgotten where.
+    pub(crate) fn add_forgotten(&mut self, count: u64) {
+        self.entries += count;
+        self.replayed += count;
+    }
+
     fn object(&self, stream: &str) -> Value {
         let number = |end: fn(&Ends) -> u64| self.ends.as_ref().map(end);
         let mut object = Map::new();
@@ -63,17 +69,21 @@ impl Summary {
     }
 
     fn text(&self, stream: &str) -> String {
-        let Some(Ends { first, last }) = &self.ends else {
+        if self.entries == 0 {
             return format!("nothing to append to {stream}");
-        };
-        let replayed = match self.replayed {
-            0 => String::new(),
-            count => format!(" ({count} of them by an earlier attempt)"),
-        };
-        format!(
-            "{} entries in {stream}{replayed}: LLSN {}..{}, GLSN {}..{}",
-            self.entries, first.1, last.1, first.0, last.0
-        )
+        }
+        let mut text = format!("{} entries in {stream}", self.entries);
+        if self.replayed > 0 {
+            text += &format!(" ({} of them by an earlier attempt)", self.replayed);
+        }
+        if let Some(Ends { first, last }) = &self.ends {
+            let (llsns, glsns) = ((first.1, last.1), (first.0, last.0));
+            text += &format!(
+                ": LLSN {}..{}, GLSN {}..{}",
+                llsns.0, llsns.1, glsns.0, glsns.1
+            );
+        }
+        text
     }
 
     pub(crate) fn print(&self, stream: &str, format: SummaryFormat) -> std::io::Result<()> {
@@ -141,9 +151,17 @@ mod tests {
             summary.object("s").to_string(),
             r#"{"stream":"s","entries":11,"first_glsn":101,"last_glsn":111,"first_llsn":1,"last_llsn":11,"replayed":10}"#
         );
+        summary.add_forgotten(0);
         assert_eq!(
             summary.text("s"),
             "11 entries in s (10 of them by an earlier attempt): LLSN 1..11, GLSN 101..111"
+        );
+        let mut forgotten = Summary::default();
+        assert_eq!(forgotten.text("s"), "nothing to append to s");
+        forgotten.add_forgotten(5);
+        assert_eq!(
+            forgotten.text("s"),
+            "5 entries in s (5 of them by an earlier attempt)"
         );
     }
 }

@@ -27,8 +27,8 @@ fn span(text: &str) -> Option<SignedDuration> {
         "d" => 86_400,
         _ => return None,
     };
-    let count: i64 = digits.parse().ok()?;
-    Some(SignedDuration::from_secs(count.checked_mul(seconds)?))
+    let count: u32 = digits.parse().ok()?;
+    Some(SignedDuration::from_secs(i64::from(count) * seconds))
 }
 
 /// RFC 3339 in UTC, to the millisecond.
