@@ -1,7 +1,7 @@
 //! Appending: ordering on a blocking thread, then waiting for the disk without one.
 
 use clew_log::{AppendOptions, Appended, Durability, Glsn, Llsn, Log, NewEntry, Producer};
-use futures_util::{Stream, StreamExt, stream};
+use futures_util::{FutureExt, Stream, StreamExt, stream};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tonic::{Status, Streaming};
@@ -17,6 +17,8 @@ use crate::{streams, words};
 const IN_FLIGHT_MAX: usize = 1024;
 /// Requests that are taken to the log together, when so many have arrived already.
 const ORDERED_TOGETHER_MAX: usize = 128;
+/// And no more once their payloads reach this size.
+const ORDERED_TOGETHER_BYTES: usize = 1 << 20;
 
 /// An append that has its positions but is not yet as durable as asked.
 #[derive(Debug)]
@@ -73,7 +75,7 @@ pub(crate) fn order(log: &Log, request: &proto::AppendRequest) -> Result<Ordered
     })
 }
 
-/// The positions of an append; as many entries as there are, a reply has only the ends.
+/// The positions of an append: both ends, however many entries there are.
 pub fn reply(appended: &Appended) -> proto::AppendReply {
     let llsn = |llsn: Option<&Llsn>| llsn.map_or(0, |llsn| llsn.get());
     proto::AppendReply {
@@ -142,24 +144,24 @@ pub(crate) fn replies(
 /// Orders requests until they end, the client goes away, or the server stops.
 async fn order_all(
     log: Log,
-    requests: Streaming<proto::AppendRequest>,
+    mut requests: Streaming<proto::AppendRequest>,
     mut stop: Stop,
     steps: mpsc::Sender<Step>,
 ) {
-    let mut requests = requests.ready_chunks(ORDERED_TOGETHER_MAX);
     loop {
         let arrived = tokio::select! {
-            arrived = requests.next() => arrived,
-            () = stop.requested() => Some(vec![Err(stopping())]),
+            arrived = next_arrived(&mut requests) => arrived,
+            () = stop.requested() => vec![Err(stopping())],
         };
-        let Some(arrived) = arrived else { return };
+        if arrived.is_empty() {
+            return;
+        }
         let log = log.clone();
         let ordered = tokio::task::spawn_blocking(move || {
             let each = arrived.into_iter();
             each.map(|request| {
-                request
-                    .map(|request| order(&log, &request))
-                    .map_err(of_transport)
+                let request = request.map_err(of_transport)?;
+                Ok(order(&log, &request))
             })
             .collect::<Vec<Step>>()
         });
@@ -174,4 +176,25 @@ async fn order_all(
             }
         }
     }
+}
+
+/// Waits for a request, and takes along those that have arrived with it; none at the end.
+async fn next_arrived(
+    requests: &mut Streaming<proto::AppendRequest>,
+) -> Vec<Result<proto::AppendRequest, Status>> {
+    let mut arrived = Vec::new();
+    let mut bytes = 0;
+    let mut next = requests.next().await;
+    while let Some(request) = next {
+        let records = request.iter().flat_map(|request| &request.records);
+        bytes += records.map(|record| record.payload.len()).sum::<usize>();
+        let failed = request.is_err();
+        arrived.push(request);
+        if failed || arrived.len() >= ORDERED_TOGETHER_MAX || bytes >= ORDERED_TOGETHER_BYTES {
+            break;
+        }
+        // The end is met again with the next call.
+        next = requests.next().now_or_never().flatten();
+    }
+    arrived
 }
