@@ -25,7 +25,7 @@ class Client:
         self.channel.close()
 
     def append(self, stream, *payloads, **options):
-        """Appends payloads as one group; the stream is made unless told otherwise."""
+        """Appends payloads as one batch; the stream is made unless told otherwise."""
         return self.stub.Append(request(stream, *payloads, **options), timeout=TIMEOUT_SECONDS)
 
     def scan(self, **fields):

@@ -1,4 +1,4 @@
-"""Appending: groups, pipelines, retries, conditions, limits."""
+"""Appending: batches, pipelines, retries, conditions, limits."""
 
 import concurrent.futures
 import itertools
@@ -15,7 +15,7 @@ MIB = 1 << 20
 
 
 class Append(LogTest):
-    def test_a_group_gets_consecutive_positions_and_comes_back_whole(self):
+    def test_a_batch_gets_consecutive_positions_and_comes_back_whole(self):
         headers = [pb.Header(key="kind", value=b"\xff\x00"), pb.Header(key="kind", value=b"")]
         records = [pb.Record(payload=b"a", headers=headers), pb.Record(payload=b""),
                    pb.Record(payload=b"c\n")]
@@ -51,7 +51,7 @@ class Append(LogTest):
         self.assertEqual((position.last_glsn, position.durable_glsn), (glsns[-1], glsns[-1]))
 
     def test_replies_of_a_pipeline_come_in_order_with_errors_among_them(self):
-        groups = [
+        batches = [
             request(self.stream, b"1", b"2"),
             request(self.stream),
             request(self.stream, b"3", expect_last_llsn=2),
@@ -61,7 +61,7 @@ class Append(LogTest):
             request(self.stream, b"no", epoch=7),
             request(self.stream, b"4"),
         ]
-        replies = list(self.stub.AppendStream(iter(groups), timeout=TIMEOUT_SECONDS))
+        replies = list(self.stub.AppendStream(iter(batches), timeout=TIMEOUT_SECONDS))
         outcomes = [(reply.appended.first_llsn, reply.error.code, reply.error.details["clew-error"])
                     for reply in replies]
         self.assertEqual(outcomes, [
@@ -89,8 +89,8 @@ class Append(LogTest):
 
     def test_a_long_pipeline_keeps_its_order(self):
         count = 5000
-        groups = (request(self.stream, b"%d" % n, b"%d'" % n) for n in range(count))
-        replies = list(self.stub.AppendStream(groups, timeout=TIMEOUT_SECONDS))
+        batches = (request(self.stream, b"%d" % n, b"%d'" % n) for n in range(count))
+        replies = list(self.stub.AppendStream(batches, timeout=TIMEOUT_SECONDS))
         self.assertEqual([reply.appended.first_llsn for reply in replies],
                          list(range(1, 2 * count, 2)))
         expected = [text for n in range(count) for text in (b"%d" % n, b"%d'" % n)]

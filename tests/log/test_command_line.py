@@ -172,7 +172,7 @@ class Folder(CommandLineTest):
         append = ["append", "--data", self.data, "--stream", "s", "--lines", "--producer-id", "7",
                   "--sequence", "1"]
         half = content[:len(content) // 2]
-        # As if the first attempt had ended in the middle, at the end of a group.
+        # As if the first attempt had ended in the middle, at the end of a batch.
         first = self.objects(*append, stdin=half[:half.rindex(b"\n") + 1][:MIB])
         self.assertNotIn("replayed", first[0])
         (again,) = self.objects(*append, stdin=content[:MIB])
@@ -180,7 +180,7 @@ class Folder(CommandLineTest):
         found = self.out("scan", "--data", self.data, "--lines")
         self.assertEqual(found.rstrip(b"\n"), content[:MIB].rstrip(b"\n"))
 
-    def test_acknowledgements_come_one_for_each_group(self):
+    def test_acknowledgements_come_one_for_each_batch(self):
         reader, writer = os.pipe()
         process = subprocess.Popen(
             [BINARY, "log", "append", "--data", self.data, "--stream", "s", "--lines", "--acks",
@@ -362,11 +362,11 @@ class Server(CommandLineTest):
                   "--sequence", "5"]
         (first,) = self.objects(*append, stdin=content)
         self.assertEqual((first["entries"], "replayed" in first), (100_000, False))
-        # More groups than the server remembers: the older ones are known to have been taken.
+        # More batches than the server remembers: the older ones are known to have been taken.
         (again,) = self.objects(*append, stdin=content)
         self.assertEqual((again["entries"], again["replayed"]), (100_000, 100_000))
         self.assertTrue(self.out("scan", *self.url, "--lines") == content)
-        # A group that has grown is not the one that was appended.
+        # A batch that has grown is not the one that was appended.
         self.fails(*append, stdin=content + b"one more\n", said="for another call")
 
     def test_a_tail_follows_a_server_and_ends_with_it(self):

@@ -16,12 +16,12 @@ from .base import TIMEOUT_SECONDS, Client, request
 ROUNDS = 10
 PRODUCERS = 4
 REPLIES_BEFORE_KILL = (20, 300)
-# The server remembers the last 16 groups of a producer: more must not be unanswered.
+# The server remembers the last 16 batches of a producer: more must not be unanswered.
 UNANSWERED_MAX = 16
 
 
 class Producer:
-    """Writes the numbers of its own stream, one group after the other, many at a time."""
+    """Writes the numbers of its own stream, one batch after the other, many at a time."""
 
     def __init__(self, number):
         self.number = number
@@ -30,12 +30,12 @@ class Producer:
         self.last_llsn = 0
 
     def payloads(self, sequence):
-        """A group is known by its number, so that a repetition is the same."""
+        """A batch is known by its number, so that a repetition is the same."""
         count = 1 + sequence % 4
         return [b"%d-%d-%d" % (self.number, sequence, n) for n in range(count)]
 
     def requests(self, first, room, stop):
-        """An endless pipeline from a group on."""
+        """An endless pipeline from a batch on."""
         for sequence in itertools.count(first):
             room.acquire()
             if stop.is_set():
@@ -109,6 +109,6 @@ class Crash(unittest.TestCase):
         sent = itertools.chain.from_iterable(map(producer.payloads, itertools.count(1)))
         self.assertEqual(found, list(itertools.islice(sent, len(found))))
         self.assertGreaterEqual(len(found), producer.last_llsn)
-        # A group is there as a whole or not at all.
+        # A batch is there as a whole or not at all.
         sizes = itertools.accumulate(len(producer.payloads(n)) for n in itertools.count(1))
         self.assertEqual(next(size for size in sizes if size >= len(found)), len(found))

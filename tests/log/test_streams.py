@@ -1,8 +1,13 @@
 """Streams: made, listed, sealed, fenced, trimmed, deleted."""
 
+import time
+import unittest
+
 from grpc import StatusCode
 
-from .base import FIRST_NAMED, LogTest
+from opensearch.clew_server import ClewServer
+
+from .base import FIRST_NAMED, TIMEOUT_SECONDS, Client, LogTest
 from .stubs import pb
 
 
@@ -162,3 +167,27 @@ class Reserved(LogTest):
         before = self.client.scan(glsn={"streams": [name]})
         self.stub.Trim(pb.TrimRequest(glsn=self.client.position().last_glsn))
         self.assertEqual(self.client.scan(glsn={"streams": [name]}), before)
+
+
+class Retention(unittest.TestCase):
+    def test_a_server_gives_up_what_it_need_not_keep(self):
+        # More than two log files of 64 MiB.
+        payloads = [bytes(15 << 20)] * 3
+        with ClewServer() as server:
+            client = Client(server.grpc_address)
+            for _ in range(4):
+                client.append("s", *payloads, durability=pb.DURABILITY_OS)
+            self.assertEqual(client.position().first_glsn, 1)
+            client.close()
+            server.stop()
+            server.env["CLEW_LOG__RETENTION_BYTES"] = "1"
+            server.start()
+            client = Client(server.grpc_address)
+            self.addCleanup(client.close)
+            deadline = time.monotonic() + TIMEOUT_SECONDS
+            while client.position().first_glsn == 1:
+                self.assertLess(time.monotonic(), deadline, "the server keeps everything")
+            self.assertEqual(client.position().last_glsn, 12)
+            found = client.scan(glsn={"streams": ["s"]})
+            self.assertEqual(found[-1].llsn, 12)
+            self.assertEqual(found[0].llsn, client.describe("s").first_llsn)

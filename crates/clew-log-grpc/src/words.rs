@@ -25,7 +25,7 @@ pub(crate) fn visible(number: i32) -> Result<Durability, Status> {
     }
 }
 
-/// How a group is stored.
+/// How a batch is stored.
 pub(crate) fn compression(number: i32) -> Result<Compression, Status> {
     match proto::Compression::try_from(number) {
         Ok(proto::Compression::Unspecified | proto::Compression::None) => Ok(Compression::None),

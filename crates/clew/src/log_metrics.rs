@@ -18,7 +18,7 @@ pub(crate) fn families(log: &Log) -> anyhow::Result<Vec<MetricFamily>> {
         histogram("log_sync_us", "Time of an fdatasync.", &stats.sync_latency),
         histogram(
             "log_group_entries",
-            "Entries written with one call.",
+            "Entries that went to the disk with one write.",
             &stats.group_entries,
         ),
     ];

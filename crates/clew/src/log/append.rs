@@ -11,13 +11,13 @@ use indicatif::ProgressBar;
 use super::append_local::LocalWriter;
 use super::append_remote::RemoteWriter;
 use super::bar;
-use super::lines::{Cut, Groups, Limits};
+use super::lines::{Batches, Cut, Limits};
 use super::place::{Place, Writing};
 use super::summary::{Summary, SummaryFormat};
 
-/// Entries of one group, all or none of which are appended.
-const GROUP_LINES_MAX: usize = 4096;
-const GROUP_BYTES: usize = 1 << 20;
+/// Entries of one batch, all or none of which are appended.
+const BATCH_LINES_MAX: usize = 4096;
+const BATCH_BYTES: usize = 1 << 20;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -26,7 +26,7 @@ Examples:
   clew log append --data ./data --stream images --header type=png < a.png
       the whole input is one entry
   tail -F app.log | clew log append --url http://127.0.0.1:19530 --stream app --lines --acks
-      through a server, telling of each group as it becomes durable
+      through a server, telling of each batch as it becomes durable
   clew log append --data ./data --stream audit --lines --producer-id 7 --sequence 1 < audit.txt
       may be repeated after a crash: what is there already is not appended again";
 
@@ -44,12 +44,12 @@ pub(crate) struct AppendArguments {
     /// others in between.
     #[arg(long, value_name = "LLSN")]
     expect_last: Option<u64>,
-    /// Number of the first group; the following groups count on.
+    /// Number of the first batch; the following batches count on.
     #[arg(long, value_name = "N", requires = "producer_id")]
     sequence: Option<u64>,
 }
 
-/// What holds for every group.
+/// What holds for every batch.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct How {
     /// Stream to append to.
@@ -58,7 +58,7 @@ pub(crate) struct How {
     /// When an entry counts as appended: `memory`, `os` or `sync`.
     #[arg(long, value_name = "WORD", default_value = "sync")]
     pub(crate) durability: Durability,
-    /// How groups are stored: `none`, `lz4` or `zstd`.
+    /// How batches are stored: `none`, `lz4` or `zstd`.
     #[arg(long, value_name = "WORD", default_value = "none")]
     pub(crate) compression: Compression,
     /// Header of every entry; may be repeated.
@@ -70,7 +70,7 @@ pub(crate) struct How {
     /// Append only in this epoch of the stream.
     #[arg(long, value_name = "N")]
     pub(crate) epoch: Option<u64>,
-    /// Print each group's positions as it is acknowledged.
+    /// Print each batch's positions as it is acknowledged.
     #[arg(long)]
     pub(crate) acks: bool,
     /// What the summary looks like.
@@ -78,18 +78,18 @@ pub(crate) struct How {
     pub(crate) format: SummaryFormat,
 }
 
-/// What is different for every group.
+/// What is different for every batch.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Group {
+pub(crate) struct Batch {
     pub(crate) sequence: Option<u64>,
     pub(crate) expect_last: Option<u64>,
 }
 
-/// Takes groups without waiting for each of them.
-pub(crate) trait GroupWriter {
+/// Takes batches without waiting for each of them.
+pub(crate) trait BatchWriter {
     fn entry_bytes_max(&self) -> usize;
-    /// Hands over a group. Blocks while too much is on its way; an error may be an earlier group's.
-    fn append(&mut self, payloads: &[&[u8]], group: Group) -> anyhow::Result<()>;
+    /// Hands over a batch. Blocks while too much is on its way; an error may be an earlier batch's.
+    fn append(&mut self, payloads: &[&[u8]], batch: Batch) -> anyhow::Result<()>;
     /// Waits until everything is acknowledged.
     fn finish(self) -> anyhow::Result<Summary>;
 }
@@ -116,8 +116,8 @@ pub(crate) fn run(arguments: &AppendArguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Cuts the input into groups and hands them over.
-fn feed(arguments: &AppendArguments, mut writer: impl GroupWriter) -> anyhow::Result<Summary> {
+/// Cuts the input into batches and hands them over.
+fn feed(arguments: &AppendArguments, mut writer: impl BatchWriter) -> anyhow::Result<Summary> {
     let stdin = std::io::stdin().lock();
     let bar = bar::of_bytes(length_of(&stdin));
     let mut numbers = Numbers {
@@ -131,14 +131,14 @@ fn feed(arguments: &AppendArguments, mut writer: impl GroupWriter) -> anyhow::Re
                 Some(_) => Cut::WhenFull,
                 None => Cut::AsItArrives,
             },
-            group_lines_max: GROUP_LINES_MAX,
-            group_bytes: GROUP_BYTES,
+            batch_lines_max: BATCH_LINES_MAX,
+            batch_bytes: BATCH_BYTES,
             line_bytes_max: writer.entry_bytes_max(),
         };
-        let mut groups = Groups::new(bar.wrap_read(stdin), limits);
-        while let Some(lines) = groups.next()? {
-            let group = numbers.take(lines.len());
-            writer.append(&lines, group)?;
+        let mut batches = Batches::new(bar.wrap_read(stdin), limits);
+        while let Some(lines) = batches.next()? {
+            let batch = numbers.take(lines.len());
+            writer.append(&lines, batch)?;
         }
     } else {
         let payload = whole(stdin, &bar, writer.entry_bytes_max())?;
@@ -169,21 +169,21 @@ fn length_of(stdin: &StdinLock<'_>) -> Option<u64> {
     metadata.is_file().then_some(metadata.len())
 }
 
-/// The numbers of the group after those taken.
+/// The numbers of the batch after those taken.
 struct Numbers {
     sequence: Option<u64>,
     expect_last: Option<u64>,
 }
 
 impl Numbers {
-    fn take(&mut self, entries: usize) -> Group {
-        let group = Group {
+    fn take(&mut self, entries: usize) -> Batch {
+        let batch = Batch {
             sequence: self.sequence,
             expect_last: self.expect_last,
         };
         self.sequence = self.sequence.map(|sequence| sequence + 1);
         self.expect_last = self.expect_last.map(|last| last + entries as u64);
-        group
+        batch
     }
 }
 
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_count_on() {
+    fn batches_count_on() {
         let mut numbers = Numbers {
             sequence: Some(5),
             expect_last: Some(0),

@@ -9,7 +9,7 @@ use clew_log::{
 use clew_log_grpc::{append_reply, streams};
 use parking_lot::Mutex;
 
-use super::append::{Group, GroupWriter, How};
+use super::append::{Batch, BatchWriter, How};
 use super::remote::refused;
 use super::summary::{Summary, SummaryFormat, print_ack};
 
@@ -41,16 +41,16 @@ impl LocalWriter {
         })
     }
 
-    fn options(&self, group: Group) -> AppendOptions {
-        let producer = self.how.producer_id.zip(group.sequence);
+    fn options(&self, batch: Batch) -> AppendOptions {
+        let producer = self.how.producer_id.zip(batch.sequence);
         AppendOptions {
-            // Without acknowledgements to print, one sync at the end serves all groups.
+            // Without acknowledgements to print, one sync at the end serves all batches.
             durability: match self.how.acks {
                 true => self.how.durability,
                 false => Durability::Memory,
             },
             producer: producer.map(|(id, sequence)| Producer { id, sequence }),
-            expect_last: group.expect_last.map(Llsn::new),
+            expect_last: batch.expect_last.map(Llsn::new),
             epoch: self.how.epoch,
             compression: self.how.compression,
         }
@@ -64,12 +64,12 @@ impl LocalWriter {
     }
 }
 
-impl GroupWriter for LocalWriter {
+impl BatchWriter for LocalWriter {
     fn entry_bytes_max(&self) -> usize {
         LogOptions::default().entry_bytes_max
     }
 
-    fn append(&mut self, payloads: &[&[u8]], group: Group) -> anyhow::Result<()> {
+    fn append(&mut self, payloads: &[&[u8]], batch: Batch) -> anyhow::Result<()> {
         self.check()?;
         let headers = self.how.headers.iter();
         let headers: Vec<(&str, &[u8])> = headers
@@ -83,7 +83,7 @@ impl GroupWriter for LocalWriter {
         let entries: Vec<NewEntry<'_>> = entries.collect();
         let done = self.done.clone();
         let acks = self.how.acks.then_some(self.how.format);
-        let options = self.options(group);
+        let options = self.options(batch);
         let ordered = self.appender.append(&entries, options, move |outcome| {
             done.lock().take_in(outcome, acks);
         });
@@ -101,7 +101,7 @@ impl GroupWriter for LocalWriter {
     }
 
     fn finish(self) -> anyhow::Result<Summary> {
-        // Afterwards every group has told its outcome.
+        // Afterwards every batch has told its outcome.
         self.appender.close();
         let Done {
             summary,
@@ -118,7 +118,7 @@ impl GroupWriter for LocalWriter {
 }
 
 impl Done {
-    /// Notes a group's outcome; only the first error counts.
+    /// Notes a batch's outcome; only the first error counts.
     fn take_in(&mut self, outcome: Result<Appended, LogError>, acks: Option<SummaryFormat>) {
         if self.error.is_some() {
             return;

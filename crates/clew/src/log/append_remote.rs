@@ -1,4 +1,4 @@
-//! Appending through a server: groups are sent while the answers of earlier ones come in.
+//! Appending through a server: batches are sent while the answers of earlier ones come in.
 
 use anyhow::bail;
 use bytes::Bytes;
@@ -10,19 +10,19 @@ use clew_log_grpc::{ERROR_KEY, LogClient, proto};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use super::append::{Group, GroupWriter, How};
+use super::append::{Batch, BatchWriter, How};
 use super::remote::{Remote, refused};
 use super::summary::{Summary, SummaryFormat, print_ack};
 
-/// Groups that wait to be sent.
+/// Batches that wait to be sent.
 const WAITING_MAX: usize = 8;
 
 pub(crate) struct RemoteWriter {
     remote: Remote,
     how: How,
     entry_bytes_max: usize,
-    groups: mpsc::Sender<proto::AppendRequest>,
-    /// The entries of each group that is handed over, for its answer.
+    batches: mpsc::Sender<proto::AppendRequest>,
+    /// The entries of each batch that is handed over, for its answer.
     sizes: mpsc::UnboundedSender<u64>,
     answers: JoinHandle<anyhow::Result<Summary>>,
 }
@@ -50,7 +50,7 @@ impl RemoteWriter {
             }
         });
         made?;
-        let (groups, waiting) = mpsc::channel(WAITING_MAX);
+        let (batches, waiting) = mpsc::channel(WAITING_MAX);
         let (sizes, handed_over) = mpsc::unbounded_channel();
         let answers = Answers {
             sizes: handed_over,
@@ -63,12 +63,12 @@ impl RemoteWriter {
             remote,
             how: how.clone(),
             entry_bytes_max: usize::try_from(position.entry_bytes_max)?,
-            groups,
+            batches,
             sizes,
         })
     }
 
-    fn request(&self, payloads: &[&[u8]], group: Group) -> proto::AppendRequest {
+    fn request(&self, payloads: &[&[u8]], batch: Batch) -> proto::AppendRequest {
         let headers = self.how.headers.iter().map(|(key, value)| proto::Header {
             key: key.clone(),
             value: Bytes::from(value.clone()),
@@ -78,30 +78,30 @@ impl RemoteWriter {
             payload: Bytes::copy_from_slice(payload),
             headers: headers.clone(),
         });
-        let producer = self.how.producer_id.zip(group.sequence);
+        let producer = self.how.producer_id.zip(batch.sequence);
         proto::AppendRequest {
             stream: self.how.stream.clone(),
             records: records.collect(),
             durability: durability(self.how.durability).into(),
             compression: compression(self.how.compression).into(),
             producer: producer.map(|(id, sequence)| proto::Producer { id, sequence }),
-            expect_last_llsn: group.expect_last,
+            expect_last_llsn: batch.expect_last,
             epoch: self.how.epoch,
             create_stream: false,
         }
     }
 }
 
-impl GroupWriter for RemoteWriter {
+impl BatchWriter for RemoteWriter {
     fn entry_bytes_max(&self) -> usize {
         self.entry_bytes_max
     }
 
-    fn append(&mut self, payloads: &[&[u8]], group: Group) -> anyhow::Result<()> {
-        let request = self.request(payloads, group);
+    fn append(&mut self, payloads: &[&[u8]], batch: Batch) -> anyhow::Result<()> {
+        let request = self.request(payloads, batch);
         // Whether anyone still takes it in is seen below.
         let _ = self.sizes.send(payloads.len() as u64);
-        if self.groups.blocking_send(request).is_ok() {
+        if self.batches.blocking_send(request).is_ok() {
             return Ok(());
         }
         // The answers have ended, which they do only early with an error.
@@ -110,12 +110,12 @@ impl GroupWriter for RemoteWriter {
     }
 
     fn finish(self) -> anyhow::Result<Summary> {
-        drop(self.groups);
+        drop(self.batches);
         self.remote.runtime.block_on(self.answers)?
     }
 }
 
-/// What becomes of the groups.
+/// What becomes of the batches.
 struct Answers {
     sizes: mpsc::UnboundedReceiver<u64>,
     acks: Option<SummaryFormat>,
@@ -127,9 +127,9 @@ impl Answers {
     async fn take_in(
         mut self,
         mut client: LogClient<Channel>,
-        groups: ReceiverStream<proto::AppendRequest>,
+        batches: ReceiverStream<proto::AppendRequest>,
     ) -> anyhow::Result<Summary> {
-        let replies = client.append_stream(groups).await.map_err(refused)?;
+        let replies = client.append_stream(batches).await.map_err(refused)?;
         let mut replies = replies.into_inner();
         while let Some(reply) = replies.message().await.map_err(refused)? {
             let size = self.sizes.recv().await.unwrap_or(0);

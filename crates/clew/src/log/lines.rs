@@ -1,7 +1,7 @@
-//! Cuts a stream of bytes into lines, and the lines into groups that are appended together.
+//! Cuts a stream of bytes into lines, and the lines into batches that are appended together.
 //!
 //! A line is what stands before a `\n`, byte for byte; what follows the last `\n` is a line too,
-//! unless it is empty. Memory is bounded by the longest line allowed and one group.
+//! unless it is empty. Memory is bounded by the longest line allowed and one batch.
 
 use std::io::Read;
 
@@ -10,26 +10,26 @@ use anyhow::bail;
 /// Room for each read.
 const READ_BYTES: usize = 256 << 10;
 
-/// When a group is complete.
+/// When a batch is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cut {
     /// With what has arrived, so that no line waits for the next.
     AsItArrives,
-    /// Only when it is full or the input ends, so that the same input always gives the same groups.
+    /// Only when it is full or the input ends, so that the same input always gives the same batches.
     WhenFull,
 }
 
-/// Where groups and lines end.
+/// Where batches and lines end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     pub(crate) cut: Cut,
-    pub(crate) group_lines_max: usize,
-    /// A group is full once its lines reach this size.
-    pub(crate) group_bytes: usize,
+    pub(crate) batch_lines_max: usize,
+    /// A batch is full once its lines reach this size.
+    pub(crate) batch_bytes: usize,
     pub(crate) line_bytes_max: usize,
 }
 
-pub(crate) struct Groups<R> {
+pub(crate) struct Batches<R> {
     input: R,
     limits: Limits,
     buffer: Vec<u8>,
@@ -46,9 +46,9 @@ pub(crate) struct Groups<R> {
     ended: bool,
 }
 
-impl<R: Read> Groups<R> {
+impl<R: Read> Batches<R> {
     pub(crate) fn new(input: R, limits: Limits) -> Self {
-        Groups {
+        Batches {
             input,
             limits,
             buffer: Vec::new(),
@@ -62,7 +62,7 @@ impl<R: Read> Groups<R> {
         }
     }
 
-    /// The next group of lines; `None` at the end.
+    /// The next batch of lines; `None` at the end.
     pub(crate) fn next(&mut self) -> anyhow::Result<Option<Vec<&[u8]>>> {
         self.forget_handed_out();
         loop {
@@ -85,8 +85,8 @@ impl<R: Read> Groups<R> {
     }
 
     fn is_full(&self) -> bool {
-        self.found.len() >= self.limits.group_lines_max
-            || self.found_bytes >= self.limits.group_bytes
+        self.found.len() >= self.limits.batch_lines_max
+            || self.found_bytes >= self.limits.batch_bytes
     }
 
     fn forget_handed_out(&mut self) {
@@ -164,8 +164,8 @@ mod tests {
 
     const LIMITS: Limits = Limits {
         cut: Cut::AsItArrives,
-        group_lines_max: 3,
-        group_bytes: 64,
+        batch_lines_max: 3,
+        batch_bytes: 64,
         line_bytes_max: 100,
     };
 
@@ -182,11 +182,11 @@ mod tests {
         }
     }
 
-    fn groups(input: &[u8], sizes: &[usize], limits: Limits) -> anyhow::Result<Vec<Vec<Vec<u8>>>> {
-        let mut groups = Groups::new(Pieces(input, sizes.to_vec()), limits);
+    fn batches(input: &[u8], sizes: &[usize], limits: Limits) -> anyhow::Result<Vec<Vec<Vec<u8>>>> {
+        let mut batches = Batches::new(Pieces(input, sizes.to_vec()), limits);
         let mut out = Vec::new();
-        while let Some(group) = groups.next()? {
-            out.push(group.into_iter().map(<[u8]>::to_vec).collect());
+        while let Some(batch) = batches.next()? {
+            out.push(batch.into_iter().map(<[u8]>::to_vec).collect());
         }
         Ok(out)
     }
@@ -209,8 +209,8 @@ mod tests {
             }
             for sizes in [&[1][..], &[2, 3], &[1000]] {
                 for cut in [Cut::AsItArrives, Cut::WhenFull] {
-                    let found = groups(input, sizes, Limits { cut, ..LIMITS }).unwrap();
-                    assert!(found.iter().all(|group| group.len() <= 3));
+                    let found = batches(input, sizes, Limits { cut, ..LIMITS }).unwrap();
+                    assert!(found.iter().all(|batch| batch.len() <= 3));
                     assert_eq!(found.concat(), expected, "{input:?} {sizes:?} {cut:?}");
                 }
             }
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn full_groups_do_not_depend_on_how_the_input_arrives() {
+    fn full_batches_do_not_depend_on_how_the_input_arrives() {
         let input: Vec<u8> = (0..50)
             .flat_map(|n| format!("{}\n", "x".repeat(n)).into_bytes())
             .collect();
@@ -226,16 +226,16 @@ mod tests {
             cut: Cut::WhenFull,
             ..LIMITS
         };
-        let expected = groups(&input, &[100_000], limits).unwrap();
+        let expected = batches(&input, &[100_000], limits).unwrap();
         for sizes in [&[1][..], &[7, 64, 3], &[500]] {
-            assert_eq!(groups(&input, sizes, limits).unwrap(), expected);
+            assert_eq!(batches(&input, sizes, limits).unwrap(), expected);
         }
         assert!(expected.len() > 17);
     }
 
     #[test]
     fn a_line_that_arrives_does_not_wait_for_the_next() {
-        let found = groups(b"a\nb\nc", &[3, 2], LIMITS).unwrap();
+        let found = batches(b"a\nb\nc", &[3, 2], LIMITS).unwrap();
         assert_eq!(
             found,
             [
@@ -252,11 +252,11 @@ mod tests {
         input.extend([b'x'; 101]);
         for (tail, sizes) in [(&b""[..], &[1000][..]), (b"\n", &[1000]), (b"xx", &[1])] {
             let input = [&input[..], tail].concat();
-            let error = groups(&input, sizes, LIMITS).unwrap_err().to_string();
+            let error = batches(&input, sizes, LIMITS).unwrap_err().to_string();
             assert_eq!(error, "line 5 is longer than an entry may be (100 bytes)");
         }
         assert_eq!(
-            groups(&input[..108], &[9], LIMITS).unwrap().concat().len(),
+            batches(&input[..108], &[9], LIMITS).unwrap().concat().len(),
             5
         );
     }

@@ -30,7 +30,7 @@ struct Ends {
 }
 
 impl Summary {
-    /// Takes in one acknowledged group.
+    /// Takes in one acknowledged batch.
     pub(crate) fn add(&mut self, reply: &proto::AppendReply) {
         let count = reply.last_glsn - reply.first_glsn + 1;
         self.entries += count;
@@ -47,7 +47,7 @@ impl Summary {
         }
     }
 
-    /// Takes in a group that was appended so long ago that the log has forgotten where.
+    /// Takes in a batch that was appended so long ago that the log has forgotten where.
     pub(crate) fn add_forgotten(&mut self, count: u64) {
         self.entries += count;
         self.replayed += count;
@@ -94,7 +94,7 @@ impl Summary {
     }
 }
 
-/// Tells of one acknowledged group at once.
+/// Tells of one acknowledged batch at once.
 pub(crate) fn print_ack(reply: &proto::AppendReply, format: SummaryFormat) -> std::io::Result<()> {
     let proto::AppendReply {
         first_glsn,
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_add_up_from_the_first_to_the_last() {
+    fn batches_add_up_from_the_first_to_the_last() {
         let mut summary = Summary::default();
         assert_eq!(
             summary.object("s").to_string(),
