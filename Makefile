@@ -45,7 +45,9 @@ doc: ## API documentation
 clean: ## remove everything built and installed
 	rm -rf $(CLEW_CACHE)
 
-$(VENV)/.installed: tests/opensearch/requirements.txt
+REQUIREMENTS := tests/opensearch/requirements.txt tests/log/requirements.txt
+
+$(VENV)/.installed: $(REQUIREMENTS)
 	python3 -m venv $(VENV)
-	$(PYTHON) -m pip install --quiet --disable-pip-version-check -r tests/opensearch/requirements.txt
+	$(PYTHON) -m pip install --quiet --disable-pip-version-check $(REQUIREMENTS:%=-r %)
 	touch $@

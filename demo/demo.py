@@ -33,14 +33,15 @@ class Server:
     def __init__(self, binary, folder):
         self.data = os.path.join(folder, "data")
         self.log_file = open(os.path.join(folder, "server.log"), "wb")
-        for address in ("127.0.0.1:9200", "127.0.0.1:0"):
+        usual, free = ("127.0.0.1:9200", "127.0.0.1:19530"), ("127.0.0.1:0", "127.0.0.1:0")
+        for http, grpc in (usual, free):
             self.process = subprocess.Popen(
-                [binary, "serve", "--data", self.data, "--http", address],
+                [binary, "serve", "--data", self.data, "--http", http, "--grpc", grpc],
                 stdout=subprocess.PIPE, stderr=self.log_file, start_new_session=True)
             line = self.process.stdout.readline()
             if line:
                 break
-            self.process.wait()  # the port is taken: try a free one
+            self.process.wait()  # a port is taken: try free ones
         else:
             raise SystemExit(f"the server did not start, see {self.log_file.name}")
         self.url = "http://" + json.loads(line)["listening"]["http"]

@@ -120,7 +120,8 @@ class CommandLine(unittest.TestCase):
 
     def test_wrong_use_says_what_is_wrong(self):
         for arguments, said in [
-            (["serve", "--http", "0.0.0.0:0"], "refusing to listen"),
+            (["serve", "--http", "0.0.0.0:0"], "set http.allow_remote"),
+            (["serve", "--grpc", "0.0.0.0:0"], "set grpc.allow_remote"),
             (["serve", "--config", "/nowhere/clew.yaml"], "/nowhere/clew.yaml"),
             (["collect", "/var/log", "--parse", "nothing"], "nothing"),
             (["log", "scan", "--data", "/nowhere"], "/nowhere"),
@@ -131,6 +132,7 @@ class CommandLine(unittest.TestCase):
 
     def test_one_data_folder_has_one_server(self):
         with ClewServer() as server:
-            done = self.run_clew("serve", "--data", str(server.data), "--http", "127.0.0.1:0")
+            done = self.run_clew("serve", "--data", str(server.data),
+                                 "--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0")
             self.assertEqual(done.returncode, 1)
             self.assertIn("cannot open the data folder", done.stderr)

@@ -26,6 +26,7 @@ class ClewServer:
         self.env = env or {}
         self.process = None
         self.address = None
+        self.grpc_address = None
 
     def __enter__(self):
         return self.start()
@@ -43,26 +44,28 @@ class ClewServer:
         outside = {k: v for k, v in os.environ.items() if not k.startswith("CLEW_")}
         self.log = open(self.data.with_suffix(".log"), "ab")
         self.process = subprocess.Popen(
-            [binary, "serve", "--data", str(self.data), "--http", "127.0.0.1:0"],
+            [binary, "serve", "--data", str(self.data),
+             "--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0"],
             stdout=subprocess.PIPE,
             stderr=self.log,
             env={**outside, **self.env},
         )
         listening = queue.Queue()
         threading.Thread(target=self._read_output, args=(listening,), daemon=True).start()
-        self.address = listening.get(timeout=START_SECONDS_MAX)
-        if self.address is None:
+        addresses = listening.get(timeout=START_SECONDS_MAX)
+        if addresses is None:
             raise RuntimeError(f"the server did not start:\n{self.log_tail()}")
+        self.address, self.grpc_address = addresses["http"], addresses["grpc"]
         with urllib.request.urlopen(self.url + "/_health", timeout=START_SECONDS_MAX) as reply:
             if reply.status != 200:
                 raise RuntimeError(f"the server is not healthy: {reply.status}")
         return self
 
     def _read_output(self, listening):
-        """Hands over the address and drains the rest, so that the server never blocks on it."""
+        """Hands over the addresses and drains the rest, so that the server never blocks on it."""
         for line in self.process.stdout:
             try:
-                listening.put(json.loads(line)["listening"]["http"])
+                listening.put(json.loads(line)["listening"])
             except (ValueError, KeyError, TypeError):
                 continue
         listening.put(None)

@@ -167,6 +167,12 @@ impl Engine {
         })
     }
 
+    /// The node's log, for those who use it directly. Its streams without names are the engine's:
+    /// they may be read, but an entry from elsewhere would not be understood by recovery.
+    pub fn log(&self) -> &Log {
+        &self.inner.log
+    }
+
     /// Flushes everything, stops the threads and closes the log. Later calls do nothing.
     ///
     /// # Errors

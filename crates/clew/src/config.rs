@@ -20,8 +20,12 @@ pub(crate) struct Config {
     pub(crate) data: PathBuf,
     /// The HTTP server.
     pub(crate) http: HttpConfig,
+    /// The gRPC server.
+    pub(crate) grpc: GrpcConfig,
     /// Indexing and searching.
     pub(crate) engine: EngineConfig,
+    /// What the log keeps.
+    pub(crate) log: LogConfig,
     /// The server's own messages.
     pub(crate) logging: LoggingConfig,
 }
@@ -36,6 +40,28 @@ pub(crate) struct HttpConfig {
     pub(crate) allow_remote: bool,
     /// Longest request body, also after decompression.
     pub(crate) body_bytes_max: usize,
+}
+
+/// The gRPC server.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct GrpcConfig {
+    /// Where to listen.
+    pub(crate) address: SocketAddr,
+    /// Listen on other than loopback addresses although anyone who reaches them may do anything.
+    pub(crate) allow_remote: bool,
+    /// Longest request message.
+    pub(crate) message_bytes_max: usize,
+}
+
+/// What the log keeps of streams that were made by name.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct LogConfig {
+    /// Size of the log above which their oldest entries are given up; 0 keeps them.
+    pub(crate) retention_bytes: u64,
+    /// Age above which their entries are given up; 0 keeps them.
+    pub(crate) retention_age_s: u64,
 }
 
 /// Indexing and searching.
@@ -77,7 +103,9 @@ impl Default for Config {
         Config {
             data: PathBuf::from("clew-data"),
             http: HttpConfig::default(),
+            grpc: GrpcConfig::default(),
             engine: EngineConfig::default(),
+            log: LogConfig::default(),
             logging: LoggingConfig::default(),
         }
     }
@@ -89,6 +117,16 @@ impl Default for HttpConfig {
             address: SocketAddr::from(([127, 0, 0, 1], 9200)),
             allow_remote: false,
             body_bytes_max: 100 << 20,
+        }
+    }
+}
+
+impl Default for GrpcConfig {
+    fn default() -> Self {
+        GrpcConfig {
+            address: SocketAddr::from(([127, 0, 0, 1], 19530)),
+            allow_remote: false,
+            message_bytes_max: 64 << 20,
         }
     }
 }
@@ -229,6 +267,7 @@ mod tests {
         for (yaml, nearest) in [
             ("http:\n  adress: 127.0.0.1:1\n", "[http.address]"),
             ("datta: x\n", "[data]"),
+            ("log:\n  retention_byte: 1\n", "[log.retention_bytes]"),
         ] {
             let error = load(yaml, &[]).unwrap_err().to_string();
             assert!(error.contains(nearest), "{error}");

@@ -6,8 +6,10 @@ mod bench;
 mod collect;
 mod config;
 mod log;
+mod log_metrics;
 mod logging;
 mod metrics;
+mod retention;
 mod serve;
 mod signals;
 
@@ -23,7 +25,7 @@ static ALLOCATOR: CountingAllocator<mimalloc::MiMalloc> = CountingAllocator(mima
 const EXAMPLES: &str = "\
 Examples:
   clew serve --data ./data
-      serve the OpenSearch REST API on http://127.0.0.1:9200
+      serve the OpenSearch REST API on http://127.0.0.1:9200, the log on gRPC port 19530
   clew collect /var/log --parse auto --to http://127.0.0.1:9200
       follow this machine's logs into the index `logs`
   curl 'http://127.0.0.1:9200/logs/_search?q=error&pretty'
@@ -41,11 +43,11 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Serve a data folder over HTTP.
+    /// Serve a data folder over HTTP and gRPC.
     Serve(serve::ServeArguments),
     /// Read log files and send them to a server.
     Collect(collect::CollectArguments),
-    /// Look into a data folder's log.
+    /// Append to the log, read it, follow it, look after it.
     Log(log::LogArguments),
     /// Measure this build on this machine.
     Bench(bench::BenchArguments),

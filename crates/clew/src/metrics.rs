@@ -5,10 +5,13 @@ use clew_engine::{Engine, EngineStats, ResolveOptions};
 use prometheus::proto::MetricFamily;
 use prometheus::{Encoder, IntGaugeVec, Opts, Registry, TextEncoder};
 
+use crate::log_metrics;
+
 /// The whole page in Prometheus' text format.
 pub(crate) fn render(registry: &Registry, engine: &Engine) -> anyhow::Result<String> {
     let mut families = registry.gather();
     families.extend(engine_families(engine)?);
+    families.extend(log_metrics::families(engine.log())?);
     let mut page = Vec::new();
     TextEncoder::new().encode(&families, &mut page)?;
     Ok(String::from_utf8(page)?)

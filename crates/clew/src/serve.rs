@@ -14,14 +14,17 @@ use axum::routing::get;
 use axum::serve::ListenerExt;
 use clap::Args;
 use clew_engine::{Engine, EngineOptions};
+use clew_log::LogOptions;
+use clew_log_grpc::ServerOptions;
 use clew_opensearch::RestOptions;
 use clew_platform::{RealClock, RealDisk};
 use prometheus::Registry;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
+use tokio::task::JoinSet;
 
-use crate::config::Config;
-use crate::{logging, metrics, signals};
+use crate::config::{Config, LogConfig};
+use crate::{logging, metrics, retention, signals};
 
 /// How long open requests may take to end once a stop is asked for.
 const GRACE: Duration = Duration::from_secs(10);
@@ -37,6 +40,9 @@ pub(crate) struct ServeArguments {
     /// Address of the OpenSearch REST API; port 0 takes a free one.
     #[arg(long, value_name = "ADDR")]
     http: Option<SocketAddr>,
+    /// Address of the log's gRPC service; port 0 takes a free one.
+    #[arg(long, value_name = "ADDR")]
+    grpc: Option<SocketAddr>,
 }
 
 /// What the small endpoints share.
@@ -54,8 +60,11 @@ pub(crate) fn run(arguments: ServeArguments) -> anyhow::Result<()> {
     if let Some(address) = arguments.http {
         config.http.address = address;
     }
+    if let Some(address) = arguments.grpc {
+        config.grpc.address = address;
+    }
     logging::start(&config.logging)?;
-    check_address(&config)?;
+    check_addresses(&config)?;
     tracing::info!(config = %serde_json::to_string(&config)?, version = env!("CARGO_PKG_VERSION"), "starting");
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -64,13 +73,19 @@ pub(crate) fn run(arguments: ServeArguments) -> anyhow::Result<()> {
 }
 
 /// There is no authentication yet, so only this machine may connect unless told otherwise.
-fn check_address(config: &Config) -> anyhow::Result<()> {
-    let address = config.http.address;
-    if !address.ip().is_loopback() && !config.http.allow_remote {
-        bail!(
-            "refusing to listen on {address}: anyone who reaches it may read and write everything; \
-             set http.allow_remote (CLEW_HTTP__ALLOW_REMOTE=true) if that is meant"
-        );
+fn check_addresses(config: &Config) -> anyhow::Result<()> {
+    for (section, address, allow_remote) in [
+        ("http", config.http.address, config.http.allow_remote),
+        ("grpc", config.grpc.address, config.grpc.allow_remote),
+    ] {
+        if !address.ip().is_loopback() && !allow_remote {
+            let variable = section.to_uppercase();
+            bail!(
+                "refusing to listen on {address}: anyone who reaches it may read and write \
+                 everything; set {section}.allow_remote (CLEW_{variable}__ALLOW_REMOTE=true) if \
+                 that is meant"
+            );
+        }
     }
     Ok(())
 }
@@ -87,47 +102,99 @@ fn engine_options(config: &Config) -> EngineOptions {
         write_buffer_bytes: engine.write_buffer_bytes,
         auto_create_index: engine.auto_create_index,
         log_bytes_max: engine.log_bytes_max,
+        log: LogOptions {
+            retention_bytes: config.log.retention_bytes,
+            retention_age_ms: config.log.retention_age_s.saturating_mul(1000),
+            ..defaults.log
+        },
         ..defaults
     }
 }
 
 async fn serve(config: Config) -> anyhow::Result<()> {
-    // The port first: a second server on one machine should not wait for recovery to fail.
-    let listener = TcpListener::bind(config.http.address)
-        .await
-        .with_context(|| format!("cannot listen on {}", config.http.address))?;
-    let address = listener.local_addr()?;
+    // The ports first: a second server on one machine should not wait for recovery to fail.
+    let http = listen(config.http.address).await?;
+    let grpc = listen(config.grpc.address).await?;
     let options = engine_options(&config);
+    let entry_bytes_max = options.log.entry_bytes_max;
     let open = move || Engine::open(options, Arc::new(RealDisk), Arc::new(RealClock::new()));
     let engine = tokio::task::spawn_blocking(open)
         .await?
         .with_context(|| format!("cannot open the data folder {}", config.data.display()))?;
-    let registry = Registry::new();
-    let app = router(&config, address, &engine, &registry);
-    announce(address)?;
-    tracing::info!(http = %address, data = %config.data.display(), "serving");
+    let addresses = (http.local_addr()?, grpc.local_addr()?);
     let (stopping, stopped) = watch::channel(false);
+    let mut servers = JoinSet::new();
+    servers.spawn(serve_http(&config, http, &engine, stopped.clone())?);
+    let limits = ServerOptions {
+        message_bytes_max: config.grpc.message_bytes_max,
+        entry_bytes_max,
+    };
+    let log = engine.log().clone();
+    let served = clew_log_grpc::serve(log.clone(), grpc, limits, stopped.clone());
+    servers.spawn(async move { Ok(served.await?) });
+    if config.log != LogConfig::default() {
+        servers.spawn(async move {
+            retention::look_after(log, stopped).await;
+            Ok(())
+        });
+    }
+    announce(addresses)?;
+    tracing::info!(http = %addresses.0, grpc = %addresses.1, data = %config.data.display(), "serving");
+    let ended = tokio::select! {
+        stop = signals::stop_requested() => stop.map_err(anyhow::Error::from),
+        // No server ends by itself but by a failure.
+        Some(ended) = servers.join_next() => ended.map_err(anyhow::Error::from).flatten(),
+    };
+    tracing::info!("stopping");
+    stopping.send_replace(true);
+    let ended = ended.and(all_ended(servers).await);
+    tokio::task::spawn_blocking(move || engine.close()).await??;
+    tracing::info!("stopped");
+    ended
+}
+
+async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
+    let listener = TcpListener::bind(address).await;
+    listener.with_context(|| format!("cannot listen on {address}"))
+}
+
+/// The OpenSearch REST API and the small endpoints, until the server stops.
+fn serve_http(
+    config: &Config,
+    listener: TcpListener,
+    engine: &Engine,
+    stopped: watch::Receiver<bool>,
+) -> anyhow::Result<impl Future<Output = anyhow::Result<()>> + Send + 'static> {
+    let app = router(config, listener.local_addr()?, engine, &Registry::new());
     // Answers go out at once: small ones must not wait for the client's acknowledgement.
     let listener = listener.tap_io(|stream| {
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "cannot set TCP_NODELAY");
         }
     });
-    let server = axum::serve(listener, app).with_graceful_shutdown(until_stopped(stopped.clone()));
-    let server = tokio::spawn(server.into_future());
-    signals::stop_requested().await?;
-    tracing::info!("stopping");
-    stopping.send_replace(true);
-    match tokio::time::timeout(GRACE, server).await {
-        Ok(ended) => ended??,
-        Err(_) => tracing::warn!("requests still open after the grace period were cut off"),
-    }
-    tokio::task::spawn_blocking(move || engine.close()).await??;
-    tracing::info!("stopped");
-    Ok(())
+    let server = axum::serve(listener, app).with_graceful_shutdown(until_stopped(stopped));
+    Ok(async move { Ok(server.await?) })
 }
 
-async fn until_stopped(mut stopped: watch::Receiver<bool>) {
+/// Lets the servers end what is open, for a while.
+async fn all_ended(mut servers: JoinSet<anyhow::Result<()>>) -> anyhow::Result<()> {
+    let all = async {
+        while let Some(ended) = servers.join_next().await {
+            ended??;
+        }
+        Ok(())
+    };
+    match tokio::time::timeout(GRACE, all).await {
+        Ok(ended) => ended,
+        Err(_) => {
+            tracing::warn!("requests still open after the grace period were cut off");
+            servers.shutdown().await;
+            Ok(())
+        }
+    }
+}
+
+pub(crate) async fn until_stopped(mut stopped: watch::Receiver<bool>) {
     // An error means that the sender is gone, which is a stop too.
     let _ = stopped.wait_for(|stopped| *stopped).await;
 }
@@ -151,9 +218,11 @@ fn router(config: &Config, address: SocketAddr, engine: &Engine, registry: &Regi
 }
 
 /// One line on standard output tells whoever started the server where it listens.
-fn announce(address: SocketAddr) -> anyhow::Result<()> {
+fn announce((http, grpc): (SocketAddr, SocketAddr)) -> anyhow::Result<()> {
     use std::io::Write;
-    let line = serde_json::json!({"listening": {"http": address.to_string()}});
+    let line = serde_json::json!({
+        "listening": {"http": http.to_string(), "grpc": grpc.to_string()}
+    });
     let mut out = std::io::stdout().lock();
     writeln!(out, "{line}")?;
     out.flush()?;

@@ -1,0 +1,94 @@
+//! The gRPC server: the log service, health and reflection on one port.
+
+use std::time::Duration;
+
+use clew_log::Log;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tonic::transport::Server;
+use tonic::transport::server::TcpIncoming;
+
+use crate::oversize::Oversize;
+use crate::proto;
+use crate::proto::log_server::LogServer;
+use crate::service::LogService;
+use crate::stop::Stop;
+
+/// A client that does not answer a ping for [`PONG_AFTER`] is gone, and its calls end. Nothing is
+/// sent when no client is connected.
+const PING_EVERY: Duration = Duration::from_secs(60);
+const PONG_AFTER: Duration = Duration::from_secs(20);
+
+/// What a client may send into one call ahead of the server's reading.
+const CALL_WINDOW_BYTES: u32 = 1 << 20;
+/// The same for all calls of a connection. The transport also cuts off whoever has sent too many
+/// short frames that are not read yet, and measures that by this window: it lets a frame of 10
+/// bytes, the shortest append there is, weigh as much as 492 bytes of it. At this size a call may
+/// fill its window with those, so that a pipeline that waits for the disk is held back, not cut.
+const CONNECTION_WINDOW_BYTES: u32 = 64 << 20;
+const _: () = assert!(CALL_WINDOW_BYTES / 10 <= CONNECTION_WINDOW_BYTES / 492);
+
+/// Limits of the server.
+#[derive(Clone, Copy, Debug)]
+pub struct ServerOptions {
+    /// Longest request message; longer ones are answered RESOURCE_EXHAUSTED.
+    pub message_bytes_max: usize,
+    /// The log's limit of one entry, which clients may ask for.
+    pub entry_bytes_max: usize,
+}
+
+/// The server could not be put together, or ended by itself.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServeError {
+    /// The description of the service cannot be served.
+    #[error("cannot describe the gRPC service")]
+    Reflection(#[source] tonic_reflection::server::Error),
+    /// The transport failed.
+    #[error("gRPC server failed")]
+    Transport(#[source] tonic::transport::Error),
+}
+
+/// Serves the log until `stop` becomes true or its sender goes away. Then subscriptions and
+/// streams of appends are told to come back, and the other calls are answered.
+///
+/// # Errors
+/// When the transport fails; the log itself is not touched by that.
+pub async fn serve(
+    log: Log,
+    listener: TcpListener,
+    options: ServerOptions,
+    stop: watch::Receiver<bool>,
+) -> Result<(), ServeError> {
+    let stop = Stop::new(stop);
+    let service = LogServer::new(LogService::new(log, options.entry_bytes_max, stop.clone()))
+        .max_decoding_message_size(options.message_bytes_max);
+    let (health, health_service) = tonic_health::server::health_reporter();
+    health.set_serving::<LogServer<LogService>>().await;
+    let reflection = || {
+        tonic_reflection::server::Builder::configure()
+            .register_encoded_file_descriptor_set(proto::DESCRIPTOR)
+            .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
+    };
+    let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
+    let mut stopped = stop.clone();
+    Server::builder()
+        .initial_stream_window_size(CALL_WINDOW_BYTES)
+        .initial_connection_window_size(CONNECTION_WINDOW_BYTES)
+        .http2_keepalive_interval(Some(PING_EVERY))
+        .http2_keepalive_timeout(Some(PONG_AFTER))
+        .add_service(Oversize(service))
+        .add_service(health_service)
+        .add_service(reflection().build_v1().map_err(ServeError::Reflection)?)
+        .add_service(
+            reflection()
+                .build_v1alpha()
+                .map_err(ServeError::Reflection)?,
+        )
+        .serve_with_incoming_shutdown(incoming, async move {
+            stopped.requested().await;
+            health.set_not_serving::<LogServer<LogService>>().await;
+        })
+        .await
+        .map_err(ServeError::Transport)
+}

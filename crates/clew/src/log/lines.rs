@@ -1,0 +1,263 @@
+//! Cuts a stream of bytes into lines, and the lines into batches that are appended together.
+//!
+//! A line is what stands before a `\n`, byte for byte; what follows the last `\n` is a line too,
+//! unless it is empty. Memory is bounded by the longest line allowed and one batch.
+
+use std::io::Read;
+
+use anyhow::bail;
+
+/// Room for each read.
+const READ_BYTES: usize = 256 << 10;
+
+/// When a batch is complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cut {
+    /// With what has arrived, so that no line waits for the next.
+    AsItArrives,
+    /// Only when it is full or the input ends, so that the same input always gives the same batches.
+    WhenFull,
+}
+
+/// Where batches and lines end.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    pub(crate) cut: Cut,
+    pub(crate) batch_lines_max: usize,
+    /// A batch is full once its lines reach this size.
+    pub(crate) batch_bytes: usize,
+    pub(crate) line_bytes_max: usize,
+}
+
+pub(crate) struct Batches<R> {
+    input: R,
+    limits: Limits,
+    buffer: Vec<u8>,
+    /// What is in the buffer; bytes before `taken` were handed out.
+    filled: usize,
+    taken: usize,
+    /// No `\n` lies between the last found one and here.
+    searched: usize,
+    /// The lines found and not yet handed out, as places in the buffer.
+    found: Vec<(usize, usize)>,
+    found_bytes: usize,
+    /// Lines handed out so far.
+    lines: u64,
+    ended: bool,
+}
+
+impl<R: Read> Batches<R> {
+    pub(crate) fn new(input: R, limits: Limits) -> Self {
+        Batches {
+            input,
+            limits,
+            buffer: Vec::new(),
+            filled: 0,
+            taken: 0,
+            searched: 0,
+            found: Vec::new(),
+            found_bytes: 0,
+            lines: 0,
+            ended: false,
+        }
+    }
+
+    /// The next batch of lines; `None` at the end.
+    pub(crate) fn next(&mut self) -> anyhow::Result<Option<Vec<&[u8]>>> {
+        self.forget_handed_out();
+        loop {
+            self.find_lines()?;
+            let complete = match self.limits.cut {
+                Cut::AsItArrives => !self.found.is_empty(),
+                Cut::WhenFull => self.is_full(),
+            };
+            if complete || self.ended {
+                break;
+            }
+            self.read_more()?;
+        }
+        self.lines += self.found.len() as u64;
+        let lines = self
+            .found
+            .iter()
+            .map(|(start, end)| &self.buffer[*start..*end]);
+        Ok((!self.found.is_empty()).then(|| lines.collect()))
+    }
+
+    fn is_full(&self) -> bool {
+        self.found.len() >= self.limits.batch_lines_max
+            || self.found_bytes >= self.limits.batch_bytes
+    }
+
+    fn forget_handed_out(&mut self) {
+        self.found.clear();
+        self.found_bytes = 0;
+        // Moving less than a read's worth costs less than the reads do.
+        if self.taken >= READ_BYTES || self.taken == self.filled {
+            self.buffer.copy_within(self.taken..self.filled, 0);
+            self.filled -= self.taken;
+            self.taken = 0;
+        }
+        self.searched = self.taken;
+    }
+
+    fn find_lines(&mut self) -> anyhow::Result<()> {
+        while !self.is_full() {
+            let new = &self.buffer[self.searched..self.filled];
+            match memchr::memchr(b'\n', new) {
+                Some(length) => {
+                    let end = self.searched + length;
+                    self.searched = end + 1;
+                    self.add_line(end, end + 1)?;
+                }
+                None => {
+                    self.searched = self.filled;
+                    if self.ended && self.taken < self.filled {
+                        self.add_line(self.filled, self.filled)?;
+                    }
+                    return self.check_length(self.filled);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn add_line(&mut self, end: usize, next: usize) -> anyhow::Result<()> {
+        self.check_length(end)?;
+        self.found.push((self.taken, end));
+        self.found_bytes += end - self.taken;
+        self.taken = next;
+        Ok(())
+    }
+
+    fn check_length(&self, end: usize) -> anyhow::Result<()> {
+        let max = self.limits.line_bytes_max;
+        if end - self.taken > max {
+            let number = self.lines + self.found.len() as u64 + 1;
+            bail!("line {number} is longer than an entry may be ({max} bytes)");
+        }
+        Ok(())
+    }
+
+    fn read_more(&mut self) -> anyhow::Result<()> {
+        if self.buffer.len() < self.filled + READ_BYTES {
+            let bytes = (self.filled + READ_BYTES).max(2 * self.buffer.len());
+            self.buffer.resize(bytes, 0);
+        }
+        loop {
+            match self.input.read(&mut self.buffer[self.filled..]) {
+                Ok(0) => self.ended = true,
+                Ok(bytes) => self.filled += bytes,
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+                Err(error) => {
+                    return Err(anyhow::Error::new(error).context("cannot read the input"));
+                }
+            }
+            return Ok(());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMITS: Limits = Limits {
+        cut: Cut::AsItArrives,
+        batch_lines_max: 3,
+        batch_bytes: 64,
+        line_bytes_max: 100,
+    };
+
+    /// Gives its bytes in pieces of the given sizes, over and over.
+    struct Pieces<'a>(&'a [u8], Vec<usize>);
+
+    impl Read for Pieces<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            let size = self.1[0].min(self.0.len()).min(buffer.len());
+            self.1.rotate_left(1);
+            buffer[..size].copy_from_slice(&self.0[..size]);
+            self.0 = &self.0[size..];
+            Ok(size)
+        }
+    }
+
+    fn batches(input: &[u8], sizes: &[usize], limits: Limits) -> anyhow::Result<Vec<Vec<Vec<u8>>>> {
+        let mut batches = Batches::new(Pieces(input, sizes.to_vec()), limits);
+        let mut out = Vec::new();
+        while let Some(batch) = batches.next()? {
+            out.push(batch.into_iter().map(<[u8]>::to_vec).collect());
+        }
+        Ok(out)
+    }
+
+    #[test]
+    fn lines_are_kept_byte_for_byte_however_they_arrive() {
+        let inputs: [&[u8]; 7] = [
+            b"",
+            b"\n",
+            b"a",
+            b"a\n",
+            b"a\r\n\n\xff\xfe\n\nlast",
+            b"\n\n\n\n\n",
+            b"one\ntwo\nthree\nfour\nfive\nsix\nseven\n",
+        ];
+        for input in inputs {
+            let mut expected: Vec<&[u8]> = input.split(|byte| *byte == b'\n').collect();
+            if expected.last() == Some(&&b""[..]) {
+                expected.pop();
+            }
+            for sizes in [&[1][..], &[2, 3], &[1000]] {
+                for cut in [Cut::AsItArrives, Cut::WhenFull] {
+                    let found = batches(input, sizes, Limits { cut, ..LIMITS }).unwrap();
+                    assert!(found.iter().all(|batch| batch.len() <= 3));
+                    assert_eq!(found.concat(), expected, "{input:?} {sizes:?} {cut:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn full_batches_do_not_depend_on_how_the_input_arrives() {
+        let input: Vec<u8> = (0..50)
+            .flat_map(|n| format!("{}\n", "x".repeat(n)).into_bytes())
+            .collect();
+        let limits = Limits {
+            cut: Cut::WhenFull,
+            ..LIMITS
+        };
+        let expected = batches(&input, &[100_000], limits).unwrap();
+        for sizes in [&[1][..], &[7, 64, 3], &[500]] {
+            assert_eq!(batches(&input, sizes, limits).unwrap(), expected);
+        }
+        assert!(expected.len() > 17);
+    }
+
+    #[test]
+    fn a_line_that_arrives_does_not_wait_for_the_next() {
+        let found = batches(b"a\nb\nc", &[3, 2], LIMITS).unwrap();
+        assert_eq!(
+            found,
+            [
+                vec![b"a".to_vec()],
+                vec![b"b".to_vec()],
+                vec![b"c".to_vec()]
+            ]
+        );
+    }
+
+    #[test]
+    fn a_line_over_the_limit_is_named_by_its_number() {
+        let mut input = b"a\nb\nc\nd\n".to_vec();
+        input.extend([b'x'; 101]);
+        for (tail, sizes) in [(&b""[..], &[1000][..]), (b"\n", &[1000]), (b"xx", &[1])] {
+            let input = [&input[..], tail].concat();
+            let error = batches(&input, sizes, LIMITS).unwrap_err().to_string();
+            assert_eq!(error, "line 5 is longer than an entry may be (100 bytes)");
+        }
+        assert_eq!(
+            batches(&input[..108], &[9], LIMITS).unwrap().concat().len(),
+            5
+        );
+    }
+}

@@ -1,0 +1,64 @@
+//! A server's log, called from a program without async code of its own.
+
+use anyhow::{Context, anyhow};
+use clew_log_grpc::LogClient;
+use clew_log_grpc::tonic::transport::{Channel, Endpoint};
+use clew_log_grpc::tonic::{Response, Status};
+use tokio::runtime::Runtime;
+
+/// A single entry may be as large as the log allows, and a reply holds it whole.
+const REPLY_BYTES_MAX: usize = 1 << 30;
+
+/// What the server may send ahead of what is printed.
+const CALL_WINDOW_BYTES: u32 = 1 << 20;
+/// Large against a call's, because the transport cuts off a server that has sent many short
+/// frames, such as single entries of a tail, while a pager is waiting for its reader.
+const CONNECTION_WINDOW_BYTES: u32 = 64 << 20;
+
+/// A connection to a server, and the runtime that drives it.
+pub(crate) struct Remote {
+    pub(crate) client: LogClient<Channel>,
+    pub(crate) runtime: Runtime,
+}
+
+impl Remote {
+    pub(crate) fn connect(url: &str) -> anyhow::Result<Self> {
+        // A thread of its own, so that it goes on while standard input is waited for.
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()?;
+        let endpoint = Endpoint::from_shared(url.to_string())
+            .ok()
+            .filter(|endpoint| endpoint.uri().scheme_str() == Some("http"))
+            .with_context(|| format!("[{url}] is not of the form http://HOST:PORT"))?;
+        let endpoint = endpoint
+            .initial_stream_window_size(CALL_WINDOW_BYTES)
+            .initial_connection_window_size(CONNECTION_WINDOW_BYTES);
+        let channel = runtime
+            .block_on(endpoint.connect())
+            .with_context(|| format!("cannot connect to {url}"))?;
+        Ok(Remote {
+            client: LogClient::new(channel).max_decoding_message_size(REPLY_BYTES_MAX),
+            runtime,
+        })
+    }
+
+    /// Makes one call and waits for its answer.
+    pub(crate) fn call<T>(
+        &mut self,
+        make: impl AsyncFnOnce(&mut LogClient<Channel>) -> Result<Response<T>, Status>,
+    ) -> anyhow::Result<T> {
+        let answer = self.runtime.block_on(make(&mut self.client));
+        answer.map(Response::into_inner).map_err(refused)
+    }
+}
+
+/// What the server said, without the transport's decoration.
+#[allow(clippy::needless_pass_by_value, reason = "a function for map_err")]
+pub(crate) fn refused(status: Status) -> anyhow::Error {
+    match status.message() {
+        "" => anyhow!("the server answered {:?}", status.code()),
+        message => anyhow!("{message}"),
+    }
+}
