@@ -5,10 +5,10 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use clew_log::{AppendOptions, Durability, Log, LogOptions, NewEntry, Producer};
-use clew_platform::{RealClock, RealDisk};
+use clew_platform::{Clock, RealClock, RealDisk};
 
 use super::Random;
 
@@ -17,7 +17,7 @@ const CHILD: &str = "CLEW_LOG_KILLED_CHILD";
 const TEST: &str = "kill::nothing_acknowledged_is_lost_or_doubled_by_sigkill";
 const ROUNDS_MIN: u64 = 1000;
 const TIME: Duration = Duration::from_secs(20);
-const PRODUCERS: u64 = 3;
+const PRODUCERS: usize = 3;
 
 fn open(dir: &Path) -> Log {
     let options = LogOptions {
@@ -27,7 +27,7 @@ fn open(dir: &Path) -> Log {
     Log::open(Arc::new(RealDisk), Arc::new(RealClock::new()), dir, options).unwrap()
 }
 
-fn payload(producer: u64, sequence: u64) -> String {
+fn payload(producer: usize, sequence: u64) -> String {
     format!(
         "{producer}:{sequence} {}",
         "x".repeat(usize::try_from(sequence % 200).unwrap())
@@ -35,8 +35,8 @@ fn payload(producer: u64, sequence: u64) -> String {
 }
 
 /// The last sequence of each producer that the log has; checks that none is missing or doubled.
-fn sequences(log: &Log, seed: u64) -> [u64; PRODUCERS as usize] {
-    let mut last = [0; PRODUCERS as usize];
+fn sequences(log: &Log, seed: u64) -> [u64; PRODUCERS] {
+    let mut last = [0; PRODUCERS];
     let mut scan = log.scan(log.first()).unwrap();
     let mut due = log.first();
     while let Some(entry) = scan.next() {
@@ -45,14 +45,14 @@ fn sequences(log: &Log, seed: u64) -> [u64; PRODUCERS as usize] {
         due = due.next();
         let text = std::str::from_utf8(entry.payload).unwrap();
         let (producer, rest) = text.split_once(':').unwrap();
-        let producer: u64 = producer.parse().unwrap();
+        let producer: usize = producer.parse().unwrap();
         let sequence: u64 = rest.split(' ').next().unwrap().parse().unwrap();
         assert_eq!(
             text,
             payload(producer, sequence),
             "seed {seed}: other bytes"
         );
-        let slot = &mut last[usize::try_from(producer).unwrap()];
+        let slot = &mut last[producer];
         assert!(
             *slot == 0 || sequence == *slot + 1,
             "seed {seed}: {sequence} after {slot} of {producer}"
@@ -74,14 +74,14 @@ fn child(dir: &Path) {
     std::thread::scope(|scope| {
         for producer in 0..PRODUCERS {
             let log = log.clone();
-            let from = last[usize::try_from(producer).unwrap()].max(1);
+            let from = last[producer].max(1);
             scope.spawn(move || {
                 for sequence in from.. {
                     let text = payload(producer, sequence);
                     let parts: [&[u8]; 1] = [text.as_bytes()];
                     let options = AppendOptions {
                         producer: Some(Producer {
-                            id: producer,
+                            id: producer as u64,
                             sequence,
                         }),
                         ..AppendOptions::default()
@@ -107,9 +107,10 @@ fn nothing_acknowledged_is_lost_or_doubled_by_sigkill() {
     let dir = tempfile::tempdir().unwrap();
     let seed = u64::from(std::process::id());
     let mut random = Random::new(seed);
-    let mut acknowledged = [0; PRODUCERS as usize];
-    let (start, mut rounds) = (Instant::now(), 0);
-    while start.elapsed() < TIME || rounds < ROUNDS_MIN {
+    let mut acknowledged = [0; PRODUCERS];
+    let clock = RealClock::new();
+    let mut rounds = 0;
+    while clock.monotonic() < TIME || rounds < ROUNDS_MIN {
         rounds += 1;
         round(dir.path(), &mut random, &mut acknowledged);
         let log = open(dir.path());
@@ -132,7 +133,7 @@ fn nothing_acknowledged_is_lost_or_doubled_by_sigkill() {
 }
 
 /// One child, killed after some acknowledgements, or in the middle of opening.
-fn round(dir: &Path, random: &mut Random, acknowledged: &mut [u64; PRODUCERS as usize]) {
+fn round(dir: &Path, random: &mut Random, acknowledged: &mut [u64; PRODUCERS]) {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args([TEST, "--exact", "--nocapture", "--test-threads=1"])
         .env(CHILD, dir)
@@ -143,12 +144,12 @@ fn round(dir: &Path, random: &mut Random, acknowledged: &mut [u64; PRODUCERS as 
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let wanted = random.below(30);
     let mut seen = 0;
-    let note = |line: &str, acknowledged: &mut [u64; PRODUCERS as usize]| {
+    let note = |line: &str, acknowledged: &mut [u64; PRODUCERS]| {
         let mut words = line.split(' ');
         if words.next() == Some("ack") {
-            let mut number = || words.next().unwrap().parse::<u64>().unwrap();
-            let (producer, sequence) = (number(), number());
-            let slot = &mut acknowledged[usize::try_from(producer).unwrap()];
+            let producer: usize = words.next().unwrap().parse().unwrap();
+            let sequence: u64 = words.next().unwrap().parse().unwrap();
+            let slot = &mut acknowledged[producer];
             *slot = sequence.max(*slot);
             return true;
         }
@@ -162,8 +163,9 @@ fn round(dir: &Path, random: &mut Random, acknowledged: &mut [u64; PRODUCERS as 
         seen += u64::from(note(&line, acknowledged));
     }
     // Somewhere between two acknowledgements, not right behind one.
-    let until = Instant::now() + Duration::from_micros(random.below(2000));
-    while Instant::now() < until {
+    let clock = RealClock::new();
+    let pause = Duration::from_micros(random.below(2000));
+    while clock.monotonic() < pause {
         std::hint::spin_loop();
     }
     child.kill().unwrap();

@@ -111,17 +111,17 @@ fn a_large_call_of_a_producer_is_one_call() {
 
 #[test]
 fn of_appends_that_expect_the_same_end_exactly_one_wins() {
-    const THREADS: u64 = 8;
+    const THREADS: usize = 8;
     let log = open(&SimDisk::new(), small_files());
     let stream = log.create_stream("s").unwrap().id;
-    let barrier = Barrier::new(THREADS as usize);
+    let barrier = Barrier::new(THREADS);
     for round in 0..50 {
         let expect_last = Some(Llsn::new(round));
         let options = AppendOptions {
             expect_last,
             ..AppendOptions::default()
         };
-        let wins: u64 = std::thread::scope(|scope| {
+        let wins: usize = std::thread::scope(|scope| {
             let race = || {
                 barrier.wait();
                 match log.append(&[NewEntry::new(stream, &[b"x"])], options) {
