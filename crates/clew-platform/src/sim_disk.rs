@@ -55,6 +55,7 @@ struct State {
 #[derive(Debug, Default)]
 struct Faults {
     syncs_until_failure: Option<u64>,
+    syncs_lie: bool,
     changes_until_power_cut: Option<u64>,
     bytes_max: Option<u64>,
     read_only: bool,
@@ -109,6 +110,12 @@ impl SimDisk {
     /// write them: they are gone after a power cut.
     pub fn fail_sync(&self, n: u64) {
         self.0.state.lock().faults.syncs_until_failure = Some(n);
+    }
+
+    /// Makes every sync of a file succeed without making anything durable, or ends that: a drive
+    /// that answers from a cache it will lose.
+    pub fn lie_about_syncs(&self, lie: bool) {
+        self.0.state.lock().faults.syncs_lie = lie;
     }
 
     /// Cuts the power at the `n`-th next change (write, resize, sync, new or removed name); 1 is
@@ -315,7 +322,9 @@ impl DiskFile for SimFile {
             self.content.lock().fail_sync();
             return Err(errno(EIO));
         }
-        self.content.lock().sync();
+        if !state.faults.syncs_lie {
+            self.content.lock().sync();
+        }
         Ok(())
     }
     fn set_len(&mut self, len: u64) -> io::Result<()> {

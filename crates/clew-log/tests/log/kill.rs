@@ -72,9 +72,9 @@ fn child(dir: &Path) {
         Err(_) => log.create_stream("s").unwrap().id,
     };
     std::thread::scope(|scope| {
-        for producer in 0..PRODUCERS {
+        for (producer, last) in last.into_iter().enumerate() {
             let log = log.clone();
-            let from = last[producer].max(1);
+            let from = last.max(1);
             scope.spawn(move || {
                 for sequence in from.. {
                     let text = payload(producer, sequence);

@@ -8,8 +8,10 @@
 mod basics;
 mod crash;
 mod damage;
+mod everything;
 mod faults;
 mod follow;
+mod inspect;
 mod kill;
 mod model;
 mod payloads;

@@ -243,3 +243,20 @@ fn a_stalled_disk_finishes_its_changes_once_it_is_resumed() {
     writer.join().unwrap().unwrap();
     assert_eq!(disk.read(Path::new("d/a")).unwrap(), b"new");
 }
+
+#[test]
+fn a_sync_that_lies_saves_nothing() {
+    let disk = SimDisk::new();
+    disk.lie_about_syncs(true);
+    let path = Path::new("f");
+    let mut file = disk.create_new(path).unwrap();
+    disk.sync_dir(Path::new("")).unwrap();
+    file.write_all_at(b"gone", 0).unwrap();
+    file.sync_data().unwrap();
+    assert_eq!(disk.read(path).unwrap(), b"gone");
+    let left = |seed| disk.crashed(seed).read(path).unwrap();
+    assert!((0..50).any(|seed| left(seed).is_empty()));
+    disk.lie_about_syncs(false);
+    file.sync_data().unwrap();
+    assert!((0..50).all(|seed| left(seed) == b"gone"));
+}
