@@ -35,13 +35,13 @@ pub fn to_message(entry: Entry) -> proto::Entry {
     }
 }
 
-pub(crate) fn position(log: &Log, entry_bytes_max: usize) -> proto::PositionReply {
+pub(crate) fn position(log: &Log) -> proto::PositionReply {
     // In this order, so that durable <= last holds for the client as it does for the log.
     let durable = log.durable();
     proto::PositionReply {
         first_glsn: log.first().get(),
         last_glsn: log.last().get(),
         durable_glsn: durable.get(),
-        entry_bytes_max: entry_bytes_max as u64,
+        entry_bytes_max: log.options().entry_bytes_max as u64,
     }
 }

@@ -33,8 +33,6 @@ const _: () = assert!(CALL_WINDOW_BYTES / 10 <= CONNECTION_WINDOW_BYTES / 492);
 pub struct ServerOptions {
     /// Longest request message; longer ones are answered RESOURCE_EXHAUSTED.
     pub message_bytes_max: usize,
-    /// The log's limit of one entry, which clients may ask for.
-    pub entry_bytes_max: usize,
 }
 
 /// The server could not be put together, or ended by itself.
@@ -61,7 +59,7 @@ pub async fn serve(
     stop: watch::Receiver<bool>,
 ) -> Result<(), ServeError> {
     let stop = Stop::new(stop);
-    let service = LogServer::new(LogService::new(log, options.entry_bytes_max, stop.clone()))
+    let service = LogServer::new(LogService::new(log, stop.clone()))
         .max_decoding_message_size(options.message_bytes_max);
     let (health, health_service) = tonic_health::server::health_reporter();
     health.set_serving::<LogServer<LogService>>().await;

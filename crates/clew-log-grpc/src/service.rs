@@ -20,7 +20,6 @@ const SUBSCRIPTIONS_MAX: usize = 1024;
 #[derive(Debug)]
 pub(crate) struct LogService {
     log: Log,
-    entry_bytes_max: usize,
     places: Arc<Semaphore>,
     stop: Stop,
 }
@@ -29,10 +28,9 @@ type Replies<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
 type Reply<T> = Result<Response<T>, Status>;
 
 impl LogService {
-    pub(crate) fn new(log: Log, entry_bytes_max: usize, stop: Stop) -> Self {
+    pub(crate) fn new(log: Log, stop: Stop) -> Self {
         LogService {
             log,
-            entry_bytes_max,
             places: Arc::new(Semaphore::new(SUBSCRIPTIONS_MAX)),
             stop,
         }
@@ -159,9 +157,6 @@ impl proto::log_server::Log for LogService {
     }
 
     async fn position(&self, _: Request<proto::PositionRequest>) -> Reply<proto::PositionReply> {
-        Ok(Response::new(read::position(
-            &self.log,
-            self.entry_bytes_max,
-        )))
+        Ok(Response::new(read::position(&self.log)))
     }
 }

@@ -26,7 +26,6 @@ async fn connect() -> (LogClient<Channel>, watch::Sender<bool>) {
     let (stop, stopped) = watch::channel(false);
     let options = ServerOptions {
         message_bytes_max: 64 << 20,
-        entry_bytes_max: LogOptions::default().entry_bytes_max,
     };
     tokio::spawn(serve(log, listener, options, stopped));
     let endpoint = Endpoint::from_shared(url).unwrap();

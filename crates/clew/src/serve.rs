@@ -116,7 +116,6 @@ async fn serve(config: Config) -> anyhow::Result<()> {
     let http = listen(config.http.address).await?;
     let grpc = listen(config.grpc.address).await?;
     let options = engine_options(&config);
-    let entry_bytes_max = options.log.entry_bytes_max;
     let open = move || Engine::open(options, Arc::new(RealDisk), Arc::new(RealClock::new()));
     let engine = tokio::task::spawn_blocking(open)
         .await?
@@ -127,7 +126,6 @@ async fn serve(config: Config) -> anyhow::Result<()> {
     servers.spawn(serve_http(&config, http, &engine, stopped.clone())?);
     let limits = ServerOptions {
         message_bytes_max: config.grpc.message_bytes_max,
-        entry_bytes_max,
     };
     let log = engine.log().clone();
     let served = clew_log_grpc::serve(log.clone(), grpc, limits, stopped.clone());

@@ -271,6 +271,11 @@ impl Log {
         self.view().first_at_or_after(time_ms, streams)
     }
 
+    /// The limits the log was opened with.
+    pub fn options(&self) -> &LogOptions {
+        &self.shared().options
+    }
+
     /// The bytes of all log files.
     pub fn bytes(&self) -> u64 {
         self.shared()

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use clew_log::{
     AppendOptions, Appended, Appender, AppenderOptions, Durability, Glsn, Llsn, Log, LogError,
-    LogOptions, NewEntry, Producer, StreamId,
+    NewEntry, Producer, StreamId,
 };
 use clew_log_grpc::{append_reply, streams};
 use parking_lot::Mutex;
@@ -66,7 +66,7 @@ impl LocalWriter {
 
 impl BatchWriter for LocalWriter {
     fn entry_bytes_max(&self) -> usize {
-        LogOptions::default().entry_bytes_max
+        self.log.options().entry_bytes_max
     }
 
     fn append(&mut self, payloads: &[&[u8]], batch: Batch) -> anyhow::Result<()> {
