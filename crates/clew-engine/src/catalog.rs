@@ -67,6 +67,9 @@ pub(crate) struct Catalog {
     format: u32,
     /// The log position up to which changes are in here.
     applied: u64,
+    /// Nothing up to this position is needed by any view; as of the last save.
+    #[serde(default)]
+    covered: u64,
     next_stream: u32,
     pub(crate) indices: BTreeMap<String, IndexRecord>,
 }
@@ -76,6 +79,7 @@ impl Default for Catalog {
         Catalog {
             format: FORMAT,
             applied: 0,
+            covered: 0,
             next_stream: FIRST_SHARD_STREAM,
             indices: BTreeMap::new(),
         }
@@ -85,6 +89,14 @@ impl Default for Catalog {
 impl Catalog {
     pub(crate) fn applied(&self) -> Glsn {
         Glsn::new(self.applied)
+    }
+    /// Up to here no view needs the log any more.
+    pub(crate) fn covered(&self) -> Glsn {
+        Glsn::new(self.covered)
+    }
+    /// Records that no view needs the log up to a position.
+    pub(crate) fn cover(&mut self, needed: Glsn) {
+        self.covered = self.covered.max(needed.get());
     }
     /// The first of the streams the next index will get.
     pub(crate) fn next_stream(&self) -> u32 {

@@ -556,20 +556,24 @@ impl Inner {
         flushed
     }
 
-    /// Saves the catalog and removes what no view needs any more from the log.
-    pub(crate) fn trim_log(&self) -> Result<(), EngineError> {
+    /// The position up to which no view needs the log.
+    pub(crate) fn covered(&self) -> Glsn {
         let indices: Vec<Arc<Index>> = self.indices.read().values().cloned().collect();
         // Read before the checkpoints: what is appended meanwhile lies behind it.
         let end = self.log.last();
-        let pending = indices
-            .iter()
-            .flat_map(|i| &i.shards)
-            .filter_map(|s| s.checkpoint());
-        let needed = pending.min().unwrap_or(end).min(end);
-        let catalog = self.catalog.lock().clone();
-        if catalog.applied() > Glsn::ZERO {
-            self.log.wait(catalog.applied(), Durability::Sync)?;
-        }
+        let shards = indices.iter().flat_map(|index| &index.shards);
+        let pending = shards.filter_map(|shard| shard.checkpoint());
+        pending.min().unwrap_or(end).min(end)
+    }
+
+    /// Saves the catalog and removes what no view needs any more from the log.
+    pub(crate) fn trim_log(&self) -> Result<(), EngineError> {
+        let needed = self.covered();
+        let mut catalog = self.catalog.lock().clone();
+        catalog.cover(needed);
+        // What a crash takes back is given out again, to entries that must not pass for covered.
+        self.log
+            .wait(needed.max(catalog.applied()), Durability::Sync)?;
         catalog.save(&*self.disk, &self.options.data.join("catalog.json"))?;
         Ok(self.log.trim(Trim::Unnamed(needed))?)
     }

@@ -197,7 +197,8 @@ fn merge(inner: &Inner, shard: &Shard) -> bool {
 /// too large; how long until the next shard is due by age.
 fn flush_due(inner: &Inner, flushed_at: &mut HashMap<(String, u32), Duration>) -> Option<Duration> {
     let now = inner.clock.monotonic();
-    let log_full = inner.log.bytes() > inner.options.log_bytes_max;
+    let held = inner.log.bytes_from(inner.covered().next());
+    let log_full = held > inner.options.log_bytes_max;
     let (mut next, mut flushed) = (None::<Duration>, false);
     for index in indices(inner) {
         let threshold = index.settings().flush_threshold_bytes;

@@ -78,9 +78,11 @@ fn replay(
         .chain([catalog_applied])
         .min()
         .unwrap_or_default();
-    let from = oldest.next().max(inner.log.first());
+    // Users' own streams may keep the log far longer than any view needs it.
+    let needed = oldest.max(inner.catalog.lock().covered());
+    let from = needed.next().max(inner.log.first());
     let mut replayed = 0;
-    let mut scan = inner.log.scan(from)?;
+    let mut scan = inner.log.scan_unnamed(from)?;
     while let Some(entry) = scan.next() {
         let entry = entry?;
         if entry.stream.get() == CATALOG_STREAM {

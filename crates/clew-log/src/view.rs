@@ -13,7 +13,7 @@ use crate::frame::{self, Frame};
 use crate::header;
 use crate::position::{Glsn, Llsn, StreamId};
 use crate::registry::{Hidden, StreamInfo};
-use crate::scan::{Bounds, Order, Range, Scan, Selection, Trimmed};
+use crate::scan::{Bounds, Files, Order, Range, Scan, Selection, Trimmed};
 
 /// Files whose postings are kept: each takes up to 8 bytes a frame.
 const INDEXED_FILES_MAX: usize = 8;
@@ -100,8 +100,37 @@ impl View {
             llsns: 0..u64::MAX,
             time_ms: 0,
             trimmed,
+            files: Files::All,
         };
         Scan::by_glsn(self, bounds, &selection.streams, selection.order)
+    }
+
+    /// A scan of all that may be entries of streams without a name.
+    pub(crate) fn scan_unnamed(self, from: Glsn) -> Result<Scan, LogError> {
+        self.check(from, self.last.next())?;
+        let bounds = Bounds {
+            glsns: from.get()..self.last.next().get(),
+            llsns: 0..u64::MAX,
+            time_ms: 0,
+            trimmed: Trimmed::PassedOver,
+            files: Files::WithUnnamed,
+        };
+        Scan::by_glsn(self, bounds, &[], Order::Forward)
+    }
+
+    /// The first file from an index on that holds entries of streams without a name, by the
+    /// counters of it and of the file after it; or the last file.
+    pub(crate) fn first_with_unnamed(&self, mut index: usize) -> Result<usize, LogError> {
+        while let Some(after) = self.files.get(index + 1) {
+            let before = self.files[index].map(&self.disk)?;
+            let behind = after.map(&self.disk)?;
+            let mut unnamed = header::counters(&behind).filter(|(stream, _)| !stream.is_named());
+            if unnamed.any(|(stream, next)| header::counter(&before, stream) != next) {
+                break;
+            }
+            index += 1;
+        }
+        Ok(index)
     }
 
     /// A scan by position in a stream.
@@ -145,6 +174,7 @@ impl View {
             llsns: from.get()..to.get(),
             time_ms: 0,
             trimmed: Trimmed::PassedOver,
+            files: Files::All,
         };
         Scan::by_llsn(self, bounds, stream.id, order)
     }
@@ -161,6 +191,7 @@ impl View {
             llsns: 0..u64::MAX,
             time_ms,
             trimmed: Trimmed::PassedOver,
+            files: Files::All,
         };
         let mut scan = Scan::by_glsn(self, bounds, streams, Order::Forward)?;
         scan.next().map(|entry| Ok(entry?.glsn)).transpose()

@@ -17,7 +17,7 @@ use parking_lot::{Mutex, RwLock};
 
 use crate::entry::Entry;
 use crate::error::LogError;
-use crate::file::LogFile;
+use crate::file::{self, LogFile};
 use crate::header::{Header, State};
 use crate::options::{Durability, LogOptions};
 use crate::position::{Glsn, Llsn, StreamId};
@@ -235,6 +235,15 @@ impl Log {
         self.scan_with(&Selection::from(from))
     }
 
+    /// As [`scan`](Self::scan), for the program that embeds the log and wants only the streams it
+    /// has numbered itself: files without entries of those are left out, by their headers. Entries
+    /// of other streams may still be among those given.
+    pub fn scan_unnamed(&self, from: Glsn) -> Result<Scan, LogError> {
+        let view = self.view();
+        let from = from.min(view.last.next());
+        view.scan_unnamed(from)
+    }
+
     /// Reads a selection of the entries that are written now.
     pub fn scan_with(&self, selection: &Selection) -> Result<Scan, LogError> {
         match selection.range {
@@ -284,6 +293,13 @@ impl Log {
             .iter()
             .map(|file| file.end() as u64)
             .sum()
+    }
+
+    /// The bytes of the log files from the one that holds a position on.
+    pub fn bytes_from(&self, glsn: Glsn) -> u64 {
+        let files = self.shared().files.read().clone();
+        let index = file::holding(&files, glsn).unwrap_or(0);
+        files[index..].iter().map(|file| file.end() as u64).sum()
     }
 
     /// Figures since the log was opened.

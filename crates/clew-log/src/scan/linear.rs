@@ -1,6 +1,6 @@
 //! Walks over all frames of a log.
 
-use super::{Bounds, Found, Open};
+use super::{Bounds, Files, Found, Open};
 use crate::error::LogError;
 use crate::file::{self, INDEX_BYTES};
 use crate::frame::{self, Frame};
@@ -44,8 +44,12 @@ impl Forwards {
                     return Err(open.file.too_short(self.offset));
                 }
                 self.index += 1;
+                if bounds.files == Files::WithUnnamed {
+                    self.index = view.first_with_unnamed(self.index)?;
+                }
                 *open = Open::at(view, self.index)?;
-                self.offset = open.file.header_bytes;
+                (self.offset, self.next) = (open.file.header_bytes, open.file.first);
+                continue;
             }
             let offset = self.offset;
             let bytes = open.map.get(offset..).unwrap_or_default();

@@ -93,6 +93,17 @@ pub(crate) struct Bounds {
     pub(crate) time_ms: u64,
     /// Whether entries in these ranges that were trimmed are an error, or passed over.
     pub(crate) trimmed: Trimmed,
+    /// Which files a walk over all streams reads.
+    pub(crate) files: Files,
+}
+
+/// Which files a walk over all streams reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Files {
+    /// All.
+    All,
+    /// Those that hold entries of streams without a name, and the one it begins with.
+    WithUnnamed,
 }
 
 /// What a scan does when it meets entries that were trimmed and are still there.

@@ -317,3 +317,44 @@ fn thousands_of_streams_share_the_files_and_are_read_alone() {
     assert_eq!(log.streams().len(), 2000);
     assert_eq!(stream_payloads(&log, numbered(7)).len(), 3);
 }
+
+#[test]
+fn a_scan_for_the_embedding_program_leaves_out_files_that_hold_nothing_of_it() {
+    let disk = SimDisk::new();
+    let log = open(&disk, small_files());
+    let named = log.create_stream("s").unwrap().id;
+    let mut unnamed = Vec::new();
+    for n in 0..300u32 {
+        if [5, 120, 121, 299].contains(&n) {
+            unnamed.push(append(&log, 1, b"mine", Durability::Os).last);
+        } else {
+            log.append(&[NewEntry::new(named, &[&[0; 40]])], Durability::Os)
+                .unwrap();
+            log.written(log.last()).unwrap();
+        }
+    }
+    log.written(log.last()).unwrap();
+    let files = log.stats().files;
+    assert!(files > 10);
+    for from in [1, 6, 7, 100, 122, 300] {
+        let mut scan = log.scan_unnamed(Glsn::new(from)).unwrap();
+        let (mut found, mut others) = (Vec::new(), 0);
+        while let Some(entry) = scan.next() {
+            match entry.unwrap() {
+                entry if entry.stream == named => others += 1,
+                entry => found.push(entry.glsn),
+            }
+        }
+        let expected: Vec<Glsn> = unnamed
+            .iter()
+            .copied()
+            .filter(|glsn| glsn.get() >= from)
+            .collect();
+        assert_eq!(found, expected, "from {from}");
+        assert!(
+            others < 300 * 5 / files,
+            "from {from}: {others} entries of others"
+        );
+    }
+    assert!(log.bytes_from(log.last()) <= 1024 && log.bytes_from(Glsn::FIRST) == log.bytes());
+}
