@@ -11,10 +11,13 @@
     reason = "loads from pointers, and calls into functions whose CPU features were detected"
 )]
 
+#[macro_use]
+mod codes;
 mod table;
 
 #[macro_use]
 mod rows;
+mod plain;
 mod prefetch;
 mod scalar;
 
