@@ -1,5 +1,7 @@
 //! Exact search: measure every row that may be a hit. Also the specification of every other search.
 
+use crate::VectorError;
+use crate::column::Integrity;
 use crate::filter::RowFilter;
 use crate::plan::SCAN_ALL_RATIO_MIN;
 use crate::rank::Ranked;
@@ -10,21 +12,25 @@ const BLOCK_ROWS: usize = 256;
 /// Scattered rows on their way from memory while the ones before them are measured.
 const PICKED_ROWS: usize = 16;
 
-/// The `k` nearest rows, in order, and the number of distances that took.
+/// The `k` nearest rows, in order, and the number of distances that took. Every vector read is
+/// checked first.
 pub(crate) fn search(
-    probe: &RowProbe<'_>,
+    (probe, integrity): (&RowProbe<'_>, &Integrity<'_>),
     filter: Option<&RowFilter<'_>>,
     k: usize,
-) -> (Vec<Ranked>, u64) {
+) -> Result<(Vec<Ranked>, u64), VectorError> {
     let mut top = Top::new(k);
     let rows = probe.rows.count();
     let measured = match filter {
         Some(some) if (some.survivors_expected() as f64) < rows as f64 * SCAN_ALL_RATIO_MIN => {
-            scan_passing(probe, some, &mut top)
+            scan_passing((probe, integrity), some, &mut top)?
         }
-        _ => scan_all(probe, filter, &mut top),
+        _ => {
+            integrity.touch_vectors()?;
+            scan_all(probe, filter, &mut top)
+        }
     };
-    (top.finish(), measured)
+    Ok((top.finish(), measured))
 }
 
 fn scan_all(probe: &RowProbe<'_>, filter: Option<&RowFilter<'_>>, top: &mut Top) -> u64 {
@@ -44,10 +50,18 @@ fn scan_all(probe: &RowProbe<'_>, filter: Option<&RowFilter<'_>>, top: &mut Top)
     rows as u64
 }
 
-fn scan_passing(probe: &RowProbe<'_>, filter: &RowFilter<'_>, top: &mut Top) -> u64 {
+fn scan_passing(
+    (probe, integrity): (&RowProbe<'_>, &Integrity<'_>),
+    filter: &RowFilter<'_>,
+    top: &mut Top,
+) -> Result<u64, VectorError> {
     let (mut ready, mut coming) = (Vec::new(), Vec::with_capacity(PICKED_ROWS));
-    let mut measured = 0;
+    let (mut measured, mut health) = (0, Ok(()));
     filter.for_each_row(|row| {
+        if let Err(damage) = integrity.touch_vector(row) {
+            health = Err(damage);
+            return;
+        }
         probe.prefetch(row);
         coming.push(row);
         if coming.len() == PICKED_ROWS {
@@ -56,7 +70,8 @@ fn scan_passing(probe: &RowProbe<'_>, filter: &RowFilter<'_>, top: &mut Top) -> 
             coming.clear();
         }
     });
-    measured + measure_picked(probe, &ready, top) + measure_picked(probe, &coming, top)
+    let rest = measure_picked(probe, &ready, top) + measure_picked(probe, &coming, top);
+    health.map(|()| measured + rest)
 }
 
 fn measure_picked(probe: &RowProbe<'_>, rows: &[u32], top: &mut Top) -> u64 {

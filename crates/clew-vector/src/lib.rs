@@ -10,7 +10,8 @@
 //!
 //! ```
 //! use clew_vector::{
-//!     Column, ColumnBuilder, ColumnOptions, GraphChoice, HnswOptions, Scratch, SearchRequest, Space,
+//!     Column, ColumnBuilder, ColumnOptions, GraphChoice, HnswOptions, ImageOptions, Scratch,
+//!     SearchRequest, Space,
 //! };
 //!
 //! let options = ColumnOptions {
@@ -22,7 +23,8 @@
 //! builder.push(0, &[0.0, 0.0])?;
 //! builder.push(3, &[1.0, 1.0])?;
 //! let mut image = Vec::new();
-//! builder.write(GraphChoice::WhenWorthIt, 42, &mut image)?;
+//! let how = ImageOptions { graph: GraphChoice::WhenWorthIt, seed: 42, threads: 1 };
+//! builder.write(how, &mut image)?;
 //!
 //! let column = Column::open(image)?;
 //! let request =
@@ -42,15 +44,18 @@ mod space;
 mod column;
 mod search;
 
+mod codes;
 mod exact;
 mod filter;
 mod graph;
 mod plan;
+mod random;
 mod rank;
+mod rerank;
 mod rows;
 mod scratch;
 
-pub use column::{Column, ColumnBuilder, GRAPH_BYTES_MIN, GraphChoice};
+pub use column::{Column, ColumnBuilder, GRAPH_BYTES_MIN, GraphChoice, ImageOptions};
 pub use error::{ErrorKind, VectorError};
 pub use filter::Filter;
 pub use options::{

@@ -1,5 +1,6 @@
 //! One search of one column: plan, run, and if a walk came back with too little, scan after all.
 
+use crate::codes::{NibbleCodes, NibbleProbe};
 use crate::column::View;
 use crate::exact;
 use crate::filter::RowFilter;
@@ -7,6 +8,7 @@ use crate::graph::{BeamLimits, DamagedGraph, Graph, Open, Start, Sweep, TwoHop, 
 use crate::options::{inverse_norm, norm_squared};
 use crate::plan::{Plan, Situation};
 use crate::rank::Ranked;
+use crate::rerank::Rerank;
 use crate::rows::{Probe, RowProbe};
 use crate::{ColumnOptions, Filter, Scratch, Space, VectorError};
 
@@ -70,11 +72,11 @@ pub(crate) fn search(
     scratch: &mut Scratch,
 ) -> Result<SearchOutcome, VectorError> {
     let squared = norm_squared(request.vector, options)?;
-    let own = if options.space == Space::Cosine {
-        inverse_norm(squared)
-    } else {
-        0.0
+    let own = match options.space {
+        Space::Cosine => inverse_norm(squared),
+        Space::L2 | Space::InnerProduct => 1.0,
     };
+    view.integrity.touch_rows()?;
     let row_count = view.rows.count();
     let filter = request.filter.map(|filter| RowFilter {
         filter,
@@ -107,6 +109,7 @@ pub(crate) fn search(
 
 pub(crate) struct Search<'a> {
     view: &'a View<'a>,
+    /// The query over full vectors; `own` is also what the query is multiplied with to be coded.
     probe: RowProbe<'a>,
     filter: Option<RowFilter<'a>>,
     /// Hits wanted, at least one, and no more than could exist.
@@ -124,37 +127,85 @@ impl Search<'_> {
         scratch: &mut Scratch,
     ) -> Result<SearchOutcome, VectorError> {
         let (Some(graph), true) = (&self.view.graph, plan != Plan::Scan) else {
-            return Ok(self.scan(Strategy::Exact, 0));
+            return self.scan(Strategy::Exact, 0);
         };
-        let measured = self
-            .walk(graph, situation, plan, scratch)
-            .map_err(|DamagedGraph| self.view.damaged_graph())?;
-        let hits: Vec<Ranked> = scratch.pool.passing().take(self.k).collect();
+        self.view.integrity.touch_graph()?;
+        let measured = match &self.view.codes {
+            Some(codes) => self.walk_coded((graph, codes), situation, plan, scratch)?,
+            None => self.walk_exact(graph, situation, plan, scratch)?,
+        };
+        let hits = &scratch.exact;
         let given_up = measured > situation.measured_max();
         match plan {
-            Plan::Walk if hits.len() == self.k => {
-                Ok(self.outcome(&hits, Strategy::Graph, measured))
-            }
+            Plan::Walk if hits.len() == self.k => Ok(self.outcome(hits, Strategy::Graph, measured)),
             Plan::Sweep | Plan::TwoHop if hits.len() == self.k && !given_up => {
-                Ok(self.outcome(&hits, Strategy::FilteredGraph, measured))
+                Ok(self.outcome(hits, Strategy::FilteredGraph, measured))
             }
-            _ => Ok(self.scan(Strategy::ExactAfterGraph, measured)),
+            _ => self.scan(Strategy::ExactAfterGraph, measured),
         }
     }
 
-    fn walk(
+    /// Walks by codes, then measures the best finds exactly.
+    fn walk_coded(
+        &self,
+        (graph, codes): (&Graph<'_>, &NibbleCodes<'_>),
+        situation: &Situation,
+        plan: Plan,
+        scratch: &mut Scratch,
+    ) -> Result<u64, VectorError> {
+        let mut query = std::mem::take(&mut scratch.query);
+        let space = self.view.space;
+        query.prepare(codes, space, (self.probe.query, self.probe.own));
+        let probe = NibbleProbe {
+            codes: *codes,
+            query: &query,
+            kernels: self.view.rows.kernels,
+        };
+        let walked = self.walk((graph, &probe), situation, plan, scratch);
+        let rerank = Rerank {
+            probe: &self.probe,
+            integrity: &self.view.integrity,
+            error: codes.error * query.length(),
+        };
+        let walked = walked.map_err(|DamagedGraph| self.view.damaged_graph())?;
+        let Scratch { pool, exact, .. } = scratch;
+        let measured = rerank.run(pool.passing(), self.k, exact)?;
+        scratch.query = query;
+        Ok(walked + measured)
+    }
+
+    /// Walks by the vectors themselves.
+    fn walk_exact(
         &self,
         graph: &Graph<'_>,
         situation: &Situation,
         plan: Plan,
         scratch: &mut Scratch,
+    ) -> Result<u64, VectorError> {
+        // A walk may read any of the vectors, which are short here.
+        self.view.integrity.touch_vectors()?;
+        let walked = self
+            .walk((graph, &self.probe), situation, plan, scratch)
+            .map_err(|DamagedGraph| self.view.damaged_graph())?;
+        let Scratch { pool, exact, .. } = scratch;
+        exact.clear();
+        exact.extend(pool.passing().take(self.k));
+        Ok(walked)
+    }
+
+    fn walk<P: Probe>(
+        &self,
+        (graph, probe): (&Graph<'_>, &P),
+        situation: &Situation,
+        plan: Plan,
+        scratch: &mut Scratch,
     ) -> Result<u64, DamagedGraph> {
-        let start = match descend(graph, &self.probe, 0, scratch)? {
+        let start = match descend(graph, probe, 0, scratch)? {
             Some(at) => Start {
                 node: graph.row_of_upper(at.node)?,
                 distance: at.distance,
             },
-            None => self.entry(graph)?,
+            None => start_at(graph, probe, graph.entry.row)?,
         };
         let ef = situation.ef(plan);
         let limits = BeamLimits {
@@ -162,34 +213,26 @@ impl Search<'_> {
             pool_max: ef.saturating_mul(POOL_PER_EF),
             measured_max: situation.measured_max(),
         };
-        let (layer, probe) = (graph.base(), &self.probe);
+        let layer = graph.base();
         match (plan, self.filter) {
             (Plan::TwoHop, Some(filter)) => {
-                beam((&layer, probe, &TwoHop(filter)), start, limits, scratch)
+                let mut starts = vec![start];
+                for row in filter.sample(ENTRIES) {
+                    starts.push(start_at(graph, probe, row)?);
+                }
+                beam((&layer, probe, &TwoHop(filter)), &starts, limits, scratch)
             }
             (Plan::Sweep, Some(filter)) => {
-                beam((&layer, probe, &Sweep(filter)), start, limits, scratch)
+                beam((&layer, probe, &Sweep(filter)), &[start], limits, scratch)
             }
-            _ => beam((&layer, probe, &Open), start, limits, scratch),
+            _ => beam((&layer, probe, &Open), &[start], limits, scratch),
         }
     }
 
-    fn entry(&self, graph: &Graph<'_>) -> Result<Start, DamagedGraph> {
-        let row = graph.entry.row;
-        if row as usize >= graph.row_count {
-            return Err(DamagedGraph);
-        }
-        let mut distance = [0.0];
-        self.probe.measure(&[row], &mut distance);
-        Ok(Start {
-            node: row,
-            distance: distance[0],
-        })
-    }
-
-    fn scan(&self, strategy: Strategy, measured: u64) -> SearchOutcome {
-        let (hits, scanned) = exact::search(&self.probe, self.filter.as_ref(), self.k);
-        self.outcome(&hits, strategy, measured + scanned)
+    fn scan(&self, strategy: Strategy, measured: u64) -> Result<SearchOutcome, VectorError> {
+        let rows = (&self.probe, &self.view.integrity);
+        let (hits, scanned) = exact::search(rows, self.filter.as_ref(), self.k)?;
+        Ok(self.outcome(&hits, strategy, measured + scanned))
     }
 
     fn outcome(&self, ranked: &[Ranked], strategy: Strategy, distances: u64) -> SearchOutcome {
@@ -204,6 +247,22 @@ impl Search<'_> {
             distances,
         }
     }
+}
+
+/// Rows that pass, beside the one that the upper levels lead to, from which a two-hop walk starts:
+/// those that pass may all lie far from the query.
+const ENTRIES: usize = 8;
+
+fn start_at(graph: &Graph<'_>, probe: &impl Probe, row: u32) -> Result<Start, DamagedGraph> {
+    if row as usize >= graph.row_count {
+        return Err(DamagedGraph);
+    }
+    let mut distance = [0.0];
+    probe.measure(&[row], &mut distance);
+    Ok(Start {
+        node: row,
+        distance: distance[0],
+    })
 }
 
 #[cfg(test)]

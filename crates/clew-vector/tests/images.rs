@@ -4,7 +4,8 @@
 
 use clew_vector::{
     Column, ColumnBuilder, ColumnOptions, ErrorKind, Filter, GRAPH_BYTES_MIN, GraphChoice,
-    HnswOptions, Scratch, SearchRequest, Space, Strategy as Found, VectorError, validate,
+    HnswOptions, ImageOptions, Scratch, SearchRequest, Space, Strategy as Found, VectorError,
+    validate,
 };
 use proptest::prelude::*;
 
@@ -19,6 +20,14 @@ fn options(dimension: usize, space: Space) -> ColumnOptions {
     }
 }
 
+fn how(graph: GraphChoice) -> ImageOptions {
+    ImageOptions {
+        graph,
+        seed: 1,
+        threads: 1,
+    }
+}
+
 fn image(options: ColumnOptions, rows: &[(u32, Vec<f32>)]) -> Vec<u8> {
     let mut builder = ColumnBuilder::new(options).unwrap();
     for (doc, vector) in rows {
@@ -27,7 +36,7 @@ fn image(options: ColumnOptions, rows: &[(u32, Vec<f32>)]) -> Vec<u8> {
     assert_eq!(builder.len(), rows.len());
     let mut image = Vec::new();
     builder
-        .write(GraphChoice::WhenWorthIt, 1, &mut image)
+        .write(how(GraphChoice::WhenWorthIt), &mut image)
         .unwrap();
     image
 }
@@ -98,7 +107,7 @@ fn vectors_that_cannot_be_compared_are_refused_by_name() {
         assert_eq!(builder.push(0, vector).unwrap_err().to_string(), expected);
         builder.push(0, &[1.0, 2.0]).unwrap();
         let mut image = Vec::new();
-        builder.write(GraphChoice::Never, 1, &mut image).unwrap();
+        builder.write(how(GraphChoice::Never), &mut image).unwrap();
         let request = SearchRequest {
             vector,
             k: 1,
@@ -187,7 +196,7 @@ fn an_empty_column_answers_nothing() {
     assert!(column.is_empty() && !column.has_graph());
     column.verify().unwrap();
     assert_eq!(column.docs().count(), 0);
-    assert_eq!(column.vector(0), None);
+    assert_eq!(column.vector(0).unwrap(), None);
     let request = SearchRequest {
         vector: &[1.0; 3],
         k: 5,
@@ -337,7 +346,7 @@ proptest! {
         prop_assert_eq!(column.options(), &options(dimension, space));
         prop_assert_eq!(column.docs().collect::<Vec<_>>(), rows.iter().map(|(doc, _)| *doc).collect::<Vec<_>>());
         for (doc, vector) in &rows {
-            prop_assert_eq!(column.vector(*doc), Some(vector.as_slice()));
+            prop_assert_eq!(column.vector(*doc).unwrap(), Some(vector.as_slice()));
         }
         let bits = [0xAAAA_AAAA_AAAA_AAAA; 4];
         let filter = odd_only.then_some(Filter { bits: &bits, count: 128 });

@@ -1,8 +1,8 @@
 //! How a filter acts on a walk: which neighbours of a node are measured, and which may be hits.
 
 use crate::filter::RowFilter;
-use crate::graph::{Layer, NONE};
-use crate::scratch::Visited;
+use crate::graph::{Layer, NONE, Slot};
+use crate::scratch::{Batch, Visited};
 
 /// A filter's part in a walk.
 pub(crate) trait Gate {
@@ -15,8 +15,8 @@ pub(crate) trait Gate {
 
 /// Buffers that a hop fills.
 pub(crate) struct Hop<'a> {
-    pub(crate) fresh: &'a mut Vec<u32>,
-    pub(crate) refused: &'a mut Vec<u32>,
+    pub(crate) fresh: &'a mut Batch,
+    pub(crate) refused: &'a mut Batch,
 }
 
 /// No filter: every neighbour is measured, every node may be a hit.
@@ -51,10 +51,13 @@ impl Gate for Sweep<'_> {
     }
 }
 
-/// Measures only nodes that pass, and looks for them through the neighbours that do not: a bit is
-/// cheaper than a distance when few nodes pass.
+/// Measures only nodes that pass. Where few of a node's own neighbours do, it reaches over those that
+/// do not: a bit is cheaper than a distance.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TwoHop<'a>(pub(crate) RowFilter<'a>);
+
+/// A hop that finds this many nodes among its own neighbours needs no second one.
+const ENOUGH_NODES: usize = 16;
 
 impl Gate for TwoHop<'_> {
     #[inline]
@@ -65,11 +68,7 @@ impl Gate for TwoHop<'_> {
     fn gather<L: Layer>(&self, layer: &L, node: u32, visited: &mut Visited, hop: &mut Hop<'_>) {
         hop.fresh.clear();
         hop.refused.clear();
-        for &near in layer
-            .neighbours(node)
-            .iter()
-            .take_while(|&&near| near != NONE)
-        {
+        for near in listed(layer, node) {
             if !visited.visit(near) {
                 continue;
             }
@@ -80,21 +79,25 @@ impl Gate for TwoHop<'_> {
                 hop.refused.push(near);
             }
         }
-        for &bridge in hop.refused.iter() {
-            for &far in layer
-                .neighbours(bridge)
-                .iter()
-                .take_while(|&&far| far != NONE)
-            {
+        if hop.fresh.len() >= ENOUGH_NODES {
+            return;
+        }
+        for &bridge in hop.refused.as_slice() {
+            for far in listed(layer, bridge) {
                 // The bit first: a refused node stays unmarked, and can be a bridge of its own.
                 if self.admits(far) && visited.visit(far) {
                     hop.fresh.push(far);
                 }
             }
         }
-        if hop.fresh.is_empty() {
+        if hop.fresh.len() == 0 {
             // Nothing passes near here: go on through those that do not, rather than end.
             std::mem::swap(hop.fresh, hop.refused);
         }
     }
+}
+
+fn listed<L: Layer>(layer: &L, node: u32) -> impl Iterator<Item = u32> {
+    let slots = layer.neighbours(node).iter().map(Slot::node);
+    slots.take_while(|&near| near != NONE)
 }

@@ -1,7 +1,7 @@
 //! The walk: greedy down the upper levels, then a beam over one level.
 
 use crate::graph::gate::{Gate, Hop};
-use crate::graph::{DamagedGraph, Graph, Layer, NONE};
+use crate::graph::{DamagedGraph, Graph, Layer, NONE, Slot};
 use crate::rank::Ranked;
 use crate::rows::Probe;
 use crate::scratch::Scratch;
@@ -24,10 +24,21 @@ pub(crate) struct BeamLimits {
     pub(crate) measured_max: u64,
 }
 
+impl BeamLimits {
+    /// Keeps `ef` candidates, and goes on until none is left to expand.
+    pub(crate) fn unbounded(ef: usize) -> Self {
+        BeamLimits {
+            ef,
+            pool_max: ef,
+            measured_max: u64::MAX,
+        }
+    }
+}
+
 /// Walks greedily from the entry down to the level above `floor`, and answers the upper index and
 /// distance of where it arrived; `None` when the entry itself is not above `floor`.
-pub(crate) fn descend<P: Probe>(
-    graph: &Graph<'_>,
+pub(crate) fn descend<P: Probe, S: Slot>(
+    graph: &Graph<'_, S>,
     probe: &P,
     floor: u32,
     scratch: &mut Scratch,
@@ -52,31 +63,44 @@ pub(crate) fn descend<P: Probe>(
 }
 
 /// The nearest neighbour of `at`, if it is nearer than `at` itself.
-fn nearest_neighbour<P: Probe>(
-    graph: &Graph<'_>,
+fn nearest_neighbour<P: Probe, S: Slot>(
+    graph: &Graph<'_, S>,
     layer: &impl Layer,
     probe: &P,
     at: Start,
     scratch: &mut Scratch,
 ) -> Result<Option<Start>, DamagedGraph> {
-    let list = layer.neighbours(at.node);
-    scratch.fresh.clear();
-    for &node in list.iter().take_while(|&&node| node != NONE) {
+    // A list that another thread writes may change between two looks, so it is read once.
+    let (rows, nodes) = (&mut scratch.fresh, &mut scratch.refused);
+    rows.clear();
+    nodes.clear();
+    let list = layer.neighbours(at.node).iter().map(Slot::node);
+    for node in list.take_while(|&node| node != NONE) {
         let row = graph.row_of_upper(node)?;
         probe.prefetch(row);
-        scratch.fresh.push(row);
+        rows.push(row);
+        nodes.push(node);
     }
-    scratch.distances.resize(scratch.fresh.len(), 0.0);
-    probe.measure(&scratch.fresh, &mut scratch.distances);
+    let distances = at_least(&mut scratch.distances, rows.len());
+    probe.measure(rows.as_slice(), distances);
     let mut best = None;
     let mut limit = at.distance;
-    for (&node, &distance) in list.iter().zip(&scratch.distances) {
+    for (&node, &distance) in nodes.as_slice().iter().zip(&*distances) {
         if distance < limit {
             limit = distance;
             best = Some(Start { node, distance });
         }
     }
     Ok(best)
+}
+
+/// The first `len` of some numbers, of which there may be too few.
+#[inline]
+fn at_least(distances: &mut Vec<f32>, len: usize) -> &mut [f32] {
+    if distances.len() < len {
+        distances.resize(len, 0.0);
+    }
+    &mut distances[..len]
 }
 
 /// Beam search over one level; leaves the candidates in `scratch.pool` and answers how many
@@ -88,7 +112,7 @@ fn nearest_neighbour<P: Probe>(
 #[inline(never)]
 pub(crate) fn beam<L: Layer, P: Probe, G: Gate>(
     (layer, probe, gate): (&L, &P, &G),
-    start: Start,
+    starts: &[Start],
     limits: BeamLimits,
     scratch: &mut Scratch,
 ) -> Result<u64, DamagedGraph> {
@@ -98,11 +122,16 @@ pub(crate) fn beam<L: Layer, P: Probe, G: Gate>(
         fresh,
         refused,
         distances,
+        ..
     } = scratch;
     visited.start(layer.node_count());
     pool.start(limits.ef, limits.pool_max);
-    visited.visit(start.node);
-    pool.offer(Ranked::new(start.distance, start.node).mark_passing(gate.admits(start.node)));
+    for start in starts {
+        if visited.visit(start.node) {
+            let passing = gate.admits(start.node);
+            pool.offer(Ranked::new(start.distance, start.node).mark_passing(passing));
+        }
+    }
     let (mut cursor, mut measured) = (0, 0);
     while cursor < pool.len() && measured <= limits.measured_max {
         let one = pool.get_mut(cursor);
@@ -114,7 +143,7 @@ pub(crate) fn beam<L: Layer, P: Probe, G: Gate>(
         let node = one.row();
 
         gate.gather(layer, node, visited, &mut Hop { fresh, refused });
-        for &near in fresh.iter() {
+        for &near in fresh.as_slice() {
             probe.prefetch(near);
         }
         if let Some(next) = pool.all().get(cursor) {
@@ -122,11 +151,12 @@ pub(crate) fn beam<L: Layer, P: Probe, G: Gate>(
         }
 
         measured += fresh.len() as u64;
-        distances.resize(fresh.len(), 0.0);
-        probe.measure(fresh, distances);
+        let distances = at_least(distances, fresh.len());
+        probe.measure(fresh.as_slice(), distances);
 
-        let near_count = keep_near(fresh, distances, pool.limit());
-        for (&near, &distance) in fresh.iter().zip(&*distances).take(near_count) {
+        let near_count = keep_near(fresh.as_mut_slice(), distances, pool.limit());
+        let near = fresh.as_slice().iter().zip(&*distances);
+        for (&near, &distance) in near.take(near_count) {
             let one = Ranked::new(distance, near).mark_passing(gate.admits(near));
             let Some(at) = pool.offer(one) else { continue };
             if at <= cursor {
