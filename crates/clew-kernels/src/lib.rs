@@ -28,5 +28,6 @@ mod avx512;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 
+pub use codes::{U4Query, U4Rows};
 pub use prefetch::{prefetch, prefetch_span};
 pub use table::{Kernels, available, kernels};

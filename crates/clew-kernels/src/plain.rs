@@ -33,12 +33,33 @@ fn butterfly(block: &mut [f32], half: usize) {
     }
 }
 
+/// A square of lanes: its four smallest steps become steps between whole blocks of lanes when it is
+/// transposed.
+const SQUARE: usize = LANES * LANES;
+
+#[inline(always)]
+fn transpose(square: &[f32; SQUARE]) -> [f32; SQUARE] {
+    std::array::from_fn(|at| square[at % LANES * LANES + at / LANES])
+}
+
+#[inline(always)]
+fn mix_square(square: &mut [f32; SQUARE]) {
+    let mut turned = transpose(square);
+    for half in [1, 2, 4, 8] {
+        butterfly(&mut turned, half * LANES);
+    }
+    *square = transpose(&turned);
+}
+
 #[inline(always)]
 fn hadamard_plain(block: &mut [f32], scale: f32) {
     // The transform halves again and again.
     assert!(block.len().is_power_of_two());
     let mut half = 1;
-    if block.len() >= LANES {
+    if block.len() >= SQUARE {
+        block.as_chunks_mut().0.iter_mut().for_each(mix_square);
+        half = LANES;
+    } else if block.len() >= LANES {
         block.as_chunks_mut().0.iter_mut().for_each(mix_lanes);
         half = LANES;
     }
@@ -93,18 +114,39 @@ fn pack_u4_plain(values: &[f32], inverse_step: f32, out: &mut [u8]) {
     }
 }
 
+/// Rounds values to bytes so that the largest becomes 127, and answers the size of a step and the
+/// sum of the bytes.
 #[inline(always)]
 #[allow(
     clippy::cast_possible_truncation,
-    reason = "the value was clamped to eight bits"
+    reason = "the value was scaled to eight bits"
 )]
-fn quantize_i8_plain(values: &[f32], inverse_step: f32, out: &mut [i8]) {
+fn quantize_i8_plain(values: &[f32], out: &mut [i8]) -> (f32, i32) {
     // Every value has its own byte.
     assert_eq!(values.len(), out.len());
-    for (byte, &value) in out.iter_mut().zip(values) {
-        let rounded = (value * inverse_step).clamp(-127.0, 127.0) + ROUND;
-        *byte = (rounded.to_bits().wrapping_sub(ROUND_BITS) as u8).cast_signed();
+    let mut largest = [0.0_f32; LANES];
+    let (blocks, tail) = values.as_chunks::<LANES>();
+    for block in blocks {
+        for (most, value) in largest.iter_mut().zip(block) {
+            *most = if value.abs() > *most {
+                value.abs()
+            } else {
+                *most
+            };
+        }
     }
+    for (most, value) in largest.iter_mut().zip(tail) {
+        *most = most.max(value.abs());
+    }
+    let step = (largest.into_iter().fold(0.0, f32::max) / 127.0).max(f32::MIN_POSITIVE);
+    let (inverse, mut sum) = (1.0 / step, 0);
+    for (byte, &value) in out.iter_mut().zip(values) {
+        let rounded = (value * inverse).clamp(-127.0, 127.0) + ROUND;
+        let whole = rounded.to_bits().wrapping_sub(ROUND_BITS).cast_signed();
+        sum += whole;
+        *byte = whole as i8;
+    }
+    (step, sum)
 }
 
 /// Compiles the loops under the features of one instruction set.
@@ -127,8 +169,8 @@ macro_rules! plain_loops {
             }
 
             $(#[$attribute])?
-            pub(crate) fn quantize_i8(values: &[f32], inverse_step: f32, out: &mut [i8]) {
-                super::quantize_i8_plain(values, inverse_step, out);
+            pub(crate) fn quantize_i8(values: &[f32], out: &mut [i8]) -> (f32, i32) {
+                super::quantize_i8_plain(values, out)
             }
         }
     };

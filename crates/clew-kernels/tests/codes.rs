@@ -1,6 +1,6 @@
 //! The kernels over small codes: every table this CPU can run, against sums made one by one.
 
-use clew_kernels::{Kernels, available};
+use clew_kernels::{Kernels, U4Query, U4Rows, available};
 use proptest::prelude::*;
 
 const LENGTH_MAX: usize = 300;
@@ -23,6 +23,27 @@ fn signed(bytes: &[u8]) -> Vec<i8> {
     bytes.iter().map(|byte| byte.cast_signed()).collect()
 }
 
+fn score_u4(
+    kernels: &Kernels,
+    numbers: &[i8],
+    (codes, pitch, factors): (&[u8], usize, &[[f32; 2]]),
+    picks: &[u32],
+    out: &mut [f32],
+) {
+    let query = U4Query {
+        numbers,
+        step: 1.0,
+        offset: 0.0,
+        base: 0.0,
+    };
+    let rows = U4Rows {
+        codes,
+        pitch,
+        factors,
+    };
+    kernels.score_u4_picked(&query, &rows, picks, out);
+}
+
 fn check_u4(query: &[i8], rows: &[u8], pitch: usize) {
     let expected = PICKS.map(|pick| -> i32 {
         let row = &rows[pick as usize * pitch..][..pitch];
@@ -37,7 +58,8 @@ fn check_u4(query: &[i8], rows: &[u8], pitch: usize) {
     });
     for kernels in available() {
         let mut out = [0.0; 4];
-        kernels.dot_u4_picked(query, rows, (pitch, &PICKS), &mut out);
+        let facts = [[0.0, 1.0]; ROWS];
+        score_u4(&kernels, query, (rows, pitch, &facts), &PICKS, &mut out);
         assert_eq!(
             out,
             expected.map(|sum| sum as f32),
@@ -126,9 +148,17 @@ fn rows_that_do_not_fit_are_refused_by_every_table() {
             let run = std::panic::AssertUnwindSafe(|| run(&kernels));
             assert!(std::panic::catch_unwind(run).is_err(), "{}", kernels.isa());
         };
-        refused(&|k| k.dot_u4_picked(&[0; 7], &[0; 8], (4, &[0]), &mut [0.0]));
-        refused(&|k| k.dot_u4_picked(&[0; 8], &[0; 8], (4, &[2]), &mut [0.0]));
-        refused(&|k| k.dot_u4_picked(&[0; 8], &[0; 8], (4, &[0, 1]), &mut [0.0]));
+        refused(&|k| score_u4(k, &[0; 7], (&[0; 8], 4, &[[0.0; 2]; 2]), &[0], &mut [0.0]));
+        refused(&|k| score_u4(k, &[0; 8], (&[0; 8], 4, &[[0.0; 2]; 2]), &[2], &mut [0.0]));
+        refused(&|k| {
+            score_u4(
+                k,
+                &[0; 8],
+                (&[0; 8], 4, &[[0.0; 2]; 2]),
+                &[0, 1],
+                &mut [0.0],
+            )
+        });
         refused(&|k| k.dot_u1_picked(&[0; 12], &[0; 8], (2, &[0]), &mut [0.0]));
         refused(&|k| k.dot_u1_picked(&[0; 24], &[0; 8], (2, &[0]), &mut [0.0]));
         refused(&|k| k.dot_i8_picked(&[0; 4], &[0; 8], &[2], &mut [0.0]));
@@ -136,7 +166,7 @@ fn rows_that_do_not_fit_are_refused_by_every_table() {
         refused(&|k| assert_eq!(k.insert_sorted(&mut [1, 2], 2, 0), 0));
         refused(&|k| k.hadamard(&mut [0.0; 12], 1.0));
         refused(&|k| k.pack_u4(&[0.0; 5], 1.0, &mut [0; 2]));
-        refused(&|k| k.quantize_i8(&[0.0; 5], 1.0, &mut [0; 4]));
+        refused(&|k| drop(k.quantize_i8(&[0.0; 5], &mut [0; 4])));
     }
 }
 
@@ -205,12 +235,36 @@ fn values_are_rounded_to_the_nearest_code() {
             );
 
             let mut whole = vec![0; len];
-            kernels.quantize_i8(&values, 11.0, &mut whole);
+            let (step, sum) = kernels.quantize_i8(&values, &mut whole);
+            let largest = values.iter().fold(0.0_f32, |most, x| most.max(x.abs()));
+            assert!(step > 0.0 && step <= (largest / 127.0).max(f32::MIN_POSITIVE));
+            assert_eq!(sum, whole.iter().map(|&x| i32::from(x)).sum::<i32>());
             for (&found, value) in whole.iter().zip(&values) {
-                let wanted = (value * 11.0).clamp(-127.0, 127.0);
-                assert!((f32::from(found) - wanted).abs() <= 0.5 + 1e-4);
+                assert!((f32::from(found) * step - value).abs() <= 0.501 * step);
             }
         }
+    }
+}
+
+#[test]
+fn scores_are_made_of_base_factors_and_sum() {
+    for kernels in available() {
+        let query = U4Query {
+            numbers: &[1, -2, 3, 4],
+            step: 0.5,
+            offset: 7.0,
+            base: 100.0,
+        };
+        let rows = U4Rows {
+            codes: &[0x21, 0x43, 0x65, 0x87],
+            pitch: 2,
+            factors: &[[10.0, 2.0], [20.0, -4.0]],
+        };
+        let mut out = [0.0; 2];
+        kernels.score_u4_picked(&query, &rows, &[1, 0], &mut out);
+        // Codes 5, 7 | 6, 8 and 1, 3 | 2, 4 make sums of 41 and 17.
+        let expected = [120.0 - 4.0 * (20.5 - 7.0), 110.0 + 2.0 * (8.5 - 7.0)];
+        assert_eq!(out, expected, "{}", kernels.isa());
     }
 }
 

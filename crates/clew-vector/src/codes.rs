@@ -13,6 +13,6 @@ mod byte;
 mod nibble;
 
 pub(crate) use bit::{BitCodes, BitProbe};
-pub(crate) use byte::{ByteCodes, ByteFacts};
+pub(crate) use byte::{ByteCodes, ByteFacts, Pairing};
 pub(crate) use frame::{Frame, Residual};
 pub(crate) use nibble::{Encoder, FACTORS, NibbleCodes, NibbleProbe, NibbleQuery, pitch_bytes};

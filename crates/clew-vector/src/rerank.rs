@@ -9,7 +9,7 @@ use crate::rows::{Probe, RowProbe};
 /// Rows measured before it is asked again whether more could matter.
 const STEP_ROWS: usize = 8;
 /// A row is left out when its estimate lies this many typical errors behind the `k`-th exact hit.
-const ERRORS: f32 = 1.0;
+const ERRORS: f32 = 2.0;
 
 /// What hits are measured by.
 pub(crate) struct Rerank<'a> {

@@ -72,10 +72,7 @@ pub(crate) fn search(
     scratch: &mut Scratch,
 ) -> Result<SearchOutcome, VectorError> {
     let squared = norm_squared(request.vector, options)?;
-    let own = match options.space {
-        Space::Cosine => inverse_norm(squared),
-        Space::L2 | Space::InnerProduct => 1.0,
-    };
+    let own = own_scale(squared, options.space);
     view.integrity.touch_rows()?;
     let row_count = view.rows.count();
     let filter = request.filter.map(|filter| RowFilter {
@@ -105,6 +102,14 @@ pub(crate) fn search(
         has_graph: view.graph.is_some() && !request.exact,
     };
     search.run(&situation, situation.plan(), scratch)
+}
+
+/// What a query is multiplied with before it is compared.
+fn own_scale(squared: f64, space: Space) -> f32 {
+    match space {
+        Space::Cosine => inverse_norm(squared),
+        Space::L2 | Space::InnerProduct => 1.0,
+    }
 }
 
 pub(crate) struct Search<'a> {

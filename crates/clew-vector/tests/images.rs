@@ -239,8 +239,8 @@ fn every_bit_of_a_column_is_covered_by_a_checksum() {
             Err(error) => assert_eq!(error.kind(), ErrorKind::Corrupt),
         }
     }
-    // Three sections of 12, 12 and 24 bytes, each filled up to 64.
-    assert_eq!(padding, 52 + 52 + 40);
+    // Four sections of 12, 12, 4 and 24 bytes, each filled up to 64.
+    assert_eq!(padding, 52 + 52 + 60 + 40);
 }
 
 #[test]
@@ -256,13 +256,27 @@ fn an_image_at_an_odd_address_is_refused() {
 #[test]
 fn a_newer_version_is_refused_by_number() {
     let mut newer = image(options(1, Space::L2), &[(0, vec![1.0])]);
-    newer[8] = 2;
+    newer[8] = 3;
     seal(&mut newer);
     let error = Column::open(newer).unwrap_err();
     assert!(
-        matches!(error, VectorError::UnsupportedVersion { version: 2, .. }),
+        matches!(error, VectorError::UnsupportedVersion { version: 3, .. }),
         "{error}"
     );
+}
+
+#[test]
+fn an_image_of_version_1_is_read_without_its_graph() {
+    let mut older = image_with_graph();
+    older[8] = 1;
+    seal(&mut older);
+    let column = Column::open(older).unwrap();
+    assert!(!column.has_graph() && column.len() > 256);
+    column.verify().unwrap();
+    use_column(&column).unwrap();
+    let last = column.docs().last().unwrap();
+    assert_eq!(column.vector(last).unwrap().unwrap().len(), 2_048);
+    assert_eq!(column.vector(last + 1).unwrap(), None);
 }
 
 #[test]
@@ -270,8 +284,11 @@ fn a_graph_that_points_outside_is_an_error_and_not_a_panic() {
     let good = image_with_graph();
     assert!(Column::open(good.clone()).unwrap().has_graph());
     use_column(&Column::open(good.clone()).unwrap()).unwrap();
+    // The links come first, and have the first line of the section table.
+    let links_bytes = u64::from_le_bytes(good[80..88].try_into().unwrap());
+    let links = 448..448 + usize::try_from(links_bytes).unwrap();
     let (mut refused, mut survived) = (0, 0);
-    // The links begin behind the header; every third number becomes one of a few wild ones.
+    // Every third of the first numbers becomes one of a few wild ones.
     for (round, wild) in [300_u32, 1 << 30, u32::MAX - 1, u32::MAX]
         .into_iter()
         .enumerate()
@@ -284,9 +301,18 @@ fn a_graph_that_points_outside_is_an_error_and_not_a_panic() {
         {
             number.copy_from_slice(&wild.to_le_bytes());
         }
-        let column = Column::open(bad).unwrap();
+        let column = Column::open(bad.clone()).unwrap();
         assert_eq!(column.verify().unwrap_err().kind(), ErrorKind::Corrupt);
-        match use_column(&column) {
+        assert_eq!(
+            use_column(&column).unwrap_err().kind(),
+            ErrorKind::Corrupt,
+            "damage was served"
+        );
+        // With a checksum that says all is well, the walk has to see for itself.
+        let checksum = crc32c::crc32c(&bad[links.clone()]);
+        bad[68..72].copy_from_slice(&checksum.to_le_bytes());
+        seal(&mut bad);
+        match use_column(&Column::open(bad).unwrap()) {
             Ok(()) => survived += 1,
             Err(error) => {
                 assert_eq!(error.kind(), ErrorKind::Corrupt);
@@ -299,6 +325,60 @@ fn a_graph_that_points_outside_is_an_error_and_not_a_panic() {
         refused >= 2 && survived >= 1,
         "{refused} refused, {survived} survived"
     );
+}
+
+/// Offset and size of every section, in the order of the table.
+fn sections(image: &[u8]) -> Vec<(u32, usize, usize)> {
+    let slots = usize::from(u16::from_le_bytes([image[30], image[31]]));
+    let slot = |at: usize| {
+        let slot = &image[64 + at * 24..][..24];
+        let number = |at: usize| {
+            u64::from_le_bytes(slot[at..at + 8].try_into().unwrap())
+                .try_into()
+                .unwrap()
+        };
+        let kind = u32::from_le_bytes(slot[..4].try_into().unwrap());
+        (kind, number(8), number(16))
+    };
+    (0..slots).map(slot).collect()
+}
+
+#[test]
+fn a_flipped_bit_is_named_when_it_is_first_touched_and_never_served() {
+    const VECTORS: u32 = 1;
+    const FRAME: u32 = 10;
+    let good = image_with_graph();
+    let sections = sections(&good);
+    assert_eq!(sections.len(), 11);
+    for (kind, offset, len) in sections {
+        for at in [0, len / 3, len - 1] {
+            let mut bad = good.clone();
+            bad[offset + at] ^= 0x10;
+            let column = match Column::open(bad) {
+                Err(error) => {
+                    assert_eq!((kind, error.kind()), (FRAME, ErrorKind::Corrupt));
+                    continue;
+                }
+                Ok(column) => column,
+            };
+            let error = if kind == VECTORS {
+                let doc = u32::try_from(at / 2_048 / 4 * 2).unwrap();
+                column.vector(doc).unwrap_err()
+            } else {
+                use_column(&column).unwrap_err()
+            };
+            match error {
+                VectorError::Corrupt { offset_bytes, .. } => {
+                    let start = usize::try_from(offset_bytes).unwrap();
+                    assert!(start <= offset + at && offset + at < start + len.max(1 << 16));
+                }
+                other => panic!("{other}"),
+            }
+            // A search may succeed beside damaged vectors that it does not read; what it says of
+            // those it reads is right.
+            assert!(column.verify().is_err());
+        }
+    }
 }
 
 fn a_space() -> impl Strategy<Value = Space> {

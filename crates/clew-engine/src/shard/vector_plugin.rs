@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use clew_text::{FieldId, FieldKind, Mapping};
-use clew_vector::{Column, ColumnBuilder, ColumnOptions, GraphChoice};
+use clew_vector::{Column, ColumnBuilder, ColumnOptions, GraphChoice, ImageOptions};
 use tantivy::directory::error::OpenReadError;
 use tantivy::directory::{OwnedBytes, TerminatingWrite};
 use tantivy::index::{Segment, SegmentComponent};
@@ -84,7 +84,8 @@ impl SegmentPlugin for VectorPlugin {
             for (reader, source) in context.readers.iter().zip(&sources) {
                 let column = source.column(field);
                 for doc in reader.doc_ids_alive() {
-                    if let Some(vector) = column.and_then(|column| column.vector(doc)) {
+                    let vector = column.map(|column| column.vector(doc)).transpose();
+                    if let Some(vector) = vector.map_err(plugin_error)?.flatten() {
                         builder.push(new_doc, vector).map_err(plugin_error)?;
                     }
                     new_doc += 1;
@@ -190,9 +191,12 @@ impl FileWriter<tantivy::directory::WritePtr> {
         self.out
             .write_all(&[0; 64][..usize::try_from(padding).expect("padding is below 64")])?;
         let start = self.out.written;
-        builder
-            .write(graph, GRAPH_SEED, &mut self.out)
-            .map_err(plugin_error)?;
+        let how = ImageOptions {
+            graph,
+            seed: GRAPH_SEED,
+            threads: 1,
+        };
+        builder.write(how, &mut self.out).map_err(plugin_error)?;
         self.entries.push((field, start, self.out.written - start));
         Ok(())
     }

@@ -154,6 +154,6 @@ pub(crate) fn dot_i8(a: &[i8], b: &[i8]) -> i32 {
     total(sum)
 }
 
-code_rows!(dot_u4, dot_u4_picked, u8, #[target_feature(enable = "avx2")]);
+score_rows!(#[target_feature(enable = "avx2")]);
 code_rows!(dot_u1, dot_u1_picked, u8, #[target_feature(enable = "avx2")]);
 code_rows!(dot_i8, dot_i8_picked, i8, #[target_feature(enable = "avx2")]);

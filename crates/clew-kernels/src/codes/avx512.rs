@@ -135,6 +135,6 @@ pub(crate) fn insert_sorted(keys: &mut [u64], len: usize, key: u64) -> usize {
     at
 }
 
-code_rows!(dot_u4, dot_u4_picked, u8, #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]);
+score_rows!(#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]);
 code_rows!(dot_u1, dot_u1_picked, u8, #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]);
 code_rows!(dot_i8, dot_i8_picked, i8, #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]);

@@ -112,6 +112,6 @@ pub(crate) fn dot_i8(a: &[i8], b: &[i8]) -> i32 {
     vaddvq_s32(sum)
 }
 
-code_rows!(dot_u4, dot_u4_picked, u8, #[target_feature(enable = "neon")]);
+score_rows!(#[target_feature(enable = "neon")]);
 code_rows!(dot_u1, dot_u1_picked, u8, #[target_feature(enable = "neon")]);
 code_rows!(dot_i8, dot_i8_picked, i8, #[target_feature(enable = "neon")]);

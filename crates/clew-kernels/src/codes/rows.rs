@@ -17,3 +17,29 @@ macro_rules! code_rows {
         }
     };
 }
+
+/// Defines `score_u4_picked` over the row kernel `dot_u4`.
+macro_rules! score_rows {
+    ($(#[$attribute:meta])?) => {
+        $(#[$attribute])?
+        #[allow(
+            clippy::cast_precision_loss,
+            reason = "24 bits of a sum order candidates well enough"
+        )]
+        pub(crate) fn score_u4_picked(
+            query: &crate::codes::U4Query<'_>,
+            rows: &crate::codes::U4Rows<'_>,
+            picks: &[u32],
+            out: &mut [f32],
+        ) {
+            // Every pick has its own answer.
+            assert_eq!(picks.len(), out.len());
+            for (&pick, slot) in picks.iter().zip(out) {
+                let [add, scale] = rows.factors[pick as usize];
+                let start = pick as usize * rows.pitch;
+                let sum = dot_u4(query.numbers, &rows.codes[start..start + rows.pitch]) as f32;
+                *slot = query.base + add + scale * (query.step * sum - query.offset);
+            }
+        }
+    };
+}

@@ -51,6 +51,6 @@ pub(crate) fn insert_sorted(keys: &mut [u64], len: usize, key: u64) -> usize {
     at
 }
 
-code_rows!(dot_u4, dot_u4_picked, u8);
+score_rows!();
 code_rows!(dot_u1, dot_u1_picked, u8);
 code_rows!(dot_i8, dot_i8_picked, i8);

@@ -1,13 +1,15 @@
 //! The code kernels of one instruction set as plain function pointers.
 
+use crate::codes::{U4Query, U4Rows};
 use crate::{Kernels, plain};
 
+pub(crate) type Scored = fn(&U4Query<'_>, &U4Rows<'_>, &[u32], &mut [f32]);
 pub(crate) type Picked<T> = fn(&[i8], &[T], usize, &[u32], &mut [f32]);
 
 /// See the methods of [`Kernels`], which are the documentation of each entry.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CodeTable {
-    pub(crate) dot_u4_picked: Picked<u8>,
+    pub(crate) score_u4_picked: Scored,
     pub(crate) dot_u1_picked: Picked<u8>,
     pub(crate) dot_i8_picked: Picked<i8>,
     pub(crate) dot_i8: fn(&[i8], &[i8]) -> i32,
@@ -15,11 +17,11 @@ pub(crate) struct CodeTable {
     pub(crate) hadamard: fn(&mut [f32], f32),
     pub(crate) fit_u4: fn(&[f32], f32) -> [f32; 2],
     pub(crate) pack_u4: fn(&[f32], f32, &mut [u8]),
-    pub(crate) quantize_i8: fn(&[f32], f32, &mut [i8]),
+    pub(crate) quantize_i8: fn(&[f32], &mut [i8]) -> (f32, i32),
 }
 
 pub(crate) const SCALAR: CodeTable = CodeTable {
-    dot_u4_picked: super::scalar::dot_u4_picked,
+    score_u4_picked: super::scalar::score_u4_picked,
     dot_u1_picked: super::scalar::dot_u1_picked,
     dot_i8_picked: super::scalar::dot_i8_picked,
     dot_i8: super::scalar::dot_i8,
@@ -35,9 +37,9 @@ pub(crate) const SCALAR: CodeTable = CodeTable {
 macro_rules! detected_codes {
     ($module:ident, $insert:expr) => {
         $crate::codes::CodeTable {
-            dot_u4_picked: |query, rows, pitch, picks, out| {
+            score_u4_picked: |query, rows, picks, out| {
                 // SAFETY: the caller of this macro has just detected the features of this table.
-                unsafe { $crate::codes::$module::dot_u4_picked(query, rows, pitch, picks, out) }
+                unsafe { $crate::codes::$module::score_u4_picked(query, rows, picks, out) }
             },
             dot_u1_picked: |query, rows, pitch, picks, out| {
                 // SAFETY: as above.
@@ -58,29 +60,24 @@ macro_rules! detected_codes {
                 // SAFETY: as above.
                 unsafe { $crate::plain::$module::pack_u4(values, inverse, out) }
             },
-            quantize_i8: |values, inverse, out| {
-                // SAFETY: as above.
-                unsafe { $crate::plain::$module::quantize_i8(values, inverse, out) }
-            },
+            // SAFETY: as above.
+            quantize_i8: |values, out| unsafe { $crate::plain::$module::quantize_i8(values, out) },
         }
     };
 }
 
 impl Kernels {
-    /// Scores 4-bit codes: for each picked row, the sum of query numbers times codes.
-    ///
-    /// A row takes `pitch` bytes. Byte `j` holds dimension `j` in its low half and dimension
-    /// `j + pitch` in its high half; the query has `2 * pitch` numbers. Panics when a pick lies
-    /// outside `rows`.
+    /// Scores the picked rows of 4-bit codes: `base + add + scale * (step * sum - offset)`, where
+    /// the sum is that of query numbers times codes. Panics when a pick lies outside the rows.
     #[inline]
-    pub fn dot_u4_picked(
+    pub fn score_u4_picked(
         &self,
-        query: &[i8],
-        rows: &[u8],
-        (pitch, picks): (usize, &[u32]),
+        query: &U4Query<'_>,
+        rows: &U4Rows<'_>,
+        picks: &[u32],
         out: &mut [f32],
     ) {
-        (self.codes.dot_u4_picked)(query, rows, pitch, picks, out);
+        (self.codes.score_u4_picked)(query, rows, picks, out);
     }
 
     /// Scores 1-bit codes: for each picked row, the sum of the query numbers whose bit is set.
@@ -131,16 +128,17 @@ impl Kernels {
         (self.codes.fit_u4)(values, inverse_step)
     }
 
-    /// Rounds values to 4-bit codes, laid out as [`Kernels::dot_u4_picked`] reads them. Dimensions
+    /// Rounds values to 4-bit codes, laid out as [`U4Rows`] says. Dimensions
     /// behind the last value get code 0.
     #[inline]
     pub fn pack_u4(&self, values: &[f32], inverse_step: f32, out: &mut [u8]) {
         (self.codes.pack_u4)(values, inverse_step, out);
     }
 
-    /// Rounds `value * inverse_step` to signed bytes from -127 to 127.
+    /// Rounds values to signed bytes so that the largest becomes 127 in size, and answers the size
+    /// of one step, which is never zero, and the sum of the bytes.
     #[inline]
-    pub fn quantize_i8(&self, values: &[f32], inverse_step: f32, out: &mut [i8]) {
-        (self.codes.quantize_i8)(values, inverse_step, out);
+    pub fn quantize_i8(&self, values: &[f32], out: &mut [i8]) -> (f32, i32) {
+        (self.codes.quantize_i8)(values, out)
     }
 }

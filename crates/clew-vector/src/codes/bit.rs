@@ -3,11 +3,12 @@
 
 use clew_kernels::{Kernels, prefetch_span};
 
+use crate::codes::byte::Pairing;
 use crate::codes::frame::Residual;
 use crate::rows::Probe;
 
-/// Squared length, the scale of the estimate, and the lift.
-const FACTOR_BYTES: usize = 12;
+/// The row's own part of a distance, and the scale of the estimate.
+const FACTOR_BYTES: usize = 8;
 const LINE_BYTES: usize = 64;
 
 /// Codes of all rows of a column; a row holds its bits, then its factors.
@@ -47,8 +48,7 @@ impl BitCodes {
     }
 
     /// Writes one row: the signs of the residual, and `<signs, r>` to make the estimate unbiased.
-    /// `lift` is an extra coordinate that is compared exactly.
-    pub(crate) fn encode(residual: &Residual, lift: f32, row: &mut [u8]) {
+    pub(crate) fn encode(residual: &Residual, pairing: Pairing, row: &mut [u8]) {
         row.fill(0);
         let values = &residual.values;
         for (byte, eight) in row.iter_mut().zip(values.chunks(8)) {
@@ -58,23 +58,26 @@ impl BitCodes {
         }
         let sum: f32 = values.iter().map(|value| value.abs()).sum();
         let scale = if sum > 0.0 {
-            2.0 * residual.squared / sum
+            residual.squared / sum
         } else {
             0.0
         };
-        let squared = residual.squared + lift * lift;
-        let factors = [squared, scale, lift].map(f32::to_le_bytes);
+        let own = match pairing {
+            Pairing::Distance => residual.squared,
+            Pairing::Product => -residual.with_centre,
+        };
+        let factors = [own, pairing.weight() * scale].map(f32::to_le_bytes);
         let start = values.len().div_ceil(8);
         row[start..start + FACTOR_BYTES].copy_from_slice(factors.as_flattened());
     }
 
     /// The factors of a row.
     #[inline]
-    fn factors(&self, row: u32) -> [f32; 3] {
+    fn factors(&self, row: u32) -> [f32; 2] {
         let start = row as usize * self.pitch + self.code_bytes;
         let bytes = &self.rows[start..start + FACTOR_BYTES];
         let (words, _) = bytes.as_chunks();
-        [0, 1, 2].map(|at| f32::from_le_bytes(words[at]))
+        [0, 1].map(|at| f32::from_le_bytes(words[at]))
     }
 }
 
@@ -87,8 +90,8 @@ pub(crate) struct BitProbe<'a> {
     /// Size of one step of `query`.
     pub(crate) step: f32,
     pub(crate) sum: f32,
-    pub(crate) squared: f32,
-    pub(crate) lift: f32,
+    /// The row's own part of every distance.
+    pub(crate) own: f32,
     pub(crate) kernels: &'static Kernels,
 }
 
@@ -100,9 +103,9 @@ impl Probe for BitProbe<'_> {
         self.kernels
             .dot_u1_picked(self.query, &codes.rows, picks, distances);
         for (&row, distance) in rows.iter().zip(distances) {
-            let [squared, scale, lift] = codes.factors(row);
+            let [own, scale] = codes.factors(row);
             let product = scale * self.step * (2.0 * *distance - self.sum);
-            *distance = self.squared + squared - product - 2.0 * self.lift * lift;
+            *distance = self.own + own - product;
         }
     }
 

@@ -5,12 +5,35 @@ use clew_kernels::{Kernels, prefetch, prefetch_span};
 
 use crate::codes::frame::Residual;
 
+/// How two residuals make a distance while a graph is built: what each row has of its own, minus a
+/// weight times their product. What all distances of a column have in common is left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pairing {
+    /// Squared Euclidean distance.
+    Distance,
+    /// The inner product of the vectors, negated: the right graph where lengths differ, since long
+    /// vectors are everyone's neighbours (Morozov and Babenko, "Non-metric similarity graphs for
+    /// maximum inner product search", 2018).
+    Product,
+}
+
+impl Pairing {
+    #[inline]
+    pub(crate) fn weight(self) -> f32 {
+        match self {
+            Pairing::Distance => 2.0,
+            Pairing::Product => 1.0,
+        }
+    }
+}
+
 /// Codes of all rows of a column.
 #[derive(Debug)]
 pub(crate) struct ByteCodes {
     rows: Vec<i8>,
     facts: Vec<ByteFacts>,
     dimension: usize,
+    pairing: Pairing,
     kernels: &'static Kernels,
 }
 
@@ -19,15 +42,18 @@ pub(crate) struct ByteCodes {
 pub(crate) struct ByteFacts {
     /// Size of one step.
     pub(crate) step: f32,
-    /// Squared length of the row as its code has it, lift included.
-    pub(crate) squared: f32,
-    /// An extra coordinate that is compared exactly.
-    pub(crate) lift: f32,
+    /// The row's own part of a distance; see [`Pairing`].
+    pub(crate) own: f32,
 }
 
 impl ByteCodes {
-    pub(crate) fn new((dimension, count): (usize, usize), kernels: &'static Kernels) -> Self {
+    pub(crate) fn new(
+        (dimension, count): (usize, usize),
+        pairing: Pairing,
+        kernels: &'static Kernels,
+    ) -> Self {
         ByteCodes {
+            pairing,
             rows: vec![0; dimension * count],
             facts: vec![ByteFacts::default(); count],
             dimension,
@@ -43,23 +69,25 @@ impl ByteCodes {
     pub(crate) fn encode(
         kernels: &Kernels,
         residual: &Residual,
-        lift: f32,
+        pairing: Pairing,
         row: &mut [i8],
     ) -> ByteFacts {
-        let sizes = residual.values.iter().map(|value| value.abs());
-        let step = (sizes.fold(0.0, f32::max) / 127.0).max(f32::MIN_POSITIVE);
-        kernels.quantize_i8(&residual.values, 1.0 / step, row);
-        let squared = kernels.dot_i8(row, row) as f32 * step * step + lift * lift;
-        ByteFacts {
-            step,
-            squared,
-            lift,
-        }
+        let (step, _) = kernels.quantize_i8(&residual.values, row);
+        // The length of the code rather than of the residual: a row is at no distance from itself.
+        let own = match pairing {
+            Pairing::Distance => kernels.dot_i8(row, row) as f32 * step * step,
+            Pairing::Product => -residual.with_centre,
+        };
+        ByteFacts { step, own }
     }
 
     #[inline]
     pub(crate) fn row(&self, row: u32) -> &[i8] {
         &self.rows[row as usize * self.dimension..][..self.dimension]
+    }
+
+    pub(crate) fn pairing(&self) -> Pairing {
+        self.pairing
     }
 
     #[inline]
@@ -71,7 +99,7 @@ impl ByteCodes {
     #[inline]
     pub(crate) fn between(&self, a: u32, b: u32) -> f32 {
         let product = self.kernels.dot_i8(self.row(a), self.row(b)) as f32;
-        finish(product, self.facts(a), self.facts(b))
+        self.finish(product, self.facts(a), self.facts(b))
     }
 
     /// Squared distances of a row to others.
@@ -81,7 +109,7 @@ impl ByteCodes {
             .dot_i8_picked(self.row(centre), &self.rows, rows, distances);
         let own = self.facts(centre);
         for (&row, distance) in rows.iter().zip(distances) {
-            *distance = finish(*distance, own, self.facts(row));
+            *distance = self.finish(*distance, own, self.facts(row));
         }
     }
 
@@ -90,10 +118,9 @@ impl ByteCodes {
         prefetch_span(&self.rows, row as usize * self.dimension, self.dimension);
         prefetch(&self.facts, row as usize);
     }
-}
 
-#[inline]
-fn finish(product: f32, a: ByteFacts, b: ByteFacts) -> f32 {
-    let whole = a.step * b.step * product + a.lift * b.lift;
-    (a.squared + b.squared - 2.0 * whole).max(0.0)
+    #[inline]
+    fn finish(&self, product: f32, a: ByteFacts, b: ByteFacts) -> f32 {
+        a.own + b.own - self.pairing.weight() * a.step * b.step * product
+    }
 }

@@ -5,7 +5,7 @@
 //! (Gao and Long, "RaBitQ", SIGMOD 2024). With the two factors kept beside each row, an estimated
 //! distance of any space is `base + add + scale * <v, q>`.
 
-use clew_kernels::{Kernels, kernels, prefetch, prefetch_span};
+use clew_kernels::{Kernels, U4Query, U4Rows, kernels, prefetch, prefetch_span};
 
 use crate::Space;
 use crate::codes::frame::{Frame, Residual};
@@ -97,16 +97,11 @@ impl NibbleQuery {
     ) {
         codes.frame.residual(vector, scale, &mut self.residual);
         let values = &self.residual.values;
-        let largest = values
-            .iter()
-            .fold(0.0_f32, |most, value| most.max(value.abs()));
-        self.step = (largest / 127.0).max(f32::MIN_POSITIVE);
         self.numbers.clear();
         self.numbers.resize(2 * codes.pitch, 0);
-        let numbers = &mut self.numbers[..values.len()];
-        kernels().quantize_i8(values, 1.0 / self.step, numbers);
-        let sum: i32 = self.numbers.iter().map(|&number| i32::from(number)).sum();
-        self.offset = ZERO_LEVEL * sum as f32;
+        let (step, sum) = kernels().quantize_i8(values, &mut self.numbers[..values.len()]);
+        self.step = step;
+        self.offset = ZERO_LEVEL * step * sum as f32;
         let centre_squared = || kernels().dot(&codes.frame.centre, &codes.frame.centre);
         self.base = match space {
             Space::L2 => self.residual.squared,
@@ -133,14 +128,19 @@ pub(crate) struct NibbleProbe<'a> {
 impl Probe for NibbleProbe<'_> {
     #[inline]
     fn measure(&self, rows: &[u32], distances: &mut [f32]) {
-        let (codes, query) = (&self.codes, self.query);
-        let picks = (codes.pitch, rows);
+        let query = U4Query {
+            numbers: &self.query.numbers,
+            step: self.query.step,
+            offset: self.query.offset,
+            base: self.query.base,
+        };
+        let codes = U4Rows {
+            codes: self.codes.codes,
+            pitch: self.codes.pitch,
+            factors: self.codes.factors,
+        };
         self.kernels
-            .dot_u4_picked(&query.numbers, codes.codes, picks, distances);
-        for (&row, distance) in rows.iter().zip(distances) {
-            let [add, scale] = codes.factors[row as usize];
-            *distance = query.base + add + scale * query.step * (*distance - query.offset);
-        }
+            .score_u4_picked(&query, &codes, rows, distances);
     }
 
     #[inline]

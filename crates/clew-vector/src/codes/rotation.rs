@@ -66,7 +66,7 @@ mod tests {
             let rotation = Rotation::new(dimension, 9);
             let mut random = SplitMix::new(dimension as u64);
             let mut draw = || -> Vec<f32> {
-                let unit = || random.unit() as f32 - 0.5;
+                let unit = || (random.next() >> 40) as f32 / (1_u64 << 24) as f32 - 0.5;
                 std::iter::repeat_with(unit).take(dimension).collect()
             };
             let (a, b) = (draw(), draw());

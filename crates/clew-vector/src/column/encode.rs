@@ -7,7 +7,7 @@ use clew_kernels::kernels;
 use crate::Space;
 use crate::codes::{
     BitCodes, ByteCodes, ByteFacts, Encoder, FACTORS, Frame, NibbleCodes, NibbleProbe, NibbleQuery,
-    Residual, pitch_bytes,
+    Pairing, Residual, pitch_bytes,
 };
 use crate::graph::Coded;
 use crate::rows::{Probe, Rows};
@@ -53,9 +53,9 @@ pub(crate) fn encode(
         error: 0.0,
     };
     let mut bits = BitCodes::new(dimension, count);
-    let mut bytes = ByteCodes::new((dimension, count), kernels);
+    let pairing = pairing(rows, space);
+    let mut bytes = ByteCodes::new((dimension, count), pairing, kernels);
     let share = count.div_ceil(threads.max(1)).max(1);
-    let lift = Lift::of(rows, space);
     let bit_pitch = bits.pitch();
     let (byte_rows, facts) = bytes.parts_mut();
     let codes = owned.codes.chunks_mut(share * pitch_bytes(dimension));
@@ -74,8 +74,7 @@ pub(crate) fn encode(
                 bytes,
                 facts,
             };
-            let lift = &lift;
-            let work = move || encode_share(rows, (space, frame, lift), share);
+            let work = move || encode_share(rows, (space, frame, pairing), share);
             if threads > 1 {
                 scope.spawn(work);
             } else {
@@ -93,7 +92,11 @@ pub(crate) fn encode(
     (owned, coded)
 }
 
-fn encode_share(rows: &Rows<'_>, (space, frame, lift): (Space, &Frame, &Lift), share: Share<'_>) {
+fn encode_share(
+    rows: &Rows<'_>,
+    (space, frame, pairing): (Space, &Frame, Pairing),
+    share: Share<'_>,
+) {
     let kernels = kernels();
     let encoder = Encoder { space, kernels };
     let mut residual = Residual::default();
@@ -107,33 +110,27 @@ fn encode_share(rows: &Rows<'_>, (space, frame, lift): (Space, &Frame, &Lift), s
     let first = u32::try_from(share.first).expect("a column holds at most 2^30 rows");
     for (row, ((code, factors), ((bits, bytes), facts))) in (first..).zip(kept.zip(built)) {
         frame.residual(rows.row(row), rows.scale(row), &mut residual);
-        let lift = lift.of_row(rows, row);
         *factors = encoder.encode(&residual, code);
-        BitCodes::encode(&residual, lift, bits);
-        *facts = ByteCodes::encode(kernels, &residual, lift, bytes);
+        BitCodes::encode(&residual, pairing, bits);
+        *facts = ByteCodes::encode(kernels, &residual, pairing, bytes);
     }
 }
 
-/// An extra coordinate that makes all vectors equally long, so that the nearest are those of the
-/// greatest inner product (Neyshabur and Srebro, "On symmetric and asymmetric LSHs for inner product
-/// search", 2015). Other spaces need none.
-struct Lift {
-    squared_max: Option<f32>,
-}
+/// Lengths that differ by less than this count as equal.
+const SAME_LENGTH_RATIO: f32 = 0.9;
 
-impl Lift {
-    fn of(rows: &Rows<'_>, space: Space) -> Self {
-        let squared = |row| rows.kernels.dot(rows.row(row), rows.row(row));
-        let numbers = (0_u32..).take(rows.count());
-        let squared_max =
-            (space == Space::InnerProduct).then(|| numbers.map(squared).fold(0.0, f32::max));
-        Lift { squared_max }
-    }
-
-    fn of_row(&self, rows: &Rows<'_>, row: u32) -> f32 {
-        let squared = || rows.kernels.dot(rows.row(row), rows.row(row));
-        self.squared_max
-            .map_or(0.0, |most| (most - squared()).max(0.0).sqrt())
+/// The nearest by inner product among vectors of one length are the nearest by distance, and those
+/// make the better graph.
+fn pairing(rows: &Rows<'_>, space: Space) -> Pairing {
+    let squared = |row| rows.kernels.dot(rows.row(row), rows.row(row));
+    let squares = (0_u32..).take(rows.count()).map(squared);
+    let (least, most) = squares.fold((f32::INFINITY, 0.0_f32), |(least, most), squared| {
+        (least.min(squared), most.max(squared))
+    });
+    if space == Space::InnerProduct && least < most * SAME_LENGTH_RATIO {
+        Pairing::Product
+    } else {
+        Pairing::Distance
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a builder measures by: codes, or the vectors themselves where those are hardly larger.
 
-use crate::codes::{BitCodes, BitProbe, ByteCodes};
+use crate::codes::{BitCodes, BitProbe, ByteCodes, Pairing};
 use crate::rank::Ranked;
 use crate::rows::{Probe, RowProbe, Rows};
 
@@ -70,8 +70,7 @@ impl Metric for Coded {
             query: &query.numbers,
             step: facts.step,
             sum: query.sum,
-            squared: facts.squared,
-            lift: facts.lift,
+            own: facts.own,
             kernels: self.kernels,
         }
     }
@@ -103,8 +102,12 @@ impl Metric for Coded {
         found.sort_unstable();
     }
 
+    /// Inner products may be negative, which no factor relaxes.
     fn relaxation(&self) -> f32 {
-        1.1
+        match self.bytes.pairing() {
+            Pairing::Distance => 1.1,
+            Pairing::Product => 1.0,
+        }
     }
 }
 

@@ -146,7 +146,10 @@ fn run(
         docs: view.docs,
         row_count,
     });
-    let own = inverse_norm(norm_squared(request.vector, column.options()).unwrap());
+    let own = own_scale(
+        norm_squared(request.vector, column.options()).unwrap(),
+        view.space,
+    );
     let probe = RowProbe {
         rows: view.rows,
         query: request.vector,
