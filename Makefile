@@ -6,7 +6,7 @@ PYTHON := $(VENV)/bin/python
 RELEASE := $(CARGO_TARGET_DIR)/release/clew
 DEBUG := $(CARGO_TARGET_DIR)/debug/clew
 
-.PHONY: help demo test test-rust test-clients check build deny doc clean
+.PHONY: help demo test test-rust test-clients check build deny doc clean bench-vectors
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -39,10 +39,19 @@ deny: ## licences, sources and bans of all dependencies
 doc: ## API documentation
 	cargo doc --workspace --no-deps --locked
 
+bench-vectors: $(CLEW_CACHE)/venv-bench/.installed ## vector search beside hnswlib, faiss and usearch; ARGS="--rows 20000" for a short one
+	cargo build --release --locked -p clew
+	CLEW_CACHE=$(CLEW_CACHE) $(CLEW_CACHE)/venv-bench/bin/python bench/vectors/run.py --bin $(RELEASE) $(ARGS)
+
 clean: ## remove everything built and installed
 	rm -rf $(CLEW_CACHE)
 
 $(VENV)/.installed: tests/opensearch/requirements.txt
 	python3 -m venv $(VENV)
 	$(PYTHON) -m pip install --quiet --disable-pip-version-check -r tests/opensearch/requirements.txt
+	touch $@
+
+$(CLEW_CACHE)/venv-bench/.installed: bench/vectors/requirements.txt
+	python3 -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -r bench/vectors/requirements.txt
 	touch $@

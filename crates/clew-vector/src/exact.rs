@@ -6,11 +6,14 @@ use crate::filter::RowFilter;
 use crate::plan::SCAN_ALL_RATIO_MIN;
 use crate::rank::Ranked;
 use crate::rows::{Probe, RowProbe};
+use crate::scratch::Scratch;
 
 /// Rows measured by one kernel call: their distances fit into the first cache.
 const BLOCK_ROWS: usize = 256;
 /// Scattered rows on their way from memory while the ones before them are measured.
 const PICKED_ROWS: usize = 16;
+/// The same for rows of codes.
+const COARSE_ROWS: usize = 32;
 
 /// The `k` nearest rows, in order, and the number of distances that took. Every vector read is
 /// checked first.
@@ -85,6 +88,105 @@ fn measure_picked(probe: &RowProbe<'_>, rows: &[u32], top: &mut Top) -> u64 {
         }
     }
     rows.len() as u64
+}
+
+/// What a scan by a coarse probe keeps.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CoarseLimits {
+    /// Hits wanted.
+    pub(crate) k: usize,
+    /// A row is kept if its estimate lies no farther than this behind the `k`-th best.
+    pub(crate) spare: f32,
+}
+
+/// The passing rows that may be among the `k` nearest, by a coarse probe and in order, left in
+/// `scratch.coarse`; answers the number of rows measured. No graph is needed, so no row that passes
+/// is missed for lack of a way to it.
+pub(crate) fn scan_coarse<P: Probe>(
+    (probe, row_count): (&P, usize),
+    filter: Option<&RowFilter<'_>>,
+    limits: CoarseLimits,
+    scratch: &mut Scratch,
+) -> u64 {
+    let mut top = CoarseTop::new(limits, std::mem::take(&mut scratch.coarse));
+    let (mut ready, mut coming) = (Vec::new(), Vec::with_capacity(COARSE_ROWS));
+    let mut measured = 0;
+    let mut offer = |rows: &[u32]| {
+        let mut distances = [0.0; COARSE_ROWS];
+        let distances = &mut distances[..rows.len()];
+        probe.measure(rows, distances);
+        for (&row, &distance) in rows.iter().zip(&*distances) {
+            if distance < top.limit {
+                top.push(Ranked::new(distance, row));
+            }
+        }
+        measured += rows.len() as u64;
+    };
+    let mut visit = |row| {
+        probe.prefetch(row);
+        coming.push(row);
+        if coming.len() == COARSE_ROWS {
+            offer(&ready);
+            std::mem::swap(&mut ready, &mut coming);
+            coming.clear();
+        }
+    };
+    match filter {
+        Some(filter) => filter.for_each_row(visit),
+        None => (0_u32..).take(row_count).for_each(&mut visit),
+    }
+    offer(&ready);
+    offer(&coming);
+    scratch.coarse = top.finish();
+    measured
+}
+
+/// Everything near enough to the `k`-th best of a stream of estimates.
+struct CoarseTop {
+    limits: CoarseLimits,
+    kept: Vec<Ranked>,
+    /// Length at which what lies behind the limit is thrown away.
+    full: usize,
+    limit: f32,
+}
+
+impl CoarseTop {
+    const FULL_MIN: usize = 512;
+
+    fn new(limits: CoarseLimits, mut kept: Vec<Ranked>) -> Self {
+        // Room for no hit at all would leave no limit to compare with.
+        assert!(limits.k > 0);
+        kept.clear();
+        CoarseTop {
+            limits,
+            kept,
+            full: Self::FULL_MIN.max(2 * limits.k),
+            limit: f32::INFINITY,
+        }
+    }
+
+    fn push(&mut self, one: Ranked) {
+        self.kept.push(one);
+        if self.kept.len() >= self.full {
+            self.tighten();
+            self.full = Self::FULL_MIN.max(2 * self.kept.len());
+        }
+    }
+
+    fn tighten(&mut self) {
+        if self.kept.len() > self.limits.k {
+            let (_, last, _) = self.kept.select_nth_unstable(self.limits.k - 1);
+            self.limit = last.distance() + self.limits.spare;
+            let limit = self.limit;
+            self.kept.retain(|one| one.distance() <= limit);
+        }
+    }
+
+    fn finish(mut self) -> Vec<Ranked> {
+        self.tighten();
+        self.kept.sort_unstable();
+        self.kept
+    }
 }
 
 /// The best `k` of a stream: collects up to a few times `k`, then throws the worse part away, which

@@ -60,22 +60,6 @@ impl<'a> RowFilter<'a> {
         (passing.max(1) * (self.row_count / size + 1)).min(self.survivors_max())
     }
 
-    /// Up to `count` rows that pass, from all over the column.
-    pub(crate) fn sample(&self, count: usize) -> Vec<u32> {
-        let rows = u32::try_from(self.row_count).unwrap_or(u32::MAX);
-        let share = self.row_count.div_ceil(count).max(1);
-        let starts = (0..rows).step_by(share);
-        // Few steps suffice where many rows pass; where few do, another start will find some.
-        const STEPS: usize = 256;
-        starts
-            .filter_map(|start| {
-                (start..rows)
-                    .take(share.min(STEPS))
-                    .find(|&row| self.passes(row))
-            })
-            .collect()
-    }
-
     /// Every row that passes, in order.
     pub(crate) fn for_each_row(&self, mut visit: impl FnMut(u32)) {
         let rows = u32::try_from(self.row_count).unwrap_or(u32::MAX);

@@ -15,10 +15,10 @@ mod twins;
 mod walk;
 
 pub(crate) use build::{BuildOptions, OwnedGraph, build};
-pub(crate) use gate::{Open, Sweep, TwoHop};
+pub(crate) use gate::Open;
 pub(crate) use metric::{Coded, Exact};
 pub(crate) use twins::Twins;
-pub(crate) use walk::{BeamLimits, Start, beam, descend};
+pub(crate) use walk::{BeamLimits, DISTANCES_PER_EF, Start, Walked, beam, descend};
 
 use std::sync::atomic::{AtomicU32, Ordering};
 

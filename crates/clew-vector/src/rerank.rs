@@ -8,15 +8,13 @@ use crate::rows::{Probe, RowProbe};
 
 /// Rows measured before it is asked again whether more could matter.
 const STEP_ROWS: usize = 8;
-/// A row is left out when its estimate lies this many typical errors behind the `k`-th exact hit.
-const ERRORS: f32 = 2.0;
 
 /// What hits are measured by.
 pub(crate) struct Rerank<'a> {
     pub(crate) probe: &'a RowProbe<'a>,
     pub(crate) integrity: &'a Integrity<'a>,
-    /// Typical error of an estimate for this query.
-    pub(crate) error: f32,
+    /// A row is left out when its estimate lies this far behind the `k`-th exact hit.
+    pub(crate) margin: f32,
 }
 
 impl Rerank<'_> {
@@ -35,7 +33,7 @@ impl Rerank<'_> {
             if measured >= k {
                 // Sorted so far, cut to the best k.
                 let worst = exact[k - 1].distance();
-                if next.distance() > worst + ERRORS * self.error {
+                if next.distance() > worst + self.margin {
                     break;
                 }
             }

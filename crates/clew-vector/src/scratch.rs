@@ -3,7 +3,7 @@
 use clew_kernels::{Kernels, kernels};
 
 use crate::codes::NibbleQuery;
-use crate::graph::Slot;
+use crate::graph::{DISTANCES_PER_EF, Slot};
 use crate::rank::Ranked;
 
 /// Reusable memory of a search: one per search thread. Any column may use it, one at a time.
@@ -13,12 +13,14 @@ pub struct Scratch {
     pub(crate) pool: Pool,
     /// Nodes of the current hop that are still to be measured.
     pub(crate) fresh: Batch,
-    /// Neighbours of the current hop that the filter refuses.
-    pub(crate) refused: Batch,
+    /// Their numbers on an upper level.
+    pub(crate) nodes: Batch,
     /// Distances of `fresh`; never shorter.
     pub(crate) distances: Vec<f32>,
     /// The query as codes are multiplied with.
     pub(crate) query: NibbleQuery,
+    /// Candidates of a scan by codes.
+    pub(crate) coarse: Vec<Ranked>,
     /// Candidates measured exactly.
     pub(crate) exact: Vec<Ranked>,
 }
@@ -175,6 +177,13 @@ impl Pool {
 
     pub(crate) fn passing(&self) -> impl Iterator<Item = Ranked> {
         self.all().iter().copied().filter(|one| one.is_passing())
+    }
+
+    /// Distances that the walk will take in all, if as large a share of the nodes to come passes as
+    /// of those it kept.
+    pub(crate) fn forecast(&self) -> u64 {
+        let (passing, len) = (self.passing as u64, self.len as u64);
+        DISTANCES_PER_EF * self.ef as u64 * (2 * len + 2) / (2 * passing + 1)
     }
 
     /// A candidate has to be nearer than this to get in.

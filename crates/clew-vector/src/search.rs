@@ -2,11 +2,11 @@
 
 use crate::codes::{NibbleCodes, NibbleProbe};
 use crate::column::View;
-use crate::exact;
+use crate::exact::{self, CoarseLimits};
 use crate::filter::RowFilter;
-use crate::graph::{BeamLimits, DamagedGraph, Graph, Open, Start, Sweep, TwoHop, beam, descend};
+use crate::graph::{BeamLimits, DamagedGraph, Graph, Open, Start, Walked, beam, descend};
 use crate::options::{inverse_norm, norm_squared};
-use crate::plan::{Plan, Situation};
+use crate::plan::{Access, Plan, Situation};
 use crate::rank::Ranked;
 use crate::rerank::Rerank;
 use crate::rows::{Probe, RowProbe};
@@ -60,9 +60,14 @@ pub enum Strategy {
     Graph,
     /// The graph was walked under a filter.
     FilteredGraph,
-    /// A walk under a filter came back with too few hits, then every vector that passes was
-    /// measured; the hits are exact.
+    /// A walk came back with too few hits, then every vector that passes was measured; the hits are
+    /// exact.
     ExactAfterGraph,
+    /// The code of every vector that passes was measured, then the best vectors themselves.
+    Codes,
+    /// A walk under a filter was given up, as what passes lies far from the query; then the search
+    /// went on as [`Strategy::Codes`].
+    CodesAfterGraph,
 }
 
 pub(crate) fn search(
@@ -99,7 +104,12 @@ pub(crate) fn search(
         row_count,
         survivors: filter.map(|filter| filter.survivors_expected()),
         ef: request.ef_search.clamp(k, row_count),
-        has_graph: view.graph.is_some() && !request.exact,
+        dimension: view.rows.dimension,
+        access: match (&view.graph, &view.codes) {
+            (Some(_), Some(_)) if !request.exact => Access::Codes,
+            (Some(_), None) if !request.exact => Access::Graph,
+            _ => Access::Rows,
+        },
     };
     search.run(&situation, situation.plan(), scratch)
 }
@@ -121,6 +131,15 @@ pub(crate) struct Search<'a> {
     k: usize,
 }
 
+/// How many typical errors of an estimate are allowed for. What a walk finds thins out quickly behind
+/// the best; a scan may have to choose among very many rows at much the same distance.
+fn margin(plan: Plan) -> f32 {
+    match plan {
+        Plan::Walk | Plan::Sweep => 2.0,
+        Plan::Scan | Plan::ScanCodes => 3.0,
+    }
+}
+
 /// A walk that keeps this many candidates per one that passes has lost its way.
 const POOL_PER_EF: usize = 64;
 
@@ -131,33 +150,60 @@ impl Search<'_> {
         plan: Plan,
         scratch: &mut Scratch,
     ) -> Result<SearchOutcome, VectorError> {
-        let (Some(graph), true) = (&self.view.graph, plan != Plan::Scan) else {
+        let Some(graph) = &self.view.graph else {
             return self.scan(Strategy::Exact, 0);
         };
+        if plan == Plan::Scan {
+            return self.scan(Strategy::Exact, 0);
+        }
         self.view.integrity.touch_graph()?;
-        let measured = match &self.view.codes {
-            Some(codes) => self.walk_coded((graph, codes), situation, plan, scratch)?,
-            None => self.walk_exact(graph, situation, plan, scratch)?,
+        let walked = match &self.view.codes {
+            Some(codes) => self.find_coded((graph, codes), situation, plan, scratch)?,
+            None => self.walk_exact(graph, situation, scratch)?,
         };
-        let hits = &scratch.exact;
-        let given_up = measured > situation.measured_max();
-        match plan {
-            Plan::Walk if hits.len() == self.k => Ok(self.outcome(hits, Strategy::Graph, measured)),
-            Plan::Sweep | Plan::TwoHop if hits.len() == self.k && !given_up => {
-                Ok(self.outcome(hits, Strategy::FilteredGraph, measured))
+        match walked {
+            Walked::Through(measured) if scratch.exact.len() == self.k => {
+                let strategy = match plan {
+                    Plan::Scan => Strategy::Exact,
+                    Plan::ScanCodes => Strategy::Codes,
+                    Plan::Walk => Strategy::Graph,
+                    Plan::Sweep => Strategy::FilteredGraph,
+                };
+                Ok(self.outcome(&scratch.exact, strategy, measured))
             }
-            _ => self.scan(Strategy::ExactAfterGraph, measured),
+            Walked::Through(measured) | Walked::GivenUp(measured) => {
+                self.fall_back(graph, situation, measured, scratch)
+            }
         }
     }
 
-    /// Walks by codes, then measures the best finds exactly.
-    fn walk_coded(
+    /// Scans after a walk that was in vain.
+    fn fall_back(
+        &self,
+        graph: &Graph<'_>,
+        situation: &Situation,
+        measured: u64,
+        scratch: &mut Scratch,
+    ) -> Result<SearchOutcome, VectorError> {
+        let plan = situation.fallback();
+        let (Plan::ScanCodes, Some(codes)) = (plan, &self.view.codes) else {
+            return self.scan(Strategy::ExactAfterGraph, measured);
+        };
+        let scanned = match self.find_coded((graph, codes), situation, plan, scratch)? {
+            Walked::Through(scanned) | Walked::GivenUp(scanned) => scanned,
+        };
+        let (hits, strategy) = (&scratch.exact, Strategy::CodesAfterGraph);
+        Ok(self.outcome(hits, strategy, measured + scanned))
+    }
+
+    /// Finds candidates by codes, then measures the best of them exactly.
+    fn find_coded(
         &self,
         (graph, codes): (&Graph<'_>, &NibbleCodes<'_>),
         situation: &Situation,
         plan: Plan,
         scratch: &mut Scratch,
-    ) -> Result<u64, VectorError> {
+    ) -> Result<Walked, VectorError> {
         let mut query = std::mem::take(&mut scratch.query);
         let space = self.view.space;
         query.prepare(codes, space, (self.probe.query, self.probe.own));
@@ -166,17 +212,55 @@ impl Search<'_> {
             query: &query,
             kernels: self.view.rows.kernels,
         };
-        let walked = self.walk((graph, &probe), situation, plan, scratch);
         let rerank = Rerank {
             probe: &self.probe,
             integrity: &self.view.integrity,
-            error: codes.error * query.length(),
+            margin: margin(plan) * codes.error * query.length(),
         };
+        let found = if plan == Plan::ScanCodes {
+            self.scan_codes(&probe, &rerank, scratch)
+        } else {
+            self.walk_codes((graph, &probe), &rerank, situation, scratch)
+        };
+        scratch.query = query;
+        found
+    }
+
+    fn walk_codes(
+        &self,
+        (graph, probe): (&Graph<'_>, &NibbleProbe<'_>),
+        rerank: &Rerank<'_>,
+        situation: &Situation,
+        scratch: &mut Scratch,
+    ) -> Result<Walked, VectorError> {
+        let walked = self.walk((graph, probe), situation, scratch);
         let walked = walked.map_err(|DamagedGraph| self.view.damaged_graph())?;
         let Scratch { pool, exact, .. } = scratch;
-        let measured = rerank.run(pool.passing(), self.k, exact)?;
-        scratch.query = query;
-        Ok(walked + measured)
+        match walked {
+            Walked::Through(found) => {
+                let measured = rerank.run(pool.passing(), self.k, exact)?;
+                Ok(Walked::Through(found + measured))
+            }
+            given_up @ Walked::GivenUp(_) => Ok(given_up),
+        }
+    }
+
+    fn scan_codes(
+        &self,
+        probe: &NibbleProbe<'_>,
+        rerank: &Rerank<'_>,
+        scratch: &mut Scratch,
+    ) -> Result<Walked, VectorError> {
+        let rows = (probe, self.view.rows.count());
+        // Both the k-th best and the row itself may be estimated wrongly.
+        let limits = CoarseLimits {
+            k: self.k,
+            spare: 2.0 * rerank.margin,
+        };
+        let scanned = exact::scan_coarse(rows, self.filter.as_ref(), limits, scratch);
+        let Scratch { coarse, exact, .. } = scratch;
+        let measured = rerank.run(coarse.iter().copied(), self.k, exact)?;
+        Ok(Walked::Through(scanned + measured))
     }
 
     /// Walks by the vectors themselves.
@@ -184,13 +268,12 @@ impl Search<'_> {
         &self,
         graph: &Graph<'_>,
         situation: &Situation,
-        plan: Plan,
         scratch: &mut Scratch,
-    ) -> Result<u64, VectorError> {
+    ) -> Result<Walked, VectorError> {
         // A walk may read any of the vectors, which are short here.
         self.view.integrity.touch_vectors()?;
         let walked = self
-            .walk((graph, &self.probe), situation, plan, scratch)
+            .walk((graph, &self.probe), situation, scratch)
             .map_err(|DamagedGraph| self.view.damaged_graph())?;
         let Scratch { pool, exact, .. } = scratch;
         exact.clear();
@@ -202,9 +285,8 @@ impl Search<'_> {
         &self,
         (graph, probe): (&Graph<'_>, &P),
         situation: &Situation,
-        plan: Plan,
         scratch: &mut Scratch,
-    ) -> Result<u64, DamagedGraph> {
+    ) -> Result<Walked, DamagedGraph> {
         let start = match descend(graph, probe, 0, scratch)? {
             Some(at) => Start {
                 node: graph.row_of_upper(at.node)?,
@@ -212,25 +294,16 @@ impl Search<'_> {
             },
             None => start_at(graph, probe, graph.entry.row)?,
         };
-        let ef = situation.ef(plan);
+        let ef = situation.ef;
         let limits = BeamLimits {
             ef,
             pool_max: ef.saturating_mul(POOL_PER_EF),
             measured_max: situation.measured_max(),
         };
         let layer = graph.base();
-        match (plan, self.filter) {
-            (Plan::TwoHop, Some(filter)) => {
-                let mut starts = vec![start];
-                for row in filter.sample(ENTRIES) {
-                    starts.push(start_at(graph, probe, row)?);
-                }
-                beam((&layer, probe, &TwoHop(filter)), &starts, limits, scratch)
-            }
-            (Plan::Sweep, Some(filter)) => {
-                beam((&layer, probe, &Sweep(filter)), &[start], limits, scratch)
-            }
-            _ => beam((&layer, probe, &Open), &[start], limits, scratch),
+        match self.filter {
+            Some(filter) => beam((&layer, probe, &filter), start, limits, scratch),
+            None => beam((&layer, probe, &Open), start, limits, scratch),
         }
     }
 
@@ -253,10 +326,6 @@ impl Search<'_> {
         }
     }
 }
-
-/// Rows that pass, beside the one that the upper levels lead to, from which a two-hop walk starts:
-/// those that pass may all lie far from the query.
-const ENTRIES: usize = 8;
 
 fn start_at(graph: &Graph<'_>, probe: &impl Probe, row: u32) -> Result<Start, DamagedGraph> {
     if row as usize >= graph.row_count {

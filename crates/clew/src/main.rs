@@ -2,6 +2,7 @@
 //! searches them. This crate reads the command line and the configuration and puts the parts
 //! together; it is the only one that knows them all.
 
+mod bench;
 mod collect;
 mod config;
 mod log;
@@ -45,6 +46,8 @@ enum Command {
     Collect(collect::CollectArguments),
     /// Look into a data folder's log.
     Log(log::LogArguments),
+    /// Measure this binary on your own data.
+    Bench(bench::BenchArguments),
 }
 
 fn main() -> ExitCode {
@@ -52,6 +55,7 @@ fn main() -> ExitCode {
         Command::Serve(arguments) => serve::run(arguments),
         Command::Collect(arguments) => collect::run(&arguments),
         Command::Log(arguments) => log::run(&arguments),
+        Command::Bench(arguments) => bench::run(&arguments),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

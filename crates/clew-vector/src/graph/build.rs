@@ -180,7 +180,7 @@ impl<'a, M: Metric> Inserter<'a, M> {
     fn find_base(&mut self, graph: &Graph<'_, AtomicU32>, at: Start) {
         let probe = self.metric.probe(&self.query);
         let parts = (&graph.base(), &probe, &Open);
-        beam(parts, &[at], self.limits(), &mut self.scratch)
+        beam(parts, at, self.limits(), &mut self.scratch)
             .expect("the builder links only rows that exist");
         self.buffers.candidates.clear();
         self.buffers
@@ -194,7 +194,7 @@ impl<'a, M: Metric> Inserter<'a, M> {
         let rows = graph.upper_rows;
         let probe = UpperProbe { inner, rows };
         let parts = (&graph.layer(level), &probe, &Open);
-        beam(parts, &[at], self.limits(), &mut self.scratch)
+        beam(parts, at, self.limits(), &mut self.scratch)
             .expect("the builder links only rows that exist");
         let found = self.scratch.pool.all();
         let by_row = |one: &Ranked| Ranked::new(one.distance(), rows[one.row() as usize]);

@@ -164,7 +164,8 @@ fn run(
         row_count,
         survivors,
         ef: request.ef_search,
-        has_graph: true,
+        dimension: DIMENSION,
+        access: Access::Codes,
     };
     view.integrity.touch_rows().unwrap();
     Search {
@@ -241,48 +242,84 @@ fn a_walk_finds_the_nearest_in_every_space() {
 }
 
 #[test]
-fn filtered_walks_find_the_nearest_that_pass() {
+fn filters_of_every_selectivity_find_the_nearest_that_pass() {
     let (data, column) = shared();
-    let walked: &[Strategy] = &[Strategy::FilteredGraph];
     let any: &[Strategy] = &[
         Strategy::FilteredGraph,
         Strategy::Exact,
         Strategy::ExactAfterGraph,
+        Strategy::Codes,
+        Strategy::CodesAfterGraph,
     ];
     let tenth_of_clusters = |row: usize| data.clusters[row].is_multiple_of(10);
     let but_own_clusters = |row: usize| !data.clusters[row].is_multiple_of(4);
     for (words, count) in [
-        bits(COUNT, 1, scattered(0.1)),
-        bits(COUNT, 1, tenth_of_clusters),
-    ] {
-        let filter = Some(Filter {
-            bits: &words,
-            count,
-        });
-        check_recall(column, &data.queries, filter, (None, 0.95, any));
-        check_recall(
-            column,
-            &data.queries,
-            filter,
-            (Some(Plan::TwoHop), 0.95, walked),
-        );
-    }
-    for (words, count) in [
         bits(COUNT, 1, scattered(0.9)),
+        bits(COUNT, 1, scattered(0.5)),
+        bits(COUNT, 1, scattered(0.1)),
+        bits(COUNT, 1, scattered(0.01)),
+        bits(COUNT, 1, scattered(0.001)),
+        bits(COUNT, 1, tenth_of_clusters),
         bits(COUNT, 1, but_own_clusters),
     ] {
         let filter = Some(Filter {
             bits: &words,
             count,
         });
-        check_recall(column, &data.queries, filter, (None, 0.95, walked));
-        check_recall(
-            column,
-            &data.queries,
-            filter,
-            (Some(Plan::Sweep), 0.95, walked),
-        );
+        for plan in [None, Some(Plan::ScanCodes)] {
+            check_recall(column, &data.queries, filter, (plan, 0.95, any));
+        }
+        // Where some clusters pass and others do not, a walk that never gives up still arrives.
+        let walked: &[Strategy] = &[Strategy::FilteredGraph];
+        if count > COUNT / 20 {
+            let swept = (Some(Plan::Sweep), 0.95, walked);
+            check_recall(column, &data.queries, filter, swept);
+        }
     }
+}
+
+#[test]
+fn a_filter_that_refuses_all_that_is_near_is_answered_by_a_scan_of_codes() {
+    let (data, column) = shared();
+    let mut scratch = Scratch::default();
+    let (mut found, mut wanted, mut scans) = (0, 0, 0);
+    for query in &data.queries {
+        let all = SearchRequest {
+            vector: query,
+            k: COUNT,
+            ef_search: EF,
+            filter: None,
+            exact: true,
+        };
+        let ranked = column.search(&all, &mut scratch).unwrap().hits;
+        // The farther half of everything.
+        let mut words = vec![0_u64; COUNT.div_ceil(64)];
+        for hit in &ranked[COUNT / 2..] {
+            words[hit.doc as usize / 64] |= 1 << (hit.doc % 64);
+        }
+        let filter = Some(Filter {
+            bits: &words,
+            count: COUNT / 2,
+        });
+        let request = SearchRequest {
+            k: K,
+            filter,
+            exact: false,
+            ..all
+        };
+        let outcome = column.search(&request, &mut scratch).unwrap();
+        scans += usize::from(outcome.strategy == Strategy::CodesAfterGraph);
+        assert!(outcome.distances < COUNT as u64, "{}", outcome.distances);
+        let truth = &ranked[COUNT / 2..][..K];
+        wanted += K;
+        found += outcome
+            .hits
+            .iter()
+            .filter(|hit| truth.contains(hit))
+            .count();
+    }
+    assert!(found * 100 >= wanted * 95, "{found} of {wanted}");
+    assert!(scans * 10 >= QUERIES * 9, "{scans} scans");
 }
 
 #[test]
@@ -328,7 +365,7 @@ fn k_hits_come_back_whenever_k_documents_pass() {
             count,
         });
         for query in &data.queries {
-            for plan in [None, Some(Plan::TwoHop), Some(Plan::Sweep)] {
+            for plan in [None, Some(Plan::ScanCodes), Some(Plan::Sweep)] {
                 let request = SearchRequest {
                     vector: query,
                     k: K,
