@@ -97,15 +97,16 @@ impl Visited {
         fresh
     }
 
-    /// Puts the nodes of `list` that were not marked yet into `fresh`, and marks them. Branches only
-    /// on the end of the list: whether a node was seen is a coin toss that no CPU predicts.
+    /// Adds the nodes of `list` that were not marked yet to `fresh`, and marks them. Branches only on
+    /// the end of the list: whether a node was seen is a coin toss that no CPU predicts.
     #[inline]
-    pub(crate) fn keep_fresh<S: Slot>(&mut self, list: &[S], fresh: &mut Batch) {
-        if fresh.nodes.len() < list.len() {
-            fresh.nodes.resize(list.len(), 0);
+    pub(crate) fn add_fresh<S: Slot>(&mut self, list: &[S], fresh: &mut Batch) {
+        let start = fresh.len;
+        if fresh.nodes.len() < start + list.len() {
+            fresh.nodes.resize(start + list.len(), 0);
         }
         let marks = &mut self.marks[..self.count];
-        let slots = &mut fresh.nodes[..list.len()];
+        let slots = &mut fresh.nodes[start..start + list.len()];
         let mut len = 0;
         for slot in list {
             let node = slot.node();
@@ -117,7 +118,7 @@ impl Visited {
             len += usize::from(*mark != self.epoch);
             *mark = self.epoch;
         }
-        fresh.len = len;
+        fresh.len += len;
     }
 
     /// True when a node was met that cannot exist: the graph is damaged.
@@ -279,11 +280,13 @@ mod tests {
         let (mut visited, mut fresh) = (Visited::default(), Batch::default());
         for _ in 0..600 {
             visited.start(4);
-            visited.keep_fresh(&[0, 2, 2, 3, crate::graph::NONE, 1], &mut fresh);
+            fresh.clear();
+            visited.add_fresh(&[0, 2], &mut fresh);
+            visited.add_fresh(&[2, 3, crate::graph::NONE, 1], &mut fresh);
             assert_eq!(fresh.as_slice(), [0, 2, 3]);
             assert!(visited.visit(1) && !visited.visit(2) && !visited.met_stray());
-            visited.keep_fresh(&[9], &mut fresh);
-            assert!(visited.met_stray() && fresh.len() == 0);
+            visited.add_fresh(&[9], &mut fresh);
+            assert!(visited.met_stray() && fresh.len() == 3);
         }
     }
 }

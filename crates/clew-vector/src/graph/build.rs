@@ -16,7 +16,7 @@ use crate::scratch::Scratch;
 
 /// A list on level 0 grows by this many slots before it is chosen anew: choosing among many at once
 /// costs less than after every link.
-const SLACK_SLOTS: usize = 32;
+const SLACK_SLOTS: usize = 16;
 /// Rows inserted by one thread before others join: they need a graph to walk.
 const FIRST_ROWS: usize = 1_024;
 /// Rows that a thread takes at once.
@@ -157,7 +157,7 @@ impl<'a, M: Metric> Inserter<'a, M> {
             at.node = graph.upper_rows[at.node as usize];
         }
         self.find_base(&graph, at);
-        self.choose(row, self.options.base_slots);
+        self.choose(row, self.options.base_slots * 2 / 3);
         self.link_base(row);
         if level > top {
             self.growing.raise_entry(row);
