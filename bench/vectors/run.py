@@ -142,10 +142,14 @@ def main():
     arguments = parser.parse_args()
     arguments.contenders = arguments.contenders.split(",")
     sets = arguments.sets.split(",") if arguments.sets else datasets.available()
-    results = [measure_set(name, arguments) for name in sets]
+    results = []
+    for name in sets:
+        results.append(measure_set(name, arguments))
+        # After each set, so that a run that is cut short has something to show.
+        write_results(results, TARGETS, arguments)
     if arguments.json:
-        pathlib.Path(arguments.json).write_text(json.dumps(results, default=str, indent=1))
-    write_results(results, TARGETS, arguments)
+        points = [{"set": result["set"], "points": result["points"]} for result in results]
+        pathlib.Path(arguments.json).write_text(json.dumps(points, indent=1))
 
 
 if __name__ == "__main__":

@@ -27,6 +27,9 @@ pub enum GraphChoice {
     Never,
     /// A graph if the vectors take more than [`GRAPH_BYTES_MIN`].
     WhenWorthIt,
+    /// A graph if there is any vector: for tests and measurements, as small columns are better off
+    /// without.
+    Always,
 }
 
 /// How to write an image.
@@ -109,7 +112,8 @@ impl ColumnBuilder {
             GraphChoice::WhenWorthIt if size_of_val(&*self.values) > GRAPH_BYTES_MIN => {
                 Some(self.build_graph(how))
             }
-            GraphChoice::Never | GraphChoice::WhenWorthIt => None,
+            GraphChoice::Always if !self.is_empty() => Some(self.build_graph(how)),
+            GraphChoice::Never | GraphChoice::WhenWorthIt | GraphChoice::Always => None,
         };
         let derived = Derived::of(&self.values, built.as_ref());
         let sections = self.sections(built.as_ref(), &derived);

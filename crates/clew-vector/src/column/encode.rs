@@ -116,8 +116,8 @@ fn encode_share(
     }
 }
 
-/// Lengths that differ by less than this count as equal.
-const SAME_LENGTH_RATIO: f32 = 0.9;
+/// Vectors count as equally long when the squares of their lengths differ by no more than this.
+const SAME_LENGTH_RATIO: f32 = 0.99;
 
 /// The nearest by inner product among vectors of one length are the nearest by distance, and those
 /// make the better graph.
