@@ -10,6 +10,7 @@ mod build;
 mod gate;
 mod grow;
 mod metric;
+mod reuse;
 mod select;
 mod twins;
 mod walk;
@@ -17,6 +18,7 @@ mod walk;
 pub(crate) use build::{BuildOptions, OwnedGraph, build};
 pub(crate) use gate::Open;
 pub(crate) use metric::{Coded, Exact};
+pub(crate) use reuse::Reuse;
 pub(crate) use twins::Twins;
 pub(crate) use walk::{BeamLimits, DISTANCES_PER_EF, Start, Walked, beam, descend};
 

@@ -2,11 +2,13 @@
 //! one seed: the same rows in the same order give the same graph on CPUs with the same instruction
 //! set. Several threads give graphs of the same quality, but not the same graph.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::thread;
 
 use crate::graph::grow::{Growing, Lists};
 use crate::graph::metric::{Metric, Refine};
+use crate::graph::reuse::Reuse;
 use crate::graph::select::select;
 use crate::graph::twins::Twins;
 use crate::graph::{BeamLimits, Entry, Graph, NONE, Open, Start, beam, descend};
@@ -42,13 +44,32 @@ pub(crate) struct OwnedGraph {
     pub(crate) entry: Entry,
 }
 
-/// Builds the graph over all rows, of which there is at least one.
-pub(crate) fn build<M: Metric>(metric: &M, twins: &Twins, options: &BuildOptions) -> OwnedGraph {
+/// Builds the graph over all rows, of which there is at least one, starting from a graph of some of
+/// them if there is one.
+pub(crate) fn build<M: Metric>(
+    metric: &M,
+    twins: &Twins,
+    reuse: Option<&Reuse<'_>>,
+    options: &BuildOptions,
+) -> OwnedGraph {
     let slots = (options.base_slots + SLACK_SLOTS, options.upper_slots);
     let row_count = metric.row_count();
-    let skip = |row| twins.contains(row);
-    let growing = Growing::new(row_count, slots, options.seed, skip);
-    let next = AtomicUsize::new(1);
+    let kept: HashMap<u32, u32> = reuse.into_iter().flat_map(Reuse::levels).collect();
+    let levels = |row: u32, drawn: u32| match kept.get(&row) {
+        _ if twins.contains(row) => 0,
+        Some(&level) => level,
+        None => drawn,
+    };
+    let growing = Growing::new(row_count, slots, options.seed, levels);
+    let mut linked = match reuse {
+        Some(reuse) => reuse.fill(&growing, slots.0),
+        None => vec![false; row_count],
+    };
+    if linked.iter().all(|&linked| !linked) {
+        // The first row needs no links: the others find it.
+        linked[0] = true;
+    }
+    let next = AtomicUsize::new(0);
     let insert = |end: usize, share: usize| {
         let mut inserter = Inserter::new(metric, &growing, options);
         loop {
@@ -57,7 +78,7 @@ pub(crate) fn build<M: Metric>(metric: &M, twins: &Twins, options: &BuildOptions
                 return;
             }
             let rows = (0_u32..).take(end.min(start + share)).skip(start);
-            rows.filter(|&row| !twins.contains(row))
+            rows.filter(|&row| !linked[row as usize] && !twins.contains(row))
                 .for_each(|row| inserter.insert(row));
         }
     };

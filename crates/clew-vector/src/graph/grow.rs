@@ -76,20 +76,21 @@ pub(super) struct Growing {
 }
 
 impl Growing {
-    /// A graph whose only linked row is row 0; rows that `skip` names live on level 0 only.
+    /// A graph whose only linked row is row 0. `levels` may overrule the level that is drawn for a
+    /// row.
     pub(super) fn new(
         row_count: usize,
         (base_slots, upper_slots): (usize, usize),
         seed: u64,
-        skip: impl Fn(u32) -> bool,
+        levels: impl Fn(u32, u32) -> u32,
     ) -> Self {
         let mut random = SplitMix::new(seed);
         let mut uppers = vec![NONE; row_count];
         let (mut upper_rows, mut upper_starts) = (Vec::new(), vec![0]);
         let mut lists = 0;
         for (row, upper) in (0_u32..).zip(&mut uppers) {
-            let level = draw_level(&mut random, upper_slots);
-            if level > 0 && !skip(row) {
+            let level = levels(row, draw_level(&mut random, upper_slots));
+            if level > 0 {
                 *upper = u32::try_from(upper_rows.len()).expect("fewer than rows");
                 lists += level;
                 upper_rows.push(row);
@@ -136,6 +137,17 @@ impl Growing {
         if self.level(upper) > self.level(entry.upper) {
             *entry = Entry { row, upper };
         }
+    }
+
+    /// Lets walks start at `row`.
+    pub(super) fn restart_at(&self, row: u32) {
+        let upper = self.upper_index(row);
+        *self.entry() = Entry { row, upper };
+    }
+
+    /// Upper index of a row that may not exist.
+    pub(super) fn upper_of(&self, row: u32) -> u32 {
+        self.uppers.get(row as usize).copied().unwrap_or(NONE)
     }
 
     pub(super) fn upper_index(&self, row: u32) -> u32 {

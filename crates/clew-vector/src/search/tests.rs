@@ -694,3 +694,104 @@ fn several_threads_build_a_graph_as_good() {
         );
     }
 }
+
+#[test]
+fn a_merge_that_keeps_a_graph_finds_as_much_as_one_that_builds_anew() {
+    let data = data(12_000);
+    // 9,000 vectors with a graph, of which every seventh has died, and 3,000 new ones; the documents
+    // of both are renumbered as a merge does, the new ones first.
+    let base = small_column(&data.vectors[..9_000], Space::L2, 1);
+    let lives = |old: u32| !old.is_multiple_of(7);
+    let before = |old: u32| u32::try_from((0..old).filter(|&old| lives(old)).count()).unwrap();
+    let new_docs: Vec<Option<u32>> = (0..9_000)
+        .map(|old| lives(old).then(|| 3_000 + before(old)))
+        .collect();
+    let vectors: Vec<&Vec<f32>> = data.vectors[9_000..]
+        .iter()
+        .chain(
+            (0..9_000_u32)
+                .filter(|&old| lives(old))
+                .map(|old| &data.vectors[old as usize]),
+        )
+        .collect();
+    let write = |reuse: bool| {
+        let mut builder = ColumnBuilder::new(*base.options()).unwrap();
+        for (doc, vector) in (0_u32..).zip(&vectors) {
+            builder.push(doc, vector).unwrap();
+        }
+        let how = ImageOptions {
+            graph: GraphChoice::Always,
+            seed: 5,
+            threads: 1,
+        };
+        let mut image = Vec::new();
+        let new_doc = |old: u32| new_docs[old as usize];
+        if reuse {
+            builder
+                .write_from(how, (&base, &new_doc), &mut image)
+                .unwrap();
+        } else {
+            builder.write(how, &mut image).unwrap();
+        }
+        let column = Column::open(image).unwrap();
+        column.verify().unwrap();
+        column
+    };
+    let mut scratch = Scratch::default();
+    let mut found = |column: &Column<Vec<u8>>| -> usize {
+        let queries = data.queries.iter().map(|query| {
+            let request = SearchRequest {
+                vector: query,
+                k: K,
+                ef_search: EF,
+                filter: None,
+                exact: false,
+            };
+            let exact = SearchRequest {
+                exact: true,
+                ..request
+            };
+            let truth = column.search(&exact, &mut scratch).unwrap().hits;
+            let hits = run(column, &request, Some(Plan::Walk), &mut scratch).hits;
+            hits.iter().filter(|hit| truth.contains(hit)).count()
+        });
+        queries.sum()
+    };
+    let (kept, anew) = (found(&write(true)), found(&write(false)));
+    assert!(
+        kept + 10 >= anew,
+        "{kept} with the graph kept, {anew} without"
+    );
+    assert!(anew > 950, "{anew}");
+}
+
+#[test]
+fn a_merge_may_keep_nothing_of_a_graph() {
+    let data = data(1_000);
+    let base = small_column(&data.vectors[..400], Space::Cosine, 1);
+    let kept: [fn(u32) -> Option<u32>; 3] = [
+        |_| None,
+        |old| (old == 7).then_some(0),
+        |old| (old < 3).then_some(old),
+    ];
+    for new_doc in kept {
+        let mut builder = ColumnBuilder::new(*base.options()).unwrap();
+        for (doc, vector) in (0_u32..).zip(&data.vectors[400..]) {
+            builder.push(doc, vector).unwrap();
+        }
+        let how = ImageOptions {
+            graph: GraphChoice::Always,
+            seed: 5,
+            threads: 1,
+        };
+        let mut image = Vec::new();
+        builder
+            .write_from(how, (&base, &new_doc), &mut image)
+            .unwrap();
+        check_ways(
+            &Column::open(image).unwrap(),
+            &data.queries[..5],
+            "nothing kept",
+        );
+    }
+}
