@@ -10,6 +10,14 @@ import sys
 BEGIN, END = "<!-- vectors: begin -->", "<!-- vectors: end -->"
 
 
+def _arguments():
+    """What this run was told, without the places where things lie on this machine."""
+    places = ("--bin", "--cache", "--results", "--json")
+    told = sys.argv[1:]
+    pairs = zip(told[::2], told[1::2])
+    return " ".join(f'{key} "{value}"' for key, value in pairs if key not in places)
+
+
 def _machine():
     info = pathlib.Path("/proc/cpuinfo").read_text()
     model = re.search(r"model name\s*: (.*)", info)
@@ -53,7 +61,7 @@ def _table(result, targets):
 def write_results(results, targets, arguments):
     parts = [BEGIN, "## Vectors", ""]
     parts += [f"Machine: {_machine()}. Versions: {_versions(arguments.bin)}.", ""]
-    parts += [f"Command: `{' '.join(['bench/vectors/run.py'] + sys.argv[1:])}`.", ""]
+    parts += [f"Command: `make bench-vectors ARGS='{_arguments()}'`.", ""]
     parts += [
         "One thread, CPU time, contenders in turns (ABBA), median of "
         f"{arguments.rounds} rounds with least and greatest in brackets; recall@10 over 1,000",

@@ -97,6 +97,8 @@ pub(crate) struct CoarseLimits {
     pub(crate) k: usize,
     /// A row is kept if its estimate lies no farther than this behind the `k`-th best.
     pub(crate) spare: f32,
+    /// A row is kept if its estimate is no greater than this.
+    pub(crate) distance_max: f32,
 }
 
 /// The passing rows that may be among the `k` nearest, by a coarse probe and in order, left in
@@ -116,7 +118,7 @@ pub(crate) fn scan_coarse<P: Probe>(
         let distances = &mut distances[..rows.len()];
         probe.measure(rows, distances);
         for (&row, &distance) in rows.iter().zip(&*distances) {
-            if distance < top.limit {
+            if distance <= top.limit {
                 top.push(Ranked::new(distance, row));
             }
         }
@@ -161,7 +163,7 @@ impl CoarseTop {
             limits,
             kept,
             full: Self::FULL_MIN.max(2 * limits.k),
-            limit: f32::INFINITY,
+            limit: limits.distance_max,
         }
     }
 
@@ -176,7 +178,7 @@ impl CoarseTop {
     fn tighten(&mut self) {
         if self.kept.len() > self.limits.k {
             let (_, last, _) = self.kept.select_nth_unstable(self.limits.k - 1);
-            self.limit = last.distance() + self.limits.spare;
+            self.limit = self.limit.min(last.distance() + self.limits.spare);
             let limit = self.limit;
             self.kept.retain(|one| one.distance() <= limit);
         }

@@ -28,7 +28,9 @@
 //!
 //! let column = Column::open(image)?;
 //! let request =
-//!     SearchRequest { vector: &[0.9, 0.9], k: 1, ef_search: 64, filter: None, exact: false };
+//!     SearchRequest {
+//!     vector: &[0.9, 0.9], k: 1, ef_search: 64, filter: None, exact: false, max_distance: None,
+//! };
 //! let outcome = column.search(&request, &mut Scratch::default())?;
 //! assert_eq!(outcome.hits[0].doc, 3);
 //! # Ok::<(), clew_vector::VectorError>(())

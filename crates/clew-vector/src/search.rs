@@ -10,65 +10,11 @@ use crate::plan::{Access, Plan, Situation};
 use crate::rank::Ranked;
 use crate::rerank::Rerank;
 use crate::rows::{Probe, RowProbe};
-use crate::{ColumnOptions, Filter, Scratch, Space, VectorError};
+use crate::{ColumnOptions, Scratch, Space, VectorError};
 
-/// What to search for.
-#[derive(Debug, Clone, Copy)]
-pub struct SearchRequest<'a> {
-    /// The query, of the column's dimension.
-    pub vector: &'a [f32],
-    /// Hits wanted.
-    pub k: usize,
-    /// Candidates that a walk of the graph keeps; never fewer than `k`. More is slower and better.
-    pub ef_search: usize,
-    /// Documents that may be hits; `None` for all.
-    pub filter: Option<Filter<'a>>,
-    /// Forbids the graph.
-    pub exact: bool,
-}
+mod request;
 
-/// One document found.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Hit {
-    /// The document.
-    pub doc: u32,
-    /// Distance in the column's [`Space`], smaller is better.
-    pub distance: f32,
-    /// OpenSearch's score, larger is better.
-    pub score: f32,
-}
-
-/// The answer to a search.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SearchOutcome {
-    /// The hits, best first; equal distances by document id. `k` of them when `k` documents with a
-    /// vector pass the filter.
-    pub hits: Vec<Hit>,
-    /// How they were found.
-    pub strategy: Strategy,
-    /// Distances computed: the cost of the search.
-    pub distances: u64,
-}
-
-/// How a search went through the column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Strategy {
-    /// Every vector that passes was measured; the hits are exact.
-    Exact,
-    /// The graph was walked, without a filter.
-    Graph,
-    /// The graph was walked under a filter.
-    FilteredGraph,
-    /// A walk came back with too few hits, then every vector that passes was measured; the hits are
-    /// exact.
-    ExactAfterGraph,
-    /// The code of every vector that passes was measured, then the best vectors themselves.
-    Codes,
-    /// A walk under a filter was given up, as what passes lies far from the query; then the search
-    /// went on as [`Strategy::Codes`].
-    CodesAfterGraph,
-}
+pub use request::{Hit, SearchOutcome, SearchRequest, Strategy};
 
 pub(crate) fn search(
     view: &View<'_>,
@@ -96,6 +42,7 @@ pub(crate) fn search(
         },
         filter,
         k,
+        distance_max: request.max_distance.unwrap_or(f32::INFINITY),
     };
     if k == 0 {
         return Ok(search.outcome(&[], Strategy::Exact, 0));
@@ -129,6 +76,8 @@ pub(crate) struct Search<'a> {
     filter: Option<RowFilter<'a>>,
     /// Hits wanted, at least one, and no more than could exist.
     k: usize,
+    /// Farther rows are no hits.
+    distance_max: f32,
 }
 
 /// How many typical errors of an estimate are allowed for. What a walk finds thins out quickly behind
@@ -162,7 +111,9 @@ impl Search<'_> {
             None => self.walk_exact(graph, situation, scratch)?,
         };
         match walked {
-            Walked::Through(measured) if scratch.exact.len() == self.k => {
+            Walked::Through(measured)
+                if plan == Plan::ScanCodes || scratch.exact.len() == self.k =>
+            {
                 let strategy = match plan {
                     Plan::Scan => Strategy::Exact,
                     Plan::ScanCodes => Strategy::Codes,
@@ -256,6 +207,7 @@ impl Search<'_> {
         let limits = CoarseLimits {
             k: self.k,
             spare: 2.0 * rerank.margin,
+            distance_max: self.distance_max + rerank.margin,
         };
         let scanned = exact::scan_coarse(rows, self.filter.as_ref(), limits, scratch);
         let Scratch { coarse, exact, .. } = scratch;
@@ -319,8 +271,9 @@ impl Search<'_> {
             distance: one.distance(),
             score: self.view.space.score(one.distance()),
         };
+        let near = ranked.partition_point(|one| one.distance() <= self.distance_max);
         SearchOutcome {
-            hits: ranked.iter().map(hit).collect(),
+            hits: ranked[..near].iter().map(hit).collect(),
             strategy,
             distances,
         }

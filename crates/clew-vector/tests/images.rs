@@ -81,6 +81,7 @@ fn use_column(column: &Column<Vec<u8>>) -> Result<(), VectorError> {
                 ef_search: 4,
                 filter,
                 exact,
+                max_distance: None,
             };
             column.search(&request, &mut Scratch::default())?;
         }
@@ -114,6 +115,7 @@ fn vectors_that_cannot_be_compared_are_refused_by_name() {
             ef_search: 1,
             filter: None,
             exact: false,
+            max_distance: None,
         };
         let column = Column::open(image).unwrap();
         let error = column
@@ -203,6 +205,7 @@ fn an_empty_column_answers_nothing() {
         ef_search: 5,
         filter: None,
         exact: false,
+        max_distance: None,
     };
     let outcome = column.search(&request, &mut Scratch::default()).unwrap();
     assert_eq!((outcome.hits.len(), outcome.strategy), (0, Found::Exact));
@@ -218,6 +221,7 @@ fn equal_distances_are_ordered_by_document() {
         ef_search: 7,
         filter: None,
         exact: false,
+        max_distance: None,
     };
     let outcome = column.search(&request, &mut Scratch::default()).unwrap();
     let docs: Vec<u32> = outcome.hits.iter().map(|hit| hit.doc).collect();
@@ -431,7 +435,7 @@ proptest! {
         let bits = [0xAAAA_AAAA_AAAA_AAAA; 4];
         let filter = odd_only.then_some(Filter { bits: &bits, count: 128 });
         let query = vec![1.0; dimension];
-        let request = SearchRequest { vector: &query, k, ef_search: 10, filter, exact: false };
+        let request = SearchRequest { vector: &query, k, ef_search: 10, filter, exact: false, max_distance: None };
         let outcome = column.search(&request, &mut Scratch::default()).unwrap();
         let mut expected: Vec<_> = rows
             .iter()

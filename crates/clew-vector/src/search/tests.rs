@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use super::*;
-use crate::{Column, ColumnBuilder, GraphChoice, HnswOptions, ImageOptions};
+use crate::{Column, ColumnBuilder, Filter, GraphChoice, HnswOptions, ImageOptions};
 
 const DIMENSION: usize = 128;
 const COUNT: usize = 20_000;
@@ -176,6 +176,7 @@ fn run(
         probe,
         filter,
         k,
+        distance_max: f32::INFINITY,
     }
     .run(&situation, plan, scratch)
     .unwrap()
@@ -197,6 +198,7 @@ fn check_recall(
             ef_search: EF,
             filter,
             exact: false,
+            max_distance: None,
         };
         let exact = SearchRequest {
             exact: true,
@@ -293,6 +295,7 @@ fn a_filter_that_refuses_all_that_is_near_is_answered_by_a_scan_of_codes() {
             ef_search: EF,
             filter: None,
             exact: true,
+            max_distance: None,
         };
         let ranked = column.search(&all, &mut scratch).unwrap().hits;
         // The farther half of everything.
@@ -337,6 +340,7 @@ fn deletes_cost_a_walk_next_to_nothing() {
             ef_search: EF,
             filter: None,
             exact: false,
+            max_distance: None,
         };
         all += column.search(&request, &mut scratch).unwrap().distances;
         let filter = Some(Filter {
@@ -375,6 +379,7 @@ fn k_hits_come_back_whenever_k_documents_pass() {
                     ef_search: 16,
                     filter,
                     exact: false,
+                    max_distance: None,
                 };
                 let outcome = run(column, &request, plan, &mut scratch);
                 assert_eq!(outcome.hits.len(), K, "{plan:?}");
@@ -440,6 +445,7 @@ fn a_scratch_may_go_from_column_to_column() {
             ef_search: 20,
             filter: None,
             exact: false,
+            max_distance: None,
         };
         for column in [large, &small] {
             let fresh = column.search(&request, &mut Scratch::default()).unwrap();
@@ -479,6 +485,7 @@ fn equal_vectors_neither_hide_others_nor_get_lost() {
         ef_search: 100,
         filter: None,
         exact: false,
+        max_distance: None,
     };
     let outcome = column.search(&request, &mut Scratch::default()).unwrap();
     assert_eq!(outcome.strategy, Strategy::Graph);
@@ -557,6 +564,7 @@ fn check_ways(column: &Column<Vec<u8>>, queries: &[Vec<f32>], what: &str) {
                     ef_search: ef_search.max(k),
                     filter: None,
                     exact: false,
+                    max_distance: None,
                 };
                 let exact = SearchRequest {
                     exact: true,
@@ -648,6 +656,7 @@ fn nothing_passes_and_nothing_is_found() {
                     count,
                 }),
                 exact: false,
+                max_distance: None,
             };
             let outcome = column.search(&request, &mut Scratch::default()).unwrap();
             assert!(outcome.hits.is_empty(), "{:?}", outcome.strategy);
@@ -668,6 +677,7 @@ fn several_threads_build_a_graph_as_good() {
                 ef_search: EF,
                 filter: None,
                 exact: false,
+                max_distance: None,
             };
             let exact = SearchRequest {
                 exact: true,
@@ -746,6 +756,7 @@ fn a_merge_that_keeps_a_graph_finds_as_much_as_one_that_builds_anew() {
                 ef_search: EF,
                 filter: None,
                 exact: false,
+                max_distance: None,
             };
             let exact = SearchRequest {
                 exact: true,
@@ -793,5 +804,60 @@ fn a_merge_may_keep_nothing_of_a_graph() {
             &data.queries[..5],
             "nothing kept",
         );
+    }
+}
+
+#[test]
+fn within_a_distance_lie_the_same_hits_however_they_are_found() {
+    let (data, column) = shared();
+    let (words, count) = bits(COUNT, 1, scattered(0.3));
+    let filters = [
+        None,
+        Some(Filter {
+            bits: &words,
+            count,
+        }),
+    ];
+    let mut scratch = Scratch::default();
+    for (query, filter) in data
+        .queries
+        .iter()
+        .flat_map(|query| filters.map(|one| (query, one)))
+    {
+        let all = SearchRequest {
+            vector: query,
+            k: 500,
+            ef_search: EF,
+            filter,
+            exact: true,
+            max_distance: None,
+        };
+        let truth = column.search(&all, &mut scratch).unwrap().hits;
+        for wanted in [0, 1, 30, 400] {
+            let max_distance = truth[wanted].distance;
+            let near: Vec<Hit> = truth
+                .iter()
+                .copied()
+                .filter(|hit| hit.distance <= max_distance)
+                .collect();
+            let within = SearchRequest {
+                max_distance: Some(max_distance),
+                ..all
+            };
+            assert_eq!(column.search(&within, &mut scratch).unwrap().hits, near);
+            let coded = SearchRequest {
+                exact: false,
+                k: COUNT,
+                ..within
+            };
+            let outcome = column.search(&coded, &mut scratch).unwrap();
+            assert_eq!(outcome.strategy, Strategy::Codes);
+            assert!(outcome.hits.iter().all(|hit| near.contains(hit)));
+            assert!(
+                outcome.hits.len() * 100 >= near.len() * 97,
+                "{}",
+                near.len()
+            );
+        }
     }
 }

@@ -242,6 +242,7 @@ impl Bench<'_> {
             ef_search: self.ef_search,
             filter: None,
             exact: false,
+            max_distance: None,
         };
         let outcome = self.column.search(&request, scratch)?;
         Ok(outcome.hits.iter().map(|hit| hit.doc).collect())
