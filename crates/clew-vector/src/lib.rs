@@ -53,6 +53,7 @@ mod graph;
 mod plan;
 mod random;
 mod rank;
+mod recall;
 mod rerank;
 mod rows;
 mod scratch;
@@ -63,6 +64,7 @@ pub use filter::Filter;
 pub use options::{
     ColumnOptions, DIMENSION_MAX, EF_CONSTRUCTION_MAX, HnswOptions, M_MAX, VECTORS_MAX, validate,
 };
+pub use recall::{RecallEstimate, RecallOptions};
 pub use scratch::Scratch;
 pub use search::{Hit, SearchOutcome, SearchRequest, Strategy};
 pub use space::Space;

@@ -169,10 +169,11 @@ impl<'a, M: Metric> Inserter<'a, M> {
         let upper = self.growing.upper_index(row);
         let (level, top) = (self.growing.level(upper), graph.top());
         let mut at = self.descend(&graph, level.min(top));
+        let mut upper_neighbours = Vec::new();
         for level in (1..=level.min(top)).rev() {
             at = self.find_upper(&graph, level, at);
             self.choose(row, self.options.upper_slots);
-            self.link_upper(row, level);
+            upper_neighbours.push(std::mem::take(&mut self.buffers.neighbours));
         }
         if top > 0 {
             at.node = graph.upper_rows[at.node as usize];
@@ -180,6 +181,11 @@ impl<'a, M: Metric> Inserter<'a, M> {
         self.find_base(&graph, at);
         self.choose(row, self.options.base_slots * 2 / 3);
         self.link_base(row);
+        // From below: whoever comes down through this row must find a way on.
+        for (level, neighbours) in (1..).zip(upper_neighbours.into_iter().rev()) {
+            self.buffers.neighbours = neighbours;
+            self.link_upper(row, level);
+        }
         if level > top {
             self.growing.raise_entry(row);
         }

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use super::*;
-use crate::{Column, ColumnBuilder, Filter, GraphChoice, HnswOptions, ImageOptions};
+use crate::{Column, ColumnBuilder, Filter, GraphChoice, HnswOptions, ImageOptions, RecallOptions};
 
 const DIMENSION: usize = 128;
 const COUNT: usize = 20_000;
@@ -860,4 +860,27 @@ fn within_a_distance_lie_the_same_hits_however_they_are_found() {
             );
         }
     }
+}
+
+#[test]
+fn measured_recall_is_that_of_the_searches() {
+    let (data, column) = shared();
+    let mut scratch = Scratch::default();
+    let mut measure = |ef_search| {
+        let options = RecallOptions { k: K, ef_search };
+        let queries = data.queries.iter().map(Vec::as_slice);
+        column
+            .measure_recall(queries, options, &mut scratch)
+            .unwrap()
+    };
+    let (poor, good) = (measure(K), measure(200));
+    assert!(
+        poor.mean <= good.mean && good.mean > 0.99,
+        "{poor:?} {good:?}"
+    );
+    assert!(
+        good.low > 0.9 && good.low <= good.mean && good.high == 1.0,
+        "{good:?}"
+    );
+    assert_eq!(good.query_count, QUERIES);
 }
