@@ -136,7 +136,7 @@ def main():
     parser.add_argument("--contenders", default=",".join(EFFORTS))
     parser.add_argument("--rounds", type=int, default=4)
     parser.add_argument("--rows", type=int, default=None, help="use only so many vectors")
-    parser.add_argument("--cache", default=os.environ.get("CLEW_CACHE", "/tmp/clew"))
+    parser.add_argument("--cache", default=os.environ.get("CLEW_CACHE", os.path.expanduser("~/.cache/clew")))
     parser.add_argument("--results", default=str(HERE.parent / "RESULTS.md"))
     parser.add_argument("--json", default=None)
     arguments = parser.parse_args()

@@ -9,6 +9,7 @@
 mod build;
 mod gate;
 mod grow;
+mod insert;
 mod metric;
 mod reuse;
 mod select;
