@@ -6,7 +6,7 @@ PYTHON := $(VENV)/bin/python
 RELEASE := $(CARGO_TARGET_DIR)/release/clew
 DEBUG := $(CARGO_TARGET_DIR)/debug/clew
 
-.PHONY: help demo test test-rust test-clients check bench-log build deny doc clean
+.PHONY: help demo test test-rust test-clients check bench-log bench-vectors build deny doc clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -21,7 +21,7 @@ test-rust: ## unit, property and simulation tests
 	cargo test --workspace --locked
 
 test-clients: $(VENV)/.installed ## the real binary with real clients
-	cargo build --locked -p clew
+	cargo build --workspace --bins --tests --locked # as `test-rust` has built it, so that nothing is built twice
 	CLEW_BIN=$(DEBUG) $(PYTHON) -m unittest discover -s tests -t tests -v
 
 check: ## formatting and lints
@@ -30,6 +30,9 @@ check: ## formatting and lints
 
 bench-log: build ## the log beside Varlog's storage and the disk; writes bench/RESULTS.md
 	python3 bench/log/run.py --bin $(RELEASE)
+
+bench-vectors: build $(CLEW_CACHE)/venv-bench/.installed ## vector search beside hnswlib, faiss and usearch; ARGS="--rows 20000" for a short one
+	CLEW_CACHE=$(CLEW_CACHE) $(CLEW_CACHE)/venv-bench/bin/python bench/vectors/run.py --bin $(RELEASE) $(ARGS)
 
 build: ## the release binary
 	cargo build --release --locked -p clew
@@ -50,4 +53,9 @@ REQUIREMENTS := tests/opensearch/requirements.txt tests/log/requirements.txt
 $(VENV)/.installed: $(REQUIREMENTS)
 	python3 -m venv $(VENV)
 	$(PYTHON) -m pip install --quiet --disable-pip-version-check $(REQUIREMENTS:%=-r %)
+	touch $@
+
+$(CLEW_CACHE)/venv-bench/.installed: bench/vectors/requirements.txt
+	python3 -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -r bench/vectors/requirements.txt
 	touch $@

@@ -55,6 +55,10 @@ impl KnnResolver for ViewKnn<'_> {
                 "[knn] requires k to be in the range (0, {K_MAX}]"
             )));
         }
+        // A little more than asked for: the score decides, and its inverse rounds.
+        let by_score = query.min_score.map(|score| options.space.distance(score));
+        let radius = query.max_distance.or(by_score);
+        let radius = radius.map(|radius| radius + 1e-5 * (1.0 + radius.abs()));
         let mut best: Vec<(f32, usize, u32)> = Vec::new();
         for (at, segment) in self.view.segments.iter().enumerate() {
             let Some(column) = segment.vectors().column(field.id) else {
@@ -76,7 +80,8 @@ impl KnnResolver for ViewKnn<'_> {
                 k,
                 ef_search: query.ef_search.unwrap_or(self.ef_search),
                 filter,
-                exact: query.k.is_none(),
+                exact: false,
+                max_distance: radius,
             };
             let found = SCRATCH
                 .with_borrow_mut(|scratch| column.search(&request, scratch))

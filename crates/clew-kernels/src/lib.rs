@@ -11,10 +11,13 @@
     reason = "loads from pointers, and calls into functions whose CPU features were detected"
 )]
 
+#[macro_use]
+mod codes;
 mod table;
 
 #[macro_use]
 mod rows;
+mod plain;
 mod prefetch;
 mod scalar;
 
@@ -25,5 +28,6 @@ mod avx512;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 
+pub use codes::{U4Query, U4Rows};
 pub use prefetch::{prefetch, prefetch_span};
 pub use table::{Kernels, available, kernels};

@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use crate::codes::{self, CodeTable};
 use crate::scalar;
 
 /// The distance functions of one instruction set.
@@ -17,6 +18,7 @@ pub struct Kernels {
     l2_rows: Rows,
     dot_picked: Picked,
     l2_picked: Picked,
+    pub(crate) codes: CodeTable,
 }
 
 type Pair = fn(&[f32], &[f32]) -> f32;
@@ -24,7 +26,7 @@ type Rows = fn(&[f32], &[f32], &mut [f32]);
 type Picked = fn(&[f32], &[f32], &[u32], &mut [f32]);
 
 impl Kernels {
-    /// Name of the instruction set: `scalar`, `avx2`, `avx512` or `neon`.
+    /// Name of the instruction set: `scalar`, `avx2`, `avx512` (which includes VNNI) or `neon`.
     pub fn isa(&self) -> &'static str {
         self.isa
     }
@@ -70,11 +72,20 @@ impl Kernels {
     }
 }
 
-/// The best table of this CPU, detected at the first call.
+/// The best table of this CPU, detected at the first call. The environment variable `CLEW_ISA` may
+/// ask for a narrower one by name, to measure or to rule out an instruction set.
 #[inline]
 pub fn kernels() -> &'static Kernels {
     static CHOSEN: OnceLock<Kernels> = OnceLock::new();
-    CHOSEN.get_or_init(|| available().pop().unwrap_or(SCALAR))
+    CHOSEN.get_or_init(|| {
+        let mut tables = available();
+        if let Ok(wanted) = std::env::var("CLEW_ISA")
+            && let Some(at) = tables.iter().position(|table| table.isa == wanted)
+        {
+            tables.truncate(at + 1);
+        }
+        tables.pop().unwrap_or(SCALAR)
+    })
 }
 
 /// Every table that this CPU can run, slowest first; for tests and benchmarks.
@@ -98,12 +109,13 @@ const SCALAR: Kernels = Kernels {
     l2_rows: scalar::l2_rows,
     dot_picked: scalar::dot_picked,
     l2_picked: scalar::l2_picked,
+    codes: codes::SCALAR,
 };
 
 /// Wraps functions that need CPU features into a table of plain function pointers.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 macro_rules! detected {
-    ($isa:literal, $module:ident) => {
+    ($isa:literal, $module:ident, $insert:expr) => {
         Kernels {
             isa: $isa,
             // SAFETY: the caller of this macro has just detected the features of this table.
@@ -122,6 +134,7 @@ macro_rules! detected {
                 // SAFETY: as above.
                 unsafe { crate::$module::l2_picked(query, rows, picks, out) }
             },
+            codes: detected_codes!($module, $insert),
         }
     };
 }
@@ -129,15 +142,27 @@ macro_rules! detected {
 #[cfg(target_arch = "x86_64")]
 fn detect_avx2() -> Option<Kernels> {
     let supported = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
-    supported.then_some(detected!("avx2", avx2))
+    supported.then_some(detected!("avx2", avx2, codes::scalar::insert_sorted))
 }
 
 #[cfg(target_arch = "x86_64")]
 fn detect_avx512() -> Option<Kernels> {
-    is_x86_feature_detected!("avx512f").then_some(detected!("avx512", avx512))
+    let supported = is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512vl")
+        && is_x86_feature_detected!("avx512dq")
+        && is_x86_feature_detected!("avx512vnni");
+    supported.then_some(detected!("avx512", avx512, |keys, len, key| {
+        // SAFETY: the features were detected above.
+        unsafe { codes::avx512::insert_sorted(keys, len, key) }
+    }))
 }
 
 #[cfg(target_arch = "aarch64")]
 fn detect_neon() -> Option<Kernels> {
-    std::arch::is_aarch64_feature_detected!("neon").then_some(detected!("neon", neon))
+    std::arch::is_aarch64_feature_detected!("neon").then_some(detected!(
+        "neon",
+        neon,
+        codes::scalar::insert_sorted
+    ))
 }

@@ -1,9 +1,12 @@
 //! A column: one immutable image of vectors, read where it lies.
 
 mod builder;
+mod encode;
 mod format;
+mod integrity;
 
-pub use builder::{ColumnBuilder, GRAPH_BYTES_MIN, GraphChoice};
+pub use builder::{ColumnBuilder, GRAPH_BYTES_MIN, GraphChoice, ImageOptions};
+pub(crate) use integrity::Integrity;
 
 use std::fmt;
 use std::ops::Deref;
@@ -11,8 +14,10 @@ use std::ops::Deref;
 use bytemuck::Pod;
 use clew_kernels::kernels;
 
-use crate::column::format::{Header, SectionKind};
-use crate::graph::{Entry, Graph};
+use crate::codes::{Frame, NibbleCodes, pitch_bytes};
+use crate::column::format::{FRAME_HEAD_BYTES, Header, SectionKind};
+use crate::column::integrity::Checked;
+use crate::graph::{Entry, Graph, base_slots, upper_slots};
 use crate::rows::{Geometry, Rows};
 use crate::search::search;
 use crate::{ColumnOptions, Scratch, SearchOutcome, SearchRequest, Space, VectorError};
@@ -25,6 +30,14 @@ use crate::{ColumnOptions, Scratch, SearchOutcome, SearchRequest, Space, VectorE
 pub struct Column<B> {
     bytes: B,
     header: Header,
+    checked: Checked,
+    frame: Option<OpenedFrame>,
+}
+
+/// What codes are measured from, and how far off they typically are.
+struct OpenedFrame {
+    frame: Frame,
+    error: f32,
 }
 
 impl<B> fmt::Debug for Column<B> {
@@ -41,7 +54,9 @@ pub(crate) struct View<'a> {
     pub(crate) rows: Rows<'a>,
     pub(crate) docs: Option<&'a [u32]>,
     pub(crate) graph: Option<Graph<'a>>,
-    graph_offset_bytes: u64,
+    /// Codes of all rows; a graph without them is walked by vectors.
+    pub(crate) codes: Option<NibbleCodes<'a>>,
+    pub(crate) integrity: Integrity<'a>,
 }
 
 impl View<'_> {
@@ -56,19 +71,54 @@ impl View<'_> {
         let what = "graph points outside the column";
         VectorError::Corrupt {
             what,
-            offset_bytes: self.graph_offset_bytes,
+            offset_bytes: self.integrity.header.offset_bytes(SectionKind::Links),
         }
     }
 }
 
 impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
-    /// Opens an image. Reads and checks the header only, whatever the number of vectors;
-    /// [`Column::verify`] checks the rest.
+    /// Opens an image. Reads and checks the header and the centre of the codes only, whatever the
+    /// number of vectors; the rest is checked when it is first used, or by [`Column::verify`].
     pub fn open(bytes: B) -> Result<Self, VectorError> {
         let header = Header::decode(&bytes)?;
-        let column = Column { bytes, header };
+        let checked = Checked::new(&header);
+        let mut column = Column {
+            bytes,
+            header,
+            checked,
+            frame: None,
+        };
+        if column.header.is_coded() {
+            column.integrity().touch(&[SectionKind::Frame])?;
+            column.frame = Some(column.open_frame()?);
+        }
         column.view()?;
         Ok(column)
+    }
+
+    fn open_frame(&self) -> Result<OpenedFrame, VectorError> {
+        let offset_bytes = self.header.offset_bytes(SectionKind::Frame);
+        let corrupt = |what| VectorError::Corrupt { what, offset_bytes };
+        let words: &[u32] = self.numbers(SectionKind::Frame)?;
+        let (head, centre) = words
+            .split_first_chunk::<{ FRAME_HEAD_BYTES / 4 }>()
+            .ok_or(corrupt("frame of the codes is cut off"))?;
+        let seed = u64::from(head[0]) | u64::from(head[1]) << 32;
+        let error = f32::from_bits(head[2]);
+        let centre: Vec<f32> = centre.iter().map(|&bits| f32::from_bits(bits)).collect();
+        if !error.is_finite() || !centre.iter().all(|value| value.is_finite()) {
+            return Err(corrupt("frame of the codes is not finite"));
+        }
+        let frame = Frame::new(centre, seed);
+        Ok(OpenedFrame { frame, error })
+    }
+
+    fn integrity(&self) -> Integrity<'_> {
+        Integrity {
+            header: &self.header,
+            image: &self.bytes,
+            checked: &self.checked,
+        }
     }
 
     /// Reads the whole image and compares every checksum, then checks the order of documents.
@@ -103,15 +153,21 @@ impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
         self.header.entry.is_some()
     }
 
-    /// The vector of a document, to the bit as it was pushed; `None` when it has none.
-    pub fn vector(&self, doc: u32) -> Option<&[f32]> {
+    /// The vector of a document, to the bit as it was pushed; `None` when it has none. Fails when
+    /// the image is damaged there.
+    pub fn vector(&self, doc: u32) -> Result<Option<&[f32]>, VectorError> {
+        let integrity = self.integrity();
+        integrity.touch_rows()?;
         let row = match self.docs_section() {
-            Some(docs) => docs.binary_search(&doc).ok()?,
-            None => usize::try_from(doc).ok()?,
+            Some(docs) => docs.binary_search(&doc).ok(),
+            None => usize::try_from(doc).ok().filter(|&row| row < self.len()),
         };
+        let Some(row) = row else { return Ok(None) };
+        integrity
+            .touch_vector(u32::try_from(row).expect("the header limits the number of rows"))?;
         let dimension = self.header.options.dimension;
-        let values: &[f32] = self.numbers(SectionKind::Vectors).ok()?;
-        values.get(row.checked_mul(dimension)?..)?.get(..dimension)
+        let values: &[f32] = self.numbers(SectionKind::Vectors)?;
+        Ok(Some(&values[row * dimension..][..dimension]))
     }
 
     /// The documents that have a vector, ascending.
@@ -164,26 +220,40 @@ impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
             .entry
             .map(|entry| self.graph(entry))
             .transpose()?;
-        let graph_offset_bytes = self.header.offset_bytes(SectionKind::Links);
         Ok(View {
             space: options.space,
             rows,
             docs,
             graph,
-            graph_offset_bytes,
+            codes: self
+                .frame
+                .as_ref()
+                .map(|frame| self.codes(frame))
+                .transpose()?,
+            integrity: self.integrity(),
+        })
+    }
+
+    fn codes<'a>(&'a self, opened: &'a OpenedFrame) -> Result<NibbleCodes<'a>, VectorError> {
+        Ok(NibbleCodes {
+            frame: &opened.frame,
+            codes: self.numbers(SectionKind::Codes)?,
+            factors: self.numbers(SectionKind::Factors)?,
+            pitch: pitch_bytes(self.header.options.dimension),
+            error: opened.error,
         })
     }
 
     fn graph(&self, entry: Entry) -> Result<Graph<'_>, VectorError> {
-        let m = usize::from(self.header.options.hnsw.m);
+        let m = self.header.options.hnsw.m;
         Ok(Graph {
             row_count: self.header.count,
-            m,
-            stride: 2 * m,
+            base_slots: base_slots(m),
             links: self.numbers(SectionKind::Links)?,
             upper_rows: self.numbers(SectionKind::UpperRows)?,
             upper_starts: self.numbers(SectionKind::UpperStarts)?,
             upper_links: self.numbers(SectionKind::UpperLinks)?,
+            upper_slots: upper_slots(m),
             entry,
         })
     }

@@ -1,30 +1,39 @@
 //! Exact search: measure every row that may be a hit. Also the specification of every other search.
 
+use crate::VectorError;
+use crate::column::Integrity;
 use crate::filter::RowFilter;
 use crate::plan::SCAN_ALL_RATIO_MIN;
 use crate::rank::Ranked;
 use crate::rows::{Probe, RowProbe};
+use crate::scratch::Scratch;
 
 /// Rows measured by one kernel call: their distances fit into the first cache.
 const BLOCK_ROWS: usize = 256;
 /// Scattered rows on their way from memory while the ones before them are measured.
 const PICKED_ROWS: usize = 16;
+/// The same for rows of codes.
+const COARSE_ROWS: usize = 32;
 
-/// The `k` nearest rows, in order, and the number of distances that took.
+/// The `k` nearest rows, in order, and the number of distances that took. Every vector read is
+/// checked first.
 pub(crate) fn search(
-    probe: &RowProbe<'_>,
+    (probe, integrity): (&RowProbe<'_>, &Integrity<'_>),
     filter: Option<&RowFilter<'_>>,
     k: usize,
-) -> (Vec<Ranked>, u64) {
+) -> Result<(Vec<Ranked>, u64), VectorError> {
     let mut top = Top::new(k);
     let rows = probe.rows.count();
     let measured = match filter {
         Some(some) if (some.survivors_expected() as f64) < rows as f64 * SCAN_ALL_RATIO_MIN => {
-            scan_passing(probe, some, &mut top)
+            scan_passing((probe, integrity), some, &mut top)?
         }
-        _ => scan_all(probe, filter, &mut top),
+        _ => {
+            integrity.touch_vectors()?;
+            scan_all(probe, filter, &mut top)
+        }
     };
-    (top.finish(), measured)
+    Ok((top.finish(), measured))
 }
 
 fn scan_all(probe: &RowProbe<'_>, filter: Option<&RowFilter<'_>>, top: &mut Top) -> u64 {
@@ -44,10 +53,18 @@ fn scan_all(probe: &RowProbe<'_>, filter: Option<&RowFilter<'_>>, top: &mut Top)
     rows as u64
 }
 
-fn scan_passing(probe: &RowProbe<'_>, filter: &RowFilter<'_>, top: &mut Top) -> u64 {
+fn scan_passing(
+    (probe, integrity): (&RowProbe<'_>, &Integrity<'_>),
+    filter: &RowFilter<'_>,
+    top: &mut Top,
+) -> Result<u64, VectorError> {
     let (mut ready, mut coming) = (Vec::new(), Vec::with_capacity(PICKED_ROWS));
-    let mut measured = 0;
+    let (mut measured, mut health) = (0, Ok(()));
     filter.for_each_row(|row| {
+        if let Err(damage) = integrity.touch_vector(row) {
+            health = Err(damage);
+            return;
+        }
         probe.prefetch(row);
         coming.push(row);
         if coming.len() == PICKED_ROWS {
@@ -56,7 +73,8 @@ fn scan_passing(probe: &RowProbe<'_>, filter: &RowFilter<'_>, top: &mut Top) -> 
             coming.clear();
         }
     });
-    measured + measure_picked(probe, &ready, top) + measure_picked(probe, &coming, top)
+    let rest = measure_picked(probe, &ready, top) + measure_picked(probe, &coming, top);
+    health.map(|()| measured + rest)
 }
 
 fn measure_picked(probe: &RowProbe<'_>, rows: &[u32], top: &mut Top) -> u64 {
@@ -70,6 +88,107 @@ fn measure_picked(probe: &RowProbe<'_>, rows: &[u32], top: &mut Top) -> u64 {
         }
     }
     rows.len() as u64
+}
+
+/// What a scan by a coarse probe keeps.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CoarseLimits {
+    /// Hits wanted.
+    pub(crate) k: usize,
+    /// A row is kept if its estimate lies no farther than this behind the `k`-th best.
+    pub(crate) spare: f32,
+    /// A row is kept if its estimate is no greater than this.
+    pub(crate) distance_max: f32,
+}
+
+/// The passing rows that may be among the `k` nearest, by a coarse probe and in order, left in
+/// `scratch.coarse`; answers the number of rows measured. No graph is needed, so no row that passes
+/// is missed for lack of a way to it.
+pub(crate) fn scan_coarse<P: Probe>(
+    (probe, row_count): (&P, usize),
+    filter: Option<&RowFilter<'_>>,
+    limits: CoarseLimits,
+    scratch: &mut Scratch,
+) -> u64 {
+    let mut top = CoarseTop::new(limits, std::mem::take(&mut scratch.coarse));
+    let (mut ready, mut coming) = (Vec::new(), Vec::with_capacity(COARSE_ROWS));
+    let mut measured = 0;
+    let mut offer = |rows: &[u32]| {
+        let mut distances = [0.0; COARSE_ROWS];
+        let distances = &mut distances[..rows.len()];
+        probe.measure(rows, distances);
+        for (&row, &distance) in rows.iter().zip(&*distances) {
+            if distance <= top.limit {
+                top.push(Ranked::new(distance, row));
+            }
+        }
+        measured += rows.len() as u64;
+    };
+    let mut visit = |row| {
+        probe.prefetch(row);
+        coming.push(row);
+        if coming.len() == COARSE_ROWS {
+            offer(&ready);
+            std::mem::swap(&mut ready, &mut coming);
+            coming.clear();
+        }
+    };
+    match filter {
+        Some(filter) => filter.for_each_row(visit),
+        None => (0_u32..).take(row_count).for_each(&mut visit),
+    }
+    offer(&ready);
+    offer(&coming);
+    scratch.coarse = top.finish();
+    measured
+}
+
+/// Everything near enough to the `k`-th best of a stream of estimates.
+struct CoarseTop {
+    limits: CoarseLimits,
+    kept: Vec<Ranked>,
+    /// Length at which what lies behind the limit is thrown away.
+    full: usize,
+    limit: f32,
+}
+
+impl CoarseTop {
+    const FULL_MIN: usize = 512;
+
+    fn new(limits: CoarseLimits, mut kept: Vec<Ranked>) -> Self {
+        // Room for no hit at all would leave no limit to compare with.
+        assert!(limits.k > 0);
+        kept.clear();
+        CoarseTop {
+            limits,
+            kept,
+            full: Self::FULL_MIN.max(2 * limits.k),
+            limit: limits.distance_max,
+        }
+    }
+
+    fn push(&mut self, one: Ranked) {
+        self.kept.push(one);
+        if self.kept.len() >= self.full {
+            self.tighten();
+            self.full = Self::FULL_MIN.max(2 * self.kept.len());
+        }
+    }
+
+    fn tighten(&mut self) {
+        if self.kept.len() > self.limits.k {
+            let (_, last, _) = self.kept.select_nth_unstable(self.limits.k - 1);
+            self.limit = self.limit.min(last.distance() + self.limits.spare);
+            let limit = self.limit;
+            self.kept.retain(|one| one.distance() <= limit);
+        }
+    }
+
+    fn finish(mut self) -> Vec<Ranked> {
+        self.tighten();
+        self.kept.sort_unstable();
+        self.kept
+    }
 }
 
 /// The best `k` of a stream: collects up to a few times `k`, then throws the worse part away, which

@@ -10,7 +10,8 @@
 //!
 //! ```
 //! use clew_vector::{
-//!     Column, ColumnBuilder, ColumnOptions, GraphChoice, HnswOptions, Scratch, SearchRequest, Space,
+//!     Column, ColumnBuilder, ColumnOptions, GraphChoice, HnswOptions, ImageOptions, Scratch,
+//!     SearchRequest, Space,
 //! };
 //!
 //! let options = ColumnOptions {
@@ -22,11 +23,14 @@
 //! builder.push(0, &[0.0, 0.0])?;
 //! builder.push(3, &[1.0, 1.0])?;
 //! let mut image = Vec::new();
-//! builder.write(GraphChoice::WhenWorthIt, 42, &mut image)?;
+//! let how = ImageOptions { graph: GraphChoice::WhenWorthIt, seed: 42, threads: 1 };
+//! builder.write(how, &mut image)?;
 //!
 //! let column = Column::open(image)?;
 //! let request =
-//!     SearchRequest { vector: &[0.9, 0.9], k: 1, ef_search: 64, filter: None, exact: false };
+//!     SearchRequest {
+//!     vector: &[0.9, 0.9], k: 1, ef_search: 64, filter: None, exact: false, max_distance: None,
+//! };
 //! let outcome = column.search(&request, &mut Scratch::default())?;
 //! assert_eq!(outcome.hits[0].doc, 3);
 //! # Ok::<(), clew_vector::VectorError>(())
@@ -42,20 +46,25 @@ mod space;
 mod column;
 mod search;
 
+mod codes;
 mod exact;
 mod filter;
 mod graph;
 mod plan;
+mod random;
 mod rank;
+mod recall;
+mod rerank;
 mod rows;
 mod scratch;
 
-pub use column::{Column, ColumnBuilder, GRAPH_BYTES_MIN, GraphChoice};
+pub use column::{Column, ColumnBuilder, GRAPH_BYTES_MIN, GraphChoice, ImageOptions};
 pub use error::{ErrorKind, VectorError};
 pub use filter::Filter;
 pub use options::{
     ColumnOptions, DIMENSION_MAX, EF_CONSTRUCTION_MAX, HnswOptions, M_MAX, VECTORS_MAX, validate,
 };
+pub use recall::{RecallEstimate, RecallOptions};
 pub use scratch::Scratch;
 pub use search::{Hit, SearchOutcome, SearchRequest, Strategy};
 pub use space::Space;

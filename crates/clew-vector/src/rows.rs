@@ -5,11 +5,8 @@
 
 use clew_kernels::{Kernels, prefetch, prefetch_span};
 
-use crate::rank::Ranked;
-
-/// A hint asks for the first eight cache lines of a row; the CPU's own prefetcher sees the rest
-/// coming. Asking for all 24 lines of 384 dimensions made a walk a fifth slower.
-const PREFETCH_NUMBERS_MAX: usize = 128;
+/// A hint asks for the first cache lines of a row; of longer ones, the CPU itself sees the rest coming.
+const PREFETCH_NUMBERS_MAX: usize = 1_024;
 
 /// A query bound to stored points.
 pub(crate) trait Probe {
@@ -126,19 +123,6 @@ impl RowProbe<'_> {
             Geometry::Angle { inverse_norms } => angle(raw, self.own * inverse_norms[row]),
             Geometry::Product => -raw,
         }
-    }
-
-    /// Distances to a few rows, ordered.
-    pub(crate) fn rank(&self, rows: &[u32], distances: &mut Vec<f32>, ranked: &mut Vec<Ranked>) {
-        distances.resize(rows.len(), 0.0);
-        self.measure(rows, distances);
-        ranked.clear();
-        ranked.extend(
-            rows.iter()
-                .zip(&*distances)
-                .map(|(&row, &d)| Ranked::new(d, row)),
-        );
-        ranked.sort_unstable();
     }
 }
 

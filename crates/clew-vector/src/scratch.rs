@@ -1,5 +1,9 @@
 //! Memory that a search needs and the next one can use again.
 
+use clew_kernels::{Kernels, kernels};
+
+use crate::codes::NibbleQuery;
+use crate::graph::{DISTANCES_PER_EF, Slot};
 use crate::rank::Ranked;
 
 /// Reusable memory of a search: one per search thread. Any column may use it, one at a time.
@@ -7,12 +11,52 @@ use crate::rank::Ranked;
 pub struct Scratch {
     pub(crate) visited: Visited,
     pub(crate) pool: Pool,
-    /// Rows of the current hop that are still to be measured.
-    pub(crate) fresh: Vec<u32>,
-    /// Neighbours of the current hop that the filter refuses.
-    pub(crate) refused: Vec<u32>,
-    /// Distances of `fresh`.
+    /// Nodes of the current hop that are still to be measured.
+    pub(crate) fresh: Batch,
+    /// Their numbers on an upper level.
+    pub(crate) nodes: Batch,
+    /// Distances of `fresh`; never shorter.
     pub(crate) distances: Vec<f32>,
+    /// The query as codes are multiplied with.
+    pub(crate) query: NibbleQuery,
+    /// Candidates of a scan by codes.
+    pub(crate) coarse: Vec<Ranked>,
+    /// Candidates measured exactly.
+    pub(crate) exact: Vec<Ranked>,
+}
+
+/// Nodes of a hop: a vector that keeps its length beside it, so that a hop need not clear memory.
+#[derive(Debug, Default)]
+pub(crate) struct Batch {
+    nodes: Vec<u32>,
+    len: usize,
+}
+
+impl Batch {
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.len = 0;
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, node: u32) {
+        match self.nodes.get_mut(self.len) {
+            Some(slot) => *slot = node,
+            None => self.nodes.push(node),
+        }
+        self.len += 1;
+    }
+
+    pub(crate) fn as_slice(&self) -> &[u32] {
+        &self.nodes[..self.len]
+    }
+
+    pub(crate) fn as_mut_slice(&mut self) -> &mut [u32] {
+        &mut self.nodes[..self.len]
+    }
 }
 
 /// Which nodes the current walk has seen. A mark counts only if it equals the walk's epoch, so that
@@ -53,23 +97,28 @@ impl Visited {
         fresh
     }
 
-    /// Puts the nodes of `list` that were not marked yet into `fresh`, and marks them. Branches only
-    /// on the end of the list: whether a node was seen is a coin toss that no CPU predicts.
+    /// Adds the nodes of `list` that were not marked yet to `fresh`, and marks them. Branches only on
+    /// the end of the list: whether a node was seen is a coin toss that no CPU predicts.
     #[inline]
-    pub(crate) fn keep_fresh(&mut self, list: &[u32], fresh: &mut Vec<u32>) {
-        fresh.resize(list.len(), 0);
+    pub(crate) fn add_fresh<S: Slot>(&mut self, list: &[S], fresh: &mut Batch) {
+        let start = fresh.len;
+        if fresh.nodes.len() < start + list.len() {
+            fresh.nodes.resize(start + list.len(), 0);
+        }
         let marks = &mut self.marks[..self.count];
-        let mut count = 0;
-        for &node in list {
+        let slots = &mut fresh.nodes[start..start + list.len()];
+        let mut len = 0;
+        for slot in list {
+            let node = slot.node();
             let Some(mark) = marks.get_mut(node as usize) else {
                 self.stray |= node != crate::graph::NONE;
                 break;
             };
-            fresh[count] = node;
-            count += usize::from(*mark != self.epoch);
+            slots[len] = node;
+            len += usize::from(*mark != self.epoch);
             *mark = self.epoch;
         }
-        fresh.truncate(count);
+        fresh.len += len;
     }
 
     /// True when a node was met that cannot exist: the graph is damaged.
@@ -80,12 +129,28 @@ impl Visited {
 
 /// The best candidates of a walk, in order, up to and including the last of `ef` that pass the
 /// filter. Without a filter all pass, and the pool is the usual beam of `ef`.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Pool {
-    ranked: Vec<Ranked>,
+    /// Candidates, then room for one more.
+    slots: Vec<Ranked>,
+    len: usize,
     passing: usize,
     ef: usize,
     len_max: usize,
+    kernels: &'static Kernels,
+}
+
+impl Default for Pool {
+    fn default() -> Self {
+        Pool {
+            slots: Vec::new(),
+            len: 0,
+            passing: 0,
+            ef: 0,
+            len_max: 0,
+            kernels: kernels(),
+        }
+    }
 }
 
 impl Pool {
@@ -93,32 +158,39 @@ impl Pool {
     pub(crate) fn start(&mut self, ef: usize, len_max: usize) {
         // The pool must be able to fill up, or the walk could not see that it has enough.
         assert!(0 < ef && ef <= len_max);
-        self.ranked.clear();
+        self.len = 0;
         self.passing = 0;
         self.ef = ef;
         self.len_max = len_max;
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.ranked.len()
+        self.len
     }
 
     pub(crate) fn all(&self) -> &[Ranked] {
-        &self.ranked
+        &self.slots[..self.len]
     }
 
     pub(crate) fn get_mut(&mut self, index: usize) -> &mut Ranked {
-        &mut self.ranked[index]
+        &mut self.slots[..self.len][index]
     }
 
     pub(crate) fn passing(&self) -> impl Iterator<Item = Ranked> {
-        self.ranked.iter().copied().filter(|one| one.is_passing())
+        self.all().iter().copied().filter(|one| one.is_passing())
+    }
+
+    /// Distances that the walk will take in all, if as large a share of the nodes to come passes as
+    /// of those it kept.
+    pub(crate) fn forecast(&self) -> u64 {
+        let (passing, len) = (self.passing as u64, self.len as u64);
+        DISTANCES_PER_EF * self.ef as u64 * (2 * len + 2) / (2 * passing + 1)
     }
 
     /// A candidate has to be nearer than this to get in.
     #[inline]
     pub(crate) fn limit(&self) -> f32 {
-        match self.ranked.last() {
+        match self.all().last() {
             Some(last) if self.passing == self.ef => last.distance(),
             _ => f32::INFINITY,
         }
@@ -127,12 +199,16 @@ impl Pool {
     /// Takes a candidate in and says where it stands, if it is good enough.
     #[inline]
     pub(crate) fn offer(&mut self, one: Ranked) -> Option<usize> {
-        let full = self.passing == self.ef || self.ranked.len() == self.len_max;
-        if full && self.ranked.last().is_some_and(|last| one >= *last) {
+        let full = self.passing == self.ef || self.len == self.len_max;
+        if full && self.all().last().is_some_and(|last| one >= *last) {
             return None;
         }
-        let at = self.ranked.partition_point(|other| *other < one);
-        self.ranked.insert(at, one);
+        if self.slots.len() == self.len {
+            self.slots.resize(2 * self.len + 16, Ranked::WORST);
+        }
+        let keys = Ranked::as_keys(&mut self.slots);
+        let at = self.kernels.insert_sorted(keys, self.len, one.key());
+        self.len += 1;
         self.passing += usize::from(one.is_passing());
         self.trim();
         Some(at)
@@ -141,15 +217,20 @@ impl Pool {
     /// Drops what lies behind the last passing candidate that counts.
     #[inline]
     fn trim(&mut self) {
-        if self.passing > self.ef || self.ranked.len() > self.len_max {
-            let last = self.ranked.pop();
-            self.passing -= usize::from(last.is_some_and(Ranked::is_passing));
+        if self.passing > self.ef || self.len > self.len_max {
+            self.drop_last();
         }
         if self.passing == self.ef {
-            while self.ranked.last().is_some_and(|last| !last.is_passing()) {
-                self.ranked.pop();
+            while self.all().last().is_some_and(|last| !last.is_passing()) {
+                self.len -= 1;
             }
         }
+    }
+
+    fn drop_last(&mut self) {
+        let last = self.all().last().is_some_and(|last| last.is_passing());
+        self.passing -= usize::from(last);
+        self.len -= 1;
     }
 }
 
@@ -196,14 +277,16 @@ mod tests {
 
     #[test]
     fn marks_of_earlier_walks_do_not_count() {
-        let (mut visited, mut fresh) = (Visited::default(), Vec::new());
+        let (mut visited, mut fresh) = (Visited::default(), Batch::default());
         for _ in 0..600 {
             visited.start(4);
-            visited.keep_fresh(&[0, 2, 2, 3, crate::graph::NONE, 1], &mut fresh);
-            assert_eq!(fresh, [0, 2, 3]);
+            fresh.clear();
+            visited.add_fresh(&[0, 2], &mut fresh);
+            visited.add_fresh(&[2, 3, crate::graph::NONE, 1], &mut fresh);
+            assert_eq!(fresh.as_slice(), [0, 2, 3]);
             assert!(visited.visit(1) && !visited.visit(2) && !visited.met_stray());
-            visited.keep_fresh(&[9], &mut fresh);
-            assert!(visited.met_stray() && fresh.is_empty());
+            visited.add_fresh(&[9], &mut fresh);
+            assert!(visited.met_stray() && fresh.len() == 3);
         }
     }
 }

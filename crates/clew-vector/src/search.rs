@@ -1,67 +1,20 @@
 //! One search of one column: plan, run, and if a walk came back with too little, scan after all.
 
+use crate::codes::{NibbleCodes, NibbleProbe};
 use crate::column::View;
-use crate::exact;
+use crate::exact::{self, CoarseLimits};
 use crate::filter::RowFilter;
-use crate::graph::{BeamLimits, DamagedGraph, Graph, Open, Start, Sweep, TwoHop, beam, descend};
+use crate::graph::{BeamLimits, DamagedGraph, Graph, Open, Start, Walked, beam, descend};
 use crate::options::{inverse_norm, norm_squared};
-use crate::plan::{Plan, Situation};
+use crate::plan::{Access, Plan, Situation};
 use crate::rank::Ranked;
+use crate::rerank::Rerank;
 use crate::rows::{Probe, RowProbe};
-use crate::{ColumnOptions, Filter, Scratch, Space, VectorError};
+use crate::{ColumnOptions, Scratch, Space, VectorError};
 
-/// What to search for.
-#[derive(Debug, Clone, Copy)]
-pub struct SearchRequest<'a> {
-    /// The query, of the column's dimension.
-    pub vector: &'a [f32],
-    /// Hits wanted.
-    pub k: usize,
-    /// Candidates that a walk of the graph keeps; never fewer than `k`. More is slower and better.
-    pub ef_search: usize,
-    /// Documents that may be hits; `None` for all.
-    pub filter: Option<Filter<'a>>,
-    /// Forbids the graph.
-    pub exact: bool,
-}
+mod request;
 
-/// One document found.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Hit {
-    /// The document.
-    pub doc: u32,
-    /// Distance in the column's [`Space`], smaller is better.
-    pub distance: f32,
-    /// OpenSearch's score, larger is better.
-    pub score: f32,
-}
-
-/// The answer to a search.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SearchOutcome {
-    /// The hits, best first; equal distances by document id. `k` of them when `k` documents with a
-    /// vector pass the filter.
-    pub hits: Vec<Hit>,
-    /// How they were found.
-    pub strategy: Strategy,
-    /// Distances computed: the cost of the search.
-    pub distances: u64,
-}
-
-/// How a search went through the column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Strategy {
-    /// Every vector that passes was measured; the hits are exact.
-    Exact,
-    /// The graph was walked, without a filter.
-    Graph,
-    /// The graph was walked under a filter.
-    FilteredGraph,
-    /// A walk under a filter came back with too few hits, then every vector that passes was
-    /// measured; the hits are exact.
-    ExactAfterGraph,
-}
+pub use request::{Hit, SearchOutcome, SearchRequest, Strategy};
 
 pub(crate) fn search(
     view: &View<'_>,
@@ -70,11 +23,8 @@ pub(crate) fn search(
     scratch: &mut Scratch,
 ) -> Result<SearchOutcome, VectorError> {
     let squared = norm_squared(request.vector, options)?;
-    let own = if options.space == Space::Cosine {
-        inverse_norm(squared)
-    } else {
-        0.0
-    };
+    let own = own_scale(squared, options.space);
+    view.integrity.touch_rows()?;
     let row_count = view.rows.count();
     let filter = request.filter.map(|filter| RowFilter {
         filter,
@@ -92,6 +42,7 @@ pub(crate) fn search(
         },
         filter,
         k,
+        distance_max: request.max_distance.unwrap_or(f32::INFINITY),
     };
     if k == 0 {
         return Ok(search.outcome(&[], Strategy::Exact, 0));
@@ -100,17 +51,42 @@ pub(crate) fn search(
         row_count,
         survivors: filter.map(|filter| filter.survivors_expected()),
         ef: request.ef_search.clamp(k, row_count),
-        has_graph: view.graph.is_some() && !request.exact,
+        dimension: view.rows.dimension,
+        access: match (&view.graph, &view.codes) {
+            (Some(_), Some(_)) if !request.exact => Access::Codes,
+            (Some(_), None) if !request.exact => Access::Graph,
+            _ => Access::Rows,
+        },
     };
     search.run(&situation, situation.plan(), scratch)
 }
 
+/// What a query is multiplied with before it is compared.
+fn own_scale(squared: f64, space: Space) -> f32 {
+    match space {
+        Space::Cosine => inverse_norm(squared),
+        Space::L2 | Space::InnerProduct => 1.0,
+    }
+}
+
 pub(crate) struct Search<'a> {
     view: &'a View<'a>,
+    /// The query over full vectors; `own` is also what the query is multiplied with to be coded.
     probe: RowProbe<'a>,
     filter: Option<RowFilter<'a>>,
     /// Hits wanted, at least one, and no more than could exist.
     k: usize,
+    /// Farther rows are no hits.
+    distance_max: f32,
+}
+
+/// How many typical errors of an estimate are allowed for. What a walk finds thins out quickly behind
+/// the best; a scan may have to choose among very many rows at much the same distance.
+fn margin(plan: Plan) -> f32 {
+    match plan {
+        Plan::Walk | Plan::Sweep => 2.0,
+        Plan::Scan | Plan::ScanCodes => 3.0,
+    }
 }
 
 /// A walk that keeps this many candidates per one that passes has lost its way.
@@ -123,73 +99,170 @@ impl Search<'_> {
         plan: Plan,
         scratch: &mut Scratch,
     ) -> Result<SearchOutcome, VectorError> {
-        let (Some(graph), true) = (&self.view.graph, plan != Plan::Scan) else {
-            return Ok(self.scan(Strategy::Exact, 0));
+        let Some(graph) = &self.view.graph else {
+            return self.scan(Strategy::Exact, 0);
         };
-        let measured = self
-            .walk(graph, situation, plan, scratch)
-            .map_err(|DamagedGraph| self.view.damaged_graph())?;
-        let hits: Vec<Ranked> = scratch.pool.passing().take(self.k).collect();
-        let given_up = measured > situation.measured_max();
-        match plan {
-            Plan::Walk if hits.len() == self.k => {
-                Ok(self.outcome(&hits, Strategy::Graph, measured))
+        if plan == Plan::Scan {
+            return self.scan(Strategy::Exact, 0);
+        }
+        self.view.integrity.touch_graph()?;
+        let walked = match &self.view.codes {
+            Some(codes) => self.find_coded((graph, codes), situation, plan, scratch)?,
+            None => self.walk_exact(graph, situation, scratch)?,
+        };
+        match walked {
+            Walked::Through(measured)
+                if plan == Plan::ScanCodes || scratch.exact.len() == self.k =>
+            {
+                let strategy = match plan {
+                    Plan::Scan => Strategy::Exact,
+                    Plan::ScanCodes => Strategy::Codes,
+                    Plan::Walk => Strategy::Graph,
+                    Plan::Sweep => Strategy::FilteredGraph,
+                };
+                Ok(self.outcome(&scratch.exact, strategy, measured))
             }
-            Plan::Sweep | Plan::TwoHop if hits.len() == self.k && !given_up => {
-                Ok(self.outcome(&hits, Strategy::FilteredGraph, measured))
+            Walked::Through(measured) | Walked::GivenUp(measured) => {
+                self.fall_back(graph, situation, measured, scratch)
             }
-            _ => Ok(self.scan(Strategy::ExactAfterGraph, measured)),
         }
     }
 
-    fn walk(
+    /// Scans after a walk that was in vain.
+    fn fall_back(
         &self,
         graph: &Graph<'_>,
         situation: &Situation,
+        measured: u64,
+        scratch: &mut Scratch,
+    ) -> Result<SearchOutcome, VectorError> {
+        let plan = situation.fallback();
+        let (Plan::ScanCodes, Some(codes)) = (plan, &self.view.codes) else {
+            return self.scan(Strategy::ExactAfterGraph, measured);
+        };
+        let scanned = match self.find_coded((graph, codes), situation, plan, scratch)? {
+            Walked::Through(scanned) | Walked::GivenUp(scanned) => scanned,
+        };
+        let (hits, strategy) = (&scratch.exact, Strategy::CodesAfterGraph);
+        Ok(self.outcome(hits, strategy, measured + scanned))
+    }
+
+    /// Finds candidates by codes, then measures the best of them exactly.
+    fn find_coded(
+        &self,
+        (graph, codes): (&Graph<'_>, &NibbleCodes<'_>),
+        situation: &Situation,
         plan: Plan,
         scratch: &mut Scratch,
-    ) -> Result<u64, DamagedGraph> {
-        let start = match descend(graph, &self.probe, 0, scratch)? {
+    ) -> Result<Walked, VectorError> {
+        let mut query = std::mem::take(&mut scratch.query);
+        let space = self.view.space;
+        query.prepare(codes, space, (self.probe.query, self.probe.own));
+        let probe = NibbleProbe {
+            codes: *codes,
+            query: &query,
+            kernels: self.view.rows.kernels,
+        };
+        let rerank = Rerank {
+            probe: &self.probe,
+            integrity: &self.view.integrity,
+            margin: margin(plan) * codes.error * query.length(),
+        };
+        let found = if plan == Plan::ScanCodes {
+            self.scan_codes(&probe, &rerank, scratch)
+        } else {
+            self.walk_codes((graph, &probe), &rerank, situation, scratch)
+        };
+        scratch.query = query;
+        found
+    }
+
+    fn walk_codes(
+        &self,
+        (graph, probe): (&Graph<'_>, &NibbleProbe<'_>),
+        rerank: &Rerank<'_>,
+        situation: &Situation,
+        scratch: &mut Scratch,
+    ) -> Result<Walked, VectorError> {
+        let walked = self.walk((graph, probe), situation, scratch);
+        let walked = walked.map_err(|DamagedGraph| self.view.damaged_graph())?;
+        let Scratch { pool, exact, .. } = scratch;
+        match walked {
+            Walked::Through(found) => {
+                let measured = rerank.run(pool.passing(), self.k, exact)?;
+                Ok(Walked::Through(found + measured))
+            }
+            given_up @ Walked::GivenUp(_) => Ok(given_up),
+        }
+    }
+
+    fn scan_codes(
+        &self,
+        probe: &NibbleProbe<'_>,
+        rerank: &Rerank<'_>,
+        scratch: &mut Scratch,
+    ) -> Result<Walked, VectorError> {
+        let rows = (probe, self.view.rows.count());
+        // Both the k-th best and the row itself may be estimated wrongly.
+        let limits = CoarseLimits {
+            k: self.k,
+            spare: 2.0 * rerank.margin,
+            distance_max: self.distance_max + rerank.margin,
+        };
+        let scanned = exact::scan_coarse(rows, self.filter.as_ref(), limits, scratch);
+        let Scratch { coarse, exact, .. } = scratch;
+        let measured = rerank.run(coarse.iter().copied(), self.k, exact)?;
+        Ok(Walked::Through(scanned + measured))
+    }
+
+    /// Walks by the vectors themselves.
+    fn walk_exact(
+        &self,
+        graph: &Graph<'_>,
+        situation: &Situation,
+        scratch: &mut Scratch,
+    ) -> Result<Walked, VectorError> {
+        // A walk may read any of the vectors, which are short here.
+        self.view.integrity.touch_vectors()?;
+        let walked = self
+            .walk((graph, &self.probe), situation, scratch)
+            .map_err(|DamagedGraph| self.view.damaged_graph())?;
+        let Scratch { pool, exact, .. } = scratch;
+        exact.clear();
+        exact.extend(pool.passing().take(self.k));
+        Ok(walked)
+    }
+
+    fn walk<P: Probe>(
+        &self,
+        (graph, probe): (&Graph<'_>, &P),
+        situation: &Situation,
+        scratch: &mut Scratch,
+    ) -> Result<Walked, DamagedGraph> {
+        let start = match descend(graph, probe, 0, scratch)? {
             Some(at) => Start {
                 node: graph.row_of_upper(at.node)?,
                 distance: at.distance,
             },
-            None => self.entry(graph)?,
+            None => start_at(graph, probe, graph.entry.row)?,
         };
-        let ef = situation.ef(plan);
+        let ef = situation.ef;
         let limits = BeamLimits {
             ef,
             pool_max: ef.saturating_mul(POOL_PER_EF),
             measured_max: situation.measured_max(),
         };
-        let (layer, probe) = (graph.base(), &self.probe);
-        match (plan, self.filter) {
-            (Plan::TwoHop, Some(filter)) => {
-                beam((&layer, probe, &TwoHop(filter)), start, limits, scratch)
-            }
-            (Plan::Sweep, Some(filter)) => {
-                beam((&layer, probe, &Sweep(filter)), start, limits, scratch)
-            }
-            _ => beam((&layer, probe, &Open), start, limits, scratch),
+        let layer = graph.base();
+        match self.filter {
+            Some(filter) => beam((&layer, probe, &filter), start, limits, scratch),
+            None => beam((&layer, probe, &Open), start, limits, scratch),
         }
     }
 
-    fn entry(&self, graph: &Graph<'_>) -> Result<Start, DamagedGraph> {
-        let row = graph.entry.row;
-        if row as usize >= graph.row_count {
-            return Err(DamagedGraph);
-        }
-        let mut distance = [0.0];
-        self.probe.measure(&[row], &mut distance);
-        Ok(Start {
-            node: row,
-            distance: distance[0],
-        })
-    }
-
-    fn scan(&self, strategy: Strategy, measured: u64) -> SearchOutcome {
-        let (hits, scanned) = exact::search(&self.probe, self.filter.as_ref(), self.k);
-        self.outcome(&hits, strategy, measured + scanned)
+    fn scan(&self, strategy: Strategy, measured: u64) -> Result<SearchOutcome, VectorError> {
+        let rows = (&self.probe, &self.view.integrity);
+        let (hits, scanned) = exact::search(rows, self.filter.as_ref(), self.k)?;
+        Ok(self.outcome(&hits, strategy, measured + scanned))
     }
 
     fn outcome(&self, ranked: &[Ranked], strategy: Strategy, distances: u64) -> SearchOutcome {
@@ -198,12 +271,25 @@ impl Search<'_> {
             distance: one.distance(),
             score: self.view.space.score(one.distance()),
         };
+        let near = ranked.partition_point(|one| one.distance() <= self.distance_max);
         SearchOutcome {
-            hits: ranked.iter().map(hit).collect(),
+            hits: ranked[..near].iter().map(hit).collect(),
             strategy,
             distances,
         }
     }
+}
+
+fn start_at(graph: &Graph<'_>, probe: &impl Probe, row: u32) -> Result<Start, DamagedGraph> {
+    if row as usize >= graph.row_count {
+        return Err(DamagedGraph);
+    }
+    let mut distance = [0.0];
+    probe.measure(&[row], &mut distance);
+    Ok(Start {
+        node: row,
+        distance: distance[0],
+    })
 }
 
 #[cfg(test)]

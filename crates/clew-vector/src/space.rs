@@ -43,6 +43,18 @@ impl Space {
             Space::InnerProduct => 1.0 / (1.0 + distance),
         }
     }
+
+    /// The distance whose score is `score`: the inverse of [`Space::score`], within rounding. Infinite
+    /// for scores that every distance exceeds.
+    pub fn distance(self, score: f32) -> f32 {
+        match self {
+            _ if score <= 0.0 => f32::INFINITY,
+            Space::L2 => 1.0 / score - 1.0,
+            Space::Cosine => 2.0 - 2.0 * score,
+            Space::InnerProduct if score >= 1.0 => 1.0 - score,
+            Space::InnerProduct => 1.0 / score - 1.0,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -63,6 +75,9 @@ mod tests {
         ];
         for (space, distance, score) in rows {
             assert_eq!(space.score(distance), score, "{space:?} at {distance}");
+            if score > 0.0 {
+                assert_eq!(space.distance(score), distance, "{space:?} at {score}");
+            }
         }
     }
 

@@ -4,7 +4,8 @@
 
 use clew_vector::{
     Column, ColumnBuilder, ColumnOptions, ErrorKind, Filter, GRAPH_BYTES_MIN, GraphChoice,
-    HnswOptions, Scratch, SearchRequest, Space, Strategy as Found, VectorError, validate,
+    HnswOptions, ImageOptions, Scratch, SearchRequest, Space, Strategy as Found, VectorError,
+    validate,
 };
 use proptest::prelude::*;
 
@@ -19,6 +20,14 @@ fn options(dimension: usize, space: Space) -> ColumnOptions {
     }
 }
 
+fn how(graph: GraphChoice) -> ImageOptions {
+    ImageOptions {
+        graph,
+        seed: 1,
+        threads: 1,
+    }
+}
+
 fn image(options: ColumnOptions, rows: &[(u32, Vec<f32>)]) -> Vec<u8> {
     let mut builder = ColumnBuilder::new(options).unwrap();
     for (doc, vector) in rows {
@@ -27,7 +36,7 @@ fn image(options: ColumnOptions, rows: &[(u32, Vec<f32>)]) -> Vec<u8> {
     assert_eq!(builder.len(), rows.len());
     let mut image = Vec::new();
     builder
-        .write(GraphChoice::WhenWorthIt, 1, &mut image)
+        .write(how(GraphChoice::WhenWorthIt), &mut image)
         .unwrap();
     image
 }
@@ -72,6 +81,7 @@ fn use_column(column: &Column<Vec<u8>>) -> Result<(), VectorError> {
                 ef_search: 4,
                 filter,
                 exact,
+                max_distance: None,
             };
             column.search(&request, &mut Scratch::default())?;
         }
@@ -98,13 +108,14 @@ fn vectors_that_cannot_be_compared_are_refused_by_name() {
         assert_eq!(builder.push(0, vector).unwrap_err().to_string(), expected);
         builder.push(0, &[1.0, 2.0]).unwrap();
         let mut image = Vec::new();
-        builder.write(GraphChoice::Never, 1, &mut image).unwrap();
+        builder.write(how(GraphChoice::Never), &mut image).unwrap();
         let request = SearchRequest {
             vector,
             k: 1,
             ef_search: 1,
             filter: None,
             exact: false,
+            max_distance: None,
         };
         let column = Column::open(image).unwrap();
         let error = column
@@ -187,13 +198,14 @@ fn an_empty_column_answers_nothing() {
     assert!(column.is_empty() && !column.has_graph());
     column.verify().unwrap();
     assert_eq!(column.docs().count(), 0);
-    assert_eq!(column.vector(0), None);
+    assert_eq!(column.vector(0).unwrap(), None);
     let request = SearchRequest {
         vector: &[1.0; 3],
         k: 5,
         ef_search: 5,
         filter: None,
         exact: false,
+        max_distance: None,
     };
     let outcome = column.search(&request, &mut Scratch::default()).unwrap();
     assert_eq!((outcome.hits.len(), outcome.strategy), (0, Found::Exact));
@@ -209,6 +221,7 @@ fn equal_distances_are_ordered_by_document() {
         ef_search: 7,
         filter: None,
         exact: false,
+        max_distance: None,
     };
     let outcome = column.search(&request, &mut Scratch::default()).unwrap();
     let docs: Vec<u32> = outcome.hits.iter().map(|hit| hit.doc).collect();
@@ -230,8 +243,8 @@ fn every_bit_of_a_column_is_covered_by_a_checksum() {
             Err(error) => assert_eq!(error.kind(), ErrorKind::Corrupt),
         }
     }
-    // Three sections of 12, 12 and 24 bytes, each filled up to 64.
-    assert_eq!(padding, 52 + 52 + 40);
+    // Four sections of 12, 12, 4 and 24 bytes, each filled up to 64.
+    assert_eq!(padding, 52 + 52 + 60 + 40);
 }
 
 #[test]
@@ -247,13 +260,27 @@ fn an_image_at_an_odd_address_is_refused() {
 #[test]
 fn a_newer_version_is_refused_by_number() {
     let mut newer = image(options(1, Space::L2), &[(0, vec![1.0])]);
-    newer[8] = 2;
+    newer[8] = 3;
     seal(&mut newer);
     let error = Column::open(newer).unwrap_err();
     assert!(
-        matches!(error, VectorError::UnsupportedVersion { version: 2, .. }),
+        matches!(error, VectorError::UnsupportedVersion { version: 3, .. }),
         "{error}"
     );
+}
+
+#[test]
+fn an_image_of_version_1_is_read_without_its_graph() {
+    let mut older = image_with_graph();
+    older[8] = 1;
+    seal(&mut older);
+    let column = Column::open(older).unwrap();
+    assert!(!column.has_graph() && column.len() > 256);
+    column.verify().unwrap();
+    use_column(&column).unwrap();
+    let last = column.docs().last().unwrap();
+    assert_eq!(column.vector(last).unwrap().unwrap().len(), 2_048);
+    assert_eq!(column.vector(last + 1).unwrap(), None);
 }
 
 #[test]
@@ -261,8 +288,11 @@ fn a_graph_that_points_outside_is_an_error_and_not_a_panic() {
     let good = image_with_graph();
     assert!(Column::open(good.clone()).unwrap().has_graph());
     use_column(&Column::open(good.clone()).unwrap()).unwrap();
+    // The links come first, and have the first line of the section table.
+    let links_bytes = u64::from_le_bytes(good[80..88].try_into().unwrap());
+    let links = 448..448 + usize::try_from(links_bytes).unwrap();
     let (mut refused, mut survived) = (0, 0);
-    // The links begin behind the header; every third number becomes one of a few wild ones.
+    // Every third of the first numbers becomes one of a few wild ones.
     for (round, wild) in [300_u32, 1 << 30, u32::MAX - 1, u32::MAX]
         .into_iter()
         .enumerate()
@@ -275,9 +305,18 @@ fn a_graph_that_points_outside_is_an_error_and_not_a_panic() {
         {
             number.copy_from_slice(&wild.to_le_bytes());
         }
-        let column = Column::open(bad).unwrap();
+        let column = Column::open(bad.clone()).unwrap();
         assert_eq!(column.verify().unwrap_err().kind(), ErrorKind::Corrupt);
-        match use_column(&column) {
+        assert_eq!(
+            use_column(&column).unwrap_err().kind(),
+            ErrorKind::Corrupt,
+            "damage was served"
+        );
+        // With a checksum that says all is well, the walk has to see for itself.
+        let checksum = crc32c::crc32c(&bad[links.clone()]);
+        bad[68..72].copy_from_slice(&checksum.to_le_bytes());
+        seal(&mut bad);
+        match use_column(&Column::open(bad).unwrap()) {
             Ok(()) => survived += 1,
             Err(error) => {
                 assert_eq!(error.kind(), ErrorKind::Corrupt);
@@ -290,6 +329,60 @@ fn a_graph_that_points_outside_is_an_error_and_not_a_panic() {
         refused >= 2 && survived >= 1,
         "{refused} refused, {survived} survived"
     );
+}
+
+/// Offset and size of every section, in the order of the table.
+fn sections(image: &[u8]) -> Vec<(u32, usize, usize)> {
+    let slots = usize::from(u16::from_le_bytes([image[30], image[31]]));
+    let slot = |at: usize| {
+        let slot = &image[64 + at * 24..][..24];
+        let number = |at: usize| {
+            u64::from_le_bytes(slot[at..at + 8].try_into().unwrap())
+                .try_into()
+                .unwrap()
+        };
+        let kind = u32::from_le_bytes(slot[..4].try_into().unwrap());
+        (kind, number(8), number(16))
+    };
+    (0..slots).map(slot).collect()
+}
+
+#[test]
+fn a_flipped_bit_is_named_when_it_is_first_touched_and_never_served() {
+    const VECTORS: u32 = 1;
+    const FRAME: u32 = 10;
+    let good = image_with_graph();
+    let sections = sections(&good);
+    assert_eq!(sections.len(), 11);
+    for (kind, offset, len) in sections {
+        for at in [0, len / 3, len - 1] {
+            let mut bad = good.clone();
+            bad[offset + at] ^= 0x10;
+            let column = match Column::open(bad) {
+                Err(error) => {
+                    assert_eq!((kind, error.kind()), (FRAME, ErrorKind::Corrupt));
+                    continue;
+                }
+                Ok(column) => column,
+            };
+            let error = if kind == VECTORS {
+                let doc = u32::try_from(at / 2_048 / 4 * 2).unwrap();
+                column.vector(doc).unwrap_err()
+            } else {
+                use_column(&column).unwrap_err()
+            };
+            match error {
+                VectorError::Corrupt { offset_bytes, .. } => {
+                    let start = usize::try_from(offset_bytes).unwrap();
+                    assert!(start <= offset + at && offset + at < start + len.max(1 << 16));
+                }
+                other => panic!("{other}"),
+            }
+            // A search may succeed beside damaged vectors that it does not read; what it says of
+            // those it reads is right.
+            assert!(column.verify().is_err());
+        }
+    }
 }
 
 fn a_space() -> impl Strategy<Value = Space> {
@@ -337,12 +430,12 @@ proptest! {
         prop_assert_eq!(column.options(), &options(dimension, space));
         prop_assert_eq!(column.docs().collect::<Vec<_>>(), rows.iter().map(|(doc, _)| *doc).collect::<Vec<_>>());
         for (doc, vector) in &rows {
-            prop_assert_eq!(column.vector(*doc), Some(vector.as_slice()));
+            prop_assert_eq!(column.vector(*doc).unwrap(), Some(vector.as_slice()));
         }
         let bits = [0xAAAA_AAAA_AAAA_AAAA; 4];
         let filter = odd_only.then_some(Filter { bits: &bits, count: 128 });
         let query = vec![1.0; dimension];
-        let request = SearchRequest { vector: &query, k, ef_search: 10, filter, exact: false };
+        let request = SearchRequest { vector: &query, k, ef_search: 10, filter, exact: false, max_distance: None };
         let outcome = column.search(&request, &mut Scratch::default()).unwrap();
         let mut expected: Vec<_> = rows
             .iter()

@@ -11,7 +11,7 @@ use tantivy::store::StoreReader;
 use tantivy::{DocId, DocSet, Index, SegmentReader, TERMINATED, Term};
 
 use super::alive::AliveBits;
-use super::row_plugin::{RowRef, Rows};
+use super::row_plugin::{RowRef, Rows, plugin_error};
 use super::vector_plugin::VectorFile;
 
 /// Decompressed blocks of stored sources kept for each segment (4 KiB each).
@@ -136,12 +136,15 @@ impl SegmentView {
         if !with_vectors {
             return Ok(source);
         }
-        let vectors: Vec<(&str, &[f32])> = self
-            .files
-            .vectors
-            .columns()
-            .filter_map(|(field, column)| Some((path_of(mapping, field)?, column.vector(doc)?)))
-            .collect();
+        let mut vectors: Vec<(&str, &[f32])> = Vec::new();
+        for (field, column) in self.files.vectors.columns() {
+            let Some(path) = path_of(mapping, field) else {
+                continue;
+            };
+            if let Some(vector) = column.vector(doc).map_err(plugin_error)? {
+                vectors.push((path, vector));
+            }
+        }
         Ok(if vectors.is_empty() {
             source
         } else {

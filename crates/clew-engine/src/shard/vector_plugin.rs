@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use clew_text::{FieldId, FieldKind, Mapping};
-use clew_vector::{Column, ColumnBuilder, ColumnOptions, GraphChoice};
+use clew_vector::{Column, ColumnBuilder, ColumnOptions, GraphChoice, ImageOptions};
 use tantivy::directory::error::OpenReadError;
 use tantivy::directory::{OwnedBytes, TerminatingWrite};
 use tantivy::index::{Segment, SegmentComponent};
@@ -68,8 +68,8 @@ impl SegmentPlugin for VectorPlugin {
         Ok(Box::new(VectorWriter { columns }))
     }
 
-    /// Rows are renumbered as tantivy stacks the segments' living documents; a graph is built for
-    /// each column that is large enough to be worth one.
+    /// Rows are renumbered as tantivy stacks the segments' living documents. A column that is large
+    /// enough gets a graph: that of its largest part, into which the others are inserted.
     fn merge(&self, context: PluginMergeContext) -> tantivy::Result<()> {
         assert_stacked(context.doc_id_mapping.mapping_type())?;
         let sources: Vec<VectorFile> = context
@@ -81,20 +81,42 @@ impl SegmentPlugin for VectorPlugin {
         for (field, options) in self.columns() {
             let mut builder = ColumnBuilder::new(*options).map_err(plugin_error)?;
             let mut new_doc = 0;
-            for (reader, source) in context.readers.iter().zip(&sources) {
+            let base = sources
+                .iter()
+                .zip(context.readers.iter())
+                .enumerate()
+                .filter(|(_, (source, _))| source.column(field).is_some_and(Column::has_graph))
+                .max_by_key(|(_, (_, reader))| reader.num_docs())
+                .map(|(at, _)| at);
+            // New documents of the base's living ones, in order of the old.
+            let mut kept: Vec<(DocId, DocId)> = Vec::new();
+            for (at, (reader, source)) in context.readers.iter().zip(&sources).enumerate() {
                 let column = source.column(field);
                 for doc in reader.doc_ids_alive() {
-                    if let Some(vector) = column.and_then(|column| column.vector(doc)) {
+                    if base == Some(at) {
+                        kept.push((doc, new_doc));
+                    }
+                    let vector = column.map(|column| column.vector(doc)).transpose();
+                    if let Some(vector) = vector.map_err(plugin_error)?.flatten() {
                         builder.push(new_doc, vector).map_err(plugin_error)?;
                     }
                     new_doc += 1;
                 }
             }
-            out.add(field, builder, GraphChoice::WhenWorthIt)?;
+            let new_doc_of = |old: DocId| {
+                let at = kept.binary_search_by_key(&old, |&(old, _)| old).ok()?;
+                Some(kept[at].1)
+            };
+            let base = base.and_then(|at| sources[at].column(field));
+            let base = base.map(|base| (base, &new_doc_of as &dyn Fn(DocId) -> Option<DocId>));
+            out.add(field, builder, GraphChoice::WhenWorthIt, base)?;
         }
         out.finish()
     }
 }
+
+/// A column whose graph a merge starts from, and what its documents have become.
+type Base<'a> = (&'a Column<OwnedBytes>, &'a dyn Fn(DocId) -> Option<DocId>);
 
 struct VectorWriter {
     columns: BTreeMap<FieldId, ColumnBuilder>,
@@ -127,7 +149,7 @@ impl PluginWriter for VectorWriter {
         assert!(mapping.is_none(), "segments keep insertion order");
         let mut out = FileWriter::create(segment)?;
         for (field, builder) in self.columns {
-            out.add(field, builder, GraphChoice::Never)?;
+            out.add(field, builder, GraphChoice::Never, None)?;
         }
         out.finish()
     }
@@ -182,6 +204,7 @@ impl FileWriter<tantivy::directory::WritePtr> {
         field: FieldId,
         builder: ColumnBuilder,
         graph: GraphChoice,
+        base: Option<Base<'_>>,
     ) -> tantivy::Result<()> {
         if builder.is_empty() {
             return Ok(());
@@ -190,9 +213,16 @@ impl FileWriter<tantivy::directory::WritePtr> {
         self.out
             .write_all(&[0; 64][..usize::try_from(padding).expect("padding is below 64")])?;
         let start = self.out.written;
-        builder
-            .write(graph, GRAPH_SEED, &mut self.out)
-            .map_err(plugin_error)?;
+        let how = ImageOptions {
+            graph,
+            seed: GRAPH_SEED,
+            threads: 1,
+        };
+        match base {
+            Some(base) => builder.write_from(how, base, &mut self.out),
+            None => builder.write(how, &mut self.out),
+        }
+        .map_err(plugin_error)?;
         self.entries.push((field, start, self.out.written - start));
         Ok(())
     }

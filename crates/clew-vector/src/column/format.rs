@@ -4,15 +4,22 @@
 
 use std::ops::Range;
 
-use crate::graph::{Entry, NONE};
+use crate::codes::{FACTORS, pitch_bytes};
+use crate::column::encode::UNCODED_DIMENSION_MAX;
+use crate::column::integrity::BLOCK_BYTES;
+use crate::graph::{Entry, NONE, base_slots, upper_slots};
 use crate::{ColumnOptions, HnswOptions, Space, VECTORS_MAX, VectorError};
 
 /// Sections start on cache lines.
 pub(super) const ALIGNMENT_BYTES: usize = 64;
 pub(super) const HEADER_BYTES: usize = 448;
+/// Seed, typical error and four free bytes, before the centre.
+pub(super) const FRAME_HEAD_BYTES: usize = 16;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"clewvect");
-const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
+/// The oldest version that is read; its graphs are passed over, its vectors are not.
+const VERSION_MIN: u32 = 1;
 const CHECKSUM_OFFSET: usize = 12;
 const TABLE_OFFSET: usize = 64;
 const SLOT_BYTES: usize = 24;
@@ -33,10 +40,14 @@ pub(super) enum SectionKind {
     UpperRows = 5,
     UpperStarts = 6,
     UpperLinks = 7,
+    Codes = 8,
+    Factors = 9,
+    Frame = 10,
+    VectorSums = 11,
 }
 
 impl SectionKind {
-    pub(super) const ALL: [SectionKind; 7] = [
+    pub(super) const ALL: [SectionKind; 11] = [
         SectionKind::Vectors,
         SectionKind::Docs,
         SectionKind::InverseNorms,
@@ -44,7 +55,19 @@ impl SectionKind {
         SectionKind::UpperRows,
         SectionKind::UpperStarts,
         SectionKind::UpperLinks,
+        SectionKind::Codes,
+        SectionKind::Factors,
+        SectionKind::Frame,
+        SectionKind::VectorSums,
     ];
+
+    /// True for what version 1 had and this one still reads.
+    fn is_of_version_1(self) -> bool {
+        matches!(
+            self,
+            SectionKind::Vectors | SectionKind::Docs | SectionKind::InverseNorms
+        )
+    }
 }
 
 /// One line of the section table.
@@ -59,6 +82,7 @@ pub(super) struct Section {
 /// The decoded header of an image: all of it checked, none of the sections read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Header {
+    pub(super) version: u32,
     pub(super) options: ColumnOptions,
     pub(super) count: usize,
     pub(super) seed: u64,
@@ -79,7 +103,7 @@ impl Header {
         });
         let mut out = Vec::with_capacity(HEADER_BYTES);
         out.extend(MAGIC.to_le_bytes());
-        out.extend(VERSION.to_le_bytes());
+        out.extend(self.version.to_le_bytes());
         out.extend([0; 4]);
         out.extend(word(options.dimension));
         out.extend(word(self.count));
@@ -126,7 +150,7 @@ impl Header {
         if fields.u32() != header_checksum(head) {
             return Err(corrupt("header checksum does not match", 0));
         }
-        if version != VERSION {
+        if !(VERSION_MIN..=VERSION).contains(&version) {
             return Err(VectorError::UnsupportedVersion {
                 version,
                 supported: VERSION,
@@ -150,6 +174,7 @@ impl Header {
         let upper_lists = fields.u32() as usize;
         let space = space_of_code(space).ok_or(corrupt("unknown space", 24))?;
         let header = Header {
+            version,
             options: ColumnOptions {
                 dimension,
                 space,
@@ -157,7 +182,7 @@ impl Header {
             },
             count,
             seed,
-            entry: (entry.row != NONE).then_some(entry),
+            entry: (entry.row != NONE && version == VERSION).then_some(entry),
             upper_count,
             upper_lists,
             image_bytes,
@@ -186,7 +211,8 @@ impl Header {
         for section in &self.sections {
             self.check_section(section)?;
         }
-        for kind in SectionKind::ALL {
+        let known = |kind: &SectionKind| self.version == VERSION || kind.is_of_version_1();
+        for kind in SectionKind::ALL.into_iter().filter(known) {
             let mut same = self
                 .sections
                 .iter()
@@ -228,21 +254,31 @@ impl Header {
         }
     }
 
+    /// True when walks measure by codes.
+    pub(super) fn is_coded(&self) -> bool {
+        self.entry.is_some() && self.options.dimension > UNCODED_DIMENSION_MAX
+    }
+
     /// Size of a section, were it there. Cannot overflow: every factor has its limit.
     fn expected_bytes(&self, kind: SectionKind) -> u64 {
         let graph = u64::from(self.entry.is_some());
-        let (count, m) = (self.count as u64, u64::from(self.options.hnsw.m));
-        let numbers = match kind {
-            SectionKind::Vectors => count * self.options.dimension as u64,
-            SectionKind::Docs => count,
-            SectionKind::InverseNorms if self.options.space == Space::Cosine => count,
+        let coded = u64::from(self.is_coded());
+        let (count, m) = (self.count as u64, self.options.hnsw.m);
+        let vectors = count * 4 * self.options.dimension as u64;
+        match kind {
+            SectionKind::Vectors => vectors,
+            SectionKind::Docs => 4 * count,
+            SectionKind::InverseNorms if self.options.space == Space::Cosine => 4 * count,
             SectionKind::InverseNorms => 0,
-            SectionKind::Links => graph * count * 2 * m,
-            SectionKind::UpperRows => graph * self.upper_count as u64,
-            SectionKind::UpperStarts => graph * (self.upper_count as u64 + 1),
-            SectionKind::UpperLinks => graph * self.upper_lists as u64 * m,
-        };
-        numbers * 4
+            SectionKind::Links => graph * count * 4 * base_slots(m) as u64,
+            SectionKind::UpperRows => graph * 4 * self.upper_count as u64,
+            SectionKind::UpperStarts => graph * 4 * (self.upper_count as u64 + 1),
+            SectionKind::UpperLinks => graph * 4 * self.upper_lists as u64 * upper_slots(m) as u64,
+            SectionKind::Codes => coded * count * pitch_bytes(self.options.dimension) as u64,
+            SectionKind::Factors => coded * count * size_of::<[f32; FACTORS]>() as u64,
+            SectionKind::Frame => coded * (FRAME_HEAD_BYTES + 4 * self.options.dimension) as u64,
+            SectionKind::VectorSums => 4 * vectors.div_ceil(BLOCK_BYTES as u64),
+        }
     }
 
     fn section(&self, kind: SectionKind) -> Section {
@@ -269,18 +305,32 @@ impl Header {
 
     /// Compares the checksum of every section.
     pub(super) fn verify(&self, image: &[u8]) -> Result<(), VectorError> {
-        for section in &self.sections {
-            let bytes = image.get(byte_range(section)).unwrap_or_default();
-            if crc32c::crc32c(bytes) != section.checksum {
-                let what = "section checksum does not match";
-                return Err(VectorError::Corrupt {
-                    what,
-                    offset_bytes: section.offset_bytes,
-                });
-            }
-        }
-        Ok(())
+        self.sections
+            .iter()
+            .try_for_each(|section| verify(section, image))
     }
+
+    /// Compares the checksum of one kind of section; one that is not there is as it should be.
+    pub(super) fn verify_section(
+        &self,
+        image: &[u8],
+        kind: SectionKind,
+    ) -> Result<(), VectorError> {
+        let mut found = self.sections.iter();
+        let found = found.find(|section| section.kind == kind as u32);
+        found.map_or(Ok(()), |section| verify(section, image))
+    }
+}
+
+fn verify(section: &Section, image: &[u8]) -> Result<(), VectorError> {
+    let bytes = image.get(byte_range(section)).unwrap_or_default();
+    if crc32c::crc32c(bytes) == section.checksum {
+        return Ok(());
+    }
+    Err(VectorError::Corrupt {
+        what: "section checksum does not match",
+        offset_bytes: section.offset_bytes,
+    })
 }
 
 fn byte_range(section: &Section) -> Range<usize> {

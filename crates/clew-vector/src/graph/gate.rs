@@ -1,25 +1,18 @@
-//! How a filter acts on a walk: which neighbours of a node are measured, and which may be hits.
+//! How a filter acts on a walk: the walk goes through all nodes, and tests the few that come near.
+//!
+//! There is no walk that measures only nodes that pass: a distance by codes costs hardly more than
+//! the list of a node that does not pass, and where few pass, a scan of their codes is cheaper than
+//! any walk (`docs/decisions/0003-vector-search-by-small-codes.md`).
 
 use crate::filter::RowFilter;
-use crate::graph::{Layer, NONE};
-use crate::scratch::Visited;
 
 /// A filter's part in a walk.
 pub(crate) trait Gate {
     /// May this node be a hit?
     fn admits(&self, node: u32) -> bool;
-
-    /// Puts the nodes to measure after expanding `node` into `fresh`, each only once per walk.
-    fn gather<L: Layer>(&self, layer: &L, node: u32, visited: &mut Visited, hop: &mut Hop<'_>);
 }
 
-/// Buffers that a hop fills.
-pub(crate) struct Hop<'a> {
-    pub(crate) fresh: &'a mut Vec<u32>,
-    pub(crate) refused: &'a mut Vec<u32>,
-}
-
-/// No filter: every neighbour is measured, every node may be a hit.
+/// No filter: every node may be a hit.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Open;
 
@@ -28,73 +21,11 @@ impl Gate for Open {
     fn admits(&self, _node: u32) -> bool {
         true
     }
-
-    #[inline]
-    fn gather<L: Layer>(&self, layer: &L, node: u32, visited: &mut Visited, hop: &mut Hop<'_>) {
-        visited.keep_fresh(layer.neighbours(node), hop.fresh);
-    }
 }
 
-/// Walks through all nodes and tests the few that come near: best when most nodes pass.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Sweep<'a>(pub(crate) RowFilter<'a>);
-
-impl Gate for Sweep<'_> {
+impl Gate for RowFilter<'_> {
     #[inline]
     fn admits(&self, node: u32) -> bool {
-        self.0.passes(node)
-    }
-
-    #[inline]
-    fn gather<L: Layer>(&self, layer: &L, node: u32, visited: &mut Visited, hop: &mut Hop<'_>) {
-        Open.gather(layer, node, visited, hop);
-    }
-}
-
-/// Measures only nodes that pass, and looks for them through the neighbours that do not: a bit is
-/// cheaper than a distance when few nodes pass.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct TwoHop<'a>(pub(crate) RowFilter<'a>);
-
-impl Gate for TwoHop<'_> {
-    #[inline]
-    fn admits(&self, node: u32) -> bool {
-        self.0.passes(node)
-    }
-
-    fn gather<L: Layer>(&self, layer: &L, node: u32, visited: &mut Visited, hop: &mut Hop<'_>) {
-        hop.fresh.clear();
-        hop.refused.clear();
-        for &near in layer
-            .neighbours(node)
-            .iter()
-            .take_while(|&&near| near != NONE)
-        {
-            if !visited.visit(near) {
-                continue;
-            }
-            if self.admits(near) {
-                hop.fresh.push(near);
-            } else {
-                layer.prefetch(near);
-                hop.refused.push(near);
-            }
-        }
-        for &bridge in hop.refused.iter() {
-            for &far in layer
-                .neighbours(bridge)
-                .iter()
-                .take_while(|&&far| far != NONE)
-            {
-                // The bit first: a refused node stays unmarked, and can be a bridge of its own.
-                if self.admits(far) && visited.visit(far) {
-                    hop.fresh.push(far);
-                }
-            }
-        }
-        if hop.fresh.is_empty() {
-            // Nothing passes near here: go on through those that do not, rather than end.
-            std::mem::swap(hop.fresh, hop.refused);
-        }
+        self.passes(node)
     }
 }

@@ -1,7 +1,7 @@
 //! The walk: greedy down the upper levels, then a beam over one level.
 
-use crate::graph::gate::{Gate, Hop};
-use crate::graph::{DamagedGraph, Graph, Layer, NONE};
+use crate::graph::gate::Gate;
+use crate::graph::{DamagedGraph, Graph, Layer, NONE, Slot};
 use crate::rank::Ranked;
 use crate::rows::Probe;
 use crate::scratch::Scratch;
@@ -20,14 +20,44 @@ pub(crate) struct BeamLimits {
     pub(crate) ef: usize,
     /// Candidates to keep in all.
     pub(crate) pool_max: usize,
-    /// Distances after which the beam gives up.
+    /// Distances that the beam may take; it gives up as soon as it sees that it will need more.
     pub(crate) measured_max: u64,
+}
+
+/// Distances that a walk takes per candidate it keeps (743 for 24, 1,611 for 64, 2,515 for 110, on
+/// 150,000 × 384 vectors of a sentence model).
+pub(crate) const DISTANCES_PER_EF: u64 = 28;
+/// A forecast is off by up to this factor.
+const FORECAST_ERROR: u64 = 2;
+
+/// Candidates expanded per hop: the more rows are on their way at once, the less each one waits. Two
+/// cost 4 % more distances than one, and 9 % less time at equal recall.
+const WIDE: usize = 2;
+
+/// How a beam ended, and the distances it took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Walked {
+    /// No candidate was left to expand.
+    Through(u64),
+    /// It would have taken more distances than it may.
+    GivenUp(u64),
+}
+
+impl BeamLimits {
+    /// Keeps `ef` candidates, and goes on until none is left to expand.
+    pub(crate) fn unbounded(ef: usize) -> Self {
+        BeamLimits {
+            ef,
+            pool_max: ef,
+            measured_max: u64::MAX,
+        }
+    }
 }
 
 /// Walks greedily from the entry down to the level above `floor`, and answers the upper index and
 /// distance of where it arrived; `None` when the entry itself is not above `floor`.
-pub(crate) fn descend<P: Probe>(
-    graph: &Graph<'_>,
+pub(crate) fn descend<P: Probe, S: Slot>(
+    graph: &Graph<'_, S>,
     probe: &P,
     floor: u32,
     scratch: &mut Scratch,
@@ -52,25 +82,29 @@ pub(crate) fn descend<P: Probe>(
 }
 
 /// The nearest neighbour of `at`, if it is nearer than `at` itself.
-fn nearest_neighbour<P: Probe>(
-    graph: &Graph<'_>,
+fn nearest_neighbour<P: Probe, S: Slot>(
+    graph: &Graph<'_, S>,
     layer: &impl Layer,
     probe: &P,
     at: Start,
     scratch: &mut Scratch,
 ) -> Result<Option<Start>, DamagedGraph> {
-    let list = layer.neighbours(at.node);
-    scratch.fresh.clear();
-    for &node in list.iter().take_while(|&&node| node != NONE) {
+    // A list that another thread writes may change between two looks, so it is read once.
+    let (rows, nodes) = (&mut scratch.fresh, &mut scratch.nodes);
+    rows.clear();
+    nodes.clear();
+    let list = layer.neighbours(at.node).iter().map(Slot::node);
+    for node in list.take_while(|&node| node != NONE) {
         let row = graph.row_of_upper(node)?;
         probe.prefetch(row);
-        scratch.fresh.push(row);
+        rows.push(row);
+        nodes.push(node);
     }
-    scratch.distances.resize(scratch.fresh.len(), 0.0);
-    probe.measure(&scratch.fresh, &mut scratch.distances);
+    let distances = at_least(&mut scratch.distances, rows.len());
+    probe.measure(rows.as_slice(), distances);
     let mut best = None;
     let mut limit = at.distance;
-    for (&node, &distance) in list.iter().zip(&scratch.distances) {
+    for (&node, &distance) in nodes.as_slice().iter().zip(&*distances) {
         if distance < limit {
             limit = distance;
             best = Some(Start { node, distance });
@@ -79,8 +113,16 @@ fn nearest_neighbour<P: Probe>(
     Ok(best)
 }
 
-/// Beam search over one level; leaves the candidates in `scratch.pool` and answers how many
-/// distances it took.
+/// The first `len` of some numbers, of which there may be too few.
+#[inline]
+fn at_least(distances: &mut Vec<f32>, len: usize) -> &mut [f32] {
+    if distances.len() < len {
+        distances.resize(len, 0.0);
+    }
+    &mut distances[..len]
+}
+
+/// Beam search over one level; leaves the candidates in `scratch.pool`.
 ///
 /// Each hop makes four passes: keep the neighbours not seen yet, prefetch them all, measure them
 /// all, and insert the few that are near enough. So the reads of a hop overlap, and no pass
@@ -91,46 +133,61 @@ pub(crate) fn beam<L: Layer, P: Probe, G: Gate>(
     start: Start,
     limits: BeamLimits,
     scratch: &mut Scratch,
-) -> Result<u64, DamagedGraph> {
+) -> Result<Walked, DamagedGraph> {
     let Scratch {
         visited,
         pool,
         fresh,
-        refused,
         distances,
+        ..
     } = scratch;
     visited.start(layer.node_count());
     pool.start(limits.ef, limits.pool_max);
     visited.visit(start.node);
     pool.offer(Ranked::new(start.distance, start.node).mark_passing(gate.admits(start.node)));
     let (mut cursor, mut measured) = (0, 0);
-    while cursor < pool.len() && measured <= limits.measured_max {
-        let one = pool.get_mut(cursor);
-        cursor += 1;
-        if one.is_expanded() {
-            continue;
+    let mut forecast_at = DISTANCES_PER_EF * limits.ef as u64;
+    while cursor < pool.len() {
+        if measured > forecast_at {
+            forecast_at = measured * 2;
+            if pool.forecast() > limits.measured_max.saturating_mul(FORECAST_ERROR) {
+                return Ok(Walked::GivenUp(measured));
+            }
         }
-        *one = one.mark_expanded();
-        let node = one.row();
-
-        gate.gather(layer, node, visited, &mut Hop { fresh, refused });
-        for &near in fresh.iter() {
+        if measured > limits.measured_max {
+            return Ok(Walked::GivenUp(measured));
+        }
+        fresh.clear();
+        let mut taken = 0;
+        while taken < WIDE && cursor < pool.len() {
+            let one = pool.get_mut(cursor);
+            cursor += 1;
+            if !one.is_expanded() {
+                *one = one.mark_expanded();
+                let node = one.row();
+                visited.add_fresh(layer.neighbours(node), fresh);
+                taken += 1;
+            }
+        }
+        for &near in fresh.as_slice() {
             probe.prefetch(near);
         }
-        if let Some(next) = pool.all().get(cursor) {
+        let coming = pool.all().iter().skip(cursor);
+        for next in coming.filter(|one| !one.is_expanded()).take(WIDE) {
             layer.prefetch(next.row());
         }
 
         measured += fresh.len() as u64;
-        distances.resize(fresh.len(), 0.0);
-        probe.measure(fresh, distances);
+        let distances = at_least(distances, fresh.len());
+        probe.measure(fresh.as_slice(), distances);
 
-        let near_count = keep_near(fresh, distances, pool.limit());
-        for (&near, &distance) in fresh.iter().zip(&*distances).take(near_count) {
+        let near_count = keep_near(fresh.as_mut_slice(), distances, pool.limit());
+        let near = fresh.as_slice().iter().zip(&*distances);
+        for (&near, &distance) in near.take(near_count) {
             let one = Ranked::new(distance, near).mark_passing(gate.admits(near));
             let Some(at) = pool.offer(one) else { continue };
-            if at <= cursor {
-                cursor = at;
+            if at < cursor + WIDE {
+                cursor = cursor.min(at);
                 layer.prefetch(near);
             }
         }
@@ -138,7 +195,7 @@ pub(crate) fn beam<L: Layer, P: Probe, G: Gate>(
     if visited.met_stray() {
         Err(DamagedGraph)
     } else {
-        Ok(measured)
+        Ok(Walked::Through(measured))
     }
 }
 

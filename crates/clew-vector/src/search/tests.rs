@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use super::*;
-use crate::{Column, ColumnBuilder, GraphChoice, HnswOptions};
+use crate::{Column, ColumnBuilder, Filter, GraphChoice, HnswOptions, ImageOptions, RecallOptions};
 
 const DIMENSION: usize = 128;
 const COUNT: usize = 20_000;
@@ -84,7 +84,14 @@ fn image(data: &Data, space: Space, stride: u32) -> Vec<u8> {
     }
     let mut image = Vec::new();
     builder
-        .write(GraphChoice::WhenWorthIt, 7, &mut image)
+        .write(
+            ImageOptions {
+                graph: GraphChoice::WhenWorthIt,
+                seed: 7,
+                threads: 1,
+            },
+            &mut image,
+        )
         .unwrap();
     image
 }
@@ -139,7 +146,10 @@ fn run(
         docs: view.docs,
         row_count,
     });
-    let own = inverse_norm(norm_squared(request.vector, column.options()).unwrap());
+    let own = own_scale(
+        norm_squared(request.vector, column.options()).unwrap(),
+        view.space,
+    );
     let probe = RowProbe {
         rows: view.rows,
         query: request.vector,
@@ -154,13 +164,19 @@ fn run(
         row_count,
         survivors,
         ef: request.ef_search,
-        has_graph: true,
+        dimension: view.rows.dimension,
+        access: match view.codes {
+            Some(_) => Access::Codes,
+            None => Access::Graph,
+        },
     };
+    view.integrity.touch_rows().unwrap();
     Search {
         view: &view,
         probe,
         filter,
         k,
+        distance_max: f32::INFINITY,
     }
     .run(&situation, plan, scratch)
     .unwrap()
@@ -182,6 +198,7 @@ fn check_recall(
             ef_search: EF,
             filter,
             exact: false,
+            max_distance: None,
         };
         let exact = SearchRequest {
             exact: true,
@@ -230,48 +247,85 @@ fn a_walk_finds_the_nearest_in_every_space() {
 }
 
 #[test]
-fn filtered_walks_find_the_nearest_that_pass() {
+fn filters_of_every_selectivity_find_the_nearest_that_pass() {
     let (data, column) = shared();
-    let walked: &[Strategy] = &[Strategy::FilteredGraph];
     let any: &[Strategy] = &[
         Strategy::FilteredGraph,
         Strategy::Exact,
         Strategy::ExactAfterGraph,
+        Strategy::Codes,
+        Strategy::CodesAfterGraph,
     ];
     let tenth_of_clusters = |row: usize| data.clusters[row].is_multiple_of(10);
     let but_own_clusters = |row: usize| !data.clusters[row].is_multiple_of(4);
     for (words, count) in [
-        bits(COUNT, 1, scattered(0.1)),
-        bits(COUNT, 1, tenth_of_clusters),
-    ] {
-        let filter = Some(Filter {
-            bits: &words,
-            count,
-        });
-        check_recall(column, &data.queries, filter, (None, 0.95, any));
-        check_recall(
-            column,
-            &data.queries,
-            filter,
-            (Some(Plan::TwoHop), 0.95, walked),
-        );
-    }
-    for (words, count) in [
         bits(COUNT, 1, scattered(0.9)),
+        bits(COUNT, 1, scattered(0.5)),
+        bits(COUNT, 1, scattered(0.1)),
+        bits(COUNT, 1, scattered(0.01)),
+        bits(COUNT, 1, scattered(0.001)),
+        bits(COUNT, 1, tenth_of_clusters),
         bits(COUNT, 1, but_own_clusters),
     ] {
         let filter = Some(Filter {
             bits: &words,
             count,
         });
-        check_recall(column, &data.queries, filter, (None, 0.95, walked));
-        check_recall(
-            column,
-            &data.queries,
-            filter,
-            (Some(Plan::Sweep), 0.95, walked),
-        );
+        for plan in [None, Some(Plan::ScanCodes)] {
+            check_recall(column, &data.queries, filter, (plan, 0.95, any));
+        }
+        // Where some clusters pass and others do not, a walk that never gives up still arrives.
+        let walked: &[Strategy] = &[Strategy::FilteredGraph];
+        if count > COUNT / 20 {
+            let swept = (Some(Plan::Sweep), 0.95, walked);
+            check_recall(column, &data.queries, filter, swept);
+        }
     }
+}
+
+#[test]
+fn a_filter_that_refuses_all_that_is_near_is_answered_by_a_scan_of_codes() {
+    let (data, column) = shared();
+    let mut scratch = Scratch::default();
+    let (mut found, mut wanted, mut scans) = (0, 0, 0);
+    for query in &data.queries {
+        let all = SearchRequest {
+            vector: query,
+            k: COUNT,
+            ef_search: EF,
+            filter: None,
+            exact: true,
+            max_distance: None,
+        };
+        let ranked = column.search(&all, &mut scratch).unwrap().hits;
+        // The farther half of everything.
+        let mut words = vec![0_u64; COUNT.div_ceil(64)];
+        for hit in &ranked[COUNT / 2..] {
+            words[hit.doc as usize / 64] |= 1 << (hit.doc % 64);
+        }
+        let filter = Some(Filter {
+            bits: &words,
+            count: COUNT / 2,
+        });
+        let request = SearchRequest {
+            k: K,
+            filter,
+            exact: false,
+            ..all
+        };
+        let outcome = column.search(&request, &mut scratch).unwrap();
+        scans += usize::from(outcome.strategy == Strategy::CodesAfterGraph);
+        assert!(outcome.distances < COUNT as u64, "{}", outcome.distances);
+        let truth = &ranked[COUNT / 2..][..K];
+        wanted += K;
+        found += outcome
+            .hits
+            .iter()
+            .filter(|hit| truth.contains(hit))
+            .count();
+    }
+    assert!(found * 100 >= wanted * 95, "{found} of {wanted}");
+    assert!(scans * 10 >= QUERIES * 9, "{scans} scans");
 }
 
 #[test]
@@ -286,6 +340,7 @@ fn deletes_cost_a_walk_next_to_nothing() {
             ef_search: EF,
             filter: None,
             exact: false,
+            max_distance: None,
         };
         all += column.search(&request, &mut scratch).unwrap().distances;
         let filter = Some(Filter {
@@ -317,13 +372,14 @@ fn k_hits_come_back_whenever_k_documents_pass() {
             count,
         });
         for query in &data.queries {
-            for plan in [None, Some(Plan::TwoHop), Some(Plan::Sweep)] {
+            for plan in [None, Some(Plan::ScanCodes), Some(Plan::Sweep)] {
                 let request = SearchRequest {
                     vector: query,
                     k: K,
                     ef_search: 16,
                     filter,
                     exact: false,
+                    max_distance: None,
                 };
                 let outcome = run(column, &request, plan, &mut scratch);
                 assert_eq!(outcome.hits.len(), K, "{plan:?}");
@@ -365,8 +421,8 @@ fn a_column_with_gaps_answers_by_document() {
     assert_eq!(docs, (0..8_000).map(|row| row * 3).collect::<Vec<u32>>());
     for (row, vector) in data.vectors.iter().enumerate().step_by(97) {
         let doc = u32::try_from(row * 3).unwrap();
-        assert_eq!(column.vector(doc), Some(vector.as_slice()));
-        assert_eq!(column.vector(doc + 1), None);
+        assert_eq!(column.vector(doc).unwrap(), Some(vector.as_slice()));
+        assert_eq!(column.vector(doc + 1).unwrap(), None);
     }
 }
 
@@ -389,6 +445,7 @@ fn a_scratch_may_go_from_column_to_column() {
             ef_search: 20,
             filter: None,
             exact: false,
+            max_distance: None,
         };
         for column in [large, &small] {
             let fresh = column.search(&request, &mut Scratch::default()).unwrap();
@@ -428,8 +485,89 @@ fn equal_vectors_neither_hide_others_nor_get_lost() {
         ef_search: 100,
         filter: None,
         exact: false,
+        max_distance: None,
     };
     let outcome = column.search(&request, &mut Scratch::default()).unwrap();
     assert_eq!(outcome.strategy, Strategy::Graph);
     assert!(outcome.hits.iter().all(|hit| hit.distance == 0.0));
 }
+
+#[test]
+fn within_a_distance_lie_the_same_hits_however_they_are_found() {
+    let (data, column) = shared();
+    let (words, count) = bits(COUNT, 1, scattered(0.3));
+    let filters = [
+        None,
+        Some(Filter {
+            bits: &words,
+            count,
+        }),
+    ];
+    let mut scratch = Scratch::default();
+    for (query, filter) in data
+        .queries
+        .iter()
+        .flat_map(|query| filters.map(|one| (query, one)))
+    {
+        let all = SearchRequest {
+            vector: query,
+            k: 500,
+            ef_search: EF,
+            filter,
+            exact: true,
+            max_distance: None,
+        };
+        let truth = column.search(&all, &mut scratch).unwrap().hits;
+        for wanted in [0, 1, 30, 400] {
+            let max_distance = truth[wanted].distance;
+            let near: Vec<Hit> = truth
+                .iter()
+                .copied()
+                .filter(|hit| hit.distance <= max_distance)
+                .collect();
+            let within = SearchRequest {
+                max_distance: Some(max_distance),
+                ..all
+            };
+            assert_eq!(column.search(&within, &mut scratch).unwrap().hits, near);
+            let coded = SearchRequest {
+                exact: false,
+                k: COUNT,
+                ..within
+            };
+            let outcome = column.search(&coded, &mut scratch).unwrap();
+            assert_eq!(outcome.strategy, Strategy::Codes);
+            assert!(outcome.hits.iter().all(|hit| near.contains(hit)));
+            assert!(
+                outcome.hits.len() * 100 >= near.len() * 97,
+                "{}",
+                near.len()
+            );
+        }
+    }
+}
+
+#[test]
+fn measured_recall_is_that_of_the_searches() {
+    let (data, column) = shared();
+    let mut scratch = Scratch::default();
+    let mut measure = |ef_search| {
+        let options = RecallOptions { k: K, ef_search };
+        let queries = data.queries.iter().map(Vec::as_slice);
+        column
+            .measure_recall(queries, options, &mut scratch)
+            .unwrap()
+    };
+    let (poor, good) = (measure(K), measure(200));
+    assert!(
+        poor.mean <= good.mean && good.mean > 0.99,
+        "{poor:?} {good:?}"
+    );
+    assert!(
+        good.low > 0.9 && good.low <= good.mean && good.high == 1.0,
+        "{good:?}"
+    );
+    assert_eq!(good.query_count, QUERIES);
+}
+
+mod ways;

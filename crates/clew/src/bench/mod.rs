@@ -3,6 +3,7 @@
 
 mod log;
 mod report;
+mod vectors;
 
 use clap::{Args, Subcommand};
 
@@ -16,10 +17,17 @@ pub(crate) struct BenchArguments {
 enum Part {
     /// The log: scans, appends, subscriptions, recovery, beside what the disk itself does.
     Log(log::LogBench),
+    /// Vector search: builds a column from .npy files and searches it.
+    #[command(
+        after_help = "Example:\n  clew bench vectors --base base.npy --queries queries.npy \
+                      --truth truth.npy --metric cosine --ef-search 32,64,128 --json out.json"
+    )]
+    Vectors(vectors::VectorsArguments),
 }
 
 pub(crate) fn run(arguments: &BenchArguments) -> anyhow::Result<()> {
     match &arguments.part {
         Part::Log(bench) => log::run(bench),
+        Part::Vectors(arguments) => vectors::run(arguments),
     }
 }

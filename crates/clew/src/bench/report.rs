@@ -19,7 +19,12 @@ struct Row {
 
 impl Report {
     /// Adds a row; both values are JSON objects.
-    pub(crate) fn add(&mut self, name: &'static str, params: Value, metrics: Value) {
+    pub(crate) fn add(
+        &mut self,
+        name: &'static str,
+        params: Value,
+        metrics: Value,
+    ) -> anyhow::Result<()> {
         let object = |value| match value {
             Value::Object(map) => map,
             _ => Map::new(),
@@ -30,8 +35,9 @@ impl Report {
             metrics: object(metrics),
         };
         // Shown at once: benchmarks take long.
-        let _ = writeln!(std::io::stdout(), "{}", row.line());
+        writeln!(std::io::stdout(), "{}", row.line())?;
         self.0.push(row);
+        Ok(())
     }
 
     /// Writes the rows with the program's version and the machine.

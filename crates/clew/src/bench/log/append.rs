@@ -49,26 +49,31 @@ pub(super) fn run(folder: &Folder, bench: &LogBench, report: &mut Report) -> any
         raw_write(folder, time, &mut write)?;
         fdatasync(folder, time, &mut sync)?;
     }
-    write.add_to(report, "write", json!({"bytes": BYTES, "batch": 100}));
-    sync.add_to(report, "fdatasync", json!({"bytes": BYTES}));
+    write.add_to(report, "write", json!({"bytes": BYTES, "batch": 100}))?;
+    sync.add_to(report, "fdatasync", json!({"bytes": BYTES}))?;
     for ((clients, batch, durability), rounds) in CASES.into_iter().zip(cases) {
         let params = json!({
             "durability": durability.to_string(), "bytes": BYTES, "batch": batch, "clients": clients,
         });
-        rounds.add_to(report, "append", params);
+        rounds.add_to(report, "append", params)?;
     }
     Ok(())
 }
 
 impl Rounds {
-    fn add_to(mut self, report: &mut Report, name: &'static str, params: serde_json::Value) {
+    fn add_to(
+        mut self,
+        report: &mut Report,
+        name: &'static str,
+        params: serde_json::Value,
+    ) -> anyhow::Result<()> {
         let Spread { median, min, max } = Spread::of(&mut self.rates);
         let metrics = json!({
             "entries_per_s": median.round(), "min": min.round(), "max": max.round(),
             "p50_us": quantile(&mut self.latencies_us, 0.5),
             "p99_us": quantile(&mut self.latencies_us, 0.99),
         });
-        report.add(name, params, metrics);
+        report.add(name, params, metrics)
     }
 }
 

@@ -45,7 +45,7 @@ pub(super) fn run(folder: &Folder, rounds: usize, report: &mut Report) -> anyhow
         "recover",
         json!({"bytes": bytes}),
         json!({"ms": median, "min": min, "max": max}),
-    );
+    )?;
     log.close()?;
     folder.clear("crashed");
     folder.clear("recover");
@@ -72,7 +72,7 @@ pub(super) fn cold(folder: &Folder, gib: u64, report: &mut Report) -> anyhow::Re
         "write_mb_per_s": bytes / written / 1e6, "read_mb_per_s": bytes / seconds / 1e6,
         "ns_per_entry": seconds * 1e9 / read as f64,
     });
-    report.add("scan_cold", json!({"gib": gib, "bytes": BYTES}), metrics);
+    report.add("scan_cold", json!({"gib": gib, "bytes": BYTES}), metrics)?;
     folder.clear("cold");
     Ok(())
 }

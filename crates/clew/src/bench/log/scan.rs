@@ -47,7 +47,7 @@ pub(super) fn run(folder: &Folder, rounds: usize, report: &mut Report) -> anyhow
             }
             for entries in LENGTHS {
                 let params = json!({"entries": entries, "bytes": bytes});
-                report.add(name, params, measure(&log, entries, rounds)?);
+                report.add(name, params, measure(&log, entries, rounds)?)?;
             }
         }
     }
@@ -156,7 +156,7 @@ fn by_stream(folder: &Folder, rounds: usize, report: &mut Report) -> anyhow::Res
         "scan_stream",
         params,
         json!({"ns_per_entry": median, "ns_min": min, "ns_max": max}),
-    );
+    )?;
     Ok(())
 }
 
@@ -202,7 +202,7 @@ fn compressed(folder: &Folder, rounds: usize, report: &mut Report) -> anyhow::Re
             "compression",
             json!({"codec": compression.to_string(), "batch": 1000}),
             metrics,
-        );
+        )?;
     }
     Ok(())
 }

@@ -37,7 +37,7 @@ pub(super) fn run(folder: &Folder, bench: &LogBench, report: &mut Report) -> any
             "entries_per_s": median.round(), "min": min.round(), "max": max.round(),
             "read_per_s": Spread::of(&mut read).median.round(),
         });
-        report.add("subscribe", params, metrics);
+        report.add("subscribe", params, metrics)?;
     }
     Ok(())
 }

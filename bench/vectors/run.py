@@ -1,0 +1,156 @@
+"""Measures Clew's vector search beside its rivals, on this machine, in one run.
+
+Contenders take turns: one round in order, the next in reverse (ABBA), so that drift of the machine
+hits all alike. What counts is CPU time on one thread. For each recall wanted, queries per second
+are interpolated between the efforts measured; the table shows medians over rounds, and the spread.
+
+    python run.py --bin target/release/clew [--sets minilm,synth768] [--rounds 4] [--rows 50000]
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+
+import datasets
+from table import write_results
+
+HERE = pathlib.Path(__file__).parent
+TARGETS = [0.90, 0.95, 0.99]
+EF = [10, 16, 24, 32, 48, 64, 96, 128, 200, 320]
+EFFORTS = {
+    "clew": EF,
+    "hnswlib": EF,
+    "faiss HNSW": EF,
+    "faiss HNSW SQ8": EF,
+    "faiss IVF-PQ fast-scan": [[4, 10], [8, 10], [16, 10], [32, 10], [64, 15], [128, 30]],
+    "usearch f16": EF,
+    "usearch i8": EF,
+}
+M, EF_CONSTRUCTION = 16, 128
+
+
+class Clew:
+    """The binary itself; its column is built once and mapped again for every measurement."""
+
+    def __init__(self, binary, folder, metric, isa=None):
+        self.image = folder / f"clew-{os.getpid()}.vec"
+        self.environment = dict(os.environ, **({"CLEW_ISA": isa} if isa else {}))
+        self.command = [binary, "bench", "vectors", "--metric", metric, "--m", str(M)]
+        self.command += ["--ef-construction", str(EF_CONSTRUCTION), "--image", str(self.image)]
+        for name in ("base", "queries", "truth"):
+            self.command += [f"--{name}", str(folder / f"{name}.npy")]
+        build, _ = self._run([10])
+        self.built = build[0]["metrics"]
+
+    def _run(self, efforts):
+        out = self.image.with_suffix(".json")
+        listed = ",".join(map(str, efforts))
+        command = self.command + ["--ef-search", listed, "--json", str(out)]
+        subprocess.run(command, check=True, env=self.environment, stdout=subprocess.DEVNULL)
+        rows = json.loads(out.read_text())["rows"]
+        by_name = lambda name: [row for row in rows if row["name"] == name]
+        return by_name("build"), by_name("search")
+
+    def measure(self, efforts):
+        return [row["metrics"] for row in self._run(efforts)[1]]
+
+    def close(self):
+        self.image.unlink(missing_ok=True)
+
+
+class Rival:
+    """A worker process that holds one rival's index."""
+
+    def __init__(self, name, folder, metric):
+        environment = dict(os.environ, OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
+        command = [sys.executable, str(HERE / "worker.py"), name, str(folder), metric]
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+        self.process = subprocess.Popen(command, env=environment, **pipes)
+        self.built = json.loads(self.process.stdout.readline())
+
+    def measure(self, efforts):
+        rows = []
+        for effort in efforts:
+            self.process.stdin.write(json.dumps(effort) + "\n")
+            self.process.stdin.flush()
+            rows.append(json.loads(self.process.stdout.readline()))
+        return rows
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def qps_at(rows, recall):
+    """Queries per CPU second at a recall, between the two efforts around it; None when not reached."""
+    rows = sorted(rows, key=lambda row: (row["recall"], row["cpu_us"]))
+    below = [row for row in rows if row["recall"] < recall]
+    above = [row for row in rows if row["recall"] >= recall]
+    if not above:
+        return None
+    above = min(above, key=lambda row: row["cpu_us"])
+    below = [row for row in below if row["cpu_us"] < above["cpu_us"]]
+    if not below:
+        return 1e6 / above["cpu_us"]
+    below = max(below, key=lambda row: row["recall"])
+    share = (recall - below["recall"]) / (above["recall"] - below["recall"])
+    return 1e6 / (below["cpu_us"] + share * (above["cpu_us"] - below["cpu_us"]))
+
+
+def measure_set(name, arguments):
+    folder, metric = datasets.prepare(name, arguments.cache, arguments.rows)
+    contenders = {}
+    for contender in arguments.contenders:
+        print(f"{name}: building {contender}", flush=True)
+        if contender == "clew":
+            contenders[contender] = Clew(arguments.bin, folder, metric)
+        else:
+            contenders[contender] = Rival(contender, folder, metric)
+    rounds = {contender: [] for contender in contenders}
+    for turn in range(arguments.rounds):
+        order = list(contenders) if turn % 2 == 0 else list(reversed(contenders))
+        for contender in order:
+            print(f"{name}: round {turn + 1}, {contender}", flush=True)
+            rounds[contender].append(contenders[contender].measure(EFFORTS[contender]))
+    rows = []
+    for contender, measured in rounds.items():
+        row = {"contender": contender, "build": contenders[contender].built["vectors_per_cpu_s"]}
+        for target in TARGETS:
+            found = [qps_at(one, target) for one in measured]
+            found = [qps for qps in found if qps is not None]
+            row[target] = (statistics.median(found), min(found), max(found)) if found else None
+        row["recall_max"] = max(one["recall"] for one in measured[0])
+        rows.append(row)
+        contenders[contender].close()
+    return {"set": name, "metric": metric, "rows": rows, "points": rounds}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--bin", required=True)
+    parser.add_argument("--sets", default=None)
+    parser.add_argument("--contenders", default=",".join(EFFORTS))
+    parser.add_argument("--rounds", type=int, default=4)
+    parser.add_argument("--rows", type=int, default=None, help="use only so many vectors")
+    parser.add_argument("--cache", default=os.environ.get("CLEW_CACHE", os.path.expanduser("~/.cache/clew")))
+    parser.add_argument("--results", default=str(HERE.parent / "RESULTS.md"))
+    parser.add_argument("--json", default=None)
+    arguments = parser.parse_args()
+    arguments.contenders = arguments.contenders.split(",")
+    sets = arguments.sets.split(",") if arguments.sets else datasets.available()
+    results = []
+    for name in sets:
+        results.append(measure_set(name, arguments))
+        # After each set, so that a run that is cut short has something to show.
+        write_results(results, TARGETS, arguments)
+    if arguments.json:
+        points = [{"set": result["set"], "points": result["points"]} for result in results]
+        pathlib.Path(arguments.json).write_text(json.dumps(points, indent=1))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+"""Writes what was measured as the section "Vectors" of RESULTS.md."""
+
+import importlib.metadata
+import pathlib
+import platform
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
+import results  # noqa: E402
+
+
+def _arguments():
+    """What this run was told, without the places where things lie on this machine."""
+    places = ("--bin", "--cache", "--results", "--json")
+    told = sys.argv[1:]
+    pairs = zip(told[::2], told[1::2])
+    return " ".join(f'{key} "{value}"' for key, value in pairs if key not in places)
+
+
+def _machine():
+    info = pathlib.Path("/proc/cpuinfo").read_text()
+    model = re.search(r"model name\s*: (.*)", info)
+    count = info.count("processor\t")
+    cpu = model.group(1) if model else platform.processor()
+    return {"cpu": cpu, "cores": count, "system": platform.system()}
+
+
+def _versions(binary):
+    clew = subprocess.run([binary, "--version"], capture_output=True, text=True).stdout.strip()
+    names = ["hnswlib", "faiss-cpu", "usearch", "numpy"]
+    return ", ".join([clew] + [f"{name} {importlib.metadata.version(name)}" for name in names])
+
+
+def _cell(row, target, clew):
+    found = row[target]
+    if found is None:
+        return "not reached"
+    middle, low, high = found
+    text = f"{middle:,.0f} ({low:,.0f}-{high:,.0f})"
+    if clew is not None and row["contender"] != "clew" and clew[target] is not None:
+        ratio = clew[target][0] / middle
+        text += f", {ratio:.1f} x" + ("" if ratio > 1 else " **LOST**")
+    return text
+
+
+def _table(result, targets):
+    rows = result["rows"]
+    clew = next((row for row in rows if row["contender"] == "clew"), None)
+    head = ["contender", "build, vectors/s"] + [f"QPS at recall {t:.2f}" for t in targets]
+    lines = ["| " + " | ".join(head + ["highest recall"]) + " |", "|" + " --- |" * (len(head) + 1)]
+    for row in rows:
+        build = f"{row['build']:,.0f}"
+        if clew is not None and row is not clew:
+            ratio = clew["build"] / row["build"]
+            build += f", {ratio:.1f} x" + ("" if ratio > 1 else " **LOST**")
+        cells = [row["contender"], build] + [_cell(row, t, clew) for t in targets]
+        lines.append("| " + " | ".join(cells + [f"{row['recall_max']:.4f}"]) + " |")
+    return "\n".join(lines)
+
+
+def write_results(found, targets, arguments):
+    lines = [
+        f"{_versions(arguments.bin)}. One thread, CPU time, contenders in turns (ABBA), median of {arguments.rounds}",
+        "rounds with least and greatest in brackets; recall@10 over 1,000 queries, graphs of M 16 and",
+        "efConstruction 128. \"n x\" is how many times as fast Clew is; **LOST** marks where it is not.",
+    ]
+    for result in found:
+        lines += ["", f"### {result['set']} ({result['metric']})", "", _table(result, targets)]
+    command = f"make bench-vectors ARGS='{_arguments()}'"
+    results.write(arguments.results, "Vectors", command, _machine(), lines)
+    print("\n".join(lines))

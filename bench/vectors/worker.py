@@ -1,0 +1,111 @@
+"""One rival in a process of its own: builds its index, then answers one line of JSON per command.
+
+    python worker.py NAME FOLDER METRIC      commands on stdin: an effort, as JSON
+
+CPU time is this process's; every rival is called with all queries at once, on one thread.
+"""
+
+import json
+import sys
+import time
+
+import numpy as np
+
+M = 16
+EF_CONSTRUCTION = 128
+K = 10
+
+
+class Hnswlib:
+    def __init__(self, base, metric):
+        import hnswlib
+
+        self.index = hnswlib.Index("l2" if metric == "l2" else "ip", base.shape[1])
+        self.index.init_index(len(base), M=M, ef_construction=EF_CONSTRUCTION)
+        self.index.add_items(base, num_threads=1)
+
+    def search(self, queries, effort):
+        self.index.set_ef(effort)
+        return self.index.knn_query(queries, K, num_threads=1)[0]
+
+
+class Faiss:
+    def __init__(self, base, metric, sort):
+        import faiss
+
+        faiss.omp_set_num_threads(1)
+        self.sort = sort
+        dimension = base.shape[1]
+        if sort == "flat":
+            self.index = faiss.IndexHNSWFlat(dimension, M)
+        elif sort == "sq8":
+            self.index = faiss.IndexHNSWSQ(dimension, faiss.ScalarQuantizer.QT_8bit, M)
+        else:
+            self.index = faiss.index_factory(dimension, f"IVF512,PQ{dimension // 4}x4fs,RFlat")
+        if sort != "ivf":
+            self.index.hnsw.efConstruction = EF_CONSTRUCTION
+        self.index.train(base)
+        self.index.add(base)
+
+    def search(self, queries, effort):
+        if self.sort == "ivf":
+            import faiss
+
+            faiss.ParameterSpace().set_index_parameter(self.index, "nprobe", effort[0])
+            self.index.k_factor = effort[1]
+        else:
+            self.index.hnsw.efSearch = effort
+        return self.index.search(queries, K)[1]
+
+
+class Usearch:
+    def __init__(self, base, metric, dtype):
+        from usearch.index import Index
+
+        sort = "l2sq" if metric == "l2" else "cos"
+        self.index = Index(
+            ndim=base.shape[1], metric=sort, dtype=dtype, connectivity=M, expansion_add=EF_CONSTRUCTION
+        )
+        self.index.add(np.arange(len(base)), base, threads=1)
+
+    def search(self, queries, effort):
+        self.index.expansion_search = effort
+        return self.index.search(queries, K, threads=1).keys
+
+
+RIVALS = {
+    "hnswlib": Hnswlib,
+    "faiss HNSW": lambda base, metric: Faiss(base, metric, "flat"),
+    "faiss HNSW SQ8": lambda base, metric: Faiss(base, metric, "sq8"),
+    "faiss IVF-PQ fast-scan": lambda base, metric: Faiss(base, metric, "ivf"),
+    "usearch f16": lambda base, metric: Usearch(base, metric, "f16"),
+    "usearch i8": lambda base, metric: Usearch(base, metric, "i8"),
+}
+
+
+def main():
+    name, folder, metric = sys.argv[1:]
+    base = np.load(f"{folder}/base.npy")
+    queries = np.load(f"{folder}/queries.npy")
+    truth = np.load(f"{folder}/truth.npy")[:, :K]
+    if metric == "cosine":
+        # Unit vectors: inner product and distance then order as the cosine does.
+        base = base / np.linalg.norm(base, axis=1, keepdims=True)
+        queries = queries / np.linalg.norm(queries, axis=1, keepdims=True)
+    start = time.process_time()
+    rival = RIVALS[name](base, metric)
+    built = len(base) / (time.process_time() - start)
+    print(json.dumps({"vectors_per_cpu_s": built}), flush=True)
+    for line in sys.stdin:
+        effort = json.loads(line)
+        rounds, start = 0, time.process_time()
+        while rounds == 0 or time.process_time() - start < 0.5:
+            found = rival.search(queries, effort)
+            rounds += 1
+        cpu_us = (time.process_time() - start) / rounds / len(queries) * 1e6
+        hits = (found[:, :, None] == truth[:, None, :]).any(axis=2).sum()
+        print(json.dumps({"recall": hits / truth.size, "cpu_us": cpu_us}), flush=True)
+
+
+if __name__ == "__main__":
+    main()

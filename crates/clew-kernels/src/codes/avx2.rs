@@ -1,0 +1,159 @@
+//! AVX2: 32 bytes per step. Products of bytes are summed in pairs in 16 bits, then widened.
+
+use std::arch::x86_64::*;
+
+const LANES: usize = 32;
+/// Sums of two products of a 4-bit code and a signed byte are at most 3,840 in size, so eight of
+/// them still fit into 16 bits.
+const NARROW_SUMS: usize = 8;
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn load<T: Byte>(block: &[T; LANES]) -> __m256i {
+    // SAFETY: the reference covers exactly the 32 bytes that are read; no alignment needed.
+    unsafe { _mm256_loadu_si256(block.as_ptr().cast()) }
+}
+
+/// The up to 31 bytes of a tail, filled up with zeros.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn load_tail<T: Byte>(tail: &[T]) -> __m256i {
+    let mut block = [T::default(); LANES];
+    block[..tail.len()].copy_from_slice(tail);
+    load(&block)
+}
+
+/// One byte of a code or of a query.
+trait Byte: Copy + Default {}
+impl Byte for u8 {}
+impl Byte for i8 {}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn widen(narrow: __m256i) -> __m256i {
+    _mm256_madd_epi16(narrow, _mm256_set1_epi16(1))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn total(sum: __m256i) -> i32 {
+    let half = _mm_add_epi32(
+        _mm256_castsi256_si128(sum),
+        _mm256_extracti128_si256::<1>(sum),
+    );
+    let pair = _mm_add_epi32(half, _mm_unpackhi_epi64(half, half));
+    _mm_cvtsi128_si32(_mm_add_epi32(pair, _mm_shuffle_epi32::<1>(pair)))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn halves(codes: __m256i, low: __m256i, high: __m256i) -> [__m256i; 2] {
+    let mask = _mm256_set1_epi8(15);
+    let bottom = _mm256_and_si256(codes, mask);
+    let top = _mm256_and_si256(_mm256_srli_epi16::<4>(codes), mask);
+    [
+        _mm256_maddubs_epi16(bottom, low),
+        _mm256_maddubs_epi16(top, high),
+    ]
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(crate) fn dot_u4(query: &[i8], row: &[u8]) -> i32 {
+    // Half of the dimensions would otherwise be multiplied with another's number.
+    assert_eq!(query.len(), 2 * row.len());
+    let (low, high) = query.split_at(row.len());
+    let ((low, low_tail), (high, high_tail)) = (low.as_chunks(), high.as_chunks());
+    let (blocks, tail) = row.as_chunks();
+    let mut wide = _mm256_setzero_si256();
+    let steps = blocks
+        .chunks(NARROW_SUMS)
+        .zip(low.chunks(NARROW_SUMS).zip(high.chunks(NARROW_SUMS)));
+    for (blocks, (low, high)) in steps {
+        let mut narrow = [_mm256_setzero_si256(); 2];
+        for ((block, x), y) in blocks.iter().zip(low).zip(high) {
+            let [bottom, top] = halves(load(block), load(x), load(y));
+            narrow[0] = _mm256_add_epi16(narrow[0], bottom);
+            narrow[1] = _mm256_add_epi16(narrow[1], top);
+        }
+        let both = _mm256_add_epi32(widen(narrow[0]), widen(narrow[1]));
+        wide = _mm256_add_epi32(wide, both);
+    }
+    if !tail.is_empty() {
+        let [bottom, top] = halves(load_tail(tail), load_tail(low_tail), load_tail(high_tail));
+        wide = _mm256_add_epi32(wide, widen(_mm256_add_epi16(bottom, top)));
+    }
+    total(wide)
+}
+
+/// A byte of all ones for each bit that is set.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn spread(bits: u32) -> __m256i {
+    let all = _mm256_set1_epi32(bits.cast_signed());
+    let which = _mm256_setr_epi8(
+        0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3,
+        3, 3,
+    );
+    let bit = _mm256_set1_epi64x(0x8040_2010_0804_0201_u64.cast_signed());
+    let mine = _mm256_and_si256(_mm256_shuffle_epi8(all, which), bit);
+    _mm256_cmpeq_epi8(mine, bit)
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn sum_set(bits: u32, query: __m256i) -> __m256i {
+    let kept = _mm256_and_si256(spread(bits), query);
+    widen(_mm256_maddubs_epi16(_mm256_set1_epi8(1), kept))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(crate) fn dot_u1(query: &[i8], row: &[u8]) -> i32 {
+    // A bit without a number, or a number without a bit, has no meaning.
+    assert!(query.len().is_multiple_of(8) && query.len() / 8 <= row.len());
+    let row = &row[..query.len() / 8];
+    let (words, bits_tail) = row.as_chunks::<4>();
+    let (blocks, tail) = query.as_chunks();
+    let mut sum = _mm256_setzero_si256();
+    for (word, block) in words.iter().zip(blocks) {
+        sum = _mm256_add_epi32(sum, sum_set(u32::from_le_bytes(*word), load(block)));
+    }
+    if !tail.is_empty() {
+        let mut word = [0; 4];
+        word[..bits_tail.len()].copy_from_slice(bits_tail);
+        sum = _mm256_add_epi32(sum, sum_set(u32::from_le_bytes(word), load_tail(tail)));
+    }
+    total(sum)
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn products(x: __m256i, y: __m256i) -> __m256i {
+    let wide = |v: __m256i| {
+        let (low, high) = (_mm256_castsi256_si128(v), _mm256_extracti128_si256::<1>(v));
+        (_mm256_cvtepi8_epi16(low), _mm256_cvtepi8_epi16(high))
+    };
+    let ((x0, x1), (y0, y1)) = (wide(x), wide(y));
+    _mm256_add_epi32(_mm256_madd_epi16(x0, y0), _mm256_madd_epi16(x1, y1))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(crate) fn dot_i8(a: &[i8], b: &[i8]) -> i32 {
+    // Vectors of different length have no product; the shorter one must not win silently.
+    assert_eq!(a.len(), b.len());
+    let ((blocks_a, tail_a), (blocks_b, tail_b)) = (a.as_chunks(), b.as_chunks());
+    let mut sum = _mm256_setzero_si256();
+    for (x, y) in blocks_a.iter().zip(blocks_b) {
+        sum = _mm256_add_epi32(sum, products(load(x), load(y)));
+    }
+    if !tail_a.is_empty() {
+        sum = _mm256_add_epi32(sum, products(load_tail(tail_a), load_tail(tail_b)));
+    }
+    total(sum)
+}
+
+score_rows!(#[target_feature(enable = "avx2")]);
+code_rows!(dot_u1, dot_u1_picked, u8, #[target_feature(enable = "avx2")]);
+code_rows!(dot_i8, dot_i8_picked, i8, #[target_feature(enable = "avx2")]);

@@ -1,0 +1,140 @@
+//! AVX-512 with VNNI: 64 products of an unsigned and a signed byte per instruction.
+
+use std::arch::x86_64::*;
+
+const LANES: usize = 64;
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn load<T: Byte>(block: &[T; LANES]) -> __m512i {
+    // SAFETY: the reference covers exactly the 64 bytes that are read; no alignment needed.
+    unsafe { _mm512_loadu_si512(block.as_ptr().cast()) }
+}
+
+/// The up to 63 bytes of a tail, filled up with zeros.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn load_tail<T: Byte>(tail: &[T]) -> __m512i {
+    let mask = (1_u64 << (tail.len() % LANES)) - 1;
+    // SAFETY: the mask has one bit for each byte of the slice, and masked lanes are not read.
+    unsafe { _mm512_maskz_loadu_epi8(mask, tail.as_ptr().cast()) }
+}
+
+/// One byte of a code or of a query.
+trait Byte {}
+impl Byte for u8 {}
+impl Byte for i8 {}
+
+/// Sums of products of the four bits at the bottom of each byte and at its top.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+fn halves(sums: [__m512i; 2], codes: __m512i, low: __m512i, high: __m512i) -> [__m512i; 2] {
+    let mask = _mm512_set1_epi8(15);
+    let bottom = _mm512_and_si512(codes, mask);
+    let top = _mm512_and_si512(_mm512_srli_epi16::<4>(codes), mask);
+    [
+        _mm512_dpbusd_epi32(sums[0], bottom, low),
+        _mm512_dpbusd_epi32(sums[1], top, high),
+    ]
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+pub(crate) fn dot_u4(query: &[i8], row: &[u8]) -> i32 {
+    // Half of the dimensions would otherwise be multiplied with another's number.
+    assert_eq!(query.len(), 2 * row.len());
+    let (low, high) = query.split_at(row.len());
+    let ((low, low_tail), (high, high_tail)) = (low.as_chunks(), high.as_chunks());
+    let (blocks, tail) = row.as_chunks();
+    let mut sums = [_mm512_setzero_si512(); 2];
+    for ((block, x), y) in blocks.iter().zip(low).zip(high) {
+        sums = halves(sums, load(block), load(x), load(y));
+    }
+    if !tail.is_empty() {
+        sums = halves(
+            sums,
+            load_tail(tail),
+            load_tail(low_tail),
+            load_tail(high_tail),
+        );
+    }
+    _mm512_reduce_add_epi32(_mm512_add_epi32(sums[0], sums[1]))
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+pub(crate) fn dot_u1(query: &[i8], row: &[u8]) -> i32 {
+    // A bit without a number, or a number without a bit, has no meaning.
+    assert!(query.len().is_multiple_of(8) && query.len() / 8 <= row.len());
+    let row = &row[..query.len() / 8];
+    let (words, bits_tail) = row.as_chunks::<8>();
+    let (blocks, tail) = query.as_chunks();
+    let one = _mm512_set1_epi8(1);
+    let mut sums = [_mm512_setzero_si512(); 2];
+    for (at, (word, block)) in words.iter().zip(blocks).enumerate() {
+        let bits = _mm512_maskz_mov_epi8(u64::from_le_bytes(*word), one);
+        sums[at % 2] = _mm512_dpbusd_epi32(sums[at % 2], bits, load(block));
+    }
+    if !tail.is_empty() {
+        let mut word = [0; 8];
+        word[..bits_tail.len()].copy_from_slice(bits_tail);
+        let bits = _mm512_maskz_mov_epi8(u64::from_le_bytes(word), one);
+        sums[1] = _mm512_dpbusd_epi32(sums[1], bits, load_tail(tail));
+    }
+    _mm512_reduce_add_epi32(_mm512_add_epi32(sums[0], sums[1]))
+}
+
+/// The instruction multiplies unsigned by signed bytes, so 128 is added to `b`, and taken away again
+/// 128 times the sum of `a`.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+pub(crate) fn dot_i8(a: &[i8], b: &[i8]) -> i32 {
+    // Vectors of different length have no product; the shorter one must not win silently.
+    assert_eq!(a.len(), b.len());
+    let ((blocks_a, tail_a), (blocks_b, tail_b)) = (a.as_chunks(), b.as_chunks());
+    let (flip, one) = (_mm512_set1_epi8(-128), _mm512_set1_epi8(1));
+    let (mut products, mut sum) = (_mm512_setzero_si512(), _mm512_setzero_si512());
+    for (x, y) in blocks_a.iter().zip(blocks_b) {
+        let (x, y) = (load(x), _mm512_xor_si512(load(y), flip));
+        products = _mm512_dpbusd_epi32(products, y, x);
+        sum = _mm512_dpbusd_epi32(sum, one, x);
+    }
+    if !tail_a.is_empty() {
+        // Lanes behind the tail hold 128 times 0.
+        let (x, y) = (load_tail(tail_a), _mm512_xor_si512(load_tail(tail_b), flip));
+        products = _mm512_dpbusd_epi32(products, y, x);
+        sum = _mm512_dpbusd_epi32(sum, one, x);
+    }
+    _mm512_reduce_add_epi32(_mm512_sub_epi32(products, _mm512_slli_epi32::<7>(sum)))
+}
+
+/// Walks down from the end in eights, moving what is greater one place up.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+pub(crate) fn insert_sorted(keys: &mut [u64], len: usize, key: u64) -> usize {
+    // The greatest key needs a place to move to.
+    assert!(len < keys.len());
+    let wanted = _mm512_set1_epi64(key.cast_signed());
+    let mut at = len;
+    while at > 0 {
+        let low = at.saturating_sub(8);
+        let live = u8::MAX >> (8 - (at - low));
+        let source = keys[low..at].as_ptr();
+        // SAFETY: the mask has one bit for each key of the slice, and masked lanes are not read.
+        let block = unsafe { _mm512_maskz_loadu_epi64(live, source.cast()) };
+        let less = _mm512_mask_cmplt_epu64_mask(live, block, wanted);
+        let target = keys[low + 1..=at].as_mut_ptr();
+        // SAFETY: the mask covers no more keys than the slice, whose end is at most `len`.
+        unsafe { _mm512_mask_storeu_epi64(target.cast(), live & !less, block) };
+        at = low + less.count_ones() as usize;
+        if less != 0 {
+            break;
+        }
+    }
+    keys[at] = key;
+    at
+}
+
+score_rows!(#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]);
+code_rows!(dot_u1, dot_u1_picked, u8, #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]);
+code_rows!(dot_i8, dot_i8_picked, i8, #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]);

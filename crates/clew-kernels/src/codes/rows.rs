@@ -1,0 +1,45 @@
+//! The loops over picked rows, the same for every instruction set: expanded beside each row kernel,
+//! so that the kernel is inlined and one call through the table covers a whole hop.
+
+/// Defines `$picked` over the row kernel `$row`; a row is `$bytes` bytes, which may depend on the
+/// query.
+macro_rules! code_rows {
+    ($row:ident, $picked:ident, $item:ty $(, #[$attribute:meta])?) => {
+        $(#[$attribute])?
+        #[allow(clippy::cast_precision_loss, reason = "24 bits of a sum order candidates well enough")]
+        pub(crate) fn $picked(query: &[i8], rows: &[$item], pitch: usize, picks: &[u32], out: &mut [f32]) {
+            // Every pick has its own answer.
+            assert_eq!(picks.len(), out.len());
+            for (&pick, slot) in picks.iter().zip(out) {
+                let start = pick as usize * pitch;
+                *slot = $row(query, &rows[start..start + pitch]) as f32;
+            }
+        }
+    };
+}
+
+/// Defines `score_u4_picked` over the row kernel `dot_u4`.
+macro_rules! score_rows {
+    ($(#[$attribute:meta])?) => {
+        $(#[$attribute])?
+        #[allow(
+            clippy::cast_precision_loss,
+            reason = "24 bits of a sum order candidates well enough"
+        )]
+        pub(crate) fn score_u4_picked(
+            query: &crate::codes::U4Query<'_>,
+            rows: &crate::codes::U4Rows<'_>,
+            picks: &[u32],
+            out: &mut [f32],
+        ) {
+            // Every pick has its own answer.
+            assert_eq!(picks.len(), out.len());
+            for (&pick, slot) in picks.iter().zip(out) {
+                let [add, scale] = rows.factors[pick as usize];
+                let start = pick as usize * rows.pitch;
+                let sum = dot_u4(query.numbers, &rows.codes[start..start + rows.pitch]) as f32;
+                *slot = query.base + add + scale * (query.step * sum - query.offset);
+            }
+        }
+    };
+}

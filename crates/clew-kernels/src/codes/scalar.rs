@@ -1,0 +1,56 @@
+//! The specification of the code kernels.
+
+/// Sum of query numbers times 4-bit codes. Byte `j` of a row holds dimension `j` in its low half and
+/// dimension `j + row.len()` in its high half; the query has `2 * row.len()` numbers.
+pub(crate) fn dot_u4(query: &[i8], row: &[u8]) -> i32 {
+    // Half of the dimensions would otherwise be multiplied with another's number.
+    assert_eq!(query.len(), 2 * row.len());
+    let (low, high) = query.split_at(row.len());
+    let pairs = row.iter().zip(low.iter().zip(high));
+    pairs
+        .map(|(&byte, (&x, &y))| {
+            i32::from(byte & 15) * i32::from(x) + i32::from(byte >> 4) * i32::from(y)
+        })
+        .sum()
+}
+
+/// Sum of the query numbers whose bit is set; bit `j % 8` of byte `j / 8` belongs to dimension `j`.
+/// Bytes of the row behind the query's dimensions are not read.
+pub(crate) fn dot_u1(query: &[i8], row: &[u8]) -> i32 {
+    // A bit without a number, or a number without a bit, has no meaning.
+    assert!(query.len().is_multiple_of(8) && query.len() / 8 <= row.len());
+    let bit = |at: usize| i32::from(row[at / 8] >> (at % 8) & 1);
+    query
+        .iter()
+        .enumerate()
+        .map(|(at, &x)| i32::from(x) * bit(at))
+        .sum()
+}
+
+/// Dot product of two rows of signed bytes.
+pub(crate) fn dot_i8(a: &[i8], b: &[i8]) -> i32 {
+    // Vectors of different length have no product; the shorter one must not win silently.
+    assert_eq!(a.len(), b.len());
+    a.iter()
+        .zip(b)
+        .map(|(&x, &y)| i32::from(x) * i32::from(y))
+        .sum()
+}
+
+/// Puts `key` where it belongs among the ascending `keys[..len]`, moves the greater ones up by one,
+/// and answers its place.
+pub(crate) fn insert_sorted(keys: &mut [u64], len: usize, key: u64) -> usize {
+    // The greatest key needs a place to move to.
+    assert!(len < keys.len());
+    let mut at = len;
+    while at > 0 && keys[at - 1] > key {
+        keys[at] = keys[at - 1];
+        at -= 1;
+    }
+    keys[at] = key;
+    at
+}
+
+score_rows!();
+code_rows!(dot_u1, dot_u1_picked, u8);
+code_rows!(dot_i8, dot_i8_picked, i8);

@@ -1,0 +1,185 @@
+//! Plain loops over `f32` that turn vectors into codes. They are written once, in blocks of lanes,
+//! and compiled again under every instruction set: the compiler widens them by itself.
+
+const LANES: usize = 16;
+/// Adding and taking away this number rounds to the nearest whole number, ties to even; and its low
+/// bits then are that number.
+const ROUND: f32 = 12_582_912.0;
+const ROUND_BITS: u32 = ROUND.to_bits();
+
+/// The four smallest steps of the transform, inside one block of lanes.
+#[inline(always)]
+fn mix_lanes(block: &mut [f32; LANES]) {
+    for half in [1, 2, 4, 8] {
+        let old = *block;
+        for (at, slot) in block.iter_mut().enumerate() {
+            let (own, other) = (old[at], old[at ^ half]);
+            *slot = if at & half == 0 {
+                own + other
+            } else {
+                other - own
+            };
+        }
+    }
+}
+
+#[inline(always)]
+fn butterfly(block: &mut [f32], half: usize) {
+    for pair in block.chunks_exact_mut(2 * half) {
+        let (low, high) = pair.split_at_mut(half);
+        for (x, y) in low.iter_mut().zip(high) {
+            (*x, *y) = (*x + *y, *x - *y);
+        }
+    }
+}
+
+/// A square of lanes: its four smallest steps become steps between whole blocks of lanes when it is
+/// transposed.
+const SQUARE: usize = LANES * LANES;
+
+#[inline(always)]
+fn transpose(square: &[f32; SQUARE]) -> [f32; SQUARE] {
+    std::array::from_fn(|at| square[at % LANES * LANES + at / LANES])
+}
+
+#[inline(always)]
+fn mix_square(square: &mut [f32; SQUARE]) {
+    let mut turned = transpose(square);
+    for half in [1, 2, 4, 8] {
+        butterfly(&mut turned, half * LANES);
+    }
+    *square = transpose(&turned);
+}
+
+#[inline(always)]
+fn hadamard_plain(block: &mut [f32], scale: f32) {
+    // The transform halves again and again.
+    assert!(block.len().is_power_of_two());
+    let mut half = 1;
+    if block.len() >= SQUARE {
+        block.as_chunks_mut().0.iter_mut().for_each(mix_square);
+        half = LANES;
+    } else if block.len() >= LANES {
+        block.as_chunks_mut().0.iter_mut().for_each(mix_lanes);
+        half = LANES;
+    }
+    while half < block.len() {
+        butterfly(block, half);
+        half *= 2;
+    }
+    for value in block {
+        *value *= scale;
+    }
+}
+
+/// The 4-bit code of a value, still as `f32`: codes 0 to 15 stand for -7.5 to 7.5 steps.
+#[inline(always)]
+fn code(value: f32, inverse_step: f32) -> f32 {
+    (value * inverse_step + 7.5).clamp(0.0, 15.0) + ROUND
+}
+
+#[inline(always)]
+fn fit_u4_plain(values: &[f32], inverse_step: f32) -> [f32; 2] {
+    let mut sums = [[0.0; LANES]; 2];
+    let mut add = |lane: usize, value: f32| {
+        let level = code(value, inverse_step) - ROUND - 7.5;
+        sums[0][lane] += level * value;
+        sums[1][lane] += level * level;
+    };
+    let (blocks, tail) = values.as_chunks::<LANES>();
+    for block in blocks {
+        for (lane, &value) in block.iter().enumerate() {
+            add(lane, value);
+        }
+    }
+    for (lane, &value) in tail.iter().enumerate() {
+        add(lane, value);
+    }
+    [sums[0].iter().sum(), sums[1].iter().sum()]
+}
+
+#[inline(always)]
+#[allow(clippy::cast_possible_truncation, reason = "a code has four bits")]
+fn pack_u4_plain(values: &[f32], inverse_step: f32, out: &mut [u8]) {
+    // Every dimension needs its half of a byte.
+    assert!(values.len() <= 2 * out.len());
+    let whole = |value: f32| (code(value, inverse_step).to_bits() - ROUND_BITS) as u8;
+    out.fill(0);
+    let (low, high) = values.split_at(out.len().min(values.len()));
+    for (byte, &value) in out.iter_mut().zip(low) {
+        *byte = whole(value);
+    }
+    for (byte, &value) in out.iter_mut().zip(high) {
+        *byte |= whole(value) << 4;
+    }
+}
+
+/// Rounds values to bytes so that the largest becomes 127, and answers the size of a step and the
+/// sum of the bytes.
+#[inline(always)]
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "the value was scaled to eight bits"
+)]
+fn quantize_i8_plain(values: &[f32], out: &mut [i8]) -> (f32, i32) {
+    // Every value has its own byte.
+    assert_eq!(values.len(), out.len());
+    let mut largest = [0.0_f32; LANES];
+    let (blocks, tail) = values.as_chunks::<LANES>();
+    for block in blocks {
+        for (most, value) in largest.iter_mut().zip(block) {
+            *most = if value.abs() > *most {
+                value.abs()
+            } else {
+                *most
+            };
+        }
+    }
+    for (most, value) in largest.iter_mut().zip(tail) {
+        *most = most.max(value.abs());
+    }
+    let step = (largest.into_iter().fold(0.0, f32::max) / 127.0).max(f32::MIN_POSITIVE);
+    let (inverse, mut sum) = (1.0 / step, 0);
+    for (byte, &value) in out.iter_mut().zip(values) {
+        let rounded = (value * inverse).clamp(-127.0, 127.0) + ROUND;
+        let whole = rounded.to_bits().wrapping_sub(ROUND_BITS).cast_signed();
+        sum += whole;
+        *byte = whole as i8;
+    }
+    (step, sum)
+}
+
+/// Compiles the loops under the features of one instruction set.
+macro_rules! plain_loops {
+    ($module:ident $(, #[$attribute:meta])?) => {
+        pub(crate) mod $module {
+            $(#[$attribute])?
+            pub(crate) fn hadamard(block: &mut [f32], scale: f32) {
+                super::hadamard_plain(block, scale);
+            }
+
+            $(#[$attribute])?
+            pub(crate) fn fit_u4(values: &[f32], inverse_step: f32) -> [f32; 2] {
+                super::fit_u4_plain(values, inverse_step)
+            }
+
+            $(#[$attribute])?
+            pub(crate) fn pack_u4(values: &[f32], inverse_step: f32, out: &mut [u8]) {
+                super::pack_u4_plain(values, inverse_step, out);
+            }
+
+            $(#[$attribute])?
+            pub(crate) fn quantize_i8(values: &[f32], out: &mut [i8]) -> (f32, i32) {
+                super::quantize_i8_plain(values, out)
+            }
+        }
+    };
+}
+
+plain_loops!(scalar);
+#[cfg(target_arch = "x86_64")]
+plain_loops!(avx2, #[target_feature(enable = "avx2,fma")]);
+#[cfg(target_arch = "x86_64")]
+plain_loops!(avx512, #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq")]);
+#[cfg(target_arch = "aarch64")]
+plain_loops!(neon, #[target_feature(enable = "neon")]);

@@ -1,0 +1,292 @@
+//! The kernels over small codes: every table this CPU can run, against sums made one by one.
+
+use clew_kernels::{Kernels, U4Query, U4Rows, available};
+use proptest::prelude::*;
+
+const LENGTH_MAX: usize = 300;
+const ROWS: usize = 5;
+const PICKS: [u32; 4] = [4, 0, 2, 2];
+
+/// A plain multiplicative generator: the same bytes in every run.
+fn bytes(count: usize, seed: u64) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let next = || {
+        state = state
+            .wrapping_mul(0x5851_F42D_4C95_7F2D)
+            .wrapping_add(0x1405_7B7E_F767_814F);
+        (state >> 56) as u8
+    };
+    std::iter::repeat_with(next).take(count).collect()
+}
+
+fn signed(bytes: &[u8]) -> Vec<i8> {
+    bytes.iter().map(|byte| byte.cast_signed()).collect()
+}
+
+fn score_u4(
+    kernels: &Kernels,
+    numbers: &[i8],
+    (codes, pitch, factors): (&[u8], usize, &[[f32; 2]]),
+    picks: &[u32],
+    out: &mut [f32],
+) {
+    let query = U4Query {
+        numbers,
+        step: 1.0,
+        offset: 0.0,
+        base: 0.0,
+    };
+    let rows = U4Rows {
+        codes,
+        pitch,
+        factors,
+    };
+    kernels.score_u4_picked(&query, &rows, picks, out);
+}
+
+fn check_u4(query: &[i8], rows: &[u8], pitch: usize) {
+    let expected = PICKS.map(|pick| -> i32 {
+        let row = &rows[pick as usize * pitch..][..pitch];
+        let code = |at: usize| match at < pitch {
+            true => row[at] & 15,
+            false => row[at - pitch] >> 4,
+        };
+        let terms = query.iter().enumerate();
+        terms
+            .map(|(at, &x)| i32::from(x) * i32::from(code(at)))
+            .sum()
+    });
+    for kernels in available() {
+        let mut out = [0.0; 4];
+        let facts = [[0.0, 1.0]; ROWS];
+        score_u4(&kernels, query, (rows, pitch, &facts), &PICKS, &mut out);
+        assert_eq!(
+            out,
+            expected.map(|sum| sum as f32),
+            "{} at {pitch}",
+            kernels.isa()
+        );
+    }
+}
+
+fn check_u1(query: &[i8], rows: &[u8], pitch: usize) {
+    let expected = PICKS.map(|pick| -> i32 {
+        let row = &rows[pick as usize * pitch..][..pitch];
+        let terms = query.iter().enumerate();
+        terms
+            .map(|(at, &x)| i32::from(x) * i32::from(row[at / 8] >> (at % 8) & 1))
+            .sum()
+    });
+    for kernels in available() {
+        let mut out = [0.0; 4];
+        kernels.dot_u1_picked(query, rows, (pitch, &PICKS), &mut out);
+        assert_eq!(
+            out,
+            expected.map(|sum| sum as f32),
+            "{} at {pitch}",
+            kernels.isa()
+        );
+    }
+}
+
+fn check_i8(query: &[i8], rows: &[i8]) {
+    let row = |pick: u32| &rows[pick as usize * query.len()..][..query.len()];
+    let dot = |a: &[i8], b: &[i8]| -> i32 {
+        a.iter()
+            .zip(b)
+            .map(|(&x, &y)| i32::from(x) * i32::from(y))
+            .sum()
+    };
+    for kernels in available() {
+        let mut out = [0.0; 4];
+        kernels.dot_i8_picked(query, rows, &PICKS, &mut out);
+        for (&pick, found) in PICKS.iter().zip(out) {
+            let expected = dot(query, row(pick));
+            assert_eq!(
+                found,
+                expected as f32,
+                "{} at {}",
+                kernels.isa(),
+                query.len()
+            );
+            assert_eq!(
+                kernels.dot_i8(query, row(pick)),
+                expected,
+                "{}",
+                kernels.isa()
+            );
+        }
+    }
+}
+
+#[test]
+fn codes_of_every_length_are_summed_exactly() {
+    for len in 0..LENGTH_MAX {
+        let rows = bytes(ROWS * (len + 3), 1);
+        check_u4(&signed(&bytes(2 * len, 2)), &rows, len);
+        check_i8(&signed(&bytes(len, 3)), &signed(&rows[..ROWS * len]));
+        // Rows of bits may be longer than the query: factors can lie behind the code.
+        check_u1(&signed(&bytes(8 * len, 4)), &rows, len + 3);
+    }
+}
+
+#[test]
+fn extreme_codes_are_summed_exactly() {
+    for len in [1, 31, 32, 63, 64, 65, 255, 256, 300] {
+        for (byte, number) in [(255, 127), (255, -128), (0, -128), (128, -128), (127, 127)] {
+            check_u4(&vec![number; 2 * len], &vec![byte; ROWS * len], len);
+            check_u1(&vec![number; 8 * len], &vec![byte; ROWS * len], len);
+            check_i8(&vec![number; len], &signed(&vec![byte; ROWS * len]));
+        }
+    }
+}
+
+#[test]
+fn rows_that_do_not_fit_are_refused_by_every_table() {
+    for kernels in available() {
+        let refused = |run: &dyn Fn(&Kernels)| {
+            let run = std::panic::AssertUnwindSafe(|| run(&kernels));
+            assert!(std::panic::catch_unwind(run).is_err(), "{}", kernels.isa());
+        };
+        refused(&|k| score_u4(k, &[0; 7], (&[0; 8], 4, &[[0.0; 2]; 2]), &[0], &mut [0.0]));
+        refused(&|k| score_u4(k, &[0; 8], (&[0; 8], 4, &[[0.0; 2]; 2]), &[2], &mut [0.0]));
+        refused(&|k| {
+            score_u4(
+                k,
+                &[0; 8],
+                (&[0; 8], 4, &[[0.0; 2]; 2]),
+                &[0, 1],
+                &mut [0.0],
+            )
+        });
+        refused(&|k| k.dot_u1_picked(&[0; 12], &[0; 8], (2, &[0]), &mut [0.0]));
+        refused(&|k| k.dot_u1_picked(&[0; 24], &[0; 8], (2, &[0]), &mut [0.0]));
+        refused(&|k| k.dot_i8_picked(&[0; 4], &[0; 8], &[2], &mut [0.0]));
+        refused(&|k| assert_eq!(k.dot_i8(&[0; 4], &[0; 3]), 0));
+        refused(&|k| assert_eq!(k.insert_sorted(&mut [1, 2], 2, 0), 0));
+        refused(&|k| k.hadamard(&mut [0.0; 12], 1.0));
+        refused(&|k| k.pack_u4(&[0.0; 5], 1.0, &mut [0; 2]));
+        refused(&|k| assert_eq!(k.quantize_i8(&[0.0; 5], &mut [0; 4]).1, 0));
+    }
+}
+
+#[test]
+fn the_transform_is_its_own_inverse_and_keeps_lengths() {
+    for bits in 0..11 {
+        let len = 1_usize << bits;
+        let values: Vec<f32> = bytes(len, 5)
+            .iter()
+            .map(|&b| f32::from(b) - 128.0)
+            .collect();
+        for kernels in available() {
+            let mut block = values.clone();
+            let scale = 1.0 / (len as f32).sqrt();
+            kernels.hadamard(&mut block, scale);
+            // The first output is the sum of all inputs.
+            let sum = values.iter().sum::<f32>() * scale;
+            assert!((block[0] - sum).abs() <= 0.01, "{} at {len}", kernels.isa());
+            let norm = |of: &[f32]| of.iter().map(|x| x * x).sum::<f32>();
+            assert!((norm(&block) / norm(&values) - 1.0).abs() < 1e-4);
+            kernels.hadamard(&mut block, scale);
+            for (found, expected) in block.iter().zip(&values) {
+                assert!(
+                    (found - expected).abs() < 0.01,
+                    "{} at {len}",
+                    kernels.isa()
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn values_are_rounded_to_the_nearest_code() {
+    for len in 0..LENGTH_MAX {
+        let values: Vec<f32> = bytes(len, 6)
+            .iter()
+            .map(|&b| f32::from(b) / 9.0 - 14.0)
+            .collect();
+        let half = len.div_ceil(2);
+        for kernels in available() {
+            let mut packed = vec![0; half];
+            kernels.pack_u4(&values, 0.8, &mut packed);
+            let (mut level_value, mut level_level) = (0.0, 0.0);
+            for (at, &value) in values.iter().enumerate() {
+                let byte = packed[at % half];
+                let code = if at < half { byte & 15 } else { byte >> 4 };
+                let level = f32::from(code) - 7.5;
+                let wanted = (value * 0.8).clamp(-7.5, 7.5);
+                assert!(
+                    (level - wanted).abs() <= 0.5 + 1e-5,
+                    "{value} became {level}"
+                );
+                level_value += level * value;
+                level_level += level * level;
+            }
+            let [found_value, found_level] = kernels.fit_u4(&values, 0.8);
+            let near = |a: f32, b: f32| (a - b).abs() <= 1e-4 * (1.0 + b.abs());
+            assert!(
+                near(found_value, level_value),
+                "{found_value} not {level_value}"
+            );
+            assert!(
+                near(found_level, level_level),
+                "{found_level} not {level_level}"
+            );
+
+            let mut whole = vec![0; len];
+            let (step, sum) = kernels.quantize_i8(&values, &mut whole);
+            let largest = values.iter().fold(0.0_f32, |most, x| most.max(x.abs()));
+            assert!(step > 0.0 && step <= (largest / 127.0).max(f32::MIN_POSITIVE));
+            assert_eq!(sum, whole.iter().map(|&x| i32::from(x)).sum::<i32>());
+            for (&found, value) in whole.iter().zip(&values) {
+                assert!((f32::from(found) * step - value).abs() <= 0.501 * step);
+            }
+        }
+    }
+}
+
+#[test]
+fn scores_are_made_of_base_factors_and_sum() {
+    for kernels in available() {
+        let query = U4Query {
+            numbers: &[1, -2, 3, 4],
+            step: 0.5,
+            offset: 7.0,
+            base: 100.0,
+        };
+        let rows = U4Rows {
+            codes: &[0x21, 0x43, 0x65, 0x87],
+            pitch: 2,
+            factors: &[[10.0, 2.0], [20.0, -4.0]],
+        };
+        let mut out = [0.0; 2];
+        kernels.score_u4_picked(&query, &rows, &[1, 0], &mut out);
+        // Codes 5, 7 | 6, 8 and 1, 3 | 2, 4 make sums of 41 and 17.
+        let expected = [120.0 - 4.0 * (20.5 - 7.0), 110.0 + 2.0 * (8.5 - 7.0)];
+        assert_eq!(out, expected, "{}", kernels.isa());
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_key_is_inserted_where_it_belongs(
+        mut keys in prop::collection::vec(any::<u64>(), 0..100),
+        key in any::<u64>(),
+        room in 1_usize..4,
+    ) {
+        keys.sort_unstable();
+        let len = keys.len();
+        let place = keys.partition_point(|&other| other < key);
+        let mut expected = keys.clone();
+        expected.insert(place, key);
+        for kernels in available() {
+            let mut keys = keys.clone();
+            keys.resize(len + room, 0xABCD);
+            let at = kernels.insert_sorted(&mut keys, len, key);
+            prop_assert_eq!(keys[at], key);
+            prop_assert_eq!(&keys[..=len], &expected[..]);
+            prop_assert!(keys[len + 1..].iter().all(|&other| other == 0xABCD));
+        }
+    }
+}

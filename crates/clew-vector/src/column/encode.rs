@@ -1,0 +1,179 @@
+//! Codes of all rows, made in one pass over the vectors.
+
+use std::thread;
+
+use clew_kernels::kernels;
+
+use crate::Space;
+use crate::codes::{
+    BitCodes, ByteCodes, ByteFacts, Encoder, FACTORS, Frame, NibbleCodes, NibbleProbe, NibbleQuery,
+    Pairing, Residual, pitch_bytes,
+};
+use crate::graph::Coded;
+use crate::rows::{Probe, Rows};
+
+/// Vectors of more numbers than this are walked by codes; shorter ones hardly take more memory than
+/// their codes, and estimates of few dimensions are poor.
+pub(crate) const UNCODED_DIMENSION_MAX: usize = 64;
+
+/// Rows used as queries, and rows measured from each, to learn the typical error.
+const ERROR_QUERIES: usize = 64;
+const ERROR_ROWS: usize = 64;
+
+/// What an image keeps of the codes.
+#[derive(Debug)]
+pub(crate) struct OwnedCodes {
+    pub(crate) frame: Frame,
+    pub(crate) codes: Vec<u8>,
+    pub(crate) factors: Vec<[f32; FACTORS]>,
+    pub(crate) error: f32,
+}
+
+/// One thread's rows of every kind of code.
+struct Share<'a> {
+    first: usize,
+    codes: &'a mut [u8],
+    factors: &'a mut [[f32; FACTORS]],
+    bits: &'a mut [u8],
+    bytes: &'a mut [i8],
+    facts: &'a mut [ByteFacts],
+}
+
+/// Encodes every row: codes for the image, and codes to build its graph by.
+pub(crate) fn encode(
+    rows: &Rows<'_>,
+    space: Space,
+    (seed, threads): (u64, usize),
+) -> (OwnedCodes, Coded) {
+    let (count, dimension, kernels) = (rows.count(), rows.dimension, rows.kernels);
+    let mut owned = OwnedCodes {
+        frame: Frame::build(rows, seed),
+        codes: vec![0; count * pitch_bytes(dimension)],
+        factors: vec![[0.0; FACTORS]; count],
+        error: 0.0,
+    };
+    let mut bits = BitCodes::new(dimension, count);
+    let pairing = pairing(rows, space);
+    let mut bytes = ByteCodes::new((dimension, count), pairing, kernels);
+    let share = count.div_ceil(threads.max(1)).max(1);
+    let bit_pitch = bits.pitch();
+    let (byte_rows, facts) = bytes.parts_mut();
+    let codes = owned.codes.chunks_mut(share * pitch_bytes(dimension));
+    let kept = codes.zip(owned.factors.chunks_mut(share));
+    let built = bits.bytes_mut().chunks_mut(share * bit_pitch);
+    let built = built.zip(byte_rows.chunks_mut(share * dimension));
+    let shares = kept.zip(built.zip(facts.chunks_mut(share))).enumerate();
+    let frame = &owned.frame;
+    thread::scope(|scope| {
+        for (at, ((codes, factors), ((bits, bytes), facts))) in shares {
+            let share = Share {
+                first: at * share,
+                codes,
+                factors,
+                bits,
+                bytes,
+                facts,
+            };
+            let work = move || encode_share(rows, (space, frame, pairing), share);
+            if threads > 1 {
+                scope.spawn(work);
+            } else {
+                work();
+            }
+        }
+    });
+    owned.error = typical_error(rows, space, &owned);
+    let coded = Coded {
+        bits,
+        bytes,
+        row_count: count,
+        kernels,
+    };
+    (owned, coded)
+}
+
+fn encode_share(
+    rows: &Rows<'_>,
+    (space, frame, pairing): (Space, &Frame, Pairing),
+    share: Share<'_>,
+) {
+    let kernels = kernels();
+    let encoder = Encoder { space, kernels };
+    let mut residual = Residual::default();
+    let (code_pitch, dimension) = (pitch_bytes(rows.dimension), rows.dimension);
+    let bit_pitch = share.bits.len() / share.factors.len();
+    let kept = share.codes.chunks_mut(code_pitch).zip(share.factors);
+    let built = share.bits.chunks_mut(bit_pitch);
+    let built = built
+        .zip(share.bytes.chunks_mut(dimension))
+        .zip(share.facts);
+    let first = u32::try_from(share.first).expect("a column holds at most 2^30 rows");
+    for (row, ((code, factors), ((bits, bytes), facts))) in (first..).zip(kept.zip(built)) {
+        frame.residual(rows.row(row), rows.scale(row), &mut residual);
+        *factors = encoder.encode(&residual, code);
+        BitCodes::encode(&residual, pairing, bits);
+        *facts = ByteCodes::encode(kernels, &residual, pairing, bytes);
+    }
+}
+
+/// Vectors count as equally long when the squares of their lengths differ by no more than this.
+const SAME_LENGTH_RATIO: f32 = 0.99;
+
+/// The nearest by inner product among vectors of one length are the nearest by distance, and those
+/// make the better graph.
+fn pairing(rows: &Rows<'_>, space: Space) -> Pairing {
+    let squared = |row| rows.kernels.dot(rows.row(row), rows.row(row));
+    let squares = (0_u32..).take(rows.count()).map(squared);
+    let (least, most) = squares.fold((f32::INFINITY, 0.0_f32), |(least, most), squared| {
+        (least.min(squared), most.max(squared))
+    });
+    if space == Space::InnerProduct && least < most * SAME_LENGTH_RATIO {
+        Pairing::Product
+    } else {
+        Pairing::Distance
+    }
+}
+
+/// Root of the mean squared error of estimated distances, per length of the query's residual.
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "rounds; an error is smaller than a distance"
+)]
+fn typical_error(rows: &Rows<'_>, space: Space, owned: &OwnedCodes) -> f32 {
+    let codes = NibbleCodes {
+        frame: &owned.frame,
+        codes: &owned.codes,
+        factors: &owned.factors,
+        pitch: pitch_bytes(rows.dimension),
+        error: 0.0,
+    };
+    let every = |wanted: usize| {
+        (0_u32..)
+            .take(rows.count())
+            .step_by(rows.count().div_ceil(wanted))
+    };
+    let others: Vec<u32> = every(ERROR_ROWS).collect();
+    let (mut estimates, mut exact) = (vec![0.0; others.len()], vec![0.0; others.len()]);
+    let mut query = NibbleQuery::default();
+    let (mut sum, mut count) = (0.0_f64, 0_usize);
+    for row in every(ERROR_QUERIES) {
+        query.prepare(&codes, space, (rows.row(row), rows.scale(row)));
+        let length = query.length();
+        if length <= f32::MIN_POSITIVE {
+            continue;
+        }
+        let probe = NibbleProbe {
+            codes,
+            query: &query,
+            kernels: rows.kernels,
+        };
+        probe.measure(&others, &mut estimates);
+        rows.probe_row(row).measure(&others, &mut exact);
+        for (estimate, exact) in estimates.iter().zip(&exact) {
+            let gap = f64::from((estimate - exact) / length);
+            sum += gap * gap;
+            count += 1;
+        }
+    }
+    (sum / count.max(1) as f64).sqrt() as f32
+}

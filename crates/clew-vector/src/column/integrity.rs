@@ -1,0 +1,139 @@
+//! Damage is found before it is served: a section is compared with its checksum when it is first
+//! used, the vectors block by block, as a search reads few of them.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use crate::VectorError;
+use crate::column::format::{Header, SectionKind};
+
+/// Vectors are checked in blocks of this size.
+pub(crate) const BLOCK_BYTES: usize = 1 << 16;
+
+/// Which parts of an image have been checked since it was opened.
+#[derive(Debug)]
+pub(crate) struct Checked {
+    sections: [AtomicBool; SectionKind::ALL.len() + 1],
+    /// One bit per block of the vectors.
+    blocks: Vec<AtomicU64>,
+}
+
+impl Checked {
+    pub(super) fn new(header: &Header) -> Self {
+        let blocks = header
+            .range(SectionKind::Vectors)
+            .len()
+            .div_ceil(BLOCK_BYTES);
+        let words = std::iter::repeat_with(AtomicU64::default);
+        Checked {
+            sections: std::array::from_fn(|_| AtomicBool::new(false)),
+            blocks: words.take(blocks.div_ceil(64)).collect(),
+        }
+    }
+}
+
+/// An image and what is known of its health.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Integrity<'a> {
+    pub(super) header: &'a Header,
+    pub(super) image: &'a [u8],
+    pub(super) checked: &'a Checked,
+}
+
+impl Integrity<'_> {
+    /// Checks sections that have not been checked yet.
+    pub(super) fn touch(&self, kinds: &[SectionKind]) -> Result<(), VectorError> {
+        for &kind in kinds {
+            let checked = &self.checked.sections[kind as usize];
+            if !checked.load(Ordering::Relaxed) {
+                self.header.verify_section(self.image, kind)?;
+                checked.store(true, Ordering::Relaxed);
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks what a walk of the graph reads.
+    pub(crate) fn touch_graph(&self) -> Result<(), VectorError> {
+        self.touch(&[
+            SectionKind::Links,
+            SectionKind::UpperRows,
+            SectionKind::UpperStarts,
+            SectionKind::UpperLinks,
+            SectionKind::Codes,
+            SectionKind::Factors,
+        ])
+    }
+
+    /// Checks what every search reads beside the vectors.
+    pub(crate) fn touch_rows(&self) -> Result<(), VectorError> {
+        self.touch(&[
+            SectionKind::Docs,
+            SectionKind::InverseNorms,
+            SectionKind::VectorSums,
+        ])
+    }
+
+    /// Checks all vectors.
+    pub(crate) fn touch_vectors(&self) -> Result<(), VectorError> {
+        self.touch_blocks(0, self.header.range(SectionKind::Vectors).len())
+    }
+
+    /// Checks the vector of one row.
+    #[inline]
+    pub(crate) fn touch_vector(&self, row: u32) -> Result<(), VectorError> {
+        let bytes = 4 * self.header.options.dimension;
+        let start = row as usize * bytes;
+        self.touch_blocks(start, start + bytes)
+    }
+
+    /// Checks the blocks over a range of the vectors' bytes.
+    #[inline]
+    fn touch_blocks(&self, start: usize, end: usize) -> Result<(), VectorError> {
+        for block in start / BLOCK_BYTES..end.div_ceil(BLOCK_BYTES) {
+            let Some(word) = self.checked.blocks.get(block / 64) else {
+                break;
+            };
+            if word.load(Ordering::Relaxed) >> (block % 64) & 1 == 0 {
+                self.check_block(block)?;
+                word.fetch_or(1 << (block % 64), Ordering::Relaxed);
+            }
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn check_block(&self, block: usize) -> Result<(), VectorError> {
+        if !self.header.has(SectionKind::VectorSums) {
+            // Version 1 has one checksum over all vectors.
+            return self.touch(&[SectionKind::Vectors]);
+        }
+        let vectors = self.header.range(SectionKind::Vectors);
+        let start = vectors.start + block * BLOCK_BYTES;
+        let end = vectors.end.min(start + BLOCK_BYTES);
+        let sums = self.header.range(SectionKind::VectorSums);
+        let sum = self
+            .image
+            .get(sums)
+            .unwrap_or_default()
+            .chunks_exact(4)
+            .nth(block);
+        let actual = self.image.get(start..end).map(crc32c::crc32c);
+        if actual
+            .map(u32::to_le_bytes)
+            .as_ref()
+            .map(<[u8; 4]>::as_slice)
+            == sum
+        {
+            return Ok(());
+        }
+        Err(VectorError::Corrupt {
+            what: "block of vectors does not match its checksum",
+            offset_bytes: start as u64,
+        })
+    }
+}
+
+/// The checksums of all blocks of some vectors.
+pub(super) fn vector_sums(vectors: &[u8]) -> Vec<u32> {
+    vectors.chunks(BLOCK_BYTES).map(crc32c::crc32c).collect()
+}

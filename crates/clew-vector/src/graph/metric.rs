@@ -1,0 +1,156 @@
+//! What a builder measures by: codes, or the vectors themselves where those are hardly larger.
+
+use crate::codes::{BitCodes, BitProbe, ByteCodes, Pairing};
+use crate::rank::Ranked;
+use crate::rows::{Probe, RowProbe, Rows};
+
+/// Distances between the rows of a column, all of one geometry.
+pub(crate) trait Metric: Sync {
+    /// A row in the form that a walk measures by; kept to be used again.
+    type Query: Default;
+
+    fn row_count(&self) -> usize;
+    fn load(&self, row: u32, query: &mut Self::Query);
+    fn probe<'a>(&'a self, query: &'a Self::Query) -> impl Probe + 'a;
+    /// Distances between rows as neighbours are chosen by; at least as exact as the probe's.
+    fn measure(&self, centre: u32, rows: &[u32], distances: &mut [f32]);
+    fn between(&self, a: u32, b: u32) -> f32;
+    fn prefetch(&self, row: u32);
+    /// Measures the finds of a walk again, if the probe's distances are too coarse to choose by.
+    fn refine(&self, row: u32, found: &mut Vec<Ranked>, buffers: &mut Refine);
+    /// How much nearer a neighbour has to be to put a candidate in its shadow; see `select`.
+    fn relaxation(&self) -> f32;
+}
+
+/// Memory for [`Metric::refine`].
+#[derive(Debug, Default)]
+pub(crate) struct Refine {
+    rows: Vec<u32>,
+    distances: Vec<f32>,
+}
+
+/// Walks by one bit per dimension, chooses by one byte.
+#[derive(Debug)]
+pub(crate) struct Coded {
+    pub(crate) bits: BitCodes,
+    pub(crate) bytes: ByteCodes,
+    pub(crate) row_count: usize,
+    pub(crate) kernels: &'static clew_kernels::Kernels,
+}
+
+/// A row's bytes, filled up to whole bytes of bits, and what its estimates need.
+#[derive(Debug, Default)]
+pub(crate) struct CodedQuery {
+    numbers: Vec<i8>,
+    sum: f32,
+    row: u32,
+}
+
+impl Metric for Coded {
+    type Query = CodedQuery;
+
+    fn row_count(&self) -> usize {
+        self.row_count
+    }
+
+    fn load(&self, row: u32, query: &mut CodedQuery) {
+        query.row = row;
+        query.numbers.clear();
+        query.numbers.extend_from_slice(self.bytes.row(row));
+        let sum: i32 = query.numbers.iter().map(|&number| i32::from(number)).sum();
+        query.sum = sum as f32;
+        let whole = query.numbers.len().next_multiple_of(8);
+        query.numbers.resize(whole, 0);
+    }
+
+    fn probe<'a>(&'a self, query: &'a CodedQuery) -> impl Probe + 'a {
+        let facts = self.bytes.facts(query.row);
+        BitProbe {
+            codes: &self.bits,
+            query: &query.numbers,
+            step: facts.step,
+            sum: query.sum,
+            own: facts.own,
+            kernels: self.kernels,
+        }
+    }
+
+    fn measure(&self, centre: u32, rows: &[u32], distances: &mut [f32]) {
+        self.bytes.measure(centre, rows, distances);
+    }
+
+    #[inline]
+    fn between(&self, a: u32, b: u32) -> f32 {
+        self.bytes.between(a, b)
+    }
+
+    #[inline]
+    fn prefetch(&self, row: u32) {
+        self.bytes.prefetch(row);
+    }
+
+    fn refine(&self, row: u32, found: &mut Vec<Ranked>, buffers: &mut Refine) {
+        let Refine { rows, distances } = buffers;
+        rows.clear();
+        rows.extend(found.iter().map(|one| one.row()));
+        rows.iter().for_each(|&row| self.prefetch(row));
+        distances.resize(rows.len(), 0.0);
+        self.measure(row, rows, distances);
+        found.clear();
+        let pairs = rows.iter().zip(&*distances);
+        found.extend(pairs.map(|(&row, &distance)| Ranked::new(distance, row)));
+        found.sort_unstable();
+    }
+
+    /// Inner products may be negative, which no factor relaxes.
+    fn relaxation(&self) -> f32 {
+        match self.bytes.pairing() {
+            Pairing::Distance => 1.1,
+            Pairing::Product => 1.0,
+        }
+    }
+}
+
+/// Walks and chooses by the vectors themselves.
+#[derive(Debug)]
+pub(crate) struct Exact<'a> {
+    pub(crate) rows: Rows<'a>,
+}
+
+impl Metric for Exact<'_> {
+    type Query = u32;
+
+    fn row_count(&self) -> usize {
+        self.rows.count()
+    }
+
+    fn load(&self, row: u32, query: &mut u32) {
+        *query = row;
+    }
+
+    fn probe<'a>(&'a self, query: &'a u32) -> impl Probe + 'a {
+        self.rows.probe_row(*query)
+    }
+
+    fn measure(&self, centre: u32, rows: &[u32], distances: &mut [f32]) {
+        let probe: RowProbe<'_> = self.rows.probe_row(centre);
+        probe.measure(rows, distances);
+    }
+
+    #[inline]
+    fn between(&self, a: u32, b: u32) -> f32 {
+        self.rows.between(a, b)
+    }
+
+    #[inline]
+    fn prefetch(&self, row: u32) {
+        self.rows.prefetch(row);
+    }
+
+    fn refine(&self, _row: u32, _found: &mut Vec<Ranked>, _buffers: &mut Refine) {}
+
+    /// Inner products may be negative, which no factor relaxes.
+    fn relaxation(&self) -> f32 {
+        1.0
+    }
+}

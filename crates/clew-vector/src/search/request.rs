@@ -1,0 +1,63 @@
+//! What a search is asked, and what it answers.
+
+use crate::Filter;
+
+/// What to search for.
+#[derive(Debug, Clone, Copy)]
+pub struct SearchRequest<'a> {
+    /// The query, of the column's dimension.
+    pub vector: &'a [f32],
+    /// Hits wanted.
+    pub k: usize,
+    /// Candidates that a walk of the graph keeps; never fewer than `k`. More is slower and better.
+    pub ef_search: usize,
+    /// Documents that may be hits; `None` for all.
+    pub filter: Option<Filter<'a>>,
+    /// Forbids the graph and its codes.
+    pub exact: bool,
+    /// Farther vectors are no hits; `None` for no such limit.
+    pub max_distance: Option<f32>,
+}
+
+/// One document found.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Hit {
+    /// The document.
+    pub doc: u32,
+    /// Distance in the column's [`Space`], smaller is better.
+    pub distance: f32,
+    /// OpenSearch's score, larger is better.
+    pub score: f32,
+}
+
+/// The answer to a search.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SearchOutcome {
+    /// The hits, best first; equal distances by document id. `k` of them when `k` documents with a
+    /// vector pass the filter and lie within the distance asked for.
+    pub hits: Vec<Hit>,
+    /// How they were found.
+    pub strategy: Strategy,
+    /// Distances computed: the cost of the search.
+    pub distances: u64,
+}
+
+/// How a search went through the column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Strategy {
+    /// Every vector that passes was measured; the hits are exact.
+    Exact,
+    /// The graph was walked, without a filter.
+    Graph,
+    /// The graph was walked under a filter.
+    FilteredGraph,
+    /// A walk came back with too few hits, then every vector that passes was measured; the hits are
+    /// exact.
+    ExactAfterGraph,
+    /// The code of every vector that passes was measured, then the best vectors themselves.
+    Codes,
+    /// A walk under a filter was given up, as what passes lies far from the query; then the search
+    /// went on as [`Strategy::Codes`].
+    CodesAfterGraph,
+}

@@ -1,0 +1,359 @@
+//! `clew bench vectors`: builds a column as the product would, maps it, and searches it with each
+//! effort asked for. Every query is timed on its own; recall is counted against a file of exact
+//! neighbours.
+
+mod npy;
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, ensure};
+use clap::{Args, ValueEnum};
+use clew_platform::{Disk, Mapped, RealDisk};
+use clew_vector::{
+    Column, ColumnBuilder, ColumnOptions, GraphChoice, HnswOptions, ImageOptions, Scratch,
+    SearchRequest, Space,
+};
+use rustix::time::{ClockId, clock_gettime};
+use serde_json::json;
+
+use super::report::Report;
+use npy::Matrix;
+
+/// Queries are repeated until this much time has passed.
+const SEARCH_TIME_MIN: Duration = Duration::from_millis(500);
+/// Graphs of one data set come out the same on every run on one thread.
+const SEED: u64 = 0x636c_6577;
+
+#[derive(Debug, Args)]
+pub(crate) struct VectorsArguments {
+    /// Vectors to store: an .npy matrix of f32.
+    #[arg(long, value_name = "FILE")]
+    base: PathBuf,
+    /// Vectors to search for.
+    #[arg(long, value_name = "FILE")]
+    queries: PathBuf,
+    /// Exact neighbours of each query, nearest first: an .npy matrix of row numbers.
+    #[arg(long, value_name = "FILE")]
+    truth: PathBuf,
+    /// How vectors are compared.
+    #[arg(long, value_enum, default_value = "l2")]
+    metric: Metric,
+    /// Links per vector.
+    #[arg(long, value_name = "N", default_value_t = 16)]
+    m: u16,
+    /// Candidates considered for a new vector's links.
+    #[arg(long, value_name = "N", default_value_t = 128)]
+    ef_construction: u16,
+    /// Candidates that a search keeps; one row of results each.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_values_t = [32, 64, 128])]
+    ef_search: Vec<usize>,
+    /// Neighbours to find.
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    k: usize,
+    /// Threads that build, and that search.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    threads: usize,
+    /// Keep the column here: used if the file exists, written if not.
+    #[arg(long, value_name = "FILE")]
+    image: Option<PathBuf>,
+    /// Write the results here.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Metric {
+    L2,
+    Cosine,
+    Ip,
+}
+
+impl Metric {
+    fn space(self) -> Space {
+        match self {
+            Metric::L2 => Space::L2,
+            Metric::Cosine => Space::Cosine,
+            Metric::Ip => Space::InnerProduct,
+        }
+    }
+}
+
+/// Runs the benchmark.
+pub(crate) fn run(arguments: &VectorsArguments) -> anyhow::Result<()> {
+    let queries = npy::floats(&arguments.queries)?;
+    let truth = npy::indices(&arguments.truth)?;
+    ensure!(queries.rows > 0, "there are no queries");
+    ensure!(
+        truth.rows == queries.rows && truth.columns >= arguments.k,
+        "truth is {} x {}, but there are {} queries of {} neighbours",
+        truth.rows,
+        truth.columns,
+        queries.rows,
+        arguments.k
+    );
+    let mut report = Report::default();
+    let column = column(arguments, &mut report)?;
+    for &ef_search in &arguments.ef_search {
+        let bench = Bench {
+            column: &column,
+            queries: &queries,
+            truth: &truth,
+            arguments,
+            ef_search,
+        };
+        bench.run(&mut report)?;
+    }
+    match &arguments.json {
+        Some(path) => report.write(path),
+        None => Ok(()),
+    }
+}
+
+/// Opens the column, which is built first unless it lies ready.
+fn column(arguments: &VectorsArguments, report: &mut Report) -> anyhow::Result<Column<Mapped>> {
+    let kept = arguments.image.as_deref();
+    if let Some(path) = kept.filter(|path| path.exists()) {
+        return open(path);
+    }
+    let image = build(arguments, report)?;
+    let temporary = std::env::temp_dir().join(format!("clew-bench-{}.vec", std::process::id()));
+    let path = kept.unwrap_or(&temporary);
+    std::fs::write(path, image).with_context(|| format!("writing {}", path.display()))?;
+    let column = open(path);
+    if kept.is_none() {
+        // The map stays when the name goes.
+        std::fs::remove_file(path).context("removing the column")?;
+    }
+    column
+}
+
+fn open(path: &Path) -> anyhow::Result<Column<Mapped>> {
+    let bytes = RealDisk
+        .map(path)
+        .with_context(|| format!("mapping {}", path.display()))?;
+    let column = Column::open(bytes)?;
+    // Checksums are compared at first touch; the first query shall not pay for it here.
+    column.verify()?;
+    Ok(column)
+}
+
+fn build(arguments: &VectorsArguments, report: &mut Report) -> anyhow::Result<Vec<u8>> {
+    let base = npy::floats(&arguments.base)?;
+    let mut builder = ColumnBuilder::new(ColumnOptions {
+        dimension: base.columns,
+        space: arguments.metric.space(),
+        hnsw: HnswOptions {
+            m: arguments.m,
+            ef_construction: arguments.ef_construction,
+        },
+    })?;
+    for row in 0..base.rows {
+        builder.push(u32::try_from(row)?, base.row(row))?;
+    }
+    let rows = base.rows;
+    drop(base);
+    let how = ImageOptions {
+        graph: GraphChoice::WhenWorthIt,
+        seed: SEED,
+        threads: arguments.threads,
+    };
+    let mut image = Vec::new();
+    let (wall, cpu) = (Instant::now(), cpu_seconds(ClockId::ProcessCPUTime));
+    builder.write(how, &mut image)?;
+    let cpu = cpu_seconds(ClockId::ProcessCPUTime) - cpu;
+    let params = json!({
+        "m": arguments.m, "ef_construction": arguments.ef_construction, "threads": arguments.threads,
+    });
+    let metrics = json!({
+        "vectors_per_s": rows as f64 / wall.elapsed().as_secs_f64(),
+        "vectors_per_cpu_s": rows as f64 / cpu,
+        "bytes": image.len(),
+    });
+    report.add("build", params, metrics)?;
+    Ok(image)
+}
+
+/// Seconds of CPU that this thread, or this process, has used.
+fn cpu_seconds(clock: ClockId) -> f64 {
+    let now = clock_gettime(clock);
+    now.tv_sec as f64 + now.tv_nsec as f64 * 1e-9
+}
+
+/// One effort's part of the benchmark.
+struct Bench<'a> {
+    column: &'a Column<Mapped>,
+    queries: &'a Matrix<f32>,
+    truth: &'a Matrix<u64>,
+    arguments: &'a VectorsArguments,
+    ef_search: usize,
+}
+
+/// What one thread measured.
+#[derive(Default)]
+struct Measured {
+    latencies_us: Vec<f64>,
+    cpu_s: f64,
+}
+
+impl Bench<'_> {
+    fn run(&self, report: &mut Report) -> anyhow::Result<()> {
+        // Counted first, apart from the clock; this also warms the memory.
+        let recall = self.recall()?;
+        let start = Instant::now();
+        let next = AtomicUsize::new(0);
+        let mut measured = Vec::new();
+        std::thread::scope(|scope| -> anyhow::Result<()> {
+            let work = || scope.spawn(|| self.search_until(start + SEARCH_TIME_MIN, &next));
+            let threads: Vec<_> = (0..self.arguments.threads.max(1)).map(|_| work()).collect();
+            for thread in threads {
+                let one = thread.join().ok().context("a search thread panicked")??;
+                measured.push(one);
+            }
+            Ok(())
+        })?;
+        let wall_s = start.elapsed().as_secs_f64();
+        let cpu_s: f64 = measured.iter().map(|one| one.cpu_s).sum();
+        let mut latencies: Vec<f64> = measured
+            .into_iter()
+            .flat_map(|one| one.latencies_us)
+            .collect();
+        latencies.sort_unstable_by(f64::total_cmp);
+        let count = latencies.len();
+        let at = |percent: usize| latencies[(count * percent / 100).min(count - 1)];
+        let params = json!({
+            "ef_search": self.ef_search, "k": self.arguments.k, "threads": self.arguments.threads,
+        });
+        let metrics = json!({
+            "recall": recall,
+            "qps": count as f64 / wall_s,
+            "cpu_us": cpu_s / count as f64 * 1e6,
+            "p50_us": at(50),
+            "p99_us": at(99),
+        });
+        report.add("search", params, metrics)
+    }
+
+    fn search(&self, query: usize, scratch: &mut Scratch) -> anyhow::Result<Vec<u32>> {
+        let request = SearchRequest {
+            vector: self.queries.row(query),
+            k: self.arguments.k,
+            ef_search: self.ef_search,
+            filter: None,
+            exact: false,
+            max_distance: None,
+        };
+        let outcome = self.column.search(&request, scratch)?;
+        Ok(outcome.hits.iter().map(|hit| hit.doc).collect())
+    }
+
+    fn recall(&self) -> anyhow::Result<f64> {
+        let (mut scratch, mut found) = (Scratch::default(), 0);
+        let k = self.arguments.k;
+        for query in 0..self.queries.rows {
+            let truth = &self.truth.row(query)[..k];
+            let hits = self.search(query, &mut scratch)?;
+            found += hits
+                .iter()
+                .filter(|&&hit| truth.contains(&hit.into()))
+                .count();
+        }
+        Ok(found as f64 / (self.queries.rows * k) as f64)
+    }
+
+    fn search_until(&self, end: Instant, next: &AtomicUsize) -> anyhow::Result<Measured> {
+        let mut measured = Measured::default();
+        let mut scratch = Scratch::default();
+        let cpu = cpu_seconds(ClockId::ThreadCPUTime);
+        let mut now = Instant::now();
+        // All queries at least once: the last ones may be the hard ones.
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            if now >= end && at >= self.queries.rows {
+                break;
+            }
+            self.search(at % self.queries.rows, &mut scratch)?;
+            let done = Instant::now();
+            measured.latencies_us.push((done - now).as_secs_f64() * 1e6);
+            now = done;
+        }
+        measured.cpu_s = cpu_seconds(ClockId::ThreadCPUTime) - cpu;
+        Ok(measured)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn npy(descr: &str, shape: (usize, usize), body: &[u8]) -> Vec<u8> {
+        let (rows, columns) = shape;
+        let header = format!(
+            "{{'descr': '{descr}', 'fortran_order': False, 'shape': ({rows}, {columns}), }}\n"
+        );
+        let mut file = b"\x93NUMPY\x01\x00".to_vec();
+        file.extend(u16::try_from(header.len()).unwrap().to_le_bytes());
+        file.extend(header.as_bytes());
+        file.extend(body);
+        file
+    }
+
+    #[test]
+    fn a_run_reports_one_build_and_one_row_per_effort() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let bytes = |numbers: &[f32]| -> Vec<u8> {
+            numbers
+                .iter()
+                .flat_map(|number| number.to_le_bytes())
+                .collect()
+        };
+        // Points on a line: the nearest to 2.2 are 2, 3 and 1.
+        let base: Vec<f32> = (0..50_u8).flat_map(|at| [f32::from(at), 0.0]).collect();
+        let queries = [2.2, 0.0, 2.2, 0.0];
+        let truth: Vec<u8> = [2_i32, 3, 1, 2, 3, 1]
+            .iter()
+            .flat_map(|x| x.to_le_bytes())
+            .collect();
+        std::fs::write(path("base"), npy("<f4", (50, 2), &bytes(&base))).unwrap();
+        std::fs::write(path("queries"), npy("<f4", (2, 2), &bytes(&queries))).unwrap();
+        std::fs::write(path("truth"), npy("<i4", (2, 3), &truth)).unwrap();
+        let arguments = VectorsArguments {
+            base: path("base"),
+            queries: path("queries"),
+            truth: path("truth"),
+            metric: Metric::L2,
+            m: 16,
+            ef_construction: 64,
+            ef_search: vec![3, 10],
+            k: 3,
+            threads: 2,
+            image: None,
+            json: Some(path("json")),
+        };
+        run(&arguments).unwrap();
+        let report = std::fs::read(path("json")).unwrap();
+        let report: serde_json::Value = serde_json::from_slice(&report).unwrap();
+        let rows = report["rows"].as_array().unwrap();
+        let names: Vec<_> = rows
+            .iter()
+            .map(|row| row["name"].as_str().unwrap())
+            .collect();
+        assert_eq!(names, ["build", "search", "search"]);
+        assert!(rows[0]["metrics"]["vectors_per_s"].as_f64().unwrap() > 0.0);
+        for (row, ef_search) in rows[1..].iter().zip([3, 10]) {
+            assert_eq!(row["params"]["ef_search"], ef_search);
+            assert_eq!(row["metrics"]["recall"], 1.0);
+            assert!(row["metrics"]["p99_us"].as_f64() >= row["metrics"]["p50_us"].as_f64());
+            assert!(row["metrics"]["qps"].as_f64().unwrap() > 0.0);
+        }
+        let few = VectorsArguments { k: 4, ..arguments };
+        assert!(
+            run(&few)
+                .unwrap_err()
+                .to_string()
+                .contains("truth is 2 x 3")
+        );
+    }
+}
