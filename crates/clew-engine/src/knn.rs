@@ -2,6 +2,7 @@
 //! kept, so that `k` means the shard's k however its documents lie.
 
 use std::cell::RefCell;
+use std::io::ErrorKind;
 
 use clew_text::{FieldId, FieldKind, KnnQuery, KnnResolver, QueryError, SegmentBits, SegmentHits};
 use clew_vector::{Filter, Scratch, SearchRequest};
@@ -85,7 +86,13 @@ impl KnnResolver for ViewKnn<'_> {
             };
             let found = SCRATCH
                 .with_borrow_mut(|scratch| column.search(&request, scratch))
-                .map_err(|error| QueryError::illegal(error.to_string()))?;
+                .map_err(|error| match error {
+                    // Not the client's fault, and nothing it could put right.
+                    damaged @ clew_vector::VectorError::Corrupt { .. } => {
+                        QueryError::Io(std::io::Error::new(ErrorKind::InvalidData, damaged))
+                    }
+                    other => QueryError::illegal(other.to_string()),
+                })?;
             let wanted = found.hits.iter().filter(|hit| {
                 query.min_score.is_none_or(|min| hit.score >= min)
                     && query.max_distance.is_none_or(|max| hit.distance <= max)
