@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::io::ErrorKind;
 
 use clew_text::{FieldId, FieldKind, KnnQuery, KnnResolver, QueryError, SegmentBits, SegmentHits};
-use clew_vector::{Filter, Scratch, SearchRequest};
+use clew_vector::{Filter, Scratch, SearchRequest, VectorError};
 
 use crate::shard::View;
 
@@ -43,11 +43,9 @@ impl KnnResolver for ViewKnn<'_> {
         };
         let options = &vector.column;
         clew_vector::validate(&query.vector, options).map_err(|error| match error {
-            clew_vector::VectorError::DimensionMismatch { expected, actual } => {
-                QueryError::illegal(format!(
-                    "Query vector has invalid dimension: {actual}. Dimension should be: {expected}"
-                ))
-            }
+            VectorError::DimensionMismatch { expected, actual } => QueryError::illegal(format!(
+                "Query vector has invalid dimension: {actual}. Dimension should be: {expected}"
+            )),
             other => QueryError::illegal(other.to_string()),
         })?;
         let k = query.k.unwrap_or(K_MAX);
@@ -86,13 +84,7 @@ impl KnnResolver for ViewKnn<'_> {
             };
             let found = SCRATCH
                 .with_borrow_mut(|scratch| column.search(&request, scratch))
-                .map_err(|error| match error {
-                    // Not the client's fault, and nothing it could put right.
-                    damaged @ clew_vector::VectorError::Corrupt { .. } => {
-                        QueryError::Io(std::io::Error::new(ErrorKind::InvalidData, damaged))
-                    }
-                    other => QueryError::illegal(other.to_string()),
-                })?;
+                .map_err(search_error)?;
             let wanted = found.hits.iter().filter(|hit| {
                 query.min_score.is_none_or(|min| hit.score >= min)
                     && query.max_distance.is_none_or(|max| hit.distance <= max)
@@ -123,5 +115,16 @@ impl KnnResolver for ViewKnn<'_> {
                 bits
             })
             .collect())
+    }
+}
+
+/// What a failed search of a column is to the query.
+fn search_error(error: VectorError) -> QueryError {
+    match error {
+        // Not the client's fault, and nothing it could put right.
+        damaged @ VectorError::Corrupt { .. } => {
+            QueryError::Io(std::io::Error::new(ErrorKind::InvalidData, damaged))
+        }
+        other => QueryError::illegal(other.to_string()),
     }
 }
