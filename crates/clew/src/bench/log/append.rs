@@ -131,6 +131,7 @@ fn client(
 
 /// The same bytes as a batch of 100 entries, through `write` alone.
 fn raw_write(folder: &Folder, time: Duration, rounds: &mut Rounds) -> anyhow::Result<()> {
+    Folder::rest();
     let path = folder.0.join("write");
     let file = File::create(&path)?;
     let bytes = vec![b'x'; BYTES * 100];
@@ -151,6 +152,7 @@ fn raw_write(folder: &Folder, time: Duration, rounds: &mut Rounds) -> anyhow::Re
 
 /// One entry's bytes written and synced, one after the other.
 fn fdatasync(folder: &Folder, time: Duration, rounds: &mut Rounds) -> anyhow::Result<()> {
+    Folder::rest();
     let path = folder.0.join("sync");
     let file = File::create(&path)?;
     let bytes = [b'x'; BYTES];

@@ -71,9 +71,16 @@ impl Folder {
         Ok(Folder(path))
     }
 
-    /// Opens an empty log in here.
+    /// Waits until the disk has stored what earlier measurements have left to it, which would
+    /// otherwise be paid for by whoever is measured next and syncs.
+    fn rest() {
+        rustix::fs::sync();
+    }
+
+    /// Opens an empty log in here, with the disk at rest.
     fn log(&self, name: &str, options: LogOptions) -> anyhow::Result<Log> {
         self.clear(name);
+        Folder::rest();
         self.reopen(name, options)
     }
 
