@@ -75,12 +75,10 @@ impl KnnResolver for ViewKnn<'_> {
                 (None, None) => None,
             };
             let request = SearchRequest {
-                vector: &query.vector,
-                k,
                 ef_search: query.ef_search.unwrap_or(self.ef_search),
                 filter,
-                exact: false,
                 max_distance: radius,
+                ..SearchRequest::new(&query.vector, k)
             };
             let found = SCRATCH
                 .with_borrow_mut(|scratch| column.search(&request, scratch))

@@ -10,15 +10,10 @@
 //!
 //! ```
 //! use clew_vector::{
-//!     Column, ColumnBuilder, ColumnOptions, GraphChoice, HnswOptions, ImageOptions, Scratch,
-//!     SearchRequest, Space,
+//!     Column, ColumnBuilder, ColumnOptions, GraphChoice, ImageOptions, Scratch, SearchRequest, Space,
 //! };
 //!
-//! let options = ColumnOptions {
-//!     dimension: 2,
-//!     space: Space::L2,
-//!     hnsw: HnswOptions { m: 16, ef_construction: 100 },
-//! };
+//! let options = ColumnOptions::new(2, Space::L2);
 //! let mut builder = ColumnBuilder::new(options)?;
 //! builder.push(0, &[0.0, 0.0])?;
 //! builder.push(3, &[1.0, 1.0])?;
@@ -27,10 +22,7 @@
 //! builder.write(how, &mut image)?;
 //!
 //! let column = Column::open(image)?;
-//! let request =
-//!     SearchRequest {
-//!     vector: &[0.9, 0.9], k: 1, ef_search: 64, filter: None, exact: false, max_distance: None,
-//! };
+//! let request = SearchRequest::new(&[0.9, 0.9], 1);
 //! let outcome = column.search(&request, &mut Scratch::default())?;
 //! assert_eq!(outcome.hits[0].doc, 3);
 //! # Ok::<(), clew_vector::VectorError>(())

@@ -28,6 +28,15 @@ pub struct HnswOptions {
     pub ef_construction: u16,
 }
 
+impl Default for HnswOptions {
+    fn default() -> Self {
+        HnswOptions {
+            m: 16,
+            ef_construction: 100,
+        }
+    }
+}
+
 impl HnswOptions {
     /// Checks the bounds of both options.
     pub fn validate(&self) -> Result<(), VectorError> {
@@ -49,6 +58,15 @@ pub struct ColumnOptions {
 }
 
 impl ColumnOptions {
+    /// Vectors of `dimension` numbers in a space, and the usual choices for all else.
+    pub fn new(dimension: usize, space: Space) -> Self {
+        ColumnOptions {
+            dimension,
+            space,
+            hnsw: HnswOptions::default(),
+        }
+    }
+
     /// Checks the bounds of every option.
     pub fn validate(&self) -> Result<(), VectorError> {
         within("dimension", self.dimension, (1, DIMENSION_MAX))?;

@@ -43,12 +43,8 @@ impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
         let mut shares = Vec::new();
         for vector in queries {
             let request = SearchRequest {
-                vector,
-                k: options.k,
                 ef_search: options.ef_search,
-                filter: None,
-                exact: false,
-                max_distance: None,
+                ..SearchRequest::new(vector, options.k)
             };
             let exact = SearchRequest {
                 exact: true,

@@ -11,12 +11,11 @@ use proptest::prelude::*;
 
 fn options(dimension: usize, space: Space) -> ColumnOptions {
     ColumnOptions {
-        dimension,
-        space,
         hnsw: HnswOptions {
             m: 4,
             ef_construction: 16,
         },
+        ..ColumnOptions::new(dimension, space)
     }
 }
 
@@ -76,12 +75,10 @@ fn use_column(column: &Column<Vec<u8>>) -> Result<(), VectorError> {
     ] {
         for exact in [false, true] {
             let request = SearchRequest {
-                vector: &vector,
-                k: 3,
                 ef_search: 4,
                 filter,
                 exact,
-                max_distance: None,
+                ..SearchRequest::new(&vector, 3)
             };
             column.search(&request, &mut Scratch::default())?;
         }
@@ -110,12 +107,8 @@ fn vectors_that_cannot_be_compared_are_refused_by_name() {
         let mut image = Vec::new();
         builder.write(how(GraphChoice::Never), &mut image).unwrap();
         let request = SearchRequest {
-            vector,
-            k: 1,
             ef_search: 1,
-            filter: None,
-            exact: false,
-            max_distance: None,
+            ..SearchRequest::new(vector, 1)
         };
         let column = Column::open(image).unwrap();
         let error = column
@@ -157,9 +150,8 @@ fn options_out_of_bounds_are_refused_by_name() {
     let check = |dimension, m, ef_construction, expected: &str| {
         let hnsw = HnswOptions { m, ef_construction };
         let error = ColumnBuilder::new(ColumnOptions {
-            dimension,
-            space: Space::L2,
             hnsw,
+            ..ColumnOptions::new(dimension, Space::L2)
         });
         assert_eq!(error.unwrap_err().to_string(), expected);
     };
@@ -200,12 +192,8 @@ fn an_empty_column_answers_nothing() {
     assert_eq!(column.docs().count(), 0);
     assert_eq!(column.vector(0).unwrap(), None);
     let request = SearchRequest {
-        vector: &[1.0; 3],
-        k: 5,
         ef_search: 5,
-        filter: None,
-        exact: false,
-        max_distance: None,
+        ..SearchRequest::new(&[1.0; 3], 5)
     };
     let outcome = column.search(&request, &mut Scratch::default()).unwrap();
     assert_eq!((outcome.hits.len(), outcome.strategy), (0, Found::Exact));
@@ -216,12 +204,8 @@ fn equal_distances_are_ordered_by_document() {
     let rows: Vec<_> = (0..40).map(|doc| (doc, vec![1.0, 0.0])).collect();
     let column = Column::open(image(options(2, Space::L2), &rows)).unwrap();
     let request = SearchRequest {
-        vector: &[0.0, 1.0],
-        k: 7,
         ef_search: 7,
-        filter: None,
-        exact: false,
-        max_distance: None,
+        ..SearchRequest::new(&[0.0, 1.0], 7)
     };
     let outcome = column.search(&request, &mut Scratch::default()).unwrap();
     let docs: Vec<u32> = outcome.hits.iter().map(|hit| hit.doc).collect();
@@ -435,7 +419,11 @@ proptest! {
         let bits = [0xAAAA_AAAA_AAAA_AAAA; 4];
         let filter = odd_only.then_some(Filter { bits: &bits, count: 128 });
         let query = vec![1.0; dimension];
-        let request = SearchRequest { vector: &query, k, ef_search: 10, filter, exact: false, max_distance: None };
+        let request = SearchRequest {
+ef_search: 10,
+filter,
+..SearchRequest::new(&query, k)
+};
         let outcome = column.search(&request, &mut Scratch::default()).unwrap();
         let mut expected: Vec<_> = rows
             .iter()

@@ -90,9 +90,8 @@ fn default_kind(name: &str, type_name: &str) -> Result<FieldKind, MappingError> 
         "ip" => FieldKind::Ip,
         "knn_vector" => FieldKind::Vector(VectorMapping {
             column: ColumnOptions {
-                dimension: 0,
-                space: Space::L2,
                 hnsw: HNSW_DEFAULT,
+                ..ColumnOptions::new(0, Space::L2)
             },
             method: None,
         }),

@@ -67,12 +67,11 @@ pub(crate) const FIELDS: [NamedKind; 9] = [
     ("vector", || {
         FieldKind::Vector(VectorMapping {
             column: ColumnOptions {
-                dimension: 2,
-                space: Space::L2,
                 hnsw: HnswOptions {
                     m: 16,
                     ef_construction: 100,
                 },
+                ..ColumnOptions::new(2, Space::L2)
             },
             method: None,
         })

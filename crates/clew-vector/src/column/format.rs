@@ -176,9 +176,8 @@ impl Header {
         let header = Header {
             version,
             options: ColumnOptions {
-                dimension,
-                space,
                 hnsw,
+                ..ColumnOptions::new(dimension, space)
             },
             count,
             seed,

@@ -19,6 +19,20 @@ pub struct SearchRequest<'a> {
     pub max_distance: Option<f32>,
 }
 
+impl<'a> SearchRequest<'a> {
+    /// The `k` nearest of all documents, by a walk that keeps 100 candidates.
+    pub fn new(vector: &'a [f32], k: usize) -> Self {
+        SearchRequest {
+            vector,
+            k,
+            ef_search: 100,
+            filter: None,
+            exact: false,
+            max_distance: None,
+        }
+    }
+}
+
 /// One document found.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Hit {

@@ -74,9 +74,8 @@ fn image(data: &Data, space: Space, stride: u32) -> Vec<u8> {
         ef_construction: 100,
     };
     let options = ColumnOptions {
-        dimension: DIMENSION,
-        space,
         hnsw,
+        ..ColumnOptions::new(DIMENSION, space)
     };
     let mut builder = ColumnBuilder::new(options).unwrap();
     for (doc, vector) in (0_u32..).step_by(stride as usize).zip(&data.vectors) {
@@ -193,12 +192,9 @@ fn check_recall(
     let (mut found, mut wanted) = (0, 0);
     for query in queries {
         let request = SearchRequest {
-            vector: query,
-            k: K,
             ef_search: EF,
             filter,
-            exact: false,
-            max_distance: None,
+            ..SearchRequest::new(query, K)
         };
         let exact = SearchRequest {
             exact: true,
@@ -290,12 +286,9 @@ fn a_filter_that_refuses_all_that_is_near_is_answered_by_a_scan_of_codes() {
     let (mut found, mut wanted, mut scans) = (0, 0, 0);
     for query in &data.queries {
         let all = SearchRequest {
-            vector: query,
-            k: COUNT,
             ef_search: EF,
-            filter: None,
             exact: true,
-            max_distance: None,
+            ..SearchRequest::new(query, COUNT)
         };
         let ranked = column.search(&all, &mut scratch).unwrap().hits;
         // The farther half of everything.
@@ -335,12 +328,8 @@ fn deletes_cost_a_walk_next_to_nothing() {
     let (mut scratch, mut all, mut alive) = (Scratch::default(), 0, 0);
     for query in &data.queries {
         let request = SearchRequest {
-            vector: query,
-            k: K,
             ef_search: EF,
-            filter: None,
-            exact: false,
-            max_distance: None,
+            ..SearchRequest::new(query, K)
         };
         all += column.search(&request, &mut scratch).unwrap().distances;
         let filter = Some(Filter {
@@ -374,12 +363,9 @@ fn k_hits_come_back_whenever_k_documents_pass() {
         for query in &data.queries {
             for plan in [None, Some(Plan::ScanCodes), Some(Plan::Sweep)] {
                 let request = SearchRequest {
-                    vector: query,
-                    k: K,
                     ef_search: 16,
                     filter,
-                    exact: false,
-                    max_distance: None,
+                    ..SearchRequest::new(query, K)
                 };
                 let outcome = run(column, &request, plan, &mut scratch);
                 assert_eq!(outcome.hits.len(), K, "{plan:?}");
@@ -440,12 +426,8 @@ fn a_scratch_may_go_from_column_to_column() {
     let mut scratch = Scratch::default();
     for query in &data.queries {
         let request = SearchRequest {
-            vector: query,
-            k: K,
             ef_search: 20,
-            filter: None,
-            exact: false,
-            max_distance: None,
+            ..SearchRequest::new(query, K)
         };
         for column in [large, &small] {
             let fresh = column.search(&request, &mut Scratch::default()).unwrap();
@@ -480,12 +462,8 @@ fn equal_vectors_neither_hide_others_nor_get_lost() {
         (None, 0.95, &[Strategy::FilteredGraph]),
     );
     let request = SearchRequest {
-        vector: &data.vectors[5],
-        k: 100,
         ef_search: 100,
-        filter: None,
-        exact: false,
-        max_distance: None,
+        ..SearchRequest::new(&data.vectors[5], 100)
     };
     let outcome = column.search(&request, &mut Scratch::default()).unwrap();
     assert_eq!(outcome.strategy, Strategy::Graph);
@@ -510,12 +488,10 @@ fn within_a_distance_lie_the_same_hits_however_they_are_found() {
         .flat_map(|query| filters.map(|one| (query, one)))
     {
         let all = SearchRequest {
-            vector: query,
-            k: 500,
             ef_search: EF,
             filter,
             exact: true,
-            max_distance: None,
+            ..SearchRequest::new(query, 500)
         };
         let truth = column.search(&all, &mut scratch).unwrap().hits;
         for wanted in [0, 1, 30, 400] {

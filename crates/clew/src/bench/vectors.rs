@@ -142,12 +142,11 @@ fn open(path: &Path) -> anyhow::Result<Column<Mapped>> {
 fn build(arguments: &VectorsArguments, report: &mut Report) -> anyhow::Result<Vec<u8>> {
     let base = npy::floats(&arguments.base)?;
     let mut builder = ColumnBuilder::new(ColumnOptions {
-        dimension: base.columns,
-        space: arguments.metric.space(),
         hnsw: HnswOptions {
             m: arguments.m,
             ef_construction: arguments.ef_construction,
         },
+        ..ColumnOptions::new(base.columns, arguments.metric.space())
     })?;
     for row in 0..base.rows {
         builder.push(u32::try_from(row)?, base.row(row))?;
@@ -237,12 +236,8 @@ impl Bench<'_> {
 
     fn search(&self, query: usize, scratch: &mut Scratch) -> anyhow::Result<Vec<u32>> {
         let request = SearchRequest {
-            vector: self.queries.row(query),
-            k: self.arguments.k,
             ef_search: self.ef_search,
-            filter: None,
-            exact: false,
-            max_distance: None,
+            ..SearchRequest::new(self.queries.row(query), self.arguments.k)
         };
         let outcome = self.column.search(&request, scratch)?;
         Ok(outcome.hits.iter().map(|hit| hit.doc).collect())

@@ -34,12 +34,11 @@ const SORTS: [(&str, Sort); 6] = [
 /// A column with a graph, however small.
 fn small_column(vectors: &[Vec<f32>], space: Space, threads: usize) -> Column<Vec<u8>> {
     let options = ColumnOptions {
-        dimension: vectors[0].len(),
-        space,
         hnsw: HnswOptions {
             m: 8,
             ef_construction: 64,
         },
+        ..ColumnOptions::new(vectors[0].len(), space)
     };
     let mut builder = ColumnBuilder::new(options).unwrap();
     for (doc, vector) in (0_u32..).zip(vectors) {
@@ -70,12 +69,8 @@ fn check_ways(column: &Column<Vec<u8>>, queries: &[Vec<f32>], what: &str) {
         for query in queries {
             for (k, ef_search) in [(K, 64), (K, 1), (column.len() + 5, 1)] {
                 let request = SearchRequest {
-                    vector: query,
-                    k,
                     ef_search: ef_search.max(k),
-                    filter: None,
-                    exact: false,
-                    max_distance: None,
+                    ..SearchRequest::new(query, k)
                 };
                 let exact = SearchRequest {
                     exact: true,
@@ -159,15 +154,12 @@ fn nothing_passes_and_nothing_is_found() {
         // A count that is wrong must not be believed.
         for count in [0, 50, COUNT] {
             let request = SearchRequest {
-                vector: &data.queries[0],
-                k: K,
                 ef_search: EF,
                 filter: Some(Filter {
                     bits: &words,
                     count,
                 }),
-                exact: false,
-                max_distance: None,
+                ..SearchRequest::new(&data.queries[0], K)
             };
             let outcome = column.search(&request, &mut Scratch::default()).unwrap();
             assert!(outcome.hits.is_empty(), "{:?}", outcome.strategy);
@@ -183,12 +175,8 @@ fn several_threads_build_a_graph_as_good() {
         let column = small_column(&data.vectors, Space::L2, threads);
         let queries = data.queries.iter().map(|query| {
             let request = SearchRequest {
-                vector: query,
-                k: K,
                 ef_search: EF,
-                filter: None,
-                exact: false,
-                max_distance: None,
+                ..SearchRequest::new(query, K)
             };
             let exact = SearchRequest {
                 exact: true,
@@ -262,12 +250,8 @@ fn a_merge_that_keeps_a_graph_finds_as_much_as_one_that_builds_anew() {
     let mut found = |column: &Column<Vec<u8>>| -> usize {
         let queries = data.queries.iter().map(|query| {
             let request = SearchRequest {
-                vector: query,
-                k: K,
                 ef_search: EF,
-                filter: None,
-                exact: false,
-                max_distance: None,
+                ..SearchRequest::new(query, K)
             };
             let exact = SearchRequest {
                 exact: true,
