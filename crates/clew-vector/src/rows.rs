@@ -64,11 +64,11 @@ impl<'a> Rows<'a> {
         let (x, y, kernels) = (self.row(a), self.row(b), self.kernels);
         let (a, b) = (a as usize, b as usize);
         match self.geometry {
-            Geometry::Euclidean => kernels.l2(x, y),
+            Geometry::Euclidean => kernels.f32().l2(x, y),
             Geometry::Angle { inverse_norms } => {
-                angle(kernels.dot(x, y), inverse_norms[a] * inverse_norms[b])
+                angle(kernels.f32().dot(x, y), inverse_norms[a] * inverse_norms[b])
             }
-            Geometry::Product => -kernels.dot(x, y),
+            Geometry::Product => -kernels.f32().dot(x, y),
         }
     }
 
@@ -105,9 +105,9 @@ impl RowProbe<'_> {
         let (rows, count) = (&self.rows, distances.len());
         let block = &rows.values[first * rows.dimension..(first + count) * rows.dimension];
         match rows.geometry {
-            Geometry::Euclidean => rows.kernels.l2_rows(self.query, block, distances),
+            Geometry::Euclidean => rows.kernels.f32().l2_rows(self.query, block, distances),
             Geometry::Angle { .. } | Geometry::Product => {
-                rows.kernels.dot_rows(self.query, block, distances);
+                rows.kernels.f32().dot_rows(self.query, block, distances);
             }
         }
         for (offset, distance) in distances.iter_mut().enumerate() {
@@ -134,10 +134,12 @@ impl Probe for RowProbe<'_> {
             Geometry::Euclidean => {
                 return rows
                     .kernels
+                    .f32()
                     .l2_picked(self.query, rows.values, picks, distances);
             }
             Geometry::Angle { .. } | Geometry::Product => {
                 rows.kernels
+                    .f32()
                     .dot_picked(self.query, rows.values, picks, distances);
             }
         }

@@ -84,30 +84,6 @@ pub(crate) fn dot_u1(query: &[i8], row: &[u8]) -> i32 {
     _mm512_reduce_add_epi32(_mm512_add_epi32(sums[0], sums[1]))
 }
 
-/// The instruction multiplies unsigned by signed bytes, so 128 is added to `b`, and taken away again
-/// 128 times the sum of `a`.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-pub(crate) fn dot_i8(a: &[i8], b: &[i8]) -> i32 {
-    // Vectors of different length have no product; the shorter one must not win silently.
-    assert_eq!(a.len(), b.len());
-    let ((blocks_a, tail_a), (blocks_b, tail_b)) = (a.as_chunks(), b.as_chunks());
-    let (flip, one) = (_mm512_set1_epi8(-128), _mm512_set1_epi8(1));
-    let (mut products, mut sum) = (_mm512_setzero_si512(), _mm512_setzero_si512());
-    for (x, y) in blocks_a.iter().zip(blocks_b) {
-        let (x, y) = (load(x), _mm512_xor_si512(load(y), flip));
-        products = _mm512_dpbusd_epi32(products, y, x);
-        sum = _mm512_dpbusd_epi32(sum, one, x);
-    }
-    if !tail_a.is_empty() {
-        // Lanes behind the tail hold 128 times 0.
-        let (x, y) = (load_tail(tail_a), _mm512_xor_si512(load_tail(tail_b), flip));
-        products = _mm512_dpbusd_epi32(products, y, x);
-        sum = _mm512_dpbusd_epi32(sum, one, x);
-    }
-    _mm512_reduce_add_epi32(_mm512_sub_epi32(products, _mm512_slli_epi32::<7>(sum)))
-}
-
 /// Walks down from the end in eights, moving what is greater one place up.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
@@ -137,4 +113,3 @@ pub(crate) fn insert_sorted(keys: &mut [u64], len: usize, key: u64) -> usize {
 
 score_rows!(#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]);
 code_rows!(dot_u1, dot_u1_picked, u8, #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]);
-code_rows!(dot_i8, dot_i8_picked, i8, #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]);

@@ -64,9 +64,9 @@ impl Frame {
         let pairs = vector.iter().zip(&self.centre);
         out.values
             .extend(pairs.map(|(value, centre)| value * scale - centre));
-        out.with_centre = kernels.dot(&out.values, &self.centre);
+        out.with_centre = kernels.f32().dot(&out.values, &self.centre);
         self.rotation.apply(&mut out.values, kernels);
-        out.squared = kernels.dot(&out.values, &out.values);
+        out.squared = kernels.f32().dot(&out.values, &out.values);
     }
 }
 

@@ -102,7 +102,11 @@ impl NibbleQuery {
         let (step, sum) = kernels().quantize_i8(values, &mut self.numbers[..values.len()]);
         self.step = step;
         self.offset = ZERO_LEVEL * step * sum as f32;
-        let centre_squared = || kernels().dot(&codes.frame.centre, &codes.frame.centre);
+        let centre_squared = || {
+            kernels()
+                .f32()
+                .dot(&codes.frame.centre, &codes.frame.centre)
+        };
         self.base = match space {
             Space::L2 => self.residual.squared,
             Space::Cosine => 0.5 * self.residual.squared,

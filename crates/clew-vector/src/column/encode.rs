@@ -122,7 +122,7 @@ const SAME_LENGTH_RATIO: f32 = 0.99;
 /// The nearest by inner product among vectors of one length are the nearest by distance, and those
 /// make the better graph.
 fn pairing(rows: &Rows<'_>, space: Space) -> Pairing {
-    let squared = |row| rows.kernels.dot(rows.row(row), rows.row(row));
+    let squared = |row| rows.kernels.f32().dot(rows.row(row), rows.row(row));
     let squares = (0_u32..).take(rows.count()).map(squared);
     let (least, most) = squares.fold((f32::INFINITY, 0.0_f32), |(least, most), squared| {
         (least.min(squared), most.max(squared))
