@@ -9,7 +9,7 @@ use crate::options::{inverse_norm, norm_squared};
 use crate::plan::{Access, Plan, Situation};
 use crate::rank::Ranked;
 use crate::rerank::Rerank;
-use crate::rows::{Probe, RowProbe};
+use crate::rows::{Probe, RowProbe, StoredQuery};
 use crate::{ColumnOptions, Scratch, Space, VectorError};
 
 mod request;
@@ -33,11 +33,13 @@ pub(crate) fn search(
     });
     let possible = filter.map_or(row_count, |filter| filter.survivors_max());
     let k = request.k.min(possible);
+    let stored = StoredQuery::new(options.element, request.vector);
     let search = Search {
         view,
+        vector: request.vector,
         probe: RowProbe {
             rows: view.rows,
-            query: request.vector,
+            query: stored.numbers(),
             own,
         },
         filter,
@@ -51,7 +53,8 @@ pub(crate) fn search(
         row_count,
         survivors: filter.map(|filter| filter.survivors_expected()),
         ef: request.ef_search.clamp(k, row_count),
-        dimension: view.rows.dimension,
+        dimension: options.dimension,
+        row_bytes: view.rows.pitch,
         access: match (&view.graph, &view.codes) {
             (Some(_), Some(_)) if !request.exact => Access::Codes,
             (Some(_), None) if !request.exact => Access::Graph,
@@ -65,12 +68,13 @@ pub(crate) fn search(
 fn own_scale(squared: f64, space: Space) -> f32 {
     match space {
         Space::Cosine => inverse_norm(squared),
-        Space::L2 | Space::InnerProduct => 1.0,
+        Space::L2 | Space::InnerProduct | Space::Hamming | Space::Jaccard => 1.0,
     }
 }
 
 pub(crate) struct Search<'a> {
     view: &'a View<'a>,
+    vector: &'a [f32],
     /// The query over full vectors; `own` is also what the query is multiplied with to be coded.
     probe: RowProbe<'a>,
     filter: Option<RowFilter<'a>>,
@@ -157,7 +161,7 @@ impl Search<'_> {
     ) -> Result<Walked, VectorError> {
         let mut query = std::mem::take(&mut scratch.query);
         let space = self.view.space;
-        query.prepare(codes, space, (self.probe.query, self.probe.own));
+        query.prepare(codes, space, (self.vector, self.probe.own));
         let probe = NibbleProbe {
             codes: *codes,
             query: &query,

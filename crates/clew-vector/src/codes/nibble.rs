@@ -59,6 +59,7 @@ impl Encoder {
             Space::L2 => [residual.squared, -2.0 * scale],
             Space::Cosine => [0.5 * residual.squared, -scale],
             Space::InnerProduct => [-residual.with_centre, -scale],
+            Space::Hamming | Space::Jaccard => unreachable!("bits are their own codes"),
         }
     }
 }
@@ -112,6 +113,7 @@ impl NibbleQuery {
             Space::Cosine => 0.5 * self.residual.squared,
             // <query, centre>, of which the residual's part was measured before it was turned.
             Space::InnerProduct => -(self.residual.with_centre + centre_squared()),
+            Space::Hamming | Space::Jaccard => unreachable!("bits are their own codes"),
         };
     }
 
