@@ -129,3 +129,31 @@ pub(crate) fn dot_u1(query: &[i8], row: &[u8]) -> i32 {
 
 score_rows!(#[target_feature(enable = "avx2")]);
 code_rows!(dot_u1, dot_u1_picked, u8, #[target_feature(enable = "avx2")]);
+
+/// The four smallest steps of a Walsh-Hadamard transform: three inside each register, where a copy in
+/// which neighbours have changed places is added to the numbers, half of them negated; one between both.
+#[inline]
+#[target_feature(enable = "avx2,fma")]
+pub(crate) fn mix_lanes(block: &mut [f32; 16]) {
+    let signs = [
+        _mm256_setr_ps(1.0, -1.0, 1.0, -1.0, 1.0, -1.0, 1.0, -1.0),
+        _mm256_setr_ps(1.0, 1.0, -1.0, -1.0, 1.0, 1.0, -1.0, -1.0),
+        _mm256_setr_ps(1.0, 1.0, 1.0, 1.0, -1.0, -1.0, -1.0, -1.0),
+    ];
+    let mix = |mut x: __m256| {
+        x = _mm256_fmadd_ps(x, signs[0], _mm256_permute_ps::<0b10_11_00_01>(x));
+        x = _mm256_fmadd_ps(x, signs[1], _mm256_permute_ps::<0b01_00_11_10>(x));
+        _mm256_fmadd_ps(x, signs[2], _mm256_permute2f128_ps::<1>(x, x))
+    };
+    let (low, high) = block.split_at_mut(8);
+    // SAFETY: each half is exactly the eight numbers that are read; no alignment needed.
+    let x = unsafe { _mm256_loadu_ps(low.as_ptr()) };
+    // SAFETY: as above.
+    let y = unsafe { _mm256_loadu_ps(high.as_ptr()) };
+    let (x, y) = (mix(x), mix(y));
+    let (sum, difference) = (_mm256_add_ps(x, y), _mm256_sub_ps(x, y));
+    // SAFETY: each half is exactly the eight numbers that are written.
+    unsafe { _mm256_storeu_ps(low.as_mut_ptr(), sum) };
+    // SAFETY: as above.
+    unsafe { _mm256_storeu_ps(high.as_mut_ptr(), difference) };
+}

@@ -84,6 +84,31 @@ pub(crate) fn dot_u1(query: &[i8], row: &[u8]) -> i32 {
     _mm512_reduce_add_epi32(_mm512_add_epi32(sums[0], sums[1]))
 }
 
+/// The four smallest steps of a Walsh-Hadamard transform, in one register: each adds a copy in which
+/// neighbours have changed places to the numbers, half of them negated.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(crate) fn mix_lanes(block: &mut [f32; 16]) {
+    // SAFETY: the reference covers exactly the sixteen numbers that are read; no alignment needed.
+    let mut x = unsafe { _mm512_loadu_ps(block.as_ptr()) };
+    let one = _mm512_set1_ps(1.0);
+    let signs = |negated: u16| _mm512_mask_sub_ps(one, negated, _mm512_setzero_ps(), one);
+    x = _mm512_fmadd_ps(x, signs(0xAAAA), _mm512_permute_ps::<0b10_11_00_01>(x));
+    x = _mm512_fmadd_ps(x, signs(0xCCCC), _mm512_permute_ps::<0b01_00_11_10>(x));
+    x = _mm512_fmadd_ps(
+        x,
+        signs(0xF0F0),
+        _mm512_shuffle_f32x4::<0b10_11_00_01>(x, x),
+    );
+    x = _mm512_fmadd_ps(
+        x,
+        signs(0xFF00),
+        _mm512_shuffle_f32x4::<0b01_00_11_10>(x, x),
+    );
+    // SAFETY: the reference covers exactly the sixteen numbers that are written.
+    unsafe { _mm512_storeu_ps(block.as_mut_ptr(), x) };
+}
+
 /// Walks down from the end in eights, moving what is greater one place up.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
