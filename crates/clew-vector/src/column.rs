@@ -37,6 +37,19 @@ pub struct Column<B> {
     frame: Option<OpenedFrame>,
 }
 
+/// Where the bytes of an image go. A walk reads `graph` and `codes` at random, and few of the `vectors`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ColumnSizes {
+    /// The vectors, and what is kept about each.
+    pub vectors: usize,
+    /// Which document each belongs to, unless that follows from its place.
+    pub docs: usize,
+    /// Links of the graph.
+    pub graph: usize,
+    /// Codes that searches measure by first.
+    pub codes: usize,
+}
+
 /// What codes are measured from, and how far off they typically are.
 struct OpenedFrame {
     frame: Frame,
@@ -154,6 +167,26 @@ impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
     /// True when the image holds a graph.
     pub fn has_graph(&self) -> bool {
         self.header.entry.is_some()
+    }
+
+    /// Bytes of the image, by what they are for.
+    pub fn sizes(&self) -> ColumnSizes {
+        let total = |kinds: &[SectionKind]| {
+            let bytes = kinds.iter().map(|kind| self.header.range(*kind).len());
+            bytes.sum()
+        };
+        use SectionKind as Kind;
+        ColumnSizes {
+            vectors: total(&[Kind::Vectors, Kind::VectorSums, Kind::InverseNorms]),
+            docs: total(&[Kind::Docs]),
+            graph: total(&[
+                Kind::Links,
+                Kind::UpperRows,
+                Kind::UpperStarts,
+                Kind::UpperLinks,
+            ]),
+            codes: total(&[Kind::Codes, Kind::Factors, Kind::Frame]),
+        }
     }
 
     /// The vector of a document, as it was pushed but for the rounding of [`crate::Element`]; `None`

@@ -51,7 +51,7 @@ mod rerank;
 mod rows;
 mod scratch;
 
-pub use column::{Column, ColumnBuilder, GRAPH_BYTES_MIN, GraphChoice, ImageOptions};
+pub use column::{Column, ColumnBuilder, ColumnSizes, GRAPH_BYTES_MIN, GraphChoice, ImageOptions};
 pub use element::Element;
 pub use error::{ErrorKind, VectorError};
 pub use filter::Filter;
