@@ -50,6 +50,7 @@ mod rerank;
 mod rows;
 mod scratch;
 
+pub use clew_kernels::CodeBits;
 pub use column::{Column, ColumnBuilder, GRAPH_BYTES_MIN, GraphChoice, ImageOptions};
 pub use error::{ErrorKind, VectorError};
 pub use filter::Filter;

@@ -1,5 +1,7 @@
 //! The settings of a column and the limits of what it stores.
 
+use clew_kernels::CodeBits;
+
 use crate::{Space, VectorError};
 
 /// Largest dimension of a vector, OpenSearch's own limit.
@@ -55,6 +57,9 @@ pub struct ColumnOptions {
     pub space: Space,
     /// Shape of the graph, when there is one.
     pub hnsw: HnswOptions,
+    /// Bits per dimension of the codes that a graph is walked by: fewer take less memory, and more
+    /// candidates have to be measured exactly.
+    pub code_bits: CodeBits,
 }
 
 impl ColumnOptions {
@@ -64,6 +69,7 @@ impl ColumnOptions {
             dimension,
             space,
             hnsw: HnswOptions::default(),
+            code_bits: CodeBits::default(),
         }
     }
 
