@@ -16,7 +16,7 @@ use std::ops::Deref;
 use bytemuck::{AnyBitPattern, NoUninit};
 use clew_kernels::kernels;
 
-use crate::codes::{Frame, NibbleCodes, pitch_bytes};
+use crate::codes::{Frame, RotatedCodes, pitch_bytes};
 use crate::column::format::{FRAME_HEAD_BYTES, Header, SectionKind};
 use crate::column::integrity::Checked;
 use crate::element::{Values, cast};
@@ -71,7 +71,7 @@ pub(crate) struct View<'a> {
     pub(crate) docs: Option<&'a [u32]>,
     pub(crate) graph: Option<Graph<'a>>,
     /// Codes of all rows; a graph without them is walked by vectors.
-    pub(crate) codes: Option<NibbleCodes<'a>>,
+    pub(crate) codes: Option<RotatedCodes<'a>>,
     pub(crate) integrity: Integrity<'a>,
 }
 
@@ -149,7 +149,8 @@ impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
         }
     }
 
-    /// The settings that the column was built with.
+    /// The settings that the column was built with. An image without codes does not keep their width
+    /// and answers the default.
     pub fn options(&self) -> &ColumnOptions {
         &self.header.options
     }
@@ -274,12 +275,13 @@ impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
         })
     }
 
-    fn codes<'a>(&'a self, opened: &'a OpenedFrame) -> Result<NibbleCodes<'a>, VectorError> {
-        Ok(NibbleCodes {
+    fn codes<'a>(&'a self, opened: &'a OpenedFrame) -> Result<RotatedCodes<'a>, VectorError> {
+        Ok(RotatedCodes {
             frame: &opened.frame,
             codes: self.numbers(SectionKind::Codes)?,
             factors: self.numbers(SectionKind::Factors)?,
-            pitch: pitch_bytes(self.header.options.dimension),
+            pitch: pitch_bytes(self.header.options.dimension, self.header.options.code_bits),
+            bits: self.header.options.code_bits,
             error: opened.error,
         })
     }

@@ -51,6 +51,7 @@ mod rerank;
 mod rows;
 mod scratch;
 
+pub use clew_kernels::CodeBits;
 pub use column::{Column, ColumnBuilder, ColumnSizes, GRAPH_BYTES_MIN, GraphChoice, ImageOptions};
 pub use element::Element;
 pub use error::{ErrorKind, VectorError};

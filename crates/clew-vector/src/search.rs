@@ -1,6 +1,6 @@
 //! One search of one column: plan, run, and if a walk came back with too little, scan after all.
 
-use crate::codes::{NibbleCodes, NibbleProbe};
+use crate::codes::{RotatedCodes, RotatedProbe};
 use crate::column::View;
 use crate::exact::{self, CoarseLimits};
 use crate::filter::RowFilter;
@@ -154,7 +154,7 @@ impl Search<'_> {
     /// Finds candidates by codes, then measures the best of them exactly.
     fn find_coded(
         &self,
-        (graph, codes): (&Graph<'_>, &NibbleCodes<'_>),
+        (graph, codes): (&Graph<'_>, &RotatedCodes<'_>),
         situation: &Situation,
         plan: Plan,
         scratch: &mut Scratch,
@@ -162,7 +162,7 @@ impl Search<'_> {
         let mut query = std::mem::take(&mut scratch.query);
         let space = self.view.space;
         query.prepare(codes, space, (self.vector, self.probe.own));
-        let probe = NibbleProbe {
+        let probe = RotatedProbe {
             codes: *codes,
             query: &query,
             kernels: self.view.rows.kernels,
@@ -183,7 +183,7 @@ impl Search<'_> {
 
     fn walk_codes(
         &self,
-        (graph, probe): (&Graph<'_>, &NibbleProbe<'_>),
+        (graph, probe): (&Graph<'_>, &RotatedProbe<'_>),
         rerank: &Rerank<'_>,
         situation: &Situation,
         scratch: &mut Scratch,
@@ -202,7 +202,7 @@ impl Search<'_> {
 
     fn scan_codes(
         &self,
-        probe: &NibbleProbe<'_>,
+        probe: &RotatedProbe<'_>,
         rerank: &Rerank<'_>,
         scratch: &mut Scratch,
     ) -> Result<Walked, VectorError> {
