@@ -546,4 +546,5 @@ fn measured_recall_is_that_of_the_searches() {
     assert_eq!(good.query_count, QUERIES);
 }
 
+mod asks;
 mod ways;
