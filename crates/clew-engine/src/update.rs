@@ -1,6 +1,6 @@
 //! Partial updates: merging JSON into a stored source, and putting vectors back into one.
 
-use clew_text::{Mapping, restore_vectors};
+use clew_text::{FieldKind, Mapping, StoredVector, restore_vectors};
 use serde_json::Value;
 
 use crate::error::EngineError;
@@ -74,10 +74,18 @@ pub(crate) fn with_vectors(mapping: &Mapping, body: Body<'_>) -> Vec<u8> {
     let Body::Index { vectors, source } = body else {
         return Vec::new();
     };
-    let named: Vec<(&str, &[f32])> = vectors
-        .iter()
-        .filter_map(|(field, vector)| Some((mapping.by_id(*field)?.path.as_str(), &vector[..])))
-        .collect();
+    let named = vectors.iter().filter_map(|(field, vector)| {
+        let field = mapping.by_id(*field)?;
+        let FieldKind::Vector(kind) = &field.kind else {
+            return None;
+        };
+        Some(StoredVector {
+            path: &field.path,
+            element: kind.column.element,
+            numbers: vector.into(),
+        })
+    });
+    let named: Vec<StoredVector<'_>> = named.collect();
     if named.is_empty() {
         source.to_vec()
     } else {

@@ -1,9 +1,9 @@
 //! Distance functions in the widest instruction set this CPU has, because a vector search is little
 //! else than distances. This crate is the one home of `std::arch`.
 //!
-//! The scalar functions are the specification; every other table answers the same within rounding.
-//! A table is chosen once per process, and every entry works on many rows per call, so that neither
-//! a scan nor a graph walk pays an indirect call per vector.
+//! The scalar functions are the specification; every other table answers the same, floats within
+//! rounding. A table is chosen once per process, and every entry works on many rows per call, so that
+//! neither a scan nor a graph walk pays an indirect call per vector.
 //!
 //! Deliberately absent: what a distance *means*. Norms, scores and orderings belong to the caller.
 #![allow(
@@ -12,22 +12,15 @@
 )]
 
 #[macro_use]
+mod distances;
+#[macro_use]
 mod codes;
 mod table;
 
-#[macro_use]
-mod rows;
 mod plain;
 mod prefetch;
-mod scalar;
-
-#[cfg(target_arch = "x86_64")]
-mod avx2;
-#[cfg(target_arch = "x86_64")]
-mod avx512;
-#[cfg(target_arch = "aarch64")]
-mod neon;
 
 pub use codes::{U4Query, U4Rows};
+pub use distances::{BitDistances, Distances};
 pub use prefetch::{prefetch, prefetch_span};
 pub use table::{Kernels, available, kernels};

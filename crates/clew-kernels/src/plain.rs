@@ -23,8 +23,21 @@ fn mix_lanes(block: &mut [f32; LANES]) {
     }
 }
 
+/// Two steps at once over four parts of a block: each number is read and written once.
 #[inline(always)]
-fn butterfly(block: &mut [f32], half: usize) {
+fn two_steps(block: &mut [f32], quarter: usize) {
+    for part in block.chunks_exact_mut(4 * quarter) {
+        let (low, high) = part.split_at_mut(2 * quarter);
+        let ((a, b), (c, d)) = (low.split_at_mut(quarter), high.split_at_mut(quarter));
+        for (((a, b), c), d) in a.iter_mut().zip(b).zip(c).zip(d) {
+            let (p, q, r, s) = (*a + *b, *a - *b, *c + *d, *c - *d);
+            (*a, *b, *c, *d) = (p + r, q + s, p - r, q - s);
+        }
+    }
+}
+
+#[inline(always)]
+fn one_step(block: &mut [f32], half: usize) {
     for pair in block.chunks_exact_mut(2 * half) {
         let (low, high) = pair.split_at_mut(half);
         for (x, y) in low.iter_mut().zip(high) {
@@ -33,39 +46,21 @@ fn butterfly(block: &mut [f32], half: usize) {
     }
 }
 
-/// A square of lanes: its four smallest steps become steps between whole blocks of lanes when it is
-/// transposed.
-const SQUARE: usize = LANES * LANES;
-
 #[inline(always)]
-fn transpose(square: &[f32; SQUARE]) -> [f32; SQUARE] {
-    std::array::from_fn(|at| square[at % LANES * LANES + at / LANES])
-}
-
-#[inline(always)]
-fn mix_square(square: &mut [f32; SQUARE]) {
-    let mut turned = transpose(square);
-    for half in [1, 2, 4, 8] {
-        butterfly(&mut turned, half * LANES);
-    }
-    *square = transpose(&turned);
-}
-
-#[inline(always)]
-fn hadamard_plain(block: &mut [f32], scale: f32) {
+fn hadamard_plain(block: &mut [f32], scale: f32, mix_lanes: impl Fn(&mut [f32; LANES])) {
     // The transform halves again and again.
     assert!(block.len().is_power_of_two());
     let mut half = 1;
-    if block.len() >= SQUARE {
-        block.as_chunks_mut().0.iter_mut().for_each(mix_square);
-        half = LANES;
-    } else if block.len() >= LANES {
+    if block.len() >= LANES {
         block.as_chunks_mut().0.iter_mut().for_each(mix_lanes);
         half = LANES;
     }
-    while half < block.len() {
-        butterfly(block, half);
-        half *= 2;
+    while 2 * half < block.len() {
+        two_steps(block, half);
+        half *= 4;
+    }
+    if half < block.len() {
+        one_step(block, half);
     }
     for value in block {
         *value *= scale;
@@ -151,11 +146,11 @@ fn quantize_i8_plain(values: &[f32], out: &mut [i8]) -> (f32, i32) {
 
 /// Compiles the loops under the features of one instruction set.
 macro_rules! plain_loops {
-    ($module:ident $(, #[$attribute:meta])?) => {
+    ($module:ident, $mix:path $(, #[$attribute:meta])?) => {
         pub(crate) mod $module {
             $(#[$attribute])?
             pub(crate) fn hadamard(block: &mut [f32], scale: f32) {
-                super::hadamard_plain(block, scale);
+                super::hadamard_plain(block, scale, |lanes| $mix(lanes));
             }
 
             $(#[$attribute])?
@@ -176,10 +171,10 @@ macro_rules! plain_loops {
     };
 }
 
-plain_loops!(scalar);
+plain_loops!(scalar, super::mix_lanes);
 #[cfg(target_arch = "x86_64")]
-plain_loops!(avx2, #[target_feature(enable = "avx2,fma")]);
+plain_loops!(avx2, crate::codes::avx2::mix_lanes, #[target_feature(enable = "avx2,fma")]);
 #[cfg(target_arch = "x86_64")]
-plain_loops!(avx512, #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq")]);
+plain_loops!(avx512, crate::codes::avx512::mix_lanes, #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq")]);
 #[cfg(target_arch = "aarch64")]
-plain_loops!(neon, #[target_feature(enable = "neon")]);
+plain_loops!(neon, super::mix_lanes, #[target_feature(enable = "neon")]);

@@ -2,73 +2,54 @@
 
 use std::sync::OnceLock;
 
-use crate::codes::{self, CodeTable};
-use crate::scalar;
+use half::{bf16, f16};
 
-/// The distance functions of one instruction set.
-///
-/// Every function asserts that its slices fit together. Sums are kept in `f32`, in an order that
-/// differs between instruction sets; results agree within rounding, not to the bit.
+use crate::codes::{self, CodeTable};
+use crate::distances::{self, BitDistances, DistanceTable, Distances};
+
+/// The functions of one instruction set.
 #[derive(Debug, Clone, Copy)]
 pub struct Kernels {
     isa: &'static str,
-    dot: Pair,
-    l2: Pair,
-    dot_rows: Rows,
-    l2_rows: Rows,
-    dot_picked: Picked,
-    l2_picked: Picked,
+    distances: DistanceTable,
     pub(crate) codes: CodeTable,
 }
 
-type Pair = fn(&[f32], &[f32]) -> f32;
-type Rows = fn(&[f32], &[f32], &mut [f32]);
-type Picked = fn(&[f32], &[f32], &[u32], &mut [f32]);
-
 impl Kernels {
-    /// Name of the instruction set: `scalar`, `avx2`, `avx512` (which includes VNNI) or `neon`.
+    /// Name of the instruction set: `scalar`, `avx2` (with FMA, F16C and POPCNT), `avx512` (which
+    /// includes VNNI) or `neon`.
     pub fn isa(&self) -> &'static str {
         self.isa
     }
 
-    /// Dot product of two vectors of the same length.
+    /// Distances to stored `f32`.
     #[inline]
-    pub fn dot(&self, a: &[f32], b: &[f32]) -> f32 {
-        (self.dot)(a, b)
+    pub fn f32(&self) -> &Distances<f32, f32> {
+        &self.distances.f32
     }
 
-    /// Squared Euclidean distance of two vectors of the same length.
+    /// Distances of an `f32` query to stored half-precision floats.
     #[inline]
-    pub fn l2(&self, a: &[f32], b: &[f32]) -> f32 {
-        (self.l2)(a, b)
+    pub fn f16(&self) -> &Distances<f32, f16> {
+        &self.distances.f16
     }
 
-    /// Dot product of `query` with each row of a block: `rows` holds `out.len()` vectors of
-    /// `query.len()` numbers, one after the other.
+    /// Distances of an `f32` query to stored floats of eight bits of precision.
     #[inline]
-    pub fn dot_rows(&self, query: &[f32], rows: &[f32], out: &mut [f32]) {
-        (self.dot_rows)(query, rows, out);
+    pub fn bf16(&self) -> &Distances<f32, bf16> {
+        &self.distances.bf16
     }
 
-    /// Squared Euclidean distance of `query` to each row of a block, as in [`Kernels::dot_rows`].
+    /// Distances of a query of signed bytes to stored signed bytes.
     #[inline]
-    pub fn l2_rows(&self, query: &[f32], rows: &[f32], out: &mut [f32]) {
-        (self.l2_rows)(query, rows, out);
+    pub fn i8(&self) -> &Distances<i8, i8> {
+        &self.distances.i8
     }
 
-    /// Dot product of `query` with the rows numbered `picks`; `out` is as long as `picks`.
-    ///
-    /// Panics when a pick lies outside `rows`.
+    /// Distances of bits.
     #[inline]
-    pub fn dot_picked(&self, query: &[f32], rows: &[f32], picks: &[u32], out: &mut [f32]) {
-        (self.dot_picked)(query, rows, picks, out);
-    }
-
-    /// Squared Euclidean distance of `query` to the rows numbered `picks`, as in
-    /// [`Kernels::dot_picked`].
-    #[inline]
-    pub fn l2_picked(&self, query: &[f32], rows: &[f32], picks: &[u32], out: &mut [f32]) {
-        (self.l2_picked)(query, rows, picks, out);
+    pub fn bits(&self) -> &BitDistances {
+        &self.distances.bits
     }
 }
 
@@ -103,66 +84,55 @@ pub fn available() -> Vec<Kernels> {
 
 const SCALAR: Kernels = Kernels {
     isa: "scalar",
-    dot: scalar::dot,
-    l2: scalar::l2,
-    dot_rows: scalar::dot_rows,
-    l2_rows: scalar::l2_rows,
-    dot_picked: scalar::dot_picked,
-    l2_picked: scalar::l2_picked,
+    distances: distances::scalar::TABLE,
     codes: codes::SCALAR,
 };
 
-/// Wraps functions that need CPU features into a table of plain function pointers.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-macro_rules! detected {
-    ($isa:literal, $module:ident, $insert:expr) => {
-        Kernels {
-            isa: $isa,
-            // SAFETY: the caller of this macro has just detected the features of this table.
-            dot: |a, b| unsafe { crate::$module::dot(a, b) },
-            // SAFETY: as above.
-            l2: |a, b| unsafe { crate::$module::l2(a, b) },
-            // SAFETY: as above.
-            dot_rows: |query, rows, out| unsafe { crate::$module::dot_rows(query, rows, out) },
-            // SAFETY: as above.
-            l2_rows: |query, rows, out| unsafe { crate::$module::l2_rows(query, rows, out) },
-            dot_picked: |query, rows, picks, out| {
-                // SAFETY: as above.
-                unsafe { crate::$module::dot_picked(query, rows, picks, out) }
-            },
-            l2_picked: |query, rows, picks, out| {
-                // SAFETY: as above.
-                unsafe { crate::$module::l2_picked(query, rows, picks, out) }
-            },
-            codes: detected_codes!($module, $insert),
-        }
-    };
+#[cfg(target_arch = "x86_64")]
+fn has_avx2() -> bool {
+    is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("fma")
+        && is_x86_feature_detected!("f16c")
+        && is_x86_feature_detected!("popcnt")
 }
 
 #[cfg(target_arch = "x86_64")]
 fn detect_avx2() -> Option<Kernels> {
-    let supported = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
-    supported.then_some(detected!("avx2", avx2, codes::scalar::insert_sorted))
+    has_avx2().then_some(Kernels {
+        isa: "avx2",
+        distances: detected_types!(avx2, detected_bits!(crate::distances::avx2::bits)),
+        codes: detected_codes!(avx2, codes::scalar::insert_sorted),
+    })
 }
 
 #[cfg(target_arch = "x86_64")]
 fn detect_avx512() -> Option<Kernels> {
-    let supported = is_x86_feature_detected!("avx512f")
+    let supported = has_avx2()
+        && is_x86_feature_detected!("avx512f")
         && is_x86_feature_detected!("avx512bw")
         && is_x86_feature_detected!("avx512vl")
         && is_x86_feature_detected!("avx512dq")
         && is_x86_feature_detected!("avx512vnni");
-    supported.then_some(detected!("avx512", avx512, |keys, len, key| {
-        // SAFETY: the features were detected above.
-        unsafe { codes::avx512::insert_sorted(keys, len, key) }
-    }))
+    let bits = if is_x86_feature_detected!("avx512vpopcntdq") {
+        detected_bits!(crate::distances::avx512::bits)
+    } else {
+        detected_bits!(crate::distances::avx2::bits)
+    };
+    supported.then_some(Kernels {
+        isa: "avx512",
+        distances: detected_types!(avx512, bits),
+        codes: detected_codes!(avx512, |keys, len, key| {
+            // SAFETY: the features were detected above.
+            unsafe { codes::avx512::insert_sorted(keys, len, key) }
+        }),
+    })
 }
 
 #[cfg(target_arch = "aarch64")]
 fn detect_neon() -> Option<Kernels> {
-    std::arch::is_aarch64_feature_detected!("neon").then_some(detected!(
-        "neon",
-        neon,
-        codes::scalar::insert_sorted
-    ))
+    std::arch::is_aarch64_feature_detected!("neon").then_some(Kernels {
+        isa: "neon",
+        distances: detected_types!(neon, detected_bits!(crate::distances::neon::bits)),
+        codes: detected_codes!(neon, codes::scalar::insert_sorted),
+    })
 }

@@ -89,42 +89,11 @@ fn check_u1(query: &[i8], rows: &[u8], pitch: usize) {
     }
 }
 
-fn check_i8(query: &[i8], rows: &[i8]) {
-    let row = |pick: u32| &rows[pick as usize * query.len()..][..query.len()];
-    let dot = |a: &[i8], b: &[i8]| -> i32 {
-        a.iter()
-            .zip(b)
-            .map(|(&x, &y)| i32::from(x) * i32::from(y))
-            .sum()
-    };
-    for kernels in available() {
-        let mut out = [0.0; 4];
-        kernels.dot_i8_picked(query, rows, &PICKS, &mut out);
-        for (&pick, found) in PICKS.iter().zip(out) {
-            let expected = dot(query, row(pick));
-            assert_eq!(
-                found,
-                expected as f32,
-                "{} at {}",
-                kernels.isa(),
-                query.len()
-            );
-            assert_eq!(
-                kernels.dot_i8(query, row(pick)),
-                expected,
-                "{}",
-                kernels.isa()
-            );
-        }
-    }
-}
-
 #[test]
 fn codes_of_every_length_are_summed_exactly() {
     for len in 0..LENGTH_MAX {
         let rows = bytes(ROWS * (len + 3), 1);
         check_u4(&signed(&bytes(2 * len, 2)), &rows, len);
-        check_i8(&signed(&bytes(len, 3)), &signed(&rows[..ROWS * len]));
         // Rows of bits may be longer than the query: factors can lie behind the code.
         check_u1(&signed(&bytes(8 * len, 4)), &rows, len + 3);
     }
@@ -136,7 +105,6 @@ fn extreme_codes_are_summed_exactly() {
         for (byte, number) in [(255, 127), (255, -128), (0, -128), (128, -128), (127, 127)] {
             check_u4(&vec![number; 2 * len], &vec![byte; ROWS * len], len);
             check_u1(&vec![number; 8 * len], &vec![byte; ROWS * len], len);
-            check_i8(&vec![number; len], &signed(&vec![byte; ROWS * len]));
         }
     }
 }
@@ -161,8 +129,6 @@ fn rows_that_do_not_fit_are_refused_by_every_table() {
         });
         refused(&|k| k.dot_u1_picked(&[0; 12], &[0; 8], (2, &[0]), &mut [0.0]));
         refused(&|k| k.dot_u1_picked(&[0; 24], &[0; 8], (2, &[0]), &mut [0.0]));
-        refused(&|k| k.dot_i8_picked(&[0; 4], &[0; 8], &[2], &mut [0.0]));
-        refused(&|k| assert_eq!(k.dot_i8(&[0; 4], &[0; 3]), 0));
         refused(&|k| assert_eq!(k.insert_sorted(&mut [1, 2], 2, 0), 0));
         refused(&|k| k.hadamard(&mut [0.0; 12], 1.0));
         refused(&|k| k.pack_u4(&[0.0; 5], 1.0, &mut [0; 2]));

@@ -27,7 +27,7 @@ pub use aggregation::{
 pub use analysis::analyzers;
 pub use document::{
     DATE_FORMAT_DEFAULT, DateError, DateFormat, DocumentError, Parsed, ParsedDocument, Rounding,
-    restore_vectors,
+    StoredVector, restore_vectors,
 };
 pub use mapping::{
     Dynamic, FieldId, FieldKind, FieldSettings, FloatKind, IntegerKind, MappedField, Mapping,

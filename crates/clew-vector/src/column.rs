@@ -6,17 +6,20 @@ mod format;
 mod integrity;
 
 pub use builder::{ColumnBuilder, GRAPH_BYTES_MIN, GraphChoice, ImageOptions};
+pub(crate) use encode::UNCODED_DIMENSION_MAX;
 pub(crate) use integrity::Integrity;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
 
-use bytemuck::Pod;
+use bytemuck::{AnyBitPattern, NoUninit};
 use clew_kernels::kernels;
 
 use crate::codes::{Frame, NibbleCodes, pitch_bytes};
 use crate::column::format::{FRAME_HEAD_BYTES, Header, SectionKind};
 use crate::column::integrity::Checked;
+use crate::element::{Values, cast};
 use crate::graph::{Entry, Graph, base_slots, upper_slots};
 use crate::rows::{Geometry, Rows};
 use crate::search::search;
@@ -153,9 +156,9 @@ impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
         self.header.entry.is_some()
     }
 
-    /// The vector of a document, to the bit as it was pushed; `None` when it has none. Fails when
-    /// the image is damaged there.
-    pub fn vector(&self, doc: u32) -> Result<Option<&[f32]>, VectorError> {
+    /// The vector of a document, as it was pushed but for the rounding of [`crate::Element`]; `None`
+    /// when it has none. Fails when the image is damaged there.
+    pub fn vector(&self, doc: u32) -> Result<Option<Cow<'_, [f32]>>, VectorError> {
         let integrity = self.integrity();
         integrity.touch_rows()?;
         let row = match self.docs_section() {
@@ -165,9 +168,17 @@ impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
         let Some(row) = row else { return Ok(None) };
         integrity
             .touch_vector(u32::try_from(row).expect("the header limits the number of rows"))?;
-        let dimension = self.header.options.dimension;
-        let values: &[f32] = self.numbers(SectionKind::Vectors)?;
-        Ok(Some(&values[row * dimension..][..dimension]))
+        let options = &self.header.options;
+        let numbers = options.element.numbers(options.dimension);
+        let start = row * numbers;
+        match Values::cast(options.element, self.section(SectionKind::Vectors))? {
+            Values::F32(values) => Ok(Some(values[start..start + numbers].into())),
+            values => {
+                let mut vector = vec![0.0; numbers];
+                values.floats(start, &mut vector);
+                Ok(Some(vector.into()))
+            }
+        }
     }
 
     /// The documents that have a vector, ascending.
@@ -197,17 +208,13 @@ impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
 
     pub(crate) fn view(&self) -> Result<View<'_>, VectorError> {
         let options = &self.header.options;
-        let geometry = match options.space {
-            Space::L2 => Geometry::Euclidean,
-            Space::InnerProduct => Geometry::Product,
-            Space::Cosine => Geometry::Angle {
-                inverse_norms: self.numbers(SectionKind::InverseNorms)?,
-            },
-        };
+        let bytes = self.section(SectionKind::Vectors);
         let rows = Rows {
-            values: self.numbers(SectionKind::Vectors)?,
-            dimension: options.dimension,
-            geometry,
+            values: Values::cast(options.element, bytes)?,
+            bytes,
+            pitch: options.element.row_bytes(options.dimension),
+            numbers: options.element.numbers(options.dimension),
+            geometry: Geometry::new(options.space, self.numbers(SectionKind::InverseNorms)?),
             kernels: kernels(),
         };
         let docs = if self.header.has(SectionKind::Docs) {
@@ -258,13 +265,13 @@ impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
         })
     }
 
+    /// A section; empty when the image does not have it.
+    fn section(&self, kind: SectionKind) -> &[u8] {
+        self.bytes.get(self.header.range(kind)).unwrap_or_default()
+    }
+
     /// A section as numbers, in place; empty when the image does not have it.
-    fn numbers<T: Pod>(&self, kind: SectionKind) -> Result<&[T], VectorError> {
-        let range = self.header.range(kind);
-        bytemuck::try_cast_slice(self.bytes.get(range).unwrap_or_default()).map_err(|_| {
-            VectorError::Misaligned {
-                multiple_bytes: align_of::<T>(),
-            }
-        })
+    fn numbers<T: AnyBitPattern + NoUninit>(&self, kind: SectionKind) -> Result<&[T], VectorError> {
+        cast(self.section(kind))
     }
 }

@@ -18,6 +18,30 @@ pub enum VectorError {
         /// Index of the first such component.
         position: usize,
     },
+    /// A number that the column's type of element cannot hold.
+    #[error("vector component {position} is {value}, which type {element} cannot hold")]
+    OutOfRange {
+        /// Index of the first such component.
+        position: usize,
+        /// The component.
+        value: f32,
+        /// Name of the type.
+        element: &'static str,
+    },
+    /// A space of bits for vectors of numbers, or the other way round.
+    #[error("space {space} does not compare vectors of type {element}")]
+    SpaceOfElement {
+        /// OpenSearch name of the space.
+        space: &'static str,
+        /// Name of the type.
+        element: &'static str,
+    },
+    /// Bits come in whole bytes.
+    #[error("dimension of a binary vector is {dimension}, must be a multiple of 8")]
+    PartialByte {
+        /// The dimension given.
+        dimension: usize,
+    },
     /// A vector without a direction in a space that compares directions.
     #[error("zero vector has no direction, which space {space} needs")]
     ZeroVector {
@@ -105,6 +129,9 @@ impl VectorError {
         match self {
             VectorError::DimensionMismatch { .. }
             | VectorError::NotFinite { .. }
+            | VectorError::OutOfRange { .. }
+            | VectorError::SpaceOfElement { .. }
+            | VectorError::PartialByte { .. }
             | VectorError::ZeroVector { .. }
             | VectorError::TooLong { .. }
             | VectorError::Option { .. } => ErrorKind::Invalid,

@@ -31,6 +31,7 @@
 #[cfg(target_endian = "big")]
 compile_error!("column images are little-endian and are read in place");
 
+mod element;
 mod error;
 mod options;
 mod space;
@@ -52,6 +53,7 @@ mod rows;
 mod scratch;
 
 pub use column::{Column, ColumnBuilder, GRAPH_BYTES_MIN, GraphChoice, ImageOptions};
+pub use element::Element;
 pub use error::{ErrorKind, VectorError};
 pub use filter::Filter;
 pub use options::{

@@ -1,6 +1,6 @@
 //! The settings of a column and the limits of what it stores.
 
-use crate::{Space, VectorError};
+use crate::{Element, Space, VectorError};
 
 /// Largest dimension of a vector, OpenSearch's own limit.
 pub const DIMENSION_MAX: usize = 16_000;
@@ -49,10 +49,12 @@ impl HnswOptions {
 /// Settings of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ColumnOptions {
-    /// Numbers per vector.
+    /// Dimensions of a vector.
     pub dimension: usize,
     /// How vectors are compared.
     pub space: Space,
+    /// What vectors are stored as.
+    pub element: Element,
     /// Shape of the graph, when there is one.
     pub hnsw: HnswOptions,
 }
@@ -63,6 +65,7 @@ impl ColumnOptions {
         ColumnOptions {
             dimension,
             space,
+            element: Element::F32,
             hnsw: HnswOptions::default(),
         }
     }
@@ -70,6 +73,15 @@ impl ColumnOptions {
     /// Checks the bounds of every option.
     pub fn validate(&self) -> Result<(), VectorError> {
         within("dimension", self.dimension, (1, DIMENSION_MAX))?;
+        let (space, element) = (self.space, self.element);
+        if space.is_binary() != (element == Element::Bit) {
+            let (space, element) = (space.name(), element.name());
+            return Err(VectorError::SpaceOfElement { space, element });
+        }
+        if element == Element::Bit && !self.dimension.is_multiple_of(8) {
+            let dimension = self.dimension;
+            return Err(VectorError::PartialByte { dimension });
+        }
         self.hnsw.validate()
     }
 }
@@ -93,8 +105,9 @@ pub fn validate(vector: &[f32], options: &ColumnOptions) -> Result<(), VectorErr
 
 /// Checks a vector as [`validate`] does; the proof is its squared length.
 pub(crate) fn norm_squared(vector: &[f32], options: &ColumnOptions) -> Result<f64, VectorError> {
-    if vector.len() != options.dimension {
-        let (expected, actual) = (options.dimension, vector.len());
+    let expected = options.element.numbers(options.dimension);
+    if vector.len() != expected {
+        let actual = vector.len();
         return Err(VectorError::DimensionMismatch { expected, actual });
     }
     let squared: f64 = vector.iter().map(|&x| f64::from(x) * f64::from(x)).sum();
@@ -105,6 +118,7 @@ pub(crate) fn norm_squared(vector: &[f32], options: &ColumnOptions) -> Result<f6
             .unwrap_or_default();
         return Err(VectorError::NotFinite { position });
     }
+    options.element.check(vector)?;
     if squared > NORM_SQUARED_MAX {
         return Err(VectorError::TooLong {
             norm: squared.sqrt(),

@@ -3,10 +3,13 @@
 //! [`Probe`] is the seam to the graph: a walk knows only rows and distances, so that a probe over
 //! quantized codes can stand in for the one over full vectors.
 
-use clew_kernels::{Kernels, prefetch, prefetch_span};
+use clew_kernels::{Distances, Kernels, prefetch, prefetch_span};
+
+use crate::element::{Element, Values, whole};
+use crate::space::Space;
 
 /// A hint asks for the first cache lines of a row; of longer ones, the CPU itself sees the rest coming.
-const PREFETCH_NUMBERS_MAX: usize = 1_024;
+const PREFETCH_BYTES_MAX: usize = 4_096;
 
 /// A query bound to stored points.
 pub(crate) trait Probe {
@@ -19,8 +22,12 @@ pub(crate) trait Probe {
 /// Full vectors, one after the other.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rows<'a> {
-    pub(crate) values: &'a [f32],
-    pub(crate) dimension: usize,
+    pub(crate) values: Values<'a>,
+    pub(crate) bytes: &'a [u8],
+    /// Bytes of a row.
+    pub(crate) pitch: usize,
+    /// Numbers of a row.
+    pub(crate) numbers: usize,
     pub(crate) geometry: Geometry<'a>,
     pub(crate) kernels: &'static Kernels,
 }
@@ -34,52 +41,113 @@ pub(crate) enum Geometry<'a> {
     Angle { inverse_norms: &'a [f32] },
     /// The inner product, negated.
     Product,
+    /// Bits that differ.
+    Hamming,
+    /// Share of the set bits that are not common to both.
+    Jaccard,
+}
+
+impl<'a> Geometry<'a> {
+    /// The geometry of a space; `inverse_norms` are only looked at for [`Space::Cosine`].
+    pub(crate) fn new(space: Space, inverse_norms: &'a [f32]) -> Self {
+        match space {
+            Space::L2 => Geometry::Euclidean,
+            Space::Cosine => Geometry::Angle { inverse_norms },
+            Space::InnerProduct => Geometry::Product,
+            Space::Hamming => Geometry::Hamming,
+            Space::Jaccard => Geometry::Jaccard,
+        }
+    }
+}
+
+/// A query in the form that stored numbers are compared with.
+#[derive(Debug, Clone)]
+pub(crate) enum StoredQuery<'a> {
+    Floats(&'a [f32]),
+    Bytes(Vec<i8>),
+    Bits(Vec<u8>),
+}
+
+impl<'a> StoredQuery<'a> {
+    /// Takes a vector that [`Element::check`] has let through.
+    pub(crate) fn new(element: Element, vector: &'a [f32]) -> Self {
+        let numbers = vector.iter().map(|&value| whole(value));
+        match element {
+            Element::F32 | Element::F16 | Element::Bf16 => StoredQuery::Floats(vector),
+            Element::I8 => StoredQuery::Bytes(numbers.collect()),
+            Element::Bit => StoredQuery::Bits(numbers.map(i8::cast_unsigned).collect()),
+        }
+    }
+
+    pub(crate) fn numbers(&self) -> Numbers<'_> {
+        match self {
+            StoredQuery::Floats(numbers) => Numbers::Floats(numbers),
+            StoredQuery::Bytes(numbers) => Numbers::Bytes(numbers),
+            StoredQuery::Bits(numbers) => Numbers::Bits(numbers),
+        }
+    }
+}
+
+/// A borrowed [`StoredQuery`], or a row.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Numbers<'a> {
+    Floats(&'a [f32]),
+    Bytes(&'a [i8]),
+    Bits(&'a [u8]),
 }
 
 impl<'a> Rows<'a> {
     pub(crate) fn count(&self) -> usize {
-        self.values.len() / self.dimension
+        self.bytes.len() / self.pitch
     }
 
-    pub(crate) fn row(&self, row: u32) -> &'a [f32] {
-        &self.values[row as usize * self.dimension..][..self.dimension]
+    /// A row as it is stored.
+    pub(crate) fn row_bytes(&self, row: u32) -> &'a [u8] {
+        &self.bytes[row as usize * self.pitch..][..self.pitch]
     }
 
-    /// The probe of a stored row.
-    pub(crate) fn probe_row(self, row: u32) -> RowProbe<'a> {
-        let own = match self.geometry {
-            Geometry::Euclidean | Geometry::Product => 0.0,
-            Geometry::Angle { inverse_norms } => inverse_norms[row as usize],
+    /// A row as `f32`, through `buffer` if need be, which is as long as the row.
+    #[inline]
+    pub(crate) fn floats<'b>(&self, row: u32, buffer: &'b mut [f32]) -> &'b [f32]
+    where
+        'a: 'b,
+    {
+        self.values.floats(row as usize * self.numbers, buffer)
+    }
+
+    /// The probe of a stored row, whose numbers as `f32` are `floats`.
+    pub(crate) fn probe_row<'b>(&self, row: u32, floats: &'b [f32]) -> RowProbe<'b>
+    where
+        'a: 'b,
+    {
+        let span = row as usize * self.numbers..(row as usize + 1) * self.numbers;
+        let query = match self.values {
+            Values::F32(_) | Values::F16(_) | Values::Bf16(_) => Numbers::Floats(floats),
+            Values::I8(values) => Numbers::Bytes(&values[span]),
+            Values::Bit(values) => Numbers::Bits(&values[span]),
         };
         RowProbe {
-            rows: self,
-            query: self.row(row),
-            own,
+            rows: *self,
+            query,
+            own: self.scale(row),
         }
     }
 
-    /// Distance of two stored rows.
-    #[inline]
-    pub(crate) fn between(&self, a: u32, b: u32) -> f32 {
-        let (x, y, kernels) = (self.row(a), self.row(b), self.kernels);
-        let (a, b) = (a as usize, b as usize);
+    /// What a row is multiplied with before it is compared.
+    pub(crate) fn scale(&self, row: u32) -> f32 {
         match self.geometry {
-            Geometry::Euclidean => kernels.l2(x, y),
-            Geometry::Angle { inverse_norms } => {
-                angle(kernels.dot(x, y), inverse_norms[a] * inverse_norms[b])
-            }
-            Geometry::Product => -kernels.dot(x, y),
+            Geometry::Angle { inverse_norms } => inverse_norms[row as usize],
+            _ => 1.0,
         }
     }
 
     /// Asks for the memory of one row.
     #[inline]
     pub(crate) fn prefetch(&self, row: u32) {
-        let start = row as usize * self.dimension;
-        prefetch_span(self.values, start, self.dimension.min(PREFETCH_NUMBERS_MAX));
-        match self.geometry {
-            Geometry::Euclidean | Geometry::Product => {}
-            Geometry::Angle { inverse_norms } => prefetch(inverse_norms, row as usize),
+        let start = row as usize * self.pitch;
+        prefetch_span(self.bytes, start, self.pitch.min(PREFETCH_BYTES_MAX));
+        if let Geometry::Angle { inverse_norms } = self.geometry {
+            prefetch(inverse_norms, row as usize);
         }
     }
 }
@@ -94,24 +162,90 @@ fn angle(dot: f32, scale: f32) -> f32 {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RowProbe<'a> {
     pub(crate) rows: Rows<'a>,
-    pub(crate) query: &'a [f32],
-    /// One over the query's own length, where the geometry needs it.
+    /// In the form of the rows.
+    pub(crate) query: Numbers<'a>,
+    /// One over the query's own length, where the geometry needs it; else one.
     pub(crate) own: f32,
+}
+
+/// Which rows to measure.
+#[derive(Debug, Clone, Copy)]
+enum Which<'p> {
+    Picked(&'p [u32]),
+    /// Consecutive rows from this one.
+    From(usize),
 }
 
 impl RowProbe<'_> {
     /// Distances to the consecutive rows from `first`, as many as `distances` is long.
     pub(crate) fn measure_block(&self, first: usize, distances: &mut [f32]) {
-        let (rows, count) = (&self.rows, distances.len());
-        let block = &rows.values[first * rows.dimension..(first + count) * rows.dimension];
-        match rows.geometry {
-            Geometry::Euclidean => rows.kernels.l2_rows(self.query, block, distances),
-            Geometry::Angle { .. } | Geometry::Product => {
-                rows.kernels.dot_rows(self.query, block, distances);
-            }
-        }
+        self.run(Which::From(first), distances);
         for (offset, distance) in distances.iter_mut().enumerate() {
             *distance = self.finish(*distance, first + offset);
+        }
+    }
+
+    /// The kernels' answers.
+    #[inline]
+    fn run(&self, which: Which<'_>, out: &mut [f32]) {
+        let kernels = self.rows.kernels;
+        match (self.rows.values, self.query) {
+            (Values::F32(values), Numbers::Floats(query)) => {
+                self.run_on(kernels.f32(), (query, values), which, out);
+            }
+            (Values::F16(values), Numbers::Floats(query)) => {
+                self.run_on(kernels.f16(), (query, values), which, out);
+            }
+            (Values::Bf16(values), Numbers::Floats(query)) => {
+                self.run_on(kernels.bf16(), (query, values), which, out);
+            }
+            (Values::I8(values), Numbers::Bytes(query)) => {
+                self.run_on(kernels.i8(), (query, values), which, out);
+            }
+            (Values::Bit(values), Numbers::Bits(query)) => {
+                self.run_on_bits((query, values), which, out);
+            }
+            _ => unreachable!("a query is made in the form of the rows"),
+        }
+    }
+
+    #[inline]
+    fn run_on<Q, T>(
+        &self,
+        distances: &Distances<Q, T>,
+        (query, values): (&[Q], &[T]),
+        which: Which<'_>,
+        out: &mut [f32],
+    ) {
+        let euclidean = matches!(self.rows.geometry, Geometry::Euclidean);
+        match which {
+            Which::Picked(picks) if euclidean => distances.l2_picked(query, values, picks, out),
+            Which::Picked(picks) => distances.dot_picked(query, values, picks, out),
+            Which::From(first) => {
+                let block = &values[first * query.len()..(first + out.len()) * query.len()];
+                if euclidean {
+                    distances.l2_rows(query, block, out);
+                } else {
+                    distances.dot_rows(query, block, out);
+                }
+            }
+        }
+    }
+
+    fn run_on_bits(&self, (query, values): (&[u8], &[u8]), which: Which<'_>, out: &mut [f32]) {
+        let bits = self.rows.kernels.bits();
+        let hamming = matches!(self.rows.geometry, Geometry::Hamming);
+        match which {
+            Which::Picked(picks) if hamming => bits.hamming_picked(query, values, picks, out),
+            Which::Picked(picks) => bits.jaccard_picked(query, values, picks, out),
+            Which::From(first) => {
+                let block = &values[first * query.len()..(first + out.len()) * query.len()];
+                if hamming {
+                    bits.hamming_rows(query, block, out);
+                } else {
+                    bits.jaccard_rows(query, block, out);
+                }
+            }
         }
     }
 
@@ -119,7 +253,7 @@ impl RowProbe<'_> {
     #[inline]
     fn finish(&self, raw: f32, row: usize) -> f32 {
         match self.rows.geometry {
-            Geometry::Euclidean => raw,
+            Geometry::Euclidean | Geometry::Hamming | Geometry::Jaccard => raw,
             Geometry::Angle { inverse_norms } => angle(raw, self.own * inverse_norms[row]),
             Geometry::Product => -raw,
         }
@@ -129,18 +263,7 @@ impl RowProbe<'_> {
 impl Probe for RowProbe<'_> {
     #[inline]
     fn measure(&self, picks: &[u32], distances: &mut [f32]) {
-        let rows = &self.rows;
-        match rows.geometry {
-            Geometry::Euclidean => {
-                return rows
-                    .kernels
-                    .l2_picked(self.query, rows.values, picks, distances);
-            }
-            Geometry::Angle { .. } | Geometry::Product => {
-                rows.kernels
-                    .dot_picked(self.query, rows.values, picks, distances);
-            }
-        }
+        self.run(Which::Picked(picks), distances);
         for (&pick, distance) in picks.iter().zip(distances) {
             *distance = self.finish(*distance, pick as usize);
         }

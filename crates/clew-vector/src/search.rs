@@ -9,7 +9,7 @@ use crate::options::{inverse_norm, norm_squared};
 use crate::plan::{Access, Plan, Situation};
 use crate::rank::Ranked;
 use crate::rerank::Rerank;
-use crate::rows::{Probe, RowProbe};
+use crate::rows::{Probe, RowProbe, StoredQuery};
 use crate::{ColumnOptions, Filter, Scratch, Space, VectorError};
 
 mod batch;
@@ -36,22 +36,38 @@ pub(crate) fn search(
         let mut pages = Pages::start(view, options, request)?;
         return pages.next(view, options, request.k, scratch);
     }
-    let (search, situation) = Search::prepare(view, options, request)?;
-    if search.k == 0 {
-        return Ok(search.nothing(&situation));
+    let query = Query::check(request.vector, options)?;
+    let (search, situation) = Search::prepare(view, &query, request)?;
+    search.start(&situation, situation.plan(), scratch)
+}
+
+/// A query that fits the column.
+pub(crate) struct Query<'a> {
+    vector: &'a [f32],
+    stored: StoredQuery<'a>,
+    own: f32,
+    dimension: usize,
+}
+
+impl<'a> Query<'a> {
+    fn check(vector: &'a [f32], options: &ColumnOptions) -> Result<Self, VectorError> {
+        let squared = norm_squared(vector, options)?;
+        Ok(Query {
+            vector,
+            stored: StoredQuery::new(options.element, vector),
+            own: own_scale(squared, options.space),
+            dimension: options.dimension,
+        })
     }
-    search.run(&situation, situation.plan(), scratch)
 }
 
 impl<'a> Search<'a> {
-    /// Checks the query, and sees what there is to search.
-    pub(crate) fn prepare(
+    /// Sees what there is to search.
+    fn prepare(
         view: &'a View<'a>,
-        options: &ColumnOptions,
+        query: &'a Query<'a>,
         request: &SearchRequest<'a>,
     ) -> Result<(Search<'a>, Situation), VectorError> {
-        let squared = norm_squared(request.vector, options)?;
-        let own = own_scale(squared, options.space);
         view.integrity.touch_rows()?;
         let row_count = view.rows.count();
         let filter = request.filter.map(|filter| row_filter(view, filter));
@@ -59,10 +75,11 @@ impl<'a> Search<'a> {
         let k = request.k.min(possible);
         let search = Search {
             view,
+            vector: query.vector,
             probe: RowProbe {
                 rows: view.rows,
-                query: request.vector,
-                own,
+                query: query.stored.numbers(),
+                own: query.own,
             },
             filter,
             k,
@@ -72,7 +89,8 @@ impl<'a> Search<'a> {
             row_count,
             survivors: filter.map(|filter| filter.survivors_expected()),
             ef: request.ef_search.max(k).min(row_count),
-            dimension: view.rows.dimension,
+            dimension: query.dimension,
+            row_bytes: view.rows.pitch,
             access: match (&view.graph, &view.codes) {
                 (Some(_), Some(_)) if !request.exact => Access::Codes,
                 (Some(_), None) if !request.exact => Access::Graph,
@@ -80,6 +98,19 @@ impl<'a> Search<'a> {
             },
         };
         Ok((search, situation))
+    }
+
+    /// Runs a search, unless there can be no hit.
+    fn start(
+        &self,
+        situation: &Situation,
+        plan: Plan,
+        scratch: &mut Scratch,
+    ) -> Result<SearchOutcome, VectorError> {
+        if self.k == 0 {
+            return Ok(self.nothing(situation));
+        }
+        self.run(situation, plan, scratch)
     }
 }
 
@@ -95,12 +126,13 @@ fn row_filter<'a>(view: &View<'a>, filter: Filter<'a>) -> RowFilter<'a> {
 fn own_scale(squared: f64, space: Space) -> f32 {
     match space {
         Space::Cosine => inverse_norm(squared),
-        Space::L2 | Space::InnerProduct => 1.0,
+        Space::L2 | Space::InnerProduct | Space::Hamming | Space::Jaccard => 1.0,
     }
 }
 
 pub(crate) struct Search<'a> {
     view: &'a View<'a>,
+    vector: &'a [f32],
     /// The query over full vectors; `own` is also what the query is multiplied with to be coded.
     probe: RowProbe<'a>,
     filter: Option<RowFilter<'a>>,
@@ -176,7 +208,7 @@ impl Search<'_> {
     ) -> Result<Walked, VectorError> {
         let mut query = std::mem::take(&mut scratch.query);
         let space = self.view.space;
-        query.prepare(codes, space, (self.probe.query, self.probe.own));
+        query.prepare(codes, space, (self.vector, self.probe.own));
         let probe = NibbleProbe {
             codes: *codes,
             query: &query,

@@ -3,7 +3,7 @@
 /// How two vectors are compared.
 ///
 /// A smaller distance is always better: squared Euclidean distance, `1 - cos`, or the negated inner
-/// product.
+/// product; of bits, Hamming or Jaccard distance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Space {
     /// Squared Euclidean distance.
@@ -12,15 +12,36 @@ pub enum Space {
     Cosine,
     /// The inner product, negated.
     InnerProduct,
+    /// Number of bits that differ; of [`crate::Element::Bit`] only.
+    Hamming,
+    /// One minus the share of the set bits that both have; of [`crate::Element::Bit`] only. Two vectors
+    /// without a set bit are at distance 0.
+    Jaccard,
 }
 
 impl Space {
-    /// The space that OpenSearch, or Milvus, calls `name`.
+    /// Every space.
+    pub const ALL: [Space; 5] = [
+        Space::L2,
+        Space::Cosine,
+        Space::InnerProduct,
+        Space::Hamming,
+        Space::Jaccard,
+    ];
+
+    /// True for spaces of bits.
+    pub fn is_binary(self) -> bool {
+        matches!(self, Space::Hamming | Space::Jaccard)
+    }
+
+    /// The space that OpenSearch, or Milvus, calls `name`. Jaccard is Milvus' alone.
     pub fn from_opensearch(name: &str) -> Option<Space> {
         match name {
             "l2" | "L2" => Some(Space::L2),
             "cosinesimil" | "cosine" | "COSINE" => Some(Space::Cosine),
             "innerproduct" | "ip" | "IP" => Some(Space::InnerProduct),
+            "hamming" | "HAMMING" => Some(Space::Hamming),
+            "JACCARD" => Some(Space::Jaccard),
             _ => None,
         }
     }
@@ -31,13 +52,15 @@ impl Space {
             Space::L2 => "l2",
             Space::Cosine => "cosinesimil",
             Space::InnerProduct => "innerproduct",
+            Space::Hamming => "hamming",
+            Space::Jaccard => "JACCARD",
         }
     }
 
     /// OpenSearch's score of a distance: positive, larger is better.
     pub fn score(self, distance: f32) -> f32 {
         match self {
-            Space::L2 => 1.0 / (1.0 + distance),
+            Space::L2 | Space::Hamming | Space::Jaccard => 1.0 / (1.0 + distance),
             Space::Cosine => (2.0 - distance) / 2.0,
             Space::InnerProduct if distance <= 0.0 => 1.0 - distance,
             Space::InnerProduct => 1.0 / (1.0 + distance),
@@ -49,7 +72,7 @@ impl Space {
     pub fn distance(self, score: f32) -> f32 {
         match self {
             _ if score <= 0.0 => f32::INFINITY,
-            Space::L2 => 1.0 / score - 1.0,
+            Space::L2 | Space::Hamming | Space::Jaccard => 1.0 / score - 1.0,
             Space::Cosine => 2.0 - 2.0 * score,
             Space::InnerProduct if score >= 1.0 => 1.0 - score,
             Space::InnerProduct => 1.0 / score - 1.0,
@@ -72,6 +95,8 @@ mod tests {
             (Space::InnerProduct, -4.0, 5.0),
             (Space::InnerProduct, 0.0, 1.0),
             (Space::InnerProduct, 1.0, 0.5),
+            (Space::Hamming, 3.0, 0.25),
+            (Space::Jaccard, 1.0, 0.5),
         ];
         for (space, distance, score) in rows {
             assert_eq!(space.score(distance), score, "{space:?} at {distance}");
@@ -83,9 +108,9 @@ mod tests {
 
     #[test]
     fn every_space_is_found_by_its_own_name() {
-        for space in [Space::L2, Space::Cosine, Space::InnerProduct] {
+        for space in Space::ALL {
             assert_eq!(Space::from_opensearch(space.name()), Some(space));
         }
-        assert_eq!(Space::from_opensearch("hamming"), None);
+        assert_eq!(Space::from_opensearch("l1"), None);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use clew_text::{FieldId, FieldKind, Mapping, restore_vectors};
+use clew_text::{FieldId, FieldKind, Mapping, StoredVector, restore_vectors};
 use tantivy::index::SegmentId;
 use tantivy::query::EmptyQuery;
 use tantivy::schema::document::{DeserializeError, DocumentDeserialize, DocumentDeserializer};
@@ -136,13 +136,18 @@ impl SegmentView {
         if !with_vectors {
             return Ok(source);
         }
-        let mut vectors: Vec<(&str, &[f32])> = Vec::new();
+        let mut vectors = Vec::new();
         for (field, column) in self.files.vectors.columns() {
             let Some(path) = path_of(mapping, field) else {
                 continue;
             };
-            if let Some(vector) = column.vector(doc).map_err(plugin_error)? {
-                vectors.push((path, vector));
+            if let Some(numbers) = column.vector(doc).map_err(plugin_error)? {
+                let element = column.options().element;
+                vectors.push(StoredVector {
+                    path,
+                    element,
+                    numbers,
+                });
             }
         }
         Ok(if vectors.is_empty() {

@@ -98,7 +98,7 @@ impl SegmentPlugin for VectorPlugin {
                     }
                     let vector = column.map(|column| column.vector(doc)).transpose();
                     if let Some(vector) = vector.map_err(plugin_error)?.flatten() {
-                        builder.push(new_doc, vector).map_err(plugin_error)?;
+                        builder.push(new_doc, &vector).map_err(plugin_error)?;
                     }
                     new_doc += 1;
                 }

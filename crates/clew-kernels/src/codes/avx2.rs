@@ -127,33 +127,33 @@ pub(crate) fn dot_u1(query: &[i8], row: &[u8]) -> i32 {
     total(sum)
 }
 
-#[inline]
-#[target_feature(enable = "avx2")]
-fn products(x: __m256i, y: __m256i) -> __m256i {
-    let wide = |v: __m256i| {
-        let (low, high) = (_mm256_castsi256_si128(v), _mm256_extracti128_si256::<1>(v));
-        (_mm256_cvtepi8_epi16(low), _mm256_cvtepi8_epi16(high))
-    };
-    let ((x0, x1), (y0, y1)) = (wide(x), wide(y));
-    _mm256_add_epi32(_mm256_madd_epi16(x0, y0), _mm256_madd_epi16(x1, y1))
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-pub(crate) fn dot_i8(a: &[i8], b: &[i8]) -> i32 {
-    // Vectors of different length have no product; the shorter one must not win silently.
-    assert_eq!(a.len(), b.len());
-    let ((blocks_a, tail_a), (blocks_b, tail_b)) = (a.as_chunks(), b.as_chunks());
-    let mut sum = _mm256_setzero_si256();
-    for (x, y) in blocks_a.iter().zip(blocks_b) {
-        sum = _mm256_add_epi32(sum, products(load(x), load(y)));
-    }
-    if !tail_a.is_empty() {
-        sum = _mm256_add_epi32(sum, products(load_tail(tail_a), load_tail(tail_b)));
-    }
-    total(sum)
-}
-
 score_rows!(#[target_feature(enable = "avx2")]);
 code_rows!(dot_u1, dot_u1_picked, u8, #[target_feature(enable = "avx2")]);
-code_rows!(dot_i8, dot_i8_picked, i8, #[target_feature(enable = "avx2")]);
+
+/// The four smallest steps of a Walsh-Hadamard transform: three inside each register, where a copy in
+/// which neighbours have changed places is added to the numbers, half of them negated; one between both.
+#[inline]
+#[target_feature(enable = "avx2,fma")]
+pub(crate) fn mix_lanes(block: &mut [f32; 16]) {
+    let signs = [
+        _mm256_setr_ps(1.0, -1.0, 1.0, -1.0, 1.0, -1.0, 1.0, -1.0),
+        _mm256_setr_ps(1.0, 1.0, -1.0, -1.0, 1.0, 1.0, -1.0, -1.0),
+        _mm256_setr_ps(1.0, 1.0, 1.0, 1.0, -1.0, -1.0, -1.0, -1.0),
+    ];
+    let mix = |mut x: __m256| {
+        x = _mm256_fmadd_ps(x, signs[0], _mm256_permute_ps::<0b10_11_00_01>(x));
+        x = _mm256_fmadd_ps(x, signs[1], _mm256_permute_ps::<0b01_00_11_10>(x));
+        _mm256_fmadd_ps(x, signs[2], _mm256_permute2f128_ps::<1>(x, x))
+    };
+    let (low, high) = block.split_at_mut(8);
+    // SAFETY: each half is exactly the eight numbers that are read; no alignment needed.
+    let x = unsafe { _mm256_loadu_ps(low.as_ptr()) };
+    // SAFETY: as above.
+    let y = unsafe { _mm256_loadu_ps(high.as_ptr()) };
+    let (x, y) = (mix(x), mix(y));
+    let (sum, difference) = (_mm256_add_ps(x, y), _mm256_sub_ps(x, y));
+    // SAFETY: each half is exactly the eight numbers that are written.
+    unsafe { _mm256_storeu_ps(low.as_mut_ptr(), sum) };
+    // SAFETY: as above.
+    unsafe { _mm256_storeu_ps(high.as_mut_ptr(), difference) };
+}

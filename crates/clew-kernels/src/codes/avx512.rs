@@ -84,28 +84,29 @@ pub(crate) fn dot_u1(query: &[i8], row: &[u8]) -> i32 {
     _mm512_reduce_add_epi32(_mm512_add_epi32(sums[0], sums[1]))
 }
 
-/// The instruction multiplies unsigned by signed bytes, so 128 is added to `b`, and taken away again
-/// 128 times the sum of `a`.
+/// The four smallest steps of a Walsh-Hadamard transform, in one register: each adds a copy in which
+/// neighbours have changed places to the numbers, half of them negated.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-pub(crate) fn dot_i8(a: &[i8], b: &[i8]) -> i32 {
-    // Vectors of different length have no product; the shorter one must not win silently.
-    assert_eq!(a.len(), b.len());
-    let ((blocks_a, tail_a), (blocks_b, tail_b)) = (a.as_chunks(), b.as_chunks());
-    let (flip, one) = (_mm512_set1_epi8(-128), _mm512_set1_epi8(1));
-    let (mut products, mut sum) = (_mm512_setzero_si512(), _mm512_setzero_si512());
-    for (x, y) in blocks_a.iter().zip(blocks_b) {
-        let (x, y) = (load(x), _mm512_xor_si512(load(y), flip));
-        products = _mm512_dpbusd_epi32(products, y, x);
-        sum = _mm512_dpbusd_epi32(sum, one, x);
-    }
-    if !tail_a.is_empty() {
-        // Lanes behind the tail hold 128 times 0.
-        let (x, y) = (load_tail(tail_a), _mm512_xor_si512(load_tail(tail_b), flip));
-        products = _mm512_dpbusd_epi32(products, y, x);
-        sum = _mm512_dpbusd_epi32(sum, one, x);
-    }
-    _mm512_reduce_add_epi32(_mm512_sub_epi32(products, _mm512_slli_epi32::<7>(sum)))
+#[target_feature(enable = "avx512f")]
+pub(crate) fn mix_lanes(block: &mut [f32; 16]) {
+    // SAFETY: the reference covers exactly the sixteen numbers that are read; no alignment needed.
+    let mut x = unsafe { _mm512_loadu_ps(block.as_ptr()) };
+    let one = _mm512_set1_ps(1.0);
+    let signs = |negated: u16| _mm512_mask_sub_ps(one, negated, _mm512_setzero_ps(), one);
+    x = _mm512_fmadd_ps(x, signs(0xAAAA), _mm512_permute_ps::<0b10_11_00_01>(x));
+    x = _mm512_fmadd_ps(x, signs(0xCCCC), _mm512_permute_ps::<0b01_00_11_10>(x));
+    x = _mm512_fmadd_ps(
+        x,
+        signs(0xF0F0),
+        _mm512_shuffle_f32x4::<0b10_11_00_01>(x, x),
+    );
+    x = _mm512_fmadd_ps(
+        x,
+        signs(0xFF00),
+        _mm512_shuffle_f32x4::<0b01_00_11_10>(x, x),
+    );
+    // SAFETY: the reference covers exactly the sixteen numbers that are written.
+    unsafe { _mm512_storeu_ps(block.as_mut_ptr(), x) };
 }
 
 /// Walks down from the end in eights, moving what is greater one place up.
@@ -137,4 +138,3 @@ pub(crate) fn insert_sorted(keys: &mut [u64], len: usize, key: u64) -> usize {
 
 score_rows!(#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]);
 code_rows!(dot_u1, dot_u1_picked, u8, #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]);
-code_rows!(dot_i8, dot_i8_picked, i8, #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]);

@@ -96,22 +96,5 @@ pub(crate) fn dot_u1(query: &[i8], row: &[u8]) -> i32 {
     vaddvq_s32(sum)
 }
 
-#[inline]
-#[target_feature(enable = "neon")]
-pub(crate) fn dot_i8(a: &[i8], b: &[i8]) -> i32 {
-    // Vectors of different length have no product; the shorter one must not win silently.
-    assert_eq!(a.len(), b.len());
-    let ((blocks_a, tail_a), (blocks_b, tail_b)) = (a.as_chunks(), b.as_chunks());
-    let mut sum = vdupq_n_s32(0);
-    for (x, y) in blocks_a.iter().zip(blocks_b) {
-        sum = add_products(sum, load_i8(x), load_i8(y));
-    }
-    if !tail_a.is_empty() {
-        sum = add_products(sum, load_i8(&padded(tail_a)), load_i8(&padded(tail_b)));
-    }
-    vaddvq_s32(sum)
-}
-
 score_rows!(#[target_feature(enable = "neon")]);
 code_rows!(dot_u1, dot_u1_picked, u8, #[target_feature(enable = "neon")]);
-code_rows!(dot_i8, dot_i8_picked, i8, #[target_feature(enable = "neon")]);

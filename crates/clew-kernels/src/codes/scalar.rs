@@ -27,16 +27,6 @@ pub(crate) fn dot_u1(query: &[i8], row: &[u8]) -> i32 {
         .sum()
 }
 
-/// Dot product of two rows of signed bytes.
-pub(crate) fn dot_i8(a: &[i8], b: &[i8]) -> i32 {
-    // Vectors of different length have no product; the shorter one must not win silently.
-    assert_eq!(a.len(), b.len());
-    a.iter()
-        .zip(b)
-        .map(|(&x, &y)| i32::from(x) * i32::from(y))
-        .sum()
-}
-
 /// Puts `key` where it belongs among the ascending `keys[..len]`, moves the greater ones up by one,
 /// and answers its place.
 pub(crate) fn insert_sorted(keys: &mut [u64], len: usize, key: u64) -> usize {
@@ -53,4 +43,3 @@ pub(crate) fn insert_sorted(keys: &mut [u64], len: usize, key: u64) -> usize {
 
 score_rows!();
 code_rows!(dot_u1, dot_u1_picked, u8);
-code_rows!(dot_i8, dot_i8_picked, i8);

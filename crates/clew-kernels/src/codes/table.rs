@@ -11,8 +11,6 @@ pub(crate) type Picked<T> = fn(&[i8], &[T], usize, &[u32], &mut [f32]);
 pub(crate) struct CodeTable {
     pub(crate) score_u4_picked: Scored,
     pub(crate) dot_u1_picked: Picked<u8>,
-    pub(crate) dot_i8_picked: Picked<i8>,
-    pub(crate) dot_i8: fn(&[i8], &[i8]) -> i32,
     pub(crate) insert_sorted: fn(&mut [u64], usize, u64) -> usize,
     pub(crate) hadamard: fn(&mut [f32], f32),
     pub(crate) fit_u4: fn(&[f32], f32) -> [f32; 2],
@@ -23,8 +21,6 @@ pub(crate) struct CodeTable {
 pub(crate) const SCALAR: CodeTable = CodeTable {
     score_u4_picked: super::scalar::score_u4_picked,
     dot_u1_picked: super::scalar::dot_u1_picked,
-    dot_i8_picked: super::scalar::dot_i8_picked,
-    dot_i8: super::scalar::dot_i8,
     insert_sorted: super::scalar::insert_sorted,
     hadamard: plain::scalar::hadamard,
     fit_u4: plain::scalar::fit_u4,
@@ -45,12 +41,6 @@ macro_rules! detected_codes {
                 // SAFETY: as above.
                 unsafe { $crate::codes::$module::dot_u1_picked(query, rows, pitch, picks, out) }
             },
-            dot_i8_picked: |query, rows, pitch, picks, out| {
-                // SAFETY: as above.
-                unsafe { $crate::codes::$module::dot_i8_picked(query, rows, pitch, picks, out) }
-            },
-            // SAFETY: as above.
-            dot_i8: |a, b| unsafe { $crate::codes::$module::dot_i8(a, b) },
             insert_sorted: $insert,
             // SAFETY: as above.
             hadamard: |block, scale| unsafe { $crate::plain::$module::hadamard(block, scale) },
@@ -93,19 +83,6 @@ impl Kernels {
         out: &mut [f32],
     ) {
         (self.codes.dot_u1_picked)(query, rows, pitch, picks, out);
-    }
-
-    /// Dot products of a query of signed bytes with the picked rows, each as long as the query.
-    /// Panics when a pick lies outside `rows`.
-    #[inline]
-    pub fn dot_i8_picked(&self, query: &[i8], rows: &[i8], picks: &[u32], out: &mut [f32]) {
-        (self.codes.dot_i8_picked)(query, rows, query.len(), picks, out);
-    }
-
-    /// Dot product of two rows of signed bytes.
-    #[inline]
-    pub fn dot_i8(&self, a: &[i8], b: &[i8]) -> i32 {
-        (self.codes.dot_i8)(a, b)
     }
 
     /// Puts `key` where it belongs among the ascending `keys[..len]`, moves the greater ones up by

@@ -22,7 +22,7 @@ use tantivy::schema::{Field, OwnedValue};
 
 pub use date::{DATE_FORMAT_DEFAULT, DateError, DateFormat, Rounding};
 pub use error::DocumentError;
-pub use restore::restore_vectors;
+pub use restore::{StoredVector, restore_vectors};
 
 use crate::mapping::{FieldId, FieldKind, Mapping, NewField};
 use collect::{Cuts, Values};

@@ -1,19 +1,34 @@
 //! Puts vectors back into a source that was stored without them. Names of objects are kept, but a
 //! name with dots comes back as an object, and a member as the last of its object.
 
+use std::borrow::Cow;
+
+use clew_vector::Element;
+
 use super::json::{JsonError, JsonReader, Kind};
 
 /// The source with its vectors, each at its dotted path, in the shortest digits that mean the same.
 /// A source that is no JSON object comes back as it is.
-pub fn restore_vectors(source: &[u8], vectors: &[(&str, &[f32])]) -> Vec<u8> {
+pub fn restore_vectors(source: &[u8], vectors: &[StoredVector<'_>]) -> Vec<u8> {
     let mut out = source.to_vec();
-    for (path, vector) in vectors {
+    for vector in vectors {
         // One after the other: a vector may need the object that the one before has brought.
-        if let Ok(Some(place)) = find(&out, path) {
+        if let Ok(Some(place)) = find(&out, vector.path) {
             out = insert(&out, &place, vector);
         }
     }
     out
+}
+
+/// A vector that is put back into its document.
+#[derive(Debug, Clone)]
+pub struct StoredVector<'a> {
+    /// Path of its field.
+    pub path: &'a str,
+    /// What the field stores.
+    pub element: Element,
+    /// The vector as it comes out of its column.
+    pub numbers: Cow<'a, [f32]>,
 }
 
 /// Where a vector goes.
@@ -94,8 +109,8 @@ fn enter_object(reader: &mut JsonReader<'_>, kind: Kind) -> Result<bool, JsonErr
     }
 }
 
-fn insert(source: &[u8], place: &Place<'_>, vector: &[f32]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(source.len() + vector.len() * 12 + 32);
+fn insert(source: &[u8], place: &Place<'_>, vector: &StoredVector<'_>) -> Vec<u8> {
+    let mut out = Vec::with_capacity(source.len() + vector.numbers.len() * 12 + 32);
     match place {
         Place::Over { start, end } => {
             out.extend_from_slice(&source[..*start]);
@@ -127,11 +142,17 @@ fn insert(source: &[u8], place: &Place<'_>, vector: &[f32]) -> Vec<u8> {
     out
 }
 
-fn write_vector(out: &mut Vec<u8>, vector: &[f32]) {
+fn write_vector(out: &mut Vec<u8>, vector: &StoredVector<'_>) {
+    // Bytes came as whole numbers and go as such.
+    let whole = matches!(vector.element, Element::I8 | Element::Bit);
     out.push(b'[');
-    for (index, value) in vector.iter().enumerate() {
+    for (index, value) in vector.numbers.iter().enumerate() {
         if index > 0 {
             out.push(b',');
+        }
+        if whole {
+            out.extend_from_slice(value.to_string().as_bytes());
+            continue;
         }
         serde_json::to_writer(&mut *out, value).expect("a vector takes every byte");
     }

@@ -1,6 +1,6 @@
 //! Vectors in a document: read straight from their digits, and checked against their field.
 
-use clew_vector::{ColumnOptions, Space};
+use clew_vector::{ColumnOptions, Element, Space};
 
 use super::decimal::{DecimalError, read_f32};
 use super::json::{JsonError, JsonReader, Kind};
@@ -96,12 +96,15 @@ fn token_name(kind: Kind) -> &'static str {
     }
 }
 
+/// Largest number of half precision.
+const F16_MAX: f32 = 65_504.0;
+
 /// Refuses vectors that the field's column cannot hold.
 pub(super) fn check(vector: &[f32], column: &ColumnOptions) -> Result<(), String> {
-    if vector.len() != column.dimension {
+    let expected = column.element.numbers(column.dimension);
+    if vector.len() != expected {
         return Err(format!(
-            "Vector dimension mismatch. Expected: {}, Given: {}",
-            column.dimension,
+            "Vector dimension mismatch. Expected: {expected}, Given: {}",
             vector.len()
         ));
     }
@@ -111,6 +114,7 @@ pub(super) fn check(vector: &[f32], column: &ColumnOptions) -> Result<(), String
     if vector.iter().any(|value| value.is_infinite()) {
         return Err("KNN vector values cannot be infinity".to_string());
     }
+    check_element(vector, column.element)?;
     if column.space == Space::Cosine && vector.iter().all(|value| *value == 0.0) {
         return Err(format!(
             "zero vector is not supported when space type is [{}]",
@@ -118,4 +122,28 @@ pub(super) fn check(vector: &[f32], column: &ColumnOptions) -> Result<(), String
         ));
     }
     Ok(())
+}
+
+fn check_element(vector: &[f32], element: Element) -> Result<(), String> {
+    let name = element.name();
+    match element {
+        Element::F32 | Element::Bf16 => Ok(()),
+        Element::F16 => match vector.iter().find(|value| value.abs() > F16_MAX) {
+            None => Ok(()),
+            Some(_) => Err(format!(
+                "encoder name is set as [sq] and type is set as [fp16] in index mapping. But, KNN vector values are not within in the FP16 range [-{F16_MAX:?}, {F16_MAX:?}]"
+            )),
+        },
+        Element::I8 | Element::Bit if vector.iter().any(|value| value.fract() != 0.0) => {
+            Err(format!(
+                "[data_type] field was set as [{name}] in index mapping. But, KNN vector values are floats instead of byte integers"
+            ))
+        }
+        Element::I8 | Element::Bit if vector.iter().any(|v| !(-128.0..=127.0).contains(v)) => {
+            Err(format!(
+                "[data_type] field was set as [{name}] in index mapping. But, KNN vector values are not within in the byte range [-128, 127]"
+            ))
+        }
+        Element::I8 | Element::Bit => Ok(()),
+    }
 }

@@ -8,6 +8,7 @@ mod show;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod vector;
 
 pub use field::{
     Dynamic, FieldId, FieldKind, FieldSettings, FloatKind, IntegerKind, MappedField, VectorMapping,

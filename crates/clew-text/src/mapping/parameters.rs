@@ -1,18 +1,13 @@
 //! The parameters of one field in a mapping.
 
-use clew_vector::{ColumnOptions, DIMENSION_MAX, HnswOptions, Space};
+use clew_vector::{ColumnOptions, Space};
 use serde_json::{Map, Value};
 
 use super::field::{FieldKind, FieldSettings, FloatKind, IntegerKind, VectorMapping};
 use super::schema::{Definition, MappingError, NewField};
+use super::vector::read_vector;
 use crate::analysis::is_analyzer;
 use crate::document::DATE_FORMAT_DEFAULT;
-
-/// What OpenSearch takes when a method names no parameters.
-const HNSW_DEFAULT: HnswOptions = HnswOptions {
-    m: 16,
-    ef_construction: 100,
-};
 
 /// Parameters that every field takes and that change nothing here.
 const SHOWN: [&str; 5] = ["store", "doc_values", "meta", "boost", "similarity"];
@@ -89,10 +84,7 @@ fn default_kind(name: &str, type_name: &str) -> Result<FieldKind, MappingError> 
         },
         "ip" => FieldKind::Ip,
         "knn_vector" => FieldKind::Vector(VectorMapping {
-            column: ColumnOptions {
-                hnsw: HNSW_DEFAULT,
-                ..ColumnOptions::new(0, Space::L2)
-            },
+            column: ColumnOptions::new(0, Space::L2),
             method: None,
         }),
         other => {
@@ -184,125 +176,6 @@ fn read_special(
     Ok(true)
 }
 
-/// Dimension, space and graph of a `knn_vector`.
-fn read_vector(
-    name: &str,
-    parameters: &Map<String, Value>,
-    vector: &mut VectorMapping,
-) -> Result<(), MappingError> {
-    let refuse = |reason: String| Err(MappingError::invalid(reason));
-    let Some(dimension) = parameters.get("dimension") else {
-        return refuse(format!("Dimension value missing for vector: {name}"));
-    };
-    vector.column.dimension = match whole_number(dimension) {
-        Some(0) => {
-            return refuse(format!(
-                "Dimension value must be greater than 0 for vector: {name}"
-            ));
-        }
-        Some(dimension) if dimension > DIMENSION_MAX => {
-            return refuse(format!(
-                "Dimension value cannot be greater than {DIMENSION_MAX} for vector: {name}"
-            ));
-        }
-        Some(dimension) => dimension,
-        None => {
-            return refuse(format!(
-                "Unable to parse [dimension] from provided value [{}] for vector [{name}]",
-                show(dimension)
-            ));
-        }
-    };
-    if let Some(data_type) = parameters.get("data_type")
-        && data_type != "float"
-    {
-        return refuse(format!(
-            "Invalid value provided for [data_type] field. Supported values are [float], but got [{}]",
-            show(data_type)
-        ));
-    }
-    if let Some(value) = parameters.get("space_type") {
-        vector.column.space = space(value)?;
-    }
-    if let Some(method) = parameters.get("method") {
-        let Some(written) = method.as_object() else {
-            return refuse(format!("Unable to parse [method] for vector [{name}]"));
-        };
-        read_method(written, parameters.get("space_type"), vector)?;
-        vector.method = Some(method.clone());
-    }
-    Ok(())
-}
-
-fn read_method(
-    method: &Map<String, Value>,
-    outer_space: Option<&Value>,
-    vector: &mut VectorMapping,
-) -> Result<(), MappingError> {
-    let refuse = |reason: String| Err(MappingError::invalid(reason));
-    for (key, value) in method {
-        match (key.as_str(), show(value).as_str()) {
-            ("name", "hnsw") | ("engine", "faiss" | "lucene" | "nmslib") => {}
-            ("name", other) => {
-                return refuse(format!(
-                    "Invalid method name: {other}, only [hnsw] is supported"
-                ));
-            }
-            ("engine", other) => return refuse(format!("Invalid engine type: {other}")),
-            ("space_type", _) => {
-                if outer_space.is_some_and(|outer| outer != value) {
-                    return refuse(
-                        "Cannot specify conflicting space types in [space_type] and [method]"
-                            .to_string(),
-                    );
-                }
-                vector.column.space = space(value)?;
-            }
-            ("parameters", _) => {
-                let Some(parameters) = value.as_object() else {
-                    return refuse("Unable to parse parameters for main method component".into());
-                };
-                read_graph(parameters, &mut vector.column.hnsw)?;
-            }
-            _ => return refuse(format!("{key} is not a valid parameter of a method")),
-        }
-    }
-    if !method.contains_key("name") {
-        return refuse("name needs to be set".to_string());
-    }
-    Ok(())
-}
-
-fn read_graph(parameters: &Map<String, Value>, hnsw: &mut HnswOptions) -> Result<(), MappingError> {
-    let refuse = |reason: String| Err(MappingError::invalid(reason));
-    for (key, value) in parameters {
-        let number = whole_number(value).and_then(|n| u16::try_from(n).ok());
-        match (key.as_str(), number) {
-            ("m", Some(m)) if (2..=512).contains(&m) => hnsw.m = m,
-            ("ef_construction", Some(ef)) if ef >= 2 => hnsw.ef_construction = ef,
-            ("ef_search", Some(ef)) if ef > 0 => {}
-            ("m" | "ef_construction" | "ef_search", _) => {
-                return refuse(format!(
-                    "Validation Failed: parameter validation failed for Integer parameter [{key}]."
-                ));
-            }
-            ("encoder", _) if value.get("name").is_some_and(|name| name == "flat") => {}
-            ("encoder", _) => {
-                let name = value.get("name").map(show).unwrap_or_default();
-                return refuse(format!("Invalid encoder: {name}, only [flat] is supported"));
-            }
-            _ => return refuse(format!("Invalid parameter for method \"hnsw\": {key}.")),
-        }
-    }
-    Ok(())
-}
-
-fn space(value: &Value) -> Result<Space, MappingError> {
-    let name = show(value);
-    Space::from_opensearch(&name)
-        .ok_or_else(|| MappingError::invalid(format!("Unable to find space: {name}")))
-}
-
 fn known_analyzer(value: &Value) -> Result<String, MappingError> {
     let name = show(value);
     if is_analyzer(&name) {
@@ -314,7 +187,7 @@ fn known_analyzer(value: &Value) -> Result<String, MappingError> {
     }
 }
 
-fn whole_number(value: &Value) -> Option<usize> {
+pub(super) fn whole_number(value: &Value) -> Option<usize> {
     match value {
         Value::String(text) => text.parse().ok(),
         value => usize::try_from(value.as_u64()?).ok(),

@@ -251,6 +251,11 @@ fn conflicts(field: &MappedField, definition: &Definition) -> Vec<String> {
             let dimension = |column: &clew_vector::ColumnOptions| column.dimension.to_string();
             compare("dimension", dimension(from), dimension(to));
             compare(
+                "data_type",
+                from.element.name().into(),
+                to.element.name().into(),
+            );
+            compare(
                 "space_type",
                 from.space.name().into(),
                 to.space.name().into(),

@@ -1,3 +1,4 @@
+use clew_vector::{Element, Space};
 use serde_json::{Value, json};
 
 use super::*;
@@ -41,6 +42,16 @@ fn rich() -> Value {
                     "parameters": { "m": 8, "ef_construction": 64, "encoder": { "name": "flat" } },
                 },
             },
+            "bits": { "type": "knn_vector", "dimension": 16, "data_type": "binary" },
+            "bytes": { "type": "knn_vector", "dimension": 3, "data_type": "byte", "space_type": "l2" },
+            "half": {
+                "type": "knn_vector",
+                "dimension": 3,
+                "method": {
+                    "name": "hnsw",
+                    "parameters": { "encoder": { "name": "sq", "parameters": { "type": "fp16" } } },
+                },
+            },
             "w": { "type": "knn_vector", "dimension": 2, "space_type": "innerproduct" },
         },
     })
@@ -82,6 +93,17 @@ fn the_parts_of_a_mapping_mean_what_they_say() {
     assert_eq!(w.column.space.name(), "innerproduct");
     assert_eq!((w.column.hnsw.m, w.column.hnsw.ef_construction), (16, 100));
     assert!(mapping.field("v").unwrap().field.is_none());
+    for (name, element, space) in [
+        ("bits", Element::Bit, Space::Hamming),
+        ("bytes", Element::I8, Space::L2),
+        ("half", Element::F16, Space::L2),
+    ] {
+        let FieldKind::Vector(vector) = &mapping.field(name).unwrap().kind else {
+            panic!("{name} is a vector");
+        };
+        let column = &vector.column;
+        assert_eq!((column.element, column.space), (element, space), "{name}");
+    }
 }
 
 #[test]

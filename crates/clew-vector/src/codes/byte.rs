@@ -75,7 +75,7 @@ impl ByteCodes {
         let (step, _) = kernels.quantize_i8(&residual.values, row);
         // The length of the code rather than of the residual: a row is at no distance from itself.
         let own = match pairing {
-            Pairing::Distance => kernels.dot_i8(row, row) as f32 * step * step,
+            Pairing::Distance => kernels.i8().dot(row, row) * step * step,
             Pairing::Product => -residual.with_centre,
         };
         ByteFacts { step, own }
@@ -98,7 +98,7 @@ impl ByteCodes {
     /// Squared distance of two rows.
     #[inline]
     pub(crate) fn between(&self, a: u32, b: u32) -> f32 {
-        let product = self.kernels.dot_i8(self.row(a), self.row(b)) as f32;
+        let product = self.kernels.i8().dot(self.row(a), self.row(b));
         self.finish(product, self.facts(a), self.facts(b))
     }
 
@@ -106,7 +106,8 @@ impl ByteCodes {
     #[inline]
     pub(crate) fn measure(&self, centre: u32, rows: &[u32], distances: &mut [f32]) {
         self.kernels
-            .dot_i8_picked(self.row(centre), &self.rows, rows, distances);
+            .i8()
+            .dot_picked(self.row(centre), &self.rows, rows, distances);
         let own = self.facts(centre);
         for (&row, distance) in rows.iter().zip(distances) {
             *distance = self.finish(*distance, own, self.facts(row));

@@ -3,7 +3,7 @@
 use clew_kernels::kernels;
 
 use crate::codes::rotation::Rotation;
-use crate::rows::{Geometry, Rows};
+use crate::rows::Rows;
 
 /// Rows that the centre is the mean of; more would not move it.
 const SAMPLE_ROWS: usize = 20_000;
@@ -43,13 +43,14 @@ impl Frame {
         reason = "rounds; a mean lies among its numbers"
     )]
     pub(crate) fn build(rows: &Rows<'_>, seed: u64) -> Self {
-        let mut sums = vec![0.0_f64; rows.dimension];
+        let mut sums = vec![0.0_f64; rows.numbers];
+        let mut floats = vec![0.0; rows.numbers];
         let step = rows.count().div_ceil(SAMPLE_ROWS).max(1);
         let sample: Vec<u32> = (0_u32..).take(rows.count()).step_by(step).collect();
         let size = sample.len().max(1) as f64;
         for row in sample {
             let scale = rows.scale(row);
-            for (sum, &value) in sums.iter_mut().zip(rows.row(row)) {
+            for (sum, &value) in sums.iter_mut().zip(rows.floats(row, &mut floats)) {
                 *sum += f64::from(value * scale);
             }
         }
@@ -64,18 +65,8 @@ impl Frame {
         let pairs = vector.iter().zip(&self.centre);
         out.values
             .extend(pairs.map(|(value, centre)| value * scale - centre));
-        out.with_centre = kernels.dot(&out.values, &self.centre);
+        out.with_centre = kernels.f32().dot(&out.values, &self.centre);
         self.rotation.apply(&mut out.values, kernels);
-        out.squared = kernels.dot(&out.values, &out.values);
-    }
-}
-
-impl Rows<'_> {
-    /// What a row is multiplied with before it is compared.
-    pub(crate) fn scale(&self, row: u32) -> f32 {
-        match self.geometry {
-            Geometry::Euclidean | Geometry::Product => 1.0,
-            Geometry::Angle { inverse_norms } => inverse_norms[row as usize],
-        }
+        out.squared = kernels.f32().dot(&out.values, &out.values);
     }
 }

@@ -59,6 +59,7 @@ impl Encoder {
             Space::L2 => [residual.squared, -2.0 * scale],
             Space::Cosine => [0.5 * residual.squared, -scale],
             Space::InnerProduct => [-residual.with_centre, -scale],
+            Space::Hamming | Space::Jaccard => unreachable!("bits are their own codes"),
         }
     }
 }
@@ -102,12 +103,17 @@ impl NibbleQuery {
         let (step, sum) = kernels().quantize_i8(values, &mut self.numbers[..values.len()]);
         self.step = step;
         self.offset = ZERO_LEVEL * step * sum as f32;
-        let centre_squared = || kernels().dot(&codes.frame.centre, &codes.frame.centre);
+        let centre_squared = || {
+            kernels()
+                .f32()
+                .dot(&codes.frame.centre, &codes.frame.centre)
+        };
         self.base = match space {
             Space::L2 => self.residual.squared,
             Space::Cosine => 0.5 * self.residual.squared,
             // <query, centre>, of which the residual's part was measured before it was turned.
             Space::InnerProduct => -(self.residual.with_centre + centre_squared()),
+            Space::Hamming | Space::Jaccard => unreachable!("bits are their own codes"),
         };
     }
 

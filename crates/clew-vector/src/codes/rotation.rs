@@ -75,12 +75,12 @@ mod tests {
             rotation.apply(&mut turned_b, kernels());
             let near = |x: f32, y: f32| (x - y).abs() < 1e-3 * (1.0 + y.abs());
             assert!(near(
-                kernels().dot(&turned_a, &turned_b),
-                kernels().dot(&a, &b)
+                kernels().f32().dot(&turned_a, &turned_b),
+                kernels().f32().dot(&a, &b)
             ));
             assert!(near(
-                kernels().dot(&turned_a, &turned_a),
-                kernels().dot(&a, &a)
+                kernels().f32().dot(&turned_a, &turned_a),
+                kernels().f32().dot(&a, &a)
             ));
 
             let mut spike = vec![0.0; dimension];

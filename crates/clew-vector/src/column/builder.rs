@@ -6,11 +6,12 @@ use std::ops::Deref;
 use clew_kernels::kernels;
 
 use crate::codes::FACTORS;
-use crate::column::encode::{OwnedCodes, UNCODED_DIMENSION_MAX, encode};
+use crate::column::encode::{OwnedCodes, encode, is_coded};
 use crate::column::format::{
     ALIGNMENT_BYTES, FRAME_HEAD_BYTES, HEADER_BYTES, Header, Section, SectionKind, VERSION,
 };
 use crate::column::integrity::vector_sums;
+use crate::element::OwnedValues;
 use crate::graph::{
     BuildOptions, Exact, NONE, OwnedGraph, Reuse, Twins, base_slots, build, upper_slots,
 };
@@ -51,7 +52,9 @@ pub struct ImageOptions {
 pub struct ColumnBuilder {
     options: ColumnOptions,
     docs: Vec<u32>,
-    values: Vec<f32>,
+    values: OwnedValues,
+    /// The vector pushed last, as it is stored.
+    rounded: Vec<f32>,
     /// One over the length of each vector; only kept for [`Space::Cosine`].
     inverse_norms: Vec<f32>,
 }
@@ -60,18 +63,20 @@ impl ColumnBuilder {
     /// An empty column; fails when an option is out of bounds.
     pub fn new(options: ColumnOptions) -> Result<Self, VectorError> {
         options.validate()?;
-        let (docs, values, inverse_norms) = (Vec::new(), Vec::new(), Vec::new());
         Ok(ColumnBuilder {
             options,
-            docs,
-            values,
-            inverse_norms,
+            docs: Vec::new(),
+            values: OwnedValues::new(options.element),
+            rounded: Vec::new(),
+            inverse_norms: Vec::new(),
         })
     }
 
     /// Adds the vector of a document. Documents come in strictly ascending order; those without a
     /// vector are left out. A refused vector leaves the builder as it was.
     pub fn push(&mut self, doc: u32, vector: &[f32]) -> Result<(), VectorError> {
+        norm_squared(vector, &self.options)?;
+        let vector = self.options.element.round(vector, &mut self.rounded);
         let squared = norm_squared(vector, &self.options)?;
         if let Some(&previous) = self.docs.last()
             && doc <= previous
@@ -82,7 +87,7 @@ impl ColumnBuilder {
             return Err(VectorError::TooManyVectors { max: VECTORS_MAX });
         }
         self.docs.push(doc);
-        self.values.extend_from_slice(vector);
+        self.values.push(vector);
         if self.options.space == Space::Cosine {
             self.inverse_norms.push(inverse_norm(squared));
         }
@@ -101,8 +106,8 @@ impl ColumnBuilder {
 
     /// Memory held.
     pub fn mem_bytes(&self) -> usize {
-        (self.docs.capacity() + self.values.capacity() + self.inverse_norms.capacity())
-            * size_of::<u32>()
+        let numbers = self.docs.capacity() + self.inverse_norms.capacity();
+        self.values.capacity_bytes() + numbers * size_of::<u32>()
     }
 
     /// Writes the column as one image, and builds its graph first if it shall have one.
@@ -150,13 +155,13 @@ impl ColumnBuilder {
         out: &mut dyn Write,
     ) -> Result<(), VectorError> {
         let built = match how.graph {
-            GraphChoice::WhenWorthIt if size_of_val(&*self.values) > GRAPH_BYTES_MIN => {
+            GraphChoice::WhenWorthIt if self.values.bytes().len() > GRAPH_BYTES_MIN => {
                 Some(self.build_graph(how, reuse))
             }
             GraphChoice::Always if !self.is_empty() => Some(self.build_graph(how, reuse)),
             GraphChoice::Never | GraphChoice::WhenWorthIt | GraphChoice::Always => None,
         };
-        let derived = Derived::of(&self.values, built.as_ref());
+        let derived = Derived::of(self.values.bytes(), built.as_ref());
         let sections = self.sections(built.as_ref(), &derived);
         let header = self.header(built.as_ref(), how.seed, &sections);
         out.write_all(&header.encode())?;
@@ -173,21 +178,21 @@ impl ColumnBuilder {
         Ok(())
     }
 
+    fn rows(&self) -> Rows<'_> {
+        let options = &self.options;
+        Rows {
+            values: self.values.view(),
+            bytes: self.values.bytes(),
+            pitch: options.element.row_bytes(options.dimension),
+            numbers: options.element.numbers(options.dimension),
+            geometry: Geometry::new(options.space, &self.inverse_norms),
+            kernels: kernels(),
+        }
+    }
+
     fn build_graph(&self, how: ImageOptions, mut reuse: Option<Reuse<'_>>) -> Built {
         let hnsw = &self.options.hnsw;
-        let geometry = match self.options.space {
-            Space::L2 => Geometry::Euclidean,
-            Space::Cosine => Geometry::Angle {
-                inverse_norms: &self.inverse_norms,
-            },
-            Space::InnerProduct => Geometry::Product,
-        };
-        let rows = Rows {
-            values: &self.values,
-            dimension: self.options.dimension,
-            geometry,
-            kernels: kernels(),
-        };
+        let rows = self.rows();
         let options = BuildOptions {
             base_slots: base_slots(hnsw.m),
             upper_slots: upper_slots(hnsw.m),
@@ -203,7 +208,7 @@ impl ColumnBuilder {
             }
         }
         let reuse = reuse.as_ref();
-        if self.options.dimension <= UNCODED_DIMENSION_MAX {
+        if !is_coded(&self.options) {
             let graph = build(&Exact { rows }, &twins, reuse, &options);
             return Built { graph, codes: None };
         }
@@ -246,7 +251,7 @@ impl ColumnBuilder {
             sections.push((Kind::Docs, cast_slice(&self.docs)));
         }
         sections.push((Kind::VectorSums, cast_slice(&derived.vector_sums)));
-        sections.push((Kind::Vectors, cast_slice(&self.values)));
+        sections.push((Kind::Vectors, self.values.bytes()));
         sections
     }
 
@@ -296,7 +301,7 @@ struct Derived {
 }
 
 impl Derived {
-    fn of(values: &[f32], built: Option<&Built>) -> Self {
+    fn of(vectors: &[u8], built: Option<&Built>) -> Self {
         let mut frame = Vec::new();
         if let Some(codes) = built.and_then(|built| built.codes.as_ref()) {
             frame.extend(codes.frame.seed.to_le_bytes());
@@ -304,7 +309,7 @@ impl Derived {
             frame.resize(FRAME_HEAD_BYTES, 0);
             frame.extend_from_slice(bytemuck::cast_slice(&codes.frame.centre));
         }
-        let vector_sums = vector_sums(bytemuck::cast_slice(values));
+        let vector_sums = vector_sums(vectors);
         Derived { frame, vector_sums }
     }
 }

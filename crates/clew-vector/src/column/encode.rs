@@ -4,17 +4,22 @@ use std::thread;
 
 use clew_kernels::kernels;
 
-use crate::Space;
 use crate::codes::{
     BitCodes, ByteCodes, ByteFacts, Encoder, FACTORS, Frame, NibbleCodes, NibbleProbe, NibbleQuery,
     Pairing, Residual, pitch_bytes,
 };
 use crate::graph::Coded;
 use crate::rows::{Probe, Rows};
+use crate::{ColumnOptions, Element, Space};
 
 /// Vectors of more numbers than this are walked by codes; shorter ones hardly take more memory than
 /// their codes, and estimates of few dimensions are poor.
 pub(crate) const UNCODED_DIMENSION_MAX: usize = 64;
+
+/// True when the graph of such a column is walked by codes. Bits are their own code.
+pub(super) fn is_coded(options: &ColumnOptions) -> bool {
+    options.dimension > UNCODED_DIMENSION_MAX && options.element != Element::Bit
+}
 
 /// Rows used as queries, and rows measured from each, to learn the typical error.
 const ERROR_QUERIES: usize = 64;
@@ -45,7 +50,7 @@ pub(crate) fn encode(
     space: Space,
     (seed, threads): (u64, usize),
 ) -> (OwnedCodes, Coded) {
-    let (count, dimension, kernels) = (rows.count(), rows.dimension, rows.kernels);
+    let (count, dimension, kernels) = (rows.count(), rows.numbers, rows.kernels);
     let mut owned = OwnedCodes {
         frame: Frame::build(rows, seed),
         codes: vec![0; count * pitch_bytes(dimension)],
@@ -100,7 +105,8 @@ fn encode_share(
     let kernels = kernels();
     let encoder = Encoder { space, kernels };
     let mut residual = Residual::default();
-    let (code_pitch, dimension) = (pitch_bytes(rows.dimension), rows.dimension);
+    let mut floats = vec![0.0; rows.numbers];
+    let (code_pitch, dimension) = (pitch_bytes(rows.numbers), rows.numbers);
     let bit_pitch = share.bits.len() / share.factors.len();
     let kept = share.codes.chunks_mut(code_pitch).zip(share.factors);
     let built = share.bits.chunks_mut(bit_pitch);
@@ -109,7 +115,8 @@ fn encode_share(
         .zip(share.facts);
     let first = u32::try_from(share.first).expect("a column holds at most 2^30 rows");
     for (row, ((code, factors), ((bits, bytes), facts))) in (first..).zip(kept.zip(built)) {
-        frame.residual(rows.row(row), rows.scale(row), &mut residual);
+        let vector = rows.floats(row, &mut floats);
+        frame.residual(vector, rows.scale(row), &mut residual);
         *factors = encoder.encode(&residual, code);
         BitCodes::encode(&residual, pairing, bits);
         *facts = ByteCodes::encode(kernels, &residual, pairing, bytes);
@@ -122,7 +129,11 @@ const SAME_LENGTH_RATIO: f32 = 0.99;
 /// The nearest by inner product among vectors of one length are the nearest by distance, and those
 /// make the better graph.
 fn pairing(rows: &Rows<'_>, space: Space) -> Pairing {
-    let squared = |row| rows.kernels.dot(rows.row(row), rows.row(row));
+    let mut floats = vec![0.0; rows.numbers];
+    let squared = |row| {
+        let vector = rows.floats(row, &mut floats);
+        rows.kernels.f32().dot(vector, vector)
+    };
     let squares = (0_u32..).take(rows.count()).map(squared);
     let (least, most) = squares.fold((f32::INFINITY, 0.0_f32), |(least, most), squared| {
         (least.min(squared), most.max(squared))
@@ -144,7 +155,7 @@ fn typical_error(rows: &Rows<'_>, space: Space, owned: &OwnedCodes) -> f32 {
         frame: &owned.frame,
         codes: &owned.codes,
         factors: &owned.factors,
-        pitch: pitch_bytes(rows.dimension),
+        pitch: pitch_bytes(rows.numbers),
         error: 0.0,
     };
     let every = |wanted: usize| {
@@ -155,9 +166,11 @@ fn typical_error(rows: &Rows<'_>, space: Space, owned: &OwnedCodes) -> f32 {
     let others: Vec<u32> = every(ERROR_ROWS).collect();
     let (mut estimates, mut exact) = (vec![0.0; others.len()], vec![0.0; others.len()]);
     let mut query = NibbleQuery::default();
+    let mut floats = vec![0.0; rows.numbers];
     let (mut sum, mut count) = (0.0_f64, 0_usize);
     for row in every(ERROR_QUERIES) {
-        query.prepare(&codes, space, (rows.row(row), rows.scale(row)));
+        let vector = rows.floats(row, &mut floats);
+        query.prepare(&codes, space, (vector, rows.scale(row)));
         let length = query.length();
         if length <= f32::MIN_POSITIVE {
             continue;
@@ -168,7 +181,7 @@ fn typical_error(rows: &Rows<'_>, space: Space, owned: &OwnedCodes) -> f32 {
             kernels: rows.kernels,
         };
         probe.measure(&others, &mut estimates);
-        rows.probe_row(row).measure(&others, &mut exact);
+        rows.probe_row(row, vector).measure(&others, &mut exact);
         for (estimate, exact) in estimates.iter().zip(&exact) {
             let gap = f64::from((estimate - exact) / length);
             sum += gap * gap;

@@ -5,10 +5,10 @@
 use std::ops::Range;
 
 use crate::codes::{FACTORS, pitch_bytes};
-use crate::column::encode::UNCODED_DIMENSION_MAX;
+use crate::column::encode::is_coded;
 use crate::column::integrity::BLOCK_BYTES;
 use crate::graph::{Entry, NONE, base_slots, upper_slots};
-use crate::{ColumnOptions, HnswOptions, Space, VECTORS_MAX, VectorError};
+use crate::{ColumnOptions, Element, HnswOptions, Space, VECTORS_MAX, VectorError};
 
 /// Sections start on cache lines.
 pub(super) const ALIGNMENT_BYTES: usize = 64;
@@ -107,7 +107,8 @@ impl Header {
         out.extend([0; 4]);
         out.extend(word(options.dimension));
         out.extend(word(self.count));
-        out.extend([space_code(options.space), 0]);
+        out.extend([code_of(&Space::ALL, options.space)]);
+        out.extend([code_of(&Element::ALL, options.element)]);
         out.extend(options.hnsw.m.to_le_bytes());
         out.extend(options.hnsw.ef_construction.to_le_bytes());
         let slots = u16::try_from(self.sections.len()).expect("fewer kinds than slots");
@@ -158,7 +159,7 @@ impl Header {
         }
         let dimension = fields.u32() as usize;
         let count = fields.u32() as usize;
-        let space = u32::from(fields.u16());
+        let [space, element] = fields.take();
         let hnsw = HnswOptions {
             m: fields.u16(),
             ef_construction: fields.u16(),
@@ -172,12 +173,14 @@ impl Header {
         };
         let upper_count = fields.u32() as usize;
         let upper_lists = fields.u32() as usize;
-        let space = space_of_code(space).ok_or(corrupt("unknown space", 24))?;
+        let space = Space::ALL.get(usize::from(space));
+        let element = Element::ALL.get(usize::from(element));
         let header = Header {
             version,
             options: ColumnOptions {
                 hnsw,
-                ..ColumnOptions::new(dimension, space)
+                element: *element.ok_or(corrupt("unknown type of element", 25))?,
+                ..ColumnOptions::new(dimension, *space.ok_or(corrupt("unknown space", 24))?)
             },
             count,
             seed,
@@ -255,7 +258,7 @@ impl Header {
 
     /// True when walks measure by codes.
     pub(super) fn is_coded(&self) -> bool {
-        self.entry.is_some() && self.options.dimension > UNCODED_DIMENSION_MAX
+        self.entry.is_some() && is_coded(&self.options)
     }
 
     /// Size of a section, were it there. Cannot overflow: every factor has its limit.
@@ -263,7 +266,8 @@ impl Header {
         let graph = u64::from(self.entry.is_some());
         let coded = u64::from(self.is_coded());
         let (count, m) = (self.count as u64, self.options.hnsw.m);
-        let vectors = count * 4 * self.options.dimension as u64;
+        let options = &self.options;
+        let vectors = count * options.element.row_bytes(options.dimension) as u64;
         match kind {
             SectionKind::Vectors => vectors,
             SectionKind::Docs => 4 * count,
@@ -348,18 +352,11 @@ fn word(value: usize) -> [u8; 4] {
         .to_le_bytes()
 }
 
-fn space_code(space: Space) -> u8 {
-    match space {
-        Space::L2 => 0,
-        Space::Cosine => 1,
-        Space::InnerProduct => 2,
-    }
-}
-
-fn space_of_code(code: u32) -> Option<Space> {
-    [Space::L2, Space::Cosine, Space::InnerProduct]
-        .into_iter()
-        .find(|space| u32::from(space_code(*space)) == code)
+/// The code of a space or type is its place in the list of all.
+fn code_of<T: PartialEq>(all: &[T], one: T) -> u8 {
+    let code = all.iter().position(|other| *other == one);
+    code.and_then(|code| u8::try_from(code).ok())
+        .expect("the list is complete and short")
 }
 
 /// Covers the header with its own checksum read as zero.

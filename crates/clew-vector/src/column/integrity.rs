@@ -81,7 +81,8 @@ impl Integrity<'_> {
     /// Checks the vector of one row.
     #[inline]
     pub(crate) fn touch_vector(&self, row: u32) -> Result<(), VectorError> {
-        let bytes = 4 * self.header.options.dimension;
+        let options = &self.header.options;
+        let bytes = options.element.row_bytes(options.dimension);
         let start = row as usize * bytes;
         self.touch_blocks(start, start + bytes)
     }

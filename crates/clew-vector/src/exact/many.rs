@@ -57,7 +57,7 @@ pub(crate) fn search_many(
         reading_all,
         integrity,
         row_count,
-        tile_rows: (TILE_BYTES / (4 * first.probe.rows.dimension)).clamp(1, BLOCK_ROWS),
+        tile_rows: (TILE_BYTES / first.probe.rows.pitch.max(1)).clamp(1, BLOCK_ROWS),
         next: AtomicUsize::new(0),
     };
     let threads = threads.clamp(1, work.pieces());

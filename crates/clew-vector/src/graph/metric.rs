@@ -1,8 +1,10 @@
 //! What a builder measures by: codes, or the vectors themselves where those are hardly larger.
 
 use crate::codes::{BitCodes, BitProbe, ByteCodes, Pairing};
+use crate::column::UNCODED_DIMENSION_MAX;
+use crate::element::Values;
 use crate::rank::Ranked;
-use crate::rows::{Probe, RowProbe, Rows};
+use crate::rows::{Probe, Rows};
 
 /// Distances between the rows of a column, all of one geometry.
 pub(crate) trait Metric: Sync {
@@ -111,35 +113,62 @@ impl Metric for Coded {
     }
 }
 
-/// Walks and chooses by the vectors themselves.
+/// Walks and chooses by the vectors themselves: bits, or vectors of no more than
+/// [`UNCODED_DIMENSION_MAX`] dimensions.
 #[derive(Debug)]
 pub(crate) struct Exact<'a> {
     pub(crate) rows: Rows<'a>,
 }
 
+/// A row, and its numbers as `f32`.
+#[derive(Debug, Default)]
+pub(crate) struct ExactQuery {
+    row: u32,
+    floats: Vec<f32>,
+}
+
+/// Room for a row as `f32`, where the kernels need it so.
+type ShortRow = [f32; UNCODED_DIMENSION_MAX];
+
+impl Exact<'_> {
+    fn floats<'b>(&'b self, row: u32, buffer: &'b mut ShortRow) -> &'b [f32] {
+        match self.rows.values {
+            Values::I8(_) | Values::Bit(_) => &[],
+            _ => self.rows.floats(row, &mut buffer[..self.rows.numbers]),
+        }
+    }
+}
+
 impl Metric for Exact<'_> {
-    type Query = u32;
+    type Query = ExactQuery;
 
     fn row_count(&self) -> usize {
         self.rows.count()
     }
 
-    fn load(&self, row: u32, query: &mut u32) {
-        *query = row;
+    fn load(&self, row: u32, query: &mut ExactQuery) {
+        query.row = row;
+        query.floats.clear();
+        query
+            .floats
+            .extend_from_slice(self.floats(row, &mut [0.0; UNCODED_DIMENSION_MAX]));
     }
 
-    fn probe<'a>(&'a self, query: &'a u32) -> impl Probe + 'a {
-        self.rows.probe_row(*query)
+    fn probe<'a>(&'a self, query: &'a ExactQuery) -> impl Probe + 'a {
+        self.rows.probe_row(query.row, &query.floats)
     }
 
     fn measure(&self, centre: u32, rows: &[u32], distances: &mut [f32]) {
-        let probe: RowProbe<'_> = self.rows.probe_row(centre);
-        probe.measure(rows, distances);
+        let mut buffer = [0.0; UNCODED_DIMENSION_MAX];
+        let floats = self.floats(centre, &mut buffer);
+        self.rows.probe_row(centre, floats).measure(rows, distances);
     }
 
     #[inline]
     fn between(&self, a: u32, b: u32) -> f32 {
-        self.rows.between(a, b)
+        let mut distance = [0.0];
+        self.measure(a, &[b], &mut distance);
+        distance[0]
     }
 
     #[inline]

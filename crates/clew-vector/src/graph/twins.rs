@@ -17,7 +17,7 @@ pub(crate) struct Twins {
 impl Twins {
     /// Finds equal vectors, to the bit.
     pub(crate) fn find(rows: &Rows<'_>) -> Self {
-        let bytes = |row: u32| -> &[u8] { bytemuck::cast_slice(rows.row(row)) };
+        let bytes = |row: u32| rows.row_bytes(row);
         let numbers = (0_u32..).take(rows.count());
         let mut hashed: Vec<(u32, u32)> = numbers
             .map(|row| (crc32c::crc32c(bytes(row)), row))

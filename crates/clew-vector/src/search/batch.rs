@@ -8,7 +8,7 @@ use std::thread;
 use crate::column::View;
 use crate::exact::{self, ExactQuery};
 use crate::plan::{Plan, Situation};
-use crate::search::{Search, SearchOutcome, SearchRequest, Strategy, Tally};
+use crate::search::{Query, Search, SearchOutcome, SearchRequest, Strategy, Tally};
 use crate::{Column, ColumnOptions, Scratch, VectorError};
 
 type Answer = Result<SearchOutcome, VectorError>;
@@ -52,20 +52,25 @@ fn search_batch(
 ) -> Vec<Answer> {
     let mut answers: Vec<Option<Answer>> = Vec::new();
     answers.resize_with(requests.len(), || None);
+    let queries: Vec<Option<Query<'_>>> = requests
+        .iter()
+        .map(|request| Query::check(request.vector, options).ok())
+        .collect();
     let mut scans = Vec::new();
-    for (at, request) in requests.iter().enumerate() {
-        match Search::prepare(view, options, request) {
-            Err(error) => answers[at] = Some(Err(error)),
-            Ok((search, situation)) => {
-                if search.k > 0 && request.after.is_none() && situation.plan() == Plan::Scan {
-                    scans.push((at, search, situation));
-                }
-            }
+    for (at, (request, query)) in requests.iter().zip(&queries).enumerate() {
+        let Some(query) = query else { continue };
+        if let Ok((search, situation)) = Search::prepare(view, query, request)
+            && search.k > 0
+            && request.after.is_none()
+            && situation.plan() == Plan::Scan
+        {
+            scans.push((at, search, situation));
         }
     }
     for ((at, ..), answer) in scans.iter().zip(scan_all(view, &scans, scratches.len())) {
         answers[*at] = Some(answer);
     }
+    // Whatever was wrong with the others comes out here.
     let left: Vec<usize> = (0..requests.len())
         .filter(|&at| answers[at].is_none())
         .collect();

@@ -19,7 +19,7 @@ use crate::rank::Ranked;
 use crate::row_set::RowSet;
 use crate::search::found::Found;
 use crate::search::turn::Turn;
-use crate::search::{Place, Search, SearchOutcome, SearchRequest, Strategy, Tally};
+use crate::search::{Place, Query, Search, SearchOutcome, SearchRequest, Strategy, Tally};
 use crate::{Column, ColumnOptions, Filter, Scratch, VectorError};
 
 /// Rows that a first scan keeps for the pages to come, and the most that a later one does.
@@ -107,7 +107,7 @@ impl Pages {
         options: &ColumnOptions,
         request: &SearchRequest<'_>,
     ) -> Result<Pages, VectorError> {
-        Search::prepare(view, options, request)?;
+        Query::check(request.vector, options)?;
         let row_count = view.rows.count();
         Ok(Pages {
             column: (*options, row_count),
@@ -165,8 +165,9 @@ impl Pages {
             max_distance: self.max_distance,
             ..SearchRequest::new(&vector, k)
         };
-        let prepared = Search::prepare(view, options, &request);
-        let answer = prepared.and_then(|(search, situation)| {
+        let checked = Query::check(&vector, options);
+        let answer = checked.and_then(|query| {
+            let (search, situation) = Search::prepare(view, &query, &request)?;
             if search.k == 0 || self.is_done() {
                 if k > 0 {
                     self.finish();
@@ -213,7 +214,7 @@ impl Pages {
         };
         view.integrity.touch_graph()?;
         let mut query = std::mem::take(&mut scratch.query);
-        query.prepare(&codes, view.space, (search.probe.query, search.probe.own));
+        query.prepare(&codes, view.space, (search.vector, search.probe.own));
         let probe = NibbleProbe {
             codes,
             query: &query,

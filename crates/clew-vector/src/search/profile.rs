@@ -45,7 +45,6 @@ impl Tally {
 
 impl SearchProfile {
     pub(crate) fn new(view: &View<'_>, situation: &Situation, tally: Tally) -> Self {
-        let row_bytes = 4 * view.rows.dimension;
         let code_bytes = view.codes.map_or(0, |codes| codes.pitch + 4 * FACTORS);
         let list_bytes = view.graph.map_or(0, |graph| 4 * graph.base_slots);
         SearchProfile {
@@ -56,7 +55,7 @@ impl SearchProfile {
             codes: tally.codes,
             vectors: tally.vectors,
             reranked: tally.reranked,
-            bytes_read: (tally.vectors + tally.reranked) * row_bytes as u64
+            bytes_read: (tally.vectors + tally.reranked) * situation.row_bytes as u64
                 + tally.codes * code_bytes as u64
                 + tally.lists * list_bytes as u64,
         }

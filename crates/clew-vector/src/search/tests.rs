@@ -149,9 +149,10 @@ fn run(
         norm_squared(request.vector, column.options()).unwrap(),
         view.space,
     );
+    let stored = StoredQuery::new(column.options().element, request.vector);
     let probe = RowProbe {
         rows: view.rows,
-        query: request.vector,
+        query: stored.numbers(),
         own,
     };
     let k = request
@@ -163,7 +164,8 @@ fn run(
         row_count,
         survivors,
         ef: request.ef_search,
-        dimension: view.rows.dimension,
+        dimension: column.options().dimension,
+        row_bytes: view.rows.pitch,
         access: match view.codes {
             Some(_) => Access::Codes,
             None => Access::Graph,
@@ -172,6 +174,7 @@ fn run(
     view.integrity.touch_rows().unwrap();
     Search {
         view: &view,
+        vector: request.vector,
         probe,
         filter,
         k,
@@ -407,7 +410,10 @@ fn a_column_with_gaps_answers_by_document() {
     assert_eq!(docs, (0..8_000).map(|row| row * 3).collect::<Vec<u32>>());
     for (row, vector) in data.vectors.iter().enumerate().step_by(97) {
         let doc = u32::try_from(row * 3).unwrap();
-        assert_eq!(column.vector(doc).unwrap(), Some(vector.as_slice()));
+        assert_eq!(
+            column.vector(doc).unwrap().as_deref(),
+            Some(vector.as_slice())
+        );
         assert_eq!(column.vector(doc + 1).unwrap(), None);
     }
 }
@@ -547,4 +553,5 @@ fn measured_recall_is_that_of_the_searches() {
 }
 
 mod asks;
+mod elements;
 mod ways;

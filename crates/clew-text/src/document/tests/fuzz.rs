@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 
+use super::vectors::floats;
 use super::*;
 
 fn mappings() -> [Mapping; 3] {
@@ -34,10 +35,10 @@ fn drive(mut mapping: Mapping, source: &[u8]) {
         Ok(Parsed::Document(document)) => {
             let stored: Value = serde_json::from_slice(&document.source).expect("stored as JSON");
             assert!(stored.is_object());
-            let vectors: Vec<(&str, &[f32])> = document
+            let vectors: Vec<StoredVector<'_>> = document
                 .vectors
                 .iter()
-                .map(|(id, vector)| (mapping.by_id(*id).unwrap().path.as_str(), vector.as_slice()))
+                .map(|(id, vector)| floats(mapping.by_id(*id).unwrap().path.as_str(), vector))
                 .collect();
             let restored = restore_vectors(&document.source, &vectors);
             let Ok(Parsed::Document(again)) = mapping.parse_document(&restored) else {
@@ -146,7 +147,7 @@ proptest! {
 
     #[test]
     fn any_source_and_path_can_be_restored(text in json_text(), path in "[a-z.\"]{0,6}") {
-        let restored = restore_vectors(text.as_bytes(), &[(path.as_str(), &[1.0, f32::MIN_POSITIVE]), ("x.v", &[0.5])]);
+        let restored = restore_vectors(text.as_bytes(), &[floats(&path, &[1.0, f32::MIN_POSITIVE]), floats("x.v", &[0.5])]);
         let is_json = |text: &[u8]| serde_json::from_slice::<Value>(text).is_ok();
         prop_assert_eq!(is_json(&restored), is_json(text.as_bytes()));
     }

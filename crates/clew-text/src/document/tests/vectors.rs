@@ -1,3 +1,5 @@
+use clew_vector::Element;
+
 use super::*;
 
 fn vectors() -> Mapping {
@@ -5,6 +7,12 @@ fn vectors() -> Mapping {
         "v": { "type": "knn_vector", "dimension": 3 },
         "a": { "properties": { "c": { "type": "knn_vector", "dimension": 2, "space_type": "cosinesimil" } } },
         "one": { "type": "knn_vector", "dimension": 1 },
+        "byte": { "type": "knn_vector", "dimension": 2, "data_type": "byte" },
+        "bits": { "type": "knn_vector", "dimension": 16, "data_type": "binary" },
+        "half": {
+            "type": "knn_vector", "dimension": 1,
+            "method": { "name": "hnsw", "parameters": { "encoder": { "name": "sq" } } },
+        },
         "n": { "type": "long" },
     }))
 }
@@ -25,6 +33,24 @@ const ROUND_TRIPS: &[(&str, &str, &str)] = &[
     (r#"{"one":[1],"a":{"c":[1,2]},"v":[1,2,3]}"#, r#"{"a":{}}"#, r#"{"a":{"c":[1.0,2.0]},"one":[1.0],"v":[1.0,2.0,3.0]}"#),
 ];
 
+pub(super) fn floats<'a>(path: &'a str, numbers: &'a [f32]) -> StoredVector<'a> {
+    StoredVector {
+        path,
+        element: Element::F32,
+        numbers: numbers.into(),
+    }
+}
+
+#[test]
+fn bytes_come_back_as_whole_numbers() {
+    let vector = StoredVector {
+        element: Element::I8,
+        ..floats("v", &[-128.0, 0.0, 7.0])
+    };
+    let found = restore_vectors(b"{}", &[vector]);
+    assert_eq!(std::str::from_utf8(&found).unwrap(), r#"{"v":[-128,0,7]}"#);
+}
+
 #[test]
 fn vectors_leave_the_source_and_come_back() {
     let mapping = vectors();
@@ -33,10 +59,10 @@ fn vectors_leave_the_source_and_come_back() {
         let found = std::str::from_utf8(&document.source).unwrap();
         let json = |text: &str| serde_json::from_str::<Value>(text).unwrap();
         assert_eq!(json(found), json(stripped), "{source}");
-        let vectors: Vec<(&str, &[f32])> = document
+        let vectors: Vec<StoredVector<'_>> = document
             .vectors
             .iter()
-            .map(|(id, vector)| (mapping.by_id(*id).unwrap().path.as_str(), vector.as_slice()))
+            .map(|(id, vector)| floats(mapping.by_id(*id).unwrap().path.as_str(), vector))
             .collect();
         let back = restore_vectors(&document.source, &vectors);
         assert_eq!(
@@ -69,7 +95,7 @@ fn restored_vectors_find_a_free_name() {
         ("nonsense", "v", "nonsense"),
     ];
     for (source, path, expected) in rows {
-        let found = restore_vectors(source.as_bytes(), &[(path, &[1.0])]);
+        let found = restore_vectors(source.as_bytes(), &[floats(path, &[1.0])]);
         assert_eq!(std::str::from_utf8(&found).unwrap(), expected);
     }
 }
@@ -85,6 +111,11 @@ const REFUSED: &[(&str, &str)] = &[
     (r#"{"v":{"a":1}}"#, "Current token (START_OBJECT) not numeric, can not use numeric value accessors"),
     (r#"{"v":["x",1,2]}"#, "For input string: \"x\""),
     (r#"{"v":["NaN",1,2]}"#, "For input string: \"NaN\""),
+    (r#"{"byte":[1,0.5]}"#, "[data_type] field was set as [byte] in index mapping. But, KNN vector values are floats instead of byte integers"),
+    (r#"{"byte":[1,128]}"#, "[data_type] field was set as [byte] in index mapping. But, KNN vector values are not within in the byte range [-128, 127]"),
+    (r#"{"bits":[1,2,3]}"#, "Vector dimension mismatch. Expected: 2, Given: 3"),
+    (r#"{"bits":[1,-129]}"#, "[data_type] field was set as [binary] in index mapping. But, KNN vector values are not within in the byte range [-128, 127]"),
+    (r#"{"half":[1e5]}"#, "encoder name is set as [sq] and type is set as [fp16] in index mapping. But, KNN vector values are not within in the FP16 range [-65504.0, 65504.0]"),
     (r#"{"a":{"c":[0,-0.0]}}"#, "zero vector is not supported when space type is [cosinesimil]"),
     (r#"{"a":[{"c":[1,2]},{"c":[1,2]}]}"#, "VectorValuesField \"a.c\" appears more than once in this document (only one value is allowed per field)"),
 ];

@@ -40,6 +40,15 @@ pub(super) fn small_column(vectors: &[Vec<f32>], space: Space, threads: usize) -
         },
         ..ColumnOptions::new(vectors[0].len(), space)
     };
+    small_column_of(options, vectors, threads)
+}
+
+/// A column of any options with a graph, however small.
+pub(super) fn small_column_of(
+    options: ColumnOptions,
+    vectors: &[Vec<f32>],
+    threads: usize,
+) -> Column<Vec<u8>> {
     let mut builder = ColumnBuilder::new(options).unwrap();
     for (doc, vector) in (0_u32..).zip(vectors) {
         builder.push(doc, vector).unwrap();
@@ -59,7 +68,7 @@ pub(super) fn small_column(vectors: &[Vec<f32>], space: Space, threads: usize) -
 
 /// Checks every way through a column against the exact hits: as many, in order, with distances that
 /// are right, and on average nearly the best.
-fn check_ways(column: &Column<Vec<u8>>, queries: &[Vec<f32>], what: &str) {
+pub(super) fn check_ways(column: &Column<Vec<u8>>, queries: &[Vec<f32>], what: &str) {
     let mut scratch = Scratch::default();
     for plan in [None, Some(Plan::Walk), Some(Plan::ScanCodes)] {
         if plan == Some(Plan::ScanCodes) && column.view().unwrap().codes.is_none() {

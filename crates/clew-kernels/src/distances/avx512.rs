@@ -1,0 +1,290 @@
+//! AVX-512: sixteen floats or 64 bytes per step, and masked loads instead of scalar tails.
+
+use std::arch::x86_64::*;
+
+use half::{bf16, f16};
+
+const LANES: usize = 16;
+const BYTES: usize = 64;
+/// Rows measured at once; their sums and what is loaded fit into 32 registers.
+const GROUP: usize = 4;
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn zero() -> __m512 {
+    _mm512_setzero_ps()
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn total(sums: [__m512; 4]) -> f32 {
+    let (low, high) = (
+        _mm512_add_ps(sums[0], sums[1]),
+        _mm512_add_ps(sums[2], sums[3]),
+    );
+    _mm512_reduce_add_ps(_mm512_add_ps(low, high))
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn dot_step(x: __m512, y: __m512, sum: __m512) -> __m512 {
+    _mm512_fmadd_ps(x, y, sum)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn l2_step(x: __m512, y: __m512, sum: __m512) -> __m512 {
+    let gap = _mm512_sub_ps(x, y);
+    _mm512_fmadd_ps(gap, gap, sum)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn load_f32(block: &[f32; LANES]) -> __m512 {
+    // SAFETY: the reference covers exactly the sixteen numbers that are read; no alignment needed.
+    unsafe { _mm512_loadu_ps(block.as_ptr()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn tail_f32(tail: &[f32]) -> __m512 {
+    let mask = (1_u16 << (tail.len() % LANES)) - 1;
+    // SAFETY: the mask has one bit for each number of the slice, and masked lanes are not read.
+    unsafe { _mm512_maskz_loadu_ps(mask, tail.as_ptr()) }
+}
+
+/// A number of 16 bits.
+trait Half {}
+impl Half for f16 {}
+impl Half for bf16 {}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn load_half<T: Half>(block: &[T; LANES]) -> __m256i {
+    // SAFETY: the reference covers exactly the sixteen numbers that are read; no alignment needed.
+    unsafe { _mm256_loadu_si256(block.as_ptr().cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx512bw,avx512vl")]
+fn tail_half<T: Half>(tail: &[T]) -> __m256i {
+    let mask = (1_u16 << (tail.len() % LANES)) - 1;
+    // SAFETY: the mask has one bit for each number of the slice, and masked lanes are not read.
+    unsafe { _mm256_maskz_loadu_epi16(mask, tail.as_ptr().cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn load_f16(block: &[f16; LANES]) -> __m512 {
+    _mm512_cvtph_ps(load_half(block))
+}
+
+#[inline]
+#[target_feature(enable = "avx512bw,avx512vl")]
+fn tail_f16(tail: &[f16]) -> __m512 {
+    _mm512_cvtph_ps(tail_half(tail))
+}
+
+/// A `bf16` is the upper half of the `f32` that it stands for.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn widen_bf16(block: __m256i) -> __m512 {
+    _mm512_castsi512_ps(_mm512_slli_epi32::<16>(_mm512_cvtepu16_epi32(block)))
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn load_bf16(block: &[bf16; LANES]) -> __m512 {
+    widen_bf16(load_half(block))
+}
+
+#[inline]
+#[target_feature(enable = "avx512bw,avx512vl")]
+fn tail_bf16(tail: &[bf16]) -> __m512 {
+    widen_bf16(tail_half(tail))
+}
+
+float_kernels!(float32, f32, (load_f32, tail_f32), #[target_feature(enable = "avx512f,avx512bw,avx512vl")]);
+float_kernels!(float16, f16, (load_f16, tail_f16), #[target_feature(enable = "avx512f,avx512bw,avx512vl")]);
+float_kernels!(bfloat16, bf16, (load_bf16, tail_bf16), #[target_feature(enable = "avx512f,avx512bw,avx512vl")]);
+
+/// One byte of a vector.
+trait Byte {}
+impl Byte for u8 {}
+impl Byte for i8 {}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn load<T: Byte>(block: &[T; BYTES]) -> __m512i {
+    // SAFETY: the reference covers exactly the 64 bytes that are read; no alignment needed.
+    unsafe { _mm512_loadu_si512(block.as_ptr().cast()) }
+}
+
+/// The up to 63 bytes of a tail, filled up with zeros.
+#[inline]
+#[target_feature(enable = "avx512bw")]
+fn load_tail<T: Byte>(tail: &[T]) -> __m512i {
+    let mask = (1_u64 << (tail.len() % BYTES)) - 1;
+    // SAFETY: the mask has one bit for each byte of the slice, and masked lanes are not read.
+    unsafe { _mm512_maskz_loadu_epi8(mask, tail.as_ptr().cast()) }
+}
+
+/// Signed bytes. Sums are those of 32-bit integers, rounded once at the end.
+#[allow(
+    clippy::cast_precision_loss,
+    reason = "the exact sum is rounded once, to `f32`"
+)]
+pub(crate) mod int8 {
+    use super::*;
+
+    /// The instruction multiplies unsigned by signed bytes, so 128 is added to the bytes of a row,
+    /// and 128 times the sum of the query is taken away again, which a whole group shares.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+    fn dots<const ROWS: usize>(query: &[i8], rows: [&[i8]; ROWS]) -> [f32; ROWS] {
+        // Vectors of different length have no distance; the shorter one must not win silently.
+        assert!(rows.iter().all(|row| row.len() == query.len()));
+        let (blocks, tail) = query.as_chunks();
+        let rows = rows.map(|row| row.as_chunks());
+        let row_blocks = rows.map(|row| &row.0[..blocks.len()]);
+        let (flip, one) = (_mm512_set1_epi8(-128), _mm512_set1_epi8(1));
+        let (mut products, mut sum) = ([_mm512_setzero_si512(); ROWS], _mm512_setzero_si512());
+        for (at, block) in blocks.iter().enumerate() {
+            let x = load(block);
+            sum = _mm512_dpbusd_epi32(sum, one, x);
+            for row in 0..ROWS {
+                let y = _mm512_xor_si512(load(&row_blocks[row][at]), flip);
+                products[row] = _mm512_dpbusd_epi32(products[row], y, x);
+            }
+        }
+        if !tail.is_empty() {
+            // Lanes behind the tail hold 128 times 0.
+            let x = load_tail(tail);
+            sum = _mm512_dpbusd_epi32(sum, one, x);
+            for row in 0..ROWS {
+                let y = _mm512_xor_si512(load_tail(rows[row].1), flip);
+                products[row] = _mm512_dpbusd_epi32(products[row], y, x);
+            }
+        }
+        let shift = _mm512_slli_epi32::<7>(sum);
+        products.map(|products| _mm512_reduce_add_epi32(_mm512_sub_epi32(products, shift)) as f32)
+    }
+
+    /// Adds the squares of the gaps between bytes, which fit into eight bits without a sign.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+    fn add_squares(sums: [__m512i; 2], x: __m512i, y: __m512i) -> [__m512i; 2] {
+        let gap = _mm512_sub_epi8(_mm512_max_epi8(x, y), _mm512_min_epi8(x, y));
+        let low = _mm512_unpacklo_epi8(gap, _mm512_setzero_si512());
+        let high = _mm512_unpackhi_epi8(gap, _mm512_setzero_si512());
+        [
+            _mm512_dpwssd_epi32(sums[0], low, low),
+            _mm512_dpwssd_epi32(sums[1], high, high),
+        ]
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+    fn gaps<const ROWS: usize>(query: &[i8], rows: [&[i8]; ROWS]) -> [f32; ROWS] {
+        // As in `dots`.
+        assert!(rows.iter().all(|row| row.len() == query.len()));
+        let (blocks, tail) = query.as_chunks();
+        let rows = rows.map(|row| row.as_chunks());
+        let row_blocks = rows.map(|row| &row.0[..blocks.len()]);
+        let mut sums = [[_mm512_setzero_si512(); 2]; ROWS];
+        for (at, block) in blocks.iter().enumerate() {
+            let x = load(block);
+            for row in 0..ROWS {
+                sums[row] = add_squares(sums[row], x, load(&row_blocks[row][at]));
+            }
+        }
+        if !tail.is_empty() {
+            let x = load_tail(tail);
+            for row in 0..ROWS {
+                sums[row] = add_squares(sums[row], x, load_tail(rows[row].1));
+            }
+        }
+        sums.map(|[low, high]| _mm512_reduce_add_epi32(_mm512_add_epi32(low, high)) as f32)
+    }
+
+    row_loops!(dots, GROUP, (i8, i8), dot, dot_rows, dot_picked, #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]);
+    row_loops!(gaps, GROUP, (i8, i8), l2, l2_rows, l2_picked, #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]);
+}
+
+/// Bits; needs VPOPCNTDQ, which the first CPUs with VNNI do not have.
+#[allow(
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "a vector has fewer than 2^24 bits"
+)]
+pub(crate) mod bits {
+    use super::*;
+    use crate::distances::jaccard_distance;
+
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512vpopcntdq")]
+    fn add_ones(sum: __m512i, words: __m512i) -> __m512i {
+        _mm512_add_epi64(sum, _mm512_popcnt_epi64(words))
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq")]
+    fn hammings<const ROWS: usize>(query: &[u8], rows: [&[u8]; ROWS]) -> [f32; ROWS] {
+        // Vectors of different length have no distance; the shorter one must not win silently.
+        assert!(rows.iter().all(|row| row.len() == query.len()));
+        let (blocks, tail) = query.as_chunks();
+        let rows = rows.map(|row| row.as_chunks());
+        let row_blocks = rows.map(|row| &row.0[..blocks.len()]);
+        let mut sums = [_mm512_setzero_si512(); ROWS];
+        for (at, block) in blocks.iter().enumerate() {
+            let x = load(block);
+            for row in 0..ROWS {
+                sums[row] = add_ones(sums[row], _mm512_xor_si512(x, load(&row_blocks[row][at])));
+            }
+        }
+        if !tail.is_empty() {
+            let x = load_tail(tail);
+            for row in 0..ROWS {
+                sums[row] = add_ones(sums[row], _mm512_xor_si512(x, load_tail(rows[row].1)));
+            }
+        }
+        sums.map(|sum| _mm512_reduce_add_epi64(sum) as f32)
+    }
+
+    /// Adds the bits set in both and in either.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512vpopcntdq")]
+    fn add_shared([both, either]: [__m512i; 2], x: __m512i, y: __m512i) -> [__m512i; 2] {
+        [
+            add_ones(both, _mm512_and_si512(x, y)),
+            add_ones(either, _mm512_or_si512(x, y)),
+        ]
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq")]
+    fn jaccards<const ROWS: usize>(query: &[u8], rows: [&[u8]; ROWS]) -> [f32; ROWS] {
+        // As in `hammings`.
+        assert!(rows.iter().all(|row| row.len() == query.len()));
+        let (blocks, tail) = query.as_chunks();
+        let rows = rows.map(|row| row.as_chunks());
+        let row_blocks = rows.map(|row| &row.0[..blocks.len()]);
+        let mut sums = [[_mm512_setzero_si512(); 2]; ROWS];
+        for (at, block) in blocks.iter().enumerate() {
+            let x = load(block);
+            for row in 0..ROWS {
+                sums[row] = add_shared(sums[row], x, load(&row_blocks[row][at]));
+            }
+        }
+        if !tail.is_empty() {
+            let x = load_tail(tail);
+            for row in 0..ROWS {
+                sums[row] = add_shared(sums[row], x, load_tail(rows[row].1));
+            }
+        }
+        sums.map(|sums| jaccard_distance(sums.map(|sum| _mm512_reduce_add_epi64(sum) as u64)))
+    }
+
+    row_loops!(hammings, GROUP, (u8, u8), hamming, hamming_rows, hamming_picked, #[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq")]);
+    row_loops!(jaccards, GROUP, (u8, u8), jaccard, jaccard_rows, jaccard_picked, #[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq")]);
+}

@@ -1,0 +1,292 @@
+//! What the numbers of a stored vector are: their type, their bounds, and rows of them.
+
+use bytemuck::{AnyBitPattern, NoUninit};
+use half::{bf16, f16};
+
+use crate::VectorError;
+
+/// Type of a stored number.
+///
+/// Vectors come and go as `f32`, whatever is stored: [`Element::F16`] and [`Element::Bf16`] round
+/// them, [`Element::I8`] takes whole numbers, and [`Element::Bit`] eight dimensions per number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Element {
+    /// IEEE 754 single precision, 4 bytes.
+    #[default]
+    F32,
+    /// IEEE 754 half precision, 2 bytes: 11 bits of precision, up to 65,504.
+    F16,
+    /// The upper half of a single precision number, 2 bytes: 8 bits of precision, the range of `f32`.
+    Bf16,
+    /// Whole numbers from -128 to 127, 1 byte.
+    I8,
+    /// One bit per dimension. Eight dimensions come as one number from -128 to 127, whose highest bit
+    /// is the first of them; the dimension is a multiple of eight.
+    Bit,
+}
+
+impl Element {
+    /// Every type.
+    pub const ALL: [Element; 5] = [
+        Element::F32,
+        Element::F16,
+        Element::Bf16,
+        Element::I8,
+        Element::Bit,
+    ];
+
+    /// Numbers of a vector of `dimension` dimensions, as it comes and goes.
+    pub fn numbers(self, dimension: usize) -> usize {
+        match self {
+            Element::Bit => dimension / 8,
+            Element::F32 | Element::F16 | Element::Bf16 | Element::I8 => dimension,
+        }
+    }
+
+    /// Size of a stored vector.
+    pub fn row_bytes(self, dimension: usize) -> usize {
+        let number = match self {
+            Element::F32 => 4,
+            Element::F16 | Element::Bf16 => 2,
+            Element::I8 | Element::Bit => 1,
+        };
+        number * self.numbers(dimension)
+    }
+
+    /// Name of the type, as errors have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Element::F32 => "float",
+            Element::F16 => "float16",
+            Element::Bf16 => "bfloat16",
+            Element::I8 => "byte",
+            Element::Bit => "binary",
+        }
+    }
+
+    /// The vector as it will come back, made in `buffer` if it is another.
+    pub(crate) fn round<'a>(self, vector: &'a [f32], buffer: &'a mut Vec<f32>) -> &'a [f32] {
+        let round: fn(f32) -> f32 = match self {
+            Element::F16 => |value| f16::from_f32(value).to_f32(),
+            Element::Bf16 => |value| bf16::from_f32(value).to_f32(),
+            Element::F32 | Element::I8 | Element::Bit => return vector,
+        };
+        buffer.clear();
+        buffer.extend(vector.iter().map(|&value| round(value)));
+        buffer
+    }
+
+    /// Checks that every number can be stored; they are finite.
+    pub(crate) fn check(self, vector: &[f32]) -> Result<(), VectorError> {
+        let fits = |value: f32| match self {
+            Element::F32 => true,
+            Element::F16 => f16::from_f32(value).is_finite(),
+            Element::Bf16 => bf16::from_f32(value).is_finite(),
+            Element::I8 | Element::Bit => value.fract() == 0.0 && (-128.0..=127.0).contains(&value),
+        };
+        match vector.iter().position(|&value| !fits(value)) {
+            None => Ok(()),
+            Some(position) => Err(VectorError::OutOfRange {
+                position,
+                value: vector[position],
+                element: self.name(),
+            }),
+        }
+    }
+}
+
+/// Rows of stored numbers, one after the other.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Values<'a> {
+    F32(&'a [f32]),
+    F16(&'a [f16]),
+    Bf16(&'a [bf16]),
+    I8(&'a [i8]),
+    Bit(&'a [u8]),
+}
+
+impl<'a> Values<'a> {
+    /// Sees bytes as numbers, in place.
+    pub(crate) fn cast(element: Element, bytes: &'a [u8]) -> Result<Self, VectorError> {
+        Ok(match element {
+            Element::F32 => Values::F32(cast(bytes)?),
+            Element::F16 => Values::F16(cast(bytes)?),
+            Element::Bf16 => Values::Bf16(cast(bytes)?),
+            Element::I8 => Values::I8(cast(bytes)?),
+            Element::Bit => Values::Bit(bytes),
+        })
+    }
+
+    /// The row that starts at number `start` as `f32`, through `buffer` if need be; `buffer` is as
+    /// long as the row.
+    #[inline]
+    pub(crate) fn floats<'b>(self, start: usize, buffer: &'b mut [f32]) -> &'b [f32]
+    where
+        'a: 'b,
+    {
+        fn fill<T: Copy>(row: &[T], buffer: &mut [f32], to_f32: impl Fn(T) -> f32) {
+            for (slot, &value) in buffer.iter_mut().zip(row) {
+                *slot = to_f32(value);
+            }
+        }
+        let span = start..start + buffer.len();
+        match self {
+            Values::F32(values) => return &values[span],
+            Values::F16(values) => fill(&values[span], buffer, f16::to_f32),
+            Values::Bf16(values) => fill(&values[span], buffer, bf16::to_f32),
+            Values::I8(values) => fill(&values[span], buffer, f32::from),
+            Values::Bit(values) => {
+                fill(&values[span], buffer, |byte| f32::from(byte.cast_signed()))
+            }
+        }
+        buffer
+    }
+}
+
+/// Bytes as numbers, in place.
+pub(crate) fn cast<T: AnyBitPattern + NoUninit>(bytes: &[u8]) -> Result<&[T], VectorError> {
+    bytemuck::try_cast_slice(bytes).map_err(|_| VectorError::Misaligned {
+        multiple_bytes: align_of::<T>(),
+    })
+}
+
+/// Rows in the making.
+#[derive(Debug)]
+pub(crate) enum OwnedValues {
+    F32(Vec<f32>),
+    F16(Vec<f16>),
+    Bf16(Vec<bf16>),
+    I8(Vec<i8>),
+    Bit(Vec<u8>),
+}
+
+impl OwnedValues {
+    pub(crate) fn new(element: Element) -> Self {
+        match element {
+            Element::F32 => OwnedValues::F32(Vec::new()),
+            Element::F16 => OwnedValues::F16(Vec::new()),
+            Element::Bf16 => OwnedValues::Bf16(Vec::new()),
+            Element::I8 => OwnedValues::I8(Vec::new()),
+            Element::Bit => OwnedValues::Bit(Vec::new()),
+        }
+    }
+
+    /// Adds a row that passed [`Element::check`].
+    pub(crate) fn push(&mut self, vector: &[f32]) {
+        let numbers = vector.iter();
+        match self {
+            OwnedValues::F32(values) => values.extend_from_slice(vector),
+            OwnedValues::F16(values) => values.extend(numbers.map(|&value| f16::from_f32(value))),
+            OwnedValues::Bf16(values) => values.extend(numbers.map(|&value| bf16::from_f32(value))),
+            OwnedValues::I8(values) => values.extend(numbers.map(|&value| whole(value))),
+            OwnedValues::Bit(values) => {
+                values.extend(numbers.map(|&value| whole(value).cast_unsigned()));
+            }
+        }
+    }
+
+    pub(crate) fn view(&self) -> Values<'_> {
+        match self {
+            OwnedValues::F32(values) => Values::F32(values),
+            OwnedValues::F16(values) => Values::F16(values),
+            OwnedValues::Bf16(values) => Values::Bf16(values),
+            OwnedValues::I8(values) => Values::I8(values),
+            OwnedValues::Bit(values) => Values::Bit(values),
+        }
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        match self {
+            OwnedValues::F32(values) => bytemuck::cast_slice(values),
+            OwnedValues::F16(values) => bytemuck::cast_slice(values),
+            OwnedValues::Bf16(values) => bytemuck::cast_slice(values),
+            OwnedValues::I8(values) => bytemuck::cast_slice(values),
+            OwnedValues::Bit(values) => values,
+        }
+    }
+
+    pub(crate) fn capacity_bytes(&self) -> usize {
+        match self {
+            OwnedValues::F32(values) => 4 * values.capacity(),
+            OwnedValues::F16(values) => 2 * values.capacity(),
+            OwnedValues::Bf16(values) => 2 * values.capacity(),
+            OwnedValues::I8(values) => values.capacity(),
+            OwnedValues::Bit(values) => values.capacity(),
+        }
+    }
+}
+
+/// A whole number that passed [`Element::check`].
+#[allow(clippy::cast_possible_truncation, reason = "the value was checked")]
+pub(crate) fn whole(value: f32) -> i8 {
+    value as i8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stored(element: Element, vector: &[f32]) -> Vec<f32> {
+        element.check(vector).unwrap();
+        let mut values = OwnedValues::new(element);
+        values.push(vector);
+        assert_eq!(
+            values.bytes().len(),
+            element.row_bytes(dimension(element, vector))
+        );
+        let mut buffer = vec![0.0; vector.len()];
+        let view = Values::cast(element, values.bytes()).unwrap();
+        view.floats(0, &mut buffer).to_vec()
+    }
+
+    fn dimension(element: Element, vector: &[f32]) -> usize {
+        if element == Element::Bit {
+            8 * vector.len()
+        } else {
+            vector.len()
+        }
+    }
+
+    #[test]
+    fn numbers_come_back_as_the_type_can_hold_them() {
+        let vector = [1.0, -128.0, 127.0, 0.0];
+        for element in Element::ALL {
+            assert_eq!(stored(element, &vector), vector, "{element:?}");
+        }
+        assert_eq!(stored(Element::F16, &[0.1]), [0.099_975_586]);
+        assert_eq!(stored(Element::Bf16, &[0.1]), [0.100_097_656]);
+    }
+
+    #[test]
+    fn a_number_that_does_not_fit_is_named() {
+        let check = |element: Element, vector: &[f32], message: &str| {
+            let error = element.check(vector).unwrap_err();
+            assert_eq!(error.to_string(), message);
+        };
+        check(
+            Element::I8,
+            &[1.0, 0.5],
+            "vector component 1 is 0.5, which type byte cannot hold",
+        );
+        check(
+            Element::I8,
+            &[128.0],
+            "vector component 0 is 128, which type byte cannot hold",
+        );
+        check(
+            Element::Bit,
+            &[-129.0],
+            "vector component 0 is -129, which type binary cannot hold",
+        );
+        check(
+            Element::F16,
+            &[0.0, 1e5],
+            "vector component 1 is 100000, which type float16 cannot hold",
+        );
+        check(
+            Element::Bf16,
+            &[f32::MAX],
+            "vector component 0 is 340282350000000000000000000000000000000, which type bfloat16 cannot hold",
+        );
+    }
+}
