@@ -102,6 +102,9 @@ pub enum VectorError {
         /// The alignment needed.
         multiple_bytes: usize,
     },
+    /// Pages were taken from a column that they were not started on.
+    #[error("pages go on in the column that they were started on")]
+    OtherColumn,
     /// The output refused the image.
     #[error("cannot write the column image")]
     Write(#[from] std::io::Error),
@@ -136,7 +139,9 @@ impl VectorError {
                 ErrorKind::Corrupt
             }
             VectorError::TooManyVectors { .. } | VectorError::Write(_) => ErrorKind::Unavailable,
-            VectorError::DocOrder { .. } | VectorError::Misaligned { .. } => ErrorKind::Internal,
+            VectorError::DocOrder { .. }
+            | VectorError::OtherColumn
+            | VectorError::Misaligned { .. } => ErrorKind::Internal,
         }
     }
 }

@@ -1,10 +1,17 @@
 //! Exact search: measure every row that may be a hit. Also the specification of every other search.
 
+mod many;
+
+pub(crate) use many::{ExactQuery, search_many};
+
+use std::ops::Range;
+
 use crate::VectorError;
 use crate::column::Integrity;
 use crate::filter::RowFilter;
 use crate::plan::SCAN_ALL_RATIO_MIN;
 use crate::rank::Ranked;
+use crate::row_set::RowSet;
 use crate::rows::{Probe, RowProbe};
 use crate::scratch::Scratch;
 
@@ -14,6 +21,7 @@ const BLOCK_ROWS: usize = 256;
 const PICKED_ROWS: usize = 16;
 /// The same for rows of codes.
 const COARSE_ROWS: usize = 32;
+const _: () = assert!(PICKED_ROWS <= COARSE_ROWS);
 
 /// The `k` nearest rows, in order, and the number of distances that took. Every vector read is
 /// checked first.
@@ -23,26 +31,39 @@ pub(crate) fn search(
     k: usize,
 ) -> Result<(Vec<Ranked>, u64), VectorError> {
     let mut top = Top::new(k);
-    let rows = probe.rows.count();
-    let measured = match filter {
-        Some(some) if (some.survivors_expected() as f64) < rows as f64 * SCAN_ALL_RATIO_MIN => {
-            scan_passing((probe, integrity), some, &mut top)?
-        }
-        _ => {
-            integrity.touch_vectors()?;
-            scan_all(probe, filter, &mut top)
-        }
+    let rows = all_rows(probe.rows.count());
+    let measured = if reads_all(filter) {
+        integrity.touch_vectors()?;
+        scan_all(probe, filter, rows, &mut top)
+    } else {
+        scan_passing((probe, integrity), filter, rows, &mut top)?
     };
     Ok((top.finish(), measured))
 }
 
-fn scan_all(probe: &RowProbe<'_>, filter: Option<&RowFilter<'_>>, top: &mut Top) -> u64 {
-    let rows = probe.rows.count();
+fn all_rows(count: usize) -> Range<u32> {
+    0..u32::try_from(count).expect("a column holds at most 2^30 rows")
+}
+
+/// Whether so many rows pass that reading all of them in order is cheaper than picking.
+fn reads_all(filter: Option<&RowFilter<'_>>) -> bool {
+    filter.is_none_or(|some| {
+        some.survivors_expected() as f64 >= some.row_count as f64 * SCAN_ALL_RATIO_MIN
+    })
+}
+
+/// Measures consecutive rows, and keeps the best of those that pass.
+fn scan_all(
+    probe: &RowProbe<'_>,
+    filter: Option<&RowFilter<'_>>,
+    rows: Range<u32>,
+    top: &mut Top,
+) -> u64 {
     let mut distances = [0.0; BLOCK_ROWS];
-    for first in (0..rows).step_by(BLOCK_ROWS) {
-        let block = &mut distances[..BLOCK_ROWS.min(rows - first)];
-        probe.measure_block(first, block);
-        let first = u32::try_from(first).expect("a column holds at most 2^30 rows");
+    let count = rows.len() as u64;
+    for first in rows.clone().step_by(BLOCK_ROWS) {
+        let block = &mut distances[..BLOCK_ROWS.min((rows.end - first) as usize)];
+        probe.measure_block(first as usize, block);
         for (row, &distance) in (first..).zip(&*block) {
             let one = Ranked::new(distance, row);
             if one < top.limit && filter.is_none_or(|filter| filter.passes(row)) {
@@ -50,17 +71,18 @@ fn scan_all(probe: &RowProbe<'_>, filter: Option<&RowFilter<'_>>, top: &mut Top)
             }
         }
     }
-    rows as u64
+    count
 }
 
 fn scan_passing(
     (probe, integrity): (&RowProbe<'_>, &Integrity<'_>),
-    filter: &RowFilter<'_>,
+    filter: Option<&RowFilter<'_>>,
+    rows: Range<u32>,
     top: &mut Top,
 ) -> Result<u64, VectorError> {
     let (mut ready, mut coming) = (Vec::new(), Vec::with_capacity(PICKED_ROWS));
     let (mut measured, mut health) = (0, Ok(()));
-    filter.for_each_row(|row| {
+    let mut visit = |row| {
         if let Err(damage) = integrity.touch_vector(row) {
             health = Err(damage);
             return;
@@ -72,13 +94,17 @@ fn scan_passing(
             std::mem::swap(&mut ready, &mut coming);
             coming.clear();
         }
-    });
+    };
+    match filter {
+        Some(filter) => filter.for_each_row(rows, visit),
+        None => rows.for_each(&mut visit),
+    }
     let rest = measure_picked(probe, &ready, top) + measure_picked(probe, &coming, top);
     health.map(|()| measured + rest)
 }
 
-fn measure_picked(probe: &RowProbe<'_>, rows: &[u32], top: &mut Top) -> u64 {
-    let mut distances = [0.0; PICKED_ROWS];
+fn measure_picked<P: Probe>(probe: &P, rows: &[u32], top: &mut Top) -> u64 {
+    let mut distances = [0.0; COARSE_ROWS];
     let distances = &mut distances[..rows.len()];
     probe.measure(rows, distances);
     for (&row, &distance) in rows.iter().zip(&*distances) {
@@ -133,14 +159,51 @@ pub(crate) fn scan_coarse<P: Probe>(
             coming.clear();
         }
     };
-    match filter {
-        Some(filter) => filter.for_each_row(visit),
-        None => (0_u32..).take(row_count).for_each(&mut visit),
-    }
+    for_each_candidate(filter, row_count, &mut visit);
     offer(&ready);
     offer(&coming);
     scratch.coarse = top.finish();
     measured
+}
+
+fn for_each_candidate(
+    filter: Option<&RowFilter<'_>>,
+    row_count: usize,
+    mut visit: impl FnMut(u32),
+) {
+    match filter {
+        Some(filter) => filter.for_each_row(all_rows(row_count), visit),
+        None => all_rows(row_count).for_each(&mut visit),
+    }
+}
+
+/// The `keep` nearest rows that pass and are not yet `taken`, in no order, and the number of rows
+/// measured; fewer come back only when there are no more.
+pub(crate) fn scan_rest<P: Probe>(
+    (probe, row_count): (&P, usize),
+    filter: Option<&RowFilter<'_>>,
+    taken: &RowSet,
+    keep: usize,
+) -> (Vec<Ranked>, u64) {
+    let mut top = Top::new(keep);
+    let (mut ready, mut coming) = (Vec::new(), Vec::with_capacity(COARSE_ROWS));
+    let mut measured = 0;
+    let mut visit = |row| {
+        if taken.contains(row) {
+            return;
+        }
+        probe.prefetch(row);
+        coming.push(row);
+        if coming.len() == COARSE_ROWS {
+            measured += measure_picked(probe, &ready, &mut top);
+            std::mem::swap(&mut ready, &mut coming);
+            coming.clear();
+        }
+    };
+    for_each_candidate(filter, row_count, &mut visit);
+    measured += measure_picked(probe, &ready, &mut top);
+    measured += measure_picked(probe, &coming, &mut top);
+    (top.into_kept(), measured)
 }
 
 /// Everything near enough to the `k`-th best of a stream of estimates.
@@ -213,7 +276,7 @@ impl Top {
 
     fn push(&mut self, one: Ranked) {
         self.kept.push(one);
-        if self.kept.len() >= self.k * 2 + 16 {
+        if self.kept.len() >= self.k.saturating_mul(2).saturating_add(16) {
             let (_, last, _) = self.kept.select_nth_unstable(self.k - 1);
             self.limit = *last;
             self.kept.truncate(self.k);
@@ -223,6 +286,15 @@ impl Top {
     fn finish(mut self) -> Vec<Ranked> {
         self.kept.sort_unstable();
         self.kept.truncate(self.k);
+        self.kept
+    }
+
+    /// The best `k`, in no order.
+    fn into_kept(mut self) -> Vec<Ranked> {
+        if self.kept.len() > self.k {
+            self.kept.select_nth_unstable(self.k - 1);
+            self.kept.truncate(self.k);
+        }
         self.kept
     }
 }

@@ -1,5 +1,7 @@
 //! Which documents may be hits: the living ones that match the user's filter.
 
+use std::ops::{Range, RangeInclusive};
+
 /// Documents that may be hits, as a set of bits by document id.
 #[derive(Debug, Clone, Copy)]
 pub struct Filter<'a> {
@@ -60,34 +62,47 @@ impl<'a> RowFilter<'a> {
         (passing.max(1) * (self.row_count / size + 1)).min(self.survivors_max())
     }
 
-    /// Every row that passes, in order.
-    pub(crate) fn for_each_row(&self, mut visit: impl FnMut(u32)) {
-        let rows = u32::try_from(self.row_count).unwrap_or(u32::MAX);
+    /// Every row of a range that passes, in order.
+    pub(crate) fn for_each_row(&self, rows: Range<u32>, mut visit: impl FnMut(u32)) {
+        let end = u32::try_from(self.row_count).unwrap_or(u32::MAX);
+        let rows = rows.start..rows.end.min(end);
+        if rows.is_empty() {
+            return;
+        }
         // Looking up few documents among many rows is cheaper than asking every row.
         const LOOKUP_ROWS: usize = 16;
         match self.docs {
             Some(docs) if self.filter.count.saturating_mul(LOOKUP_ROWS) < docs.len() => {
-                self.for_each_doc(|doc| {
-                    if let Ok(row) = docs.binary_search(&doc) {
-                        visit(u32::try_from(row).unwrap_or(u32::MAX));
+                let Some(docs) = docs.get(rows.start as usize..rows.end as usize) else {
+                    return;
+                };
+                let (Some(&first), Some(&last)) = (docs.first(), docs.last()) else {
+                    return;
+                };
+                self.for_each_doc(first..=last, |doc| {
+                    if let Ok(offset) = docs.binary_search(&doc) {
+                        visit(rows.start + u32::try_from(offset).unwrap_or(u32::MAX));
                     }
                 });
             }
-            Some(_) => (0..rows).filter(|&row| self.passes(row)).for_each(visit),
-            None => self.for_each_doc(|doc| {
-                if doc < rows {
-                    visit(doc);
-                }
-            }),
+            Some(_) => rows.filter(|&row| self.passes(row)).for_each(visit),
+            None => self.for_each_doc(rows.start..=rows.end - 1, visit),
         }
     }
 
-    fn for_each_doc(&self, mut visit: impl FnMut(u32)) {
-        for (base, &word) in (0_u32..).step_by(64).zip(self.filter.bits) {
+    /// Every document of a range that passes, in order.
+    fn for_each_doc(&self, docs: RangeInclusive<u32>, mut visit: impl FnMut(u32)) {
+        let (first, last) = (*docs.start(), *docs.end());
+        let words = self.filter.bits.iter().take(last as usize / 64 + 1);
+        let words = words.skip(first as usize / 64);
+        for (&word, base) in words.zip((first / 64 * 64..).step_by(64)) {
             let mut left = word;
             while left != 0 {
-                visit(base + left.trailing_zeros());
+                let doc = base + left.trailing_zeros();
                 left &= left - 1;
+                if docs.contains(&doc) {
+                    visit(doc);
+                }
             }
         }
     }
@@ -105,7 +120,10 @@ mod tests {
             row_count,
         };
         let mut seen = Vec::new();
-        rows.for_each_row(|row| seen.push(row));
+        // In ranges, as several threads ask; the last one goes beyond the end.
+        for first in (0..=u32::try_from(row_count).unwrap()).step_by(17) {
+            rows.for_each_row(first..first + 17, |row| seen.push(row));
+        }
         let all: Vec<u32> = (0_u32..)
             .take(row_count)
             .filter(|&row| rows.passes(row))

@@ -7,6 +7,7 @@
 //! The graph knows no vectors. A walk measures through [`crate::rows::Probe`].
 
 mod build;
+mod front;
 mod gate;
 mod grow;
 mod insert;
@@ -17,6 +18,7 @@ mod twins;
 mod walk;
 
 pub(crate) use build::{BuildOptions, OwnedGraph, build};
+pub(crate) use front::Front;
 pub(crate) use gate::Open;
 pub(crate) use metric::{Coded, Exact};
 pub(crate) use reuse::Reuse;

@@ -48,6 +48,7 @@ mod random;
 mod rank;
 mod recall;
 mod rerank;
+mod row_set;
 mod rows;
 mod scratch;
 
@@ -59,7 +60,11 @@ pub use filter::Filter;
 pub use options::{
     ColumnOptions, DIMENSION_MAX, EF_CONSTRUCTION_MAX, HnswOptions, M_MAX, VECTORS_MAX, validate,
 };
+pub use plan::Prices;
 pub use recall::{RecallEstimate, RecallOptions};
 pub use scratch::Scratch;
-pub use search::{Hit, SearchOutcome, SearchRequest, Strategy};
+pub use search::{
+    Group, GroupOptions, GroupsOutcome, Hit, Pages, Place, SearchOutcome, SearchProfile,
+    SearchRequest, Strategy,
+};
 pub use space::Space;

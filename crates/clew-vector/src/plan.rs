@@ -3,6 +3,7 @@
 //! The prices were measured on one core of an EPYC (Zen 4, AVX-512) on 150,000 × 384 vectors of a
 //! sentence model, out of cache. What counts are their ratios, which move little between machines.
 
+use crate::Strategy;
 use crate::graph::DISTANCES_PER_EF;
 
 /// How a search goes through a column.
@@ -16,6 +17,31 @@ pub(crate) enum Plan {
     Walk,
     /// Walk the graph through all rows, keep those that pass.
     Sweep,
+}
+
+impl Plan {
+    /// The name of a plan that was carried through.
+    pub(crate) fn strategy(self) -> Strategy {
+        match self {
+            Plan::Scan => Strategy::Exact,
+            Plan::ScanCodes => Strategy::Codes,
+            Plan::Walk => Strategy::Graph,
+            Plan::Sweep => Strategy::FilteredGraph,
+        }
+    }
+}
+
+/// What a planner expected each way through a column to take, in nanoseconds on one thread out of
+/// cache. `None` is a way that the column, or the request, does not allow.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
+pub struct Prices {
+    /// Measuring every vector that passes.
+    pub scan_ns: f64,
+    /// Measuring the code of every vector that passes, then the best vectors.
+    pub codes_ns: Option<f64>,
+    /// Walking the graph, under the filter if there is one.
+    pub walk_ns: Option<f64>,
 }
 
 /// What the choice depends on.
@@ -47,21 +73,32 @@ pub(crate) enum Access {
 pub(crate) const SCAN_ALL_RATIO_MIN: f64 = 0.5;
 
 impl Situation {
+    /// What each way is expected to cost.
+    pub(crate) fn prices(&self) -> Prices {
+        let codes_ns = (self.access == Access::Codes).then(|| self.scan_codes_ns());
+        let walk = || self.ef as f64 * DISTANCES_PER_EF as f64 * self.distance_ns();
+        Prices {
+            scan_ns: self.scan_ns(),
+            codes_ns,
+            walk_ns: (self.access != Access::Rows)
+                .then(|| walk() / self.pass_ratio() + self.coding_ns()),
+        }
+    }
+
     /// The cheapest way that the column allows.
     pub(crate) fn plan(&self) -> Plan {
-        let mut ways = vec![(Plan::Scan, self.scan_ns())];
-        if self.access == Access::Codes {
-            ways.push((Plan::ScanCodes, self.scan_codes_ns()));
-        }
-        if self.access != Access::Rows {
-            let walk = self.ef as f64 * DISTANCES_PER_EF as f64 * self.distance_ns();
-            match self.survivors {
-                None => ways.push((Plan::Walk, walk)),
-                Some(_) => ways.push((Plan::Sweep, walk / self.pass_ratio())),
+        let prices = self.prices();
+        let walk = match self.survivors {
+            None => Plan::Walk,
+            Some(_) => Plan::Sweep,
+        };
+        let (mut plan, mut least_ns) = (Plan::Scan, prices.scan_ns);
+        for (other, ns) in [(Plan::ScanCodes, prices.codes_ns), (walk, prices.walk_ns)] {
+            if let Some(ns) = ns.filter(|&ns| ns < least_ns) {
+                (plan, least_ns) = (other, ns);
             }
         }
-        let cheapest = ways.into_iter().min_by(|a, b| a.1.total_cmp(&b.1));
-        cheapest.map_or(Plan::Scan, |(plan, _)| plan)
+        plan
     }
 
     /// What to do when a filtered walk has given up, or found too little.
@@ -73,18 +110,22 @@ impl Situation {
         }
     }
 
-    /// Distances after which a filtered walk is given up, as a scan would have been cheaper: the
-    /// rows that pass may all be far from the query, and then a walk has no end.
+    /// Distances of a walk that cost as much as the cheapest scan. A filtered walk is given up after
+    /// so many: the rows that pass may all be far from the query, and then a walk has no end.
     #[allow(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "a positive number; the cast saturates"
     )]
+    pub(crate) fn scan_in_distances(&self) -> u64 {
+        (self.scan_ns().min(self.scan_codes_ns()) / self.distance_ns()) as u64
+    }
+
+    /// Distances that a walk may take. Without a filter its end is near, whatever the query.
     pub(crate) fn measured_max(&self) -> u64 {
-        let scan_ns = self.scan_ns().min(self.scan_codes_ns());
         match self.survivors {
             None => u64::MAX,
-            Some(_) => (scan_ns / self.distance_ns()) as u64,
+            Some(_) => self.scan_in_distances(),
         }
     }
 
@@ -108,12 +149,23 @@ impl Situation {
         }
     }
 
-    /// A picked row of codes costs 27 ns in 384 dimensions.
+    /// A picked row of codes costs 27 ns in 384 dimensions, one of all in order 14 ns.
     fn scan_codes_ns(&self) -> f64 {
         if self.access != Access::Codes {
             return f64::INFINITY;
         }
-        self.passing() * (12.0 + self.dimension as f64 / 25.0)
+        let dimension = self.dimension as f64;
+        let picked = self.passing() * (12.0 + dimension / 25.0);
+        picked.min(self.row_count as f64 * (6.0 + dimension / 48.0)) + self.coding_ns()
+    }
+
+    /// Turning the query into the form of codes, and measuring the best rows exactly: together 8 µs
+    /// in 384 dimensions, which counts when few rows pass.
+    fn coding_ns(&self) -> f64 {
+        match self.access {
+            Access::Codes => self.dimension as f64 * 20.0,
+            Access::Rows | Access::Graph => 0.0,
+        }
     }
 
     /// A distance of a walk costs 45 ns by codes of 384 dimensions.
@@ -170,6 +222,7 @@ mod tests {
         check(1_000_000, Some(100_000), 64, Plan::Sweep);
         check(20_000_000, Some(400_000), 64, Plan::Sweep);
         check(1_000_000, Some(1_000), 64, Plan::ScanCodes);
+        check(1_000_000, Some(30), 64, Plan::Scan);
         check(1_000_000, Some(0), 64, Plan::Scan);
         check(0, None, 1, Plan::Scan);
     }

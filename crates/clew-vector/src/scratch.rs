@@ -5,6 +5,7 @@ use clew_kernels::{Kernels, kernels};
 use crate::codes::RotatedQuery;
 use crate::graph::{DISTANCES_PER_EF, Slot};
 use crate::rank::Ranked;
+use crate::search::Tally;
 
 /// Reusable memory of a search: one per search thread. Any column may use it, one at a time.
 #[derive(Debug, Default)]
@@ -23,6 +24,8 @@ pub struct Scratch {
     pub(crate) coarse: Vec<Ranked>,
     /// Candidates measured exactly.
     pub(crate) exact: Vec<Ranked>,
+    /// What the current search has done so far.
+    pub(crate) tally: Tally,
 }
 
 /// Nodes of a hop: a vector that keeps its length beside it, so that a hop need not clear memory.

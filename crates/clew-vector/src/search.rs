@@ -10,11 +10,21 @@ use crate::plan::{Access, Plan, Situation};
 use crate::rank::Ranked;
 use crate::rerank::Rerank;
 use crate::rows::{Probe, RowProbe, StoredQuery};
-use crate::{ColumnOptions, Scratch, Space, VectorError};
+use crate::{ColumnOptions, Filter, Scratch, Space, VectorError};
 
+mod batch;
+mod found;
+mod groups;
+mod pages;
+mod profile;
 mod request;
+mod turn;
 
-pub use request::{Hit, SearchOutcome, SearchRequest, Strategy};
+pub use groups::{Group, GroupOptions, GroupsOutcome};
+pub use pages::Pages;
+pub use profile::SearchProfile;
+pub(crate) use profile::Tally;
+pub use request::{Hit, Place, SearchOutcome, SearchRequest, Strategy};
 
 pub(crate) fn search(
     view: &View<'_>,
@@ -22,46 +32,94 @@ pub(crate) fn search(
     request: &SearchRequest<'_>,
     scratch: &mut Scratch,
 ) -> Result<SearchOutcome, VectorError> {
-    let squared = norm_squared(request.vector, options)?;
-    let own = own_scale(squared, options.space);
-    view.integrity.touch_rows()?;
-    let row_count = view.rows.count();
-    let filter = request.filter.map(|filter| RowFilter {
+    if request.after.is_some() {
+        let mut pages = Pages::start(view, options, request)?;
+        return pages.next(view, options, request.k, scratch);
+    }
+    let query = Query::check(request.vector, options)?;
+    let (search, situation) = Search::prepare(view, &query, request)?;
+    search.start(&situation, situation.plan(), scratch)
+}
+
+/// A query that fits the column.
+pub(crate) struct Query<'a> {
+    vector: &'a [f32],
+    stored: StoredQuery<'a>,
+    own: f32,
+    dimension: usize,
+}
+
+impl<'a> Query<'a> {
+    fn check(vector: &'a [f32], options: &ColumnOptions) -> Result<Self, VectorError> {
+        let squared = norm_squared(vector, options)?;
+        Ok(Query {
+            vector,
+            stored: StoredQuery::new(options.element, vector),
+            own: own_scale(squared, options.space),
+            dimension: options.dimension,
+        })
+    }
+}
+
+impl<'a> Search<'a> {
+    /// Sees what there is to search.
+    fn prepare(
+        view: &'a View<'a>,
+        query: &'a Query<'a>,
+        request: &SearchRequest<'a>,
+    ) -> Result<(Search<'a>, Situation), VectorError> {
+        view.integrity.touch_rows()?;
+        let row_count = view.rows.count();
+        let filter = request.filter.map(|filter| row_filter(view, filter));
+        let possible = filter.map_or(row_count, |filter| filter.survivors_max());
+        let k = request.k.min(possible);
+        let search = Search {
+            view,
+            vector: query.vector,
+            probe: RowProbe {
+                rows: view.rows,
+                query: query.stored.numbers(),
+                own: query.own,
+            },
+            filter,
+            k,
+            distance_max: request.max_distance.unwrap_or(f32::INFINITY),
+        };
+        let situation = Situation {
+            row_count,
+            survivors: filter.map(|filter| filter.survivors_expected()),
+            ef: request.ef_search.max(k).min(row_count),
+            dimension: query.dimension,
+            row_bytes: view.rows.pitch,
+            access: match (&view.graph, &view.codes) {
+                (Some(_), Some(_)) if !request.exact => Access::Codes,
+                (Some(_), None) if !request.exact => Access::Graph,
+                _ => Access::Rows,
+            },
+        };
+        Ok((search, situation))
+    }
+
+    /// Runs a search, unless there can be no hit.
+    fn start(
+        &self,
+        situation: &Situation,
+        plan: Plan,
+        scratch: &mut Scratch,
+    ) -> Result<SearchOutcome, VectorError> {
+        if self.k == 0 {
+            return Ok(self.nothing(situation));
+        }
+        self.run(situation, plan, scratch)
+    }
+}
+
+fn row_filter<'a>(view: &View<'a>, filter: Filter<'a>) -> RowFilter<'a> {
+    RowFilter {
         filter,
         docs: view.docs,
-        row_count,
-    });
-    let possible = filter.map_or(row_count, |filter| filter.survivors_max());
-    let k = request.k.min(possible);
-    let stored = StoredQuery::new(options.element, request.vector);
-    let search = Search {
-        view,
-        vector: request.vector,
-        probe: RowProbe {
-            rows: view.rows,
-            query: stored.numbers(),
-            own,
-        },
-        filter,
-        k,
-        distance_max: request.max_distance.unwrap_or(f32::INFINITY),
-    };
-    if k == 0 {
-        return Ok(search.outcome(&[], Strategy::Exact, 0));
+        row_count: view.rows.count(),
     }
-    let situation = Situation {
-        row_count,
-        survivors: filter.map(|filter| filter.survivors_expected()),
-        ef: request.ef_search.clamp(k, row_count),
-        dimension: options.dimension,
-        row_bytes: view.rows.pitch,
-        access: match (&view.graph, &view.codes) {
-            (Some(_), Some(_)) if !request.exact => Access::Codes,
-            (Some(_), None) if !request.exact => Access::Graph,
-            _ => Access::Rows,
-        },
-    };
-    search.run(&situation, situation.plan(), scratch)
 }
 
 /// What a query is multiplied with before it is compared.
@@ -103,11 +161,12 @@ impl Search<'_> {
         plan: Plan,
         scratch: &mut Scratch,
     ) -> Result<SearchOutcome, VectorError> {
+        scratch.tally = Tally::default();
         let Some(graph) = &self.view.graph else {
-            return self.scan(Strategy::Exact, 0);
+            return self.scan(Strategy::Exact, situation, scratch);
         };
         if plan == Plan::Scan {
-            return self.scan(Strategy::Exact, 0);
+            return self.scan(Strategy::Exact, situation, scratch);
         }
         self.view.integrity.touch_graph()?;
         let walked = match &self.view.codes {
@@ -115,20 +174,11 @@ impl Search<'_> {
             None => self.walk_exact(graph, situation, scratch)?,
         };
         match walked {
-            Walked::Through(measured)
-                if plan == Plan::ScanCodes || scratch.exact.len() == self.k =>
-            {
-                let strategy = match plan {
-                    Plan::Scan => Strategy::Exact,
-                    Plan::ScanCodes => Strategy::Codes,
-                    Plan::Walk => Strategy::Graph,
-                    Plan::Sweep => Strategy::FilteredGraph,
-                };
-                Ok(self.outcome(&scratch.exact, strategy, measured))
+            Walked::Through(_) if plan == Plan::ScanCodes || scratch.exact.len() == self.k => {
+                let tally = scratch.tally;
+                Ok(self.outcome(&scratch.exact, plan.strategy(), situation, tally))
             }
-            Walked::Through(measured) | Walked::GivenUp(measured) => {
-                self.fall_back(graph, situation, measured, scratch)
-            }
+            Walked::Through(_) | Walked::GivenUp(_) => self.fall_back(graph, situation, scratch),
         }
     }
 
@@ -137,18 +187,15 @@ impl Search<'_> {
         &self,
         graph: &Graph<'_>,
         situation: &Situation,
-        measured: u64,
         scratch: &mut Scratch,
     ) -> Result<SearchOutcome, VectorError> {
         let plan = situation.fallback();
         let (Plan::ScanCodes, Some(codes)) = (plan, &self.view.codes) else {
-            return self.scan(Strategy::ExactAfterGraph, measured);
+            return self.scan(Strategy::ExactAfterGraph, situation, scratch);
         };
-        let scanned = match self.find_coded((graph, codes), situation, plan, scratch)? {
-            Walked::Through(scanned) | Walked::GivenUp(scanned) => scanned,
-        };
-        let (hits, strategy) = (&scratch.exact, Strategy::CodesAfterGraph);
-        Ok(self.outcome(hits, strategy, measured + scanned))
+        self.find_coded((graph, codes), situation, plan, scratch)?;
+        let (strategy, tally) = (Strategy::CodesAfterGraph, scratch.tally);
+        Ok(self.outcome(&scratch.exact, strategy, situation, tally))
     }
 
     /// Finds candidates by codes, then measures the best of them exactly.
@@ -190,14 +237,15 @@ impl Search<'_> {
     ) -> Result<Walked, VectorError> {
         let walked = self.walk((graph, probe), situation, scratch);
         let walked = walked.map_err(|DamagedGraph| self.view.damaged_graph())?;
-        let Scratch { pool, exact, .. } = scratch;
-        match walked {
-            Walked::Through(found) => {
-                let measured = rerank.run(pool.passing(), self.k, exact)?;
-                Ok(Walked::Through(found + measured))
-            }
-            given_up @ Walked::GivenUp(_) => Ok(given_up),
+        let Scratch {
+            pool, exact, tally, ..
+        } = scratch;
+        tally.codes += walked.measured();
+        tally.lists += pool.len() as u64;
+        if let Walked::Through(_) = walked {
+            tally.reranked += rerank.run(pool.passing(), self.k, exact)?;
         }
+        Ok(walked)
     }
 
     fn scan_codes(
@@ -214,9 +262,15 @@ impl Search<'_> {
             distance_max: self.distance_max + rerank.margin,
         };
         let scanned = exact::scan_coarse(rows, self.filter.as_ref(), limits, scratch);
-        let Scratch { coarse, exact, .. } = scratch;
-        let measured = rerank.run(coarse.iter().copied(), self.k, exact)?;
-        Ok(Walked::Through(scanned + measured))
+        let Scratch {
+            coarse,
+            exact,
+            tally,
+            ..
+        } = scratch;
+        tally.codes += scanned;
+        tally.reranked += rerank.run(coarse.iter().copied(), self.k, exact)?;
+        Ok(Walked::Through(scanned))
     }
 
     /// Walks by the vectors themselves.
@@ -231,7 +285,11 @@ impl Search<'_> {
         let walked = self
             .walk((graph, &self.probe), situation, scratch)
             .map_err(|DamagedGraph| self.view.damaged_graph())?;
-        let Scratch { pool, exact, .. } = scratch;
+        let Scratch {
+            pool, exact, tally, ..
+        } = scratch;
+        tally.vectors += walked.measured();
+        tally.lists += pool.len() as u64;
         exact.clear();
         exact.extend(pool.passing().take(self.k));
         Ok(walked)
@@ -243,13 +301,7 @@ impl Search<'_> {
         situation: &Situation,
         scratch: &mut Scratch,
     ) -> Result<Walked, DamagedGraph> {
-        let start = match descend(graph, probe, 0, scratch)? {
-            Some(at) => Start {
-                node: graph.row_of_upper(at.node)?,
-                distance: at.distance,
-            },
-            None => start_at(graph, probe, graph.entry.row)?,
-        };
+        let start = start_of((graph, probe), scratch)?;
         let ef = situation.ef;
         let limits = BeamLimits {
             ef,
@@ -263,24 +315,60 @@ impl Search<'_> {
         }
     }
 
-    fn scan(&self, strategy: Strategy, measured: u64) -> Result<SearchOutcome, VectorError> {
+    fn scan(
+        &self,
+        strategy: Strategy,
+        situation: &Situation,
+        scratch: &mut Scratch,
+    ) -> Result<SearchOutcome, VectorError> {
         let rows = (&self.probe, &self.view.integrity);
         let (hits, scanned) = exact::search(rows, self.filter.as_ref(), self.k)?;
-        Ok(self.outcome(&hits, strategy, measured + scanned))
+        scratch.tally.vectors += scanned;
+        Ok(self.outcome(&hits, strategy, situation, scratch.tally))
     }
 
-    fn outcome(&self, ranked: &[Ranked], strategy: Strategy, distances: u64) -> SearchOutcome {
-        let hit = |one: &Ranked| Hit {
+    /// The answer when there can be no hit.
+    fn nothing(&self, situation: &Situation) -> SearchOutcome {
+        self.outcome(&[], Strategy::Exact, situation, Tally::default())
+    }
+
+    /// The answer made of ordered hits, which may lie too far away.
+    fn outcome(
+        &self,
+        ranked: &[Ranked],
+        strategy: Strategy,
+        situation: &Situation,
+        tally: Tally,
+    ) -> SearchOutcome {
+        let near = ranked.partition_point(|one| one.distance() <= self.distance_max);
+        SearchOutcome {
+            hits: ranked[..near].iter().map(|one| self.hit(*one)).collect(),
+            strategy,
+            distances: tally.distances(),
+            profile: SearchProfile::new(self.view, situation, tally),
+        }
+    }
+
+    fn hit(&self, one: Ranked) -> Hit {
+        Hit {
             doc: self.view.doc(one.row()),
             distance: one.distance(),
             score: self.view.space.score(one.distance()),
-        };
-        let near = ranked.partition_point(|one| one.distance() <= self.distance_max);
-        SearchOutcome {
-            hits: ranked[..near].iter().map(hit).collect(),
-            strategy,
-            distances,
         }
+    }
+}
+
+/// Where the walk of level 0 starts.
+fn start_of<P: Probe>(
+    (graph, probe): (&Graph<'_>, &P),
+    scratch: &mut Scratch,
+) -> Result<Start, DamagedGraph> {
+    match descend(graph, probe, 0, scratch)? {
+        Some(at) => Ok(Start {
+            node: graph.row_of_upper(at.node)?,
+            distance: at.distance,
+        }),
+        None => start_at(graph, probe, graph.entry.row),
     }
 }
 

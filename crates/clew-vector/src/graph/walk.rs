@@ -43,6 +43,15 @@ pub(crate) enum Walked {
     GivenUp(u64),
 }
 
+impl Walked {
+    /// The distances that the beam took.
+    pub(crate) fn measured(self) -> u64 {
+        match self {
+            Walked::Through(measured) | Walked::GivenUp(measured) => measured,
+        }
+    }
+}
+
 impl BeamLimits {
     /// Keeps `ef` candidates, and goes on until none is left to expand.
     pub(crate) fn unbounded(ef: usize) -> Self {

@@ -1,6 +1,6 @@
 //! What a search is asked, and what it answers.
 
-use crate::Filter;
+use crate::{Filter, SearchProfile};
 
 /// What to search for.
 #[derive(Debug, Clone, Copy)]
@@ -17,6 +17,19 @@ pub struct SearchRequest<'a> {
     pub exact: bool,
     /// Farther vectors are no hits; `None` for no such limit.
     pub max_distance: Option<f32>,
+    /// Only hits behind this place, which is that of the last hit before; `None` for the first ones.
+    /// Costs about as much as a search for all hits up to there, as nothing is remembered;
+    /// [`Pages`](crate::Pages) remember.
+    pub after: Option<Place>,
+}
+
+/// Where a hit stands among all: by distance, then by document.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Place {
+    /// Distance of the hit.
+    pub distance: f32,
+    /// The document.
+    pub doc: u32,
 }
 
 impl<'a> SearchRequest<'a> {
@@ -29,6 +42,7 @@ impl<'a> SearchRequest<'a> {
             filter: None,
             exact: false,
             max_distance: None,
+            after: None,
         }
     }
 }
@@ -44,6 +58,16 @@ pub struct Hit {
     pub score: f32,
 }
 
+impl Hit {
+    /// Where it stands: what [`SearchRequest::after`] takes to go on behind it.
+    pub fn place(&self) -> Place {
+        Place {
+            distance: self.distance,
+            doc: self.doc,
+        }
+    }
+}
+
 /// The answer to a search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SearchOutcome {
@@ -54,6 +78,8 @@ pub struct SearchOutcome {
     pub strategy: Strategy,
     /// Distances computed: the cost of the search.
     pub distances: u64,
+    /// What the choice was made by, and what was read.
+    pub profile: SearchProfile,
 }
 
 /// How a search went through the column.

@@ -32,7 +32,7 @@ const SORTS: [(&str, Sort); 6] = [
 ];
 
 /// A column with a graph, however small.
-fn small_column(vectors: &[Vec<f32>], space: Space, threads: usize) -> Column<Vec<u8>> {
+pub(super) fn small_column(vectors: &[Vec<f32>], space: Space, threads: usize) -> Column<Vec<u8>> {
     let options = ColumnOptions {
         hnsw: HnswOptions {
             m: 8,
