@@ -256,7 +256,8 @@ fn prefetching_outside_a_slice_does_nothing() {
 }
 
 fn magnitude() -> impl Strategy<Value = f32> {
-    (-1.0_f32..1.0, -20_i32..18).prop_map(|(unit, exponent)| unit * 10_f32.powi(exponent))
+    (any::<i16>(), -20_i32..18)
+        .prop_map(|(unit, exponent)| f32::from(unit) / 32_768.0 * 10_f32.powi(exponent))
 }
 
 proptest! {

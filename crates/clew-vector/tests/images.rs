@@ -375,7 +375,8 @@ fn a_space() -> impl Strategy<Value = Space> {
 
 fn a_column() -> impl Strategy<Value = (usize, Space, Vec<(u32, Vec<f32>)>)> {
     (1_usize..20, a_space(), 1_u32..4).prop_flat_map(|(dimension, space, gap)| {
-        let vector = prop::collection::vec(0.01_f32..10.0, dimension);
+        let number = (1_u16..1_000).prop_map(|hundredths| f32::from(hundredths) / 100.0);
+        let vector = prop::collection::vec(number, dimension);
         let rows = prop::collection::vec((0..gap, vector), 0..60);
         rows.prop_map(move |rows| {
             let mut doc = 0;

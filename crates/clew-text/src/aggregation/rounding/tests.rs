@@ -311,7 +311,7 @@ proptest! {
     fn listed_starts_find_what_rounding_finds(
         (interval, name, at) in anywhere(),
         span in 0_i64..10_000_000_000,
-        part in 0.0_f64..1.0,
+        part in (0_u32..1_000_000).prop_map(|part| f64::from(part) / 1e6),
     ) {
         let range = at..=at + span;
         let rounding = Rounding::prepare(interval, &zone(name), 0, range.clone());
