@@ -122,9 +122,12 @@ fn pack_plain<const BITS: u32>(values: &[f32], inverse_step: f32, out: &mut [u8]
         }
         return;
     }
-    let width = out.len().max(1);
-    for (part, values) in values.chunks(width).enumerate() {
-        let shift = part * BITS as usize;
+    let (first, rest) = values.split_at(out.len().min(values.len()));
+    for (byte, &value) in out.iter_mut().zip(first) {
+        *byte = whole(value);
+    }
+    for (part, values) in (1..).zip(rest.chunks(out.len().max(1))) {
+        let shift = part * BITS;
         for (byte, &value) in out.iter_mut().zip(values) {
             *byte |= whole(value) << shift;
         }

@@ -63,27 +63,36 @@ pub(crate) fn dot_u4(query: &[i8], row: &[u8]) -> i32 {
     _mm512_reduce_add_epi32(_mm512_add_epi32(sums[0], sums[1]))
 }
 
+/// Adds the numbers whose bit is set.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+fn add_set(sum: __m512i, bits: [u8; 8], query: __m512i) -> __m512i {
+    let kept = _mm512_maskz_mov_epi8(u64::from_le_bytes(bits), query);
+    _mm512_dpbusd_epi32(sum, _mm512_set1_epi8(1), kept)
+}
+
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
 pub(crate) fn dot_u1(query: &[i8], row: &[u8]) -> i32 {
     // A bit without a number, or a number without a bit, has no meaning.
     assert!(query.len().is_multiple_of(8) && query.len() / 8 <= row.len());
     let row = &row[..query.len() / 8];
-    let (words, bits_tail) = row.as_chunks::<8>();
-    let (blocks, tail) = query.as_chunks();
-    let one = _mm512_set1_epi8(1);
-    let mut sums = [_mm512_setzero_si512(); 2];
-    for (at, (word, block)) in words.iter().zip(blocks).enumerate() {
-        let bits = _mm512_maskz_mov_epi8(u64::from_le_bytes(*word), one);
-        sums[at % 2] = _mm512_dpbusd_epi32(sums[at % 2], bits, load(block));
+    let ((words, bits_tail), (blocks, tail)) = (row.as_chunks::<8>(), query.as_chunks());
+    let ((pairs, word), (block_pairs, block)) = (words.as_chunks::<2>(), blocks.as_chunks::<2>());
+    let [mut even, mut odd] = [_mm512_setzero_si512(); 2];
+    for (words, blocks) in pairs.iter().zip(block_pairs) {
+        even = add_set(even, words[0], load(&blocks[0]));
+        odd = add_set(odd, words[1], load(&blocks[1]));
+    }
+    if let ([word], [block]) = (word, block) {
+        even = add_set(even, *word, load(block));
     }
     if !tail.is_empty() {
         let mut word = [0; 8];
         word[..bits_tail.len()].copy_from_slice(bits_tail);
-        let bits = _mm512_maskz_mov_epi8(u64::from_le_bytes(word), one);
-        sums[1] = _mm512_dpbusd_epi32(sums[1], bits, load_tail(tail));
+        odd = add_set(odd, word, load_tail(tail));
     }
-    _mm512_reduce_add_epi32(_mm512_add_epi32(sums[0], sums[1]))
+    _mm512_reduce_add_epi32(_mm512_add_epi32(even, odd))
 }
 
 /// The four smallest steps of a Walsh-Hadamard transform, in one register: each adds a copy in which

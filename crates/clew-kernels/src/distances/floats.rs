@@ -33,8 +33,8 @@ macro_rules! float_kernel {
                     sums[lane] = $step(load_f32(&x[lane]), $load(&y[lane]), sums[lane]);
                 }
             }
-            for (lane, (x, y)) in singles_a.iter().zip(singles_b).enumerate() {
-                sums[lane % 4] = $step(load_f32(x), $load(y), sums[lane % 4]);
+            for (x, y) in singles_a.iter().zip(singles_b) {
+                sums[0] = $step(load_f32(x), $load(y), sums[0]);
             }
             if !tail_a.is_empty() {
                 sums[3] = $step(tail_f32(tail_a), $tail(tail_b), sums[3]);
