@@ -5,7 +5,9 @@ use std::cell::RefCell;
 use std::io::ErrorKind;
 
 use clew_text::{FieldId, FieldKind, KnnQuery, KnnResolver, QueryError, SegmentBits, SegmentHits};
-use clew_vector::{Filter, Scratch, SearchRequest, VectorError};
+use clew_vector::{
+    Filter, Scratch, SearchOutcome, SearchProfile, SearchRequest, Strategy, VectorError,
+};
 
 use crate::shard::View;
 
@@ -17,6 +19,18 @@ pub(crate) struct ViewKnn<'a> {
     pub(crate) view: &'a View,
     /// `ef_search` of clauses that do not say their own.
     pub(crate) ef_search: usize,
+    /// Told of every segment searched, when somebody wants to know.
+    pub(crate) profiles: Option<RefCell<Vec<SegmentProfile>>>,
+}
+
+/// How one clause was answered in one segment.
+pub(crate) struct SegmentProfile {
+    pub(crate) segment: usize,
+    pub(crate) field: String,
+    pub(crate) strategy: Strategy,
+    pub(crate) hits: usize,
+    pub(crate) distances: u64,
+    pub(crate) profile: SearchProfile,
 }
 
 thread_local! {
@@ -83,6 +97,7 @@ impl KnnResolver for ViewKnn<'_> {
             let found = SCRATCH
                 .with_borrow_mut(|scratch| column.search(&request, scratch))
                 .map_err(search_error)?;
+            self.note(&query.field, at, &found);
             let wanted = found.hits.iter().filter(|hit| {
                 query.min_score.is_none_or(|min| hit.score >= min)
                     && query.max_distance.is_none_or(|max| hit.distance <= max)
@@ -113,6 +128,21 @@ impl KnnResolver for ViewKnn<'_> {
                 bits
             })
             .collect())
+    }
+}
+
+impl ViewKnn<'_> {
+    fn note(&self, field: &str, segment: usize, found: &SearchOutcome) {
+        if let Some(profiles) = &self.profiles {
+            profiles.borrow_mut().push(SegmentProfile {
+                segment,
+                field: field.to_string(),
+                strategy: found.strategy,
+                hits: found.hits.len(),
+                distances: found.distances,
+                profile: found.profile,
+            });
+        }
     }
 }
 

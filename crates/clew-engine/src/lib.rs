@@ -36,8 +36,10 @@ pub use error::{EngineError, ErrorKind};
 pub use index::{Index, IndexStats};
 pub use operation::describe_entry;
 pub use request::{
-    Action, Condition, Document, Hit, OpType, ResolveOptions, SearchRequest, SearchResponse,
-    ShardCounts, UpdateSpec, WriteOperation, WriteOutcome, WriteResult, Written,
+    Action, Condition, Document, Hit, KnnProfile, OpType, ResolveOptions, SearchRequest,
+    SearchResponse, ShardCounts, UpdateSpec, WriteOperation, WriteOutcome, WriteResult, Written,
 };
 pub use search_pool::SearchStats;
 pub use settings::{IndexSettings, TranslogDurability};
+// What a profile is made of.
+pub use clew_vector::{Prices, SearchProfile, Strategy};

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use clew_log::Glsn;
 use clew_text::{NamedAgg, NamedResult, Query, SortKey, SortValue, Total, TrackTotal};
+use clew_vector::{SearchProfile, Strategy};
 
 use crate::error::EngineError;
 use crate::index::Index;
@@ -182,6 +183,8 @@ pub struct SearchRequest {
     pub vectors: bool,
     /// Stop collecting after this long and say so.
     pub timeout: Option<std::time::Duration>,
+    /// Whether the response says how vectors were searched ([`SearchResponse::knn`]).
+    pub profile: bool,
 }
 
 /// A hit.
@@ -233,4 +236,28 @@ pub struct SearchResponse {
     pub failures: Vec<(String, u32, String)>,
     /// Whether the time limit cut the search short.
     pub timed_out: bool,
+    /// How vectors were searched, when the request asked for it: one entry per k-NN clause and
+    /// segment that has the field, by shard in the request's order.
+    pub knn: Vec<KnnProfile>,
+}
+
+/// How one k-NN clause was answered in one segment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KnnProfile {
+    /// The index searched.
+    pub index: String,
+    /// The shard's number.
+    pub shard: u32,
+    /// The segment's place in the shard, from 0.
+    pub segment: usize,
+    /// The field.
+    pub field: String,
+    /// How its vectors were gone through.
+    pub strategy: Strategy,
+    /// Hits found there, before the best of all segments were chosen.
+    pub hits: usize,
+    /// Distances computed.
+    pub distances: u64,
+    /// What the way was chosen by, and what was read.
+    pub profile: SearchProfile,
 }

@@ -1,5 +1,6 @@
 //! The way of a query: views of all shards, one search for each, merge, fetch.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,8 +15,8 @@ use tantivy::{DocId, SegmentReader};
 use crate::engine::{Engine, Inner};
 use crate::error::EngineError;
 use crate::index::Index;
-use crate::knn::ViewKnn;
-use crate::request::{Hit, SearchRequest, SearchResponse, ShardCounts};
+use crate::knn::{SegmentProfile, ViewKnn};
+use crate::request::{Hit, KnnProfile, SearchRequest, SearchResponse, ShardCounts};
 use crate::shard::{Shard, View};
 
 /// A shard as one search sees it.
@@ -25,7 +26,11 @@ struct Target {
     view: Arc<View>,
 }
 
-type ShardAnswer = (ShardResult, Option<Intermediate>);
+struct ShardAnswer {
+    result: ShardResult,
+    aggs: Option<Intermediate>,
+    knn: Vec<SegmentProfile>,
+}
 
 impl Engine {
     /// Searches; runs on the engine's search threads.
@@ -108,13 +113,18 @@ impl Inner {
         let knn = ViewKnn {
             view: &target.view,
             ef_search,
+            profiles: request.profile.then(RefCell::default),
         };
         let result = clew_text::search(snapshot, shard_request, &knn)?;
         let partial = aggs
             .map(|visitor| visitor.0.finish())
             .transpose()
             .map_err(QueryError::from)?;
-        Ok((result, partial))
+        Ok(ShardAnswer {
+            result,
+            aggs: partial,
+            knn: knn.profiles.map(RefCell::into_inner).unwrap_or_default(),
+        })
     }
 
     fn merge(
@@ -125,7 +135,7 @@ impl Inner {
     ) -> Result<SearchResponse, EngineError> {
         let total = u32::try_from(targets.len()).expect("shard counts are limited");
         let mut failures = Vec::new();
-        let (mut results, mut answered) = (Vec::new(), Vec::new());
+        let (mut results, mut answered, mut knn) = (Vec::new(), Vec::new(), Vec::new());
         let mut aggs: Option<Intermediate> = None;
         let mut first_failure = None;
         for (target, answer) in targets.iter().zip(answers) {
@@ -135,10 +145,11 @@ impl Inner {
                     failures.push((place.index.clone(), place.number, error.to_string()));
                     first_failure.get_or_insert(error);
                 }
-                Ok((result, partial)) => {
-                    results.push(result);
+                Ok(answer) => {
+                    results.push(answer.result);
                     answered.push(target);
-                    aggs = match (aggs, partial) {
+                    knn.extend(answer.knn.into_iter().map(|one| knn_profile(target, one)));
+                    aggs = match (aggs, answer.aggs) {
                         (Some(mut all), Some(more)) => {
                             all.merge(more).map_err(QueryError::from)?;
                             Some(all)
@@ -171,7 +182,22 @@ impl Inner {
             },
             failures,
             timed_out: merged.timed_out,
+            knn,
         })
+    }
+}
+
+fn knn_profile(target: &Target, one: SegmentProfile) -> KnnProfile {
+    let place = &target.shard.place;
+    KnnProfile {
+        index: place.index.clone(),
+        shard: place.number,
+        segment: one.segment,
+        field: one.field,
+        strategy: one.strategy,
+        hits: one.hits,
+        distances: one.distances,
+        profile: one.profile,
     }
 }
 

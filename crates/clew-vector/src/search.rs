@@ -1,27 +1,28 @@
 //! One search of one column: plan, run, and if a walk came back with too little, scan after all.
 
-use crate::codes::{RotatedCodes, RotatedProbe};
 use crate::column::View;
-use crate::exact::{self, CoarseLimits};
+use crate::exact;
 use crate::filter::RowFilter;
 use crate::graph::{BeamLimits, DamagedGraph, Graph, Open, Start, Walked, beam, descend};
-use crate::options::{inverse_norm, norm_squared};
-use crate::plan::{Access, Plan, Situation};
+use crate::plan::{Plan, Situation};
 use crate::rank::Ranked;
-use crate::rerank::Rerank;
-use crate::rows::{Probe, RowProbe, StoredQuery};
-use crate::{ColumnOptions, Filter, Scratch, Space, VectorError};
+use crate::rows::{Probe, RowProbe};
+use crate::{ColumnOptions, Scratch, VectorError};
 
 mod batch;
+mod coded;
 mod found;
 mod groups;
 mod pages;
+mod prepare;
 mod profile;
 mod request;
 mod turn;
 
+use coded::margin;
 pub use groups::{Group, GroupOptions, GroupsOutcome};
 pub use pages::Pages;
+use prepare::Query;
 pub use profile::SearchProfile;
 pub(crate) use profile::Tally;
 pub use request::{Hit, Place, SearchOutcome, SearchRequest, Strategy};
@@ -41,95 +42,6 @@ pub(crate) fn search(
     search.start(&situation, situation.plan(), scratch)
 }
 
-/// A query that fits the column.
-pub(crate) struct Query<'a> {
-    vector: &'a [f32],
-    stored: StoredQuery<'a>,
-    own: f32,
-    dimension: usize,
-}
-
-impl<'a> Query<'a> {
-    fn check(vector: &'a [f32], options: &ColumnOptions) -> Result<Self, VectorError> {
-        let squared = norm_squared(vector, options)?;
-        Ok(Query {
-            vector,
-            stored: StoredQuery::new(options.element, vector),
-            own: own_scale(squared, options.space),
-            dimension: options.dimension,
-        })
-    }
-}
-
-impl<'a> Search<'a> {
-    /// Sees what there is to search.
-    fn prepare(
-        view: &'a View<'a>,
-        query: &'a Query<'a>,
-        request: &SearchRequest<'a>,
-    ) -> Result<(Search<'a>, Situation), VectorError> {
-        view.integrity.touch_rows()?;
-        let row_count = view.rows.count();
-        let filter = request.filter.map(|filter| row_filter(view, filter));
-        let possible = filter.map_or(row_count, |filter| filter.survivors_max());
-        let k = request.k.min(possible);
-        let search = Search {
-            view,
-            vector: query.vector,
-            probe: RowProbe {
-                rows: view.rows,
-                query: query.stored.numbers(),
-                own: query.own,
-            },
-            filter,
-            k,
-            distance_max: request.max_distance.unwrap_or(f32::INFINITY),
-        };
-        let situation = Situation {
-            row_count,
-            survivors: filter.map(|filter| filter.survivors_expected()),
-            ef: request.ef_search.max(k).min(row_count),
-            dimension: query.dimension,
-            row_bytes: view.rows.pitch,
-            access: match (&view.graph, &view.codes) {
-                (Some(_), Some(_)) if !request.exact => Access::Codes,
-                (Some(_), None) if !request.exact => Access::Graph,
-                _ => Access::Rows,
-            },
-        };
-        Ok((search, situation))
-    }
-
-    /// Runs a search, unless there can be no hit.
-    fn start(
-        &self,
-        situation: &Situation,
-        plan: Plan,
-        scratch: &mut Scratch,
-    ) -> Result<SearchOutcome, VectorError> {
-        if self.k == 0 {
-            return Ok(self.nothing(situation));
-        }
-        self.run(situation, plan, scratch)
-    }
-}
-
-fn row_filter<'a>(view: &View<'a>, filter: Filter<'a>) -> RowFilter<'a> {
-    RowFilter {
-        filter,
-        docs: view.docs,
-        row_count: view.rows.count(),
-    }
-}
-
-/// What a query is multiplied with before it is compared.
-fn own_scale(squared: f64, space: Space) -> f32 {
-    match space {
-        Space::Cosine => inverse_norm(squared),
-        Space::L2 | Space::InnerProduct | Space::Hamming | Space::Jaccard => 1.0,
-    }
-}
-
 pub(crate) struct Search<'a> {
     view: &'a View<'a>,
     vector: &'a [f32],
@@ -142,19 +54,23 @@ pub(crate) struct Search<'a> {
     distance_max: f32,
 }
 
-/// How many typical errors of an estimate are allowed for. What a walk finds thins out quickly behind
-/// the best; a scan may have to choose among very many rows at much the same distance.
-fn margin(plan: Plan) -> f32 {
-    match plan {
-        Plan::Walk | Plan::Sweep => 2.0,
-        Plan::Scan | Plan::ScanCodes => 3.0,
-    }
-}
-
 /// A walk that keeps this many candidates per one that passes has lost its way.
 const POOL_PER_EF: usize = 64;
 
 impl Search<'_> {
+    /// Runs a search, unless there can be no hit.
+    fn start(
+        &self,
+        situation: &Situation,
+        plan: Plan,
+        scratch: &mut Scratch,
+    ) -> Result<SearchOutcome, VectorError> {
+        if self.k == 0 {
+            return Ok(self.nothing(situation));
+        }
+        self.run(situation, plan, scratch)
+    }
+
     pub(crate) fn run(
         &self,
         situation: &Situation,
@@ -196,81 +112,6 @@ impl Search<'_> {
         self.find_coded((graph, codes), situation, plan, scratch)?;
         let (strategy, tally) = (Strategy::CodesAfterGraph, scratch.tally);
         Ok(self.outcome(&scratch.exact, strategy, situation, tally))
-    }
-
-    /// Finds candidates by codes, then measures the best of them exactly.
-    fn find_coded(
-        &self,
-        (graph, codes): (&Graph<'_>, &RotatedCodes<'_>),
-        situation: &Situation,
-        plan: Plan,
-        scratch: &mut Scratch,
-    ) -> Result<Walked, VectorError> {
-        let mut query = std::mem::take(&mut scratch.query);
-        let space = self.view.space;
-        query.prepare(codes, space, (self.vector, self.probe.own));
-        let probe = RotatedProbe {
-            codes: *codes,
-            query: &query,
-            kernels: self.view.rows.kernels,
-        };
-        let rerank = Rerank {
-            probe: &self.probe,
-            integrity: &self.view.integrity,
-            margin: margin(plan) * codes.error * query.length(),
-        };
-        let found = if plan == Plan::ScanCodes {
-            self.scan_codes(&probe, &rerank, scratch)
-        } else {
-            self.walk_codes((graph, &probe), &rerank, situation, scratch)
-        };
-        scratch.query = query;
-        found
-    }
-
-    fn walk_codes(
-        &self,
-        (graph, probe): (&Graph<'_>, &RotatedProbe<'_>),
-        rerank: &Rerank<'_>,
-        situation: &Situation,
-        scratch: &mut Scratch,
-    ) -> Result<Walked, VectorError> {
-        let walked = self.walk((graph, probe), situation, scratch);
-        let walked = walked.map_err(|DamagedGraph| self.view.damaged_graph())?;
-        let Scratch {
-            pool, exact, tally, ..
-        } = scratch;
-        tally.codes += walked.measured();
-        tally.lists += pool.len() as u64;
-        if let Walked::Through(_) = walked {
-            tally.reranked += rerank.run(pool.passing(), self.k, exact)?;
-        }
-        Ok(walked)
-    }
-
-    fn scan_codes(
-        &self,
-        probe: &RotatedProbe<'_>,
-        rerank: &Rerank<'_>,
-        scratch: &mut Scratch,
-    ) -> Result<Walked, VectorError> {
-        let rows = (probe, self.view.rows.count());
-        // Both the k-th best and the row itself may be estimated wrongly.
-        let limits = CoarseLimits {
-            k: self.k,
-            spare: 2.0 * rerank.margin,
-            distance_max: self.distance_max + rerank.margin,
-        };
-        let scanned = exact::scan_coarse(rows, self.filter.as_ref(), limits, scratch);
-        let Scratch {
-            coarse,
-            exact,
-            tally,
-            ..
-        } = scratch;
-        tally.codes += scanned;
-        tally.reranked += rerank.run(coarse.iter().copied(), self.k, exact)?;
-        Ok(Walked::Through(scanned))
     }
 
     /// Walks by the vectors themselves.

@@ -75,12 +75,17 @@ fn use_column(column: &Column<Vec<u8>>) -> Result<(), VectorError> {
     ] {
         for exact in [false, true] {
             let request = SearchRequest {
-                ef_search: 4,
+                // So little that the graph is walked even where there are few rows.
+                ef_search: 2,
                 filter,
                 exact,
-                ..SearchRequest::new(&vector, 3)
+                ..SearchRequest::new(&vector, 2)
             };
             column.search(&request, &mut Scratch::default())?;
+            let mut pages = column.pages(&request)?;
+            while !pages.is_done() {
+                column.next_page(&mut pages, 2, &mut Scratch::default())?;
+            }
         }
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use clew_engine::IndexSettings;
+use clew_engine::{IndexSettings, SearchRequest, Strategy};
 use clew_platform::SimDisk;
 use clew_text::{Mapping, Query};
 use serde_json::json;
@@ -119,4 +119,34 @@ fn k_means_the_shards_k_however_documents_lie_in_segments() {
     assert_eq!(hits.len(), 5);
     assert_eq!(hits[0].id, "11");
     assert!(hits.is_sorted_by(|a, b| a.score >= b.score));
+}
+
+#[test]
+fn a_profile_tells_of_every_segment_that_was_searched_and_only_when_asked() {
+    let node = Node::with_index(&SimDisk::new(), 1);
+    for n in 0..30 {
+        node.put(&n.to_string(), &crate::harness::source(n));
+        if n % 10 == 9 {
+            node.refresh();
+        }
+    }
+    let segments = usize::try_from(node.index().stats().segments).unwrap();
+    let query = || knn(crate::harness::vector(11), 5, None);
+    let silent = node.run(node.search_request(query(), 5)).unwrap();
+    assert!(silent.knn.is_empty());
+    let asked = SearchRequest {
+        profile: true,
+        ..node.search_request(query(), 5)
+    };
+    let told = node.run(asked).unwrap();
+    assert_eq!(told.hits.len(), silent.hits.len());
+    let places: Vec<usize> = told.knn.iter().map(|one| one.segment).collect();
+    assert_eq!(places, (0..segments).collect::<Vec<usize>>());
+    let rows: usize = told.knn.iter().map(|one| one.profile.rows).sum();
+    assert_eq!(rows, 30);
+    for one in &told.knn {
+        assert_eq!((one.hits, one.strategy), (5, Strategy::Exact));
+        assert_eq!(one.distances, one.profile.rows as u64);
+        assert!(one.profile.bytes_read > 0 && one.profile.prices.scan_ns > 0.0);
+    }
 }

@@ -265,6 +265,7 @@ impl Spec {
             source,
             vectors,
             timeout: self.timeout,
+            profile: false,
             indices: base.indices,
         })
     }
@@ -287,6 +288,7 @@ pub(super) fn match_all(indices: &[Arc<Index>]) -> Result<SearchRequest, ApiErro
         source: false,
         vectors: false,
         timeout: None,
+        profile: false,
     })
 }
 

@@ -76,10 +76,11 @@ impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
     /// Starts a search whose hits come page by page; reads nothing yet. The request's `k` is the size
     /// of page that the effort is planned for.
     ///
-    /// Promised: no document comes twice, and every one that passes the filter and lies within the
-    /// distance asked for comes in the end. Within a page hits are ordered exactly. From page to page
-    /// they are as good as `ef_search` makes a walk: one that was missed by an earlier page comes in
-    /// a later one. Exact requests, and columns without a graph, are exact throughout.
+    /// Promised: no document comes twice, and without a limit of distance every one that passes the
+    /// filter comes in the end. Within a page hits are ordered exactly. From page to page they are as
+    /// good as `ef_search` makes a walk: one that was missed by an earlier page comes in a later one,
+    /// or, where a distance ends the pages, may not come. Exact requests, and columns without a graph,
+    /// are exact throughout.
     ///
     /// Fails when the query does not fit the column.
     pub fn pages(&self, request: &SearchRequest<'_>) -> Result<Pages, VectorError> {

@@ -3,7 +3,9 @@
 use std::sync::LazyLock;
 
 use super::*;
-use crate::{Column, ColumnBuilder, Filter, GraphChoice, HnswOptions, ImageOptions, RecallOptions};
+use crate::{
+    Column, ColumnBuilder, Filter, GraphChoice, HnswOptions, ImageOptions, RecallOptions, Space,
+};
 
 const DIMENSION: usize = 128;
 const COUNT: usize = 20_000;
@@ -139,49 +141,15 @@ fn run(
         return column.search(request, scratch).unwrap();
     };
     let view = column.view().unwrap();
-    let row_count = view.rows.count();
-    let filter = request.filter.map(|filter| RowFilter {
-        filter,
-        docs: view.docs,
-        row_count,
-    });
-    let own = own_scale(
-        norm_squared(request.vector, column.options()).unwrap(),
-        view.space,
-    );
-    let stored = StoredQuery::new(column.options().element, request.vector);
-    let probe = RowProbe {
-        rows: view.rows,
-        query: stored.numbers(),
-        own,
-    };
-    let k = request
-        .k
-        .min(filter.map_or(row_count, |filter| filter.survivors_max()));
+    let query = Query::check(request.vector, column.options()).unwrap();
+    let (search, situation) = Search::prepare(&view, &query, request).unwrap();
     // Without an estimate to give up by, the walk is judged and not the fallback.
-    let survivors = None;
     let situation = Situation {
-        row_count,
-        survivors,
+        survivors: None,
         ef: request.ef_search,
-        dimension: column.options().dimension,
-        row_bytes: view.rows.pitch,
-        access: match view.codes {
-            Some(_) => Access::Codes,
-            None => Access::Graph,
-        },
+        ..situation
     };
-    view.integrity.touch_rows().unwrap();
-    Search {
-        view: &view,
-        vector: request.vector,
-        probe,
-        filter,
-        k,
-        distance_max: f32::INFINITY,
-    }
-    .run(&situation, plan, scratch)
-    .unwrap()
+    search.run(&situation, plan, scratch).unwrap()
 }
 
 /// Checks recall@10 of a plan over all queries, and which strategies it may report.

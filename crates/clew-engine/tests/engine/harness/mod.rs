@@ -159,6 +159,7 @@ impl Node {
             source: true,
             vectors: true,
             timeout: None,
+            profile: false,
         }
     }
 
