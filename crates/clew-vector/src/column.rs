@@ -16,6 +16,7 @@ use std::ops::Deref;
 use bytemuck::{AnyBitPattern, NoUninit};
 use clew_kernels::kernels;
 
+use crate::calibrate::Calibration;
 use crate::codes::{Frame, RotatedCodes, pitch_bytes};
 use crate::column::format::{FRAME_HEAD_BYTES, Header, SectionKind};
 use crate::column::integrity::Checked;
@@ -72,6 +73,8 @@ pub(crate) struct View<'a> {
     pub(crate) graph: Option<Graph<'a>>,
     /// Codes of all rows; a graph without them is walked by vectors.
     pub(crate) codes: Option<RotatedCodes<'a>>,
+    /// What recall takes; of columns with a graph.
+    pub(crate) calibration: Option<Calibration<'a>>,
     pub(crate) integrity: Integrity<'a>,
 }
 
@@ -108,6 +111,7 @@ impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
             column.integrity().touch(&[SectionKind::Frame])?;
             column.frame = Some(column.open_frame()?);
         }
+        column.integrity().touch(&[SectionKind::Calibration])?;
         column.view()?;
         Ok(column)
     }
@@ -186,7 +190,7 @@ impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
                 Kind::UpperStarts,
                 Kind::UpperLinks,
             ]),
-            codes: total(&[Kind::Codes, Kind::Factors, Kind::Frame]),
+            codes: total(&[Kind::Codes, Kind::Factors, Kind::Frame, Kind::Calibration]),
         }
     }
 
@@ -271,6 +275,10 @@ impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
                 .as_ref()
                 .map(|frame| self.codes(frame))
                 .transpose()?,
+            calibration: match self.numbers(SectionKind::Calibration)? {
+                [] => None,
+                points => Some(Calibration { points }),
+            },
             integrity: self.integrity(),
         })
     }

@@ -42,6 +42,12 @@ pub enum VectorError {
         /// The dimension given.
         dimension: usize,
     },
+    /// No share of the nearest.
+    #[error("target recall is {target}, must be above 0 and no more than 1")]
+    TargetRecall {
+        /// The target given.
+        target: f32,
+    },
     /// A vector without a direction in a space that compares directions.
     #[error("zero vector has no direction, which space {space} needs")]
     ZeroVector {
@@ -132,6 +138,7 @@ impl VectorError {
             | VectorError::OutOfRange { .. }
             | VectorError::SpaceOfElement { .. }
             | VectorError::PartialByte { .. }
+            | VectorError::TargetRecall { .. }
             | VectorError::ZeroVector { .. }
             | VectorError::TooLong { .. }
             | VectorError::Option { .. } => ErrorKind::Invalid,

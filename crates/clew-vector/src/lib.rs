@@ -36,6 +36,7 @@ mod error;
 mod options;
 mod space;
 
+mod calibrate;
 mod column;
 mod search;
 

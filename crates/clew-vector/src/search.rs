@@ -42,6 +42,20 @@ pub(crate) fn search(
     search.start(&situation, situation.plan(), scratch)
 }
 
+/// The hits of a search that goes the way it is told to.
+pub(crate) fn ranked_by(
+    view: &View<'_>,
+    options: &ColumnOptions,
+    (request, plan): (&SearchRequest<'_>, Plan),
+    scratch: &mut Scratch,
+) -> Result<Vec<Ranked>, VectorError> {
+    let query = Query::check(request.vector, options)?;
+    let (search, situation) = Search::prepare(view, &query, request)?;
+    let hits = search.start(&situation, plan, scratch)?.hits;
+    let ranked = |hit: &Hit| Ranked::new(hit.distance, hit.doc);
+    Ok(hits.iter().map(ranked).collect())
+}
+
 pub(crate) struct Search<'a> {
     view: &'a View<'a>,
     vector: &'a [f32],

@@ -339,17 +339,18 @@ fn sections(image: &[u8]) -> Vec<(u32, usize, usize)> {
 #[test]
 fn a_flipped_bit_is_named_when_it_is_first_touched_and_never_served() {
     const VECTORS: u32 = 1;
-    const FRAME: u32 = 10;
+    const READ_AT_OPENING: [u32; 2] = [10, 12];
     let good = image_with_graph();
     let sections = sections(&good);
-    assert_eq!(sections.len(), 11);
+    assert_eq!(sections.len(), 12);
     for (kind, offset, len) in sections {
         for at in [0, len / 3, len - 1] {
             let mut bad = good.clone();
             bad[offset + at] ^= 0x10;
             let column = match Column::open(bad) {
                 Err(error) => {
-                    assert_eq!((kind, error.kind()), (FRAME, ErrorKind::Corrupt));
+                    assert!(READ_AT_OPENING.contains(&kind), "{kind}");
+                    assert_eq!(error.kind(), ErrorKind::Corrupt);
                     continue;
                 }
                 Ok(column) => column,

@@ -5,12 +5,14 @@ use std::ops::Deref;
 
 use clew_kernels::kernels;
 
+use crate::calibrate::{Point, calibrate};
 use crate::codes::FACTORS;
+use crate::column::View;
 use crate::column::encode::{OwnedCodes, encode, is_coded};
 use crate::column::format::{
     ALIGNMENT_BYTES, FRAME_HEAD_BYTES, HEADER_BYTES, Header, Section, SectionKind, VERSION,
 };
-use crate::column::integrity::vector_sums;
+use crate::column::integrity::{Checked, Integrity, vector_sums};
 use crate::element::OwnedValues;
 use crate::graph::{
     BuildOptions, Exact, NONE, OwnedGraph, Reuse, Twins, base_slots, build, upper_slots,
@@ -166,7 +168,11 @@ impl ColumnBuilder {
             GraphChoice::Always if !self.is_empty() => Some(self.build_graph(how, reuse)),
             GraphChoice::Never | GraphChoice::WhenWorthIt | GraphChoice::Always => None,
         };
-        let derived = Derived::of(self.values.bytes(), built.as_ref());
+        let learnt = match &built {
+            Some(built) => self.calibrate(built, how.seed)?,
+            None => Vec::new(),
+        };
+        let derived = Derived::of(self.values.bytes(), built.as_ref(), learnt);
         let sections = self.sections(built.as_ref(), &derived);
         let header = self.header(built.as_ref(), how.seed, &sections);
         out.write_all(&header.encode())?;
@@ -227,6 +233,27 @@ impl ColumnBuilder {
         Built { graph, codes }
     }
 
+    /// Searches the column before it is written.
+    fn calibrate(&self, built: &Built, seed: u64) -> Result<Vec<Point>, VectorError> {
+        let header = self.header(Some(built), seed, &[]);
+        let checked = Checked::nothing();
+        let view = View {
+            space: self.options.space,
+            rows: self.rows(),
+            // Documents are not asked for: rows are.
+            docs: None,
+            graph: Some(built.graph.view(self.len(), self.options.hnsw.m)),
+            codes: built.codes.as_ref().map(OwnedCodes::view),
+            calibration: None,
+            integrity: Integrity {
+                header: &header,
+                image: &[],
+                checked: &checked,
+            },
+        };
+        calibrate(&view, &self.options)
+    }
+
     /// Every section of the image, in the order of the file.
     fn sections<'a>(
         &'a self,
@@ -249,6 +276,7 @@ impl ColumnBuilder {
                 ));
                 sections.push((Kind::Frame, &derived.frame));
             }
+            sections.push((Kind::Calibration, cast_slice(&derived.learnt)));
         }
         if self.options.space == Space::Cosine {
             sections.push((Kind::InverseNorms, cast_slice(&self.inverse_norms)));
@@ -307,10 +335,11 @@ struct Built {
 struct Derived {
     frame: Vec<u8>,
     vector_sums: Vec<u32>,
+    learnt: Vec<Point>,
 }
 
 impl Derived {
-    fn of(vectors: &[u8], built: Option<&Built>) -> Self {
+    fn of(vectors: &[u8], built: Option<&Built>, learnt: Vec<Point>) -> Self {
         let mut frame = Vec::new();
         if let Some(codes) = built.and_then(|built| built.codes.as_ref()) {
             frame.extend(codes.frame.seed.to_le_bytes());
@@ -321,7 +350,11 @@ impl Derived {
             frame.extend_from_slice(bytemuck::cast_slice(&codes.frame.centre));
         }
         let vector_sums = vector_sums(vectors);
-        Derived { frame, vector_sums }
+        Derived {
+            frame,
+            vector_sums,
+            learnt,
+        }
     }
 }
 

@@ -36,6 +36,20 @@ pub(crate) struct OwnedCodes {
     pub(crate) error: f32,
 }
 
+impl OwnedCodes {
+    /// The codes as a reader sees them.
+    pub(super) fn view(&self) -> RotatedCodes<'_> {
+        RotatedCodes {
+            frame: &self.frame,
+            codes: &self.codes,
+            factors: &self.factors,
+            pitch: pitch_bytes(self.frame.centre.len(), self.bits),
+            bits: self.bits,
+            error: self.error,
+        }
+    }
+}
+
 /// One thread's rows of every kind of code.
 struct Share<'a> {
     first: usize,
@@ -159,14 +173,7 @@ fn pairing(rows: &Rows<'_>, space: Space) -> Pairing {
     reason = "rounds; an error is smaller than a distance"
 )]
 fn typical_error(rows: &Rows<'_>, space: Space, owned: &OwnedCodes) -> f32 {
-    let codes = RotatedCodes {
-        frame: &owned.frame,
-        codes: &owned.codes,
-        factors: &owned.factors,
-        pitch: pitch_bytes(rows.numbers, owned.bits),
-        bits: owned.bits,
-        error: 0.0,
-    };
+    let codes = owned.view();
     let every = |wanted: usize| {
         (0_u32..)
             .take(rows.count())

@@ -4,6 +4,7 @@
 
 use std::ops::Range;
 
+use crate::calibrate::{POINTS_MAX, Point};
 use crate::codes::{FACTORS, pitch_bytes};
 use crate::column::encode::is_coded;
 use crate::column::integrity::BLOCK_BYTES;
@@ -16,6 +17,8 @@ pub(super) const HEADER_BYTES: usize = 448;
 /// Seed, typical error and width of the codes, before the centre.
 pub(super) const FRAME_HEAD_BYTES: usize = 16;
 const CODE_BITS_OFFSET: usize = 12;
+
+const POINT_BYTES: u64 = size_of::<Point>() as u64;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"clewvect");
 pub(super) const VERSION: u32 = 2;
@@ -45,10 +48,11 @@ pub(super) enum SectionKind {
     Factors = 9,
     Frame = 10,
     VectorSums = 11,
+    Calibration = 12,
 }
 
 impl SectionKind {
-    pub(super) const ALL: [SectionKind; 11] = [
+    pub(super) const ALL: [SectionKind; 12] = [
         SectionKind::Vectors,
         SectionKind::Docs,
         SectionKind::InverseNorms,
@@ -60,6 +64,7 @@ impl SectionKind {
         SectionKind::Factors,
         SectionKind::Frame,
         SectionKind::VectorSums,
+        SectionKind::Calibration,
     ];
 
     /// True for what version 1 had and this one still reads.
@@ -249,7 +254,13 @@ impl Header {
                 .filter(|section| section.kind == kind as u32);
             let len_bytes = same.next().map_or(0, |section| section.len_bytes);
             let wanted = self.expected_bytes(kind);
-            let fits = len_bytes == wanted || (kind == SectionKind::Docs && len_bytes == 0);
+            let fits = match kind {
+                SectionKind::Docs => len_bytes == wanted || len_bytes == 0,
+                SectionKind::Calibration => {
+                    len_bytes <= wanted && len_bytes.is_multiple_of(POINT_BYTES)
+                }
+                _ => len_bytes == wanted,
+            };
             if !fits || same.next().is_some() {
                 return Err(corrupt("a section has the wrong size", TABLE_OFFSET as u64));
             }
@@ -289,7 +300,7 @@ impl Header {
         self.entry.is_some() && is_coded(&self.options)
     }
 
-    /// Size of a section, were it there. Cannot overflow: every factor has its limit.
+    /// Size of a section, were it there; the largest there may be of one that may be shorter. Cannot overflow: every factor has its limit.
     fn expected_bytes(&self, kind: SectionKind) -> u64 {
         let graph = u64::from(self.entry.is_some());
         let coded = u64::from(self.is_coded());
@@ -311,6 +322,7 @@ impl Header {
             }
             SectionKind::Factors => coded * count * size_of::<[f32; FACTORS]>() as u64,
             SectionKind::Frame => coded * (FRAME_HEAD_BYTES + 4 * self.options.dimension) as u64,
+            SectionKind::Calibration => graph * POINT_BYTES * POINTS_MAX as u64,
             SectionKind::VectorSums => 4 * vectors.div_ceil(BLOCK_BYTES as u64),
         }
     }

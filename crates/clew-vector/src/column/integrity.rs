@@ -29,6 +29,14 @@ impl Checked {
             blocks: words.take(blocks.div_ceil(64)).collect(),
         }
     }
+
+    /// For a column that was never on disk: there is nothing to check.
+    pub(super) fn nothing() -> Self {
+        Checked {
+            sections: std::array::from_fn(|_| AtomicBool::new(true)),
+            blocks: Vec::new(),
+        }
+    }
 }
 
 /// An image and what is known of its health.

@@ -11,7 +11,7 @@ use crate::graph::insert::Inserter;
 use crate::graph::metric::Metric;
 use crate::graph::reuse::Reuse;
 use crate::graph::twins::Twins;
-use crate::graph::{Entry, NONE};
+use crate::graph::{Entry, Graph, NONE, base_slots, upper_slots};
 
 /// A list on level 0 grows by this many slots before it is chosen anew: choosing among many at once
 /// costs less than after every link.
@@ -39,6 +39,22 @@ pub(crate) struct OwnedGraph {
     pub(crate) upper_starts: Vec<u32>,
     pub(crate) upper_links: Vec<u32>,
     pub(crate) entry: Entry,
+}
+
+impl OwnedGraph {
+    /// The graph as a reader sees it; `m` is the setting that it was built with.
+    pub(crate) fn view(&self, row_count: usize, m: u16) -> Graph<'_> {
+        Graph {
+            row_count,
+            links: &self.links,
+            base_slots: base_slots(m),
+            upper_rows: &self.upper_rows,
+            upper_starts: &self.upper_starts,
+            upper_links: &self.upper_links,
+            upper_slots: upper_slots(m),
+            entry: self.entry,
+        }
+    }
 }
 
 /// Builds the graph over all rows, of which there is at least one, starting from a graph of some of

@@ -35,6 +35,11 @@ impl<'a> Search<'a> {
         query: &'a Query<'a>,
         request: &SearchRequest<'a>,
     ) -> Result<(Search<'a>, Situation), VectorError> {
+        if let Some(target) = request.target_recall
+            && !(target > 0.0 && target <= 1.0)
+        {
+            return Err(VectorError::TargetRecall { target });
+        }
         view.integrity.touch_rows()?;
         let row_count = view.rows.count();
         let filter = request.filter.map(|filter| row_filter(view, filter));
@@ -55,16 +60,29 @@ impl<'a> Search<'a> {
         let situation = Situation {
             row_count,
             survivors: filter.map(|filter| filter.survivors_expected()),
-            ef: request.ef_search.max(k).min(row_count),
+            ef: effort(view, request, k).max(k).min(row_count),
             dimension: query.dimension,
             row_bytes: view.rows.pitch,
             access: match (&view.graph, &view.codes) {
-                (Some(_), Some(_)) if !request.exact => Access::Codes,
-                (Some(_), None) if !request.exact => Access::Graph,
+                (Some(_), Some(_)) if !is_exact(request) => Access::Codes,
+                (Some(_), None) if !is_exact(request) => Access::Graph,
                 _ => Access::Rows,
             },
         };
         Ok((search, situation))
+    }
+}
+
+/// True when nothing may be missed.
+fn is_exact(request: &SearchRequest<'_>) -> bool {
+    request.exact || request.target_recall.is_some_and(|target| target >= 1.0)
+}
+
+/// Candidates to keep. A recall that no walk reaches asks for all of them, so that a scan is cheaper.
+fn effort(view: &View<'_>, request: &SearchRequest<'_>, k: usize) -> usize {
+    match (request.target_recall, view.calibration) {
+        (Some(target), Some(learnt)) => learnt.effort(k, target).unwrap_or(usize::MAX),
+        _ => request.ef_search,
     }
 }
 

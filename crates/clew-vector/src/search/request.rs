@@ -11,6 +11,10 @@ pub struct SearchRequest<'a> {
     pub k: usize,
     /// Candidates that a walk of the graph keeps; never fewer than `k`. More is slower and better.
     pub ef_search: usize,
+    /// Share of the nearest to find, above 0 and up to 1, in place of `ef_search`: the column knows from
+    /// its own vectors how much effort that takes. 1 is an exact search. A column without a graph is
+    /// always searched exactly.
+    pub target_recall: Option<f32>,
     /// Documents that may be hits; `None` for all.
     pub filter: Option<Filter<'a>>,
     /// Forbids the graph and its codes.
@@ -39,6 +43,7 @@ impl<'a> SearchRequest<'a> {
             vector,
             k,
             ef_search: 100,
+            target_recall: None,
             filter: None,
             exact: false,
             max_distance: None,

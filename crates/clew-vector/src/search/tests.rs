@@ -526,4 +526,5 @@ fn measured_recall_is_that_of_the_searches() {
 mod asks;
 mod elements;
 mod promises;
+mod target;
 mod ways;
