@@ -20,7 +20,7 @@ mod table;
 mod plain;
 mod prefetch;
 
-pub use codes::{U4Query, U4Rows};
+pub use codes::{CodeBits, CodeKernels, CodeQuery, CodeRows};
 pub use distances::{BitDistances, Distances};
 pub use prefetch::{prefetch, prefetch_span};
 pub use table::{Kernels, available, kernels};

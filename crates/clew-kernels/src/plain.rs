@@ -67,17 +67,26 @@ fn hadamard_plain(block: &mut [f32], scale: f32, mix_lanes: impl Fn(&mut [f32; L
     }
 }
 
-/// The 4-bit code of a value, still as `f32`: codes 0 to 15 stand for -7.5 to 7.5 steps.
+/// The greatest code of so many bits.
+const fn top(bits: u32) -> f32 {
+    #[allow(clippy::cast_precision_loss, reason = "at most 255")]
+    {
+        ((1_u32 << bits) - 1) as f32
+    }
+}
+
+/// The code of a value, still as `f32`: codes 0 to `top` stand for `-top / 2` to `top / 2` steps.
 #[inline(always)]
-fn code(value: f32, inverse_step: f32) -> f32 {
-    (value * inverse_step + 7.5).clamp(0.0, 15.0) + ROUND
+fn code(value: f32, inverse_step: f32, top: f32) -> f32 {
+    (value * inverse_step + 0.5 * top).clamp(0.0, top) + ROUND
 }
 
 #[inline(always)]
-fn fit_u4_plain(values: &[f32], inverse_step: f32) -> [f32; 2] {
+fn fit_plain<const BITS: u32>(values: &[f32], inverse_step: f32) -> [f32; 2] {
+    let top = const { top(BITS) };
     let mut sums = [[0.0; LANES]; 2];
     let mut add = |lane: usize, value: f32| {
-        let level = code(value, inverse_step) - ROUND - 7.5;
+        let level = code(value, inverse_step, top) - ROUND - 0.5 * top;
         sums[0][lane] += level * value;
         sums[1][lane] += level * level;
     };
@@ -94,18 +103,31 @@ fn fit_u4_plain(values: &[f32], inverse_step: f32) -> [f32; 2] {
 }
 
 #[inline(always)]
-#[allow(clippy::cast_possible_truncation, reason = "a code has four bits")]
-fn pack_u4_plain(values: &[f32], inverse_step: f32, out: &mut [u8]) {
-    // Every dimension needs its half of a byte.
-    assert!(values.len() <= 2 * out.len());
-    let whole = |value: f32| (code(value, inverse_step).to_bits() - ROUND_BITS) as u8;
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "a code has at most eight bits"
+)]
+fn pack_plain<const BITS: u32>(values: &[f32], inverse_step: f32, out: &mut [u8]) {
+    let per_byte = const { (8 / BITS) as usize };
+    // Every dimension needs its part of a byte.
+    assert!(values.len() <= per_byte * out.len());
+    let top = const { top(BITS) };
+    let whole = |value: f32| (code(value, inverse_step, top).to_bits() - ROUND_BITS) as u8;
     out.fill(0);
-    let (low, high) = values.split_at(out.len().min(values.len()));
-    for (byte, &value) in out.iter_mut().zip(low) {
-        *byte = whole(value);
+    if BITS == 1 {
+        for (byte, eight) in out.iter_mut().zip(values.chunks(8)) {
+            for (bit, &value) in eight.iter().enumerate() {
+                *byte |= whole(value) << bit;
+            }
+        }
+        return;
     }
-    for (byte, &value) in out.iter_mut().zip(high) {
-        *byte |= whole(value) << 4;
+    let width = out.len().max(1);
+    for (part, values) in values.chunks(width).enumerate() {
+        let shift = part * BITS as usize;
+        for (byte, &value) in out.iter_mut().zip(values) {
+            *byte |= whole(value) << shift;
+        }
     }
 }
 
@@ -154,13 +176,13 @@ macro_rules! plain_loops {
             }
 
             $(#[$attribute])?
-            pub(crate) fn fit_u4(values: &[f32], inverse_step: f32) -> [f32; 2] {
-                super::fit_u4_plain(values, inverse_step)
+            pub(crate) fn fit<const BITS: u32>(values: &[f32], inverse_step: f32) -> [f32; 2] {
+                super::fit_plain::<BITS>(values, inverse_step)
             }
 
             $(#[$attribute])?
-            pub(crate) fn pack_u4(values: &[f32], inverse_step: f32, out: &mut [u8]) {
-                super::pack_u4_plain(values, inverse_step, out);
+            pub(crate) fn pack<const BITS: u32>(values: &[f32], inverse_step: f32, out: &mut [u8]) {
+                super::pack_plain::<BITS>(values, inverse_step, out);
             }
 
             $(#[$attribute])?

@@ -1,6 +1,6 @@
 //! The kernels over small codes: every table this CPU can run, against sums made one by one.
 
-use clew_kernels::{Kernels, U4Query, U4Rows, available};
+use clew_kernels::{CodeBits, CodeQuery, CodeRows, Kernels, available};
 use proptest::prelude::*;
 
 const LENGTH_MAX: usize = 300;
@@ -23,47 +23,61 @@ fn signed(bytes: &[u8]) -> Vec<i8> {
     bytes.iter().map(|byte| byte.cast_signed()).collect()
 }
 
-fn score_u4(
-    kernels: &Kernels,
+fn score(
+    (kernels, bits): (&Kernels, CodeBits),
     numbers: &[i8],
     (codes, pitch, factors): (&[u8], usize, &[[f32; 2]]),
     picks: &[u32],
     out: &mut [f32],
 ) {
-    let query = U4Query {
+    let query = CodeQuery {
         numbers,
         step: 1.0,
         offset: 0.0,
         base: 0.0,
     };
-    let rows = U4Rows {
+    let rows = CodeRows {
         codes,
         pitch,
         factors,
     };
-    kernels.score_u4_picked(&query, &rows, picks, out);
+    kernels.codes(bits).score_picked(&query, &rows, picks, out);
 }
 
-fn check_u4(query: &[i8], rows: &[u8], pitch: usize) {
+/// The code of a dimension, as the layout of rows says.
+fn code(bits: CodeBits, row: &[u8], at: usize) -> u8 {
+    let (byte, shift) = match bits {
+        CodeBits::One => (row[at / 8], at % 8),
+        _ => (
+            row[at % row.len()],
+            at / row.len() * usize::from(bits.count()),
+        ),
+    };
+    byte >> shift & (u8::MAX >> (8 - bits.count()))
+}
+
+fn check_scores(bits: CodeBits, query: &[i8], rows: &[u8], pitch: usize) {
     let expected = PICKS.map(|pick| -> i32 {
         let row = &rows[pick as usize * pitch..][..pitch];
-        let code = |at: usize| match at < pitch {
-            true => row[at] & 15,
-            false => row[at - pitch] >> 4,
-        };
         let terms = query.iter().enumerate();
         terms
-            .map(|(at, &x)| i32::from(x) * i32::from(code(at)))
+            .map(|(at, &x)| i32::from(x) * i32::from(code(bits, row, at)))
             .sum()
     });
     for kernels in available() {
         let mut out = [0.0; 4];
         let facts = [[0.0, 1.0]; ROWS];
-        score_u4(&kernels, query, (rows, pitch, &facts), &PICKS, &mut out);
+        score(
+            (&kernels, bits),
+            query,
+            (rows, pitch, &facts),
+            &PICKS,
+            &mut out,
+        );
         assert_eq!(
             out,
             expected.map(|sum| sum as f32),
-            "{} at {pitch}",
+            "{bits:?} of {} at {pitch}",
             kernels.isa()
         );
     }
@@ -93,7 +107,10 @@ fn check_u1(query: &[i8], rows: &[u8], pitch: usize) {
 fn codes_of_every_length_are_summed_exactly() {
     for len in 0..LENGTH_MAX {
         let rows = bytes(ROWS * (len + 3), 1);
-        check_u4(&signed(&bytes(2 * len, 2)), &rows, len);
+        for bits in CodeBits::ALL {
+            let query = signed(&bytes(bits.dimensions_per_byte() * len, 2));
+            check_scores(bits, &query, &rows, len);
+        }
         // Rows of bits may be longer than the query: factors can lie behind the code.
         check_u1(&signed(&bytes(8 * len, 4)), &rows, len + 3);
     }
@@ -103,7 +120,10 @@ fn codes_of_every_length_are_summed_exactly() {
 fn extreme_codes_are_summed_exactly() {
     for len in [1, 31, 32, 63, 64, 65, 255, 256, 300] {
         for (byte, number) in [(255, 127), (255, -128), (0, -128), (128, -128), (127, 127)] {
-            check_u4(&vec![number; 2 * len], &vec![byte; ROWS * len], len);
+            for bits in CodeBits::ALL {
+                let query = vec![number; bits.dimensions_per_byte() * len];
+                check_scores(bits, &query, &vec![byte; ROWS * len], len);
+            }
             check_u1(&vec![number; 8 * len], &vec![byte; ROWS * len], len);
         }
     }
@@ -116,22 +136,21 @@ fn rows_that_do_not_fit_are_refused_by_every_table() {
             let run = std::panic::AssertUnwindSafe(|| run(&kernels));
             assert!(std::panic::catch_unwind(run).is_err(), "{}", kernels.isa());
         };
-        refused(&|k| score_u4(k, &[0; 7], (&[0; 8], 4, &[[0.0; 2]; 2]), &[0], &mut [0.0]));
-        refused(&|k| score_u4(k, &[0; 8], (&[0; 8], 4, &[[0.0; 2]; 2]), &[2], &mut [0.0]));
-        refused(&|k| {
-            score_u4(
-                k,
-                &[0; 8],
-                (&[0; 8], 4, &[[0.0; 2]; 2]),
-                &[0, 1],
-                &mut [0.0],
-            )
-        });
+        for bits in CodeBits::ALL {
+            let per_byte = bits.dimensions_per_byte();
+            let facts = [[0.0; 2]; 2];
+            let rows = (&[0; 8][..], 4, &facts[..]);
+            let query = vec![0; 4 * per_byte];
+            refused(&|k| score((k, bits), &query[1..], rows, &[0], &mut [0.0]));
+            refused(&|k| score((k, bits), &query, rows, &[2], &mut [0.0]));
+            refused(&|k| score((k, bits), &query, rows, &[0, 1], &mut [0.0]));
+            let values = vec![0.0; 2 * per_byte + 1];
+            refused(&|k| k.codes(bits).pack(&values, 1.0, &mut [0; 2]));
+        }
         refused(&|k| k.dot_u1_picked(&[0; 12], &[0; 8], (2, &[0]), &mut [0.0]));
         refused(&|k| k.dot_u1_picked(&[0; 24], &[0; 8], (2, &[0]), &mut [0.0]));
         refused(&|k| assert_eq!(k.insert_sorted(&mut [1, 2], 2, 0), 0));
         refused(&|k| k.hadamard(&mut [0.0; 12], 1.0));
-        refused(&|k| k.pack_u4(&[0.0; 5], 1.0, &mut [0; 2]));
         refused(&|k| assert_eq!(k.quantize_i8(&[0.0; 5], &mut [0; 4]).1, 0));
     }
 }
@@ -172,34 +191,54 @@ fn values_are_rounded_to_the_nearest_code() {
             .iter()
             .map(|&b| f32::from(b) / 9.0 - 14.0)
             .collect();
-        let half = len.div_ceil(2);
         for kernels in available() {
-            let mut packed = vec![0; half];
-            kernels.pack_u4(&values, 0.8, &mut packed);
-            let (mut level_value, mut level_level) = (0.0, 0.0);
-            for (at, &value) in values.iter().enumerate() {
-                let byte = packed[at % half];
-                let code = if at < half { byte & 15 } else { byte >> 4 };
-                let level = f32::from(code) - 7.5;
-                let wanted = (value * 0.8).clamp(-7.5, 7.5);
-                assert!(
-                    (level - wanted).abs() <= 0.5 + 1e-5,
-                    "{value} became {level}"
-                );
-                level_value += level * value;
-                level_level += level * level;
+            for bits in CodeBits::ALL {
+                check_rounding((&kernels, bits), &values);
             }
-            let [found_value, found_level] = kernels.fit_u4(&values, 0.8);
-            let near = |a: f32, b: f32| (a - b).abs() <= 1e-4 * (1.0 + b.abs());
-            assert!(
-                near(found_value, level_value),
-                "{found_value} not {level_value}"
-            );
-            assert!(
-                near(found_level, level_level),
-                "{found_level} not {level_level}"
-            );
+        }
+    }
+}
 
+fn check_rounding((kernels, bits): (&Kernels, CodeBits), values: &[f32]) {
+    // So that values reach beyond the levels, whatever their number.
+    let inverse_step = bits.zero_level() / 9.5;
+    let per_byte = bits.dimensions_per_byte();
+    let mut packed = vec![0xA5; values.len().div_ceil(per_byte)];
+    kernels.codes(bits).pack(values, inverse_step, &mut packed);
+    let (mut level_value, mut level_level) = (0.0, 0.0);
+    for (at, &value) in values.iter().enumerate() {
+        let level = f32::from(code(bits, &packed, at)) - bits.zero_level();
+        let wanted = (value * inverse_step).clamp(-bits.zero_level(), bits.zero_level());
+        assert!(
+            (level - wanted).abs() <= 0.5 + 1e-4,
+            "{value} became {level} in {bits:?}"
+        );
+        level_value += level * value;
+        level_level += level * level;
+    }
+    for at in values.len()..packed.len() * per_byte {
+        assert_eq!(code(bits, &packed, at), 0);
+    }
+    let [found_value, found_level] = kernels.codes(bits).fit(values, inverse_step);
+    let near = |a: f32, b: f32| (a - b).abs() <= 1e-4 * (1.0 + b.abs());
+    assert!(
+        near(found_value, level_value),
+        "{found_value} not {level_value}"
+    );
+    assert!(
+        near(found_level, level_level),
+        "{found_level} not {level_level}"
+    );
+}
+
+#[test]
+fn values_are_rounded_to_the_nearest_byte() {
+    for len in 0..LENGTH_MAX {
+        let values: Vec<f32> = bytes(len, 6)
+            .iter()
+            .map(|&b| f32::from(b) / 9.0 - 14.0)
+            .collect();
+        for kernels in available() {
             let mut whole = vec![0; len];
             let (step, sum) = kernels.quantize_i8(&values, &mut whole);
             let largest = values.iter().fold(0.0_f32, |most, x| most.max(x.abs()));
@@ -215,19 +254,20 @@ fn values_are_rounded_to_the_nearest_code() {
 #[test]
 fn scores_are_made_of_base_factors_and_sum() {
     for kernels in available() {
-        let query = U4Query {
+        let query = CodeQuery {
             numbers: &[1, -2, 3, 4],
             step: 0.5,
             offset: 7.0,
             base: 100.0,
         };
-        let rows = U4Rows {
+        let rows = CodeRows {
             codes: &[0x21, 0x43, 0x65, 0x87],
             pitch: 2,
             factors: &[[10.0, 2.0], [20.0, -4.0]],
         };
         let mut out = [0.0; 2];
-        kernels.score_u4_picked(&query, &rows, &[1, 0], &mut out);
+        let four = kernels.codes(CodeBits::Four);
+        four.score_picked(&query, &rows, &[1, 0], &mut out);
         // Codes 5, 7 | 6, 8 and 1, 3 | 2, 4 make sums of 41 and 17.
         let expected = [120.0 - 4.0 * (20.5 - 7.0), 110.0 + 2.0 * (8.5 - 7.0)];
         assert_eq!(out, expected, "{}", kernels.isa());

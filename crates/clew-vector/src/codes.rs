@@ -2,17 +2,20 @@
 //!
 //! Every code is made of a vector's *residual*: the vector (at unit length for
 //! [`crate::Space::Cosine`]) minus the column's centre, turned by a seeded rotation, so that every
-//! dimension carries about the same share. An image keeps 4-bit codes; codes of one bit and of one
-//! byte live only while a graph is built.
+//! dimension carries about the same share. An image keeps rotated codes of one to eight bits;
+//! those of [`bit`] and [`byte`] live only while a graph is built.
 
 mod frame;
 mod rotation;
 
 mod bit;
 mod byte;
-mod nibble;
+mod rotated;
 
 pub(crate) use bit::{BitCodes, BitProbe};
 pub(crate) use byte::{ByteCodes, ByteFacts, Pairing};
 pub(crate) use frame::{Frame, Residual};
-pub(crate) use nibble::{Encoder, FACTORS, NibbleCodes, NibbleProbe, NibbleQuery, pitch_bytes};
+pub(crate) use rotated::{Encoder, FACTORS, RotatedCodes, RotatedProbe, RotatedQuery, pitch_bytes};
+
+#[cfg(test)]
+mod tests;

@@ -16,7 +16,7 @@ use std::ops::Deref;
 use bytemuck::{AnyBitPattern, NoUninit};
 use clew_kernels::kernels;
 
-use crate::codes::{Frame, NibbleCodes, pitch_bytes};
+use crate::codes::{Frame, RotatedCodes, pitch_bytes};
 use crate::column::format::{FRAME_HEAD_BYTES, Header, SectionKind};
 use crate::column::integrity::Checked;
 use crate::element::{Values, cast};
@@ -35,6 +35,19 @@ pub struct Column<B> {
     header: Header,
     checked: Checked,
     frame: Option<OpenedFrame>,
+}
+
+/// Where the bytes of an image go. A walk reads `graph` and `codes` at random, and few of the `vectors`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ColumnSizes {
+    /// The vectors, and what is kept about each.
+    pub vectors: usize,
+    /// Which document each belongs to, unless that follows from its place.
+    pub docs: usize,
+    /// Links of the graph.
+    pub graph: usize,
+    /// Codes that searches measure by first.
+    pub codes: usize,
 }
 
 /// What codes are measured from, and how far off they typically are.
@@ -58,7 +71,7 @@ pub(crate) struct View<'a> {
     pub(crate) docs: Option<&'a [u32]>,
     pub(crate) graph: Option<Graph<'a>>,
     /// Codes of all rows; a graph without them is walked by vectors.
-    pub(crate) codes: Option<NibbleCodes<'a>>,
+    pub(crate) codes: Option<RotatedCodes<'a>>,
     pub(crate) integrity: Integrity<'a>,
 }
 
@@ -136,7 +149,8 @@ impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
         }
     }
 
-    /// The settings that the column was built with.
+    /// The settings that the column was built with. An image without codes does not keep their width
+    /// and answers the default.
     pub fn options(&self) -> &ColumnOptions {
         &self.header.options
     }
@@ -154,6 +168,26 @@ impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
     /// True when the image holds a graph.
     pub fn has_graph(&self) -> bool {
         self.header.entry.is_some()
+    }
+
+    /// Bytes of the image, by what they are for.
+    pub fn sizes(&self) -> ColumnSizes {
+        let total = |kinds: &[SectionKind]| {
+            let bytes = kinds.iter().map(|kind| self.header.range(*kind).len());
+            bytes.sum()
+        };
+        use SectionKind as Kind;
+        ColumnSizes {
+            vectors: total(&[Kind::Vectors, Kind::VectorSums, Kind::InverseNorms]),
+            docs: total(&[Kind::Docs]),
+            graph: total(&[
+                Kind::Links,
+                Kind::UpperRows,
+                Kind::UpperStarts,
+                Kind::UpperLinks,
+            ]),
+            codes: total(&[Kind::Codes, Kind::Factors, Kind::Frame]),
+        }
     }
 
     /// The vector of a document, as it was pushed but for the rounding of [`crate::Element`]; `None`
@@ -241,12 +275,13 @@ impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
         })
     }
 
-    fn codes<'a>(&'a self, opened: &'a OpenedFrame) -> Result<NibbleCodes<'a>, VectorError> {
-        Ok(NibbleCodes {
+    fn codes<'a>(&'a self, opened: &'a OpenedFrame) -> Result<RotatedCodes<'a>, VectorError> {
+        Ok(RotatedCodes {
             frame: &opened.frame,
             codes: self.numbers(SectionKind::Codes)?,
             factors: self.numbers(SectionKind::Factors)?,
-            pitch: pitch_bytes(self.header.options.dimension),
+            pitch: pitch_bytes(self.header.options.dimension, self.header.options.code_bits),
+            bits: self.header.options.code_bits,
             error: opened.error,
         })
     }

@@ -52,7 +52,8 @@ mod row_set;
 mod rows;
 mod scratch;
 
-pub use column::{Column, ColumnBuilder, GRAPH_BYTES_MIN, GraphChoice, ImageOptions};
+pub use clew_kernels::CodeBits;
+pub use column::{Column, ColumnBuilder, ColumnSizes, GRAPH_BYTES_MIN, GraphChoice, ImageOptions};
 pub use element::Element;
 pub use error::{ErrorKind, VectorError};
 pub use filter::Filter;

@@ -1,5 +1,7 @@
 //! The settings of a column and the limits of what it stores.
 
+use clew_kernels::CodeBits;
+
 use crate::{Element, Space, VectorError};
 
 /// Largest dimension of a vector, OpenSearch's own limit.
@@ -57,6 +59,9 @@ pub struct ColumnOptions {
     pub element: Element,
     /// Shape of the graph, when there is one.
     pub hnsw: HnswOptions,
+    /// Bits per dimension of the codes that a graph is walked by: fewer take less memory, and more
+    /// candidates have to be measured exactly.
+    pub code_bits: CodeBits,
 }
 
 impl ColumnOptions {
@@ -67,6 +72,7 @@ impl ColumnOptions {
             space,
             element: Element::F32,
             hnsw: HnswOptions::default(),
+            code_bits: CodeBits::default(),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use clew_kernels::{Kernels, kernels};
 
-use crate::codes::NibbleQuery;
+use crate::codes::RotatedQuery;
 use crate::graph::{DISTANCES_PER_EF, Slot};
 use crate::rank::Ranked;
 use crate::search::Tally;
@@ -19,7 +19,7 @@ pub struct Scratch {
     /// Distances of `fresh`; never shorter.
     pub(crate) distances: Vec<f32>,
     /// The query as codes are multiplied with.
-    pub(crate) query: NibbleQuery,
+    pub(crate) query: RotatedQuery,
     /// Candidates of a scan by codes.
     pub(crate) coarse: Vec<Ranked>,
     /// Candidates measured exactly.

@@ -2,6 +2,8 @@
 
 use std::arch::x86_64::*;
 
+use crate::codes::rows::quarters;
+
 const LANES: usize = 32;
 /// Sums of two products of a 4-bit code and a signed byte are at most 3,840 in size, so eight of
 /// them still fit into 16 bits.
@@ -127,7 +129,92 @@ pub(crate) fn dot_u1(query: &[i8], row: &[u8]) -> i32 {
     total(sum)
 }
 
-score_rows!(#[target_feature(enable = "avx2")]);
+/// Adds, in 16 bits, the products of each quarter of the bytes: at most 3,072 in size.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn add_quarters(sum: __m256i, codes: __m256i, [a, b, c, d]: [__m256i; 4]) -> __m256i {
+    let mask = _mm256_set1_epi8(3);
+    let first = _mm256_and_si256(codes, mask);
+    let second = _mm256_and_si256(_mm256_srli_epi16::<2>(codes), mask);
+    let third = _mm256_and_si256(_mm256_srli_epi16::<4>(codes), mask);
+    let fourth = _mm256_and_si256(_mm256_srli_epi16::<6>(codes), mask);
+    let low = _mm256_add_epi16(
+        _mm256_maddubs_epi16(first, a),
+        _mm256_maddubs_epi16(second, b),
+    );
+    let high = _mm256_add_epi16(
+        _mm256_maddubs_epi16(third, c),
+        _mm256_maddubs_epi16(fourth, d),
+    );
+    _mm256_add_epi16(sum, _mm256_add_epi16(low, high))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(crate) fn dot_u2(query: &[i8], row: &[u8]) -> i32 {
+    let [a, b, c, d] = quarters(query, row.len());
+    let ((a, a_tail), (b, b_tail)) = (a.as_chunks(), b.as_chunks());
+    let ((c, c_tail), (d, d_tail)) = (c.as_chunks(), d.as_chunks());
+    let (blocks, tail) = row.as_chunks();
+    let mut wide = _mm256_setzero_si256();
+    let mut narrow = _mm256_setzero_si256();
+    let parts = a.iter().zip(b).zip(c.iter().zip(d));
+    for (at, (block, ((a, b), (c, d)))) in blocks.iter().zip(parts).enumerate() {
+        let parts = [load(a), load(b), load(c), load(d)];
+        narrow = add_quarters(narrow, load(block), parts);
+        if at % NARROW_SUMS == NARROW_SUMS - 1 {
+            wide = _mm256_add_epi32(wide, widen(narrow));
+            narrow = _mm256_setzero_si256();
+        }
+    }
+    if !tail.is_empty() {
+        let parts = [
+            load_tail(a_tail),
+            load_tail(b_tail),
+            load_tail(c_tail),
+            load_tail(d_tail),
+        ];
+        // At most seven sums lie here, so that one more still fits.
+        narrow = add_quarters(narrow, load_tail(tail), parts);
+    }
+    total(_mm256_add_epi32(wide, widen(narrow)))
+}
+
+/// Products are taken in 16 bits: those of bytes would saturate.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn products(codes: __m256i, query: __m256i) -> __m256i {
+    let (low, high) = (
+        _mm256_cvtepu8_epi16(_mm256_castsi256_si128(codes)),
+        _mm256_cvtepu8_epi16(_mm256_extracti128_si256::<1>(codes)),
+    );
+    let (x, y) = (
+        _mm256_cvtepi8_epi16(_mm256_castsi256_si128(query)),
+        _mm256_cvtepi8_epi16(_mm256_extracti128_si256::<1>(query)),
+    );
+    _mm256_add_epi32(_mm256_madd_epi16(low, x), _mm256_madd_epi16(high, y))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(crate) fn dot_u8(query: &[i8], row: &[u8]) -> i32 {
+    // As in `dot_u4`.
+    assert_eq!(query.len(), row.len());
+    let ((blocks, tail), (numbers, number_tail)) = (row.as_chunks(), query.as_chunks());
+    let mut sum = _mm256_setzero_si256();
+    for (block, x) in blocks.iter().zip(numbers) {
+        sum = _mm256_add_epi32(sum, products(load(block), load(x)));
+    }
+    if !tail.is_empty() {
+        sum = _mm256_add_epi32(sum, products(load_tail(tail), load_tail(number_tail)));
+    }
+    total(sum)
+}
+
+score_rows!(dot_u1, score_u1_picked, #[target_feature(enable = "avx2")]);
+score_rows!(dot_u2, score_u2_picked, #[target_feature(enable = "avx2")]);
+score_rows!(dot_u4, score_u4_picked, #[target_feature(enable = "avx2")]);
+score_rows!(dot_u8, score_u8_picked, #[target_feature(enable = "avx2")]);
 code_rows!(dot_u1, dot_u1_picked, u8, #[target_feature(enable = "avx2")]);
 
 /// The four smallest steps of a Walsh-Hadamard transform: three inside each register, where a copy in

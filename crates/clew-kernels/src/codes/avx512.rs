@@ -2,6 +2,8 @@
 
 use std::arch::x86_64::*;
 
+use crate::codes::rows::quarters;
+
 const LANES: usize = 64;
 
 #[inline]
@@ -136,5 +138,67 @@ pub(crate) fn insert_sorted(keys: &mut [u64], len: usize, key: u64) -> usize {
     at
 }
 
-score_rows!(#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]);
+/// Sums of products of each quarter of the bytes.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+fn add_quarters(
+    [even, odd]: [__m512i; 2],
+    codes: __m512i,
+    [a, b, c, d]: [__m512i; 4],
+) -> [__m512i; 2] {
+    let mask = _mm512_set1_epi8(3);
+    let first = _mm512_and_si512(codes, mask);
+    let second = _mm512_and_si512(_mm512_srli_epi16::<2>(codes), mask);
+    let third = _mm512_and_si512(_mm512_srli_epi16::<4>(codes), mask);
+    let fourth = _mm512_and_si512(_mm512_srli_epi16::<6>(codes), mask);
+    [
+        _mm512_dpbusd_epi32(_mm512_dpbusd_epi32(even, first, a), third, c),
+        _mm512_dpbusd_epi32(_mm512_dpbusd_epi32(odd, second, b), fourth, d),
+    ]
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+pub(crate) fn dot_u2(query: &[i8], row: &[u8]) -> i32 {
+    let [a, b, c, d] = quarters(query, row.len());
+    let ((a, a_tail), (b, b_tail)) = (a.as_chunks(), b.as_chunks());
+    let ((c, c_tail), (d, d_tail)) = (c.as_chunks(), d.as_chunks());
+    let (blocks, tail) = row.as_chunks();
+    let mut sums = [_mm512_setzero_si512(); 2];
+    let parts = a.iter().zip(b).zip(c.iter().zip(d));
+    for (block, ((a, b), (c, d))) in blocks.iter().zip(parts) {
+        sums = add_quarters(sums, load(block), [load(a), load(b), load(c), load(d)]);
+    }
+    if !tail.is_empty() {
+        let parts = [
+            load_tail(a_tail),
+            load_tail(b_tail),
+            load_tail(c_tail),
+            load_tail(d_tail),
+        ];
+        sums = add_quarters(sums, load_tail(tail), parts);
+    }
+    _mm512_reduce_add_epi32(_mm512_add_epi32(sums[0], sums[1]))
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+pub(crate) fn dot_u8(query: &[i8], row: &[u8]) -> i32 {
+    // As in `dot_u4`.
+    assert_eq!(query.len(), row.len());
+    let ((blocks, tail), (numbers, number_tail)) = (row.as_chunks(), query.as_chunks());
+    let mut sum = _mm512_setzero_si512();
+    for (block, x) in blocks.iter().zip(numbers) {
+        sum = _mm512_dpbusd_epi32(sum, load(block), load(x));
+    }
+    if !tail.is_empty() {
+        sum = _mm512_dpbusd_epi32(sum, load_tail(tail), load_tail(number_tail));
+    }
+    _mm512_reduce_add_epi32(sum)
+}
+
+score_rows!(dot_u1, score_u1_picked, #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]);
+score_rows!(dot_u2, score_u2_picked, #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]);
+score_rows!(dot_u4, score_u4_picked, #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]);
+score_rows!(dot_u8, score_u8_picked, #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]);
 code_rows!(dot_u1, dot_u1_picked, u8, #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]);

@@ -18,17 +18,17 @@ macro_rules! code_rows {
     };
 }
 
-/// Defines `score_u4_picked` over the row kernel `dot_u4`.
+/// Defines `$picked`, the scores of codes, over the row kernel `$row`.
 macro_rules! score_rows {
-    ($(#[$attribute:meta])?) => {
+    ($row:ident, $picked:ident $(, #[$attribute:meta])?) => {
         $(#[$attribute])?
         #[allow(
             clippy::cast_precision_loss,
             reason = "24 bits of a sum order candidates well enough"
         )]
-        pub(crate) fn score_u4_picked(
-            query: &crate::codes::U4Query<'_>,
-            rows: &crate::codes::U4Rows<'_>,
+        pub(crate) fn $picked(
+            query: &crate::codes::CodeQuery<'_>,
+            rows: &crate::codes::CodeRows<'_>,
             picks: &[u32],
             out: &mut [f32],
         ) {
@@ -37,9 +37,18 @@ macro_rules! score_rows {
             for (&pick, slot) in picks.iter().zip(out) {
                 let [add, scale] = rows.factors[pick as usize];
                 let start = pick as usize * rows.pitch;
-                let sum = dot_u4(query.numbers, &rows.codes[start..start + rows.pitch]) as f32;
+                let sum = $row(query.numbers, &rows.codes[start..start + rows.pitch]) as f32;
                 *slot = query.base + add + scale * (query.step * sum - query.offset);
             }
         }
     };
+}
+
+/// A query cut into the parts that each quarter of a byte is multiplied with.
+pub(super) fn quarters(query: &[i8], width: usize) -> [&[i8]; 4] {
+    // A part of the dimensions would otherwise be multiplied with another's number.
+    assert_eq!(query.len(), 4 * width);
+    let (low, high) = query.split_at(2 * width);
+    let ((first, second), (third, fourth)) = (low.split_at(width), high.split_at(width));
+    [first, second, third, fourth]
 }

@@ -1,5 +1,7 @@
 //! The specification of the code kernels.
 
+use crate::codes::rows::quarters;
+
 /// Sum of query numbers times 4-bit codes. Byte `j` of a row holds dimension `j` in its low half and
 /// dimension `j + row.len()` in its high half; the query has `2 * row.len()` numbers.
 pub(crate) fn dot_u4(query: &[i8], row: &[u8]) -> i32 {
@@ -41,5 +43,28 @@ pub(crate) fn insert_sorted(keys: &mut [u64], len: usize, key: u64) -> usize {
     at
 }
 
-score_rows!();
+/// Sum of query numbers times 2-bit codes; byte `j` holds the dimensions `j + i * row.len()`.
+pub(crate) fn dot_u2(query: &[i8], row: &[u8]) -> i32 {
+    let parts = quarters(query, row.len());
+    let sum = |part: usize| -> i32 {
+        let pairs = row.iter().zip(parts[part]);
+        pairs
+            .map(|(&byte, &x)| i32::from(byte >> (2 * part) & 3) * i32::from(x))
+            .sum()
+    };
+    (0..4).map(sum).sum()
+}
+
+/// Sum of query numbers times 8-bit codes.
+pub(crate) fn dot_u8(query: &[i8], row: &[u8]) -> i32 {
+    // As in `dot_u4`.
+    assert_eq!(query.len(), row.len());
+    let pairs = query.iter().zip(row);
+    pairs.map(|(&x, &y)| i32::from(x) * i32::from(y)).sum()
+}
+
+score_rows!(dot_u1, score_u1_picked);
+score_rows!(dot_u2, score_u2_picked);
+score_rows!(dot_u4, score_u4_picked);
+score_rows!(dot_u8, score_u8_picked);
 code_rows!(dot_u1, dot_u1_picked, u8);

@@ -1,73 +1,130 @@
 //! The code kernels of one instruction set as plain function pointers.
 
-use crate::codes::{U4Query, U4Rows};
+use crate::codes::{CodeBits, CodeQuery, CodeRows, scalar};
 use crate::{Kernels, plain};
 
-pub(crate) type Scored = fn(&U4Query<'_>, &U4Rows<'_>, &[u32], &mut [f32]);
-pub(crate) type Picked<T> = fn(&[i8], &[T], usize, &[u32], &mut [f32]);
+/// The kernels of codes of one width, in one instruction set.
+#[derive(Debug, Clone, Copy)]
+pub struct CodeKernels {
+    pub(crate) score_picked: fn(&CodeQuery<'_>, &CodeRows<'_>, &[u32], &mut [f32]),
+    pub(crate) fit: fn(&[f32], f32) -> [f32; 2],
+    pub(crate) pack: fn(&[f32], f32, &mut [u8]),
+}
+
+type Picked = fn(&[i8], &[u8], usize, &[u32], &mut [f32]);
 
 /// See the methods of [`Kernels`], which are the documentation of each entry.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CodeTable {
-    pub(crate) score_u4_picked: Scored,
-    pub(crate) dot_u1_picked: Picked<u8>,
+    /// In the order of [`CodeBits::ALL`].
+    pub(crate) widths: [CodeKernels; 4],
+    pub(crate) dot_u1_picked: Picked,
     pub(crate) insert_sorted: fn(&mut [u64], usize, u64) -> usize,
     pub(crate) hadamard: fn(&mut [f32], f32),
-    pub(crate) fit_u4: fn(&[f32], f32) -> [f32; 2],
-    pub(crate) pack_u4: fn(&[f32], f32, &mut [u8]),
     pub(crate) quantize_i8: fn(&[f32], &mut [i8]) -> (f32, i32),
 }
 
+macro_rules! scalar_width {
+    ($score:ident, $bits:literal) => {
+        CodeKernels {
+            score_picked: scalar::$score,
+            fit: plain::scalar::fit::<$bits>,
+            pack: plain::scalar::pack::<$bits>,
+        }
+    };
+}
+
 pub(crate) const SCALAR: CodeTable = CodeTable {
-    score_u4_picked: super::scalar::score_u4_picked,
-    dot_u1_picked: super::scalar::dot_u1_picked,
-    insert_sorted: super::scalar::insert_sorted,
+    widths: [
+        scalar_width!(score_u1_picked, 1),
+        scalar_width!(score_u2_picked, 2),
+        scalar_width!(score_u4_picked, 4),
+        scalar_width!(score_u8_picked, 8),
+    ],
+    dot_u1_picked: scalar::dot_u1_picked,
+    insert_sorted: scalar::insert_sorted,
     hadamard: plain::scalar::hadamard,
-    fit_u4: plain::scalar::fit_u4,
-    pack_u4: plain::scalar::pack_u4,
     quantize_i8: plain::scalar::quantize_i8,
 };
 
-/// Wraps functions that need CPU features into a table; `$insert` names the module of the insertion.
+/// Wraps the functions of one width that need CPU features.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+macro_rules! detected_width {
+    ($module:ident, $score:ident, $bits:literal) => {
+        $crate::CodeKernels {
+            score_picked: |query, rows, picks, out| {
+                // SAFETY: the caller of this macro has just detected the features of this table.
+                unsafe { $crate::codes::$module::$score(query, rows, picks, out) }
+            },
+            // SAFETY: as above.
+            fit: |values, inverse| unsafe { $crate::plain::$module::fit::<$bits>(values, inverse) },
+            pack: |values, inverse, out| {
+                // SAFETY: as above.
+                unsafe { $crate::plain::$module::pack::<$bits>(values, inverse, out) }
+            },
+        }
+    };
+}
+
+/// Wraps functions that need CPU features into a table; `$insert` is its insertion.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 macro_rules! detected_codes {
     ($module:ident, $insert:expr) => {
         $crate::codes::CodeTable {
-            score_u4_picked: |query, rows, picks, out| {
-                // SAFETY: the caller of this macro has just detected the features of this table.
-                unsafe { $crate::codes::$module::score_u4_picked(query, rows, picks, out) }
-            },
+            widths: [
+                detected_width!($module, score_u1_picked, 1),
+                detected_width!($module, score_u2_picked, 2),
+                detected_width!($module, score_u4_picked, 4),
+                detected_width!($module, score_u8_picked, 8),
+            ],
             dot_u1_picked: |query, rows, pitch, picks, out| {
-                // SAFETY: as above.
+                // SAFETY: the caller of this macro has just detected the features of this table.
                 unsafe { $crate::codes::$module::dot_u1_picked(query, rows, pitch, picks, out) }
             },
             insert_sorted: $insert,
             // SAFETY: as above.
             hadamard: |block, scale| unsafe { $crate::plain::$module::hadamard(block, scale) },
             // SAFETY: as above.
-            fit_u4: |values, inverse| unsafe { $crate::plain::$module::fit_u4(values, inverse) },
-            pack_u4: |values, inverse, out| {
-                // SAFETY: as above.
-                unsafe { $crate::plain::$module::pack_u4(values, inverse, out) }
-            },
-            // SAFETY: as above.
             quantize_i8: |values, out| unsafe { $crate::plain::$module::quantize_i8(values, out) },
         }
     };
 }
 
-impl Kernels {
-    /// Scores the picked rows of 4-bit codes: `base + add + scale * (step * sum - offset)`, where
-    /// the sum is that of query numbers times codes. Panics when a pick lies outside the rows.
+impl CodeKernels {
+    /// Scores the picked rows: `base + add + scale * (step * sum - offset)`, where the sum is that of
+    /// query numbers times codes, exact in 32 bits. Panics when a pick lies outside the rows, or when
+    /// the query has not a number for every code.
     #[inline]
-    pub fn score_u4_picked(
+    pub fn score_picked(
         &self,
-        query: &U4Query<'_>,
-        rows: &U4Rows<'_>,
+        query: &CodeQuery<'_>,
+        rows: &CodeRows<'_>,
         picks: &[u32],
         out: &mut [f32],
     ) {
-        (self.codes.score_u4_picked)(query, rows, picks, out);
+        (self.score_picked)(query, rows, picks, out);
+    }
+
+    /// Tries a step size: the sums of `level * value` and `level * level`, where the levels are those
+    /// that [`CodeKernels::pack`] would store.
+    #[inline]
+    pub fn fit(&self, values: &[f32], inverse_step: f32) -> [f32; 2] {
+        (self.fit)(values, inverse_step)
+    }
+
+    /// Rounds values to codes, laid out as [`CodeRows`] says. Dimensions behind the last value get
+    /// code 0. Panics when `out` has no room for every value.
+    #[inline]
+    pub fn pack(&self, values: &[f32], inverse_step: f32, out: &mut [u8]) {
+        (self.pack)(values, inverse_step, out);
+    }
+}
+
+impl Kernels {
+    /// The kernels of codes of one width.
+    #[inline]
+    pub fn codes(&self, bits: CodeBits) -> &CodeKernels {
+        &self.codes.widths[bits as usize]
     }
 
     /// Scores 1-bit codes: for each picked row, the sum of the query numbers whose bit is set.
@@ -96,20 +153,6 @@ impl Kernels {
     #[inline]
     pub fn hadamard(&self, block: &mut [f32], scale: f32) {
         (self.codes.hadamard)(block, scale);
-    }
-
-    /// Tries a step size for 4-bit codes: the sums of `level * value` and `level * level`, where the
-    /// levels -7.5 to 7.5 are those that [`Kernels::pack_u4`] would store.
-    #[inline]
-    pub fn fit_u4(&self, values: &[f32], inverse_step: f32) -> [f32; 2] {
-        (self.codes.fit_u4)(values, inverse_step)
-    }
-
-    /// Rounds values to 4-bit codes, laid out as [`U4Rows`] says. Dimensions
-    /// behind the last value get code 0.
-    #[inline]
-    pub fn pack_u4(&self, values: &[f32], inverse_step: f32, out: &mut [u8]) {
-        (self.codes.pack_u4)(values, inverse_step, out);
     }
 
     /// Rounds values to signed bytes so that the largest becomes 127 in size, and answers the size

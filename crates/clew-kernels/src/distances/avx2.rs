@@ -6,8 +6,6 @@ use half::{bf16, f16};
 
 const LANES: usize = 8;
 const BYTES: usize = 32;
-/// Rows measured at once; their sums and what is loaded fit into 16 registers.
-const GROUP: usize = 2;
 
 #[inline]
 #[target_feature(enable = "avx2")]
@@ -157,34 +155,26 @@ pub(crate) mod int8 {
         ($name:ident, $step:ident) => {
             #[inline]
             #[target_feature(enable = "avx2")]
-            fn $name<const ROWS: usize>(query: &[i8], rows: [&[i8]; ROWS]) -> [f32; ROWS] {
+            pub(crate) fn $name(query: &[i8], row: &[i8]) -> f32 {
                 // Vectors of different length have no distance; the shorter one must not win.
-                assert!(rows.iter().all(|row| row.len() == query.len()));
-                let (blocks, tail) = query.as_chunks();
-                let rows = rows.map(|row| row.as_chunks());
-                let row_blocks = rows.map(|row| &row.0[..blocks.len()]);
-                let mut sums = [_mm256_setzero_si256(); ROWS];
-                for (at, block) in blocks.iter().enumerate() {
-                    let x = load(block);
-                    for row in 0..ROWS {
-                        sums[row] = $step(x, load(&row_blocks[row][at]), sums[row]);
-                    }
+                assert_eq!(query.len(), row.len());
+                let ((blocks_a, tail_a), (blocks_b, tail_b)) = (query.as_chunks(), row.as_chunks());
+                let mut sum = _mm256_setzero_si256();
+                for (x, y) in blocks_a.iter().zip(blocks_b) {
+                    sum = $step(load(x), load(y), sum);
                 }
-                if !tail.is_empty() {
-                    let x = load(&padded(tail));
-                    for row in 0..ROWS {
-                        sums[row] = $step(x, load(&padded(rows[row].1)), sums[row]);
-                    }
+                if !tail_a.is_empty() {
+                    sum = $step(load(&padded(tail_a)), load(&padded(tail_b)), sum);
                 }
-                sums.map(|sum| total(sum) as f32)
+                total(sum) as f32
             }
         };
     }
 
-    integer_kernel!(dots, dot_step);
-    integer_kernel!(gaps, l2_step);
-    row_loops!(dots, GROUP, (i8, i8), dot, dot_rows, dot_picked, #[target_feature(enable = "avx2")]);
-    row_loops!(gaps, GROUP, (i8, i8), l2, l2_rows, l2_picked, #[target_feature(enable = "avx2")]);
+    integer_kernel!(dot, dot_step);
+    integer_kernel!(l2, l2_step);
+    row_loops!((i8, i8), dot, dot_rows, dot_picked, #[target_feature(enable = "avx2")]);
+    row_loops!((i8, i8), l2, l2_rows, l2_picked, #[target_feature(enable = "avx2")]);
 }
 
 /// Bits, counted word by word: AVX2 has no instruction for it, POPCNT does eight bytes at once.
@@ -225,16 +215,16 @@ pub(crate) mod bits {
 
     #[inline]
     #[target_feature(enable = "popcnt")]
-    fn hammings<const ROWS: usize>(query: &[u8], rows: [&[u8]; ROWS]) -> [f32; ROWS] {
-        rows.map(|row| count(query, row, |x, y| [x ^ y])[0] as f32)
+    pub(crate) fn hamming(query: &[u8], row: &[u8]) -> f32 {
+        count(query, row, |x, y| [x ^ y])[0] as f32
     }
 
     #[inline]
     #[target_feature(enable = "popcnt")]
-    fn jaccards<const ROWS: usize>(query: &[u8], rows: [&[u8]; ROWS]) -> [f32; ROWS] {
-        rows.map(|row| jaccard_distance(count(query, row, |x, y| [x & y, x | y])))
+    pub(crate) fn jaccard(query: &[u8], row: &[u8]) -> f32 {
+        jaccard_distance(count(query, row, |x, y| [x & y, x | y]))
     }
 
-    row_loops!(hammings, 1, (u8, u8), hamming, hamming_rows, hamming_picked, #[target_feature(enable = "popcnt")]);
-    row_loops!(jaccards, 1, (u8, u8), jaccard, jaccard_rows, jaccard_picked, #[target_feature(enable = "popcnt")]);
+    row_loops!((u8, u8), hamming, hamming_rows, hamming_picked, #[target_feature(enable = "popcnt")]);
+    row_loops!((u8, u8), jaccard, jaccard_rows, jaccard_picked, #[target_feature(enable = "popcnt")]);
 }

@@ -6,8 +6,6 @@ use half::{bf16, f16};
 
 const LANES: usize = 16;
 const BYTES: usize = 64;
-/// Rows measured at once; their sums and what is loaded fit into 32 registers.
-const GROUP: usize = 4;
 
 #[inline]
 #[target_feature(enable = "avx512f")]
@@ -137,37 +135,28 @@ fn load_tail<T: Byte>(tail: &[T]) -> __m512i {
 pub(crate) mod int8 {
     use super::*;
 
-    /// The instruction multiplies unsigned by signed bytes, so 128 is added to the bytes of a row,
-    /// and 128 times the sum of the query is taken away again, which a whole group shares.
+    /// The instruction multiplies unsigned by signed bytes, so 128 is added to the bytes of the
+    /// row, and 128 times the sum of the query is taken away again.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-    fn dots<const ROWS: usize>(query: &[i8], rows: [&[i8]; ROWS]) -> [f32; ROWS] {
+    pub(crate) fn dot(query: &[i8], row: &[i8]) -> f32 {
         // Vectors of different length have no distance; the shorter one must not win silently.
-        assert!(rows.iter().all(|row| row.len() == query.len()));
-        let (blocks, tail) = query.as_chunks();
-        let rows = rows.map(|row| row.as_chunks());
-        let row_blocks = rows.map(|row| &row.0[..blocks.len()]);
+        assert_eq!(query.len(), row.len());
+        let ((blocks_a, tail_a), (blocks_b, tail_b)) = (query.as_chunks(), row.as_chunks());
         let (flip, one) = (_mm512_set1_epi8(-128), _mm512_set1_epi8(1));
-        let (mut products, mut sum) = ([_mm512_setzero_si512(); ROWS], _mm512_setzero_si512());
-        for (at, block) in blocks.iter().enumerate() {
-            let x = load(block);
+        let (mut products, mut sum) = (_mm512_setzero_si512(), _mm512_setzero_si512());
+        for (x, y) in blocks_a.iter().zip(blocks_b) {
+            let (x, y) = (load(x), _mm512_xor_si512(load(y), flip));
+            products = _mm512_dpbusd_epi32(products, y, x);
             sum = _mm512_dpbusd_epi32(sum, one, x);
-            for row in 0..ROWS {
-                let y = _mm512_xor_si512(load(&row_blocks[row][at]), flip);
-                products[row] = _mm512_dpbusd_epi32(products[row], y, x);
-            }
         }
-        if !tail.is_empty() {
+        if !tail_a.is_empty() {
             // Lanes behind the tail hold 128 times 0.
-            let x = load_tail(tail);
+            let (x, y) = (load_tail(tail_a), _mm512_xor_si512(load_tail(tail_b), flip));
+            products = _mm512_dpbusd_epi32(products, y, x);
             sum = _mm512_dpbusd_epi32(sum, one, x);
-            for row in 0..ROWS {
-                let y = _mm512_xor_si512(load_tail(rows[row].1), flip);
-                products[row] = _mm512_dpbusd_epi32(products[row], y, x);
-            }
         }
-        let shift = _mm512_slli_epi32::<7>(sum);
-        products.map(|products| _mm512_reduce_add_epi32(_mm512_sub_epi32(products, shift)) as f32)
+        _mm512_reduce_add_epi32(_mm512_sub_epi32(products, _mm512_slli_epi32::<7>(sum))) as f32
     }
 
     /// Adds the squares of the gaps between bytes, which fit into eight bits without a sign.
@@ -185,30 +174,22 @@ pub(crate) mod int8 {
 
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-    fn gaps<const ROWS: usize>(query: &[i8], rows: [&[i8]; ROWS]) -> [f32; ROWS] {
-        // As in `dots`.
-        assert!(rows.iter().all(|row| row.len() == query.len()));
-        let (blocks, tail) = query.as_chunks();
-        let rows = rows.map(|row| row.as_chunks());
-        let row_blocks = rows.map(|row| &row.0[..blocks.len()]);
-        let mut sums = [[_mm512_setzero_si512(); 2]; ROWS];
-        for (at, block) in blocks.iter().enumerate() {
-            let x = load(block);
-            for row in 0..ROWS {
-                sums[row] = add_squares(sums[row], x, load(&row_blocks[row][at]));
-            }
+    pub(crate) fn l2(query: &[i8], row: &[i8]) -> f32 {
+        // As in `dot`.
+        assert_eq!(query.len(), row.len());
+        let ((blocks_a, tail_a), (blocks_b, tail_b)) = (query.as_chunks(), row.as_chunks());
+        let mut sums = [_mm512_setzero_si512(); 2];
+        for (x, y) in blocks_a.iter().zip(blocks_b) {
+            sums = add_squares(sums, load(x), load(y));
         }
-        if !tail.is_empty() {
-            let x = load_tail(tail);
-            for row in 0..ROWS {
-                sums[row] = add_squares(sums[row], x, load_tail(rows[row].1));
-            }
+        if !tail_a.is_empty() {
+            sums = add_squares(sums, load_tail(tail_a), load_tail(tail_b));
         }
-        sums.map(|[low, high]| _mm512_reduce_add_epi32(_mm512_add_epi32(low, high)) as f32)
+        _mm512_reduce_add_epi32(_mm512_add_epi32(sums[0], sums[1])) as f32
     }
 
-    row_loops!(dots, GROUP, (i8, i8), dot, dot_rows, dot_picked, #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]);
-    row_loops!(gaps, GROUP, (i8, i8), l2, l2_rows, l2_picked, #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]);
+    row_loops!((i8, i8), dot, dot_rows, dot_picked, #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]);
+    row_loops!((i8, i8), l2, l2_rows, l2_picked, #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]);
 }
 
 /// Bits; needs VPOPCNTDQ, which the first CPUs with VNNI do not have.
@@ -229,26 +210,18 @@ pub(crate) mod bits {
 
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq")]
-    fn hammings<const ROWS: usize>(query: &[u8], rows: [&[u8]; ROWS]) -> [f32; ROWS] {
+    pub(crate) fn hamming(query: &[u8], row: &[u8]) -> f32 {
         // Vectors of different length have no distance; the shorter one must not win silently.
-        assert!(rows.iter().all(|row| row.len() == query.len()));
-        let (blocks, tail) = query.as_chunks();
-        let rows = rows.map(|row| row.as_chunks());
-        let row_blocks = rows.map(|row| &row.0[..blocks.len()]);
-        let mut sums = [_mm512_setzero_si512(); ROWS];
-        for (at, block) in blocks.iter().enumerate() {
-            let x = load(block);
-            for row in 0..ROWS {
-                sums[row] = add_ones(sums[row], _mm512_xor_si512(x, load(&row_blocks[row][at])));
-            }
+        assert_eq!(query.len(), row.len());
+        let ((blocks_a, tail_a), (blocks_b, tail_b)) = (query.as_chunks(), row.as_chunks());
+        let mut sum = _mm512_setzero_si512();
+        for (x, y) in blocks_a.iter().zip(blocks_b) {
+            sum = add_ones(sum, _mm512_xor_si512(load(x), load(y)));
         }
-        if !tail.is_empty() {
-            let x = load_tail(tail);
-            for row in 0..ROWS {
-                sums[row] = add_ones(sums[row], _mm512_xor_si512(x, load_tail(rows[row].1)));
-            }
+        if !tail_a.is_empty() {
+            sum = add_ones(sum, _mm512_xor_si512(load_tail(tail_a), load_tail(tail_b)));
         }
-        sums.map(|sum| _mm512_reduce_add_epi64(sum) as f32)
+        _mm512_reduce_add_epi64(sum) as f32
     }
 
     /// Adds the bits set in both and in either.
@@ -263,28 +236,24 @@ pub(crate) mod bits {
 
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq")]
-    fn jaccards<const ROWS: usize>(query: &[u8], rows: [&[u8]; ROWS]) -> [f32; ROWS] {
-        // As in `hammings`.
-        assert!(rows.iter().all(|row| row.len() == query.len()));
-        let (blocks, tail) = query.as_chunks();
-        let rows = rows.map(|row| row.as_chunks());
-        let row_blocks = rows.map(|row| &row.0[..blocks.len()]);
-        let mut sums = [[_mm512_setzero_si512(); 2]; ROWS];
-        for (at, block) in blocks.iter().enumerate() {
-            let x = load(block);
-            for row in 0..ROWS {
-                sums[row] = add_shared(sums[row], x, load(&row_blocks[row][at]));
-            }
+    pub(crate) fn jaccard(query: &[u8], row: &[u8]) -> f32 {
+        // As in `hamming`.
+        assert_eq!(query.len(), row.len());
+        let ((blocks_a, tail_a), (blocks_b, tail_b)) = (query.as_chunks(), row.as_chunks());
+        let mut sums = [_mm512_setzero_si512(); 2];
+        for (x, y) in blocks_a.iter().zip(blocks_b) {
+            sums = add_shared(sums, load(x), load(y));
         }
-        if !tail.is_empty() {
-            let x = load_tail(tail);
-            for row in 0..ROWS {
-                sums[row] = add_shared(sums[row], x, load_tail(rows[row].1));
-            }
+        if !tail_a.is_empty() {
+            sums = add_shared(sums, load_tail(tail_a), load_tail(tail_b));
         }
-        sums.map(|sums| jaccard_distance(sums.map(|sum| _mm512_reduce_add_epi64(sum) as u64)))
+        let [both, either] = sums;
+        jaccard_distance([
+            _mm512_reduce_add_epi64(both) as u64,
+            _mm512_reduce_add_epi64(either) as u64,
+        ])
     }
 
-    row_loops!(hammings, GROUP, (u8, u8), hamming, hamming_rows, hamming_picked, #[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq")]);
-    row_loops!(jaccards, GROUP, (u8, u8), jaccard, jaccard_rows, jaccard_picked, #[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq")]);
+    row_loops!((u8, u8), hamming, hamming_rows, hamming_picked, #[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq")]);
+    row_loops!((u8, u8), jaccard, jaccard_rows, jaccard_picked, #[target_feature(enable = "avx512f,avx512bw,avx512vpopcntdq")]);
 }

@@ -1,7 +1,7 @@
 //! Kernels of an `f32` query and rows of floats, written once for every instruction set and type: the
 //! module where they are expanded says how a register is loaded, multiplied and summed up.
 //!
-//! Each row has four sums, so that the latency of one fused multiply-add is hidden.
+//! There are four sums, so that the latency of one fused multiply-add is hidden.
 
 /// A vector in blocks of four registers, then of one, then the numbers that fill none.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
@@ -15,43 +15,31 @@ pub(super) fn split<T, const LANES: usize>(
     (quads, singles, tail)
 }
 
-/// Defines `$name`: the sums of `$step` over a query and each row of a group. `$load` widens a full
-/// block of a row, `$tail` what is left, filled up with zeros.
+/// Defines `$name`: the sum of `$step` over a query and a row. `$load` widens a full block of the row,
+/// `$tail` what is left, filled up with zeros.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 macro_rules! float_kernel {
     ($name:ident, $item:ty, ($load:path, $tail:path, $step:path), #[$attribute:meta]) => {
         #[inline]
         #[$attribute]
-        fn $name<const ROWS: usize>(query: &[f32], rows: [&[$item]; ROWS]) -> [f32; ROWS] {
+        pub(crate) fn $name(query: &[f32], row: &[$item]) -> f32 {
             // Vectors of different length have no distance; the shorter one must not win silently.
-            assert!(rows.iter().all(|row| row.len() == query.len()));
-            let (quads, singles, tail) = split::<_, LANES>(query);
-            let rows = rows.map(|row| split::<_, LANES>(row));
-            let row_quads = rows.map(|row| &row.0[..quads.len()]);
-            let row_singles = rows.map(|row| &row.1[..singles.len()]);
-            let mut sums = [[zero(); 4]; ROWS];
-            for (at, block) in quads.iter().enumerate() {
+            assert_eq!(query.len(), row.len());
+            let (quads_a, singles_a, tail_a) = split(query);
+            let (quads_b, singles_b, tail_b) = split(row);
+            let mut sums = [zero(); 4];
+            for (x, y) in quads_a.iter().zip(quads_b) {
                 for lane in 0..4 {
-                    let x = load_f32(&block[lane]);
-                    for row in 0..ROWS {
-                        sums[row][lane] =
-                            $step(x, $load(&row_quads[row][at][lane]), sums[row][lane]);
-                    }
+                    sums[lane] = $step(load_f32(&x[lane]), $load(&y[lane]), sums[lane]);
                 }
             }
-            for (at, block) in singles.iter().enumerate() {
-                let x = load_f32(block);
-                for row in 0..ROWS {
-                    sums[row][0] = $step(x, $load(&row_singles[row][at]), sums[row][0]);
-                }
+            for (lane, (x, y)) in singles_a.iter().zip(singles_b).enumerate() {
+                sums[lane % 4] = $step(load_f32(x), $load(y), sums[lane % 4]);
             }
-            if !tail.is_empty() {
-                let x = tail_f32(tail);
-                for row in 0..ROWS {
-                    sums[row][3] = $step(x, $tail(rows[row].2), sums[row][3]);
-                }
+            if !tail_a.is_empty() {
+                sums[3] = $step(tail_f32(tail_a), $tail(tail_b), sums[3]);
             }
-            sums.map(|sums| total(sums))
+            total(sums)
         }
     };
 }
@@ -64,10 +52,10 @@ macro_rules! float_kernels {
             use super::*;
             use crate::distances::floats::split;
 
-            float_kernel!(dots, $item, ($load, $tail, dot_step), #[$attribute]);
-            float_kernel!(gaps, $item, ($load, $tail, l2_step), #[$attribute]);
-            row_loops!(dots, GROUP, (f32, $item), dot, dot_rows, dot_picked, #[$attribute]);
-            row_loops!(gaps, GROUP, (f32, $item), l2, l2_rows, l2_picked, #[$attribute]);
+            float_kernel!(dot, $item, ($load, $tail, dot_step), #[$attribute]);
+            float_kernel!(l2, $item, ($load, $tail, l2_step), #[$attribute]);
+            row_loops!((f32, $item), dot, dot_rows, dot_picked, #[$attribute]);
+            row_loops!((f32, $item), l2, l2_rows, l2_picked, #[$attribute]);
         }
     };
 }

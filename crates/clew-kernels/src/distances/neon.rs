@@ -6,8 +6,6 @@ use half::{bf16, f16};
 
 const LANES: usize = 4;
 const BYTES: usize = 16;
-/// Rows measured at once; their sums and what is loaded fit into 32 registers.
-const GROUP: usize = 4;
 
 #[inline]
 #[target_feature(enable = "neon")]
@@ -99,31 +97,23 @@ float_kernels!(float32, f32, (load_f32, tail_f32), #[target_feature(enable = "ne
 float_kernels!(float16, f16, (load_f16, tail_f16), #[target_feature(enable = "neon")]);
 float_kernels!(bfloat16, bf16, (load_bf16, tail_bf16), #[target_feature(enable = "neon")]);
 
-/// Defines `$name`: the sums of `$step` over the bytes of a query and each row of a group.
+/// Defines `$name`: the sum of `$step` over the bytes of a query and a row.
 macro_rules! byte_kernel {
     ($name:ident, $item:ty, ($zero:expr, $step:ident, $finish:expr)) => {
         #[inline]
         #[target_feature(enable = "neon")]
-        fn $name<const ROWS: usize>(query: &[$item], rows: [&[$item]; ROWS]) -> [f32; ROWS] {
+        pub(crate) fn $name(query: &[$item], row: &[$item]) -> f32 {
             // Vectors of different length have no distance; the shorter one must not win silently.
-            assert!(rows.iter().all(|row| row.len() == query.len()));
-            let (blocks, tail) = query.as_chunks();
-            let rows = rows.map(|row| row.as_chunks());
-            let row_blocks = rows.map(|row| &row.0[..blocks.len()]);
-            let mut sums = [$zero; ROWS];
-            for (at, block) in blocks.iter().enumerate() {
-                let x = load(block);
-                for row in 0..ROWS {
-                    sums[row] = $step(x, load(&row_blocks[row][at]), sums[row]);
-                }
+            assert_eq!(query.len(), row.len());
+            let ((blocks_a, tail_a), (blocks_b, tail_b)) = (query.as_chunks(), row.as_chunks());
+            let mut sum = $zero;
+            for (x, y) in blocks_a.iter().zip(blocks_b) {
+                sum = $step(load(x), load(y), sum);
             }
-            if !tail.is_empty() {
-                let x = load(&padded(tail));
-                for row in 0..ROWS {
-                    sums[row] = $step(x, load(&padded(rows[row].1)), sums[row]);
-                }
+            if !tail_a.is_empty() {
+                sum = $step(load(&padded(tail_a)), load(&padded(tail_b)), sum);
             }
-            sums.map($finish)
+            $finish(sum)
         }
     };
 }
@@ -160,17 +150,17 @@ pub(crate) mod int8 {
     }
 
     byte_kernel!(
-        dots,
+        dot,
         i8,
         (vdupq_n_s32(0), dot_step, |sum| vaddvq_s32(sum) as f32)
     );
     byte_kernel!(
-        gaps,
+        l2,
         i8,
         (vdupq_n_u32(0), l2_step, |sum| vaddvq_u32(sum) as f32)
     );
-    row_loops!(dots, GROUP, (i8, i8), dot, dot_rows, dot_picked, #[target_feature(enable = "neon")]);
-    row_loops!(gaps, GROUP, (i8, i8), l2, l2_rows, l2_picked, #[target_feature(enable = "neon")]);
+    row_loops!((i8, i8), dot, dot_rows, dot_picked, #[target_feature(enable = "neon")]);
+    row_loops!((i8, i8), l2, l2_rows, l2_picked, #[target_feature(enable = "neon")]);
 }
 
 /// Bits.
@@ -212,17 +202,17 @@ pub(crate) mod bits {
     }
 
     byte_kernel!(
-        hammings,
+        hamming,
         u8,
         (vdupq_n_u32(0), differ, |sum| vaddvq_u32(sum) as f32)
     );
     byte_kernel!(
-        jaccards,
+        jaccard,
         u8,
-        ([vdupq_n_u32(0); 2], share, |sums| {
-            jaccard_distance(sums.map(|sum| u64::from(vaddvq_u32(sum))))
+        ([vdupq_n_u32(0); 2], share, |sums: [uint32x4_t; 2]| {
+            jaccard_distance([vaddvq_u32(sums[0]).into(), vaddvq_u32(sums[1]).into()])
         })
     );
-    row_loops!(hammings, GROUP, (u8, u8), hamming, hamming_rows, hamming_picked, #[target_feature(enable = "neon")]);
-    row_loops!(jaccards, GROUP, (u8, u8), jaccard, jaccard_rows, jaccard_picked, #[target_feature(enable = "neon")]);
+    row_loops!((u8, u8), hamming, hamming_rows, hamming_picked, #[target_feature(enable = "neon")]);
+    row_loops!((u8, u8), jaccard, jaccard_rows, jaccard_picked, #[target_feature(enable = "neon")]);
 }

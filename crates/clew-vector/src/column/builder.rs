@@ -131,7 +131,12 @@ impl ColumnBuilder {
         out: &mut dyn Write,
     ) -> Result<(), VectorError> {
         let view = base.view()?;
-        let (Some(graph), true) = (view.graph, base.options() == &self.options) else {
+        // A graph is as good for codes of any width: new ones are made in any case.
+        let base_options = ColumnOptions {
+            code_bits: self.options.code_bits,
+            ..*base.options()
+        };
+        let (Some(graph), true) = (view.graph, base_options == self.options) else {
             return self.write(how, out);
         };
         view.integrity.touch_rows()?;
@@ -212,7 +217,11 @@ impl ColumnBuilder {
             let graph = build(&Exact { rows }, &twins, reuse, &options);
             return Built { graph, codes: None };
         }
-        let (codes, coded) = encode(&rows, self.options.space, (how.seed, options.threads));
+        let (codes, coded) = encode(
+            &rows,
+            (self.options.space, self.options.code_bits),
+            (how.seed, options.threads),
+        );
         let graph = build(&coded, &twins, reuse, &options);
         let codes = Some(codes);
         Built { graph, codes }
@@ -306,7 +315,9 @@ impl Derived {
         if let Some(codes) = built.and_then(|built| built.codes.as_ref()) {
             frame.extend(codes.frame.seed.to_le_bytes());
             frame.extend(codes.error.to_le_bytes());
-            frame.resize(FRAME_HEAD_BYTES, 0);
+            frame.extend(u32::from(codes.bits.count()).to_le_bytes());
+            // The centre starts where readers look for it.
+            assert_eq!(frame.len(), FRAME_HEAD_BYTES);
             frame.extend_from_slice(bytemuck::cast_slice(&codes.frame.centre));
         }
         let vector_sums = vector_sums(vectors);

@@ -2,11 +2,11 @@
 
 use std::thread;
 
-use clew_kernels::kernels;
+use clew_kernels::CodeBits;
 
 use crate::codes::{
-    BitCodes, ByteCodes, ByteFacts, Encoder, FACTORS, Frame, NibbleCodes, NibbleProbe, NibbleQuery,
-    Pairing, Residual, pitch_bytes,
+    BitCodes, ByteCodes, ByteFacts, Encoder, FACTORS, Frame, Pairing, Residual, RotatedCodes,
+    RotatedProbe, RotatedQuery, pitch_bytes,
 };
 use crate::graph::Coded;
 use crate::rows::{Probe, Rows};
@@ -31,6 +31,8 @@ pub(crate) struct OwnedCodes {
     pub(crate) frame: Frame,
     pub(crate) codes: Vec<u8>,
     pub(crate) factors: Vec<[f32; FACTORS]>,
+    pub(crate) bits: CodeBits,
+    /// See [`RotatedCodes::error`].
     pub(crate) error: f32,
 }
 
@@ -47,28 +49,35 @@ struct Share<'a> {
 /// Encodes every row: codes for the image, and codes to build its graph by.
 pub(crate) fn encode(
     rows: &Rows<'_>,
-    space: Space,
+    (space, bits): (Space, CodeBits),
     (seed, threads): (u64, usize),
 ) -> (OwnedCodes, Coded) {
+    let code_pitch = pitch_bytes(rows.numbers, bits);
     let (count, dimension, kernels) = (rows.count(), rows.numbers, rows.kernels);
     let mut owned = OwnedCodes {
         frame: Frame::build(rows, seed),
-        codes: vec![0; count * pitch_bytes(dimension)],
+        codes: vec![0; count * code_pitch],
         factors: vec![[0.0; FACTORS]; count],
+        bits,
         error: 0.0,
     };
-    let mut bits = BitCodes::new(dimension, count);
+    let mut signs = BitCodes::new(dimension, count);
     let pairing = pairing(rows, space);
     let mut bytes = ByteCodes::new((dimension, count), pairing, kernels);
     let share = count.div_ceil(threads.max(1)).max(1);
-    let bit_pitch = bits.pitch();
+    let bit_pitch = signs.pitch();
     let (byte_rows, facts) = bytes.parts_mut();
-    let codes = owned.codes.chunks_mut(share * pitch_bytes(dimension));
+    let codes = owned.codes.chunks_mut(share * code_pitch);
     let kept = codes.zip(owned.factors.chunks_mut(share));
-    let built = bits.bytes_mut().chunks_mut(share * bit_pitch);
+    let built = signs.bytes_mut().chunks_mut(share * bit_pitch);
     let built = built.zip(byte_rows.chunks_mut(share * dimension));
     let shares = kept.zip(built.zip(facts.chunks_mut(share))).enumerate();
     let frame = &owned.frame;
+    let encoder = Encoder {
+        space,
+        bits,
+        kernels,
+    };
     thread::scope(|scope| {
         for (at, ((codes, factors), ((bits, bytes), facts))) in shares {
             let share = Share {
@@ -79,7 +88,7 @@ pub(crate) fn encode(
                 bytes,
                 facts,
             };
-            let work = move || encode_share(rows, (space, frame, pairing), share);
+            let work = move || encode_share(rows, (encoder, frame, pairing), share);
             if threads > 1 {
                 scope.spawn(work);
             } else {
@@ -89,7 +98,7 @@ pub(crate) fn encode(
     });
     owned.error = typical_error(rows, space, &owned);
     let coded = Coded {
-        bits,
+        bits: signs,
         bytes,
         row_count: count,
         kernels,
@@ -99,14 +108,13 @@ pub(crate) fn encode(
 
 fn encode_share(
     rows: &Rows<'_>,
-    (space, frame, pairing): (Space, &Frame, Pairing),
+    (encoder, frame, pairing): (Encoder, &Frame, Pairing),
     share: Share<'_>,
 ) {
-    let kernels = kernels();
-    let encoder = Encoder { space, kernels };
     let mut residual = Residual::default();
     let mut floats = vec![0.0; rows.numbers];
-    let (code_pitch, dimension) = (pitch_bytes(rows.numbers), rows.numbers);
+    let dimension = rows.numbers;
+    let code_pitch = pitch_bytes(dimension, encoder.bits);
     let bit_pitch = share.bits.len() / share.factors.len();
     let kept = share.codes.chunks_mut(code_pitch).zip(share.factors);
     let built = share.bits.chunks_mut(bit_pitch);
@@ -119,7 +127,7 @@ fn encode_share(
         frame.residual(vector, rows.scale(row), &mut residual);
         *factors = encoder.encode(&residual, code);
         BitCodes::encode(&residual, pairing, bits);
-        *facts = ByteCodes::encode(kernels, &residual, pairing, bytes);
+        *facts = ByteCodes::encode(encoder.kernels, &residual, pairing, bytes);
     }
 }
 
@@ -151,11 +159,12 @@ fn pairing(rows: &Rows<'_>, space: Space) -> Pairing {
     reason = "rounds; an error is smaller than a distance"
 )]
 fn typical_error(rows: &Rows<'_>, space: Space, owned: &OwnedCodes) -> f32 {
-    let codes = NibbleCodes {
+    let codes = RotatedCodes {
         frame: &owned.frame,
         codes: &owned.codes,
         factors: &owned.factors,
-        pitch: pitch_bytes(rows.numbers),
+        pitch: pitch_bytes(rows.numbers, owned.bits),
+        bits: owned.bits,
         error: 0.0,
     };
     let every = |wanted: usize| {
@@ -165,7 +174,7 @@ fn typical_error(rows: &Rows<'_>, space: Space, owned: &OwnedCodes) -> f32 {
     };
     let others: Vec<u32> = every(ERROR_ROWS).collect();
     let (mut estimates, mut exact) = (vec![0.0; others.len()], vec![0.0; others.len()]);
-    let mut query = NibbleQuery::default();
+    let mut query = RotatedQuery::default();
     let mut floats = vec![0.0; rows.numbers];
     let (mut sum, mut count) = (0.0_f64, 0_usize);
     for row in every(ERROR_QUERIES) {
@@ -175,7 +184,7 @@ fn typical_error(rows: &Rows<'_>, space: Space, owned: &OwnedCodes) -> f32 {
         if length <= f32::MIN_POSITIVE {
             continue;
         }
-        let probe = NibbleProbe {
+        let probe = RotatedProbe {
             codes,
             query: &query,
             kernels: rows.kernels,

@@ -8,13 +8,14 @@ use crate::codes::{FACTORS, pitch_bytes};
 use crate::column::encode::is_coded;
 use crate::column::integrity::BLOCK_BYTES;
 use crate::graph::{Entry, NONE, base_slots, upper_slots};
-use crate::{ColumnOptions, Element, HnswOptions, Space, VECTORS_MAX, VectorError};
+use crate::{CodeBits, ColumnOptions, Element, HnswOptions, Space, VECTORS_MAX, VectorError};
 
 /// Sections start on cache lines.
 pub(super) const ALIGNMENT_BYTES: usize = 64;
 pub(super) const HEADER_BYTES: usize = 448;
-/// Seed, typical error and four free bytes, before the centre.
+/// Seed, typical error and width of the codes, before the centre.
 pub(super) const FRAME_HEAD_BYTES: usize = 16;
+const CODE_BITS_OFFSET: usize = 12;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"clewvect");
 pub(super) const VERSION: u32 = 2;
@@ -175,7 +176,7 @@ impl Header {
         let upper_lists = fields.u32() as usize;
         let space = Space::ALL.get(usize::from(space));
         let element = Element::ALL.get(usize::from(element));
-        let header = Header {
+        let mut header = Header {
             version,
             options: ColumnOptions {
                 hnsw,
@@ -192,8 +193,35 @@ impl Header {
                 .map(|_| fields.section())
                 .collect(),
         };
+        header.options.code_bits = header.stored_code_bits(image)?;
         header.check(image.len() as u64, slots)?;
         Ok(header)
+    }
+
+    /// The width of the codes, which lies in their frame: the size of their section follows from it.
+    /// A frame that is not where the table says is refused later.
+    fn stored_code_bits(&self, image: &[u8]) -> Result<CodeBits, VectorError> {
+        if !self.is_coded() {
+            return Ok(CodeBits::default());
+        }
+        let frame = image
+            .get(self.range(SectionKind::Frame))
+            .unwrap_or_default();
+        let mut fields = Fields {
+            bytes: frame,
+            at: CODE_BITS_OFFSET,
+        };
+        match fields.u32() {
+            // Codes had four bits before this was kept.
+            0 => Ok(CodeBits::Four),
+            stored => CodeBits::ALL
+                .into_iter()
+                .find(|bits| u32::from(bits.count()) == stored)
+                .ok_or(corrupt(
+                    "codes of an unknown width",
+                    self.offset_bytes(SectionKind::Frame),
+                )),
+        }
     }
 
     /// Checks everything the header claims against the size of the image and against itself.
@@ -277,7 +305,10 @@ impl Header {
             SectionKind::UpperRows => graph * 4 * self.upper_count as u64,
             SectionKind::UpperStarts => graph * 4 * (self.upper_count as u64 + 1),
             SectionKind::UpperLinks => graph * 4 * self.upper_lists as u64 * upper_slots(m) as u64,
-            SectionKind::Codes => coded * count * pitch_bytes(self.options.dimension) as u64,
+            SectionKind::Codes => {
+                let pitch = pitch_bytes(self.options.dimension, self.options.code_bits);
+                coded * count * pitch as u64
+            }
             SectionKind::Factors => coded * count * size_of::<[f32; FACTORS]>() as u64,
             SectionKind::Frame => coded * (FRAME_HEAD_BYTES + 4 * self.options.dimension) as u64,
             SectionKind::VectorSums => 4 * vectors.div_ceil(BLOCK_BYTES as u64),

@@ -1,7 +1,7 @@
 //! Searches by codes: candidates are found by small codes, and the best of them measured exactly.
 
 use crate::VectorError;
-use crate::codes::{NibbleCodes, NibbleProbe};
+use crate::codes::{RotatedCodes, RotatedProbe};
 use crate::exact::{self, CoarseLimits};
 use crate::graph::{DamagedGraph, Graph, Walked};
 use crate::plan::{Plan, Situation};
@@ -22,7 +22,7 @@ impl Search<'_> {
     /// Finds candidates by codes, then measures the best of them exactly.
     pub(super) fn find_coded(
         &self,
-        (graph, codes): (&Graph<'_>, &NibbleCodes<'_>),
+        (graph, codes): (&Graph<'_>, &RotatedCodes<'_>),
         situation: &Situation,
         plan: Plan,
         scratch: &mut Scratch,
@@ -30,7 +30,7 @@ impl Search<'_> {
         let mut query = std::mem::take(&mut scratch.query);
         let space = self.view.space;
         query.prepare(codes, space, (self.vector, self.probe.own));
-        let probe = NibbleProbe {
+        let probe = RotatedProbe {
             codes: *codes,
             query: &query,
             kernels: self.view.rows.kernels,
@@ -51,7 +51,7 @@ impl Search<'_> {
 
     fn walk_codes(
         &self,
-        (graph, probe): (&Graph<'_>, &NibbleProbe<'_>),
+        (graph, probe): (&Graph<'_>, &RotatedProbe<'_>),
         rerank: &Rerank<'_>,
         situation: &Situation,
         scratch: &mut Scratch,
@@ -71,7 +71,7 @@ impl Search<'_> {
 
     fn scan_codes(
         &self,
-        probe: &NibbleProbe<'_>,
+        probe: &RotatedProbe<'_>,
         rerank: &Rerank<'_>,
         scratch: &mut Scratch,
     ) -> Result<Walked, VectorError> {

@@ -11,7 +11,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Deref;
 
-use crate::codes::NibbleProbe;
+use crate::codes::RotatedProbe;
 use crate::column::View;
 use crate::graph::Front;
 use crate::plan::{Plan, Situation};
@@ -216,7 +216,7 @@ impl Pages {
         view.integrity.touch_graph()?;
         let mut query = std::mem::take(&mut scratch.query);
         query.prepare(&codes, view.space, (search.vector, search.probe.own));
-        let probe = NibbleProbe {
+        let probe = RotatedProbe {
             codes,
             query: &query,
             kernels: view.rows.kernels,

@@ -12,7 +12,7 @@ use anyhow::{Context, ensure};
 use clap::{Args, ValueEnum};
 use clew_platform::{Disk, Mapped, RealDisk};
 use clew_vector::{
-    Column, ColumnBuilder, ColumnOptions, GraphChoice, HnswOptions, ImageOptions, Scratch,
+    Column, ColumnBuilder, ColumnOptions, Element, GraphChoice, HnswOptions, ImageOptions, Scratch,
     SearchRequest, Space,
 };
 use rustix::time::{ClockId, clock_gettime};
@@ -40,6 +40,9 @@ pub(crate) struct VectorsArguments {
     /// How vectors are compared.
     #[arg(long, value_enum, default_value = "l2")]
     metric: Metric,
+    /// What vectors are stored as.
+    #[arg(long, value_enum, default_value = "f32")]
+    element: Stored,
     /// Links per vector.
     #[arg(long, value_name = "N", default_value_t = 16)]
     m: u16,
@@ -68,6 +71,24 @@ enum Metric {
     L2,
     Cosine,
     Ip,
+}
+
+/// A type of element that vectors of any numbers may be stored as.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Stored {
+    F32,
+    F16,
+    Bf16,
+}
+
+impl Stored {
+    fn element(self) -> Element {
+        match self {
+            Stored::F32 => Element::F32,
+            Stored::F16 => Element::F16,
+            Stored::Bf16 => Element::Bf16,
+        }
+    }
 }
 
 impl Metric {
@@ -146,6 +167,7 @@ fn build(arguments: &VectorsArguments, report: &mut Report) -> anyhow::Result<Ve
             m: arguments.m,
             ef_construction: arguments.ef_construction,
         },
+        element: arguments.element.element(),
         ..ColumnOptions::new(base.columns, arguments.metric.space())
     })?;
     for row in 0..base.rows {
@@ -165,10 +187,13 @@ fn build(arguments: &VectorsArguments, report: &mut Report) -> anyhow::Result<Ve
     let params = json!({
         "m": arguments.m, "ef_construction": arguments.ef_construction, "threads": arguments.threads,
     });
+    let wall = wall.elapsed().as_secs_f64();
+    let sizes = Column::open(image.as_slice())?.sizes();
     let metrics = json!({
-        "vectors_per_s": rows as f64 / wall.elapsed().as_secs_f64(),
+        "vectors_per_s": rows as f64 / wall,
         "vectors_per_cpu_s": rows as f64 / cpu,
         "bytes": image.len(),
+        "walk_bytes_per_vector": (sizes.graph + sizes.codes) as f64 / rows as f64,
     });
     report.add("build", params, metrics)?;
     Ok(image)
@@ -319,6 +344,7 @@ mod tests {
             queries: path("queries"),
             truth: path("truth"),
             metric: Metric::L2,
+            element: Stored::F16,
             m: 16,
             ef_construction: 64,
             ef_search: vec![3, 10],
@@ -336,6 +362,7 @@ mod tests {
             .map(|row| row["name"].as_str().unwrap())
             .collect();
         assert_eq!(names, ["build", "search", "search"]);
+        assert_eq!(rows[0]["metrics"]["walk_bytes_per_vector"], 0.0);
         assert!(rows[0]["metrics"]["vectors_per_s"].as_f64().unwrap() > 0.0);
         for (row, ef_search) in rows[1..].iter().zip([3, 10]) {
             assert_eq!(row["params"]["ef_search"], ef_search);
