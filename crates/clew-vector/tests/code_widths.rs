@@ -9,7 +9,8 @@ use clew_vector::{
 
 /// Wide enough that rows of every width differ in size.
 const DIMENSION: usize = 256;
-const ROWS: usize = 3_000;
+/// So many that walking them is cheaper than a scan of their codes.
+const ROWS: usize = 8_000;
 const QUERIES: usize = 100;
 const K: usize = 10;
 const FRAME: u32 = 10;
