@@ -5,6 +5,9 @@
 //! holds an HNSW graph. Each search chooses by cost between scanning, walking the graph, and walking
 //! it under a filter; the answer always has `k` hits when `k` matching vectors exist.
 //!
+//! Vectors of few weights among very many dimensions have columns of their own, [`SparseColumn`]
+//! (`docs/formats/sparse.md`), searched exactly through an inverted index.
+//!
 //! **Deliberately absent:** disks, files, clocks, segments, merges and query languages. A column is
 //! bytes; who maps them, and where they came from, is the engine's business.
 //!
@@ -50,6 +53,8 @@ mod rerank;
 mod rows;
 mod scratch;
 
+mod sparse;
+
 pub use column::{Column, ColumnBuilder, GRAPH_BYTES_MIN, GraphChoice, ImageOptions};
 pub use error::{ErrorKind, VectorError};
 pub use filter::Filter;
@@ -60,3 +65,7 @@ pub use recall::{RecallEstimate, RecallOptions};
 pub use scratch::Scratch;
 pub use search::{Hit, SearchOutcome, SearchRequest, Strategy};
 pub use space::Space;
+pub use sparse::{
+    NONZEROS_MAX, ROW_NONZEROS_MAX, SparseColumn, SparseColumnBuilder, SparseEntry, SparseHit,
+    SparseMetric, SparseOutcome, SparseSearchRequest, SparseStrategy, WEIGHT_MAX, validate_sparse,
+};
