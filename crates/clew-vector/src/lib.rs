@@ -53,11 +53,13 @@ mod rerank;
 mod rows;
 mod scratch;
 
+mod max_sim;
 mod sparse;
 
 pub use column::{Column, ColumnBuilder, GRAPH_BYTES_MIN, GraphChoice, ImageOptions};
 pub use error::{ErrorKind, VectorError};
 pub use filter::Filter;
+pub use max_sim::{MaxSimHit, MaxSimQuery, QUERY_VECTORS_MAX, max_sim, max_sim_candidates};
 pub use options::{
     ColumnOptions, DIMENSION_MAX, EF_CONSTRUCTION_MAX, HnswOptions, M_MAX, VECTORS_MAX, validate,
 };
