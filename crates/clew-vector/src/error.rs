@@ -80,6 +80,42 @@ pub enum VectorError {
         /// Largest value allowed.
         max: usize,
     },
+    /// An option that is no whole number lies outside its bounds.
+    #[error("{name} is {value}, must be from {min:?} to {max:?}")]
+    Number {
+        /// Name of the option.
+        name: &'static str,
+        /// Value given.
+        value: f32,
+        /// Smallest value allowed.
+        min: f32,
+        /// Largest value allowed.
+        max: f32,
+    },
+    /// A sparse vector's weight is negative, too great or not a number.
+    #[error("weight {weight} of dimension {dimension} must be from 0 to {max:e}")]
+    Weight {
+        /// The dimension.
+        dimension: u32,
+        /// Value given.
+        weight: f32,
+        /// Largest value allowed.
+        max: f32,
+    },
+    /// The dimensions of a sparse vector must be strictly ascending.
+    #[error("dimension {dimension} comes after dimension {previous}")]
+    DimensionOrder {
+        /// The dimension before.
+        previous: u32,
+        /// The dimension refused.
+        dimension: u32,
+    },
+    /// The column of sparse vectors is full.
+    #[error("a column of sparse vectors holds at most {max} weights")]
+    TooManyWeights {
+        /// The limit.
+        max: usize,
+    },
     /// The column is full.
     #[error("a column holds at most {max} vectors")]
     TooManyVectors {
@@ -141,11 +177,16 @@ impl VectorError {
             | VectorError::TargetRecall { .. }
             | VectorError::ZeroVector { .. }
             | VectorError::TooLong { .. }
-            | VectorError::Option { .. } => ErrorKind::Invalid,
+            | VectorError::Option { .. }
+            | VectorError::Number { .. }
+            | VectorError::Weight { .. }
+            | VectorError::DimensionOrder { .. } => ErrorKind::Invalid,
             VectorError::Corrupt { .. } | VectorError::UnsupportedVersion { .. } => {
                 ErrorKind::Corrupt
             }
-            VectorError::TooManyVectors { .. } | VectorError::Write(_) => ErrorKind::Unavailable,
+            VectorError::TooManyVectors { .. }
+            | VectorError::TooManyWeights { .. }
+            | VectorError::Write(_) => ErrorKind::Unavailable,
             VectorError::DocOrder { .. }
             | VectorError::OtherColumn
             | VectorError::Misaligned { .. } => ErrorKind::Internal,

@@ -5,6 +5,9 @@
 //! holds an HNSW graph. Each search chooses by cost between scanning, walking the graph, and walking
 //! it under a filter; the answer always has `k` hits when `k` matching vectors exist.
 //!
+//! Vectors of few weights among very many dimensions have columns of their own, [`SparseColumn`]
+//! (`docs/formats/sparse.md`), searched exactly through an inverted index.
+//!
 //! **Deliberately absent:** disks, files, clocks, segments, merges and query languages. A column is
 //! bytes; who maps them, and where they came from, is the engine's business.
 //!
@@ -44,6 +47,7 @@ mod codes;
 mod exact;
 mod filter;
 mod graph;
+mod max_sim;
 mod plan;
 mod random;
 mod rank;
@@ -52,12 +56,14 @@ mod rerank;
 mod row_set;
 mod rows;
 mod scratch;
+mod sparse;
 
 pub use clew_kernels::CodeBits;
 pub use column::{Column, ColumnBuilder, ColumnSizes, GRAPH_BYTES_MIN, GraphChoice, ImageOptions};
 pub use element::Element;
 pub use error::{ErrorKind, VectorError};
 pub use filter::Filter;
+pub use max_sim::{MaxSimHit, MaxSimQuery, QUERY_VECTORS_MAX, max_sim, max_sim_candidates};
 pub use options::{
     ColumnOptions, DIMENSION_MAX, EF_CONSTRUCTION_MAX, HnswOptions, M_MAX, VECTORS_MAX, validate,
 };
@@ -69,3 +75,7 @@ pub use search::{
     SearchRequest, Strategy,
 };
 pub use space::Space;
+pub use sparse::{
+    NONZEROS_MAX, ROW_NONZEROS_MAX, SparseColumn, SparseColumnBuilder, SparseEntry, SparseHit,
+    SparseMetric, SparseOutcome, SparseSearchRequest, SparseStrategy, WEIGHT_MAX, validate_sparse,
+};

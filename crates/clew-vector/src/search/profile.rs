@@ -5,7 +5,7 @@ use crate::column::View;
 use crate::plan::{Prices, Situation};
 
 /// Why a search went the way it did, and what it took.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub struct SearchProfile {
     /// Vectors in the column.

@@ -1,0 +1,322 @@
+//! The header of an image of sparse vectors: what is in the image and where.
+//! `docs/formats/sparse.md` is the specification; numbers are little-endian.
+#![deny(clippy::indexing_slicing)]
+
+use std::ops::Range;
+
+use crate::sparse::integrity::SUM_BYTES;
+use crate::sparse::postings::Block;
+use crate::sparse::{NONZEROS_MAX, SparseEntry};
+use crate::{VECTORS_MAX, VectorError};
+
+/// Sections start on cache lines.
+pub(super) const ALIGNMENT_BYTES: usize = 64;
+pub(super) const HEADER_BYTES: usize = 384;
+pub(super) const VERSION: u32 = 1;
+
+const MAGIC: u64 = u64::from_le_bytes(*b"clewspar");
+const CHECKSUM_OFFSET: usize = 12;
+const TABLE_OFFSET: usize = 64;
+const SLOT_BYTES: usize = 24;
+const SLOTS: usize = 12;
+/// A section of a kind with this bit may not be skipped by a reader that does not know it.
+const REQUIRED_BIT: u32 = 1 << 31;
+
+const _: () = assert!(TABLE_OFFSET + SLOTS * SLOT_BYTES <= HEADER_BYTES);
+const _: () = assert!(HEADER_BYTES.is_multiple_of(ALIGNMENT_BYTES));
+
+/// What a section holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SectionKind {
+    Starts = 1,
+    Entries = 2,
+    Docs = 3,
+    Lengths = 4,
+    Terms = 5,
+    TermBlocks = 6,
+    Counts = 7,
+    Blocks = 8,
+    Postings = 9,
+    Sums = 10,
+}
+
+impl SectionKind {
+    pub(super) const ALL: [SectionKind; 10] = [
+        SectionKind::Starts,
+        SectionKind::Entries,
+        SectionKind::Docs,
+        SectionKind::Lengths,
+        SectionKind::Terms,
+        SectionKind::TermBlocks,
+        SectionKind::Counts,
+        SectionKind::Blocks,
+        SectionKind::Postings,
+        SectionKind::Sums,
+    ];
+}
+
+/// One line of the section table.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Section {
+    pub(super) kind: u32,
+    pub(super) checksum: u32,
+    pub(super) offset_bytes: u64,
+    pub(super) len_bytes: u64,
+}
+
+/// How many of everything an image holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Counts {
+    pub(super) rows: usize,
+    /// Pairs of dimension and weight, over all rows.
+    pub(super) entries: usize,
+    /// Distinct dimensions that have postings.
+    pub(super) terms: usize,
+    pub(super) blocks: usize,
+    pub(super) postings_bytes: u64,
+}
+
+/// The decoded header of an image: all of it checked, none of the sections read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Header {
+    pub(super) counts: Counts,
+    pub(super) image_bytes: u64,
+    pub(super) sections: Vec<Section>,
+}
+
+impl Header {
+    pub(super) fn encode(&self) -> Vec<u8> {
+        let counts = &self.counts;
+        let mut out = Vec::with_capacity(HEADER_BYTES);
+        out.extend(MAGIC.to_le_bytes());
+        out.extend(VERSION.to_le_bytes());
+        out.extend([0; 4]);
+        for count in [counts.rows, counts.entries, counts.terms, counts.blocks] {
+            let count = u32::try_from(count).expect("rows and entries are limited, the rest less");
+            out.extend(count.to_le_bytes());
+        }
+        out.extend(self.image_bytes.to_le_bytes());
+        out.extend(counts.postings_bytes.to_le_bytes());
+        let slots = u16::try_from(self.sections.len()).expect("fewer kinds than slots");
+        out.extend(slots.to_le_bytes());
+        out.resize(TABLE_OFFSET, 0);
+        for section in &self.sections {
+            out.extend(section.kind.to_le_bytes());
+            out.extend(section.checksum.to_le_bytes());
+            out.extend(section.offset_bytes.to_le_bytes());
+            out.extend(section.len_bytes.to_le_bytes());
+        }
+        // Fewer kinds than slots exist, so the table always fits.
+        assert!(out.len() <= HEADER_BYTES);
+        out.resize(HEADER_BYTES, 0);
+        let checksum = header_checksum(&out).to_le_bytes();
+        for (slot, byte) in out.iter_mut().skip(CHECKSUM_OFFSET).zip(checksum) {
+            *slot = byte;
+        }
+        out
+    }
+
+    pub(super) fn decode(image: &[u8]) -> Result<Self, VectorError> {
+        let head = image
+            .get(..HEADER_BYTES)
+            .ok_or(corrupt("header is cut off", 0))?;
+        let mut fields = Fields { bytes: head, at: 0 };
+        if fields.u64() != MAGIC {
+            return Err(corrupt("not a column of sparse vectors", 0));
+        }
+        let version = fields.u32();
+        if fields.u32() != header_checksum(head) {
+            return Err(corrupt("header checksum does not match", 0));
+        }
+        if version != VERSION {
+            return Err(VectorError::UnsupportedVersion {
+                version,
+                supported: VERSION,
+            });
+        }
+        let [rows, entries, terms, blocks] = std::array::from_fn(|_| fields.u32() as usize);
+        let image_bytes = fields.u64();
+        let postings_bytes = fields.u64();
+        let slots = usize::from(fields.u16());
+        if slots > SLOTS {
+            return Err(corrupt("too many sections", 48));
+        }
+        fields.at = TABLE_OFFSET;
+        let header = Header {
+            counts: Counts {
+                rows,
+                entries,
+                terms,
+                blocks,
+                postings_bytes,
+            },
+            image_bytes,
+            sections: (0..slots).map(|_| fields.section()).collect(),
+        };
+        header.check(image.len() as u64)?;
+        Ok(header)
+    }
+
+    /// Checks everything the header claims against the size of the image and against itself.
+    fn check(&self, len_bytes: u64) -> Result<(), VectorError> {
+        if self.counts.rows > VECTORS_MAX {
+            return Err(corrupt("too many vectors", 16));
+        }
+        if self.counts.entries > NONZEROS_MAX {
+            return Err(corrupt("too many weights", 20));
+        }
+        if self.image_bytes != len_bytes {
+            return Err(corrupt("image is cut off or continued", 32));
+        }
+        for section in &self.sections {
+            self.check_section(section)?;
+        }
+        for kind in SectionKind::ALL {
+            let mut same = self.sections.iter().filter(|one| one.kind == kind as u32);
+            let len_bytes = same.next().map_or(0, |section| section.len_bytes);
+            let fits = len_bytes == self.expected_bytes(kind)
+                || (kind == SectionKind::Docs && len_bytes == 0);
+            if !fits || same.next().is_some() {
+                return Err(corrupt("a section has the wrong size", TABLE_OFFSET as u64));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_section(&self, section: &Section) -> Result<(), VectorError> {
+        let known = SectionKind::ALL
+            .iter()
+            .any(|kind| *kind as u32 == section.kind);
+        if !known && section.kind & REQUIRED_BIT != 0 {
+            let what = "a section is of an unknown kind";
+            return Err(corrupt(what, TABLE_OFFSET as u64));
+        }
+        let end = section.offset_bytes.checked_add(section.len_bytes);
+        let inside = end.is_some_and(|end| end <= self.image_bytes)
+            && section.offset_bytes >= HEADER_BYTES as u64
+            && section.offset_bytes.is_multiple_of(ALIGNMENT_BYTES as u64);
+        if inside {
+            Ok(())
+        } else {
+            Err(corrupt("a section is misplaced", TABLE_OFFSET as u64))
+        }
+    }
+
+    /// Size of a section, were it there. Cannot overflow: every factor has 32 bits.
+    fn expected_bytes(&self, kind: SectionKind) -> u64 {
+        let counts = &self.counts;
+        let (rows, terms) = (counts.rows as u64, counts.terms as u64);
+        let entries = counts.entries as u64 * size_of::<SparseEntry>() as u64;
+        let sums = |bytes: u64| bytes.div_ceil(SUM_BYTES as u64);
+        match kind {
+            SectionKind::Starts => 4 * (rows + 1),
+            SectionKind::Entries => entries,
+            SectionKind::Docs | SectionKind::Lengths => 4 * rows,
+            SectionKind::Terms | SectionKind::Counts => 4 * terms,
+            SectionKind::TermBlocks => 4 * (terms + 1),
+            SectionKind::Blocks => (counts.blocks as u64 + 1) * size_of::<Block>() as u64,
+            SectionKind::Postings => counts.postings_bytes,
+            SectionKind::Sums => (sums(entries) + sums(counts.postings_bytes)).saturating_mul(4),
+        }
+    }
+
+    fn section(&self, kind: SectionKind) -> Section {
+        let mut found = self.sections.iter();
+        let found = found.find(|section| section.kind == kind as u32);
+        found.copied().unwrap_or_default()
+    }
+
+    /// True when the image has a section of this kind with anything in it.
+    pub(super) fn has(&self, kind: SectionKind) -> bool {
+        self.section(kind).len_bytes > 0
+    }
+
+    pub(super) fn offset_bytes(&self, kind: SectionKind) -> u64 {
+        self.section(kind).offset_bytes
+    }
+
+    /// Where a section lies; the bounds were checked by `decode`.
+    pub(super) fn range(&self, kind: SectionKind) -> Range<usize> {
+        byte_range(&self.section(kind))
+    }
+
+    /// Compares the checksum of every section.
+    pub(super) fn verify(&self, image: &[u8]) -> Result<(), VectorError> {
+        let mut sections = self.sections.iter();
+        sections.try_for_each(|section| verify(section, image))
+    }
+
+    /// Compares the checksum of one kind of section; one that is not there is as it should be.
+    pub(super) fn verify_section(
+        &self,
+        image: &[u8],
+        kind: SectionKind,
+    ) -> Result<(), VectorError> {
+        let mut found = self.sections.iter();
+        let found = found.find(|section| section.kind == kind as u32);
+        found.map_or(Ok(()), |section| verify(section, image))
+    }
+}
+
+fn verify(section: &Section, image: &[u8]) -> Result<(), VectorError> {
+    let bytes = image.get(byte_range(section)).unwrap_or_default();
+    if crc32c::crc32c(bytes) == section.checksum {
+        return Ok(());
+    }
+    let what = "section checksum does not match";
+    Err(corrupt(what, section.offset_bytes))
+}
+
+fn byte_range(section: &Section) -> Range<usize> {
+    let start = usize::try_from(section.offset_bytes).unwrap_or(usize::MAX);
+    let len = usize::try_from(section.len_bytes).unwrap_or(usize::MAX);
+    start..start.saturating_add(len)
+}
+
+pub(super) fn corrupt(what: &'static str, offset_bytes: u64) -> VectorError {
+    VectorError::Corrupt { what, offset_bytes }
+}
+
+/// Covers the header with its own checksum read as zero.
+fn header_checksum(header: &[u8]) -> u32 {
+    let (before, rest) = header.split_at_checked(CHECKSUM_OFFSET).unwrap_or_default();
+    let after = rest.get(4..).unwrap_or_default();
+    let sum = crc32c::crc32c_append(crc32c::crc32c(before), &[0; 4]);
+    crc32c::crc32c_append(sum, after)
+}
+
+/// Reads numbers one after the other. The length was checked before; beyond it lie zeros.
+struct Fields<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl Fields<'_> {
+    fn take<const N: usize>(&mut self) -> [u8; N] {
+        let rest = self.bytes.get(self.at..);
+        let found = rest.and_then(|rest| rest.first_chunk::<N>());
+        self.at += N;
+        found.copied().unwrap_or([0; N])
+    }
+
+    fn u16(&mut self) -> u16 {
+        u16::from_le_bytes(self.take())
+    }
+
+    fn u32(&mut self) -> u32 {
+        u32::from_le_bytes(self.take())
+    }
+
+    fn u64(&mut self) -> u64 {
+        u64::from_le_bytes(self.take())
+    }
+
+    fn section(&mut self) -> Section {
+        Section {
+            kind: self.u32(),
+            checksum: self.u32(),
+            offset_bytes: self.u64(),
+            len_bytes: self.u64(),
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! What a search of sparse vectors is asked, and what it answers.
+
+use crate::sparse::{ROW_NONZEROS_MAX, SparseEntry, WEIGHT_MAX};
+use crate::{Filter, VectorError};
+
+/// How a query and a vector are compared. Larger is better.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum SparseMetric {
+    /// Sum of the products of weights.
+    InnerProduct,
+    /// Okapi BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009). The
+    /// vector's weights count words, *tf*, and their sum is the document's length; the query's
+    /// weights are the words' *idf* (times their number in the query). Each word adds
+    /// `idf · tf · (k1 + 1) / (tf + k1 · (1 − b + b · length / average_length))`.
+    Bm25 {
+        /// How slowly more of the same word stops counting; from 0 to [`WEIGHT_MAX`], usually 1.2.
+        k1: f32,
+        /// How much length counts, from 0 to 1; usually 0.75.
+        b: f32,
+        /// Average length over all documents, of other segments too; above 0, at most
+        /// [`WEIGHT_MAX`].
+        average_length: f32,
+    },
+}
+
+/// What to search for.
+#[derive(Debug, Clone, Copy)]
+pub struct SparseSearchRequest<'a> {
+    /// The query, as [`validate_sparse`] wants it.
+    pub query: &'a [SparseEntry],
+    /// Hits wanted.
+    pub k: usize,
+    /// How to compare.
+    pub metric: SparseMetric,
+    /// Documents that may be hits; `None` for all.
+    pub filter: Option<Filter<'a>>,
+    /// Share of the query's weights, the smallest ones, that hits are not looked for by; from 0 to
+    /// below 1. Above 0 some hits may be missed. Scores count every weight all the same.
+    pub drop_ratio: f32,
+}
+
+impl<'a> SparseSearchRequest<'a> {
+    /// The `k` best of all documents by inner product, exactly.
+    pub fn new(query: &'a [SparseEntry], k: usize) -> Self {
+        SparseSearchRequest {
+            query,
+            k,
+            metric: SparseMetric::InnerProduct,
+            filter: None,
+            drop_ratio: 0.0,
+        }
+    }
+
+    pub(super) fn validate(&self) -> Result<(), VectorError> {
+        validate_sparse(self.query)?;
+        let number = |name, value: f32, (min, max): (f32, f32)| {
+            if (min..=max).contains(&value) {
+                return Ok(());
+            }
+            Err(VectorError::Number {
+                name,
+                value,
+                min,
+                max,
+            })
+        };
+        number("drop_ratio", self.drop_ratio, (0.0, 1.0_f32.next_down()))?;
+        if let SparseMetric::Bm25 {
+            k1,
+            b,
+            average_length,
+        } = self.metric
+        {
+            number("k1", k1, (0.0, WEIGHT_MAX))?;
+            number("b", b, (0.0, 1.0))?;
+            let lengths = (1.0 / WEIGHT_MAX, WEIGHT_MAX);
+            number("average_length", average_length, lengths)?;
+        }
+        Ok(())
+    }
+}
+
+/// One document found.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SparseHit {
+    /// The document.
+    pub doc: u32,
+    /// Its score by the metric asked for, computed in double precision from the vectors themselves;
+    /// always above 0.
+    pub score: f32,
+}
+
+/// The answer to a search of sparse vectors.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SparseOutcome {
+    /// The hits, best first; equal scores by document id. Fewer than `k` only when fewer documents
+    /// that pass the filter share a dimension with the query.
+    pub hits: Vec<SparseHit>,
+    /// How they were found.
+    pub strategy: SparseStrategy,
+    /// Postings that were added up.
+    pub postings: u64,
+    /// Blocks of the query's postings that were never decoded.
+    pub blocks_skipped: u64,
+    /// Vectors that were scored exactly.
+    pub rows: u64,
+}
+
+/// How a search went through the column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum SparseStrategy {
+    /// Through the postings of the query's dimensions.
+    Postings,
+    /// Through the vectors that pass the filter, as they are few.
+    Rows,
+}
+
+/// Checks a sparse vector: finite weights from 0 to [`WEIGHT_MAX`], strictly ascending dimensions,
+/// at most [`ROW_NONZEROS_MAX`] of them. A vector without any is as good as none, and allowed.
+pub fn validate_sparse(vector: &[SparseEntry]) -> Result<(), VectorError> {
+    if vector.len() > ROW_NONZEROS_MAX {
+        return Err(VectorError::Option {
+            name: "number of weights",
+            value: vector.len(),
+            min: 0,
+            max: ROW_NONZEROS_MAX,
+        });
+    }
+    for entry in vector {
+        // Not a number is in no range.
+        if !(0.0..=WEIGHT_MAX).contains(&entry.weight) {
+            return Err(VectorError::Weight {
+                dimension: entry.dimension,
+                weight: entry.weight,
+                max: WEIGHT_MAX,
+            });
+        }
+    }
+    match vector
+        .windows(2)
+        .find(|pair| pair[0].dimension >= pair[1].dimension)
+    {
+        None => Ok(()),
+        Some(pair) => Err(VectorError::DimensionOrder {
+            previous: pair[0].dimension,
+            dimension: pair[1].dimension,
+        }),
+    }
+}
