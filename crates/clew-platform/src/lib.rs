@@ -3,6 +3,7 @@
 //!
 //! Deliberately absent: anything that knows what the bytes mean.
 
+mod advice;
 mod clock;
 mod counting;
 mod disk;
@@ -11,6 +12,7 @@ mod real_disk;
 mod sim_disk;
 mod task;
 
+pub use advice::advise_random;
 pub use clock::{Clock, FixedClock, RealClock};
 pub use counting::{CountingAllocator, thread_allocations};
 pub use disk::{Disk, DiskFile, Mapped};

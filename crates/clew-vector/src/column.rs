@@ -174,6 +174,12 @@ impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
         self.header.entry.is_some()
     }
 
+    /// The stored vectors as they lie in the image: what searches read here and there. All else they
+    /// use is smaller, and worth reading ahead.
+    pub fn vector_bytes(&self) -> &[u8] {
+        self.section(SectionKind::Vectors)
+    }
+
     /// Bytes of the image, by what they are for.
     pub fn sizes(&self) -> ColumnSizes {
         let total = |kinds: &[SectionKind]| {

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::Arc;
 
+use clew_platform::advise_random;
 use clew_text::{FieldId, FieldKind, Mapping};
 use clew_vector::{Column, ColumnBuilder, ColumnOptions, GraphChoice, ImageOptions};
 use tantivy::directory::error::OpenReadError;
@@ -278,6 +279,7 @@ impl VectorFile {
             let end = start.checked_add(len).filter(|&end| end <= directory);
             let image = bytes.slice(start..end.ok_or_else(damaged)?);
             let column = Column::open(image).map_err(plugin_error)?;
+            advise_random(column.vector_bytes());
             columns.insert(FieldId::new(field), Arc::new(column));
         }
         Ok(VectorFile { columns })

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
 use clap::{Args, ValueEnum};
-use clew_platform::{Disk, Mapped, RealDisk};
+use clew_platform::{Disk, Mapped, RealDisk, advise_random};
 use clew_vector::{
     Column, ColumnBuilder, ColumnOptions, Element, GraphChoice, HnswOptions, ImageOptions, Scratch,
     SearchRequest, Space,
@@ -58,6 +58,9 @@ pub(crate) struct VectorsArguments {
     /// Threads that build, and that search.
     #[arg(long, value_name = "N", default_value_t = 1)]
     threads: usize,
+    /// Leave out the reading of the whole column beforehand, to measure one that is larger than memory.
+    #[arg(long)]
+    cold: bool,
     /// Keep the column here: used if the file exists, written if not.
     #[arg(long, value_name = "FILE")]
     image: Option<PathBuf>,
@@ -136,13 +139,13 @@ pub(crate) fn run(arguments: &VectorsArguments) -> anyhow::Result<()> {
 fn column(arguments: &VectorsArguments, report: &mut Report) -> anyhow::Result<Column<Mapped>> {
     let kept = arguments.image.as_deref();
     if let Some(path) = kept.filter(|path| path.exists()) {
-        return open(path);
+        return open(path, arguments.cold);
     }
     let image = build(arguments, report)?;
     let temporary = std::env::temp_dir().join(format!("clew-bench-{}.vec", std::process::id()));
     let path = kept.unwrap_or(&temporary);
     std::fs::write(path, image).with_context(|| format!("writing {}", path.display()))?;
-    let column = open(path);
+    let column = open(path, arguments.cold);
     if kept.is_none() {
         // The map stays when the name goes.
         std::fs::remove_file(path).context("removing the column")?;
@@ -150,13 +153,16 @@ fn column(arguments: &VectorsArguments, report: &mut Report) -> anyhow::Result<C
     column
 }
 
-fn open(path: &Path) -> anyhow::Result<Column<Mapped>> {
+fn open(path: &Path, cold: bool) -> anyhow::Result<Column<Mapped>> {
     let bytes = RealDisk
         .map(path)
         .with_context(|| format!("mapping {}", path.display()))?;
     let column = Column::open(bytes)?;
-    // Checksums are compared at first touch; the first query shall not pay for it here.
-    column.verify()?;
+    advise_random(column.vector_bytes());
+    if !cold {
+        // Checksums are compared at first touch; the first query shall not pay for it here.
+        column.verify()?;
+    }
     Ok(column)
 }
 
@@ -205,6 +211,15 @@ fn cpu_seconds(clock: ClockId) -> f64 {
     now.tv_sec as f64 + now.tv_nsec as f64 * 1e-9
 }
 
+/// Bytes that this process has had read from disk; 0 where the system does not say.
+fn read_bytes() -> f64 {
+    let counters = std::fs::read_to_string("/proc/self/io").unwrap_or_default();
+    let line = counters
+        .lines()
+        .find_map(|line| line.strip_prefix("read_bytes: "));
+    line.and_then(|bytes| bytes.parse().ok()).unwrap_or(0.0)
+}
+
 /// One effort's part of the benchmark.
 struct Bench<'a> {
     column: &'a Column<Mapped>,
@@ -225,6 +240,7 @@ impl Bench<'_> {
     fn run(&self, report: &mut Report) -> anyhow::Result<()> {
         // Counted first, apart from the clock; this also warms the memory.
         let recall = self.recall()?;
+        let read = read_bytes();
         let start = Instant::now();
         let next = AtomicUsize::new(0);
         let mut measured = Vec::new();
@@ -252,6 +268,7 @@ impl Bench<'_> {
         let metrics = json!({
             "recall": recall,
             "qps": count as f64 / wall_s,
+            "read_bytes": (read_bytes() - read) / count as f64,
             "cpu_us": cpu_s / count as f64 * 1e6,
             "p50_us": at(50),
             "p99_us": at(99),
@@ -350,6 +367,7 @@ mod tests {
             ef_search: vec![3, 10],
             k: 3,
             threads: 2,
+            cold: false,
             image: None,
             json: Some(path("json")),
         };
