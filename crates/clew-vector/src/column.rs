@@ -99,8 +99,20 @@ impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
     /// Opens an image. Reads and checks the header and the centre of the codes only, whatever the
     /// number of vectors; the rest is checked when it is first used, or by [`Column::verify`].
     pub fn open(bytes: B) -> Result<Self, VectorError> {
+        Self::open_mapped(bytes, |_| {})
+    }
+
+    /// Opens an image that is mapped from a file. `scattered` is told of each part of the image from
+    /// which on it is read here and there only, so that the system need not read ahead: of the vectors
+    /// at once, of all else when it has been read through and checked.
+    pub fn open_mapped(bytes: B, scattered: fn(&[u8])) -> Result<Self, VectorError> {
         let header = Header::decode(&bytes)?;
-        let checked = Checked::new(&header);
+        scattered(
+            bytes
+                .get(header.range(SectionKind::Vectors))
+                .unwrap_or_default(),
+        );
+        let checked = Checked::new(&header, scattered);
         let mut column = Column {
             bytes,
             header,
@@ -172,12 +184,6 @@ impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
     /// True when the image holds a graph.
     pub fn has_graph(&self) -> bool {
         self.header.entry.is_some()
-    }
-
-    /// The stored vectors as they lie in the image: what searches read here and there. All else they
-    /// use is smaller, and worth reading ahead.
-    pub fn vector_bytes(&self) -> &[u8] {
-        self.section(SectionKind::Vectors)
     }
 
     /// Bytes of the image, by what they are for.

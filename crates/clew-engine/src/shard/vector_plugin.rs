@@ -278,8 +278,7 @@ impl VectorFile {
             let (start, len) = (number(entry + 8)?, number(entry + 16)?);
             let end = start.checked_add(len).filter(|&end| end <= directory);
             let image = bytes.slice(start..end.ok_or_else(damaged)?);
-            let column = Column::open(image).map_err(plugin_error)?;
-            advise_random(column.vector_bytes());
+            let column = Column::open_mapped(image, advise_random).map_err(plugin_error)?;
             columns.insert(FieldId::new(field), Arc::new(column));
         }
         Ok(VectorFile { columns })

@@ -15,10 +15,12 @@ pub(crate) struct Checked {
     sections: [AtomicBool; SectionKind::ALL.len() + 1],
     /// One bit per block of the vectors.
     blocks: Vec<AtomicU64>,
+    /// Told of a section when it has been read through.
+    scattered: fn(&[u8]),
 }
 
 impl Checked {
-    pub(super) fn new(header: &Header) -> Self {
+    pub(super) fn new(header: &Header, scattered: fn(&[u8])) -> Self {
         let blocks = header
             .range(SectionKind::Vectors)
             .len()
@@ -27,6 +29,7 @@ impl Checked {
         Checked {
             sections: std::array::from_fn(|_| AtomicBool::new(false)),
             blocks: words.take(blocks.div_ceil(64)).collect(),
+            scattered,
         }
     }
 
@@ -35,6 +38,7 @@ impl Checked {
         Checked {
             sections: std::array::from_fn(|_| AtomicBool::new(true)),
             blocks: Vec::new(),
+            scattered: |_| {},
         }
     }
 }
@@ -55,6 +59,8 @@ impl Integrity<'_> {
             if !checked.load(Ordering::Relaxed) {
                 self.header.verify_section(self.image, kind)?;
                 checked.store(true, Ordering::Relaxed);
+                let section = self.image.get(self.header.range(kind));
+                (self.checked.scattered)(section.unwrap_or_default());
             }
         }
         Ok(())

@@ -157,8 +157,7 @@ fn open(path: &Path, cold: bool) -> anyhow::Result<Column<Mapped>> {
     let bytes = RealDisk
         .map(path)
         .with_context(|| format!("mapping {}", path.display()))?;
-    let column = Column::open(bytes)?;
-    advise_random(column.vector_bytes());
+    let column = Column::open_mapped(bytes, advise_random)?;
     if !cold {
         // Checksums are compared at first touch; the first query shall not pay for it here.
         column.verify()?;
