@@ -15,6 +15,9 @@ import statistics
 import subprocess
 import sys
 
+import numpy as np
+
+import aspects
 import datasets
 from table import write_results
 
@@ -36,27 +39,32 @@ M, EF_CONSTRUCTION = 16, 128
 class Clew:
     """The binary itself; its column is built once and mapped again for every measurement."""
 
-    def __init__(self, binary, folder, metric, isa=None):
-        self.image = folder / f"clew-{os.getpid()}.vec"
+    made = 0
+
+    def __init__(self, binary, folder, metric, isa=None, extra=()):
+        Clew.made += 1
+        self.image = folder / f"clew-{os.getpid()}-{Clew.made}.vec"
         self.environment = dict(os.environ, **({"CLEW_ISA": isa} if isa else {}))
         self.command = [binary, "bench", "vectors", "--metric", metric, "--m", str(M)]
-        self.command += ["--ef-construction", str(EF_CONSTRUCTION), "--image", str(self.image)]
+        self.command += ["--ef-construction", str(EF_CONSTRUCTION), "--image", str(self.image), *extra]
         for name in ("base", "queries", "truth"):
             self.command += [f"--{name}", str(folder / f"{name}.npy")]
         build, _ = self._run([10])
-        self.built = build[0]["metrics"]
+        rows = len(np.load(folder / "base.npy", mmap_mode="r"))
+        self.built = {**build[0]["metrics"], "rows": rows}
 
-    def _run(self, efforts):
+    def _run(self, efforts, extra=(), before=None):
         out = self.image.with_suffix(".json")
         listed = ",".join(map(str, efforts))
-        command = self.command + ["--ef-search", listed, "--json", str(out)]
-        subprocess.run(command, check=True, env=self.environment, stdout=subprocess.DEVNULL)
+        command = self.command + ["--ef-search", listed, "--json", str(out), *extra]
+        quiet = {"stdout": subprocess.DEVNULL, "preexec_fn": before}
+        subprocess.run(command, check=True, env=self.environment, **quiet)
         rows = json.loads(out.read_text())["rows"]
         by_name = lambda name: [row for row in rows if row["name"] == name]
         return by_name("build"), by_name("search")
 
-    def measure(self, efforts):
-        return [row["metrics"] for row in self._run(efforts)[1]]
+    def measure(self, efforts, extra=(), before=None):
+        return [row["metrics"] for row in self._run(efforts, extra, before)[1]]
 
     def close(self):
         self.image.unlink(missing_ok=True)
@@ -129,6 +137,27 @@ def measure_set(name, arguments):
     return {"set": name, "metric": metric, "rows": rows, "points": rounds}
 
 
+def measure_aspects(name, arguments, peers):
+    """What one set shows about Clew itself."""
+    folder, metric = datasets.prepare(name, arguments.cache, arguments.rows)
+    make = lambda folder=folder, **how: Clew(arguments.bin, folder, metric, **how)
+    rounds, count = arguments.rounds, len(np.load(folder / "base.npy", mmap_mode="r"))
+    hnswlib = next((row[aspects.RECALL] for row in peers["rows"] if row["contender"] == "hnswlib"), None)
+    hnswlib_us = 1e6 / hnswlib[0] if hnswlib else None
+    parts = {
+        "Instruction sets": lambda: aspects.instruction_sets(make, EF, rounds, qps_at, hnswlib_us),
+        "Growth": lambda: aspects.growth(name, count, arguments.cache, make, EF, rounds, qps_at),
+        "Stored types": lambda: aspects.elements(make, EF, rounds, qps_at),
+        "Two threads": lambda: aspects.threads(make, rounds),
+        "Larger than memory": lambda: aspects.larger_than_memory(make, 32),
+    }
+    found = {}
+    for title, part in parts.items():
+        print(f"{name}: {title.lower()}", flush=True)
+        found[title] = part()
+    return {"set": name, "parts": found}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--bin", required=True)
@@ -139,6 +168,7 @@ def main():
     parser.add_argument("--cache", default=os.environ.get("CLEW_CACHE", os.path.expanduser("~/.cache/clew")))
     parser.add_argument("--results", default=str(HERE.parent / "RESULTS.md"))
     parser.add_argument("--json", default=None)
+    parser.add_argument("--aspects", choices=["yes", "no"], default="yes", help="also measure what Clew costs in other ways, on the first set")
     arguments = parser.parse_args()
     arguments.contenders = arguments.contenders.split(",")
     sets = arguments.sets.split(",") if arguments.sets else datasets.available()
@@ -146,6 +176,9 @@ def main():
     for name in sets:
         results.append(measure_set(name, arguments))
         # After each set, so that a run that is cut short has something to show.
+        write_results(results, TARGETS, arguments)
+    if arguments.aspects == "yes":
+        arguments.found_aspects = measure_aspects(sets[0], arguments, results[0])
         write_results(results, TARGETS, arguments)
     if arguments.json:
         points = [{"set": result["set"], "points": result["points"]} for result in results]

@@ -68,6 +68,9 @@ def write_results(found, targets, arguments):
     ]
     for result in found:
         lines += ["", f"### {result['set']} ({result['metric']})", "", _table(result, targets)]
+    aspects = getattr(arguments, "found_aspects", None)
+    for title, table in aspects["parts"].items() if aspects else ():
+        lines += ["", f"### {title} ({aspects['set']})", "", *table]
     command = f"make bench-vectors ARGS='{_arguments()}'"
     results.write(arguments.results, "Vectors", command, _machine(), lines)
     print("\n".join(lines))
