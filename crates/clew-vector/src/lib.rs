@@ -44,6 +44,7 @@ mod codes;
 mod exact;
 mod filter;
 mod graph;
+mod memory;
 mod plan;
 mod random;
 mod rank;
@@ -52,12 +53,14 @@ mod rerank;
 mod row_set;
 mod rows;
 mod scratch;
+mod watch;
 
 pub use clew_kernels::CodeBits;
 pub use column::{Column, ColumnBuilder, ColumnSizes, GRAPH_BYTES_MIN, GraphChoice, ImageOptions};
 pub use element::Element;
 pub use error::{ErrorKind, VectorError};
 pub use filter::Filter;
+pub use memory::{MemoryBudget, MemoryShare, gets_graph, memory_needed};
 pub use options::{
     ColumnOptions, DIMENSION_MAX, EF_CONSTRUCTION_MAX, HnswOptions, M_MAX, VECTORS_MAX, validate,
 };
@@ -69,3 +72,4 @@ pub use search::{
     SearchRequest, Strategy,
 };
 pub use space::Space;
+pub use watch::{BuildPhase, BuildProgress, BuildStatus, BuildWatch, Savepoint, WriteSavepoint};
