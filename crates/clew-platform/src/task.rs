@@ -1,6 +1,7 @@
 //! Threads with an owner: whoever spawns a task joins it.
 
 use std::io;
+use std::panic::resume_unwind;
 use std::thread::{self, JoinHandle};
 
 /// A running thread. It must be joined; how it is told to stop is between it and its owner.
@@ -27,5 +28,68 @@ impl Task {
         if self.handle.thread().id() != thread::current().id() {
             let _ = self.handle.join();
         }
+    }
+}
+
+/// Runs work on a thread of its own that yields to all others, and waits for it; the threads that it
+/// starts yield too. The waiting thread keeps its priority, so that it may hold locks that others wait
+/// for: the work must not. A panic is passed on.
+///
+/// # Errors
+/// When the system has no thread to give.
+pub fn run_in_background<T: Send>(name: &str, run: impl FnOnce() -> T + Send) -> io::Result<T> {
+    thread::scope(|scope| {
+        let work = move || {
+            yield_to_others();
+            run()
+        };
+        let named = thread::Builder::new().name(name.to_string());
+        let handle = named.spawn_scoped(scope, work)?;
+        handle.join().or_else(|panic| resume_unwind(panic))
+    })
+}
+
+/// Takes this thread to the lowest niceness, which gives it 15 shares of a CPU where others have
+/// 1,024. Linux counts niceness by thread, and new threads inherit it; elsewhere this does nothing.
+fn yield_to_others() {
+    #[cfg(target_os = "linux")]
+    #[allow(unsafe_code, reason = "no safe call sets a thread's niceness")]
+    // SAFETY: `setpriority` takes numbers only; 0 stands for the calling thread. It may refuse, and
+    // then the thread stays as it was.
+    unsafe {
+        libc::setpriority(libc::PRIO_PROCESS, 0, 19);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(target_os = "linux")]
+    /// Niceness of the calling thread, as the system shows it.
+    fn niceness() -> i32 {
+        let stat = std::fs::read_to_string("/proc/thread-self/stat").unwrap();
+        // The name in parentheses may hold blanks; niceness is the 17th field behind it.
+        let (_, fields) = stat.rsplit_once(')').unwrap();
+        fields.split_whitespace().nth(16).unwrap().parse().unwrap()
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn work_in_the_background_yields_and_its_threads_too() {
+        let before = niceness();
+        let inside = run_in_background("test", || {
+            let started = thread::spawn(niceness).join().unwrap();
+            (niceness(), started)
+        });
+        assert_eq!(inside.unwrap(), (19, 19));
+        assert_eq!(niceness(), before);
+    }
+
+    #[test]
+    fn a_panic_in_the_background_is_passed_on() {
+        let caught =
+            std::panic::catch_unwind(|| run_in_background("test", || panic!("on purpose")));
+        assert!(caught.is_err());
     }
 }

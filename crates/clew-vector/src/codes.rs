@@ -12,7 +12,7 @@ mod bit;
 mod byte;
 mod rotated;
 
-pub(crate) use bit::{BitCodes, BitProbe};
+pub(crate) use bit::{BitCodes, BitProbe, pitch_bytes as bit_pitch_bytes};
 pub(crate) use byte::{ByteCodes, ByteFacts, Pairing};
 pub(crate) use frame::{Frame, Residual};
 pub(crate) use rotated::{Encoder, FACTORS, RotatedCodes, RotatedProbe, RotatedQuery, pitch_bytes};

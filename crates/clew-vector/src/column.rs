@@ -6,7 +6,7 @@ mod format;
 mod integrity;
 
 pub use builder::{ColumnBuilder, GRAPH_BYTES_MIN, GraphChoice, ImageOptions};
-pub(crate) use encode::UNCODED_DIMENSION_MAX;
+pub(crate) use encode::{UNCODED_DIMENSION_MAX, is_coded};
 pub(crate) use integrity::Integrity;
 
 use std::borrow::Cow;

@@ -171,6 +171,17 @@ impl OwnedValues {
         }
     }
 
+    /// Makes room for so many numbers.
+    pub(crate) fn reserve_exact(&mut self, numbers: usize) {
+        match self {
+            OwnedValues::F32(values) => values.reserve_exact(numbers),
+            OwnedValues::F16(values) => values.reserve_exact(numbers),
+            OwnedValues::Bf16(values) => values.reserve_exact(numbers),
+            OwnedValues::I8(values) => values.reserve_exact(numbers),
+            OwnedValues::Bit(values) => values.reserve_exact(numbers),
+        }
+    }
+
     /// Adds a row that passed [`Element::check`].
     pub(crate) fn push(&mut self, vector: &[f32]) {
         let numbers = vector.iter();

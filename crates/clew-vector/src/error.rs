@@ -147,6 +147,17 @@ pub enum VectorError {
     /// Pages were taken from a column that they were not started on.
     #[error("pages go on in the column that they were started on")]
     OtherColumn,
+    /// A build needs more memory than it may take.
+    #[error("a build needs {needed} bytes of memory, {allowed} are allowed")]
+    Memory {
+        /// Bytes that it would take.
+        needed: usize,
+        /// Bytes that are left to builds.
+        allowed: usize,
+    },
+    /// The build was cancelled.
+    #[error("the build was cancelled")]
+    Cancelled,
     /// The output refused the image.
     #[error("cannot write the column image")]
     Write(#[from] std::io::Error),
@@ -186,6 +197,8 @@ impl VectorError {
             }
             VectorError::TooManyVectors { .. }
             | VectorError::TooManyWeights { .. }
+            | VectorError::Memory { .. }
+            | VectorError::Cancelled
             | VectorError::Write(_) => ErrorKind::Unavailable,
             VectorError::DocOrder { .. }
             | VectorError::OtherColumn

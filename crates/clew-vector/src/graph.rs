@@ -13,15 +13,17 @@ mod grow;
 mod insert;
 mod metric;
 mod reuse;
+mod savepoint;
 mod select;
 mod twins;
 mod walk;
 
-pub(crate) use build::{BuildOptions, OwnedGraph, build};
+pub(crate) use build::{BuildOptions, OwnedGraph, Watched, build, growing_base_slots};
 pub(crate) use front::Front;
 pub(crate) use gate::Open;
 pub(crate) use metric::{Coded, Exact};
 pub(crate) use reuse::Reuse;
+pub(crate) use savepoint::Fingerprint;
 pub(crate) use twins::Twins;
 pub(crate) use walk::{BeamLimits, DISTANCES_PER_EF, Start, Walked, beam, descend};
 

@@ -48,6 +48,7 @@ mod exact;
 mod filter;
 mod graph;
 mod max_sim;
+mod memory;
 mod plan;
 mod random;
 mod rank;
@@ -57,6 +58,7 @@ mod row_set;
 mod rows;
 mod scratch;
 mod sparse;
+mod watch;
 
 pub use clew_kernels::CodeBits;
 pub use column::{Column, ColumnBuilder, ColumnSizes, GRAPH_BYTES_MIN, GraphChoice, ImageOptions};
@@ -64,6 +66,7 @@ pub use element::Element;
 pub use error::{ErrorKind, VectorError};
 pub use filter::Filter;
 pub use max_sim::{MaxSimHit, MaxSimQuery, QUERY_VECTORS_MAX, max_sim, max_sim_candidates};
+pub use memory::{MemoryBudget, MemoryShare, gets_graph, memory_needed};
 pub use options::{
     ColumnOptions, DIMENSION_MAX, EF_CONSTRUCTION_MAX, HnswOptions, M_MAX, VECTORS_MAX, validate,
 };
@@ -79,3 +82,4 @@ pub use sparse::{
     NONZEROS_MAX, ROW_NONZEROS_MAX, SparseColumn, SparseColumnBuilder, SparseEntry, SparseHit,
     SparseMetric, SparseOutcome, SparseSearchRequest, SparseStrategy, WEIGHT_MAX, validate_sparse,
 };
+pub use watch::{BuildPhase, BuildProgress, BuildStatus, BuildWatch, Savepoint, WriteSavepoint};

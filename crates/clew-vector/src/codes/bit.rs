@@ -20,7 +20,7 @@ pub(crate) struct BitCodes {
 }
 
 /// Bytes of a row: never across more cache lines than it has to be.
-fn pitch_bytes(dimension: usize) -> usize {
+pub(crate) fn pitch_bytes(dimension: usize) -> usize {
     let needed = dimension.div_ceil(8) + FACTOR_BYTES;
     if needed < LINE_BYTES {
         needed.next_power_of_two()

@@ -15,10 +15,13 @@ use crate::column::format::{
 use crate::column::integrity::{Checked, Integrity, vector_sums};
 use crate::element::OwnedValues;
 use crate::graph::{
-    BuildOptions, Exact, NONE, OwnedGraph, Reuse, Twins, base_slots, build, upper_slots,
+    BuildOptions, Exact, Fingerprint, NONE, OwnedGraph, Reuse, Twins, Watched, base_slots, build,
+    upper_slots,
 };
+use crate::memory::gets_graph;
 use crate::options::{inverse_norm, norm_squared};
 use crate::rows::{Geometry, Rows};
+use crate::watch::{BuildPhase, BuildWatch};
 use crate::{Column, ColumnOptions, Space, VECTORS_MAX, VectorError};
 
 /// A column gets a graph above this many bytes of vectors. A walk at ef 64 costs as much as scanning
@@ -59,6 +62,7 @@ pub struct ColumnBuilder {
     rounded: Vec<f32>,
     /// One over the length of each vector; only kept for [`Space::Cosine`].
     inverse_norms: Vec<f32>,
+    watch: BuildWatch,
 }
 
 impl ColumnBuilder {
@@ -71,7 +75,28 @@ impl ColumnBuilder {
             values: OwnedValues::new(options.element),
             rounded: Vec::new(),
             inverse_norms: Vec::new(),
+            watch: BuildWatch::default(),
         })
+    }
+
+    /// An empty column with room for so many vectors: it takes no more memory than
+    /// [`crate::memory_needed`] says.
+    pub fn with_room(options: ColumnOptions, rows: usize) -> Result<Self, VectorError> {
+        let mut builder = ColumnBuilder::new(options)?;
+        builder.docs.reserve_exact(rows);
+        let numbers = options.element.numbers(options.dimension);
+        builder.values.reserve_exact(rows * numbers);
+        if options.space == Space::Cosine {
+            builder.inverse_norms.reserve_exact(rows);
+        }
+        Ok(builder)
+    }
+
+    /// Lets someone watch, cancel and save the build.
+    #[must_use]
+    pub fn watched_by(mut self, watch: BuildWatch) -> Self {
+        self.watch = watch;
+        self
     }
 
     /// Adds the vector of a document. Documents come in strictly ascending order; those without a
@@ -161,23 +186,27 @@ impl ColumnBuilder {
         reuse: Option<Reuse<'_>>,
         out: &mut dyn Write,
     ) -> Result<(), VectorError> {
-        let built = match how.graph {
-            GraphChoice::WhenWorthIt if self.values.bytes().len() > GRAPH_BYTES_MIN => {
-                Some(self.build_graph(how, reuse))
-            }
-            GraphChoice::Always if !self.is_empty() => Some(self.build_graph(how, reuse)),
-            GraphChoice::Never | GraphChoice::WhenWorthIt | GraphChoice::Always => None,
+        let progress = self.watch.progress.clone();
+        progress.check()?;
+        let built = if gets_graph(&self.options, self.len(), how.graph) {
+            Some(self.build_graph(how, reuse)?)
+        } else {
+            None
         };
+        progress.check()?;
+        progress.begin(BuildPhase::Learn, (0, 0));
         let learnt = match &built {
             Some(built) => self.calibrate(built, how.seed)?,
             None => Vec::new(),
         };
+        progress.begin(BuildPhase::Write, (0, 0));
         let derived = Derived::of(self.values.bytes(), built.as_ref(), learnt);
         let sections = self.sections(built.as_ref(), &derived);
         let header = self.header(built.as_ref(), how.seed, &sections);
         out.write_all(&header.encode())?;
         let mut written = HEADER_BYTES;
         for (place, (_, bytes)) in header.sections.iter().zip(&sections) {
+            progress.check()?;
             pad(out, &mut written)?;
             // The table was computed beforehand, and has to say where the bytes really are.
             assert_eq!(place.offset_bytes, written as u64);
@@ -186,6 +215,7 @@ impl ColumnBuilder {
         }
         pad(out, &mut written)?;
         assert_eq!(header.image_bytes, written as u64);
+        progress.begin(BuildPhase::Idle, (0, 0));
         Ok(())
     }
 
@@ -201,7 +231,11 @@ impl ColumnBuilder {
         }
     }
 
-    fn build_graph(&self, how: ImageOptions, mut reuse: Option<Reuse<'_>>) -> Built {
+    fn build_graph(
+        &self,
+        how: ImageOptions,
+        mut reuse: Option<Reuse<'_>>,
+    ) -> Result<Built, VectorError> {
         let hnsw = &self.options.hnsw;
         let rows = self.rows();
         let options = BuildOptions {
@@ -219,18 +253,36 @@ impl ColumnBuilder {
             }
         }
         let reuse = reuse.as_ref();
+        let progress = &*self.watch.progress;
+        let savepoint = self.watch.savepoint.as_deref();
+        let watched = Watched {
+            progress,
+            savepoint: savepoint.map(|point| (point, self.fingerprint(how.seed, reuse))),
+        };
         if !is_coded(&self.options) {
-            let graph = build(&Exact { rows }, &twins, reuse, &options);
-            return Built { graph, codes: None };
+            let graph = build(&Exact { rows }, &twins, reuse, &options, watched)?;
+            return Ok(Built { graph, codes: None });
         }
         let (codes, coded) = encode(
             &rows,
             (self.options.space, self.options.code_bits),
             (how.seed, options.threads),
-        );
-        let graph = build(&coded, &twins, reuse, &options);
+            progress,
+        )?;
+        let graph = build(&coded, &twins, reuse, &options, watched)?;
         let codes = Some(codes);
-        Built { graph, codes }
+        Ok(Built { graph, codes })
+    }
+
+    /// What the graph follows from.
+    fn fingerprint(&self, seed: u64, reuse: Option<&Reuse<'_>>) -> Fingerprint {
+        let settings = self.header(None, seed, &[]).encode();
+        let (rows, links) = reuse.map_or((0, 0), |reuse| {
+            let sum = |numbers: &[u32]| crc32c::crc32c(bytemuck::cast_slice(numbers));
+            (sum(&reuse.new_rows), sum(reuse.graph.links))
+        });
+        let vectors = crc32c::crc32c(self.values.bytes());
+        [crc32c::crc32c(&settings), vectors, rows, links]
     }
 
     /// Searches the column before it is written.

@@ -10,14 +10,15 @@ use crate::codes::{
 };
 use crate::graph::Coded;
 use crate::rows::{Probe, Rows};
-use crate::{ColumnOptions, Element, Space};
+use crate::watch::{BuildPhase, BuildProgress, Steps};
+use crate::{ColumnOptions, Element, Space, VectorError};
 
 /// Vectors of more numbers than this are walked by codes; shorter ones hardly take more memory than
 /// their codes, and estimates of few dimensions are poor.
 pub(crate) const UNCODED_DIMENSION_MAX: usize = 64;
 
 /// True when the graph of such a column is walked by codes. Bits are their own code.
-pub(super) fn is_coded(options: &ColumnOptions) -> bool {
+pub(crate) fn is_coded(options: &ColumnOptions) -> bool {
     options.dimension > UNCODED_DIMENSION_MAX && options.element != Element::Bit
 }
 
@@ -65,9 +66,11 @@ pub(crate) fn encode(
     rows: &Rows<'_>,
     (space, bits): (Space, CodeBits),
     (seed, threads): (u64, usize),
-) -> (OwnedCodes, Coded) {
+    progress: &BuildProgress,
+) -> Result<(OwnedCodes, Coded), VectorError> {
     let code_pitch = pitch_bytes(rows.numbers, bits);
     let (count, dimension, kernels) = (rows.count(), rows.numbers, rows.kernels);
+    progress.begin(BuildPhase::Encode, (0, count));
     let mut owned = OwnedCodes {
         frame: Frame::build(rows, seed),
         codes: vec![0; count * code_pitch],
@@ -102,7 +105,8 @@ pub(crate) fn encode(
                 bytes,
                 facts,
             };
-            let work = move || encode_share(rows, (encoder, frame, pairing), share);
+            let steps = Steps::new(progress);
+            let work = move || encode_share(rows, (encoder, frame, pairing), share, steps);
             if threads > 1 {
                 scope.spawn(work);
             } else {
@@ -110,6 +114,7 @@ pub(crate) fn encode(
             }
         }
     });
+    progress.check()?;
     owned.error = typical_error(rows, space, &owned);
     let coded = Coded {
         bits: signs,
@@ -117,13 +122,14 @@ pub(crate) fn encode(
         row_count: count,
         kernels,
     };
-    (owned, coded)
+    Ok((owned, coded))
 }
 
 fn encode_share(
     rows: &Rows<'_>,
     (encoder, frame, pairing): (Encoder, &Frame, Pairing),
     share: Share<'_>,
+    mut steps: Steps<'_>,
 ) {
     let mut residual = Residual::default();
     let mut floats = vec![0.0; rows.numbers];
@@ -142,6 +148,9 @@ fn encode_share(
         *factors = encoder.encode(&residual, code);
         BitCodes::encode(&residual, pairing, bits);
         *facts = ByteCodes::encode(encoder.kernels, &residual, pairing, bytes);
+        if !steps.row_done() {
+            return;
+        }
     }
 }
 

@@ -6,12 +6,15 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+use crate::VectorError;
 use crate::graph::grow::Growing;
 use crate::graph::insert::Inserter;
 use crate::graph::metric::Metric;
 use crate::graph::reuse::Reuse;
+use crate::graph::savepoint::{Fingerprint, load, save};
 use crate::graph::twins::Twins;
 use crate::graph::{Entry, Graph, NONE, base_slots, upper_slots};
+use crate::watch::{BuildPhase, BuildProgress, Savepoint, Steps};
 
 /// A list on level 0 grows by this many slots before it is chosen anew: choosing among many at once
 /// costs less than after every link.
@@ -57,14 +60,27 @@ impl OwnedGraph {
     }
 }
 
+/// Slots of a list on level 0 while it grows, for the setting `m`.
+pub(crate) fn growing_base_slots(m: u16) -> usize {
+    base_slots(m) + SLACK_SLOTS
+}
+
+/// Who watches, and what is built.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Watched<'a> {
+    pub(crate) progress: &'a BuildProgress,
+    pub(crate) savepoint: Option<(&'a dyn Savepoint, Fingerprint)>,
+}
+
 /// Builds the graph over all rows, of which there is at least one, starting from a graph of some of
-/// them if there is one.
+/// them if there is one, and going on from a savepoint if there is one.
 pub(crate) fn build<M: Metric>(
     metric: &M,
     twins: &Twins,
     reuse: Option<&Reuse<'_>>,
     options: &BuildOptions,
-) -> OwnedGraph {
+    watched: Watched<'_>,
+) -> Result<OwnedGraph, VectorError> {
     let slots = (options.base_slots + SLACK_SLOTS, options.upper_slots);
     let row_count = metric.row_count();
     let kept: HashMap<u32, u32> = reuse.into_iter().flat_map(Reuse::levels).collect();
@@ -82,31 +98,141 @@ pub(crate) fn build<M: Metric>(
         // The first row needs no links: the others find it.
         linked[0] = true;
     }
-    let next = AtomicUsize::new(0);
-    let insert = |end: usize, share: usize| {
-        let mut inserter = Inserter::new(metric, &growing, options);
-        loop {
-            let start = next.fetch_add(share, Ordering::Relaxed);
-            if start >= end {
-                return;
-            }
-            let rows = (0_u32..).take(end.min(start + share)).skip(start);
-            rows.filter(|&row| !linked[row as usize] && !twins.contains(row))
-                .for_each(|row| inserter.insert(row));
-        }
+    let to_insert = |row: u32| !linked[row as usize] && !twins.contains(row);
+    let job = Job {
+        metric,
+        growing: &growing,
+        options,
+        watched,
     };
-    insert(FIRST_ROWS.min(row_count), FIRST_ROWS);
-    next.store(FIRST_ROWS.min(row_count), Ordering::Relaxed);
-    run_on(options.threads, || insert(row_count, SHARE_ROWS));
-    let mut links = finish_lists(metric, &growing, options);
+    job.link(to_insert)?;
+    watched.progress.begin(BuildPhase::Finish, (0, row_count));
+    let mut links = job.finish_lists();
+    watched.progress.check()?;
     twins.attach(&mut links, options.base_slots);
     let (upper_rows, upper_starts, upper_links, entry) = growing.into_upper();
-    OwnedGraph {
+    Ok(OwnedGraph {
         links,
         upper_rows,
         upper_starts,
         upper_links,
         entry,
+    })
+}
+
+/// A build at work.
+struct Job<'a, M: Metric> {
+    metric: &'a M,
+    growing: &'a Growing,
+    options: &'a BuildOptions,
+    watched: Watched<'a>,
+}
+
+impl<M: Metric> Job<'_, M> {
+    /// Inserts every row that is to be inserted.
+    fn link(&self, to_insert: impl Fn(u32) -> bool + Sync) -> Result<(), VectorError> {
+        let (row_count, progress) = (self.growing.row_count, self.watched.progress);
+        let resumed = self.resume();
+        progress.begin(BuildPhase::Link, (resumed, row_count));
+        let next = AtomicUsize::new(resumed);
+        let insert = |end: usize, share: usize| {
+            let mut inserter = Inserter::new(self.metric, self.growing, self.options);
+            let mut steps = Steps::new(progress);
+            loop {
+                let start = next.fetch_add(share, Ordering::Relaxed);
+                if start >= end {
+                    return;
+                }
+                for row in (0_u32..).take(end.min(start + share)).skip(start) {
+                    if to_insert(row) {
+                        inserter.insert(row);
+                    }
+                    if !steps.row_done() {
+                        return;
+                    }
+                }
+                // After a share, not before: a build gets on even if it is always time to save.
+                if self
+                    .watched
+                    .savepoint
+                    .is_some_and(|(point, _)| point.is_due())
+                {
+                    return;
+                }
+            }
+        };
+        let first = FIRST_ROWS.min(row_count);
+        if resumed < first {
+            insert(first, first - resumed);
+            next.store(first, Ordering::Relaxed);
+        }
+        loop {
+            progress.check()?;
+            run_on(self.options.threads, || insert(row_count, SHARE_ROWS));
+            progress.check()?;
+            // Threads that found nothing more to do have moved it past the end.
+            let done = next.load(Ordering::Relaxed).min(row_count);
+            if done == row_count {
+                return Ok(());
+            }
+            // Every share that was taken is done: the threads are back.
+            if let Some((savepoint, fingerprint)) = self.watched.savepoint {
+                savepoint.store(&|out| save(self.growing, (done, fingerprint), out));
+            }
+        }
+    }
+
+    /// Takes over what an interrupted build has done; the number of rows that are through.
+    fn resume(&self) -> usize {
+        let Some((savepoint, fingerprint)) = self.watched.savepoint else {
+            return 0;
+        };
+        let Some(bytes) = savepoint.load() else {
+            return 0;
+        };
+        match load(self.growing, &bytes, fingerprint) {
+            Ok(rows) => {
+                savepoint.resumed(rows);
+                rows
+            }
+            Err(reason) => {
+                savepoint.refuse(reason);
+                0
+            }
+        }
+    }
+
+    /// Cuts every list of level 0 down to the slots that an image has.
+    fn finish_lists(&self) -> Vec<u32> {
+        let Job {
+            metric,
+            growing,
+            options,
+            watched,
+        } = *self;
+        let slots = options.base_slots;
+        let mut links = vec![NONE; metric.row_count() * slots];
+        let share = metric.row_count().div_ceil(options.threads).max(1);
+        thread::scope(|scope| {
+            for (at, part) in links.chunks_mut(share * slots).enumerate() {
+                let mut work = move || {
+                    let mut inserter = Inserter::new(metric, growing, options);
+                    let mut steps = Steps::new(watched.progress);
+                    for (offset, list) in part.chunks_exact_mut(slots).enumerate() {
+                        inserter.finish_list(at * share + offset, list);
+                        if !steps.row_done() {
+                            return;
+                        }
+                    }
+                };
+                if at + 1 == options.threads {
+                    work();
+                } else {
+                    scope.spawn(work);
+                }
+            }
+        });
+        links
     }
 }
 
@@ -118,27 +244,4 @@ fn run_on(threads: usize, work: impl Fn() + Sync) {
         }
         work();
     });
-}
-
-/// Cuts every list of level 0 down to the slots that an image has.
-fn finish_lists<M: Metric>(metric: &M, growing: &Growing, options: &BuildOptions) -> Vec<u32> {
-    let slots = options.base_slots;
-    let mut links = vec![NONE; metric.row_count() * slots];
-    let share = metric.row_count().div_ceil(options.threads).max(1);
-    thread::scope(|scope| {
-        for (at, part) in links.chunks_mut(share * slots).enumerate() {
-            let mut work = move || {
-                let mut inserter = Inserter::new(metric, growing, options);
-                for (offset, list) in part.chunks_exact_mut(slots).enumerate() {
-                    inserter.finish_list(at * share + offset, list);
-                }
-            };
-            if at + 1 == options.threads {
-                work();
-            } else {
-                scope.spawn(work);
-            }
-        }
-    });
-    links
 }

@@ -35,6 +35,16 @@ impl Lists {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Number of lists.
+    pub(super) fn count(&self) -> usize {
+        self.links.len() / self.slots
+    }
+
+    /// Most nodes that a list holds.
+    pub(super) fn slots(&self) -> usize {
+        self.slots
+    }
+
     fn list(&self, list: usize) -> &[AtomicU32] {
         &self.links[list * self.slots..][..self.slots]
     }
@@ -128,6 +138,11 @@ impl Growing {
 
     fn entry(&self) -> MutexGuard<'_, Entry> {
         self.entry.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Where walks start.
+    pub(super) fn entry_row(&self) -> u32 {
+        self.entry().row
     }
 
     /// Lets walks start at `row` if it lives higher than where they start now.
