@@ -2,6 +2,8 @@
 //! searched for by walks of growing effort, and what the walks find is compared with a scan. Each
 //! vector is left out of its own answer.
 
+use std::thread;
+
 use bytemuck::{Pod, Zeroable};
 
 use crate::column::View;
@@ -84,44 +86,88 @@ fn whole(effort: f64) -> usize {
     effort.ceil() as usize
 }
 
-/// Measures the column that `view` shows. Costs 100 scans of its codes, and some 1,000 walks.
+/// Measures the column that `view` shows, on several threads. Costs 100 scans of its codes, and some
+/// 1,800 walks.
 pub(crate) fn calibrate(
     view: &View<'_>,
     options: &ColumnOptions,
+    threads: usize,
 ) -> Result<Vec<Point>, VectorError> {
-    let mut scratch = Scratch::default();
     let count = view.rows.count();
-    let queries: Vec<Query> = (0_u32..)
-        .take(count)
-        .step_by(count.div_ceil(QUERIES).max(1))
-        .map(|row| Query::new(view, row))
-        .collect();
-    let truths = queries
-        .iter()
-        .map(|query| query.nearest(view, options, Way::Scan, &mut scratch));
-    let truths = truths.collect::<Result<Vec<_>, _>>()?;
-    let mut points = Vec::new();
-    for k in HITS.into_iter().filter(|&k| k < count) {
-        let mut best = 0.0_f32;
-        for ef in EFFORTS.into_iter().filter(|&ef| ef >= k && ef < count) {
-            let (mut found, mut wanted) = (0, 0);
-            for (query, truth) in queries.iter().zip(&truths) {
-                let truth = &truth[..k.min(truth.len())];
-                let Some(&worst) = truth.last() else { continue };
-                let way = Way::Walk { k, ef };
-                let hits = query.nearest(view, options, way, &mut scratch)?;
-                found += hits.iter().filter(|&&hit| hit <= worst).count();
-                wanted += truth.len();
-            }
-            // More effort never finds less, but for chance.
-            best = best.max(found as f32 / wanted.max(1) as f32);
-            points.push(point(k, ef, best));
-            if best >= RECALL_MAX {
-                break;
-            }
+    let rows = (0_u32..).take(count);
+    let rows: Vec<u32> = rows.step_by(count.div_ceil(QUERIES).max(1)).collect();
+    let share = rows.len().div_ceil(threads.max(1)).max(1);
+    let parts: Vec<Result<Vec<Found>, VectorError>> = thread::scope(|scope| {
+        let work = |rows| scope.spawn(move || measure(view, options, rows));
+        let running: Vec<_> = rows.chunks(share).map(work).collect();
+        let joined = running.into_iter().map(thread::ScopedJoinHandle::join);
+        joined
+            .map(|part| part.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
+    });
+    let mut total = vec![Found::default(); tried(count).count()];
+    for part in parts {
+        for (sum, found) in total.iter_mut().zip(part?) {
+            sum.found += found.found;
+            sum.wanted += found.wanted;
         }
     }
-    Ok(points)
+    Ok(points(count, &total))
+}
+
+/// What is tried on a column of so many vectors: hits and efforts.
+fn tried(count: usize) -> impl Iterator<Item = (usize, usize)> {
+    let hits = HITS.into_iter().filter(move |&k| k < count);
+    hits.flat_map(move |k| {
+        let efforts = EFFORTS.into_iter();
+        efforts
+            .filter(move |&ef| ef >= k && ef < count)
+            .map(move |ef| (k, ef))
+    })
+}
+
+/// Of the hits that were wanted, how many were found.
+#[derive(Debug, Clone, Copy, Default)]
+struct Found {
+    found: usize,
+    wanted: usize,
+}
+
+/// Searches for some of the rows, in every way that is tried.
+fn measure(
+    view: &View<'_>,
+    options: &ColumnOptions,
+    rows: &[u32],
+) -> Result<Vec<Found>, VectorError> {
+    let mut scratch = Scratch::default();
+    let mut total = vec![Found::default(); tried(view.rows.count()).count()];
+    for &row in rows {
+        let query = Query::new(view, row);
+        let truth = query.nearest(view, options, Way::Scan, &mut scratch)?;
+        for ((k, ef), sum) in tried(view.rows.count()).zip(&mut total) {
+            let truth = &truth[..k.min(truth.len())];
+            let Some(&worst) = truth.last() else { continue };
+            let hits = query.nearest(view, options, Way::Walk { k, ef }, &mut scratch)?;
+            sum.found += hits.iter().filter(|&&hit| hit <= worst).count();
+            sum.wanted += truth.len();
+        }
+    }
+    Ok(total)
+}
+
+/// What was found, as points; no more for a number of hits than it takes to find nearly all.
+fn points(count: usize, total: &[Found]) -> Vec<Point> {
+    let mut points: Vec<Point> = Vec::new();
+    for ((k, ef), sum) in tried(count).zip(total) {
+        let recall = sum.found as f32 / sum.wanted.max(1) as f32;
+        let best = points.last().filter(|last| last.k as usize == k);
+        let best = best.map_or(0.0, |last| last.recall);
+        if best < RECALL_MAX {
+            // More effort never finds less, but for chance.
+            points.push(point(k, ef, recall.max(best)));
+        }
+    }
+    points
 }
 
 fn point(k: usize, ef: usize, recall: f32) -> Point {
@@ -183,14 +229,14 @@ impl Query {
 mod tests {
     use super::*;
 
-    fn points(rows: &[(u32, u32, f32)]) -> Vec<Point> {
+    fn listed(rows: &[(u32, u32, f32)]) -> Vec<Point> {
         let point = |&(k, ef, recall)| Point { k, ef, recall };
         rows.iter().map(point).collect()
     }
 
     #[test]
     fn effort_follows_what_was_measured_and_grows_with_target_and_hits() {
-        let points = points(&[
+        let points = listed(&[
             (10, 10, 0.8),
             (10, 40, 0.95),
             (10, 160, 0.99),

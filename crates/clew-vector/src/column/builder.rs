@@ -196,7 +196,7 @@ impl ColumnBuilder {
         progress.check()?;
         progress.begin(BuildPhase::Learn, (0, 0));
         let learnt = match &built {
-            Some(built) => self.calibrate(built, how.seed)?,
+            Some(built) => self.calibrate(built, how)?,
             None => Vec::new(),
         };
         progress.begin(BuildPhase::Write, (0, 0));
@@ -286,8 +286,8 @@ impl ColumnBuilder {
     }
 
     /// Searches the column before it is written.
-    fn calibrate(&self, built: &Built, seed: u64) -> Result<Vec<Point>, VectorError> {
-        let header = self.header(Some(built), seed, &[]);
+    fn calibrate(&self, built: &Built, how: ImageOptions) -> Result<Vec<Point>, VectorError> {
+        let header = self.header(Some(built), how.seed, &[]);
         let checked = Checked::nothing();
         let view = View {
             space: self.options.space,
@@ -303,7 +303,7 @@ impl ColumnBuilder {
                 checked: &checked,
             },
         };
-        calibrate(&view, &self.options)
+        calibrate(&view, &self.options, how.threads)
     }
 
     /// Every section of the image, in the order of the file.
