@@ -116,6 +116,7 @@ impl Inner {
             profiles: request.profile.then(RefCell::default),
         };
         let result = clew_text::search(snapshot, shard_request, &knn)?;
+        self.report_damage(target);
         let partial = aggs
             .map(|visitor| visitor.0.finish())
             .transpose()
@@ -125,6 +126,17 @@ impl Inner {
             aggs: partial,
             knn: knn.profiles.map(RefCell::into_inner).unwrap_or_default(),
         })
+    }
+
+    /// Tells of graphs that the search found damaged, and has them built anew.
+    fn report_damage(&self, target: &Target) {
+        for segment in &target.view.segments {
+            for (field, damage) in segment.vectors().take_graph_damage() {
+                let (index, shard) = (target.index.name(), target.shard.place.number);
+                tracing::error!(index, shard, field = field.get(), %damage, "the graph of a vector field is damaged; its vectors are scanned until it is built anew");
+                self.upkeep.wake();
+            }
+        }
     }
 
     fn merge(

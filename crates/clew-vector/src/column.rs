@@ -88,10 +88,12 @@ impl View<'_> {
 
     pub(crate) fn damaged_graph(&self) -> VectorError {
         let what = "graph points outside the column";
-        VectorError::Corrupt {
+        let error = VectorError::Corrupt {
             what,
             offset_bytes: self.integrity.header.offset_bytes(SectionKind::Links),
-        }
+        };
+        self.integrity.lose_graph(&error);
+        error
     }
 }
 
@@ -119,11 +121,13 @@ impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
             checked,
             frame: None,
         };
-        if column.header.is_coded() {
-            column.integrity().touch(&[SectionKind::Frame])?;
-            column.frame = Some(column.open_frame()?);
+        let small = [SectionKind::Frame, SectionKind::Calibration];
+        if column.integrity().touch_of_graph(&small).is_ok() && column.header.is_coded() {
+            match column.open_frame() {
+                Ok(frame) => column.frame = Some(frame),
+                Err(error) => column.integrity().lose_graph(&error),
+            }
         }
-        column.integrity().touch(&[SectionKind::Calibration])?;
         column.view()?;
         Ok(column)
     }
@@ -181,9 +185,20 @@ impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
         self.len() == 0
     }
 
-    /// True when the image holds a graph.
+    /// True when the image holds a graph, and nothing was found wrong with it.
     pub fn has_graph(&self) -> bool {
-        self.header.entry.is_some()
+        self.header.entry.is_some() && self.graph_damage().is_none()
+    }
+
+    /// What was found wrong with the graph or its codes. They are not used from then on: searches scan
+    /// the vectors, and whoever writes the column anew builds a new graph.
+    pub fn graph_damage(&self) -> Option<VectorError> {
+        self.checked.graph_damage()
+    }
+
+    /// [`Column::graph_damage`], but only the first time it is asked after damage was found.
+    pub fn take_graph_damage(&self) -> Option<VectorError> {
+        self.checked.take_graph_damage()
     }
 
     /// Bytes of the image, by what they are for.
@@ -240,13 +255,19 @@ impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
 
     /// Finds the nearest vectors.
     ///
-    /// Fails when the query does not fit the column, or when a walk finds the graph damaged.
+    /// Fails when the query does not fit the column, or when a vector that it reads is damaged. A damaged
+    /// graph is given up, and the search answered by a scan.
     pub fn search(
         &self,
         request: &SearchRequest<'_>,
         scratch: &mut Scratch,
     ) -> Result<SearchOutcome, VectorError> {
-        search(&self.view()?, &self.header.options, request, scratch)
+        let had_graph = self.has_graph();
+        let found = search(&self.view()?, &self.header.options, request, scratch);
+        if found.is_err() && had_graph && !self.has_graph() {
+            return search(&self.view()?, &self.header.options, request, scratch);
+        }
+        found
     }
 
     fn docs_section(&self) -> Option<&[u32]> {
@@ -272,9 +293,11 @@ impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
         } else {
             None
         };
+        let has_graph = self.has_graph();
         let graph = self
             .header
             .entry
+            .filter(|_| has_graph)
             .map(|entry| self.graph(entry))
             .transpose()?;
         Ok(View {
@@ -285,6 +308,7 @@ impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
             codes: self
                 .frame
                 .as_ref()
+                .filter(|_| has_graph)
                 .map(|frame| self.codes(frame))
                 .transpose()?,
             calibration: match self.numbers(SectionKind::Calibration)? {

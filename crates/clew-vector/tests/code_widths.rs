@@ -193,21 +193,39 @@ fn an_image_that_says_no_width_has_four_bits_and_a_wrong_width_is_refused() {
 }
 
 #[test]
-fn a_flipped_bit_in_codes_of_any_width_is_found_before_it_is_used() {
+fn a_flipped_bit_in_codes_of_any_width_is_found_and_the_vectors_are_scanned_instead() {
     const CODES: u32 = 8;
     const FACTORS: u32 = 9;
     let vectors = vectors(300, 3);
     for bits in CodeBits::ALL {
         let good = image(&vectors, bits, 1);
+        let exact = SearchRequest {
+            exact: true,
+            ..SearchRequest::new(&vectors[0], K)
+        };
+        let mut scratch = Scratch::default();
+        let truth = open(good.clone()).search(&exact, &mut scratch).unwrap();
         for kind in [CODES, FACTORS, FRAME] {
             let (_, offset, len) = section(&good, kind);
             for at in [0, 13, len / 2, len - 1] {
                 let mut bad = good.clone();
                 bad[offset + at] ^= 0x10;
                 let request = SearchRequest::new(&vectors[0], K);
-                let found = Column::open(bad)
-                    .and_then(|column| column.search(&request, &mut Scratch::default()));
-                assert_eq!(found.unwrap_err().kind(), ErrorKind::Corrupt, "{bits:?}");
+                let column = match Column::open(bad) {
+                    Ok(column) => column,
+                    Err(error) => {
+                        // The width itself says how large other sections have to be.
+                        assert_eq!((kind, error.kind()), (FRAME, ErrorKind::Corrupt));
+                        continue;
+                    }
+                };
+                let found = column.search(&request, &mut scratch).unwrap();
+                assert_eq!(found.hits, truth.hits, "{bits:?}");
+                assert_eq!(found.strategy, Strategy::Exact);
+                let damage = column.take_graph_damage().unwrap();
+                assert_eq!(damage.kind(), ErrorKind::Corrupt);
+                assert!(!column.has_graph() && column.take_graph_damage().is_none());
+                assert!(column.verify().is_err());
             }
         }
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use clew_platform::advise_random;
 use clew_text::{FieldId, FieldKind, Mapping};
-use clew_vector::{Column, ColumnBuilder, ColumnOptions, GraphChoice, ImageOptions};
+use clew_vector::{Column, ColumnBuilder, ColumnOptions, GraphChoice, ImageOptions, VectorError};
 use tantivy::directory::error::OpenReadError;
 use tantivy::directory::{OwnedBytes, TerminatingWrite};
 use tantivy::index::{Segment, SegmentComponent};
@@ -287,6 +287,12 @@ impl VectorFile {
     /// A field's column; `None` when no document of the segment has a vector there.
     pub(crate) fn column(&self, field: FieldId) -> Option<&Column<OwnedBytes>> {
         self.columns.get(&field).map(Arc::as_ref)
+    }
+
+    /// Fields whose graph has been found damaged since this was asked last.
+    pub(crate) fn take_graph_damage(&self) -> impl Iterator<Item = (FieldId, VectorError)> {
+        self.columns()
+            .filter_map(|(field, column)| Some((field, column.take_graph_damage()?)))
     }
 
     /// All columns, by field.

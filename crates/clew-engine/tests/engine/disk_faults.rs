@@ -49,7 +49,7 @@ fn after_a_failed_sync_nothing_is_acknowledged_any_more() {
     assert_eq!(json_of(&node.get("a").unwrap()), source(1));
 }
 
-fn segment_file(disk: &SimDisk, uuid: &str, suffix: &str) -> PathBuf {
+pub(crate) fn segment_file(disk: &SimDisk, uuid: &str, suffix: &str) -> PathBuf {
     let dir = Path::new("/data/indices").join(uuid).join("0");
     let files = disk.list(&dir).unwrap();
     files

@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use clew_engine::{IndexSettings, SearchRequest, Strategy};
-use clew_platform::SimDisk;
+use clew_platform::{Disk, SimDisk};
 use clew_text::{Mapping, Query};
 use serde_json::json;
 
+use crate::disk_faults::segment_file;
 use crate::harness::{Node, index, knn};
 
 const DIMENSION: usize = 64;
@@ -99,9 +100,26 @@ fn graphs_are_built_by_merges_and_keep_recall_under_deletes_and_filters() {
         let recall = recall(&node, &points, filter);
         assert!(recall >= 0.95, "recall {recall} with filter {filter:?}");
     }
+    node.engine.flush(&node.index()).unwrap();
+    let uuid = node.index().uuid().to_string();
     drop(node);
     let node = Node::open(&disk).unwrap();
     assert!(recall(&node, &points, None) >= 0.95, "after a restart");
+    drop(node);
+
+    // A link of the graph, which lies behind the header of the first column.
+    let file = segment_file(&disk, &uuid, ".vec");
+    let mut byte = [0];
+    let mut handle = disk.open(&file).unwrap();
+    handle.read_exact_at(&mut byte, 4_000).unwrap();
+    handle.write_all_at(&[byte[0] ^ 1], 4_000).unwrap();
+    drop(handle);
+    let node = Node::open(&disk).unwrap();
+    assert_eq!(recall(&node, &points, None), 1.0, "vectors are scanned");
+    node.engine.force_merge(&node.index(), 1).unwrap();
+    let stats = node.index().stats();
+    assert!(stats.graph_vectors > 0 && stats.graph_vectors == stats.vectors);
+    assert!(recall(&node, &points, None) >= 0.95, "graph built anew");
 }
 
 #[test]

@@ -150,7 +150,7 @@ impl ColumnBuilder {
     /// holds many of the same vectors: only the others are inserted. `new_doc` says which document a
     /// document of `base` has become, if it still lives.
     ///
-    /// Costs about a tenth of a build for each vector that is kept. Fails when `base` is damaged.
+    /// Costs about a tenth of a build for each vector that is kept. A damaged graph is passed over.
     pub fn write_from<B: Deref<Target = [u8]> + Clone + Send + Sync>(
         self,
         how: ImageOptions,
@@ -167,7 +167,10 @@ impl ColumnBuilder {
             return self.write(how, out);
         };
         view.integrity.touch_rows()?;
-        view.integrity.touch_graph()?;
+        if view.integrity.touch_graph().is_err() {
+            // What is damaged is built anew.
+            return self.write(how, out);
+        }
         let new_row = |old: u32| {
             let row = self.docs.binary_search(&new_doc(old)?).ok()?;
             u32::try_from(row).ok()

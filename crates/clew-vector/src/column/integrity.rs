@@ -1,6 +1,7 @@
 //! Damage is found before it is served: a section is compared with its checksum when it is first
 //! used, the vectors block by block, as a search reads few of them.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::VectorError;
@@ -17,6 +18,10 @@ pub(crate) struct Checked {
     blocks: Vec<AtomicU64>,
     /// Told of a section when it has been read through.
     scattered: fn(&[u8]),
+    /// What was found wrong with the graph or its codes, and where: from then on there is no graph.
+    graph_damage: OnceLock<(&'static str, u64)>,
+    /// Whether that was reported.
+    damage_taken: AtomicBool,
 }
 
 impl Checked {
@@ -30,6 +35,8 @@ impl Checked {
             sections: std::array::from_fn(|_| AtomicBool::new(false)),
             blocks: words.take(blocks.div_ceil(64)).collect(),
             scattered,
+            graph_damage: OnceLock::new(),
+            damage_taken: AtomicBool::new(false),
         }
     }
 
@@ -39,7 +46,23 @@ impl Checked {
             sections: std::array::from_fn(|_| AtomicBool::new(true)),
             blocks: Vec::new(),
             scattered: |_| {},
+            graph_damage: OnceLock::new(),
+            damage_taken: AtomicBool::new(false),
         }
+    }
+}
+
+impl Checked {
+    /// What is wrong with the graph.
+    pub(super) fn graph_damage(&self) -> Option<VectorError> {
+        let &(what, offset_bytes) = self.graph_damage.get()?;
+        Some(VectorError::Corrupt { what, offset_bytes })
+    }
+
+    /// The same, once.
+    pub(super) fn take_graph_damage(&self) -> Option<VectorError> {
+        let damage = self.graph_damage()?;
+        (!self.damage_taken.swap(true, Ordering::Relaxed)).then_some(damage)
     }
 }
 
@@ -68,7 +91,7 @@ impl Integrity<'_> {
 
     /// Checks what a walk of the graph reads.
     pub(crate) fn touch_graph(&self) -> Result<(), VectorError> {
-        self.touch(&[
+        self.touch_of_graph(&[
             SectionKind::Links,
             SectionKind::UpperRows,
             SectionKind::UpperStarts,
@@ -76,6 +99,19 @@ impl Integrity<'_> {
             SectionKind::Codes,
             SectionKind::Factors,
         ])
+    }
+
+    /// Checks sections that a column can do without.
+    pub(super) fn touch_of_graph(&self, kinds: &[SectionKind]) -> Result<(), VectorError> {
+        self.touch(kinds)
+            .inspect_err(|error| self.lose_graph(error))
+    }
+
+    /// Remembers that the graph cannot be trusted.
+    pub(crate) fn lose_graph(&self, error: &VectorError) {
+        if let VectorError::Corrupt { what, offset_bytes } = *error {
+            let _ = self.checked.graph_damage.set((what, offset_bytes));
+        }
     }
 
     /// Checks what every search reads beside the vectors.
