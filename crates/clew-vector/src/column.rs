@@ -4,6 +4,7 @@ mod builder;
 mod encode;
 mod format;
 mod integrity;
+mod lists;
 
 pub use builder::{ColumnBuilder, GRAPH_BYTES_MIN, GraphChoice, ImageOptions};
 pub(crate) use encode::UNCODED_DIMENSION_MAX;
@@ -21,6 +22,7 @@ use crate::column::format::{FRAME_HEAD_BYTES, Header, SectionKind};
 use crate::column::integrity::Checked;
 use crate::element::{Values, cast};
 use crate::graph::{Entry, Graph, base_slots, upper_slots};
+use crate::ivf::{ListFrame, Lists};
 use crate::rows::{Geometry, Rows};
 use crate::search::search;
 use crate::{ColumnOptions, Scratch, SearchOutcome, SearchRequest, Space, VectorError};
@@ -35,6 +37,7 @@ pub struct Column<B> {
     header: Header,
     checked: Checked,
     frame: Option<OpenedFrame>,
+    list_frame: Option<ListFrame>,
 }
 
 /// Where the bytes of an image go. A walk reads `graph` and `codes` at random, and few of the `vectors`.
@@ -72,6 +75,8 @@ pub(crate) struct View<'a> {
     pub(crate) graph: Option<Graph<'a>>,
     /// Codes of all rows; a graph without them is walked by vectors.
     pub(crate) codes: Option<RotatedCodes<'a>>,
+    /// Inverted lists, where there is no graph.
+    pub(crate) lists: Option<Lists<'a>>,
     pub(crate) integrity: Integrity<'a>,
 }
 
@@ -81,6 +86,14 @@ impl View<'_> {
         self.docs
             .and_then(|docs| docs.get(row as usize).copied())
             .unwrap_or(row)
+    }
+
+    pub(crate) fn damaged_list(&self) -> VectorError {
+        let what = "list points outside the column";
+        VectorError::Corrupt {
+            what,
+            offset_bytes: self.integrity.header.offset_bytes(SectionKind::ListHeads),
+        }
     }
 
     pub(crate) fn damaged_graph(&self) -> VectorError {
@@ -103,10 +116,14 @@ impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
             header,
             checked,
             frame: None,
+            list_frame: None,
         };
         if column.header.is_coded() {
             column.integrity().touch(&[SectionKind::Frame])?;
             column.frame = Some(column.open_frame()?);
+        }
+        if column.header.has_lists() {
+            column.list_frame = Some(column.open_list_frame()?);
         }
         column.view()?;
         Ok(column)
@@ -163,6 +180,11 @@ impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
     /// True when no document has a vector.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// True when the image holds inverted lists.
+    pub fn has_lists(&self) -> bool {
+        self.header.has_lists()
     }
 
     /// True when the image holds a graph.
@@ -270,6 +292,11 @@ impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
                 .frame
                 .as_ref()
                 .map(|frame| self.codes(frame))
+                .transpose()?,
+            lists: self
+                .list_frame
+                .as_ref()
+                .map(|frame| self.lists(frame))
                 .transpose()?,
             integrity: self.integrity(),
         })

@@ -43,6 +43,7 @@ mod codes;
 mod exact;
 mod filter;
 mod graph;
+mod ivf;
 mod plan;
 mod random;
 mod rank;
@@ -57,6 +58,7 @@ pub use column::{Column, ColumnBuilder, ColumnSizes, GRAPH_BYTES_MIN, GraphChoic
 pub use element::Element;
 pub use error::{ErrorKind, VectorError};
 pub use filter::Filter;
+pub use ivf::{IvfOptions, LISTS_MAX, ListCodes, Method, ProductQuantizer};
 pub use options::{
     ColumnOptions, DIMENSION_MAX, EF_CONSTRUCTION_MAX, HnswOptions, M_MAX, VECTORS_MAX, validate,
 };

@@ -11,13 +11,15 @@ use crate::column::format::{
     ALIGNMENT_BYTES, FRAME_HEAD_BYTES, HEADER_BYTES, Header, Section, SectionKind, VERSION,
 };
 use crate::column::integrity::vector_sums;
+use crate::column::lists::ListBytes;
 use crate::element::OwnedValues;
 use crate::graph::{
     BuildOptions, Exact, NONE, OwnedGraph, Reuse, Twins, base_slots, build, upper_slots,
 };
+use crate::ivf::{BuildLists, DamagedList, OwnedLists, ReuseLists, build_lists};
 use crate::options::{inverse_norm, norm_squared};
 use crate::rows::{Geometry, Rows};
-use crate::{Column, ColumnOptions, Space, VECTORS_MAX, VectorError};
+use crate::{Column, ColumnOptions, Method, Space, VECTORS_MAX, VectorError};
 
 /// A column gets a graph above this many bytes of vectors. A walk at ef 64 costs as much as scanning
 /// about 2,900 rows (measured, see `plan.rs`), which are 1.4 MiB in 128 dimensions and 4.2 MiB in
@@ -136,11 +138,10 @@ impl ColumnBuilder {
             code_bits: self.options.code_bits,
             ..*base.options()
         };
-        let (Some(graph), true) = (view.graph, base_options == self.options) else {
+        if base_options != self.options || view.graph.is_none() && view.lists.is_none() {
             return self.write(how, out);
-        };
+        }
         view.integrity.touch_rows()?;
-        view.integrity.touch_graph()?;
         let new_row = |old: u32| {
             let row = self.docs.binary_search(&new_doc(old)?).ok()?;
             u32::try_from(row).ok()
@@ -149,21 +150,33 @@ impl ColumnBuilder {
             .docs()
             .map(|old| new_row(old).unwrap_or(NONE))
             .collect();
-        let reuse = Reuse { graph, new_rows };
-        self.write_built(how, Some(reuse), out)
+        let reuse = match (view.graph, view.lists) {
+            (Some(graph), _) => {
+                view.integrity.touch_graph()?;
+                Some(Before::Graph(Reuse { graph, new_rows }))
+            }
+            (None, Some(lists)) => {
+                view.integrity.touch_lists()?;
+                let lists = ReuseLists::new(lists, new_rows);
+                let lists = lists.map_err(|DamagedList| view.damaged_list())?;
+                Some(Before::Lists(lists))
+            }
+            (None, None) => None,
+        };
+        self.write_built(how, reuse, out)
     }
 
     fn write_built(
         self,
         how: ImageOptions,
-        reuse: Option<Reuse<'_>>,
+        reuse: Option<Before<'_>>,
         out: &mut dyn Write,
     ) -> Result<(), VectorError> {
         let built = match how.graph {
             GraphChoice::WhenWorthIt if self.values.bytes().len() > GRAPH_BYTES_MIN => {
-                Some(self.build_graph(how, reuse))
+                self.build(how, reuse)
             }
-            GraphChoice::Always if !self.is_empty() => Some(self.build_graph(how, reuse)),
+            GraphChoice::Always if !self.is_empty() => self.build(how, reuse),
             GraphChoice::Never | GraphChoice::WhenWorthIt | GraphChoice::Always => None,
         };
         let derived = Derived::of(self.values.bytes(), built.as_ref());
@@ -195,6 +208,31 @@ impl ColumnBuilder {
         }
     }
 
+    /// Builds what the column shall be searched through.
+    fn build(&self, how: ImageOptions, before: Option<Before<'_>>) -> Option<Built> {
+        let options = match self.options.method {
+            Method::Lists(options) => options,
+            Method::Graph => {
+                let reuse = match before {
+                    Some(Before::Graph(reuse)) => Some(reuse),
+                    Some(Before::Lists(_)) | None => None,
+                };
+                return Some(self.build_graph(how, reuse));
+            }
+        };
+        let how = BuildLists {
+            space: self.options.space,
+            options,
+            seed: how.seed,
+            threads: how.threads.max(1),
+        };
+        let reuse = match &before {
+            Some(Before::Lists(reuse)) => Some(reuse),
+            Some(Before::Graph(_)) | None => None,
+        };
+        build_lists(&self.rows(), &how, reuse).map(Built::Lists)
+    }
+
     fn build_graph(&self, how: ImageOptions, mut reuse: Option<Reuse<'_>>) -> Built {
         let hnsw = &self.options.hnsw;
         let rows = self.rows();
@@ -215,7 +253,7 @@ impl ColumnBuilder {
         let reuse = reuse.as_ref();
         if !is_coded(&self.options) {
             let graph = build(&Exact { rows }, &twins, reuse, &options);
-            return Built { graph, codes: None };
+            return Built::Graph { graph, codes: None };
         }
         let (codes, coded) = encode(
             &rows,
@@ -224,7 +262,7 @@ impl ColumnBuilder {
         );
         let graph = build(&coded, &twins, reuse, &options);
         let codes = Some(codes);
-        Built { graph, codes }
+        Built::Graph { graph, codes }
     }
 
     /// Every section of the image, in the order of the file.
@@ -236,7 +274,10 @@ impl ColumnBuilder {
         use SectionKind as Kind;
         use bytemuck::cast_slice;
         let mut sections: Vec<(Kind, &[u8])> = Vec::new();
-        if let Some(Built { graph, codes }) = built {
+        if let Some(Built::Lists(lists)) = built {
+            derived.lists.sections(lists, &mut sections);
+        }
+        if let Some(Built::Graph { graph, codes }) = built {
             sections.push((Kind::Links, cast_slice(&graph.links)));
             sections.push((Kind::UpperRows, cast_slice(&graph.upper_rows)));
             sections.push((Kind::UpperStarts, cast_slice(&graph.upper_starts)));
@@ -281,7 +322,7 @@ impl ColumnBuilder {
             });
             end = (end + bytes.len()).next_multiple_of(ALIGNMENT_BYTES);
         }
-        let graph = built.map(|built| &built.graph);
+        let graph = built.and_then(Built::graph);
         let slots = upper_slots(self.options.hnsw.m);
         Header {
             version: VERSION,
@@ -297,22 +338,49 @@ impl ColumnBuilder {
     }
 }
 
-/// A graph, and the codes that its walks measure by unless the vectors are short.
-struct Built {
-    graph: OwnedGraph,
-    codes: Option<OwnedCodes>,
+/// What a column is searched through.
+enum Built {
+    /// A graph, and the codes that its walks measure by unless the vectors are short.
+    Graph {
+        graph: OwnedGraph,
+        codes: Option<OwnedCodes>,
+    },
+    Lists(OwnedLists),
+}
+
+impl Built {
+    fn graph(&self) -> Option<&OwnedGraph> {
+        match self {
+            Built::Graph { graph, .. } => Some(graph),
+            Built::Lists(_) => None,
+        }
+    }
+
+    fn codes(&self) -> Option<&OwnedCodes> {
+        match self {
+            Built::Graph { codes, .. } => codes.as_ref(),
+            Built::Lists(_) => None,
+        }
+    }
+}
+
+/// What a column that was merged was searched through.
+enum Before<'a> {
+    Graph(Reuse<'a>),
+    Lists(ReuseLists<'a>),
 }
 
 /// Sections that follow from others.
 struct Derived {
     frame: Vec<u8>,
+    lists: ListBytes,
     vector_sums: Vec<u32>,
 }
 
 impl Derived {
     fn of(vectors: &[u8], built: Option<&Built>) -> Self {
         let mut frame = Vec::new();
-        if let Some(codes) = built.and_then(|built| built.codes.as_ref()) {
+        if let Some(codes) = built.and_then(Built::codes) {
             frame.extend(codes.frame.seed.to_le_bytes());
             frame.extend(codes.error.to_le_bytes());
             frame.extend(u32::from(codes.bits.count()).to_le_bytes());
@@ -321,7 +389,15 @@ impl Derived {
             frame.extend_from_slice(bytemuck::cast_slice(&codes.frame.centre));
         }
         let vector_sums = vector_sums(vectors);
-        Derived { frame, vector_sums }
+        let lists = match built {
+            Some(Built::Lists(lists)) => ListBytes::of(lists),
+            Some(Built::Graph { .. }) | None => ListBytes::default(),
+        };
+        Derived {
+            frame,
+            lists,
+            vector_sums,
+        }
     }
 }
 

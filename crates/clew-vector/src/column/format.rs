@@ -4,11 +4,18 @@
 
 use std::ops::Range;
 
+use clew_kernels::{FAST_ROWS, fast_block_bytes};
+
 use crate::codes::{FACTORS, pitch_bytes};
 use crate::column::encode::is_coded;
 use crate::column::integrity::BLOCK_BYTES;
+use crate::column::lists::LIST_FRAME_HEAD_BYTES;
 use crate::graph::{Entry, NONE, base_slots, upper_slots};
-use crate::{CodeBits, ColumnOptions, Element, HnswOptions, Space, VECTORS_MAX, VectorError};
+use crate::ivf::{CENTROIDS, ListHead, code_count};
+use crate::{
+    CodeBits, ColumnOptions, Element, HnswOptions, IvfOptions, ListCodes, Method, Space,
+    VECTORS_MAX, VectorError,
+};
 
 /// Sections start on cache lines.
 pub(super) const ALIGNMENT_BYTES: usize = 64;
@@ -21,6 +28,12 @@ const MAGIC: u64 = u64::from_le_bytes(*b"clewvect");
 pub(super) const VERSION: u32 = 2;
 /// The oldest version that is read; its graphs are passed over, its vectors are not.
 const VERSION_MIN: u32 = 1;
+/// In the place of the number of rows on upper levels, of which a column of lists has none.
+const LISTS_OF_BITS: usize = 1;
+const LISTS_OF_PRODUCTS: usize = 2;
+const LIST_HEAD_BYTES: u64 = size_of::<ListHead>() as u64;
+/// Numbers of the rows of a block.
+const BLOCK_ROWS_BYTES: u64 = 4 * FAST_ROWS as u64;
 const CHECKSUM_OFFSET: usize = 12;
 const TABLE_OFFSET: usize = 64;
 const SLOT_BYTES: usize = 24;
@@ -45,10 +58,16 @@ pub(super) enum SectionKind {
     Factors = 9,
     Frame = 10,
     VectorSums = 11,
+    ListFrame = 12,
+    ListBook = 13,
+    ListHeads = 14,
+    ListCentres = 15,
+    ListRows = 16,
+    ListBlocks = 17,
 }
 
 impl SectionKind {
-    pub(super) const ALL: [SectionKind; 11] = [
+    pub(super) const ALL: [SectionKind; 17] = [
         SectionKind::Vectors,
         SectionKind::Docs,
         SectionKind::InverseNorms,
@@ -60,6 +79,12 @@ impl SectionKind {
         SectionKind::Factors,
         SectionKind::Frame,
         SectionKind::VectorSums,
+        SectionKind::ListFrame,
+        SectionKind::ListBook,
+        SectionKind::ListHeads,
+        SectionKind::ListCentres,
+        SectionKind::ListRows,
+        SectionKind::ListBlocks,
     ];
 
     /// True for what version 1 had and this one still reads.
@@ -112,21 +137,32 @@ impl Header {
         out.extend([code_of(&Element::ALL, options.element)]);
         out.extend(options.hnsw.m.to_le_bytes());
         out.extend(options.hnsw.ef_construction.to_le_bytes());
-        let slots = u16::try_from(self.sections.len()).expect("fewer kinds than slots");
+        let slots = u16::try_from(self.sections.len()).expect("fewer sections than slots");
         out.extend(slots.to_le_bytes());
         out.extend(self.image_bytes.to_le_bytes());
         out.extend(self.seed.to_le_bytes());
         out.extend(entry.row.to_le_bytes());
         out.extend(entry.upper.to_le_bytes());
-        out.extend(word(self.upper_count));
-        out.extend(word(self.upper_lists));
+        let (upper_count, upper_lists) = match options.method {
+            Method::Graph => (self.upper_count, self.upper_lists),
+            // A column of lists has no graph.
+            Method::Lists(lists) => {
+                let codes = match lists.codes {
+                    ListCodes::Bits => LISTS_OF_BITS,
+                    ListCodes::Product => LISTS_OF_PRODUCTS,
+                };
+                (codes, lists.lists as usize)
+            }
+        };
+        out.extend(word(upper_count));
+        out.extend(word(upper_lists));
         for section in &self.sections {
             out.extend(section.kind.to_le_bytes());
             out.extend(section.checksum.to_le_bytes());
             out.extend(section.offset_bytes.to_le_bytes());
             out.extend(section.len_bytes.to_le_bytes());
         }
-        // Fewer kinds than slots exist, so the table always fits.
+        // A graph takes seven sections and lists take six; no image has both, so the table fits.
         assert!(out.len() <= HEADER_BYTES);
         out.resize(HEADER_BYTES, 0);
         let checksum = header_checksum(&out);
@@ -172,22 +208,28 @@ impl Header {
             row: fields.u32(),
             upper: fields.u32(),
         };
-        let upper_count = fields.u32() as usize;
-        let upper_lists = fields.u32() as usize;
+        let (upper_count, upper_lists) = (fields.u32(), fields.u32());
+        let graph = entry.row != NONE && version == VERSION;
+        let method = match (graph, version, upper_count as usize) {
+            (false, VERSION, LISTS_OF_BITS) => stored_lists(upper_lists, ListCodes::Bits),
+            (false, VERSION, LISTS_OF_PRODUCTS) => stored_lists(upper_lists, ListCodes::Product),
+            _ => Method::Graph,
+        };
         let space = Space::ALL.get(usize::from(space));
         let element = Element::ALL.get(usize::from(element));
         let mut header = Header {
             version,
             options: ColumnOptions {
                 hnsw,
+                method,
                 element: *element.ok_or(corrupt("unknown type of element", 25))?,
                 ..ColumnOptions::new(dimension, *space.ok_or(corrupt("unknown space", 24))?)
             },
             count,
             seed,
-            entry: (entry.row != NONE && version == VERSION).then_some(entry),
-            upper_count,
-            upper_lists,
+            entry: graph.then_some(entry),
+            upper_count: upper_count as usize,
+            upper_lists: upper_lists as usize,
             image_bytes,
             sections: (0..usize::from(slots).min(SLOTS))
                 .map(|_| fields.section())
@@ -249,7 +291,8 @@ impl Header {
                 .filter(|section| section.kind == kind as u32);
             let len_bytes = same.next().map_or(0, |section| section.len_bytes);
             let wanted = self.expected_bytes(kind);
-            let fits = len_bytes == wanted || (kind == SectionKind::Docs && len_bytes == 0);
+            let may_lack = matches!(kind, SectionKind::Docs | SectionKind::ListFrame);
+            let fits = len_bytes == wanted || (may_lack && len_bytes == 0);
             if !fits || same.next().is_some() {
                 return Err(corrupt("a section has the wrong size", TABLE_OFFSET as u64));
             }
@@ -312,6 +355,41 @@ impl Header {
             SectionKind::Factors => coded * count * size_of::<[f32; FACTORS]>() as u64,
             SectionKind::Frame => coded * (FRAME_HEAD_BYTES + 4 * self.options.dimension) as u64,
             SectionKind::VectorSums => 4 * vectors.div_ceil(BLOCK_BYTES as u64),
+            SectionKind::ListFrame
+            | SectionKind::ListBook
+            | SectionKind::ListHeads
+            | SectionKind::ListCentres
+            | SectionKind::ListRows
+            | SectionKind::ListBlocks => self.expected_list_bytes(kind),
+        }
+    }
+
+    /// True when there are lists; they are there as a whole or not at all.
+    pub(super) fn has_lists(&self) -> bool {
+        self.has(SectionKind::ListFrame)
+    }
+
+    /// Size of a section of the lists, were they there. How many lists and blocks there are follows
+    /// from the size of one section each; as all of it lies inside the image, nothing overflows.
+    fn expected_list_bytes(&self, kind: SectionKind) -> u64 {
+        let dimension = self.options.dimension as u64;
+        let Method::Lists(lists) = self.options.method else {
+            return 0;
+        };
+        let whole = |kind: SectionKind, unit: u64| (self.section(kind).len_bytes / unit).max(1);
+        let heads = || whole(SectionKind::ListHeads, LIST_HEAD_BYTES);
+        let blocks = || whole(SectionKind::ListRows, BLOCK_ROWS_BYTES);
+        match kind {
+            SectionKind::ListFrame => LIST_FRAME_HEAD_BYTES as u64 + 4 * dimension,
+            _ if !self.has_lists() => 0,
+            SectionKind::ListBook if lists.codes == ListCodes::Product => {
+                dimension * size_of::<[f32; CENTROIDS]>() as u64
+            }
+            SectionKind::ListBook => 0,
+            SectionKind::ListHeads => heads() * LIST_HEAD_BYTES,
+            SectionKind::ListCentres => heads() * dimension,
+            SectionKind::ListRows => blocks() * BLOCK_ROWS_BYTES,
+            _ => blocks() * fast_block_bytes(code_count(self.options.dimension)) as u64,
         }
     }
 
@@ -371,6 +449,10 @@ fn byte_range(section: &Section) -> Range<usize> {
     let start = usize::try_from(section.offset_bytes).unwrap_or(usize::MAX);
     let len = usize::try_from(section.len_bytes).unwrap_or(usize::MAX);
     start..start.saturating_add(len)
+}
+
+fn stored_lists(lists: u32, codes: ListCodes) -> Method {
+    Method::Lists(IvfOptions { lists, codes })
 }
 
 fn corrupt(what: &'static str, offset_bytes: u64) -> VectorError {

@@ -64,6 +64,16 @@ impl Integrity<'_> {
         ])
     }
 
+    /// Checks what a scan of lists reads.
+    pub(crate) fn touch_lists(&self) -> Result<(), VectorError> {
+        self.touch(&[
+            SectionKind::ListHeads,
+            SectionKind::ListCentres,
+            SectionKind::ListRows,
+            SectionKind::ListBlocks,
+        ])
+    }
+
     /// Checks what every search reads beside the vectors.
     pub(crate) fn touch_rows(&self) -> Result<(), VectorError> {
         self.touch(&[

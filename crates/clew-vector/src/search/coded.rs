@@ -15,6 +15,7 @@ pub(super) fn margin(plan: Plan) -> f32 {
     match plan {
         Plan::Walk | Plan::Sweep => 2.0,
         Plan::Scan | Plan::ScanCodes => 3.0,
+        Plan::ScanLists => 2.0,
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::column::View;
 use crate::filter::RowFilter;
 use crate::options::{inverse_norm, norm_squared};
-use crate::plan::{Access, Situation};
+use crate::plan::{Access, Probing, Situation};
 use crate::rows::{RowProbe, StoredQuery};
 use crate::search::{Search, SearchRequest};
 use crate::{ColumnOptions, Filter, Space, VectorError};
@@ -59,6 +59,13 @@ impl<'a> Search<'a> {
             dimension: query.dimension,
             row_bytes: view.rows.pitch,
             access: match (&view.graph, &view.codes) {
+                (None, _) if !request.exact => match &view.lists {
+                    Some(lists) => Access::Lists(Probing {
+                        lists: lists.heads.len(),
+                        probes: request.probes,
+                    }),
+                    None => Access::Rows,
+                },
                 (Some(_), Some(_)) if !request.exact => Access::Codes,
                 (Some(_), None) if !request.exact => Access::Graph,
                 _ => Access::Rows,

@@ -11,6 +11,9 @@ pub struct SearchRequest<'a> {
     pub k: usize,
     /// Candidates that a walk of the graph keeps; never fewer than `k`. More is slower and better.
     pub ef_search: usize,
+    /// Inverted lists gone through, in a column that has them; `None` leaves it to `ef_search`: so many
+    /// in 800 of all lists. A filter makes it more, in either case. More is slower and better.
+    pub probes: Option<usize>,
     /// Documents that may be hits; `None` for all.
     pub filter: Option<Filter<'a>>,
     /// Forbids the graph and its codes.
@@ -39,6 +42,7 @@ impl<'a> SearchRequest<'a> {
             vector,
             k,
             ef_search: 100,
+            probes: None,
             filter: None,
             exact: false,
             max_distance: None,
@@ -100,4 +104,7 @@ pub enum Strategy {
     /// A walk under a filter was given up, as what passes lies far from the query; then the search
     /// went on as [`Strategy::Codes`].
     CodesAfterGraph,
+    /// The codes of the rows in the nearest inverted lists were measured, then the best vectors
+    /// themselves. When too few rows passed, the next lists followed, in the end all of them.
+    Lists,
 }
