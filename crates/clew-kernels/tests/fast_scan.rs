@@ -43,7 +43,8 @@ fn expected(query: &FastQuery<'_>, blocks: &[u8], codes: usize) -> Vec<f32> {
             let sum = (0..codes).map(entry).sum::<u32>() % (1 << 16);
             let factor = |which: usize| {
                 let start = codes * FAST_TABLE_BYTES + 4 * (which * FAST_ROWS + row);
-                f32::from_le_bytes(block[start..start + 4].try_into().unwrap())
+                let (words, _) = block.as_chunks::<4>();
+                f32::from_le_bytes(words[start / 4])
             };
             let product = query.step * sum as f32 - query.offset;
             scores.push(query.base + factor(0) + factor(1) * product);

@@ -1,6 +1,7 @@
 //! A column: one immutable image of vectors, read where it lies.
 
 mod builder;
+mod built;
 mod encode;
 mod format;
 mod integrity;

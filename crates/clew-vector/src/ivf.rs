@@ -18,10 +18,12 @@
 //!
 //! Deliberately absent: what finds the exact distance in the end; that is [`crate::rerank`].
 
+mod blocks;
 mod build;
 mod coding;
 mod kmeans;
 mod options;
+mod place;
 mod points;
 mod product;
 mod reuse;

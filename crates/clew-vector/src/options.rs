@@ -17,7 +17,7 @@ const M_MIN: u16 = 2;
 const EF_CONSTRUCTION_MIN: u16 = 2;
 
 /// Longest vector: the squared distance of two of them still fits into an `f32`.
-const NORM_SQUARED_MAX: f64 = f32::MAX as f64 / 8.0;
+pub(crate) const NORM_SQUARED_MAX: f64 = f32::MAX as f64 / 8.0;
 /// Shortest vector with a direction: the product of two of them is still a normal `f32`.
 const DIRECTION_SQUARED_MIN: f64 = f32::MIN_POSITIVE as f64 * 1e6;
 

@@ -84,8 +84,8 @@ pub(crate) struct Probing {
     pub(crate) probes: Option<usize>,
 }
 
-/// An `ef` of this much makes a search go through all lists.
-pub(crate) const EF_OF_ALL_LISTS: f64 = 800.0;
+/// Recall@10 of 150,000 × 384 in 547 lists: .92 at `ef` 40, .94 at 64, .96 at 100, .99 at 200.
+const EF_PER_PROBE: f64 = 24.0;
 
 /// With at least this share of rows passing, a scan reads all rows in order instead of picking.
 pub(crate) const SCAN_ALL_RATIO_MIN: f64 = 0.5;
@@ -205,8 +205,9 @@ impl Situation {
     }
 
     /// Lists that a search goes through. Without a number asked for, `ef` says how good the hits shall
-    /// be: one list in [`EF_OF_ALL_LISTS`] for each of it. A filter that lets few rows of a list pass
-    /// makes it more lists, since the hits lie farther apart.
+    /// be: they are `ef` times the square root of all lists by [`EF_PER_PROBE`], as with more and
+    /// smaller lists the hits lie in a smaller share of them. A filter that lets few rows of a list pass
+    /// makes it more, since the hits lie farther apart.
     #[allow(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -216,7 +217,7 @@ impl Situation {
         let lists = probing.lists as f64;
         let unfiltered = match probing.probes {
             Some(probes) => probes as f64,
-            None => self.ef as f64 * lists / EF_OF_ALL_LISTS,
+            None => self.ef as f64 * lists.sqrt() / EF_PER_PROBE,
         };
         let probes = (unfiltered / self.pass_ratio())
             .ceil()

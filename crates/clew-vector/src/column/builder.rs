@@ -6,17 +6,12 @@ use std::ops::Deref;
 use clew_kernels::kernels;
 
 use crate::codes::FACTORS;
-use crate::column::encode::{OwnedCodes, encode, is_coded};
-use crate::column::format::{
-    ALIGNMENT_BYTES, FRAME_HEAD_BYTES, HEADER_BYTES, Header, Section, SectionKind, VERSION,
-};
-use crate::column::integrity::vector_sums;
-use crate::column::lists::ListBytes;
+use crate::column::built::{Before, Built, Derived};
+use crate::column::encode::{encode, is_coded};
+use crate::column::format::{ALIGNMENT_BYTES, HEADER_BYTES, Header, Section, SectionKind, VERSION};
 use crate::element::OwnedValues;
-use crate::graph::{
-    BuildOptions, Exact, NONE, OwnedGraph, Reuse, Twins, base_slots, build, upper_slots,
-};
-use crate::ivf::{BuildLists, DamagedList, OwnedLists, ReuseLists, build_lists};
+use crate::graph::{BuildOptions, Exact, NONE, Reuse, Twins, base_slots, build, upper_slots};
+use crate::ivf::{BuildLists, DamagedList, ReuseLists, build_lists};
 use crate::options::{inverse_norm, norm_squared};
 use crate::rows::{Geometry, Rows};
 use crate::{Column, ColumnOptions, Method, Space, VECTORS_MAX, VectorError};
@@ -334,69 +329,6 @@ impl ColumnBuilder {
             upper_lists: graph.map_or(0, |graph| graph.upper_links.len() / slots),
             image_bytes: end as u64,
             sections: table,
-        }
-    }
-}
-
-/// What a column is searched through.
-enum Built {
-    /// A graph, and the codes that its walks measure by unless the vectors are short.
-    Graph {
-        graph: OwnedGraph,
-        codes: Option<OwnedCodes>,
-    },
-    Lists(OwnedLists),
-}
-
-impl Built {
-    fn graph(&self) -> Option<&OwnedGraph> {
-        match self {
-            Built::Graph { graph, .. } => Some(graph),
-            Built::Lists(_) => None,
-        }
-    }
-
-    fn codes(&self) -> Option<&OwnedCodes> {
-        match self {
-            Built::Graph { codes, .. } => codes.as_ref(),
-            Built::Lists(_) => None,
-        }
-    }
-}
-
-/// What a column that was merged was searched through.
-enum Before<'a> {
-    Graph(Reuse<'a>),
-    Lists(ReuseLists<'a>),
-}
-
-/// Sections that follow from others.
-struct Derived {
-    frame: Vec<u8>,
-    lists: ListBytes,
-    vector_sums: Vec<u32>,
-}
-
-impl Derived {
-    fn of(vectors: &[u8], built: Option<&Built>) -> Self {
-        let mut frame = Vec::new();
-        if let Some(codes) = built.and_then(Built::codes) {
-            frame.extend(codes.frame.seed.to_le_bytes());
-            frame.extend(codes.error.to_le_bytes());
-            frame.extend(u32::from(codes.bits.count()).to_le_bytes());
-            // The centre starts where readers look for it.
-            assert_eq!(frame.len(), FRAME_HEAD_BYTES);
-            frame.extend_from_slice(bytemuck::cast_slice(&codes.frame.centre));
-        }
-        let vector_sums = vector_sums(vectors);
-        let lists = match built {
-            Some(Built::Lists(lists)) => ListBytes::of(lists),
-            Some(Built::Graph { .. }) | None => ListBytes::default(),
-        };
-        Derived {
-            frame,
-            lists,
-            vector_sums,
         }
     }
 }

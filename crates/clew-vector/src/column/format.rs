@@ -4,14 +4,10 @@
 
 use std::ops::Range;
 
-use clew_kernels::{FAST_ROWS, fast_block_bytes};
-
 use crate::codes::{FACTORS, pitch_bytes};
 use crate::column::encode::is_coded;
 use crate::column::integrity::BLOCK_BYTES;
-use crate::column::lists::LIST_FRAME_HEAD_BYTES;
 use crate::graph::{Entry, NONE, base_slots, upper_slots};
-use crate::ivf::{CENTROIDS, ListHead, code_count};
 use crate::{
     CodeBits, ColumnOptions, Element, HnswOptions, IvfOptions, ListCodes, Method, Space,
     VECTORS_MAX, VectorError,
@@ -31,9 +27,6 @@ const VERSION_MIN: u32 = 1;
 /// In the place of the number of rows on upper levels, of which a column of lists has none.
 const LISTS_OF_BITS: usize = 1;
 const LISTS_OF_PRODUCTS: usize = 2;
-const LIST_HEAD_BYTES: u64 = size_of::<ListHead>() as u64;
-/// Numbers of the rows of a block.
-const BLOCK_ROWS_BYTES: u64 = 4 * FAST_ROWS as u64;
 const CHECKSUM_OFFSET: usize = 12;
 const TABLE_OFFSET: usize = 64;
 const SLOT_BYTES: usize = 24;
@@ -364,36 +357,7 @@ impl Header {
         }
     }
 
-    /// True when there are lists; they are there as a whole or not at all.
-    pub(super) fn has_lists(&self) -> bool {
-        self.has(SectionKind::ListFrame)
-    }
-
-    /// Size of a section of the lists, were they there. How many lists and blocks there are follows
-    /// from the size of one section each; as all of it lies inside the image, nothing overflows.
-    fn expected_list_bytes(&self, kind: SectionKind) -> u64 {
-        let dimension = self.options.dimension as u64;
-        let Method::Lists(lists) = self.options.method else {
-            return 0;
-        };
-        let whole = |kind: SectionKind, unit: u64| (self.section(kind).len_bytes / unit).max(1);
-        let heads = || whole(SectionKind::ListHeads, LIST_HEAD_BYTES);
-        let blocks = || whole(SectionKind::ListRows, BLOCK_ROWS_BYTES);
-        match kind {
-            SectionKind::ListFrame => LIST_FRAME_HEAD_BYTES as u64 + 4 * dimension,
-            _ if !self.has_lists() => 0,
-            SectionKind::ListBook if lists.codes == ListCodes::Product => {
-                dimension * size_of::<[f32; CENTROIDS]>() as u64
-            }
-            SectionKind::ListBook => 0,
-            SectionKind::ListHeads => heads() * LIST_HEAD_BYTES,
-            SectionKind::ListCentres => heads() * dimension,
-            SectionKind::ListRows => blocks() * BLOCK_ROWS_BYTES,
-            _ => blocks() * fast_block_bytes(code_count(self.options.dimension)) as u64,
-        }
-    }
-
-    fn section(&self, kind: SectionKind) -> Section {
+    pub(super) fn section(&self, kind: SectionKind) -> Section {
         let found = self
             .sections
             .iter()

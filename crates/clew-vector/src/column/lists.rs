@@ -4,16 +4,54 @@
 use std::ops::Deref;
 
 use bytemuck::cast_slice;
+use clew_kernels::{FAST_ROWS, fast_block_bytes};
 
 use crate::codes::Frame;
-use crate::column::format::SectionKind;
-use crate::ivf::{CENTROIDS, Coding, ListFrame, ListHead, Lists, OwnedLists, ProductQuantizer};
-use crate::{Column, VectorError};
+use crate::column::format::{Header, SectionKind};
+use crate::ivf::{
+    CENTROIDS, Coding, ListFrame, ListHead, Lists, OwnedLists, ProductQuantizer, code_count,
+};
+use crate::options::NORM_SQUARED_MAX;
+use crate::{Column, ListCodes, Method, VectorError};
 
 /// Seed, typical error, distortion, dimensions of a product code and free bytes, before the centre.
-pub(super) const LIST_FRAME_HEAD_BYTES: usize = 32;
+const LIST_FRAME_HEAD_BYTES: usize = 32;
 /// Dimensions of a product code.
 const PART: u32 = 4;
+const LIST_HEAD_BYTES: u64 = size_of::<ListHead>() as u64;
+/// Numbers of the rows of a block.
+const BLOCK_ROWS_BYTES: u64 = 4 * FAST_ROWS as u64;
+
+impl Header {
+    /// True when there are lists; they are there as a whole or not at all.
+    pub(super) fn has_lists(&self) -> bool {
+        self.has(SectionKind::ListFrame)
+    }
+
+    /// Size of a section of the lists, were they there. How many lists and blocks there are follows
+    /// from the size of one section each; as all of it lies inside the image, nothing overflows.
+    pub(super) fn expected_list_bytes(&self, kind: SectionKind) -> u64 {
+        let dimension = self.options.dimension as u64;
+        let Method::Lists(lists) = self.options.method else {
+            return 0;
+        };
+        let whole = |kind: SectionKind, unit: u64| (self.section(kind).len_bytes / unit).max(1);
+        let heads = || whole(SectionKind::ListHeads, LIST_HEAD_BYTES);
+        let blocks = || whole(SectionKind::ListRows, BLOCK_ROWS_BYTES);
+        match kind {
+            SectionKind::ListFrame => LIST_FRAME_HEAD_BYTES as u64 + 4 * dimension,
+            _ if !self.has_lists() => 0,
+            SectionKind::ListBook if lists.codes == ListCodes::Product => {
+                dimension * size_of::<[f32; CENTROIDS]>() as u64
+            }
+            SectionKind::ListBook => 0,
+            SectionKind::ListHeads => heads() * LIST_HEAD_BYTES,
+            SectionKind::ListCentres => heads() * dimension,
+            SectionKind::ListRows => blocks() * BLOCK_ROWS_BYTES,
+            _ => blocks() * fast_block_bytes(code_count(self.options.dimension)) as u64,
+        }
+    }
+}
 
 /// Sections that are made of more than one part of the lists.
 #[derive(Debug, Default)]
@@ -71,9 +109,11 @@ impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
         let seed = u64::from(head[0]) | u64::from(head[1]) << 32;
         let [error, distortion] = [head[2], head[3]].map(f32::from_bits);
         let centre: Vec<f32> = centre.iter().map(|&bits| f32::from_bits(bits)).collect();
-        let finite = centre.iter().all(|value| value.is_finite());
-        if !finite || !error.is_finite() || !distortion.is_finite() {
-            return Err(corrupt("frame of the lists is not finite"));
+        // A mean is no longer than the longest of the vectors.
+        let squared: f64 = centre.iter().map(|&x| f64::from(x) * f64::from(x)).sum();
+        let fits = squared <= NORM_SQUARED_MAX && error.is_finite() && distortion.is_finite();
+        if !fits {
+            return Err(corrupt("frame of the lists is out of bounds"));
         }
         if head[4] != PART {
             return Err(corrupt("codes of the lists are of an unknown shape"));

@@ -9,6 +9,8 @@ pub(super) const PART: usize = 4;
 /// Sums of entries are kept in 16 bits.
 const SUM_MAX: f32 = 65_535.0;
 const ENTRY_MAX: f32 = 255.0;
+/// A query without length has no steps; the inverse of this is still finite.
+const STEP_MIN: f32 = 1e-30;
 
 /// Codes of a row, those of no dimension included.
 pub(crate) fn code_count(dimension: usize) -> usize {
@@ -81,7 +83,7 @@ impl Coding {
 fn step_of(greatest: f32, sum: f32, codes: usize) -> f32 {
     // Every entry may be rounded up by less than one.
     let by_sum = sum / (SUM_MAX - codes as f32);
-    (greatest / ENTRY_MAX).max(by_sum).max(f32::MIN_POSITIVE)
+    (greatest / ENTRY_MAX).max(by_sum).max(STEP_MIN)
 }
 
 impl Tables {
@@ -151,24 +153,24 @@ impl Tables {
     }
 }
 
-/// Rounds to the nearest whole number; values are far within 32 bits.
+/// Rounds to the nearest whole number. A damaged image may make values that no query has.
 #[inline]
 fn whole(value: f32) -> i32 {
     const ROUND: f32 = 12_582_912.0;
-    let bits = (value + ROUND).to_bits().cast_signed();
+    const MOST: f32 = 1_048_576.0;
+    let bits = (value.clamp(-MOST, MOST) + ROUND).to_bits().cast_signed();
     bits.wrapping_sub(ROUND.to_bits().cast_signed())
 }
 
-/// A number from 0 to 255.
+/// A number from 0 to 255; the step was chosen so that entries are.
 #[inline]
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "the step was chosen so that entries fit"
+    reason = "the value was brought within bounds"
 )]
 fn low_byte(value: i32) -> u8 {
-    debug_assert!((0..256).contains(&value), "{value}");
-    value as u8
+    value.clamp(0, 255) as u8
 }
 
 #[cfg(test)]
@@ -178,7 +180,8 @@ mod tests {
 
     fn vector(dimension: usize, seed: u64) -> Vec<f32> {
         let mut random = SplitMix::new(seed);
-        (0..dimension).map(|_| random.unit() as f32 - 0.5).collect()
+        let unit = || (random.next() >> 40) as f32 / (1_u64 << 24) as f32 - 0.5;
+        std::iter::repeat_with(unit).take(dimension).collect()
     }
 
     #[test]

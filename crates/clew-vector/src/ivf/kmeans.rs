@@ -31,7 +31,10 @@ pub(super) fn train(
     let mut centres = Centres::new(starts, kernels);
     for _ in 0..ROUNDS {
         let assigned = assign(sample, &centres, threads, kernels);
-        centres = Centres::new(average(sample, &assigned, count, &mut random), kernels);
+        centres = Centres::new(
+            average(sample, (&assigned, count), &mut random, kernels),
+            kernels,
+        );
     }
     centres
 }
@@ -80,7 +83,12 @@ fn assign(sample: &Points, centres: &Centres, threads: usize, kernels: &Kernels)
 }
 
 /// The means of the points of each centre. One without points starts again from a random point.
-fn average(sample: &Points, assigned: &[usize], count: usize, random: &mut SplitMix) -> Points {
+fn average(
+    sample: &Points,
+    (assigned, count): (&[usize], usize),
+    random: &mut SplitMix,
+    kernels: &Kernels,
+) -> Points {
     let dimension = sample.dimension;
     let mut sums = vec![0.0_f32; count * dimension];
     let mut members = vec![0_usize; count];
@@ -102,7 +110,7 @@ fn average(sample: &Points, assigned: &[usize], count: usize, random: &mut Split
         for sum in sums.iter_mut() {
             *sum /= members as f32;
         }
-        means.push(sums, clew_kernels::kernels());
+        means.push(sums, kernels);
     }
     means
 }
@@ -121,7 +129,7 @@ mod tests {
             let vector: Vec<f32> = (0..8)
                 .map(|axis| {
                     let here = if corner >> axis & 1 == 1 { 10.0 } else { -10.0 };
-                    here + (random.unit() as f32 - 0.5)
+                    here + (random.next() >> 40) as f32 / (1_u64 << 24) as f32 - 0.5
                 })
                 .collect();
             points.push(&vector, kernels());

@@ -4,8 +4,10 @@
 use clew_kernels::{FAST_ROWS, kernels};
 
 use crate::codes::{Frame, Residual};
-use crate::ivf::build::{BuildLists, Placed, list_count, read_row, spread};
+use crate::ivf::blocks::read_row;
+use crate::ivf::build::{BuildLists, list_count, spread};
 use crate::ivf::coding::{Coding, code_count};
+use crate::ivf::place::Placed;
 use crate::ivf::points::{Centres, Points};
 use crate::ivf::product::ProductQuantizer;
 use crate::ivf::{DamagedList, Lists};

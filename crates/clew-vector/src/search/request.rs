@@ -11,8 +11,9 @@ pub struct SearchRequest<'a> {
     pub k: usize,
     /// Candidates that a walk of the graph keeps; never fewer than `k`. More is slower and better.
     pub ef_search: usize,
-    /// Inverted lists gone through, in a column that has them; `None` leaves it to `ef_search`: so many
-    /// in 800 of all lists. A filter makes it more, in either case. More is slower and better.
+    /// Inverted lists gone through, in a column that has them; `None` leaves it to `ef_search`:
+    /// that many times the square root of all lists, by 24. A filter makes it more, in either case.
+    /// More is slower and better.
     pub probes: Option<usize>,
     /// Documents that may be hits; `None` for all.
     pub filter: Option<Filter<'a>>,
