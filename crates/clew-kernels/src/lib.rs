@@ -17,10 +17,14 @@ mod distances;
 mod codes;
 mod table;
 
+mod fast_scan;
 mod plain;
 mod prefetch;
 
 pub use codes::{CodeBits, CodeKernels, CodeQuery, CodeRows};
 pub use distances::{BitDistances, Distances};
+pub use fast_scan::{
+    FAST_CODES_MULTIPLE, FAST_ROWS, FAST_TABLE_BYTES, FastQuery, fast_block_bytes,
+};
 pub use prefetch::{prefetch, prefetch_span};
 pub use table::{Kernels, available, kernels};

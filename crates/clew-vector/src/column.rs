@@ -1,9 +1,11 @@
 //! A column: one immutable image of vectors, read where it lies.
 
 mod builder;
+mod built;
 mod encode;
 mod format;
 mod integrity;
+mod lists;
 
 pub use builder::{ColumnBuilder, GRAPH_BYTES_MIN, GraphChoice, ImageOptions};
 pub(crate) use encode::{UNCODED_DIMENSION_MAX, is_coded};
@@ -22,6 +24,7 @@ use crate::column::format::{FRAME_HEAD_BYTES, Header, SectionKind};
 use crate::column::integrity::Checked;
 use crate::element::{Values, cast};
 use crate::graph::{Entry, Graph, base_slots, upper_slots};
+use crate::ivf::{ListFrame, Lists};
 use crate::rows::{Geometry, Rows};
 use crate::search::search;
 use crate::{ColumnOptions, Scratch, SearchOutcome, SearchRequest, Space, VectorError};
@@ -36,6 +39,7 @@ pub struct Column<B> {
     header: Header,
     checked: Checked,
     frame: Option<OpenedFrame>,
+    list_frame: Option<ListFrame>,
 }
 
 /// Where the bytes of an image go. A walk reads `graph` and `codes` at random, and few of the `vectors`.
@@ -75,6 +79,8 @@ pub(crate) struct View<'a> {
     pub(crate) codes: Option<RotatedCodes<'a>>,
     /// What recall takes; of columns with a graph.
     pub(crate) calibration: Option<Calibration<'a>>,
+    /// Inverted lists, where there is no graph.
+    pub(crate) lists: Option<Lists<'a>>,
     pub(crate) integrity: Integrity<'a>,
 }
 
@@ -84,6 +90,16 @@ impl View<'_> {
         self.docs
             .and_then(|docs| docs.get(row as usize).copied())
             .unwrap_or(row)
+    }
+
+    pub(crate) fn damaged_list(&self) -> VectorError {
+        let what = "list points outside the column";
+        let error = VectorError::Corrupt {
+            what,
+            offset_bytes: self.integrity.header.offset_bytes(SectionKind::ListHeads),
+        };
+        self.integrity.lose_graph(&error);
+        error
     }
 
     pub(crate) fn damaged_graph(&self) -> VectorError {
@@ -120,11 +136,18 @@ impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
             header,
             checked,
             frame: None,
+            list_frame: None,
         };
         let small = [SectionKind::Frame, SectionKind::Calibration];
         if column.integrity().touch_of_graph(&small).is_ok() && column.header.is_coded() {
             match column.open_frame() {
                 Ok(frame) => column.frame = Some(frame),
+                Err(error) => column.integrity().lose_graph(&error),
+            }
+        }
+        if column.header.has_lists() {
+            match column.open_list_frame() {
+                Ok(frame) => column.list_frame = Some(frame),
                 Err(error) => column.integrity().lose_graph(&error),
             }
         }
@@ -185,12 +208,17 @@ impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
         self.len() == 0
     }
 
+    /// True when the image holds inverted lists, and nothing was found wrong with them.
+    pub fn has_lists(&self) -> bool {
+        self.header.has_lists() && self.graph_damage().is_none()
+    }
+
     /// True when the image holds a graph, and nothing was found wrong with it.
     pub fn has_graph(&self) -> bool {
         self.header.entry.is_some() && self.graph_damage().is_none()
     }
 
-    /// What was found wrong with the graph or its codes. They are not used from then on: searches scan
+    /// What was found wrong with the graph, its codes or the lists. They are not used from then on: searches scan
     /// the vectors, and whoever writes the column anew builds a new graph.
     pub fn graph_damage(&self) -> Option<VectorError> {
         self.checked.graph_damage()
@@ -262,9 +290,9 @@ impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
         request: &SearchRequest<'_>,
         scratch: &mut Scratch,
     ) -> Result<SearchOutcome, VectorError> {
-        let had_graph = self.has_graph();
+        let was_whole = self.graph_damage().is_none();
         let found = search(&self.view()?, &self.header.options, request, scratch);
-        if found.is_err() && had_graph && !self.has_graph() {
+        if found.is_err() && was_whole && self.graph_damage().is_some() {
             return search(&self.view()?, &self.header.options, request, scratch);
         }
         found
@@ -315,6 +343,12 @@ impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
                 [] => None,
                 points => Some(Calibration { points }),
             },
+            lists: self
+                .list_frame
+                .as_ref()
+                .filter(|_| self.has_lists())
+                .map(|frame| self.lists(frame))
+                .transpose()?,
             integrity: self.integrity(),
         })
     }

@@ -36,6 +36,12 @@ pub enum VectorError {
         /// Name of the type.
         element: &'static str,
     },
+    /// Inverted lists of vectors that have no mean.
+    #[error("vectors of type {element} cannot be put into inverted lists")]
+    ListsOfElement {
+        /// Name of the type.
+        element: &'static str,
+    },
     /// Bits come in whole bytes.
     #[error("dimension of a binary vector is {dimension}, must be a multiple of 8")]
     PartialByte {
@@ -116,6 +122,14 @@ pub enum VectorError {
         /// The limit.
         max: usize,
     },
+    /// Too few vectors to train a quantizer on.
+    #[error("{rows} vectors are too few to train product quantization, which needs {needed}")]
+    TooFewToTrain {
+        /// Vectors given.
+        rows: usize,
+        /// Fewest that do.
+        needed: usize,
+    },
     /// The column is full.
     #[error("a column holds at most {max} vectors")]
     TooManyVectors {
@@ -191,6 +205,8 @@ impl VectorError {
             | VectorError::Option { .. }
             | VectorError::Number { .. }
             | VectorError::Weight { .. }
+            | VectorError::TooFewToTrain { .. }
+            | VectorError::ListsOfElement { .. }
             | VectorError::DimensionOrder { .. } => ErrorKind::Invalid,
             VectorError::Corrupt { .. } | VectorError::UnsupportedVersion { .. } => {
                 ErrorKind::Corrupt

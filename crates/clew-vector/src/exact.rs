@@ -207,18 +207,18 @@ pub(crate) fn scan_rest<P: Probe>(
 }
 
 /// Everything near enough to the `k`-th best of a stream of estimates.
-struct CoarseTop {
+pub(crate) struct CoarseTop {
     limits: CoarseLimits,
     kept: Vec<Ranked>,
     /// Length at which what lies behind the limit is thrown away.
     full: usize,
-    limit: f32,
+    pub(crate) limit: f32,
 }
 
 impl CoarseTop {
     const FULL_MIN: usize = 512;
 
-    fn new(limits: CoarseLimits, mut kept: Vec<Ranked>) -> Self {
+    pub(crate) fn new(limits: CoarseLimits, mut kept: Vec<Ranked>) -> Self {
         // Room for no hit at all would leave no limit to compare with.
         assert!(limits.k > 0);
         kept.clear();
@@ -230,7 +230,12 @@ impl CoarseTop {
         }
     }
 
-    fn push(&mut self, one: Ranked) {
+    pub(crate) fn len(&self) -> usize {
+        self.kept.len()
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, one: Ranked) {
         self.kept.push(one);
         if self.kept.len() >= self.full {
             self.tighten();
@@ -247,7 +252,7 @@ impl CoarseTop {
         }
     }
 
-    fn finish(mut self) -> Vec<Ranked> {
+    pub(crate) fn finish(mut self) -> Vec<Ranked> {
         self.tighten();
         self.kept.sort_unstable();
         self.kept

@@ -47,6 +47,7 @@ mod codes;
 mod exact;
 mod filter;
 mod graph;
+mod ivf;
 mod max_sim;
 mod memory;
 mod plan;
@@ -65,6 +66,7 @@ pub use column::{Column, ColumnBuilder, ColumnSizes, GRAPH_BYTES_MIN, GraphChoic
 pub use element::Element;
 pub use error::{ErrorKind, VectorError};
 pub use filter::Filter;
+pub use ivf::{IvfOptions, LISTS_MAX, ListCodes, Method, ProductQuantizer};
 pub use max_sim::{MaxSimHit, MaxSimQuery, QUERY_VECTORS_MAX, max_sim, max_sim_candidates};
 pub use memory::{MemoryBudget, MemoryShare, gets_graph, memory_needed};
 pub use options::{

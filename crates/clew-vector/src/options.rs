@@ -2,7 +2,7 @@
 
 use clew_kernels::CodeBits;
 
-use crate::{Element, Space, VectorError};
+use crate::{Element, Method, Space, VectorError};
 
 /// Largest dimension of a vector, OpenSearch's own limit.
 pub const DIMENSION_MAX: usize = 16_000;
@@ -17,7 +17,7 @@ const M_MIN: u16 = 2;
 const EF_CONSTRUCTION_MIN: u16 = 2;
 
 /// Longest vector: the squared distance of two of them still fits into an `f32`.
-const NORM_SQUARED_MAX: f64 = f32::MAX as f64 / 8.0;
+pub(crate) const NORM_SQUARED_MAX: f64 = f32::MAX as f64 / 8.0;
 /// Shortest vector with a direction: the product of two of them is still a normal `f32`.
 const DIRECTION_SQUARED_MIN: f64 = f32::MIN_POSITIVE as f64 * 1e6;
 
@@ -62,6 +62,8 @@ pub struct ColumnOptions {
     /// Bits per dimension of the codes that a graph is walked by: fewer take less memory, and more
     /// candidates have to be measured exactly.
     pub code_bits: CodeBits,
+    /// What the column is searched through when it is large.
+    pub method: Method,
 }
 
 impl ColumnOptions {
@@ -73,6 +75,7 @@ impl ColumnOptions {
             element: Element::F32,
             hnsw: HnswOptions::default(),
             code_bits: CodeBits::default(),
+            method: Method::default(),
         }
     }
 
@@ -88,11 +91,22 @@ impl ColumnOptions {
             let dimension = self.dimension;
             return Err(VectorError::PartialByte { dimension });
         }
+        if let Method::Lists(lists) = self.method {
+            if element == Element::Bit {
+                let element = element.name();
+                return Err(VectorError::ListsOfElement { element });
+            }
+            lists.validate()?;
+        }
         self.hnsw.validate()
     }
 }
 
-fn within(name: &'static str, value: usize, (min, max): (usize, usize)) -> Result<(), VectorError> {
+pub(crate) fn within(
+    name: &'static str,
+    value: usize,
+    (min, max): (usize, usize),
+) -> Result<(), VectorError> {
     if (min..=max).contains(&value) {
         return Ok(());
     }

@@ -13,6 +13,8 @@ pub(crate) enum Plan {
     Scan,
     /// Measure the code of every row that passes, then the best rows themselves.
     ScanCodes,
+    /// Scan the nearest lists by codes, then measure the best rows.
+    ScanLists,
     /// Walk the graph; all rows pass.
     Walk,
     /// Walk the graph through all rows, keep those that pass.
@@ -25,6 +27,7 @@ impl Plan {
         match self {
             Plan::Scan => Strategy::Exact,
             Plan::ScanCodes => Strategy::Codes,
+            Plan::ScanLists => Strategy::Lists,
             Plan::Walk => Strategy::Graph,
             Plan::Sweep => Strategy::FilteredGraph,
         }
@@ -42,6 +45,8 @@ pub struct Prices {
     pub codes_ns: Option<f64>,
     /// Walking the graph, under the filter if there is one.
     pub walk_ns: Option<f64>,
+    /// Scanning the nearest inverted lists by codes, then measuring the best vectors.
+    pub lists_ns: Option<f64>,
 }
 
 /// What the choice depends on.
@@ -67,12 +72,34 @@ pub(crate) enum Access {
     Graph,
     /// A graph and codes.
     Codes,
+    /// Inverted lists.
+    Lists(Probing),
 }
+
+/// How many lists there are, and how many a search goes through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Probing {
+    pub(crate) lists: usize,
+    /// Asked for; `None` leaves it to `ef`.
+    pub(crate) probes: Option<usize>,
+}
+
+/// Recall@10 of 150,000 × 384 in 547 lists: .92 at `ef` 40, .94 at 64, .96 at 100, .99 at 200.
+const EF_PER_PROBE: f64 = 24.0;
 
 /// With at least this share of rows passing, a scan reads all rows in order instead of picking.
 pub(crate) const SCAN_ALL_RATIO_MIN: f64 = 0.5;
 
 impl Situation {
+    /// The same, had the column no lists: pages have no order to go through them in.
+    pub(crate) fn without_lists(self) -> Self {
+        let access = match self.access {
+            Access::Lists(_) => Access::Rows,
+            access @ (Access::Rows | Access::Graph | Access::Codes) => access,
+        };
+        Situation { access, ..self }
+    }
+
     /// What each way is expected to cost.
     pub(crate) fn prices(&self) -> Prices {
         let codes_ns = (self.access == Access::Codes).then(|| self.scan_codes_ns());
@@ -80,8 +107,12 @@ impl Situation {
         Prices {
             scan_ns: self.scan_ns(),
             codes_ns,
-            walk_ns: (self.access != Access::Rows)
+            walk_ns: matches!(self.access, Access::Graph | Access::Codes)
                 .then(|| walk() / self.pass_ratio() + self.coding_ns()),
+            lists_ns: match self.access {
+                Access::Lists(probing) => Some(self.lists_ns(probing)),
+                Access::Rows | Access::Graph | Access::Codes => None,
+            },
         }
     }
 
@@ -93,7 +124,12 @@ impl Situation {
             Some(_) => Plan::Sweep,
         };
         let (mut plan, mut least_ns) = (Plan::Scan, prices.scan_ns);
-        for (other, ns) in [(Plan::ScanCodes, prices.codes_ns), (walk, prices.walk_ns)] {
+        let others = [
+            (Plan::ScanCodes, prices.codes_ns),
+            (walk, prices.walk_ns),
+            (Plan::ScanLists, prices.lists_ns),
+        ];
+        for (other, ns) in others {
             if let Some(ns) = ns.filter(|&ns| ns < least_ns) {
                 (plan, least_ns) = (other, ns);
             }
@@ -163,16 +199,46 @@ impl Situation {
     /// in 384 dimensions, which counts when few rows pass.
     fn coding_ns(&self) -> f64 {
         match self.access {
-            Access::Codes => self.dimension as f64 * 20.0,
+            Access::Codes | Access::Lists(_) => self.dimension as f64 * 20.0,
             Access::Rows | Access::Graph => 0.0,
         }
+    }
+
+    /// Lists that a search goes through. Without a number asked for, `ef` says how good the hits shall
+    /// be: they are `ef` times the square root of all lists by [`EF_PER_PROBE`], as with more and
+    /// smaller lists the hits lie in a smaller share of them. A filter that lets few rows of a list pass
+    /// makes it more, since the hits lie farther apart.
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a positive number; the cast saturates"
+    )]
+    pub(crate) fn probes(&self, probing: Probing) -> usize {
+        let lists = probing.lists as f64;
+        let unfiltered = match probing.probes {
+            Some(probes) => probes as f64,
+            None => self.ef as f64 * lists.sqrt() / EF_PER_PROBE,
+        };
+        let probes = (unfiltered / self.pass_ratio())
+            .ceil()
+            .clamp(1.0, lists.max(1.0));
+        probes as usize
+    }
+
+    /// A centre costs 5 ns in 384 dimensions, a row in a list 3 ns.
+    fn lists_ns(&self, probing: Probing) -> f64 {
+        let dimension = self.dimension as f64;
+        let share = self.probes(probing) as f64 / probing.lists.max(1) as f64;
+        let rows = share * self.row_count as f64;
+        let centres = probing.lists as f64 * (2.0 + dimension / 128.0);
+        centres + rows * (1.0 + dimension / 200.0) + self.coding_ns()
     }
 
     /// A distance of a walk costs 45 ns by codes of 384 dimensions.
     fn distance_ns(&self) -> f64 {
         let bytes = match self.access {
             Access::Codes => self.dimension as f64 / 2.0,
-            Access::Rows | Access::Graph => self.row_bytes as f64,
+            Access::Rows | Access::Graph | Access::Lists(_) => self.row_bytes as f64,
         };
         20.0 + bytes / 8.0
     }

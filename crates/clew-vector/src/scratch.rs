@@ -4,6 +4,7 @@ use clew_kernels::{Kernels, kernels};
 
 use crate::codes::RotatedQuery;
 use crate::graph::{DISTANCES_PER_EF, Slot};
+use crate::ivf::ListQuery;
 use crate::rank::Ranked;
 use crate::search::Tally;
 
@@ -20,6 +21,8 @@ pub struct Scratch {
     pub(crate) distances: Vec<f32>,
     /// The query as codes are multiplied with.
     pub(crate) query: RotatedQuery,
+    /// The query as lists are scanned with.
+    pub(crate) list_query: ListQuery,
     /// Candidates of a scan by codes.
     pub(crate) coarse: Vec<Ranked>,
     /// Candidates measured exactly.

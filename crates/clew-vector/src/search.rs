@@ -13,6 +13,7 @@ mod batch;
 mod coded;
 mod found;
 mod groups;
+mod lists;
 mod pages;
 mod prepare;
 mod profile;
@@ -92,6 +93,11 @@ impl Search<'_> {
         scratch: &mut Scratch,
     ) -> Result<SearchOutcome, VectorError> {
         scratch.tally = Tally::default();
+        if plan == Plan::ScanLists
+            && let Some(lists) = &self.view.lists
+        {
+            return self.scan_lists(lists, situation, scratch);
+        }
         let Some(graph) = &self.view.graph else {
             return self.scan(Strategy::Exact, situation, scratch);
         };

@@ -194,7 +194,7 @@ fn wants_graph(segment: &SegmentView, mapping: &Mapping) -> bool {
     segment.vectors().columns().any(|(field, column)| {
         let mapped = mapping.by_id(field).map(|field| &field.kind);
         matches!(mapped, Some(FieldKind::Vector(_)))
-            && !column.has_graph()
+            && !(column.has_graph() || column.has_lists())
             && column.len() * column.options().dimension * 4 > GRAPH_BYTES_MIN
     })
 }

@@ -86,7 +86,11 @@ impl SegmentPlugin for VectorPlugin {
                 .iter()
                 .zip(context.readers.iter())
                 .enumerate()
-                .filter(|(_, (source, _))| source.column(field).is_some_and(Column::has_graph))
+                .filter(|(_, (source, _))| {
+                    source
+                        .column(field)
+                        .is_some_and(|column| column.has_graph() || column.has_lists())
+                })
                 .max_by_key(|(_, (_, reader))| reader.num_docs())
                 .map(|(at, _)| at);
             // New documents of the base's living ones, in order of the old.

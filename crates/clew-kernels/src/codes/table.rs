@@ -1,7 +1,8 @@
 //! The code kernels of one instruction set as plain function pointers.
 
 use crate::codes::{CodeBits, CodeQuery, CodeRows, scalar};
-use crate::{Kernels, plain};
+use crate::fast_scan::FastQuery;
+use crate::{Kernels, fast_scan, plain};
 
 /// The kernels of codes of one width, in one instruction set.
 #[derive(Debug, Clone, Copy)]
@@ -22,6 +23,7 @@ pub(crate) struct CodeTable {
     pub(crate) insert_sorted: fn(&mut [u64], usize, u64) -> usize,
     pub(crate) hadamard: fn(&mut [f32], f32),
     pub(crate) quantize_i8: fn(&[f32], &mut [i8]) -> (f32, i32),
+    pub(crate) fast_scan: fn(&FastQuery<'_>, &[u8], &mut [f32], &mut [u32]),
 }
 
 macro_rules! scalar_width {
@@ -45,6 +47,7 @@ pub(crate) const SCALAR: CodeTable = CodeTable {
     insert_sorted: scalar::insert_sorted,
     hadamard: plain::scalar::hadamard,
     quantize_i8: plain::scalar::quantize_i8,
+    fast_scan: fast_scan::scalar::scan,
 };
 
 /// Wraps the functions of one width that need CPU features.
@@ -86,6 +89,10 @@ macro_rules! detected_codes {
             hadamard: |block, scale| unsafe { $crate::plain::$module::hadamard(block, scale) },
             // SAFETY: as above.
             quantize_i8: |values, out| unsafe { $crate::plain::$module::quantize_i8(values, out) },
+            fast_scan: |query, blocks, distances, near| {
+                // SAFETY: as above.
+                unsafe { $crate::fast_scan::$module::scan(query, blocks, distances, near) }
+            },
         }
     };
 }

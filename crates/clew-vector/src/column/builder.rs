@@ -8,21 +8,20 @@ use clew_kernels::kernels;
 use crate::calibrate::{Point, calibrate};
 use crate::codes::FACTORS;
 use crate::column::View;
+use crate::column::built::{Before, Built, Derived};
 use crate::column::encode::{OwnedCodes, encode, is_coded};
-use crate::column::format::{
-    ALIGNMENT_BYTES, FRAME_HEAD_BYTES, HEADER_BYTES, Header, Section, SectionKind, VERSION,
-};
-use crate::column::integrity::{Checked, Integrity, vector_sums};
+use crate::column::format::{ALIGNMENT_BYTES, HEADER_BYTES, Header, Section, SectionKind, VERSION};
+use crate::column::integrity::{Checked, Integrity};
 use crate::element::OwnedValues;
 use crate::graph::{
-    BuildOptions, Exact, Fingerprint, NONE, OwnedGraph, Reuse, Twins, Watched, base_slots, build,
-    upper_slots,
+    BuildOptions, Exact, Fingerprint, NONE, Reuse, Twins, Watched, base_slots, build, upper_slots,
 };
+use crate::ivf::{BuildLists, ReuseLists, build_lists};
 use crate::memory::gets_graph;
 use crate::options::{inverse_norm, norm_squared};
 use crate::rows::{Geometry, Rows};
 use crate::watch::{BuildPhase, BuildWatch};
-use crate::{Column, ColumnOptions, Space, VECTORS_MAX, VectorError};
+use crate::{Column, ColumnOptions, Method, Space, VECTORS_MAX, VectorError};
 
 /// A column gets a graph above this many bytes of vectors. A walk at ef 64 costs as much as scanning
 /// about 2,900 rows (measured, see `plan.rs`), which are 1.4 MiB in 128 dimensions and 4.2 MiB in
@@ -163,14 +162,10 @@ impl ColumnBuilder {
             code_bits: self.options.code_bits,
             ..*base.options()
         };
-        let (Some(graph), true) = (view.graph, base_options == self.options) else {
-            return self.write(how, out);
-        };
-        view.integrity.touch_rows()?;
-        if view.integrity.touch_graph().is_err() {
-            // What is damaged is built anew.
+        if base_options != self.options || view.graph.is_none() && view.lists.is_none() {
             return self.write(how, out);
         }
+        view.integrity.touch_rows()?;
         let new_row = |old: u32| {
             let row = self.docs.binary_search(&new_doc(old)?).ok()?;
             u32::try_from(row).ok()
@@ -179,20 +174,29 @@ impl ColumnBuilder {
             .docs()
             .map(|old| new_row(old).unwrap_or(NONE))
             .collect();
-        let reuse = Reuse { graph, new_rows };
-        self.write_built(how, Some(reuse), out)
+        // What is damaged is built anew.
+        let reuse = match (view.graph, view.lists) {
+            (Some(graph), _) if view.integrity.touch_graph().is_ok() => {
+                Some(Before::Graph(Reuse { graph, new_rows }))
+            }
+            (None, Some(lists)) if view.integrity.touch_lists().is_ok() => {
+                ReuseLists::new(lists, new_rows).ok().map(Before::Lists)
+            }
+            _ => None,
+        };
+        self.write_built(how, reuse, out)
     }
 
     fn write_built(
         self,
         how: ImageOptions,
-        reuse: Option<Reuse<'_>>,
+        reuse: Option<Before<'_>>,
         out: &mut dyn Write,
     ) -> Result<(), VectorError> {
         let progress = self.watch.progress.clone();
         progress.check()?;
         let built = if gets_graph(&self.options, self.len(), how.graph) {
-            Some(self.build_graph(how, reuse)?)
+            self.build(how, reuse)?
         } else {
             None
         };
@@ -234,6 +238,35 @@ impl ColumnBuilder {
         }
     }
 
+    /// Builds what the column shall be searched through.
+    fn build(
+        &self,
+        how: ImageOptions,
+        before: Option<Before<'_>>,
+    ) -> Result<Option<Built>, VectorError> {
+        let options = match self.options.method {
+            Method::Lists(options) => options,
+            Method::Graph => {
+                let reuse = match before {
+                    Some(Before::Graph(reuse)) => Some(reuse),
+                    Some(Before::Lists(_)) | None => None,
+                };
+                return self.build_graph(how, reuse).map(Some);
+            }
+        };
+        let how = BuildLists {
+            space: self.options.space,
+            options,
+            seed: how.seed,
+            threads: how.threads.max(1),
+        };
+        let reuse = match &before {
+            Some(Before::Lists(reuse)) => Some(reuse),
+            Some(Before::Graph(_)) | None => None,
+        };
+        Ok(build_lists(&self.rows(), &how, reuse).map(Built::Lists))
+    }
+
     fn build_graph(
         &self,
         how: ImageOptions,
@@ -264,7 +297,7 @@ impl ColumnBuilder {
         };
         if !is_coded(&self.options) {
             let graph = build(&Exact { rows }, &twins, reuse, &options, watched)?;
-            return Ok(Built { graph, codes: None });
+            return Ok(Built::Graph { graph, codes: None });
         }
         let (codes, coded) = encode(
             &rows,
@@ -274,7 +307,7 @@ impl ColumnBuilder {
         )?;
         let graph = build(&coded, &twins, reuse, &options, watched)?;
         let codes = Some(codes);
-        Ok(Built { graph, codes })
+        Ok(Built::Graph { graph, codes })
     }
 
     /// What the graph follows from.
@@ -288,8 +321,11 @@ impl ColumnBuilder {
         [crc32c::crc32c(&settings), vectors, rows, links]
     }
 
-    /// Searches the column before it is written.
+    /// Searches a graph before it is written.
     fn calibrate(&self, built: &Built, how: ImageOptions) -> Result<Vec<Point>, VectorError> {
+        let Built::Graph { graph, codes } = built else {
+            return Ok(Vec::new());
+        };
         let header = self.header(Some(built), how.seed, &[]);
         let checked = Checked::nothing();
         let view = View {
@@ -297,8 +333,9 @@ impl ColumnBuilder {
             rows: self.rows(),
             // Documents are not asked for: rows are.
             docs: None,
-            graph: Some(built.graph.view(self.len(), self.options.hnsw.m)),
-            codes: built.codes.as_ref().map(OwnedCodes::view),
+            graph: Some(graph.view(self.len(), self.options.hnsw.m)),
+            codes: codes.as_ref().map(OwnedCodes::view),
+            lists: None,
             calibration: None,
             integrity: Integrity {
                 header: &header,
@@ -318,7 +355,10 @@ impl ColumnBuilder {
         use SectionKind as Kind;
         use bytemuck::cast_slice;
         let mut sections: Vec<(Kind, &[u8])> = Vec::new();
-        if let Some(Built { graph, codes }) = built {
+        if let Some(Built::Lists(lists)) = built {
+            derived.lists.sections(lists, &mut sections);
+        }
+        if let Some(Built::Graph { graph, codes }) = built {
             sections.push((Kind::Links, cast_slice(&graph.links)));
             sections.push((Kind::UpperRows, cast_slice(&graph.upper_rows)));
             sections.push((Kind::UpperStarts, cast_slice(&graph.upper_starts)));
@@ -364,7 +404,7 @@ impl ColumnBuilder {
             });
             end = (end + bytes.len()).next_multiple_of(ALIGNMENT_BYTES);
         }
-        let graph = built.map(|built| &built.graph);
+        let graph = built.and_then(Built::graph);
         let slots = upper_slots(self.options.hnsw.m);
         Header {
             version: VERSION,
@@ -376,39 +416,6 @@ impl ColumnBuilder {
             upper_lists: graph.map_or(0, |graph| graph.upper_links.len() / slots),
             image_bytes: end as u64,
             sections: table,
-        }
-    }
-}
-
-/// A graph, and the codes that its walks measure by unless the vectors are short.
-struct Built {
-    graph: OwnedGraph,
-    codes: Option<OwnedCodes>,
-}
-
-/// Sections that follow from others.
-struct Derived {
-    frame: Vec<u8>,
-    vector_sums: Vec<u32>,
-    learnt: Vec<Point>,
-}
-
-impl Derived {
-    fn of(vectors: &[u8], built: Option<&Built>, learnt: Vec<Point>) -> Self {
-        let mut frame = Vec::new();
-        if let Some(codes) = built.and_then(|built| built.codes.as_ref()) {
-            frame.extend(codes.frame.seed.to_le_bytes());
-            frame.extend(codes.error.to_le_bytes());
-            frame.extend(u32::from(codes.bits.count()).to_le_bytes());
-            // The centre starts where readers look for it.
-            assert_eq!(frame.len(), FRAME_HEAD_BYTES);
-            frame.extend_from_slice(bytemuck::cast_slice(&codes.frame.centre));
-        }
-        let vector_sums = vector_sums(vectors);
-        Derived {
-            frame,
-            vector_sums,
-            learnt,
         }
     }
 }

@@ -9,7 +9,10 @@ use crate::codes::{FACTORS, pitch_bytes};
 use crate::column::encode::is_coded;
 use crate::column::integrity::BLOCK_BYTES;
 use crate::graph::{Entry, NONE, base_slots, upper_slots};
-use crate::{CodeBits, ColumnOptions, Element, HnswOptions, Space, VECTORS_MAX, VectorError};
+use crate::{
+    CodeBits, ColumnOptions, Element, HnswOptions, IvfOptions, ListCodes, Method, Space,
+    VECTORS_MAX, VectorError,
+};
 
 /// Sections start on cache lines.
 pub(super) const ALIGNMENT_BYTES: usize = 64;
@@ -24,6 +27,9 @@ const MAGIC: u64 = u64::from_le_bytes(*b"clewvect");
 pub(super) const VERSION: u32 = 2;
 /// The oldest version that is read; its graphs are passed over, its vectors are not.
 const VERSION_MIN: u32 = 1;
+/// In the place of the number of rows on upper levels, of which a column of lists has none.
+const LISTS_OF_BITS: usize = 1;
+const LISTS_OF_PRODUCTS: usize = 2;
 const CHECKSUM_OFFSET: usize = 12;
 const TABLE_OFFSET: usize = 64;
 const SLOT_BYTES: usize = 24;
@@ -48,11 +54,17 @@ pub(super) enum SectionKind {
     Factors = 9,
     Frame = 10,
     VectorSums = 11,
-    Calibration = 12,
+    ListFrame = 12,
+    ListBook = 13,
+    ListHeads = 14,
+    ListCentres = 15,
+    ListRows = 16,
+    ListBlocks = 17,
+    Calibration = 18,
 }
 
 impl SectionKind {
-    pub(super) const ALL: [SectionKind; 12] = [
+    pub(super) const ALL: [SectionKind; 18] = [
         SectionKind::Vectors,
         SectionKind::Docs,
         SectionKind::InverseNorms,
@@ -64,6 +76,12 @@ impl SectionKind {
         SectionKind::Factors,
         SectionKind::Frame,
         SectionKind::VectorSums,
+        SectionKind::ListFrame,
+        SectionKind::ListBook,
+        SectionKind::ListHeads,
+        SectionKind::ListCentres,
+        SectionKind::ListRows,
+        SectionKind::ListBlocks,
         SectionKind::Calibration,
     ];
 
@@ -117,21 +135,32 @@ impl Header {
         out.extend([code_of(&Element::ALL, options.element)]);
         out.extend(options.hnsw.m.to_le_bytes());
         out.extend(options.hnsw.ef_construction.to_le_bytes());
-        let slots = u16::try_from(self.sections.len()).expect("fewer kinds than slots");
+        let slots = u16::try_from(self.sections.len()).expect("fewer sections than slots");
         out.extend(slots.to_le_bytes());
         out.extend(self.image_bytes.to_le_bytes());
         out.extend(self.seed.to_le_bytes());
         out.extend(entry.row.to_le_bytes());
         out.extend(entry.upper.to_le_bytes());
-        out.extend(word(self.upper_count));
-        out.extend(word(self.upper_lists));
+        let (upper_count, upper_lists) = match options.method {
+            Method::Graph => (self.upper_count, self.upper_lists),
+            // A column of lists has no graph.
+            Method::Lists(lists) => {
+                let codes = match lists.codes {
+                    ListCodes::Bits => LISTS_OF_BITS,
+                    ListCodes::Product => LISTS_OF_PRODUCTS,
+                };
+                (codes, lists.lists as usize)
+            }
+        };
+        out.extend(word(upper_count));
+        out.extend(word(upper_lists));
         for section in &self.sections {
             out.extend(section.kind.to_le_bytes());
             out.extend(section.checksum.to_le_bytes());
             out.extend(section.offset_bytes.to_le_bytes());
             out.extend(section.len_bytes.to_le_bytes());
         }
-        // Fewer kinds than slots exist, so the table always fits.
+        // A graph takes seven sections and lists take six; no image has both, so the table fits.
         assert!(out.len() <= HEADER_BYTES);
         out.resize(HEADER_BYTES, 0);
         let checksum = header_checksum(&out);
@@ -177,22 +206,28 @@ impl Header {
             row: fields.u32(),
             upper: fields.u32(),
         };
-        let upper_count = fields.u32() as usize;
-        let upper_lists = fields.u32() as usize;
+        let (upper_count, upper_lists) = (fields.u32(), fields.u32());
+        let graph = entry.row != NONE && version == VERSION;
+        let method = match (graph, version, upper_count as usize) {
+            (false, VERSION, LISTS_OF_BITS) => stored_lists(upper_lists, ListCodes::Bits),
+            (false, VERSION, LISTS_OF_PRODUCTS) => stored_lists(upper_lists, ListCodes::Product),
+            _ => Method::Graph,
+        };
         let space = Space::ALL.get(usize::from(space));
         let element = Element::ALL.get(usize::from(element));
         let mut header = Header {
             version,
             options: ColumnOptions {
                 hnsw,
+                method,
                 element: *element.ok_or(corrupt("unknown type of element", 25))?,
                 ..ColumnOptions::new(dimension, *space.ok_or(corrupt("unknown space", 24))?)
             },
             count,
             seed,
-            entry: (entry.row != NONE && version == VERSION).then_some(entry),
-            upper_count,
-            upper_lists,
+            entry: graph.then_some(entry),
+            upper_count: upper_count as usize,
+            upper_lists: upper_lists as usize,
             image_bytes,
             sections: (0..usize::from(slots).min(SLOTS))
                 .map(|_| fields.section())
@@ -255,7 +290,7 @@ impl Header {
             let len_bytes = same.next().map_or(0, |section| section.len_bytes);
             let wanted = self.expected_bytes(kind);
             let fits = match kind {
-                SectionKind::Docs => len_bytes == wanted || len_bytes == 0,
+                SectionKind::Docs | SectionKind::ListFrame => len_bytes == wanted || len_bytes == 0,
                 SectionKind::Calibration => {
                     len_bytes <= wanted && len_bytes.is_multiple_of(POINT_BYTES)
                 }
@@ -324,10 +359,16 @@ impl Header {
             SectionKind::Frame => coded * (FRAME_HEAD_BYTES + 4 * self.options.dimension) as u64,
             SectionKind::Calibration => graph * POINT_BYTES * POINTS_MAX as u64,
             SectionKind::VectorSums => 4 * vectors.div_ceil(BLOCK_BYTES as u64),
+            SectionKind::ListFrame
+            | SectionKind::ListBook
+            | SectionKind::ListHeads
+            | SectionKind::ListCentres
+            | SectionKind::ListRows
+            | SectionKind::ListBlocks => self.expected_list_bytes(kind),
         }
     }
 
-    fn section(&self, kind: SectionKind) -> Section {
+    pub(super) fn section(&self, kind: SectionKind) -> Section {
         let found = self
             .sections
             .iter()
@@ -383,6 +424,10 @@ fn byte_range(section: &Section) -> Range<usize> {
     let start = usize::try_from(section.offset_bytes).unwrap_or(usize::MAX);
     let len = usize::try_from(section.len_bytes).unwrap_or(usize::MAX);
     start..start.saturating_add(len)
+}
+
+fn stored_lists(lists: u32, codes: ListCodes) -> Method {
+    Method::Lists(IvfOptions { lists, codes })
 }
 
 fn corrupt(what: &'static str, offset_bytes: u64) -> VectorError {

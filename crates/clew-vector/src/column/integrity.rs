@@ -18,7 +18,8 @@ pub(crate) struct Checked {
     blocks: Vec<AtomicU64>,
     /// Told of a section when it has been read through.
     scattered: fn(&[u8]),
-    /// What was found wrong with the graph or its codes, and where: from then on there is no graph.
+    /// What was found wrong with the graph, its codes or the lists, and where: from then on there are
+    /// none.
     graph_damage: OnceLock<(&'static str, u64)>,
     /// Whether that was reported.
     damage_taken: AtomicBool,
@@ -107,11 +108,21 @@ impl Integrity<'_> {
             .inspect_err(|error| self.lose_graph(error))
     }
 
-    /// Remembers that the graph cannot be trusted.
+    /// Remembers that the graph, or the lists, cannot be trusted.
     pub(crate) fn lose_graph(&self, error: &VectorError) {
         if let VectorError::Corrupt { what, offset_bytes } = *error {
             let _ = self.checked.graph_damage.set((what, offset_bytes));
         }
+    }
+
+    /// Checks what a scan of lists reads.
+    pub(crate) fn touch_lists(&self) -> Result<(), VectorError> {
+        self.touch_of_graph(&[
+            SectionKind::ListHeads,
+            SectionKind::ListCentres,
+            SectionKind::ListRows,
+            SectionKind::ListBlocks,
+        ])
     }
 
     /// Checks what every search reads beside the vectors.

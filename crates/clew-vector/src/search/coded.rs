@@ -14,7 +14,7 @@ use crate::search::Search;
 pub(super) fn margin(plan: Plan) -> f32 {
     match plan {
         Plan::Walk | Plan::Sweep => 2.0,
-        Plan::Scan | Plan::ScanCodes => 3.0,
+        Plan::Scan | Plan::ScanCodes | Plan::ScanLists => 3.0,
     }
 }
 

@@ -169,6 +169,7 @@ impl Pages {
         let checked = Query::check(&vector, options);
         let answer = checked.and_then(|query| {
             let (search, situation) = Search::prepare(view, &query, &request)?;
+            let situation = situation.without_lists();
             if search.k == 0 || self.is_done() {
                 if k > 0 {
                     self.finish();

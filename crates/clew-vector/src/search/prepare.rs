@@ -3,7 +3,7 @@
 use crate::column::View;
 use crate::filter::RowFilter;
 use crate::options::{inverse_norm, norm_squared};
-use crate::plan::{Access, Situation};
+use crate::plan::{Access, Probing, Situation};
 use crate::rows::{RowProbe, StoredQuery};
 use crate::search::{Search, SearchRequest};
 use crate::{ColumnOptions, Filter, Space, VectorError};
@@ -64,9 +64,16 @@ impl<'a> Search<'a> {
             dimension: query.dimension,
             row_bytes: view.rows.pitch,
             access: match (&view.graph, &view.codes) {
-                (Some(_), Some(_)) if !is_exact(request) => Access::Codes,
-                (Some(_), None) if !is_exact(request) => Access::Graph,
-                _ => Access::Rows,
+                _ if is_exact(request) => Access::Rows,
+                (None, _) => match &view.lists {
+                    Some(lists) => Access::Lists(Probing {
+                        lists: lists.heads.len(),
+                        probes: request.probes,
+                    }),
+                    None => Access::Rows,
+                },
+                (Some(_), Some(_)) => Access::Codes,
+                (Some(_), None) => Access::Graph,
             },
         };
         Ok((search, situation))

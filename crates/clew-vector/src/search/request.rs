@@ -15,6 +15,10 @@ pub struct SearchRequest<'a> {
     /// its own vectors how much effort that takes. 1 is an exact search. A column without a graph is
     /// always searched exactly.
     pub target_recall: Option<f32>,
+    /// Inverted lists gone through, in a column that has them; `None` leaves it to `ef_search`:
+    /// that many times the square root of all lists, by 24. A filter makes it more, in either case.
+    /// More is slower and better.
+    pub probes: Option<usize>,
     /// Documents that may be hits; `None` for all.
     pub filter: Option<Filter<'a>>,
     /// Forbids the graph and its codes.
@@ -44,6 +48,7 @@ impl<'a> SearchRequest<'a> {
             k,
             ef_search: 100,
             target_recall: None,
+            probes: None,
             filter: None,
             exact: false,
             max_distance: None,
@@ -105,4 +110,7 @@ pub enum Strategy {
     /// A walk under a filter was given up, as what passes lies far from the query; then the search
     /// went on as [`Strategy::Codes`].
     CodesAfterGraph,
+    /// The codes of the rows in the nearest inverted lists were measured, then the best vectors
+    /// themselves. When too few rows passed, the next lists followed, in the end all of them.
+    Lists,
 }

@@ -1,0 +1,180 @@
+//! Lists of a column in the making: centres from a sample, then each row's list and code in one pass.
+
+use clew_kernels::Kernels;
+
+use crate::Space;
+use crate::codes::{Frame, Residual};
+use crate::ivf::blocks::arrange;
+use crate::ivf::coding::{Coding, PART, code_count};
+use crate::ivf::kmeans;
+use crate::ivf::options::{IvfOptions, LISTS_MAX, ListCodes};
+use crate::ivf::place::{Coder, UNPLACED};
+use crate::ivf::points::{Centres, Points};
+use crate::ivf::product::{ProductQuantizer, TRAIN_ROWS_MIN};
+use crate::ivf::reuse::ReuseLists;
+use crate::ivf::{ListFrame, ListHead};
+use crate::random::SplitMix;
+use crate::rows::Rows;
+
+/// Rows that centres are formed by, for each of them.
+const SAMPLE_PER_LIST: usize = 48;
+/// Residuals that a code book is trained on.
+const BOOK_ROWS: usize = 4_096;
+/// How lists are built.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BuildLists {
+    pub(crate) space: Space,
+    pub(crate) options: IvfOptions,
+    pub(crate) seed: u64,
+    pub(crate) threads: usize,
+}
+
+/// What an image keeps of lists.
+#[derive(Debug)]
+pub(crate) struct OwnedLists {
+    pub(crate) frame: ListFrame,
+    pub(crate) centres: Vec<i8>,
+    pub(crate) heads: Vec<ListHead>,
+    pub(crate) rows: Vec<u32>,
+    pub(crate) blocks: Vec<u8>,
+}
+
+/// Lists for so many rows: √2 times the square root. Twice that makes a build half as fast again and
+/// searches of recall .90 to .95 no faster (150,000 × 384).
+pub(super) fn list_count(rows: usize, options: &IvfOptions) -> usize {
+    let wanted = match options.lists {
+        0 => (2 * rows).isqrt(),
+        lists => lists as usize,
+    };
+    wanted.clamp(1, rows.min(LISTS_MAX as usize).max(1))
+}
+
+/// Builds the lists of all rows, of which there is at least one. `None` when there are too few rows
+/// for the codes asked for.
+///
+/// Costs per row: one rotation, the comparison with each centre, and a code; and before that, for each
+/// list, [`SAMPLE_PER_LIST`] such comparisons five times. With `reuse`, the rows that it holds cost
+/// little more than a copy. Deterministic for a seed, whatever the number of threads.
+pub(crate) fn build_lists(
+    rows: &Rows<'_>,
+    how: &BuildLists,
+    reuse: Option<&ReuseLists<'_>>,
+) -> Option<OwnedLists> {
+    let count = rows.count();
+    if how.options.codes == ListCodes::Product && count < TRAIN_ROWS_MIN {
+        return None;
+    }
+    let reuse = reuse.filter(|reuse| reuse.fits(rows, how));
+    let (frame, centres, coding) = match reuse {
+        Some(reuse) => reuse.parts(),
+        None => train(rows, how),
+    };
+    let owns = owns(&frame, &centres, how.space, rows.kernels);
+    let coder = Coder {
+        rows,
+        space: how.space,
+        frame: &frame,
+        centres: &centres,
+        owns: &owns,
+        coding: &coding,
+    };
+    let mut codes = vec![0; count * code_count(rows.numbers)];
+    let mut placed = vec![UNPLACED; count];
+    if let Some(reuse) = reuse {
+        reuse.copy(&mut codes, &mut placed);
+    }
+    coder.encode(&mut codes, &mut placed, how.threads);
+    let error = coder.typical_error((&codes, &placed));
+    let squared: f64 = placed.iter().map(|one| f64::from(one.squared)).sum();
+    #[allow(clippy::cast_possible_truncation, reason = "rounds")]
+    let distortion = (squared / count as f64) as f32;
+    let (heads, list_rows, blocks) = arrange((&centres.points.steps, &owns), &codes, &placed);
+    Some(OwnedLists {
+        frame: ListFrame {
+            frame,
+            coding,
+            error,
+            distortion,
+        },
+        centres: centres.points.rows,
+        heads,
+        rows: list_rows,
+        blocks,
+    })
+}
+
+/// Everything that is learned from the rows.
+fn train(rows: &Rows<'_>, how: &BuildLists) -> (Frame, Centres, Coding) {
+    let frame = Frame::build(rows, how.seed);
+    let lists = list_count(rows.count(), &how.options);
+    let wanted = rows.count().min(lists * SAMPLE_PER_LIST);
+    let mut sample = Points::new(rows.numbers);
+    let mut residual = Residual::default();
+    let mut floats = vec![0.0; rows.numbers];
+    let drawn = spread(rows.count(), wanted, how.seed);
+    for &row in &drawn {
+        frame.residual(
+            rows.floats(row, &mut floats),
+            rows.scale(row),
+            &mut residual,
+        );
+        sample.push(&residual.values, rows.kernels);
+    }
+    let centres = kmeans::train(&sample, lists, (how.seed, how.threads), rows.kernels);
+    let coding = match how.options.codes {
+        ListCodes::Bits => Coding::Bits,
+        ListCodes::Product => {
+            let wanted = rows.count().min(BOOK_ROWS);
+            let mut scores = Vec::new();
+            let mut residuals = Vec::with_capacity(wanted * rows.numbers);
+            for row in spread(rows.count(), wanted, how.seed ^ 1) {
+                let floats = rows.floats(row, &mut floats);
+                frame.residual(floats, rows.scale(row), &mut residual);
+                let mut point = Points::new(rows.numbers);
+                point.push(&residual.values, rows.kernels);
+                let (list, _) = centres.nearest(point.point(0), &mut scores, rows.kernels);
+                let centre = centres.points.point(list);
+                let pairs = residual.values.iter().zip(centre.floats());
+                residuals.extend(pairs.map(|(x, c)| x - c));
+            }
+            let shape = (rows.numbers, PART);
+            let trained = ProductQuantizer::train(&residuals, shape, how.seed);
+            Coding::Product(trained.expect("the number of rows was checked"))
+        }
+    };
+    (frame, centres, coding)
+}
+
+/// `wanted` of the rows below `count`, one from each of as many equal spans.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a row number below 2^30"
+)]
+pub(super) fn spread(count: usize, wanted: usize, seed: u64) -> Vec<u32> {
+    let mut random = SplitMix::new(seed);
+    let span = count as f64 / wanted.max(1) as f64;
+    (0..wanted)
+        .map(|at| ((at as f64 + random.unit()) * span) as u32)
+        .map(|row| row.min(u32::try_from(count - 1).unwrap_or(u32::MAX)))
+        .collect()
+}
+
+/// The part of each list in a distance.
+fn owns(frame: &Frame, centres: &Centres, space: Space, kernels: &Kernels) -> Vec<f32> {
+    match space {
+        Space::L2 => centres.squares.clone(),
+        Space::Cosine => centres.squares.iter().map(|square| 0.5 * square).collect(),
+        Space::InnerProduct => {
+            // The residual of twice the centre is the centre, turned.
+            let mut turned = Residual::default();
+            frame.residual(&frame.centre, 2.0, &mut turned);
+            let own = |at| {
+                let centre: Vec<f32> = centres.points.point(at).floats().collect();
+                -kernels.f32().dot(&centre, &turned.values)
+            };
+            (0..centres.points.len()).map(own).collect()
+        }
+        Space::Hamming | Space::Jaccard => unreachable!("bits have no lists"),
+    }
+}

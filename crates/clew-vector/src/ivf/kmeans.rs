@@ -1,0 +1,177 @@
+//! Centres of lists by Lloyd's k-means over a sample (Lloyd, "Least squares quantization in PCM",
+//! 1982). A list only has to be compact, not optimal: few rounds over few rows do.
+
+use std::thread;
+
+use clew_kernels::Kernels;
+
+use crate::ivf::points::{Centres, Points};
+use crate::random::SplitMix;
+
+/// Rounds of assigning and averaging; more gain no recall that can be measured.
+const ROUNDS: usize = 5;
+
+/// Forms `count` centres of `sample`, which has at least one point; fewer points than centres make
+/// fewer centres. The same seed gives the same centres, whatever the number of threads. Cost:
+/// [`ROUNDS`] times the product of both counts and the dimension, in byte products.
+pub(super) fn train(
+    sample: &Points,
+    count: usize,
+    (seed, threads): (u64, usize),
+    kernels: &Kernels,
+) -> Centres {
+    let count = count.min(sample.len());
+    let mut random = SplitMix::new(seed);
+    let mut starts = Points::new(sample.dimension);
+    for at in draw(sample.len(), count, &mut random) {
+        let point = sample.point(at);
+        starts.rows.extend_from_slice(point.numbers);
+        starts.steps.push(point.step);
+    }
+    let mut centres = Centres::new(starts, kernels);
+    for _ in 0..ROUNDS {
+        let assigned = assign(sample, &centres, threads, kernels);
+        centres = Centres::new(
+            average(sample, (&assigned, count), &mut random, kernels),
+            kernels,
+        );
+    }
+    centres
+}
+
+/// `count` different numbers below `len`, in random order.
+fn draw(len: usize, count: usize, random: &mut SplitMix) -> Vec<usize> {
+    let mut all: Vec<usize> = (0..len).collect();
+    for at in 0..count {
+        let other = at + below(len - at, random);
+        all.swap(at, other);
+    }
+    all.truncate(count);
+    all
+}
+
+/// A number below `end`, which is not 0.
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "less than a length in memory"
+)]
+fn below(end: usize, random: &mut SplitMix) -> usize {
+    (random.next() % end as u64) as usize
+}
+
+/// The nearest centre of each point.
+fn assign(sample: &Points, centres: &Centres, threads: usize, kernels: &Kernels) -> Vec<usize> {
+    let mut assigned = vec![0; sample.len()];
+    let share = sample.len().div_ceil(threads.max(1)).max(1);
+    thread::scope(|scope| {
+        for (at, part) in assigned.chunks_mut(share).enumerate() {
+            let mut work = move || {
+                let mut scores = Vec::new();
+                for (offset, slot) in part.iter_mut().enumerate() {
+                    let point = sample.point(at * share + offset);
+                    (*slot, _) = centres.nearest(point, &mut scores, kernels);
+                }
+            };
+            if threads > 1 {
+                scope.spawn(work);
+            } else {
+                work();
+            }
+        }
+    });
+    assigned
+}
+
+/// The means of the points of each centre. One without points starts again from a random point.
+fn average(
+    sample: &Points,
+    (assigned, count): (&[usize], usize),
+    random: &mut SplitMix,
+    kernels: &Kernels,
+) -> Points {
+    let dimension = sample.dimension;
+    let mut sums = vec![0.0_f32; count * dimension];
+    let mut members = vec![0_usize; count];
+    for (at, &centre) in assigned.iter().enumerate() {
+        members[centre] += 1;
+        let sums = &mut sums[centre * dimension..][..dimension];
+        for (sum, value) in sums.iter_mut().zip(sample.point(at).floats()) {
+            *sum += value;
+        }
+    }
+    let mut means = Points::new(dimension);
+    for (sums, &members) in sums.chunks_mut(dimension).zip(&members) {
+        if members == 0 {
+            let point = sample.point(below(sample.len(), random));
+            means.rows.extend_from_slice(point.numbers);
+            means.steps.push(point.step);
+            continue;
+        }
+        for sum in sums.iter_mut() {
+            *sum /= members as f32;
+        }
+        means.push(sums, kernels);
+    }
+    means
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clew_kernels::kernels;
+
+    /// Points around `clusters` corners far from each other.
+    fn clustered(clusters: usize, each: usize) -> Points {
+        let mut random = SplitMix::new(5);
+        let mut points = Points::new(8);
+        for at in 0..clusters * each {
+            let corner = at % clusters;
+            let vector: Vec<f32> = (0..8)
+                .map(|axis| {
+                    let here = if corner >> axis & 1 == 1 { 10.0 } else { -10.0 };
+                    here + (random.next() >> 40) as f32 / (1_u64 << 24) as f32 - 0.5
+                })
+                .collect();
+            points.push(&vector, kernels());
+        }
+        points
+    }
+
+    #[test]
+    fn clusters_far_apart_get_a_centre_each_or_share_one() {
+        let sample = clustered(4, 50);
+        let centres = train(&sample, 32, (7, 1), kernels());
+        let assigned = assign(&sample, &centres, 1, kernels());
+        for (at, &centre) in assigned.iter().enumerate() {
+            for (other, &its) in assigned.iter().enumerate() {
+                let same_cluster = at % 4 == other % 4;
+                assert!(
+                    centre != its || same_cluster,
+                    "{at} and {other} share a list"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_centres_on_any_number_of_threads() {
+        let sample = clustered(16, 20);
+        let one = train(&sample, 10, (3, 1), kernels());
+        let three = train(&sample, 10, (3, 3), kernels());
+        assert_eq!(one.points.rows, three.points.rows);
+        let other = train(&sample, 10, (4, 1), kernels());
+        assert_ne!(one.points.rows, other.points.rows);
+    }
+
+    #[test]
+    fn fewer_points_than_centres_and_equal_points_are_no_problem() {
+        let mut sample = Points::new(3);
+        for _ in 0..5 {
+            sample.push(&[1.0, 2.0, 3.0], kernels());
+        }
+        let centres = train(&sample, 9, (1, 1), kernels());
+        assert_eq!(centres.points.len(), 5);
+        let (at, _) = centres.nearest(sample.point(4), &mut Vec::new(), kernels());
+        assert_eq!(at, 0, "the first of equals");
+    }
+}

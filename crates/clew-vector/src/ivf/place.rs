@@ -1,0 +1,169 @@
+//! Where each row goes: its list, its code, and what is kept beside it.
+
+use std::thread;
+
+use crate::Space;
+use crate::codes::{Frame, Residual};
+use crate::ivf::build::spread;
+use crate::ivf::coding::{Coding, Tables, code_count};
+use crate::ivf::points::{Centres, Point};
+use crate::ivf::weight;
+use crate::rows::Rows;
+
+/// Rows used as queries, and rows measured from each, to learn the typical error.
+const ERROR_ROWS: usize = 64;
+/// No list yet.
+pub(super) const NO_LIST: u32 = u32::MAX;
+
+/// What a row's code is made with.
+pub(super) struct Coder<'a> {
+    pub(super) rows: &'a Rows<'a>,
+    pub(super) space: Space,
+    pub(super) frame: &'a Frame,
+    pub(super) centres: &'a Centres,
+    /// The part of each list in a distance.
+    pub(super) owns: &'a [f32],
+    pub(super) coding: &'a Coding,
+}
+
+/// A row as lists keep it, but for its code.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Placed {
+    pub(super) list: u32,
+    /// `add` and `scale`.
+    pub(super) factors: [f32; 2],
+    /// Squared length of the residual.
+    pub(super) squared: f32,
+}
+
+pub(super) const UNPLACED: Placed = Placed {
+    list: NO_LIST,
+    factors: [0.0; 2],
+    squared: 0.0,
+};
+
+/// Memory of one thread of encoding.
+#[derive(Default)]
+struct Buffers {
+    floats: Vec<f32>,
+    residual: Residual,
+    point: Vec<i8>,
+    scores: Vec<f32>,
+}
+
+impl Coder<'_> {
+    /// Encodes every row that has no list yet.
+    pub(super) fn encode(&self, codes: &mut [u8], placed: &mut [Placed], threads: usize) {
+        let width = code_count(self.rows.numbers);
+        let share = placed.len().div_ceil(threads.max(1)).max(1);
+        let parts = codes
+            .chunks_mut(share * width)
+            .zip(placed.chunks_mut(share));
+        thread::scope(|scope| {
+            for (at, (codes, placed)) in parts.enumerate() {
+                let first = u32::try_from(at * share).expect("a column holds at most 2^30 rows");
+                let work = move || {
+                    let mut buffers = Buffers::default();
+                    let rows = (first..).zip(codes.chunks_mut(width).zip(placed));
+                    for (row, (code, placed)) in rows {
+                        if placed.list == NO_LIST {
+                            *placed = self.place(row, code, &mut buffers);
+                        }
+                    }
+                };
+                if threads > 1 {
+                    scope.spawn(work);
+                } else {
+                    work();
+                }
+            }
+        });
+    }
+
+    /// The residual of a row in the column's frame.
+    fn residual(&self, row: u32, floats: &mut Vec<f32>, residual: &mut Residual) {
+        floats.resize(self.rows.numbers, 0.0);
+        let vector = self.rows.floats(row, floats);
+        self.frame.residual(vector, self.rows.scale(row), residual);
+    }
+
+    fn place(&self, row: u32, code: &mut [u8], buffers: &mut Buffers) -> Placed {
+        let kernels = self.rows.kernels;
+        let Buffers {
+            floats,
+            residual,
+            point,
+            scores,
+        } = buffers;
+        self.residual(row, floats, residual);
+        point.resize(self.rows.numbers, 0);
+        let (step, _) = kernels.quantize_i8(&residual.values, point);
+        let numbers = &point[..];
+        let found = Point { numbers, step };
+        let (list, _) = self.centres.nearest(found, scores, kernels);
+        let with_list = self.take_centre(list, &mut residual.values);
+        let squared = kernels.f32().dot(&residual.values, &residual.values);
+        let scale = self.coding.encode(&residual.values, squared, code);
+        let add = match self.space {
+            Space::L2 => squared + 2.0 * with_list,
+            Space::Cosine => 0.5 * squared + with_list,
+            _ => -residual.with_centre - self.owns[list],
+        };
+        Placed {
+            list: u32::try_from(list).expect("the number of lists is limited"),
+            factors: [add, -weight(self.space) * scale],
+            squared,
+        }
+    }
+
+    /// Takes a list's centre from a vector, and answers its product with what is left.
+    fn take_centre(&self, list: usize, values: &mut [f32]) -> f32 {
+        let mut product = 0.0;
+        for (value, centre) in values
+            .iter_mut()
+            .zip(self.centres.points.point(list).floats())
+        {
+            *value -= centre;
+            product += *value * centre;
+        }
+        product
+    }
+
+    /// Root of the mean squared error of estimated distances, per length of the query's residual.
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "rounds; an error is smaller than a distance"
+    )]
+    pub(super) fn typical_error(&self, (codes, placed): (&[u8], &[Placed])) -> f32 {
+        let width = code_count(self.rows.numbers);
+        let kernels = self.rows.kernels;
+        let wanted = placed.len().min(ERROR_ROWS);
+        let (mut floats, mut residual) = (Vec::new(), Residual::default());
+        let rows = spread(placed.len(), wanted, 1);
+        let mut residuals = Vec::with_capacity(wanted);
+        for &row in &rows {
+            self.residual(row, &mut floats, &mut residual);
+            let list = placed[row as usize].list as usize;
+            self.take_centre(list, &mut residual.values);
+            residuals.push(std::mem::take(&mut residual.values));
+        }
+        let mut tables = Tables::default();
+        let (mut sum, mut count) = (0.0_f64, 0_usize);
+        for query in spread(placed.len(), wanted, 2) {
+            self.residual(query, &mut floats, &mut residual);
+            if residual.squared <= f32::MIN_POSITIVE {
+                continue;
+            }
+            self.coding.fill(&residual.values, &mut tables);
+            for (&row, other) in rows.iter().zip(&residuals) {
+                let [_, scale] = placed[row as usize].factors;
+                let estimate = scale * tables.product(&codes[row as usize * width..][..width]);
+                let exact = kernels.f32().dot(&residual.values, other);
+                let gap = estimate + weight(self.space) * exact;
+                sum += f64::from(gap) * f64::from(gap) / f64::from(residual.squared);
+                count += 1;
+            }
+        }
+        (sum / count.max(1) as f64).sqrt() as f32
+    }
+}
