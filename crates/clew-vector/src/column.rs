@@ -50,6 +50,8 @@ pub struct ColumnSizes {
     pub docs: usize,
     /// Links of the graph.
     pub graph: usize,
+    /// Centres of inverted lists, and which rows each list has.
+    pub lists: usize,
     /// Codes that searches measure by first.
     pub codes: usize,
 }
@@ -209,7 +211,15 @@ impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
                 Kind::UpperStarts,
                 Kind::UpperLinks,
             ]),
-            codes: total(&[Kind::Codes, Kind::Factors, Kind::Frame]),
+            lists: total(&[Kind::ListHeads, Kind::ListCentres, Kind::ListRows]),
+            codes: total(&[
+                Kind::Codes,
+                Kind::Factors,
+                Kind::Frame,
+                Kind::ListFrame,
+                Kind::ListBook,
+                Kind::ListBlocks,
+            ]),
         }
     }
 
