@@ -51,6 +51,8 @@ pub struct ColumnSizes {
     pub docs: usize,
     /// Links of the graph.
     pub graph: usize,
+    /// Centres of inverted lists, and which rows each list has.
+    pub lists: usize,
     /// Codes that searches measure by first.
     pub codes: usize,
 }
@@ -245,7 +247,16 @@ impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
                 Kind::UpperStarts,
                 Kind::UpperLinks,
             ]),
-            codes: total(&[Kind::Codes, Kind::Factors, Kind::Frame, Kind::Calibration]),
+            lists: total(&[Kind::ListHeads, Kind::ListCentres, Kind::ListRows]),
+            codes: total(&[
+                Kind::Codes,
+                Kind::Factors,
+                Kind::Frame,
+                Kind::Calibration,
+                Kind::ListFrame,
+                Kind::ListBook,
+                Kind::ListBlocks,
+            ]),
         }
     }
 

@@ -2,8 +2,8 @@
 //!
 //! A column belongs to one segment: vectors by document id, written once as one image
 //! (`docs/formats/vectors.md`), then only read, in place. Above a size where it pays, an image also
-//! holds an HNSW graph. Each search chooses by cost between scanning, walking the graph, and walking
-//! it under a filter; the answer always has `k` hits when `k` matching vectors exist.
+//! holds an HNSW graph, or inverted lists ([`Method`]). Each search chooses by cost between scanning,
+//! walking the graph or scanning the nearest lists, filter or not; the answer always has `k` hits when `k` matching vectors exist.
 //!
 //! Vectors of few weights among very many dimensions have columns of their own, [`SparseColumn`]
 //! (`docs/formats/sparse.md`), searched exactly through an inverted index.

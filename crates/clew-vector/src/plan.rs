@@ -278,6 +278,35 @@ mod tests {
     }
 
     #[test]
+    fn lists_are_gone_through_by_effort_and_scanned_past_when_few_rows_pass() {
+        let probing = Probing {
+            lists: 1_000,
+            probes: None,
+        };
+        let lists = |survivors, ef| Situation {
+            access: Access::Lists(probing),
+            ..situation(500_000, survivors, ef)
+        };
+        let mut last = 0;
+        for ef in [1, 10, 100, 500, 1_000] {
+            let probes = lists(None, ef).probes(probing);
+            assert!(probes > last && probes <= 1_000, "ef {ef}: {probes}");
+            last = probes;
+        }
+        let half = lists(Some(250_000), 100).probes(probing);
+        assert_eq!(half, 264, "twice as many where half of the rows pass");
+        assert_eq!(lists(None, 100).plan(), Plan::ScanLists);
+        assert_eq!(lists(Some(250_000), 100).plan(), Plan::ScanLists);
+        assert_eq!(lists(Some(500), 100).plan(), Plan::Scan);
+        let small = Situation {
+            row_count: 100,
+            ..lists(None, 100)
+        };
+        assert_eq!(small.plan(), Plan::Scan);
+        assert_eq!(lists(None, 100).without_lists().plan(), Plan::Scan);
+    }
+
+    #[test]
     fn the_plan_follows_size_selectivity_and_effort() {
         check(500, None, 64, Plan::ScanCodes);
         check(20_000, None, 64, Plan::Walk);

@@ -1,5 +1,7 @@
 //! What a search did and why: plain numbers, so that reporting them costs nothing.
 
+use clew_kernels::FAST_ROWS;
+
 use crate::codes::FACTORS;
 use crate::column::View;
 use crate::plan::{Prices, Situation};
@@ -45,7 +47,11 @@ impl Tally {
 
 impl SearchProfile {
     pub(crate) fn new(view: &View<'_>, situation: &Situation, tally: Tally) -> Self {
-        let code_bytes = view.codes.map_or(0, |codes| codes.pitch + 4 * FACTORS);
+        let code_bytes = match (&view.codes, &view.lists) {
+            (Some(codes), _) => codes.pitch + 4 * FACTORS,
+            (None, Some(lists)) => lists.block_bytes() / FAST_ROWS,
+            (None, None) => 0,
+        };
         let list_bytes = view.graph.map_or(0, |graph| 4 * graph.base_slots);
         SearchProfile {
             rows: situation.row_count,

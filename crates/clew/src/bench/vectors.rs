@@ -12,8 +12,8 @@ use anyhow::{Context, ensure};
 use clap::{Args, ValueEnum};
 use clew_platform::{Disk, Mapped, RealDisk, advise_random};
 use clew_vector::{
-    Column, ColumnBuilder, ColumnOptions, Element, GraphChoice, HnswOptions, ImageOptions, Scratch,
-    SearchRequest, Space,
+    Column, ColumnBuilder, ColumnOptions, Element, GraphChoice, HnswOptions, ImageOptions,
+    IvfOptions, ListCodes, Method, Scratch, SearchRequest, Space,
 };
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::json;
@@ -43,6 +43,15 @@ pub(crate) struct VectorsArguments {
     /// What vectors are stored as.
     #[arg(long, value_enum, default_value = "f32")]
     element: Stored,
+    /// What the column is searched through.
+    #[arg(long, value_enum, default_value = "graph")]
+    method: Way,
+    /// Inverted lists, with `--method ivf`; 0 leaves the choice to the number of vectors.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    lists: u32,
+    /// Lists gone through, instead of `--ef-search`; one row of results each.
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    probes: Vec<usize>,
     /// Links per vector.
     #[arg(long, value_name = "N", default_value_t = 16)]
     m: u16,
@@ -74,6 +83,34 @@ enum Metric {
     L2,
     Cosine,
     Ip,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+enum Way {
+    /// An HNSW graph.
+    Graph,
+    /// Inverted lists of codes of one bit per dimension.
+    Ivf,
+    /// Inverted lists of product codes.
+    IvfPq,
+}
+
+impl Way {
+    fn method(self, lists: u32) -> Method {
+        let codes = match self {
+            Way::Graph => return Method::Graph,
+            Way::Ivf => ListCodes::Bits,
+            Way::IvfPq => ListCodes::Product,
+        };
+        Method::Lists(IvfOptions { lists, codes })
+    }
+}
+
+/// How much work a search is worth.
+#[derive(Clone, Copy, Debug)]
+enum Effort {
+    Ef(usize),
+    Probes(usize),
 }
 
 /// A type of element that vectors of any numbers may be stored as.
@@ -119,13 +156,28 @@ pub(crate) fn run(arguments: &VectorsArguments) -> anyhow::Result<()> {
     );
     let mut report = Report::default();
     let column = column(arguments, &mut report)?;
-    for &ef_search in &arguments.ef_search {
+    let efforts: Vec<Effort> = if arguments.probes.is_empty() {
+        arguments
+            .ef_search
+            .iter()
+            .copied()
+            .map(Effort::Ef)
+            .collect()
+    } else {
+        arguments
+            .probes
+            .iter()
+            .copied()
+            .map(Effort::Probes)
+            .collect()
+    };
+    for effort in efforts {
         let bench = Bench {
             column: &column,
             queries: &queries,
             truth: &truth,
             arguments,
-            ef_search,
+            effort,
         };
         bench.run(&mut report)?;
     }
@@ -173,6 +225,7 @@ fn build(arguments: &VectorsArguments, report: &mut Report) -> anyhow::Result<Ve
             ef_construction: arguments.ef_construction,
         },
         element: arguments.element.element(),
+        method: arguments.method.method(arguments.lists),
         ..ColumnOptions::new(base.columns, arguments.metric.space())
     })?;
     for row in 0..base.rows {
@@ -189,16 +242,23 @@ fn build(arguments: &VectorsArguments, report: &mut Report) -> anyhow::Result<Ve
     let (wall, cpu) = (Instant::now(), cpu_seconds(ClockId::ProcessCPUTime));
     builder.write(how, &mut image)?;
     let cpu = cpu_seconds(ClockId::ProcessCPUTime) - cpu;
-    let params = json!({
-        "m": arguments.m, "ef_construction": arguments.ef_construction, "threads": arguments.threads,
-    });
+    let params = match arguments.method {
+        Way::Graph => json!({
+            "m": arguments.m, "ef_construction": arguments.ef_construction,
+            "threads": arguments.threads,
+        }),
+        Way::Ivf | Way::IvfPq => json!({
+            "method": format!("{:?}", arguments.method), "lists": arguments.lists,
+            "threads": arguments.threads,
+        }),
+    };
     let wall = wall.elapsed().as_secs_f64();
     let sizes = Column::open(image.as_slice())?.sizes();
     let metrics = json!({
         "vectors_per_s": rows as f64 / wall,
         "vectors_per_cpu_s": rows as f64 / cpu,
         "bytes": image.len(),
-        "walk_bytes_per_vector": (sizes.graph + sizes.codes) as f64 / rows as f64,
+        "walk_bytes_per_vector": (sizes.graph + sizes.lists + sizes.codes) as f64 / rows as f64,
     });
     report.add("build", params, metrics)?;
     Ok(image)
@@ -225,7 +285,7 @@ struct Bench<'a> {
     queries: &'a Matrix<f32>,
     truth: &'a Matrix<u64>,
     arguments: &'a VectorsArguments,
-    ef_search: usize,
+    effort: Effort,
 }
 
 /// What one thread measured.
@@ -261,8 +321,12 @@ impl Bench<'_> {
         latencies.sort_unstable_by(f64::total_cmp);
         let count = latencies.len();
         let at = |percent: usize| latencies[(count * percent / 100).min(count - 1)];
+        let (name, value) = match self.effort {
+            Effort::Ef(ef_search) => ("ef_search", ef_search),
+            Effort::Probes(probes) => ("probes", probes),
+        };
         let params = json!({
-            "ef_search": self.ef_search, "k": self.arguments.k, "threads": self.arguments.threads,
+            name: value, "k": self.arguments.k, "threads": self.arguments.threads,
         });
         let metrics = json!({
             "recall": recall,
@@ -276,10 +340,11 @@ impl Bench<'_> {
     }
 
     fn search(&self, query: usize, scratch: &mut Scratch) -> anyhow::Result<Vec<u32>> {
-        let request = SearchRequest {
-            ef_search: self.ef_search,
-            ..SearchRequest::new(self.queries.row(query), self.arguments.k)
-        };
+        let mut request = SearchRequest::new(self.queries.row(query), self.arguments.k);
+        match self.effort {
+            Effort::Ef(ef_search) => request.ef_search = ef_search,
+            Effort::Probes(probes) => request.probes = Some(probes),
+        }
         let outcome = self.column.search(&request, scratch)?;
         Ok(outcome.hits.iter().map(|hit| hit.doc).collect())
     }
@@ -361,6 +426,9 @@ mod tests {
             truth: path("truth"),
             metric: Metric::L2,
             element: Stored::F16,
+            method: Way::Graph,
+            lists: 0,
+            probes: Vec::new(),
             m: 16,
             ef_construction: 64,
             ef_search: vec![3, 10],
@@ -387,7 +455,18 @@ mod tests {
             assert!(row["metrics"]["p99_us"].as_f64() >= row["metrics"]["p50_us"].as_f64());
             assert!(row["metrics"]["qps"].as_f64().unwrap() > 0.0);
         }
-        let few = VectorsArguments { k: 4, ..arguments };
+        let lists = VectorsArguments {
+            method: Way::Ivf,
+            probes: vec![1, 2, 3],
+            ..arguments
+        };
+        run(&lists).unwrap();
+        let report = std::fs::read(path("json")).unwrap();
+        let report: serde_json::Value = serde_json::from_slice(&report).unwrap();
+        let rows = report["rows"].as_array().unwrap();
+        assert_eq!(rows.len(), 4);
+        assert_eq!(rows[3]["params"]["probes"], 3);
+        let few = VectorsArguments { k: 4, ..lists };
         assert!(
             run(&few)
                 .unwrap_err()
