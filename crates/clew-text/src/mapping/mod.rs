@@ -1,5 +1,6 @@
 //! What the fields of an index are: names, kinds and the tantivy field behind each.
 
+mod compression;
 mod field;
 mod parameters;
 mod read;

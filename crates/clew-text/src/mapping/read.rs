@@ -3,8 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use clew_vector::ColumnOptions;
 use serde_json::{Map, Value};
 
+use super::compression::COMPRESSION;
 use super::field::{Dynamic, FieldKind, MappedField};
 use super::parameters::{boolean, read_field, show};
 use super::schema::{Definition, Mapping, MappingError, ObjectSettings};
@@ -247,28 +249,41 @@ fn conflicts(field: &MappedField, definition: &Definition) -> Vec<String> {
             compare("format", from.clone(), to.clone());
         }
         (FieldKind::Vector(from), FieldKind::Vector(to)) => {
-            let (from, to) = (&from.column, &to.column);
-            let dimension = |column: &clew_vector::ColumnOptions| column.dimension.to_string();
-            compare("dimension", dimension(from), dimension(to));
-            compare(
-                "data_type",
-                from.element.name().into(),
-                to.element.name().into(),
-            );
-            compare(
-                "space_type",
-                from.space.name().into(),
-                to.space.name().into(),
-            );
-            compare(
-                "method",
-                format!("{:?}", from.hnsw),
-                format!("{:?}", to.hnsw),
-            );
+            let shown = [&field.settings.shown, &definition.settings.shown];
+            let written = COMPRESSION.map(|key| (key, shown.map(|shown| written(shown, key))));
+            let level_stays = written.iter().all(|(_, [from, to])| from == to);
+            for (key, [from, to]) in written {
+                compare(key, from, to);
+            }
+            compare_columns(&from.column, &to.column, level_stays, compare);
         }
         _ => {}
     }
     found
+}
+
+/// A parameter as it was written, for a message.
+fn written(shown: &Map<String, Value>, key: &str) -> String {
+    shown.get(key).map_or("null".to_string(), show)
+}
+
+/// Compares what columns are built by; the type of element only where no level has chosen it.
+fn compare_columns(
+    from: &ColumnOptions,
+    to: &ColumnOptions,
+    level_stays: bool,
+    mut compare: impl FnMut(&str, String, String),
+) {
+    let dimension = |column: &ColumnOptions| column.dimension.to_string();
+    compare("dimension", dimension(from), dimension(to));
+    if level_stays {
+        let element = |column: &ColumnOptions| column.element.name().to_string();
+        compare("data_type", element(from), element(to));
+    }
+    let space = |column: &ColumnOptions| column.space.name().to_string();
+    compare("space_type", space(from), space(to));
+    let method = |column: &ColumnOptions| format!("{:?}", column.hnsw);
+    compare("method", method(from), method(to));
 }
 
 fn as_object<'v>(value: &'v Value, name: &str) -> Result<&'v Map<String, Value>, MappingError> {

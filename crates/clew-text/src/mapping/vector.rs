@@ -1,8 +1,10 @@
-//! The parameters of a `knn_vector` field: dimension, type of element, space, and method.
+//! The parameters of a `knn_vector` field: dimension, type of element, space, method
+//! and compression.
 
 use clew_vector::{ColumnOptions, DIMENSION_MAX, Element, HnswOptions, Space};
 use serde_json::{Map, Value};
 
+use super::compression::read_compression;
 use super::field::VectorMapping;
 use super::parameters::{show, whole_number};
 use super::schema::MappingError;
@@ -31,6 +33,7 @@ pub(super) fn read_vector(
         read_method(written, parameters.get("space_type"), column)?;
         vector.method = Some(method.clone());
     }
+    read_compression(name, parameters, &mut vector.column)?;
     check_pairs(&vector.column)
 }
 
