@@ -11,6 +11,7 @@ import argparse
 import json
 import os
 import pathlib
+import re
 import statistics
 import subprocess
 import sys
@@ -26,6 +27,7 @@ TARGETS = [0.90, 0.95, 0.99]
 EF = [10, 16, 24, 32, 48, 64, 96, 128, 200, 320]
 EFFORTS = {
     "clew": EF,
+    "clew, inverted lists": EF,
     "hnswlib": EF,
     "faiss HNSW": EF,
     "faiss HNSW SQ8": EF,
@@ -33,6 +35,7 @@ EFFORTS = {
     "usearch f16": EF,
     "usearch i8": EF,
 }
+CLEW = {"clew": [], "clew, inverted lists": ["--method", "ivf"]}
 M, EF_CONSTRUCTION = 16, 128
 
 
@@ -114,8 +117,8 @@ def measure_set(name, arguments):
     contenders = {}
     for contender in arguments.contenders:
         print(f"{name}: building {contender}", flush=True)
-        if contender == "clew":
-            contenders[contender] = Clew(arguments.bin, folder, metric)
+        if contender in CLEW:
+            contenders[contender] = Clew(arguments.bin, folder, metric, extra=CLEW[contender])
         else:
             contenders[contender] = Rival(contender, folder, metric)
     rounds = {contender: [] for contender in contenders}
@@ -170,7 +173,8 @@ def main():
     parser.add_argument("--json", default=None)
     parser.add_argument("--aspects", choices=["yes", "no"], default="yes", help="also measure what Clew costs in other ways, on the first set")
     arguments = parser.parse_args()
-    arguments.contenders = arguments.contenders.split(",")
+    # A name may hold a comma, before a space.
+    arguments.contenders = re.split(r",(?! )", arguments.contenders)
     sets = arguments.sets.split(",") if arguments.sets else datasets.available()
     results = []
     for name in sets:

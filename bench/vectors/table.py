@@ -1,4 +1,4 @@
-"""Writes what was measured as the section "Vectors" of RESULTS.md."""
+"""Writes what was measured of a set as its section of RESULTS.md."""
 
 import importlib.metadata
 import pathlib
@@ -39,7 +39,7 @@ def _cell(row, target, clew):
         return "not reached"
     middle, low, high = found
     text = f"{middle:,.0f} ({low:,.0f}-{high:,.0f})"
-    if clew is not None and row["contender"] != "clew" and clew[target] is not None:
+    if clew is not None and not row["contender"].startswith("clew") and clew[target] is not None:
         ratio = clew[target][0] / middle
         text += f", {ratio:.1f} x" + ("" if ratio > 1 else " **LOST**")
     return text
@@ -52,7 +52,7 @@ def _table(result, targets):
     lines = ["| " + " | ".join(head + ["highest recall"]) + " |", "|" + " --- |" * (len(head) + 1)]
     for row in rows:
         build = f"{row['build']:,.0f}"
-        if clew is not None and row is not clew:
+        if clew is not None and not row["contender"].startswith("clew"):
             ratio = clew["build"] / row["build"]
             build += f", {ratio:.1f} x" + ("" if ratio > 1 else " **LOST**")
         cells = [row["contender"], build] + [_cell(row, t, clew) for t in targets]
@@ -61,16 +61,19 @@ def _table(result, targets):
 
 
 def write_results(found, targets, arguments):
-    lines = [
-        f"{_versions(arguments.bin)}. One thread, CPU time, contenders in turns (ABBA), median of {arguments.rounds}",
-        "rounds with least and greatest in brackets; recall@10 over 1,000 queries, graphs of M 16 and",
-        "efConstruction 128. \"n x\" is how many times as fast Clew is; **LOST** marks where it is not.",
-    ]
-    for result in found:
-        lines += ["", f"### {result['set']} ({result['metric']})", "", _table(result, targets)]
     aspects = getattr(arguments, "found_aspects", None)
-    for title, table in aspects["parts"].items() if aspects else ():
-        lines += ["", f"### {title} ({aspects['set']})", "", *table]
     command = f"make bench-vectors ARGS='{_arguments()}'"
-    results.write(arguments.results, "Vectors", command, _machine(), lines)
-    print("\n".join(lines))
+    for result in found:
+        lines = [
+            f"{_versions(arguments.bin)}. One thread, CPU time, contenders in turns (ABBA), median of",
+            f"{arguments.rounds} rounds with least and greatest in brackets; recall@10 over 1,000 queries by {result['metric']},",
+            'graphs of M 16 and efConstruction 128. "n x" is how many times as fast Clew\'s graph is; **LOST** marks',
+            "where it is not.",
+            "",
+            _table(result, targets),
+        ]
+        parts = aspects["parts"] if aspects and aspects["set"] == result["set"] else {}
+        for title, table in parts.items():
+            lines += ["", f"### {title}", "", *table]
+        results.write(arguments.results, f"Vectors: {result['set']}", command, _machine(), lines)
+        print("\n".join(lines))
