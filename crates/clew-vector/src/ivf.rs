@@ -29,7 +29,7 @@ mod product;
 mod reuse;
 mod scan;
 
-pub(crate) use build::{BuildLists, OwnedLists, build_lists};
+pub(crate) use build::{BuildLists, OwnedLists, build_lists, lists_memory};
 pub(crate) use coding::{Coding, code_count};
 pub use options::{IvfOptions, LISTS_MAX, ListCodes, Method};
 pub(crate) use product::CENTROIDS;

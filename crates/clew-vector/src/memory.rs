@@ -8,8 +8,9 @@ use std::time::Duration;
 use crate::codes::{FACTORS, bit_pitch_bytes, pitch_bytes};
 use crate::column::{GRAPH_BYTES_MIN, is_coded};
 use crate::graph::{base_slots, growing_base_slots, upper_slots};
+use crate::ivf::lists_memory;
 use crate::watch::BuildProgress;
-use crate::{ColumnOptions, GraphChoice, Space, VectorError};
+use crate::{ColumnOptions, GraphChoice, Method, Space, VectorError};
 
 /// A list, a vector or a buffer takes a little more than what is in it; this is for all that is not
 /// one of many rows: one thread's candidates and marks, a block of output.
@@ -31,13 +32,22 @@ pub fn gets_graph(options: &ColumnOptions, rows: usize, graph: GraphChoice) -> b
 
 /// Bytes of memory that a column takes at most from its first vector until its image is written, if it
 /// is made by [`crate::ColumnBuilder::with_room`]: vectors, codes, and the graph twice, as it grows and
-/// as it is written. Within 15 % of what an allocator counts (`tests/memory.rs`).
+/// as it is written; or lists, and what they are formed by. Within 15 % of what an allocator counts
+/// (`tests/memory.rs`).
 pub fn memory_needed(options: &ColumnOptions, rows: usize, graph: GraphChoice) -> usize {
     let number = size_of::<u32>();
     let stored = options.element.row_bytes(options.dimension);
     let norm = usize::from(options.space == Space::Cosine) * number;
     let mut row_bytes = stored + number + norm;
-    if gets_graph(options, rows, graph) {
+    if !gets_graph(options, rows, graph) {
+        return row_bytes.saturating_mul(rows).saturating_add(FIXED_BYTES);
+    }
+    if let Method::Lists(lists) = options.method {
+        let (per_row, fixed) = lists_memory(options.dimension, rows, &lists);
+        return (row_bytes + per_row)
+            .saturating_mul(rows)
+            .saturating_add(fixed + FIXED_BYTES);
+    } else {
         let m = options.hnsw.m;
         let slots = growing_base_slots(m) + base_slots(m);
         // Each level holds a `slots`-th of the rows of the one below; lists are held once, as they

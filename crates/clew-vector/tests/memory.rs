@@ -8,8 +8,8 @@ use std::io::sink;
 
 use clew_platform::{PeakAllocator, live_bytes, peak_bytes, restart_peak};
 use clew_vector::{
-    CodeBits, ColumnBuilder, ColumnOptions, Element, GraphChoice, HnswOptions, ImageOptions, Space,
-    memory_needed,
+    CodeBits, ColumnBuilder, ColumnOptions, Element, GraphChoice, HnswOptions, ImageOptions,
+    IvfOptions, ListCodes, Method, Space, memory_needed,
 };
 
 #[global_allocator]
@@ -87,6 +87,13 @@ fn a_build_takes_what_it_is_said_to_need() {
             ..ColumnOptions::new(16, Space::L2)
         },
     ];
+    let lists = |codes| ColumnOptions {
+        method: Method::Lists(IvfOptions { lists: 0, codes }),
+        ..plain
+    };
+    for options in [lists(ListCodes::Bits), lists(ListCodes::Product)] {
+        check(options, rows, (GraphChoice::Always, 1));
+    }
     for options in others {
         check(options, rows, (GraphChoice::Always, 1));
     }

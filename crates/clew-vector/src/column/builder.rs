@@ -272,7 +272,8 @@ impl ColumnBuilder {
             Some(Before::Lists(reuse)) => Some(reuse),
             Some(Before::Graph(_)) | None => None,
         };
-        Ok(build_lists(&self.rows(), &how, reuse).map(Built::Lists))
+        let lists = build_lists(&self.rows(), &how, reuse, &self.watch.progress)?;
+        Ok(lists.map(Built::Lists))
     }
 
     fn build_graph(

@@ -1,20 +1,21 @@
 //! Lists of a column in the making: centres from a sample, then each row's list and code in one pass.
 
-use clew_kernels::Kernels;
+use clew_kernels::{FAST_ROWS, Kernels, fast_block_bytes};
 
-use crate::Space;
 use crate::codes::{Frame, Residual};
 use crate::ivf::blocks::arrange;
 use crate::ivf::coding::{Coding, PART, code_count};
 use crate::ivf::kmeans;
 use crate::ivf::options::{IvfOptions, LISTS_MAX, ListCodes};
-use crate::ivf::place::{Coder, UNPLACED};
+use crate::ivf::place::{Coder, Placed, UNPLACED};
 use crate::ivf::points::{Centres, Points};
 use crate::ivf::product::{ProductQuantizer, TRAIN_ROWS_MIN};
 use crate::ivf::reuse::ReuseLists;
 use crate::ivf::{ListFrame, ListHead};
 use crate::random::SplitMix;
 use crate::rows::Rows;
+use crate::watch::{BuildPhase, BuildProgress};
+use crate::{Space, VectorError};
 
 /// Rows that centres are formed by, for each of them.
 const SAMPLE_PER_LIST: usize = 48;
@@ -50,7 +51,8 @@ pub(super) fn list_count(rows: usize, options: &IvfOptions) -> usize {
 }
 
 /// Builds the lists of all rows, of which there is at least one. `None` when there are too few rows
-/// for the codes asked for.
+/// for the codes asked for. A build that is cancelled ends after the centres are formed, or at the next
+/// row.
 ///
 /// Costs per row: one rotation, the comparison with each centre, and a code; and before that, for each
 /// list, [`SAMPLE_PER_LIST`] such comparisons five times. With `reuse`, the rows that it holds cost
@@ -59,11 +61,13 @@ pub(crate) fn build_lists(
     rows: &Rows<'_>,
     how: &BuildLists,
     reuse: Option<&ReuseLists<'_>>,
-) -> Option<OwnedLists> {
+    progress: &BuildProgress,
+) -> Result<Option<OwnedLists>, VectorError> {
     let count = rows.count();
     if how.options.codes == ListCodes::Product && count < TRAIN_ROWS_MIN {
-        return None;
+        return Ok(None);
     }
+    progress.begin(BuildPhase::Learn, (0, 0));
     let reuse = reuse.filter(|reuse| reuse.fits(rows, how));
     let (frame, centres, coding) = match reuse {
         Some(reuse) => reuse.parts(),
@@ -83,13 +87,16 @@ pub(crate) fn build_lists(
     if let Some(reuse) = reuse {
         reuse.copy(&mut codes, &mut placed);
     }
-    coder.encode(&mut codes, &mut placed, how.threads);
+    progress.check()?;
+    progress.begin(BuildPhase::Encode, (0, count));
+    coder.encode(&mut codes, &mut placed, how.threads, progress);
+    progress.check()?;
     let error = coder.typical_error((&codes, &placed));
     let squared: f64 = placed.iter().map(|one| f64::from(one.squared)).sum();
     #[allow(clippy::cast_possible_truncation, reason = "rounds")]
     let distortion = (squared / count as f64) as f32;
     let (heads, list_rows, blocks) = arrange((&centres.points.steps, &owns), &codes, &placed);
-    Some(OwnedLists {
+    Ok(Some(OwnedLists {
         frame: ListFrame {
             frame,
             coding,
@@ -100,7 +107,7 @@ pub(crate) fn build_lists(
         heads,
         rows: list_rows,
         blocks,
-    })
+    }))
 }
 
 /// Everything that is learned from the rows.
@@ -108,7 +115,7 @@ fn train(rows: &Rows<'_>, how: &BuildLists) -> (Frame, Centres, Coding) {
     let frame = Frame::build(rows, how.seed);
     let lists = list_count(rows.count(), &how.options);
     let wanted = rows.count().min(lists * SAMPLE_PER_LIST);
-    let mut sample = Points::new(rows.numbers);
+    let mut sample = Points::with_room(rows.numbers, wanted);
     let mut residual = Residual::default();
     let mut floats = vec![0.0; rows.numbers];
     let drawn = spread(rows.count(), wanted, how.seed);
@@ -177,4 +184,22 @@ fn owns(frame: &Frame, centres: &Centres, space: Space, kernels: &Kernels) -> Ve
         }
         Space::Hamming | Space::Jaccard => unreachable!("bits have no lists"),
     }
+}
+
+/// Bytes that building lists takes at most: per row, and beside that. A row has its codes twice, apart
+/// and in its block, and its place; lists have their sample, sums and a block that is not full.
+pub(crate) fn lists_memory(dimension: usize, rows: usize, options: &IvfOptions) -> (usize, usize) {
+    let codes = code_count(dimension);
+    let block = fast_block_bytes(codes) + FAST_ROWS * size_of::<u32>();
+    let row = codes + size_of::<Placed>() + block / FAST_ROWS;
+    let lists = list_count(rows, options);
+    let sample = rows.min(lists * SAMPLE_PER_LIST) * (dimension + size_of::<f32>());
+    let book = match options.codes {
+        ListCodes::Bits => 0,
+        ListCodes::Product => rows.min(BOOK_ROWS) * dimension * size_of::<f32>(),
+    };
+    let list = block + dimension * (size_of::<f32>() + 2);
+    // What is learned from is gone before the rows are encoded.
+    let learning = (sample + book).saturating_sub(row * rows);
+    (row, learning + lists * list)
 }

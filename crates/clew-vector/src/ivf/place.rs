@@ -9,6 +9,7 @@ use crate::ivf::coding::{Coding, Tables, code_count};
 use crate::ivf::points::{Centres, Point};
 use crate::ivf::weight;
 use crate::rows::Rows;
+use crate::watch::{BuildProgress, Steps};
 
 /// Rows used as queries, and rows measured from each, to learn the typical error.
 const ERROR_ROWS: usize = 64;
@@ -53,7 +54,13 @@ struct Buffers {
 
 impl Coder<'_> {
     /// Encodes every row that has no list yet.
-    pub(super) fn encode(&self, codes: &mut [u8], placed: &mut [Placed], threads: usize) {
+    pub(super) fn encode(
+        &self,
+        codes: &mut [u8],
+        placed: &mut [Placed],
+        threads: usize,
+        progress: &BuildProgress,
+    ) {
         let width = code_count(self.rows.numbers);
         let share = placed.len().div_ceil(threads.max(1)).max(1);
         let parts = codes
@@ -62,12 +69,16 @@ impl Coder<'_> {
         thread::scope(|scope| {
             for (at, (codes, placed)) in parts.enumerate() {
                 let first = u32::try_from(at * share).expect("a column holds at most 2^30 rows");
+                let mut steps = Steps::new(progress);
                 let work = move || {
                     let mut buffers = Buffers::default();
                     let rows = (first..).zip(codes.chunks_mut(width).zip(placed));
                     for (row, (code, placed)) in rows {
                         if placed.list == NO_LIST {
                             *placed = self.place(row, code, &mut buffers);
+                        }
+                        if !steps.row_done() {
+                            return;
                         }
                     }
                 };

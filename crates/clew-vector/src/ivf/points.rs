@@ -19,6 +19,15 @@ impl Points {
         }
     }
 
+    /// Room for so many rows.
+    pub(super) fn with_room(dimension: usize, count: usize) -> Self {
+        Points {
+            dimension,
+            rows: Vec::with_capacity(count * dimension),
+            steps: Vec::with_capacity(count),
+        }
+    }
+
     pub(super) fn len(&self) -> usize {
         self.steps.len()
     }
