@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use clew_log::{Durability, Glsn, Log, LogOptions, LogStats, NewEntry, StreamId, Trim};
-use clew_platform::{Clock, Disk, Task};
+use clew_platform::{Clock, Disk, Task, memory_bytes};
 use clew_text::{Mapping, NewField};
+use clew_vector::MemoryBudget;
 use parking_lot::{Mutex, RwLock};
 
 use crate::catalog::{CATALOG_STREAM, Catalog, CatalogOperation, IndexRecord};
@@ -21,9 +22,12 @@ use crate::recovery;
 use crate::request::ResolveOptions;
 use crate::search_pool::{SearchPool, SearchStats};
 use crate::settings::{IndexSettings, TranslogDurability};
-use crate::shard::{Shard, ShardContext, ShardPlace, io_error};
+use crate::shard::{MergeLimits, Shard, ShardContext, ShardPlace, io_error};
 
 const SHARDS_MAX: u32 = 1024;
+/// Merges may take this part of the memory; the rest is for buffers, and for the system to keep
+/// mapped files in.
+const MERGE_MEMORY_SHARE: u64 = 4;
 
 /// How an engine is set up.
 #[derive(Clone, Debug)]
@@ -40,6 +44,12 @@ pub struct EngineOptions {
     pub auto_create_index: bool,
     /// Size of the log at which the shards that hold it back are flushed.
     pub log_bytes_max: u64,
+    /// Memory that all merges together may take for vectors and graphs.
+    pub merge_memory_bytes: usize,
+    /// Threads that build the graph of one merge.
+    pub merge_threads: usize,
+    /// A graph in the making is saved this often, so that a restart goes on with it.
+    pub merge_save_every: Duration,
     /// How the log is laid out.
     pub log: LogOptions,
 }
@@ -47,13 +57,18 @@ pub struct EngineOptions {
 impl EngineOptions {
     /// The defaults over a data folder.
     pub fn new(data: impl Into<PathBuf>) -> Self {
+        let cores = std::thread::available_parallelism().map_or(2, usize::from);
+        let memory = memory_bytes().map(|bytes| usize::try_from(bytes / MERGE_MEMORY_SHARE));
         EngineOptions {
             data: data.into(),
-            search_threads: std::thread::available_parallelism().map_or(2, usize::from),
+            search_threads: cores,
             search_queue_max: 1000,
             write_buffer_bytes: 64 << 20,
             auto_create_index: true,
             log_bytes_max: 1 << 30,
+            merge_memory_bytes: memory.map_or(1 << 30, |bytes| bytes.unwrap_or(usize::MAX)),
+            merge_threads: (cores / 2).max(1),
+            merge_save_every: Duration::from_secs(60),
             log: LogOptions::default(),
         }
     }
@@ -70,6 +85,10 @@ pub struct EngineStats {
     pub durable: Glsn,
     /// The search pool's.
     pub search: SearchStats,
+    /// Bytes that running merges have taken for vectors and graphs.
+    pub merge_memory_bytes: u64,
+    /// Bytes that they may take.
+    pub merge_memory_bytes_max: u64,
 }
 
 /// A node; clones are handles of the same one. The last handle that goes away closes it.
@@ -95,11 +114,15 @@ impl Drop for Owner {
 
 impl Owner {
     fn close(&self) -> Result<(), EngineError> {
+        // First, so that whoever sees that the node closes knows that no merge goes on.
+        for index in self.inner.indices.read().values() {
+            index.shards.iter().for_each(|shard| shard.stop_merging());
+        }
         if self.inner.closed.swap(true, Ordering::SeqCst) {
             return Ok(());
         }
         self.inner.signal.wake();
-        self.inner.upkeep.wake();
+        self.inner.wake_upkeep();
         for task in self.tasks.lock().drain(..) {
             task.join();
         }
@@ -119,8 +142,11 @@ pub(crate) struct Inner {
     pub(crate) indices: RwLock<BTreeMap<String, Arc<Index>>>,
     /// Wakes the refresher.
     pub(crate) signal: Arc<Signal>,
-    /// Wakes the merges and flushes.
+    /// Wakes the flushes.
     pub(crate) upkeep: Arc<Signal>,
+    /// Wakes the merges.
+    pub(crate) merger: Arc<Signal>,
+    pub(crate) merges: MergeLimits,
     pub(crate) pool: SearchPool,
     pub(crate) ids: IdGenerator,
     pub(crate) closed: AtomicBool,
@@ -147,6 +173,12 @@ impl Engine {
             indices: RwLock::default(),
             signal: Arc::default(),
             upkeep: Arc::default(),
+            merger: Arc::default(),
+            merges: MergeLimits {
+                memory: Arc::new(MemoryBudget::new(options.merge_memory_bytes)),
+                threads: options.merge_threads,
+                save_every: options.merge_save_every,
+            },
             pool,
             ids: IdGenerator::new(clock.since_epoch()),
             closed: AtomicBool::new(false),
@@ -301,7 +333,7 @@ impl Engine {
     /// The first failure; the other shards are refreshed all the same.
     pub fn refresh(&self, index: &Index) -> Result<(), EngineError> {
         let refreshed = first_error(index.shards.iter().map(|shard| shard.refresh()));
-        self.inner.upkeep.wake();
+        self.inner.wake_upkeep();
         refreshed
     }
 
@@ -373,6 +405,8 @@ impl Engine {
             last: log.last(),
             durable: log.durable(),
             search: self.inner.pool.stats(),
+            merge_memory_bytes: self.inner.merges.memory.used() as u64,
+            merge_memory_bytes_max: self.inner.merges.memory.max() as u64,
         }
     }
 }
@@ -408,6 +442,12 @@ fn check_settings(settings: &IndexSettings) -> Result<(), EngineError> {
 }
 
 impl Inner {
+    /// There may be something to merge or flush.
+    pub(crate) fn wake_upkeep(&self) {
+        self.upkeep.wake();
+        self.merger.wake();
+    }
+
     pub(crate) fn index(&self, name: &str) -> Result<Arc<Index>, EngineError> {
         let found = self.indices.read().get(name).cloned();
         found.ok_or_else(|| EngineError::IndexNotFound {
@@ -460,6 +500,7 @@ impl Inner {
                 clock: self.clock.clone(),
                 log: self.log.clone(),
                 buffer_bytes_max: self.options.write_buffer_bytes,
+                merges: self.merges.clone(),
             };
             Shard::open(place, context, mapping.clone()).map(Arc::new)
         };

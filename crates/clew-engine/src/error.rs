@@ -125,6 +125,17 @@ pub enum EngineError {
         /// The position.
         glsn: Glsn,
     },
+    /// The vectors of a merge take more memory than merges may.
+    #[error("a merge needs {needed} bytes of memory for vectors, {allowed} are allowed")]
+    MergeMemory {
+        /// Bytes that it would take.
+        needed: usize,
+        /// Bytes that merges may take.
+        allowed: usize,
+    },
+    /// A merge ended early, as its index was deleted or the engine closes.
+    #[error("the merge was cancelled")]
+    MergeCancelled,
     /// The engine is closing.
     #[error("the engine is closed")]
     Closed,
@@ -164,9 +175,12 @@ impl EngineError {
             | EngineError::Document { .. }
             | EngineError::Mapping(_) => ErrorKind::Invalid,
             EngineError::Query(error) => query_kind(error),
-            EngineError::Overloaded { .. } => ErrorKind::Overloaded,
+            EngineError::Overloaded { .. } | EngineError::MergeMemory { .. } => {
+                ErrorKind::Overloaded
+            }
             EngineError::Log(_)
             | EngineError::Closed
+            | EngineError::MergeCancelled
             | EngineError::Timeout { .. }
             | EngineError::ShardFailed { .. } => ErrorKind::Unavailable,
             EngineError::Corrupt { .. } => ErrorKind::Corrupt,

@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 
 use arc_swap::ArcSwap;
 use clew_text::{Mapping, NewField, Parsed};
+use clew_vector::BuildStatus;
 use parking_lot::Mutex;
 
 use crate::error::EngineError;
@@ -65,6 +66,27 @@ pub struct IndexStats {
     pub flushes_total: u64,
     /// Merges.
     pub merges_total: u64,
+    /// Merges that are running.
+    pub merges_running: u64,
+    /// Rows that they are through with in their present phase; see [`Index::running_merges`].
+    pub merge_rows_done: u64,
+    /// Rows of that phase.
+    pub merge_rows_total: u64,
+    /// Graphs that merges left out for want of memory.
+    pub graphs_refused_total: u64,
+    /// Graphs whose building went on after a restart.
+    pub graphs_resumed_total: u64,
+    /// Memory of the documents that are in no segment yet.
+    pub buffer_bytes: u64,
+}
+
+/// A merge that is running.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunningMerge {
+    /// Number of its shard.
+    pub shard: u32,
+    /// How far it is with the vectors of the present field; idle while it merges text.
+    pub vectors: BuildStatus,
 }
 
 impl Index {
@@ -117,8 +139,30 @@ impl Index {
             stats.refreshes_total += counters.refreshes.load(Ordering::Relaxed);
             stats.flushes_total += counters.flushes.load(Ordering::Relaxed);
             stats.merges_total += counters.merges.load(Ordering::Relaxed);
+            let merges = &shard.merge_state;
+            stats.graphs_refused_total += merges.graphs_refused.load(Ordering::Relaxed);
+            stats.graphs_resumed_total += merges.graphs_resumed.load(Ordering::Relaxed);
+            stats.buffer_bytes += shard.buffer_bytes() as u64;
+        }
+        for merge in self.running_merges() {
+            stats.merges_running += 1;
+            stats.merge_rows_done += merge.vectors.rows_done as u64;
+            stats.merge_rows_total += merge.vectors.rows_total as u64;
         }
         stats
+    }
+
+    /// The merges that are running now.
+    pub fn running_merges(&self) -> Vec<RunningMerge> {
+        let running = self.shards.iter().filter(|shard| {
+            let state = &shard.merge_state;
+            state.running.load(Ordering::Relaxed)
+        });
+        let merge = |shard: &Arc<Shard>| RunningMerge {
+            shard: shard.place.number,
+            vectors: shard.merge_state.progress.status(),
+        };
+        running.map(merge).collect()
     }
 
     /// The shard of a routing key.

@@ -33,7 +33,7 @@ mod search_pool;
 
 pub use engine::{Engine, EngineOptions, EngineStats};
 pub use error::{EngineError, ErrorKind};
-pub use index::{Index, IndexStats};
+pub use index::{Index, IndexStats, RunningMerge};
 pub use operation::describe_entry;
 pub use request::{
     Action, Condition, Document, Hit, KnnProfile, OpType, ResolveOptions, SearchRequest,
@@ -43,3 +43,5 @@ pub use search_pool::SearchStats;
 pub use settings::{IndexSettings, TranslogDurability};
 // What a profile is made of.
 pub use clew_vector::{Prices, SearchProfile, Strategy};
+// How far a merge is.
+pub use clew_vector::{BuildPhase, BuildStatus};

@@ -1,4 +1,4 @@
-//! What happens by itself: refreshes, background syncs, flushes and merges. Both threads sleep
+//! What happens by itself: refreshes, background syncs, flushes and merges. The threads sleep
 //! until there is something to do, so an idle node uses no CPU.
 
 use std::collections::HashMap;
@@ -72,9 +72,9 @@ impl Signal {
     }
 }
 
-/// Starts the two threads.
+/// Starts the threads.
 pub(crate) fn start(inner: &Arc<Inner>) -> Result<Vec<Task>, EngineError> {
-    inner.upkeep.wake();
+    inner.wake_upkeep();
     let spawn = |name: &str, run: Box<dyn FnOnce() + Send>| {
         Task::spawn(name, run).map_err(|source| EngineError::Io {
             action: "start a thread for",
@@ -82,10 +82,11 @@ pub(crate) fn start(inner: &Arc<Inner>) -> Result<Vec<Task>, EngineError> {
             source,
         })
     };
-    let (refresher, keeper) = (inner.clone(), inner.clone());
+    let (refresher, keeper, merger) = (inner.clone(), inner.clone(), inner.clone());
     Ok(vec![
         spawn("clew-refresh", Box::new(move || run_refresher(&refresher)))?,
         spawn("clew-upkeep", Box::new(move || run_upkeep(&keeper)))?,
+        spawn("clew-merge", Box::new(move || run_merger(&merger)))?,
     ])
 }
 
@@ -120,7 +121,7 @@ fn run_refresher(inner: &Inner) {
             if requested || due_in == Some(Duration::ZERO) {
                 refresh(index);
                 refreshed_at.insert(index.uuid.clone(), now);
-                inner.upkeep.wake();
+                inner.wake_upkeep();
             } else if let Some(time) = due_in {
                 sooner(time);
             }
@@ -165,18 +166,25 @@ fn sync_log(inner: &Inner, indices: &[Arc<Index>], synced_at: &mut Duration) -> 
     Some(interval)
 }
 
-/// Merges and flushes in rounds, one thing at a time: a shard that always has something to merge
-/// keeps neither the other shards nor the flushes waiting for long.
+/// Flushes what is due.
 fn run_upkeep(inner: &Inner) {
     let mut flushed_at: HashMap<(String, u32), Duration> = HashMap::new();
+    while !is_closed(inner) {
+        let next = flush_due(inner, &mut flushed_at);
+        inner.upkeep.sleep(next);
+    }
+}
+
+/// Merges in rounds: a shard that always has something to merge does not keep the others waiting for
+/// long. A thread of its own, as a merge takes minutes and flushes must not wait for it.
+fn run_merger(inner: &Inner) {
     while !is_closed(inner) {
         let mut merged = false;
         for shard in indices(inner).iter().flat_map(|index| &index.shards) {
             merged |= merge(inner, shard);
         }
-        let next = flush_due(inner, &mut flushed_at);
         if !merged {
-            inner.upkeep.sleep(next);
+            inner.merger.sleep(None);
         }
     }
 }
@@ -187,6 +195,9 @@ fn merge(inner: &Inner, shard: &Shard) -> bool {
         return false;
     }
     shard.merge(MergeGoal::Upkeep).unwrap_or_else(|error| {
+        if matches!(error, EngineError::MergeCancelled) {
+            return false;
+        }
         let (index, number) = (&shard.place.index, shard.place.number);
         tracing::error!(index, shard = number, %error, "merge failed");
         false

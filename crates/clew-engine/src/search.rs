@@ -134,7 +134,7 @@ impl Inner {
             for (field, damage) in segment.vectors().take_graph_damage() {
                 let (index, shard) = (target.index.name(), target.shard.place.number);
                 tracing::error!(index, shard, field = field.get(), %damage, "the graph of a vector field is damaged; its vectors are scanned until it is built anew");
-                self.upkeep.wake();
+                self.wake_upkeep();
             }
         }
     }

@@ -182,7 +182,7 @@ impl Inner {
         // Without refreshes nothing else tells the upkeep that there is something to merge or flush.
         let much = writer.unflushed_bytes() >= index.settings().flush_threshold_bytes;
         if much || writer.segment_count() != segments {
-            self.upkeep.wake();
+            self.wake_upkeep();
         }
     }
 }

@@ -27,6 +27,8 @@ impl Sums {
         sum.refreshes_total += stats.refreshes_total;
         sum.flushes_total += stats.flushes_total;
         sum.merges_total += stats.merges_total;
+        sum.merges_running += stats.merges_running;
+        sum.merge_rows_total += stats.merge_rows_total;
     }
 
     /// Times are not measured per index, so they are zeros rather than guesses.
@@ -47,7 +49,8 @@ impl Sums {
                 "fetch_total": 0, "fetch_time_in_millis": 0, "fetch_current": 0, "scroll_total": 0,
             },
             "merges": {
-                "current": 0, "current_docs": 0, "current_size_in_bytes": 0,
+                "current": stats.merges_running, "current_docs": stats.merge_rows_total,
+                "current_size_in_bytes": 0,
                 "total": stats.merges_total, "total_time_in_millis": 0, "total_docs": 0,
                 "total_size_in_bytes": 0, "total_stopped_time_in_millis": 0,
                 "total_throttled_time_in_millis": 0,

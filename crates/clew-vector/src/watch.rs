@@ -104,6 +104,11 @@ impl BuildProgress {
         Ok(())
     }
 
+    /// Forgets a build that ended early.
+    pub fn rest(&self) {
+        self.begin(BuildPhase::Idle, (0, 0));
+    }
+
     /// Starts a phase of so many rows, of which some are done.
     pub(crate) fn begin(&self, phase: BuildPhase, (done, total): (usize, usize)) {
         self.rows_total.store(total, Ordering::Relaxed);

@@ -24,6 +24,8 @@ pub(crate) struct Config {
     pub(crate) grpc: GrpcConfig,
     /// Indexing and searching.
     pub(crate) engine: EngineConfig,
+    /// Merging vectors.
+    pub(crate) vectors: VectorsConfig,
     /// What the log keeps.
     pub(crate) log: LogConfig,
     /// The server's own messages.
@@ -80,6 +82,19 @@ pub(crate) struct EngineConfig {
     pub(crate) log_bytes_max: u64,
 }
 
+/// Merging vectors: what builds of graphs may take. 0 everywhere means the default.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct VectorsConfig {
+    /// Memory that all merges together may take for vectors and graphs; 0 means a quarter of what
+    /// the machine, or the container, has.
+    pub(crate) build_memory_bytes: usize,
+    /// Threads that build one graph; 0 means half of the cores.
+    pub(crate) build_threads: usize,
+    /// A graph in the making is saved this often; 0 means every 60 seconds.
+    pub(crate) save_interval_s: u64,
+}
+
 /// The server's own messages.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -105,6 +120,7 @@ impl Default for Config {
             http: HttpConfig::default(),
             grpc: GrpcConfig::default(),
             engine: EngineConfig::default(),
+            vectors: VectorsConfig::default(),
             log: LogConfig::default(),
             logging: LoggingConfig::default(),
         }

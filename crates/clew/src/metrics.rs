@@ -1,7 +1,7 @@
 //! `GET /_metrics`: the counters of the protocol crates, and the engine's figures as they are at
 //! the time of the request.
 
-use clew_engine::{Engine, EngineStats, ResolveOptions};
+use clew_engine::{Engine, EngineStats, IndexStats, ResolveOptions};
 use prometheus::proto::MetricFamily;
 use prometheus::{Encoder, IntGaugeVec, Opts, Registry, TextEncoder};
 
@@ -27,37 +27,37 @@ fn engine_families(engine: &Engine) -> anyhow::Result<Vec<MetricFamily>> {
             .set(i64::try_from(value)?);
     }
     let label = &["index"];
-    let docs = gauge(
-        &registry,
-        "index_docs",
-        "Documents that searches see.",
-        label,
-    )?;
-    let bytes = gauge(&registry, "index_bytes", "Bytes of segment files.", label)?;
-    let segments = gauge(&registry, "index_segments", "Segments.", label)?;
-    let failed = gauge(
-        &registry,
-        "index_failed_shards",
-        "Shards that take no writes.",
-        label,
-    )?;
+    let mut gauges = Vec::new();
+    for (name, help, of) in INDEX_FIGURES {
+        gauges.push((gauge(&registry, name, help, label)?, of));
+    }
     for index in engine.resolve("_all", ResolveOptions::default())? {
         let stats = index.stats();
-        let name = [index.name()];
-        docs.with_label_values(&name)
-            .set(i64::try_from(stats.docs)?);
-        bytes
-            .with_label_values(&name)
-            .set(i64::try_from(stats.bytes)?);
-        segments
-            .with_label_values(&name)
-            .set(i64::try_from(stats.segments)?);
-        failed
-            .with_label_values(&name)
-            .set(i64::from(stats.failed_shards));
+        for (gauge, of) in &gauges {
+            let value = i64::try_from(of(&stats))?;
+            gauge.with_label_values(&[index.name()]).set(value);
+        }
     }
     Ok(registry.gather())
 }
+
+/// A figure of an index.
+type IndexFigure = fn(&IndexStats) -> u64;
+
+/// Name, help and value of each figure that every index has.
+#[rustfmt::skip]
+const INDEX_FIGURES: [(&str, &str, IndexFigure); 10] = [
+    ("index_docs", "Documents that searches see.", |stats| stats.docs),
+    ("index_bytes", "Bytes of segment files.", |stats| stats.bytes),
+    ("index_segments", "Segments.", |stats| stats.segments),
+    ("index_failed_shards", "Shards that take no writes.", |stats| stats.failed_shards.into()),
+    ("index_buffer_bytes", "Memory of documents that are in no segment yet.", |stats| stats.buffer_bytes),
+    ("index_merges_running", "Merges that are running.", |stats| stats.merges_running),
+    ("index_merge_rows_done", "Vectors that running merges are through with in their present phase.", |stats| stats.merge_rows_done),
+    ("index_merge_rows", "Vectors of that phase.", |stats| stats.merge_rows_total),
+    ("index_graphs_refused_total", "Graphs that merges left out for want of memory.", |stats| stats.graphs_refused_total),
+    ("index_graphs_resumed_total", "Graphs whose building went on after a restart.", |stats| stats.graphs_resumed_total),
+];
 
 fn gauge(
     registry: &Registry,
@@ -72,7 +72,7 @@ fn gauge(
 
 /// Name, help and value of each figure that the node has once.
 #[rustfmt::skip]
-fn node_figures(stats: &EngineStats) -> [(&'static str, &'static str, u64); 13] {
+fn node_figures(stats: &EngineStats) -> [(&'static str, &'static str, u64); 15] {
     let EngineStats { log, search, .. } = stats;
     let sync_us = u64::try_from(log.sync_time.as_micros()).unwrap_or(u64::MAX);
     [
@@ -89,5 +89,7 @@ fn node_figures(stats: &EngineStats) -> [(&'static str, &'static str, u64); 13] 
         ("search_active", "Searches running or waiting.", search.active),
         ("search_queue_wait_us_total", "Time searches waited for a thread.", search.queue_wait_us_total),
         ("search_run_us_total", "Time searches ran.", search.run_us_total),
+        ("merge_memory_bytes", "Memory that running merges have taken for vectors and graphs.", stats.merge_memory_bytes),
+        ("merge_memory_bytes_max", "Memory that they may take.", stats.merge_memory_bytes_max),
     ]
 }

@@ -92,7 +92,7 @@ fn check_addresses(config: &Config) -> anyhow::Result<()> {
 
 fn engine_options(config: &Config) -> EngineOptions {
     let defaults = EngineOptions::new(&config.data);
-    let engine = &config.engine;
+    let (engine, vectors) = (&config.engine, &config.vectors);
     EngineOptions {
         search_threads: match engine.search_threads {
             0 => defaults.search_threads,
@@ -102,6 +102,18 @@ fn engine_options(config: &Config) -> EngineOptions {
         write_buffer_bytes: engine.write_buffer_bytes,
         auto_create_index: engine.auto_create_index,
         log_bytes_max: engine.log_bytes_max,
+        merge_memory_bytes: match vectors.build_memory_bytes {
+            0 => defaults.merge_memory_bytes,
+            bytes => bytes,
+        },
+        merge_threads: match vectors.build_threads {
+            0 => defaults.merge_threads,
+            threads => threads,
+        },
+        merge_save_every: match vectors.save_interval_s {
+            0 => defaults.merge_save_every,
+            seconds => Duration::from_secs(seconds),
+        },
         log: LogOptions {
             retention_bytes: config.log.retention_bytes,
             retention_age_ms: config.log.retention_age_s.saturating_mul(1000),

@@ -9,6 +9,7 @@ use tantivy::index::SegmentId;
 
 use super::directory::ALIVE_SUFFIX;
 use super::manifest::{Manifest, ManifestSegment, io_error, write_alive};
+use super::merge_job::SAVEPOINT_SUFFIX;
 use super::{AliveBits, SegmentView, Shard, ShardCounters};
 use crate::error::EngineError;
 
@@ -167,7 +168,9 @@ impl Shard {
             };
             let segment = name.split('.').next().unwrap_or_default();
             let in_use = (living.contains(segment) || buffer.as_deref() == Some(segment))
-                && !name.ends_with(ALIVE_SUFFIX);
+                && !name.ends_with(ALIVE_SUFFIX)
+                // An interrupted merge goes on with it; the next that ends removes it.
+                || name.ends_with(SAVEPOINT_SUFFIX);
             if !in_use
                 && !manifest.names(name)
                 && let Err(error) = disk.remove_file(&path)

@@ -3,14 +3,18 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
-use clew_text::{FieldKind, Mapping};
-use clew_vector::GRAPH_BYTES_MIN;
+use clew_platform::run_in_background;
+use clew_text::{FieldId, FieldKind, Mapping};
+use clew_vector::{ColumnOptions, GraphChoice, gets_graph, memory_needed};
 use tantivy::index::{Segment, SegmentId};
 use tantivy::indexer::merge_filtered_segments;
 
+use super::manifest::io_error;
+use super::merge_job::{MergeJob, SavePlace, forget};
 use super::norms::complete_norms;
-use super::writer::{Writer, WriterSegment, open_index};
+use super::writer::{Writer, WriterSegment, open_index, open_index_to_merge};
 use super::{AliveBits, SegmentView, Shard, ShardCounters};
 use crate::error::EngineError;
 
@@ -33,18 +37,20 @@ pub(crate) enum MergeGoal {
 }
 
 impl Shard {
-    /// Runs one merge if the goal asks for one; whether it did.
+    /// Runs one merge if the goal asks for one; whether it did. Its work is done by a thread that
+    /// yields to all others; the locks are held by this one.
     pub(crate) fn merge(&self, goal: MergeGoal) -> Result<bool, EngineError> {
+        self.make_parts_durable(goal)?;
         let _one_at_a_time = self.merging.lock();
         let (parts, mapping) = {
             let mut writer = self.writer()?;
             // Upkeep shows nothing early: it publishes only when it is going to merge, and then
             // because readers must know all deletes of the segments that are merged.
-            if matches!(goal, MergeGoal::Upkeep) && choose(&writer, goal).is_empty() {
+            if matches!(goal, MergeGoal::Upkeep) && self.choose(&writer, goal).is_empty() {
                 return Ok(false);
             }
             self.publish(&mut writer)?;
-            let chosen = choose(&writer, goal);
+            let chosen = self.choose(&writer, goal);
             let parts: Vec<SegmentView> = chosen
                 .iter()
                 .map(|&at| writer.segments[at].view.clone())
@@ -54,15 +60,83 @@ impl Shard {
         if parts.is_empty() {
             return Ok(false);
         }
-        let merged = self
-            .run_merge(&parts, &mapping)
-            .map_err(|e| self.tantivy_error(e))?;
+        self.check_memory(&parts)?;
+        let state = &self.merge_state;
+        state.running.store(true, Ordering::Relaxed);
+        let merged = run_in_background("clew-merge-work", || self.run_merge(&parts, &mapping));
+        state.running.store(false, Ordering::Relaxed);
+        state.progress.rest();
+        let merged = merged.map_err(io_error("start a thread for", &self.place.dir))?;
+        let merged = merged.map_err(|error| {
+            if state.progress.is_cancelled() {
+                EngineError::MergeCancelled
+            } else {
+                self.tantivy_error(error)
+            }
+        })?;
         let mut writer = self.writer()?;
         self.replace(&mut writer, &parts, merged)
             .map_err(|e| self.tantivy_error(e))?;
         self.publish(&mut writer)?;
+        drop(writer);
+        self.merge_state.interrupted.lock().clear();
+        forget(&*self.context.disk, &self.place.dir);
         ShardCounters::add(&self.counters.merges);
         Ok(true)
+    }
+
+    /// What is saved of a graph in the making is of use after a crash only if the segments that it is
+    /// made of are still there.
+    fn make_parts_durable(&self, goal: MergeGoal) -> Result<(), EngineError> {
+        let is_long = {
+            let writer = self.writer()?;
+            let chosen = self.choose(&writer, goal);
+            let views = chosen.iter().map(|&at| &writer.segments[at].view);
+            let columns = rows_by_column(views);
+            columns.values().any(|(options, rows)| {
+                let new =
+                    !chosen.is_empty() && gets_graph(options, *rows, GraphChoice::WhenWorthIt);
+                new && memory_needed(options, *rows, GraphChoice::WhenWorthIt) <= self.memory_max()
+            })
+        };
+        if is_long {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    fn memory_max(&self) -> usize {
+        self.context.merges.memory.max()
+    }
+
+    /// Fails when the vectors alone take more memory than merges may: nothing can be done then, and
+    /// the segments stay as they are.
+    fn check_memory(&self, parts: &[SegmentView]) -> Result<(), EngineError> {
+        let needs = rows_by_column(parts.iter());
+        let needs = needs
+            .values()
+            .map(|(options, rows)| memory_needed(options, *rows, GraphChoice::Never));
+        let (needed, allowed) = (needs.max().unwrap_or(0), self.memory_max());
+        if needed > allowed {
+            return Err(EngineError::MergeMemory { needed, allowed });
+        }
+        Ok(())
+    }
+
+    /// The positions of the segments to merge now: those whose merge was interrupted, or those that
+    /// the goal asks for.
+    fn choose(&self, writer: &Writer, goal: MergeGoal) -> Vec<usize> {
+        let mut interrupted = self.merge_state.interrupted.lock();
+        if matches!(goal, MergeGoal::Upkeep) && !interrupted.is_empty() {
+            let segments = &writer.segments;
+            let position = |id| segments.iter().position(|s| s.view.files.id == id);
+            let found: Option<Vec<usize>> = interrupted.iter().map(|&id| position(id)).collect();
+            if let Some(found) = found {
+                return found;
+            }
+            interrupted.clear();
+        }
+        choose(writer, goal, self.memory_max())
     }
 
     /// Writes the living documents of some segments as one; `None` when none lives.
@@ -80,7 +154,17 @@ impl Shard {
         };
         let plain = open_index(self.directory.fork(HashMap::new()), mapping)?;
         let norms = complete_norms(mapping.schema(), &segments_of(&plain))?;
-        let source = open_index(self.directory.fork(norms), mapping)?;
+        let job = MergeJob {
+            limits: self.context.merges.clone(),
+            state: self.merge_state.clone(),
+            place: SavePlace {
+                disk: self.context.disk.clone(),
+                clock: self.context.clock.clone(),
+                dir: self.place.dir.clone(),
+                parts: parts.iter().map(|part| part.files.id).collect(),
+            },
+        };
+        let source = open_index_to_merge(self.directory.fork(norms), mapping, Arc::new(job))?;
         let alive = parts
             .iter()
             .map(|part| part.alive.as_deref().map(AliveBits::to_tantivy));
@@ -137,14 +221,37 @@ impl Shard {
     }
 }
 
-/// The positions of the segments to merge now; empty when all is well.
-fn choose(writer: &Writer, goal: MergeGoal) -> Vec<usize> {
+/// The columns of some segments, with as many rows as they have together.
+fn rows_by_column<'a>(
+    views: impl Iterator<Item = &'a SegmentView>,
+) -> HashMap<FieldId, (ColumnOptions, usize)> {
+    let mut columns: HashMap<FieldId, (ColumnOptions, usize)> = HashMap::new();
+    for view in views {
+        for (field, column) in view.vectors().columns() {
+            let entry = columns.entry(field).or_insert((*column.options(), 0));
+            entry.1 += column.len();
+        }
+    }
+    columns
+}
+
+/// Memory that the vectors of a segment take in a merge.
+fn vector_bytes(view: &SegmentView) -> usize {
+    let columns = view.vectors().columns();
+    let needs = columns
+        .map(|(_, column)| memory_needed(column.options(), column.len(), GraphChoice::Never));
+    needs.sum()
+}
+
+/// The positions of the segments to merge now; empty when all is well. Merges of the upkeep leave
+/// alone what does not fit into the memory allowed.
+fn choose(writer: &Writer, goal: MergeGoal, memory_max: usize) -> Vec<usize> {
     let segments = &writer.segments;
     let mut by_size: Vec<usize> = (0..segments.len()).collect();
     by_size.sort_by_key(|&at| segments[at].view.bytes());
     let needs_rewrite = |at: usize| {
         segments[at].alive_count() < segments[at].view.doc_count()
-            || wants_graph(&segments[at].view, writer.mapping())
+            || wants_graph(&segments[at].view, writer.mapping(), memory_max)
     };
     match goal {
         MergeGoal::AtMost(max) if segments.len() > max.max(1) => {
@@ -157,29 +264,47 @@ fn choose(writer: &Writer, goal: MergeGoal) -> Vec<usize> {
             .into_iter()
             .collect(),
         MergeGoal::Upkeep => {
-            let crowded = crowded_class(&by_size, |at| segments[at].view.bytes());
+            by_size.retain(|&at| vector_bytes(&segments[at].view) <= memory_max);
+            let sizes = |at: usize| Sizes {
+                files: segments[at].view.bytes(),
+                vectors: vector_bytes(&segments[at].view),
+            };
+            let crowded = crowded_class(&by_size, sizes, memory_max);
             if !crowded.is_empty() {
                 return crowded;
             }
             let rewrite = by_size.into_iter().find(|&at| {
                 let (all, alive) = (segments[at].view.doc_count(), segments[at].alive_count());
                 (all - alive) * DEAD_SHARE > all
-                    || wants_graph(&segments[at].view, writer.mapping())
+                    || wants_graph(&segments[at].view, writer.mapping(), memory_max)
             });
             rewrite.into_iter().collect()
         }
     }
 }
 
+/// Sizes of a segment.
+#[derive(Clone, Copy)]
+struct Sizes {
+    files: u64,
+    /// Memory that a merge needs for its vectors.
+    vectors: usize,
+}
+
 /// The smallest size class that has enough segments to be merged; each class is eight times as
 /// large as the one below.
-fn crowded_class(by_size: &[usize], bytes: impl Fn(usize) -> u64) -> Vec<usize> {
-    let class = |at: usize| (bytes(at).max(FLOOR_BYTES) / FLOOR_BYTES).ilog2() / 3;
+fn crowded_class(
+    by_size: &[usize],
+    sizes: impl Fn(usize) -> Sizes,
+    memory_max: usize,
+) -> Vec<usize> {
+    let class = |at: usize| (sizes(at).files.max(FLOOR_BYTES) / FLOOR_BYTES).ilog2() / 3;
     for group in by_size.chunk_by(|&a, &b| class(a) == class(b)) {
-        let mut total = 0;
+        let (mut files, mut vectors) = (0, 0);
         let fitting = group.iter().take_while(|&&at| {
-            total += bytes(at);
-            total <= MERGED_BYTES_MAX
+            files += sizes(at).files;
+            vectors += sizes(at).vectors;
+            files <= MERGED_BYTES_MAX && vectors <= memory_max
         });
         let fitting: Vec<usize> = fitting.copied().collect();
         if fitting.len() >= MERGE_FACTOR {
@@ -190,12 +315,15 @@ fn crowded_class(by_size: &[usize], bytes: impl Fn(usize) -> u64) -> Vec<usize> 
 }
 
 /// Whether a column of the segment lacks the graph that a merge would build.
-fn wants_graph(segment: &SegmentView, mapping: &Mapping) -> bool {
+fn wants_graph(segment: &SegmentView, mapping: &Mapping, memory_max: usize) -> bool {
+    let choice = GraphChoice::WhenWorthIt;
     segment.vectors().columns().any(|(field, column)| {
         let mapped = mapping.by_id(field).map(|field| &field.kind);
         matches!(mapped, Some(FieldKind::Vector(_)))
             && !(column.has_graph() || column.has_lists())
-            && column.len() * column.options().dimension * 4 > GRAPH_BYTES_MIN
+            && gets_graph(column.options(), column.len(), choice)
+            // Otherwise the upkeep would write it again and again, each time without a graph.
+            && memory_needed(column.options(), column.len(), choice) <= memory_max
     })
 }
 
@@ -208,7 +336,13 @@ mod tests {
         let check = |sizes: &[u64], want: &[usize]| {
             let mut by_size: Vec<usize> = (0..sizes.len()).collect();
             by_size.sort_by_key(|&at| sizes[at]);
-            assert_eq!(crowded_class(&by_size, |at| sizes[at]), want, "{sizes:?}");
+            let of = |at: usize| Sizes {
+                files: sizes[at],
+                vectors: 10,
+            };
+            assert_eq!(crowded_class(&by_size, of, 1000), want, "{sizes:?}");
+            // Eight do not fit.
+            assert_eq!(crowded_class(&by_size, of, 79), [0; 0], "{sizes:?}");
         };
         let mib = 1 << 20;
         check(&[1; 7], &[]);

@@ -12,6 +12,7 @@ mod document;
 mod flush;
 mod manifest;
 mod merge;
+mod merge_job;
 mod norms;
 mod recovery;
 mod row_plugin;
@@ -37,6 +38,7 @@ pub(crate) use alive::AliveBits;
 pub(crate) use apply::{Prepared, ShardAction, ShardWrite, Target};
 pub(crate) use manifest::io_error;
 pub(crate) use merge::MergeGoal;
+pub(crate) use merge_job::{MergeLimits, MergeState};
 pub(crate) use segment::SegmentView;
 pub(crate) use writer::Writer;
 
@@ -59,6 +61,7 @@ pub(crate) struct ShardContext {
     pub(crate) log: Log,
     /// A buffer that has grown to this is sealed into a segment.
     pub(crate) buffer_bytes_max: usize,
+    pub(crate) merges: MergeLimits,
 }
 
 /// A searchable state of a shard.
@@ -99,6 +102,8 @@ pub(crate) struct Shard {
     published: watch::Sender<u64>,
     flushing: Mutex<flush::FlushState>,
     merging: Mutex<()>,
+    /// How the running merge is getting on.
+    pub(crate) merge_state: Arc<MergeState>,
 }
 
 /// Where the living version of a document lies.
@@ -195,8 +200,19 @@ impl Shard {
         self.writer.lock().fail(cause);
     }
 
+    /// Lets the running merge fail as soon as it can, and every later one at once.
+    pub(crate) fn stop_merging(&self) {
+        self.merge_state.progress.cancel();
+    }
+
+    /// Bytes of the documents that are in no segment yet.
+    pub(crate) fn buffer_bytes(&self) -> usize {
+        self.writer.lock().buffer_bytes()
+    }
+
     /// Ends the shard's life with its index: writes, flushes and merges fail from now on.
     pub(crate) fn retire(&self) {
+        self.stop_merging();
         self.writer.lock().refuse("the index was deleted");
     }
 

@@ -12,6 +12,7 @@ use tokio::sync::watch;
 
 use super::flush::FlushState;
 use super::manifest::{Manifest, io_error, read_alive};
+use super::merge_job::{forget, interrupted};
 use super::segment::SegmentView;
 use super::writer::WriterSegment;
 use super::{Prepared, Shard, ShardContext, ShardCounters, ShardDirectory, ShardPlace, Writer};
@@ -46,8 +47,10 @@ impl Shard {
         let manifest = Manifest::newest(&**disk, dir)?;
         let shard = Shard::assemble(place.clone(), context.clone(), mapping.clone(), None)?;
         let Some(manifest) = manifest else {
+            forget(&**disk, dir);
             return Ok(shard);
         };
+        let saved = interrupted(&**disk, dir);
         let mut writer = shard.writer()?;
         let mut state = FlushState {
             number: manifest.number,
@@ -72,6 +75,11 @@ impl Shard {
         }
         writer.changed = true;
         shard.publish(&mut writer)?;
+        if !saved.is_empty() && saved.iter().all(|id| state.segments.contains_key(id)) {
+            *shard.merge_state.interrupted.lock() = saved;
+        } else {
+            forget(&**disk, dir);
+        }
         *shard.flushing.lock() = state;
         drop(writer);
         Ok(shard)
@@ -112,6 +120,7 @@ impl Shard {
             published: watch::channel(0).0,
             flushing: Mutex::default(),
             merging: Mutex::new(()),
+            merge_state: Arc::default(),
         })
     }
 

@@ -20,6 +20,7 @@ use tantivy::{
     DocId, PluginMergeContext, PluginWriter, PluginWriterContext, SegmentPlugin, SegmentReader,
 };
 
+use super::merge_job::MergeJob;
 use super::row_plugin::{as_segment_document, assert_stacked, plugin_error};
 
 const EXTENSION: &str = "vec";
@@ -38,12 +39,21 @@ fn component() -> SegmentComponent {
 /// Writes, merges and opens `.vec` files of an index's mapping.
 pub(super) struct VectorPlugin {
     mapping: Arc<Mapping>,
+    /// The merge that it takes part in.
+    job: Option<Arc<MergeJob>>,
 }
 
 impl VectorPlugin {
     pub(super) fn new(mapping: Arc<Mapping>) -> Self {
-        VectorPlugin { mapping }
+        VectorPlugin { mapping, job: None }
     }
+
+    /// Takes part in a merge.
+    pub(super) fn merging(mapping: Arc<Mapping>, job: Arc<MergeJob>) -> Self {
+        let job = Some(job);
+        VectorPlugin { mapping, job }
+    }
+
     fn columns(&self) -> impl Iterator<Item = (FieldId, &ColumnOptions)> {
         self.mapping
             .fields()
@@ -79,8 +89,21 @@ impl SegmentPlugin for VectorPlugin {
             .map(VectorFile::open)
             .collect::<tantivy::Result<_>>()?;
         let mut out = FileWriter::create(context.target_segment)?;
+        let job = self.job.as_ref();
+        let job = job.ok_or_else(|| plugin_error("segments are merged by the shard"))?;
         for (field, options) in self.columns() {
-            let mut builder = ColumnBuilder::new(*options).map_err(plugin_error)?;
+            let rows = sources.iter().zip(context.readers.iter());
+            let rows = rows.map(|(source, reader)| {
+                let len = source.column(field).map_or(0, Column::len);
+                len.min(reader.num_docs() as usize)
+            });
+            let rows = rows.sum();
+            if rows == 0 {
+                continue;
+            }
+            let (graph, _memory) = job.admit(options, rows).map_err(plugin_error)?;
+            let builder = ColumnBuilder::with_room(*options, rows).map_err(plugin_error)?;
+            let mut builder = builder.watched_by(job.watch(field));
             let mut new_doc = 0;
             let base = sources
                 .iter()
@@ -98,6 +121,7 @@ impl SegmentPlugin for VectorPlugin {
             for (at, (reader, source)) in context.readers.iter().zip(&sources).enumerate() {
                 let column = source.column(field);
                 for doc in reader.doc_ids_alive() {
+                    job.state.progress.check().map_err(plugin_error)?;
                     if base == Some(at) {
                         kept.push((doc, new_doc));
                     }
@@ -114,7 +138,7 @@ impl SegmentPlugin for VectorPlugin {
             };
             let base = base.and_then(|at| sources[at].column(field));
             let base = base.map(|base| (base, &new_doc_of as &dyn Fn(DocId) -> Option<DocId>));
-            out.add(field, builder, GraphChoice::WhenWorthIt, base)?;
+            out.add(field, builder, (graph, job.limits.threads), base)?;
         }
         out.finish()
     }
@@ -154,7 +178,7 @@ impl PluginWriter for VectorWriter {
         assert!(mapping.is_none(), "segments keep insertion order");
         let mut out = FileWriter::create(segment)?;
         for (field, builder) in self.columns {
-            out.add(field, builder, GraphChoice::Never, None)?;
+            out.add(field, builder, (GraphChoice::Never, 1), None)?;
         }
         out.finish()
     }
@@ -208,7 +232,7 @@ impl FileWriter<tantivy::directory::WritePtr> {
         &mut self,
         field: FieldId,
         builder: ColumnBuilder,
-        graph: GraphChoice,
+        (graph, threads): (GraphChoice, usize),
         base: Option<Base<'_>>,
     ) -> tantivy::Result<()> {
         if builder.is_empty() {
@@ -221,7 +245,7 @@ impl FileWriter<tantivy::directory::WritePtr> {
         let how = ImageOptions {
             graph,
             seed: GRAPH_SEED,
-            threads: 1,
+            threads,
         };
         match base {
             Some(base) => builder.write_from(how, base, &mut self.out),

@@ -13,6 +13,7 @@ use tantivy::indexer::SegmentWriter;
 use tantivy::store::Compressor;
 use tantivy::{DocId, Index, IndexSettings, SegmentPlugin, TantivyError};
 
+use super::merge_job::MergeJob;
 use super::row_plugin::RowPlugin;
 use super::segment::{SegmentView, empty_searcher};
 use super::vector_plugin::VectorPlugin;
@@ -128,6 +129,24 @@ pub(super) fn open_index(
     directory: ShardDirectory,
     mapping: &Arc<Mapping>,
 ) -> tantivy::Result<Index> {
+    open_with(directory, mapping, VectorPlugin::new(mapping.clone()))
+}
+
+/// The same for segments that a job merges.
+pub(super) fn open_index_to_merge(
+    directory: ShardDirectory,
+    mapping: &Arc<Mapping>,
+    job: Arc<MergeJob>,
+) -> tantivy::Result<Index> {
+    let vectors = VectorPlugin::merging(mapping.clone(), job);
+    open_with(directory, mapping, vectors)
+}
+
+fn open_with(
+    directory: ShardDirectory,
+    mapping: &Arc<Mapping>,
+    vectors: VectorPlugin,
+) -> tantivy::Result<Index> {
     let settings = IndexSettings {
         docstore_compression: Compressor::Lz4,
         docstore_blocksize: STORE_BLOCK_BYTES,
@@ -136,10 +155,7 @@ pub(super) fn open_index(
     };
     let mut index = Index::create(directory, mapping.schema().clone(), settings)?;
     index.set_tokenizers(analyzers());
-    let plugins: [Arc<dyn SegmentPlugin>; 2] = [
-        Arc::new(RowPlugin),
-        Arc::new(VectorPlugin::new(mapping.clone())),
-    ];
+    let plugins: [Arc<dyn SegmentPlugin>; 2] = [Arc::new(RowPlugin), Arc::new(vectors)];
     for plugin in plugins {
         index.register_plugin(plugin);
     }
@@ -243,6 +259,12 @@ impl Writer {
         self.buffer
             .as_ref()
             .map(|buffer| buffer.segment.id().uuid_string())
+    }
+
+    /// Memory of the segment being filled.
+    pub(super) fn buffer_bytes(&self) -> usize {
+        let buffer = self.buffer.as_ref();
+        buffer.map_or(0, |buffer| buffer.writer.mem_usage())
     }
 
     /// Where a document's living version lies.

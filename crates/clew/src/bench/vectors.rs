@@ -2,6 +2,7 @@
 //! effort asked for. Every query is timed on its own; recall is counted against a file of exact
 //! neighbours.
 
+mod bar;
 mod npy;
 
 use std::path::{Path, PathBuf};
@@ -12,13 +13,14 @@ use anyhow::{Context, ensure};
 use clap::{Args, ValueEnum};
 use clew_platform::{Disk, Mapped, RealDisk, advise_random};
 use clew_vector::{
-    Column, ColumnBuilder, ColumnOptions, Element, GraphChoice, HnswOptions, ImageOptions,
-    IvfOptions, ListCodes, Method, Scratch, SearchRequest, Space,
+    BuildWatch, Column, ColumnBuilder, ColumnOptions, Element, GraphChoice, HnswOptions,
+    ImageOptions, IvfOptions, ListCodes, Method, Scratch, SearchRequest, Space,
 };
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::json;
 
 use super::report::Report;
+use bar::Bar;
 use npy::Matrix;
 
 /// Queries are repeated until this much time has passed.
@@ -240,7 +242,10 @@ fn build(arguments: &VectorsArguments, report: &mut Report) -> anyhow::Result<Ve
     };
     let mut image = Vec::new();
     let (wall, cpu) = (Instant::now(), cpu_seconds(ClockId::ProcessCPUTime));
-    builder.write(how, &mut image)?;
+    let watch = BuildWatch::default();
+    let bar = Bar::start(watch.progress.clone());
+    builder.watched_by(watch).write(how, &mut image)?;
+    drop(bar);
     let cpu = cpu_seconds(ClockId::ProcessCPUTime) - cpu;
     let params = match arguments.method {
         Way::Graph => json!({

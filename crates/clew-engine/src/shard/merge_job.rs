@@ -1,0 +1,263 @@
+//! What a merge needs beside the segments: who watches it, how much memory it may take, and where
+//! the graphs that it builds are saved, so that a restart goes on with them.
+//!
+//! One file for each vector field, `merge-<field>.savepoint` in the shard's folder. Its first line
+//! names the segments that are merged; the rest is what `clew-vector` wrote. It is no format: a
+//! program that cannot read it builds the graph anew.
+
+use std::io::{self, Write};
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use clew_platform::{Clock, Disk, DiskFile};
+use clew_text::FieldId;
+use clew_vector::{
+    BuildProgress, BuildWatch, ColumnOptions, GraphChoice, MemoryBudget, MemoryShare, Savepoint,
+    VectorError, WriteSavepoint, gets_graph, memory_needed,
+};
+use parking_lot::Mutex;
+use tantivy::index::SegmentId;
+
+/// Ends the names of files that hold graphs in the making.
+pub(super) const SAVEPOINT_SUFFIX: &str = ".savepoint";
+/// Saving may take this share of a build's time: all its threads wait meanwhile.
+const SAVE_SHARE: u32 = 20;
+
+/// How vectors are merged; the same for all shards of a node.
+#[derive(Clone, Debug)]
+pub(crate) struct MergeLimits {
+    /// Memory that all merges may take together for vectors and graphs.
+    pub(crate) memory: Arc<MemoryBudget>,
+    /// Threads that build one graph.
+    pub(crate) threads: usize,
+    /// A graph in the making is saved this often.
+    pub(crate) save_every: Duration,
+}
+
+/// What merges of a shard have to say for themselves.
+#[derive(Debug, Default)]
+pub(crate) struct MergeState {
+    /// How far the running merge is; cancelled for ever when the shard's life ends.
+    pub(crate) progress: Arc<BuildProgress>,
+    /// Whether a merge is running.
+    pub(crate) running: AtomicBool,
+    /// The segments whose merge was interrupted after it had saved something.
+    pub(super) interrupted: Mutex<Vec<SegmentId>>,
+    /// Graphs that were not built because they would not have fitted into the memory allowed.
+    pub(crate) graphs_refused: AtomicU64,
+    /// Graphs that went on from a savepoint.
+    pub(crate) graphs_resumed: AtomicU64,
+}
+
+/// One merge of a shard.
+#[derive(Debug)]
+pub(super) struct MergeJob {
+    pub(super) limits: MergeLimits,
+    pub(super) state: Arc<MergeState>,
+    pub(super) place: SavePlace,
+}
+
+/// Where a merge's graphs are saved.
+#[derive(Clone, Debug)]
+pub(super) struct SavePlace {
+    pub(super) disk: Arc<dyn Disk>,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) dir: PathBuf,
+    /// The segments that are merged.
+    pub(super) parts: Vec<SegmentId>,
+}
+
+impl MergeJob {
+    /// Takes memory for a column of so many rows, and says whether it shall have a graph. A graph that
+    /// never fits is left out: scans find everything, too.
+    pub(super) fn admit(
+        &self,
+        options: &ColumnOptions,
+        rows: usize,
+    ) -> Result<(GraphChoice, MemoryShare), VectorError> {
+        let (memory, progress) = (&self.limits.memory, &self.state.progress);
+        let choice = GraphChoice::WhenWorthIt;
+        match memory.wait(memory_needed(options, rows, choice), progress) {
+            Err(VectorError::Memory { needed, allowed }) if gets_graph(options, rows, choice) => {
+                let dir = self.place.dir.display();
+                tracing::warn!(%dir, rows, needed, allowed, "merging without a graph, which needs more memory than it may take");
+                self.state.graphs_refused.fetch_add(1, Ordering::Relaxed);
+                let choice = GraphChoice::Never;
+                let share = memory.wait(memory_needed(options, rows, choice), progress)?;
+                Ok((choice, share))
+            }
+            share => Ok((choice, share?)),
+        }
+    }
+
+    /// Watches the build of a field's column.
+    pub(super) fn watch(&self, field: FieldId) -> BuildWatch {
+        let place = self.place.clone();
+        let savepoint = SaveFile {
+            path: place.dir.join(file_name(field)),
+            due_at: Mutex::new(place.clock.monotonic() + self.limits.save_every),
+            save_every: self.limits.save_every,
+            state: self.state.clone(),
+            place,
+        };
+        BuildWatch {
+            progress: self.state.progress.clone(),
+            savepoint: Some(Arc::new(savepoint)),
+        }
+    }
+}
+
+fn file_name(field: FieldId) -> String {
+    format!("merge-{}{SAVEPOINT_SUFFIX}", field.get())
+}
+
+/// A field's graph in the making, as a file.
+#[derive(Debug)]
+struct SaveFile {
+    place: SavePlace,
+    path: PathBuf,
+    save_every: Duration,
+    due_at: Mutex<Duration>,
+    state: Arc<MergeState>,
+}
+
+impl SaveFile {
+    fn try_store(&self, write: WriteSavepoint<'_>) -> io::Result<()> {
+        let disk = &*self.place.disk;
+        let temporary = self.path.with_extension("savepoint.tmp");
+        if disk.exists(&temporary) {
+            disk.remove_file(&temporary)?;
+        }
+        let mut out = Output {
+            file: disk.create_new(&temporary)?,
+            offset: 0,
+        };
+        out.write_all(head_of(&self.place.parts).as_bytes())?;
+        write(&mut out)?;
+        out.file.sync_data()?;
+        drop(out);
+        disk.rename(&temporary, &self.path)?;
+        disk.sync_dir(&self.place.dir)
+    }
+}
+
+impl Savepoint for SaveFile {
+    fn is_due(&self) -> bool {
+        self.place.clock.monotonic() >= *self.due_at.lock()
+    }
+
+    fn store(&self, write: WriteSavepoint<'_>) {
+        let start = self.place.clock.monotonic();
+        if let Err(error) = self.try_store(write) {
+            tracing::warn!(path = %self.path.display(), %error, "cannot save a graph in the making");
+        }
+        let end = self.place.clock.monotonic();
+        let pause = self.save_every.max(end.saturating_sub(start) * SAVE_SHARE);
+        *self.due_at.lock() = end + pause;
+    }
+
+    fn load(&self) -> Option<Box<dyn Deref<Target = [u8]>>> {
+        if !self.place.disk.exists(&self.path) {
+            return None;
+        }
+        let bytes = match self.place.disk.map(&self.path) {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                tracing::warn!(path = %self.path.display(), %error, "cannot read a saved graph");
+                return None;
+            }
+        };
+        let head = head_of(&self.place.parts);
+        // Of other segments: they are gone, or merged another way.
+        bytes.starts_with(head.as_bytes()).then(|| {
+            let behind: Box<dyn Deref<Target = [u8]>> = Box::new(Behind {
+                bytes,
+                start: head.len(),
+            });
+            behind
+        })
+    }
+
+    fn refuse(&self, reason: &'static str) {
+        tracing::warn!(path = %self.path.display(), reason, "a saved graph is of no use, building anew");
+    }
+
+    fn resumed(&self, rows: usize) {
+        tracing::info!(path = %self.path.display(), rows, "going on with a saved graph");
+        self.state.graphs_resumed.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// The first line of a file: the segments in the order in which they are merged.
+fn head_of(parts: &[SegmentId]) -> String {
+    let names: Vec<String> = parts.iter().map(SegmentId::uuid_string).collect();
+    format!("{}\n", names.join(","))
+}
+
+/// The segments whose merge was interrupted after it had saved something, in the order in which they
+/// were merged; none when nothing, or nothing readable, is there.
+pub(super) fn interrupted(disk: &dyn Disk, dir: &Path) -> Vec<SegmentId> {
+    let files = savepoints(disk, dir);
+    let heads = files.iter().filter_map(|path| {
+        let bytes = disk.map(path).ok()?;
+        let line = bytes.split(|&byte| byte == b'\n').next()?;
+        let names = std::str::from_utf8(line).ok()?.split(',');
+        names
+            .map(|name| SegmentId::from_uuid_string(name).ok())
+            .collect::<Option<Vec<_>>>()
+    });
+    heads.into_iter().next().unwrap_or_default()
+}
+
+/// Removes what interrupted merges have saved. Failing is no error: whoever looks at it next finds
+/// that it is of other segments.
+pub(super) fn forget(disk: &dyn Disk, dir: &Path) {
+    for path in savepoints(disk, dir) {
+        if let Err(error) = disk.remove_file(&path) {
+            tracing::warn!(path = %path.display(), %error, "cannot remove a saved graph");
+        }
+    }
+}
+
+fn savepoints(disk: &dyn Disk, dir: &Path) -> Vec<PathBuf> {
+    let is_savepoint = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str());
+        name.is_some_and(|name| name.ends_with(SAVEPOINT_SUFFIX))
+    };
+    let mut files = disk.list(dir).unwrap_or_default();
+    files.retain(is_savepoint);
+    files
+}
+
+/// Writes a file from its start.
+struct Output {
+    file: Box<dyn DiskFile>,
+    offset: u64,
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write_all_at(bytes, self.offset)?;
+        self.offset += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Bytes behind a head.
+struct Behind<B> {
+    bytes: B,
+    start: usize,
+}
+
+impl<B: Deref<Target = [u8]>> Deref for Behind<B> {
+    type Target = [u8];
+    fn deref(&self) -> &[u8] {
+        &self.bytes[self.start..]
+    }
+}
