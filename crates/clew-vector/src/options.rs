@@ -62,6 +62,9 @@ pub struct ColumnOptions {
     /// Bits per dimension of the codes that a graph is walked by: fewer take less memory, and more
     /// candidates have to be measured exactly.
     pub code_bits: CodeBits,
+    /// Whether a document may have several vectors, pushed one after the other. Searches then give
+    /// each document once, by its nearest vector.
+    pub multi: bool,
 }
 
 impl ColumnOptions {
@@ -73,6 +76,7 @@ impl ColumnOptions {
             element: Element::F32,
             hnsw: HnswOptions::default(),
             code_bits: CodeBits::default(),
+            multi: false,
         }
     }
 

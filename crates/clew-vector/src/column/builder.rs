@@ -13,6 +13,7 @@ use crate::column::format::{
     ALIGNMENT_BYTES, FRAME_HEAD_BYTES, HEADER_BYTES, Header, Section, SectionKind, VERSION,
 };
 use crate::column::integrity::{Checked, Integrity, vector_sums};
+use crate::documents::rows_of;
 use crate::element::OwnedValues;
 use crate::graph::{
     BuildOptions, Exact, NONE, OwnedGraph, Reuse, Twins, base_slots, build, upper_slots,
@@ -74,14 +75,15 @@ impl ColumnBuilder {
         })
     }
 
-    /// Adds the vector of a document. Documents come in strictly ascending order; those without a
-    /// vector are left out. A refused vector leaves the builder as it was.
+    /// Adds a vector of a document. Documents come in ascending order, each once unless the column is
+    /// [`ColumnOptions::multi`]; those without a vector are left out. A refused vector leaves the builder
+    /// as it was.
     pub fn push(&mut self, doc: u32, vector: &[f32]) -> Result<(), VectorError> {
         norm_squared(vector, &self.options)?;
         let vector = self.options.element.round(vector, &mut self.rounded);
         let squared = norm_squared(vector, &self.options)?;
         if let Some(&previous) = self.docs.last()
-            && doc <= previous
+            && (doc < previous || doc == previous && !self.options.multi)
         {
             return Err(VectorError::DocOrder { previous, doc });
         }
@@ -123,7 +125,8 @@ impl ColumnBuilder {
 
     /// Writes the column as [`ColumnBuilder::write`] does, but starts from the graph of `base`, which
     /// holds many of the same vectors: only the others are inserted. `new_doc` says which document a
-    /// document of `base` has become, if it still lives.
+    /// document of `base` has become, if it still lives. A document of several vectors keeps them all in
+    /// their order; one that comes with another number of them is inserted anew.
     ///
     /// Costs about a tenth of a build for each vector that is kept. Fails when `base` is damaged.
     pub fn write_from<B: Deref<Target = [u8]> + Clone + Send + Sync>(
@@ -133,9 +136,11 @@ impl ColumnBuilder {
         out: &mut dyn Write,
     ) -> Result<(), VectorError> {
         let view = base.view()?;
-        // A graph is as good for codes of any width: new ones are made in any case.
+        // A graph is as good for codes of any width: new ones are made in any case. And it knows rows
+        // only, whosever they are.
         let base_options = ColumnOptions {
             code_bits: self.options.code_bits,
+            multi: self.options.multi,
             ..*base.options()
         };
         let (Some(graph), true) = (view.graph, base_options == self.options) else {
@@ -143,14 +148,13 @@ impl ColumnBuilder {
         };
         view.integrity.touch_rows()?;
         view.integrity.touch_graph()?;
-        let new_row = |old: u32| {
-            let row = self.docs.binary_search(&new_doc(old)?).ok()?;
-            u32::try_from(row).ok()
-        };
-        let new_rows = base
-            .docs()
-            .map(|old| new_row(old).unwrap_or(NONE))
-            .collect();
+        let mut new_rows = Vec::with_capacity(base.len());
+        for (old, old_rows) in base.docs_with_counts() {
+            let rows = new_doc(old).map_or(0..0, |doc| rows_of(&self.docs, doc));
+            let moved = rows.len() == old_rows;
+            let row = |at| u32::try_from(rows.start + at).ok().filter(|_| moved);
+            new_rows.extend((0..old_rows).map(|at| row(at).unwrap_or(NONE)));
+        }
         let reuse = Reuse { graph, new_rows };
         self.write_built(how, Some(reuse), out)
     }
@@ -242,6 +246,7 @@ impl ColumnBuilder {
             rows: self.rows(),
             // Documents are not asked for: rows are.
             docs: None,
+            documents: None,
             graph: Some(built.graph.view(self.len(), self.options.hnsw.m)),
             codes: built.codes.as_ref().map(OwnedCodes::view),
             calibration: None,
@@ -284,7 +289,7 @@ impl ColumnBuilder {
         // Strictly ascending from 0 without a gap is the same as having the last in its own place.
         let last = self.docs.last();
         let gapless = last.is_none_or(|&doc| doc as usize + 1 == self.docs.len());
-        if !gapless {
+        if self.options.multi || !gapless {
             sections.push((Kind::Docs, cast_slice(&self.docs)));
         }
         sections.push((Kind::VectorSums, cast_slice(&derived.vector_sums)));
