@@ -25,12 +25,13 @@ pub struct MaxSimRequest<'a> {
 }
 
 impl<'a> MaxSimRequest<'a> {
-    /// The `k` best of all documents, out of the `4 * k` nearest to each vector of the query.
+    /// The `k` best of all documents, out of the nearest to each vector of the query: `4 * k`, and no
+    /// fewer than 100.
     pub fn new(query: &'a MaxSimQuery, k: usize) -> Self {
         MaxSimRequest {
             query,
             k,
-            candidates_per_vector: k.saturating_mul(4),
+            candidates_per_vector: k.saturating_mul(4).max(100),
             ef_search: 100,
             filter: None,
             exact: false,
