@@ -2,6 +2,7 @@
 
 mod builder;
 mod built;
+mod documents;
 mod encode;
 mod format;
 mod integrity;
@@ -11,9 +12,9 @@ pub use builder::{ColumnBuilder, GRAPH_BYTES_MIN, GraphChoice, ImageOptions};
 pub(crate) use encode::{UNCODED_DIMENSION_MAX, is_coded};
 pub(crate) use integrity::Integrity;
 
-use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
+use std::sync::OnceLock;
 
 use bytemuck::{AnyBitPattern, NoUninit};
 use clew_kernels::kernels;
@@ -22,6 +23,7 @@ use crate::calibrate::Calibration;
 use crate::codes::{Frame, RotatedCodes, pitch_bytes};
 use crate::column::format::{FRAME_HEAD_BYTES, Header, SectionKind};
 use crate::column::integrity::Checked;
+use crate::documents::Documents;
 use crate::element::{Values, cast};
 use crate::graph::{Entry, Graph, base_slots, upper_slots};
 use crate::ivf::{ListFrame, Lists};
@@ -40,6 +42,8 @@ pub struct Column<B> {
     checked: Checked,
     frame: Option<OpenedFrame>,
     list_frame: Option<ListFrame>,
+    /// Number of documents where that is not the number of rows, once counted.
+    counted: OnceLock<usize>,
 }
 
 /// Where the bytes of an image go. A walk reads `graph` and `codes` at random, and few of the `vectors`.
@@ -76,6 +80,8 @@ pub(crate) struct View<'a> {
     pub(crate) space: Space,
     pub(crate) rows: Rows<'a>,
     pub(crate) docs: Option<&'a [u32]>,
+    /// The documents of a column where one may have several rows.
+    pub(crate) documents: Option<Documents<'a>>,
     pub(crate) graph: Option<Graph<'a>>,
     /// Codes of all rows; a graph without them is walked by vectors.
     pub(crate) codes: Option<RotatedCodes<'a>>,
@@ -139,6 +145,7 @@ impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
             checked,
             frame: None,
             list_frame: None,
+            counted: OnceLock::new(),
         };
         let small = [SectionKind::Frame, SectionKind::Calibration];
         if column.integrity().touch_of_graph(&small).is_ok() && column.header.is_coded() {
@@ -185,11 +192,14 @@ impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
     /// Reads the whole image and compares every checksum, then checks the order of documents.
     pub fn verify(&self) -> Result<(), VectorError> {
         self.header.verify(&self.bytes)?;
+        let multi = self.header.options.multi;
         match self.view()?.docs {
-            Some(docs) if !docs.is_sorted_by(|a, b| a < b) => Err(VectorError::Corrupt {
-                what: "documents are out of order",
-                offset_bytes: self.header.offset_bytes(SectionKind::Docs),
-            }),
+            Some(docs) if !docs.is_sorted_by(|a, b| a < b || multi && a == b) => {
+                Err(VectorError::Corrupt {
+                    what: "documents are out of order",
+                    offset_bytes: self.header.offset_bytes(SectionKind::Docs),
+                })
+            }
             _ => Ok(()),
         }
     }
@@ -260,39 +270,7 @@ impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
         }
     }
 
-    /// The vector of a document, as it was pushed but for the rounding of [`crate::Element`]; `None`
-    /// when it has none. Fails when the image is damaged there.
-    pub fn vector(&self, doc: u32) -> Result<Option<Cow<'_, [f32]>>, VectorError> {
-        let integrity = self.integrity();
-        integrity.touch_rows()?;
-        let row = match self.docs_section() {
-            Some(docs) => docs.binary_search(&doc).ok(),
-            None => usize::try_from(doc).ok().filter(|&row| row < self.len()),
-        };
-        let Some(row) = row else { return Ok(None) };
-        integrity
-            .touch_vector(u32::try_from(row).expect("the header limits the number of rows"))?;
-        let options = &self.header.options;
-        let numbers = options.element.numbers(options.dimension);
-        let start = row * numbers;
-        match Values::cast(options.element, self.section(SectionKind::Vectors))? {
-            Values::F32(values) => Ok(Some(values[start..start + numbers].into())),
-            values => {
-                let mut vector = vec![0.0; numbers];
-                values.floats(start, &mut vector);
-                Ok(Some(vector.into()))
-            }
-        }
-    }
-
-    /// The documents that have a vector, ascending.
-    pub fn docs(&self) -> impl Iterator<Item = u32> {
-        let docs = self.docs_section();
-        let count = u32::try_from(self.len()).expect("the header limits the number of vectors");
-        (0..count).map(move |row| docs.map_or(row, |docs| docs[row as usize]))
-    }
-
-    /// Finds the nearest vectors.
+    /// Finds the nearest vectors; of a document that has several, the nearest one.
     ///
     /// Fails when the query does not fit the column, or when a vector that it reads is damaged. A damaged
     /// graph is given up, and the search answered by a scan.
@@ -333,6 +311,10 @@ impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
             None
         };
         let has_graph = self.has_graph();
+        let documents = Documents {
+            docs: docs.unwrap_or_default(),
+            counted: &self.counted,
+        };
         let graph = self
             .header
             .entry
@@ -343,6 +325,7 @@ impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
             space: options.space,
             rows,
             docs,
+            documents: options.multi.then_some(documents),
             graph,
             codes: self
                 .frame

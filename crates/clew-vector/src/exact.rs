@@ -1,13 +1,17 @@
 //! Exact search: measure every row that may be a hit. Also the specification of every other search.
 
+mod documents;
 mod many;
+mod top;
 
+pub(crate) use documents::search_documents;
 pub(crate) use many::{ExactQuery, search_many};
 
 use std::ops::Range;
 
 use crate::VectorError;
 use crate::column::Integrity;
+use crate::exact::top::{Keep, Top};
 use crate::filter::RowFilter;
 use crate::plan::SCAN_ALL_RATIO_MIN;
 use crate::rank::Ranked;
@@ -31,14 +35,23 @@ pub(crate) fn search(
     k: usize,
 ) -> Result<(Vec<Ranked>, u64), VectorError> {
     let mut top = Top::new(k);
-    let rows = all_rows(probe.rows.count());
-    let measured = if reads_all(filter) {
-        integrity.touch_vectors()?;
-        scan_all(probe, filter, rows, &mut top)
-    } else {
-        scan_passing((probe, integrity), filter, rows, &mut top)?
-    };
+    let measured = measure_rows((probe, integrity), filter, &mut top)?;
     Ok((top.finish(), measured))
+}
+
+/// Shows every row that passes to `top`, in order; answers the number of distances.
+fn measure_rows(
+    (probe, integrity): (&RowProbe<'_>, &Integrity<'_>),
+    filter: Option<&RowFilter<'_>>,
+    top: &mut impl Keep,
+) -> Result<u64, VectorError> {
+    let rows = all_rows(probe.rows.count());
+    if reads_all(filter) {
+        integrity.touch_vectors()?;
+        Ok(scan_all(probe, filter, rows, top))
+    } else {
+        scan_passing((probe, integrity), filter, rows, top)
+    }
 }
 
 fn all_rows(count: usize) -> Range<u32> {
@@ -57,7 +70,7 @@ fn scan_all(
     probe: &RowProbe<'_>,
     filter: Option<&RowFilter<'_>>,
     rows: Range<u32>,
-    top: &mut Top,
+    top: &mut impl Keep,
 ) -> u64 {
     let mut distances = [0.0; BLOCK_ROWS];
     let count = rows.len() as u64;
@@ -66,7 +79,7 @@ fn scan_all(
         probe.measure_block(first as usize, block);
         for (row, &distance) in (first..).zip(&*block) {
             let one = Ranked::new(distance, row);
-            if one < top.limit && filter.is_none_or(|filter| filter.passes(row)) {
+            if one < top.limit() && filter.is_none_or(|filter| filter.passes(row)) {
                 top.push(one);
             }
         }
@@ -78,7 +91,7 @@ fn scan_passing(
     (probe, integrity): (&RowProbe<'_>, &Integrity<'_>),
     filter: Option<&RowFilter<'_>>,
     rows: Range<u32>,
-    top: &mut Top,
+    top: &mut impl Keep,
 ) -> Result<u64, VectorError> {
     let (mut ready, mut coming) = (Vec::new(), Vec::with_capacity(PICKED_ROWS));
     let (mut measured, mut health) = (0, Ok(()));
@@ -103,13 +116,13 @@ fn scan_passing(
     health.map(|()| measured + rest)
 }
 
-fn measure_picked<P: Probe>(probe: &P, rows: &[u32], top: &mut Top) -> u64 {
+fn measure_picked<P: Probe>(probe: &P, rows: &[u32], top: &mut impl Keep) -> u64 {
     let mut distances = [0.0; COARSE_ROWS];
     let distances = &mut distances[..rows.len()];
     probe.measure(rows, distances);
     for (&row, &distance) in rows.iter().zip(&*distances) {
         let one = Ranked::new(distance, row);
-        if one < top.limit {
+        if one < top.limit() {
             top.push(one);
         }
     }
@@ -255,51 +268,6 @@ impl CoarseTop {
     pub(crate) fn finish(mut self) -> Vec<Ranked> {
         self.tighten();
         self.kept.sort_unstable();
-        self.kept
-    }
-}
-
-/// The best `k` of a stream: collects up to a few times `k`, then throws the worse part away, which
-/// costs less per candidate than keeping them in order.
-struct Top {
-    k: usize,
-    kept: Vec<Ranked>,
-    /// Only candidates below this can still be among the best.
-    limit: Ranked,
-}
-
-impl Top {
-    fn new(k: usize) -> Self {
-        // Room for no hit at all would leave no limit to compare with.
-        assert!(k > 0);
-        Top {
-            k,
-            kept: Vec::new(),
-            limit: Ranked::WORST,
-        }
-    }
-
-    fn push(&mut self, one: Ranked) {
-        self.kept.push(one);
-        if self.kept.len() >= self.k.saturating_mul(2).saturating_add(16) {
-            let (_, last, _) = self.kept.select_nth_unstable(self.k - 1);
-            self.limit = *last;
-            self.kept.truncate(self.k);
-        }
-    }
-
-    fn finish(mut self) -> Vec<Ranked> {
-        self.kept.sort_unstable();
-        self.kept.truncate(self.k);
-        self.kept
-    }
-
-    /// The best `k`, in no order.
-    fn into_kept(mut self) -> Vec<Ranked> {
-        if self.kept.len() > self.k {
-            self.kept.select_nth_unstable(self.k - 1);
-            self.kept.truncate(self.k);
-        }
         self.kept
     }
 }

@@ -2,6 +2,8 @@
 
 use std::ops::{Range, RangeInclusive};
 
+use crate::documents::rows_of;
+
 /// Documents that may be hits, as a set of bits by document id.
 #[derive(Debug, Clone, Copy)]
 pub struct Filter<'a> {
@@ -11,12 +13,22 @@ pub struct Filter<'a> {
     pub count: usize,
 }
 
+impl Filter<'_> {
+    #[inline]
+    pub(crate) fn contains(&self, doc: u32) -> bool {
+        let word = self.bits.get(doc as usize / 64).copied();
+        word.unwrap_or_default() >> (doc % 64) & 1 == 1
+    }
+}
+
 /// A filter seen from the rows of a column.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RowFilter<'a> {
     pub(crate) filter: Filter<'a>,
     /// Document of each row; `None` when row and document are the same number.
     pub(crate) docs: Option<&'a [u32]>,
+    /// Whether several rows in a row may have the same document.
+    pub(crate) repeated: bool,
     pub(crate) row_count: usize,
 }
 
@@ -30,23 +42,16 @@ impl<'a> RowFilter<'a> {
                 None => return false,
             },
         };
-        self.passes_doc(doc)
-    }
-
-    #[inline]
-    fn passes_doc(&self, doc: u32) -> bool {
-        let word = self
-            .filter
-            .bits
-            .get(doc as usize / 64)
-            .copied()
-            .unwrap_or_default();
-        word >> (doc % 64) & 1 == 1
+        self.filter.contains(doc)
     }
 
     /// No more rows than this can pass.
     pub(crate) fn survivors_max(&self) -> usize {
-        self.filter.count.min(self.row_count)
+        match self.repeated {
+            // A single document may have them all.
+            true if self.filter.count > 0 => self.row_count,
+            _ => self.filter.count.min(self.row_count),
+        }
     }
 
     /// About how many rows pass. Exact when every document has a vector; otherwise by a sample, as
@@ -58,7 +63,7 @@ impl<'a> RowFilter<'a> {
         };
         let sample = docs.iter().step_by(docs.len() / SAMPLE_ROWS);
         let size = sample.len();
-        let passing = sample.filter(|&&doc| self.passes_doc(doc)).count();
+        let passing = sample.filter(|&&doc| self.filter.contains(doc)).count();
         (passing.max(1) * (self.row_count / size + 1)).min(self.survivors_max())
     }
 
@@ -79,6 +84,14 @@ impl<'a> RowFilter<'a> {
                 let (Some(&first), Some(&last)) = (docs.first(), docs.last()) else {
                     return;
                 };
+                if self.repeated {
+                    self.for_each_doc(first..=last, |doc| {
+                        let found = rows_of(docs, doc);
+                        let first = rows.start + u32::try_from(found.start).unwrap_or(u32::MAX);
+                        (first..).take(found.len()).for_each(&mut visit);
+                    });
+                    return;
+                }
                 self.for_each_doc(first..=last, |doc| {
                     if let Ok(offset) = docs.binary_search(&doc) {
                         visit(rows.start + u32::try_from(offset).unwrap_or(u32::MAX));
@@ -113,10 +126,12 @@ mod tests {
     use super::*;
 
     fn rows_passing(bits: &[u64], docs: Option<&[u32]>, row_count: usize) -> Vec<u32> {
+        let repeated = docs.is_some_and(|docs| !docs.is_sorted_by(|a, b| a < b));
         let count = bits.iter().map(|word| word.count_ones() as usize).sum();
         let rows = RowFilter {
             filter: Filter { bits, count },
             docs,
+            repeated,
             row_count,
         };
         let mut seen = Vec::new();
@@ -138,6 +153,19 @@ mod tests {
         assert_eq!(rows_passing(&[0b1010, 1], None, 65), [1, 3, 64]);
         assert_eq!(rows_passing(&[u64::MAX, u64::MAX], None, 3), [0, 1, 2]);
         assert_eq!(rows_passing(&[], None, 3), []);
+    }
+
+    #[test]
+    fn all_rows_of_a_document_pass_with_it() {
+        // Seven rows each, so that some lie in two of the ranges asked for.
+        let docs: Vec<u32> = (0..700).map(|row| row / 7 * 3).collect();
+        let mut bits = vec![0_u64; 5];
+        bits[0] |= 1 << 6 | 1 << 7;
+        bits[297 / 64] |= 1 << (297 % 64);
+        let expected: Vec<u32> = (14..21).chain(693..700).collect();
+        assert_eq!(rows_passing(&bits, Some(&docs), 700), expected);
+        assert_eq!(rows_passing(&[u64::MAX; 5], Some(&docs), 700).len(), 700);
+        assert_eq!(rows_passing(&[1 << 3], Some(&[3; 40]), 40).len(), 40);
     }
 
     #[test]

@@ -44,6 +44,7 @@ mod column;
 mod search;
 
 mod codes;
+mod documents;
 mod exact;
 mod filter;
 mod graph;
@@ -67,7 +68,10 @@ pub use element::Element;
 pub use error::{ErrorKind, VectorError};
 pub use filter::Filter;
 pub use ivf::{IvfOptions, LISTS_MAX, ListCodes, Method, ProductQuantizer};
-pub use max_sim::{MaxSimHit, MaxSimQuery, QUERY_VECTORS_MAX, max_sim, max_sim_candidates};
+pub use max_sim::{
+    MaxSimHit, MaxSimOutcome, MaxSimQuery, MaxSimRequest, QUERY_VECTORS_MAX, max_sim,
+    max_sim_candidates,
+};
 pub use memory::{MemoryBudget, MemoryShare, gets_graph, memory_needed};
 pub use options::{
     ColumnOptions, DIMENSION_MAX, EF_CONSTRUCTION_MAX, HnswOptions, M_MAX, VECTORS_MAX, validate,

@@ -3,8 +3,11 @@
 //! and Zaharia, "ColBERT: efficient and effective passage search via contextualized late interaction
 //! over BERT", 2020).
 //!
-//! This module scores the documents it is given. Which those are, all of them or what searches by the
-//! query's vectors have found, and where their vectors lie, is its caller's business.
+//! What stands here scores the documents it is given; [`search`] finds and reads those of a column.
+
+mod search;
+
+pub use search::{MaxSimOutcome, MaxSimRequest};
 
 use std::cmp::Ordering;
 
@@ -26,6 +29,8 @@ pub struct MaxSimQuery {
     dimension: usize,
     /// One after the other; of length 1 for [`Space::Cosine`].
     vectors: Vec<f32>,
+    /// The same as they were given: columns of whole numbers are searched by nothing else.
+    given: Vec<f32>,
 }
 
 /// One document found.
@@ -67,7 +72,13 @@ impl MaxSimQuery {
             space,
             dimension,
             vectors: own,
+            given: vectors.to_vec(),
         })
+    }
+
+    /// The vectors as they were given.
+    fn given(&self) -> impl Iterator<Item = &[f32]> {
+        self.given.chunks_exact(self.dimension)
     }
 
     /// The score of a document by its vectors, one after the other; `None` when it has none. Fails
@@ -154,23 +165,60 @@ pub fn max_sim<'v>(
     documents: impl IntoIterator<Item = Result<(u32, &'v [f32]), VectorError>>,
     k: usize,
 ) -> Result<Vec<MaxSimHit>, VectorError> {
-    let kernels = kernels();
-    let (mut hits, mut inverse_norms) = (Vec::new(), Vec::new());
-    // Collecting a few times `k` before the worse ones go costs less than keeping them in order.
-    let full = k.saturating_mul(2).saturating_add(16);
+    let mut best = Best::new(query, k);
     for document in documents {
         let (doc, vectors) = document?;
-        if let Some(score) = query.score_with(kernels, vectors, &mut inverse_norms)? {
-            hits.push(MaxSimHit { doc, score });
-        }
-        if hits.len() >= full {
-            hits.select_nth_unstable_by(k, order);
-            hits.truncate(k);
+        best.offer(doc, vectors)?;
+    }
+    Ok(best.finish())
+}
+
+/// The best `k` of the documents offered.
+struct Best<'q> {
+    query: &'q MaxSimQuery,
+    k: usize,
+    hits: Vec<MaxSimHit>,
+    inverse_norms: Vec<f32>,
+    kernels: &'static Kernels,
+    /// Documents with a vector offered so far, and the similarities that took.
+    offered: usize,
+    similarities: u64,
+}
+
+impl<'q> Best<'q> {
+    fn new(query: &'q MaxSimQuery, k: usize) -> Self {
+        Best {
+            query,
+            k,
+            hits: Vec::new(),
+            inverse_norms: Vec::new(),
+            kernels: kernels(),
+            offered: 0,
+            similarities: 0,
         }
     }
-    hits.sort_unstable_by(order);
-    hits.truncate(k);
-    Ok(hits)
+
+    fn offer(&mut self, doc: u32, vectors: &[f32]) -> Result<(), VectorError> {
+        let query = self.query;
+        let score = query.score_with(self.kernels, vectors, &mut self.inverse_norms)?;
+        let Some(score) = score else { return Ok(()) };
+        let pairs = query.vectors.len() / query.dimension * (vectors.len() / query.dimension);
+        self.offered += 1;
+        self.similarities += pairs as u64;
+        self.hits.push(MaxSimHit { doc, score });
+        // Collecting a few times `k` before the worse ones go costs less than keeping them in order.
+        if self.hits.len() >= self.k.saturating_mul(2).saturating_add(16) {
+            self.hits.select_nth_unstable_by(self.k, order);
+            self.hits.truncate(self.k);
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Vec<MaxSimHit> {
+        self.hits.sort_unstable_by(order);
+        self.hits.truncate(self.k);
+        self.hits
+    }
 }
 
 fn order(a: &MaxSimHit, b: &MaxSimHit) -> Ordering {

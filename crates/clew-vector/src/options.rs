@@ -64,6 +64,9 @@ pub struct ColumnOptions {
     pub code_bits: CodeBits,
     /// What the column is searched through when it is large.
     pub method: Method,
+    /// Whether a document may have several vectors, pushed one after the other. Searches then give
+    /// each document once, by its nearest vector. With [`Method::Lists`] such a column is scanned.
+    pub multi: bool,
 }
 
 impl ColumnOptions {
@@ -76,6 +79,7 @@ impl ColumnOptions {
             hnsw: HnswOptions::default(),
             code_bits: CodeBits::default(),
             method: Method::default(),
+            multi: false,
         }
     }
 

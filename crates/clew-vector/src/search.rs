@@ -40,7 +40,19 @@ pub(crate) fn search(
     }
     let query = Query::check(request.vector, options)?;
     let (search, situation) = Search::prepare(view, &query, request)?;
-    search.start(&situation, situation.plan(), scratch)
+    let plan = situation.plan();
+    if view.documents.is_some() && plan != Plan::Scan {
+        // How many rows it takes to find `k` documents is not known before: pages go on until it is
+        // enough.
+        let effort = SearchRequest {
+            ef_search: situation.ef,
+            target_recall: None,
+            ..*request
+        };
+        let mut pages = Pages::start(view, options, &effort)?;
+        return pages.next(view, options, request.k, scratch);
+    }
+    search.start(&situation, plan, scratch)
 }
 
 /// The hits of a search that goes the way it is told to.
@@ -65,6 +77,8 @@ pub(crate) struct Search<'a> {
     filter: Option<RowFilter<'a>>,
     /// Hits wanted, at least one, and no more than could exist.
     k: usize,
+    /// Rows that so many hits have, as a rule: `k`, unless documents have several.
+    k_rows: usize,
     /// Farther rows are no hits.
     distance_max: f32,
 }
@@ -183,7 +197,11 @@ impl Search<'_> {
         scratch: &mut Scratch,
     ) -> Result<SearchOutcome, VectorError> {
         let rows = (&self.probe, &self.view.integrity);
-        let (hits, scanned) = exact::search(rows, self.filter.as_ref(), self.k)?;
+        let filter = self.filter.as_ref();
+        let (hits, scanned) = match self.view.documents {
+            Some(documents) => exact::search_documents(rows, filter, (self.k, documents.docs))?,
+            None => exact::search(rows, filter, self.k)?,
+        };
         scratch.tally.vectors += scanned;
         Ok(self.outcome(&hits, strategy, situation, scratch.tally))
     }

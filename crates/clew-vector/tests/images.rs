@@ -4,8 +4,8 @@
 
 use clew_vector::{
     Column, ColumnBuilder, ColumnOptions, ErrorKind, Filter, GRAPH_BYTES_MIN, GraphChoice,
-    HnswOptions, ImageOptions, Scratch, SearchRequest, Space, Strategy as Found, VectorError,
-    validate,
+    HnswOptions, ImageOptions, MaxSimQuery, MaxSimRequest, Scratch, SearchRequest, Space,
+    Strategy as Found, VectorError, validate,
 };
 use proptest::prelude::*;
 
@@ -187,6 +187,132 @@ fn documents_out_of_order_are_refused_and_change_nothing() {
     }
     builder.push(6, &[2.0]).unwrap();
     assert_eq!(builder.len(), 2);
+}
+
+#[test]
+fn documents_of_several_vectors_come_in_ascending_order_too() {
+    let options = ColumnOptions {
+        multi: true,
+        ..options(1, Space::L2)
+    };
+    let mut builder = ColumnBuilder::new(options).unwrap();
+    for (doc, number) in [(0, 1.0), (0, 2.0), (2, 3.0), (2, 3.0)] {
+        builder.push(doc, &[number]).unwrap();
+    }
+    let error = builder.push(1, &[2.0]).unwrap_err();
+    assert!(matches!(error, VectorError::DocOrder { previous: 2, .. }));
+    let mut image = Vec::new();
+    builder.write(how(GraphChoice::Never), &mut image).unwrap();
+    // A reader from before sees a number of sections that there cannot be.
+    assert_eq!(image[31], 1);
+    let column = Column::open(image.clone()).unwrap();
+    column.verify().unwrap();
+    assert_eq!(column.options(), &options);
+    assert_eq!((column.len(), column.doc_count().unwrap()), (4, 2));
+    assert_eq!(column.docs().collect::<Vec<_>>(), [0, 2]);
+    assert_eq!(*column.vectors(0).unwrap(), [1.0, 2.0]);
+    assert!(column.vectors(1).unwrap().is_empty());
+
+    image[31] = 2;
+    seal(&mut image);
+    let error = Column::open(image).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "column image is corrupt at byte 31: unknown flags"
+    );
+}
+
+/// A small column of documents of several vectors, with a graph, and where its documents lie.
+fn image_of_several() -> (Vec<u8>, std::ops::Range<usize>, usize) {
+    let options = ColumnOptions {
+        multi: true,
+        ..options(3, Space::L2)
+    };
+    let mut builder = ColumnBuilder::new(options).unwrap();
+    for row in 0..300_u16 {
+        let number = f32::from(row % 97);
+        let vector = [number, f32::from(row % 13), 1.0];
+        builder.push(u32::from(row / 3 * 2), &vector).unwrap();
+    }
+    let mut image = Vec::new();
+    builder.write(how(GraphChoice::Always), &mut image).unwrap();
+    let slots = usize::from(image[30]);
+    let kind = |at: usize| u32::from_le_bytes(image[64 + at * 24..][..4].try_into().unwrap());
+    let slot = 64 + 24 * (0..slots).find(|&at| kind(at) == 2).unwrap();
+    let offset = u64::from_le_bytes(image[slot + 8..][..8].try_into().unwrap());
+    let offset = usize::try_from(offset).unwrap();
+    (image, offset..offset + 4 * 300, slot)
+}
+
+#[test]
+fn damaged_documents_of_several_vectors_are_named_and_never_served() {
+    let (good, docs, slot) = image_of_several();
+    use_column(&Column::open(good.clone()).unwrap()).unwrap();
+    for at in [0, 601, 1_199] {
+        let mut bad = good.clone();
+        bad[docs.start + at] ^= 1;
+        let column = Column::open(bad).unwrap();
+        let corrupt = |result: Result<(), VectorError>| match result.unwrap_err() {
+            VectorError::Corrupt { offset_bytes, .. } => {
+                assert_eq!(usize::try_from(offset_bytes).unwrap(), docs.start);
+            }
+            other => panic!("{other}"),
+        };
+        corrupt(use_column(&column));
+        corrupt(column.vectors(4).map(|_| ()));
+        corrupt(column.doc_count().map(|_| ()));
+        let query = MaxSimQuery::new(Space::L2, 3, &[1.0, 2.0, 3.0]).unwrap();
+        for exact in [false, true] {
+            let request = MaxSimRequest {
+                exact,
+                ..MaxSimRequest::new(&query, 3)
+            };
+            corrupt(
+                column
+                    .max_sim(&request, &mut Scratch::default())
+                    .map(|_| ()),
+            );
+        }
+        assert!(column.verify().is_err());
+    }
+    // Fewer documents than vectors, or none at all, contradict the header.
+    for len in [0_u64, 4 * 299] {
+        let mut bad = good.clone();
+        bad[slot + 16..][..8].copy_from_slice(&len.to_le_bytes());
+        seal(&mut bad);
+        let error = Column::open(bad).unwrap_err();
+        assert!(error.to_string().ends_with("a section has the wrong size"));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    /// Checksums that say all is well: out of order, far away, all the same.
+    #[test]
+    fn documents_in_any_disorder_never_panic(
+        damage in prop::collection::vec((0_usize..300, prop_oneof![any::<u32>(), 0_u32..700]), 1..40),
+        all in prop::option::of(any::<u32>()),
+    ) {
+        let (mut bad, docs, slot) = image_of_several();
+        let range = damage.iter().copied();
+        let same = (0..300).filter_map(|row| Some((row, all?)));
+        for (row, doc) in same.chain(range) {
+            bad[docs.start + 4 * row..][..4].copy_from_slice(&doc.to_le_bytes());
+        }
+        let checksum = crc32c::crc32c(&bad[docs.clone()]);
+        bad[slot + 4..][..4].copy_from_slice(&checksum.to_le_bytes());
+        seal(&mut bad);
+        let column = Column::open(bad).unwrap();
+        let _ = use_column(&column);
+        let query = MaxSimQuery::new(Space::L2, 3, &[1.0, 2.0, 3.0]).unwrap();
+        let bits = [u64::MAX - 1; 20];
+        for exact in [false, true] {
+            let filter = Some(Filter { bits: &bits, count: 1_279 });
+            let request = MaxSimRequest { exact, filter, ..MaxSimRequest::new(&query, 3) };
+            let _ = column.max_sim(&request, &mut Scratch::default());
+        }
+    }
 }
 
 #[test]

@@ -12,6 +12,7 @@ use crate::column::built::{Before, Built, Derived};
 use crate::column::encode::{OwnedCodes, encode, is_coded};
 use crate::column::format::{ALIGNMENT_BYTES, HEADER_BYTES, Header, Section, SectionKind, VERSION};
 use crate::column::integrity::{Checked, Integrity};
+use crate::documents::rows_of;
 use crate::element::OwnedValues;
 use crate::graph::{
     BuildOptions, Exact, Fingerprint, NONE, Reuse, Twins, Watched, base_slots, build, upper_slots,
@@ -99,14 +100,15 @@ impl ColumnBuilder {
         self
     }
 
-    /// Adds the vector of a document. Documents come in strictly ascending order; those without a
-    /// vector are left out. A refused vector leaves the builder as it was.
+    /// Adds a vector of a document. Documents come in ascending order, each once unless the column is
+    /// [`ColumnOptions::multi`]; those without a vector are left out. A refused vector leaves the builder
+    /// as it was.
     pub fn push(&mut self, doc: u32, vector: &[f32]) -> Result<(), VectorError> {
         norm_squared(vector, &self.options)?;
         let vector = self.options.element.round(vector, &mut self.rounded);
         let squared = norm_squared(vector, &self.options)?;
         if let Some(&previous) = self.docs.last()
-            && doc <= previous
+            && (doc < previous || doc == previous && !self.options.multi)
         {
             return Err(VectorError::DocOrder { previous, doc });
         }
@@ -152,7 +154,8 @@ impl ColumnBuilder {
 
     /// Writes the column as [`ColumnBuilder::write`] does, but starts from the graph or the lists of
     /// `base`, which holds many of the same vectors: only the others are inserted. `new_doc` says which
-    /// document a document of `base` has become, if it still lives.
+    /// document a document of `base` has become, if it still lives. A document of several vectors keeps
+    /// them all in their order; one that comes with another number of them is inserted anew.
     ///
     /// Costs about a tenth of a build for each vector that is kept. Lists are formed anew when their
     /// number would now be another by a factor of two, or vectors lie a fifth farther from them, in
@@ -165,23 +168,24 @@ impl ColumnBuilder {
         out: &mut dyn Write,
     ) -> Result<(), VectorError> {
         let view = base.view()?;
-        // A graph is as good for codes of any width: new ones are made in any case.
+        // A graph is as good for codes of any width: new ones are made in any case. And it knows rows
+        // only, whosever they are.
         let base_options = ColumnOptions {
             code_bits: self.options.code_bits,
+            multi: self.options.multi,
             ..*base.options()
         };
         if base_options != self.options || view.graph.is_none() && view.lists.is_none() {
             return self.write(how, out);
         }
         view.integrity.touch_rows()?;
-        let new_row = |old: u32| {
-            let row = self.docs.binary_search(&new_doc(old)?).ok()?;
-            u32::try_from(row).ok()
-        };
-        let new_rows = base
-            .docs()
-            .map(|old| new_row(old).unwrap_or(NONE))
-            .collect();
+        let mut new_rows = Vec::with_capacity(base.len());
+        for (old, old_rows) in base.docs_with_counts() {
+            let rows = new_doc(old).map_or(0..0, |doc| rows_of(&self.docs, doc));
+            let moved = rows.len() == old_rows;
+            let row = |at| u32::try_from(rows.start + at).ok().filter(|_| moved);
+            new_rows.extend((0..old_rows).map(|at| row(at).unwrap_or(NONE)));
+        }
         // What is damaged is built anew.
         let reuse = match (view.graph, view.lists) {
             (Some(graph), _) if view.integrity.touch_graph().is_ok() => {
@@ -342,6 +346,7 @@ impl ColumnBuilder {
             rows: self.rows(),
             // Documents are not asked for: rows are.
             docs: None,
+            documents: None,
             graph: Some(graph.view(self.len(), self.options.hnsw.m)),
             codes: codes.as_ref().map(OwnedCodes::view),
             lists: None,
@@ -388,7 +393,7 @@ impl ColumnBuilder {
         // Strictly ascending from 0 without a gap is the same as having the last in its own place.
         let last = self.docs.last();
         let gapless = last.is_none_or(|&doc| doc as usize + 1 == self.docs.len());
-        if !gapless {
+        if self.options.multi || !gapless {
             sections.push((Kind::Docs, cast_slice(&self.docs)));
         }
         sections.push((Kind::VectorSums, cast_slice(&derived.vector_sums)));

@@ -36,6 +36,9 @@ const SLOT_BYTES: usize = 24;
 const SLOTS: usize = 16;
 /// A section of a kind with this bit may not be skipped by a reader that does not know it.
 const REQUIRED_BIT: u32 = 1 << 31;
+/// Flag of a column whose documents may have several vectors each. The byte of the flags was the upper
+/// half of the number of slots, always zero, so that readers from before refuse such a column.
+const MULTI_FLAG: u8 = 1;
 
 const _: () = assert!(TABLE_OFFSET + SLOTS * SLOT_BYTES == HEADER_BYTES);
 const _: () = assert!(HEADER_BYTES.is_multiple_of(ALIGNMENT_BYTES));
@@ -135,8 +138,8 @@ impl Header {
         out.extend([code_of(&Element::ALL, options.element)]);
         out.extend(options.hnsw.m.to_le_bytes());
         out.extend(options.hnsw.ef_construction.to_le_bytes());
-        let slots = u16::try_from(self.sections.len()).expect("fewer sections than slots");
-        out.extend(slots.to_le_bytes());
+        let slots = u8::try_from(self.sections.len()).expect("fewer kinds than slots");
+        out.extend([slots, u8::from(options.multi) * MULTI_FLAG]);
         out.extend(self.image_bytes.to_le_bytes());
         out.extend(self.seed.to_le_bytes());
         out.extend(entry.row.to_le_bytes());
@@ -199,7 +202,10 @@ impl Header {
             m: fields.u16(),
             ef_construction: fields.u16(),
         };
-        let slots = fields.u16();
+        let [slots, flags] = fields.take();
+        if flags & !MULTI_FLAG != 0 {
+            return Err(corrupt("unknown flags", 31));
+        }
         let image_bytes = fields.u64();
         let seed = fields.u64();
         let entry = Entry {
@@ -221,6 +227,7 @@ impl Header {
                 hnsw,
                 method,
                 element: *element.ok_or(corrupt("unknown type of element", 25))?,
+                multi: flags & MULTI_FLAG != 0,
                 ..ColumnOptions::new(dimension, *space.ok_or(corrupt("unknown space", 24))?)
             },
             count,
@@ -265,7 +272,7 @@ impl Header {
     }
 
     /// Checks everything the header claims against the size of the image and against itself.
-    fn check(&self, len_bytes: u64, slots: u16) -> Result<(), VectorError> {
+    fn check(&self, len_bytes: u64, slots: u8) -> Result<(), VectorError> {
         if self.options.validate().is_err() {
             return Err(corrupt("an option is out of bounds", 16));
         }
@@ -290,7 +297,8 @@ impl Header {
             let len_bytes = same.next().map_or(0, |section| section.len_bytes);
             let wanted = self.expected_bytes(kind);
             let fits = match kind {
-                SectionKind::Docs | SectionKind::ListFrame => len_bytes == wanted || len_bytes == 0,
+                SectionKind::Docs => len_bytes == wanted || len_bytes == 0 && !self.options.multi,
+                SectionKind::ListFrame => len_bytes == wanted || len_bytes == 0,
                 SectionKind::Calibration => {
                     len_bytes <= wanted && len_bytes.is_multiple_of(POINT_BYTES)
                 }

@@ -149,14 +149,3 @@ impl Work<'_> {
         Ok(())
     }
 }
-
-impl Top {
-    /// Takes over what another has kept.
-    fn absorb(&mut self, other: Top) {
-        for one in other.kept {
-            if one < self.limit {
-                self.push(one);
-            }
-        }
-    }
-}

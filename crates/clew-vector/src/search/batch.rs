@@ -63,6 +63,8 @@ fn search_batch(
             && search.k > 0
             && request.after.is_none()
             && situation.plan() == Plan::Scan
+            // Scans of documents with several rows cannot be divided between any two rows.
+            && view.documents.is_none()
         {
             scans.push((at, search, situation));
         }

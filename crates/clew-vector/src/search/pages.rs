@@ -6,6 +6,9 @@
 //! measured too early waits for the next page. A walk that gets as long as a scan, or that finds no
 //! way on, gives way to a scan of everything that was not yet handed on. So every row that passes
 //! comes out, and none comes twice.
+//!
+//! Where documents may have several rows, the first row of one that comes out stands for all of them:
+//! the others are measured then, the nearest makes the hit, and none of them comes again.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -32,7 +35,8 @@ pub(super) const STEP_ROWS: usize = 8;
 /// A search whose hits come page by page; made by [`Column::pages`], read by [`Column::next_page`].
 ///
 /// Owns all it needs, so a client may hold it for as long as the column exists: the query, a copy of
-/// the filter (one bit per document), two bits per row of the column, and 8 bytes for each row that
+/// the filter (one bit per document), two bits per row of the column (three where documents may have
+/// several), and 8 bytes for each row that
 /// was measured and not yet given out, of which there are at most about two million.
 #[derive(Debug)]
 pub struct Pages {
@@ -49,6 +53,8 @@ pub struct Pages {
     pub(super) found: Found,
     /// Rows that left `found`, for good.
     pub(super) taken: RowSet,
+    /// Rows of documents that were given out; of columns where a document may have several.
+    pub(super) given: RowSet,
     /// Measured exactly, and not yet given out.
     pub(super) measured: BinaryHeap<Reverse<Ranked>>,
 }
@@ -124,6 +130,7 @@ impl Pages {
             way: (Strategy::Exact, Measure::Vectors),
             found: Found::default(),
             taken: RowSet::default(),
+            given: RowSet::default(),
             measured: BinaryHeap::new(),
         })
     }
@@ -142,7 +149,8 @@ impl Pages {
         let filter = self.filter.as_ref().map_or(0, |(bits, _)| bits.len() * 8);
         let measured = self.measured.capacity() * size_of::<Ranked>();
         let found = self.found.size_bytes();
-        front + filter + measured + found + self.vector.len() * 4 + self.taken.size_bytes()
+        let sets = self.taken.size_bytes() + self.given.size_bytes();
+        front + filter + measured + found + self.vector.len() * 4 + sets
     }
 
     pub(crate) fn next(
@@ -199,8 +207,11 @@ impl Pages {
             };
             self.way = (plan.strategy(), measure);
             self.taken = RowSet::new(situation.row_count);
+            if view.documents.is_some() {
+                self.given = RowSet::new(situation.row_count);
+            }
             if let Plan::Scan | Plan::ScanCodes = plan {
-                self.source = Source::Scan(Some(kept_rows(search.k)));
+                self.source = Source::Scan(Some(kept_rows(search.k_rows)));
             }
         }
         let codes = view.codes.filter(|_| self.way.1 == Measure::Codes);
@@ -254,7 +265,7 @@ impl Pages {
     }
 }
 
-/// Rows that the first scan for pages of `k` keeps.
+/// Rows that the first scan for pages of `k` rows keeps.
 pub(super) fn kept_rows(k: usize) -> usize {
     KEPT_ROWS.0.max(k.saturating_mul(4))
 }

@@ -43,8 +43,14 @@ impl<'a> Search<'a> {
         view.integrity.touch_rows()?;
         let row_count = view.rows.count();
         let filter = request.filter.map(|filter| row_filter(view, filter));
-        let possible = filter.map_or(row_count, |filter| filter.survivors_max());
+        let doc_count = view.documents.map_or(row_count, |some| some.count());
+        let possible = filter.map_or(doc_count, |some| some.filter.count.min(doc_count));
         let k = request.k.min(possible);
+        // Efforts count rows, of which documents may have several.
+        let k_rows = match view.documents {
+            Some(_) => (k * row_count).div_ceil(doc_count.max(1)),
+            None => k,
+        };
         let search = Search {
             view,
             vector: query.vector,
@@ -55,12 +61,13 @@ impl<'a> Search<'a> {
             },
             filter,
             k,
+            k_rows,
             distance_max: request.max_distance.unwrap_or(f32::INFINITY),
         };
         let situation = Situation {
             row_count,
             survivors: filter.map(|filter| filter.survivors_expected()),
-            ef: effort(view, request, k).max(k).min(row_count),
+            ef: effort(view, request, k_rows).max(k_rows).min(row_count),
             dimension: query.dimension,
             row_bytes: view.rows.pitch,
             access: match (&view.graph, &view.codes) {
@@ -97,6 +104,7 @@ fn row_filter<'a>(view: &View<'a>, filter: Filter<'a>) -> RowFilter<'a> {
     RowFilter {
         filter,
         docs: view.docs,
+        repeated: view.documents.is_some(),
         row_count: view.rows.count(),
     }
 }

@@ -525,6 +525,7 @@ fn measured_recall_is_that_of_the_searches() {
 
 mod asks;
 mod elements;
+mod multi;
 mod promises;
 mod target;
 mod ways;

@@ -12,6 +12,11 @@ use crate::rows::Probe;
 use crate::search::pages::{KEPT_ROWS, Pages, STEP_ROWS, Source, WALK_MEASURED_MAX, kept_rows};
 use crate::search::{Search, SearchOutcome, Strategy, margin, start_of};
 
+/// Rows of one document measured by one kernel call.
+const BLOCK_ROWS: usize = 64;
+const BLOCK_STEP: u32 = 64;
+const _: () = assert!(BLOCK_STEP as usize == BLOCK_ROWS);
+
 /// One page in the making.
 pub(super) struct Turn<'a, P> {
     pub(super) search: &'a Search<'a>,
@@ -56,7 +61,11 @@ impl<P: Probe> Turn<'_, P> {
             }
             if settled {
                 pages.measured.pop();
-                hits.extend(best.filter(|&one| self.is_behind(pages, one)));
+                let hit = match best {
+                    Some(best) => self.complete(pages, best, scratch)?,
+                    None => None,
+                };
+                hits.extend(hit.filter(|&one| self.is_behind(pages, one)));
             } else {
                 self.measure(pages, k - hits.len(), scratch)?;
             }
@@ -73,6 +82,41 @@ impl<P: Probe> Turn<'_, P> {
             Source::Scan(_) | Source::Dry => Plan::ScanCodes,
         };
         self.error.map_or(0.0, |error| margin(plan) * error)
+    }
+
+    /// The hit that a settled row makes: where documents may have several rows, the nearest of them by
+    /// a look at all, unless the document was given out before.
+    fn complete(
+        &self,
+        pages: &mut Pages,
+        settled: Ranked,
+        scratch: &mut Scratch,
+    ) -> Result<Option<Ranked>, VectorError> {
+        let Some(documents) = self.search.view.documents else {
+            return Ok(Some(settled));
+        };
+        if pages.given.contains(settled.row()) {
+            return Ok(None);
+        }
+        let mut best = settled;
+        let rows = documents.rows_at(settled.row());
+        for first in rows.clone().step_by(BLOCK_ROWS) {
+            let block = first..rows.end.min(first.saturating_add(BLOCK_STEP));
+            for row in block.clone() {
+                pages.given.insert(row);
+                pages.taken.insert(row);
+                self.search.view.integrity.touch_vector(row)?;
+            }
+            let mut distances = [0.0; BLOCK_ROWS];
+            let distances = &mut distances[..block.len()];
+            let probe = &self.search.probe;
+            probe.measure_block(first as usize, distances);
+            let measured = distances.iter().zip(block);
+            let nearest = measured.map(|(&distance, row)| Ranked::new(distance, row));
+            best = nearest.fold(best, Ranked::min);
+        }
+        scratch.tally.reranked += rows.len() as u64;
+        Ok(Some(best))
     }
 
     /// Whether a hit lies behind the place where the search was to go on.
@@ -96,6 +140,9 @@ impl<P: Probe> Turn<'_, P> {
         while exact.len() < count {
             let Some(one) = pages.found.take() else { break };
             pages.taken.insert(one.row());
+            if pages.given.contains(one.row()) {
+                continue;
+            }
             if self.error.is_some() {
                 self.search.view.integrity.touch_vector(one.row())?;
                 self.search.probe.prefetch(one.row());
@@ -169,7 +216,7 @@ impl<P: Probe> Turn<'_, P> {
                             self.hop(pages, limit, scratch).map_err(damaged)?;
                         }
                         None if !pages.found.is_empty() => return Ok(()),
-                        _ => pages.give_way(self.search.k),
+                        _ => pages.give_way(self.search.k_rows),
                     }
                 }
                 Source::Scan(Some(keep)) if pages.found.is_empty() => {
@@ -228,7 +275,7 @@ impl<P: Probe> Turn<'_, P> {
         let next = keep
             .saturating_mul(4)
             .min(KEPT_ROWS.1)
-            .max(kept_rows(self.search.k));
+            .max(kept_rows(self.search.k_rows));
         pages.source = Source::Scan(more.then_some(next));
         pages.found.replace(kept);
     }
@@ -236,7 +283,7 @@ impl<P: Probe> Turn<'_, P> {
 
 impl Pages {
     /// A walk that found no way on, or got too long, gives way to a scan.
-    fn give_way(&mut self, k: usize) {
+    fn give_way(&mut self, k_rows: usize) {
         self.way.0 = match self.way.0 {
             Strategy::Graph | Strategy::FilteredGraph if self.is_coded() => {
                 Strategy::CodesAfterGraph
@@ -244,6 +291,6 @@ impl Pages {
             _ => Strategy::ExactAfterGraph,
         };
         self.found.replace(Vec::new());
-        self.source = Source::Scan(Some(kept_rows(k)));
+        self.source = Source::Scan(Some(kept_rows(k_rows)));
     }
 }

@@ -103,6 +103,7 @@ pub(super) fn search(
         filter: request.filter.map(|filter| RowFilter {
             filter,
             docs: view.docs,
+            repeated: false,
             row_count,
         }),
     };
