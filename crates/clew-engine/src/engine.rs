@@ -122,6 +122,8 @@ pub(crate) struct Inner {
     /// Wakes the merges and flushes.
     pub(crate) upkeep: Arc<Signal>,
     pub(crate) pool: SearchPool,
+    /// Held by the one measurement of recall that may run.
+    pub(crate) measuring: Arc<tokio::sync::Semaphore>,
     pub(crate) ids: IdGenerator,
     pub(crate) closed: AtomicBool,
 }
@@ -148,6 +150,7 @@ impl Engine {
             signal: Arc::default(),
             upkeep: Arc::default(),
             pool,
+            measuring: Arc::new(tokio::sync::Semaphore::new(1)),
             ids: IdGenerator::new(clock.since_epoch()),
             closed: AtomicBool::new(false),
             options,

@@ -12,7 +12,7 @@ use clew_vector::{
 use crate::shard::View;
 
 /// Most neighbours a query may ask for.
-const K_MAX: usize = 10_000;
+pub(crate) const K_MAX: usize = 10_000;
 
 /// Resolves k-NN clauses over a view.
 pub(crate) struct ViewKnn<'a> {
@@ -90,6 +90,7 @@ impl KnnResolver for ViewKnn<'_> {
             };
             let request = SearchRequest {
                 ef_search: query.ef_search.unwrap_or(self.ef_search),
+                target_recall: query.target_recall,
                 filter,
                 max_distance: radius,
                 ..SearchRequest::new(&query.vector, k)
@@ -147,7 +148,7 @@ impl ViewKnn<'_> {
 }
 
 /// What a failed search of a column is to the query.
-fn search_error(error: VectorError) -> QueryError {
+pub(crate) fn search_error(error: VectorError) -> QueryError {
     match error {
         // Not the client's fault, and nothing it could put right.
         damaged @ VectorError::Corrupt { .. } => {

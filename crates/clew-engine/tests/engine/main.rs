@@ -15,4 +15,5 @@ mod crash;
 mod disk_faults;
 mod documents;
 mod life_cycle;
+mod recall;
 mod vectors;

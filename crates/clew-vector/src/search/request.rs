@@ -106,3 +106,17 @@ pub enum Strategy {
     /// went on as [`Strategy::Codes`].
     CodesAfterGraph,
 }
+
+impl Strategy {
+    /// The name by which people are told of it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Strategy::Exact => "exact",
+            Strategy::Graph => "graph",
+            Strategy::FilteredGraph => "filtered_graph",
+            Strategy::ExactAfterGraph => "exact_after_graph",
+            Strategy::Codes => "codes",
+            Strategy::CodesAfterGraph => "codes_after_graph",
+        }
+    }
+}
