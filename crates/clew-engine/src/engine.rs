@@ -148,6 +148,8 @@ pub(crate) struct Inner {
     pub(crate) merger: Arc<Signal>,
     pub(crate) merges: MergeLimits,
     pub(crate) pool: SearchPool,
+    /// Held by the one measurement of recall that may run.
+    pub(crate) measuring: Arc<tokio::sync::Semaphore>,
     pub(crate) ids: IdGenerator,
     pub(crate) closed: AtomicBool,
 }
@@ -180,6 +182,7 @@ impl Engine {
                 save_every: options.merge_save_every,
             },
             pool,
+            measuring: Arc::new(tokio::sync::Semaphore::new(1)),
             ids: IdGenerator::new(clock.since_epoch()),
             closed: AtomicBool::new(false),
             options,

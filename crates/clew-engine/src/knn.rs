@@ -12,12 +12,12 @@ use clew_vector::{
 use crate::shard::View;
 
 /// Most neighbours a query may ask for.
-const K_MAX: usize = 10_000;
+pub(crate) const K_MAX: usize = 10_000;
 
 /// Resolves k-NN clauses over a view.
 pub(crate) struct ViewKnn<'a> {
     pub(crate) view: &'a View,
-    /// `ef_search` of clauses that do not say their own.
+    /// `ef_search` of clauses and fields that do not say their own.
     pub(crate) ef_search: usize,
     /// Told of every segment searched, when somebody wants to know.
     pub(crate) profiles: Option<RefCell<Vec<SegmentProfile>>>,
@@ -72,6 +72,7 @@ impl KnnResolver for ViewKnn<'_> {
         let by_score = query.min_score.map(|score| options.space.distance(score));
         let radius = query.max_distance.or(by_score);
         let radius = radius.map(|radius| radius + 1e-5 * (1.0 + radius.abs()));
+        let ef_search = query.ef_search.or(vector.ef_search);
         let mut best: Vec<(f32, usize, u32)> = Vec::new();
         for (at, segment) in self.view.segments.iter().enumerate() {
             let Some(column) = segment.vectors().column(field.id) else {
@@ -89,7 +90,9 @@ impl KnnResolver for ViewKnn<'_> {
                 (None, None) => None,
             };
             let request = SearchRequest {
-                ef_search: query.ef_search.unwrap_or(self.ef_search),
+                ef_search: ef_search.unwrap_or(self.ef_search),
+                probes: query.probes.or(vector.probes),
+                target_recall: query.target_recall,
                 filter,
                 max_distance: radius,
                 ..SearchRequest::new(&query.vector, k)
@@ -147,7 +150,7 @@ impl ViewKnn<'_> {
 }
 
 /// What a failed search of a column is to the query.
-fn search_error(error: VectorError) -> QueryError {
+pub(crate) fn search_error(error: VectorError) -> QueryError {
     match error {
         // Not the client's fault, and nothing it could put right.
         damaged @ VectorError::Corrupt { .. } => {

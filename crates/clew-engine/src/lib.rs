@@ -28,6 +28,7 @@ mod update;
 mod write;
 
 mod knn;
+mod recall;
 mod search;
 mod search_pool;
 
@@ -35,13 +36,18 @@ pub use engine::{Engine, EngineOptions, EngineStats};
 pub use error::{EngineError, ErrorKind};
 pub use index::{Index, IndexStats, RunningMerge};
 pub use operation::describe_entry;
+pub use recall::{
+    RECALL_SAMPLE_MAX, RecallEffort, RecallFigures, RecallReport, RecallRequest, SearchCost,
+    ShardRecall,
+};
 pub use request::{
     Action, Condition, Document, Hit, KnnProfile, OpType, ResolveOptions, SearchRequest,
-    SearchResponse, ShardCounts, UpdateSpec, WriteOperation, WriteOutcome, WriteResult, Written,
+    SearchResponse, ShardCounts, ShardProfile, UpdateSpec, WriteOperation, WriteOutcome,
+    WriteResult, Written,
 };
 pub use search_pool::SearchStats;
 pub use settings::{IndexSettings, TranslogDurability};
-// What a profile is made of.
-pub use clew_vector::{Prices, SearchProfile, Strategy};
+// What profiles and reports are made of.
+pub use clew_vector::{Prices, RecallEstimate, SearchProfile, Strategy};
 // How far a merge is.
 pub use clew_vector::{BuildPhase, BuildStatus};

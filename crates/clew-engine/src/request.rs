@@ -1,6 +1,7 @@
 //! Requests and answers of the engine, as every protocol crate builds and reads them.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use clew_log::Glsn;
@@ -182,8 +183,9 @@ pub struct SearchRequest {
     /// Whether a source carries its vectors (ignored without `source`).
     pub vectors: bool,
     /// Stop collecting after this long and say so.
-    pub timeout: Option<std::time::Duration>,
-    /// Whether the response says how vectors were searched ([`SearchResponse::knn`]).
+    pub timeout: Option<Duration>,
+    /// Whether the response says how vectors were searched ([`SearchResponse::knn`]), and how long
+    /// shards took.
     pub profile: bool,
 }
 
@@ -239,6 +241,19 @@ pub struct SearchResponse {
     /// How vectors were searched, when the request asked for it: one entry per k-NN clause and
     /// segment that has the field, by shard in the request's order.
     pub knn: Vec<KnnProfile>,
+    /// How long each shard that answered took, when the request asked for it, in the same order.
+    pub shard_profiles: Vec<ShardProfile>,
+}
+
+/// What one shard's part of a search took.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShardProfile {
+    /// The index searched.
+    pub index: String,
+    /// The shard's number.
+    pub shard: u32,
+    /// From the start of its search to its hits, without fetching their sources.
+    pub took: Duration,
 }
 
 /// How one k-NN clause was answered in one segment.

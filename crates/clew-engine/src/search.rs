@@ -16,7 +16,7 @@ use crate::engine::{Engine, Inner};
 use crate::error::EngineError;
 use crate::index::Index;
 use crate::knn::{SegmentProfile, ViewKnn};
-use crate::request::{Hit, KnnProfile, SearchRequest, SearchResponse, ShardCounts};
+use crate::request::{Hit, KnnProfile, SearchRequest, SearchResponse, ShardCounts, ShardProfile};
 use crate::shard::{Shard, View};
 
 /// A shard as one search sees it.
@@ -30,6 +30,7 @@ struct ShardAnswer {
     result: ShardResult,
     aggs: Option<Intermediate>,
     knn: Vec<SegmentProfile>,
+    took: Duration,
 }
 
 impl Engine {
@@ -79,6 +80,7 @@ impl Inner {
         deadline: Option<Duration>,
     ) -> Result<ShardAnswer, EngineError> {
         target.shard.check_readable()?;
+        let started = self.clock.monotonic();
         let snapshot = &target.view.snapshot;
         let now_ms = i64::try_from(now.as_millis()).unwrap_or(i64::MAX);
         let mut aggs = match &request.aggs[..] {
@@ -125,6 +127,7 @@ impl Inner {
             result,
             aggs: partial,
             knn: knn.profiles.map(RefCell::into_inner).unwrap_or_default(),
+            took: self.clock.monotonic().saturating_sub(started),
         })
     }
 
@@ -147,7 +150,8 @@ impl Inner {
     ) -> Result<SearchResponse, EngineError> {
         let total = u32::try_from(targets.len()).expect("shard counts are limited");
         let mut failures = Vec::new();
-        let (mut results, mut answered, mut knn) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut results, mut answered) = (Vec::new(), Vec::new());
+        let (mut knn, mut shard_profiles) = (Vec::new(), Vec::new());
         let mut aggs: Option<Intermediate> = None;
         let mut first_failure = None;
         for (target, answer) in targets.iter().zip(answers) {
@@ -158,6 +162,9 @@ impl Inner {
                     first_failure.get_or_insert(error);
                 }
                 Ok(answer) => {
+                    if request.profile {
+                        shard_profiles.push(shard_profile(target, answer.took));
+                    }
                     results.push(answer.result);
                     answered.push(target);
                     knn.extend(answer.knn.into_iter().map(|one| knn_profile(target, one)));
@@ -195,7 +202,17 @@ impl Inner {
             failures,
             timed_out: merged.timed_out,
             knn,
+            shard_profiles,
         })
+    }
+}
+
+fn shard_profile(target: &Target, took: Duration) -> ShardProfile {
+    let place = &target.shard.place;
+    ShardProfile {
+        index: place.index.clone(),
+        shard: place.number,
+        took,
     }
 }
 

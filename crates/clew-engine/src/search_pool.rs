@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use clew_platform::Clock;
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use crate::error::EngineError;
 
@@ -91,6 +91,30 @@ impl SearchPool {
                 max,
             });
         };
+        self.run_at(place, clock, work).await
+    }
+
+    /// Runs something that can wait for as long as the queue is full. Whoever calls this bounds how
+    /// many do at once.
+    ///
+    /// # Errors
+    /// [`EngineError::Closed`].
+    pub(crate) async fn run_patiently<T: Send + 'static>(
+        &self,
+        clock: Arc<dyn Clock>,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, EngineError> {
+        let place = self.places.clone().acquire_owned().await;
+        let place = place.map_err(|_| EngineError::Closed)?;
+        self.run_at(place, clock, work).await
+    }
+
+    async fn run_at<T: Send + 'static>(
+        &self,
+        place: OwnedSemaphorePermit,
+        clock: Arc<dyn Clock>,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, EngineError> {
         let (sender, receiver) = oneshot::channel();
         let counters = self.counters.clone();
         let asked = clock.monotonic();

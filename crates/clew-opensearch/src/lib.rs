@@ -36,6 +36,7 @@ mod knn_plugin;
 mod maintenance;
 mod mget;
 mod nodes;
+mod recall;
 mod root;
 mod search;
 mod settings;

@@ -10,7 +10,7 @@ use crate::error::ApiError;
 use crate::reply::Reply;
 use crate::{
     bulk, cat, cluster, cluster_settings, document, document_write, index_admin, index_mapping,
-    index_settings, knn_plugin, maintenance, mget, nodes, root, search, stats, tasks,
+    index_settings, knn_plugin, maintenance, mget, nodes, recall, root, search, stats, tasks,
 };
 
 /// Parameters that every endpoint takes.
@@ -570,6 +570,9 @@ fn search_routes(routes: &mut Vec<Route>) {
         .add("GET POST", &["/_count", "/{index}/_count"], |call| {
             Box::pin(search::count(call))
         });
+    class(routes, "recall", recall::PARAMS).add("GET", &["/{index}/_recall"], |call| {
+        Box::pin(recall::measure(call))
+    });
 }
 
 fn cat_routes(routes: &mut Vec<Route>) {
@@ -630,6 +633,7 @@ mod tests {
         check("GET", "/_nodes/stats", "nodes", &[]);
         check("GET", "/_nodes/http", "nodes", &["http"]);
         check("GET", "/_plugins/_knn/warmup/i", "knn", &["i"]);
+        check("GET", "/i/_recall", "recall", &["i"]);
         // The endpoint says what is wrong with the name.
         check("PUT", "/_x", "index_admin", &["_x"]);
     }

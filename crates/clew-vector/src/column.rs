@@ -27,6 +27,7 @@ use crate::documents::Documents;
 use crate::element::{Values, cast};
 use crate::graph::{Entry, Graph, base_slots, upper_slots};
 use crate::ivf::{ListFrame, Lists};
+use crate::options::NORM_SQUARED_MAX;
 use crate::rows::{Geometry, Rows};
 use crate::search::search;
 use crate::{ColumnOptions, Scratch, SearchOutcome, SearchRequest, Space, VectorError};
@@ -121,6 +122,12 @@ impl View<'_> {
     }
 }
 
+/// Whether this may be the mean of vectors, which is no longer than the longest of them.
+fn is_a_mean(centre: &[f32]) -> bool {
+    let squared: f64 = centre.iter().map(|&x| f64::from(x) * f64::from(x)).sum();
+    squared <= NORM_SQUARED_MAX
+}
+
 impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
     /// Opens an image. Reads and checks the header and the centre of the codes only, whatever the
     /// number of vectors; the rest is checked when it is first used, or by [`Column::verify`].
@@ -174,8 +181,8 @@ impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
         let seed = u64::from(head[0]) | u64::from(head[1]) << 32;
         let error = f32::from_bits(head[2]);
         let centre: Vec<f32> = centre.iter().map(|&bits| f32::from_bits(bits)).collect();
-        if !error.is_finite() || !centre.iter().all(|value| value.is_finite()) {
-            return Err(corrupt("frame of the codes is not finite"));
+        if !error.is_finite() || !is_a_mean(&centre) {
+            return Err(corrupt("frame of the codes is out of bounds"));
         }
         let frame = Frame::new(centre, seed);
         Ok(OpenedFrame { frame, error })

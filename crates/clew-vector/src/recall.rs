@@ -56,26 +56,29 @@ impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
             let found = hits.iter().filter(|hit| hit.distance <= worst.distance);
             shares.push(found.count() as f64 / truth.len() as f64);
         }
-        Ok(estimate(&shares))
+        Ok(RecallEstimate::of_shares(&shares))
     }
 }
 
-/// Mean and interval of shares between 0 and 1, after Agresti and Coull ("Approximate is better than
-/// exact", 1998): two successes and two failures are added, so that a few perfect queries do not
-/// count as proof.
-fn estimate(shares: &[f64]) -> RecallEstimate {
-    let count = shares.len() as f64;
-    let sum: f64 = shares.iter().sum();
-    let mean = if shares.is_empty() { 0.0 } else { sum / count };
-    let (padded, centre) = (count + 4.0, (sum + 2.0) / (count + 4.0));
-    let squares: f64 = shares.iter().map(|share| (share - centre).powi(2)).sum();
-    let added = 2.0 * (1.0 - centre).powi(2) + 2.0 * centre.powi(2);
-    let half = DEVIATIONS * ((squares + added) / padded / padded).sqrt();
-    RecallEstimate {
-        mean,
-        low: (centre - half).clamp(0.0, mean),
-        high: (centre + half).clamp(mean, 1.0),
-        query_count: shares.len(),
+impl RecallEstimate {
+    /// Mean and interval of the shares found by single queries, each from 0 to 1, after Agresti and
+    /// Coull ("Approximate is better than exact", 1998): two successes and two failures are added, so
+    /// that a few perfect queries do not count as proof.
+    pub fn of_shares(shares: &[f64]) -> Self {
+        let count = shares.len() as f64;
+        let sum: f64 = shares.iter().sum();
+        // Shares of thirds may add up to a little more than whole ones.
+        let mean = (sum / count.max(1.0)).min(1.0);
+        let (padded, centre) = (count + 4.0, (sum + 2.0) / (count + 4.0));
+        let squares: f64 = shares.iter().map(|share| (share - centre).powi(2)).sum();
+        let added = 2.0 * (1.0 - centre).powi(2) + 2.0 * centre.powi(2);
+        let half = DEVIATIONS * ((squares + added) / padded / padded).sqrt();
+        RecallEstimate {
+            mean,
+            low: (centre - half).clamp(0.0, mean),
+            high: (centre + half).clamp(mean, 1.0),
+            query_count: shares.len(),
+        }
     }
 }
 
@@ -86,12 +89,12 @@ mod tests {
 
     #[test]
     fn perfect_queries_prove_more_the_more_there_are() {
-        let few = estimate(&[1.0; 10]);
-        let many = estimate(&[1.0; 1_000]);
+        let few = RecallEstimate::of_shares(&[1.0; 10]);
+        let many = RecallEstimate::of_shares(&[1.0; 1_000]);
         assert_eq!((few.mean, few.high, few.query_count), (1.0, 1.0, 10));
         assert!(few.low > 0.6 && few.low < 0.8, "{few:?}");
         assert!(many.low > 0.98, "{many:?}");
-        assert_eq!(estimate(&[]).query_count, 0);
+        assert_eq!(RecallEstimate::of_shares(&[]).query_count, 0);
     }
 
     #[test]
@@ -101,7 +104,7 @@ mod tests {
             let held = (0..2_000).filter(|_| {
                 let mut draw = || f64::from(random.unit() < chance);
                 let shares: Vec<f64> = (0..200).map(|_| draw()).collect();
-                let estimate = estimate(&shares);
+                let estimate = RecallEstimate::of_shares(&shares);
                 (estimate.low..=estimate.high).contains(&chance)
             });
             let held = held.count();

@@ -16,4 +16,5 @@ mod disk_faults;
 mod documents;
 mod life_cycle;
 mod merges;
+mod recall;
 mod vectors;

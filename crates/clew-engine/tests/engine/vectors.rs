@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use clew_engine::{IndexSettings, SearchRequest, Strategy};
+use clew_engine::{
+    IndexSettings, RecallEffort, RecallFigures, RecallRequest, SearchRequest, Strategy,
+};
 use clew_platform::{Disk, SimDisk};
 use clew_text::{Mapping, Query};
 use serde_json::json;
@@ -57,6 +59,50 @@ fn recall(node: &Node, points: &[Vec<f32>], filter: Option<u64>) -> f64 {
     found as f64 / 500.0
 }
 
+/// What the engine measures of itself: more effort finds more, at the price that it says.
+fn check_measured(node: &Node) {
+    let measure = |effort: RecallEffort| -> RecallFigures {
+        let request = RecallRequest {
+            field: "v".to_string(),
+            k: 10,
+            effort,
+            sample: 100,
+            seed: 3,
+        };
+        let index = node.index();
+        let report = node.block_on(node.engine.measure_recall(&index, &request));
+        report.unwrap().all
+    };
+    let living = (0..COUNT).filter(|i| i % 7 != 3).count();
+    let little = measure(RecallEffort::Ef(1));
+    let much = measure(RecallEffort::Ef(40));
+    for figures in [little, much] {
+        assert_eq!(
+            (figures.vectors, figures.recall.query_count),
+            (living as u64, 100)
+        );
+        let scanned = living as f64..=COUNT as f64;
+        assert!(scanned.contains(&figures.exact.distances), "{figures:?}");
+    }
+    assert!(
+        much.recall.mean >= 0.95 && much.recall.low >= 0.9,
+        "{much:?}"
+    );
+    assert!(little.recall.mean < much.recall.mean, "{little:?}");
+    let of_scan = |figures: &RecallFigures| figures.search.distances / figures.exact.distances;
+    assert!(
+        of_scan(&little) < of_scan(&much) && of_scan(&much) < 0.5,
+        "{much:?}"
+    );
+    let aimed = measure(RecallEffort::Target(0.9));
+    assert!(
+        aimed.recall.high >= 0.9 && of_scan(&aimed) < 0.5,
+        "{aimed:?}"
+    );
+    let everything = measure(RecallEffort::Target(1.0));
+    assert_eq!((everything.recall.mean, of_scan(&everything)), (1.0, 1.0));
+}
+
 #[test]
 fn graphs_are_built_by_merges_and_keep_recall_under_deletes_and_filters() {
     let disk = SimDisk::new();
@@ -100,6 +146,7 @@ fn graphs_are_built_by_merges_and_keep_recall_under_deletes_and_filters() {
         let recall = recall(&node, &points, filter);
         assert!(recall >= 0.95, "recall {recall} with filter {filter:?}");
     }
+    check_measured(&node);
     node.engine.flush(&node.index()).unwrap();
     let uuid = node.index().uuid().to_string();
     drop(node);
@@ -157,6 +204,8 @@ fn a_profile_tells_of_every_segment_that_was_searched_and_only_when_asked() {
         ..node.search_request(query(), 5)
     };
     let told = node.run(asked).unwrap();
+    assert!(silent.shard_profiles.is_empty());
+    assert_eq!(told.shard_profiles.len(), 1);
     assert_eq!(told.hits.len(), silent.hits.len());
     let places: Vec<usize> = told.knn.iter().map(|one| one.segment).collect();
     assert_eq!(places, (0..segments).collect::<Vec<usize>>());

@@ -1,10 +1,10 @@
-//! Queries made of queries, and nearest neighbours with their filter.
+//! Queries made of queries.
 
-use clew_text::{Bool, Boosting, KnnQuery, Query};
+use clew_text::{Bool, Boosting, Query};
 use serde_json::Value;
 
 use super::DslError;
-use super::object::{Parameters, one_field};
+use super::object::Parameters;
 
 /// One query, or an array of them.
 fn list(value: Option<&Value>, depth: usize) -> Result<Vec<Query>, DslError> {
@@ -92,73 +92,4 @@ pub(super) fn boosting(body: &Value, depth: usize) -> Result<Query, DslError> {
         negative_boost,
         boost,
     }))
-}
-
-pub(super) fn knn(body: &Value, depth: usize) -> Result<Query, DslError> {
-    let (field, value) = one_field("knn", body)?;
-    let mut parameters = Parameters::new("knn", value)?;
-    let boost = parameters.boost()?;
-    let vector = vector(&mut parameters)?;
-    let k = parameters.whole("k")?;
-    let max_distance = parameters.float("max_distance")?;
-    let min_score = parameters.float("min_score")?;
-    let wanted = usize::from(k.is_some())
-        + usize::from(max_distance.is_some())
-        + usize::from(min_score.is_some());
-    if wanted != 1 {
-        return Err(DslError::illegal(
-            "[knn] requires exactly one of k, distance or score to be set",
-        ));
-    }
-    if k == Some(0) {
-        return Err(DslError::illegal("[knn] requires k > 0"));
-    }
-    let ef_search = match parameters.take("method_parameters") {
-        None => None,
-        Some(inner) => {
-            let mut inner = Parameters::new("knn", inner)?;
-            let ef_search = inner.whole("ef_search")?;
-            inner.ignore(&["nprobes"]);
-            inner.finish()?;
-            if ef_search == Some(0) {
-                return Err(DslError::illegal("ef_search must be greater than 0"));
-            }
-            ef_search
-        }
-    };
-    let filter = match parameters.take("filter") {
-        None | Some(Value::Null) => None,
-        Some(filter) => Some(Box::new(super::query(filter, depth + 1)?)),
-    };
-    parameters.ignore(&["ignore_unmapped", "rescore", "expand_nested_docs"]);
-    parameters.finish()?;
-    Ok(Query::Knn(KnnQuery {
-        field: field.to_string(),
-        vector,
-        k,
-        ef_search,
-        filter,
-        min_score,
-        max_distance,
-        boost,
-    }))
-}
-
-fn vector(parameters: &mut Parameters<'_>) -> Result<Vec<f32>, DslError> {
-    let Some(Value::Array(values)) = parameters.take("vector") else {
-        return Err(DslError::illegal("[knn] requires query vector"));
-    };
-    if values.is_empty() {
-        return Err(DslError::illegal("[knn] query vector is empty"));
-    }
-    values
-        .iter()
-        .map(|value| {
-            let number = value.as_f64().ok_or_else(|| {
-                DslError::illegal(format!("[knn] query vector holds [{value}], not a number"))
-            })?;
-            #[allow(clippy::cast_possible_truncation, reason = "vectors are 32 bits wide")]
-            Ok(number as f32)
-        })
-        .collect()
 }

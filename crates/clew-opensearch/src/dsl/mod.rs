@@ -5,6 +5,7 @@
 
 mod compound;
 mod fields;
+mod knn;
 mod leaf;
 mod multi;
 mod object;
@@ -128,7 +129,7 @@ fn dispatch(name: &str, body: &Value, depth: usize) -> Result<Query, DslError> {
         "constant_score" => compound::constant_score(body, depth),
         "dis_max" => compound::dis_max(body, depth),
         "boosting" => compound::boosting(body, depth),
-        "knn" => compound::knn(body, depth),
+        "knn" => knn::knn(body, depth),
         _ => Err(DslError::parsing(format!("unknown query [{name}]"))),
     }
 }

@@ -94,15 +94,7 @@ impl<'a> Parameters<'a> {
         let Some(value) = self.take(name) else {
             return Ok(None);
         };
-        let number = match value {
-            Value::Number(number) => number.as_u64(),
-            Value::String(text) => text.parse().ok(),
-            _ => None,
-        };
-        number
-            .and_then(|number| usize::try_from(number).ok())
-            .map(Some)
-            .ok_or_else(|| self.wrong(value))
+        whole(value).map(Some).ok_or_else(|| self.wrong(value))
     }
 
     pub(super) fn flag(&mut self, name: &str) -> Result<Option<bool>, DslError> {
@@ -156,6 +148,16 @@ impl<'a> Parameters<'a> {
     pub(super) fn query(&self) -> &'static str {
         self.query
     }
+}
+
+/// A whole number that is not negative.
+pub(super) fn whole(value: &Value) -> Option<usize> {
+    let number = match value {
+        Value::Number(number) => number.as_u64(),
+        Value::String(text) => text.parse().ok(),
+        _ => None,
+    };
+    number.and_then(|number| usize::try_from(number).ok())
 }
 
 /// A scalar as a person would write it.

@@ -219,19 +219,76 @@ fn compounds_take_objects_and_arrays() {
         ),
         (
             json!({"knn": {"v": {"vector": [1, 2.5], "k": 3, "filter": {"term": {"a": "x"}},
-                "method_parameters": {"ef_search": 50}}}}),
+                "method_parameters": {"ef_search": 50, "nprobes": 4}}}}),
             Query::Knn(KnnQuery {
                 field: "v".into(),
                 vector: vec![1.0, 2.5],
                 k: Some(3),
                 ef_search: Some(50),
+                probes: Some(4),
+                target_recall: None,
                 filter: Some(Box::new(a())),
                 min_score: None,
                 max_distance: None,
                 boost: 1.0,
             }),
         ),
+        (
+            json!({"knn": {"v": {"vector": [1], "k": 3, "target_recall": 0.75}}}),
+            Query::Knn(KnnQuery {
+                field: "v".into(),
+                vector: vec![1.0],
+                k: Some(3),
+                ef_search: None,
+                probes: None,
+                target_recall: Some(0.75),
+                filter: None,
+                min_score: None,
+                max_distance: None,
+                boost: 1.0,
+            }),
+        ),
     ]);
+}
+
+#[test]
+fn a_wrong_effort_of_a_knn_clause_is_refused_by_its_name() {
+    let range = "[knn] requires [target_recall] to be above 0 and no more than 1, found";
+    let both = "[knn] requires at most one of [target_recall] and [method_parameters.ef_search]";
+    let whole = "[knn] requires [ef_search] to be a whole number greater than 0, found";
+    for (effort, expected) in [
+        (json!({"target_recall": 0}), format!("{range} [0]")),
+        (json!({"target_recall": 1.5}), format!("{range} [1.5]")),
+        (json!({"target_recall": -2}), format!("{range} [-2]")),
+        (
+            json!({"target_recall": "a lot"}),
+            format!("{range} [a lot]"),
+        ),
+        (json!({"target_recall": null}), format!("{range} [null]")),
+        (
+            json!({"target_recall": 0.9, "method_parameters": {"ef_search": 9}}),
+            both.to_string(),
+        ),
+        (
+            json!({"method_parameters": {"ef_search": "many"}}),
+            format!("{whole} [many]"),
+        ),
+        (
+            json!({"method_parameters": {"nprobes": 0}}),
+            "[knn] requires [nprobes] to be a whole number greater than 0, found [0]".to_string(),
+        ),
+        (
+            json!({"method_parameters": {"ef_search": -1}}),
+            format!("{whole} [-1]"),
+        ),
+    ] {
+        let mut clause = json!({"vector": [1], "k": 3});
+        let members = clause.as_object_mut().unwrap();
+        members.extend(effort.as_object().unwrap().clone());
+        let error = parse_query(&json!({"knn": {"v": clause}})).unwrap_err();
+        let found = (error.kind, error.reason);
+        assert_eq!(found, (DslErrorKind::IllegalArgument, expected), "{effort}");
+    }
 }
 
 #[test]

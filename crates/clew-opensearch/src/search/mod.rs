@@ -2,6 +2,7 @@
 
 mod fields;
 mod msearch;
+mod profile;
 mod request;
 mod response;
 mod sort_values;
@@ -58,6 +59,7 @@ pub(crate) async fn run(
         spec: spec.output,
         response,
         took_ms,
+        node: call.api.node_id.clone(),
     };
     if answer.response.hits.len() <= INLINE_HITS_MAX {
         return Ok(answer.write());

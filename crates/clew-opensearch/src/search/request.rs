@@ -32,6 +32,7 @@ pub(super) struct Output {
     pub(super) total_as_int: bool,
     pub(super) typed_keys: bool,
     pub(super) sorted: bool,
+    pub(super) profile: bool,
 }
 
 /// A search as it was asked for.
@@ -83,6 +84,7 @@ impl Spec {
                 total_as_int: false,
                 typed_keys: false,
                 sorted: false,
+                profile: false,
             },
             query: None,
             post_filter: None,
@@ -121,7 +123,8 @@ impl Spec {
                     .ok_or_else(|| unknown_key(key, value, text))?;
                 self.timeout = crate::settings::parse_time(key, text)?;
             }
-            "explain" | "profile" if value == &Value::Bool(false) => {}
+            "profile" => self.output.profile = flag(key, value)?,
+            "explain" if value == &Value::Bool(false) => {}
             // These only tell a cluster where to run, or how to count a search.
             "stats"
             | "indices_boost"
@@ -129,9 +132,9 @@ impl Spec {
             | "ext"
             | "verbose_pipeline"
                 if is_empty(value) || key == "stats" => {}
-            "explain" | "profile" | "highlight" | "suggest" | "rescore" | "collapse"
-            | "script_fields" | "slice" | "pit" | "derived" | "terminate_after"
-            | "search_pipeline" | "indices_boost" | "ext"
+            "explain" | "highlight" | "suggest" | "rescore" | "collapse" | "script_fields"
+            | "slice" | "pit" | "derived" | "terminate_after" | "search_pipeline"
+            | "indices_boost" | "ext"
                 if !is_empty(value) =>
             {
                 return Err(ApiError::illegal_argument(format!(
@@ -265,7 +268,7 @@ impl Spec {
             source,
             vectors,
             timeout: self.timeout,
-            profile: false,
+            profile: output.profile,
             indices: base.indices,
         })
     }

@@ -4,6 +4,7 @@ use clew_engine::{Hit, SearchResponse};
 use clew_text::{Relation, Total};
 use serde_json::{Value, json};
 
+use super::profile;
 use super::request::Output;
 use super::sort_values;
 use super::source_filter::SourceFilter;
@@ -15,6 +16,8 @@ pub(super) struct Answer {
     pub(super) spec: Output,
     pub(super) response: SearchResponse,
     pub(super) took_ms: u64,
+    /// Id of this node.
+    pub(super) node: String,
 }
 
 impl Answer {
@@ -43,6 +46,10 @@ impl Answer {
         if !self.response.aggs.is_empty() {
             json.key("aggregations");
             json.value(&render_aggs(&self.response.aggs, self.spec.typed_keys));
+        }
+        if self.spec.profile {
+            json.key("profile");
+            json.value(&profile::render(&self.response, &self.node));
         }
         json.end_object();
         json.into_bytes()

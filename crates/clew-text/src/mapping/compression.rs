@@ -1,7 +1,7 @@
 //! `mode` and `compression_level` of a `knn_vector` field. Vectors stay as exact as their element
 //! type says; a level chooses the width of the codes that walks of the graph read instead of them.
 
-use clew_vector::{CodeBits, ColumnOptions, Element};
+use clew_vector::{CodeBits, ColumnOptions, Element, Method};
 use serde_json::{Map, Value};
 
 use super::parameters::show;
@@ -60,6 +60,11 @@ pub(super) fn read_compression(
         return Err(MappingError::invalid(format!(
             "Compression and mode cannot be used for non-float32 data type for field {name}"
         )));
+    }
+    if column.method != Method::Graph {
+        return Err(validation(
+            "Cannot specify mode or compression level with method \"ivf\"",
+        ));
     }
     if (mode, level) == (Some(Mode::OnDisk), Some(Level::X1)) {
         return Err(validation(

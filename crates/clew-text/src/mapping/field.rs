@@ -62,10 +62,14 @@ pub enum FloatKind {
 /// A `knn_vector` field.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VectorMapping {
-    /// Dimension, space and graph settings.
+    /// Dimension, space, and what the column is searched through.
     pub column: ColumnOptions,
     /// The `method` object as the user wrote it, to be shown again.
     pub method: Option<serde_json::Value>,
+    /// Candidates that a walk keeps unless a query says otherwise; absent: what the index says.
+    pub ef_search: Option<usize>,
+    /// Inverted lists that a search reads unless a query says otherwise; absent: what its effort takes.
+    pub probes: Option<usize>,
 }
 
 /// What a field holds, and how it lies in tantivy.

@@ -2,6 +2,7 @@
 
 mod compression;
 mod field;
+mod method;
 mod parameters;
 mod read;
 mod schema;

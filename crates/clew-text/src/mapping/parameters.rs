@@ -86,6 +86,8 @@ fn default_kind(name: &str, type_name: &str) -> Result<FieldKind, MappingError> 
         "knn_vector" => FieldKind::Vector(VectorMapping {
             column: ColumnOptions::new(0, Space::L2),
             method: None,
+            ef_search: None,
+            probes: None,
         }),
         other => {
             return Err(MappingError::invalid(format!(

@@ -282,7 +282,7 @@ fn compare_columns(
     }
     let space = |column: &ColumnOptions| column.space.name().to_string();
     compare("space_type", space(from), space(to));
-    let method = |column: &ColumnOptions| format!("{:?}", column.hnsw);
+    let method = |column: &ColumnOptions| format!("{:?}, {:?}", column.method, column.hnsw);
     compare("method", method(from), method(to));
 }
 

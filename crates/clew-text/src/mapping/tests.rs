@@ -52,6 +52,11 @@ fn rich() -> Value {
                     "parameters": { "encoder": { "name": "sq", "parameters": { "type": "fp16" } } },
                 },
             },
+            "lists": {
+                "type": "knn_vector",
+                "dimension": 3,
+                "method": { "name": "ivf", "parameters": { "nlist": 16, "nprobes": 2 } },
+            },
             "w": { "type": "knn_vector", "dimension": 2, "space_type": "innerproduct" },
         },
     })
@@ -177,7 +182,7 @@ const REFUSED: &[(&str, &str)] = &[
     (r#"{ "f": { "type": "knn_vector" } }"#, "Dimension value missing for vector: f"),
     (r#"{ "f": { "type": "knn_vector", "dimension": 0 } }"#, "Dimension value must be greater than 0 for vector: f"),
     (r#"{ "f": { "type": "knn_vector", "dimension": 16001 } }"#, "Dimension value cannot be greater than 16000 for vector: f"),
-    (r#"{ "f": { "type": "knn_vector", "dimension": 2, "method": { "name": "ivf" } } }"#, "Invalid method name: ivf, only [hnsw] is supported"),
+    (r#"{ "f": { "type": "knn_vector", "dimension": 2, "method": { "name": "flat" } } }"#, "Invalid method name: flat, only [hnsw, ivf] are supported"),
     (r#"{ "f": { "type": "knn_vector", "dimension": 2, "method": { "name": "hnsw", "parameters": { "z": 1 } } } }"#, "Invalid parameter for method \"hnsw\": z."),
     (r#"{ "f": { "type": "long" }, "f.g": { "type": "long" } }"#, "mapper [f] cannot be changed from type [long] to [ObjectMapper]"),
     (r#"{ "f.g": { "type": "long" }, "f": { "type": "long" } }"#, "can't merge a non object mapping [f] with an object mapping"),

@@ -18,6 +18,10 @@ pub struct KnnQuery {
     pub k: Option<usize>,
     /// Breadth of the graph search.
     pub ef_search: Option<usize>,
+    /// Inverted lists to read, where the field has them.
+    pub probes: Option<usize>,
+    /// Share of the nearest to find, above 0 and up to 1, in place of `ef_search`; 1 is an exact search.
+    pub target_recall: Option<f32>,
     /// Only these documents are candidates.
     pub filter: Option<Box<Query>>,
     /// Only neighbours that score at least this.

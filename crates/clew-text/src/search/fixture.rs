@@ -74,6 +74,8 @@ pub(crate) const FIELDS: [NamedKind; 9] = [
                 ..ColumnOptions::new(2, Space::L2)
             },
             method: None,
+            ef_search: None,
+            probes: None,
         })
     }),
 ];

@@ -8,10 +8,10 @@ use clew_kernels::{FAST_ROWS, fast_block_bytes};
 
 use crate::codes::Frame;
 use crate::column::format::{Header, SectionKind};
+use crate::column::is_a_mean;
 use crate::ivf::{
     CENTROIDS, Coding, ListFrame, ListHead, Lists, OwnedLists, ProductQuantizer, code_count,
 };
-use crate::options::NORM_SQUARED_MAX;
 use crate::{Column, ListCodes, Method, VectorError};
 
 /// Seed, typical error, distortion, dimensions of a product code and free bytes, before the centre.
@@ -109,9 +109,7 @@ impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
         let seed = u64::from(head[0]) | u64::from(head[1]) << 32;
         let [error, distortion] = [head[2], head[3]].map(f32::from_bits);
         let centre: Vec<f32> = centre.iter().map(|&bits| f32::from_bits(bits)).collect();
-        // A mean is no longer than the longest of the vectors.
-        let squared: f64 = centre.iter().map(|&x| f64::from(x) * f64::from(x)).sum();
-        let fits = squared <= NORM_SQUARED_MAX && error.is_finite() && distortion.is_finite();
+        let fits = is_a_mean(&centre) && error.is_finite() && distortion.is_finite();
         if !fits {
             return Err(corrupt("frame of the lists is out of bounds"));
         }

@@ -114,3 +114,18 @@ pub enum Strategy {
     /// themselves. When too few rows passed, the next lists followed, in the end all of them.
     Lists,
 }
+
+impl Strategy {
+    /// The name by which people are told of it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Strategy::Exact => "exact",
+            Strategy::Graph => "graph",
+            Strategy::FilteredGraph => "filtered_graph",
+            Strategy::ExactAfterGraph => "exact_after_graph",
+            Strategy::Codes => "codes",
+            Strategy::CodesAfterGraph => "codes_after_graph",
+            Strategy::Lists => "lists",
+        }
+    }
+}

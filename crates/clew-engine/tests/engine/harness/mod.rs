@@ -192,6 +192,8 @@ pub(crate) fn knn(vector: Vec<f32>, k: usize, filter: Option<Query>) -> Query {
         vector,
         k: Some(k),
         ef_search: None,
+        probes: None,
+        target_recall: None,
         filter: filter.map(Box::new),
         min_score: None,
         max_distance: None,

@@ -1,0 +1,130 @@
+//! `profile` of a search's answer, in OpenSearch's shape: one entry for each shard, with `searches` and
+//! `aggregations`. How vectors were searched stands beside, under `knn`, which OpenSearch's own parsers
+//! skip.
+//!
+//! A shard's search is timed as a whole: it is one entry under `query`, without a breakdown, and
+//! collectors and aggregations are not timed apart.
+
+use std::time::Duration;
+
+use clew_engine::{KnnProfile, SearchResponse, ShardProfile};
+use serde_json::{Value, json};
+
+/// Everything under `profile`.
+pub(super) fn render(response: &SearchResponse, node: &str) -> Value {
+    let shards = response.shard_profiles.iter().map(|shard| {
+        let of_shard = |one: &&KnnProfile| (&one.index, one.shard) == (&shard.index, shard.shard);
+        let knn = response.knn.iter().filter(of_shard).map(knn_entry);
+        shard_entry(shard, knn.collect(), node)
+    });
+    json!({ "shards": shards.collect::<Vec<Value>>() })
+}
+
+fn shard_entry(shard: &ShardProfile, knn: Vec<Value>, node: &str) -> Value {
+    json!({
+        "id": format!("[{node}][{}][{}]", shard.index, shard.shard),
+        "inbound_network_time_in_millis": 0,
+        "outbound_network_time_in_millis": 0,
+        "searches": [{
+            "query": [{
+                "type": "ShardSearch",
+                "description": "the whole search of the shard, without fetching sources",
+                "time_in_nanos": nanos(shard.took),
+                "breakdown": {},
+            }],
+            "rewrite_time": 0,
+            "collector": [],
+            "knn": knn,
+        }],
+        "aggregations": [],
+    })
+}
+
+fn knn_entry(one: &KnnProfile) -> Value {
+    let profile = &one.profile;
+    json!({
+        "field": one.field,
+        "segment": one.segment,
+        "strategy": one.strategy.name(),
+        "hits": one.hits,
+        "rows": profile.rows,
+        "survivors": profile.survivors,
+        "ef": profile.ef,
+        "prices": {
+            "scan_ns": profile.prices.scan_ns,
+            "codes_ns": profile.prices.codes_ns,
+            "walk_ns": profile.prices.walk_ns,
+            "lists_ns": profile.prices.lists_ns,
+        },
+        "distances": one.distances,
+        "codes": profile.codes,
+        "vectors": profile.vectors,
+        "reranked": profile.reranked,
+        "bytes_read": profile.bytes_read,
+    })
+}
+
+fn nanos(took: Duration) -> u64 {
+    u64::try_from(took.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use clew_engine::{SearchProfile, ShardCounts, Strategy};
+
+    use super::*;
+
+    #[test]
+    fn each_shard_tells_of_its_own_segments_and_quiet_shards_are_there_too() {
+        let shard = |index: &str, shard| ShardProfile {
+            index: index.to_string(),
+            shard,
+            took: Duration::from_micros(5),
+        };
+        let segment = |index: &str, shard, segment, strategy| KnnProfile {
+            index: index.to_string(),
+            shard,
+            segment,
+            field: "v".to_string(),
+            strategy,
+            hits: 2,
+            distances: 7,
+            profile: SearchProfile::default(),
+        };
+        let response = SearchResponse {
+            total: None,
+            max_score: None,
+            hits: Vec::new(),
+            aggs: Vec::new(),
+            shards: ShardCounts::default(),
+            failures: Vec::new(),
+            timed_out: false,
+            knn: vec![
+                segment("a", 0, 0, Strategy::Graph),
+                segment("a", 0, 1, Strategy::Exact),
+                segment("b", 0, 0, Strategy::CodesAfterGraph),
+            ],
+            shard_profiles: vec![shard("a", 0), shard("a", 1), shard("b", 0)],
+        };
+        let rendered = render(&response, "n");
+        let told = rendered["shards"].as_array().unwrap().iter().map(|shard| {
+            assert_eq!(shard["aggregations"], json!([]));
+            let search = &shard["searches"][0];
+            assert_eq!(search["query"][0]["time_in_nanos"], 5_000);
+            let knn = search["knn"].as_array().unwrap().iter();
+            let knn: Vec<(u64, &str)> = knn
+                .map(|one| {
+                    let name = one["strategy"].as_str().unwrap();
+                    (one["segment"].as_u64().unwrap(), name)
+                })
+                .collect();
+            (shard["id"].as_str().unwrap(), knn)
+        });
+        let expected = [
+            ("[n][a][0]", vec![(0, "graph"), (1, "exact")]),
+            ("[n][a][1]", vec![]),
+            ("[n][b][0]", vec![(0, "codes_after_graph")]),
+        ];
+        assert_eq!(told.collect::<Vec<_>>(), expected);
+    }
+}

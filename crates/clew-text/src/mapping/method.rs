@@ -1,0 +1,261 @@
+//! The `method` of a `knn_vector` field: a graph (`hnsw`) or inverted lists (`ivf`), and how hard a search
+//! of it tries by itself.
+
+use clew_vector::{Element, IvfOptions, LISTS_MAX, ListCodes, Method};
+use serde_json::{Map, Value};
+
+use super::field::VectorMapping;
+use super::parameters::{show, whole_number};
+use super::schema::MappingError;
+use super::vector::{read_space, refuse};
+
+/// Reads a method; `outer_space` is the `space_type` beside it.
+///
+/// # Errors
+/// In OpenSearch's words: an unknown method, engine, parameter or encoder, a number out of range, two
+/// spaces.
+pub(super) fn read_method(
+    method: &Map<String, Value>,
+    outer_space: Option<&Value>,
+    vector: &mut VectorMapping,
+) -> Result<(), MappingError> {
+    let Some(name) = method.get("name").map(show) else {
+        return refuse("name needs to be set".to_string());
+    };
+    let ivf = match name.as_str() {
+        "hnsw" => false,
+        "ivf" => true,
+        other => {
+            return refuse(format!(
+                "Invalid method name: {other}, only [hnsw, ivf] are supported"
+            ));
+        }
+    };
+    if ivf {
+        vector.column.method = Method::Lists(IvfOptions::default());
+    }
+    for (key, value) in method {
+        match (key.as_str(), show(value).as_str()) {
+            ("name", _) | ("engine", "faiss") => {}
+            ("engine", "lucene" | "nmslib") if !ivf => {}
+            ("engine", other @ ("lucene" | "nmslib")) => {
+                return refuse(format!("Invalid method name: ivf for engine {other}"));
+            }
+            ("engine", other) => return refuse(format!("Invalid engine type: {other}")),
+            ("space_type", _) => {
+                if outer_space.is_some_and(|outer| outer != value) {
+                    return refuse(
+                        "Cannot specify conflicting space types in [space_type] and [method]"
+                            .to_string(),
+                    );
+                }
+                vector.column.space = read_space(value)?;
+            }
+            ("parameters", _) => {
+                let Some(parameters) = value.as_object() else {
+                    return refuse("Unable to parse parameters for main method component".into());
+                };
+                for (key, value) in parameters {
+                    match ivf {
+                        false => read_graph_parameter(key, value, vector)?,
+                        true => read_lists_parameter(key, value, vector)?,
+                    }
+                }
+            }
+            _ => return refuse(format!("{key} is not a valid parameter of a method")),
+        }
+    }
+    Ok(())
+}
+
+fn read_graph_parameter(
+    key: &str,
+    value: &Value,
+    vector: &mut VectorMapping,
+) -> Result<(), MappingError> {
+    let hnsw = &mut vector.column.hnsw;
+    let number = whole_number(value);
+    let narrow = number.and_then(|n| u16::try_from(n).ok());
+    match (key, narrow) {
+        ("m", Some(wanted)) if (2..=512).contains(&wanted) => hnsw.m = wanted,
+        ("ef_construction", Some(ef)) if ef >= 2 => hnsw.ef_construction = ef,
+        ("ef_search", _) if number.is_some_and(|ef| ef > 0) => vector.ef_search = number,
+        ("m" | "ef_construction" | "ef_search", _) => return out_of_range(key),
+        ("encoder", _) => {
+            vector.column.element = read_encoder(value, vector.column.element, "flat, sq")?;
+        }
+        _ => return refuse(format!("Invalid parameter for method \"hnsw\": {key}.")),
+    }
+    Ok(())
+}
+
+fn read_lists_parameter(
+    key: &str,
+    value: &Value,
+    vector: &mut VectorMapping,
+) -> Result<(), MappingError> {
+    let Method::Lists(lists) = &mut vector.column.method else {
+        unreachable!("the method was set before its parameters");
+    };
+    let number = whole_number(value).filter(|&number| number > 0);
+    let count = number.and_then(|number| u32::try_from(number).ok());
+    match (key, count) {
+        ("nlist", Some(count)) if count <= LISTS_MAX => lists.lists = count,
+        ("nprobes", Some(count)) if count <= LISTS_MAX => vector.probes = number,
+        ("nlist" | "nprobes", _) => return out_of_range(key),
+        ("encoder", _) if value.get("name").map(show).as_deref() == Some("pq") => {
+            read_pq(value, vector.column.dimension)?;
+            lists.codes = ListCodes::Product;
+        }
+        ("encoder", _) => {
+            vector.column.element = read_encoder(value, vector.column.element, "flat, sq, pq")?;
+        }
+        _ => return refuse(format!("Invalid parameter for method \"ivf\": {key}.")),
+    }
+    Ok(())
+}
+
+fn out_of_range(key: &str) -> Result<(), MappingError> {
+    refuse(format!(
+        "Validation Failed: parameter validation failed for Integer parameter [{key}]."
+    ))
+}
+
+/// `flat` keeps vectors as they are; `sq` of type `fp16` halves them.
+fn read_encoder(value: &Value, element: Element, known: &str) -> Result<Element, MappingError> {
+    let parameter = |key: &str| value.get("parameters").and_then(|all| all.get(key));
+    let name = value.get("name").map(show).unwrap_or_default();
+    match name.as_str() {
+        "flat" => Ok(element),
+        "sq" => match parameter("type").map(show).as_deref() {
+            None | Some("fp16") if element == Element::F32 => Ok(Element::F16),
+            None | Some("fp16") => refuse(format!(
+                "Encoder sq is not supported with \"{}\" data type",
+                element.name()
+            )),
+            Some(other) => refuse(format!(
+                "Invalid type of encoder sq: {other}, only [fp16] is supported"
+            )),
+        },
+        other => refuse(format!(
+            "Invalid encoder: {other}, only [{known}] are supported"
+        )),
+    }
+}
+
+/// Product codes take one bit per dimension here: `m` and `code_size` may only ask for that many bits in
+/// all, `m` parts of `code_size` bits.
+fn read_pq(value: &Value, dimension: usize) -> Result<(), MappingError> {
+    let Some(parameters) = value.get("parameters").and_then(Value::as_object) else {
+        return Ok(());
+    };
+    if let Some(other) = parameters
+        .keys()
+        .find(|key| !matches!(key.as_str(), "m" | "code_size"))
+    {
+        return refuse(format!("Invalid parameter for encoder \"pq\": {other}."));
+    }
+    let wanted = dimension.div_ceil(4) * 4;
+    let bits = |key: &str, default: usize| match parameters.get(key).map(whole_number) {
+        None => Ok(default),
+        Some(Some(number)) if number > 0 => Ok(number),
+        Some(_) => out_of_range(key).map(|()| 0),
+    };
+    let size = bits("code_size", 4)?;
+    let parts = bits("m", dimension.div_ceil(4))?;
+    if parts.checked_mul(size) != Some(wanted) {
+        return refuse(format!(
+            "Encoder pq takes one bit per dimension: m times code_size must be {wanted}"
+        ));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use clew_vector::Space;
+    use serde_json::json;
+
+    use super::*;
+    use crate::mapping::{FieldKind, Mapping};
+
+    fn read(method: &Value) -> Result<VectorMapping, String> {
+        let field = json!({"type": "knn_vector", "dimension": 8, "method": method});
+        let mapping = Mapping::from_opensearch(&json!({"properties": {"v": field}}))
+            .map_err(|error| error.to_string())?;
+        match &mapping.field("v").unwrap().kind {
+            FieldKind::Vector(vector) => Ok(vector.clone()),
+            other => panic!("{other:?} is no vector"),
+        }
+    }
+
+    #[test]
+    fn lists_and_their_parameters_are_read() {
+        let lists = |lists, codes| Method::Lists(IvfOptions { lists, codes });
+        let plain = read(&json!({"name": "ivf"})).unwrap();
+        assert_eq!(plain.column.method, lists(0, ListCodes::Bits));
+        assert_eq!((plain.probes, plain.ef_search), (None, None));
+        // Parameters come before the name in the order of keys.
+        let method = json!({"engine": "faiss", "parameters": {"nlist": 128, "nprobes": "8",
+            "encoder": {"name": "pq", "parameters": {"m": 2, "code_size": 4}}},
+            "space_type": "innerproduct", "name": "ivf"});
+        let full = read(&method).unwrap();
+        assert_eq!(full.column.method, lists(128, ListCodes::Product));
+        assert_eq!(full.column.space, Space::InnerProduct);
+        assert_eq!(full.probes, Some(8));
+        assert_eq!(full.method, Some(method));
+        let half = json!({"name": "ivf", "parameters": {"encoder": {"name": "sq"}}});
+        assert_eq!(read(&half).unwrap().column.element, Element::F16);
+        let graph = json!({"name": "hnsw", "parameters": {"m": 8, "ef_search": 33}});
+        let graph = read(&graph).unwrap();
+        assert_eq!((graph.column.hnsw.m, graph.ef_search), (8, Some(33)));
+        assert_eq!(graph.column.method, Method::Graph);
+    }
+
+    #[test]
+    fn wrong_methods_are_refused_by_what_is_wrong() {
+        let ivf = |parameters: Value| json!({"name": "ivf", "parameters": parameters});
+        let number = |key| {
+            format!("Validation Failed: parameter validation failed for Integer parameter [{key}].")
+        };
+        for (method, expected) in [
+            (json!({"engine": "faiss"}), "name needs to be set".into()),
+            (
+                json!({"name": "flat"}),
+                "Invalid method name: flat, only [hnsw, ivf] are supported".into(),
+            ),
+            (
+                json!({"name": "ivf", "engine": "lucene"}),
+                "Invalid method name: ivf for engine lucene".into(),
+            ),
+            (ivf(json!({"nlist": 0})), number("nlist")),
+            (ivf(json!({"nlist": 300_000})), number("nlist")),
+            (ivf(json!({"nprobes": -1})), number("nprobes")),
+            (
+                ivf(json!({"m": 16})),
+                "Invalid parameter for method \"ivf\": m.".into(),
+            ),
+            (
+                ivf(json!({"encoder": {"name": "pq", "parameters": {"m": 3}}})),
+                "Encoder pq takes one bit per dimension: m times code_size must be 8".into(),
+            ),
+            (
+                ivf(json!({"encoder": {"name": "pq", "parameters": {"z": 3}}})),
+                "Invalid parameter for encoder \"pq\": z.".into(),
+            ),
+            (
+                ivf(json!({"encoder": {"name": "x"}})),
+                "Invalid encoder: x, only [flat, sq, pq] are supported".into(),
+            ),
+        ] {
+            assert_eq!(read(&method).unwrap_err(), expected, "{method}");
+        }
+        let bits = json!({"properties": {"v": {"type": "knn_vector", "dimension": 8,
+            "data_type": "binary", "method": {"name": "ivf"}}}});
+        let refused = Mapping::from_opensearch(&bits).unwrap_err().to_string();
+        assert_eq!(
+            refused,
+            "Method \"ivf\" is not supported with \"binary\" data type"
+        );
+    }
+}
