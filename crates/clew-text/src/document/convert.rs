@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv6Addr};
 
 use tantivy::schema::OwnedValue;
 
+use crate::geo::GeoPoint;
 use crate::mapping::{FieldKind, FloatKind, IntegerKind, MappedField};
 
 /// Bytes of the longest term that can be indexed, as in Lucene.
@@ -69,9 +70,23 @@ pub(super) fn convert(
             ))
         }
         FieldKind::Ip => Some(OwnedValue::IpAddr(address(scalar.as_str())?)),
+        FieldKind::GeoPoint => {
+            let point = match scalar {
+                Scalar::Text(text) => GeoPoint::from_json(&text.as_ref().into()),
+                _ => Err("geo_point expected".to_string()),
+            };
+            Some(OwnedValue::U64(geo_point(point)?))
+        }
         FieldKind::Vector(_) => return misfit("a vector takes no single value"),
     };
     Ok(converted)
+}
+
+/// The number that a point becomes in its column.
+pub(super) fn geo_point(read: Result<GeoPoint, String>) -> Result<u64, Misfit> {
+    read.and_then(GeoPoint::checked)
+        .map(GeoPoint::encode)
+        .map_err(Misfit::Value)
 }
 
 fn misfit<T>(reason: impl Into<String>) -> Result<T, Misfit> {

@@ -98,6 +98,8 @@ pub enum FieldKind {
     },
     /// An IPv6 (or mapped IPv4) address column and postings.
     Ip,
+    /// A u64 column of points, latitude in the upper half of the number.
+    GeoPoint,
     /// A vector column; not in tantivy's schema.
     Vector(VectorMapping),
 }
@@ -117,6 +119,7 @@ impl FieldKind {
             FieldKind::Boolean => "boolean",
             FieldKind::Date { .. } => "date",
             FieldKind::Ip => "ip",
+            FieldKind::GeoPoint => "geo_point",
             FieldKind::Vector(_) => "knn_vector",
         }
     }

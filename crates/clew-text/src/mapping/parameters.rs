@@ -83,6 +83,7 @@ fn default_kind(name: &str, type_name: &str) -> Result<FieldKind, MappingError> 
             format: DATE_FORMAT_DEFAULT.to_string(),
         },
         "ip" => FieldKind::Ip,
+        "geo_point" => FieldKind::GeoPoint,
         "knn_vector" => FieldKind::Vector(VectorMapping {
             column: ColumnOptions::new(0, Space::L2),
             method: None,
@@ -155,10 +156,20 @@ fn read_special(
             settings.coerce = boolean(key, value)?;
         }
         (
-            FieldKind::Integer(_) | FieldKind::Float(_) | FieldKind::Date { .. } | FieldKind::Ip,
+            FieldKind::Integer(_)
+            | FieldKind::Float(_)
+            | FieldKind::Date { .. }
+            | FieldKind::Ip
+            | FieldKind::GeoPoint,
             "ignore_malformed",
         ) => settings.ignore_malformed = boolean(key, value)?,
         (FieldKind::Text { .. } | FieldKind::Vector(_), "null_value") => return Ok(false),
+        (FieldKind::GeoPoint, "null_value") => {
+            crate::geo::GeoPoint::from_json(value)
+                .and_then(crate::geo::GeoPoint::checked)
+                .map_err(MappingError::invalid)?;
+            settings.null_value = Some(value.clone());
+        }
         (_, "null_value") => settings.null_value = Some(value.clone()).filter(|v| !v.is_null()),
         (FieldKind::Vector(_), "dimension" | "method") => {}
         (kind, key) => {
@@ -167,6 +178,7 @@ fn read_special(
                 FieldKind::Keyword { .. } => &KEYWORD_SHOWN,
                 FieldKind::Vector(_) => &VECTOR_SHOWN,
                 FieldKind::Date { .. } => &["locale", "print_format"],
+                FieldKind::GeoPoint => &["ignore_z_value"],
                 _ => &[],
             };
             if !shown.contains(&key) {

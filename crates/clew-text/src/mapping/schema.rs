@@ -415,6 +415,7 @@ fn add_to(builder: &mut SchemaBuilder, field: &MappedField) -> Option<Field> {
                 },
             )
         }
+        FieldKind::GeoPoint => builder.add_u64_field(&name, numeric(false)),
         FieldKind::Vector(_) => return None,
     })
 }

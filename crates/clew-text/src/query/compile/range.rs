@@ -134,6 +134,11 @@ impl Compiler<'_> {
                 ))
             }
             FieldKind::Vector(_) => Ok(Node::nothing()),
+            FieldKind::GeoPoint => Err(QueryError::create(format!(
+                "Geometry fields do not support exact searching, use dedicated geometry queries \
+                 instead: [{}]",
+                mapped.path
+            ))),
         }
     }
 
