@@ -28,6 +28,7 @@ mod update;
 mod write;
 
 mod knn;
+mod named;
 mod recall;
 mod search;
 mod search_pool;

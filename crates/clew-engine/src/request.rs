@@ -208,6 +208,8 @@ pub struct Hit {
     pub routing: Option<String>,
     /// Its JSON, when it was asked for.
     pub source: Option<Bytes>,
+    /// Names of the queries that it matches.
+    pub matched_queries: Vec<String>,
 }
 
 /// How many shards took part.

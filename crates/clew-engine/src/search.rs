@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use clew_text::{
-    AggCollector, AggContext, AggLimits, DocVisitor, Intermediate, MergedHit, QueryError,
-    ShardRequest, ShardResult, merge_hits,
+    AggCollector, AggContext, AggLimits, DocVisitor, Intermediate, MergedHit, Query, QueryError,
+    SegmentBits, ShardRequest, ShardResult, merge_hits,
 };
 use rayon::prelude::*;
 use tantivy::{DocId, SegmentReader};
@@ -16,6 +16,7 @@ use crate::engine::{Engine, Inner};
 use crate::error::EngineError;
 use crate::index::Index;
 use crate::knn::{SegmentProfile, ViewKnn};
+use crate::named::NamedQueries;
 use crate::request::{Hit, KnnProfile, SearchRequest, SearchResponse, ShardCounts, ShardProfile};
 use crate::shard::{Shard, View};
 
@@ -131,6 +132,18 @@ impl Inner {
         })
     }
 
+    /// The documents of a shard that match a query.
+    fn documents_of(&self, target: &Target, query: &Query) -> Result<Vec<SegmentBits>, QueryError> {
+        let knn = ViewKnn {
+            view: &target.view,
+            ef_search: target.index.settings().ef_search,
+            profiles: None,
+        };
+        let now_ms = self.clock.since_epoch().as_millis();
+        let now_ms = i64::try_from(now_ms).unwrap_or(i64::MAX);
+        clew_text::matching(&target.view.snapshot, query, &knn, now_ms)
+    }
+
     /// Tells of graphs that the search found damaged, and has them built anew.
     fn report_damage(&self, target: &Target) {
         for segment in &target.view.segments {
@@ -187,12 +200,23 @@ impl Inner {
             None => Vec::new(),
             Some(partial) => partial.into_result().map_err(QueryError::from)?,
         };
-        let fetch = |hit: &MergedHit| fetch(answered[hit.shard], hit, request);
+        let mut named = NamedQueries::of(request, answered.len())?;
+        let mut fetch = |hit: &MergedHit| {
+            let target = answered[hit.shard];
+            Ok::<_, EngineError>(Hit {
+                matched_queries: named.matched(hit, |query| self.documents_of(target, query))?,
+                ..fetch(target, hit, request)?
+            })
+        };
         let failed = u32::try_from(failures.len()).expect("shard counts are limited");
         Ok(SearchResponse {
             total: (request.track_total != clew_text::TrackTotal::No).then_some(merged.total),
             max_score: merged.max_score,
-            hits: merged.hits.iter().map(fetch).collect::<Result<_, _>>()?,
+            hits: merged
+                .hits
+                .iter()
+                .map(&mut fetch)
+                .collect::<Result<_, _>>()?,
             aggs,
             shards: ShardCounts {
                 total,
@@ -273,6 +297,7 @@ fn fetch(target: &Target, merged: &MergedHit, request: &SearchRequest) -> Result
         seq_no: row.seq_no,
         routing: row.routing.map(str::to_string),
         source,
+        matched_queries: Vec::new(),
     })
 }
 

@@ -38,10 +38,25 @@ pub(crate) async fn search(call: Call) -> Result<Reply, ApiError> {
             "[scroll] is not supported, use [search_after] with a sort",
         ));
     }
+    check_search_type(&call)?;
     let body = call.json()?.unwrap_or_else(|| json!({}));
     let options = call.resolve_options()?;
     let bytes = run(&call, call.index_expression(), options, body).await?;
     Ok(Reply::raw_json(bytes))
+}
+
+/// Both ways of searching give the same answer here; the ones that were taken away long ago do not
+/// come back.
+fn check_search_type(call: &Call) -> Result<(), ApiError> {
+    match call.params.get("search_type") {
+        None | Some("query_then_fetch" | "dfs_query_then_fetch") => Ok(()),
+        Some(gone @ ("query_and_fetch" | "dfs_query_and_fetch")) => Err(
+            ApiError::illegal_argument(format!("Unsupported search type [{gone}]")),
+        ),
+        Some(other) => Err(ApiError::illegal_argument(format!(
+            "No search type for [{other}]"
+        ))),
+    }
 }
 
 /// Runs one search and writes its answer.

@@ -124,6 +124,13 @@ impl Answer {
                 json.key("fields").value(&Value::Object(values));
             }
         }
+        if !hit.matched_queries.is_empty() {
+            json.key("matched_queries").begin_array();
+            for name in &hit.matched_queries {
+                json.string(name);
+            }
+            json.end_array();
+        }
         if spec.sorted {
             json.key("sort").begin_array();
             for value in &hit.sort {

@@ -9,6 +9,7 @@ mod function;
 mod geo;
 mod interval;
 mod range;
+mod script;
 mod similar;
 mod terms;
 mod text;
@@ -190,6 +191,8 @@ impl<'a> Compiler<'a> {
             }
             Query::MultiMatch(multi) => self.multi_match(multi, factor),
             Query::FunctionScore(query) => self.function_score(query, factor),
+            Query::VectorScore(query) => self.vector_score(query, factor),
+            Query::Named { query, .. } => self.node(query, factor),
             Query::Lenient(inner) => text::leniently(self.node(inner, factor), true),
             leaf => {
                 self.clauses += 1;
