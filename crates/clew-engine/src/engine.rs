@@ -13,6 +13,7 @@ use clew_text::{Mapping, NewField};
 use clew_vector::MemoryBudget;
 use parking_lot::{Mutex, RwLock};
 
+use crate::activity::Activity;
 use crate::catalog::{CATALOG_STREAM, Catalog, CatalogOperation, IndexRecord};
 use crate::error::EngineError;
 use crate::index::Index;
@@ -473,7 +474,7 @@ impl Inner {
         }
         let record = IndexRecord {
             name: name.to_string(),
-            uuid: self.ids.next(),
+            uuid: self.ids.next_uuid(),
             created_ms: u64::try_from(self.clock.since_epoch().as_millis()).unwrap_or(u64::MAX),
             settings,
             mapping: mapping.encode(),
@@ -517,6 +518,7 @@ impl Inner {
             shards: (0..record.settings.shards)
                 .map(shard)
                 .collect::<Result<_, _>>()?,
+            activity: Activity::default(),
         })
     }
 

@@ -11,6 +11,7 @@ mod error;
 mod request;
 mod settings;
 
+mod activity;
 mod catalog;
 mod operation;
 mod routing;
@@ -32,6 +33,7 @@ mod recall;
 mod search;
 mod search_pool;
 
+pub use activity::{Counted, SearchActivity};
 pub use engine::{Engine, EngineOptions, EngineStats};
 pub use error::{EngineError, ErrorKind};
 pub use index::{Index, IndexStats, RunningMerge};

@@ -33,6 +33,7 @@ mod index_admin;
 mod index_mapping;
 mod index_settings;
 mod knn_plugin;
+mod machine;
 mod maintenance;
 mod mget;
 mod nodes;
