@@ -30,12 +30,12 @@ pub use aggregation::{
 };
 pub use analysis::analyzers;
 pub use document::{
-    DATE_FORMAT_DEFAULT, DateError, DateFormat, DocumentError, Parsed, ParsedDocument, Rounding,
-    StoredVector, restore_vectors,
+    DATE_FORMAT_DEFAULT, DateError, DateFormat, DocumentError, Parsed, ParsedDocument,
+    RangeRelation, Rounding, StoredVector, restore_vectors,
 };
 pub use mapping::{
-    Dynamic, FieldId, FieldKind, FieldSettings, FloatKind, IntegerKind, MappedField, Mapping,
-    MappingError, MappingLimits, NewField, VectorMapping,
+    Dynamic, FieldId, FieldKind, FieldSettings, FloatKind, IntegerKind, KeywordStyle, MappedField,
+    Mapping, MappingError, MappingLimits, NewField, RangeKind, TextStyle, VectorMapping,
 };
 pub use query::{
     Bool, Boosting, CompileContext, FieldBoost, Fuzziness, FuzzyDistance, KnnQuery, KnnResolver,

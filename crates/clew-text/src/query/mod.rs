@@ -13,6 +13,7 @@ mod leaf;
 mod literal;
 mod minimum;
 mod query_string;
+mod source_phrase;
 mod tree;
 
 pub use compile::{CompileContext, Plan, compile, plan};

@@ -4,6 +4,7 @@
 //! that documents compare without looking at types. Strings are compared by their place in the
 //! segment's dictionary and only turned back into text for those that survive.
 
+use std::cmp::Ordering;
 use std::net::Ipv6Addr;
 
 use tantivy::columnar::{Column, StrColumn, TermOrdHit};
@@ -11,7 +12,7 @@ use tantivy::{DocId, SegmentReader, f64_to_u64, i64_to_u64, u64_to_f64, u64_to_i
 
 use super::snapshot::Snapshot;
 use super::sort::{Missing, Mode, Order, SortKey, SortValue};
-use crate::mapping::FieldKind;
+use crate::mapping::{FieldKind, FloatKind};
 use crate::query::QueryError;
 
 /// Before the values, among them, or after them; and where.
@@ -26,7 +27,10 @@ enum Source {
         base: u64,
     },
     Whole(Column<i64>),
-    Float(Column<f64>),
+    Unsigned(Column<u64>),
+    Float(Column<f64>, FloatKind),
+    /// Every document has this one.
+    Same(String),
     Text(StrColumn),
     Address(Column<Ipv6Addr>),
     /// No document of this segment has a value.
@@ -87,7 +91,9 @@ impl KeyCursor {
             Source::Whole(column) => self
                 .pick(column.values_for_doc(doc))
                 .map(|value| u128::from(i64_to_u64(value))),
-            Source::Float(column) => self
+            Source::Unsigned(column) => self.pick(column.values_for_doc(doc)).map(u128::from),
+            Source::Same(_) => Some(1),
+            Source::Float(column, _) => self
                 .pick(column.values_for_doc(doc).map(f64_to_u64))
                 .map(u128::from),
             Source::Text(column) => self
@@ -141,8 +147,26 @@ impl KeyCursor {
             }
             (Source::Whole(_), SortValue::I64(number)) => u128::from(i64_to_u64(*number)),
             (Source::Whole(_), SortValue::F64(number)) => u128::from(i64_to_u64(floor(*number))),
-            (Source::Float(_), SortValue::F64(number)) => u128::from(f64_to_u64(*number)),
-            (Source::Float(_), SortValue::I64(number)) => u128::from(f64_to_u64(float(*number))),
+            (Source::Whole(_), SortValue::U64(number)) => {
+                u128::from(i64_to_u64(i64::try_from(*number).unwrap_or(i64::MAX)))
+            }
+            (Source::Unsigned(_), SortValue::U64(number)) => u128::from(*number),
+            (Source::Unsigned(_), SortValue::I64(number)) => {
+                u128::from(u64::try_from(*number).unwrap_or(0))
+            }
+            (Source::Unsigned(_), SortValue::F64(number)) => u128::from(floor_unsigned(*number)),
+            (Source::Float(_, kind), SortValue::F64(number)) => {
+                u128::from(f64_to_u64(kind.nearest(*number)))
+            }
+            (Source::Float(..), SortValue::F32(number)) => {
+                u128::from(f64_to_u64(f64::from(*number)))
+            }
+            (Source::Float(..), SortValue::I64(number)) => u128::from(f64_to_u64(float(*number))),
+            (Source::Same(have), SortValue::Str(text)) => match text.cmp(have) {
+                Ordering::Less => 0,
+                Ordering::Equal => 1,
+                Ordering::Greater => 2,
+            },
             (Source::Text(column), SortValue::Str(text)) => {
                 match column.dictionary().term_ord_or_next(text)? {
                     TermOrdHit::Exact(ord) => 2 * u128::from(ord) + 1,
@@ -152,6 +176,7 @@ impl KeyCursor {
             (Source::Address(_), SortValue::Ip(address)) => address.to_bits(),
             // No document here has a value: only the side matters, and all are equal.
             (Source::Absent, SortValue::I64(number)) => u128::from(i64_to_u64(*number)),
+            (Source::Absent, SortValue::U64(number)) => u128::from(*number),
             (Source::Absent, SortValue::F64(number)) => u128::from(f64_to_u64(*number)),
             (Source::Absent, SortValue::Ip(address)) => address.to_bits(),
             (Source::Absent, _) => 0,
@@ -178,7 +203,12 @@ impl KeyCursor {
             Source::Score => SortValue::Score(score_at(small)),
             Source::Doc { .. } => SortValue::I64(i64::try_from(small).unwrap_or(i64::MAX)),
             Source::Whole(_) => SortValue::I64(u64_to_i64(small)),
-            Source::Float(_) => SortValue::F64(u64_to_f64(small)),
+            Source::Unsigned(_) => SortValue::U64(small),
+            Source::Float(_, FloatKind::Float | FloatKind::Half | FloatKind::RankFeature) => {
+                SortValue::F32(narrow(u64_to_f64(small)))
+            }
+            Source::Float(..) => SortValue::F64(u64_to_f64(small)),
+            Source::Same(text) => SortValue::Str(text.clone()),
             Source::Address(_) => SortValue::Ip(Ipv6Addr::from_bits(place)),
             Source::Text(column) if place % 2 == 1 => {
                 let mut text = String::new();
@@ -223,12 +253,23 @@ fn source(
                 "cannot sort on the knn_vector field [{path}]"
             )));
         }
-        _ if !known => None,
-        FieldKind::Keyword { .. } => columns.str(&name)?.map(Source::Text),
-        FieldKind::Integer(_) | FieldKind::Boolean | FieldKind::Date { .. } => {
-            columns.column_opt::<i64>(&name)?.map(Source::Whole)
+        FieldKind::Binary { .. } | FieldKind::Range { .. } => {
+            return Err(QueryError::illegal(format!(
+                "Fielddata is not supported on field [{path}] of type [{}]",
+                mapped.kind.type_name()
+            )));
         }
-        FieldKind::Float(_) => columns.column_opt::<f64>(&name)?.map(Source::Float),
+        FieldKind::Constant { value } => Some(Source::Same(value.clone())),
+        _ if !known => None,
+        FieldKind::Unsigned => columns.column_opt::<u64>(&name)?.map(Source::Unsigned),
+        FieldKind::Keyword { .. } | FieldKind::Flat => columns.str(&name)?.map(Source::Text),
+        FieldKind::Integer(_)
+        | FieldKind::Boolean
+        | FieldKind::Date { .. }
+        | FieldKind::DateNanos { .. } => columns.column_opt::<i64>(&name)?.map(Source::Whole),
+        FieldKind::Float(kind) => columns
+            .column_opt::<f64>(&name)?
+            .map(|column| Source::Float(column, *kind)),
         FieldKind::Ip => columns.column_opt::<Ipv6Addr>(&name)?.map(Source::Address),
     };
     Ok(found.unwrap_or(Source::Absent))
@@ -275,4 +316,13 @@ fn floor(number: f64) -> i64 {
 )]
 fn float(number: i64) -> f64 {
     number as f64
+}
+
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the conversion saturates, which keeps the order"
+)]
+fn floor_unsigned(number: f64) -> u64 {
+    number.floor() as u64
 }

@@ -5,6 +5,8 @@
 //! whether they all score the same.
 
 mod compound;
+mod fixed;
+mod flat;
 mod range;
 mod terms;
 mod text;
@@ -197,6 +199,12 @@ impl<'a> Compiler<'a> {
     }
 
     fn leaf(&mut self, query: &Query, factor: f32) -> Result<Node, QueryError> {
+        if let Some(node) = self.on_constant(query, factor)? {
+            return Ok(node);
+        }
+        if let Some(query) = flat::on_leaf(&self.context.snapshot.mapping, query) {
+            return self.node(&query, factor);
+        }
         match query {
             Query::MatchAll { boost } => Ok(self.everything(boost * factor)),
             Query::Match(clause) => self.matches(clause, factor),
