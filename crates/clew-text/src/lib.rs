@@ -19,11 +19,15 @@ mod search;
 mod aggregation;
 
 pub use aggregation::{
-    AggCollector, AggContext, AggError, AggErrorKind, AggLimits, AggResult, AggSpec, Bounds,
-    Bucket, CalendarUnit, DateHistogramSpec, DateInterval, Direction, ExtendedStats,
-    HistogramResult, HistogramSpec, IncludeExclude, Intermediate, Key, Metric, NamedAgg,
-    NamedResult, OrderBy, OrderKey, RangeBucket, RangeItem, RangeSpec, Scalar, Source, Stats,
-    TermFilter, TermsKind, TermsResult, TermsSpec, ValueFormat,
+    AggCollector, AggContext, AggError, AggErrorKind, AggLimits, AggResult, AggSearcher, AggSpec,
+    AutoDateSpec, Bounds, Bucket, CalendarUnit, CompositeKind, CompositeResult, CompositeSource,
+    CompositeSpec, DateHistogramSpec, DateInterval, DecimalFormat, Direction, Expression,
+    ExtendedStats, FilterShape, FiltersSpec, GapPolicy, HistogramResult, HistogramSpec,
+    IncludeExclude, Intermediate, Key, Method, Metric, MissingOrder, MovingFunction,
+    MultiTermsSpec, NamedAgg, NamedResult, OrderBy, OrderKey, PercentilesKind, PercentilesResult,
+    PercentilesSpec, PipelineKind, PipelineSpec, RangeBucket, RangeEnd, RangeItem, RangeKind,
+    RangeSpec, RareTermsSpec, Scalar, SingleKind, Source, Stats, Summary, TermFilter, TermsKind,
+    TermsResult, TermsSpec, ValueFormat,
 };
 pub use analysis::analyzers;
 pub use document::{
