@@ -11,6 +11,8 @@ mod error;
 mod request;
 mod settings;
 
+mod alias;
+mod blocks;
 mod catalog;
 mod operation;
 mod routing;
@@ -20,7 +22,10 @@ mod shard;
 mod engine;
 mod index;
 mod maintenance;
+mod date_names;
+mod index_state;
 mod names;
+mod resolve;
 mod recovery;
 
 mod get;
@@ -32,8 +37,11 @@ mod recall;
 mod search;
 mod search_pool;
 
+pub use alias::{Alias, AliasAction, Aliases};
+pub use blocks::{Block, BlockLevel};
 pub use engine::{Engine, EngineOptions, EngineStats};
 pub use error::{EngineError, ErrorKind};
+pub use index_state::IndexState;
 pub use index::{Index, IndexStats, RunningMerge};
 pub use operation::describe_entry;
 pub use recall::{
@@ -41,10 +49,11 @@ pub use recall::{
     ShardRecall,
 };
 pub use request::{
-    Action, Condition, Document, Hit, KnnProfile, OpType, ResolveOptions, SearchRequest,
+    Action, Condition, Document, Hit, IndexPart, KnnProfile, OpType, SearchRequest,
     SearchResponse, ShardCounts, ShardProfile, UpdateSpec, WriteOperation, WriteOutcome,
     WriteResult, Written,
 };
+pub use resolve::{AliasNames, ClosedNames, ResolveOptions, Resolved, Wildcards};
 pub use search_pool::SearchStats;
 pub use settings::{IndexSettings, TranslogDurability};
 // What profiles and reports are made of.

@@ -7,6 +7,8 @@ use std::sync::Arc;
 use clew_log::Glsn;
 use clew_text::Mapping;
 
+use crate::alias::Aliases;
+use crate::date_names::resolve_date;
 use crate::engine::{Engine, Inner};
 use crate::error::EngineError;
 use crate::index::{Index, count_write};
@@ -82,12 +84,13 @@ impl Inner {
     fn prepare(&self, operation: WriteOperation) -> Result<(Arc<Index>, ShardWrite), EngineError> {
         let WriteOperation {
             index,
+            require_alias,
             id,
             routing,
             action,
             condition,
         } = operation;
-        let index = self.index_or_create(&index)?;
+        let (index, routing) = self.index_or_create(&index, routing, require_alias)?;
         let fresh_id = id.is_none();
         let id = match (id, &action) {
             (Some(id), _) => id,
@@ -123,15 +126,27 @@ impl Inner {
         index.prepare(id, source, &|fields| self.grow_mapping(index, fields))
     }
 
-    fn index_or_create(&self, name: &str) -> Result<Arc<Index>, EngineError> {
-        match self.index(name) {
+    fn index_or_create(
+        &self,
+        name: &str,
+        routing: Option<String>,
+        require_alias: bool,
+    ) -> Result<(Arc<Index>, Option<String>), EngineError> {
+        let name = resolve_date(name, self.now_ms())?;
+        if require_alias && !self.aliases.load().contains_key(name.as_ref()) {
+            let index = name.into_owned();
+            return Err(EngineError::NotAnAlias { index });
+        }
+        match self.write_index(&name, routing.clone()) {
             Err(EngineError::IndexNotFound { .. }) if self.options.auto_create_index => {}
             found => return found,
         }
-        match self.create_index(name, IndexSettings::default(), Mapping::new()) {
-            Ok((index, _)) => Ok(index),
+        let created =
+            self.create_index(&name, IndexSettings::default(), Mapping::new(), Aliases::new());
+        match created {
+            Ok((index, _)) => Ok((index, routing)),
             // Another request was faster.
-            Err(EngineError::IndexExists { .. }) => self.index(name),
+            Err(EngineError::IndexExists { .. }) => self.write_index(&name, routing),
             Err(error) => Err(error),
         }
     }
