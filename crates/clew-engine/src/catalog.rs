@@ -10,6 +10,7 @@ use clew_text::Mapping;
 use serde::{Deserialize, Serialize};
 
 use crate::alias::{Alias, Aliases};
+use crate::definitions::{DefinitionChange, Definitions};
 use crate::error::EngineError;
 use crate::settings::IndexSettings;
 use crate::shard::io_error;
@@ -82,6 +83,9 @@ pub(crate) enum CatalogOperation {
         uuids: Vec<String>,
         closed: bool,
     },
+    Define {
+        changes: Vec<DefinitionChange>,
+    },
 }
 
 /// Follows one entry of a change of aliases.
@@ -104,6 +108,8 @@ pub(crate) struct Catalog {
     covered: u64,
     next_stream: u32,
     pub(crate) indices: BTreeMap<String, IndexRecord>,
+    #[serde(default)]
+    pub(crate) definitions: Definitions,
 }
 
 impl Default for Catalog {
@@ -114,6 +120,7 @@ impl Default for Catalog {
             covered: 0,
             next_stream: FIRST_SHARD_STREAM,
             indices: BTreeMap::new(),
+            definitions: Definitions::default(),
         }
     }
 }
@@ -174,6 +181,7 @@ impl Catalog {
                     }
                 }
             }
+            CatalogOperation::Define { changes } => self.definitions.apply(changes),
         }
         self.applied = at.get();
     }

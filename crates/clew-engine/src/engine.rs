@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
@@ -21,6 +21,7 @@ use crate::error::EngineError;
 use crate::index::Index;
 use crate::maintenance::{self, Signal};
 use crate::names::{IdGenerator, check_alias_name, check_alias_routing, check_name};
+use crate::planner::IndexPlanner;
 use crate::recovery;
 use crate::search_pool::{SearchPool, SearchStats};
 use crate::settings::{IndexSettings, TranslogDurability};
@@ -155,6 +156,8 @@ pub(crate) struct Inner {
     /// Held by the one measurement of recall that may run.
     pub(crate) measuring: Arc<tokio::sync::Semaphore>,
     pub(crate) ids: IdGenerator,
+    /// How an index is made that a write misses; none makes them with the defaults.
+    pub(crate) planner: OnceLock<Arc<dyn IndexPlanner>>,
     pub(crate) closed: AtomicBool,
 }
 
@@ -189,6 +192,7 @@ impl Engine {
             pool,
             measuring: Arc::new(tokio::sync::Semaphore::new(1)),
             ids: IdGenerator::new(clock.since_epoch()),
+            planner: OnceLock::new(),
             closed: AtomicBool::new(false),
             options,
             disk,
@@ -592,8 +596,16 @@ impl Inner {
 
     /// Appends a change of the catalog to the log and follows it.
     pub(crate) fn append_catalog(&self, operation: CatalogOperation) -> Result<Glsn, EngineError> {
+        self.append_to_catalog(&mut self.catalog.lock(), operation)
+    }
+
+    /// The same under the catalog's lock, for changes that depend on what it says.
+    pub(crate) fn append_to_catalog(
+        &self,
+        catalog: &mut Catalog,
+        operation: CatalogOperation,
+    ) -> Result<Glsn, EngineError> {
         let payload = serde_json::to_vec(&operation).expect("operations have only plain fields");
-        let mut catalog = self.catalog.lock();
         let parts: [&[u8]; 1] = [&payload];
         let entry = NewEntry::new(StreamId::new(CATALOG_STREAM), &parts);
         let glsn = self.log.append(&[entry], Durability::Sync)?.first;

@@ -14,6 +14,7 @@ mod settings;
 mod alias;
 mod blocks;
 mod catalog;
+mod definitions;
 mod operation;
 mod routing;
 
@@ -26,6 +27,7 @@ mod date_names;
 mod index_state;
 mod names;
 mod resolve;
+mod planner;
 mod recovery;
 
 mod get;
@@ -39,11 +41,13 @@ mod search_pool;
 
 pub use alias::{Alias, AliasAction, Aliases};
 pub use blocks::{Block, BlockLevel};
+pub use definitions::{DefinitionChange, Definitions};
 pub use engine::{Engine, EngineOptions, EngineStats};
 pub use error::{EngineError, ErrorKind};
 pub use index_state::IndexState;
 pub use index::{Index, IndexStats, RunningMerge};
 pub use operation::describe_entry;
+pub use planner::{IndexPlan, IndexPlanner};
 pub use recall::{
     RECALL_SAMPLE_MAX, RecallEffort, RecallFigures, RecallReport, RecallRequest, SearchCost,
     ShardRecall,

@@ -142,6 +142,8 @@ fn replay_catalog(
                 index.closed.store(closed, Ordering::SeqCst);
             }
         }
+        // The catalog has taken them in.
+        CatalogOperation::Define { .. } => {}
     }
     Ok(())
 }

@@ -5,16 +5,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use clew_log::Glsn;
-use clew_text::Mapping;
 
-use crate::alias::Aliases;
 use crate::date_names::resolve_date;
 use crate::engine::{Engine, Inner};
 use crate::error::EngineError;
 use crate::index::{Index, count_write};
 use crate::operation::{ID_BYTES_MAX, ROUTING_BYTES_MAX};
+use crate::planner::IndexPlan;
 use crate::request::{Action, WriteOperation, WriteOutcome, Written};
-use crate::settings::{IndexSettings, TranslogDurability};
+use crate::settings::TranslogDurability;
 use crate::shard::{Prepared, ShardAction, ShardWrite, Target};
 
 /// Operations that are parsed before they are applied: bounds the memory of a large request.
@@ -141,9 +140,12 @@ impl Inner {
             Err(EngineError::IndexNotFound { .. }) if self.options.auto_create_index => {}
             found => return found,
         }
-        let created =
-            self.create_index(&name, IndexSettings::default(), Mapping::new(), Aliases::new());
-        match created {
+        let IndexPlan {
+            settings,
+            mapping,
+            aliases,
+        } = self.plan_index(&name)?;
+        match self.create_index(&name, settings, mapping, aliases) {
             Ok((index, _)) => Ok((index, routing)),
             // Another request was faster.
             Err(EngineError::IndexExists { .. }) => self.write_index(&name, routing),
