@@ -13,6 +13,7 @@ use clew_text::{Mapping, NewField};
 use clew_vector::MemoryBudget;
 use parking_lot::{Mutex, RwLock};
 
+use crate::activity::Activity;
 use crate::alias::{self, AliasTable, Aliases};
 use crate::blocks::BlockLevel;
 use crate::catalog::{CATALOG_STREAM, Catalog, CatalogOperation, IndexRecord};
@@ -466,7 +467,7 @@ impl Inner {
         self.check_new_aliases(name, &indices, &aliases)?;
         let record = IndexRecord {
             name: name.to_string(),
-            uuid: self.ids.next(),
+            uuid: self.ids.next_uuid(),
             created_ms: u64::try_from(self.clock.since_epoch().as_millis()).unwrap_or(u64::MAX),
             settings,
             mapping: mapping.encode(),
@@ -551,6 +552,7 @@ impl Inner {
             shards: (0..record.settings.shards)
                 .map(shard)
                 .collect::<Result<_, _>>()?,
+            activity: Activity::default(),
         })
     }
 

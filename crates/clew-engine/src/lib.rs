@@ -11,6 +11,7 @@ mod error;
 mod request;
 mod settings;
 
+mod activity;
 mod alias;
 mod blocks;
 mod catalog;
@@ -39,6 +40,7 @@ mod recall;
 mod search;
 mod search_pool;
 
+pub use activity::{Counted, SearchActivity};
 pub use alias::{Alias, AliasAction, Aliases};
 pub use blocks::{Block, BlockLevel};
 pub use definitions::{DefinitionChange, Definitions};

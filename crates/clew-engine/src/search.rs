@@ -145,11 +145,13 @@ impl Inner {
             .map(|visitor| visitor.0.finish())
             .transpose()
             .map_err(QueryError::from)?;
+        let took = self.clock.monotonic().saturating_sub(started);
+        target.index.activity.queried(&request.groups, took);
         Ok(ShardAnswer {
             result,
             aggs: partial,
             knn: knn.profiles.map(RefCell::into_inner).unwrap_or_default(),
-            took: self.clock.monotonic().saturating_sub(started),
+            took,
         })
     }
 
@@ -209,12 +211,18 @@ impl Inner {
             None => Vec::new(),
             Some(partial) => partial.into_result().map_err(QueryError::from)?,
         };
+        let started = self.clock.monotonic();
         let fetch = |hit: &MergedHit| fetch(answered[hit.shard], hit, request);
+        let hits: Vec<Hit> = merged.hits.iter().map(fetch).collect::<Result<_, _>>()?;
+        if let Some(hit) = hits.first() {
+            let took = self.clock.monotonic().saturating_sub(started);
+            hit.index.activity.fetched(&request.groups, took);
+        }
         let failed = u32::try_from(failures.len()).expect("shard counts are limited");
         Ok(SearchResponse {
             total: (request.track_total != clew_text::TrackTotal::No).then_some(merged.total),
             max_score: merged.max_score,
-            hits: merged.hits.iter().map(fetch).collect::<Result<_, _>>()?,
+            hits,
             aggs,
             shards: ShardCounts {
                 total,

@@ -38,6 +38,7 @@ mod shard_stores;
 mod index_mapping;
 mod index_settings;
 mod knn_plugin;
+mod machine;
 mod maintenance;
 mod mget;
 mod nodes;

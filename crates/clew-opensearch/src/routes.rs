@@ -221,7 +221,7 @@ const CAT: &[&str] = &[
     "full_id",
     "ts",
     "timeout",
-    "include_unloaded_segments",
+    "detailed",
     "after_glsn",
 ];
 
@@ -423,8 +423,10 @@ fn cluster_routes(routes: &mut Vec<Route>) {
             &[
                 "/_nodes/stats",
                 "/_nodes/stats/{metric}",
+                "/_nodes/stats/{metric}/{index_metric}",
                 "/_nodes/{node}/stats",
                 "/_nodes/{node}/stats/{metric}",
+                "/_nodes/{node}/stats/{metric}/{index_metric}",
             ],
             |call| Box::pin(nodes::stats(call)),
         )
@@ -663,6 +665,18 @@ fn cat_routes(routes: &mut Vec<Route>) {
         })
         .add("GET", &["/_cat/health"], |call| Box::pin(cat::health(call)))
         .add("GET", &["/_cat/nodes"], |call| Box::pin(cat::nodes(call)))
+        .add("GET", &["/_cat/nodeattrs"], |call| {
+            Box::pin(cat::attributes(call))
+        })
+        .add("GET", &["/_cat/plugins"], |call| {
+            Box::pin(cat::plugins(call))
+        })
+        .add(
+            "GET",
+            &["/_cat/allocation", "/_cat/allocation/{node}"],
+            |call| Box::pin(cat::allocation(call)),
+        )
+        .add("GET", &["/_cat/tasks"], |call| Box::pin(cat::tasks(call)))
         .add("GET", &["/_cat/aliases", "/_cat/aliases/{alias}"], |call| {
             Box::pin(cat::aliases(call))
         });

@@ -53,6 +53,8 @@ pub(super) struct Spec {
     min_score: Option<f32>,
     timeout: Option<Duration>,
     stored_fields: bool,
+    /// Groups that the search is counted in.
+    groups: Vec<String>,
     source: Option<SourceFilter>,
 }
 
@@ -99,6 +101,7 @@ impl Spec {
             min_score: None,
             timeout: None,
             stored_fields: false,
+            groups: Vec::new(),
             source: None,
         }
     }
@@ -126,15 +129,13 @@ impl Spec {
                     .ok_or_else(|| unknown_key(key, value, text))?;
                 self.timeout = crate::settings::parse_time(key, text)?;
             }
+            "stats" => self.groups = groups(key, value)?,
             "profile" => self.output.profile = flag(key, value)?,
             "indices_boost" => self.indices_boost = read_boosts(value)?,
             "explain" if value == &Value::Bool(false) => {}
             // These only tell a cluster where to run, or how to count a search.
-            "stats"
-            | "include_named_queries_score"
-            | "ext"
-            | "verbose_pipeline"
-                if is_empty(value) || key == "stats" => {}
+            "include_named_queries_score" | "ext" | "verbose_pipeline"
+                if is_empty(value) => {}
             "explain" | "highlight" | "suggest" | "rescore" | "collapse" | "script_fields"
             | "slice" | "pit" | "derived" | "terminate_after" | "search_pipeline"
             | "ext"
@@ -272,10 +273,25 @@ impl Spec {
             vectors,
             timeout: self.timeout,
             profile: output.profile,
+            groups: self.groups.clone(),
             indices: base.indices,
             parts: base.parts,
         })
     }
+}
+
+/// Longest name of a group of searches, in bytes.
+const GROUP_BYTES_MAX: usize = 256;
+
+/// The names of the groups that a search is counted in.
+fn groups(key: &str, value: &Value) -> Result<Vec<String>, ApiError> {
+    let names = list(key, value)?;
+    let name = |value: &Value| {
+        let text = value.as_str().filter(|text| text.len() <= GROUP_BYTES_MAX);
+        text.map(str::to_string)
+            .ok_or_else(|| ApiError::illegal_argument(format!("[{key}] takes short names")))
+    };
+    names.iter().map(name).collect()
 }
 
 /// A search for everything.
@@ -297,6 +313,7 @@ pub(super) fn match_all(indices: &[Arc<Index>]) -> Result<SearchRequest, ApiErro
         vectors: false,
         timeout: None,
         profile: false,
+        groups: Vec::new(),
     })
 }
 

@@ -161,6 +161,7 @@ impl Node {
             vectors: true,
             timeout: None,
             profile: false,
+            groups: vec![],
         }
     }
 
