@@ -22,6 +22,7 @@ mod params;
 mod raw_json;
 mod reply_filter;
 
+mod aliases;
 mod bulk;
 mod bulk_lines;
 mod cat;
@@ -30,6 +31,10 @@ mod cluster_settings;
 mod document;
 mod document_write;
 mod index_admin;
+mod index_state;
+mod resolve_index;
+mod search_shards;
+mod shard_stores;
 mod index_mapping;
 mod index_settings;
 mod knn_plugin;
