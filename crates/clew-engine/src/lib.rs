@@ -27,7 +27,9 @@ mod get;
 mod update;
 mod write;
 
+mod fetch;
 mod knn;
+mod pinned;
 mod recall;
 mod search;
 mod search_pool;
@@ -36,14 +38,15 @@ pub use engine::{Engine, EngineOptions, EngineStats};
 pub use error::{EngineError, ErrorKind};
 pub use index::{Index, IndexStats, RunningMerge};
 pub use operation::describe_entry;
+pub use pinned::{Pinned, PinnedShard, Slice};
 pub use recall::{
     RECALL_SAMPLE_MAX, RecallEffort, RecallFigures, RecallReport, RecallRequest, SearchCost,
     ShardRecall,
 };
 pub use request::{
-    Action, Condition, Document, Hit, KnnProfile, OpType, ResolveOptions, SearchRequest,
-    SearchResponse, ShardCounts, ShardProfile, UpdateSpec, WriteOperation, WriteOutcome,
-    WriteResult, Written,
+    Action, Condition, Document, Hit, KnnProfile, OpType, ResolveOptions, SearchControl,
+    SearchRequest, SearchResponse, ShardCounts, ShardProfile, UpdateSpec, WriteOperation,
+    WriteOutcome, WriteResult, Written,
 };
 pub use search_pool::SearchStats;
 pub use settings::{IndexSettings, TranslogDurability};

@@ -9,6 +9,7 @@ use crate::cluster_settings::ClusterSettings;
 use crate::dispatch::dispatch;
 use crate::metrics::RestMetrics;
 use crate::routes::RouteTable;
+use crate::search::SearchContexts;
 use crate::tasks::Tasks;
 
 /// How the API presents itself, and its limits.
@@ -49,6 +50,8 @@ pub(crate) struct Api {
     pub(crate) metrics: RestMetrics,
     pub(crate) cluster_settings: ClusterSettings,
     pub(crate) tasks: Tasks,
+    /// Scrolls and points in time that are open.
+    pub(crate) search_contexts: SearchContexts,
     /// The node's id: 22 characters, the same for the same cluster and node name.
     pub(crate) node_id: String,
 }
@@ -64,6 +67,7 @@ pub fn router(engine: Engine, options: RestOptions) -> Router {
         metrics,
         cluster_settings: ClusterSettings::default(),
         tasks: Tasks::default(),
+        search_contexts: SearchContexts::default(),
         node_id,
         options,
     };

@@ -15,6 +15,8 @@ mod document;
 mod query;
 mod search;
 
+mod highlight;
+
 mod aggregation;
 
 pub use aggregation::{
@@ -29,6 +31,7 @@ pub use document::{
     DATE_FORMAT_DEFAULT, DateError, DateFormat, DocumentError, Parsed, ParsedDocument, Rounding,
     StoredVector, restore_vectors,
 };
+pub use highlight::{HighlightField, HighlightOptions, Highlighter};
 pub use mapping::{
     Dynamic, FieldId, FieldKind, FieldSettings, FloatKind, IntegerKind, MappedField, Mapping,
     MappingError, MappingLimits, NewField, VectorMapping,
@@ -39,7 +42,9 @@ pub use query::{
     Plan, Query, QueryError, QueryString, Range, SegmentHits, Term, compile, plan,
 };
 pub use search::{
-    DocVisitor, FieldStatistics, MergedHit, MergedHits, Missing, Mode, Order, Relation,
-    SegmentBits, ShardHit, ShardRequest, ShardResult, Snapshot, SortKey, SortValue, Total,
-    TrackTotal, count, matching, merge_hits, search,
+    Combine, DocVisitor, Explained, FieldFigures, FieldStatistics, MergedHit, MergedHits, Missing,
+    Mode, Order, Relation, Rescore, SegmentBits, ShardHit, ShardRequest, ShardResult, SimilarTerm,
+    Snapshot, SortKey, SortValue, Spelling, TermFigures, Total, TrackTotal, count, describe,
+    explain, field_figures, matching, merge_hits, rescore, search, similar_terms, term_docs,
+    term_figures,
 };

@@ -95,6 +95,9 @@ fn detailed(name: &str, value: &Value) -> Result<SortKey, DslError> {
         None => None,
         Some("min") => Some(Mode::Min),
         Some("max") => Some(Mode::Max),
+        Some("avg") => Some(Mode::Avg),
+        Some("sum") => Some(Mode::Sum),
+        Some("median") => Some(Mode::Median),
         Some(other) => {
             return Err(DslError::illegal(format!("Unknown SortMode [{other}]")));
         }

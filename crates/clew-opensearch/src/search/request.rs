@@ -4,11 +4,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use clew_engine::{Index, SearchRequest};
+use clew_engine::{Index, SearchControl, SearchRequest};
 use clew_text::{NamedAgg, Query, SortKey, TrackTotal};
 use serde_json::{Value, json};
 
+use super::control::Control;
 use super::fields::FieldList;
+use super::highlight::Highlight;
 use super::sort_values;
 use super::source_filter::SourceFilter;
 use crate::aggs::parse_aggs;
@@ -21,7 +23,7 @@ const SIZE_DEFAULT: usize = 10;
 const TRACK_TOTAL_DEFAULT: u64 = 10_000;
 
 /// What the answer shall look like.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Output {
     pub(super) source: SourceFilter,
     pub(super) fields: FieldList,
@@ -33,6 +35,11 @@ pub(super) struct Output {
     pub(super) typed_keys: bool,
     pub(super) sorted: bool,
     pub(super) profile: bool,
+    /// Hits say where their score comes from, and where they are.
+    pub(super) explain: bool,
+    /// The answer says whether fewer matches were looked at than there are.
+    pub(super) terminates: bool,
+    pub(super) highlight: Option<Highlight>,
 }
 
 /// A search as it was asked for.
@@ -41,6 +48,8 @@ pub(super) struct Spec {
     pub(super) from: usize,
     pub(super) size: usize,
     pub(super) output: Output,
+    pub(super) control: Control,
+    pub(super) suggest: Option<Value>,
     query: Option<Query>,
     post_filter: Option<Query>,
     aggs: Vec<NamedAgg>,
@@ -68,7 +77,7 @@ impl Spec {
             spec.read_member(key, value, text)?;
         }
         spec.read_params(params)?;
-        spec.finish()
+        spec.finish(params)
     }
 
     fn empty() -> Self {
@@ -85,7 +94,12 @@ impl Spec {
                 typed_keys: false,
                 sorted: false,
                 profile: false,
+                explain: false,
+                terminates: false,
+                highlight: None,
             },
+            control: Control::default(),
+            suggest: None,
             query: None,
             post_filter: None,
             aggs: Vec::new(),
@@ -101,7 +115,12 @@ impl Spec {
     }
 
     fn read_member(&mut self, key: &str, value: &Value, text: &[u8]) -> Result<(), ApiError> {
+        if self.control.read_member(key, value)? {
+            return Ok(());
+        }
         match key {
+            "highlight" => self.output.highlight = Highlight::parse(value)?,
+            "suggest" => self.suggest = Some(value.clone()),
             "query" => self.query = Some(dsl::parse_query(value)?),
             "post_filter" => self.post_filter = Some(dsl::parse_query(value)?),
             "aggs" | "aggregations" => self.aggs = parse_aggs(value)?,
@@ -124,7 +143,6 @@ impl Spec {
                 self.timeout = crate::settings::parse_time(key, text)?;
             }
             "profile" => self.output.profile = flag(key, value)?,
-            "explain" if value == &Value::Bool(false) => {}
             // These only tell a cluster where to run, or how to count a search.
             "stats"
             | "indices_boost"
@@ -132,17 +150,16 @@ impl Spec {
             | "ext"
             | "verbose_pipeline"
                 if is_empty(value) || key == "stats" => {}
-            "explain" | "highlight" | "suggest" | "rescore" | "collapse" | "script_fields"
-            | "slice" | "pit" | "derived" | "terminate_after" | "search_pipeline"
-            | "indices_boost" | "ext"
+            "collapse" | "script_fields" | "derived" | "indices_boost" | "ext"
                 if !is_empty(value) =>
             {
                 return Err(ApiError::illegal_argument(format!(
                     "[{key}] is not supported"
                 )));
             }
-            "highlight" | "suggest" | "rescore" | "script_fields" | "derived"
-            | "terminate_after" => {}
+            // What it says was done to the body already.
+            "search_pipeline" => {}
+            "script_fields" | "derived" => {}
             _ => return Err(unknown_key(key, value, text)),
         }
         Ok(())
@@ -189,9 +206,8 @@ impl Spec {
             let value = serde_json::from_str(text).unwrap_or_else(|_| Value::from(text));
             self.track_total = Some(track_total(&value)?);
         }
-        if params.flag("explain", false)? {
-            return Err(ApiError::illegal_argument("[explain] is not supported"));
-        }
+        self.control.read_params(params)?;
+        self.control.scroll = params.time("scroll")?;
         self.track_scores = params.flag("track_scores", self.track_scores)?;
         self.min_score = min_score_of_params(params)?.or(self.min_score);
         self.timeout = params.time("timeout")?.or(self.timeout);
@@ -202,7 +218,16 @@ impl Spec {
         Ok(())
     }
 
-    fn finish(mut self) -> Result<Self, ApiError> {
+    fn finish(mut self, params: &Params) -> Result<Self, ApiError> {
+        if self.control.scroll.is_some() {
+            self.check_scroll(params)?;
+        }
+        self.control.check(self.sort.is_empty())?;
+        self.output.explain = self.control.explain;
+        self.output.terminates = self.control.terminates();
+        if let (Some(highlight), Some(query)) = (&mut self.output.highlight, &self.query) {
+            highlight.query = query.clone();
+        }
         if self.output.total_as_int {
             match self.track_total {
                 None => self.track_total = Some(TrackTotal::Exact),
@@ -233,6 +258,52 @@ impl Spec {
         Ok(self)
     }
 
+    /// What makes no sense in a scroll, all at once.
+    fn check_scroll(&mut self, params: &Params) -> Result<(), ApiError> {
+        let wrong = [
+            (
+                self.track_total == Some(TrackTotal::No),
+                "disabling [track_total_hits] is not allowed in a scroll context",
+            ),
+            (
+                self.from > 0,
+                "using [from] is not allowed in a scroll context",
+            ),
+            (self.size == 0, "[size] cannot be [0] in a scroll context"),
+            (
+                !self.control.rescore.is_empty(),
+                "using [rescore] is not allowed in a scroll context",
+            ),
+            (
+                params.flag("request_cache", false)?,
+                "[request_cache] cannot be used in a scroll context",
+            ),
+            (
+                !self.search_after.is_empty(),
+                "`search_after` cannot be used in a scroll context.",
+            ),
+            (
+                self.control.pit.is_some(),
+                "using [point in time] is not allowed in a scroll context",
+            ),
+        ];
+        let failures: Vec<&str> = wrong
+            .iter()
+            .filter(|(is_wrong, _)| *is_wrong)
+            .map(|(_, failure)| *failure)
+            .collect();
+        if !failures.is_empty() {
+            return Err(ApiError::validations(&failures));
+        }
+        self.track_total.get_or_insert(TrackTotal::Exact);
+        Ok(())
+    }
+
+    /// Whether the answer is put together from shards' hits or buckets.
+    pub(super) fn reduces(&self) -> bool {
+        self.size > 0 || !self.aggs.is_empty()
+    }
+
     /// The engine's request; what is left in the spec is for writing the answer.
     pub(super) fn request(&self, indices: &[Arc<Index>]) -> Result<SearchRequest, ApiError> {
         let search_after = match self.search_after.as_slice() {
@@ -245,6 +316,7 @@ impl Spec {
         };
         let output = &self.output;
         let source = output.source != SourceFilter::None || output.fields.needs_source();
+        let source = source || output.highlight.is_some();
         let vectors = source
             && indices.iter().any(|index| {
                 index.mapping().vectors().any(|field| {
@@ -269,6 +341,7 @@ impl Spec {
             vectors,
             timeout: self.timeout,
             profile: output.profile,
+            control: self.control.engine(),
             indices: base.indices,
         })
     }
@@ -292,11 +365,12 @@ pub(super) fn match_all(indices: &[Arc<Index>]) -> Result<SearchRequest, ApiErro
         vectors: false,
         timeout: None,
         profile: false,
+        control: SearchControl::default(),
     })
 }
 
 /// `q` and the parameters that say how to read it, as a query.
-pub(super) fn query_of_params(params: &Params) -> Result<Option<Value>, ApiError> {
+pub(crate) fn query_of_params(params: &Params) -> Result<Option<Value>, ApiError> {
     let Some(text) = params.get("q") else {
         return Ok(None);
     };

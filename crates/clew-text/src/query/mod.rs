@@ -15,6 +15,8 @@ mod minimum;
 mod query_string;
 mod tree;
 
+pub(crate) use query_string::tree as query_string_tree;
+
 pub use compile::{CompileContext, Plan, compile, plan};
 pub use error::QueryError;
 pub use knn::{KnnQuery, KnnResolver, NoKnn, SegmentHits};

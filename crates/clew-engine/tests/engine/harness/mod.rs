@@ -160,6 +160,7 @@ impl Node {
             vectors: true,
             timeout: None,
             profile: false,
+            control: clew_engine::SearchControl::default(),
         }
     }
 
