@@ -9,6 +9,7 @@ use clew_platform::Disk;
 use clew_text::Mapping;
 use serde::{Deserialize, Serialize};
 
+use crate::definitions::{DefinitionChange, Definitions};
 use crate::error::EngineError;
 use crate::settings::IndexSettings;
 use crate::shard::io_error;
@@ -58,6 +59,9 @@ pub(crate) enum CatalogOperation {
         uuid: String,
         settings: IndexSettings,
     },
+    Define {
+        changes: Vec<DefinitionChange>,
+    },
 }
 
 /// All indexes, by unique id.
@@ -72,6 +76,8 @@ pub(crate) struct Catalog {
     covered: u64,
     next_stream: u32,
     pub(crate) indices: BTreeMap<String, IndexRecord>,
+    #[serde(default)]
+    pub(crate) definitions: Definitions,
 }
 
 impl Default for Catalog {
@@ -82,6 +88,7 @@ impl Default for Catalog {
             covered: 0,
             next_stream: FIRST_SHARD_STREAM,
             indices: BTreeMap::new(),
+            definitions: Definitions::default(),
         }
     }
 }
@@ -125,6 +132,7 @@ impl Catalog {
                     record.settings = settings;
                 }
             }
+            CatalogOperation::Define { changes } => self.definitions.apply(changes),
         }
         self.applied = at.get();
     }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
@@ -17,6 +17,7 @@ use crate::catalog::{CATALOG_STREAM, Catalog, CatalogOperation, IndexRecord};
 use crate::error::EngineError;
 use crate::index::Index;
 use crate::maintenance::{self, Signal};
+use crate::planner::IndexPlanner;
 use crate::names::{IdGenerator, check_name, matches};
 use crate::recovery;
 use crate::request::ResolveOptions;
@@ -151,6 +152,8 @@ pub(crate) struct Inner {
     /// Held by the one measurement of recall that may run.
     pub(crate) measuring: Arc<tokio::sync::Semaphore>,
     pub(crate) ids: IdGenerator,
+    /// How an index is made that a write misses; none makes them with the defaults.
+    pub(crate) planner: OnceLock<Arc<dyn IndexPlanner>>,
     pub(crate) closed: AtomicBool,
 }
 
@@ -184,6 +187,7 @@ impl Engine {
             pool,
             measuring: Arc::new(tokio::sync::Semaphore::new(1)),
             ids: IdGenerator::new(clock.since_epoch()),
+            planner: OnceLock::new(),
             closed: AtomicBool::new(false),
             options,
             disk,
@@ -564,9 +568,17 @@ impl Inner {
     }
 
     /// Appends a change of the catalog to the log and follows it.
-    fn append_catalog(&self, operation: CatalogOperation) -> Result<Glsn, EngineError> {
+    pub(crate) fn append_catalog(&self, operation: CatalogOperation) -> Result<Glsn, EngineError> {
+        self.append_to_catalog(&mut self.catalog.lock(), operation)
+    }
+
+    /// The same under the catalog's lock, for changes that depend on what it says.
+    pub(crate) fn append_to_catalog(
+        &self,
+        catalog: &mut Catalog,
+        operation: CatalogOperation,
+    ) -> Result<Glsn, EngineError> {
         let payload = serde_json::to_vec(&operation).expect("operations have only plain fields");
-        let mut catalog = self.catalog.lock();
         let parts: [&[u8]; 1] = [&payload];
         let entry = NewEntry::new(StreamId::new(CATALOG_STREAM), &parts);
         let glsn = self.log.append(&[entry], Durability::Sync)?.first;

@@ -12,6 +12,7 @@ mod request;
 mod settings;
 
 mod catalog;
+mod definitions;
 mod operation;
 mod routing;
 
@@ -21,6 +22,7 @@ mod engine;
 mod index;
 mod maintenance;
 mod names;
+mod planner;
 mod recovery;
 
 mod get;
@@ -34,11 +36,13 @@ mod recall;
 mod search;
 mod search_pool;
 
+pub use definitions::{DefinitionChange, Definitions};
 pub use engine::{Engine, EngineOptions, EngineStats};
 pub use error::{EngineError, ErrorKind};
 pub use index::{Index, IndexStats, RunningMerge};
 pub use operation::describe_entry;
 pub use pinned::{Pinned, PinnedShard, Slice};
+pub use planner::{IndexPlan, IndexPlanner};
 pub use recall::{
     RECALL_SAMPLE_MAX, RecallEffort, RecallFigures, RecallReport, RecallRequest, SearchCost,
     ShardRecall,

@@ -123,6 +123,8 @@ fn replay_catalog(
                 index.settings.store(Arc::new(settings));
             }
         }
+        // The catalog has taken them in.
+        CatalogOperation::Define { .. } => {}
     }
     Ok(())
 }

@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use clew_log::Glsn;
-use clew_text::Mapping;
 
 use crate::engine::{Engine, Inner};
 use crate::error::EngineError;
 use crate::index::{Index, count_write};
+use crate::planner::IndexPlan;
 use crate::operation::{ID_BYTES_MAX, ROUTING_BYTES_MAX};
 use crate::request::{Action, WriteOperation, WriteOutcome, Written};
-use crate::settings::{IndexSettings, TranslogDurability};
+use crate::settings::TranslogDurability;
 use crate::shard::{Prepared, ShardAction, ShardWrite, Target};
 
 /// Operations that are parsed before they are applied: bounds the memory of a large request.
@@ -128,7 +128,8 @@ impl Inner {
             Err(EngineError::IndexNotFound { .. }) if self.options.auto_create_index => {}
             found => return found,
         }
-        match self.create_index(name, IndexSettings::default(), Mapping::new()) {
+        let IndexPlan { settings, mapping } = self.plan_index(name)?;
+        match self.create_index(name, settings, mapping) {
             Ok((index, _)) => Ok(index),
             // Another request was faster.
             Err(EngineError::IndexExists { .. }) => self.index(name),
