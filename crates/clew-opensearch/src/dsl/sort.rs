@@ -115,6 +115,9 @@ fn mode(parameters: &mut Parameters<'_>) -> Result<Option<Mode>, DslError> {
         None => Ok(None),
         Some("min") => Ok(Some(Mode::Min)),
         Some("max") => Ok(Some(Mode::Max)),
+        Some("avg") => Ok(Some(Mode::Avg)),
+        Some("sum") => Ok(Some(Mode::Sum)),
+        Some("median") => Ok(Some(Mode::Median)),
         Some(other) => Err(DslError::illegal(format!("Unknown SortMode [{other}]"))),
     }
 }
@@ -132,6 +135,7 @@ fn detailed(name: &str, value: &Value) -> Result<SortKey, DslError> {
         Some(Value::Bool(truth)) => Missing::Value(SortValue::I64(i64::from(*truth))),
         Some(Value::Number(number)) => Missing::Value(match number.as_i64() {
             Some(whole) => SortValue::I64(whole),
+            None if number.is_u64() => SortValue::U64(number.as_u64().unwrap_or(u64::MAX)),
             None => SortValue::F64(number.as_f64().unwrap_or(f64::MAX)),
         }),
         Some(other) => Missing::Value(SortValue::Str(plain(other))),

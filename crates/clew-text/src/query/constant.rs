@@ -14,6 +14,9 @@ use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, Score, SegmentReader, TERMINATED, TantivyError};
 use tantivy_common::BitSet;
 
+use crate::document::RangeRelation;
+use crate::document::ranges::Span;
+
 /// Documents of one segment.
 pub(crate) enum Found {
     Nothing,
@@ -250,6 +253,41 @@ impl DocumentSet for HasColumn {
             }
         }
         Ok(bits.map_or(Found::Nothing, Found::Bits))
+    }
+}
+
+/// Documents with a range that lies to a given one as wanted.
+#[derive(Debug)]
+pub(crate) struct AnySpan {
+    pub(crate) field: Field,
+    pub(crate) column: String,
+    pub(crate) relation: RangeRelation,
+    pub(crate) span: Span,
+}
+
+impl DocumentSet for AnySpan {
+    fn find(&self, reader: &SegmentReader) -> tantivy::Result<Found> {
+        if !knows(reader, self.field) {
+            return Ok(Found::Nothing);
+        }
+        let Some(column) = reader.fast_fields().bytes(&self.column)? else {
+            return Ok(Found::Nothing);
+        };
+        // Equal ranges are looked at once: the column numbers them.
+        let mut fits = Vec::with_capacity(column.num_terms());
+        let mut terms = column.dictionary().stream()?;
+        while terms.advance() {
+            let span = Span::from_bytes(terms.key());
+            fits.push(span.is_some_and(|span| span.relates(self.relation, self.span)));
+        }
+        let fits = |ord: u64| usize::try_from(ord).is_ok_and(|ord| fits.get(ord) == Some(&true));
+        let mut bits = BitSet::with_max_value(reader.max_doc());
+        for doc in 0..reader.max_doc() {
+            if column.ords().values_for_doc(doc).any(fits) {
+                bits.insert(doc);
+            }
+        }
+        Ok(Found::Bits(bits))
     }
 }
 

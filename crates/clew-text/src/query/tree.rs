@@ -9,6 +9,7 @@ use super::knn::KnnQuery;
 use super::minimum::MinimumShouldMatch;
 use super::script::VectorScore;
 use super::similar::MoreLikeThis;
+use crate::document::RangeRelation;
 
 /// What is wanted of a document, and how well it scores.
 #[derive(Clone, Debug, PartialEq)]
@@ -428,6 +429,8 @@ pub struct Range {
     pub format: Option<String>,
     /// Zone of dates that name none.
     pub time_zone: Option<String>,
+    /// How ranges that documents have must lie to this one.
+    pub relation: RangeRelation,
     /// The score.
     pub boost: f32,
 }
@@ -443,6 +446,7 @@ impl Range {
             lte: None,
             format: None,
             time_zone: None,
+            relation: RangeRelation::default(),
             boost: 1.0,
         }
     }

@@ -5,6 +5,8 @@
 //! whether they all score the same.
 
 mod compound;
+mod fixed;
+mod flat;
 mod function;
 mod geo;
 mod interval;
@@ -192,7 +194,7 @@ impl<'a> Compiler<'a> {
             Query::MultiMatch(multi) => self.multi_match(multi, factor),
             Query::FunctionScore(query) => self.function_score(query, factor),
             Query::VectorScore(query) => self.vector_score(query, factor),
-            Query::Named { query, .. } => self.node(query, factor),
+            Query::Named { query, .. } => self.dispatch(query, factor),
             Query::Lenient(inner) => text::leniently(self.node(inner, factor), true),
             leaf => {
                 self.clauses += 1;
@@ -205,6 +207,12 @@ impl<'a> Compiler<'a> {
     }
 
     fn leaf(&mut self, query: &Query, factor: f32) -> Result<Node, QueryError> {
+        if let Some(node) = self.on_constant(query, factor)? {
+            return Ok(node);
+        }
+        if let Some(query) = flat::on_leaf(&self.context.snapshot.mapping, query) {
+            return self.node(&query, factor);
+        }
         match query {
             Query::MatchAll { boost } => Ok(self.everything(boost * factor)),
             Query::Match(clause) => self.matches(clause, factor),
