@@ -203,8 +203,9 @@ class FunctionScores(ClewTest):
             {"1": 1.0, "2": 2.0, "3": 0.0},
         )
         del factor["missing"]
-        with self.refused(400):
+        with self.refused(500) as refusal:
             self.scores({"function_score": {"field_value_factor": factor}})
+        self.assertIn("Missing value for field [likes]", str(refusal.exception.info))
 
     def test_joined_functions(self):
         functions = [
