@@ -212,6 +212,16 @@ impl Engine {
         &self.inner.log
     }
 
+    /// The data folder.
+    pub fn data_dir(&self) -> &std::path::Path {
+        &self.inner.options.data
+    }
+
+    /// Every index, by name.
+    pub fn indices(&self) -> Vec<Arc<Index>> {
+        self.inner.indices.read().values().cloned().collect()
+    }
+
     /// Flushes everything, stops the threads and closes the log. Later calls do nothing.
     ///
     /// # Errors
@@ -492,7 +502,9 @@ impl Inner {
 
     /// Opens the index of a catalog record.
     pub(crate) fn open_index(&self, record: &IndexRecord) -> Result<Index, EngineError> {
-        let mapping = Arc::new(record.decode_mapping()?);
+        let mut mapping = record.decode_mapping()?;
+        mapping.set_limits(record.settings.mapping_limits());
+        let mapping = Arc::new(mapping);
         let shard = |number: u32| {
             let dir = self.index_dir(&record.uuid).join(number.to_string());
             let stream = record.stream(number);
@@ -582,6 +594,7 @@ impl Inner {
     ) -> Result<Glsn, EngineError> {
         let _changing = index.changing.lock();
         let mut mapping = (*index.mapping()).clone();
+        mapping.set_limits(index.settings().mapping_limits());
         change(&mut mapping)?;
         let uuid = index.uuid.clone();
         let operation = CatalogOperation::PutMapping {

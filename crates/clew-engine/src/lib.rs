@@ -25,7 +25,9 @@ mod names;
 mod planner;
 mod recovery;
 
+mod documents;
 mod get;
+mod snapshot;
 mod update;
 mod write;
 
@@ -35,6 +37,7 @@ mod search;
 mod search_pool;
 
 pub use definitions::{DefinitionChange, Definitions};
+pub use documents::ShardDocuments;
 pub use engine::{Engine, EngineOptions, EngineStats};
 pub use error::{EngineError, ErrorKind};
 pub use index::{Index, IndexStats, RunningMerge};
@@ -50,6 +53,9 @@ pub use request::{
     WriteResult, Written,
 };
 pub use search_pool::SearchStats;
+pub use snapshot::{
+    Cleaned, SnapshotFile, SnapshotManifest, SnapshotRepository, documents_file_name, index_state,
+};
 pub use settings::{IndexSettings, TranslogDurability};
 // What profiles and reports are made of.
 pub use clew_vector::{Prices, RecallEstimate, SearchProfile, Strategy};

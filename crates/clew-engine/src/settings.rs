@@ -3,7 +3,13 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use clew_text::MappingLimits;
 use serde::{Deserialize, Serialize};
+
+/// Fields that a mapping may be allowed: each costs memory in every segment.
+const FIELDS_MAX: usize = 100_000;
+/// Objects inside objects that may be allowed.
+const DEPTH_MAX: usize = 100;
 
 /// When a write to an index is acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,6 +41,26 @@ pub struct IndexSettings {
     pub max_result_window: usize,
     /// Every setting as the user gave it, flat (`index.number_of_shards`), to be shown again.
     pub given: BTreeMap<String, String>,
+}
+
+impl IndexSettings {
+    /// How large the mapping may grow.
+    pub fn mapping_limits(&self) -> MappingLimits {
+        let defaults = MappingLimits::default();
+        let given = |name: &str, default: usize, max: usize| {
+            let text = self.given.get(name);
+            let number = text.and_then(|text| text.parse::<usize>().ok());
+            number.map_or(default, |number| number.min(max))
+        };
+        MappingLimits {
+            fields_max: given(
+                "index.mapping.total_fields.limit",
+                defaults.fields_max,
+                FIELDS_MAX,
+            ),
+            depth_max: given("index.mapping.depth.limit", defaults.depth_max, DEPTH_MAX),
+        }
+    }
 }
 
 impl Default for IndexSettings {

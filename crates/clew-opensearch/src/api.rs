@@ -1,5 +1,6 @@
 //! What every endpoint shares, and the router that the binary mounts.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::Router;
@@ -9,7 +10,10 @@ use crate::cluster_settings::ClusterSettings;
 use crate::dispatch::dispatch;
 use crate::metrics::RestMetrics;
 use crate::routes::RouteTable;
+use crate::filling;
+use crate::snapshots::Running;
 use crate::tasks::Tasks;
+use crate::templates::Planner;
 
 /// How the API presents itself, and its limits.
 #[derive(Clone, Debug)]
@@ -24,6 +28,8 @@ pub struct RestOptions {
     pub version_number: String,
     /// Where the server listens, as clients are told by `_nodes`.
     pub publish_address: String,
+    /// Folders that repositories of snapshots may lie in; none means one in the data folder.
+    pub repository_roots: Vec<PathBuf>,
     /// Where the API's metrics are registered; `None` keeps them unregistered.
     pub registry: Option<prometheus::Registry>,
 }
@@ -36,6 +42,7 @@ impl Default for RestOptions {
             node_name: "clew-0".to_string(),
             version_number: "2.19.0".to_string(),
             publish_address: "127.0.0.1:9200".to_string(),
+            repository_roots: Vec::new(),
             registry: None,
         }
     }
@@ -49,6 +56,8 @@ pub(crate) struct Api {
     pub(crate) metrics: RestMetrics,
     pub(crate) cluster_settings: ClusterSettings,
     pub(crate) tasks: Tasks,
+    /// Snapshots that are being taken.
+    pub(crate) running: Running,
     /// The node's id: 22 characters, the same for the same cluster and node name.
     pub(crate) node_id: String,
 }
@@ -58,12 +67,15 @@ pub(crate) struct Api {
 pub fn router(engine: Engine, options: RestOptions) -> Router {
     let metrics = RestMetrics::new(options.registry.as_ref());
     let node_id = stable_id(&[&options.cluster_name, &options.node_name]);
+    engine.set_planner(Arc::new(Planner));
+    filling::remove_unfinished(&engine, &engine.indices());
     let api = Api {
         engine,
         routes: RouteTable::new(),
         metrics,
         cluster_settings: ClusterSettings::default(),
         tasks: Tasks::default(),
+        running: Running::default(),
         node_id,
         options,
     };

@@ -3,47 +3,25 @@
 use std::sync::Arc;
 
 use axum::http::StatusCode;
-use clew_engine::{Index, ResolveOptions};
-use clew_text::Mapping;
+use clew_engine::{Definitions, Index, IndexPlan, ResolveOptions};
 use serde_json::{Map, Value, json};
 
 use crate::call::Call;
-use crate::error::{ApiError, Cause};
+use crate::error::ApiError;
 use crate::index_mapping::shown_mapping;
 use crate::index_settings::shown_settings;
 use crate::reply::Reply;
 use crate::settings;
+use crate::templates::{Request, compose, data_stream_template, plan_of, read_aliases};
 
 /// `PUT /{index}`.
 pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
     let name = call.path_required("index")?.to_string();
-    let mut settings = settings::create(&settings::Flat::new())?;
-    let mut mapping = Mapping::new();
-    let empty = Map::new();
-    let body = call.json()?.unwrap_or_else(|| json!({}));
-    let Value::Object(body) = body else {
-        return Err(ApiError::bad_request(
-            "parse_exception",
-            "expected a JSON object",
-        ));
-    };
-    for (key, value) in &body {
-        match key.as_str() {
-            "settings" => {
-                let flat = settings::flatten(value.as_object().unwrap_or(&empty))?;
-                settings = settings::create(&flat)?;
-            }
-            "mappings" => mapping = parse_mapping(value)?,
-            "aliases" if value.as_object().is_none_or(Map::is_empty) => {}
-            "aliases" => return Err(ApiError::illegal_argument("[aliases] are not supported")),
-            other => {
-                return Err(ApiError::bad_request(
-                    "parse_exception",
-                    format!("unknown key [{other}] for create index"),
-                ));
-            }
-        }
-    }
+    let request = read_request(call.json()?)?;
+    let definitions = call.api.engine.with_definitions(Definitions::clone);
+    refuse_data_stream(&definitions, &name)?;
+    let composed = compose(&definitions, &name, request)?;
+    let IndexPlan { settings, mapping } = plan_of(&composed)?;
     let created = name.clone();
     let (_, glsn) = call
         .blocking(move |engine| engine.create_index(&created, settings, mapping))
@@ -52,17 +30,45 @@ pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
     Ok(Reply::json(&body).at(glsn))
 }
 
-fn parse_mapping(body: &Value) -> Result<Mapping, ApiError> {
-    Mapping::from_opensearch(body).map_err(|error| {
-        let (kind, reason) = (error.error_type(), error.to_string());
-        let cause = if kind == "mapper_parsing_exception" {
-            let text = format!("Failed to parse mapping [_doc]: {reason}");
-            Cause::new(kind, text).caused_by(Cause::new(kind, reason))
-        } else {
-            Cause::new(kind, reason)
-        };
-        ApiError::new(StatusCode::BAD_REQUEST, cause)
-    })
+/// What the body says of the new index.
+fn read_request(body: Option<Value>) -> Result<Request, ApiError> {
+    let mut request = Request::default();
+    let empty = Map::new();
+    let Value::Object(body) = body.unwrap_or_else(|| json!({})) else {
+        return Err(ApiError::bad_request(
+            "parse_exception",
+            "expected a JSON object",
+        ));
+    };
+    for (key, value) in body {
+        match key.as_str() {
+            "settings" => {
+                request.settings = settings::flatten(value.as_object().unwrap_or(&empty))?;
+            }
+            "mappings" if value.is_null() => {}
+            "mappings" => request.mappings = Some(value),
+            "aliases" if value.is_null() => {}
+            "aliases" => request.aliases = read_aliases(&value)?,
+            other => {
+                return Err(ApiError::bad_request(
+                    "parse_exception",
+                    format!("unknown key [{other}] for create index"),
+                ));
+            }
+        }
+    }
+    Ok(request)
+}
+
+/// A name that a template gives to data streams cannot be an index's.
+fn refuse_data_stream(definitions: &Definitions, name: &str) -> Result<(), ApiError> {
+    let Some((template, _)) = data_stream_template(definitions, name) else {
+        return Ok(());
+    };
+    Err(ApiError::illegal_argument(format!(
+        "cannot create index with name [{name}], because it matches with template [{template}] \
+         that creates data streams only, use create data stream api instead"
+    )))
 }
 
 /// `DELETE /{index}`: names and wildcards.

@@ -8,6 +8,7 @@ use clew_engine::{IndexSettings, TranslogDurability};
 use serde_json::{Map, Value};
 
 use crate::error::ApiError;
+use crate::filling::UNFINISHED;
 
 const SHARDS: &str = "index.number_of_shards";
 const SHARDS_MAX: u32 = 1024;
@@ -149,6 +150,11 @@ pub(crate) fn update(
 
 fn merge(settings: &mut IndexSettings, flat: &Flat) -> Result<(), ApiError> {
     let defaults = IndexSettings::default();
+    if flat.contains_key(UNFINISHED) {
+        return Err(ApiError::illegal_argument(format!(
+            "private index setting [{UNFINISHED}] can not be set explicitly"
+        )));
+    }
     for (name, value) in flat {
         let text = value.as_deref();
         match name.as_str() {
@@ -273,7 +279,7 @@ pub(crate) fn parse_time(name: &str, text: &str) -> Result<Option<Duration>, Api
 }
 
 /// Reads `512mb`, `1gb`, `10b`.
-fn parse_bytes(name: &str, text: &str) -> Result<u64, ApiError> {
+pub(crate) fn parse_bytes(name: &str, text: &str) -> Result<u64, ApiError> {
     let trimmed = text.trim().to_ascii_lowercase();
     let digits = trimmed.bytes().take_while(u8::is_ascii_digit).count();
     let (number, unit) = trimmed.split_at(digits);

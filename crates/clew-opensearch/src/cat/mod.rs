@@ -1,6 +1,8 @@
 //! `_cat`: what a person at a shell wants to know, as tables.
 
+mod snapshots;
 mod table;
+mod templates;
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -12,11 +14,14 @@ use crate::error::ApiError;
 use crate::nodes::host_of;
 use crate::reply::Reply;
 
+pub(crate) use snapshots::{repositories, snapshots};
+pub(crate) use templates::templates;
+
 use table::{Column, Table, bytes, number, text};
 
 /// `GET /_cat`.
 pub(crate) async fn list(_call: Call) -> Result<Reply, ApiError> {
-    let paths = ["aliases", "count", "health", "indices", "nodes", "shards"];
+    let paths = ["aliases", "count", "health", "indices", "nodes", "repositories", "shards", "snapshots", "templates"];
     let mut listing = "=^.^=\n".to_string();
     listing.extend(paths.iter().map(|path| format!("/_cat/{path}\n")));
     Ok(Reply::text(listing))
