@@ -71,6 +71,7 @@ impl Engine {
             bytes += document.source.len();
             batch.push(WriteOperation {
                 index: index.name.clone(),
+                require_alias: false,
                 id: Some(document.id),
                 routing: document.routing,
                 action: Action::Index {

@@ -1,17 +1,18 @@
 //! An index: its name, mapping and settings, and the shards that hold its documents.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use arc_swap::ArcSwap;
 use clew_text::{Mapping, NewField, Parsed};
 use clew_vector::BuildStatus;
 use parking_lot::Mutex;
 
+use crate::alias::Aliases;
 use crate::error::EngineError;
 use crate::request::WriteResult;
 use crate::routing::shard_of;
-use crate::settings::IndexSettings;
+use crate::settings::{DATA_STREAM, IndexSettings};
 use crate::shard::{Prepared, Shard};
 
 /// A document can ask for new fields only so often: each round adds all that it lacks, and other
@@ -26,6 +27,9 @@ pub struct Index {
     pub(crate) created_ms: u64,
     pub(crate) settings: ArcSwap<IndexSettings>,
     pub(crate) mapping: ArcSwap<Mapping>,
+    /// Changed only while the engine's map of indexes is held for writing.
+    pub(crate) aliases: ArcSwap<Aliases>,
+    pub(crate) closed: AtomicBool,
     /// Held while the mapping or the settings are changed, so that changes follow each other.
     pub(crate) changing: Mutex<()>,
     pub(crate) shards: Vec<Arc<Shard>>,
@@ -111,6 +115,16 @@ impl Index {
         self.mapping.load_full()
     }
 
+    /// The aliases now.
+    pub fn aliases(&self) -> Arc<Aliases> {
+        self.aliases.load_full()
+    }
+
+    /// The data stream that it is a part of.
+    pub fn data_stream(&self) -> Option<String> {
+        self.settings.load().given.get(DATA_STREAM).cloned()
+    }
+
     /// Counts what the shards hold and have done.
     pub fn stats(&self) -> IndexStats {
         let mut stats = IndexStats::default();
@@ -163,6 +177,11 @@ impl Index {
             vectors: shard.merge_state.progress.status(),
         };
         running.map(merge).collect()
+    }
+
+    /// The number of the shard that a routing key leads to.
+    pub fn shard_number(&self, key: &str) -> u32 {
+        self.shard_of(key).place.number
     }
 
     /// The shard of a routing key.

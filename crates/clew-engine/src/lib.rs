@@ -11,6 +11,8 @@ mod error;
 mod request;
 mod settings;
 
+mod alias;
+mod blocks;
 mod catalog;
 mod definitions;
 mod operation;
@@ -21,7 +23,10 @@ mod shard;
 mod engine;
 mod index;
 mod maintenance;
+mod date_names;
+mod index_state;
 mod names;
+mod resolve;
 mod planner;
 mod recovery;
 
@@ -36,10 +41,13 @@ mod recall;
 mod search;
 mod search_pool;
 
+pub use alias::{Alias, AliasAction, Aliases};
+pub use blocks::{Block, BlockLevel};
 pub use definitions::{DefinitionChange, Definitions};
 pub use documents::ShardDocuments;
 pub use engine::{Engine, EngineOptions, EngineStats};
 pub use error::{EngineError, ErrorKind};
+pub use index_state::IndexState;
 pub use index::{Index, IndexStats, RunningMerge};
 pub use operation::describe_entry;
 pub use planner::{IndexPlan, IndexPlanner};
@@ -48,15 +56,16 @@ pub use recall::{
     ShardRecall,
 };
 pub use request::{
-    Action, Condition, Document, Hit, KnnProfile, OpType, ResolveOptions, SearchRequest,
+    Action, Condition, Document, Hit, IndexPart, KnnProfile, OpType, SearchRequest,
     SearchResponse, ShardCounts, ShardProfile, UpdateSpec, WriteOperation, WriteOutcome,
     WriteResult, Written,
 };
+pub use resolve::{AliasNames, ClosedNames, ResolveOptions, Resolved, Wildcards};
 pub use search_pool::SearchStats;
 pub use snapshot::{
     Cleaned, SnapshotFile, SnapshotManifest, SnapshotRepository, documents_file_name, index_state,
 };
-pub use settings::{IndexSettings, TranslogDurability};
+pub use settings::{DATA_STREAM, IndexSettings, TranslogDurability};
 // What profiles and reports are made of.
 pub use clew_vector::{Prices, RecallEstimate, SearchProfile, Strategy};
 // How far a merge is.

@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use clew_text::{
-    AggCollector, AggContext, AggLimits, DocVisitor, Intermediate, MergedHit, QueryError,
+    AggCollector, AggContext, AggLimits, Bool, DocVisitor, Intermediate, MergedHit, Query, QueryError,
     ShardRequest, ShardResult, merge_hits,
 };
 use rayon::prelude::*;
 use tantivy::{DocId, SegmentReader};
 
+use crate::blocks::BlockLevel;
 use crate::engine::{Engine, Inner};
 use crate::error::EngineError;
 use crate::index::Index;
@@ -53,10 +54,19 @@ impl Inner {
         let deadline = request
             .timeout
             .map(|timeout| self.clock.monotonic() + timeout);
+        for index in &request.indices {
+            index.check_block(BlockLevel::Read)?;
+        }
+        let wanted = |index: &Index, shard: &Shard| {
+            let part = request.parts.get(&index.uuid);
+            let shards = part.and_then(|part| part.shards.as_ref());
+            shards.is_none_or(|shards| shards.contains(&shard.place.number))
+        };
         let targets: Vec<Target> = request
             .indices
             .iter()
             .flat_map(|index| index.shards.iter().map(move |shard| (index, shard)))
+            .filter(|(index, shard)| wanted(index, shard))
             .map(|(index, shard)| Target {
                 index: index.clone(),
                 shard: shard.clone(),
@@ -97,9 +107,21 @@ impl Inner {
             }
         };
         let expired = || deadline.is_some_and(|deadline| self.clock.monotonic() >= deadline);
+        let part = request.parts.get(&target.index.uuid);
+        let boosted = part.and_then(|part| part.boost).map(|boost| {
+            let query = request.query.clone();
+            Query::Bool(Bool {
+                must: vec![query],
+                should: Vec::new(),
+                must_not: Vec::new(),
+                filter: Vec::new(),
+                minimum_should_match: None,
+                boost,
+            })
+        });
         let shard_request = ShardRequest {
-            query: &request.query,
-            filter: None,
+            query: boosted.as_ref().unwrap_or(&request.query),
+            filter: part.and_then(|part| part.filter.as_ref()),
             post_filter: request.post_filter.as_ref(),
             sort: &request.sort,
             track_scores: request.track_scores,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use crate::blocks::Block;
 use clew_text::MappingLimits;
 use serde::{Deserialize, Serialize};
 
@@ -10,6 +11,9 @@ use serde::{Deserialize, Serialize};
 const FIELDS_MAX: usize = 100_000;
 /// Objects inside objects that may be allowed.
 const DEPTH_MAX: usize = 100;
+
+/// The setting that makes an index a part of a data stream: the stream's name.
+pub const DATA_STREAM: &str = "index.clew.data_stream";
 
 /// When a write to an index is acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,6 +43,9 @@ pub struct IndexSettings {
     pub ef_search: usize,
     /// Largest `from + size` of a search.
     pub max_result_window: usize,
+    /// What is forbidden to be done with the index.
+    #[serde(default)]
+    pub blocks: Vec<Block>,
     /// Every setting as the user gave it, flat (`index.number_of_shards`), to be shown again.
     pub given: BTreeMap<String, String>,
 }
@@ -73,6 +80,7 @@ impl Default for IndexSettings {
             flush_threshold_bytes: 512 << 20,
             ef_search: 100,
             max_result_window: 10_000,
+            blocks: Vec::new(),
             given: BTreeMap::new(),
         }
     }

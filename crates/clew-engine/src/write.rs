@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use clew_log::Glsn;
 
+use crate::date_names::resolve_date;
 use crate::engine::{Engine, Inner};
 use crate::error::EngineError;
 use crate::index::{Index, count_write};
-use crate::planner::IndexPlan;
 use crate::operation::{ID_BYTES_MAX, ROUTING_BYTES_MAX};
-use crate::request::{Action, WriteOperation, WriteOutcome, Written};
+use crate::planner::IndexPlan;
+use crate::request::{Action, OpType, WriteOperation, WriteOutcome, Written};
 use crate::settings::TranslogDurability;
 use crate::shard::{Prepared, ShardAction, ShardWrite, Target};
 
@@ -82,12 +83,15 @@ impl Inner {
     fn prepare(&self, operation: WriteOperation) -> Result<(Arc<Index>, ShardWrite), EngineError> {
         let WriteOperation {
             index,
+            require_alias,
             id,
             routing,
             action,
             condition,
         } = operation;
-        let index = self.index_or_create(&index)?;
+        let name = index;
+        let (index, routing) = self.index_or_create(&name, routing, require_alias)?;
+        check_append_only(&index, &name, &action)?;
         let fresh_id = id.is_none();
         let id = match (id, &action) {
             (Some(id), _) => id,
@@ -123,16 +127,32 @@ impl Inner {
         index.prepare(id, source, &|fields| self.grow_mapping(index, fields))
     }
 
-    fn index_or_create(&self, name: &str) -> Result<Arc<Index>, EngineError> {
-        match self.index(name) {
+    fn index_or_create(
+        &self,
+        name: &str,
+        routing: Option<String>,
+        require_alias: bool,
+    ) -> Result<(Arc<Index>, Option<String>), EngineError> {
+        let name = resolve_date(name, self.now_ms())?;
+        if require_alias && !self.aliases.load().contains_key(name.as_ref()) {
+            let index = name.into_owned();
+            return Err(EngineError::NotAnAlias { index });
+        }
+        match self.write_index(&name, routing.clone()) {
             Err(EngineError::IndexNotFound { .. }) if self.options.auto_create_index => {}
             found => return found,
         }
-        let IndexPlan { settings, mapping } = self.plan_index(name)?;
-        match self.create_index(name, settings, mapping) {
-            Ok((index, _)) => Ok(index),
+        let IndexPlan {
+            name: own,
+            settings,
+            mapping,
+            aliases,
+        } = self.plan_index(&name)?;
+        let own = own.as_deref().unwrap_or(&name);
+        match self.create_index(own, settings, mapping, aliases) {
+            Ok((index, _)) => Ok((index, routing)),
             // Another request was faster.
-            Err(EngineError::IndexExists { .. }) => self.index(name),
+            Err(EngineError::IndexExists { .. }) => self.write_index(&name, routing),
             Err(error) => Err(error),
         }
     }
@@ -186,6 +206,23 @@ impl Inner {
             self.wake_upkeep();
         }
     }
+}
+
+/// What is written through the name of a data stream is only ever added.
+fn check_append_only(index: &Index, name: &str, action: &Action) -> Result<(), EngineError> {
+    let create = matches!(
+        action,
+        Action::Index {
+            op_type: OpType::Create,
+            ..
+        }
+    );
+    if create || index.data_stream().as_deref() != Some(name) {
+        return Ok(());
+    }
+    Err(EngineError::InvalidRequest {
+        reason: "only write ops with an op_type of create are allowed in data streams".into(),
+    })
 }
 
 fn check_id(id: &str, routing: Option<&str>) -> Result<(), EngineError> {

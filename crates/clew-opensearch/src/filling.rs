@@ -4,13 +4,11 @@
 
 use std::sync::Arc;
 
-use clew_engine::{Engine, EngineError, Index, IndexPlan};
+use clew_engine::{Aliases, Engine, EngineError, Index, IndexPlan};
 use clew_text::Mapping;
-use serde_json::{Map, Value};
 
 use crate::error::ApiError;
 use crate::settings::{self, Flat};
-use crate::templates::create_with_aliases;
 
 /// The mark: a setting that no request may set.
 pub(crate) const UNFINISHED: &str = "index.clew.unfinished";
@@ -21,8 +19,7 @@ pub(crate) struct Filled {
     /// All settings, flat.
     pub(crate) settings: Flat,
     pub(crate) mapping: Mapping,
-    /// Aliases with both routings.
-    pub(crate) aliases: Map<String, Value>,
+    pub(crate) aliases: Aliases,
 }
 
 /// Makes an index and lets `fill` put its documents in. It gets its blocks only afterwards, and
@@ -45,10 +42,12 @@ pub(crate) fn make(
     let mut mapping = filled.mapping;
     mapping.set_limits(whole.mapping_limits());
     let plan = IndexPlan {
+        name: None,
         settings: begin,
         mapping,
+        aliases: filled.aliases,
     };
-    let (index, _) = create_with_aliases(engine, &filled.name, plan, filled.aliases)?;
+    let (index, _) = engine.create_planned(&filled.name, plan)?;
     let done = fill(engine, &index).and_then(|()| engine.put_settings(index.name(), whole));
     if let Err(error) = done {
         if let Err(left) = engine.delete_index(index.name()) {

@@ -3,10 +3,14 @@
 use std::sync::Arc;
 
 use axum::http::StatusCode;
-use clew_engine::{Definitions, Index, IndexPlan, ResolveOptions};
+use clew_engine::{
+    AliasNames, BlockLevel, ClosedNames, Definitions, Index, ResolveOptions, Wildcards,
+};
 use serde_json::{Map, Value, json};
 
+use crate::aliases::shown_aliases;
 use crate::call::Call;
+use crate::data_streams::refuse_write_index;
 use crate::error::ApiError;
 use crate::index_mapping::shown_mapping;
 use crate::index_settings::shown_settings;
@@ -17,21 +21,20 @@ use crate::templates::{Request, compose, data_stream_template, plan_of, read_ali
 /// `PUT /{index}`.
 pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
     let name = call.path_required("index")?.to_string();
+    let name = call.api.engine.dated_name(&name)?;
     let request = read_request(call.json()?)?;
     let definitions = call.api.engine.with_definitions(Definitions::clone);
     refuse_data_stream(&definitions, &name)?;
-    let composed = compose(&definitions, &name, request)?;
-    let IndexPlan { settings, mapping } = plan_of(&composed)?;
-    let created = name.clone();
-    let (_, glsn) = call
-        .blocking(move |engine| engine.create_index(&created, settings, mapping))
+    let plan = plan_of(&compose(&definitions, &name, request)?)?;
+    let (index, glsn) = call
+        .blocking(move |engine| engine.create_planned(&name, plan))
         .await?;
-    let body = json!({"acknowledged": true, "shards_acknowledged": true, "index": name});
+    let body = json!({"acknowledged": true, "shards_acknowledged": true, "index": index.name()});
     Ok(Reply::json(&body).at(glsn))
 }
 
 /// What the body says of the new index.
-fn read_request(body: Option<Value>) -> Result<Request, ApiError> {
+pub(crate) fn read_request(body: Option<Value>) -> Result<Request, ApiError> {
     let mut request = Request::default();
     let empty = Map::new();
     let Value::Object(body) = body.unwrap_or_else(|| json!({})) else {
@@ -73,7 +76,14 @@ fn refuse_data_stream(definitions: &Definitions, name: &str) -> Result<(), ApiEr
 
 /// `DELETE /{index}`: names and wildcards.
 pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
-    let indices = call.indices().await?;
+    let options = call.resolve_options_from(ResolveOptions {
+        wildcards: Wildcards::SHOWN,
+        closed: ClosedNames::Allow,
+        aliases: AliasNames::Refuse,
+        ..ResolveOptions::default()
+    })?;
+    let indices = call.indices_with(call.index_expression(), options).await?;
+    refuse_write_index(&call.api.engine, &indices)?;
     let glsn = call
         .blocking(move |engine| {
             let mut last = None;
@@ -88,9 +98,13 @@ pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
 
 /// `HEAD /{index}`.
 pub(crate) async fn exists(call: Call) -> Result<Reply, ApiError> {
+    let options = call.resolve_options_from(ResolveOptions {
+        closed: ClosedNames::Allow,
+        ..ResolveOptions::default()
+    })?;
     let options = ResolveOptions {
         allow_no_indices: false,
-        ..call.resolve_options()?
+        ..options
     };
     let found = call.api.engine.resolve(call.index_expression(), options);
     let status = if found.is_ok_and(|indices| !indices.is_empty()) {
@@ -106,33 +120,17 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
     let flat = call.params.flag("flat_settings", false)?;
     let show = |index: &Arc<Index>| {
         json!({
-            "aliases": {},
+            "aliases": shown_aliases(&index.aliases()),
             "mappings": shown_mapping(index),
             "settings": shown_settings(index, flat),
         })
     };
-    let indices = call.indices().await?;
+    let indices = call.indices_from(Wildcards::OPEN).await?;
+    for index in &indices {
+        index.check_block(BlockLevel::MetadataRead)?;
+    }
     let body = indices
         .iter()
         .map(|index| (index.name().to_string(), show(index)));
     Ok(Reply::json(&Value::Object(body.collect())))
-}
-
-/// `GET /_alias`: no index has one.
-pub(crate) async fn aliases(call: Call) -> Result<Reply, ApiError> {
-    let indices = call.indices().await?;
-    let body = indices
-        .iter()
-        .map(|index| (index.name().to_string(), json!({"aliases": {}})));
-    Ok(Reply::json(&Value::Object(body.collect())))
-}
-
-/// `GET /_alias/{alias}`: so none is found by its name.
-pub(crate) async fn alias(call: Call) -> Result<Reply, ApiError> {
-    let name = call.path_required("alias")?;
-    if name.contains('*') {
-        return Ok(Reply::json(&json!({})));
-    }
-    let body = json!({"error": format!("alias [{name}] missing"), "status": 404});
-    Ok(Reply::json(&body).with_status(StatusCode::NOT_FOUND))
 }

@@ -1,7 +1,7 @@
-//! The paths of templates, copies of indexes, snapshots and tasks.
+//! The paths of templates, rollovers, data streams, copies of indexes, snapshots and tasks.
 
 use crate::routes::{CAT, Route, class};
-use crate::{cat, resize, snapshots, tasks, templates};
+use crate::{cat, data_streams, resize, rollover, snapshots, tasks, templates};
 
 const TEMPLATE: &[&str] = &[
     "create",
@@ -24,6 +24,20 @@ const RESIZE: &[&str] = &[
     "wait_for_active_shards",
     "wait_for_completion",
     "task_execution_timeout",
+];
+const ROLLOVER: &[&str] = &[
+    "dry_run",
+    "master_timeout",
+    "cluster_manager_timeout",
+    "timeout",
+    "wait_for_active_shards",
+    "include_type_name",
+];
+const STREAMS: &[&str] = &[
+    "master_timeout",
+    "cluster_manager_timeout",
+    "timeout",
+    "expand_wildcards",
 ];
 const SNAPSHOT: &[&str] = &[
     "master_timeout",
@@ -52,6 +66,7 @@ pub(crate) fn add(routes: &mut Vec<Route>) {
     resize_routes(routes);
     snapshot_routes(routes);
     task_routes(routes);
+    stream_routes(routes);
 }
 
 fn template_routes(routes: &mut Vec<Route>) {
@@ -181,5 +196,28 @@ fn task_routes(routes: &mut Vec<Route>) {
             "POST",
             &["/_tasks/_cancel", "/_tasks/{task}/_cancel"],
             |call| Box::pin(tasks::cancel(call)),
+        );
+}
+
+fn stream_routes(routes: &mut Vec<Route>) {
+    class(routes, "rollover", ROLLOVER).add(
+        "POST",
+        &["/{index}/_rollover", "/{index}/_rollover/{new_index}"],
+        |call| Box::pin(rollover::rollover(call)),
+    );
+    class(routes, "data_stream", STREAMS)
+        .add("PUT", &["/_data_stream/{name}"], |call| {
+            Box::pin(data_streams::create(call))
+        })
+        .add("GET", &["/_data_stream", "/_data_stream/{name}"], |call| {
+            Box::pin(data_streams::get(call))
+        })
+        .add("DELETE", &["/_data_stream/{name}"], |call| {
+            Box::pin(data_streams::delete(call))
+        })
+        .add(
+            "GET",
+            &["/_data_stream/_stats", "/_data_stream/{name}/_stats"],
+            |call| Box::pin(data_streams::stats(call)),
         );
 }

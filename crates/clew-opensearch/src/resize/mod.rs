@@ -6,7 +6,7 @@ mod request;
 use std::sync::Arc;
 
 use axum::http::StatusCode;
-use clew_engine::{Engine, EngineError, Index};
+use clew_engine::{Block, Index};
 use serde_json::json;
 
 use crate::api::Api;
@@ -43,7 +43,7 @@ async fn resize(call: Call, kind: Kind) -> Result<Reply, ApiError> {
     let asked = Resize::read(kind, &target, call.json()?)?;
     let source = call.api.engine.index(call.path_required("index")?)?;
     let filled = asked.plan(&source)?;
-    check_name(&call.api.engine, &target)?;
+    call.api.engine.check_new_name(&target)?;
     check_blocked(&source)?;
     let answer = json!({"acknowledged": true, "shards_acknowledged": true, "index": target});
     if wait {
@@ -64,20 +64,11 @@ async fn resize(call: Call, kind: Kind) -> Result<Reply, ApiError> {
     Ok(Reply::json(&json!({"task": task})))
 }
 
-/// Refuses a name before any work is done; making the index checks it again.
-fn check_name(engine: &Engine, target: &str) -> Result<(), ApiError> {
-    let Ok(existing) = engine.index(target) else {
-        return Ok(());
-    };
-    let (index, uuid) = (target.to_string(), existing.uuid().to_string());
-    Err(EngineError::IndexExists { index, uuid }.into())
-}
-
 /// What could still be written would be missing in the copy.
 fn check_blocked(source: &Index) -> Result<(), ApiError> {
-    let settings = source.settings();
-    let set = |name: &str| settings.given.get(name).is_some_and(|text| text == "true");
-    if set("index.blocks.write") || set("index.blocks.read_only") {
+    let mut blocks = source.settings().blocks.clone();
+    blocks.retain(|block| matches!(block, Block::Write | Block::ReadOnly));
+    if !blocks.is_empty() {
         return Ok(());
     }
     let reason = format!(

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use clew_engine::Index;
-use serde_json::{Map, Value};
+use clew_engine::{Aliases, Index};
+use serde_json::Value;
 
 use super::illegal_state;
+use crate::aliases::read_aliases;
 use crate::error::ApiError;
-use crate::filling::{Filled, UNFINISHED};
-use crate::settings::{self, Flat, parse_bytes};
-use crate::templates::read_aliases;
+use crate::filling::Filled;
+use crate::settings::{self, Flat, PRIVATE, parse_bytes};
 
 const SHARDS: &str = "index.number_of_shards";
 const ROUTING_SHARDS: &str = "index.number_of_routing_shards";
@@ -40,7 +40,7 @@ pub(super) struct Resize {
     kind: Kind,
     target: String,
     settings: Flat,
-    aliases: Map<String, Value>,
+    aliases: Aliases,
     max_shard_bytes: Option<u64>,
 }
 
@@ -50,7 +50,7 @@ impl Resize {
             kind,
             target: target.to_string(),
             settings: Flat::new(),
-            aliases: Map::new(),
+            aliases: Aliases::new(),
             max_shard_bytes: None,
         };
         for (key, value) in body.as_ref().and_then(Value::as_object).into_iter().flatten() {
@@ -126,7 +126,7 @@ impl Resize {
         let mut settings: Flat = current
             .given
             .iter()
-            .filter(|(name, _)| name.as_str() != UNFINISHED)
+            .filter(|(name, _)| !name.starts_with(PRIVATE))
             .map(|(name, text)| (name.clone(), Some(text.clone())))
             .collect();
         settings.extend(self.settings);

@@ -5,13 +5,17 @@ mod msearch;
 mod profile;
 mod request;
 mod response;
+mod scope;
 mod sort_values;
 mod source_filter;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use clew_engine::{EngineError, Index, ResolveOptions, SearchRequest, SearchResponse};
+use clew_engine::{
+    EngineError, Index, IndexPart, ResolveOptions, Resolved, SearchRequest, SearchResponse,
+};
 use clew_text::TrackTotal;
 use serde_json::{Value, json};
 
@@ -27,6 +31,15 @@ pub(crate) use source_filter::{SourceFilter, glob};
 
 /// Answers with more hits than this are written away from the async threads.
 const INLINE_HITS_MAX: usize = 100;
+
+/// What a search sees of each of its indexes, by their unique ids.
+pub(crate) fn search_parts(
+    call: &Call,
+    resolved: &[Resolved],
+    options: ResolveOptions,
+) -> Result<BTreeMap<String, IndexPart>, ApiError> {
+    scope::parts(call, resolved, &scope::Boosts::new(), options)
+}
 
 /// `POST /{index}/_search`.
 pub(crate) async fn search(call: Call) -> Result<Reply, ApiError> {
@@ -50,9 +63,11 @@ pub(crate) async fn run(
 ) -> Result<Vec<u8>, ApiError> {
     let started = Instant::now();
     let spec = Spec::parse(&body, &call.body, &call.params)?;
-    let indices = call.indices_with(expression, options).await?;
+    let resolved = call.resolved_with(expression, options).await?;
+    let indices: Vec<Arc<Index>> = resolved.iter().map(|found| found.index.clone()).collect();
     check_window(call, &spec, &indices)?;
-    let request = spec.request(&indices)?;
+    let mut request = spec.request(&indices)?;
+    request.parts = scope::parts(call, &resolved, &spec.indices_boost, options)?;
     let response = execute(call, &indices, request).await?;
     let took_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     let answer = response::Answer {
@@ -135,8 +150,11 @@ pub(crate) async fn count(call: Call) -> Result<Reply, ApiError> {
         (None, None) => dsl::parse_query(&json!({"match_all": {}}))?,
     };
     let min_score = request::min_score_of_params(&call.params)?;
-    let indices = call.indices().await?;
+    let options = call.resolve_options()?;
+    let resolved = call.resolved_with(call.index_expression(), options).await?;
+    let indices: Vec<Arc<Index>> = resolved.iter().map(|found| found.index.clone()).collect();
     let request = SearchRequest {
+        parts: search_parts(&call, &resolved, options)?,
         query,
         size: 0,
         track_total: TrackTotal::Exact,

@@ -9,6 +9,7 @@ use clew_text::{NamedAgg, Query, SortKey, TrackTotal};
 use serde_json::{Value, json};
 
 use super::fields::FieldList;
+use super::scope::{Boosts, read_boosts};
 use super::sort_values;
 use super::source_filter::SourceFilter;
 use crate::aggs::parse_aggs;
@@ -41,6 +42,7 @@ pub(super) struct Spec {
     pub(super) from: usize,
     pub(super) size: usize,
     pub(super) output: Output,
+    pub(super) indices_boost: Boosts,
     query: Option<Query>,
     post_filter: Option<Query>,
     aggs: Vec<NamedAgg>,
@@ -86,6 +88,7 @@ impl Spec {
                 sorted: false,
                 profile: false,
             },
+            indices_boost: Boosts::new(),
             query: None,
             post_filter: None,
             aggs: Vec::new(),
@@ -124,17 +127,17 @@ impl Spec {
                 self.timeout = crate::settings::parse_time(key, text)?;
             }
             "profile" => self.output.profile = flag(key, value)?,
+            "indices_boost" => self.indices_boost = read_boosts(value)?,
             "explain" if value == &Value::Bool(false) => {}
             // These only tell a cluster where to run, or how to count a search.
             "stats"
-            | "indices_boost"
             | "include_named_queries_score"
             | "ext"
             | "verbose_pipeline"
                 if is_empty(value) || key == "stats" => {}
             "explain" | "highlight" | "suggest" | "rescore" | "collapse" | "script_fields"
             | "slice" | "pit" | "derived" | "terminate_after" | "search_pipeline"
-            | "indices_boost" | "ext"
+            | "ext"
                 if !is_empty(value) =>
             {
                 return Err(ApiError::illegal_argument(format!(
@@ -270,6 +273,7 @@ impl Spec {
             timeout: self.timeout,
             profile: output.profile,
             indices: base.indices,
+            parts: base.parts,
         })
     }
 }
@@ -278,6 +282,7 @@ impl Spec {
 pub(super) fn match_all(indices: &[Arc<Index>]) -> Result<SearchRequest, ApiError> {
     Ok(SearchRequest {
         indices: indices.to_vec(),
+        parts: std::collections::BTreeMap::new(),
         query: dsl::parse_query(&json!({"match_all": {}}))?,
         post_filter: None,
         sort: Vec::new(),

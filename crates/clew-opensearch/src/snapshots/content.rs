@@ -1,9 +1,9 @@
 //! What a snapshot's manifest says.
 
-use clew_engine::{DefinitionChange, SnapshotFile, SnapshotManifest, SnapshotRepository};
+use clew_engine::{Aliases, DefinitionChange, SnapshotFile, SnapshotManifest, SnapshotRepository};
 use clew_text::{DATE_FORMAT_DEFAULT, DateFormat};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::error::ApiError;
 use crate::index_settings::VERSION_CREATED;
@@ -36,8 +36,7 @@ pub(super) struct IndexContent {
     pub(super) settings: std::collections::BTreeMap<String, String>,
     /// The mapping as the catalog has it.
     pub(super) mapping: Value,
-    /// Aliases with both routings.
-    pub(super) aliases: Map<String, Value>,
+    pub(super) aliases: Aliases,
     /// One file for each shard, in their order.
     pub(super) files: Vec<SnapshotFile>,
 }

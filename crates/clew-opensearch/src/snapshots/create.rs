@@ -15,7 +15,7 @@ use super::running::RunningSnapshot;
 use crate::call::Call;
 use crate::error::ApiError;
 use crate::reply::Reply;
-use crate::templates::{COMPONENT, COMPOSABLE, LEGACY, aliases_of};
+use crate::templates::{COMPONENT, COMPOSABLE, LEGACY};
 
 /// Longest metadata that a snapshot may carry.
 const METADATA_BYTES_MAX: usize = 1024;
@@ -194,7 +194,7 @@ fn write(
             settings: settings.given.clone(),
             // Taken after the documents: it has every field that they have.
             mapping: index.mapping().encode(),
-            aliases: aliases_of(index),
+            aliases: (*index.aliases()).clone(),
             files,
         });
     }

@@ -14,9 +14,9 @@ use super::names::{is_pattern, selects, snapshot_missing};
 use super::repository::Repository;
 use crate::call::Call;
 use crate::error::{ApiError, Cause};
-use crate::filling::{self, Filled, UNFINISHED};
+use crate::filling::{self, Filled};
 use crate::reply::Reply;
-use crate::settings::{self, Flat};
+use crate::settings::{self, Flat, PRIVATE};
 
 /// A pattern is compiled before anything is known of it.
 const PATTERN_BYTES_MAX: usize = 1000;
@@ -196,7 +196,7 @@ fn plan(
                 index.name
             )));
         }
-        if engine.index(name).is_ok_and(|index| is_open(&index)) {
+        if engine.index(name).is_ok_and(|index| index.is_open()) {
             return Err(refused(format!(
                 "cannot restore index [{name}] because an open index with same name already \
                  exists in the cluster. Either close or delete the existing index or restore the \
@@ -220,10 +220,6 @@ fn plan(
         indices,
         definitions,
     })
-}
-
-fn is_open(_index: &Index) -> bool {
-    true
 }
 
 /// The indexes of a snapshot that the request names.
@@ -266,7 +262,7 @@ fn restored(index: &IndexContent, asked: &Asked) -> Result<Restored, ApiError> {
     let mut settings: Flat = index
         .settings
         .iter()
-        .filter(|(name, _)| name.as_str() != UNFINISHED)
+        .filter(|(name, _)| !name.starts_with(PRIVATE))
         .filter(|(name, _)| {
             let ignored = &asked.ignored_settings;
             !ignored.iter().any(|ignored| selects(ignored, name))

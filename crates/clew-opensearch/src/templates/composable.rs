@@ -4,12 +4,13 @@ use axum::http::{Method, StatusCode};
 use clew_engine::{DefinitionChange, Definitions};
 use serde_json::{Map, Value, json};
 
-use super::compose::{compose_template, patterns_of, priority};
+use super::compose::{compose_template, data_stream_template, patterns_of, priority};
 use super::part::{self, unknown_field};
 use super::patterns::{self, any_overlap, bracketed, invalid, missing, not_found, selects};
 use super::planner::plan_of;
 use super::{COMPONENT, COMPOSABLE};
 use crate::call::Call;
+use crate::data_streams;
 use crate::error::ApiError;
 use crate::reply::Reply;
 
@@ -192,6 +193,7 @@ fn show(stored: &Value, flat: bool) -> Value {
 /// `DELETE /_index_template/{name}`.
 pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
     let wanted = call.path_required("name")?.to_string();
+    let streams: Vec<String> = data_streams::all(&call.api.engine).into_keys().collect();
     let changed = call
         .changing(move |definitions| {
             let found: Vec<&str> = definitions
@@ -202,6 +204,7 @@ pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
             if found.is_empty() && wanted != "*" {
                 return Err(missing(&wanted));
             }
+            refuse_used(definitions, &streams, &found)?;
             let gone = found
                 .into_iter()
                 .map(|name| DefinitionChange::remove(COMPOSABLE, name));
@@ -209,4 +212,25 @@ pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
         })
         .await?;
     Ok(Reply::acknowledged().at(changed))
+}
+
+/// A stream needs the template that its next index is made of.
+fn refuse_used(
+    definitions: &Definitions,
+    streams: &[String],
+    found: &[&str],
+) -> Result<(), ApiError> {
+    let used = streams.iter().filter(|stream| {
+        let template = data_stream_template(definitions, stream);
+        template.is_some_and(|(name, _)| found.contains(&name))
+    });
+    let used: Vec<&String> = used.collect();
+    if used.is_empty() {
+        return Ok(());
+    }
+    Err(ApiError::illegal_argument(format!(
+        "unable to remove composable templates {} as they are in use by a data streams {}",
+        bracketed(found),
+        bracketed(&used)
+    )))
 }

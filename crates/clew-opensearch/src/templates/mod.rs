@@ -22,7 +22,7 @@ pub(crate) use compose::{Request, compose, data_stream_template};
 pub(crate) use legacy::{delete as legacy_delete, get as legacy_get, put as legacy_put};
 pub(crate) use listing::{ListedTemplate, all as list_all};
 pub(crate) use part::aliases as read_aliases;
-pub(crate) use planner::{Planner, aliases_of, create_with_aliases, plan_of};
+pub(crate) use planner::{Planner, plan_of};
 pub(crate) use simulate::{index as simulate_index, template as simulate_template};
 
 /// Legacy templates in the catalog.

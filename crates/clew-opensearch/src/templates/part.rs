@@ -1,8 +1,10 @@
 //! The part that all templates have: settings, mappings and aliases, read into the shape that the
 //! catalog keeps and shown as clients expect it.
 
+use clew_engine::Aliases;
 use serde_json::{Map, Value, json};
 
+use crate::aliases::{read_aliases, shown_aliases};
 use crate::error::{ApiError, Cause};
 use crate::settings::{flatten, shown, unflatten};
 use axum::http::StatusCode;
@@ -57,47 +59,17 @@ pub(crate) fn aliases(value: &Value) -> Result<Map<String, Value>, ApiError> {
     let Some(members) = value.as_object() else {
         return Err(parse_error("[aliases] must be an object"));
     };
-    let mut aliases = Map::new();
-    for (name, value) in members {
-        aliases.insert(name.clone(), Value::Object(alias(name, value)?));
-    }
-    Ok(aliases)
-}
-
-fn alias(name: &str, value: &Value) -> Result<Map<String, Value>, ApiError> {
-    let Some(members) = value.as_object() else {
+    if let Some((name, _)) = members.iter().find(|(_, says)| !says.is_object()) {
         return Err(parse_error(&format!("alias [{name}] must be an object")));
-    };
-    let mut alias = Map::new();
-    let both = members.get("routing").and_then(plain);
-    for key in ["index_routing", "search_routing"] {
-        let own = members.get(key).and_then(plain);
-        if let Some(text) = own.or_else(|| both.clone()) {
-            alias.insert(key.to_string(), Value::String(text));
-        }
     }
-    for (key, value) in members {
-        match (key.as_str(), value) {
-            ("routing" | "index_routing" | "search_routing", _) | (_, Value::Null) => {}
-            ("filter", Value::Object(filter)) if filter.is_empty() => {}
-            ("filter", Value::Object(_)) | ("is_write_index" | "is_hidden", Value::Bool(_)) => {
-                alias.insert(key.clone(), value.clone());
-            }
-            _ => {
-                return Err(parse_error(&format!(
-                    "Unknown field [{key}] in alias [{name}]"
-                )));
-            }
-        }
-    }
-    Ok(alias)
+    Ok(kept_aliases(&read_aliases(value)?))
 }
 
-fn plain(value: &Value) -> Option<String> {
-    match value {
-        Value::String(text) => Some(text.clone()),
-        Value::Number(number) => Some(number.to_string()),
-        _ => None,
+/// Aliases of an index as templates keep them.
+fn kept_aliases(aliases: &Aliases) -> Map<String, Value> {
+    match shown_aliases(aliases) {
+        Value::Object(aliases) => aliases,
+        _ => Map::new(),
     }
 }
 

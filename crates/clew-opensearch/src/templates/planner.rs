@@ -1,13 +1,11 @@
 //! Templates for indexes that writes make.
 
-use std::sync::Arc;
-
-use clew_engine::{Definitions, Engine, EngineError, Index, IndexPlan, IndexPlanner, IndexSettings};
-use clew_log::Glsn;
+use clew_engine::{Alias, Definitions, EngineError, IndexPlan, IndexPlanner, IndexSettings};
 use clew_text::Mapping;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::compose::{Composed, Request, compose};
+use super::compose::{Composed, Request, compose, data_stream_template};
+use crate::data_streams;
 use crate::error::{ApiError, Cause};
 use crate::settings;
 use axum::http::StatusCode;
@@ -21,6 +19,9 @@ impl IndexPlanner for Planner {
         let refused = |error: ApiError| EngineError::InvalidRequest {
             reason: error.reason(),
         };
+        if let Some(stream) = data_stream_template(definitions, name) {
+            return data_streams::first_index(definitions, name, stream).map_err(refused);
+        }
         let composed = compose(definitions, name, Request::default()).map_err(refused)?;
         plan_of(&composed).map_err(refused)
     }
@@ -30,7 +31,19 @@ impl IndexPlanner for Planner {
 pub(crate) fn plan_of(composed: &Composed) -> Result<IndexPlan, ApiError> {
     let settings = settings::create(&composed.settings)?;
     let mapping = parse_mapping(&composed.mappings, &settings)?;
-    Ok(IndexPlan { settings, mapping })
+    let aliases = composed.aliases.iter().map(|(name, says)| {
+        let alias: Alias = serde_json::from_value(says.clone()).map_err(|error| {
+            ApiError::illegal_argument(format!("cannot read the alias [{name}]: {error}"))
+        })?;
+        Ok((name.clone(), alias))
+    });
+    let aliases = aliases.collect::<Result<_, ApiError>>()?;
+    Ok(IndexPlan {
+        name: None,
+        settings,
+        mapping,
+        aliases,
+    })
 }
 
 /// Reads a `mappings` object under the limits that the settings set.
@@ -48,21 +61,4 @@ pub(crate) fn parse_mapping(body: &Value, settings: &IndexSettings) -> Result<Ma
         ApiError::new(StatusCode::BAD_REQUEST, cause)
     })?;
     Ok(mapping)
-}
-
-/// Makes an index with the aliases that [`compose`] put together.
-pub(crate) fn create_with_aliases(
-    engine: &Engine,
-    name: &str,
-    plan: IndexPlan,
-    aliases: Map<String, Value>,
-) -> Result<(Arc<Index>, Glsn), ApiError> {
-    let IndexPlan { settings, mapping } = plan;
-    let _ = aliases;
-    Ok(engine.create_index(name, settings, mapping)?)
-}
-
-/// The aliases of an index, as templates and snapshots keep them.
-pub(crate) fn aliases_of(_index: &Index) -> Map<String, Value> {
-    Map::new()
 }
