@@ -13,6 +13,7 @@ use clew_text::{Mapping, NewField};
 use clew_vector::MemoryBudget;
 use parking_lot::{Mutex, RwLock};
 
+use crate::activity::Activity;
 use crate::alias::{self, AliasTable, Aliases};
 use crate::blocks::BlockLevel;
 use crate::catalog::{CATALOG_STREAM, Catalog, CatalogOperation, IndexRecord};
@@ -349,6 +350,17 @@ impl Engine {
         refreshed
     }
 
+    /// Makes all writes to one shard of an index visible to searches.
+    ///
+    /// # Errors
+    /// When the shard has failed; a number that it does not have does nothing.
+    pub fn refresh_shard(&self, index: &Index, number: u32) -> Result<(), EngineError> {
+        let place = usize::try_from(number).unwrap_or(usize::MAX);
+        let refreshed = index.shards.get(place).map(|shard| shard.refresh());
+        self.inner.wake_upkeep();
+        refreshed.unwrap_or(Ok(()))
+    }
+
     /// Makes all writes to an index durable in its segments.
     ///
     /// # Errors
@@ -491,7 +503,7 @@ impl Inner {
         self.check_new_aliases(name, &indices, &aliases)?;
         let record = IndexRecord {
             name: name.to_string(),
-            uuid: self.ids.next(),
+            uuid: self.ids.next_uuid(),
             created_ms: u64::try_from(self.clock.since_epoch().as_millis()).unwrap_or(u64::MAX),
             settings,
             mapping: mapping.encode(),
@@ -536,7 +548,13 @@ impl Inner {
             }
             let mut holders = vec![(name, says.clone())];
             for index in table.get(alias).into_iter().flatten() {
-                holders.extend(index.aliases.load().get(alias).map(|says| (index.name(), says.clone())));
+                holders.extend(
+                    index
+                        .aliases
+                        .load()
+                        .get(alias)
+                        .map(|says| (index.name(), says.clone())),
+                );
             }
             alias::check_holders(alias, &holders)?;
         }
@@ -575,9 +593,11 @@ impl Inner {
             aliases: ArcSwap::from_pointee(record.aliases.clone()),
             closed: AtomicBool::new(record.closed),
             changing: Mutex::new(()),
+            routing_slots: record.settings.routing_slots(),
             shards: (0..record.settings.shards)
                 .map(shard)
                 .collect::<Result<_, _>>()?,
+            activity: Activity::default(),
         })
     }
 

@@ -11,6 +11,7 @@ mod error;
 mod request;
 mod settings;
 
+mod activity;
 mod alias;
 mod blocks;
 mod catalog;
@@ -20,15 +21,15 @@ mod routing;
 
 mod shard;
 
+mod date_names;
 mod engine;
 mod index;
-mod maintenance;
-mod date_names;
 mod index_state;
+mod maintenance;
 mod names;
-mod resolve;
 mod planner;
 mod recovery;
+mod resolve;
 
 mod documents;
 mod get;
@@ -36,27 +37,31 @@ mod snapshot;
 mod update;
 mod write;
 
+mod fetch;
 mod knn;
+mod pinned;
 mod recall;
 mod search;
 mod search_pool;
 
+pub use activity::{Counted, SearchActivity};
 pub use alias::{Alias, AliasAction, Aliases};
 pub use blocks::{Block, BlockLevel};
 pub use definitions::{DefinitionChange, Definitions};
 pub use documents::ShardDocuments;
 pub use engine::{Engine, EngineOptions, EngineStats};
 pub use error::{EngineError, ErrorKind};
-pub use index_state::IndexState;
 pub use index::{Index, IndexStats, RunningMerge};
+pub use index_state::IndexState;
 pub use operation::describe_entry;
+pub use pinned::{Pinned, PinnedShard, Slice};
 pub use planner::{IndexPlan, IndexPlanner};
 pub use recall::{
     RECALL_SAMPLE_MAX, RecallEffort, RecallFigures, RecallReport, RecallRequest, SearchCost,
     ShardRecall,
 };
 pub use request::{
-    Action, Condition, Document, Hit, IndexPart, KnnProfile, OpType, SearchRequest,
+    Action, Condition, Document, Hit, IndexPart, KnnProfile, OpType, SearchControl, SearchRequest,
     SearchResponse, ShardCounts, ShardProfile, UpdateSpec, WriteOperation, WriteOutcome,
     WriteResult, Written,
 };

@@ -200,6 +200,10 @@ impl Inner {
             });
             results[position] = Some(written);
         }
+        index
+            .activity
+            .writes
+            .add(self.clock.monotonic().saturating_sub(now));
         // Without refreshes nothing else tells the upkeep that there is something to merge or flush.
         let much = writer.unflushed_bytes() >= index.settings().flush_threshold_bytes;
         if much || writer.segment_count() != segments {

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Instant;
 
 use axum::Router;
 use clew_engine::Engine;
@@ -12,6 +13,7 @@ use crate::metrics::RestMetrics;
 use crate::routes::RouteTable;
 use crate::filling;
 use crate::snapshots::Running;
+use crate::search::SearchContexts;
 use crate::tasks::Tasks;
 use crate::templates::Planner;
 
@@ -30,6 +32,8 @@ pub struct RestOptions {
     pub publish_address: String,
     /// Folders that repositories of snapshots may lie in; none means one in the data folder.
     pub repository_roots: Vec<PathBuf>,
+    /// The data folder, whose disk clients are told of.
+    pub data: PathBuf,
     /// Where the API's metrics are registered; `None` keeps them unregistered.
     pub registry: Option<prometheus::Registry>,
 }
@@ -43,6 +47,7 @@ impl Default for RestOptions {
             version_number: "2.19.0".to_string(),
             publish_address: "127.0.0.1:9200".to_string(),
             repository_roots: Vec::new(),
+            data: PathBuf::from("."),
             registry: None,
         }
     }
@@ -58,6 +63,10 @@ pub(crate) struct Api {
     pub(crate) tasks: Tasks,
     /// Snapshots that are being taken.
     pub(crate) running: Running,
+    /// When the node was started.
+    pub(crate) started: Instant,
+    /// Scrolls and points in time that are open.
+    pub(crate) search_contexts: SearchContexts,
     /// The node's id: 22 characters, the same for the same cluster and node name.
     pub(crate) node_id: String,
 }
@@ -76,6 +85,8 @@ pub fn router(engine: Engine, options: RestOptions) -> Router {
         cluster_settings: ClusterSettings::default(),
         tasks: Tasks::default(),
         running: Running::default(),
+        started: Instant::now(),
+        search_contexts: SearchContexts::default(),
         node_id,
         options,
     };

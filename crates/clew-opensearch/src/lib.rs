@@ -7,6 +7,7 @@
 //!
 //! Deliberately absent: what an index is (the engine's), TLS and users (the binary's), scripts.
 
+mod analyze;
 mod api;
 mod call;
 mod dispatch;
@@ -33,28 +34,32 @@ mod document;
 mod document_write;
 mod filling;
 mod index_admin;
-mod index_state;
-mod resolve_index;
-mod search_shards;
-mod shard_stores;
 mod index_mapping;
 mod index_settings;
+mod index_state;
 mod knn_plugin;
+mod machine;
 mod maintenance;
 mod mget;
 mod nodes;
 mod recall;
 mod resize;
 mod rollover;
+mod resolve_index;
 mod root;
 mod search;
+mod search_shards;
 mod settings;
 mod snapshots;
+mod shard_stores;
 mod stats;
+mod suggestion;
 mod tasks;
 mod template_routes;
 mod templates;
+mod term_vectors;
 mod update_body;
+mod validate;
 mod write_reply;
 
 pub mod aggs;

@@ -161,6 +161,9 @@ impl Node {
             vectors: true,
             timeout: None,
             profile: false,
+            groups: vec![],
+            parts: std::collections::BTreeMap::new(),
+            control: clew_engine::SearchControl::default(),
         }
     }
 
