@@ -11,7 +11,8 @@ use crate::reply::Reply;
 use crate::{
     aliases, analyze, bulk, cat, cluster, cluster_settings, document, document_write, index_admin,
     index_mapping, index_settings, index_state, knn_plugin, maintenance, mget, nodes, recall,
-    resolve_index, root, search, search_shards, shard_stores, stats, tasks, term_vectors, validate,
+    resolve_index, root, search, search_shards, shard_stores, stats, template_routes, term_vectors,
+    validate,
 };
 
 /// Parameters that every endpoint takes.
@@ -262,7 +263,7 @@ const PIT: &[&str] = &[
     "preference",
     "routing",
 ];
-const CAT: &[&str] = &[
+pub(crate) const CAT: &[&str] = &[
     "v",
     "h",
     "s",
@@ -283,7 +284,7 @@ const CAT: &[&str] = &[
     "after_glsn",
 ];
 
-type Answer = Pin<Box<dyn Future<Output = Result<Reply, ApiError>> + Send>>;
+pub(crate) type Answer = Pin<Box<dyn Future<Output = Result<Reply, ApiError>> + Send>>;
 
 /// A line of the table.
 pub(crate) struct Route {
@@ -392,19 +393,20 @@ fn table() -> Vec<Route> {
     document_routes(&mut routes);
     search_routes(&mut routes);
     cat_routes(&mut routes);
+    template_routes::add(&mut routes);
     routes.sort_by_key(|route: &Route| std::cmp::Reverse(route.literals()));
     routes
 }
 
 /// Collects routes of one class; the methods are separated by spaces.
-struct Class<'a> {
+pub(crate) struct Class<'a> {
     routes: &'a mut Vec<Route>,
     class: &'static str,
     params: &'static [&'static str],
 }
 
 impl Class<'_> {
-    fn add(
+    pub(crate) fn add(
         &mut self,
         methods: &'static str,
         patterns: &[&'static str],
@@ -430,7 +432,7 @@ impl Class<'_> {
     }
 }
 
-fn class<'a>(
+pub(crate) fn class<'a>(
     routes: &'a mut Vec<Route>,
     class: &'static str,
     params: &'static [&'static str],
@@ -458,11 +460,7 @@ fn cluster_routes(routes: &mut Vec<Route>) {
                 "/_cluster/state/{metric}/{index}",
             ],
             |call| Box::pin(cluster::state(call)),
-        )
-        .add("GET", &["/_tasks/{task}"], |call| {
-            Box::pin(tasks::get(call))
-        })
-        .add("GET", &["/_tasks"], |call| Box::pin(tasks::list(call)));
+        );
     class(routes, "cluster", HEALTH).add(
         "GET",
         &["/_cluster/health", "/_cluster/health/{index}"],
