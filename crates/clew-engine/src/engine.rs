@@ -13,12 +13,13 @@ use clew_text::{Mapping, NewField};
 use clew_vector::MemoryBudget;
 use parking_lot::{Mutex, RwLock};
 
+use crate::activity::Activity;
 use crate::catalog::{CATALOG_STREAM, Catalog, CatalogOperation, IndexRecord};
 use crate::error::EngineError;
 use crate::index::Index;
 use crate::maintenance::{self, Signal};
-use crate::planner::IndexPlanner;
 use crate::names::{IdGenerator, check_name, matches};
+use crate::planner::IndexPlanner;
 use crate::recovery;
 use crate::request::ResolveOptions;
 use crate::search_pool::{SearchPool, SearchStats};
@@ -488,7 +489,7 @@ impl Inner {
         }
         let record = IndexRecord {
             name: name.to_string(),
-            uuid: self.ids.next(),
+            uuid: self.ids.next_uuid(),
             created_ms: u64::try_from(self.clock.since_epoch().as_millis()).unwrap_or(u64::MAX),
             settings,
             mapping: mapping.encode(),
@@ -533,6 +534,7 @@ impl Inner {
             shards: (0..record.settings.shards)
                 .map(shard)
                 .collect::<Result<_, _>>()?,
+            activity: Activity::default(),
         })
     }
 

@@ -11,6 +11,7 @@ mod error;
 mod request;
 mod settings;
 
+mod activity;
 mod catalog;
 mod definitions;
 mod operation;
@@ -36,6 +37,7 @@ mod recall;
 mod search;
 mod search_pool;
 
+pub use activity::{Counted, SearchActivity};
 pub use definitions::{DefinitionChange, Definitions};
 pub use engine::{Engine, EngineOptions, EngineStats};
 pub use error::{EngineError, ErrorKind};

@@ -50,6 +50,15 @@ pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     rest.ends_with(last)
 }
 
+/// A number in base 64, most significant digit first; the digits ascend as characters do.
+fn digits(value: u64, count: u32) -> impl Iterator<Item = u8> {
+    const DIGITS: &[u8; 64] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz~";
+    let shifted = move |place: u32| value.checked_shr(6 * place).unwrap_or(0) & 63;
+    (0..count)
+        .rev()
+        .map(move |place| DIGITS[usize::try_from(shifted(place)).unwrap_or(0)])
+}
+
 /// Makes ids that are unique over restarts: the time the generator was made, then a count.
 #[derive(Debug)]
 pub(crate) struct IdGenerator {
@@ -69,18 +78,19 @@ impl IdGenerator {
     /// The next id: 20 characters that are safe in URLs and file names. Ids of one run share
     /// their beginning and rise, which keeps term dictionaries small.
     pub(crate) fn next(&self) -> String {
-        const DIGITS: &[u8; 64] =
-            b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz~";
         let count = self.count.fetch_add(1, Ordering::Relaxed);
-        let digits = |value: u64, count: u32| {
-            (0..count)
-                .rev()
-                .map(move |i| DIGITS[usize::try_from(value >> (6 * i) & 63).unwrap_or(0)])
-        };
         digits(self.started_nanos, 11)
             .chain(digits(count, 9))
             .map(char::from)
             .collect()
+    }
+
+    /// An id of 22 characters, as many as clients expect of an index, and only those that they expect.
+    pub(crate) fn next_uuid(&self) -> String {
+        let count = self.count.fetch_add(1, Ordering::Relaxed);
+        let uuid = digits(self.started_nanos, 11).chain(digits(count, 11));
+        let uuid = uuid.map(|digit| if digit == b'~' { '-' } else { digit.into() });
+        uuid.collect()
     }
 }
 

@@ -200,6 +200,8 @@ pub struct SearchRequest {
     /// Whether the response says how vectors were searched ([`SearchResponse::knn`]), and how long
     /// shards took.
     pub profile: bool,
+    /// Groups that the search is counted in, beside the counts of all searches.
+    pub groups: Vec<String>,
     /// How the search goes about it.
     pub control: SearchControl,
 }

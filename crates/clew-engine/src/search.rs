@@ -15,7 +15,7 @@ use crate::error::EngineError;
 use crate::fetch::{Lookup, fetch};
 use crate::knn::{SegmentProfile, ViewKnn};
 use crate::pinned::{PinnedShard, pin, slice_of};
-use crate::request::{KnnProfile, SearchRequest, SearchResponse, ShardCounts, ShardProfile};
+use crate::request::{Hit, KnnProfile, SearchRequest, SearchResponse, ShardCounts, ShardProfile};
 
 struct ShardAnswer {
     result: ShardResult,
@@ -138,11 +138,13 @@ impl Inner {
             .map(|visitor| visitor.0.finish())
             .transpose()
             .map_err(QueryError::from)?;
+        let took = self.clock.monotonic().saturating_sub(started);
+        target.index.activity.queried(&request.groups, took);
         Ok(ShardAnswer {
             result,
             aggs: partial,
             knn: knn.profiles.map(RefCell::into_inner).unwrap_or_default(),
-            took: self.clock.monotonic().saturating_sub(started),
+            took,
         })
     }
 
@@ -204,12 +206,18 @@ impl Inner {
             Some(partial) => partial.into_result().map_err(QueryError::from)?,
         };
         let lookup = Lookup { request, now_ms };
+        let started = self.clock.monotonic();
         let fetch = |hit: &MergedHit| fetch(answered[hit.shard], &hit.hit, lookup);
+        let hits: Vec<Hit> = merged.hits.iter().map(fetch).collect::<Result<_, _>>()?;
+        if let Some(hit) = hits.first() {
+            let took = self.clock.monotonic().saturating_sub(started);
+            hit.index.activity.fetched(&request.groups, took);
+        }
         let failed = u32::try_from(failures.len()).expect("shard counts are limited");
         Ok(SearchResponse {
             total: (request.track_total != clew_text::TrackTotal::No).then_some(merged.total),
             max_score: merged.max_score,
-            hits: merged.hits.iter().map(fetch).collect::<Result<_, _>>()?,
+            hits,
             aggs,
             shards: ShardCounts {
                 total,

@@ -9,8 +9,8 @@ use clew_log::Glsn;
 use crate::engine::{Engine, Inner};
 use crate::error::EngineError;
 use crate::index::{Index, count_write};
-use crate::planner::IndexPlan;
 use crate::operation::{ID_BYTES_MAX, ROUTING_BYTES_MAX};
+use crate::planner::IndexPlan;
 use crate::request::{Action, WriteOperation, WriteOutcome, Written};
 use crate::settings::TranslogDurability;
 use crate::shard::{Prepared, ShardAction, ShardWrite, Target};
@@ -180,6 +180,10 @@ impl Inner {
             });
             results[position] = Some(written);
         }
+        index
+            .activity
+            .writes
+            .add(self.clock.monotonic().saturating_sub(now));
         // Without refreshes nothing else tells the upkeep that there is something to merge or flush.
         let much = writer.unflushed_bytes() >= index.settings().flush_threshold_bytes;
         if much || writer.segment_count() != segments {

@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::api::Api;
 use crate::error::ApiError;
 use crate::params::Params;
+use crate::tasks::RunningTask;
 
 /// How long a read with `after_glsn` waits for the position.
 const AFTER_GLSN_WAIT: Duration = Duration::from_secs(30);
@@ -24,6 +25,8 @@ pub(crate) struct Call {
     pub(crate) path_values: Vec<(&'static str, String)>,
     pub(crate) params: Arc<Params>,
     pub(crate) body: Bytes,
+    /// The client's own name for the request (`X-Opaque-Id`).
+    pub(crate) opaque_id: Option<String>,
 }
 
 impl Call {
@@ -39,6 +42,11 @@ impl Call {
     pub(crate) fn path_required(&self, name: &'static str) -> Result<&str, ApiError> {
         self.path(name)
             .ok_or_else(|| ApiError::validation(&format!("{name} is missing")))
+    }
+
+    /// This request as a task that is running.
+    pub(crate) fn task(&self, action: &'static str) -> RunningTask {
+        self.api.tasks.request(action, self.opaque_id.clone())
     }
 
     /// The index expression; empty means all.

@@ -9,9 +9,9 @@ use crate::call::Call;
 use crate::error::ApiError;
 use crate::reply::Reply;
 use crate::{
-    analyze, bulk, cat, cluster, cluster_settings, document, document_write, index_admin,
-    index_mapping, index_settings, knn_plugin, maintenance, mget, nodes, recall, root, search,
-    stats, tasks, term_vectors, validate,
+    analyze, bulk, by_query, cat, cluster, cluster_settings, document, document_write, index_admin,
+    index_mapping, index_settings, ingest, knn_plugin, maintenance, mget, nodes, recall, root,
+    scripts, search, search_pipeline, stats, tasks, term_vectors, validate,
 };
 
 /// Parameters that every endpoint takes.
@@ -237,6 +237,38 @@ const TERM_VECTORS: &[&str] = &[
     "version",
     "version_type",
 ];
+const BY_QUERY: &[&str] = &[
+    "conflicts",
+    "max_docs",
+    "scroll_size",
+    "scroll",
+    "slices",
+    "refresh",
+    "timeout",
+    "wait_for_active_shards",
+    "wait_for_completion",
+    "requests_per_second",
+    "require_alias",
+    "q",
+    "df",
+    "default_operator",
+    "analyzer",
+    "analyze_wildcard",
+    "lenient",
+    "routing",
+    "preference",
+    "pipeline",
+    "request_cache",
+    "search_type",
+    "search_timeout",
+    "sort",
+    "stats",
+    "terminate_after",
+    "version",
+    "expand_wildcards",
+    "ignore_unavailable",
+    "allow_no_indices",
+];
 const SCROLL: &[&str] = &[
     "scroll",
     "scroll_id",
@@ -269,7 +301,7 @@ const CAT: &[&str] = &[
     "full_id",
     "ts",
     "timeout",
-    "include_unloaded_segments",
+    "detailed",
     "after_glsn",
 ];
 
@@ -471,8 +503,10 @@ fn cluster_routes(routes: &mut Vec<Route>) {
             &[
                 "/_nodes/stats",
                 "/_nodes/stats/{metric}",
+                "/_nodes/stats/{metric}/{index_metric}",
                 "/_nodes/{node}/stats",
                 "/_nodes/{node}/stats/{metric}",
+                "/_nodes/{node}/stats/{metric}/{index_metric}",
             ],
             |call| Box::pin(nodes::stats(call)),
         )
@@ -681,6 +715,75 @@ fn search_routes(routes: &mut Vec<Route>) {
             &["/_mtermvectors", "/{index}/_mtermvectors"],
             |call| Box::pin(term_vectors::many(call)),
         );
+    class(routes, "search", SEARCH)
+        .add(
+            "GET POST",
+            &["/_search/template", "/{index}/_search/template"],
+            |call| Box::pin(search::search_template(call)),
+        )
+        .add(
+            "GET POST",
+            &["/_render/template", "/_render/template/{id}"],
+            |call| Box::pin(search::render_template(call)),
+        );
+    class(routes, "cluster", ADMIN)
+        .add("PUT", &["/_search/pipeline/{id}"], |call| {
+            Box::pin(search_pipeline::put(call))
+        })
+        .add(
+            "GET",
+            &["/_search/pipeline", "/_search/pipeline/{id}"],
+            |call| Box::pin(search_pipeline::get(call)),
+        )
+        .add("DELETE", &["/_search/pipeline/{id}"], |call| {
+            Box::pin(search_pipeline::delete(call))
+        })
+        .add(
+            "PUT POST",
+            &["/_scripts/{id}", "/_scripts/{id}/{context}"],
+            |call| Box::pin(scripts::put(call)),
+        )
+        .add("GET", &["/_scripts/{id}"], |call| {
+            Box::pin(scripts::get(call))
+        })
+        .add("DELETE", &["/_scripts/{id}"], |call| {
+            Box::pin(scripts::delete(call))
+        })
+        .add("GET", &["/_script_context"], |call| {
+            Box::pin(scripts::contexts(call))
+        })
+        .add("GET", &["/_script_language"], |call| {
+            Box::pin(scripts::languages(call))
+        })
+        .add("PUT", &["/_ingest/pipeline/{id}"], |call| {
+            Box::pin(ingest::put(call))
+        })
+        .add(
+            "GET",
+            &["/_ingest/pipeline", "/_ingest/pipeline/{id}"],
+            |call| Box::pin(ingest::get(call)),
+        )
+        .add("DELETE", &["/_ingest/pipeline/{id}"], |call| {
+            Box::pin(ingest::delete(call))
+        });
+    class(routes, "cluster", &["verbose"]).add(
+        "GET POST",
+        &[
+            "/_ingest/pipeline/_simulate",
+            "/_ingest/pipeline/{id}/_simulate",
+        ],
+        |call| Box::pin(ingest::simulate(call)),
+    );
+    class(routes, "write", BY_QUERY)
+        .add("POST", &["/{index}/_delete_by_query"], |call| {
+            Box::pin(by_query::delete(call))
+        })
+        .add("POST", &["/{index}/_update_by_query"], |call| {
+            Box::pin(by_query::update(call))
+        })
+        .add("POST", &["/_reindex"], |call| {
+            Box::pin(by_query::reindex(call))
+        });
     class(routes, "recall", recall::PARAMS).add("GET", &["/{index}/_recall"], |call| {
         Box::pin(recall::measure(call))
     });
@@ -700,6 +803,18 @@ fn cat_routes(routes: &mut Vec<Route>) {
         })
         .add("GET", &["/_cat/health"], |call| Box::pin(cat::health(call)))
         .add("GET", &["/_cat/nodes"], |call| Box::pin(cat::nodes(call)))
+        .add("GET", &["/_cat/nodeattrs"], |call| {
+            Box::pin(cat::attributes(call))
+        })
+        .add("GET", &["/_cat/plugins"], |call| {
+            Box::pin(cat::plugins(call))
+        })
+        .add(
+            "GET",
+            &["/_cat/allocation", "/_cat/allocation/{node}"],
+            |call| Box::pin(cat::allocation(call)),
+        )
+        .add("GET", &["/_cat/tasks"], |call| Box::pin(cat::tasks(call)))
         .add("GET", &["/_cat/aliases", "/_cat/aliases/{alias}"], |call| {
             Box::pin(cat::aliases(call))
         });

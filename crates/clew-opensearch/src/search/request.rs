@@ -60,6 +60,8 @@ pub(super) struct Spec {
     min_score: Option<f32>,
     timeout: Option<Duration>,
     stored_fields: bool,
+    /// Groups that the search is counted in.
+    groups: Vec<String>,
     source: Option<SourceFilter>,
 }
 
@@ -110,6 +112,7 @@ impl Spec {
             min_score: None,
             timeout: None,
             stored_fields: false,
+            groups: Vec::new(),
             source: None,
         }
     }
@@ -142,14 +145,11 @@ impl Spec {
                     .ok_or_else(|| unknown_key(key, value, text))?;
                 self.timeout = crate::settings::parse_time(key, text)?;
             }
+            "stats" => self.groups = groups(key, value)?,
             "profile" => self.output.profile = flag(key, value)?,
             // These only tell a cluster where to run, or how to count a search.
-            "stats"
-            | "indices_boost"
-            | "include_named_queries_score"
-            | "ext"
-            | "verbose_pipeline"
-                if is_empty(value) || key == "stats" => {}
+            "indices_boost" | "include_named_queries_score" | "ext" | "verbose_pipeline"
+                if is_empty(value) => {}
             "collapse" | "script_fields" | "derived" | "indices_boost" | "ext"
                 if !is_empty(value) =>
             {
@@ -342,9 +342,24 @@ impl Spec {
             timeout: self.timeout,
             profile: output.profile,
             control: self.control.engine(),
+            groups: self.groups.clone(),
             indices: base.indices,
         })
     }
+}
+
+/// Longest name of a group of searches, in bytes.
+const GROUP_BYTES_MAX: usize = 256;
+
+/// The names of the groups that a search is counted in.
+fn groups(key: &str, value: &Value) -> Result<Vec<String>, ApiError> {
+    let names = list(key, value)?;
+    let name = |value: &Value| {
+        let text = value.as_str().filter(|text| text.len() <= GROUP_BYTES_MAX);
+        text.map(str::to_string)
+            .ok_or_else(|| ApiError::illegal_argument(format!("[{key}] takes short names")))
+    };
+    names.iter().map(name).collect()
 }
 
 /// A search for everything.
@@ -366,6 +381,7 @@ pub(super) fn match_all(indices: &[Arc<Index>]) -> Result<SearchRequest, ApiErro
         timeout: None,
         profile: false,
         control: SearchControl::default(),
+        groups: Vec::new(),
     })
 }
 

@@ -161,6 +161,7 @@ impl Node {
             timeout: None,
             profile: false,
             control: clew_engine::SearchControl::default(),
+            groups: vec![],
         }
     }
 
