@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use arc_swap::ArcSwap;
 use clew_text::{Mapping, NewField, Parsed};
@@ -10,6 +10,7 @@ use clew_vector::BuildStatus;
 use parking_lot::Mutex;
 
 use crate::activity::{Activity, Counted, SearchActivity};
+use crate::alias::Aliases;
 use crate::error::EngineError;
 use crate::request::WriteResult;
 use crate::routing::shard_of;
@@ -28,6 +29,9 @@ pub struct Index {
     pub(crate) created_ms: u64,
     pub(crate) settings: ArcSwap<IndexSettings>,
     pub(crate) mapping: ArcSwap<Mapping>,
+    /// Changed only while the engine's map of indexes is held for writing.
+    pub(crate) aliases: ArcSwap<Aliases>,
+    pub(crate) closed: AtomicBool,
     /// Held while the mapping or the settings are changed, so that changes follow each other.
     pub(crate) changing: Mutex<()>,
     /// How many slots routing keys are spread over; each shard has as many as the others.
@@ -160,6 +164,11 @@ impl Index {
         self.mapping.load_full()
     }
 
+    /// The aliases now.
+    pub fn aliases(&self) -> Arc<Aliases> {
+        self.aliases.load_full()
+    }
+
     /// Number of the last flush that wrote anything, by shard; 0 where there was none.
     pub fn commits(&self) -> Vec<u64> {
         self.shards.iter().map(|shard| shard.commit()).collect()
@@ -196,6 +205,11 @@ impl Index {
     pub fn running_merges(&self) -> Vec<RunningMerge> {
         let merges = self.shards.iter().filter_map(|shard| running_merge(shard));
         merges.collect()
+    }
+
+    /// The number of the shard that a routing key leads to.
+    pub fn shard_number(&self, key: &str) -> u32 {
+        self.shard_of(key).place.number
     }
 
     /// The shard of a routing key.

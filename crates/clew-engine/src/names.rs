@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::alias::Alias;
 use crate::error::EngineError;
 
 const NAME_BYTES_MAX: usize = 255;
@@ -28,6 +29,31 @@ pub(crate) fn check_name(name: &str) -> Result<(), EngineError> {
         index: name.to_string(),
         reason,
     })
+}
+
+/// Checks an alias's name: the rules of index names, except that it may have capital letters.
+pub(crate) fn check_alias_name(name: &str) -> Result<(), EngineError> {
+    if name.is_empty() {
+        let reason = "alias name is required".to_string();
+        return Err(EngineError::InvalidRequest { reason });
+    }
+    match check_name(&name.to_lowercase()) {
+        Err(EngineError::InvalidIndexName { reason, .. }) => Err(EngineError::InvalidAliasName {
+            alias: name.to_string(),
+            reason,
+        }),
+        checked => checked,
+    }
+}
+
+/// A document goes to one shard, so an alias has at most one key for writes.
+pub(crate) fn check_alias_routing(name: &str, alias: &Alias) -> Result<(), EngineError> {
+    match &alias.index_routing {
+        Some(routing) if routing.contains(',') => Err(EngineError::InvalidRequest {
+            reason: format!("alias [{name}] has several index routing values associated with it"),
+        }),
+        _ => Ok(()),
+    }
 }
 
 /// Whether a name matches a pattern in which `*` stands for anything.

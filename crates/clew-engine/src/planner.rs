@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use clew_text::Mapping;
 
+use crate::alias::Aliases;
 use crate::definitions::Definitions;
 use crate::engine::{Engine, Inner};
 use crate::error::EngineError;
@@ -16,6 +17,8 @@ pub struct IndexPlan {
     pub settings: IndexSettings,
     /// Its mapping.
     pub mapping: Mapping,
+    /// Its aliases.
+    pub aliases: Aliases,
 }
 
 /// Plans the indexes that writes miss.

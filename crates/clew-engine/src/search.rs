@@ -4,12 +4,13 @@ use std::cell::RefCell;
 use std::time::Duration;
 
 use clew_text::{
-    AggCollector, AggContext, AggLimits, DocVisitor, Intermediate, MergedHit, Query, QueryError,
-    ShardRequest, ShardResult, merge_hits, rescore,
+    AggCollector, AggContext, AggLimits, AggSearcher, Bool, DocVisitor, Intermediate, MergedHit,
+    Query, QueryError, ShardRequest, ShardResult, merge_hits, rescore,
 };
 use rayon::prelude::*;
 use tantivy::{DocId, SegmentReader};
 
+use crate::blocks::BlockLevel;
 use crate::engine::{Engine, Inner};
 use crate::error::EngineError;
 use crate::fetch::{Lookup, fetch};
@@ -44,11 +45,19 @@ impl Inner {
         let deadline = request
             .timeout
             .map(|timeout| self.clock.monotonic() + timeout);
+        for index in &request.indices {
+            index.check_block(BlockLevel::Read)?;
+        }
         let pinned = request.control.pinned.as_ref();
-        let targets: Vec<PinnedShard> = match pinned {
+        let mut targets: Vec<PinnedShard> = match pinned {
             Some(pinned) => pinned.shards.to_vec(),
             None => pin(&request.indices),
         };
+        targets.retain(|target| {
+            let part = request.parts.get(&target.index.uuid);
+            let shards = part.and_then(|part| part.shards.as_ref());
+            shards.is_none_or(|shards| shards.contains(&target.number()))
+        });
         let (targets, skipped) = skip(targets, request, millis(now))?;
         let targets: Vec<(u64, PinnedShard)> = (0..).zip(targets).collect();
         let search = |(place, target): &(u64, PinnedShard)| {
@@ -87,6 +96,12 @@ impl Inner {
         let started = self.clock.monotonic();
         let snapshot = &target.view.snapshot;
         let now_ms = millis(now);
+        let ef_search = target.index.settings().ef_search;
+        let knn = ViewKnn {
+            view: &target.view,
+            ef_search,
+            profiles: request.profile.then(RefCell::default),
+        };
         let mut aggs = match &request.aggs[..] {
             [] => None,
             specs => {
@@ -94,6 +109,10 @@ impl Inner {
                     mapping: &snapshot.mapping,
                     now_ms,
                     limits: AggLimits::default(),
+                    searcher: Some(AggSearcher {
+                        snapshot,
+                        knn: &knn,
+                    }),
                 };
                 Some(AggVisitor(
                     AggCollector::new(specs, context).map_err(QueryError::from)?,
@@ -101,12 +120,24 @@ impl Inner {
             }
         };
         let expired = || deadline.is_some_and(|deadline| self.clock.monotonic() >= deadline);
+        let part = request.parts.get(&target.index.uuid);
+        let boosted = part.and_then(|part| part.boost).map(|boost| {
+            let query = request.query.clone();
+            Query::Bool(Bool {
+                must: vec![query],
+                should: Vec::new(),
+                must_not: Vec::new(),
+                filter: Vec::new(),
+                minimum_should_match: None,
+                boost,
+            })
+        });
         let control = &request.control;
         let only = control.slice.map(|slice| slice_of(&target.view, slice));
         let rounds = control.rescore.iter();
         let shard_request = ShardRequest {
-            query: &request.query,
-            filter: None,
+            query: boosted.as_ref().unwrap_or(&request.query),
+            filter: part.and_then(|part| part.filter.as_ref()),
             post_filter: request.post_filter.as_ref(),
             sort: &request.sort,
             track_scores: request.track_scores,
@@ -122,12 +153,6 @@ impl Inner {
             visitor: aggs.as_mut().map(|visitor| visitor as &mut dyn DocVisitor),
             now_ms,
             expired: Some(&expired),
-        };
-        let ef_search = target.index.settings().ef_search;
-        let knn = ViewKnn {
-            view: &target.view,
-            ef_search,
-            profiles: request.profile.then(RefCell::default),
         };
         let mut result = clew_text::search(snapshot, shard_request, &knn)?;
         for round in &control.rescore {
@@ -205,8 +230,8 @@ impl Inner {
             None => Vec::new(),
             Some(partial) => partial.into_result().map_err(QueryError::from)?,
         };
-        let lookup = Lookup { request, now_ms };
         let started = self.clock.monotonic();
+        let lookup = Lookup { request, now_ms };
         let fetch = |hit: &MergedHit| fetch(answered[hit.shard], &hit.hit, lookup);
         let hits: Vec<Hit> = merged.hits.iter().map(fetch).collect::<Result<_, _>>()?;
         if let Some(hit) = hits.first() {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use clew_log::Glsn;
 
+use crate::date_names::resolve_date;
 use crate::engine::{Engine, Inner};
 use crate::error::EngineError;
 use crate::index::{Index, count_write};
@@ -82,12 +83,13 @@ impl Inner {
     fn prepare(&self, operation: WriteOperation) -> Result<(Arc<Index>, ShardWrite), EngineError> {
         let WriteOperation {
             index,
+            require_alias,
             id,
             routing,
             action,
             condition,
         } = operation;
-        let index = self.index_or_create(&index)?;
+        let (index, routing) = self.index_or_create(&index, routing, require_alias)?;
         let fresh_id = id.is_none();
         let id = match (id, &action) {
             (Some(id), _) => id,
@@ -123,16 +125,30 @@ impl Inner {
         index.prepare(id, source, &|fields| self.grow_mapping(index, fields))
     }
 
-    fn index_or_create(&self, name: &str) -> Result<Arc<Index>, EngineError> {
-        match self.index(name) {
+    fn index_or_create(
+        &self,
+        name: &str,
+        routing: Option<String>,
+        require_alias: bool,
+    ) -> Result<(Arc<Index>, Option<String>), EngineError> {
+        let name = resolve_date(name, self.now_ms())?;
+        if require_alias && !self.aliases.load().contains_key(name.as_ref()) {
+            let index = name.into_owned();
+            return Err(EngineError::NotAnAlias { index });
+        }
+        match self.write_index(&name, routing.clone()) {
             Err(EngineError::IndexNotFound { .. }) if self.options.auto_create_index => {}
             found => return found,
         }
-        let IndexPlan { settings, mapping } = self.plan_index(name)?;
-        match self.create_index(name, settings, mapping) {
-            Ok((index, _)) => Ok(index),
+        let IndexPlan {
+            settings,
+            mapping,
+            aliases,
+        } = self.plan_index(&name)?;
+        match self.create_index(&name, settings, mapping, aliases) {
+            Ok((index, _)) => Ok((index, routing)),
             // Another request was faster.
-            Err(EngineError::IndexExists { .. }) => self.index(name),
+            Err(EngineError::IndexExists { .. }) => self.write_index(&name, routing),
             Err(error) => Err(error),
         }
     }

@@ -101,7 +101,7 @@ impl Asked {
         };
         let mapping = index.mapping();
         match mapping.field(field).map(|mapped| &mapped.kind) {
-            Some(FieldKind::Text { analyzer }) => Ok(analyzer.clone()),
+            Some(FieldKind::Text { analyzer, .. }) => Ok(analyzer.clone()),
             Some(FieldKind::Keyword { .. }) => Ok("keyword".to_string()),
             Some(_) => Err(ApiError::illegal_argument(format!(
                 "Can't process field [{field}], Analysis requests are only supported on tokenized \

@@ -55,10 +55,10 @@ pub(crate) struct Api {
     pub(crate) metrics: RestMetrics,
     pub(crate) cluster_settings: ClusterSettings,
     pub(crate) tasks: Tasks,
-    /// Scrolls and points in time that are open.
-    pub(crate) search_contexts: SearchContexts,
     /// When the node was started.
     pub(crate) started: Instant,
+    /// Scrolls and points in time that are open.
+    pub(crate) search_contexts: SearchContexts,
     /// The node's id: 22 characters, the same for the same cluster and node name.
     pub(crate) node_id: String,
 }
@@ -74,8 +74,8 @@ pub fn router(engine: Engine, options: RestOptions) -> Router {
         metrics,
         cluster_settings: ClusterSettings::default(),
         tasks: Tasks::default(),
-        search_contexts: SearchContexts::default(),
         started: Instant::now(),
+        search_contexts: SearchContexts::default(),
         node_id,
         options,
     };

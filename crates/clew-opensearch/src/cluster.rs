@@ -14,7 +14,7 @@ use crate::reply::Reply;
 
 /// Every index of the node.
 pub(crate) fn all_indices(api: &Api) -> Result<Vec<Arc<Index>>, ApiError> {
-    Ok(api.engine.resolve("", ResolveOptions::default())?)
+    Ok(api.engine.resolve("", ResolveOptions::everything())?)
 }
 
 /// Shards that serve and shards that have failed.

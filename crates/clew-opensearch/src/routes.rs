@@ -9,9 +9,10 @@ use crate::call::Call;
 use crate::error::ApiError;
 use crate::reply::Reply;
 use crate::{
-    analyze, bulk, by_query, cat, cluster, cluster_settings, document, document_write, index_admin,
-    index_mapping, index_settings, ingest, knn_plugin, maintenance, mget, nodes, recall, root,
-    scripts, search, search_pipeline, stats, tasks, term_vectors, validate,
+    aliases, analyze, bulk, by_query, cat, cluster, cluster_settings, document, document_write,
+    index_admin, index_mapping, index_settings, index_state, ingest, knn_plugin, maintenance, mget,
+    nodes, recall, resolve_index, root, scripts, search, search_pipeline, search_shards,
+    shard_stores, stats, tasks, term_vectors, validate,
 };
 
 /// Parameters that every endpoint takes.
@@ -57,6 +58,15 @@ const ADMIN: &[&str] = &[
     "wait_for_completion",
     "task_execution_timeout",
 ];
+const SHARDS: &[&str] = &[
+    "allow_no_indices",
+    "expand_wildcards",
+    "ignore_unavailable",
+    "local",
+    "preference",
+    "routing",
+    "status",
+];
 const HEALTH: &[&str] = &[
     "level",
     "local",
@@ -96,6 +106,7 @@ const MAINTENANCE: &[&str] = &[
     "flush",
     "wait_for_completion",
     "primary_only",
+    "only_ancient_segments",
     "fielddata",
     "fields",
     "query",
@@ -581,17 +592,82 @@ fn index_routes(routes: &mut Vec<Route>) {
                 "/{index}/_settings/{name}",
             ],
             |call| Box::pin(index_settings::get(call)),
+        );
+    alias_routes(routes);
+    state_routes(routes);
+}
+
+fn alias_routes(routes: &mut Vec<Route>) {
+    class(routes, "index_admin", READ).add(
+        "GET HEAD",
+        &[
+            "/_alias",
+            "/_aliases",
+            "/_alias/{alias}",
+            "/{index}/_alias",
+            "/{index}/_aliases",
+            "/{index}/_alias/{alias}",
+        ],
+        |call| Box::pin(aliases::get(call)),
+    );
+    class(routes, "index_admin", ADMIN)
+        .add("POST", &["/_aliases"], |call| {
+            Box::pin(aliases::update(call))
+        })
+        .add(
+            "PUT POST",
+            &[
+                "/{index}/_alias/{alias}",
+                "/{index}/_aliases/{alias}",
+                "/_alias/{alias}",
+                "/_aliases/{alias}",
+            ],
+            |call| Box::pin(aliases::put(call)),
         )
+        .add(
+            "PUT",
+            &["/{index}/_alias", "/{index}/_aliases", "/_alias"],
+            |call| Box::pin(aliases::put(call)),
+        )
+        .add(
+            "DELETE",
+            &["/{index}/_alias/{alias}", "/{index}/_aliases/{alias}"],
+            |call| Box::pin(aliases::delete(call)),
+        );
+}
+
+fn state_routes(routes: &mut Vec<Route>) {
+    class(routes, "index_admin", ADMIN)
+        .add("POST", &["/{index}/_open", "/_open"], |call| {
+            Box::pin(index_state::open(call))
+        })
+        .add("POST", &["/{index}/_close", "/_close"], |call| {
+            Box::pin(index_state::close(call))
+        })
+        .add("PUT", &["/{index}/_block/{block}"], |call| {
+            Box::pin(index_state::add_block(call))
+        });
+    class(routes, "index_admin", READ).add("GET", &["/_resolve/index/{name}"], |call| {
+        Box::pin(resolve_index::get(call))
+    });
+    class(routes, "index_admin", SHARDS)
         .add(
             "GET",
-            &["/_alias", "/_aliases", "/{index}/_alias"],
-            |call| Box::pin(index_admin::aliases(call)),
+            &["/_shard_stores", "/{index}/_shard_stores"],
+            |call| Box::pin(shard_stores::get(call)),
         )
         .add(
-            "GET HEAD",
-            &["/_alias/{alias}", "/{index}/_alias/{alias}"],
-            |call| Box::pin(index_admin::alias(call)),
+            "GET POST",
+            &["/_search_shards", "/{index}/_search_shards"],
+            |call| Box::pin(search_shards::get(call)),
         );
+    class(routes, "maintenance", MAINTENANCE)
+        .add("POST", &["/_upgrade", "/{index}/_upgrade"], |call| {
+            Box::pin(shard_stores::upgrade(call))
+        })
+        .add("GET", &["/_upgrade", "/{index}/_upgrade"], |call| {
+            Box::pin(shard_stores::upgrade_status(call))
+        });
 }
 
 fn maintenance_routes(routes: &mut Vec<Route>) {

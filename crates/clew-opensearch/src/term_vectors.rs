@@ -300,7 +300,7 @@ fn vectors(
 /// The terms of a field's values, each with the places where it stands.
 fn terms_of(field: &MappedField, values: &[String], asked: &Asked) -> BTreeMap<String, Vec<Value>> {
     let analyzer = match &field.kind {
-        FieldKind::Text { analyzer } => analyzer.as_str(),
+        FieldKind::Text { analyzer, .. } => analyzer.as_str(),
         _ => "keyword",
     };
     let mut terms: BTreeMap<String, Vec<Value>> = BTreeMap::new();

@@ -10,6 +10,7 @@ use crate::call::Call;
 use crate::dsl;
 use crate::error::ApiError;
 use crate::reply::Reply;
+use crate::search::search_parts;
 use crate::write_reply::Refresh;
 
 /// What the body says.
@@ -26,9 +27,9 @@ struct Asked {
 pub(crate) async fn reindex(call: Call) -> Result<Reply, ApiError> {
     let body = call.json_object()?;
     let asked = read(&body)?;
-    let indices = call
-        .indices_with(&asked.from, ResolveOptions::default())
-        .await?;
+    let options = ResolveOptions::default();
+    let resolved = call.resolved_with(&asked.from, options).await?;
+    let indices: Vec<_> = resolved.iter().map(|found| found.index.clone()).collect();
     if indices
         .iter()
         .any(|index| index.name() == asked.target.index)
@@ -41,6 +42,7 @@ pub(crate) async fn reindex(call: Call) -> Result<Reply, ApiError> {
     let of_params = call.params.integer("max_docs")?;
     let job = Job {
         pinned: call.api.engine.pin(&indices),
+        parts: search_parts(&call, &resolved, options)?,
         query: asked.query,
         page: match asked.page.and_then(|size| usize::try_from(size).ok()) {
             Some(size) => size.clamp(1, 10_000),

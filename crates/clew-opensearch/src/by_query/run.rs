@@ -92,6 +92,7 @@ fn request(
 ) -> Result<SearchRequest, ApiError> {
     Ok(SearchRequest {
         indices: job.pinned.indices(),
+        parts: job.parts.clone(),
         query: job.query.clone(),
         post_filter: None,
         sort: vec![SortKey::Doc { order: Order::Asc }],
@@ -199,6 +200,7 @@ fn operation(job: &Job, hit: &Hit) -> WriteOperation {
         routing: routing(job, hit),
         action,
         condition,
+        require_alias: false,
     }
 }
 

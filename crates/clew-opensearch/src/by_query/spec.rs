@@ -1,13 +1,15 @@
 //! What a write to all documents of a search is asked to do.
 
-use clew_engine::Pinned;
+use std::collections::BTreeMap;
+
+use clew_engine::{IndexPart, Pinned};
 use clew_text::Query;
 use serde_json::{Value, json};
 
 use crate::call::Call;
 use crate::dsl;
 use crate::error::ApiError;
-use crate::search::query_of_params;
+use crate::search::{query_of_params, search_parts};
 use crate::write_reply::Refresh;
 
 /// Documents read and written at a time unless the request says otherwise.
@@ -48,6 +50,8 @@ pub(super) enum Routing {
 #[derive(Debug)]
 pub(super) struct Job {
     pub(super) pinned: Pinned,
+    /// What is seen of each index, by their unique ids.
+    pub(super) parts: BTreeMap<String, IndexPart>,
     pub(super) query: Query,
     pub(super) verb: Verb,
     pub(super) page: usize,
@@ -88,13 +92,17 @@ impl Job {
             (None, Verb::Delete) => return Err(ApiError::validation("query is missing")),
             (None, _) => Query::match_all(),
         };
-        let indices = call.indices().await?;
+        let options = call.resolve_options()?;
+        let resolved = call.resolved_with(call.index_expression(), options).await?;
+        let parts = search_parts(call, &resolved, options)?;
+        let indices: Vec<_> = resolved.iter().map(|found| found.index.clone()).collect();
         let name = match verb {
             Verb::Delete => "delete-by-query",
             _ => "update-by-query",
         };
         Ok(Job {
             pinned: call.api.engine.pin(&indices),
+            parts,
             query,
             verb,
             page: page(call)?,

@@ -7,6 +7,9 @@ mod table;
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use clew_engine::Wildcards;
+
+use crate::aliases::is_wanted;
 use crate::call::Call;
 use crate::cluster::{ShardHealth, all_indices};
 use crate::error::ApiError;
@@ -128,11 +131,31 @@ const ALIASES: &[Column] = &[
     text("is_write_index", &["w", "isWriteIndex"], "write index"),
 ];
 
-/// `GET /_cat/aliases`: there are none.
+/// `GET /_cat/aliases/{alias}`.
 pub(crate) async fn aliases(call: Call) -> Result<Reply, ApiError> {
+    let names: Vec<&str> = call
+        .path("alias")
+        .map_or(Vec::new(), |names| names.split(',').collect());
+    let mut rows = Vec::new();
+    for index in call.indices_from(Wildcards::ALL).await? {
+        for (name, alias) in index.aliases().iter() {
+            if !is_wanted(&names, name) {
+                continue;
+            }
+            let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_string());
+            rows.push(vec![
+                name.clone(),
+                index.name().to_string(),
+                or_dash(alias.filter.as_ref().map(|_| "*".to_string())),
+                or_dash(alias.index_routing.clone()),
+                or_dash(alias.search_routing.clone()),
+                or_dash(alias.is_write_index.map(|flag| flag.to_string())),
+            ]);
+        }
+    }
     Table {
         columns: ALIASES,
-        rows: Vec::new(),
+        rows,
     }
     .reply(&call)
 }

@@ -11,6 +11,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use clew_engine::Pinned;
 use clew_text::{SortValue, Total};
 
+use super::Parts;
 use super::request::Spec;
 use crate::api::Api;
 use crate::error::{ApiError, Cause};
@@ -42,6 +43,7 @@ impl Kind {
 #[derive(Clone)]
 pub(super) struct Scroll {
     pub(super) pinned: Pinned,
+    pub(super) parts: Parts,
     pub(super) spec: Arc<Spec>,
     /// The order's values of the last hit; none when nothing was found.
     pub(super) after: Option<Vec<SortValue>>,
@@ -53,6 +55,7 @@ pub(super) struct Scroll {
 #[derive(Clone)]
 pub(super) struct Pit {
     pub(super) pinned: Pinned,
+    pub(super) parts: Parts,
     pub(super) created_ms: u64,
 }
 

@@ -3,22 +3,28 @@
 mod contexts;
 mod control;
 mod fields;
+mod guard;
 mod highlight;
+mod lookup;
 mod msearch;
 mod pit;
 mod profile;
 mod request;
 mod response;
+mod scope;
 mod scroll;
 mod sort_values;
 mod source_filter;
 mod suggest;
 mod template;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use clew_engine::{EngineError, Index, Pinned, ResolveOptions, SearchRequest, SearchResponse};
+use clew_engine::{
+    EngineError, Index, IndexPart, Pinned, ResolveOptions, Resolved, SearchRequest, SearchResponse,
+};
 use clew_text::TrackTotal;
 use serde_json::{Value, json};
 
@@ -31,6 +37,7 @@ use crate::search_pipeline;
 use request::Spec;
 
 pub(crate) use contexts::SearchContexts;
+pub(crate) use guard::Expensive;
 pub(crate) use msearch::msearch;
 pub(crate) use pit::{
     create as create_pit, delete as delete_pit, delete_all as delete_all_pits, list as list_pits,
@@ -43,6 +50,18 @@ pub(crate) use template::{render_template, search_template};
 
 /// Answers with more hits than this are written away from the async threads.
 const INLINE_HITS_MAX: usize = 100;
+
+/// What is restricted or boosted of indexes, by their unique ids.
+pub(crate) type Parts = BTreeMap<String, IndexPart>;
+
+/// What a search sees of each of its indexes.
+pub(crate) fn search_parts(
+    call: &Call,
+    resolved: &[Resolved],
+    options: ResolveOptions,
+) -> Result<Parts, ApiError> {
+    scope::parts(call, resolved, &scope::Boosts::new(), options)
+}
 
 /// `POST /{index}/_search`.
 pub(crate) async fn search(call: Call) -> Result<Reply, ApiError> {
@@ -61,10 +80,12 @@ pub(crate) async fn run(
 ) -> Result<Vec<u8>, ApiError> {
     let started = Instant::now();
     let pipeline = search_pipeline::begin(call, expression, &mut body)?;
+    let body = lookup::resolve(call, expression, body).await?;
     let spec = Arc::new(Spec::parse(&body, &call.body, &call.params)?);
     let state = State::of(call, &spec, expression, options).await?;
     check_window(call, &spec, &state.indices)?;
     let mut request = spec.request(&state.indices)?;
+    request.parts.clone_from(&state.parts);
     request.control.pinned = Some(state.pinned.clone());
     if spec.control.scroll.is_some() {
         scroll::ordered(&mut request);
@@ -101,6 +122,8 @@ pub(crate) async fn run(
 struct State {
     indices: Vec<Arc<Index>>,
     pinned: Pinned,
+    /// What of each index.
+    parts: Parts,
 }
 
 impl State {
@@ -113,13 +136,20 @@ impl State {
         if let Some(pit_ref) = &spec.control.pit {
             pit::refuse_indices(call, expression)?;
             let contexts = &call.api.search_contexts;
-            let pinned = contexts.pit(&pit_ref.id, pit_ref.keep_alive)?.pinned;
-            let indices = pinned.indices();
-            return Ok(State { indices, pinned });
+            let pit = contexts.pit(&pit_ref.id, pit_ref.keep_alive)?;
+            return Ok(State {
+                indices: pit.pinned.indices(),
+                pinned: pit.pinned,
+                parts: pit.parts,
+            });
         }
-        let indices = call.indices_with(expression, options).await?;
-        let pinned = call.api.engine.pin(&indices);
-        Ok(State { indices, pinned })
+        let resolved = call.resolved_with(expression, options).await?;
+        let indices: Vec<Arc<Index>> = resolved.iter().map(|found| found.index.clone()).collect();
+        Ok(State {
+            pinned: call.api.engine.pin(&indices),
+            parts: scope::parts(call, &resolved, &spec.indices_boost, options)?,
+            indices,
+        })
     }
 }
 
@@ -139,6 +169,13 @@ async fn execute(
     indices: &[Arc<Index>],
     request: SearchRequest,
 ) -> Result<SearchResponse, ApiError> {
+    let expensive = call.api.cluster_settings.expensive_queries();
+    for index in indices {
+        for query in std::iter::once(&request.query).chain(&request.post_filter) {
+            guard::check(query, index, expensive)
+                .map_err(|error| on_all_shards(call, index, error))?;
+        }
+    }
     call.api.engine.search(request).await.map_err(|error| {
         let of_shards = matches!(
             error,
@@ -190,6 +227,7 @@ fn check_window(call: &Call, spec: &Spec, indices: &[Arc<Index>]) -> Result<(), 
 /// `POST /{index}/_count`.
 pub(crate) async fn count(call: Call) -> Result<Reply, ApiError> {
     let body = call.json()?.unwrap_or_else(|| json!({}));
+    let body = lookup::resolve(&call, call.index_expression(), body).await?;
     let members = body.as_object();
     if let Some(other) = members
         .into_iter()
@@ -208,8 +246,11 @@ pub(crate) async fn count(call: Call) -> Result<Reply, ApiError> {
         (None, None) => dsl::parse_query(&json!({"match_all": {}}))?,
     };
     let min_score = request::min_score_of_params(&call.params)?;
-    let indices = call.indices().await?;
+    let options = call.resolve_options()?;
+    let resolved = call.resolved_with(call.index_expression(), options).await?;
+    let indices: Vec<Arc<Index>> = resolved.iter().map(|found| found.index.clone()).collect();
     let request = SearchRequest {
+        parts: search_parts(&call, &resolved, options)?,
         query,
         size: 0,
         track_total: TrackTotal::Exact,

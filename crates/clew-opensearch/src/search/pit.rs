@@ -6,6 +6,7 @@ use axum::http::StatusCode;
 use serde_json::{Value, json};
 
 use super::contexts::{Kind, Pit, watch};
+use super::search_parts;
 use crate::call::Call;
 use crate::error::ApiError;
 use crate::reply::Reply;
@@ -15,12 +16,19 @@ pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
     let Some(keep_alive) = call.params.time("keep_alive")? else {
         return Err(ApiError::validation("keep alive not specified"));
     };
-    let indices = call.indices().await?;
+    let options = call.resolve_options()?;
+    let resolved = call.resolved_with(call.index_expression(), options).await?;
+    let indices: Vec<_> = resolved.iter().map(|found| found.index.clone()).collect();
+    let parts = search_parts(&call, &resolved, options)?;
     let pinned = call.api.engine.pin(&indices);
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let created_ms = u64::try_from(now.unwrap_or_default().as_millis()).unwrap_or(u64::MAX);
     let total = pinned.shards().len();
-    let pit = Pit { pinned, created_ms };
+    let pit = Pit {
+        pinned,
+        parts,
+        created_ms,
+    };
     let contexts = &call.api.search_contexts;
     let id = contexts.open_pit(pit, keep_alive)?;
     watch(&call.api);

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::control::Control;
 use super::fields::FieldList;
 use super::highlight::Highlight;
+use super::scope::{Boosts, read_boosts};
 use super::sort_values;
 use super::source_filter::SourceFilter;
 use crate::aggs::parse_aggs;
@@ -48,6 +49,7 @@ pub(super) struct Spec {
     pub(super) from: usize,
     pub(super) size: usize,
     pub(super) output: Output,
+    pub(super) indices_boost: Boosts,
     pub(super) control: Control,
     pub(super) suggest: Option<Value>,
     query: Option<Query>,
@@ -100,6 +102,7 @@ impl Spec {
                 terminates: false,
                 highlight: None,
             },
+            indices_boost: Boosts::new(),
             control: Control::default(),
             suggest: None,
             query: None,
@@ -147,12 +150,10 @@ impl Spec {
             }
             "stats" => self.groups = groups(key, value)?,
             "profile" => self.output.profile = flag(key, value)?,
+            "indices_boost" => self.indices_boost = read_boosts(value)?,
             // These only tell a cluster where to run, or how to count a search.
-            "indices_boost" | "include_named_queries_score" | "ext" | "verbose_pipeline"
-                if is_empty(value) => {}
-            "collapse" | "script_fields" | "derived" | "indices_boost" | "ext"
-                if !is_empty(value) =>
-            {
+            "include_named_queries_score" | "ext" | "verbose_pipeline" if is_empty(value) => {}
+            "collapse" | "script_fields" | "derived" | "ext" if !is_empty(value) => {
                 return Err(ApiError::illegal_argument(format!(
                     "[{key}] is not supported"
                 )));
@@ -341,9 +342,10 @@ impl Spec {
             vectors,
             timeout: self.timeout,
             profile: output.profile,
-            control: self.control.engine(),
             groups: self.groups.clone(),
+            control: self.control.engine(),
             indices: base.indices,
+            parts: base.parts,
         })
     }
 }
@@ -366,6 +368,7 @@ fn groups(key: &str, value: &Value) -> Result<Vec<String>, ApiError> {
 pub(super) fn match_all(indices: &[Arc<Index>]) -> Result<SearchRequest, ApiError> {
     Ok(SearchRequest {
         indices: indices.to_vec(),
+        parts: std::collections::BTreeMap::new(),
         query: dsl::parse_query(&json!({"match_all": {}}))?,
         post_filter: None,
         sort: Vec::new(),
@@ -380,8 +383,8 @@ pub(super) fn match_all(indices: &[Arc<Index>]) -> Result<SearchRequest, ApiErro
         vectors: false,
         timeout: None,
         profile: false,
-        control: SearchControl::default(),
         groups: Vec::new(),
+        control: SearchControl::default(),
     })
 }
 

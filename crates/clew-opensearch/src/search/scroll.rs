@@ -35,6 +35,7 @@ pub(super) fn begin(
 ) -> Result<String, ApiError> {
     let scroll = Scroll {
         pinned: state.pinned.clone(),
+        parts: state.parts.clone(),
         spec: spec.clone(),
         after: response.hits.last().map(|hit| hit.sort.clone()),
         total: response.total,
@@ -114,6 +115,7 @@ async fn page(call: &Call, id: ContextId, scroll: &Scroll) -> Result<SearchRespo
     request.from = 0;
     // How many there are was found out with the first page.
     request.track_total = TrackTotal::No;
+    request.parts.clone_from(&scroll.parts);
     request.control.pinned = Some(scroll.pinned.clone());
     match &scroll.after {
         Some(after) => request.search_after = Some(after.clone()),

@@ -138,7 +138,7 @@ impl Prepared<'_> {
 
     fn words(&self, text: &str) -> Vec<Token> {
         match &self.field.kind {
-            FieldKind::Text { analyzer } => tokens(analyzer, text),
+            FieldKind::Text { analyzer, .. } => tokens(analyzer, text),
             _ => tokens("keyword", text),
         }
     }

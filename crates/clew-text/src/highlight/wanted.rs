@@ -196,7 +196,9 @@ impl Reader<'_> {
         let text = plain(text);
         let own = self.mapping.field(field);
         let name = match own.map(|mapped| &mapped.kind) {
-            Some(FieldKind::Text { analyzer: own_name }) => analyzer
+            Some(FieldKind::Text {
+                analyzer: own_name, ..
+            }) => analyzer
                 .or(own.and_then(|mapped| mapped.settings.search_analyzer.as_deref()))
                 .unwrap_or(own_name),
             _ => "keyword",

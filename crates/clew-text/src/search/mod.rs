@@ -31,7 +31,7 @@ pub use rescore::{Combine, Rescore, rescore};
 pub use run::search;
 pub use similar::{SimilarTerm, Spelling, similar_terms, term_docs};
 pub use snapshot::{FieldStatistics, Snapshot};
-pub use sort::{Missing, Mode, Order, SortKey, SortValue};
+pub use sort::{GeoDistanceKey, Missing, Mode, Order, SortKey, SortValue};
 
 #[cfg(test)]
 pub(crate) mod fixture;

@@ -73,6 +73,7 @@ pub(crate) fn operation(id: Option<&str>, action: Action) -> WriteOperation {
     let id = id.map(str::to_string);
     WriteOperation {
         index: "docs".into(),
+        require_alias: false,
         id,
         routing: None,
         action,
@@ -160,8 +161,9 @@ impl Node {
             vectors: true,
             timeout: None,
             profile: false,
-            control: clew_engine::SearchControl::default(),
             groups: vec![],
+            parts: std::collections::BTreeMap::new(),
+            control: clew_engine::SearchControl::default(),
         }
     }
 

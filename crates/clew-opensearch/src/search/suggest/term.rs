@@ -133,7 +133,7 @@ fn words(pinned: &Pinned, wish: &Wish<'_>, text: &str) -> Result<Vec<Token>, Api
     let mapped = pinned.shards().iter().find_map(|shard| {
         let mapped = shard.snapshot().mapping.field(wish.field)?;
         Some(match &mapped.kind {
-            FieldKind::Text { analyzer } => {
+            FieldKind::Text { analyzer, .. } => {
                 let search = mapped.settings.search_analyzer.clone();
                 search.unwrap_or_else(|| analyzer.clone())
             }
