@@ -512,7 +512,13 @@ impl Inner {
             }
             let mut holders = vec![(name, says.clone())];
             for index in table.get(alias).into_iter().flatten() {
-                holders.extend(index.aliases.load().get(alias).map(|says| (index.name(), says.clone())));
+                holders.extend(
+                    index
+                        .aliases
+                        .load()
+                        .get(alias)
+                        .map(|says| (index.name(), says.clone())),
+                );
             }
             alias::check_holders(alias, &holders)?;
         }

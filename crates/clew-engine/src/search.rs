@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use clew_text::{
-    AggCollector, AggContext, AggLimits, Bool, DocVisitor, Intermediate, MergedHit, Query, QueryError,
-    ShardRequest, ShardResult, merge_hits,
+    AggCollector, AggContext, AggLimits, Bool, DocVisitor, Intermediate, MergedHit, Query,
+    QueryError, ShardRequest, ShardResult, merge_hits,
 };
 use rayon::prelude::*;
 use tantivy::{DocId, SegmentReader};

@@ -12,6 +12,7 @@ use crate::dispatch::dispatch;
 use crate::metrics::RestMetrics;
 use crate::routes::RouteTable;
 use crate::tasks::Tasks;
+use crate::voting::VotingExclusions;
 
 /// How the API presents itself, and its limits.
 #[derive(Clone, Debug)]
@@ -56,6 +57,7 @@ pub(crate) struct Api {
     pub(crate) tasks: Tasks,
     /// When the node was started.
     pub(crate) started: Instant,
+    pub(crate) voting: VotingExclusions,
     /// The node's id: 22 characters, the same for the same cluster and node name.
     pub(crate) node_id: String,
 }
@@ -72,6 +74,7 @@ pub fn router(engine: Engine, options: RestOptions) -> Router {
         cluster_settings: ClusterSettings::default(),
         tasks: Tasks::default(),
         started: Instant::now(),
+        voting: VotingExclusions::default(),
         node_id,
         options,
     };

@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use axum::http::StatusCode;
-use clew_engine::{
-    AliasNames, Aliases, BlockLevel, ClosedNames, Index, ResolveOptions, Wildcards,
-};
+use clew_engine::{AliasNames, Aliases, BlockLevel, ClosedNames, Index, ResolveOptions, Wildcards};
 use clew_text::Mapping;
 use serde_json::{Map, Value, json};
 
 use crate::aliases::{read_aliases, shown_aliases};
 use crate::call::Call;
+use crate::cluster_health::{enough_copies, replicas_of};
 use crate::error::{ApiError, Cause};
 use crate::index_mapping::shown_mapping;
 use crate::index_settings::shown_settings;
@@ -47,12 +46,11 @@ pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
             }
         }
     }
+    let enough = enough_copies(&call, replicas_of(&settings))?;
     let (index, glsn) = call
-        .blocking(move |engine| {
-            engine.create_index_with_aliases(&name, settings, mapping, aliases)
-        })
+        .blocking(move |engine| engine.create_index_with_aliases(&name, settings, mapping, aliases))
         .await?;
-    let body = json!({"acknowledged": true, "shards_acknowledged": true, "index": index.name()});
+    let body = json!({"acknowledged": true, "shards_acknowledged": enough, "index": index.name()});
     Ok(Reply::json(&body).at(glsn))
 }
 

@@ -11,7 +11,8 @@ use clew_engine::Wildcards;
 
 use crate::aliases::is_wanted;
 use crate::call::Call;
-use crate::cluster::{ShardHealth, all_indices};
+use crate::cluster::all_indices;
+use crate::cluster_health::ShardHealth;
 use crate::error::ApiError;
 use crate::reply::Reply;
 
@@ -133,7 +134,9 @@ const ALIASES: &[Column] = &[
 
 /// `GET /_cat/aliases/{alias}`.
 pub(crate) async fn aliases(call: Call) -> Result<Reply, ApiError> {
-    let names: Vec<&str> = call.path("alias").map_or(Vec::new(), |names| names.split(',').collect());
+    let names: Vec<&str> = call
+        .path("alias")
+        .map_or(Vec::new(), |names| names.split(',').collect());
     let mut rows = Vec::new();
     for index in call.indices_from(Wildcards::ALL).await? {
         for (name, alias) in index.aliases().iter() {

@@ -63,6 +63,11 @@ pub(crate) async fn run(
 ) -> Result<Vec<u8>, ApiError> {
     let started = Instant::now();
     let spec = Spec::parse(&body, &call.body, &call.params)?;
+    if call.params.unsigned("pre_filter_shard_size")? == Some(0) {
+        return Err(ApiError::illegal_argument(
+            "preFilterShardSize must be >= 1",
+        ));
+    }
     let resolved = call.resolved_with(expression, options).await?;
     let indices: Vec<Arc<Index>> = resolved.iter().map(|found| found.index.clone()).collect();
     check_window(call, &spec, &indices)?;
