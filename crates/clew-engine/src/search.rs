@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use clew_text::{
-    AggCollector, AggContext, AggLimits, Bool, DocVisitor, Intermediate, MergedHit, Query,
-    QueryError, ShardRequest, ShardResult, merge_hits,
+    AggCollector, AggContext, AggLimits, AggSearcher, Bool, DocVisitor, Intermediate, MergedHit,
+    Query, QueryError, ShardRequest, ShardResult, merge_hits,
 };
 use rayon::prelude::*;
 use tantivy::{DocId, SegmentReader};
@@ -93,6 +93,12 @@ impl Inner {
         let started = self.clock.monotonic();
         let snapshot = &target.view.snapshot;
         let now_ms = i64::try_from(now.as_millis()).unwrap_or(i64::MAX);
+        let ef_search = target.index.settings().ef_search;
+        let knn = ViewKnn {
+            view: &target.view,
+            ef_search,
+            profiles: request.profile.then(RefCell::default),
+        };
         let mut aggs = match &request.aggs[..] {
             [] => None,
             specs => {
@@ -100,6 +106,10 @@ impl Inner {
                     mapping: &snapshot.mapping,
                     now_ms,
                     limits: AggLimits::default(),
+                    searcher: Some(AggSearcher {
+                        snapshot,
+                        knn: &knn,
+                    }),
                 };
                 Some(AggVisitor(
                     AggCollector::new(specs, context).map_err(QueryError::from)?,
@@ -132,12 +142,6 @@ impl Inner {
             visitor: aggs.as_mut().map(|visitor| visitor as &mut dyn DocVisitor),
             now_ms,
             expired: Some(&expired),
-        };
-        let ef_search = target.index.settings().ef_search;
-        let knn = ViewKnn {
-            view: &target.view,
-            ef_search,
-            profiles: request.profile.then(RefCell::default),
         };
         let result = clew_text::search(snapshot, shard_request, &knn)?;
         self.report_damage(target);

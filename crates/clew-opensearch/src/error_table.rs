@@ -229,6 +229,7 @@ mod tests {
             "illegal_argument_exception",
         );
         let strict = clew_text::DocumentError::Strict {
+            dynamic: "strict",
             field: "a".into(),
             within: "_doc".into(),
         };

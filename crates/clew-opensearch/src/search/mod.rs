@@ -1,6 +1,8 @@
 //! Searching: `_search`, `_msearch`, `_count`.
 
 mod fields;
+mod guard;
+mod lookup;
 mod msearch;
 mod profile;
 mod request;
@@ -26,6 +28,7 @@ use crate::reply::Reply;
 
 use request::Spec;
 
+pub(crate) use guard::Expensive;
 pub(crate) use msearch::msearch;
 pub(crate) use source_filter::{SourceFilter, glob};
 
@@ -62,6 +65,7 @@ pub(crate) async fn run(
     body: Value,
 ) -> Result<Vec<u8>, ApiError> {
     let started = Instant::now();
+    let body = lookup::resolve(call, expression, body).await?;
     let spec = Spec::parse(&body, &call.body, &call.params)?;
     if call.params.unsigned("pre_filter_shard_size")? == Some(0) {
         return Err(ApiError::illegal_argument(
@@ -95,6 +99,13 @@ async fn execute(
     indices: &[Arc<Index>],
     request: SearchRequest,
 ) -> Result<SearchResponse, ApiError> {
+    let expensive = call.api.cluster_settings.expensive_queries();
+    for index in indices {
+        for query in std::iter::once(&request.query).chain(&request.post_filter) {
+            guard::check(query, index, expensive)
+                .map_err(|error| on_all_shards(call, index, error))?;
+        }
+    }
     call.api.engine.search(request).await.map_err(|error| {
         let of_shards = matches!(
             error,
@@ -137,6 +148,7 @@ fn check_window(call: &Call, spec: &Spec, indices: &[Arc<Index>]) -> Result<(), 
 /// `POST /{index}/_count`.
 pub(crate) async fn count(call: Call) -> Result<Reply, ApiError> {
     let body = call.json()?.unwrap_or_else(|| json!({}));
+    let body = lookup::resolve(&call, call.index_expression(), body).await?;
     let members = body.as_object();
     if let Some(other) = members
         .into_iter()

@@ -9,12 +9,15 @@ mod date;
 mod decimal;
 mod dynamic;
 mod error;
+pub(crate) mod flat;
 mod json;
+pub(crate) mod ranges;
 mod restore;
 #[cfg(test)]
 mod tests;
 mod vector;
 mod walk;
+mod whole;
 
 use std::borrow::Cow;
 
@@ -22,12 +25,14 @@ use tantivy::schema::{Field, OwnedValue};
 
 pub use date::{DATE_FORMAT_DEFAULT, DateError, DateFormat, Rounding};
 pub use error::DocumentError;
+pub use ranges::RangeRelation;
 pub use restore::{StoredVector, restore_vectors};
 
 use crate::mapping::{FieldId, FieldKind, Mapping, NewField};
 use collect::{Cuts, Values};
 use json::JsonReader;
 use walk::{Failure, Walk};
+pub(crate) use whole::Whole;
 
 /// What became of a document.
 #[derive(Debug)]

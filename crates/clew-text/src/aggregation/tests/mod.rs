@@ -42,13 +42,13 @@ pub(super) fn mapping() -> Mapping {
     let mut mapping = Mapping::new();
     mapping
         .add([
-            field("tag", FieldKind::Keyword { ignore_above: None }),
+            field("tag", FieldKind::keyword(None)),
             field("code", FieldKind::Integer(IntegerKind::Long)),
             field("price", FieldKind::Float(FloatKind::Double)),
             field("flag", FieldKind::Boolean),
             field("at", FieldKind::Date { format }),
             field("ip", FieldKind::Ip),
-            field("body", FieldKind::Text { analyzer }),
+            field("body", FieldKind::text(analyzer)),
         ])
         .unwrap();
     mapping
@@ -108,6 +108,7 @@ pub(super) fn try_run_within(
         mapping: &mapping,
         now_ms: 0,
         limits,
+        searcher: None,
     };
     let mut all: Option<Intermediate> = None;
     for segments in shards {
