@@ -11,6 +11,7 @@ use crate::cluster_settings::ClusterSettings;
 use crate::dispatch::dispatch;
 use crate::metrics::RestMetrics;
 use crate::routes::RouteTable;
+use crate::search::SearchContexts;
 use crate::tasks::Tasks;
 use crate::voting::VotingExclusions;
 
@@ -58,6 +59,8 @@ pub(crate) struct Api {
     /// When the node was started.
     pub(crate) started: Instant,
     pub(crate) voting: VotingExclusions,
+    /// Scrolls and points in time that are open.
+    pub(crate) search_contexts: SearchContexts,
     /// The node's id: 22 characters, the same for the same cluster and node name.
     pub(crate) node_id: String,
 }
@@ -75,6 +78,7 @@ pub fn router(engine: Engine, options: RestOptions) -> Router {
         tasks: Tasks::default(),
         started: Instant::now(),
         voting: VotingExclusions::default(),
+        search_contexts: SearchContexts::default(),
         node_id,
         options,
     };

@@ -16,6 +16,8 @@ pub mod geo;
 mod query;
 mod search;
 
+mod highlight;
+
 mod aggregation;
 
 pub use aggregation::{
@@ -34,9 +36,11 @@ pub use document::{
     DATE_FORMAT_DEFAULT, DateError, DateFormat, DocumentError, Parsed, ParsedDocument,
     RangeRelation, Rounding, StoredVector, restore_vectors,
 };
+pub use highlight::{HighlightField, HighlightOptions, Highlighter};
 pub use mapping::{
     Dynamic, FieldId, FieldKind, FieldSettings, FloatKind, IntegerKind, KeywordStyle, MappedField,
-    Mapping, MappingError, MappingLimits, NewField, RangeKind, TextStyle, VectorMapping,
+    Mapping, MappingError, MappingLimits, NewField, RangeKind as FieldRangeKind, TextStyle,
+    VectorMapping,
 };
 pub use query::{
     Bool, BoostMode, Boosting, CompileContext, Decay, DecayShape, DistanceFeature, FieldBoost,
@@ -47,7 +51,9 @@ pub use query::{
     SegmentHits, Term, TermsSet, ValueMode, WordChoice, compile, plan,
 };
 pub use search::{
-    DocVisitor, FieldStatistics, GeoDistanceKey, MergedHit, MergedHits, Missing, Mode, Order,
-    Relation, SegmentBits, ShardHit, ShardRequest, ShardResult, Snapshot, SortKey, SortValue,
-    Total, TrackTotal, count, matching, merge_hits, search,
+    Combine, DocVisitor, Explained, FieldFigures, FieldStatistics, GeoDistanceKey, MergedHit,
+    MergedHits, Missing, Mode, Order, Relation, Rescore, SegmentBits, ShardHit, ShardRequest,
+    ShardResult, SimilarTerm, Snapshot, SortKey, SortValue, Spelling, TermFigures, Total,
+    TrackTotal, count, describe, explain, field_figures, matching, merge_hits, rescore, search,
+    similar_terms, term_docs, term_figures,
 };

@@ -20,6 +20,8 @@ mod similar;
 mod source_phrase;
 mod tree;
 
+pub(crate) use query_string::tree as query_string_tree;
+
 pub use compile::{CompileContext, Plan, compile, plan};
 pub use error::QueryError;
 pub use function::{
