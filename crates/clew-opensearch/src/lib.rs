@@ -24,12 +24,15 @@ mod raw_json;
 mod reply_filter;
 
 mod aliases;
+mod allocation;
 mod bulk;
 mod bulk_lines;
 mod by_query;
 mod cat;
 mod cluster;
+mod cluster_health;
 mod cluster_settings;
+mod cluster_state;
 mod data_streams;
 mod document;
 mod document_write;
@@ -65,6 +68,7 @@ mod templates;
 mod term_vectors;
 mod update_body;
 mod validate;
+mod voting;
 mod write_reply;
 
 pub mod aggs;

@@ -9,17 +9,11 @@ use crate::call::Call;
 use crate::error::ApiError;
 use crate::reply::Reply;
 use crate::{
-<<<<<<< HEAD
-    aliases, analyze, bulk, cat, cluster, cluster_settings, document, document_write, index_admin,
-    index_mapping, index_settings, index_state, knn_plugin, maintenance, mget, nodes, recall,
-    resolve_index, root, search, search_shards, shard_stores, stats, template_routes, term_vectors,
-    validate,
-=======
-    aliases, analyze, bulk, by_query, cat, cluster, cluster_settings, document, document_write,
-    index_admin, index_mapping, index_settings, index_state, ingest, knn_plugin, maintenance, mget,
-    nodes, recall, resolve_index, root, scripts, search, search_pipeline, search_shards,
-    shard_stores, stats, tasks, term_vectors, validate,
->>>>>>> search
+    aliases, allocation, analyze, bulk, by_query, cat, cluster, cluster_health, cluster_settings,
+    cluster_state, document, document_write, index_admin, index_mapping, index_settings,
+    index_state, ingest, knn_plugin, maintenance, mget, nodes, recall, resolve_index, root, scripts,
+    search, search_pipeline, search_shards, shard_stores, stats, template_routes, term_vectors,
+    validate, voting,
 };
 
 /// Parameters that every endpoint takes.
@@ -33,6 +27,9 @@ pub(crate) const COMMON_PARAMS: &[&str] = &[
 ];
 
 const READ: &[&str] = &[
+    "wait_for_metadata_version",
+    "wait_for_timeout",
+    "wait_for_completion",
     "after_glsn",
     "allow_no_indices",
     "expand_wildcards",
@@ -74,6 +71,21 @@ const SHARDS: &[&str] = &[
     "routing",
     "status",
 ];
+const ALLOCATION: &[&str] = &[
+    "local",
+    "timeout",
+    "master_timeout",
+    "cluster_manager_timeout",
+    "include_yes_decisions",
+    "include_disk_info",
+    "dry_run",
+    "explain",
+    "retry_failed",
+    "metric",
+    "node_ids",
+    "node_names",
+    "wait_for_removal",
+];
 const HEALTH: &[&str] = &[
     "level",
     "local",
@@ -90,6 +102,8 @@ const HEALTH: &[&str] = &[
     "awareness_attribute",
     "ensure_node_weighed_in",
     "after_glsn",
+    "ignore_unavailable",
+    "allow_no_indices",
 ];
 const NODES: &[&str] = &[
     "timeout",
@@ -498,12 +512,13 @@ fn cluster_routes(routes: &mut Vec<Route>) {
                 "/_cluster/state/{metric}",
                 "/_cluster/state/{metric}/{index}",
             ],
-            |call| Box::pin(cluster::state(call)),
+            |call| Box::pin(cluster_state::state(call)),
         );
+    allocation_routes(routes);
     class(routes, "cluster", HEALTH).add(
         "GET",
         &["/_cluster/health", "/_cluster/health/{index}"],
-        |call| Box::pin(cluster::health(call)),
+        |call| Box::pin(cluster_health::health(call)),
     );
     class(routes, "cluster", ADMIN)
         .add("GET", &["/_cluster/settings"], |call| {
@@ -544,6 +559,28 @@ fn cluster_routes(routes: &mut Vec<Route>) {
             ],
             |call| Box::pin(knn_plugin::stats(call)),
         );
+}
+
+fn allocation_routes(routes: &mut Vec<Route>) {
+    class(routes, "cluster", ALLOCATION)
+        .add("GET POST", &["/_cluster/allocation/explain"], |call| {
+            Box::pin(allocation::explain(call))
+        })
+        .add("POST", &["/_cluster/reroute"], |call| {
+            Box::pin(allocation::reroute(call))
+        })
+        .add("POST", &["/_cluster/voting_config_exclusions"], |call| {
+            Box::pin(voting::add(call))
+        })
+        .add("DELETE", &["/_cluster/voting_config_exclusions"], |call| {
+            Box::pin(voting::clear(call))
+        })
+        .add("GET", &["/_cluster/pending_tasks"], |call| {
+            Box::pin(cluster::pending_tasks(call))
+        })
+        .add("GET", &["/_remote/info"], |call| {
+            Box::pin(cluster::remote_info(call))
+        });
 }
 
 fn index_routes(routes: &mut Vec<Route>) {

@@ -82,6 +82,11 @@ pub(crate) async fn run(
     let pipeline = search_pipeline::begin(call, expression, &mut body)?;
     let body = lookup::resolve(call, expression, body).await?;
     let spec = Arc::new(Spec::parse(&body, &call.body, &call.params)?);
+    if call.params.unsigned("pre_filter_shard_size")? == Some(0) {
+        return Err(ApiError::illegal_argument(
+            "preFilterShardSize must be >= 1",
+        ));
+    }
     let state = State::of(call, &spec, expression, options).await?;
     check_window(call, &spec, &state.indices)?;
     let mut request = spec.request(&state.indices)?;
