@@ -82,11 +82,10 @@ impl<'a> Body<'a> {
                 self.name, self.kind
             ))
         })?;
-        // Which of a field's forms is read is for the mapping to say.
-        self.take("value_type");
-        self.take("valueType");
+        let value_type = self.text("value_type")?;
         Ok(Source {
             field,
+            value_type: value_type.or(self.text("valueType")?),
             missing: self.scalar("missing")?,
             format: self.text("format")?,
         })
@@ -190,7 +189,10 @@ pub(super) fn scalar(value: &Value) -> Option<Scalar> {
         Value::String(text) => Scalar::Text(text.clone()),
         Value::Number(number) => match number.as_i64() {
             Some(whole) => Scalar::Integer(whole),
-            None => Scalar::Float(number.as_f64()?),
+            None => match number.as_u64() {
+                Some(whole) => Scalar::Unsigned(whole),
+                None => Scalar::Float(number.as_f64()?),
+            },
         },
         Value::Null | Value::Array(_) | Value::Object(_) => return None,
     })

@@ -278,7 +278,6 @@ fn multi_terms(body: &mut Body<'_>) -> Result<MultiTermsSpec, AggDslError> {
             .as_object()
             .ok_or_else(|| body.wrong("terms", value))?;
         let mut part = Body::new(body.kind, body.name, settings);
-        part.take("value_type");
         let source = part.source()?;
         part.end()?;
         Ok(source)

@@ -1,7 +1,7 @@
 //! From typed results to the `aggregations` object of a reply.
 
 use clew_text::{
-    AggResult, NamedResult, PercentilesKind, RangeKind, SingleKind, TermsKind, TermsResult,
+    AggResult, EndKind, NamedResult, PercentilesKind, SingleKind, TermsKind, TermsResult,
 };
 use serde_json::{Map, Value, json};
 
@@ -46,10 +46,10 @@ fn type_name(result: &AggResult) -> &'static str {
         AggResult::AutoDateHistogram { .. } => "auto_date_histogram",
         AggResult::Histogram(_) => "histogram",
         AggResult::Range { kind, .. } => match kind {
-            RangeKind::Numbers => "range",
-            RangeKind::Dates => "date_range",
-            RangeKind::Addresses => "ip_range",
-            RangeKind::Distances => "geo_distance",
+            EndKind::Numbers => "range",
+            EndKind::Dates => "date_range",
+            EndKind::Addresses => "ip_range",
+            EndKind::Distances => "geo_distance",
         },
         AggResult::Missing { .. } => "missing",
         AggResult::Single { kind, .. } => match kind {

@@ -163,7 +163,10 @@ pub(crate) fn plan_auto_date(
     }
     let mut values = plan_values(&spec.source, "auto_date_histogram", context)?;
     let zone = parse_zone(spec.time_zone.as_deref())?;
-    if matches!(values.kind, ValueKind::Date | ValueKind::Unmapped) {
+    if matches!(
+        values.kind,
+        ValueKind::Date | ValueKind::DateNanos | ValueKind::Unmapped
+    ) {
         values.format = ValueFormat::Date {
             format: date_format(&spec.source, Some(&values.format))?,
             zone: zone.clone(),

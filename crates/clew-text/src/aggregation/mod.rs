@@ -23,6 +23,7 @@ mod limits;
 mod moments;
 mod order;
 mod partial;
+mod partition;
 mod pipeline;
 mod plan;
 mod plan_chain;
@@ -39,6 +40,7 @@ mod rounding;
 mod shard;
 mod sketch;
 mod spec;
+mod unify;
 mod zone;
 
 #[cfg(test)]
@@ -54,8 +56,8 @@ pub use pipeline::{Expression, GapPolicy, MovingFunction, PipelineKind, Pipeline
 pub use plan_filters::AggSearcher;
 pub use quantile::Method;
 pub use result::{
-    AggResult, Bucket, CompositeResult, ExtendedStats, HistogramResult, Metric, NamedResult,
-    PercentilesKind, PercentilesResult, RangeBucket, RangeEnd, RangeKind, SingleKind, Stats,
+    AggResult, Bucket, CompositeResult, EndKind, ExtendedStats, HistogramResult, Metric,
+    NamedResult, PercentilesKind, PercentilesResult, RangeBucket, RangeEnd, SingleKind, Stats,
     TermsKind, TermsResult,
 };
 pub use spec::{

@@ -69,7 +69,10 @@ pub(crate) enum ValueKind {
     Double,
     Boolean,
     Date,
+    /// Nanoseconds in the column, milliseconds everywhere else.
+    DateNanos,
     Ip,
+    Unsigned,
 }
 
 /// What is computed.

@@ -279,7 +279,10 @@ fn terms_result(
         kind: match kind {
             ValueKind::Unmapped => TermsKind::Unmapped,
             ValueKind::Keyword | ValueKind::Ip => TermsKind::Text,
-            ValueKind::Long | ValueKind::Boolean | ValueKind::Date => TermsKind::Integer,
+            ValueKind::Unsigned => TermsKind::Unsigned,
+            ValueKind::Long | ValueKind::Boolean | ValueKind::Date | ValueKind::DateNanos => {
+                TermsKind::Integer
+            }
             ValueKind::Double => TermsKind::Float,
         },
         rare: matches!(terms.shape, TermsShape::Rare { .. }),
@@ -332,7 +335,7 @@ fn shown_tuple(key: &Key, links: &[Link]) -> Key {
 fn shown_key(key: &Key, kind: ValueKind) -> Key {
     match (kind, key) {
         (ValueKind::Boolean, Key::I64(value)) => Key::Bool(*value != 0),
-        (ValueKind::Date, Key::I64(value)) => Key::Date(*value),
+        (ValueKind::Date | ValueKind::DateNanos, Key::I64(value)) => Key::Date(*value),
         _ => key.clone(),
     }
 }

@@ -31,7 +31,7 @@ pub enum AggResult {
         /// Whether they are shown by name.
         keyed: bool,
         /// What the ends are.
-        kind: RangeKind,
+        kind: EndKind,
     },
     /// The documents without a value.
     Missing {
@@ -120,7 +120,7 @@ pub enum AggResult {
 
 /// What the ends of ranges are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RangeKind {
+pub enum EndKind {
     /// Numbers.
     Numbers,
     /// Dates.

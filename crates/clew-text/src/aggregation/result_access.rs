@@ -4,7 +4,7 @@
 use super::format::ValueFormat;
 use super::key::Key;
 use super::result::{
-    AggResult, Bucket, ExtendedStats, NamedResult, PercentilesResult, RangeKind, SingleKind, Stats,
+    AggResult, Bucket, EndKind, ExtendedStats, NamedResult, PercentilesResult, SingleKind, Stats,
     TermsKind,
 };
 
@@ -164,10 +164,10 @@ impl AggResult {
             AggResult::AutoDateHistogram { .. } => "InternalAutoDateHistogram",
             AggResult::Histogram(_) => "InternalHistogram",
             AggResult::Range { kind, .. } => match kind {
-                RangeKind::Numbers => "InternalRange",
-                RangeKind::Dates => "InternalDateRange",
-                RangeKind::Addresses => "InternalBinaryRange",
-                RangeKind::Distances => "InternalGeoDistance",
+                EndKind::Numbers => "InternalRange",
+                EndKind::Dates => "InternalDateRange",
+                EndKind::Addresses => "InternalBinaryRange",
+                EndKind::Distances => "InternalGeoDistance",
             },
             AggResult::Filters { .. } => "InternalFilters",
             AggResult::Adjacency(_) => "InternalAdjacencyMatrix",

@@ -5,7 +5,7 @@ use std::num::NonZeroI64;
 
 use super::pipeline::PipelineSpec;
 use super::quantile::Method;
-use super::result::RangeKind;
+use super::result::EndKind;
 use crate::query::Query;
 
 /// A value written in a request, before the field's type is known.
@@ -13,6 +13,8 @@ use crate::query::Query;
 pub enum Scalar {
     /// A whole number.
     Integer(i64),
+    /// A whole number too large for the one above.
+    Unsigned(u64),
     /// Another number.
     Float(f64),
     /// A string; dates and addresses come as strings too.
@@ -30,6 +32,8 @@ pub struct Source {
     pub missing: Option<Scalar>,
     /// How values are printed, instead of the field's own format.
     pub format: Option<String>,
+    /// What kind of values an unmapped field would have.
+    pub value_type: Option<String>,
 }
 
 impl Source {
@@ -39,6 +43,7 @@ impl Source {
             field: field.into(),
             missing: None,
             format: None,
+            value_type: None,
         }
     }
 }
@@ -479,7 +484,7 @@ pub struct RangeSpec {
     /// Whether buckets are shown by name.
     pub keyed: bool,
     /// What the ends are, and how they are read and printed.
-    pub kind: RangeKind,
+    pub kind: EndKind,
     /// Time zone of dates given as text and printed; UTC without it.
     pub time_zone: Option<String>,
 }
