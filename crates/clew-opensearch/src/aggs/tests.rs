@@ -1,7 +1,7 @@
 use std::num::NonZeroI64;
 
 use clew_text::{
-    AggResult, AggSpec, Bucket, CalendarUnit, DateFormat, DateInterval, Direction, EndKind,
+    AggResult, AggSpec, Bucket, BucketExtra, CalendarUnit, DateFormat, DateInterval, Direction, EndKind,
     ExtendedStats, HistogramResult, IncludeExclude, Key, Metric, NamedAgg, NamedResult, OrderKey,
     RangeBucket, RangeEnd, Scalar, Stats, TermsKind, TermsResult, ValueFormat,
 };

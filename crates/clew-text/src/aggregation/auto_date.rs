@@ -4,6 +4,7 @@
 use jiff::tz::TimeZone;
 use tantivy::SegmentReader;
 
+use super::clusters;
 use super::collector::AggContext;
 use super::column::ValueColumn;
 use super::error::AggError;
@@ -211,8 +212,10 @@ fn base_unit(
 pub(crate) fn settle(plans: &[Plan], partials: Vec<Partial>) -> Vec<Partial> {
     let one = |(plan, partial): (&Plan, Partial)| match partial {
         Partial::Buckets(mut buckets) => {
-            if let Op::AutoDate(auto) = &plan.op {
-                buckets = joined(auto, plan, buckets);
+            match &plan.op {
+                Op::AutoDate(auto) => buckets = joined(auto, plan, buckets),
+                Op::Clusters { target, .. } => buckets = clusters::joined(*target, plan, buckets),
+                _ => {}
             }
             buckets.subs = settle(&plan.subs, buckets.subs);
             Partial::Buckets(buckets)

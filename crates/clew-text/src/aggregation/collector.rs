@@ -15,6 +15,7 @@ use super::plan_filters::AggSearcher;
 use super::reduce::reduce;
 use super::result::NamedResult;
 use super::shard::cut_terms;
+use super::significance;
 use super::spec::NamedAgg;
 use super::unify::unify;
 use crate::mapping::Mapping;
@@ -61,6 +62,8 @@ pub struct AggCollector {
     running: Vec<Box<dyn Collect>>,
     /// At the root every document has the same parent.
     roots: Vec<u32>,
+    /// Segments seen, where they are needed again at the end.
+    readers: Vec<SegmentReader>,
 }
 
 impl AggCollector {
@@ -79,6 +82,7 @@ impl AggCollector {
             merged,
             running: Vec::new(),
             roots: vec![0; BLOCK_DOCS],
+            readers: Vec::new(),
         })
     }
 
@@ -88,6 +92,9 @@ impl AggCollector {
     /// [`AggError::Column`] when a column cannot be read; [`AggError::TooLarge`].
     pub fn segment(&mut self, ord: usize, reader: &SegmentReader) -> Result<(), AggError> {
         self.end_segment()?;
+        if significance::is_wanted(&self.plans) {
+            self.readers.push(reader.clone());
+        }
         let segment = Segment { reader, ord };
         self.running = open_all(segment, &self.plans, Level::Root)?;
         if self.plans.iter().any(|plan| matches!(plan.op, Op::Global)) {
@@ -141,6 +148,7 @@ impl AggCollector {
     /// As [`AggCollector::segment`].
     pub fn finish(mut self) -> Result<Intermediate, AggError> {
         self.end_segment()?;
+        significance::fill(&self.plans, &mut self.merged, &self.readers)?;
         cut_terms(&self.plans, &mut self.merged, 1);
         Ok(Intermediate {
             plans: self.plans,

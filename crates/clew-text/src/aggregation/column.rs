@@ -120,6 +120,15 @@ impl ValueColumn {
         Ok(())
     }
 
+    /// The number behind a key, also where it only stands in for missing values.
+    pub(crate) fn raw_of(&self, key: &Key) -> tantivy::Result<Option<u64>> {
+        let foreign = self.foreign.as_ref().filter(|(_, own)| own == key);
+        match foreign {
+            Some((raw, _)) => Ok(Some(*raw)),
+            None => self.encode(key),
+        }
+    }
+
     /// The number behind a key; `None` when this segment's column cannot hold it.
     fn encode(&self, key: &Key) -> tantivy::Result<Option<u64>> {
         Ok(match (&self.decoder, key) {

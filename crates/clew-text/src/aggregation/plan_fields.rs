@@ -312,6 +312,28 @@ pub(crate) fn bound_ms(
         .map_err(|error| AggError::invalid(error.to_string()))
 }
 
+/// Patterns are only for strings.
+///
+/// # Errors
+/// [`AggError::Invalid`] naming the aggregation.
+pub(crate) fn check_patterns(
+    filter: &TermFilter,
+    values: &ValuePlan,
+    name: &str,
+) -> Result<(), AggError> {
+    let is_pattern =
+        |set: &Option<IncludeExclude>| matches!(set, Some(IncludeExclude::Pattern(_)));
+    let text = matches!(values.kind, ValueKind::Keyword | ValueKind::Unmapped);
+    if text || !(is_pattern(&filter.include) || is_pattern(&filter.exclude)) {
+        return Ok(());
+    }
+    Err(AggError::aggregation(format!(
+        "Aggregation [{name}] cannot support regular expression style include/exclude settings as \
+         they can only be applied to string fields. Use an array of values for include/exclude \
+         clauses"
+    )))
+}
+
 /// Which terms count, as keys of the field's kind.
 pub(crate) fn term_filter(filter: &TermFilter, values: &ValuePlan) -> Result<TermSets, AggError> {
     let set = |one: &Option<IncludeExclude>| -> Result<Option<TermSet>, AggError> {

@@ -5,6 +5,7 @@ use std::num::NonZeroI64;
 
 use super::pipeline::PipelineSpec;
 use super::quantile::Method;
+use super::significance::Heuristic;
 use super::result::EndKind;
 use crate::query::Query;
 
@@ -127,6 +128,15 @@ pub enum AggSpec {
     MultiTerms(MultiTermsSpec),
     /// The least frequent values.
     RareTerms(RareTermsSpec),
+    /// Values that are more frequent here than elsewhere.
+    SignificantTerms(SignificantSpec),
+    /// Buckets where the values are.
+    VariableWidth {
+        /// Where the values come from.
+        source: Source,
+        /// At most so many buckets.
+        buckets: u32,
+    },
     /// Buckets of time whose length the data chooses.
     AutoDateHistogram(AutoDateSpec),
     /// Computed from what other aggregations found.
@@ -513,4 +523,23 @@ pub struct AutoDateSpec {
     pub time_zone: Option<String>,
     /// No shorter than one of these.
     pub minimum: Option<CalendarUnit>,
+}
+
+/// Values that are more frequent here than elsewhere.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SignificantSpec {
+    /// Where the values come from.
+    pub source: Source,
+    /// How many buckets are returned.
+    pub size: u32,
+    /// How many buckets each shard keeps.
+    pub shard_size: Option<u32>,
+    /// Buckets with fewer documents are left out.
+    pub min_doc_count: u64,
+    /// Which values count at all.
+    pub filter: TermFilter,
+    /// How significant a difference is.
+    pub heuristic: Heuristic,
+    /// What is compared with; all documents without it.
+    pub background: Option<Query>,
 }
