@@ -11,7 +11,11 @@ mod error;
 mod request;
 mod settings;
 
+mod activity;
+mod alias;
+mod blocks;
 mod catalog;
+mod definitions;
 mod operation;
 mod routing;
 
@@ -20,7 +24,11 @@ mod shard;
 mod engine;
 mod index;
 mod maintenance;
+mod date_names;
+mod index_state;
 mod names;
+mod resolve;
+mod planner;
 mod recovery;
 
 mod get;
@@ -32,19 +40,26 @@ mod recall;
 mod search;
 mod search_pool;
 
+pub use activity::{Counted, SearchActivity};
+pub use alias::{Alias, AliasAction, Aliases};
+pub use blocks::{Block, BlockLevel};
+pub use definitions::{DefinitionChange, Definitions};
 pub use engine::{Engine, EngineOptions, EngineStats};
 pub use error::{EngineError, ErrorKind};
+pub use index_state::IndexState;
 pub use index::{Index, IndexStats, RunningMerge};
 pub use operation::describe_entry;
+pub use planner::{IndexPlan, IndexPlanner};
 pub use recall::{
     RECALL_SAMPLE_MAX, RecallEffort, RecallFigures, RecallReport, RecallRequest, SearchCost,
     ShardRecall,
 };
 pub use request::{
-    Action, Condition, Document, Hit, KnnProfile, OpType, ResolveOptions, SearchRequest,
+    Action, Condition, Document, Hit, IndexPart, KnnProfile, OpType, SearchRequest,
     SearchResponse, ShardCounts, ShardProfile, UpdateSpec, WriteOperation, WriteOutcome,
     WriteResult, Written,
 };
+pub use resolve::{AliasNames, ClosedNames, ResolveOptions, Resolved, Wildcards};
 pub use search_pool::SearchStats;
 pub use settings::{IndexSettings, TranslogDurability};
 // What profiles and reports are made of.

@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use clew_text::{
-    AggCollector, AggContext, AggLimits, AggSearcher, DocVisitor, Intermediate, MergedHit,
-    QueryError, ShardRequest, ShardResult, merge_hits,
+    AggCollector, AggContext, AggLimits, AggSearcher, Bool, DocVisitor, Intermediate, MergedHit,
+    Query, QueryError, ShardRequest, ShardResult, merge_hits,
 };
 use rayon::prelude::*;
 use tantivy::{DocId, SegmentReader};
 
+use crate::blocks::BlockLevel;
 use crate::engine::{Engine, Inner};
 use crate::error::EngineError;
 use crate::index::Index;
@@ -53,10 +54,19 @@ impl Inner {
         let deadline = request
             .timeout
             .map(|timeout| self.clock.monotonic() + timeout);
+        for index in &request.indices {
+            index.check_block(BlockLevel::Read)?;
+        }
+        let wanted = |index: &Index, shard: &Shard| {
+            let part = request.parts.get(&index.uuid);
+            let shards = part.and_then(|part| part.shards.as_ref());
+            shards.is_none_or(|shards| shards.contains(&shard.place.number))
+        };
         let targets: Vec<Target> = request
             .indices
             .iter()
             .flat_map(|index| index.shards.iter().map(move |shard| (index, shard)))
+            .filter(|(index, shard)| wanted(index, shard))
             .map(|(index, shard)| Target {
                 index: index.clone(),
                 shard: shard.clone(),
@@ -107,9 +117,21 @@ impl Inner {
             }
         };
         let expired = || deadline.is_some_and(|deadline| self.clock.monotonic() >= deadline);
+        let part = request.parts.get(&target.index.uuid);
+        let boosted = part.and_then(|part| part.boost).map(|boost| {
+            let query = request.query.clone();
+            Query::Bool(Bool {
+                must: vec![query],
+                should: Vec::new(),
+                must_not: Vec::new(),
+                filter: Vec::new(),
+                minimum_should_match: None,
+                boost,
+            })
+        });
         let shard_request = ShardRequest {
-            query: &request.query,
-            filter: None,
+            query: boosted.as_ref().unwrap_or(&request.query),
+            filter: part.and_then(|part| part.filter.as_ref()),
             post_filter: request.post_filter.as_ref(),
             sort: &request.sort,
             track_scores: request.track_scores,
@@ -127,11 +149,13 @@ impl Inner {
             .map(|visitor| visitor.0.finish())
             .transpose()
             .map_err(QueryError::from)?;
+        let took = self.clock.monotonic().saturating_sub(started);
+        target.index.activity.queried(&request.groups, took);
         Ok(ShardAnswer {
             result,
             aggs: partial,
             knn: knn.profiles.map(RefCell::into_inner).unwrap_or_default(),
-            took: self.clock.monotonic().saturating_sub(started),
+            took,
         })
     }
 
@@ -191,12 +215,18 @@ impl Inner {
             None => Vec::new(),
             Some(partial) => partial.into_result().map_err(QueryError::from)?,
         };
+        let started = self.clock.monotonic();
         let fetch = |hit: &MergedHit| fetch(answered[hit.shard], hit, request);
+        let hits: Vec<Hit> = merged.hits.iter().map(fetch).collect::<Result<_, _>>()?;
+        if let Some(hit) = hits.first() {
+            let took = self.clock.monotonic().saturating_sub(started);
+            hit.index.activity.fetched(&request.groups, took);
+        }
         let failed = u32::try_from(failures.len()).expect("shard counts are limited");
         Ok(SearchResponse {
             total: (request.track_total != clew_text::TrackTotal::No).then_some(merged.total),
             max_score: merged.max_score,
-            hits: merged.hits.iter().map(fetch).collect::<Result<_, _>>()?,
+            hits,
             aggs,
             shards: ShardCounts {
                 total,

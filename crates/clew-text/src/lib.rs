@@ -11,6 +11,7 @@ mod mapping;
 
 pub mod analysis;
 mod document;
+pub mod geo;
 
 mod query;
 mod search;
@@ -38,12 +39,15 @@ pub use mapping::{
     Mapping, MappingError, MappingLimits, NewField, RangeKind, TextStyle, VectorMapping,
 };
 pub use query::{
-    Bool, Boosting, CompileContext, FieldBoost, Fuzziness, FuzzyDistance, KnnQuery, KnnResolver,
-    Match, MatchPhrase, MinimumShouldMatch, MultiMatch, MultiMatchKind, NoKnn, Operator, Pattern,
-    Plan, Query, QueryError, QueryString, Range, SegmentHits, Term, compile, plan,
+    Bool, BoostMode, Boosting, CompileContext, Decay, DecayShape, DistanceFeature, FieldBoost,
+    FieldModifier, FunctionKind, FunctionScore, Fuzziness, FuzzyDistance, GeoQuery, IntervalMode,
+    IntervalRelation, IntervalRule, IntervalScoring, Intervals, KnnQuery, KnnResolver, LikeItem,
+    Match, MatchPhrase, MinimumShouldMatch, MoreLikeThis, MultiMatch, MultiMatchKind, NoKnn,
+    Operator, Pattern, Plan, Query, QueryError, QueryString, Range, ScoreFunction, ScoreMode,
+    SegmentHits, Term, TermsSet, ValueMode, WordChoice, compile, plan,
 };
 pub use search::{
-    DocVisitor, FieldStatistics, MergedHit, MergedHits, Missing, Mode, Order, Relation,
-    SegmentBits, ShardHit, ShardRequest, ShardResult, Snapshot, SortKey, SortValue, Total,
-    TrackTotal, count, matching, merge_hits, search,
+    DocVisitor, FieldStatistics, GeoDistanceKey, MergedHit, MergedHits, Missing, Mode, Order,
+    Relation, SegmentBits, ShardHit, ShardRequest, ShardResult, Snapshot, SortKey, SortValue,
+    Total, TrackTotal, count, matching, merge_hits, search,
 };

@@ -5,11 +5,16 @@
 
 mod compound;
 mod fields;
+mod function;
+mod geo;
+mod intervals;
 mod knn;
 mod leaf;
 mod multi;
 mod object;
+mod similar;
 mod sort;
+mod span;
 
 use clew_text::Query;
 use serde_json::Value;
@@ -75,12 +80,16 @@ pub fn parse_query(value: &Value) -> Result<Query, DslError> {
     query(value, 0)
 }
 
+fn too_deep() -> DslError {
+    DslError::illegal(format!(
+        "The nested depth of the query exceeds the maximum nested depth of [{DEPTH_MAX}]"
+    ))
+}
+
 /// Reads a query at a depth.
 fn query(value: &Value, depth: usize) -> Result<Query, DslError> {
     if depth > DEPTH_MAX {
-        return Err(DslError::illegal(format!(
-            "The nested depth of the query exceeds the maximum nested depth of [{DEPTH_MAX}]"
-        )));
+        return Err(too_deep());
     }
     let Value::Object(object) = value else {
         return Err(DslError::parsing(
@@ -130,6 +139,16 @@ fn dispatch(name: &str, body: &Value, depth: usize) -> Result<Query, DslError> {
         "dis_max" => compound::dis_max(body, depth),
         "boosting" => compound::boosting(body, depth),
         "knn" => knn::knn(body, depth),
+        "geo_distance" => geo::geo_distance(body),
+        "geo_bounding_box" => geo::geo_bounding_box(body),
+        "geo_polygon" => geo::geo_polygon(body),
+        "geo_shape" => geo::geo_shape(body),
+        "function_score" => function::function_score(body, depth),
+        "distance_feature" => function::distance_feature(body),
+        "more_like_this" | "mlt" => similar::more_like_this(body),
+        "terms_set" => similar::terms_set(body),
+        "intervals" => intervals::intervals(body),
+        name if span::NAMES.contains(&name) => span::span(name, body, depth),
         _ => Err(DslError::parsing(format!("unknown query [{name}]"))),
     }
 }

@@ -9,6 +9,7 @@ use tantivy::schema::OwnedValue;
 use super::ranges::network_of;
 use super::whole::Whole;
 use crate::analysis::{for_each_token, normalize};
+use crate::geo::GeoPoint;
 use crate::mapping::{FieldKind, FloatKind, IntegerKind, MappedField, RangeKind};
 
 /// Bytes of the longest term that can be indexed, as in Lucene.
@@ -112,9 +113,23 @@ pub(super) fn convert(
         }
         FieldKind::Flat => return misfit("a flat_object takes objects only"),
         FieldKind::Ip => Some(OwnedValue::IpAddr(address(scalar.as_str())?)),
+        FieldKind::GeoPoint => {
+            let point = match scalar {
+                Scalar::Text(text) => GeoPoint::from_json(&text.as_ref().into()),
+                _ => Err("geo_point expected".to_string()),
+            };
+            Some(OwnedValue::U64(geo_point(point)?))
+        }
         FieldKind::Vector(_) => return misfit("a vector takes no single value"),
     };
     Ok(converted)
+}
+
+/// The number that a point becomes in its column.
+pub(super) fn geo_point(read: Result<GeoPoint, String>) -> Result<u64, Misfit> {
+    read.and_then(GeoPoint::checked)
+        .map(GeoPoint::encode)
+        .map_err(Misfit::Value)
 }
 
 fn misfit<T>(reason: impl Into<String>) -> Result<T, Misfit> {

@@ -207,6 +207,8 @@ pub enum FieldKind {
     Flat,
     /// An IPv6 (or mapped IPv4) address column and postings.
     Ip,
+    /// A u64 column of points, latitude in the upper half of the number.
+    GeoPoint,
     /// A vector column; not in tantivy's schema.
     Vector(VectorMapping),
 }
@@ -266,6 +268,7 @@ impl FieldKind {
             FieldKind::Boolean => "boolean",
             FieldKind::Date { .. } => "date",
             FieldKind::Ip => "ip",
+            FieldKind::GeoPoint => "geo_point",
             FieldKind::Vector(_) => "knn_vector",
         }
     }

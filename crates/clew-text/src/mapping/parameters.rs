@@ -159,7 +159,8 @@ fn read_special(
             | FieldKind::Boolean
             | FieldKind::Date { .. }
             | FieldKind::DateNanos { .. }
-            | FieldKind::Ip,
+            | FieldKind::Ip
+            | FieldKind::GeoPoint,
             "ignore_malformed",
         ) => settings.ignore_malformed = boolean(key, value)?,
         (
@@ -171,6 +172,12 @@ fn read_special(
             | FieldKind::Binary { .. },
             "null_value",
         ) => return Ok(false),
+        (FieldKind::GeoPoint, "null_value") => {
+            crate::geo::GeoPoint::from_json(value)
+                .and_then(crate::geo::GeoPoint::checked)
+                .map_err(MappingError::invalid)?;
+            settings.null_value = Some(value.clone());
+        }
         (_, "null_value") => settings.null_value = Some(value.clone()).filter(|v| !v.is_null()),
         (FieldKind::Vector(_), "dimension" | "method") => {}
         (kind, key) => {
@@ -182,6 +189,7 @@ fn read_special(
                 FieldKind::Date { .. } | FieldKind::DateNanos { .. } | FieldKind::Range { .. } => {
                     &["locale", "print_format"]
                 }
+                FieldKind::GeoPoint => &["ignore_z_value"],
                 _ => &[],
             };
             if !shown.contains(&key) {

@@ -23,7 +23,7 @@ pub use merge::{MergedHit, MergedHits, merge_hits};
 pub use request::{DocVisitor, Relation, ShardHit, ShardRequest, ShardResult, Total, TrackTotal};
 pub use run::search;
 pub use snapshot::{FieldStatistics, Snapshot};
-pub use sort::{Missing, Mode, Order, SortKey, SortValue};
+pub use sort::{GeoDistanceKey, Missing, Mode, Order, SortKey, SortValue};
 
 #[cfg(test)]
 pub(crate) mod fixture;
