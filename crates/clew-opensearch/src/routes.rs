@@ -11,9 +11,9 @@ use crate::reply::Reply;
 use crate::{
     aliases, allocation, analyze, bulk, by_query, cat, cluster, cluster_health, cluster_settings,
     cluster_state, document, document_write, index_admin, index_mapping, index_settings,
-    index_state, ingest, knn_plugin, maintenance, mget, nodes, recall, resolve_index, root, scripts,
-    search, search_pipeline, search_shards, shard_stores, stats, template_routes, term_vectors,
-    validate, voting,
+    index_state, ingest, knn_plugin, maintenance, mget, nodes, recall, resolve_index, root,
+    scripts, search, search_pipeline, search_shards, shard_stores, stats, template_routes,
+    term_vectors, validate, voting,
 };
 
 /// Parameters that every endpoint takes.

@@ -9,8 +9,8 @@ use serde_json::{Map, Value};
 use super::body::{Body, scalar};
 use super::error::AggDslError;
 use super::interval::calendar;
-use super::significant;
 use super::parse::{date_interval, date_offset, small, term_filter};
+use super::significant;
 use crate::dsl;
 
 /// How many filters there may be.

@@ -7,8 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::render_buckets::{
     auto_date_body, buckets_body, composite_body, histogram_body, multi_terms_body,
-    named_buckets_body, range_body,
-    significant_body, terms_body,
+    named_buckets_body, range_body, significant_body, terms_body,
 };
 use super::render_metrics::{
     bucket_value_body, derivative_body, extended_body, metric_body, percentiles_body, stats_body,

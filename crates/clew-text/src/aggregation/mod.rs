@@ -9,8 +9,8 @@
 //! Deliberately absent: queries (documents arrive as blocks of ids) and any protocol's JSON.
 
 mod auto_date;
-mod collect;
 mod clusters;
+mod collect;
 mod collector;
 mod column;
 mod decimal;
@@ -58,9 +58,9 @@ pub use pipeline::{Expression, GapPolicy, MovingFunction, PipelineKind, Pipeline
 pub use plan_filters::AggSearcher;
 pub use quantile::Method;
 pub use result::{
-    AggResult, Bucket, BucketExtra, CompositeResult, EndKind, ExtendedStats, HistogramResult, Metric,
-    NamedResult, PercentilesKind, PercentilesResult, RangeBucket, RangeEnd, SingleKind, Stats,
-    TermsKind, TermsResult,
+    AggResult, Bucket, BucketExtra, CompositeResult, EndKind, ExtendedStats, HistogramResult,
+    Metric, NamedResult, PercentilesKind, PercentilesResult, RangeBucket, RangeEnd, SingleKind,
+    Stats, TermsKind, TermsResult,
 };
 pub use significance::{Comparison, Heuristic};
 pub use spec::{

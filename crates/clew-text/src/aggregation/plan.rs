@@ -87,18 +87,30 @@ pub(crate) enum Op {
     Range(RangePlan),
     Missing,
     Moments(MomentKind),
-    Extended { sigma: f64 },
+    Extended {
+        sigma: f64,
+    },
     ValueCount,
-    Cardinality { threshold: usize },
+    Cardinality {
+        threshold: usize,
+    },
     Quantiles(QuantilePlan),
-    WeightedAvg { weight: ValuePlan },
+    WeightedAvg {
+        weight: ValuePlan,
+    },
     Filters(FiltersPlan),
     Global,
     Composite(CompositePlan),
-    MultiTerms { links: Vec<Link>, terms: TermsPlan },
+    MultiTerms {
+        links: Vec<Link>,
+        terms: TermsPlan,
+    },
     AutoDate(AutoDatePlan),
     /// Distinct values, joined to so many buckets at the end.
-    Clusters { terms: TermsPlan, target: usize },
+    Clusters {
+        terms: TermsPlan,
+        target: usize,
+    },
 }
 
 /// Which of the moments a result shows.
@@ -198,7 +210,10 @@ pub(crate) struct PlannedOrder {
 pub(crate) enum By {
     Count,
     Key,
-    Metric { sub: usize, property: Property },
+    Metric {
+        sub: usize,
+        property: Property,
+    },
     /// How significant a term is.
     Score(Heuristic),
 }

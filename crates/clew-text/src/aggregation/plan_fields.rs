@@ -321,8 +321,7 @@ pub(crate) fn check_patterns(
     values: &ValuePlan,
     name: &str,
 ) -> Result<(), AggError> {
-    let is_pattern =
-        |set: &Option<IncludeExclude>| matches!(set, Some(IncludeExclude::Pattern(_)));
+    let is_pattern = |set: &Option<IncludeExclude>| matches!(set, Some(IncludeExclude::Pattern(_)));
     let text = matches!(values.kind, ValueKind::Keyword | ValueKind::Unmapped);
     if text || !(is_pattern(&filter.include) || is_pattern(&filter.exclude)) {
         return Ok(());

@@ -16,8 +16,9 @@ use super::plan_metrics::{QuantilePlan, Wanted};
 use super::plan_range::RangePlan;
 use super::quantile::{Method, QuantileState};
 use super::result::{
-    AggResult, Bucket, BucketExtra, CompositeResult, ExtendedStats, HistogramResult, Metric, NamedResult,
-    PercentilesKind, PercentilesResult, RangeBucket, SingleKind, Stats, TermsKind, TermsResult,
+    AggResult, Bucket, BucketExtra, CompositeResult, ExtendedStats, HistogramResult, Metric,
+    NamedResult, PercentilesKind, PercentilesResult, RangeBucket, SingleKind, Stats, TermsKind,
+    TermsResult,
 };
 use super::spec::{Direction, FilterShape};
 
@@ -272,7 +273,11 @@ fn terms_result(
         TermsShape::Significant(significant) => buckets.scores(significant.heuristic),
         _ => Vec::new(),
     };
-    numbers.retain(|number| scores.get(*number as usize).is_none_or(|score| *score > 0.0));
+    numbers.retain(|number| {
+        scores
+            .get(*number as usize)
+            .is_none_or(|score| *score > 0.0)
+    });
     if let Some(comparison) = &node.comparison {
         numbers.sort_unstable_by(|a, b| comparison.of_buckets(*a, *b));
     }

@@ -36,9 +36,7 @@ impl AggResult {
         match self {
             AggResult::Terms(terms)
             | AggResult::MultiTerms { terms, .. }
-            | AggResult::Significant { terms, .. } => {
-                Some(&mut terms.buckets)
-            }
+            | AggResult::Significant { terms, .. } => Some(&mut terms.buckets),
             AggResult::DateHistogram(histogram)
             | AggResult::Histogram(histogram)
             | AggResult::VariableWidth(histogram)

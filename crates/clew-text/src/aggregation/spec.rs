@@ -5,8 +5,8 @@ use std::num::NonZeroI64;
 
 use super::pipeline::PipelineSpec;
 use super::quantile::Method;
-use super::significance::Heuristic;
 use super::result::EndKind;
+use super::significance::Heuristic;
 use crate::query::Query;
 
 /// A value written in a request, before the field's type is known.
