@@ -47,8 +47,9 @@ pub use query::{
     FieldModifier, FunctionKind, FunctionScore, Fuzziness, FuzzyDistance, GeoQuery, IntervalMode,
     IntervalRelation, IntervalRule, IntervalScoring, Intervals, KnnQuery, KnnResolver, LikeItem,
     Match, MatchPhrase, MinimumShouldMatch, MoreLikeThis, MultiMatch, MultiMatchKind, NoKnn,
-    Operator, Pattern, Plan, Query, QueryError, QueryString, Range, ScoreFunction, ScoreMode,
-    SegmentHits, Term, TermsSet, ValueMode, WordChoice, compile, plan,
+    Operator, Pattern, Plan, Query, QueryError, QueryString, Range, ScoreFormula, ScoreFunction,
+    ScoreMode, SegmentHits, Term, TermsSet, ValueMode, VectorMeasure, VectorScore, WordChoice,
+    compile, plan,
 };
 pub use search::{
     Combine, DocVisitor, Explained, FieldFigures, FieldStatistics, GeoDistanceKey, MergedHit,
