@@ -148,7 +148,10 @@ fn selected(engine: &Engine, expression: &str) -> Result<Streams, ApiError> {
             .split(',')
             .any(|part| part == "_all" || glob(part.as_bytes(), name.as_bytes()))
     };
-    Ok(streams.into_iter().filter(|(name, _)| wanted(name)).collect())
+    Ok(streams
+        .into_iter()
+        .filter(|(name, _)| wanted(name))
+        .collect())
 }
 
 /// `GET /_data_stream/{name}`.
@@ -166,9 +169,8 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
 
 fn show(definitions: &Definitions, stream: &str, indices: &[Arc<Index>]) -> Value {
     let template = data_stream_template(definitions, stream);
-    let field = template.and_then(|(_, template)| {
-        template["data_stream"]["timestamp_field"]["name"].as_str()
-    });
+    let field = template
+        .and_then(|(_, template)| template["data_stream"]["timestamp_field"]["name"].as_str());
     let newest = indices.last().map_or(0, |index| generation(index.name()));
     let each: Vec<Value> = indices
         .iter()
@@ -206,9 +208,8 @@ pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
 /// `GET /_data_stream/{name}/_stats`, without the newest times, which only a search would know.
 pub(crate) async fn stats(call: Call) -> Result<Reply, ApiError> {
     let streams = selected(&call.api.engine, call.path("name").unwrap_or("*"))?;
-    let bytes = |indices: &[Arc<Index>]| -> u64 {
-        indices.iter().map(|index| index.stats().bytes).sum()
-    };
+    let bytes =
+        |indices: &[Arc<Index>]| -> u64 { indices.iter().map(|index| index.stats().bytes).sum() };
     let each: Vec<Value> = streams
         .iter()
         .map(|(name, indices)| {
@@ -244,7 +245,9 @@ pub(crate) fn refuse_write_index(engine: &Engine, indices: &[Arc<Index>]) -> Res
         };
         let streams = streams.get_or_insert_with(|| all(engine));
         let members = streams.get(&stream).map_or(&[][..], Vec::as_slice);
-        let newest = members.last().is_some_and(|last| last.name() == index.name());
+        let newest = members
+            .last()
+            .is_some_and(|last| last.name() == index.name());
         // All of a stream together may go.
         let whole = members
             .iter()

@@ -90,7 +90,10 @@ pub(crate) fn check(
 ) -> Result<(), ApiError> {
     let own = patterns_of(template);
     if own.is_empty() {
-        return Err(invalid(name, "Validation Failed: 1: index patterns are missing;"));
+        return Err(invalid(
+            name,
+            "Validation Failed: 1: index patterns are missing;",
+        ));
     }
     patterns::check(name, &own)?;
     let negative = template.get("priority").and_then(Value::as_i64);

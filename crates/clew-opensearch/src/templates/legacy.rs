@@ -89,7 +89,9 @@ fn read(body: &Value) -> Result<Map<String, Value>, ApiError> {
             "mappings" => ("mappings", part::mappings(value)?),
             "aliases" => ("aliases", Value::Object(part::aliases(value)?)),
             other => {
-                return Err(parse_error(&format!("unknown key [{other}] in the template ")));
+                return Err(parse_error(&format!(
+                    "unknown key [{other}] in the template "
+                )));
             }
         };
         template.insert(key.to_string(), value);

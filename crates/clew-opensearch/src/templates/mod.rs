@@ -6,8 +6,8 @@
 //! with their prefix, mappings without the type's name, aliases with both routings.
 
 mod component;
-mod compose;
 mod composable;
+mod compose;
 mod legacy;
 mod listing;
 mod mapping_merge;
@@ -16,7 +16,9 @@ mod patterns;
 mod planner;
 mod simulate;
 
-pub(crate) use component::{delete as component_delete, get as component_get, put as component_put};
+pub(crate) use component::{
+    delete as component_delete, get as component_get, put as component_put,
+};
 pub(crate) use composable::{delete as index_delete, get as index_get, put as index_put};
 pub(crate) use compose::{Request, compose, data_stream_template};
 pub(crate) use legacy::{delete as legacy_delete, get as legacy_get, put as legacy_put};
