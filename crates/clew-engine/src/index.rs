@@ -14,7 +14,7 @@ use crate::alias::Aliases;
 use crate::error::EngineError;
 use crate::request::WriteResult;
 use crate::routing::shard_of;
-use crate::settings::IndexSettings;
+use crate::settings::{DATA_STREAM, IndexSettings};
 use crate::shard::{Prepared, Shard};
 
 /// A document can ask for new fields only so often: each round adds all that it lacks, and other
@@ -167,6 +167,11 @@ impl Index {
     /// The aliases now.
     pub fn aliases(&self) -> Arc<Aliases> {
         self.aliases.load_full()
+    }
+
+    /// The data stream that it is a part of.
+    pub fn data_stream(&self) -> Option<String> {
+        self.settings.load().given.get(DATA_STREAM).cloned()
     }
 
     /// Number of the last flush that wrote anything, by shard; 0 where there was none.

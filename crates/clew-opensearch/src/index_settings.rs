@@ -14,7 +14,7 @@ use crate::search::glob;
 use crate::settings::{self, shown, unflatten};
 
 /// The internal version number that 2.19.0 puts into `index.version.created`.
-const VERSION_CREATED: &str = "136408127";
+pub(crate) const VERSION_CREATED: &str = "136408127";
 
 /// Given settings and those that every index has, flat.
 fn flat_settings(index: &Index) -> BTreeMap<String, String> {

@@ -12,7 +12,7 @@ use crate::{
     aliases, allocation, analyze, bulk, cat, cluster, cluster_health, cluster_settings,
     cluster_state, document, document_write, index_admin, index_mapping, index_settings,
     index_state, knn_plugin, maintenance, mget, nodes, recall, resolve_index, root, search,
-    search_shards, shard_stores, stats, tasks, term_vectors, validate, voting,
+    search_shards, shard_stores, stats, template_routes, term_vectors, validate, voting,
 };
 
 /// Parameters that every endpoint takes.
@@ -283,7 +283,7 @@ const PIT: &[&str] = &[
     "preference",
     "routing",
 ];
-const CAT: &[&str] = &[
+pub(crate) const CAT: &[&str] = &[
     "v",
     "h",
     "s",
@@ -304,7 +304,7 @@ const CAT: &[&str] = &[
     "after_glsn",
 ];
 
-type Answer = Pin<Box<dyn Future<Output = Result<Reply, ApiError>> + Send>>;
+pub(crate) type Answer = Pin<Box<dyn Future<Output = Result<Reply, ApiError>> + Send>>;
 
 /// A line of the table.
 pub(crate) struct Route {
@@ -413,19 +413,20 @@ fn table() -> Vec<Route> {
     document_routes(&mut routes);
     search_routes(&mut routes);
     cat_routes(&mut routes);
+    template_routes::add(&mut routes);
     routes.sort_by_key(|route: &Route| std::cmp::Reverse(route.literals()));
     routes
 }
 
 /// Collects routes of one class; the methods are separated by spaces.
-struct Class<'a> {
+pub(crate) struct Class<'a> {
     routes: &'a mut Vec<Route>,
     class: &'static str,
     params: &'static [&'static str],
 }
 
 impl Class<'_> {
-    fn add(
+    pub(crate) fn add(
         &mut self,
         methods: &'static str,
         patterns: &[&'static str],
@@ -451,7 +452,7 @@ impl Class<'_> {
     }
 }
 
-fn class<'a>(
+pub(crate) fn class<'a>(
     routes: &'a mut Vec<Route>,
     class: &'static str,
     params: &'static [&'static str],
@@ -479,11 +480,7 @@ fn cluster_routes(routes: &mut Vec<Route>) {
                 "/_cluster/state/{metric}/{index}",
             ],
             |call| Box::pin(cluster_state::state(call)),
-        )
-        .add("GET", &["/_tasks/{task}"], |call| {
-            Box::pin(tasks::get(call))
-        })
-        .add("GET", &["/_tasks"], |call| Box::pin(tasks::list(call)));
+        );
     allocation_routes(routes);
     class(routes, "cluster", HEALTH).add(
         "GET",

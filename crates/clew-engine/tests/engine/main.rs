@@ -18,4 +18,5 @@ mod documents;
 mod life_cycle;
 mod merges;
 mod recall;
+mod snapshots;
 mod vectors;

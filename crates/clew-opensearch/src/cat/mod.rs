@@ -3,7 +3,9 @@
 mod indices;
 mod nodes;
 mod shards;
+mod snapshots;
 mod table;
+mod templates;
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -19,7 +21,9 @@ use crate::reply::Reply;
 pub(crate) use indices::{count, indices};
 pub(crate) use nodes::{allocation, attributes, nodes, plugins, tasks};
 pub(crate) use shards::shards;
+pub(crate) use snapshots::{repositories, snapshots};
 use table::{Column, Table, number, text};
+pub(crate) use templates::templates;
 
 /// `GET /_cat`.
 pub(crate) async fn list(_call: Call) -> Result<Reply, ApiError> {
@@ -32,8 +36,11 @@ pub(crate) async fn list(_call: Call) -> Result<Reply, ApiError> {
         "nodeattrs",
         "nodes",
         "plugins",
+        "repositories",
         "shards",
+        "snapshots",
         "tasks",
+        "templates",
     ];
     let mut listing = "=^.^=\n".to_string();
     listing.extend(paths.iter().map(|path| format!("/_cat/{path}\n")));
