@@ -212,6 +212,15 @@ impl Index {
         merges.collect()
     }
 
+    /// Whether a shard has failed, so that it serves no more.
+    pub fn has_shard_failed(&self, number: u32) -> bool {
+        let shard = self
+            .shards
+            .iter()
+            .find(|shard| shard.place.number == number);
+        shard.is_some_and(|shard| shard.failure().is_some())
+    }
+
     /// The number of the shard that a routing key leads to.
     pub fn shard_number(&self, key: &str) -> u32 {
         self.shard_of(key).place.number

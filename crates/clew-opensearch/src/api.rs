@@ -16,6 +16,7 @@ use crate::search::SearchContexts;
 use crate::snapshots::Running;
 use crate::tasks::Tasks;
 use crate::templates::Planner;
+use crate::voting::VotingExclusions;
 
 /// How the API presents itself, and its limits.
 #[derive(Clone, Debug)]
@@ -65,6 +66,7 @@ pub(crate) struct Api {
     pub(crate) running: Running,
     /// When the node was started.
     pub(crate) started: Instant,
+    pub(crate) voting: VotingExclusions,
     /// Scrolls and points in time that are open.
     pub(crate) search_contexts: SearchContexts,
     /// The node's id: 22 characters, the same for the same cluster and node name.
@@ -86,6 +88,7 @@ pub fn router(engine: Engine, options: RestOptions) -> Router {
         tasks: Tasks::default(),
         running: Running::default(),
         started: Instant::now(),
+        voting: VotingExclusions::default(),
         search_contexts: SearchContexts::default(),
         node_id,
         options,

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::aliases::shown_aliases;
 use crate::call::Call;
+use crate::cluster_health::{enough_copies, replicas_of};
 use crate::data_streams::refuse_write_index;
 use crate::error::ApiError;
 use crate::index_mapping::shown_mapping;
@@ -26,10 +27,11 @@ pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
     let definitions = call.api.engine.with_definitions(Definitions::clone);
     refuse_data_stream(&definitions, &name)?;
     let plan = plan_of(&compose(&definitions, &name, request)?)?;
+    let enough = enough_copies(&call, replicas_of(&plan.settings))?;
     let (index, glsn) = call
         .blocking(move |engine| engine.create_planned(&name, plan))
         .await?;
-    let body = json!({"acknowledged": true, "shards_acknowledged": true, "index": index.name()});
+    let body = json!({"acknowledged": true, "shards_acknowledged": enough, "index": index.name()});
     Ok(Reply::json(&body).at(glsn))
 }
 

@@ -11,6 +11,7 @@
 
 mod harness;
 
+mod aliases;
 mod crash;
 mod disk_faults;
 mod documents;

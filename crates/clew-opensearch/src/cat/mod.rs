@@ -13,7 +13,8 @@ use clew_engine::Wildcards;
 
 use crate::aliases::is_wanted;
 use crate::call::Call;
-use crate::cluster::{ShardHealth, all_indices};
+use crate::cluster::all_indices;
+use crate::cluster_health::ShardHealth;
 use crate::error::ApiError;
 use crate::reply::Reply;
 

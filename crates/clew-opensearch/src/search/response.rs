@@ -177,6 +177,13 @@ impl Answer {
                 json.key("fields").value(&Value::Object(values));
             }
         }
+        if !hit.matched_queries.is_empty() {
+            json.key("matched_queries").begin_array();
+            for name in &hit.matched_queries {
+                json.string(name);
+            }
+            json.end_array();
+        }
         if let Some(shown) = highlights.of(hit) {
             json.key("highlight").value(&shown);
         }
