@@ -39,6 +39,7 @@ mod document_write;
 mod filling;
 mod index_admin;
 mod index_mapping;
+mod index_recovery;
 mod index_settings;
 mod index_state;
 mod ingest;
