@@ -9,8 +9,9 @@ use crate::call::Call;
 use crate::error::ApiError;
 use crate::reply::Reply;
 use crate::{
-    bulk, cat, cluster, cluster_settings, document, document_write, index_admin, index_mapping,
-    index_settings, knn_plugin, maintenance, mget, nodes, recall, root, search, stats, tasks,
+    bulk, cat, cluster, cluster_settings, document, document_write, field_caps, index_admin,
+    index_mapping, index_settings, knn_plugin, maintenance, mget, nodes, recall, root, search,
+    stats, tasks,
 };
 
 /// Parameters that every endpoint takes.
@@ -192,6 +193,14 @@ const SEARCH: &[&str] = &[
     "include_named_queries_score",
     "phase_took",
     "cancel_after_time_interval",
+];
+const FIELD_CAPS: &[&str] = &[
+    "fields",
+    "include_unmapped",
+    "ignore_unavailable",
+    "allow_no_indices",
+    "expand_wildcards",
+    "after_glsn",
 ];
 const CAT: &[&str] = &[
     "v",
@@ -560,6 +569,11 @@ fn document_routes(routes: &mut Vec<Route>) {
 }
 
 fn search_routes(routes: &mut Vec<Route>) {
+    class(routes, "search", FIELD_CAPS).add(
+        "GET POST",
+        &["/_field_caps", "/{index}/_field_caps"],
+        |call| Box::pin(field_caps::field_caps(call)),
+    );
     class(routes, "search", SEARCH)
         .add("GET POST", &["/_search", "/{index}/_search"], |call| {
             Box::pin(search::search(call))

@@ -96,6 +96,9 @@ fn detailed(name: &str, value: &Value) -> Result<SortKey, DslError> {
         None => None,
         Some("min") => Some(Mode::Min),
         Some("max") => Some(Mode::Max),
+        Some("sum") => Some(Mode::Sum),
+        Some("avg") => Some(Mode::Avg),
+        Some("median") => Some(Mode::Median),
         Some(other) => {
             return Err(DslError::illegal(format!("Unknown SortMode [{other}]")));
         }

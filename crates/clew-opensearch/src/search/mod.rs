@@ -5,6 +5,7 @@ mod msearch;
 mod profile;
 mod request;
 mod response;
+pub(crate) mod shown_source;
 mod sort_values;
 mod source_filter;
 
@@ -22,7 +23,9 @@ use crate::reply::Reply;
 
 use request::Spec;
 
+pub(crate) use fields::FieldList;
 pub(crate) use msearch::msearch;
+pub(crate) use request::match_all;
 pub(crate) use source_filter::{SourceFilter, glob};
 
 /// Answers with more hits than this are written away from the async threads.

@@ -8,6 +8,7 @@ mod automaton;
 mod compile;
 mod constant;
 mod error;
+mod glob;
 mod knn;
 mod leaf;
 mod literal;
@@ -27,3 +28,5 @@ pub use tree::{
 
 #[cfg(test)]
 mod tests;
+
+pub(crate) use glob::Glob;

@@ -12,6 +12,7 @@ use tantivy::{DocId, SegmentReader, f64_to_u64, i64_to_u64, u64_to_f64, u64_to_i
 
 use super::snapshot::Snapshot;
 use super::sort::{Missing, Mode, Order, SortKey, SortValue};
+use super::sort_number::SortNumber;
 use crate::mapping::{FieldKind, FloatKind};
 use crate::query::QueryError;
 
@@ -71,6 +72,17 @@ impl KeyCursor {
                 (source, mode.unwrap_or(by_order), missing.clone())
             }
         };
+        let folds = matches!(mode, Mode::Sum | Mode::Avg | Mode::Median);
+        if folds
+            && matches!(
+                source,
+                Source::Text(_) | Source::Address(_) | Source::Same(_)
+            )
+        {
+            return Err(QueryError::illegal(
+                "we only support AVG, MEDIAN and SUM on number based fields",
+            ));
+        }
         Ok(KeyCursor {
             source,
             order,
@@ -89,13 +101,15 @@ impl KeyCursor {
             Source::Score => Some(u128::from(score_place(score))),
             Source::Doc { base } => Some(u128::from(base + u64::from(doc))),
             Source::Whole(column) => self
-                .pick(column.values_for_doc(doc))
+                .pick_number(column.values_for_doc(doc))
                 .map(|value| u128::from(i64_to_u64(value))),
-            Source::Unsigned(column) => self.pick(column.values_for_doc(doc)).map(u128::from),
+            Source::Unsigned(column) => {
+                self.pick_number(column.values_for_doc(doc)).map(u128::from)
+            }
             Source::Same(_) => Some(1),
             Source::Float(column, _) => self
-                .pick(column.values_for_doc(doc).map(f64_to_u64))
-                .map(u128::from),
+                .pick_number(column.values_for_doc(doc))
+                .map(|value| u128::from(f64_to_u64(value))),
             Source::Text(column) => self
                 .pick(column.ords().values_for_doc(doc))
                 .map(|ord| 2 * u128::from(ord) + 1),
@@ -111,7 +125,26 @@ impl KeyCursor {
     fn pick<V: Ord>(&self, values: impl Iterator<Item = V>) -> Option<V> {
         match self.mode {
             Mode::Min => values.min(),
-            Mode::Max => values.max(),
+            Mode::Max | Mode::Sum | Mode::Avg | Mode::Median => values.max(),
+        }
+    }
+
+    fn pick_number<V: SortNumber>(&self, values: impl Iterator<Item = V>) -> Option<V> {
+        match self.mode {
+            Mode::Min => values.min_by(V::order),
+            Mode::Max => values.max_by(V::order),
+            Mode::Sum => values.reduce(V::plus),
+            Mode::Avg => {
+                let values: Vec<V> = values.collect();
+                (!values.is_empty()).then(|| V::mean(&values))
+            }
+            Mode::Median => {
+                let mut values: Vec<V> = values.collect();
+                values.sort_by(V::order);
+                let middle = values.len().checked_sub(1)? / 2;
+                let is_odd = values.len() % 2 == 1;
+                Some(V::mean(&values[middle..=middle + usize::from(!is_odd)]))
+            }
         }
     }
 

@@ -13,6 +13,7 @@ mod run;
 mod scan;
 mod snapshot;
 mod sort;
+mod sort_number;
 mod sorted;
 mod top;
 

@@ -40,6 +40,12 @@ pub enum Mode {
     Min,
     /// The largest.
     Max,
+    /// All of them together.
+    Sum,
+    /// Their mean.
+    Avg,
+    /// The one in the middle, or the mean of the two that are.
+    Median,
 }
 
 /// One criterion of the order.
