@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use crate::blocks::Block;
 use serde::{Deserialize, Serialize};
+
+use crate::routing::routing_slots;
 
 /// When a write to an index is acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,8 +36,27 @@ pub struct IndexSettings {
     pub ef_search: usize,
     /// Largest `from + size` of a search.
     pub max_result_window: usize,
+    /// What is forbidden to be done with the index.
+    #[serde(default)]
+    pub blocks: Vec<Block>,
     /// Every setting as the user gave it, flat (`index.number_of_shards`), to be shown again.
     pub given: BTreeMap<String, String>,
+}
+
+/// The setting that says how many slots routing keys are spread over.
+const ROUTING_SLOTS: &str = "index.number_of_routing_shards";
+
+impl IndexSettings {
+    /// How many slots routing keys are spread over: as given, when shards can share them equally.
+    pub(crate) fn routing_slots(&self) -> u32 {
+        let given = self
+            .given
+            .get(ROUTING_SLOTS)
+            .and_then(|text| text.parse().ok());
+        given
+            .filter(|slots: &u32| *slots >= self.shards && slots.is_multiple_of(self.shards))
+            .unwrap_or_else(|| routing_slots(self.shards))
+    }
 }
 
 impl Default for IndexSettings {
@@ -47,6 +69,7 @@ impl Default for IndexSettings {
             flush_threshold_bytes: 512 << 20,
             ef_search: 100,
             max_result_window: 10_000,
+            blocks: Vec::new(),
             given: BTreeMap::new(),
         }
     }

@@ -68,19 +68,18 @@ impl GetSpec {
 
 /// Reads a document.
 pub(crate) async fn read(call: &Call, spec: &GetSpec) -> Result<Option<Document>, ApiError> {
-    let index = call.api.engine.index(&spec.index)?;
+    let engine = &call.api.engine;
+    let (index, routing) = engine.single_index(&spec.index, spec.routing.as_deref())?;
     let spec = spec.clone();
-    call.blocking(move |engine| {
-        engine.get(&index, &spec.id, spec.routing.as_deref(), spec.realtime)
-    })
-    .await
+    call.blocking(move |engine| engine.get(&index, &spec.id, routing.as_deref(), spec.realtime))
+        .await
 }
 
 /// Writes the object that tells of a document that was found or not.
 pub(crate) fn write_document(
     json: &mut JsonWriter,
     spec: &GetSpec,
-    index: Option<&Index>,
+    index: &Index,
     found: Option<&Document>,
 ) {
     json.begin_object();
@@ -97,17 +96,16 @@ pub(crate) fn write_document(
         json.string_field("_routing", routing);
     }
     json.boolean_field("found", true);
-    if let Some(mapping) = index.map(Index::mapping) {
-        shown_source::write(&mapping, &spec.source, &document.source, json);
-        let mut values = Map::new();
-        if !spec.stored.is_empty()
-            && let Ok(source) = serde_json::from_slice(&document.source)
-        {
-            spec.stored.collect(&mapping, &source, &mut values);
-        }
-        if !values.is_empty() {
-            json.key("fields").value(&Value::Object(values));
-        }
+    let mapping = index.mapping();
+    shown_source::write(&mapping, &spec.source, &document.source, json);
+    let mut values = Map::new();
+    if !spec.stored.is_empty()
+        && let Ok(source) = serde_json::from_slice(&document.source)
+    {
+        spec.stored.collect(&mapping, &source, &mut values);
+    }
+    if !values.is_empty() {
+        json.key("fields").value(&Value::Object(values));
     }
     json.end_object();
 }
@@ -127,8 +125,8 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
     }
     let length = found.as_ref().map_or(0, |document| document.source.len());
     let mut json = JsonWriter::with_capacity(length + 256);
-    let index = call.api.engine.index(&spec.index).ok();
-    write_document(&mut json, &spec, index.as_deref(), found.as_ref());
+    let (index, _) = call.api.engine.single_index(&spec.index, None)?;
+    write_document(&mut json, &spec, &index, found.as_ref());
     Ok(Reply::written(json).with_status(status))
 }
 
@@ -141,7 +139,8 @@ pub(crate) async fn source(call: Call) -> Result<Reply, ApiError> {
         let cause = Cause::new("resource_not_found_exception", reason);
         return Err(ApiError::new(StatusCode::NOT_FOUND, cause));
     };
-    let mapping = call.api.engine.index(&spec.index)?.mapping();
+    let (index, _) = call.api.engine.single_index(&spec.index, None)?;
+    let mapping = index.mapping();
     if !mapping.is_source_enabled() {
         let reason = format!("Source not found [{}]/[{}]", spec.index, spec.id);
         let cause = Cause::new("resource_not_found_exception", reason);

@@ -7,6 +7,7 @@
 //!
 //! Deliberately absent: what an index is (the engine's), TLS and users (the binary's), scripts.
 
+mod analyze;
 mod api;
 mod call;
 mod dispatch;
@@ -22,6 +23,7 @@ mod params;
 mod raw_json;
 mod reply_filter;
 
+mod aliases;
 mod bulk;
 mod bulk_lines;
 mod cat;
@@ -33,18 +35,26 @@ mod field_caps;
 mod index_admin;
 mod index_mapping;
 mod index_settings;
+mod index_state;
 mod knn_plugin;
+mod machine;
 mod maintenance;
 mod mapping_defaults;
 mod mget;
 mod nodes;
 mod recall;
+mod resolve_index;
 mod root;
 mod search;
+mod search_shards;
 mod settings;
+mod shard_stores;
 mod stats;
+mod suggestion;
 mod tasks;
+mod term_vectors;
 mod update_body;
+mod validate;
 mod write_reply;
 
 pub mod aggs;

@@ -25,11 +25,22 @@ pub(crate) async fn refresh(call: Call) -> Result<Reply, ApiError> {
 
 /// `POST /{index}/_flush`.
 pub(crate) async fn flush(call: Call) -> Result<Reply, ApiError> {
+    if call.params.flag("force", false)? && !call.params.flag("wait_if_ongoing", true)? {
+        return Err(ApiError::validation(
+            "wait_if_ongoing must be true for a force flush",
+        ));
+    }
     let indices = call.indices().await?;
     let body = shards(&indices);
     call.blocking(move |engine| indices.iter().try_for_each(|index| engine.flush(index)))
         .await?;
     Ok(Reply::json(&body))
+}
+
+/// `POST /{index}/_cache/clear`: no answers are cached here, so there is nothing to do but to say
+/// which shards were asked.
+pub(crate) async fn clear_cache(call: Call) -> Result<Reply, ApiError> {
+    Ok(Reply::json(&shards(&call.indices().await?)))
 }
 
 /// `POST /{index}/_forcemerge`; with `wait_for_completion=false` the merge goes on as a task.

@@ -26,8 +26,8 @@ pub(crate) async fn mget(call: Call) -> Result<Reply, ApiError> {
     let engine = call.api.engine.clone();
     let read = tokio::task::spawn_blocking(move || {
         let read = |spec: &GetSpec| -> Result<(Arc<Index>, Option<Document>), ApiError> {
-            let index: Arc<Index> = engine.index(&spec.index)?;
-            let found = engine.get(&index, &spec.id, spec.routing.as_deref(), spec.realtime)?;
+            let (index, routing) = engine.single_index(&spec.index, spec.routing.as_deref())?;
+            let found = engine.get(&index, &spec.id, routing.as_deref(), spec.realtime)?;
             Ok((index, found))
         };
         specs
@@ -42,7 +42,7 @@ pub(crate) async fn mget(call: Call) -> Result<Reply, ApiError> {
     for (found, spec) in &read {
         match found {
             Ok((index, found)) => {
-                write_document(&mut json, spec, Some(index), found.as_ref());
+                write_document(&mut json, spec, index, found.as_ref());
             }
             Err(error) => {
                 json.begin_object();

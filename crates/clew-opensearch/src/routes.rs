@@ -9,9 +9,10 @@ use crate::call::Call;
 use crate::error::ApiError;
 use crate::reply::Reply;
 use crate::{
-    bulk, cat, cluster, cluster_settings, document, document_write, field_caps, index_admin,
-    index_mapping, index_settings, knn_plugin, maintenance, mget, nodes, recall, root, search,
-    stats, tasks,
+    aliases, analyze, bulk, cat, cluster, cluster_settings, document, document_write, field_caps,
+    index_admin, index_mapping, index_settings, index_state, knn_plugin, maintenance, mget, nodes,
+    recall, resolve_index, root, search, search_shards, shard_stores, stats, tasks, term_vectors,
+    validate,
 };
 
 /// Parameters that every endpoint takes.
@@ -57,6 +58,15 @@ const ADMIN: &[&str] = &[
     "wait_for_completion",
     "task_execution_timeout",
 ];
+const SHARDS: &[&str] = &[
+    "allow_no_indices",
+    "expand_wildcards",
+    "ignore_unavailable",
+    "local",
+    "preference",
+    "routing",
+    "status",
+];
 const HEALTH: &[&str] = &[
     "level",
     "local",
@@ -96,6 +106,13 @@ const MAINTENANCE: &[&str] = &[
     "flush",
     "wait_for_completion",
     "primary_only",
+    "only_ancient_segments",
+    "fielddata",
+    "fields",
+    "query",
+    "request",
+    "file",
+    "index",
 ];
 const STATS: &[&str] = &[
     "level",
@@ -202,6 +219,58 @@ const FIELD_CAPS: &[&str] = &[
     "expand_wildcards",
     "after_glsn",
 ];
+const EXPLAIN: &[&str] = &[
+    "after_glsn",
+    "explain",
+    "rewrite",
+    "all_shards",
+    "q",
+    "df",
+    "default_operator",
+    "analyzer",
+    "analyze_wildcard",
+    "lenient",
+    "routing",
+    "preference",
+    "stored_fields",
+    "_source",
+    "_source_includes",
+    "_source_excludes",
+    "expand_wildcards",
+    "ignore_unavailable",
+    "allow_no_indices",
+    "field",
+    "text",
+];
+const TERM_VECTORS: &[&str] = &[
+    "ids",
+    "fields",
+    "offsets",
+    "positions",
+    "payloads",
+    "term_statistics",
+    "field_statistics",
+    "routing",
+    "realtime",
+    "preference",
+    "version",
+    "version_type",
+];
+const SCROLL: &[&str] = &[
+    "scroll",
+    "scroll_id",
+    "rest_total_hits_as_int",
+    "typed_keys",
+];
+const PIT: &[&str] = &[
+    "keep_alive",
+    "allow_partial_pit_creation",
+    "expand_wildcards",
+    "ignore_unavailable",
+    "allow_no_indices",
+    "preference",
+    "routing",
+];
 const CAT: &[&str] = &[
     "v",
     "h",
@@ -219,7 +288,7 @@ const CAT: &[&str] = &[
     "full_id",
     "ts",
     "timeout",
-    "include_unloaded_segments",
+    "detailed",
     "after_glsn",
 ];
 
@@ -421,8 +490,10 @@ fn cluster_routes(routes: &mut Vec<Route>) {
             &[
                 "/_nodes/stats",
                 "/_nodes/stats/{metric}",
+                "/_nodes/stats/{metric}/{index_metric}",
                 "/_nodes/{node}/stats",
                 "/_nodes/{node}/stats/{metric}",
+                "/_nodes/{node}/stats/{metric}/{index_metric}",
             ],
             |call| Box::pin(nodes::stats(call)),
         )
@@ -497,17 +568,82 @@ fn index_routes(routes: &mut Vec<Route>) {
                 "/{index}/_settings/{name}",
             ],
             |call| Box::pin(index_settings::get(call)),
+        );
+    alias_routes(routes);
+    state_routes(routes);
+}
+
+fn alias_routes(routes: &mut Vec<Route>) {
+    class(routes, "index_admin", READ).add(
+        "GET HEAD",
+        &[
+            "/_alias",
+            "/_aliases",
+            "/_alias/{alias}",
+            "/{index}/_alias",
+            "/{index}/_aliases",
+            "/{index}/_alias/{alias}",
+        ],
+        |call| Box::pin(aliases::get(call)),
+    );
+    class(routes, "index_admin", ADMIN)
+        .add("POST", &["/_aliases"], |call| {
+            Box::pin(aliases::update(call))
+        })
+        .add(
+            "PUT POST",
+            &[
+                "/{index}/_alias/{alias}",
+                "/{index}/_aliases/{alias}",
+                "/_alias/{alias}",
+                "/_aliases/{alias}",
+            ],
+            |call| Box::pin(aliases::put(call)),
         )
+        .add(
+            "PUT",
+            &["/{index}/_alias", "/{index}/_aliases", "/_alias"],
+            |call| Box::pin(aliases::put(call)),
+        )
+        .add(
+            "DELETE",
+            &["/{index}/_alias/{alias}", "/{index}/_aliases/{alias}"],
+            |call| Box::pin(aliases::delete(call)),
+        );
+}
+
+fn state_routes(routes: &mut Vec<Route>) {
+    class(routes, "index_admin", ADMIN)
+        .add("POST", &["/{index}/_open", "/_open"], |call| {
+            Box::pin(index_state::open(call))
+        })
+        .add("POST", &["/{index}/_close", "/_close"], |call| {
+            Box::pin(index_state::close(call))
+        })
+        .add("PUT", &["/{index}/_block/{block}"], |call| {
+            Box::pin(index_state::add_block(call))
+        });
+    class(routes, "index_admin", READ).add("GET", &["/_resolve/index/{name}"], |call| {
+        Box::pin(resolve_index::get(call))
+    });
+    class(routes, "index_admin", SHARDS)
         .add(
             "GET",
-            &["/_alias", "/_aliases", "/{index}/_alias"],
-            |call| Box::pin(index_admin::aliases(call)),
+            &["/_shard_stores", "/{index}/_shard_stores"],
+            |call| Box::pin(shard_stores::get(call)),
         )
         .add(
-            "GET HEAD",
-            &["/_alias/{alias}", "/{index}/_alias/{alias}"],
-            |call| Box::pin(index_admin::alias(call)),
+            "GET POST",
+            &["/_search_shards", "/{index}/_search_shards"],
+            |call| Box::pin(search_shards::get(call)),
         );
+    class(routes, "maintenance", MAINTENANCE)
+        .add("POST", &["/_upgrade", "/{index}/_upgrade"], |call| {
+            Box::pin(shard_stores::upgrade(call))
+        })
+        .add("GET", &["/_upgrade", "/{index}/_upgrade"], |call| {
+            Box::pin(shard_stores::upgrade_status(call))
+        });
 }
 
 fn maintenance_routes(routes: &mut Vec<Route>) {
@@ -518,6 +654,11 @@ fn maintenance_routes(routes: &mut Vec<Route>) {
         .add("GET POST", &["/_flush", "/{index}/_flush"], |call| {
             Box::pin(maintenance::flush(call))
         })
+        .add(
+            "POST",
+            &["/_cache/clear", "/{index}/_cache/clear"],
+            |call| Box::pin(maintenance::clear_cache(call)),
+        )
         .add("POST", &["/_forcemerge", "/{index}/_forcemerge"], |call| {
             Box::pin(maintenance::force_merge(call))
         });
@@ -584,6 +725,53 @@ fn search_routes(routes: &mut Vec<Route>) {
         .add("GET POST", &["/_count", "/{index}/_count"], |call| {
             Box::pin(search::count(call))
         });
+    class(routes, "search", SCROLL)
+        .add(
+            "GET POST",
+            &["/_search/scroll", "/_search/scroll/{scroll_id}"],
+            |call| Box::pin(search::next_page(call)),
+        )
+        .add(
+            "DELETE",
+            &["/_search/scroll", "/_search/scroll/{scroll_id}"],
+            |call| Box::pin(search::clear_scroll(call)),
+        );
+    class(routes, "search", PIT)
+        .add("POST", &["/{index}/_search/point_in_time"], |call| {
+            Box::pin(search::create_pit(call))
+        })
+        .add("GET", &["/_search/point_in_time/_all"], |call| {
+            Box::pin(search::list_pits(call))
+        })
+        .add("DELETE", &["/_search/point_in_time/_all"], |call| {
+            Box::pin(search::delete_all_pits(call))
+        })
+        .add("DELETE", &["/_search/point_in_time"], |call| {
+            Box::pin(search::delete_pit(call))
+        });
+    class(routes, "search", EXPLAIN)
+        .add(
+            "GET POST",
+            &["/_validate/query", "/{index}/_validate/query"],
+            |call| Box::pin(validate::validate(call)),
+        )
+        .add("GET POST", &["/{index}/_explain/{id}"], |call| {
+            Box::pin(validate::explain_hit(call))
+        })
+        .add("GET POST", &["/_analyze", "/{index}/_analyze"], |call| {
+            Box::pin(analyze::analyze(call))
+        });
+    class(routes, "search", TERM_VECTORS)
+        .add(
+            "GET POST",
+            &["/{index}/_termvectors", "/{index}/_termvectors/{id}"],
+            |call| Box::pin(term_vectors::one(call)),
+        )
+        .add(
+            "GET POST",
+            &["/_mtermvectors", "/{index}/_mtermvectors"],
+            |call| Box::pin(term_vectors::many(call)),
+        );
     class(routes, "recall", recall::PARAMS).add("GET", &["/{index}/_recall"], |call| {
         Box::pin(recall::measure(call))
     });
@@ -603,6 +791,18 @@ fn cat_routes(routes: &mut Vec<Route>) {
         })
         .add("GET", &["/_cat/health"], |call| Box::pin(cat::health(call)))
         .add("GET", &["/_cat/nodes"], |call| Box::pin(cat::nodes(call)))
+        .add("GET", &["/_cat/nodeattrs"], |call| {
+            Box::pin(cat::attributes(call))
+        })
+        .add("GET", &["/_cat/plugins"], |call| {
+            Box::pin(cat::plugins(call))
+        })
+        .add(
+            "GET",
+            &["/_cat/allocation", "/_cat/allocation/{node}"],
+            |call| Box::pin(cat::allocation(call)),
+        )
+        .add("GET", &["/_cat/tasks"], |call| Box::pin(cat::tasks(call)))
         .add("GET", &["/_cat/aliases", "/_cat/aliases/{alias}"], |call| {
             Box::pin(cat::aliases(call))
         });

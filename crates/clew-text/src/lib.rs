@@ -11,35 +11,49 @@ mod mapping;
 
 pub mod analysis;
 mod document;
+pub mod geo;
 
 mod query;
 mod search;
 
+mod highlight;
+
 mod aggregation;
 
 pub use aggregation::{
-    AggCollector, AggContext, AggError, AggErrorKind, AggLimits, AggResult, AggSpec, Bounds,
-    Bucket, CalendarUnit, DateHistogramSpec, DateInterval, Direction, ExtendedStats,
-    HistogramResult, HistogramSpec, IncludeExclude, Intermediate, Key, Metric, NamedAgg,
-    NamedResult, OrderBy, OrderKey, RangeBucket, RangeItem, RangeSpec, Scalar, Source, Stats,
-    TermFilter, TermsKind, TermsResult, TermsSpec, ValueFormat,
+    AggCollector, AggContext, AggError, AggErrorKind, AggLimits, AggResult, AggSearcher, AggSpec,
+    AutoDateSpec, Bounds, Bucket, CalendarUnit, CompositeKind, CompositeResult, CompositeSource,
+    CompositeSpec, DateHistogramSpec, DateInterval, DecimalFormat, Direction, Expression,
+    ExtendedStats, FilterShape, FiltersSpec, GapPolicy, HistogramResult, HistogramSpec,
+    IncludeExclude, Intermediate, Key, Method, Metric, MissingOrder, MovingFunction,
+    MultiTermsSpec, NamedAgg, NamedResult, OrderBy, OrderKey, PercentilesKind, PercentilesResult,
+    PercentilesSpec, PipelineKind, PipelineSpec, RangeBucket, RangeEnd, RangeItem, RangeKind,
+    RangeSpec, RareTermsSpec, Scalar, SingleKind, Source, Stats, Summary, TermFilter, TermsKind,
+    TermsResult, TermsSpec, ValueFormat,
 };
 pub use analysis::analyzers;
 pub use document::{
     DATE_FORMAT_DEFAULT, DateError, DateFormat, DocumentError, NewFields, Parsed, ParsedDocument,
     RangeRelation, Rounding, StoredVector, restore_vectors,
 };
+pub use highlight::{HighlightField, HighlightOptions, Highlighter};
 pub use mapping::{
     Dynamic, FieldId, FieldKind, FieldSettings, FloatKind, IntegerKind, KeywordStyle, MappedField,
-    Mapping, MappingError, MappingLimits, NewField, RangeKind, TextStyle, VectorMapping,
+    Mapping, MappingError, MappingLimits, NewField, RangeKind as FieldRangeKind, TextStyle,
+    VectorMapping,
 };
 pub use query::{
-    Bool, Boosting, CompileContext, FieldBoost, Fuzziness, FuzzyDistance, KnnQuery, KnnResolver,
-    Match, MatchPhrase, MinimumShouldMatch, MultiMatch, MultiMatchKind, NoKnn, Operator, Pattern,
-    Plan, Query, QueryError, QueryString, Range, SegmentHits, Term, compile, plan,
+    Bool, BoostMode, Boosting, CompileContext, Decay, DecayShape, DistanceFeature, FieldBoost,
+    FieldModifier, FunctionKind, FunctionScore, Fuzziness, FuzzyDistance, GeoQuery, IntervalMode,
+    IntervalRelation, IntervalRule, IntervalScoring, Intervals, KnnQuery, KnnResolver, LikeItem,
+    Match, MatchPhrase, MinimumShouldMatch, MoreLikeThis, MultiMatch, MultiMatchKind, NoKnn,
+    Operator, Pattern, Plan, Query, QueryError, QueryString, Range, ScoreFunction, ScoreMode,
+    SegmentHits, Term, TermsSet, ValueMode, WordChoice, compile, plan,
 };
 pub use search::{
-    DocVisitor, FieldStatistics, MergedHit, MergedHits, Missing, Mode, Order, Relation,
-    SegmentBits, ShardHit, ShardRequest, ShardResult, Snapshot, SortKey, SortValue, Total,
-    TrackTotal, count, matching, merge_hits, search,
+    Combine, DocVisitor, Explained, FieldFigures, FieldStatistics, GeoDistanceKey, MergedHit,
+    MergedHits, Missing, Mode, Order, Relation, Rescore, SegmentBits, ShardHit, ShardRequest,
+    ShardResult, SimilarTerm, Snapshot, SortKey, SortValue, Spelling, TermFigures, Total,
+    TrackTotal, count, describe, explain, field_figures, matching, merge_hits, rescore, search,
+    similar_terms, term_docs, term_figures,
 };

@@ -120,6 +120,8 @@ pub(crate) struct Writer {
     pub(super) changed: bool,
     /// Bytes of operations since the last flush.
     pub(super) unflushed_bytes: u64,
+    /// Their number.
+    pub(super) unflushed_operations: u64,
     pub(super) failure: Option<String>,
 }
 
@@ -186,6 +188,7 @@ impl Writer {
             first_invisible: None,
             changed: true,
             unflushed_bytes: 0,
+            unflushed_operations: 0,
             failure: None,
         })
     }

@@ -5,14 +5,21 @@
 
 mod compound;
 mod fields;
+mod function;
+mod geo;
+mod intervals;
 mod knn;
 mod leaf;
 mod multi;
 mod object;
+mod similar;
 mod sort;
+mod span;
 
 use clew_text::Query;
 use serde_json::Value;
+
+use crate::suggestion::did_you_mean;
 
 pub use sort::parse_sort;
 
@@ -75,12 +82,16 @@ pub fn parse_query(value: &Value) -> Result<Query, DslError> {
     query(value, 0)
 }
 
+fn too_deep() -> DslError {
+    DslError::illegal(format!(
+        "The nested depth of the query exceeds the maximum nested depth of [{DEPTH_MAX}]"
+    ))
+}
+
 /// Reads a query at a depth.
 fn query(value: &Value, depth: usize) -> Result<Query, DslError> {
     if depth > DEPTH_MAX {
-        return Err(DslError::illegal(format!(
-            "The nested depth of the query exceeds the maximum nested depth of [{DEPTH_MAX}]"
-        )));
+        return Err(too_deep());
     }
     let Value::Object(object) = value else {
         return Err(DslError::parsing(
@@ -104,6 +115,33 @@ fn query(value: &Value, depth: usize) -> Result<Query, DslError> {
     }
     Ok(parsed)
 }
+
+/// The queries there are, for those who misspell one.
+const NAMES: &[&str] = &[
+    "match_all",
+    "match_none",
+    "match",
+    "match_phrase",
+    "match_phrase_prefix",
+    "match_bool_prefix",
+    "multi_match",
+    "query_string",
+    "simple_query_string",
+    "term",
+    "terms",
+    "range",
+    "exists",
+    "ids",
+    "prefix",
+    "wildcard",
+    "regexp",
+    "fuzzy",
+    "bool",
+    "constant_score",
+    "dis_max",
+    "boosting",
+    "knn",
+];
 
 fn dispatch(name: &str, body: &Value, depth: usize) -> Result<Query, DslError> {
     match name {
@@ -130,7 +168,20 @@ fn dispatch(name: &str, body: &Value, depth: usize) -> Result<Query, DslError> {
         "dis_max" => compound::dis_max(body, depth),
         "boosting" => compound::boosting(body, depth),
         "knn" => knn::knn(body, depth),
-        _ => Err(DslError::parsing(format!("unknown query [{name}]"))),
+        "geo_distance" => geo::geo_distance(body),
+        "geo_bounding_box" => geo::geo_bounding_box(body),
+        "geo_polygon" => geo::geo_polygon(body),
+        "geo_shape" => geo::geo_shape(body),
+        "function_score" => function::function_score(body, depth),
+        "distance_feature" => function::distance_feature(body),
+        "more_like_this" | "mlt" => similar::more_like_this(body),
+        "terms_set" => similar::terms_set(body),
+        "intervals" => intervals::intervals(body),
+        name if span::NAMES.contains(&name) => span::span(name, body, depth),
+        _ => {
+            let meant = did_you_mean(name, NAMES);
+            Err(DslError::parsing(format!("unknown query [{name}]{meant}")))
+        }
     }
 }
 

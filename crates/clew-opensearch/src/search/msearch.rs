@@ -7,7 +7,7 @@ use serde_json::Value;
 use tokio::sync::Semaphore;
 
 use super::run;
-use crate::call::Call;
+use crate::call::{Call, read_wildcards};
 use crate::error::ApiError;
 use crate::json_writer::JsonWriter;
 use crate::reply::Reply;
@@ -27,6 +27,9 @@ struct Item {
 pub(crate) async fn msearch(call: Call) -> Result<Reply, ApiError> {
     let started = std::time::Instant::now();
     let items = parse(&call)?;
+    for item in &items {
+        check_total(&call, &item.body)?;
+    }
     let concurrent = match call.params.unsigned("max_concurrent_searches")? {
         Some(0) => {
             return Err(ApiError::illegal_argument(
@@ -85,6 +88,20 @@ fn write_answer(json: &mut JsonWriter, answer: &Result<Vec<u8>, ApiError>) {
     }
 }
 
+/// Totals as plain numbers must be exact; a request that wants both is refused as a whole.
+fn check_total(call: &Call, body: &Value) -> Result<(), ApiError> {
+    let limit = body.get("track_total_hits").and_then(Value::as_i64);
+    match limit.filter(|limit| *limit >= 0) {
+        Some(limit) if call.params.flag("rest_total_hits_as_int", false)? => {
+            Err(ApiError::illegal_argument(format!(
+                "[rest_total_hits_as_int] cannot be used if the tracking of total hits is not \
+                 accurate, got {limit}"
+            )))
+        }
+        _ => Ok(()),
+    }
+}
+
 fn parse(call: &Call) -> Result<Vec<Item>, ApiError> {
     let Some(body) = call.body.strip_suffix(b"\n") else {
         return Err(ApiError::illegal_argument(
@@ -132,13 +149,23 @@ fn item(call: &Call, header: &[u8], body: &[u8]) -> Result<Item, ApiError> {
                     other => other.as_str().unwrap_or_default().to_string(),
                 };
             }
+            "expand_wildcards" => {
+                let names = match value {
+                    Value::Array(names) => names.iter().filter_map(Value::as_str).collect(),
+                    other => other
+                        .as_str()
+                        .unwrap_or_default()
+                        .split(',')
+                        .collect::<Vec<_>>(),
+                };
+                item.options.wildcards = read_wildcards(&names)?;
+            }
             "ignore_unavailable" => item.options.ignore_unavailable = is_true(value),
             "allow_no_indices" => item.options.allow_no_indices = is_true(value),
             "search_type"
             | "preference"
             | "routing"
             | "request_cache"
-            | "expand_wildcards"
             | "ignore_throttled"
             | "allow_partial_search_results"
             | "ccs_minimize_roundtrips"

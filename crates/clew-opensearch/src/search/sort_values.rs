@@ -14,6 +14,8 @@ pub(super) fn write(json: &mut JsonWriter, value: &SortValue) {
         SortValue::Score(number) | SortValue::F32(number) => json.float(*number),
         SortValue::U64(number) => json.value(&Value::from(*number)),
         SortValue::I64(number) => json.value(&Value::from(*number)),
+        // A document without a point is that far away.
+        SortValue::F64(number) if *number == f64::INFINITY => json.string("Infinity"),
         SortValue::F64(number) => json.value(&Value::from(*number)),
         SortValue::Str(text) => json.string(text),
         SortValue::Ip(address) => json.string(&address.to_canonical().to_string()),
@@ -67,6 +69,10 @@ fn read_one(value: &Value, key: &SortKey, index: Option<&Index>) -> Result<SortV
         Value::Null => Ok(SortValue::Null),
         Value::Bool(flag) => Ok(SortValue::I64(i64::from(*flag))),
         Value::Number(_) => number(value).ok_or_else(refused),
+        Value::String(text) if matches!(key, SortKey::GeoDistance(_)) => match text.as_str() {
+            "Infinity" => Ok(SortValue::F64(f64::INFINITY)),
+            _ => Err(refused()),
+        },
         Value::String(text) => {
             let mapping = index.map(Index::mapping);
             let field = match (key, &mapping) {

@@ -2,8 +2,9 @@
 //! array indexed by bucket number; a nested aggregation's buckets name their parent's number.
 
 use super::key::{Key, KeyTable, number_of};
-use super::moments::{ExtendedMoments, Moments};
-use super::plan::{Op, Plan};
+use super::moments::{ExtendedMoments, Moments, Weighted};
+use super::plan::{Op, Plan, Property};
+use super::quantile::{Method, QuantileState};
 use super::sketch::Sketch;
 
 /// A bucket that was not kept.
@@ -21,6 +22,30 @@ pub(crate) enum Partial {
     Extended(Vec<ExtendedMoments>),
     Counts(Vec<u64>),
     Distinct(Sketches),
+    Quantiles(QuantileStates),
+    Weighted(Vec<Weighted>),
+}
+
+/// Distributions per bucket.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct QuantileStates {
+    pub(crate) states: Vec<QuantileState>,
+    pub(crate) method: Method,
+}
+
+impl QuantileStates {
+    /// One number of each bucket.
+    pub(crate) fn numbers(&self, property: Property) -> Vec<f64> {
+        let one = |state: &QuantileState| {
+            let number = match property {
+                Property::Point(percent) => state.percentiles(&[percent], self.method)[0],
+                Property::Rank(value) => state.ranks(&[value], self.method)[0],
+                _ => state.median_deviation(self.method),
+            };
+            number.unwrap_or(f64::NAN)
+        };
+        self.states.iter().map(one).collect()
+    }
 }
 
 /// Distinct values per bucket.
@@ -42,6 +67,15 @@ pub(crate) struct Buckets {
     pub(crate) left_out: Vec<LeftOut>,
     /// Per bucket: the errors of the shards that did report it. Empty until a shard is done.
     pub(crate) reported: Vec<u64>,
+    /// Per parent: the buckets to show, where the data decided on them. Filled when all is merged.
+    pub(crate) axes: Vec<Axis>,
+}
+
+/// The starts of the buckets of one parent, and how long one is.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Axis {
+    pub(crate) starts: Vec<i64>,
+    pub(crate) interval: String,
 }
 
 /// What shards left out of a parent's terms.
@@ -86,6 +120,7 @@ impl Buckets {
             universe,
             left_out,
             reported,
+            axes: _,
         } = other;
         let (parents, keys) = table.into_parts();
         let mut numbers = Vec::with_capacity(keys.len());
@@ -186,12 +221,10 @@ impl Partial {
     /// Nothing counted.
     pub(crate) fn empty(plan: &Plan) -> Self {
         match &plan.op {
-            Op::Terms(_) | Op::DateHistogram(_) | Op::Histogram(_) | Op::Range(_) | Op::Missing => {
-                Partial::Buckets(Buckets {
-                    subs: plan.subs.iter().map(Partial::empty).collect(),
-                    ..Buckets::default()
-                })
-            }
+            op if op.has_buckets() => Partial::Buckets(Buckets {
+                subs: plan.subs.iter().map(Partial::empty).collect(),
+                ..Buckets::default()
+            }),
             Op::Moments(_) => Partial::Moments(Vec::new()),
             Op::Extended { .. } => Partial::Extended(Vec::new()),
             Op::ValueCount => Partial::Counts(Vec::new()),
@@ -199,6 +232,12 @@ impl Partial {
                 sketches: Vec::new(),
                 threshold: *threshold,
             }),
+            Op::Quantiles(quantiles) => Partial::Quantiles(QuantileStates {
+                states: Vec::new(),
+                method: quantiles.method,
+            }),
+            Op::WeightedAvg { .. } => Partial::Weighted(Vec::new()),
+            _ => unreachable!("the others have buckets"),
         }
     }
 
@@ -221,6 +260,15 @@ impl Partial {
                 merge_each(&mut mine.sketches, theirs.sketches, parent_map, |a, b| {
                     a.merge(b, threshold);
                 });
+            }
+            (Partial::Quantiles(mine), Partial::Quantiles(theirs)) => {
+                let method = mine.method;
+                merge_each(&mut mine.states, theirs.states, parent_map, |a, b| {
+                    a.merge(b, method);
+                });
+            }
+            (Partial::Weighted(mine), Partial::Weighted(theirs)) => {
+                merge_each(mine, theirs, parent_map, |a, b| a.merge(&b));
             }
             _ => unreachable!("partial results of one request have the same shape"),
         }
@@ -249,6 +297,8 @@ impl Partial {
             Partial::Extended(values) => follow_each(values, parents),
             Partial::Counts(values) => follow_each(values, parents),
             Partial::Distinct(sketches) => follow_each(&mut sketches.sketches, parents),
+            Partial::Quantiles(quantiles) => follow_each(&mut quantiles.states, parents),
+            Partial::Weighted(values) => follow_each(values, parents),
         }
     }
 
@@ -268,6 +318,12 @@ impl Partial {
             Partial::Moments(values) => size_of_val(&values[..]),
             Partial::Extended(values) => size_of_val(&values[..]),
             Partial::Counts(values) => size_of_val(&values[..]),
+            Partial::Weighted(values) => size_of_val(&values[..]),
+            Partial::Quantiles(quantiles) => quantiles
+                .states
+                .iter()
+                .map(|state| state.heap_bytes() + size_of::<QuantileState>())
+                .sum(),
             Partial::Distinct(sketches) => sketches
                 .sketches
                 .iter()

@@ -9,6 +9,7 @@ use tantivy::schema::OwnedValue;
 use super::ranges::network_of;
 use super::whole::Whole;
 use crate::analysis::{for_each_token, normalize};
+use crate::geo::GeoPoint;
 use crate::mapping::{FieldKind, FloatKind, IntegerKind, MappedField, RangeKind};
 
 /// Bytes of the longest term that can be indexed, as in Lucene.
@@ -71,23 +72,8 @@ pub(super) fn convert(
         }
         FieldKind::Float(kind) => float(scalar, *kind, field.settings.coerce)?.map(OwnedValue::F64),
         FieldKind::Boolean => Some(OwnedValue::I64(i64::from(boolean(scalar)?))),
-        FieldKind::Date { .. } => {
-            let Some(format) = field.date_format() else {
-                return misfit("date field without a format");
-            };
-            let millis = format.parse_value(scalar.as_str());
-            Some(OwnedValue::I64(
-                millis.map_err(|error| Misfit::Value(error.to_string()))?,
-            ))
-        }
-        FieldKind::DateNanos { .. } => {
-            let Some(format) = field.date_format() else {
-                return misfit("date field without a format");
-            };
-            let nanos = format.parse_nanos(scalar.as_str());
-            Some(OwnedValue::I64(
-                nanos.map_err(|error| Misfit::Value(error.to_string()))?,
-            ))
+        FieldKind::Date { .. } | FieldKind::DateNanos { .. } => {
+            Some(OwnedValue::I64(date(field, scalar.as_str())?))
         }
         FieldKind::Binary { .. } => Some(OwnedValue::Bytes(binary(scalar)?)),
         FieldKind::Constant { value } => {
@@ -112,13 +98,39 @@ pub(super) fn convert(
         }
         FieldKind::Flat => return misfit("a flat_object takes objects only"),
         FieldKind::Ip => Some(OwnedValue::IpAddr(address(scalar.as_str())?)),
+        FieldKind::GeoPoint => {
+            let point = match scalar {
+                Scalar::Text(text) => GeoPoint::from_json(&text.as_ref().into()),
+                _ => Err("geo_point expected".to_string()),
+            };
+            Some(OwnedValue::U64(geo_point(point)?))
+        }
         FieldKind::Vector(_) => return misfit("a vector takes no single value"),
     };
     Ok(converted)
 }
 
+/// The number that a point becomes in its column.
+pub(super) fn geo_point(read: Result<GeoPoint, String>) -> Result<u64, Misfit> {
+    read.and_then(GeoPoint::checked)
+        .map(GeoPoint::encode)
+        .map_err(Misfit::Value)
+}
+
 fn misfit<T>(reason: impl Into<String>) -> Result<T, Misfit> {
     Err(Misfit::Value(reason.into()))
+}
+
+/// Milliseconds or nanoseconds since the epoch, as the field keeps them.
+fn date(field: &MappedField, text: &str) -> Result<i64, Misfit> {
+    let Some(format) = field.date_format() else {
+        return misfit("date field without a format");
+    };
+    let time = match field.kind {
+        FieldKind::DateNanos { .. } => format.parse_nanos(text),
+        _ => format.parse_value(text),
+    };
+    time.map_err(|error| Misfit::Value(error.to_string()))
 }
 
 fn check_term(text: &str) -> Result<(), Misfit> {

@@ -56,7 +56,7 @@ impl Inference {
             FieldKind::Boolean => ("boolean", "boolean"),
             _ => ("date", "date"),
         };
-        if self.from_template(mapping, path, dynamic_type, fallback) {
+        if self.by_template(mapping, path, dynamic_type, fallback) {
             return true;
         }
         if by == Maker::Templates {
@@ -74,10 +74,10 @@ impl Inference {
 
     /// Notes the object or field that a template makes of an object; whether there is one.
     pub(super) fn infer_object(&mut self, mapping: &Mapping, path: &str) -> bool {
-        self.seen.contains_key(path) || self.from_template(mapping, path, "object", "object")
+        self.seen.contains_key(path) || self.by_template(mapping, path, "object", "object")
     }
 
-    fn from_template(
+    fn by_template(
         &mut self,
         mapping: &Mapping,
         path: &str,

@@ -6,11 +6,12 @@ use std::net::Ipv6Addr;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use serde_json::{Number, Value};
+use serde_json::{Number, Value, json};
 use tantivy::schema::OwnedValue;
 
 use super::DateFormat;
 use super::convert::{Scalar, convert};
+use crate::geo::GeoPoint;
 use crate::mapping::{FieldKind, FloatKind, MappedField, Mapping, TextStyle};
 
 impl Mapping {
@@ -27,7 +28,13 @@ impl Mapping {
         }
         let mut found = Vec::new();
         for path in self.source_paths(field) {
-            gather(source, &path, &mut |value| {
+            if field.kind == FieldKind::GeoPoint {
+                gather(source, &path, Lists::Kept, &mut |value| {
+                    found.extend(points(value))
+                });
+                continue;
+            }
+            gather(source, &path, Lists::Opened, &mut |value| {
                 found.extend(fetch_one(field, value, format));
             });
         }
@@ -78,18 +85,36 @@ impl MappedField {
     }
 }
 
+/// Whether a list at the end of a path is several values, or left to who asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Lists {
+    Opened,
+    Kept,
+}
+
+/// Points as GeoJSON writes them; what is no point is left out.
+fn points(value: &Value) -> Vec<Value> {
+    let points = GeoPoint::many_from_json(value).unwrap_or_default();
+    let shown = |point: GeoPoint| json!({"type": "Point", "coordinates": [point.lon, point.lat]});
+    points.into_iter().map(shown).collect()
+}
+
 /// Visits the values at a dotted path, through objects and arrays.
-fn gather<'v>(value: &'v Value, path: &str, visit: &mut dyn FnMut(&'v Value)) {
+fn gather<'v>(value: &'v Value, path: &str, lists: Lists, visit: &mut dyn FnMut(&'v Value)) {
     match value {
-        Value::Array(items) => items.iter().for_each(|item| gather(item, path, visit)),
+        Value::Array(items) => items
+            .iter()
+            .for_each(|item| gather(item, path, lists, visit)),
         Value::Object(members) => {
             for (name, member) in members {
-                if name == path {
+                if name == path && lists == Lists::Kept {
+                    visit(member);
+                } else if name == path {
                     leaves(member, visit);
                 } else if let Some(rest) = path.strip_prefix(name.as_str())
                     && let Some(rest) = rest.strip_prefix('.')
                 {
-                    gather(member, rest, visit);
+                    gather(member, rest, lists, visit);
                 }
             }
         }

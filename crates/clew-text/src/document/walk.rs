@@ -7,12 +7,13 @@ use std::collections::BTreeSet;
 use tantivy::schema::OwnedValue;
 
 use super::collect::{Cuts, Values};
-use super::convert::{Misfit, Scalar, TERM_BYTES_MAX, convert};
+use super::convert::{Misfit, Scalar, TERM_BYTES_MAX, convert, geo_point};
 use super::dynamic::{Inference, Maker};
 use super::error::DocumentError;
 use super::json::{JsonError, JsonReader, Kind, NESTING_MAX, too_deep};
 use super::ranges::range_of;
 use super::{flat, vector};
+use crate::geo::GeoPoint;
 use crate::mapping::{
     Dynamic, FieldId, FieldKind, Leaf, MappedField, Mapping, Node, ObjectNode, is_metadata,
     name_problem,
@@ -267,6 +268,9 @@ impl<'m, 'a> Walk<'m, 'a> {
         if let FieldKind::Vector(vector) = &field.kind {
             return self.vector_value(field, &vector.column);
         }
+        if matches!(field.kind, FieldKind::GeoPoint) && kind != Kind::Null {
+            return self.geo_value(leaf, field);
+        }
         match kind {
             Kind::Array => self.elements(|walk| walk.leaf_value(leaf)),
             Kind::Object => match &field.kind {
@@ -352,10 +356,14 @@ impl<'m, 'a> Walk<'m, 'a> {
     fn add(&mut self, leaf: &'m Leaf, scalar: &Scalar<'_>) -> Result<()> {
         let followers = leaf.multi_fields.iter().chain(&leaf.copies);
         for id in std::iter::once(&leaf.id).chain(followers) {
-            let field = self.field(*id);
-            self.give(field, convert(field, scalar), scalar.as_str())?;
+            self.add_one(*id, scalar)?;
         }
         Ok(())
+    }
+
+    fn add_one(&mut self, id: FieldId, scalar: &Scalar<'_>) -> Result<()> {
+        let field = self.field(id);
+        self.give(field, convert(field, scalar), scalar.as_str())
     }
 
     /// Gives a field what its value was converted to.
@@ -418,6 +426,13 @@ impl<'m, 'a> Walk<'m, 'a> {
     }
 
     fn add_null_value(&mut self, leaf: &'m Leaf, value: &serde_json::Value) -> Result<()> {
+        let field = self.field(leaf.id);
+        if matches!(field.kind, FieldKind::GeoPoint) {
+            if let Ok(code) = geo_point(GeoPoint::from_json(value)) {
+                self.values.push(field, OwnedValue::U64(code));
+            }
+            return Ok(());
+        }
         let number;
         let scalar = match value {
             serde_json::Value::String(text) => Scalar::Text(Cow::Borrowed(text)),
@@ -449,6 +464,36 @@ impl<'m, 'a> Walk<'m, 'a> {
             self.reader.text(start, self.reader.at),
             cause,
         ))
+    }
+
+    /// Points, in any of the forms they are written in.
+    fn geo_value(&mut self, leaf: &'m Leaf, field: &'m MappedField) -> Result<()> {
+        let start = self.reader.at;
+        self.reader.skip_value()?;
+        let written = self.reader.text(start, self.reader.at);
+        let points = serde_json::from_str(written)
+            .map_err(|error| error.to_string())
+            .and_then(|value| GeoPoint::many_from_json(&value));
+        let codes: std::result::Result<Vec<u64>, Misfit> = match points {
+            Ok(points) => points.into_iter().map(|one| geo_point(Ok(one))).collect(),
+            Err(cause) => Err(Misfit::Value(cause)),
+        };
+        match codes {
+            Ok(codes) => {
+                for code in codes {
+                    self.values.push(field, OwnedValue::U64(code));
+                }
+            }
+            Err(_) if field.settings.ignore_malformed => return Ok(()),
+            Err(Misfit::Value(cause)) => return Err(misfit(field, written, cause)),
+            Err(Misfit::ImmenseTerm(_)) => {}
+        }
+        // Other fields that take the same value have it as it is written.
+        let text = Scalar::Text(Cow::Borrowed(written.trim_matches('"')));
+        for id in leaf.multi_fields.iter().chain(&leaf.copies) {
+            self.add_one(*id, &text)?;
+        }
+        Ok(())
     }
 
     fn vector_value(

@@ -207,6 +207,8 @@ pub enum FieldKind {
     Flat,
     /// An IPv6 (or mapped IPv4) address column and postings.
     Ip,
+    /// A u64 column of points, latitude in the upper half of the number.
+    GeoPoint,
     /// A vector column; not in tantivy's schema.
     Vector(VectorMapping),
 }
@@ -266,6 +268,7 @@ impl FieldKind {
             FieldKind::Boolean => "boolean",
             FieldKind::Date { .. } => "date",
             FieldKind::Ip => "ip",
+            FieldKind::GeoPoint => "geo_point",
             FieldKind::Vector(_) => "knn_vector",
         }
     }
@@ -353,6 +356,13 @@ impl MappedField {
     /// The format of a date field.
     pub fn date_format(&self) -> Option<&DateFormat> {
         self.date_format.as_deref()
+    }
+    /// Whether the mapping asks for term vectors, which are made from the source when asked for.
+    pub fn has_term_vectors(&self) -> bool {
+        let wanted = self.settings.shown.get("term_vector");
+        wanted
+            .and_then(Value::as_str)
+            .is_some_and(|wanted| wanted != "no")
     }
     /// The name of the field's column in tantivy's fast fields.
     pub fn column(&self) -> String {

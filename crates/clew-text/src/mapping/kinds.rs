@@ -52,6 +52,7 @@ pub(super) fn kind_of(
         "date" => FieldKind::Date { format: format() },
         "date_nanos" => FieldKind::DateNanos { format: format() },
         "ip" => FieldKind::Ip,
+        "geo_point" => FieldKind::GeoPoint,
         "flat_object" => FieldKind::Flat,
         "binary" => FieldKind::Binary {
             doc_values: match parameters.get("doc_values") {

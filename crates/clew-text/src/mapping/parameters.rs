@@ -130,6 +130,12 @@ fn read_special(
             settings.ignore_malformed = boolean(key, value)?;
         }
         (kind, "null_value") if !has_null_value(kind) => return Ok(false),
+        (FieldKind::GeoPoint, "null_value") => {
+            crate::geo::GeoPoint::from_json(value)
+                .and_then(crate::geo::GeoPoint::checked)
+                .map_err(MappingError::invalid)?;
+            settings.null_value = Some(value.clone());
+        }
         (_, "null_value") => settings.null_value = Some(value.clone()).filter(|v| !v.is_null()),
         (kind, key) => {
             if !shown_parameters(kind).contains(&key) {
@@ -196,6 +202,7 @@ fn can_be_malformed(kind: &FieldKind) -> bool {
                 | FieldKind::Date { .. }
                 | FieldKind::DateNanos { .. }
                 | FieldKind::Ip
+                | FieldKind::GeoPoint
         )
 }
 
@@ -213,6 +220,7 @@ fn shown_parameters(kind: &FieldKind) -> &'static [&'static str] {
         FieldKind::Date { .. } | FieldKind::DateNanos { .. } | FieldKind::Range { .. } => {
             &["locale", "print_format"]
         }
+        FieldKind::GeoPoint => &["ignore_z_value"],
         _ => &[],
     }
 }

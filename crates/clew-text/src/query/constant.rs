@@ -308,3 +308,47 @@ impl DocumentSet for Given {
         Ok(Found::Bits(bits))
     }
 }
+
+/// Documents with at least as many of the terms as a column of theirs says.
+#[derive(Debug)]
+pub(crate) struct Covered {
+    pub(crate) field: Field,
+    pub(crate) terms: Vec<Vec<u8>>,
+    /// The column of the numbers.
+    pub(crate) minimum: String,
+}
+
+impl DocumentSet for Covered {
+    fn find(&self, reader: &SegmentReader) -> tantivy::Result<Found> {
+        let Some(minimum) = reader.fast_fields().column_opt::<i64>(&self.minimum)? else {
+            return Ok(Found::Nothing);
+        };
+        if !knows(reader, self.field) {
+            return Ok(Found::Nothing);
+        }
+        let inverted = reader.inverted_index(self.field)?;
+        let mut counts: std::collections::BTreeMap<DocId, i64> = std::collections::BTreeMap::new();
+        for term in &self.terms {
+            let Some(info) = inverted.terms().get(term)? else {
+                continue;
+            };
+            let mut block =
+                inverted.read_block_postings_from_terminfo(&info, IndexRecordOption::Basic)?;
+            while !block.docs().is_empty() {
+                for doc in block.docs() {
+                    *counts.entry(*doc).or_default() += 1;
+                }
+                block.advance();
+            }
+        }
+        let mut bits = BitSet::with_max_value(reader.max_doc());
+        for (doc, count) in counts {
+            // At least one term must match whatever the column says.
+            let wanted = minimum.values_for_doc(doc).min();
+            if wanted.is_some_and(|wanted| count >= wanted.max(1)) {
+                bits.insert(doc);
+            }
+        }
+        Ok(Found::Bits(bits))
+    }
+}

@@ -8,22 +8,35 @@ mod automaton;
 mod compile;
 mod constant;
 mod error;
+mod function;
+mod geo;
 mod glob;
+mod interval;
 mod knn;
 mod leaf;
 mod literal;
 mod minimum;
 mod query_string;
+mod similar;
 mod source_phrase;
 mod tree;
 
+pub(crate) use query_string::tree as query_string_tree;
+
 pub use compile::{CompileContext, Plan, compile, plan};
 pub use error::QueryError;
+pub use function::{
+    BoostMode, Decay, DecayShape, FieldModifier, FunctionKind, FunctionScore, ScoreFunction,
+    ScoreMode, ValueMode,
+};
+pub use geo::GeoQuery;
+pub use interval::{IntervalMode, IntervalRelation, IntervalRule, IntervalScoring, Intervals};
 pub use knn::{KnnQuery, KnnResolver, NoKnn, SegmentHits};
 pub use minimum::MinimumShouldMatch;
+pub use similar::{LikeItem, MoreLikeThis, WordChoice};
 pub use tree::{
-    Bool, Boosting, FieldBoost, Fuzziness, FuzzyDistance, Match, MatchPhrase, MultiMatch,
-    MultiMatchKind, Operator, Pattern, Query, QueryString, Range, Term,
+    Bool, Boosting, DistanceFeature, FieldBoost, Fuzziness, FuzzyDistance, Match, MatchPhrase,
+    MultiMatch, MultiMatchKind, Operator, Pattern, Query, QueryString, Range, Term, TermsSet,
 };
 
 #[cfg(test)]

@@ -11,8 +11,9 @@ use tantivy::columnar::{Column, StrColumn, TermOrdHit};
 use tantivy::{DocId, SegmentReader, f64_to_u64, i64_to_u64, u64_to_f64, u64_to_i64};
 
 use super::snapshot::Snapshot;
-use super::sort::{Missing, Mode, Order, SortKey, SortValue};
+use super::sort::{GeoDistanceKey, Missing, Mode, Order, SortKey, SortValue};
 use super::sort_number::SortNumber;
+use crate::geo::GeoPoint;
 use crate::mapping::{FieldKind, FloatKind};
 use crate::query::QueryError;
 
@@ -34,6 +35,8 @@ enum Source {
     Same(String),
     Text(StrColumn),
     Address(Column<Ipv6Addr>),
+    /// Points, and what their distances are from; no column where no document has any.
+    Distance(Option<Column<u64>>, GeoDistanceKey),
     /// No document of this segment has a value.
     Absent,
 }
@@ -61,6 +64,11 @@ impl KeyCursor {
         let (source, mode, missing) = match key {
             SortKey::Score { .. } => (Source::Score, by_order, Missing::Last),
             SortKey::Doc { .. } => (Source::Doc { base }, by_order, Missing::Last),
+            SortKey::GeoDistance(key) => {
+                let column = points(snapshot, reader, key)?;
+                let mode = key.mode.unwrap_or(by_order);
+                (Source::Distance(column, key.clone()), mode, Missing::Last)
+            }
             SortKey::Field {
                 path,
                 missing,
@@ -69,6 +77,12 @@ impl KeyCursor {
                 ..
             } => {
                 let source = source(snapshot, reader, path, *unmapped_ok)?;
+                let numbers_only = matches!(mode, Some(Mode::Avg | Mode::Sum | Mode::Median));
+                if numbers_only && matches!(source, Source::Text(_) | Source::Address(_)) {
+                    return Err(QueryError::illegal(
+                        "we only support AVG, MEDIAN and SUM on number based fields",
+                    ));
+                }
                 (source, mode.unwrap_or(by_order), missing.clone())
             }
         };
@@ -114,6 +128,13 @@ impl KeyCursor {
                 .pick(column.ords().values_for_doc(doc))
                 .map(|ord| 2 * u128::from(ord) + 1),
             Source::Address(column) => self.pick(column.values_for_doc(doc)).map(Ipv6Addr::to_bits),
+            Source::Distance(column, key) => {
+                let codes = column.iter().flat_map(|column| column.values_for_doc(doc));
+                let far = self
+                    .pick(codes.map(|code| f64_to_u64(key.distance(GeoPoint::decode(code)))))
+                    .unwrap_or_else(|| f64_to_u64(f64::INFINITY));
+                Some(u128::from(far))
+            }
             Source::Absent => None,
         };
         match place {
@@ -124,8 +145,9 @@ impl KeyCursor {
 
     fn pick<V: Ord>(&self, values: impl Iterator<Item = V>) -> Option<V> {
         match self.mode {
-            Mode::Min => values.min(),
-            Mode::Max | Mode::Sum | Mode::Avg | Mode::Median => values.max(),
+            Mode::Max => values.max(),
+            // The others are refused where values are no numbers.
+            Mode::Min | Mode::Avg | Mode::Sum | Mode::Median => values.min(),
         }
     }
 
@@ -200,6 +222,10 @@ impl KeyCursor {
                 Ordering::Equal => 1,
                 Ordering::Greater => 2,
             },
+            (Source::Distance(..), SortValue::F64(number)) => u128::from(f64_to_u64(*number)),
+            (Source::Distance(..), SortValue::I64(number)) => {
+                u128::from(f64_to_u64(float(*number)))
+            }
             (Source::Text(column), SortValue::Str(text)) => {
                 match column.dictionary().term_ord_or_next(text)? {
                     TermOrdHit::Exact(ord) => 2 * u128::from(ord) + 1,
@@ -240,7 +266,7 @@ impl KeyCursor {
             Source::Float(_, FloatKind::Float | FloatKind::Half | FloatKind::RankFeature) => {
                 SortValue::F32(narrow(u64_to_f64(small)))
             }
-            Source::Float(..) => SortValue::F64(u64_to_f64(small)),
+            Source::Float(..) | Source::Distance(..) => SortValue::F64(u64_to_f64(small)),
             Source::Same(text) => SortValue::Str(text.clone()),
             Source::Address(_) => SortValue::Ip(Ipv6Addr::from_bits(place)),
             Source::Text(column) if place % 2 == 1 => {
@@ -253,6 +279,37 @@ impl KeyCursor {
                 _ => SortValue::Null,
             },
         })
+    }
+}
+
+/// The column of points that distances are measured to.
+fn points(
+    snapshot: &Snapshot,
+    reader: &SegmentReader,
+    key: &GeoDistanceKey,
+) -> Result<Option<Column<u64>>, QueryError> {
+    match snapshot.mapping.field(&key.path) {
+        Some(mapped) if matches!(mapped.kind, FieldKind::GeoPoint) => {
+            Ok(reader.fast_fields().column_opt::<u64>(&mapped.column())?)
+        }
+        Some(mapped) => Err(QueryError::illegal(format!(
+            "Expected geo_point type on field [{}], but got [{}]",
+            key.path,
+            mapped.kind.type_name()
+        ))),
+        None if key.unmapped_ok => Ok(None),
+        None => Err(QueryError::illegal(format!(
+            "failed to find mapper for [{}] for geo distance based sort",
+            key.path
+        ))),
+    }
+}
+
+impl GeoDistanceKey {
+    /// From the nearest origin, in the unit asked for.
+    fn distance(&self, point: GeoPoint) -> f64 {
+        let metres = self.origins.iter().map(|origin| origin.metres_to(point));
+        self.unit.of_metres(metres.fold(f64::INFINITY, f64::min))
     }
 }
 
@@ -280,6 +337,12 @@ fn source(
                  data like aggregations and sorting, so these operations are disabled by default. \
                  Please use a keyword field instead. Field: [{path}]"
             )));
+        }
+        FieldKind::GeoPoint => {
+            return Err(QueryError::illegal(
+                "can't sort on geo_point field without using specific sorting feature, like \
+                 geo_distance",
+            ));
         }
         FieldKind::Vector(_) => {
             return Err(QueryError::illegal(format!(

@@ -3,6 +3,8 @@
 use std::cmp::Ordering;
 use std::net::Ipv6Addr;
 
+use crate::geo::{DistanceUnit, GeoPoint};
+
 /// Which end comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
@@ -40,12 +42,29 @@ pub enum Mode {
     Min,
     /// The largest.
     Max,
-    /// All of them together.
-    Sum,
-    /// Their mean.
+    /// Their mean; of whole numbers the nearest one.
     Avg,
-    /// The one in the middle, or the mean of the two that are.
+    /// Their sum.
+    Sum,
+    /// The one in the middle, or the mean of the two there.
     Median,
+}
+
+/// The distance that documents are ordered by.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GeoDistanceKey {
+    /// Path of a field of points.
+    pub path: String,
+    /// Distances are to the nearest of these.
+    pub origins: Vec<GeoPoint>,
+    /// What the distances are shown in.
+    pub unit: DistanceUnit,
+    /// Which end comes first.
+    pub order: Order,
+    /// Which of several points counts.
+    pub mode: Option<Mode>,
+    /// Whether a field that is not mapped counts as missing instead of being an error.
+    pub unmapped_ok: bool,
 }
 
 /// One criterion of the order.
@@ -74,6 +93,8 @@ pub enum SortKey {
         /// Whether a field that is not mapped counts as missing instead of being an error.
         unmapped_ok: bool,
     },
+    /// How far away points are; documents without any are infinitely far.
+    GeoDistance(GeoDistanceKey),
 }
 
 impl SortKey {
@@ -94,6 +115,7 @@ impl SortKey {
             SortKey::Score { order } | SortKey::Doc { order } | SortKey::Field { order, .. } => {
                 *order
             }
+            SortKey::GeoDistance(key) => key.order,
         }
     }
 

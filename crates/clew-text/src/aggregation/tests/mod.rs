@@ -108,6 +108,7 @@ pub(super) fn try_run_within(
         mapping: &mapping,
         now_ms: 0,
         limits,
+        searcher: None,
     };
     let mut all: Option<Intermediate> = None;
     for segments in shards {

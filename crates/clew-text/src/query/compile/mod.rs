@@ -7,7 +7,11 @@
 mod compound;
 mod fixed;
 mod flat;
+mod function;
+mod geo;
+mod interval;
 mod range;
+mod similar;
 mod terms;
 mod text;
 mod vectors;
@@ -187,6 +191,7 @@ impl<'a> Compiler<'a> {
                 self.node(&tree, factor)
             }
             Query::MultiMatch(multi) => self.multi_match(multi, factor),
+            Query::FunctionScore(query) => self.function_score(query, factor),
             Query::Lenient(inner) => text::leniently(self.node(inner, factor), true),
             leaf => {
                 self.clauses += 1;
@@ -230,6 +235,11 @@ impl<'a> Compiler<'a> {
                 boost,
             } => self.fuzzy(field, value, fuzziness, boost * factor),
             Query::Knn(knn) => self.knn(knn, factor),
+            Query::Geo(geo) => self.geo(geo, factor),
+            Query::DistanceFeature(feature) => self.distance_feature(feature, factor),
+            Query::MoreLikeThis(similar) => self.more_like_this(similar, factor),
+            Query::TermsSet(terms) => self.terms_set(terms, factor),
+            Query::Intervals(intervals) => self.intervals(intervals, factor),
             _ => Ok(Node::nothing()),
         }
     }

@@ -147,6 +147,11 @@ impl Compiler<'_> {
             }
             FieldKind::Binary { .. } => Err(not_searchable(mapped)),
             FieldKind::Vector(_) | FieldKind::Constant { .. } => Ok(Node::nothing()),
+            FieldKind::GeoPoint => Err(QueryError::create(format!(
+                "Geometry fields do not support exact searching, use dedicated geometry queries \
+                 instead: [{}]",
+                mapped.path
+            ))),
         }
     }
 

@@ -265,7 +265,7 @@ fn accepted(field: Field, automaton: Wildcard, score: f32) -> Node {
 }
 
 /// The values' bytes in the dictionary; `None` when the field has no dictionary for them.
-fn dictionary_terms(
+pub(super) fn dictionary_terms(
     mapped: &MappedField,
     field: Field,
     values: &[Value],

@@ -494,7 +494,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// Words count as clauses like queries do.
-    fn count_clauses(&mut self, words: usize) -> Result<(), QueryError> {
+    pub(super) fn count_clauses(&mut self, words: usize) -> Result<(), QueryError> {
         self.clauses += words.saturating_sub(1);
         if self.clauses > super::CLAUSES_MAX {
             return Err(QueryError::TooManyClauses {
@@ -542,7 +542,7 @@ pub(super) fn must_be_indexed(mapped: &MappedField) -> Result<(), QueryError> {
 }
 
 /// The analyzer of a query's text: the query's own, else the field's for queries, else the field's.
-fn query_analyzer<'a>(mapped: &'a MappedField, wanted: Option<&'a str>) -> &'a str {
+pub(super) fn query_analyzer<'a>(mapped: &'a MappedField, wanted: Option<&'a str>) -> &'a str {
     let own = match &mapped.kind {
         FieldKind::Text { analyzer, .. } => analyzer,
         _ => "keyword",
@@ -552,7 +552,7 @@ fn query_analyzer<'a>(mapped: &'a MappedField, wanted: Option<&'a str>) -> &'a s
         .unwrap_or(own)
 }
 
-fn tokens_of(analyzer: &str, text: &str) -> Result<Vec<Token>, QueryError> {
+pub(super) fn tokens_of(analyzer: &str, text: &str) -> Result<Vec<Token>, QueryError> {
     if !is_analyzer(analyzer) {
         return Err(QueryError::create(format!(
             "[match] analyzer [{analyzer}] not found"
