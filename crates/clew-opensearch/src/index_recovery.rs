@@ -116,7 +116,11 @@ fn show(call: &Call, index: &Index, number: usize, stats: &IndexStats) -> Value 
                 bytes: stats.bytes,
                 reused_bytes: stats.bytes,
             };
-            ("EXISTING_STORE", json!({"bootstrap_new_history_uuid": false}), taken)
+            (
+                "EXISTING_STORE",
+                json!({"bootstrap_new_history_uuid": false}),
+                taken,
+            )
         }
         Origin::OtherShards { index } => {
             let taken = Taken {

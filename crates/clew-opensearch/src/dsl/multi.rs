@@ -39,18 +39,12 @@ pub(super) fn multi_match(body: &Value) -> Result<Query, DslError> {
         }
     };
     if kind == MultiMatchKind::BoolPrefix {
-        let given = |name: &str| {
-            parameters
-                .get(name)
-                .is_some_and(|value| plain(value) != "0")
-        };
-        if let Some(name) = ["slop", "cutoff_frequency"]
-            .into_iter()
-            .find(|name| given(name))
-        {
-            return Err(DslError::illegal(format!(
-                "[{name}] not allowed for type [bool_prefix]"
-            )));
+        for name in ["slop", "cutoff_frequency"] {
+            if parameters.take(name).is_some() {
+                return Err(DslError::parsing(format!(
+                    "[{name}] not allowed for type [bool_prefix]"
+                )));
+            }
         }
     }
     let multi = MultiMatch {

@@ -34,15 +34,9 @@ impl<'a> Parameters<'a> {
         Some(self.entries.remove(at).1)
     }
 
-    /// Its value, left to be taken.
-    pub(super) fn get(&self, name: &str) -> Option<&'a Value> {
-        let found = self.entries.iter().find(|(have, _)| *have == name);
-        found.map(|(_, value)| *value)
-    }
-
     /// Whether it was given and not taken yet.
     pub(super) fn has(&self, name: &str) -> bool {
-        self.get(name).is_some()
+        self.entries.iter().any(|(have, _)| *have == name)
     }
 
     /// The next one, whatever its name.

@@ -204,7 +204,10 @@ fn plan(
             started_ms: now_ms(),
         };
         let from = json!(from).to_string();
-        restored.filled.private.insert(RestoredFrom::setting(), from);
+        restored
+            .filled
+            .private
+            .insert(RestoredFrom::setting(), from);
         let name = &restored.filled.name;
         if indices.iter().any(|other| other.filled.name == *name) {
             return Err(refused(format!(
