@@ -114,7 +114,11 @@ impl Inner {
         check(&indices, &plan)?;
         let operation = CatalogOperation::ChangeAliases {
             entries: entries(&indices, &plan),
-            deleted: plan.deleted.iter().map(|name| indices[name].uuid.clone()).collect(),
+            deleted: plan
+                .deleted
+                .iter()
+                .map(|name| indices[name].uuid.clone())
+                .collect(),
         };
         let glsn = self.append_catalog(operation)?;
         for (name, aliases) in plan.changed {
@@ -122,7 +126,11 @@ impl Inner {
                 index.aliases.store(Arc::new(aliases));
             }
         }
-        let gone: Vec<Arc<Index>> = plan.deleted.iter().filter_map(|name| indices.remove(name)).collect();
+        let gone: Vec<Arc<Index>> = plan
+            .deleted
+            .iter()
+            .filter_map(|name| indices.remove(name))
+            .collect();
         self.aliases.store(Arc::new(table(indices.values())));
         if !gone.is_empty() {
             // Only a durable deletion may take the files: after a crash the index might come back.

@@ -11,7 +11,9 @@ const FORMAT_DEFAULT: &str = "uuuu.MM.dd";
 
 /// The name that an expression stands for; other names stand for themselves.
 pub(crate) fn resolve_date(name: &str, now_ms: i64) -> Result<Cow<'_, str>, EngineError> {
-    let inner = name.strip_prefix('<').and_then(|rest| rest.strip_suffix('>'));
+    let inner = name
+        .strip_prefix('<')
+        .and_then(|rest| rest.strip_suffix('>'));
     let Some(inner) = inner else {
         return Ok(Cow::Borrowed(name));
     };

@@ -61,8 +61,7 @@ impl DefinitionChange {
         }
         let bytes = value.as_ref().map_or(0, |value| value.to_string().len());
         if bytes > VALUE_BYTES_MAX {
-            let reason =
-                format!("{kind} [{name}] has {bytes} bytes, more than {VALUE_BYTES_MAX}");
+            let reason = format!("{kind} [{name}] has {bytes} bytes, more than {VALUE_BYTES_MAX}");
             return Err(EngineError::InvalidRequest { reason });
         }
         Ok(())

@@ -47,7 +47,9 @@ pub enum EngineError {
         reason: &'static str,
     },
     /// An alias would have the name of an index.
-    #[error("Invalid alias name [{alias}], an index or data stream exists with the same name as the alias")]
+    #[error(
+        "Invalid alias name [{alias}], an index or data stream exists with the same name as the alias"
+    )]
     AliasIsIndex {
         /// The name.
         alias: String,
@@ -61,7 +63,9 @@ pub enum EngineError {
         reason: String,
     },
     /// The name is required to be an alias, but is none.
-    #[error("no such index [{index}] and [require_alias] request flag is [true] and [{index}] is not an alias")]
+    #[error(
+        "no such index [{index}] and [require_alias] request flag is [true] and [{index}] is not an alias"
+    )]
     NotAnAlias {
         /// The name.
         index: String,
@@ -253,7 +257,10 @@ impl EngineError {
 
 /// The block that is set when the disk is full goes away by itself.
 fn blocked_kind(blocks: &[Block]) -> ErrorKind {
-    if blocks.iter().all(|block| *block == Block::ReadOnlyAllowDelete) {
+    if blocks
+        .iter()
+        .all(|block| *block == Block::ReadOnlyAllowDelete)
+    {
         ErrorKind::Overloaded
     } else {
         ErrorKind::Forbidden

@@ -71,7 +71,10 @@ impl Engine {
         let known = self.inner.indices.write();
         for index in &changing {
             index.check_block(BlockLevel::MetadataWrite)?;
-            if !known.get(&index.name).is_some_and(|known| Arc::ptr_eq(known, index)) {
+            if !known
+                .get(&index.name)
+                .is_some_and(|known| Arc::ptr_eq(known, index))
+            {
                 return Err(EngineError::IndexNotFound {
                     index: index.name.clone(),
                 });

@@ -21,15 +21,15 @@ mod routing;
 
 mod shard;
 
+mod date_names;
 mod engine;
 mod index;
-mod maintenance;
-mod date_names;
 mod index_state;
+mod maintenance;
 mod names;
-mod resolve;
 mod planner;
 mod recovery;
+mod resolve;
 
 mod get;
 mod update;
@@ -46,8 +46,8 @@ pub use blocks::{Block, BlockLevel};
 pub use definitions::{DefinitionChange, Definitions};
 pub use engine::{Engine, EngineOptions, EngineStats};
 pub use error::{EngineError, ErrorKind};
-pub use index_state::IndexState;
 pub use index::{Index, IndexStats, RunningMerge};
+pub use index_state::IndexState;
 pub use operation::describe_entry;
 pub use planner::{IndexPlan, IndexPlanner};
 pub use recall::{
@@ -55,9 +55,8 @@ pub use recall::{
     ShardRecall,
 };
 pub use request::{
-    Action, Condition, Document, Hit, IndexPart, KnnProfile, OpType, SearchRequest,
-    SearchResponse, ShardCounts, ShardProfile, UpdateSpec, WriteOperation, WriteOutcome,
-    WriteResult, Written,
+    Action, Condition, Document, Hit, IndexPart, KnnProfile, OpType, SearchRequest, SearchResponse,
+    ShardCounts, ShardProfile, UpdateSpec, WriteOperation, WriteOutcome, WriteResult, Written,
 };
 pub use resolve::{AliasNames, ClosedNames, ResolveOptions, Resolved, Wildcards};
 pub use search_pool::SearchStats;

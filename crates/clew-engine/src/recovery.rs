@@ -55,7 +55,9 @@ pub(crate) fn recover(inner: &Inner) -> Result<(), EngineError> {
         .into_values()
         .map(|index| (index.name.clone(), index));
     let indices: std::collections::BTreeMap<_, _> = indices.collect();
-    inner.aliases.store(Arc::new(alias::table(indices.values())));
+    inner
+        .aliases
+        .store(Arc::new(alias::table(indices.values())));
     *inner.indices.write() = indices;
     tracing::info!(
         indices = count,

@@ -300,7 +300,10 @@ fn alias_routing(
     let Some(name) = alias else {
         return Ok(asked);
     };
-    let Some(fixed) = aliases.get(name).and_then(|alias| alias.index_routing.clone()) else {
+    let Some(fixed) = aliases
+        .get(name)
+        .and_then(|alias| alias.index_routing.clone())
+    else {
         return Ok(asked);
     };
     match asked {

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -35,6 +36,11 @@ struct ShardAnswer {
 }
 
 impl Engine {
+    /// Changes how many buckets the aggregations of one search may have.
+    pub fn set_buckets_max(&self, max: usize) {
+        self.inner.buckets_max.store(max, Ordering::Relaxed);
+    }
+
     /// Searches; runs on the engine's search threads.
     ///
     /// # Errors
@@ -105,7 +111,10 @@ impl Inner {
                 let context = AggContext {
                     mapping: &snapshot.mapping,
                     now_ms,
-                    limits: AggLimits::default(),
+                    limits: AggLimits {
+                        buckets_max: self.buckets_max.load(Ordering::Relaxed),
+                        ..AggLimits::default()
+                    },
                     searcher: Some(AggSearcher {
                         snapshot,
                         knn: &knn,

@@ -199,8 +199,7 @@ impl Header {
                 _ => return Err(unexpected_value(number, name, value)),
             },
             // Old clients name a type; the others ask for what is done anyway.
-            "_type" | "retry_on_conflict" | "pipeline" | "_source"
-            | "dynamic_templates" => {}
+            "_type" | "retry_on_conflict" | "pipeline" | "_source" | "dynamic_templates" => {}
             "version" | "version_type" => {
                 return Err(ApiError::illegal_argument(format!(
                     "Action/metadata line [{number}]: [{name}] is not supported, use [if_seq_no] \

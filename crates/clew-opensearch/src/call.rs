@@ -5,9 +5,7 @@ use std::time::Duration;
 
 use axum::http::Method;
 use bytes::Bytes;
-use clew_engine::{
-    ClosedNames, Engine, EngineError, Index, ResolveOptions, Resolved, Wildcards,
-};
+use clew_engine::{ClosedNames, Engine, EngineError, Index, ResolveOptions, Resolved, Wildcards};
 use clew_log::Glsn;
 use serde_json::Value;
 
@@ -98,7 +96,9 @@ impl Call {
         let unavailable = base.ignore_unavailable;
         Ok(ResolveOptions {
             ignore_unavailable: self.params.flag("ignore_unavailable", unavailable)?,
-            allow_no_indices: self.params.flag("allow_no_indices", base.allow_no_indices)?,
+            allow_no_indices: self
+                .params
+                .flag("allow_no_indices", base.allow_no_indices)?,
             wildcards,
             ..base
         })

@@ -3,9 +3,7 @@
 use std::sync::Arc;
 
 use axum::http::StatusCode;
-use clew_engine::{
-    AliasNames, Aliases, BlockLevel, ClosedNames, Index, ResolveOptions, Wildcards,
-};
+use clew_engine::{AliasNames, Aliases, BlockLevel, ClosedNames, Index, ResolveOptions, Wildcards};
 use clew_text::Mapping;
 use serde_json::{Map, Value, json};
 
@@ -48,9 +46,7 @@ pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
         }
     }
     let (index, glsn) = call
-        .blocking(move |engine| {
-            engine.create_index_with_aliases(&name, settings, mapping, aliases)
-        })
+        .blocking(move |engine| engine.create_index_with_aliases(&name, settings, mapping, aliases))
         .await?;
     let body = json!({"acknowledged": true, "shards_acknowledged": true, "index": index.name()});
     Ok(Reply::json(&body).at(glsn))

@@ -9,9 +9,9 @@ use crate::call::Call;
 use crate::error::ApiError;
 use crate::reply::Reply;
 use crate::{
-    aliases, bulk, cat, cluster, cluster_settings, document, document_write, index_admin, index_mapping,
-    index_settings, index_state, knn_plugin, maintenance, mget, nodes, recall, resolve_index, root,
-    search, search_shards, shard_stores, stats, tasks,
+    aliases, bulk, cat, cluster, cluster_settings, document, document_write, index_admin,
+    index_mapping, index_settings, index_state, knn_plugin, maintenance, mget, nodes, recall,
+    resolve_index, root, search, search_shards, shard_stores, stats, tasks,
 };
 
 /// Parameters that every endpoint takes.
@@ -560,9 +560,11 @@ fn state_routes(routes: &mut Vec<Route>) {
         Box::pin(resolve_index::get(call))
     });
     class(routes, "index_admin", SHARDS)
-        .add("GET", &["/_shard_stores", "/{index}/_shard_stores"], |call| {
-            Box::pin(shard_stores::get(call))
-        })
+        .add(
+            "GET",
+            &["/_shard_stores", "/{index}/_shard_stores"],
+            |call| Box::pin(shard_stores::get(call)),
+        )
         .add(
             "GET POST",
             &["/_search_shards", "/{index}/_search_shards"],

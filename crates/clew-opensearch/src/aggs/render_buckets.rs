@@ -1,7 +1,8 @@
 //! Buckets as JSON.
 
 use clew_text::{
-    Bucket, BucketExtra, CompositeResult, HistogramResult, Key, RangeBucket, RangeEnd, TermsResult, ValueFormat,
+    Bucket, BucketExtra, CompositeResult, HistogramResult, Key, RangeBucket, RangeEnd, TermsResult,
+    ValueFormat,
 };
 use serde_json::{Map, Value, json};
 

@@ -37,7 +37,13 @@ pub(super) fn parse(body: &mut Body<'_>) -> Result<SignificantSpec, AggDslError>
 
 fn heuristic(body: &mut Body<'_>) -> Result<Heuristic, AggDslError> {
     let mut found = Heuristic::Jlh;
-    for name in ["jlh", "chi_square", "mutual_information", "gnd", "percentage"] {
+    for name in [
+        "jlh",
+        "chi_square",
+        "mutual_information",
+        "gnd",
+        "percentage",
+    ] {
         let Some(value) = body.take(name) else {
             continue;
         };

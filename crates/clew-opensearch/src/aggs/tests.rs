@@ -1,9 +1,9 @@
 use std::num::NonZeroI64;
 
 use clew_text::{
-    AggResult, AggSpec, Bucket, BucketExtra, CalendarUnit, DateFormat, DateInterval, Direction, EndKind,
-    ExtendedStats, HistogramResult, IncludeExclude, Key, Metric, NamedAgg, NamedResult, OrderKey,
-    RangeBucket, RangeEnd, Scalar, Stats, TermsKind, TermsResult, ValueFormat,
+    AggResult, AggSpec, Bucket, BucketExtra, CalendarUnit, DateFormat, DateInterval, Direction,
+    EndKind, ExtendedStats, HistogramResult, IncludeExclude, Key, Metric, NamedAgg, NamedResult,
+    OrderKey, RangeBucket, RangeEnd, Scalar, Stats, TermsKind, TermsResult, ValueFormat,
 };
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
@@ -264,6 +264,7 @@ fn bucket(key: Key, doc_count: u64, subs: Vec<NamedResult>) -> Bucket {
         doc_count,
         doc_count_error: Some(0),
         subs,
+        extra: BucketExtra::None,
     }
 }
 

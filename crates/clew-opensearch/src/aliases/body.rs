@@ -121,8 +121,14 @@ pub(crate) fn shown_alias(alias: &Alias) -> Value {
         }
     };
     put("filter", alias.filter.clone());
-    put("index_routing", alias.index_routing.as_deref().map(Value::from));
-    put("search_routing", alias.search_routing.as_deref().map(Value::from));
+    put(
+        "index_routing",
+        alias.index_routing.as_deref().map(Value::from),
+    );
+    put(
+        "search_routing",
+        alias.search_routing.as_deref().map(Value::from),
+    );
     put("is_write_index", alias.is_write_index.map(Value::from));
     put("is_hidden", alias.is_hidden.map(Value::from));
     Value::Object(shown)
@@ -170,7 +176,10 @@ mod tests {
             (json!({"a": {"filter": {"nonsense": {}}}}), "alias [a]"),
         ] {
             let error = read_aliases(&body).unwrap_err();
-            assert!(String::from_utf8(error.body()).unwrap().contains(named), "{body}");
+            assert!(
+                String::from_utf8(error.body()).unwrap().contains(named),
+                "{body}"
+            );
         }
     }
 }

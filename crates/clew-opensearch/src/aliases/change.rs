@@ -26,7 +26,9 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
             "alias" => name = text(key, value)?,
             _ if alias.read(key, value)? => {}
             other => {
-                return Err(ApiError::illegal_argument(format!("unknown field [{other}]")));
+                return Err(ApiError::illegal_argument(format!(
+                    "unknown field [{other}]"
+                )));
             }
         }
     }
@@ -105,7 +107,9 @@ impl Target {
 fn list(key: &str, value: &Value) -> Result<Vec<String>, ApiError> {
     let items = value.as_array().ok_or_else(|| wrong(key, value))?;
     if items.is_empty() {
-        return Err(ApiError::illegal_argument(format!("[{key}] can't be empty")));
+        return Err(ApiError::illegal_argument(format!(
+            "[{key}] can't be empty"
+        )));
     }
     let texts = items.iter().map(|item| item.as_str().map(String::from));
     texts
@@ -127,7 +131,8 @@ impl Changes {
         let Some((verb, members)) = members.and_then(|members| members.iter().next()) else {
             return Err(wrong("actions", action));
         };
-        let (mut target, mut alias, mut must_exist) = (Target::default(), AliasBody::default(), None);
+        let (mut target, mut alias, mut must_exist) =
+            (Target::default(), AliasBody::default(), None);
         for (key, value) in members.as_object().ok_or_else(|| wrong(verb, members))? {
             let known = match (verb.as_str(), key.as_str()) {
                 ("remove", "must_exist") => {
@@ -145,10 +150,14 @@ impl Changes {
             }
         }
         if target.indices.is_empty() {
-            return Err(ApiError::illegal_argument("One of [index] or [indices] is required"));
+            return Err(ApiError::illegal_argument(
+                "One of [index] or [indices] is required",
+            ));
         }
         if target.aliases.is_empty() && verb != "remove_index" {
-            return Err(ApiError::illegal_argument("One of [alias] or [aliases] is required"));
+            return Err(ApiError::illegal_argument(
+                "One of [alias] or [aliases] is required",
+            ));
         }
         match verb.as_str() {
             "add" => self.add(call, &target, alias),

@@ -44,7 +44,11 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
     let status = if missing.is_empty() {
         StatusCode::OK
     } else {
-        let plural = if missing.len() == 1 { "alias" } else { "aliases" };
+        let plural = if missing.len() == 1 {
+            "alias"
+        } else {
+            "aliases"
+        };
         let listed: Vec<&str> = missing.into_iter().collect();
         let text = format!("{plural} [{}] missing", listed.join(","));
         body.insert("error".to_string(), Value::from(text));
@@ -53,7 +57,11 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
     };
     if call.method == Method::HEAD {
         let none = returned.is_empty() && !names.is_empty();
-        return Ok(Reply::empty(if none { StatusCode::NOT_FOUND } else { status }));
+        return Ok(Reply::empty(if none {
+            StatusCode::NOT_FOUND
+        } else {
+            status
+        }));
     }
     Ok(Reply::json(&Value::Object(body)).with_status(status))
 }

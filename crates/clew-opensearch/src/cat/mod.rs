@@ -133,7 +133,9 @@ const ALIASES: &[Column] = &[
 
 /// `GET /_cat/aliases/{alias}`.
 pub(crate) async fn aliases(call: Call) -> Result<Reply, ApiError> {
-    let names: Vec<&str> = call.path("alias").map_or(Vec::new(), |names| names.split(',').collect());
+    let names: Vec<&str> = call
+        .path("alias")
+        .map_or(Vec::new(), |names| names.split(',').collect());
     let mut rows = Vec::new();
     for index in call.indices_from(Wildcards::ALL).await? {
         for (name, alias) in index.aliases().iter() {

@@ -135,7 +135,11 @@ fn item(call: &Call, header: &[u8], body: &[u8]) -> Result<Item, ApiError> {
             "expand_wildcards" => {
                 let names = match value {
                     Value::Array(names) => names.iter().filter_map(Value::as_str).collect(),
-                    other => other.as_str().unwrap_or_default().split(',').collect::<Vec<_>>(),
+                    other => other
+                        .as_str()
+                        .unwrap_or_default()
+                        .split(',')
+                        .collect::<Vec<_>>(),
                 };
                 item.options.wildcards = read_wildcards(&names)?;
             }

@@ -134,11 +134,9 @@ impl Spec {
             "indices_boost" => self.indices_boost = read_boosts(value)?,
             "explain" if value == &Value::Bool(false) => {}
             // These only tell a cluster where to run, or how to count a search.
-            "include_named_queries_score" | "ext" | "verbose_pipeline"
-                if is_empty(value) => {}
+            "include_named_queries_score" | "ext" | "verbose_pipeline" if is_empty(value) => {}
             "explain" | "highlight" | "suggest" | "rescore" | "collapse" | "script_fields"
-            | "slice" | "pit" | "derived" | "terminate_after" | "search_pipeline"
-            | "ext"
+            | "slice" | "pit" | "derived" | "terminate_after" | "search_pipeline" | "ext"
                 if !is_empty(value) =>
             {
                 return Err(ApiError::illegal_argument(format!(

@@ -44,7 +44,12 @@ impl PartialOrd for Distance {
 /// values.
 pub(crate) fn joined(target: usize, plan: &Plan, buckets: Buckets) -> Buckets {
     let by_parent = buckets.by_parent();
-    let parents = buckets.table.parents().iter().max().map_or(0, |max| max + 1);
+    let parents = buckets
+        .table
+        .parents()
+        .iter()
+        .max()
+        .map_or(0, |max| max + 1);
     let mut table: KeyTable<Key> = KeyTable::default();
     let mut counts: Vec<u64> = Vec::new();
     let mut extents = Vec::new();
@@ -104,10 +109,17 @@ fn clusters(values: Vec<Cluster>, target: usize) -> Vec<Cluster> {
     let mut previous: Vec<Option<usize>> = (0..last).map(|at| at.checked_sub(1)).collect();
     let mut versions = vec![0_u32; last];
     let mut heap = BinaryHeap::new();
-    let offer = |heap: &mut BinaryHeap<_>, all: &[Option<Cluster>], pair: (usize, usize), versions: &[u32]| {
+    let offer = |heap: &mut BinaryHeap<_>,
+                 all: &[Option<Cluster>],
+                 pair: (usize, usize),
+                 versions: &[u32]| {
         if let (Some(Some(a)), Some(Some(b))) = (all.get(pair.0), all.get(pair.1)) {
             let distance = Distance(b.mean() - a.mean());
-            heap.push(Reverse((distance, pair, (versions[pair.0], versions[pair.1]))));
+            heap.push(Reverse((
+                distance,
+                pair,
+                (versions[pair.0], versions[pair.1]),
+            )));
         }
     };
     for at in 1..last {

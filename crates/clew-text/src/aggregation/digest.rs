@@ -150,8 +150,8 @@ impl TDigest {
         if right <= left {
             return Some(right_value);
         }
-        let share = (at - left) / (right - left);
-        Some(left_value + (right_value - left_value) * share)
+        let weighted = left_value * (right - at) + right_value * (at - left);
+        Some((weighted / (right - left)).clamp(left_value, right_value))
     }
 
     fn rank(&self, value: f64) -> Option<f64> {

@@ -9,8 +9,8 @@
 //! Deliberately absent: queries (documents arrive as blocks of ids) and any protocol's JSON.
 
 mod auto_date;
-mod collect;
 mod clusters;
+mod collect;
 mod collector;
 mod column;
 mod decimal;
@@ -18,6 +18,7 @@ mod digest;
 mod error;
 mod fill;
 mod format;
+mod grid;
 mod hdr;
 mod key;
 mod limits;
@@ -52,20 +53,21 @@ pub use collector::{AggCollector, AggContext, Intermediate};
 pub use decimal::DecimalFormat;
 pub use error::{AggError, AggErrorKind};
 pub use format::ValueFormat;
+pub use grid::{GEOHASH_MAX, Grid, ZOOM_MAX};
 pub use key::Key;
 pub use limits::AggLimits;
 pub use pipeline::{Expression, GapPolicy, MovingFunction, PipelineKind, PipelineSpec, Summary};
 pub use plan_filters::AggSearcher;
 pub use quantile::Method;
 pub use result::{
-    AggResult, Bucket, BucketExtra, CompositeResult, EndKind, ExtendedStats, HistogramResult, Metric,
-    NamedResult, PercentilesKind, PercentilesResult, RangeBucket, RangeEnd, SingleKind, Stats,
-    TermsKind, TermsResult,
+    AggResult, Bucket, BucketExtra, CompositeResult, EndKind, ExtendedStats, HistogramResult,
+    Metric, NamedResult, PercentilesKind, PercentilesResult, RangeBucket, RangeEnd, SingleKind,
+    Stats, TermsKind, TermsResult,
 };
 pub use significance::{Comparison, Heuristic};
 pub use spec::{
     AggSpec, AutoDateSpec, Bounds, CalendarUnit, CompositeKind, CompositeSource, CompositeSpec,
-    DateHistogramSpec, DateInterval, Direction, FilterShape, FiltersSpec, HistogramSpec,
+    DateHistogramSpec, DateInterval, Direction, FilterShape, FiltersSpec, GridSpec, HistogramSpec,
     IncludeExclude, MissingOrder, MultiTermsSpec, NamedAgg, OrderBy, OrderKey, PercentilesSpec,
     RangeItem, RangeSpec, RareTermsSpec, Scalar, SignificantSpec, Source, TermFilter, TermsSpec,
 };

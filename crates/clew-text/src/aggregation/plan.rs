@@ -9,9 +9,10 @@ use super::auto_date::{AutoDatePlan, plan_auto_date};
 use super::collector::AggContext;
 use super::error::AggError;
 use super::format::ValueFormat;
+use super::grid::Grid;
 use super::key::Key;
 use super::pipeline::PipelinePlan;
-use super::plan_chain::{CompositePlan, Link, plan_composite, plan_multi_terms};
+use super::plan_chain::{CompositePlan, Link, plan_composite, plan_grid, plan_multi_terms};
 use super::plan_fields::{bound_ms, bound_number, check_patterns, plan_values, term_filter};
 use super::plan_filters::{FiltersPlan, check_nesting, documents_of, plan_filters};
 use super::plan_metrics::{QuantilePlan, plan_median_deviation, plan_percentiles};
@@ -76,6 +77,7 @@ pub(crate) enum ValueKind {
     DateNanos,
     Ip,
     Unsigned,
+    Geo,
 }
 
 /// What is computed.
@@ -87,18 +89,39 @@ pub(crate) enum Op {
     Range(RangePlan),
     Missing,
     Moments(MomentKind),
-    Extended { sigma: f64 },
+    Extended {
+        sigma: f64,
+    },
     ValueCount,
-    Cardinality { threshold: usize },
+    Cardinality {
+        threshold: usize,
+    },
     Quantiles(QuantilePlan),
-    WeightedAvg { weight: ValuePlan },
+    WeightedAvg {
+        weight: ValuePlan,
+    },
     Filters(FiltersPlan),
     Global,
     Composite(CompositePlan),
-    MultiTerms { links: Vec<Link>, terms: TermsPlan },
+    MultiTerms {
+        links: Vec<Link>,
+        terms: TermsPlan,
+    },
     AutoDate(AutoDatePlan),
+    GeoBounds {
+        wrap: bool,
+    },
+    GeoCentroid,
+    Grid {
+        link: Link,
+        grid: Grid,
+        terms: TermsPlan,
+    },
     /// Distinct values, joined to so many buckets at the end.
-    Clusters { terms: TermsPlan, target: usize },
+    Clusters {
+        terms: TermsPlan,
+        target: usize,
+    },
 }
 
 /// Which of the moments a result shows.
@@ -198,7 +221,10 @@ pub(crate) struct PlannedOrder {
 pub(crate) enum By {
     Count,
     Key,
-    Metric { sub: usize, property: Property },
+    Metric {
+        sub: usize,
+        property: Property,
+    },
     /// How significant a term is.
     Score(Heuristic),
 }
@@ -294,6 +320,12 @@ fn plan_one(agg: &NamedAgg, context: &AggContext<'_>, depth: usize) -> Result<Pl
             let op = Op::Terms(plan_rare_terms(spec, &values)?);
             (values, op)
         }
+        AggSpec::GeoBounds { source, wrap } => (
+            values_of(source, "geo_bounds")?,
+            Op::GeoBounds { wrap: *wrap },
+        ),
+        AggSpec::GeoCentroid(source) => (values_of(source, "geo_centroid")?, Op::GeoCentroid),
+        AggSpec::GeoGrid(spec) => (ValuePlan::none(), plan_grid(spec, context)?),
         AggSpec::SignificantTerms(spec) => {
             let values = values_of(&spec.source, "significant_terms")?;
             let op = Op::Terms(plan_significant(spec, &values, (context, &agg.name))?);
@@ -349,7 +381,9 @@ impl Op {
     /// How buckets are ordered, where that is a choice.
     pub(crate) fn order(&self) -> Option<&[PlannedOrder]> {
         match self {
-            Op::Terms(terms) | Op::MultiTerms { terms, .. } => Some(&terms.order),
+            Op::Terms(terms) | Op::MultiTerms { terms, .. } | Op::Grid { terms, .. } => {
+                Some(&terms.order)
+            }
             Op::DateHistogram(dates) => Some(&dates.order),
             Op::Histogram(numbers) => Some(&numbers.order),
             _ => None,
@@ -368,13 +402,16 @@ impl Op {
             | Op::Composite(_)
             | Op::MultiTerms { .. }
             | Op::AutoDate(_)
-            | Op::Clusters { .. } => true,
+            | Op::Clusters { .. }
+            | Op::Grid { .. } => true,
             Op::Moments(_)
             | Op::Extended { .. }
             | Op::ValueCount
             | Op::Cardinality { .. }
             | Op::Quantiles(_)
-            | Op::WeightedAvg { .. } => false,
+            | Op::WeightedAvg { .. }
+            | Op::GeoBounds { .. }
+            | Op::GeoCentroid => false,
         }
     }
 }

@@ -55,7 +55,10 @@ pub(crate) fn plan_filters(
 ///
 /// # Errors
 /// [`AggError::Query`] when the query is refused.
-pub(crate) fn documents_of(query: &Query, context: &AggContext<'_>) -> Result<Vec<SegmentBits>, AggError> {
+pub(crate) fn documents_of(
+    query: &Query,
+    context: &AggContext<'_>,
+) -> Result<Vec<SegmentBits>, AggError> {
     let Some(searcher) = context.searcher else {
         return Err(AggError::invalid(
             "queries are not available to aggregations here",

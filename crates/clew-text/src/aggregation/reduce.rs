@@ -16,8 +16,9 @@ use super::plan_metrics::{QuantilePlan, Wanted};
 use super::plan_range::RangePlan;
 use super::quantile::{Method, QuantileState};
 use super::result::{
-    AggResult, Bucket, BucketExtra, CompositeResult, ExtendedStats, HistogramResult, Metric, NamedResult,
-    PercentilesKind, PercentilesResult, RangeBucket, SingleKind, Stats, TermsKind, TermsResult,
+    AggResult, Bucket, BucketExtra, CompositeResult, ExtendedStats, HistogramResult, Metric,
+    NamedResult, PercentilesKind, PercentilesResult, RangeBucket, SingleKind, Stats, TermsKind,
+    TermsResult,
 };
 use super::spec::{Direction, FilterShape};
 
@@ -197,6 +198,37 @@ fn result_of(
         (Op::AutoDate(_), Partial::Buckets(buckets)) => {
             auto_date_result(node, buckets, parent, budget)
         }
+        (Op::Grid { grid, terms, .. }, Partial::Buckets(buckets)) => {
+            let terms = terms_result(node, terms, buckets, parent, budget)?;
+            let mut made = terms.buckets;
+            for bucket in &mut made {
+                let only = match &bucket.key {
+                    Key::Tuple(keys) => keys.first().cloned(),
+                    _ => None,
+                };
+                bucket.key = only.unwrap_or(Key::Null);
+            }
+            Ok(AggResult::Cells {
+                grid: *grid,
+                buckets: made,
+            })
+        }
+        (Op::GeoBounds { wrap }, Partial::Points(points)) => {
+            let points = at.and_then(|at| points.get(at)).copied();
+            Ok(AggResult::GeoBounds(
+                points.unwrap_or_default().corners(*wrap),
+            ))
+        }
+        (Op::GeoCentroid, Partial::Points(points)) => {
+            let points = at
+                .and_then(|at| points.get(at))
+                .copied()
+                .unwrap_or_default();
+            Ok(AggResult::GeoCentroid {
+                middle: points.middle(),
+                count: points.count,
+            })
+        }
         (Op::Clusters { .. }, Partial::Buckets(buckets)) => {
             clusters_result(node, buckets, parent, budget)
         }
@@ -272,7 +304,11 @@ fn terms_result(
         TermsShape::Significant(significant) => buckets.scores(significant.heuristic),
         _ => Vec::new(),
     };
-    numbers.retain(|number| scores.get(*number as usize).is_none_or(|score| *score > 0.0));
+    numbers.retain(|number| {
+        scores
+            .get(*number as usize)
+            .is_none_or(|score| *score > 0.0)
+    });
     if let Some(comparison) = &node.comparison {
         numbers.sort_unstable_by(|a, b| comparison.of_buckets(*a, *b));
     }
@@ -303,7 +339,7 @@ fn terms_result(
         kind: match kind {
             ValueKind::Unmapped => TermsKind::Unmapped,
             ValueKind::Keyword | ValueKind::Ip => TermsKind::Text,
-            ValueKind::Unsigned => TermsKind::Unsigned,
+            ValueKind::Unsigned | ValueKind::Geo => TermsKind::Unsigned,
             ValueKind::Long | ValueKind::Boolean | ValueKind::Date | ValueKind::DateNanos => {
                 TermsKind::Integer
             }

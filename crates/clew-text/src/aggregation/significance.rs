@@ -218,7 +218,9 @@ impl Buckets {
 
 /// Whether any aggregation needs a background.
 pub(crate) fn is_wanted(plans: &[Plan]) -> bool {
-    plans.iter().any(|plan| significant(plan).is_some() || is_wanted(&plan.subs))
+    plans
+        .iter()
+        .any(|plan| significant(plan).is_some() || is_wanted(&plan.subs))
 }
 
 fn significant(plan: &Plan) -> Option<&SignificantPlan> {
@@ -288,7 +290,9 @@ fn count(
     let mut raws: Vec<u64> = wanted.iter().map(|(raw, _)| *raw).collect();
     raws.dedup();
     let mut counts = vec![0_u64; raws.len()];
-    let docs: Vec<u32> = (0..reader.max_doc()).filter(|doc| documents.contains(*doc)).collect();
+    let docs: Vec<u32> = (0..reader.max_doc())
+        .filter(|doc| documents.contains(*doc))
+        .collect();
     let mut rows = Rows::default();
     for docs in docs.chunks(BLOCK_DOCS) {
         column.read(docs, Repeats::Dropped, &mut rows);
