@@ -158,25 +158,13 @@ impl Weighted {
 
 /// The box around points and what their middle needs. The box has two widths: as the map lies, and
 /// across the line where east meets west.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Points {
     pub(crate) count: u64,
     lat: Moments,
     lon: Moments,
     east: Moments,
     west: Moments,
-}
-
-impl Default for Points {
-    fn default() -> Self {
-        Points {
-            count: 0,
-            lat: Moments::default(),
-            lon: Moments::default(),
-            east: Moments::default(),
-            west: Moments::default(),
-        }
-    }
 }
 
 impl Points {

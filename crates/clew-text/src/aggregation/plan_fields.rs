@@ -151,7 +151,7 @@ fn hinted_kind(value_type: &str) -> Option<ValueKind> {
 fn supports(aggregation: &str, kind: ValueKind) -> bool {
     match aggregation {
         "value_count" | "cardinality" | "missing" => true,
-        "terms" => kind != ValueKind::Geo,
+        "terms" | "rare_terms" | "significant_terms" => kind != ValueKind::Geo,
         "geo_distance" | "geo_bounds" | "geo_centroid" | "geo_grid" => {
             matches!(kind, ValueKind::Geo | ValueKind::Unmapped)
         }

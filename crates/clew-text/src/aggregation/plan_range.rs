@@ -95,7 +95,9 @@ pub(crate) fn plan_range(
     let end = |scalar: &Option<Scalar>, open: f64| match scalar {
         None => Ok(open),
         Some(scalar) if dates => {
-            let ms = bound_ms(scalar, &values.format, &zone, context.now_ms)?;
+            // Numbers are read by the field's format too, which may mean seconds by them.
+            let written = Scalar::Text(text_of(scalar));
+            let ms = bound_ms(&written, &values.format, &zone, context.now_ms)?;
             #[allow(
                 clippy::cast_precision_loss,
                 reason = "dates fit in 53 bits for 285,000 years"

@@ -65,6 +65,10 @@ pub struct NamedAgg {
 }
 
 /// What is computed.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "there is one per aggregation, not one per bucket"
+)]
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum AggSpec {
