@@ -221,6 +221,16 @@ impl Engine {
         &self.inner.log
     }
 
+    /// The data folder.
+    pub fn data_dir(&self) -> &std::path::Path {
+        &self.inner.options.data
+    }
+
+    /// Every index, by name.
+    pub fn indices(&self) -> Vec<Arc<Index>> {
+        self.inner.indices.read().values().cloned().collect()
+    }
+
     /// Flushes everything, stops the threads and closes the log. Later calls do nothing.
     ///
     /// # Errors
@@ -257,6 +267,21 @@ impl Engine {
         let (index, glsn) = self.inner.create_index(&name, settings, mapping, aliases)?;
         self.inner.log.wait(glsn, Durability::Sync)?;
         Ok((index, glsn))
+    }
+
+    /// Checks that an index of this name could be made now.
+    ///
+    /// # Errors
+    /// When the name breaks the rules or is taken.
+    pub fn check_new_name(&self, name: &str) -> Result<(), EngineError> {
+        check_name(name)?;
+        match self.inner.indices.read().get(name) {
+            None => Ok(()),
+            Some(existing) => Err(EngineError::IndexExists {
+                index: name.to_string(),
+                uuid: existing.uuid.clone(),
+            }),
+        }
     }
 
     /// Deletes an index and its files; durable when it returns.
@@ -326,6 +351,17 @@ impl Engine {
         let refreshed = first_error(index.shards.iter().map(|shard| shard.refresh()));
         self.inner.wake_upkeep();
         refreshed
+    }
+
+    /// Makes all writes to one shard of an index visible to searches.
+    ///
+    /// # Errors
+    /// When the shard has failed; a number that it does not have does nothing.
+    pub fn refresh_shard(&self, index: &Index, number: u32) -> Result<(), EngineError> {
+        let place = usize::try_from(number).unwrap_or(usize::MAX);
+        let refreshed = index.shards.get(place).map(|shard| shard.refresh());
+        self.inner.wake_upkeep();
+        refreshed.unwrap_or(Ok(()))
     }
 
     /// Makes all writes to an index durable in its segments.
@@ -530,7 +566,9 @@ impl Inner {
 
     /// Opens the index of a catalog record.
     pub(crate) fn open_index(&self, record: &IndexRecord) -> Result<Index, EngineError> {
-        let mapping = Arc::new(record.decode_mapping()?);
+        let mut mapping = record.decode_mapping()?;
+        mapping.set_limits(record.settings.mapping_limits());
+        let mapping = Arc::new(mapping);
         let shard = |number: u32| {
             let dir = self.index_dir(&record.uuid).join(number.to_string());
             let stream = record.stream(number);
@@ -558,6 +596,7 @@ impl Inner {
             aliases: ArcSwap::from_pointee(record.aliases.clone()),
             closed: AtomicBool::new(record.closed),
             changing: Mutex::new(()),
+            routing_slots: record.settings.routing_slots(),
             shards: (0..record.settings.shards)
                 .map(shard)
                 .collect::<Result<_, _>>()?,
@@ -632,6 +671,7 @@ impl Inner {
     ) -> Result<Glsn, EngineError> {
         let _changing = index.changing.lock();
         let mut mapping = (*index.mapping()).clone();
+        mapping.set_limits(index.settings().mapping_limits());
         change(&mut mapping)?;
         let uuid = index.uuid.clone();
         let operation = CatalogOperation::PutMapping {

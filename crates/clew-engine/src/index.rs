@@ -14,7 +14,7 @@ use crate::alias::Aliases;
 use crate::error::EngineError;
 use crate::request::WriteResult;
 use crate::routing::shard_of;
-use crate::settings::IndexSettings;
+use crate::settings::{DATA_STREAM, IndexSettings};
 use crate::shard::{Prepared, Shard};
 
 /// A document can ask for new fields only so often: each round adds all that it lacks, and other
@@ -34,6 +34,8 @@ pub struct Index {
     pub(crate) closed: AtomicBool,
     /// Held while the mapping or the settings are changed, so that changes follow each other.
     pub(crate) changing: Mutex<()>,
+    /// How many slots routing keys are spread over; each shard has as many as the others.
+    pub(crate) routing_slots: u32,
     pub(crate) shards: Vec<Arc<Shard>>,
     pub(crate) activity: Activity,
 }
@@ -167,6 +169,11 @@ impl Index {
         self.aliases.load_full()
     }
 
+    /// The data stream that it is a part of.
+    pub fn data_stream(&self) -> Option<String> {
+        self.settings.load().given.get(DATA_STREAM).cloned()
+    }
+
     /// Number of the last flush that wrote anything, by shard; 0 where there was none.
     pub fn commits(&self) -> Vec<u64> {
         self.shards.iter().map(|shard| shard.commit()).collect()
@@ -205,6 +212,15 @@ impl Index {
         merges.collect()
     }
 
+    /// Whether a shard has failed, so that it serves no more.
+    pub fn has_shard_failed(&self, number: u32) -> bool {
+        let shard = self
+            .shards
+            .iter()
+            .find(|shard| shard.place.number == number);
+        shard.is_some_and(|shard| shard.failure().is_some())
+    }
+
     /// The number of the shard that a routing key leads to.
     pub fn shard_number(&self, key: &str) -> u32 {
         self.shard_of(key).place.number
@@ -213,7 +229,7 @@ impl Index {
     /// The shard of a routing key.
     pub(crate) fn shard_of(&self, key: &str) -> &Arc<Shard> {
         let count = u32::try_from(self.shards.len()).expect("shard counts are limited");
-        &self.shards[shard_of(key, count) as usize]
+        &self.shards[shard_of(key, count, self.routing_slots) as usize]
     }
 
     /// Parses a document under the mapping, which grows first by the fields that the document

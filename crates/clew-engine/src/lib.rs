@@ -31,11 +31,16 @@ mod planner;
 mod recovery;
 mod resolve;
 
+mod documents;
 mod get;
+mod snapshot;
 mod update;
 mod write;
 
+mod fetch;
 mod knn;
+mod named;
+mod pinned;
 mod recall;
 mod search;
 mod search_pool;
@@ -44,23 +49,29 @@ pub use activity::{Counted, SearchActivity};
 pub use alias::{Alias, AliasAction, Aliases};
 pub use blocks::{Block, BlockLevel};
 pub use definitions::{DefinitionChange, Definitions};
+pub use documents::ShardDocuments;
 pub use engine::{Engine, EngineOptions, EngineStats};
 pub use error::{EngineError, ErrorKind};
 pub use index::{Index, IndexStats, RunningMerge};
 pub use index_state::IndexState;
 pub use operation::describe_entry;
+pub use pinned::{Pinned, PinnedShard, Slice};
 pub use planner::{IndexPlan, IndexPlanner};
 pub use recall::{
     RECALL_SAMPLE_MAX, RecallEffort, RecallFigures, RecallReport, RecallRequest, SearchCost,
     ShardRecall,
 };
 pub use request::{
-    Action, Condition, Document, Hit, IndexPart, KnnProfile, OpType, SearchRequest, SearchResponse,
-    ShardCounts, ShardProfile, UpdateSpec, WriteOperation, WriteOutcome, WriteResult, Written,
+    Action, Condition, Document, Hit, IndexPart, KnnProfile, OpType, SearchControl, SearchRequest,
+    SearchResponse, ShardCounts, ShardProfile, UpdateSpec, WriteOperation, WriteOutcome,
+    WriteResult, Written,
 };
 pub use resolve::{AliasNames, ClosedNames, ResolveOptions, Resolved, Wildcards};
 pub use search_pool::SearchStats;
-pub use settings::{IndexSettings, TranslogDurability};
+pub use settings::{DATA_STREAM, IndexSettings, TranslogDurability};
+pub use snapshot::{
+    Cleaned, SnapshotFile, SnapshotManifest, SnapshotRepository, documents_file_name, index_state,
+};
 // What profiles and reports are made of.
 pub use clew_vector::{Prices, RecallEstimate, SearchProfile, Strategy};
 // How far a merge is.

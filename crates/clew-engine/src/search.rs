@@ -1,14 +1,12 @@
 //! The way of a query: views of all shards, one search for each, merge, fetch.
 
 use std::cell::RefCell;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use bytes::Bytes;
 use clew_text::{
     AggCollector, AggContext, AggLimits, AggSearcher, Bool, DocVisitor, Intermediate, MergedHit,
-    Query, QueryError, ShardRequest, ShardResult, merge_hits,
+    Query, QueryError, SegmentBits, ShardRequest, ShardResult, merge_hits, rescore,
 };
 use rayon::prelude::*;
 use tantivy::{DocId, SegmentReader};
@@ -16,17 +14,11 @@ use tantivy::{DocId, SegmentReader};
 use crate::blocks::BlockLevel;
 use crate::engine::{Engine, Inner};
 use crate::error::EngineError;
-use crate::index::Index;
+use crate::fetch::{Lookup, fetch};
 use crate::knn::{SegmentProfile, ViewKnn};
+use crate::named::NamedQueries;
+use crate::pinned::{PinnedShard, pin, slice_of};
 use crate::request::{Hit, KnnProfile, SearchRequest, SearchResponse, ShardCounts, ShardProfile};
-use crate::shard::{Shard, View};
-
-/// A shard as one search sees it.
-struct Target {
-    index: Arc<Index>,
-    shard: Arc<Shard>,
-    view: Arc<View>,
-}
 
 struct ShardAnswer {
     result: ShardResult,
@@ -63,42 +55,54 @@ impl Inner {
         for index in &request.indices {
             index.check_block(BlockLevel::Read)?;
         }
-        let wanted = |index: &Index, shard: &Shard| {
-            let part = request.parts.get(&index.uuid);
-            let shards = part.and_then(|part| part.shards.as_ref());
-            shards.is_none_or(|shards| shards.contains(&shard.place.number))
+        let pinned = request.control.pinned.as_ref();
+        let mut targets: Vec<PinnedShard> = match pinned {
+            Some(pinned) => pinned.shards.to_vec(),
+            None => pin(&request.indices),
         };
-        let targets: Vec<Target> = request
-            .indices
-            .iter()
-            .flat_map(|index| index.shards.iter().map(move |shard| (index, shard)))
-            .filter(|(index, shard)| wanted(index, shard))
-            .map(|(index, shard)| Target {
-                index: index.clone(),
-                shard: shard.clone(),
-                view: shard.view(),
-            })
-            .collect();
-        let search = |target: &Target| self.search_shard(target, request, now, deadline);
+        targets.retain(|target| {
+            let part = request.parts.get(&target.index.uuid);
+            let shards = part.and_then(|part| part.shards.as_ref());
+            shards.is_none_or(|shards| shards.contains(&target.number()))
+        });
+        let (targets, skipped) = skip(targets, request, millis(now))?;
+        let targets: Vec<(u64, PinnedShard)> = (0..).zip(targets).collect();
+        let search = |(place, target): &(u64, PinnedShard)| {
+            let doc_base = place << 32;
+            self.search_shard(
+                target,
+                request,
+                Moment {
+                    now,
+                    deadline,
+                    doc_base,
+                },
+            )
+        };
         let answers: Vec<Result<ShardAnswer, EngineError>> = match &targets[..] {
             // The way over the pool costs more than a small search.
             [only] => vec![search(only)],
             many => many.par_iter().map(search).collect(),
         };
-        self.merge(request, &targets, answers)
+        let targets: Vec<PinnedShard> = targets.into_iter().map(|(_, target)| target).collect();
+        let mut response = self.merge(request, &targets, answers, millis(now))?;
+        response.shards.total += skipped;
+        response.shards.successful += skipped;
+        response.shards.skipped = skipped;
+        Ok(response)
     }
 
     fn search_shard(
         &self,
-        target: &Target,
+        target: &PinnedShard,
         request: &SearchRequest,
-        now: Duration,
-        deadline: Option<Duration>,
+        moment: Moment,
     ) -> Result<ShardAnswer, EngineError> {
+        let Moment { now, deadline, .. } = moment;
         target.shard.check_readable()?;
         let started = self.clock.monotonic();
         let snapshot = &target.view.snapshot;
-        let now_ms = i64::try_from(now.as_millis()).unwrap_or(i64::MAX);
+        let now_ms = millis(now);
         let ef_search = target.index.settings().ef_search;
         let knn = ViewKnn {
             view: &target.view,
@@ -138,21 +142,32 @@ impl Inner {
                 boost,
             })
         });
+        let control = &request.control;
+        let only = control.slice.map(|slice| slice_of(&target.view, slice));
+        let rounds = control.rescore.iter();
         let shard_request = ShardRequest {
             query: boosted.as_ref().unwrap_or(&request.query),
             filter: part.and_then(|part| part.filter.as_ref()),
             post_filter: request.post_filter.as_ref(),
             sort: &request.sort,
             track_scores: request.track_scores,
-            limit: request.from + request.size,
+            limit: rounds.fold(request.from + request.size, |limit, round| {
+                limit.max(round.window)
+            }),
             track_total: request.track_total,
             search_after: request.search_after.as_deref(),
             min_score: request.min_score,
+            only: only.as_deref(),
+            terminate_after: control.terminate_after,
+            doc_base: moment.doc_base,
             visitor: aggs.as_mut().map(|visitor| visitor as &mut dyn DocVisitor),
             now_ms,
             expired: Some(&expired),
         };
-        let result = clew_text::search(snapshot, shard_request, &knn)?;
+        let mut result = clew_text::search(snapshot, shard_request, &knn)?;
+        for round in &control.rescore {
+            rescore(snapshot, &mut result, round, &knn, now_ms)?;
+        }
         self.report_damage(target);
         let partial = aggs
             .map(|visitor| visitor.0.finish())
@@ -168,8 +183,24 @@ impl Inner {
         })
     }
 
+    /// The documents of a shard that match a query.
+    fn documents_of(
+        &self,
+        target: &PinnedShard,
+        query: &Query,
+    ) -> Result<Vec<SegmentBits>, QueryError> {
+        let knn = ViewKnn {
+            view: &target.view,
+            ef_search: target.index.settings().ef_search,
+            profiles: None,
+        };
+        let now_ms = self.clock.since_epoch().as_millis();
+        let now_ms = i64::try_from(now_ms).unwrap_or(i64::MAX);
+        clew_text::matching(&target.view.snapshot, query, &knn, now_ms)
+    }
+
     /// Tells of graphs that the search found damaged, and has them built anew.
-    fn report_damage(&self, target: &Target) {
+    fn report_damage(&self, target: &PinnedShard) {
         for segment in &target.view.segments {
             for (field, damage) in segment.vectors().take_graph_damage() {
                 let (index, shard) = (target.index.name(), target.shard.place.number);
@@ -182,8 +213,9 @@ impl Inner {
     fn merge(
         &self,
         request: &SearchRequest,
-        targets: &[Target],
+        targets: &[PinnedShard],
         answers: Vec<Result<ShardAnswer, EngineError>>,
+        now_ms: i64,
     ) -> Result<SearchResponse, EngineError> {
         let total = u32::try_from(targets.len()).expect("shard counts are limited");
         let mut failures = Vec::new();
@@ -225,7 +257,15 @@ impl Inner {
             Some(partial) => partial.into_result().map_err(QueryError::from)?,
         };
         let started = self.clock.monotonic();
-        let fetch = |hit: &MergedHit| fetch(answered[hit.shard], hit, request);
+        let lookup = Lookup { request, now_ms };
+        let mut named = NamedQueries::of(request, answered.len())?;
+        let fetch = |hit: &MergedHit| {
+            let target = answered[hit.shard];
+            Ok::<_, EngineError>(Hit {
+                matched_queries: named.matched(hit, |query| self.documents_of(target, query))?,
+                ..fetch(target, &hit.hit, lookup)?
+            })
+        };
         let hits: Vec<Hit> = merged.hits.iter().map(fetch).collect::<Result<_, _>>()?;
         if let Some(hit) = hits.first() {
             let took = self.clock.monotonic().saturating_sub(started);
@@ -241,16 +281,85 @@ impl Inner {
                 total,
                 successful: total - failed,
                 failed,
+                skipped: 0,
             },
             failures,
             timed_out: merged.timed_out,
+            terminated_early: merged.terminated_early,
             knn,
             shard_profiles,
         })
     }
 }
 
-fn shard_profile(target: &Target, took: Duration) -> ShardProfile {
+/// When a search runs, and where a shard's documents begin in the order of all.
+#[derive(Clone, Copy)]
+struct Moment {
+    now: Duration,
+    deadline: Option<Duration>,
+    doc_base: u64,
+}
+
+fn millis(time: Duration) -> i64 {
+    i64::try_from(time.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// Leaves out shards on which nothing can match, and says how many; one is kept to give the empty
+/// answer its shape.
+fn skip(
+    targets: Vec<PinnedShard>,
+    request: &SearchRequest,
+    now_ms: i64,
+) -> Result<(Vec<PinnedShard>, u32), EngineError> {
+    let above = request.control.skip_above;
+    let ranges = required_ranges(&request.query);
+    let sees_all = request.aggs.iter().any(|agg| agg.spec.needs_every_shard());
+    if above.is_none_or(|above| targets.len() as u64 <= above) || ranges.is_empty() || sees_all {
+        return Ok((targets, 0));
+    }
+    let before = targets.len();
+    let mut kept = Vec::with_capacity(before);
+    let mut spare = None;
+    for target in targets {
+        let mut can_match = target.shard.check_readable().is_err();
+        if !can_match {
+            can_match = true;
+            for range in &ranges {
+                let snapshot = &target.view.snapshot;
+                can_match &= clew_text::count(snapshot, range, &clew_text::NoKnn, now_ms)? > 0;
+            }
+        }
+        if can_match {
+            kept.push(target);
+        } else {
+            spare.get_or_insert(target);
+        }
+    }
+    if kept.is_empty() {
+        kept.extend(spare);
+    }
+    let skipped = u32::try_from(before - kept.len()).expect("shard counts are limited");
+    Ok((kept, skipped))
+}
+
+/// The ranges that every match is in.
+fn required_ranges(query: &Query) -> Vec<&Query> {
+    match query {
+        Query::Range(_) => vec![query],
+        Query::ConstantScore { filter: inner, .. } | Query::Named { query: inner, .. } => {
+            required_ranges(inner)
+        }
+        Query::Bool(clauses) => clauses
+            .must
+            .iter()
+            .chain(&clauses.filter)
+            .flat_map(required_ranges)
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn shard_profile(target: &PinnedShard, took: Duration) -> ShardProfile {
     let place = &target.shard.place;
     ShardProfile {
         index: place.index.clone(),
@@ -259,7 +368,7 @@ fn shard_profile(target: &Target, took: Duration) -> ShardProfile {
     }
 }
 
-fn knn_profile(target: &Target, one: SegmentProfile) -> KnnProfile {
+fn knn_profile(target: &PinnedShard, one: SegmentProfile) -> KnnProfile {
     let place = &target.shard.place;
     KnnProfile {
         index: place.index.clone(),
@@ -291,32 +400,6 @@ fn check_window(request: &SearchRequest) -> Result<(), EngineError> {
         }),
         _ => Ok(()),
     }
-}
-
-/// Reads what a hit's document holds.
-fn fetch(target: &Target, merged: &MergedHit, request: &SearchRequest) -> Result<Hit, EngineError> {
-    let hit = &merged.hit;
-    let segment = &target.view.segments[hit.segment];
-    let row = segment.row(hit.doc);
-    let source = if request.source {
-        let mapping = &target.view.snapshot.mapping;
-        let source = segment.source(hit.doc, mapping, request.vectors);
-        Some(Bytes::from(
-            source.map_err(|source| target.shard.tantivy_error(source))?,
-        ))
-    } else {
-        None
-    };
-    Ok(Hit {
-        index: target.index.clone(),
-        id: row.id.to_string(),
-        score: hit.score,
-        sort: hit.sort.clone(),
-        version: row.version,
-        seq_no: row.seq_no,
-        routing: row.routing.map(str::to_string),
-        source,
-    })
 }
 
 /// Feeds an aggregation with the documents of a search.

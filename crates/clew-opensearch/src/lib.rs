@@ -7,6 +7,7 @@
 //!
 //! Deliberately absent: what an index is (the engine's), TLS and users (the binary's), scripts.
 
+mod analyze;
 mod api;
 mod call;
 mod dispatch;
@@ -23,32 +24,51 @@ mod raw_json;
 mod reply_filter;
 
 mod aliases;
+mod allocation;
 mod bulk;
 mod bulk_lines;
+mod by_query;
 mod cat;
 mod cluster;
+mod cluster_health;
 mod cluster_settings;
+mod cluster_state;
+mod data_streams;
 mod document;
 mod document_write;
+mod filling;
 mod index_admin;
 mod index_mapping;
 mod index_settings;
 mod index_state;
+mod ingest;
 mod knn_plugin;
 mod machine;
 mod maintenance;
 mod mget;
+mod mustache;
 mod nodes;
 mod recall;
+mod resize;
 mod resolve_index;
+mod rollover;
 mod root;
+mod scripts;
 mod search;
+mod search_pipeline;
 mod search_shards;
 mod settings;
 mod shard_stores;
+mod snapshots;
 mod stats;
+mod suggestion;
 mod tasks;
+mod template_routes;
+mod templates;
+mod term_vectors;
 mod update_body;
+mod validate;
+mod voting;
 mod write_reply;
 
 pub mod aggs;

@@ -16,6 +16,8 @@ pub mod geo;
 mod query;
 mod search;
 
+mod highlight;
+
 mod aggregation;
 
 pub use aggregation::{
@@ -35,20 +37,25 @@ pub use document::{
     DATE_FORMAT_DEFAULT, DateError, DateFormat, DocumentError, Parsed, ParsedDocument,
     RangeRelation, Rounding, StoredVector, restore_vectors,
 };
+pub use highlight::{HighlightField, HighlightOptions, Highlighter};
 pub use mapping::{
     Dynamic, FieldId, FieldKind, FieldSettings, FloatKind, IntegerKind, KeywordStyle, MappedField,
-    Mapping, MappingError, MappingLimits, NewField, RangeKind, TextStyle, VectorMapping,
+    Mapping, MappingError, MappingLimits, NewField, RangeKind as FieldRangeKind, TextStyle,
+    VectorMapping,
 };
 pub use query::{
     Bool, BoostMode, Boosting, CompileContext, Decay, DecayShape, DistanceFeature, FieldBoost,
     FieldModifier, FunctionKind, FunctionScore, Fuzziness, FuzzyDistance, GeoQuery, IntervalMode,
     IntervalRelation, IntervalRule, IntervalScoring, Intervals, KnnQuery, KnnResolver, LikeItem,
     Match, MatchPhrase, MinimumShouldMatch, MoreLikeThis, MultiMatch, MultiMatchKind, NoKnn,
-    Operator, Pattern, Plan, Query, QueryError, QueryString, Range, ScoreFunction, ScoreMode,
-    SegmentHits, Term, TermsSet, ValueMode, WordChoice, compile, plan,
+    Operator, Pattern, Plan, Query, QueryError, QueryString, Range, ScoreFormula, ScoreFunction,
+    ScoreMode, SegmentHits, Term, TermsSet, ValueMode, VectorMeasure, VectorScore, WordChoice,
+    compile, plan,
 };
 pub use search::{
-    DocVisitor, FieldStatistics, GeoDistanceKey, MergedHit, MergedHits, Missing, Mode, Order,
-    Relation, SegmentBits, ShardHit, ShardRequest, ShardResult, Snapshot, SortKey, SortValue,
-    Total, TrackTotal, count, matching, merge_hits, search,
+    Combine, DocVisitor, Explained, FieldFigures, FieldStatistics, GeoDistanceKey, MergedHit,
+    MergedHits, Missing, Mode, Order, Relation, Rescore, SegmentBits, ShardHit, ShardRequest,
+    ShardResult, SimilarTerm, Snapshot, SortKey, SortValue, Spelling, TermFigures, Total,
+    TrackTotal, count, describe, explain, field_figures, matching, merge_hits, rescore, search,
+    similar_terms, term_docs, term_figures,
 };

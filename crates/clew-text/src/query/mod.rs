@@ -16,9 +16,12 @@ mod leaf;
 mod literal;
 mod minimum;
 mod query_string;
+mod script;
 mod similar;
 mod source_phrase;
 mod tree;
+
+pub(crate) use query_string::tree as query_string_tree;
 
 pub use compile::{CompileContext, Plan, compile, plan};
 pub use error::QueryError;
@@ -30,6 +33,7 @@ pub use geo::GeoQuery;
 pub use interval::{IntervalMode, IntervalRelation, IntervalRule, IntervalScoring, Intervals};
 pub use knn::{KnnQuery, KnnResolver, NoKnn, SegmentHits};
 pub use minimum::MinimumShouldMatch;
+pub use script::{ScoreFormula, VectorMeasure, VectorScore};
 pub use similar::{LikeItem, MoreLikeThis, WordChoice};
 pub use tree::{
     Bool, Boosting, DistanceFeature, FieldBoost, Fuzziness, FuzzyDistance, Match, MatchPhrase,

@@ -6,22 +6,30 @@
 
 mod bits;
 mod cursor;
+mod explain;
+mod figures;
 mod matching;
 mod merge;
 mod request;
+mod rescore;
 mod run;
 mod scan;
+mod similar;
 mod snapshot;
 mod sort;
 mod sorted;
 mod top;
 
 pub use bits::SegmentBits;
+pub use explain::{Explained, describe, explain};
+pub use figures::{FieldFigures, TermFigures, field_figures, term_figures};
 pub(crate) use matching::matching_plan;
 pub use matching::{count, matching};
 pub use merge::{MergedHit, MergedHits, merge_hits};
 pub use request::{DocVisitor, Relation, ShardHit, ShardRequest, ShardResult, Total, TrackTotal};
+pub use rescore::{Combine, Rescore, rescore};
 pub use run::search;
+pub use similar::{SimilarTerm, Spelling, similar_terms, term_docs};
 pub use snapshot::{FieldStatistics, Snapshot};
 pub use sort::{GeoDistanceKey, Missing, Mode, Order, SortKey, SortValue};
 
