@@ -10,10 +10,10 @@ use crate::error::ApiError;
 use crate::reply::Reply;
 use crate::{
     aliases, allocation, analyze, bulk, by_query, cat, cluster, cluster_health, cluster_settings,
-    cluster_state, document, document_write, index_admin, index_mapping, index_settings,
-    index_state, ingest, knn_plugin, maintenance, mget, nodes, recall, resolve_index, root,
-    scripts, search, search_pipeline, search_shards, shard_stores, stats, template_routes,
-    term_vectors, validate, voting,
+    cluster_state, document, document_write, field_caps, index_admin, index_mapping,
+    index_settings, index_state, ingest, knn_plugin, maintenance, mget, nodes, recall,
+    resolve_index, root, scripts, search, search_pipeline, search_shards, shard_stores, stats,
+    template_routes, term_vectors, validate, voting,
 };
 
 /// Parameters that every endpoint takes.
@@ -231,6 +231,14 @@ const SEARCH: &[&str] = &[
     "include_named_queries_score",
     "phase_took",
     "cancel_after_time_interval",
+];
+const FIELD_CAPS: &[&str] = &[
+    "fields",
+    "include_unmapped",
+    "ignore_unavailable",
+    "allow_no_indices",
+    "expand_wildcards",
+    "after_glsn",
 ];
 const EXPLAIN: &[&str] = &[
     "after_glsn",
@@ -775,6 +783,11 @@ fn document_routes(routes: &mut Vec<Route>) {
 }
 
 fn search_routes(routes: &mut Vec<Route>) {
+    class(routes, "search", FIELD_CAPS).add(
+        "GET POST",
+        &["/_field_caps", "/{index}/_field_caps"],
+        |call| Box::pin(field_caps::field_caps(call)),
+    );
     class(routes, "search", SEARCH)
         .add("GET POST", &["/_search", "/{index}/_search"], |call| {
             Box::pin(search::search(call))

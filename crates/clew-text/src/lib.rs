@@ -34,7 +34,7 @@ pub use aggregation::{
 };
 pub use analysis::analyzers;
 pub use document::{
-    DATE_FORMAT_DEFAULT, DateError, DateFormat, DocumentError, Parsed, ParsedDocument,
+    DATE_FORMAT_DEFAULT, DateError, DateFormat, DocumentError, NewFields, Parsed, ParsedDocument,
     RangeRelation, Rounding, StoredVector, restore_vectors,
 };
 pub use highlight::{HighlightField, HighlightOptions, Highlighter};

@@ -10,6 +10,7 @@ mod constant;
 mod error;
 mod function;
 mod geo;
+mod glob;
 mod interval;
 mod knn;
 mod leaf;
@@ -42,3 +43,5 @@ pub use tree::{
 
 #[cfg(test)]
 mod tests;
+
+pub(crate) use glob::Glob;
