@@ -1,6 +1,7 @@
 //! The way of a query: views of all shards, one search for each, merge, fetch.
 
 use std::cell::RefCell;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use clew_text::{
@@ -27,6 +28,11 @@ struct ShardAnswer {
 }
 
 impl Engine {
+    /// Changes how many buckets the aggregations of one search may have.
+    pub fn set_buckets_max(&self, max: usize) {
+        self.inner.buckets_max.store(max, Ordering::Relaxed);
+    }
+
     /// Searches; runs on the engine's search threads.
     ///
     /// # Errors
@@ -109,7 +115,10 @@ impl Inner {
                 let context = AggContext {
                     mapping: &snapshot.mapping,
                     now_ms,
-                    limits: AggLimits::default(),
+                    limits: AggLimits {
+                        buckets_max: self.buckets_max.load(Ordering::Relaxed),
+                        ..AggLimits::default()
+                    },
                     searcher: Some(AggSearcher {
                         snapshot,
                         knn: &knn,

@@ -5,7 +5,7 @@ use std::error::Error;
 
 use axum::http::StatusCode;
 use clew_engine::{EngineError, ErrorKind};
-use clew_text::QueryError;
+use clew_text::{AggError, QueryError};
 use serde_json::Value;
 
 use crate::aggs::AggDslError;
@@ -103,6 +103,11 @@ fn query_error_type(error: &QueryError) -> &'static str {
     match error {
         QueryError::Create { .. } | QueryError::Syntax { .. } => "query_shard_exception",
         QueryError::TooManyClauses { .. } => "too_many_clauses",
+        QueryError::Aggregation(AggError::Validation { .. }) => {
+            "action_request_validation_exception"
+        }
+        QueryError::Aggregation(AggError::Execution { .. }) => "aggregation_execution_exception",
+        QueryError::Aggregation(AggError::TooManyBuckets { .. }) => "too_many_buckets_exception",
         _ => "illegal_argument_exception",
     }
 }
