@@ -16,6 +16,7 @@ pub mod geo;
 mod query;
 mod search;
 
+mod completion;
 mod highlight;
 
 mod aggregation;
@@ -32,6 +33,10 @@ pub use aggregation::{
     TermsResult, TermsSpec, ValueFormat,
 };
 pub use analysis::analyzers;
+pub use completion::{
+    Completed, CompletionContext, CompletionMapping, CompletionWish, ContextKind, ContextWish,
+    complete,
+};
 pub use document::{
     DATE_FORMAT_DEFAULT, DateError, DateFormat, DocumentError, Parsed, ParsedDocument,
     RangeRelation, Rounding, StoredVector, restore_vectors,

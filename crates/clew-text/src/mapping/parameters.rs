@@ -167,6 +167,7 @@ fn read_special(
             FieldKind::Text { .. }
             | FieldKind::Vector(_)
             | FieldKind::Flat
+            | FieldKind::Completion(_)
             | FieldKind::Constant { .. }
             | FieldKind::Range { .. }
             | FieldKind::Binary { .. },
@@ -190,6 +191,14 @@ fn read_special(
                     &["locale", "print_format"]
                 }
                 FieldKind::GeoPoint => &["ignore_z_value"],
+                FieldKind::Completion(_) => &[
+                    "analyzer",
+                    "search_analyzer",
+                    "preserve_separators",
+                    "preserve_position_increments",
+                    "max_input_length",
+                    "contexts",
+                ],
                 _ => &[],
             };
             if !shown.contains(&key) {

@@ -411,6 +411,15 @@ fn add_to(builder: &mut SchemaBuilder, field: &MappedField) -> Option<Field> {
             }
             builder.add_text_field(&name, options)
         }
+        FieldKind::Completion(_) => {
+            let options = TextOptions::default().set_indexing_options(
+                TextFieldIndexing::default()
+                    .set_tokenizer("raw")
+                    .set_fieldnorms(false)
+                    .set_index_option(IndexRecordOption::Basic),
+            );
+            builder.add_text_field(&name, options)
+        }
         FieldKind::Integer(_) | FieldKind::Boolean => builder.add_i64_field(&name, numeric(true)),
         // A timestamp is almost unique: postings for it would cost more than the column's scan.
         FieldKind::Date { .. } | FieldKind::DateNanos { .. } => {
