@@ -87,6 +87,14 @@ impl ApiError {
         Self::new(StatusCode::BAD_REQUEST, Cause::new(kind, reason))
     }
 
+    /// Names another root cause than the cause itself.
+    pub(crate) fn with_root(mut self, cause: Cause) -> Self {
+        if let Shape::Structured { root, .. } = &mut *self.shape {
+            *root = Some(cause);
+        }
+        self
+    }
+
     /// A request that lacks something, in the words of OpenSearch's request validation.
     pub(crate) fn validation(failure: &str) -> Self {
         Self::bad_request(
@@ -169,6 +177,14 @@ impl ApiError {
     /// Whether the error has this type.
     pub(crate) fn is_kind(&self, kind: &str) -> bool {
         matches!(&*self.shape, Shape::Structured { cause, .. } if cause.kind == kind)
+    }
+
+    /// What is wrong, without type and status.
+    pub(crate) fn reason(&self) -> String {
+        match &*self.shape {
+            Shape::Structured { cause, .. } => cause.reason.clone(),
+            Shape::Text { text, .. } | Shape::BareText(text) => text.clone(),
+        }
     }
 
     /// Wraps the error as the failure of every shard of a search, as OpenSearch does for errors

@@ -9,10 +9,11 @@ use crate::call::Call;
 use crate::error::ApiError;
 use crate::reply::Reply;
 use crate::{
-    aliases, analyze, bulk, by_query, cat, cluster, cluster_settings, document, document_write,
-    index_admin, index_mapping, index_settings, index_state, ingest, knn_plugin, maintenance, mget,
-    nodes, recall, resolve_index, root, scripts, search, search_pipeline, search_shards,
-    shard_stores, stats, tasks, term_vectors, validate,
+    aliases, allocation, analyze, bulk, by_query, cat, cluster, cluster_health, cluster_settings,
+    cluster_state, document, document_write, field_caps, index_admin, index_mapping,
+    index_settings, index_state, ingest, knn_plugin, maintenance, mget, nodes, recall,
+    resolve_index, root, scripts, search, search_pipeline, search_shards, shard_stores, stats,
+    template_routes, term_vectors, validate, voting,
 };
 
 /// Parameters that every endpoint takes.
@@ -26,6 +27,9 @@ pub(crate) const COMMON_PARAMS: &[&str] = &[
 ];
 
 const READ: &[&str] = &[
+    "wait_for_metadata_version",
+    "wait_for_timeout",
+    "wait_for_completion",
     "after_glsn",
     "allow_no_indices",
     "expand_wildcards",
@@ -67,6 +71,21 @@ const SHARDS: &[&str] = &[
     "routing",
     "status",
 ];
+const ALLOCATION: &[&str] = &[
+    "local",
+    "timeout",
+    "master_timeout",
+    "cluster_manager_timeout",
+    "include_yes_decisions",
+    "include_disk_info",
+    "dry_run",
+    "explain",
+    "retry_failed",
+    "metric",
+    "node_ids",
+    "node_names",
+    "wait_for_removal",
+];
 const HEALTH: &[&str] = &[
     "level",
     "local",
@@ -83,6 +102,8 @@ const HEALTH: &[&str] = &[
     "awareness_attribute",
     "ensure_node_weighed_in",
     "after_glsn",
+    "ignore_unavailable",
+    "allow_no_indices",
 ];
 const NODES: &[&str] = &[
     "timeout",
@@ -211,6 +232,14 @@ const SEARCH: &[&str] = &[
     "phase_took",
     "cancel_after_time_interval",
 ];
+const FIELD_CAPS: &[&str] = &[
+    "fields",
+    "include_unmapped",
+    "ignore_unavailable",
+    "allow_no_indices",
+    "expand_wildcards",
+    "after_glsn",
+];
 const EXPLAIN: &[&str] = &[
     "after_glsn",
     "explain",
@@ -295,7 +324,7 @@ const PIT: &[&str] = &[
     "preference",
     "routing",
 ];
-const CAT: &[&str] = &[
+pub(crate) const CAT: &[&str] = &[
     "v",
     "h",
     "s",
@@ -316,7 +345,7 @@ const CAT: &[&str] = &[
     "after_glsn",
 ];
 
-type Answer = Pin<Box<dyn Future<Output = Result<Reply, ApiError>> + Send>>;
+pub(crate) type Answer = Pin<Box<dyn Future<Output = Result<Reply, ApiError>> + Send>>;
 
 /// A line of the table.
 pub(crate) struct Route {
@@ -425,19 +454,20 @@ fn table() -> Vec<Route> {
     document_routes(&mut routes);
     search_routes(&mut routes);
     cat_routes(&mut routes);
+    template_routes::add(&mut routes);
     routes.sort_by_key(|route: &Route| std::cmp::Reverse(route.literals()));
     routes
 }
 
 /// Collects routes of one class; the methods are separated by spaces.
-struct Class<'a> {
+pub(crate) struct Class<'a> {
     routes: &'a mut Vec<Route>,
     class: &'static str,
     params: &'static [&'static str],
 }
 
 impl Class<'_> {
-    fn add(
+    pub(crate) fn add(
         &mut self,
         methods: &'static str,
         patterns: &[&'static str],
@@ -463,7 +493,7 @@ impl Class<'_> {
     }
 }
 
-fn class<'a>(
+pub(crate) fn class<'a>(
     routes: &'a mut Vec<Route>,
     class: &'static str,
     params: &'static [&'static str],
@@ -490,16 +520,13 @@ fn cluster_routes(routes: &mut Vec<Route>) {
                 "/_cluster/state/{metric}",
                 "/_cluster/state/{metric}/{index}",
             ],
-            |call| Box::pin(cluster::state(call)),
-        )
-        .add("GET", &["/_tasks/{task}"], |call| {
-            Box::pin(tasks::get(call))
-        })
-        .add("GET", &["/_tasks"], |call| Box::pin(tasks::list(call)));
+            |call| Box::pin(cluster_state::state(call)),
+        );
+    allocation_routes(routes);
     class(routes, "cluster", HEALTH).add(
         "GET",
         &["/_cluster/health", "/_cluster/health/{index}"],
-        |call| Box::pin(cluster::health(call)),
+        |call| Box::pin(cluster_health::health(call)),
     );
     class(routes, "cluster", ADMIN)
         .add("GET", &["/_cluster/settings"], |call| {
@@ -540,6 +567,28 @@ fn cluster_routes(routes: &mut Vec<Route>) {
             ],
             |call| Box::pin(knn_plugin::stats(call)),
         );
+}
+
+fn allocation_routes(routes: &mut Vec<Route>) {
+    class(routes, "cluster", ALLOCATION)
+        .add("GET POST", &["/_cluster/allocation/explain"], |call| {
+            Box::pin(allocation::explain(call))
+        })
+        .add("POST", &["/_cluster/reroute"], |call| {
+            Box::pin(allocation::reroute(call))
+        })
+        .add("POST", &["/_cluster/voting_config_exclusions"], |call| {
+            Box::pin(voting::add(call))
+        })
+        .add("DELETE", &["/_cluster/voting_config_exclusions"], |call| {
+            Box::pin(voting::clear(call))
+        })
+        .add("GET", &["/_cluster/pending_tasks"], |call| {
+            Box::pin(cluster::pending_tasks(call))
+        })
+        .add("GET", &["/_remote/info"], |call| {
+            Box::pin(cluster::remote_info(call))
+        });
 }
 
 fn index_routes(routes: &mut Vec<Route>) {
@@ -734,6 +783,11 @@ fn document_routes(routes: &mut Vec<Route>) {
 }
 
 fn search_routes(routes: &mut Vec<Route>) {
+    class(routes, "search", FIELD_CAPS).add(
+        "GET POST",
+        &["/_field_caps", "/{index}/_field_caps"],
+        |call| Box::pin(field_caps::field_caps(call)),
+    );
     class(routes, "search", SEARCH)
         .add("GET POST", &["/_search", "/{index}/_search"], |call| {
             Box::pin(search::search(call))

@@ -13,6 +13,7 @@ mod request;
 mod response;
 mod scope;
 mod scroll;
+pub(crate) mod shown_source;
 mod sort_values;
 mod source_filter;
 mod suggest;
@@ -37,12 +38,13 @@ use crate::search_pipeline;
 use request::Spec;
 
 pub(crate) use contexts::SearchContexts;
+pub(crate) use fields::FieldList;
 pub(crate) use guard::Expensive;
 pub(crate) use msearch::msearch;
 pub(crate) use pit::{
     create as create_pit, delete as delete_pit, delete_all as delete_all_pits, list as list_pits,
 };
-pub(crate) use request::query_of_params;
+pub(crate) use request::{match_all, query_of_params};
 pub(crate) use response::explained;
 pub(crate) use scroll::{clear as clear_scroll, next as next_page};
 pub(crate) use source_filter::{SourceFilter, glob};
@@ -82,6 +84,11 @@ pub(crate) async fn run(
     let pipeline = search_pipeline::begin(call, expression, &mut body)?;
     let body = lookup::resolve(call, expression, body).await?;
     let spec = Arc::new(Spec::parse(&body, &call.body, &call.params)?);
+    if call.params.unsigned("pre_filter_shard_size")? == Some(0) {
+        return Err(ApiError::illegal_argument(
+            "preFilterShardSize must be >= 1",
+        ));
+    }
     let state = State::of(call, &spec, expression, options).await?;
     check_window(call, &spec, &state.indices)?;
     let mut request = spec.request(&state.indices)?;
