@@ -16,6 +16,7 @@ pub mod geo;
 mod query;
 mod search;
 
+mod completion;
 mod highlight;
 
 mod aggregation;
@@ -33,6 +34,10 @@ pub use aggregation::{
     TermsKind, TermsResult, TermsSpec, ValueFormat, ZOOM_MAX,
 };
 pub use analysis::analyzers;
+pub use completion::{
+    Completed, CompletionContext, CompletionMapping, CompletionWish, ContextKind, ContextWish,
+    complete,
+};
 pub use document::{
     DATE_FORMAT_DEFAULT, DateError, DateFormat, DocumentError, NewFields, Parsed, ParsedDocument,
     RangeRelation, Rounding, StoredVector, restore_vectors,

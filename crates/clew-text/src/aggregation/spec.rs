@@ -304,7 +304,11 @@ pub struct RareTermsSpec {
 impl AggSpec {
     /// Whether it tells of documents that do not match, so that no shard may be left out.
     pub fn needs_every_shard(&self) -> bool {
-        matches!(self, AggSpec::Terms(terms) if terms.min_doc_count == 0)
+        match self {
+            AggSpec::Global => true,
+            AggSpec::Terms(terms) => terms.min_doc_count == 0,
+            _ => false,
+        }
     }
 }
 
