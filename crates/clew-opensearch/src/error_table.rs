@@ -72,6 +72,7 @@ impl From<&EngineError> for ApiError {
             EngineError::Overloaded { .. } => named("rejected_execution_exception"),
             EngineError::Timeout { .. } => named("timeout_exception"),
             EngineError::Closed => named("node_closed_exception"),
+            EngineError::Panicked => named("exception"),
             EngineError::ShardFailed { index, shard, .. } => {
                 named("no_shard_available_action_exception")
                     .with("index", index.as_str())
