@@ -121,7 +121,11 @@ impl Iterator for ShardDocuments {
             }
             let doc = self.doc;
             self.doc += 1;
-            if segment.alive.as_ref().is_some_and(|alive| !alive.is_alive(doc)) {
+            if segment
+                .alive
+                .as_ref()
+                .is_some_and(|alive| !alive.is_alive(doc))
+            {
                 continue;
             }
             let source = match segment.source(doc, &self.index.mapping(), true) {

@@ -67,10 +67,10 @@ pub use request::{
 };
 pub use resolve::{AliasNames, ClosedNames, ResolveOptions, Resolved, Wildcards};
 pub use search_pool::SearchStats;
+pub use settings::{DATA_STREAM, IndexSettings, TranslogDurability};
 pub use snapshot::{
     Cleaned, SnapshotFile, SnapshotManifest, SnapshotRepository, documents_file_name, index_state,
 };
-pub use settings::{DATA_STREAM, IndexSettings, TranslogDurability};
 // What profiles and reports are made of.
 pub use clew_vector::{Prices, RecallEstimate, SearchProfile, Strategy};
 // How far a merge is.

@@ -9,11 +9,11 @@ use clew_engine::Engine;
 
 use crate::cluster_settings::ClusterSettings;
 use crate::dispatch::dispatch;
+use crate::filling;
 use crate::metrics::RestMetrics;
 use crate::routes::RouteTable;
-use crate::filling;
-use crate::snapshots::Running;
 use crate::search::SearchContexts;
+use crate::snapshots::Running;
 use crate::tasks::Tasks;
 use crate::templates::Planner;
 use crate::voting::VotingExclusions;

@@ -6,8 +6,8 @@ use std::time::Duration;
 use axum::http::Method;
 use bytes::Bytes;
 use clew_engine::{
-    ClosedNames, DefinitionChange, Definitions, Engine, EngineError, Index, ResolveOptions, Resolved,
-    Wildcards,
+    ClosedNames, DefinitionChange, Definitions, Engine, EngineError, Index, ResolveOptions,
+    Resolved, Wildcards,
 };
 use clew_log::Glsn;
 use serde_json::Value;

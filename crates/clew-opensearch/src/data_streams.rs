@@ -10,7 +10,7 @@ use clew_engine::{Alias, DATA_STREAM, Definitions, Engine, EngineError, Index, I
 use serde_json::{Value, json};
 
 use crate::call::Call;
-use crate::cluster::ShardHealth;
+use crate::cluster_health::ShardHealth;
 use crate::error::{ApiError, Cause};
 use crate::reply::Reply;
 use crate::search::glob;
@@ -148,7 +148,10 @@ fn selected(engine: &Engine, expression: &str) -> Result<Streams, ApiError> {
             .split(',')
             .any(|part| part == "_all" || glob(part.as_bytes(), name.as_bytes()))
     };
-    Ok(streams.into_iter().filter(|(name, _)| wanted(name)).collect())
+    Ok(streams
+        .into_iter()
+        .filter(|(name, _)| wanted(name))
+        .collect())
 }
 
 /// `GET /_data_stream/{name}`.
@@ -164,11 +167,16 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
     Ok(Reply::json(&json!({"data_streams": shown})))
 }
 
+/// The field that holds the time of a stream's documents.
+pub(crate) fn timestamp_field(definitions: &Definitions, stream: &str) -> String {
+    let template = data_stream_template(definitions, stream);
+    let field = template
+        .and_then(|(_, template)| template["data_stream"]["timestamp_field"]["name"].as_str());
+    field.unwrap_or(TIMESTAMP).to_string()
+}
+
 fn show(definitions: &Definitions, stream: &str, indices: &[Arc<Index>]) -> Value {
     let template = data_stream_template(definitions, stream);
-    let field = template.and_then(|(_, template)| {
-        template["data_stream"]["timestamp_field"]["name"].as_str()
-    });
     let newest = indices.last().map_or(0, |index| generation(index.name()));
     let each: Vec<Value> = indices
         .iter()
@@ -176,7 +184,7 @@ fn show(definitions: &Definitions, stream: &str, indices: &[Arc<Index>]) -> Valu
         .collect();
     let mut shown = json!({
         "name": stream,
-        "timestamp_field": {"name": field.unwrap_or(TIMESTAMP)},
+        "timestamp_field": {"name": timestamp_field(definitions, stream)},
         "indices": each,
         "generation": newest,
         "status": ShardHealth::of(indices).status().to_uppercase(),
@@ -206,9 +214,8 @@ pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
 /// `GET /_data_stream/{name}/_stats`, without the newest times, which only a search would know.
 pub(crate) async fn stats(call: Call) -> Result<Reply, ApiError> {
     let streams = selected(&call.api.engine, call.path("name").unwrap_or("*"))?;
-    let bytes = |indices: &[Arc<Index>]| -> u64 {
-        indices.iter().map(|index| index.stats().bytes).sum()
-    };
+    let bytes =
+        |indices: &[Arc<Index>]| -> u64 { indices.iter().map(|index| index.stats().bytes).sum() };
     let each: Vec<Value> = streams
         .iter()
         .map(|(name, indices)| {
@@ -244,7 +251,9 @@ pub(crate) fn refuse_write_index(engine: &Engine, indices: &[Arc<Index>]) -> Res
         };
         let streams = streams.get_or_insert_with(|| all(engine));
         let members = streams.get(&stream).map_or(&[][..], Vec::as_slice);
-        let newest = members.last().is_some_and(|last| last.name() == index.name());
+        let newest = members
+            .last()
+            .is_some_and(|last| last.name() == index.name());
         // All of a stream together may go.
         let whole = members
             .iter()

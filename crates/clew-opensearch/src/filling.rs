@@ -64,7 +64,10 @@ pub(crate) fn remove_unfinished(engine: &Engine, indices: &[Arc<Index>]) {
         .iter()
         .filter(|index| index.settings().given.contains_key(UNFINISHED));
     for index in unfinished {
-        tracing::warn!(index = index.name(), "removing an index that was never finished");
+        tracing::warn!(
+            index = index.name(),
+            "removing an index that was never finished"
+        );
         if let Err(error) = engine.delete_index(index.name()) {
             tracing::warn!(%error, index = index.name(), "cannot remove it");
         }

@@ -4,9 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use clew_engine::{
-    Alias, AliasAction, Definitions, Engine, EngineError, Index, IndexPlan,
-};
+use clew_engine::{Alias, AliasAction, Definitions, Engine, EngineError, Index, IndexPlan};
 use serde_json::{Map, Value, json};
 
 use crate::call::Call;
@@ -52,7 +50,12 @@ pub(crate) async fn rollover(call: Call) -> Result<Reply, ApiError> {
     let mut body = match call.json()? {
         None => Map::new(),
         Some(Value::Object(body)) => body,
-        Some(_) => return Err(ApiError::bad_request("parse_exception", "expected a JSON object")),
+        Some(_) => {
+            return Err(ApiError::bad_request(
+                "parse_exception",
+                "expected a JSON object",
+            ));
+        }
     };
     let conditions = read_conditions(body.remove("conditions").as_ref())?;
     let rollover = Rollover {
@@ -71,9 +74,15 @@ pub(crate) async fn rollover(call: Call) -> Result<Reply, ApiError> {
     let rolled = due && !dry_run;
     let mut glsn = None;
     if rolled {
-        glsn = Some(call.blocking(move |engine| carry_out(engine, rollover, plan)).await?);
+        glsn = Some(
+            call.blocking(move |engine| carry_out(engine, rollover, plan))
+                .await?,
+        );
     }
-    let met: Map<String, Value> = met.into_iter().map(|(name, met)| (name, json!(met))).collect();
+    let met: Map<String, Value> = met
+        .into_iter()
+        .map(|(name, met)| (name, json!(met)))
+        .collect();
     let body = json!({
         "acknowledged": rolled,
         "shards_acknowledged": rolled,
@@ -102,7 +111,10 @@ fn find(engine: &Engine, target: &str) -> Result<(Arc<Index>, bool), ApiError> {
         ApiError::illegal_argument(format!("rollover target [{target}] does not exist"))
     })?;
     let write = |index: &&Arc<Index>| {
-        let says = index.aliases().get(target).and_then(|alias| alias.is_write_index);
+        let says = index
+            .aliases()
+            .get(target)
+            .and_then(|alias| alias.is_write_index);
         says == Some(true) || (says.is_none() && holders.len() == 1)
     };
     let found = holders.iter().find(write).cloned();
@@ -194,9 +206,7 @@ fn plan(
         return Err(ApiError::illegal_argument(format!(
             "Rollover alias [{}] can point to multiple indices, found duplicated alias [{}] in \
              index template [{}]",
-            rollover.target,
-            rollover.target,
-            rollover.new
+            rollover.target, rollover.target, rollover.new
         )));
     }
     Ok(plan)
@@ -247,7 +257,13 @@ mod tests {
         assert_eq!(next_name("logs-1").unwrap(), "logs-000002");
         assert_eq!(next_name("a-b-000009").unwrap(), "a-b-000010");
         assert_eq!(next_name("a-1234567").unwrap(), "a-1234568");
-        for bad in ["logs", "logs-", "logs-x", "logs-1x", "a-18446744073709551615"] {
+        for bad in [
+            "logs",
+            "logs-",
+            "logs-x",
+            "logs-1x",
+            "a-18446744073709551615",
+        ] {
             assert!(next_name(bad).is_err(), "{bad}");
         }
     }

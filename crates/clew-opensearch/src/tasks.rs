@@ -175,7 +175,10 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
     let tasks = &call.api.tasks;
     if call.params.flag("wait_for_completion", false)? {
         let limit = call.params.time("timeout")?.unwrap_or(WAIT);
-        if tokio::time::timeout(limit, tasks.wait(number)).await.is_err() {
+        if tokio::time::timeout(limit, tasks.wait(number))
+            .await
+            .is_err()
+        {
             let cause = Cause::new(
                 "timeout_exception",
                 format!("timed out waiting for completion of [{id}]"),

@@ -152,9 +152,11 @@ fn snapshot_routes(routes: &mut Vec<Route>) {
         .add("POST", &["/_snapshot/{repository}/_cleanup"], |call| {
             Box::pin(snapshots::repository_cleanup(call))
         })
-        .add("PUT POST", &["/_snapshot/{repository}/{snapshot}"], |call| {
-            Box::pin(snapshots::create(call))
-        })
+        .add(
+            "PUT POST",
+            &["/_snapshot/{repository}/{snapshot}"],
+            |call| Box::pin(snapshots::create(call)),
+        )
         .add("GET", &["/_snapshot/{repository}/{snapshot}"], |call| {
             Box::pin(snapshots::get(call))
         })

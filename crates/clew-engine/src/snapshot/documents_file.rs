@@ -105,7 +105,10 @@ impl DocumentsReader {
     ) -> Result<Self, EngineError> {
         let bytes = disk.map(&path).map_err(io_error("map", &path))?;
         if bytes.len() as u64 != file.bytes || crc32c::crc32c(&bytes) != file.crc32c {
-            return Err(corrupt(&path, "length or checksum do not match the manifest"));
+            return Err(corrupt(
+                &path,
+                "length or checksum do not match the manifest",
+            ));
         }
         if !bytes.starts_with(MAGIC) {
             return Err(corrupt(&path, "it is not a file of documents"));

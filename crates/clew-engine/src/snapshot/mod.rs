@@ -258,7 +258,8 @@ impl SnapshotRepository {
                 continue;
             };
             let ours = |path: &PathBuf| {
-                path.extension().is_some_and(|end| end == "docs" || end == "tmp")
+                path.extension()
+                    .is_some_and(|end| end == "docs" || end == "tmp")
             };
             if !files.iter().all(ours) {
                 continue;

@@ -24,7 +24,10 @@ fn definitions_outlive_crashes_and_saved_catalogs() {
     let put = |name: &str, n: u64| DefinitionChange::put("template", name, json!({"n": n}));
     define(&node, vec![put("a", 1), put("b", 2)]);
     node.engine.flush(&node.index()).unwrap();
-    define(&node, vec![put("b", 3), DefinitionChange::remove("template", "a")]);
+    define(
+        &node,
+        vec![put("b", 3), DefinitionChange::remove("template", "a")],
+    );
     let names = |node: &Node| {
         node.engine.with_definitions(|definitions| {
             let all = definitions.of("template");
@@ -99,7 +102,10 @@ fn a_snapshot_is_offered_when_it_is_whole_and_damage_is_found() {
         })
         .collect();
     assert_eq!(files.iter().map(|file| file.documents).sum::<u64>(), 19);
-    assert!(repository.snapshots().unwrap().is_empty(), "not complete yet");
+    assert!(
+        repository.snapshots().unwrap().is_empty(),
+        "not complete yet"
+    );
     repository.complete(&id, json!({"name": "s"})).unwrap();
 
     let disk = disk.crashed(7);

@@ -20,7 +20,10 @@ pub(crate) async fn repositories(call: Call) -> Result<Reply, ApiError> {
         .with_definitions(snapshots::list_repositories);
     Table {
         columns: REPOSITORIES,
-        rows: listed.into_iter().map(|(id, kind)| vec![id, kind]).collect(),
+        rows: listed
+            .into_iter()
+            .map(|(id, kind)| vec![id, kind])
+            .collect(),
     }
     .reply(&call)
 }
@@ -29,9 +32,21 @@ const SNAPSHOTS: &[Column] = &[
     text("id", &["id", "snapshot"], "unique snapshot"),
     text("repository", &["re", "repo"], "repository name"),
     text("status", &["s"], "snapshot name"),
-    number("start_epoch", &["ste", "startEpoch"], "start time in seconds since 1970-01-01 00:00:00"),
-    text("start_time", &["sti", "startTime"], "start time in HH:MM:SS"),
-    number("end_epoch", &["ete", "endEpoch"], "end time in seconds since 1970-01-01 00:00:00"),
+    number(
+        "start_epoch",
+        &["ste", "startEpoch"],
+        "start time in seconds since 1970-01-01 00:00:00",
+    ),
+    text(
+        "start_time",
+        &["sti", "startTime"],
+        "start time in HH:MM:SS",
+    ),
+    number(
+        "end_epoch",
+        &["ete", "endEpoch"],
+        "end time in seconds since 1970-01-01 00:00:00",
+    ),
     text("end_time", &["eti", "endTime"], "end time in HH:MM:SS"),
     number("duration", &["dur"], "duration"),
     number("indices", &["i"], "number of indices"),

@@ -11,9 +11,17 @@ use super::table::{Column, Table, number, text};
 const TEMPLATES: &[Column] = &[
     text("name", &["n"], "template name"),
     text("index_patterns", &["t"], "template index patterns"),
-    number("order", &["o", "p"], "template application order/priority number"),
+    number(
+        "order",
+        &["o", "p"],
+        "template application order/priority number",
+    ),
     number("version", &["v"], "version"),
-    text("composed_of", &["c"], "component templates comprising index template"),
+    text(
+        "composed_of",
+        &["c"],
+        "component templates comprising index template",
+    ),
 ];
 
 /// `GET /_cat/templates/{name}`.

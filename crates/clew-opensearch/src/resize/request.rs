@@ -53,7 +53,12 @@ impl Resize {
             aliases: Aliases::new(),
             max_shard_bytes: None,
         };
-        for (key, value) in body.as_ref().and_then(Value::as_object).into_iter().flatten() {
+        for (key, value) in body
+            .as_ref()
+            .and_then(Value::as_object)
+            .into_iter()
+            .flatten()
+        {
             match (key.as_str(), value) {
                 ("settings", Value::Object(members)) => {
                     asked.settings = settings::flatten(members)?;
@@ -63,7 +68,9 @@ impl Resize {
                     asked.max_shard_bytes = Some(parse_bytes("max_shard_size", text)?);
                 }
                 ("max_shard_size", _) if kind != Kind::Shrink => {
-                    return Err(ApiError::validation("Unsupported parameter [max_shard_size]"));
+                    return Err(ApiError::validation(
+                        "Unsupported parameter [max_shard_size]",
+                    ));
                 }
                 (other, _) => {
                     return Err(ApiError::bad_request(
@@ -78,7 +85,11 @@ impl Resize {
     }
 
     fn validate(&self) -> Result<(), ApiError> {
-        if self.settings.keys().any(|name| name.starts_with("index.sort.")) {
+        if self
+            .settings
+            .keys()
+            .any(|name| name.starts_with("index.sort."))
+        {
             return Err(ApiError::validation(
                 "can't override index sort when resizing an index",
             ));
@@ -89,7 +100,9 @@ impl Resize {
             ));
         }
         if self.max_shard_bytes == Some(0) {
-            return Err(ApiError::validation("max_shard_size must be greater than 0"));
+            return Err(ApiError::validation(
+                "max_shard_size must be greater than 0",
+            ));
         }
         for block in FORBIDDEN_BLOCKS {
             if self.asked(block) == Some("true") {

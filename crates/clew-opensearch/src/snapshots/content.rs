@@ -54,7 +54,10 @@ impl Content {
     }
 
     pub(super) fn index_names(&self) -> Vec<&str> {
-        self.indices.iter().map(|index| index.name.as_str()).collect()
+        self.indices
+            .iter()
+            .map(|index| index.name.as_str())
+            .collect()
     }
 }
 
@@ -111,7 +114,11 @@ pub(super) fn stored(repository: &SnapshotRepository) -> Result<Vec<Stored>, Api
             }
         }
     };
-    Ok(repository.snapshots()?.into_iter().filter_map(read).collect())
+    Ok(repository
+        .snapshots()?
+        .into_iter()
+        .filter_map(read)
+        .collect())
 }
 
 /// A time as clients are shown it.

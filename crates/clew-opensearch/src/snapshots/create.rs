@@ -47,7 +47,10 @@ pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
         repository: repository.name.clone(),
         name: name.clone(),
         id: id.clone(),
-        indices: indices.iter().map(|index| index.name().to_string()).collect(),
+        indices: indices
+            .iter()
+            .map(|index| index.name().to_string())
+            .collect(),
         shards: indices
             .iter()
             .map(|index| usize::try_from(index.settings().shards).unwrap_or(usize::MAX))
@@ -208,7 +211,11 @@ fn write(
 
 fn templates(definitions: &Definitions) -> Vec<DefinitionChange> {
     let kinds = [LEGACY, COMPONENT, COMPOSABLE].into_iter();
-    let all = kinds.flat_map(|kind| definitions.of(kind).map(move |(name, value)| (kind, name, value)));
+    let all = kinds.flat_map(|kind| {
+        definitions
+            .of(kind)
+            .map(move |(name, value)| (kind, name, value))
+    });
     all.map(|(kind, name, value)| DefinitionChange::put(kind, name, value.clone()))
         .collect()
 }

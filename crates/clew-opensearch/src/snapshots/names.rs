@@ -73,7 +73,10 @@ pub(super) fn check_repository(name: &str) -> Result<(), ApiError> {
     } else {
         return Ok(());
     };
-    Err(repository_failed(name, &format!("Invalid repository name [{name}], {reason}")))
+    Err(repository_failed(
+        name,
+        &format!("Invalid repository name [{name}], {reason}"),
+    ))
 }
 
 /// Whether an expression is a pattern rather than a name.

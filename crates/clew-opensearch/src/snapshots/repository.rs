@@ -6,9 +6,7 @@ use clew_engine::{DefinitionChange, Definitions, SnapshotRepository};
 use serde_json::{Map, Value, json};
 
 use super::REPOSITORY;
-use super::names::{
-    check_repository, is_pattern, repository_failed, repository_missing, selects,
-};
+use super::names::{check_repository, is_pattern, repository_failed, repository_missing, selects};
 use crate::api::Api;
 use crate::call::Call;
 use crate::error::ApiError;

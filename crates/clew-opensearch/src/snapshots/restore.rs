@@ -49,7 +49,11 @@ pub(crate) async fn restore(call: Call) -> Result<Reply, ApiError> {
     })
     .await
     .map_err(|error| ApiError::internal(error.to_string()))??;
-    let names: Vec<String> = plan.indices.iter().map(|one| one.filled.name.clone()).collect();
+    let names: Vec<String> = plan
+        .indices
+        .iter()
+        .map(|one| one.filled.name.clone())
+        .collect();
     let shards: usize = plan.indices.iter().map(|one| one.files.len()).sum();
     let snapshot = plan.name.clone();
     let work = tokio::task::spawn_blocking(move || {
@@ -103,7 +107,9 @@ fn read(body: Option<&Value>) -> Result<Asked, ApiError> {
                 asked.ignored_settings = names.split(',').map(String::from).collect();
             }
             (
-                "rename_pattern" | "rename_replacement" | "rename_alias_pattern"
+                "rename_pattern"
+                | "rename_replacement"
+                | "rename_alias_pattern"
                 | "rename_alias_replacement",
                 Value::String(_),
             )
@@ -271,7 +277,8 @@ fn restored(index: &IndexContent, asked: &Asked) -> Result<Restored, ApiError> {
         .collect();
     let shards = "index.number_of_shards";
     let given = asked.settings.get(shards);
-    let kept = given.is_none_or(|given| given.as_deref() == index.settings.get(shards).map(String::as_str));
+    let kept = given
+        .is_none_or(|given| given.as_deref() == index.settings.get(shards).map(String::as_str));
     if !kept || asked.ignored_settings.iter().any(|name| name == shards) {
         return Err(ApiError::illegal_argument(format!(
             "cannot modify setting [{shards}] on restore"

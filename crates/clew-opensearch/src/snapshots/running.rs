@@ -79,7 +79,10 @@ impl Running {
     }
 
     pub(super) fn ids(&self) -> Vec<String> {
-        self.lock().iter().map(|running| running.id.clone()).collect()
+        self.lock()
+            .iter()
+            .map(|running| running.id.clone())
+            .collect()
     }
 
     /// Refuses to touch a repository that a snapshot is being written to.

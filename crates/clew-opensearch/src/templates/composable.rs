@@ -90,7 +90,10 @@ pub(crate) fn check(
 ) -> Result<(), ApiError> {
     let own = patterns_of(template);
     if own.is_empty() {
-        return Err(invalid(name, "Validation Failed: 1: index patterns are missing;"));
+        return Err(invalid(
+            name,
+            "Validation Failed: 1: index patterns are missing;",
+        ));
     }
     patterns::check(name, &own)?;
     let negative = template.get("priority").and_then(Value::as_i64);
@@ -178,7 +181,8 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
     }
 }
 
-fn show(stored: &Value, flat: bool) -> Value {
+/// The template as it is shown.
+pub(crate) fn show(stored: &Value, flat: bool) -> Value {
     let mut shown = stored.as_object().cloned().unwrap_or_default();
     if let Some(Value::Object(part)) = shown.get("template") {
         let part = part::show(part, flat);

@@ -124,7 +124,12 @@ fn add_part(composed: &mut Composed, part: Option<&Value>) -> Result<(), ApiErro
     if let (Some(mappings), Value::Object(below)) = (part.get("mappings"), &mut composed.mappings) {
         overlay(below, mappings)?;
     }
-    for (alias, says) in part.get("aliases").and_then(Value::as_object).into_iter().flatten() {
+    for (alias, says) in part
+        .get("aliases")
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten()
+    {
         composed.aliases.insert(alias.clone(), says.clone());
     }
     Ok(())
@@ -158,7 +163,9 @@ fn compose_legacy(
     matching.sort_by_key(|template| std::cmp::Reverse(order(template)));
     let mut composed = Composed {
         settings: request.settings,
-        mappings: request.mappings.unwrap_or_else(|| Value::Object(Map::new())),
+        mappings: request
+            .mappings
+            .unwrap_or_else(|| Value::Object(Map::new())),
         aliases: request.aliases,
         template: None,
     };

@@ -89,7 +89,9 @@ fn read(body: &Value) -> Result<Map<String, Value>, ApiError> {
             "mappings" => ("mappings", part::mappings(value)?),
             "aliases" => ("aliases", Value::Object(part::aliases(value)?)),
             other => {
-                return Err(parse_error(&format!("unknown key [{other}] in the template ")));
+                return Err(parse_error(&format!(
+                    "unknown key [{other}] in the template "
+                )));
             }
         };
         template.insert(key.to_string(), value);
@@ -147,7 +149,8 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
     Ok(Reply::json(&Value::Object(found)).with_status(status))
 }
 
-fn show(stored: &Value, flat: bool) -> Value {
+/// The template as it is shown.
+pub(crate) fn show(stored: &Value, flat: bool) -> Value {
     let stored = stored.as_object().cloned().unwrap_or_default();
     let mut shown = part::show(&stored, flat);
     for key in ["settings", "mappings", "aliases"] {

@@ -98,7 +98,12 @@ fn overlay_fields(
     Ok(())
 }
 
-fn overlay_field(path: &str, below: &mut Value, above: Value, depth: usize) -> Result<(), ApiError> {
+fn overlay_field(
+    path: &str,
+    below: &mut Value,
+    above: Value,
+    depth: usize,
+) -> Result<(), ApiError> {
     match (is_object(below), is_object(&above)) {
         (true, true) => {}
         (false, true) => {
@@ -117,9 +122,7 @@ fn overlay_field(path: &str, below: &mut Value, above: Value, depth: usize) -> R
     for (key, value) in new {
         match value {
             Value::Object(fields) if key == "properties" => {
-                let inner = old
-                    .entry(key)
-                    .or_insert_with(|| Value::Object(Map::new()));
+                let inner = old.entry(key).or_insert_with(|| Value::Object(Map::new()));
                 overlay_fields(path, inner, fields, depth + 1)?;
             }
             value => {

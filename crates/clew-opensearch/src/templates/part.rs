@@ -141,7 +141,10 @@ mod tests {
             shown["settings"],
             json!({"index": {"number_of_shards": "1", "refresh_interval": "5s"}})
         );
-        assert_eq!(show(&part, true)["settings"]["index.refresh_interval"], "5s");
+        assert_eq!(
+            show(&part, true)["settings"]["index.refresh_interval"],
+            "5s"
+        );
     }
 
     #[test]

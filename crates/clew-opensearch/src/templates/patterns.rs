@@ -75,9 +75,16 @@ pub(crate) fn check(name: &str, patterns: &[String]) -> Result<(), ApiError> {
         wrong.push(format!("more than [{PATTERNS_MAX}] index patterns"));
     }
     for pattern in patterns {
-        for (bad, called) in [(' ', "a space"), (',', "a ','"), ('#', "a '#'"), (':', "a ':'")] {
+        for (bad, called) in [
+            (' ', "a space"),
+            (',', "a ','"),
+            ('#', "a '#'"),
+            (':', "a ':'"),
+        ] {
             if pattern.contains(bad) {
-                wrong.push(format!("index_pattern [{pattern}] must not contain {called}"));
+                wrong.push(format!(
+                    "index_pattern [{pattern}] must not contain {called}"
+                ));
             }
         }
         if pattern.starts_with('_') {

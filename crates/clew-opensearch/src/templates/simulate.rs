@@ -4,7 +4,7 @@ use clew_engine::Definitions;
 use serde_json::{Map, Value, json};
 
 use super::composable::{check, read};
-use super::compose::{Composed, compose_template, composable_for, patterns_of};
+use super::compose::{Composed, composable_for, compose_template, patterns_of};
 use super::part::show_settings;
 use super::patterns::any_overlap;
 use super::planner::plan_of;

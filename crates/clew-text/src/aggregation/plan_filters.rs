@@ -16,6 +16,8 @@ pub struct AggSearcher<'a> {
     pub snapshot: &'a Snapshot,
     /// Answers nearest-neighbour clauses.
     pub knn: &'a dyn KnnResolver,
+    /// What the search may see at all; global aggregations see no more either.
+    pub visible: Option<&'a Query>,
 }
 
 impl fmt::Debug for AggSearcher<'_> {
@@ -51,7 +53,10 @@ pub(crate) fn plan_filters(
     })
 }
 
-fn documents_of(query: &Query, context: &AggContext<'_>) -> Result<Vec<SegmentBits>, AggError> {
+pub(super) fn documents_of(
+    query: &Query,
+    context: &AggContext<'_>,
+) -> Result<Vec<SegmentBits>, AggError> {
     let Some(searcher) = context.searcher else {
         return Err(AggError::invalid(
             "queries are not available to aggregations here",

@@ -163,7 +163,6 @@ impl Node {
             timeout: None,
             profile: false,
             groups: vec![],
-            parts: std::collections::BTreeMap::new(),
             control: clew_engine::SearchControl::default(),
         }
     }
