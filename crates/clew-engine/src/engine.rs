@@ -9,7 +9,7 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use clew_log::{Durability, Glsn, Log, LogOptions, LogStats, NewEntry, StreamId, Trim};
 use clew_platform::{Clock, Disk, Task, memory_bytes};
-use clew_text::{Mapping, NewField};
+use clew_text::{Mapping, NewFields};
 use clew_vector::MemoryBudget;
 use parking_lot::{Mutex, RwLock};
 
@@ -681,12 +681,8 @@ impl Inner {
     }
 
     /// Adds fields that a document brought; those that are there by now are kept.
-    pub(crate) fn grow_mapping(
-        &self,
-        index: &Index,
-        fields: Vec<NewField>,
-    ) -> Result<(), EngineError> {
-        self.change_mapping(index, |mapping| Ok(mapping.add(fields)?))
+    pub(crate) fn grow_mapping(&self, index: &Index, fields: NewFields) -> Result<(), EngineError> {
+        self.change_mapping(index, |mapping| Ok(mapping.grow(fields)?))
             .map(|_| ())
     }
 

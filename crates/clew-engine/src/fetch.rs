@@ -49,6 +49,7 @@ pub(crate) fn fetch(
         source,
         shard: target.number(),
         explanation,
+        matched_queries: Vec::new(),
     })
 }
 

@@ -39,6 +39,7 @@ mod write;
 
 mod fetch;
 mod knn;
+mod named;
 mod pinned;
 mod recall;
 mod search;

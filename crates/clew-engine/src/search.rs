@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clew_text::{
     AggCollector, AggContext, AggLimits, AggSearcher, Bool, DocVisitor, Intermediate, MergedHit,
-    Query, QueryError, ShardRequest, ShardResult, merge_hits, rescore,
+    Query, QueryError, SegmentBits, ShardRequest, ShardResult, merge_hits, rescore,
 };
 use rayon::prelude::*;
 use tantivy::{DocId, SegmentReader};
@@ -15,6 +15,7 @@ use crate::engine::{Engine, Inner};
 use crate::error::EngineError;
 use crate::fetch::{Lookup, fetch};
 use crate::knn::{SegmentProfile, ViewKnn};
+use crate::named::NamedQueries;
 use crate::pinned::{PinnedShard, pin, slice_of};
 use crate::request::{
     Hit, IndexPart, KnnProfile, SearchRequest, SearchResponse, ShardCounts, ShardProfile,
@@ -165,6 +166,22 @@ impl Inner {
         })
     }
 
+    /// The documents of a shard that match a query.
+    fn documents_of(
+        &self,
+        target: &PinnedShard,
+        query: &Query,
+    ) -> Result<Vec<SegmentBits>, QueryError> {
+        let knn = ViewKnn {
+            view: &target.view,
+            ef_search: target.index.settings().ef_search,
+            profiles: None,
+        };
+        let now_ms = self.clock.since_epoch().as_millis();
+        let now_ms = i64::try_from(now_ms).unwrap_or(i64::MAX);
+        clew_text::matching(&target.view.snapshot, query, &knn, now_ms)
+    }
+
     /// Tells of graphs that the search found damaged, and has them built anew.
     fn report_damage(&self, target: &PinnedShard) {
         for segment in &target.view.segments {
@@ -224,7 +241,14 @@ impl Inner {
         };
         let started = self.clock.monotonic();
         let lookup = Lookup { request, now_ms };
-        let fetch = |hit: &MergedHit| fetch(answered[hit.shard], &hit.hit, lookup);
+        let mut named = NamedQueries::of(request, answered.len())?;
+        let fetch = |hit: &MergedHit| {
+            let target = answered[hit.shard];
+            Ok::<_, EngineError>(Hit {
+                matched_queries: named.matched(hit, |query| self.documents_of(target, query))?,
+                ..fetch(target, &hit.hit, lookup)?
+            })
+        };
         let hits: Vec<Hit> = merged.hits.iter().map(fetch).collect::<Result<_, _>>()?;
         if let Some(hit) = hits.first() {
             let took = self.clock.monotonic().saturating_sub(started);
@@ -305,7 +329,9 @@ fn skip(
 fn required_ranges(query: &Query) -> Vec<&Query> {
     match query {
         Query::Range(_) => vec![query],
-        Query::ConstantScore { filter, .. } => required_ranges(filter),
+        Query::ConstantScore { filter: inner, .. } | Query::Named { query: inner, .. } => {
+            required_ranges(inner)
+        }
         Query::Bool(clauses) => clauses
             .must
             .iter()

@@ -9,10 +9,11 @@ use crate::call::Call;
 use crate::error::ApiError;
 use crate::reply::Reply;
 use crate::{
-    aliases, allocation, analyze, bulk, cat, cluster, cluster_health, cluster_settings,
-    cluster_state, document, document_write, index_admin, index_mapping, index_settings,
-    index_state, knn_plugin, maintenance, mget, nodes, recall, resolve_index, root, search,
-    search_shards, shard_stores, stats, template_routes, term_vectors, validate, voting,
+    aliases, allocation, analyze, bulk, by_query, cat, cluster, cluster_health, cluster_settings,
+    cluster_state, document, document_write, field_caps, index_admin, index_mapping,
+    index_settings, index_state, ingest, knn_plugin, maintenance, mget, nodes, recall,
+    resolve_index, root, scripts, search, search_pipeline, search_shards, shard_stores, stats,
+    template_routes, term_vectors, validate, voting,
 };
 
 /// Parameters that every endpoint takes.
@@ -231,6 +232,14 @@ const SEARCH: &[&str] = &[
     "phase_took",
     "cancel_after_time_interval",
 ];
+const FIELD_CAPS: &[&str] = &[
+    "fields",
+    "include_unmapped",
+    "ignore_unavailable",
+    "allow_no_indices",
+    "expand_wildcards",
+    "after_glsn",
+];
 const EXPLAIN: &[&str] = &[
     "after_glsn",
     "explain",
@@ -267,6 +276,38 @@ const TERM_VECTORS: &[&str] = &[
     "preference",
     "version",
     "version_type",
+];
+const BY_QUERY: &[&str] = &[
+    "conflicts",
+    "max_docs",
+    "scroll_size",
+    "scroll",
+    "slices",
+    "refresh",
+    "timeout",
+    "wait_for_active_shards",
+    "wait_for_completion",
+    "requests_per_second",
+    "require_alias",
+    "q",
+    "df",
+    "default_operator",
+    "analyzer",
+    "analyze_wildcard",
+    "lenient",
+    "routing",
+    "preference",
+    "pipeline",
+    "request_cache",
+    "search_type",
+    "search_timeout",
+    "sort",
+    "stats",
+    "terminate_after",
+    "version",
+    "expand_wildcards",
+    "ignore_unavailable",
+    "allow_no_indices",
 ];
 const SCROLL: &[&str] = &[
     "scroll",
@@ -742,6 +783,11 @@ fn document_routes(routes: &mut Vec<Route>) {
 }
 
 fn search_routes(routes: &mut Vec<Route>) {
+    class(routes, "search", FIELD_CAPS).add(
+        "GET POST",
+        &["/_field_caps", "/{index}/_field_caps"],
+        |call| Box::pin(field_caps::field_caps(call)),
+    );
     class(routes, "search", SEARCH)
         .add("GET POST", &["/_search", "/{index}/_search"], |call| {
             Box::pin(search::search(call))
@@ -799,6 +845,75 @@ fn search_routes(routes: &mut Vec<Route>) {
             &["/_mtermvectors", "/{index}/_mtermvectors"],
             |call| Box::pin(term_vectors::many(call)),
         );
+    class(routes, "search", SEARCH)
+        .add(
+            "GET POST",
+            &["/_search/template", "/{index}/_search/template"],
+            |call| Box::pin(search::search_template(call)),
+        )
+        .add(
+            "GET POST",
+            &["/_render/template", "/_render/template/{id}"],
+            |call| Box::pin(search::render_template(call)),
+        );
+    class(routes, "cluster", ADMIN)
+        .add("PUT", &["/_search/pipeline/{id}"], |call| {
+            Box::pin(search_pipeline::put(call))
+        })
+        .add(
+            "GET",
+            &["/_search/pipeline", "/_search/pipeline/{id}"],
+            |call| Box::pin(search_pipeline::get(call)),
+        )
+        .add("DELETE", &["/_search/pipeline/{id}"], |call| {
+            Box::pin(search_pipeline::delete(call))
+        })
+        .add(
+            "PUT POST",
+            &["/_scripts/{id}", "/_scripts/{id}/{context}"],
+            |call| Box::pin(scripts::put(call)),
+        )
+        .add("GET", &["/_scripts/{id}"], |call| {
+            Box::pin(scripts::get(call))
+        })
+        .add("DELETE", &["/_scripts/{id}"], |call| {
+            Box::pin(scripts::delete(call))
+        })
+        .add("GET", &["/_script_context"], |call| {
+            Box::pin(scripts::contexts(call))
+        })
+        .add("GET", &["/_script_language"], |call| {
+            Box::pin(scripts::languages(call))
+        })
+        .add("PUT", &["/_ingest/pipeline/{id}"], |call| {
+            Box::pin(ingest::put(call))
+        })
+        .add(
+            "GET",
+            &["/_ingest/pipeline", "/_ingest/pipeline/{id}"],
+            |call| Box::pin(ingest::get(call)),
+        )
+        .add("DELETE", &["/_ingest/pipeline/{id}"], |call| {
+            Box::pin(ingest::delete(call))
+        });
+    class(routes, "cluster", &["verbose"]).add(
+        "GET POST",
+        &[
+            "/_ingest/pipeline/_simulate",
+            "/_ingest/pipeline/{id}/_simulate",
+        ],
+        |call| Box::pin(ingest::simulate(call)),
+    );
+    class(routes, "write", BY_QUERY)
+        .add("POST", &["/{index}/_delete_by_query"], |call| {
+            Box::pin(by_query::delete(call))
+        })
+        .add("POST", &["/{index}/_update_by_query"], |call| {
+            Box::pin(by_query::update(call))
+        })
+        .add("POST", &["/_reindex"], |call| {
+            Box::pin(by_query::reindex(call))
+        });
     class(routes, "recall", recall::PARAMS).add("GET", &["/{index}/_recall"], |call| {
         Box::pin(recall::measure(call))
     });

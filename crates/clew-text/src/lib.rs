@@ -22,18 +22,18 @@ mod aggregation;
 
 pub use aggregation::{
     AggCollector, AggContext, AggError, AggErrorKind, AggLimits, AggResult, AggSearcher, AggSpec,
-    AutoDateSpec, Bounds, Bucket, CalendarUnit, CompositeKind, CompositeResult, CompositeSource,
-    CompositeSpec, DateHistogramSpec, DateInterval, DecimalFormat, Direction, Expression,
-    ExtendedStats, FilterShape, FiltersSpec, GapPolicy, HistogramResult, HistogramSpec,
-    IncludeExclude, Intermediate, Key, Method, Metric, MissingOrder, MovingFunction,
-    MultiTermsSpec, NamedAgg, NamedResult, OrderBy, OrderKey, PercentilesKind, PercentilesResult,
-    PercentilesSpec, PipelineKind, PipelineSpec, RangeBucket, RangeEnd, RangeItem, RangeKind,
-    RangeSpec, RareTermsSpec, Scalar, SingleKind, Source, Stats, Summary, TermFilter, TermsKind,
-    TermsResult, TermsSpec, ValueFormat,
+    AutoDateSpec, Bounds, Bucket, BucketExtra, CalendarUnit, Comparison, CompositeKind,
+    CompositeResult, CompositeSource, CompositeSpec, DateHistogramSpec, DateInterval,
+    DecimalFormat, Direction, EndKind, Expression, ExtendedStats, FilterShape, FiltersSpec,
+    GapPolicy, Heuristic, HistogramResult, HistogramSpec, IncludeExclude, Intermediate, Key,
+    Method, Metric, MissingOrder, MovingFunction, MultiTermsSpec, NamedAgg, NamedResult, OrderBy,
+    OrderKey, PercentilesKind, PercentilesResult, PercentilesSpec, PipelineKind, PipelineSpec,
+    RangeBucket, RangeEnd, RangeItem, RangeSpec, RareTermsSpec, Scalar, SignificantSpec,
+    SingleKind, Source, Stats, Summary, TermFilter, TermsKind, TermsResult, TermsSpec, ValueFormat,
 };
 pub use analysis::analyzers;
 pub use document::{
-    DATE_FORMAT_DEFAULT, DateError, DateFormat, DocumentError, Parsed, ParsedDocument,
+    DATE_FORMAT_DEFAULT, DateError, DateFormat, DocumentError, NewFields, Parsed, ParsedDocument,
     RangeRelation, Rounding, StoredVector, restore_vectors,
 };
 pub use highlight::{HighlightField, HighlightOptions, Highlighter};
@@ -47,8 +47,9 @@ pub use query::{
     FieldModifier, FunctionKind, FunctionScore, Fuzziness, FuzzyDistance, GeoQuery, IntervalMode,
     IntervalRelation, IntervalRule, IntervalScoring, Intervals, KnnQuery, KnnResolver, LikeItem,
     Match, MatchPhrase, MinimumShouldMatch, MoreLikeThis, MultiMatch, MultiMatchKind, NoKnn,
-    Operator, Pattern, Plan, Query, QueryError, QueryString, Range, ScoreFunction, ScoreMode,
-    SegmentHits, Term, TermsSet, ValueMode, WordChoice, compile, plan,
+    Operator, Pattern, Plan, Query, QueryError, QueryString, Range, ScoreFormula, ScoreFunction,
+    ScoreMode, SegmentHits, Term, TermsSet, ValueMode, VectorMeasure, VectorScore, WordChoice,
+    compile, plan,
 };
 pub use search::{
     Combine, DocVisitor, Explained, FieldFigures, FieldStatistics, GeoDistanceKey, MergedHit,

@@ -11,6 +11,7 @@ mod pipelines;
 mod render;
 mod render_buckets;
 mod render_metrics;
+mod significant;
 
 #[cfg(test)]
 mod tests;

@@ -38,6 +38,15 @@ pub(super) fn multi_match(body: &Value) -> Result<Query, DslError> {
             )));
         }
     };
+    if kind == MultiMatchKind::BoolPrefix {
+        for name in ["slop", "cutoff_frequency"] {
+            if parameters.take(name).is_some() {
+                return Err(DslError::parsing(format!(
+                    "[{name}] not allowed for type [bool_prefix]"
+                )));
+            }
+        }
+    }
     let multi = MultiMatch {
         fields,
         kind,

@@ -13,9 +13,11 @@ mod request;
 mod response;
 mod scope;
 mod scroll;
+pub(crate) mod shown_source;
 mod sort_values;
 mod source_filter;
 mod suggest;
+mod template;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -31,19 +33,22 @@ use crate::call::Call;
 use crate::dsl;
 use crate::error::ApiError;
 use crate::reply::Reply;
+use crate::search_pipeline;
 
 use request::Spec;
 
 pub(crate) use contexts::SearchContexts;
+pub(crate) use fields::FieldList;
 pub(crate) use guard::Expensive;
 pub(crate) use msearch::msearch;
 pub(crate) use pit::{
     create as create_pit, delete as delete_pit, delete_all as delete_all_pits, list as list_pits,
 };
-pub(crate) use request::query_of_params;
+pub(crate) use request::{match_all, query_of_params};
 pub(crate) use response::explained;
 pub(crate) use scroll::{clear as clear_scroll, next as next_page};
 pub(crate) use source_filter::{SourceFilter, glob};
+pub(crate) use template::{render_template, search_template};
 
 /// Answers with more hits than this are written away from the async threads.
 const INLINE_HITS_MAX: usize = 100;
@@ -73,9 +78,10 @@ pub(crate) async fn run(
     call: &Call,
     expression: &str,
     options: ResolveOptions,
-    body: Value,
+    mut body: Value,
 ) -> Result<Vec<u8>, ApiError> {
     let started = Instant::now();
+    let pipeline = search_pipeline::begin(call, expression, &mut body)?;
     let body = lookup::resolve(call, expression, body).await?;
     let spec = Arc::new(Spec::parse(&body, &call.body, &call.params)?);
     if call.params.unsigned("pre_filter_shard_size")? == Some(0) {
@@ -105,15 +111,18 @@ pub(crate) async fn run(
     } else {
         1
     };
-    finish(response::Answer {
+    let answer = finish(response::Answer {
         scroll_id,
         pit_id: spec.control.pit.as_ref().map(|pit| pit.id.clone()),
         suggest,
         phases,
         ..response::Answer::new(call, spec.output.clone(), response, started)
     })
-    .await
-    .map(|reply| reply.body.to_vec())
+    .await?;
+    match pipeline {
+        Some(pipeline) => pipeline.finish(answer),
+        None => Ok(answer),
+    }
 }
 
 /// What a search sees.
@@ -152,14 +161,13 @@ impl State {
 }
 
 /// Writes an answer, a long one away from the async threads.
-async fn finish(answer: response::Answer) -> Result<Reply, ApiError> {
+async fn finish(answer: response::Answer) -> Result<Vec<u8>, ApiError> {
     if answer.response.hits.len() <= INLINE_HITS_MAX {
-        return Ok(Reply::raw_json(answer.write()));
+        return Ok(answer.write());
     }
-    let bytes = tokio::task::spawn_blocking(move || answer.write())
+    tokio::task::spawn_blocking(move || answer.write())
         .await
-        .map_err(|error| ApiError::internal(error.to_string()))?;
-    Ok(Reply::raw_json(bytes))
+        .map_err(|error| ApiError::internal(error.to_string()))
 }
 
 /// Runs a search; what every shard would refuse is told as OpenSearch tells it.

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::highlight::Highlights;
 use super::profile;
 use super::request::Output;
+use super::shown_source;
 use super::sort_values;
 use super::source_filter::SourceFilter;
 use crate::aggs::render_aggs;
@@ -168,14 +169,20 @@ impl Answer {
             json.string_field("_routing", routing);
         }
         if let (Some(source), false) = (&hit.source, spec.source == SourceFilter::None) {
-            json.key("_source");
-            spec.source.write(source, json);
+            shown_source::write(&hit.index.mapping(), &spec.source, source, json);
         }
         if !spec.fields.is_empty() {
             let values = spec.fields.values(hit);
             if !values.is_empty() {
                 json.key("fields").value(&Value::Object(values));
             }
+        }
+        if !hit.matched_queries.is_empty() {
+            json.key("matched_queries").begin_array();
+            for name in &hit.matched_queries {
+                json.string(name);
+            }
+            json.end_array();
         }
         if let Some(shown) = highlights.of(hit) {
             json.key("highlight").value(&shown);

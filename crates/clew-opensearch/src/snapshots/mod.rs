@@ -12,6 +12,7 @@ mod running;
 mod show;
 mod status;
 
+pub(crate) use content::iso;
 pub(crate) use create::create;
 pub(crate) use repository::{
     cleanup as repository_cleanup, delete as repository_delete, get as repository_get,

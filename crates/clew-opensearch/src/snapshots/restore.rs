@@ -1,5 +1,6 @@
 //! Making indexes again out of a snapshot. Every file is checked before anything is changed.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::http::StatusCode;
@@ -9,12 +10,13 @@ use regex::Regex;
 use serde_json::{Map, Value, json};
 
 use super::content::{IndexContent, Stored, stored};
-use super::create::{read_flag, read_names};
+use super::create::{now_ms, read_flag, read_names};
 use super::names::{is_pattern, selects, snapshot_missing};
 use super::repository::Repository;
 use crate::call::Call;
 use crate::error::{ApiError, Cause};
 use crate::filling::{self, Filled};
+use crate::index_recovery::RestoredFrom;
 use crate::reply::Reply;
 use crate::settings::{self, Flat, PRIVATE};
 
@@ -194,7 +196,18 @@ fn plan(
     };
     let mut indices: Vec<Restored> = Vec::new();
     for index in choose(&snapshot.content.indices, asked)? {
-        let restored = restored(index, asked)?;
+        let mut restored = restored(index, asked)?;
+        let from = RestoredFrom {
+            repository: repository.name.clone(),
+            snapshot: snapshot.content.name.clone(),
+            bytes: restored.files.iter().map(|file| file.bytes).collect(),
+            started_ms: now_ms(),
+        };
+        let from = json!(from).to_string();
+        restored
+            .filled
+            .private
+            .insert(RestoredFrom::setting(), from);
         let name = &restored.filled.name;
         if indices.iter().any(|other| other.filled.name == *name) {
             return Err(refused(format!(
@@ -294,6 +307,7 @@ fn restored(index: &IndexContent, asked: &Asked) -> Result<Restored, ApiError> {
             settings,
             mapping,
             aliases: aliases.collect(),
+            private: BTreeMap::new(),
         },
         files: index.files.clone(),
     })

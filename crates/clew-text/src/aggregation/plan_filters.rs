@@ -53,7 +53,11 @@ pub(crate) fn plan_filters(
     })
 }
 
-pub(super) fn documents_of(
+/// The documents of a query in each segment.
+///
+/// # Errors
+/// [`AggError::Query`] when the query is refused.
+pub(crate) fn documents_of(
     query: &Query,
     context: &AggContext<'_>,
 ) -> Result<Vec<SegmentBits>, AggError> {

@@ -11,6 +11,7 @@ use tantivy::schema::{
 };
 
 use super::field::{Dynamic, FieldId, FieldKind, FieldSettings, MappedField, TextStyle};
+use super::template::DynamicTemplate;
 use super::tree::ObjectNode;
 use crate::document::{DATE_FORMAT_DEFAULT, DateFormat};
 
@@ -108,6 +109,8 @@ pub(crate) struct RootSettings {
     pub(crate) numeric_detection: bool,
     /// The formats that a date must have to be noticed.
     pub(crate) date_formats: Arc<Vec<DateFormat>>,
+    /// How new names become fields.
+    pub(crate) templates: Arc<Vec<DynamicTemplate>>,
     /// Parameters as they were written, to be shown again.
     pub(crate) shown: Map<String, Value>,
 }
@@ -126,6 +129,7 @@ impl Default for RootSettings {
             date_detection: true,
             numeric_detection: false,
             date_formats: Arc::new(formats),
+            templates: Arc::default(),
             shown: Map::new(),
         }
     }

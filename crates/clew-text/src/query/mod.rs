@@ -10,12 +10,14 @@ mod constant;
 mod error;
 mod function;
 mod geo;
+mod glob;
 mod interval;
 mod knn;
 mod leaf;
 mod literal;
 mod minimum;
 mod query_string;
+mod script;
 mod similar;
 mod source_phrase;
 mod tree;
@@ -32,6 +34,7 @@ pub use geo::GeoQuery;
 pub use interval::{IntervalMode, IntervalRelation, IntervalRule, IntervalScoring, Intervals};
 pub use knn::{KnnQuery, KnnResolver, NoKnn, SegmentHits};
 pub use minimum::MinimumShouldMatch;
+pub use script::{ScoreFormula, VectorMeasure, VectorScore};
 pub use similar::{LikeItem, MoreLikeThis, WordChoice};
 pub use tree::{
     Bool, Boosting, DistanceFeature, FieldBoost, Fuzziness, FuzzyDistance, Match, MatchPhrase,
@@ -40,3 +43,5 @@ pub use tree::{
 
 #[cfg(test)]
 mod tests;
+
+pub(crate) use glob::Glob;

@@ -181,6 +181,11 @@ impl Build<'_> {
                 pattern,
                 boost: inner,
             } => {
+                let pattern = if self.is_text(field) {
+                    lower_expression(pattern)
+                } else {
+                    pattern.clone()
+                };
                 let pattern = Pattern {
                     boost: boost * inner,
                     ..Pattern::new(field, pattern)
@@ -232,11 +237,7 @@ impl Build<'_> {
             });
         }
         // Words of a text field were lower-cased when they were indexed.
-        let is_text = matches!(
-            self.mapping.field(field).map(|field| &field.kind),
-            Some(FieldKind::Text { .. })
-        );
-        let value = if is_text {
+        let value = if self.is_text(field) {
             pattern.to_lowercase()
         } else {
             pattern.to_string()
@@ -255,6 +256,13 @@ impl Build<'_> {
             }),
         };
         Ok(self.on_words(field, query))
+    }
+
+    fn is_text(&self, field: &str) -> bool {
+        matches!(
+            self.mapping.field(field).map(|field| &field.kind),
+            Some(FieldKind::Text { .. })
+        )
     }
 
     /// A query on words, where the field has words; else nothing if that is to be forgiven.
@@ -287,4 +295,19 @@ impl Build<'_> {
             Some(_) => Query::Lenient(Box::new(query)),
         }
     }
+}
+
+/// A regular expression in lower case; what follows a backslash has a meaning of its own.
+fn lower_expression(pattern: &str) -> String {
+    let mut lower = String::with_capacity(pattern.len());
+    let mut is_escaped = false;
+    for character in pattern.chars() {
+        if is_escaped {
+            lower.push(character);
+        } else {
+            lower.extend(character.to_lowercase());
+        }
+        is_escaped = character == '\\' && !is_escaped;
+    }
+    lower
 }
