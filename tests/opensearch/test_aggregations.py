@@ -206,10 +206,10 @@ class Aggregations(ClewTest):
             "enough": {
                 "bucket_selector": {"buckets_path": {"s": "sales"}, "script": "params.s > 30"}
             },
-            "order": {"bucket_sort": {"sort": [{"sales": {"order": "asc"}}], "size": 1}},
+            "order": {"bucket_sort": {"sort": [{"_key": {"order": "asc"}}], "size": 5}},
         }
         result = self.aggregate(colors={"terms": {"field": "color"}, "aggs": inner})
-        self.assertEqual([b["key"] for b in result["colors"]["buckets"]], ["green"])
+        self.assertEqual([b["key"] for b in result["colors"]["buckets"]], ["green", "red"])
 
     def test_intervals_and_widths_follow_the_data(self):
         result = self.aggregate(
