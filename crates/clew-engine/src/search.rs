@@ -1,6 +1,7 @@
 //! The way of a query: views of all shards, one search for each, merge, fetch.
 
 use std::cell::RefCell;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use clew_text::{
@@ -17,7 +18,9 @@ use crate::fetch::{Lookup, fetch};
 use crate::knn::{SegmentProfile, ViewKnn};
 use crate::named::NamedQueries;
 use crate::pinned::{PinnedShard, pin, slice_of};
-use crate::request::{Hit, KnnProfile, SearchRequest, SearchResponse, ShardCounts, ShardProfile};
+use crate::request::{
+    Hit, IndexPart, KnnProfile, SearchRequest, SearchResponse, ShardCounts, ShardProfile,
+};
 
 struct ShardAnswer {
     result: ShardResult,
@@ -27,6 +30,11 @@ struct ShardAnswer {
 }
 
 impl Engine {
+    /// Changes how many buckets the aggregations of one search may have.
+    pub fn set_buckets_max(&self, max: usize) {
+        self.inner.buckets_max.store(max, Ordering::Relaxed);
+    }
+
     /// Searches; runs on the engine's search threads.
     ///
     /// # Errors
@@ -97,22 +105,26 @@ impl Inner {
         let started = self.clock.monotonic();
         let snapshot = &target.view.snapshot;
         let now_ms = millis(now);
-        let ef_search = target.index.settings().ef_search;
         let knn = ViewKnn {
             view: &target.view,
-            ef_search,
+            ef_search: target.index.settings().ef_search,
             profiles: request.profile.then(RefCell::default),
         };
+        let part = request.parts.get(&target.index.uuid);
         let mut aggs = match &request.aggs[..] {
             [] => None,
             specs => {
                 let context = AggContext {
                     mapping: &snapshot.mapping,
                     now_ms,
-                    limits: AggLimits::default(),
+                    limits: AggLimits {
+                        buckets_max: self.buckets_max.load(Ordering::Relaxed),
+                        ..AggLimits::default()
+                    },
                     searcher: Some(AggSearcher {
                         snapshot,
                         knn: &knn,
+                        visible: part.and_then(|part| part.filter.as_ref()),
                     }),
                 };
                 Some(AggVisitor(
@@ -121,18 +133,7 @@ impl Inner {
             }
         };
         let expired = || deadline.is_some_and(|deadline| self.clock.monotonic() >= deadline);
-        let part = request.parts.get(&target.index.uuid);
-        let boosted = part.and_then(|part| part.boost).map(|boost| {
-            let query = request.query.clone();
-            Query::Bool(Bool {
-                must: vec![query],
-                should: Vec::new(),
-                must_not: Vec::new(),
-                filter: Vec::new(),
-                minimum_should_match: None,
-                boost,
-            })
-        });
+        let boosted = part.and_then(|part| boosted(part, &request.query));
         let control = &request.control;
         let only = control.slice.map(|slice| slice_of(&target.view, slice));
         let rounds = control.rescore.iter();
@@ -348,6 +349,19 @@ fn required_ranges(query: &Query) -> Vec<&Query> {
             .collect(),
         _ => Vec::new(),
     }
+}
+
+/// The query with an index's factor on its scores; `None` where there is no factor.
+fn boosted(part: &IndexPart, query: &Query) -> Option<Query> {
+    let boost = part.boost?;
+    Some(Query::Bool(Bool {
+        must: vec![query.clone()],
+        should: Vec::new(),
+        must_not: Vec::new(),
+        filter: Vec::new(),
+        minimum_should_match: None,
+        boost,
+    }))
 }
 
 fn shard_profile(target: &PinnedShard, took: Duration) -> ShardProfile {

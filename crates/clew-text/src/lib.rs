@@ -26,11 +26,12 @@ pub use aggregation::{
     AutoDateSpec, Bounds, Bucket, BucketExtra, CalendarUnit, Comparison, CompositeKind,
     CompositeResult, CompositeSource, CompositeSpec, DateHistogramSpec, DateInterval,
     DecimalFormat, Direction, EndKind, Expression, ExtendedStats, FilterShape, FiltersSpec,
-    GapPolicy, Heuristic, HistogramResult, HistogramSpec, IncludeExclude, Intermediate, Key,
-    Method, Metric, MissingOrder, MovingFunction, MultiTermsSpec, NamedAgg, NamedResult, OrderBy,
-    OrderKey, PercentilesKind, PercentilesResult, PercentilesSpec, PipelineKind, PipelineSpec,
-    RangeBucket, RangeEnd, RangeItem, RangeSpec, RareTermsSpec, Scalar, SignificantSpec,
-    SingleKind, Source, Stats, Summary, TermFilter, TermsKind, TermsResult, TermsSpec, ValueFormat,
+    GEOHASH_MAX, GapPolicy, Grid, GridSpec, Heuristic, HistogramResult, HistogramSpec,
+    IncludeExclude, Intermediate, Key, Method, Metric, MissingOrder, MovingFunction,
+    MultiTermsSpec, NamedAgg, NamedResult, OrderBy, OrderKey, PercentilesKind, PercentilesResult,
+    PercentilesSpec, PipelineKind, PipelineSpec, RangeBucket, RangeEnd, RangeItem, RangeSpec,
+    RareTermsSpec, Scalar, SignificantSpec, SingleKind, Source, Stats, Summary, TermFilter,
+    TermsKind, TermsResult, TermsSpec, ValueFormat, ZOOM_MAX,
 };
 pub use analysis::analyzers;
 pub use completion::{

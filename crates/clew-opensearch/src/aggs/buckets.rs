@@ -10,7 +10,7 @@ use super::body::{Body, scalar};
 use super::error::AggDslError;
 use super::interval::calendar;
 use super::parse::{date_interval, date_offset, small, term_filter};
-use super::significant;
+use super::{geo, significant};
 use crate::dsl;
 
 /// How many filters there may be.
@@ -244,6 +244,10 @@ fn named_source(body: &Body<'_>, value: &Value) -> Result<CompositeSource, AggDs
             interval: date_interval(&mut source)?,
             time_zone: source.text("time_zone")?,
             offset_ms: date_offset(&mut source)?,
+            source: source.source()?,
+        },
+        "geotile_grid" => CompositeKind::Cells {
+            grid: geo::geotile(&mut source)?,
             source: source.source()?,
         },
         other => {

@@ -3,10 +3,12 @@
 
 use std::num::NonZeroI64;
 
+use super::grid::Grid;
 use super::pipeline::PipelineSpec;
 use super::quantile::Method;
 use super::result::EndKind;
 use super::significance::Heuristic;
+use crate::geo::GeoPoint;
 use crate::query::Query;
 
 /// A value written in a request, before the field's type is known.
@@ -63,6 +65,10 @@ pub struct NamedAgg {
 }
 
 /// What is computed.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "there is one per aggregation, not one per bucket"
+)]
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum AggSpec {
@@ -128,6 +134,17 @@ pub enum AggSpec {
     MultiTerms(MultiTermsSpec),
     /// The least frequent values.
     RareTerms(RareTermsSpec),
+    /// The box around points.
+    GeoBounds {
+        /// Where the points come from.
+        source: Source,
+        /// Whether the box may lie across the line where east meets west.
+        wrap: bool,
+    },
+    /// The middle of points.
+    GeoCentroid(Source),
+    /// Cells of a grid, most documents first.
+    GeoGrid(GridSpec),
     /// Values that are more frequent here than elsewhere.
     SignificantTerms(SignificantSpec),
     /// Buckets where the values are.
@@ -234,6 +251,13 @@ pub enum CompositeKind {
         time_zone: Option<String>,
         /// Moves each interval's start.
         offset_ms: i64,
+    },
+    /// Cells of a grid.
+    Cells {
+        /// Where the points come from.
+        source: Source,
+        /// Which cells.
+        grid: Grid,
     },
 }
 
@@ -508,6 +532,8 @@ pub struct RangeSpec {
     pub kind: EndKind,
     /// Time zone of dates given as text and printed; UTC without it.
     pub time_zone: Option<String>,
+    /// Where distances are measured from, and how long one of their units is in metres.
+    pub origin: Option<(GeoPoint, f64)>,
 }
 
 /// One range: from its lower end, up to but without its upper end.
@@ -553,4 +579,17 @@ pub struct SignificantSpec {
     pub heuristic: Heuristic,
     /// What is compared with; all documents without it.
     pub background: Option<Query>,
+}
+
+/// Cells of a grid, most documents first.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GridSpec {
+    /// Where the points come from.
+    pub source: Source,
+    /// Which cells.
+    pub grid: Grid,
+    /// How many buckets are returned.
+    pub size: u32,
+    /// How many buckets each shard keeps.
+    pub shard_size: Option<u32>,
 }
