@@ -111,27 +111,20 @@ impl Inner {
             profiles: request.profile.then(RefCell::default),
         };
         let part = request.parts.get(&target.index.uuid);
-        let mut aggs = match &request.aggs[..] {
-            [] => None,
-            specs => {
-                let context = AggContext {
-                    mapping: &snapshot.mapping,
-                    now_ms,
-                    limits: AggLimits {
-                        buckets_max: self.buckets_max.load(Ordering::Relaxed),
-                        ..AggLimits::default()
-                    },
-                    searcher: Some(AggSearcher {
-                        snapshot,
-                        knn: &knn,
-                        visible: part.and_then(|part| part.filter.as_ref()),
-                    }),
-                };
-                Some(AggVisitor(
-                    AggCollector::new(specs, context).map_err(QueryError::from)?,
-                ))
-            }
+        let context = AggContext {
+            mapping: &snapshot.mapping,
+            now_ms,
+            limits: AggLimits {
+                buckets_max: self.buckets_max.load(Ordering::Relaxed),
+                ..AggLimits::default()
+            },
+            searcher: Some(AggSearcher {
+                snapshot,
+                knn: &knn,
+                visible: part.and_then(|part| part.filter.as_ref()),
+            }),
         };
+        let mut aggs = AggVisitor::of(request, context)?;
         let expired = || deadline.is_some_and(|deadline| self.clock.monotonic() >= deadline);
         let boosted = part.and_then(|part| boosted(part, &request.query));
         let control = &request.control;
@@ -173,6 +166,30 @@ impl Inner {
             knn: knn.profiles.map(RefCell::into_inner).unwrap_or_default(),
             took,
         })
+    }
+
+    /// Reads what the hits hold; `answered` are the shards that they name.
+    fn fetch_all(
+        &self,
+        merged: &[MergedHit],
+        answered: &[&PinnedShard],
+        lookup: Lookup<'_>,
+    ) -> Result<Vec<Hit>, EngineError> {
+        let started = self.clock.monotonic();
+        let mut named = NamedQueries::of(lookup.request, answered.len())?;
+        let mut hits = Vec::with_capacity(merged.len());
+        for hit in merged {
+            let target = answered[hit.shard];
+            hits.push(Hit {
+                matched_queries: named.matched(hit, |query| self.documents_of(target, query))?,
+                ..fetch(target, &hit.hit, lookup)?
+            });
+        }
+        if let Some(hit) = hits.first() {
+            let took = self.clock.monotonic().saturating_sub(started);
+            hit.index.activity.fetched(&lookup.request.groups, took);
+        }
+        Ok(hits)
     }
 
     /// The documents of a shard that match a query.
@@ -248,21 +265,8 @@ impl Inner {
             None => Vec::new(),
             Some(partial) => partial.into_result().map_err(QueryError::from)?,
         };
-        let started = self.clock.monotonic();
         let lookup = Lookup { request, now_ms };
-        let mut named = NamedQueries::of(request, answered.len())?;
-        let fetch = |hit: &MergedHit| {
-            let target = answered[hit.shard];
-            Ok::<_, EngineError>(Hit {
-                matched_queries: named.matched(hit, |query| self.documents_of(target, query))?,
-                ..fetch(target, &hit.hit, lookup)?
-            })
-        };
-        let hits: Vec<Hit> = merged.hits.iter().map(fetch).collect::<Result<_, _>>()?;
-        if let Some(hit) = hits.first() {
-            let took = self.clock.monotonic().saturating_sub(started);
-            hit.index.activity.fetched(&request.groups, took);
-        }
+        let hits = self.fetch_all(&merged.hits, &answered, lookup)?;
         let failed = u32::try_from(failures.len()).expect("shard counts are limited");
         Ok(SearchResponse {
             total: (request.track_total != clew_text::TrackTotal::No).then_some(merged.total),
@@ -409,6 +413,16 @@ fn check_window(request: &SearchRequest) -> Result<(), EngineError> {
 
 /// Feeds an aggregation with the documents of a search.
 struct AggVisitor(AggCollector);
+
+impl AggVisitor {
+    /// None when no aggregation is asked for.
+    fn of(request: &SearchRequest, context: AggContext<'_>) -> Result<Option<Self>, QueryError> {
+        match &request.aggs[..] {
+            [] => Ok(None),
+            specs => Ok(Some(AggVisitor(AggCollector::new(specs, context)?))),
+        }
+    }
+}
 
 impl DocVisitor for AggVisitor {
     fn segment(&mut self, ord: usize, reader: &SegmentReader) -> Result<(), QueryError> {

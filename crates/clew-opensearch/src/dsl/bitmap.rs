@@ -154,7 +154,7 @@ mod tests {
     fn what_is_no_set_is_refused() {
         let cut = [0x3A, 0x30, 0, 0, 9, 0, 0, 0];
         for wrong in [json!("!"), json!(""), json!(5), encoded(&cut)] {
-            assert!(numbers(&[wrong.clone()]).is_err(), "{wrong}");
+            assert!(numbers(std::slice::from_ref(&wrong)).is_err(), "{wrong}");
         }
         assert!(numbers(&[]).is_err());
     }

@@ -236,7 +236,7 @@ impl<'a> Ingest<'a> {
                 field,
                 ignore_missing,
                 step,
-            } => return self.foreach(field, *ignore_missing, step, document, depth),
+            } => return self.foreach((field, *ignore_missing), step, document, depth),
             Processor::Date(date) => date.apply(document)?,
             Processor::KeyValues(pairs) => pairs.apply(document)?,
             Processor::Csv(csv) => csv.apply(document)?,
@@ -248,8 +248,7 @@ impl<'a> Ingest<'a> {
 
     fn foreach(
         &mut self,
-        field: &str,
-        ignore_missing: bool,
+        (field, ignore_missing): (&str, bool),
         step: &Step,
         document: &mut Document,
         depth: usize,
