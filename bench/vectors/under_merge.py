@@ -1,0 +1,121 @@
+"""Latency of k-NN searches over HTTP while a forced merge builds a graph, beside the same searches without it.
+
+    python bench/vectors/under_merge.py --bin target/release/clew [--set minilm] [--rows 140000]
+
+Half of the vectors lie in a segment with a graph, half in one that is merged in. One client searches without pause.
+"""
+
+import argparse
+import http.client
+import json
+import os
+import subprocess
+import tempfile
+import time
+
+import numpy as np
+
+import datasets
+
+BULK = 1000
+SEARCHES = 4000
+
+
+class Server:
+    """One process over a temporary folder, and a connection to it."""
+
+    def __init__(self, binary, folder):
+        command = [binary, "serve", "--data", folder, "--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0"]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        host, port = json.loads(self.process.stdout.readline())["listening"]["http"].split(":")
+        self.connect = lambda: http.client.HTTPConnection(host, int(port), timeout=600)
+        self.connection = self.connect()
+
+    def call(self, method, path, body=None, kind="application/json", connection=None):
+        connection = connection or self.connection
+        connection.request(method, path, body, {"Content-Type": kind} if body else {})
+        reply = connection.getresponse()
+        text = reply.read()
+        if reply.status != 200:
+            raise RuntimeError(f"{method} {path}: {reply.status} {text[:300]!r}")
+        return text
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait()
+
+
+def load(server, rows, first):
+    for start in range(0, len(rows), BULK):
+        lines = []
+        for number, row in enumerate(rows[start:start + BULK], first + start):
+            lines.append('{"index":{"_id":"%d"}}' % number)
+            lines.append('{"e":[%s]}' % ",".join(f"{value:.5f}" for value in row))
+        server.call("POST", "/v/_bulk", "\n".join(lines) + "\n", "application/x-ndjson")
+
+
+def search(server, bodies, is_over):
+    """Milliseconds of each search until it is over."""
+    took = []
+    while not is_over(len(took)):
+        started = time.perf_counter()
+        server.call("POST", "/v/_search", bodies[len(took) % len(bodies)])
+        took.append(1e3 * (time.perf_counter() - started))
+    return took
+
+
+def ended(server, task):
+    """Asks five times a second whether a task has ended."""
+    connection, asked, over = server.connect(), time.monotonic(), False
+
+    def is_over(_):
+        nonlocal asked, over
+        if time.monotonic() - asked > 0.2:
+            asked = time.monotonic()
+            over = json.loads(server.call("GET", f"/_tasks/{task}", connection=connection))["completed"]
+        return over
+    return is_over
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bin", required=True)
+    parser.add_argument("--set", default="minilm")
+    parser.add_argument("--rows", type=int, default=140_000)
+    parser.add_argument("--cache", default=os.environ.get("CLEW_CACHE", os.path.expanduser("~/.cache/clew")))
+    arguments = parser.parse_args()
+    folder, metric = datasets.prepare(arguments.set, arguments.cache, None)
+    base = np.load(folder / "base.npy", mmap_mode="r")[:arguments.rows]
+    queries = np.load(folder / "queries.npy")[:500]
+    space = {"cosine": "cosinesimil", "l2": "l2", "ip": "innerproduct"}[metric]
+    field = {"type": "knn_vector", "dimension": base.shape[1], "space_type": space}
+    settings = {"index": {"knn": True, "number_of_shards": 1, "refresh_interval": "-1"}}
+    clause = lambda query: {"knn": {"e": {"vector": [round(float(x), 5) for x in query], "k": 10}}}
+    bodies = [json.dumps({"size": 10, "_source": False, "query": clause(query)}) for query in queries]
+    with tempfile.TemporaryDirectory() as data:
+        server = Server(arguments.bin, data)
+        try:
+            server.call("PUT", "/v", json.dumps({"settings": settings, "mappings": {"properties": {"e": field}}}))
+            half = len(base) // 2
+            load(server, base[:half], 0)
+            server.call("POST", "/v/_forcemerge?max_num_segments=1")
+            load(server, base[half:], half)
+            server.call("POST", "/v/_refresh")
+            search(server, bodies, lambda done: done >= len(bodies))
+            rows = [("idle, before", search(server, bodies, lambda done: done >= SEARCHES))]
+            merge = server.call("POST", "/v/_forcemerge?max_num_segments=1&wait_for_completion=false")
+            task = json.loads(merge)["task"]
+            rows.append(("during the merge", search(server, bodies, ended(server, task))))
+            rows.append(("idle, after", search(server, bodies, lambda done: done >= SEARCHES)))
+        finally:
+            server.stop()
+    print("| searches | number | p50 ms | p99 ms | p99 of idle before |")
+    print("| --- | --- | --- | --- | --- |")
+    idle = np.percentile(rows[0][1], 99)
+    for name, took in rows:
+        p50, p99 = np.percentile(took, [50, 99])
+        print(f"| {name} | {len(took):,} | {p50:.2f} | {p99:.2f} | {p99 / idle:.2f} x |")
+
+
+if __name__ == "__main__":
+    main()
