@@ -41,9 +41,9 @@ pub use recall::{
     ShardRecall,
 };
 pub use request::{
-    Action, Condition, Document, Hit, KnnProfile, OpType, ResolveOptions, SearchRequest,
-    SearchResponse, ShardCounts, ShardProfile, UpdateSpec, WriteOperation, WriteOutcome,
-    WriteResult, Written,
+    Action, Condition, Document, Hit, InnerHits, InnerResult, KnnProfile, NestedStep, OpType,
+    ResolveOptions, SearchRequest, SearchResponse, ShardCounts, ShardProfile, UpdateSpec,
+    WriteOperation, WriteOutcome, WriteResult, Written,
 };
 pub use search_pool::SearchStats;
 pub use settings::{IndexSettings, TranslogDurability};

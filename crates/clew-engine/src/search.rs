@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use clew_text::{
-    AggCollector, AggContext, AggLimits, DocVisitor, Intermediate, MergedHit, QueryError,
-    ShardRequest, ShardResult, merge_hits,
+    AggCollector, AggContext, AggLimits, Attached, DocVisitor, Intermediate, MergedHit,
+    NamedResult, QueryError, ShardHit, ShardRequest, ShardResult, merge_hits,
 };
 use rayon::prelude::*;
 use tantivy::{DocId, SegmentReader};
@@ -18,6 +18,8 @@ use crate::index::Index;
 use crate::knn::{SegmentProfile, ViewKnn};
 use crate::request::{Hit, KnnProfile, SearchRequest, SearchResponse, ShardCounts, ShardProfile};
 use crate::shard::{Shard, View};
+
+mod inner;
 
 /// A shard as one search sees it.
 struct Target {
@@ -63,21 +65,21 @@ impl Inner {
                 view: shard.view(),
             })
             .collect();
-        let search = |target: &Target| self.search_shard(target, request, now, deadline);
+        let times = (now, deadline);
+        let search = |at: usize| self.search_shard((at, &targets[at]), request, times);
         let answers: Vec<Result<ShardAnswer, EngineError>> = match &targets[..] {
             // The way over the pool costs more than a small search.
-            [only] => vec![search(only)],
-            many => many.par_iter().map(search).collect(),
+            [_] => vec![search(0)],
+            many => (0..many.len()).into_par_iter().map(search).collect(),
         };
         self.merge(request, &targets, answers)
     }
 
     fn search_shard(
         &self,
-        target: &Target,
+        (at, target): (usize, &Target),
         request: &SearchRequest,
-        now: Duration,
-        deadline: Option<Duration>,
+        (now, deadline): (Duration, Option<Duration>),
     ) -> Result<ShardAnswer, EngineError> {
         target.shard.check_readable()?;
         let started = self.clock.monotonic();
@@ -90,6 +92,8 @@ impl Inner {
                     mapping: &snapshot.mapping,
                     now_ms,
                     limits: AggLimits::default(),
+                    snapshot: Some(snapshot),
+                    shard: at,
                 };
                 Some(AggVisitor(
                     AggCollector::new(specs, context).map_err(QueryError::from)?,
@@ -185,14 +189,24 @@ impl Inner {
         let merged = merge_hits(results, &request.sort, window, request.track_total);
         let aggs = match aggs {
             None => Vec::new(),
-            Some(partial) => partial.into_result().map_err(QueryError::from)?,
+            Some(partial) => self.agg_results(partial, request, targets)?,
         };
-        let fetch = |hit: &MergedHit| fetch(answered[hit.shard], hit, request);
+        let fetch = |hit: &MergedHit| fetch(answered[hit.shard], &hit.hit, wanted_of(request));
+        let mut hits: Vec<Hit> = merged.hits.iter().map(fetch).collect::<Result<_, _>>()?;
+        if !request.inner_hits.is_empty() {
+            let places: Vec<(usize, usize, DocId)> = merged
+                .hits
+                .iter()
+                .map(|hit| (hit.shard, hit.hit.segment, hit.hit.doc))
+                .collect();
+            let now_ms = i64::try_from(self.clock.since_epoch().as_millis()).unwrap_or(i64::MAX);
+            inner::fill(&answered, &request.inner_hits, &places, &mut hits, now_ms)?;
+        }
         let failed = u32::try_from(failures.len()).expect("shard counts are limited");
         Ok(SearchResponse {
             total: (request.track_total != clew_text::TrackTotal::No).then_some(merged.total),
             max_score: merged.max_score,
-            hits: merged.hits.iter().map(fetch).collect::<Result<_, _>>()?,
+            hits,
             aggs,
             shards: ShardCounts {
                 total,
@@ -204,6 +218,47 @@ impl Inner {
             knn,
             shard_profiles,
         })
+    }
+}
+
+impl Inner {
+    /// The results of aggregations; documents that are top hits are read.
+    fn agg_results(
+        &self,
+        partial: Intermediate,
+        request: &SearchRequest,
+        targets: &[Target],
+    ) -> Result<Vec<NamedResult>, EngineError> {
+        let failed: RefCell<Option<EngineError>> = RefCell::default();
+        let now_ms = i64::try_from(self.clock.since_epoch().as_millis()).unwrap_or(i64::MAX);
+        let read = |merged: &MergedHit| -> Result<Hit, EngineError> {
+            let target = &targets[merged.shard];
+            let wanted = Wanted {
+                source: true,
+                vectors: true,
+            };
+            let mut hits = [fetch(target, &merged.hit, wanted)?];
+            if hits[0].nested.is_empty() && !request.inner_hits.is_empty() {
+                let places = [(0, merged.hit.segment, merged.hit.doc)];
+                inner::fill(&[target], &request.inner_hits, &places, &mut hits, now_ms)?;
+            }
+            let [hit] = hits;
+            Ok(hit)
+        };
+        let attach = |merged: &MergedHit| match read(merged) {
+            Ok(hit) => Some(Attached(Arc::new(hit))),
+            Err(error) => {
+                failed.borrow_mut().get_or_insert(error);
+                None
+            }
+        };
+        let results = partial
+            .into_result_with(&attach)
+            .map_err(QueryError::from)?;
+        match failed.into_inner() {
+            None => Ok(results),
+            Some(error) => Err(error),
+        }
     }
 }
 
@@ -250,17 +305,30 @@ fn check_window(request: &SearchRequest) -> Result<(), EngineError> {
     }
 }
 
-/// Reads what a hit's document holds.
-fn fetch(target: &Target, merged: &MergedHit, request: &SearchRequest) -> Result<Hit, EngineError> {
-    let hit = &merged.hit;
+/// What is read of each hit.
+#[derive(Clone, Copy)]
+struct Wanted {
+    source: bool,
+    vectors: bool,
+}
+
+fn wanted_of(request: &SearchRequest) -> Wanted {
+    Wanted {
+        source: request.source,
+        vectors: request.vectors,
+    }
+}
+
+/// Reads what a hit's document holds; of a nested object, what the document holds there.
+fn fetch(target: &Target, hit: &ShardHit, wanted: Wanted) -> Result<Hit, EngineError> {
     let segment = &target.view.segments[hit.segment];
-    let row = segment.row(hit.doc);
-    let source = if request.source {
-        let mapping = &target.view.snapshot.mapping;
-        let source = segment.source(hit.doc, mapping, request.vectors);
-        Some(Bytes::from(
-            source.map_err(|source| target.shard.tantivy_error(source))?,
-        ))
+    let mapping = &target.view.snapshot.mapping;
+    let (doc, nested) = inner::document_of(segment, mapping, hit.doc);
+    let row = segment.row(doc);
+    let source = if wanted.source {
+        let source = segment.source(doc, mapping, wanted.vectors);
+        let source = source.map_err(|source| target.shard.tantivy_error(source))?;
+        inner::part_of(Bytes::from(source), &nested)
     } else {
         None
     };
@@ -273,6 +341,8 @@ fn fetch(target: &Target, merged: &MergedHit, request: &SearchRequest) -> Result
         seq_no: row.seq_no,
         routing: row.routing.map(str::to_string),
         source,
+        nested,
+        inner: Vec::new(),
     })
 }
 
@@ -282,6 +352,12 @@ struct AggVisitor(AggCollector);
 impl DocVisitor for AggVisitor {
     fn segment(&mut self, ord: usize, reader: &SegmentReader) -> Result<(), QueryError> {
         Ok(self.0.segment(ord, reader)?)
+    }
+    fn wants_scores(&self) -> bool {
+        self.0.wants_scores()
+    }
+    fn scores(&mut self, docs: &[DocId], scores: &[f32]) {
+        self.0.scores(docs, scores);
     }
     fn collect(&mut self, docs: &[DocId]) -> Result<(), QueryError> {
         Ok(self.0.collect(docs)?)

@@ -18,28 +18,29 @@ mod search;
 mod aggregation;
 
 pub use aggregation::{
-    AggCollector, AggContext, AggError, AggErrorKind, AggLimits, AggResult, AggSpec, Bounds,
-    Bucket, CalendarUnit, DateHistogramSpec, DateInterval, Direction, ExtendedStats,
+    AggCollector, AggContext, AggError, AggErrorKind, AggLimits, AggResult, AggSpec, Attached,
+    Bounds, Bucket, CalendarUnit, DateHistogramSpec, DateInterval, Direction, ExtendedStats,
     HistogramResult, HistogramSpec, IncludeExclude, Intermediate, Key, Metric, NamedAgg,
     NamedResult, OrderBy, OrderKey, RangeBucket, RangeItem, RangeSpec, Scalar, Source, Stats,
-    TermFilter, TermsKind, TermsResult, TermsSpec, ValueFormat,
+    TermFilter, TermsKind, TermsResult, TermsSpec, TopHit, TopHitsResult, TopHitsSpec, ValueFormat,
 };
 pub use analysis::analyzers;
 pub use document::{
-    DATE_FORMAT_DEFAULT, DateError, DateFormat, DocumentError, Parsed, ParsedDocument, Rounding,
-    StoredVector, restore_vectors,
+    DATE_FORMAT_DEFAULT, DateError, DateFormat, DocumentError, NestedObject, Parsed,
+    ParsedDocument, Rounding, StoredVector, restore_vectors,
 };
 pub use mapping::{
     Dynamic, FieldId, FieldKind, FieldSettings, FloatKind, IntegerKind, MappedField, Mapping,
     MappingError, MappingLimits, NewField, VectorMapping,
 };
 pub use query::{
-    Bool, Boosting, CompileContext, FieldBoost, Fuzziness, FuzzyDistance, KnnQuery, KnnResolver,
-    Match, MatchPhrase, MinimumShouldMatch, MultiMatch, MultiMatchKind, NoKnn, Operator, Pattern,
-    Plan, Query, QueryError, QueryString, Range, SegmentHits, Term, compile, plan,
+    Bool, Boosting, CompileContext, FieldBoost, Fuzziness, FuzzyDistance, JoinScore, KnnQuery,
+    KnnResolver, Match, MatchPhrase, MinimumShouldMatch, MultiMatch, MultiMatchKind, NestedQuery,
+    NoKnn, Operator, Pattern, Plan, Query, QueryError, QueryString, Range, SegmentHits, Term,
+    compile, plan,
 };
 pub use search::{
-    DocVisitor, FieldStatistics, MergedHit, MergedHits, Missing, Mode, Order, Relation,
-    SegmentBits, ShardHit, ShardRequest, ShardResult, Snapshot, SortKey, SortValue, Total,
-    TrackTotal, count, matching, merge_hits, search,
+    Blocks, DocVisitor, FieldStatistics, InnerFound, InnerRequest, MergedHit, MergedHits, Missing,
+    Mode, Order, Relation, Scope, SegmentBits, ShardHit, ShardRequest, ShardResult, Snapshot,
+    SortKey, SortValue, Total, TrackTotal, count, inner_hits, matching, merge_hits, search,
 };

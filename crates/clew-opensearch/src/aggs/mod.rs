@@ -6,6 +6,7 @@ mod error;
 mod interval;
 mod parse;
 mod render;
+mod top_hits;
 
 #[cfg(test)]
 mod tests;
@@ -13,3 +14,4 @@ mod tests;
 pub use error::{AggDslError, AggDslErrorKind};
 pub use parse::parse_aggs;
 pub use render::render_aggs;
+pub(crate) use top_hits::for_each_top_hits;

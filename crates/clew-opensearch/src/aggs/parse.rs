@@ -126,6 +126,17 @@ fn parse_spec(
                 precision_threshold: small(threshold.min(PRECISION_THRESHOLD_MAX)),
             }
         }
+        "nested" => AggSpec::Nested {
+            path: body.text("path")?.ok_or_else(|| {
+                AggDslError::parsing(format!(
+                    "Missing [path] field for nested aggregation [{name}]"
+                ))
+            })?,
+        },
+        "reverse_nested" => AggSpec::ReverseNested {
+            path: body.text("path")?,
+        },
+        "top_hits" => AggSpec::TopHits(super::top_hits::top_hits(&mut body)?),
         _ => {
             return Err(AggDslError::parsing(format!(
                 "Unknown aggregation type [{kind}]"

@@ -43,6 +43,11 @@ fn type_name(result: &AggResult) -> &'static str {
         AggResult::Range { dates: true, .. } => "date_range",
         AggResult::Range { .. } => "range",
         AggResult::Missing { .. } => "missing",
+        AggResult::Joined {
+            is_nested: true, ..
+        } => "nested",
+        AggResult::Joined { .. } => "reverse_nested",
+        AggResult::TopHits(_) => "top_hits",
         AggResult::Min(_) => "min",
         AggResult::Max(_) => "max",
         AggResult::Avg(_) => "avg",
@@ -67,7 +72,13 @@ fn render(body: &mut Map<String, Value>, result: &AggResult, typed_keys: bool) {
             format,
             ..
         } => range_body(body, buckets, *keyed, format, typed_keys),
-        AggResult::Missing { doc_count, subs } => {
+        AggResult::TopHits(hits) => {
+            body.insert("hits".to_string(), crate::search::render_top_hits(hits));
+        }
+        AggResult::Missing { doc_count, subs }
+        | AggResult::Joined {
+            doc_count, subs, ..
+        } => {
             body.insert("doc_count".to_string(), json!(doc_count));
             add_all(body, subs, typed_keys);
         }

@@ -8,6 +8,7 @@ mod fields;
 mod knn;
 mod leaf;
 mod multi;
+mod nested;
 mod object;
 mod sort;
 
@@ -130,6 +131,7 @@ fn dispatch(name: &str, body: &Value, depth: usize) -> Result<Query, DslError> {
         "dis_max" => compound::dis_max(body, depth),
         "boosting" => compound::boosting(body, depth),
         "knn" => knn::knn(body, depth),
+        "nested" => nested::nested(body, depth),
         _ => Err(DslError::parsing(format!("unknown query [{name}]"))),
     }
 }

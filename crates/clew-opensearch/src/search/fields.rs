@@ -57,6 +57,7 @@ impl FieldList {
             match pattern.as_str() {
                 "_id" => push(&mut values, "_id", Value::from(hit.id.as_str())),
                 "_index" => push(&mut values, "_index", Value::from(hit.index.name())),
+                "_seq_no" => push(&mut values, "_seq_no", Value::from(hit.seq_no)),
                 "_routing" => {
                     if let Some(routing) = &hit.routing {
                         push(&mut values, "_routing", Value::from(routing.as_str()));

@@ -1,12 +1,14 @@
 //! Searching: `_search`, `_msearch`, `_count`.
 
 mod fields;
+mod inner;
 mod msearch;
 mod profile;
 mod request;
 mod response;
 mod sort_values;
 mod source_filter;
+mod top_hits;
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -24,6 +26,7 @@ use request::Spec;
 
 pub(crate) use msearch::msearch;
 pub(crate) use source_filter::{SourceFilter, glob};
+pub(crate) use top_hits::render_top_hits;
 
 /// Answers with more hits than this are written away from the async threads.
 const INLINE_HITS_MAX: usize = 100;
@@ -53,10 +56,12 @@ pub(crate) async fn run(
     let indices = call.indices_with(expression, options).await?;
     check_window(call, &spec, &indices)?;
     let request = spec.request(&indices)?;
+    inner::check_windows(&spec.inner, &indices)?;
     let response = execute(call, &indices, request).await?;
     let took_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     let answer = response::Answer {
         spec: spec.output,
+        inner: spec.inner,
         response,
         took_ms,
         node: call.api.node_id.clone(),

@@ -9,8 +9,10 @@ use clew_text::{NamedAgg, Query, SortKey, TrackTotal};
 use serde_json::{Value, json};
 
 use super::fields::FieldList;
+use super::inner::{self, InnerSpec};
 use super::sort_values;
 use super::source_filter::SourceFilter;
+use super::top_hits;
 use crate::aggs::parse_aggs;
 use crate::dsl;
 use crate::error::ApiError;
@@ -35,6 +37,13 @@ pub(super) struct Output {
     pub(super) profile: bool,
 }
 
+impl Output {
+    /// Whether hits must carry their source.
+    pub(super) fn needs_source(&self) -> bool {
+        self.source != SourceFilter::None || self.fields.needs_source()
+    }
+}
+
 /// A search as it was asked for.
 #[derive(Debug)]
 pub(super) struct Spec {
@@ -44,7 +53,7 @@ pub(super) struct Spec {
     query: Option<Query>,
     post_filter: Option<Query>,
     aggs: Vec<NamedAgg>,
-    sort: Vec<SortKey>,
+    pub(super) sort: Vec<SortKey>,
     search_after: Vec<Value>,
     track_total: Option<TrackTotal>,
     track_scores: bool,
@@ -52,6 +61,7 @@ pub(super) struct Spec {
     timeout: Option<Duration>,
     stored_fields: bool,
     source: Option<SourceFilter>,
+    pub(super) inner: Arc<Vec<InnerSpec>>,
 }
 
 impl Spec {
@@ -71,7 +81,7 @@ impl Spec {
         spec.finish()
     }
 
-    fn empty() -> Self {
+    pub(super) fn empty() -> Self {
         Spec {
             from: 0,
             size: SIZE_DEFAULT,
@@ -97,12 +107,21 @@ impl Spec {
             timeout: None,
             stored_fields: false,
             source: None,
+            inner: Arc::default(),
         }
     }
 
-    fn read_member(&mut self, key: &str, value: &Value, text: &[u8]) -> Result<(), ApiError> {
+    pub(super) fn read_member(
+        &mut self,
+        key: &str,
+        value: &Value,
+        text: &[u8],
+    ) -> Result<(), ApiError> {
         match key {
-            "query" => self.query = Some(dsl::parse_query(value)?),
+            "query" => {
+                self.query = Some(dsl::parse_query(value)?);
+                self.inner = Arc::new(inner::of_query(value)?);
+            }
             "post_filter" => self.post_filter = Some(dsl::parse_query(value)?),
             "aggs" | "aggregations" => self.aggs = parse_aggs(value)?,
             "sort" => self.sort = dsl::parse_sort(value)?,
@@ -202,7 +221,7 @@ impl Spec {
         Ok(())
     }
 
-    fn finish(mut self) -> Result<Self, ApiError> {
+    pub(super) fn finish(mut self) -> Result<Self, ApiError> {
         if self.output.total_as_int {
             match self.track_total {
                 None => self.track_total = Some(TrackTotal::Exact),
@@ -230,6 +249,7 @@ impl Spec {
             self.output.source = SourceFilter::None;
         }
         self.output.sorted = !self.sort.is_empty();
+        top_hits::attach(&mut self.aggs, &self.inner, self.output.total_as_int)?;
         Ok(self)
     }
 
@@ -244,7 +264,7 @@ impl Spec {
             )?),
         };
         let output = &self.output;
-        let source = output.source != SourceFilter::None || output.fields.needs_source();
+        let source = output.needs_source();
         let vectors = source
             && indices.iter().any(|index| {
                 index.mapping().vectors().any(|field| {
@@ -269,6 +289,7 @@ impl Spec {
             vectors,
             timeout: self.timeout,
             profile: output.profile,
+            inner_hits: self.inner.iter().map(InnerSpec::request).collect(),
             indices: base.indices,
         })
     }
@@ -292,6 +313,7 @@ pub(super) fn match_all(indices: &[Arc<Index>]) -> Result<SearchRequest, ApiErro
         vectors: false,
         timeout: None,
         profile: false,
+        inner_hits: Vec::new(),
     })
 }
 

@@ -1,9 +1,12 @@
 //! A search's answer, written in one pass into one buffer.
 
+use std::sync::Arc;
+
 use clew_engine::{Hit, SearchResponse};
 use clew_text::{Relation, Total};
 use serde_json::{Value, json};
 
+use super::inner::{self, InnerSpec};
 use super::profile;
 use super::request::Output;
 use super::sort_values;
@@ -14,6 +17,8 @@ use crate::json_writer::JsonWriter;
 /// A search's result and how it is to be shown.
 pub(super) struct Answer {
     pub(super) spec: Output,
+    /// What is wanted from inside the hits.
+    pub(super) inner: Arc<Vec<InnerSpec>>,
     pub(super) response: SearchResponse,
     pub(super) took_ms: u64,
     /// Id of this node.
@@ -35,12 +40,17 @@ impl Answer {
         json.boolean_field("timed_out", self.response.timed_out);
         self.write_shards(&mut json);
         json.key("hits").begin_object();
-        self.write_total(&mut json);
+        write_total(&mut json, self.response.total, self.spec.total_as_int);
         json.key("max_score");
         write_score(&mut json, self.response.max_score);
         json.key("hits").begin_array();
+        let writer = HitWriter {
+            spec: &self.spec,
+            inner: &self.inner,
+            totals: &self.spec,
+        };
         for hit in &self.response.hits {
-            self.write_hit(&mut json, hit);
+            writer.write(&mut json, hit);
         }
         json.end_array().end_object();
         if !self.response.aggs.is_empty() {
@@ -75,32 +85,48 @@ impl Answer {
         }
         json.end_object();
     }
+}
 
-    fn write_total(&self, json: &mut JsonWriter) {
-        let Some(Total { value, relation }) = self.response.total else {
-            if self.spec.total_as_int {
-                json.key("total").value(&Value::from(-1));
-            }
-            return;
-        };
-        json.key("total");
-        if self.spec.total_as_int {
-            json.unsigned(value);
-            return;
+/// Writes how many documents match; nothing when that was not counted.
+pub(super) fn write_total(json: &mut JsonWriter, total: Option<Total>, as_int: bool) {
+    let Some(Total { value, relation }) = total else {
+        if as_int {
+            json.key("total").value(&Value::from(-1));
         }
-        let relation = match relation {
-            Relation::Eq => "eq",
-            Relation::Gte => "gte",
-        };
-        json.begin_object().unsigned_field("value", value);
-        json.string_field("relation", relation).end_object();
+        return;
+    };
+    json.key("total");
+    if as_int {
+        json.unsigned(value);
+        return;
     }
+    let relation = match relation {
+        Relation::Eq => "eq",
+        Relation::Gte => "gte",
+    };
+    json.begin_object().unsigned_field("value", value);
+    json.string_field("relation", relation).end_object();
+}
 
-    fn write_hit(&self, json: &mut JsonWriter, hit: &Hit) {
-        let spec = &self.spec;
+/// Writes hits that are all shown alike.
+#[derive(Clone, Copy)]
+pub(super) struct HitWriter<'a> {
+    pub(super) spec: &'a Output,
+    /// What is wanted from inside the hits.
+    pub(super) inner: &'a [InnerSpec],
+    /// Says how totals are shown.
+    pub(super) totals: &'a Output,
+}
+
+impl HitWriter<'_> {
+    pub(super) fn write(&self, json: &mut JsonWriter, hit: &Hit) {
+        let spec = self.spec;
         json.begin_object().string_field("_index", hit.index.name());
         if !spec.bare {
             json.string_field("_id", &hit.id);
+        }
+        if let Some(place) = inner::place(&hit.nested) {
+            json.key("_nested").value(&place);
         }
         if spec.version {
             json.unsigned_field("_version", hit.version);
@@ -114,12 +140,9 @@ impl Answer {
         if let (Some(routing), false) = (&hit.routing, spec.bare) {
             json.string_field("_routing", routing);
         }
-        if let (Some(source), false) = (&hit.source, spec.source == SourceFilter::None) {
-            json.key("_source");
-            spec.source.write(source, json);
-        }
+        self.write_source(json, hit);
         if !spec.fields.is_empty() {
-            let values = spec.fields.values(hit);
+            let values = spec.fields.values(&inner::with_whole_source(hit));
             if !values.is_empty() {
                 json.key("fields").value(&Value::Object(values));
             }
@@ -131,11 +154,25 @@ impl Answer {
             }
             json.end_array();
         }
+        inner::write(json, self.inner, &hit.inner, self.totals);
         json.end_object();
+    }
+
+    fn write_source(&self, json: &mut JsonWriter, hit: &Hit) {
+        let filter = &self.spec.source;
+        let (Some(source), false) = (&hit.source, *filter == SourceFilter::None) else {
+            return;
+        };
+        if hit.nested.is_empty() || *filter == SourceFilter::All {
+            json.key("_source");
+            filter.write(source, json);
+        } else if let Some(part) = inner::filtered(hit, filter) {
+            json.key("_source").value(&part);
+        }
     }
 }
 
-fn write_score(json: &mut JsonWriter, score: Option<f32>) {
+pub(super) fn write_score(json: &mut JsonWriter, score: Option<f32>) {
     match score {
         Some(score) => json.float(score),
         None => json.null(),

@@ -9,11 +9,13 @@ use super::error::AggError;
 use super::limits::{Account, AggLimits};
 use super::partial::Partial;
 use super::plan::{Plan, ValueKind, plan_all};
+use super::plan_join::{set_scopes, wants_scores};
 use super::reduce::reduce;
 use super::result::NamedResult;
 use super::shard::cut_terms;
-use super::spec::NamedAgg;
+use super::spec::{Attached, NamedAgg};
 use crate::mapping::Mapping;
+use crate::search::{MergedHit, Snapshot};
 
 /// Blocks are cut to this many documents, so that what is read of them stays in the cache.
 const BLOCK_DOCS: usize = 2_048;
@@ -27,6 +29,10 @@ pub struct AggContext<'a> {
     pub now_ms: i64,
     /// What the request may use.
     pub limits: AggLimits,
+    /// The segments, for nested objects and top hits; without it there are none of these.
+    pub snapshot: Option<&'a Snapshot>,
+    /// The shard's place among those that are searched.
+    pub shard: usize,
 }
 
 /// Collects over the segments of one shard, one after the other.
@@ -61,7 +67,8 @@ impl AggCollector {
     /// # Errors
     /// [`AggError`] naming what is wrong with the request.
     pub fn new(specs: &[NamedAgg], context: AggContext<'_>) -> Result<Self, AggError> {
-        let plans = plan_all(specs, &context, 0)?;
+        let mut plans = plan_all(specs, &context, 0)?;
+        set_scopes(&mut plans, None)?;
         let merged = plans.iter().map(Partial::empty).collect();
         Ok(AggCollector {
             plans: Arc::new(plans),
@@ -80,7 +87,22 @@ impl AggCollector {
     pub fn segment(&mut self, _ord: usize, reader: &SegmentReader) -> Result<(), AggError> {
         self.end_segment()?;
         self.running = open_all(reader, &self.plans, Level::Root)?;
+        if self.wants_scores() {
+            self.account.make_scores(reader.max_doc())?;
+        }
         Ok(())
+    }
+
+    /// Whether documents' scores must be [told](AggCollector::scores) before they are counted.
+    pub fn wants_scores(&self) -> bool {
+        wants_scores(&self.plans)
+    }
+
+    /// Tells the scores of documents of the current segment.
+    pub fn scores(&mut self, docs: &[DocId], scores: &[f32]) {
+        for (doc, score) in docs.iter().zip(scores) {
+            self.account.set_score(*doc, *score);
+        }
     }
 
     /// Counts documents of the current segment: ascending, alive, matching, each once.
@@ -157,7 +179,18 @@ impl Intermediate {
     /// # Errors
     /// [`AggError::TooManyBuckets`].
     pub fn into_result(self) -> Result<Vec<NamedResult>, AggError> {
-        reduce(&self.plans, &self.partials, self.limits)
+        self.into_result_with(&|_| None)
+    }
+
+    /// The same; `attach` is asked for something to go with each document among the top hits.
+    ///
+    /// # Errors
+    /// As [`Intermediate::into_result`].
+    pub fn into_result_with(
+        self,
+        attach: &dyn Fn(&MergedHit) -> Option<Attached>,
+    ) -> Result<Vec<NamedResult>, AggError> {
+        reduce(&self.plans, &self.partials, self.limits, attach)
     }
 }
 

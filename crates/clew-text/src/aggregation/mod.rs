@@ -21,6 +21,7 @@ mod order;
 mod partial;
 mod plan;
 mod plan_fields;
+mod plan_join;
 mod plan_order;
 mod reduce;
 mod result;
@@ -40,10 +41,10 @@ pub use key::Key;
 pub use limits::AggLimits;
 pub use result::{
     AggResult, Bucket, ExtendedStats, HistogramResult, Metric, NamedResult, RangeBucket, Stats,
-    TermsKind, TermsResult,
+    TermsKind, TermsResult, TopHit, TopHitsResult,
 };
 pub use spec::{
-    AggSpec, Bounds, CalendarUnit, DateHistogramSpec, DateInterval, Direction, HistogramSpec,
-    IncludeExclude, NamedAgg, OrderBy, OrderKey, RangeItem, RangeSpec, Scalar, Source, TermFilter,
-    TermsSpec,
+    AggSpec, Attached, Bounds, CalendarUnit, DateHistogramSpec, DateInterval, Direction,
+    HistogramSpec, IncludeExclude, NamedAgg, OrderBy, OrderKey, RangeItem, RangeSpec, Scalar,
+    Source, TermFilter, TermsSpec, TopHitsSpec,
 };

@@ -1,10 +1,13 @@
 //! What was counted so far, in a form that merges: over segments, then over shards. Everything is an
 //! array indexed by bucket number; a nested aggregation's buckets name their parent's number.
 
+use std::sync::Arc;
+
 use super::key::{Key, KeyTable, number_of};
 use super::moments::{ExtendedMoments, Moments};
 use super::plan::{Op, Plan};
 use super::sketch::Sketch;
+use crate::search::{MergedHit, SortKey, compare_rows};
 
 /// A bucket that was not kept.
 pub(crate) const DROPPED: u32 = u32::MAX;
@@ -21,6 +24,7 @@ pub(crate) enum Partial {
     Extended(Vec<ExtendedMoments>),
     Counts(Vec<u64>),
     Distinct(Sketches),
+    TopHits(TopLists),
 }
 
 /// Distinct values per bucket.
@@ -28,6 +32,39 @@ pub(crate) enum Partial {
 pub(crate) struct Sketches {
     pub(crate) sketches: Vec<Sketch>,
     pub(crate) threshold: usize,
+}
+
+/// The first documents of every bucket.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TopLists {
+    pub(crate) lists: Vec<TopList>,
+    pub(crate) keys: Arc<Vec<SortKey>>,
+    pub(crate) limit: usize,
+}
+
+/// The first documents of one bucket, in order.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TopList {
+    pub(crate) total: u64,
+    pub(crate) max_score: Option<f32>,
+    pub(crate) hits: Vec<MergedHit>,
+}
+
+impl TopList {
+    fn merge(&mut self, other: TopList, keys: &[SortKey], limit: usize) {
+        self.total += other.total;
+        self.max_score = self
+            .max_score
+            .into_iter()
+            .chain(other.max_score)
+            .max_by(f32::total_cmp);
+        self.hits.extend(other.hits);
+        let place = |hit: &MergedHit| (hit.shard, hit.hit.segment, hit.hit.doc);
+        self.hits.sort_by(|a, b| {
+            compare_rows(keys, &a.hit.sort, &b.hit.sort).then(place(a).cmp(&place(b)))
+        });
+        self.hits.truncate(limit);
+    }
 }
 
 /// Buckets, what is nested in them, and what terms add.
@@ -186,12 +223,20 @@ impl Partial {
     /// Nothing counted.
     pub(crate) fn empty(plan: &Plan) -> Self {
         match &plan.op {
-            Op::Terms(_) | Op::DateHistogram(_) | Op::Histogram(_) | Op::Range(_) | Op::Missing => {
-                Partial::Buckets(Buckets {
-                    subs: plan.subs.iter().map(Partial::empty).collect(),
-                    ..Buckets::default()
-                })
-            }
+            Op::Join(_)
+            | Op::Terms(_)
+            | Op::DateHistogram(_)
+            | Op::Histogram(_)
+            | Op::Range(_)
+            | Op::Missing => Partial::Buckets(Buckets {
+                subs: plan.subs.iter().map(Partial::empty).collect(),
+                ..Buckets::default()
+            }),
+            Op::TopHits(top) => Partial::TopHits(TopLists {
+                lists: Vec::new(),
+                keys: top.keys.clone(),
+                limit: top.limit,
+            }),
             Op::Moments(_) => Partial::Moments(Vec::new()),
             Op::Extended { .. } => Partial::Extended(Vec::new()),
             Op::ValueCount => Partial::Counts(Vec::new()),
@@ -222,6 +267,12 @@ impl Partial {
                     a.merge(b, threshold);
                 });
             }
+            (Partial::TopHits(mine), Partial::TopHits(theirs)) => {
+                let (keys, limit) = (mine.keys.clone(), mine.limit);
+                merge_each(&mut mine.lists, theirs.lists, parent_map, |a, b| {
+                    a.merge(b, &keys, limit);
+                });
+            }
             _ => unreachable!("partial results of one request have the same shape"),
         }
     }
@@ -249,6 +300,7 @@ impl Partial {
             Partial::Extended(values) => follow_each(values, parents),
             Partial::Counts(values) => follow_each(values, parents),
             Partial::Distinct(sketches) => follow_each(&mut sketches.sketches, parents),
+            Partial::TopHits(tops) => follow_each(&mut tops.lists, parents),
         }
     }
 
@@ -268,6 +320,10 @@ impl Partial {
             Partial::Moments(values) => size_of_val(&values[..]),
             Partial::Extended(values) => size_of_val(&values[..]),
             Partial::Counts(values) => size_of_val(&values[..]),
+            Partial::TopHits(tops) => {
+                let hits = tops.lists.iter().map(|list| list.hits.len()).sum::<usize>();
+                size_of_val(&tops.lists[..]) + hits * size_of::<MergedHit>()
+            }
             Partial::Distinct(sketches) => sketches
                 .sketches
                 .iter()

@@ -8,6 +8,7 @@ use super::error::AggError;
 use super::format::ValueFormat;
 use super::key::Key;
 use super::plan_fields::{bound_ms, bound_number, plan_values, term_filter};
+use super::plan_join::{JoinPlan, TopHitsPlan};
 use super::plan_order::plan_order;
 use super::spec::{
     AggSpec, Bounds, DateHistogramSpec, DateInterval, Direction, HistogramSpec, NamedAgg,
@@ -39,6 +40,19 @@ pub(crate) struct ValuePlan {
     pub(crate) format: ValueFormat,
 }
 
+impl ValuePlan {
+    /// No values at all.
+    pub(crate) fn none() -> Self {
+        ValuePlan {
+            field: String::new(),
+            column: None,
+            kind: ValueKind::Unmapped,
+            missing: None,
+            format: ValueFormat::Raw,
+        }
+    }
+}
+
 /// What a column's values mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ValueKind {
@@ -63,6 +77,8 @@ pub(crate) enum Op {
     Extended { sigma: f64 },
     ValueCount,
     Cardinality { threshold: usize },
+    Join(JoinPlan),
+    TopHits(TopHitsPlan),
 }
 
 /// Which of the moments a result shows.
@@ -229,6 +245,18 @@ fn plan_one(agg: &NamedAgg, context: &AggContext<'_>, depth: usize) -> Result<Pl
             let values = values_of(source, "extended_stats")?;
             (values, Op::Extended { sigma: *sigma })
         }
+        AggSpec::Nested { path } => (
+            ValuePlan::none(),
+            Op::Join(JoinPlan::inwards(path, context)),
+        ),
+        AggSpec::ReverseNested { path } => {
+            let join = JoinPlan::outwards(path.as_deref(), context)?;
+            (ValuePlan::none(), Op::Join(join))
+        }
+        AggSpec::TopHits(spec) => {
+            let plan = TopHitsPlan::new(&agg.name, spec, context)?;
+            (ValuePlan::none(), Op::TopHits(plan))
+        }
         AggSpec::Cardinality {
             source,
             precision_threshold,
@@ -271,7 +299,12 @@ impl Op {
             Op::Terms(_) | Op::DateHistogram(_) | Op::Histogram(_) | Op::Range(_) | Op::Missing => {
                 true
             }
-            Op::Moments(_) | Op::Extended { .. } | Op::ValueCount | Op::Cardinality { .. } => false,
+            Op::Join(_) => true,
+            Op::TopHits(_)
+            | Op::Moments(_)
+            | Op::Extended { .. }
+            | Op::ValueCount
+            | Op::Cardinality { .. } => false,
         }
     }
 }

@@ -54,8 +54,10 @@ fn metric_path(path: &str, subs: &[Plan]) -> Result<By, AggError> {
 
 fn property_of(op: &Op, property: Option<&str>) -> Option<Property> {
     match op {
-        Op::Terms(_) | Op::DateHistogram(_) | Op::Histogram(_) | Op::Range(_) => None,
-        Op::Missing => {
+        Op::TopHits(_) | Op::Terms(_) | Op::DateHistogram(_) | Op::Histogram(_) | Op::Range(_) => {
+            None
+        }
+        Op::Missing | Op::Join(_) => {
             matches!(property, None | Some("_count" | "doc_count")).then_some(Property::Count)
         }
         Op::Moments(MomentKind::Stats) | Op::Extended { .. } => {

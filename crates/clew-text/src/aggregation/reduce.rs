@@ -8,13 +8,15 @@ use super::key::Key;
 use super::limits::AggLimits;
 use super::moments::{ExtendedMoments, Moments};
 use super::order::Comparison;
-use super::partial::{Buckets, ByParent, LeftOut, Partial};
+use super::partial::{Buckets, ByParent, LeftOut, Partial, TopList};
 use super::plan::{By, MomentKind, Op, Plan, PlannedOrder, RangePlan, TermsPlan, ValueKind};
+use super::plan_join::{TopHitsPlan, Way};
 use super::result::{
     AggResult, Bucket, ExtendedStats, HistogramResult, Metric, NamedResult, RangeBucket, Stats,
-    TermsKind, TermsResult,
+    TermsKind, TermsResult, TopHit, TopHitsResult,
 };
-use super::spec::Direction;
+use super::spec::{Attached, Direction};
+use crate::search::MergedHit;
 
 /// All results of a request.
 ///
@@ -24,6 +26,7 @@ pub(crate) fn reduce(
     plans: &[Plan],
     partials: &[Partial],
     limits: AggLimits,
+    attach: &dyn Fn(&MergedHit) -> Option<Attached>,
 ) -> Result<Vec<NamedResult>, AggError> {
     let nodes: Vec<Node<'_>> = plans
         .iter()
@@ -33,17 +36,20 @@ pub(crate) fn reduce(
     let mut budget = Budget {
         count: 0,
         max: limits.buckets_max,
+        attach,
     };
     results_of(&nodes, Some(0), &mut budget)
 }
 
 /// Buckets made so far, of all aggregations together.
-pub(crate) struct Budget {
+pub(crate) struct Budget<'a> {
     count: usize,
     max: usize,
+    /// Gives what goes with a document.
+    attach: &'a dyn Fn(&MergedHit) -> Option<Attached>,
 }
 
-impl Budget {
+impl Budget<'_> {
     pub(crate) fn take(&mut self) -> Result<(), AggError> {
         self.count += 1;
         if self.count > self.max {
@@ -155,6 +161,18 @@ fn result_of(
                 subs: results_of(&node.subs, number, budget)?,
             })
         }
+        (Op::Join(join), Partial::Buckets(buckets)) => {
+            let number = node.numbers(parent).first().copied();
+            Ok(AggResult::Joined {
+                is_nested: join.way == Way::Inwards,
+                doc_count: number.map_or(0, |number| buckets.counts[number as usize]),
+                subs: results_of(&node.subs, number, budget)?,
+            })
+        }
+        (Op::TopHits(top), Partial::TopHits(lists)) => {
+            let list = at.and_then(|at| lists.lists.get(at));
+            Ok(AggResult::TopHits(top_hits_result(top, list, budget)))
+        }
         (Op::Moments(kind), Partial::Moments(moments)) => {
             let moments = at.and_then(|at| moments.get(at)).copied();
             Ok(moments_result(*kind, &moments.unwrap_or_default(), format))
@@ -173,6 +191,34 @@ fn result_of(
             Ok(AggResult::Cardinality(sketch.map_or(0, |s| s.count())))
         }
         _ => unreachable!("a partial result has the shape of its plan"),
+    }
+}
+
+fn top_hits_result(
+    plan: &TopHitsPlan,
+    list: Option<&TopList>,
+    budget: &mut Budget<'_>,
+) -> TopHitsResult {
+    let found = list.map_or(&[][..], |list| &list.hits);
+    let shown = found.get(plan.from..).unwrap_or_default();
+    let hits = shown.iter().map(|hit| {
+        let mut hit = hit.clone();
+        if !plan.is_sorted {
+            hit.hit.sort.clear();
+        }
+        TopHit {
+            document: (budget.attach)(&hit),
+            hit,
+        }
+    });
+    TopHitsResult {
+        total: list.map_or(0, |list| list.total),
+        max_score: list
+            .and_then(|list| list.max_score)
+            .filter(|_| !plan.is_sorted),
+        hits: hits.collect(),
+        is_sorted: plan.is_sorted,
+        attached: plan.attached.clone(),
     }
 }
 

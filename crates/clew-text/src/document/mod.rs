@@ -10,6 +10,7 @@ mod decimal;
 mod dynamic;
 mod error;
 mod json;
+mod nested;
 mod restore;
 #[cfg(test)]
 mod tests;
@@ -22,6 +23,7 @@ use tantivy::schema::{Field, OwnedValue};
 
 pub use date::{DATE_FORMAT_DEFAULT, DateError, DateFormat, Rounding};
 pub use error::DocumentError;
+pub use nested::NestedObject;
 pub use restore::{StoredVector, restore_vectors};
 
 use crate::mapping::{FieldId, FieldKind, Mapping, NewField};
@@ -46,8 +48,10 @@ pub struct ParsedDocument<'a> {
     pub fields: Vec<(Field, OwnedValue)>,
     /// Vectors, at most one of a field.
     pub vectors: Vec<(FieldId, Vec<f32>)>,
-    /// The document's text without its vectors.
+    /// The document's text without its vectors; those of nested objects stay in it.
     pub source: Cow<'a, [u8]>,
+    /// Its nested objects, each behind those that are inside it.
+    pub nested: Vec<NestedObject>,
 }
 
 impl Mapping {
@@ -85,6 +89,7 @@ impl Mapping {
         Ok(Parsed::Document(ParsedDocument {
             fields: walk.values.take_fields(),
             vectors: walk.values.vectors,
+            nested: walk.nested.into_objects(),
             source: stored_source(source, &walk.cuts, &walk.reader.half_characters),
         }))
     }

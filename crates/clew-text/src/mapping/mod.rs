@@ -3,6 +3,7 @@
 mod compression;
 mod field;
 mod method;
+mod nested;
 mod parameters;
 mod read;
 mod schema;
@@ -17,5 +18,6 @@ pub use field::{
 };
 pub use schema::{Mapping, MappingError, MappingLimits, NewField};
 
+pub(crate) use nested::Nested;
 pub(crate) use read::{is_metadata, name_problem};
 pub(crate) use tree::{Leaf, Node, ObjectNode};

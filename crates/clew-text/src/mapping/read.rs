@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::compression::COMPRESSION;
 use super::field::{Dynamic, FieldKind, MappedField};
 use super::parameters::{boolean, read_field, show};
-use super::schema::{Definition, Mapping, MappingError, ObjectSettings};
+use super::schema::{Definition, Mapping, MappingError};
 use crate::document::DateFormat;
 
 /// Names that a document's own fields cannot have.
@@ -70,7 +70,7 @@ impl Mapping {
         if let Some(properties) = root.get("properties") {
             next.merge_properties("", as_object(properties, "properties")?)?;
         }
-        next.finish(self.size())?;
+        next.finish(self.sizes())?;
         *self = next;
         Ok(())
     }
@@ -127,7 +127,7 @@ impl Mapping {
                 MappingError::invalid(format!("Expected map for property [{name}]"))
             })?;
             match type_of(name, parameters)? {
-                "object" => self.merge_object(&path, parameters)?,
+                "object" | "nested" => self.merge_object(&path, parameters)?,
                 _ => self.merge_field(&path, parameters)?,
             }
         }
@@ -151,13 +151,13 @@ impl Mapping {
                 to: "ObjectMapper".to_string(),
             });
         }
-        let mut settings = self.objects.get(path).copied().unwrap_or(ObjectSettings {
-            dynamic: None,
-            enabled: true,
-        });
+        let known = self.objects.get(path).copied();
+        let mut settings = known.unwrap_or_default();
+        settings.nested = self.nested_of(path, known, parameters)?;
         for (key, value) in parameters {
             match key.as_str() {
                 "type" | "properties" => {}
+                "include_in_parent" | "include_in_root" if settings.nested.is_some() => {}
                 "dynamic" => settings.dynamic = Some(dynamic(value)?),
                 "enabled" => settings.enabled = boolean(key, value)?,
                 _ => {
@@ -195,7 +195,7 @@ impl Mapping {
             }
             let parameters = as_object(value, name)?;
             let type_name = type_of(name, parameters)?;
-            if matches!(type_name, "object" | "knn_vector") {
+            if matches!(type_name, "object" | "nested" | "knn_vector") {
                 return Err(MappingError::invalid(format!(
                     "Type [{type_name}] cannot be used in multi field"
                 )));

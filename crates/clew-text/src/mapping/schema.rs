@@ -11,6 +11,7 @@ use tantivy::schema::{
 };
 
 use super::field::{Dynamic, FieldId, FieldKind, FieldSettings, MappedField};
+use super::nested::Nested;
 use super::tree::ObjectNode;
 use crate::document::{DATE_FORMAT_DEFAULT, DateFormat};
 
@@ -43,6 +44,12 @@ pub enum MappingError {
     /// Too many fields.
     #[error("Limit of total fields [{max}] has been exceeded")]
     TooManyFields {
+        /// The limit.
+        max: usize,
+    },
+    /// Too many objects that are documents of their own.
+    #[error("Limit of nested fields [{max}] has been exceeded")]
+    TooManyNested {
         /// The limit.
         max: usize,
     },
@@ -79,6 +86,10 @@ pub struct MappingLimits {
     pub fields_max: usize,
     /// Objects inside objects, the document itself included (`index.mapping.depth.limit`).
     pub depth_max: usize,
+    /// Objects of type `nested` (`index.mapping.nested_fields.limit`).
+    pub nested_fields_max: usize,
+    /// Nested objects of one document (`index.mapping.nested_objects.limit`).
+    pub nested_objects_max: usize,
 }
 
 impl Default for MappingLimits {
@@ -86,6 +97,8 @@ impl Default for MappingLimits {
         MappingLimits {
             fields_max: 1000,
             depth_max: 20,
+            nested_fields_max: 50,
+            nested_objects_max: 10_000,
         }
     }
 }
@@ -96,6 +109,25 @@ pub(crate) struct ObjectSettings {
     pub(crate) dynamic: Option<Dynamic>,
     /// Whether its content is looked at; if not it stays in `_source` only.
     pub(crate) enabled: bool,
+    /// Set when each of its objects is a document of its own.
+    pub(crate) nested: Option<Nested>,
+}
+
+impl Default for ObjectSettings {
+    fn default() -> Self {
+        ObjectSettings {
+            dynamic: None,
+            enabled: true,
+            nested: None,
+        }
+    }
+}
+
+/// What limits of a mapping count.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Sizes {
+    all: usize,
+    pub(super) nested: usize,
 }
 
 /// What the mapping says about the whole document.
@@ -192,6 +224,7 @@ impl Mapping {
     pub fn frozen(&self) -> Mapping {
         let mut frozen = self.clone();
         frozen.tree.freeze();
+        frozen.limits.nested_objects_max = usize::MAX;
         frozen
     }
 
@@ -212,7 +245,7 @@ impl Mapping {
                 settings: FieldSettings::default(),
             })?;
         }
-        next.finish(self.size())?;
+        next.finish(self.sizes())?;
         *self = next;
         Ok(())
     }
@@ -293,9 +326,13 @@ impl Mapping {
         }
     }
 
-    /// Builds what follows from the fields, after some were added; `size_before` is what the
-    /// mapping's [`size`](Mapping::size) was, which limits cannot take back.
-    pub(crate) fn finish(&mut self, size_before: usize) -> Result<(), MappingError> {
+    /// Builds what follows from the fields, after some were added; `before` is what the
+    /// mapping's [`sizes`](Mapping::sizes) were, which limits cannot take back.
+    pub(crate) fn finish(&mut self, before: Sizes) -> Result<(), MappingError> {
+        let Sizes {
+            all: size_before,
+            nested: nested_before,
+        } = before;
         self.tree = ObjectNode::build(self);
         let size = self.size();
         if size > self.limits.fields_max && size > size_before {
@@ -303,6 +340,7 @@ impl Mapping {
                 max: self.limits.fields_max,
             });
         }
+        self.check_nested(nested_before)?;
         let (schema, tantivy_fields) = build_schema(&self.fields);
         for (field, tantivy_field) in self.fields.iter_mut().zip(tantivy_fields) {
             field.field = tantivy_field;
@@ -311,9 +349,17 @@ impl Mapping {
         Ok(())
     }
 
-    /// Fields, multi-fields and objects together.
-    pub(crate) fn size(&self) -> usize {
+    /// Fields, multi-fields and objects together. It only ever grows.
+    pub fn size(&self) -> usize {
         self.fields.len() + self.tree.object_count()
+    }
+
+    /// What limits count.
+    pub(crate) fn sizes(&self) -> Sizes {
+        Sizes {
+            all: self.size(),
+            nested: self.nested_count(),
+        }
     }
 
     /// The field at a dotted path.

@@ -8,6 +8,7 @@ mod automaton;
 mod compile;
 mod constant;
 mod error;
+mod join;
 mod knn;
 mod leaf;
 mod literal;
@@ -15,13 +16,14 @@ mod minimum;
 mod query_string;
 mod tree;
 
+pub(crate) use compile::plan_nested;
 pub use compile::{CompileContext, Plan, compile, plan};
 pub use error::QueryError;
 pub use knn::{KnnQuery, KnnResolver, NoKnn, SegmentHits};
 pub use minimum::MinimumShouldMatch;
 pub use tree::{
-    Bool, Boosting, FieldBoost, Fuzziness, FuzzyDistance, Match, MatchPhrase, MultiMatch,
-    MultiMatchKind, Operator, Pattern, Query, QueryString, Range, Term,
+    Bool, Boosting, FieldBoost, Fuzziness, FuzzyDistance, JoinScore, Match, MatchPhrase,
+    MultiMatch, MultiMatchKind, NestedQuery, Operator, Pattern, Query, QueryString, Range, Term,
 };
 
 #[cfg(test)]

@@ -29,11 +29,20 @@ pub(crate) fn matching_plan(
     snapshot: &Snapshot,
     plan: &Plan,
 ) -> Result<Vec<SegmentBits>, QueryError> {
+    matching_plan_of_rows(snapshot, plan, false)
+}
+
+/// The same, among all rows when `with_objects`: nested objects and deleted documents too.
+pub(crate) fn matching_plan_of_rows(
+    snapshot: &Snapshot,
+    plan: &Plan,
+    with_objects: bool,
+) -> Result<Vec<SegmentBits>, QueryError> {
     let weight = unscored(snapshot, plan)?;
     snapshot
         .readers
         .iter()
-        .map(|reader| segment_bits(&*weight, reader))
+        .map(|reader| segment_bits(&*weight, reader, with_objects))
         .collect()
 }
 
@@ -43,9 +52,13 @@ pub(crate) fn unscored(snapshot: &Snapshot, plan: &Plan) -> Result<Box<dyn Weigh
         .weight(EnableScoring::disabled_from_searcher(snapshot.stub()))?)
 }
 
-fn segment_bits(weight: &dyn Weight, reader: &SegmentReader) -> Result<SegmentBits, QueryError> {
+fn segment_bits(
+    weight: &dyn Weight,
+    reader: &SegmentReader,
+    with_objects: bool,
+) -> Result<SegmentBits, QueryError> {
     let mut bits = SegmentBits::empty(reader.max_doc());
-    let alive = reader.alive_bitset();
+    let alive = reader.alive_bitset().filter(|_| !with_objects);
     weight.for_each_no_score(reader, &mut |docs| {
         for doc in docs {
             if alive.is_none_or(|alive| alive.is_alive(*doc)) {

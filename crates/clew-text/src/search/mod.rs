@@ -5,7 +5,9 @@
 //! fetching what a document holds.
 
 mod bits;
+mod blocks;
 mod cursor;
+mod inner;
 mod matching;
 mod merge;
 mod request;
@@ -17,12 +19,16 @@ mod sorted;
 mod top;
 
 pub use bits::SegmentBits;
-pub(crate) use matching::matching_plan;
+pub use blocks::{Blocks, Scope};
+pub(crate) use cursor::{KeyCursor, Slot};
+pub use inner::{InnerFound, InnerRequest, inner_hits};
+pub(crate) use matching::matching_plan_of_rows;
 pub use matching::{count, matching};
 pub use merge::{MergedHit, MergedHits, merge_hits};
 pub use request::{DocVisitor, Relation, ShardHit, ShardRequest, ShardResult, Total, TrackTotal};
 pub use run::search;
 pub use snapshot::{FieldStatistics, Snapshot};
+pub(crate) use sort::compare_rows;
 pub use sort::{Missing, Mode, Order, SortKey, SortValue};
 
 #[cfg(test)]

@@ -2,10 +2,12 @@
 //! that every document fell into, and hands documents on to its own sub-aggregations likewise.
 
 mod histogram;
+mod join;
 mod metric;
 mod range;
 mod slots;
 mod terms;
+mod top_hits;
 
 pub(crate) use histogram::{start_of_step, step_of_number};
 
@@ -58,6 +60,8 @@ fn open(reader: &SegmentReader, plan: &Plan, level: Level) -> Result<Box<dyn Col
         )?),
         Op::Range(range) => Box::new(range::Ranges::open(reader, plan, range)?),
         Op::Missing => Box::new(range::Missing::open(reader, plan)?),
+        Op::Join(join) => Box::new(join::Join::open(reader, plan, join)?),
+        Op::TopHits(top) => Box::new(top_hits::TopHits::open(reader, top)?),
         Op::Moments(_) => Box::new(metric::Basic::open(reader, plan)?),
         Op::Extended { .. } => Box::new(metric::Extended::open(reader, plan)?),
         Op::ValueCount => Box::new(metric::ValueCount::open(reader, plan)?),

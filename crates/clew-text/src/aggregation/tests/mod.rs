@@ -108,6 +108,8 @@ pub(super) fn try_run_within(
         mapping: &mapping,
         now_ms: 0,
         limits,
+        snapshot: None,
+        shard: 0,
     };
     let mut all: Option<Intermediate> = None;
     for segments in shards {

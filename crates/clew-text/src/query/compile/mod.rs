@@ -5,6 +5,7 @@
 //! whether they all score the same.
 
 mod compound;
+mod nested;
 mod range;
 mod terms;
 mod text;
@@ -76,11 +77,22 @@ pub fn compile(
 /// # Errors
 /// As [`compile`].
 pub fn plan(query: &Query, context: &CompileContext<'_>) -> Result<Plan, QueryError> {
+    plan_nested(query, context, None)
+}
+
+/// The same for a query over the nested objects of a path; rows that are none of these may match
+/// too.
+pub(crate) fn plan_nested(
+    query: &Query,
+    context: &CompileContext<'_>,
+    scope: Option<&str>,
+) -> Result<Plan, QueryError> {
     let mut compiler = Compiler {
         context: *context,
         clauses: 0,
         depth: 0,
         scored_fields: BTreeSet::new(),
+        scope: scope.map(str::to_string),
     };
     let node = compiler.node(query, 1.0)?;
     Ok(Plan {
@@ -149,6 +161,8 @@ pub(super) struct Compiler<'a> {
     clauses: usize,
     depth: usize,
     scored_fields: BTreeSet<Field>,
+    /// The path whose nested objects are searched; `None` at whole documents.
+    scope: Option<String>,
 }
 
 impl<'a> Compiler<'a> {
@@ -185,6 +199,7 @@ impl<'a> Compiler<'a> {
                 self.node(&tree, factor)
             }
             Query::MultiMatch(multi) => self.multi_match(multi, factor),
+            Query::Nested(nested) => self.nested(nested, factor),
             Query::Lenient(inner) => text::leniently(self.node(inner, factor), true),
             leaf => {
                 self.clauses += 1;

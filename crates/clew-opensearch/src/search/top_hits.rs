@@ -1,0 +1,74 @@
+//! How the documents of `top_hits` aggregations are shown: like hits of the search around them.
+
+use std::sync::Arc;
+
+use clew_engine::Hit;
+use clew_text::{Attached, NamedAgg, Relation, TopHitsResult, Total};
+use serde_json::Value;
+
+use super::inner::InnerSpec;
+use super::request::{Output, Spec};
+use super::response::{HitWriter, write_score, write_total};
+use crate::aggs::for_each_top_hits;
+use crate::error::ApiError;
+use crate::json_writer::JsonWriter;
+
+/// How the documents of one aggregation are shown.
+struct Shown {
+    output: Output,
+    /// What the search wants from inside its hits.
+    inner: Arc<Vec<InnerSpec>>,
+}
+
+/// Reads how top hits are to be shown, and lets the aggregations hand that on to their results.
+pub(super) fn attach(
+    aggs: &mut [NamedAgg],
+    inner: &Arc<Vec<InnerSpec>>,
+    total_as_int: bool,
+) -> Result<(), ApiError> {
+    for_each_top_hits(aggs, &mut |top| {
+        let mut spec = Spec::empty();
+        let members = top.body.as_object();
+        for (key, value) in members.into_iter().flatten() {
+            spec.read_member(key, value, &[])?;
+        }
+        let mut output = spec.finish()?.output;
+        output.total_as_int = total_as_int;
+        top.attached = Some(Attached(Arc::new(Shown {
+            output,
+            inner: inner.clone(),
+        })));
+        Ok(())
+    })
+}
+
+/// The `hits` of one result.
+pub(crate) fn render_top_hits(result: &TopHitsResult) -> Value {
+    let shown = result.attached.as_ref();
+    let Some(shown) = shown.and_then(|shown| shown.0.downcast_ref::<Shown>()) else {
+        return Value::Null;
+    };
+    let mut json = JsonWriter::with_capacity(1024);
+    json.begin_object();
+    let total = Total {
+        value: result.total,
+        relation: Relation::Eq,
+    };
+    write_total(&mut json, Some(total), shown.output.total_as_int);
+    json.key("max_score");
+    write_score(&mut json, result.max_score);
+    json.key("hits").begin_array();
+    let writer = HitWriter {
+        spec: &shown.output,
+        inner: &shown.inner,
+        totals: &shown.output,
+    };
+    for top in &result.hits {
+        let document = top.document.as_ref();
+        if let Some(hit) = document.and_then(|document| document.0.downcast_ref::<Hit>()) {
+            writer.write(&mut json, hit);
+        }
+    }
+    json.end_array().end_object();
+    serde_json::from_slice(&json.into_bytes()).unwrap_or_default()
+}
