@@ -6,7 +6,9 @@ PYTHON := $(VENV)/bin/python
 RELEASE := $(CARGO_TARGET_DIR)/release/clew
 DEBUG := $(CARGO_TARGET_DIR)/debug/clew
 
-.PHONY: help demo test test-rust test-clients check bench-log bench-vectors build deny doc clean
+SPEC := $(CLEW_CACHE)/rest-api-spec-2.19.0
+
+.PHONY: help demo test test-rust test-clients conformance check bench-log bench-vectors build deny doc clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -21,8 +23,12 @@ test-rust: ## unit, property and simulation tests
 	cargo test --workspace --locked
 
 test-clients: $(VENV)/.installed ## the real binary with real clients
+	-@$(MAKE) --no-print-directory $(SPEC)/.installed # without Maven the tests that need it say that they are skipped
 	cargo build --workspace --bins --tests --locked # as `test-rust` has built it, so that nothing is built twice
-	CLEW_BIN=$(DEBUG) $(PYTHON) -m unittest discover -s tests -t tests -v
+	CLEW_BIN=$(DEBUG) CLEW_REST_SPEC=$(SPEC)/rest-api-spec $(PYTHON) -m unittest discover -s tests -t tests -v
+
+conformance: build $(VENV)/.installed $(SPEC)/.installed ## OpenSearch's own REST tests; ARGS="--only scroll -v" for some of them
+	CLEW_BIN=$(RELEASE) $(PYTHON) -m tests.conformance --spec $(SPEC)/rest-api-spec $(ARGS)
 
 check: ## formatting and lints
 	cargo fmt --all --check
@@ -48,11 +54,17 @@ doc: ## API documentation
 clean: ## remove everything built and installed
 	rm -rf $(CLEW_CACHE)
 
-REQUIREMENTS := tests/opensearch/requirements.txt tests/log/requirements.txt
+REQUIREMENTS := tests/opensearch/requirements.txt tests/log/requirements.txt tests/conformance/requirements.txt
 
 $(VENV)/.installed: $(REQUIREMENTS)
 	python3 -m venv $(VENV)
 	$(PYTHON) -m pip install --quiet --disable-pip-version-check $(REQUIREMENTS:%=-r %)
+	touch $@
+
+$(SPEC)/.installed:
+	@command -v mvn >/dev/null || { echo "Maven is missing: OpenSearch's REST tests cannot be fetched"; exit 1; }
+	mvn -q -B dependency:copy -Dartifact=org.opensearch:rest-api-spec:2.19.0:jar -DoutputDirectory=$(@D)
+	cd $(@D) && python3 -m zipfile -e rest-api-spec-2.19.0.jar .
 	touch $@
 
 $(CLEW_CACHE)/venv-bench/.installed: bench/vectors/requirements.txt

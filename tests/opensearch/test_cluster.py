@@ -78,3 +78,57 @@ class Cluster(ClewTest):
         self.client.info()
         with urllib.request.urlopen(self.server.url + "/_metrics") as reply:
             self.assertIn("rest_requests_total", reply.read().decode())
+
+    def test_what_an_index_has_done_is_counted(self):
+        self.client.indices.create(index="counted", body={"settings": {"number_of_shards": 2}})
+        for number in range(4):
+            self.client.index(index="counted", id=str(number), body={"n": number}, refresh=True)
+        self.client.search(index="counted", body={"stats": ["a", "ab"]})
+        self.client.search(index="counted")
+        self.client.get(index="counted", id="1")
+        with self.refused(404):
+            self.client.get(index="counted", id="none")
+        stats = self.client.indices.stats(index="counted", params={"groups": "a*", "level": "shards"})
+        primaries = stats["indices"]["counted"]["primaries"]
+        # A search of an index is one of each of its shards.
+        self.assertEqual(primaries["search"]["query_total"], 4)
+        self.assertEqual(primaries["search"]["fetch_total"], 2)
+        groups = primaries["search"]["groups"]
+        self.assertEqual({name: group["query_total"] for name, group in groups.items()}, {"a": 2, "ab": 2})
+        reads = primaries["get"]
+        self.assertEqual((reads["total"], reads["exists_total"], reads["missing_total"]), (2, 1, 1))
+        self.assertEqual(primaries["translog"]["operations"], 4)
+        self.assertGreater(primaries["translog"]["size_in_bytes"], 0)
+        shards = stats["indices"]["counted"]["shards"]
+        self.assertEqual(sum(shards[number][0]["docs"]["count"] for number in "01"), 4)
+        before = shards["0"][0]["commit"]["id"]
+        self.client.indices.flush(index="counted")
+        stats = self.client.indices.stats(index="counted", params={"level": "shards"})
+        self.assertEqual(stats["indices"]["counted"]["primaries"]["translog"]["operations"], 0)
+        self.assertNotEqual(stats["indices"]["counted"]["shards"]["0"][0]["commit"]["id"], before)
+        plain = self.client.indices.stats(index="counted")["_all"]["total"]
+        self.assertNotIn("groups", plain["search"])
+
+    def test_replicas_have_nowhere_to_be(self):
+        settings = {"number_of_shards": 2, "number_of_replicas": 1}
+        self.client.indices.create(index="copied", body={"settings": settings})
+        health = self.client.cluster.health(index="copied")
+        self.assertEqual((health["status"], health["unassigned_shards"]), ("yellow", 2))
+        rows = self.client.cat.shards(index="copied", format="json", h="shard,prirep,state")
+        found = sorted((row["shard"], row["prirep"], row["state"]) for row in rows)
+        expected = [(number, *kind) for number in "01" for kind in [("p", "STARTED"), ("r", "UNASSIGNED")]]
+        self.assertEqual(found, expected)
+        self.client.indices.put_settings(index="copied", body={"number_of_replicas": 0})
+        self.assertEqual(self.client.cluster.health(index="copied")["status"], "green")
+
+    def test_this_node_tells_of_its_machine(self):
+        node = self.client.cat.nodes(format="json", h="heap.*,file_desc.*,disk.total,http")[0]
+        self.assertGreater(int(node["file_desc.current"]), 0)
+        self.assertTrue(node["http"].startswith("127.0.0.1:"))
+        (stats,) = self.client.nodes.stats(metric="fs,process")["nodes"].values()
+        self.assertGreater(stats["fs"]["data"][0]["total_in_bytes"], 0)
+        self.assertGreater(stats["process"]["mem"]["resident_in_bytes"], 0)
+        self.assertNotIn("jvm", stats)
+        with self.refused(400, "illegal_argument_exception", "[procces] -> did you mean [process]?"):
+            self.client.nodes.stats(metric="procces")
+        self.assertEqual(self.raw("GET", "/_nodes/nobody/stats")["nodes"], {})

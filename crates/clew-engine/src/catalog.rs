@@ -9,6 +9,8 @@ use clew_platform::Disk;
 use clew_text::Mapping;
 use serde::{Deserialize, Serialize};
 
+use crate::alias::{Alias, Aliases};
+use crate::definitions::{DefinitionChange, Definitions};
 use crate::error::EngineError;
 use crate::settings::IndexSettings;
 use crate::shard::io_error;
@@ -31,6 +33,10 @@ pub(crate) struct IndexRecord {
     pub(crate) mapping: serde_json::Value,
     /// Stream of shard 0; the others follow.
     pub(crate) first_stream: u32,
+    #[serde(default)]
+    pub(crate) aliases: Aliases,
+    #[serde(default)]
+    pub(crate) closed: bool,
 }
 
 impl IndexRecord {
@@ -40,6 +46,16 @@ impl IndexRecord {
     pub(crate) fn decode_mapping(&self) -> Result<Mapping, EngineError> {
         Ok(Mapping::decode(&self.mapping)?)
     }
+}
+
+/// An alias of an index as it is after a change; without a value it is gone.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AliasEntry {
+    pub(crate) uuid: String,
+    pub(crate) name: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) alias: Option<Alias>,
 }
 
 /// A change of the catalog, as it stands in the log.
@@ -58,6 +74,26 @@ pub(crate) enum CatalogOperation {
         uuid: String,
         settings: IndexSettings,
     },
+    /// Aliases and the deletion of indexes, as one change.
+    ChangeAliases {
+        entries: Vec<AliasEntry>,
+        deleted: Vec<String>,
+    },
+    SetClosed {
+        uuids: Vec<String>,
+        closed: bool,
+    },
+    Define {
+        changes: Vec<DefinitionChange>,
+    },
+}
+
+/// Follows one entry of a change of aliases.
+pub(crate) fn set_alias(aliases: &mut Aliases, name: String, alias: Option<Alias>) {
+    match alias {
+        Some(alias) => aliases.insert(name, alias),
+        None => aliases.remove(&name),
+    };
 }
 
 /// All indexes, by unique id.
@@ -72,6 +108,8 @@ pub(crate) struct Catalog {
     covered: u64,
     next_stream: u32,
     pub(crate) indices: BTreeMap<String, IndexRecord>,
+    #[serde(default)]
+    pub(crate) definitions: Definitions,
 }
 
 impl Default for Catalog {
@@ -82,6 +120,7 @@ impl Default for Catalog {
             covered: 0,
             next_stream: FIRST_SHARD_STREAM,
             indices: BTreeMap::new(),
+            definitions: Definitions::default(),
         }
     }
 }
@@ -125,6 +164,24 @@ impl Catalog {
                     record.settings = settings;
                 }
             }
+            CatalogOperation::ChangeAliases { entries, deleted } => {
+                for AliasEntry { uuid, name, alias } in entries {
+                    if let Some(record) = self.indices.get_mut(&uuid) {
+                        set_alias(&mut record.aliases, name, alias);
+                    }
+                }
+                for uuid in deleted {
+                    self.indices.remove(&uuid);
+                }
+            }
+            CatalogOperation::SetClosed { uuids, closed } => {
+                for uuid in uuids {
+                    if let Some(record) = self.indices.get_mut(&uuid) {
+                        record.closed = closed;
+                    }
+                }
+            }
+            CatalogOperation::Define { changes } => self.definitions.apply(changes),
         }
         self.applied = at.get();
     }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
@@ -13,13 +13,17 @@ use clew_text::{Mapping, NewField};
 use clew_vector::MemoryBudget;
 use parking_lot::{Mutex, RwLock};
 
+use crate::activity::Activity;
+use crate::alias::{self, AliasTable, Aliases};
+use crate::blocks::BlockLevel;
 use crate::catalog::{CATALOG_STREAM, Catalog, CatalogOperation, IndexRecord};
+use crate::date_names::resolve_date;
 use crate::error::EngineError;
 use crate::index::Index;
 use crate::maintenance::{self, Signal};
-use crate::names::{IdGenerator, check_name, matches};
+use crate::names::{IdGenerator, check_alias_name, check_alias_routing, check_name};
+use crate::planner::IndexPlanner;
 use crate::recovery;
-use crate::request::ResolveOptions;
 use crate::search_pool::{SearchPool, SearchStats};
 use crate::settings::{IndexSettings, TranslogDurability};
 use crate::shard::{MergeLimits, Shard, ShardContext, ShardPlace, io_error};
@@ -140,6 +144,8 @@ pub(crate) struct Inner {
     pub(crate) log: Log,
     pub(crate) catalog: Mutex<Catalog>,
     pub(crate) indices: RwLock<BTreeMap<String, Arc<Index>>>,
+    /// The indexes of each alias; follows `indices` while that is held for writing.
+    pub(crate) aliases: ArcSwap<AliasTable>,
     /// Wakes the refresher.
     pub(crate) signal: Arc<Signal>,
     /// Wakes the flushes.
@@ -151,6 +157,8 @@ pub(crate) struct Inner {
     /// Held by the one measurement of recall that may run.
     pub(crate) measuring: Arc<tokio::sync::Semaphore>,
     pub(crate) ids: IdGenerator,
+    /// How an index is made that a write misses; none makes them with the defaults.
+    pub(crate) planner: OnceLock<Arc<dyn IndexPlanner>>,
     pub(crate) closed: AtomicBool,
 }
 
@@ -173,6 +181,7 @@ impl Engine {
         let inner = Arc::new(Inner {
             catalog: Mutex::new(Catalog::load(&*disk, &data.join("catalog.json"))?),
             indices: RwLock::default(),
+            aliases: ArcSwap::default(),
             signal: Arc::default(),
             upkeep: Arc::default(),
             merger: Arc::default(),
@@ -184,6 +193,7 @@ impl Engine {
             pool,
             measuring: Arc::new(tokio::sync::Semaphore::new(1)),
             ids: IdGenerator::new(clock.since_epoch()),
+            planner: OnceLock::new(),
             closed: AtomicBool::new(false),
             options,
             disk,
@@ -226,7 +236,22 @@ impl Engine {
         settings: IndexSettings,
         mapping: Mapping,
     ) -> Result<(Arc<Index>, Glsn), EngineError> {
-        let (index, glsn) = self.inner.create_index(name, settings, mapping)?;
+        self.create_index_with_aliases(name, settings, mapping, Aliases::new())
+    }
+
+    /// Creates an index that has aliases from the start.
+    ///
+    /// # Errors
+    /// As [`Engine::create_index`], and when an alias's name breaks the rules or is an index's.
+    pub fn create_index_with_aliases(
+        &self,
+        name: &str,
+        settings: IndexSettings,
+        mapping: Mapping,
+        aliases: Aliases,
+    ) -> Result<(Arc<Index>, Glsn), EngineError> {
+        let name = resolve_date(name, self.inner.now_ms())?;
+        let (index, glsn) = self.inner.create_index(&name, settings, mapping, aliases)?;
         self.inner.log.wait(glsn, Durability::Sync)?;
         Ok((index, glsn))
     }
@@ -249,56 +274,13 @@ impl Engine {
         self.inner.index(name)
     }
 
-    /// The indexes that an expression names, by name: names and patterns with `*`, separated by
-    /// commas, a leading `-` taking away; empty, `*` and `_all` mean all.
-    ///
-    /// # Errors
-    /// [`EngineError::IndexNotFound`] as the options say.
-    pub fn resolve(
-        &self,
-        expression: &str,
-        options: ResolveOptions,
-    ) -> Result<Vec<Arc<Index>>, EngineError> {
-        let indices = self.inner.indices.read();
-        let mut found: BTreeMap<&str, &Arc<Index>> = BTreeMap::new();
-        let expression = if expression.is_empty() {
-            "*"
-        } else {
-            expression
-        };
-        for part in expression.split(',').map(str::trim) {
-            let pattern = if part == "_all" { "*" } else { part };
-            if let (Some(pattern), false) = (pattern.strip_prefix('-'), found.is_empty()) {
-                found.retain(|name, _| !matches(pattern, name));
-            } else if pattern.contains('*') {
-                found.extend(
-                    indices
-                        .values()
-                        .filter(|i| matches(pattern, &i.name))
-                        .map(|i| (&*i.name, i)),
-                );
-            } else if let Some(index) = indices.get(pattern) {
-                found.insert(&index.name, index);
-            } else if !options.ignore_unavailable {
-                return Err(EngineError::IndexNotFound {
-                    index: part.to_string(),
-                });
-            }
-        }
-        if found.is_empty() && !options.allow_no_indices {
-            return Err(EngineError::IndexNotFound {
-                index: expression.to_string(),
-            });
-        }
-        Ok(found.into_values().cloned().collect())
-    }
-
     /// Merges fields into an index's mapping; durable when it returns.
     ///
     /// # Errors
     /// When the mapping is malformed or would change a field's type.
     pub fn put_mapping(&self, name: &str, body: &serde_json::Value) -> Result<Glsn, EngineError> {
         let index = self.inner.index(name)?;
+        index.check_block(BlockLevel::MetadataWrite)?;
         let glsn = self
             .inner
             .change_mapping(&index, |mapping| Ok(mapping.merge_opensearch(body)?))?;
@@ -317,6 +299,9 @@ impl Engine {
         if settings.shards != index.settings().shards {
             let reason = "final index setting [index.number_of_shards], not updateable".to_string();
             return Err(EngineError::InvalidSetting { reason });
+        }
+        if !only_blocks_change(&index.settings(), &settings) {
+            index.check_block(BlockLevel::MetadataWrite)?;
         }
         let uuid = index.uuid.clone();
         let operation = CatalogOperation::PutSettings {
@@ -425,6 +410,13 @@ pub(crate) fn first_error(
     first
 }
 
+/// A block must not forbid that it is taken away.
+fn only_blocks_change(before: &IndexSettings, after: &IndexSettings) -> bool {
+    let (before, after) = (&before.given, &after.given);
+    let mut names = before.keys().chain(after.keys());
+    names.all(|name| name.starts_with("index.blocks.") || before.get(name) == after.get(name))
+}
+
 fn check_settings(settings: &IndexSettings) -> Result<(), EngineError> {
     let reason = if !(1..=SHARDS_MAX).contains(&settings.shards) {
         format!(
@@ -463,6 +455,7 @@ impl Inner {
         name: &str,
         settings: IndexSettings,
         mapping: Mapping,
+        aliases: Aliases,
     ) -> Result<(Arc<Index>, Glsn), EngineError> {
         check_name(name)?;
         check_settings(&settings)?;
@@ -471,19 +464,65 @@ impl Inner {
             let (index, uuid) = (name.to_string(), existing.uuid.clone());
             return Err(EngineError::IndexExists { index, uuid });
         }
+        self.check_new_aliases(name, &indices, &aliases)?;
         let record = IndexRecord {
             name: name.to_string(),
-            uuid: self.ids.next(),
+            uuid: self.ids.next_uuid(),
             created_ms: u64::try_from(self.clock.since_epoch().as_millis()).unwrap_or(u64::MAX),
             settings,
             mapping: mapping.encode(),
             first_stream: self.catalog.lock().next_stream(),
+            aliases,
+            closed: false,
         };
         // The shards are made first: an index in the log must never lack its folders.
         let index = Arc::new(self.open_index(&record)?);
         let glsn = self.append_catalog(CatalogOperation::CreateIndex(record))?;
+        let aliased = !index.aliases().is_empty();
         indices.insert(name.to_string(), index.clone());
+        if aliased {
+            self.aliases.store(Arc::new(alias::table(indices.values())));
+        }
         Ok((index, glsn))
+    }
+
+    /// Checks the names that a new index would add.
+    fn check_new_aliases(
+        &self,
+        name: &str,
+        indices: &BTreeMap<String, Arc<Index>>,
+        aliases: &Aliases,
+    ) -> Result<(), EngineError> {
+        let table = self.aliases.load();
+        if table.contains_key(name) {
+            return Err(EngineError::InvalidIndexName {
+                index: name.to_string(),
+                reason: "already exists as alias",
+            });
+        }
+        for (alias, says) in aliases {
+            check_alias_name(alias)?;
+            check_alias_routing(alias, says)?;
+            if alias == name || indices.contains_key(alias) {
+                let uuid = indices.get(alias).map_or("_na_", |index| index.uuid());
+                return Err(EngineError::AliasIsIndex {
+                    alias: alias.clone(),
+                    uuid: uuid.to_string(),
+                });
+            }
+            let mut holders = vec![(name, says.clone())];
+            for index in table.get(alias).into_iter().flatten() {
+                holders.extend(
+                    index
+                        .aliases
+                        .load()
+                        .get(alias)
+                        .map(|says| (index.name(), says.clone())),
+                );
+            }
+            alias::check_holders(alias, &holders)?;
+        }
+        Ok(())
     }
 
     /// Opens the index of a catalog record.
@@ -513,10 +552,13 @@ impl Inner {
             created_ms: record.created_ms,
             settings: ArcSwap::from_pointee(record.settings.clone()),
             mapping: ArcSwap::new(mapping.clone()),
+            aliases: ArcSwap::from_pointee(record.aliases.clone()),
+            closed: AtomicBool::new(record.closed),
             changing: Mutex::new(()),
             shards: (0..record.settings.shards)
                 .map(shard)
                 .collect::<Result<_, _>>()?,
+            activity: Activity::default(),
         })
     }
 
@@ -530,6 +572,7 @@ impl Inner {
         let index = index.ok_or_else(|| EngineError::IndexNotFound {
             index: name.to_string(),
         })?;
+        index.check_block(BlockLevel::Delete)?;
         let operation = CatalogOperation::DeleteIndex {
             uuid: index.uuid.clone(),
         };
@@ -537,6 +580,15 @@ impl Inner {
         // Only a durable deletion may take the files: after a crash the index might come back.
         self.log.wait(glsn, Durability::Sync)?;
         indices.remove(name);
+        if !index.aliases().is_empty() {
+            self.aliases.store(Arc::new(alias::table(indices.values())));
+        }
+        self.forget_index(&index);
+        Ok(glsn)
+    }
+
+    /// Removes what a deleted index has on disk and in the log.
+    pub(crate) fn forget_index(&self, index: &Index) {
         for shard in &index.shards {
             shard.retire();
         }
@@ -548,13 +600,20 @@ impl Inner {
         if let Err(error) = self.disk.remove_dir_all(&dir) {
             tracing::warn!(dir = %dir.display(), %error, "cannot remove a deleted index");
         }
-        Ok(glsn)
     }
 
     /// Appends a change of the catalog to the log and follows it.
-    fn append_catalog(&self, operation: CatalogOperation) -> Result<Glsn, EngineError> {
+    pub(crate) fn append_catalog(&self, operation: CatalogOperation) -> Result<Glsn, EngineError> {
+        self.append_to_catalog(&mut self.catalog.lock(), operation)
+    }
+
+    /// The same under the catalog's lock, for changes that depend on what it says.
+    pub(crate) fn append_to_catalog(
+        &self,
+        catalog: &mut Catalog,
+        operation: CatalogOperation,
+    ) -> Result<Glsn, EngineError> {
         let payload = serde_json::to_vec(&operation).expect("operations have only plain fields");
-        let mut catalog = self.catalog.lock();
         let parts: [&[u8]; 1] = [&payload];
         let entry = NewEntry::new(StreamId::new(CATALOG_STREAM), &parts);
         let glsn = self.log.append(&[entry], Durability::Sync)?.first;

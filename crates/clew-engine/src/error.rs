@@ -1,5 +1,6 @@
 //! What can go wrong in the engine, and what the caller should do about it.
 
+use crate::blocks::{Block, describe};
 use clew_log::{Glsn, LogError};
 use clew_text::{AggErrorKind, DocumentError, MappingError, QueryError};
 
@@ -28,6 +29,62 @@ pub enum EngineError {
         index: String,
         /// Which rule it breaks.
         reason: &'static str,
+    },
+    /// A name with a date cannot be read.
+    #[error("invalid dynamic name expression [{name}]: {reason}")]
+    InvalidDateName {
+        /// The expression.
+        name: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// An alias's name breaks the naming rules.
+    #[error("Invalid alias name [{alias}]: {reason}")]
+    InvalidAliasName {
+        /// The name.
+        alias: String,
+        /// Which rule it breaks.
+        reason: &'static str,
+    },
+    /// An alias would have the name of an index.
+    #[error(
+        "Invalid alias name [{alias}], an index or data stream exists with the same name as the alias"
+    )]
+    AliasIsIndex {
+        /// The name.
+        alias: String,
+        /// Unique id of the index.
+        uuid: String,
+    },
+    /// The indexes of an alias would contradict each other.
+    #[error("{reason}")]
+    AliasConflict {
+        /// What they say.
+        reason: String,
+    },
+    /// The name is required to be an alias, but is none.
+    #[error(
+        "no such index [{index}] and [require_alias] request flag is [true] and [{index}] is not an alias"
+    )]
+    NotAnAlias {
+        /// The name.
+        index: String,
+    },
+    /// The index is closed.
+    #[error("closed")]
+    IndexClosed {
+        /// The name.
+        index: String,
+        /// Unique id of the index.
+        uuid: String,
+    },
+    /// A block of the index forbids it.
+    #[error("index [{index}] blocked by: {}", describe(blocks))]
+    Blocked {
+        /// The index.
+        index: String,
+        /// The blocks.
+        blocks: Vec<Block>,
     },
     /// A setting's value is out of bounds.
     #[error("{reason}")]
@@ -150,6 +207,8 @@ pub enum ErrorKind {
     NotFound,
     /// The thing named is there already, or at another version.
     Conflict,
+    /// A user forbids it for now.
+    Forbidden,
     /// Too much at once; repeat later.
     Overloaded,
     /// Not now: the disk is full or the engine closes.
@@ -164,12 +223,17 @@ impl EngineError {
     /// What the caller should do.
     pub fn kind(&self) -> ErrorKind {
         match self {
-            EngineError::IndexNotFound { .. } | EngineError::DocumentMissing { .. } => {
-                ErrorKind::NotFound
-            }
+            EngineError::IndexNotFound { .. }
+            | EngineError::NotAnAlias { .. }
+            | EngineError::DocumentMissing { .. } => ErrorKind::NotFound,
+            EngineError::Blocked { blocks, .. } => blocked_kind(blocks),
             EngineError::VersionConflict { .. } => ErrorKind::Conflict,
             EngineError::IndexExists { .. }
             | EngineError::InvalidIndexName { .. }
+            | EngineError::InvalidDateName { .. }
+            | EngineError::InvalidAliasName { .. }
+            | EngineError::AliasIsIndex { .. }
+            | EngineError::IndexClosed { .. }
             | EngineError::InvalidSetting { .. }
             | EngineError::InvalidRequest { .. }
             | EngineError::Document { .. }
@@ -184,8 +248,22 @@ impl EngineError {
             | EngineError::Timeout { .. }
             | EngineError::ShardFailed { .. } => ErrorKind::Unavailable,
             EngineError::Corrupt { .. } => ErrorKind::Corrupt,
-            EngineError::Tantivy { .. } | EngineError::Io { .. } => ErrorKind::Internal,
+            EngineError::Tantivy { .. }
+            | EngineError::Io { .. }
+            | EngineError::AliasConflict { .. } => ErrorKind::Internal,
         }
+    }
+}
+
+/// The block that is set when the disk is full goes away by itself.
+fn blocked_kind(blocks: &[Block]) -> ErrorKind {
+    if blocks
+        .iter()
+        .all(|block| *block == Block::ReadOnlyAllowDelete)
+    {
+        ErrorKind::Overloaded
+    } else {
+        ErrorKind::Forbidden
     }
 }
 

@@ -22,6 +22,23 @@ impl Engine {
         routing: Option<&str>,
         realtime: bool,
     ) -> Result<Option<Document>, EngineError> {
+        let started = self.inner.clock.monotonic();
+        let found = self.find(index, id, routing, realtime)?;
+        let took = self.inner.clock.monotonic().saturating_sub(started);
+        match &found {
+            Some(_) => index.activity.gets_found.add(took),
+            None => index.activity.gets_missing.add(took),
+        }
+        Ok(found)
+    }
+
+    fn find(
+        &self,
+        index: &Index,
+        id: &str,
+        routing: Option<&str>,
+        realtime: bool,
+    ) -> Result<Option<Document>, EngineError> {
         let shard = index.shard_of(routing.unwrap_or(id));
         if !realtime {
             return find_visible(index, shard, id);

@@ -1,13 +1,16 @@
 //! An index: its name, mapping and settings, and the shards that hold its documents.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use arc_swap::ArcSwap;
 use clew_text::{Mapping, NewField, Parsed};
 use clew_vector::BuildStatus;
 use parking_lot::Mutex;
 
+use crate::activity::{Activity, Counted, SearchActivity};
+use crate::alias::Aliases;
 use crate::error::EngineError;
 use crate::request::WriteResult;
 use crate::routing::shard_of;
@@ -26,9 +29,13 @@ pub struct Index {
     pub(crate) created_ms: u64,
     pub(crate) settings: ArcSwap<IndexSettings>,
     pub(crate) mapping: ArcSwap<Mapping>,
+    /// Changed only while the engine's map of indexes is held for writing.
+    pub(crate) aliases: ArcSwap<Aliases>,
+    pub(crate) closed: AtomicBool,
     /// Held while the mapping or the settings are changed, so that changes follow each other.
     pub(crate) changing: Mutex<()>,
     pub(crate) shards: Vec<Arc<Shard>>,
+    pub(crate) activity: Activity,
 }
 
 impl std::fmt::Debug for Index {
@@ -60,9 +67,21 @@ pub struct IndexStats {
     pub indexed_total: u64,
     /// Documents deleted since the index was opened.
     pub deleted_total: u64,
+    /// Searches since the index was opened.
+    pub searches: SearchActivity,
+    /// Documents read by id that were there.
+    pub gets_found: Counted,
+    /// Documents read by id that were not.
+    pub gets_missing: Counted,
+    /// Groups of writes to a shard, and the time they took.
+    pub writes: Counted,
+    /// Writes that only the log has, as no flush came after them.
+    pub unflushed_operations: u64,
+    /// Their bytes.
+    pub unflushed_bytes: u64,
     /// Refreshes that showed something new.
     pub refreshes_total: u64,
-    /// Flushes that wrote a checkpoint.
+    /// Flushes.
     pub flushes_total: u64,
     /// Merges.
     pub merges_total: u64,
@@ -78,6 +97,38 @@ pub struct IndexStats {
     pub graphs_resumed_total: u64,
     /// Memory of the documents that are in no segment yet.
     pub buffer_bytes: u64,
+}
+
+impl IndexStats {
+    /// Adds the counts of another index, or of another shard.
+    pub fn add(&mut self, other: &IndexStats) {
+        self.docs += other.docs;
+        self.deleted += other.deleted;
+        self.bytes += other.bytes;
+        self.segments += other.segments;
+        self.vectors += other.vectors;
+        self.graph_vectors += other.graph_vectors;
+        self.shards += other.shards;
+        self.failed_shards += other.failed_shards;
+        self.indexed_total += other.indexed_total;
+        self.deleted_total += other.deleted_total;
+        self.searches.queries.add(other.searches.queries);
+        self.searches.fetches.add(other.searches.fetches);
+        self.gets_found.add(other.gets_found);
+        self.gets_missing.add(other.gets_missing);
+        self.writes.add(other.writes);
+        self.unflushed_operations += other.unflushed_operations;
+        self.unflushed_bytes += other.unflushed_bytes;
+        self.refreshes_total += other.refreshes_total;
+        self.flushes_total += other.flushes_total;
+        self.merges_total += other.merges_total;
+        self.merges_running += other.merges_running;
+        self.merge_rows_done += other.merge_rows_done;
+        self.merge_rows_total += other.merge_rows_total;
+        self.graphs_refused_total += other.graphs_refused_total;
+        self.graphs_resumed_total += other.graphs_resumed_total;
+        self.buffer_bytes += other.buffer_bytes;
+    }
 }
 
 /// A merge that is running.
@@ -111,58 +162,52 @@ impl Index {
         self.mapping.load_full()
     }
 
+    /// The aliases now.
+    pub fn aliases(&self) -> Arc<Aliases> {
+        self.aliases.load_full()
+    }
+
+    /// Number of the last flush that wrote anything, by shard; 0 where there was none.
+    pub fn commits(&self) -> Vec<u64> {
+        self.shards.iter().map(|shard| shard.commit()).collect()
+    }
+
     /// Counts what the shards hold and have done.
     pub fn stats(&self) -> IndexStats {
-        let mut stats = IndexStats::default();
-        for shard in &self.shards {
-            let view = shard.view();
-            stats.shards += 1;
-            stats.failed_shards += u32::from(shard.failure().is_some());
-            stats.segments += view.segments.len() as u64;
-            for segment in &view.segments {
-                let alive = u64::from(segment.reader.num_docs());
-                stats.docs += alive;
-                stats.deleted += u64::from(segment.root_count()) - alive;
-                stats.bytes += segment.bytes();
-                for (_, column) in segment.vectors().columns() {
-                    stats.vectors += column.len() as u64;
-                    stats.graph_vectors += if column.has_graph() {
-                        column.len() as u64
-                    } else {
-                        0
-                    };
-                }
-            }
-            let counters = &shard.counters;
-            stats.indexed_total += counters.indexed.load(Ordering::Relaxed);
-            stats.deleted_total += counters.deleted.load(Ordering::Relaxed);
-            stats.refreshes_total += counters.refreshes.load(Ordering::Relaxed);
-            stats.flushes_total += counters.flushes.load(Ordering::Relaxed);
-            stats.merges_total += counters.merges.load(Ordering::Relaxed);
-            let merges = &shard.merge_state;
-            stats.graphs_refused_total += merges.graphs_refused.load(Ordering::Relaxed);
-            stats.graphs_resumed_total += merges.graphs_resumed.load(Ordering::Relaxed);
-            stats.buffer_bytes += shard.buffer_bytes() as u64;
+        let mut all = IndexStats::default();
+        for shard in self.shard_stats() {
+            all.add(&shard);
         }
-        for merge in self.running_merges() {
-            stats.merges_running += 1;
-            stats.merge_rows_done += merge.vectors.rows_done as u64;
-            stats.merge_rows_total += merge.vectors.rows_total as u64;
+        all
+    }
+
+    /// The same by shard, in their order. Searches, reads and times of writes are counted for the whole
+    /// index, and told of the first shard.
+    pub fn shard_stats(&self) -> Vec<IndexStats> {
+        let mut shards: Vec<IndexStats> = self.shards.iter().map(|shard| stats_of(shard)).collect();
+        if let Some(first) = shards.first_mut() {
+            first.searches = self.activity.searches();
+            first.gets_found = self.activity.gets_found.read();
+            first.gets_missing = self.activity.gets_missing.read();
+            first.writes = self.activity.writes.read();
         }
-        stats
+        shards
+    }
+
+    /// Searches since the index was opened, by the groups that they named; at most a thousand groups.
+    pub fn search_groups(&self) -> BTreeMap<String, SearchActivity> {
+        self.activity.groups()
     }
 
     /// The merges that are running now.
     pub fn running_merges(&self) -> Vec<RunningMerge> {
-        let running = self.shards.iter().filter(|shard| {
-            let state = &shard.merge_state;
-            state.running.load(Ordering::Relaxed)
-        });
-        let merge = |shard: &Arc<Shard>| RunningMerge {
-            shard: shard.place.number,
-            vectors: shard.merge_state.progress.status(),
-        };
-        running.map(merge).collect()
+        let merges = self.shards.iter().filter_map(|shard| running_merge(shard));
+        merges.collect()
+    }
+
+    /// The number of the shard that a routing key leads to.
+    pub fn shard_number(&self, key: &str) -> u32 {
+        self.shard_of(key).place.number
     }
 
     /// The shard of a routing key.
@@ -208,6 +253,56 @@ impl Index {
             reason: format!("[{id}]: the mapping keeps changing, try again"),
         })
     }
+}
+
+fn stats_of(shard: &Shard) -> IndexStats {
+    let view = shard.view();
+    let counters = &shard.counters;
+    let merges = &shard.merge_state;
+    let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+    let (unflushed_operations, unflushed_bytes) = shard.unflushed();
+    let mut stats = IndexStats {
+        shards: 1,
+        failed_shards: u32::from(shard.failure().is_some()),
+        segments: view.segments.len() as u64,
+        indexed_total: read(&counters.indexed),
+        deleted_total: read(&counters.deleted),
+        refreshes_total: read(&counters.refreshes),
+        flushes_total: read(&counters.flushes),
+        merges_total: read(&counters.merges),
+        graphs_refused_total: read(&merges.graphs_refused),
+        graphs_resumed_total: read(&merges.graphs_resumed),
+        buffer_bytes: shard.buffer_bytes() as u64,
+        unflushed_operations,
+        unflushed_bytes,
+        ..IndexStats::default()
+    };
+    for segment in &view.segments {
+        let alive = u64::from(segment.reader.num_docs());
+        stats.docs += alive;
+        stats.deleted += u64::from(segment.root_count()) - alive;
+        stats.bytes += segment.bytes();
+        for (_, column) in segment.vectors().columns() {
+            let count = column.len() as u64;
+            stats.vectors += count;
+            stats.graph_vectors += if column.has_graph() { count } else { 0 };
+        }
+    }
+    if let Some(merge) = running_merge(shard) {
+        stats.merges_running = 1;
+        stats.merge_rows_done = merge.vectors.rows_done as u64;
+        stats.merge_rows_total = merge.vectors.rows_total as u64;
+    }
+    stats
+}
+
+fn running_merge(shard: &Shard) -> Option<RunningMerge> {
+    let state = &shard.merge_state;
+    let running = state.running.load(Ordering::Relaxed);
+    running.then(|| RunningMerge {
+        shard: shard.place.number,
+        vectors: state.progress.status(),
+    })
 }
 
 /// Counts a write in its shard's statistics.

@@ -11,17 +11,25 @@ mod error;
 mod request;
 mod settings;
 
+mod activity;
+mod alias;
+mod blocks;
 mod catalog;
+mod definitions;
 mod operation;
 mod routing;
 
 mod shard;
 
+mod date_names;
 mod engine;
 mod index;
+mod index_state;
 mod maintenance;
 mod names;
+mod planner;
 mod recovery;
+mod resolve;
 
 mod get;
 mod update;
@@ -32,19 +40,26 @@ mod recall;
 mod search;
 mod search_pool;
 
+pub use activity::{Counted, SearchActivity};
+pub use alias::{Alias, AliasAction, Aliases};
+pub use blocks::{Block, BlockLevel};
+pub use definitions::{DefinitionChange, Definitions};
 pub use engine::{Engine, EngineOptions, EngineStats};
 pub use error::{EngineError, ErrorKind};
 pub use index::{Index, IndexStats, RunningMerge};
+pub use index_state::IndexState;
 pub use operation::describe_entry;
+pub use planner::{IndexPlan, IndexPlanner};
 pub use recall::{
     RECALL_SAMPLE_MAX, RecallEffort, RecallFigures, RecallReport, RecallRequest, SearchCost,
     ShardRecall,
 };
 pub use request::{
-    Action, Condition, Document, Hit, InnerHits, InnerResult, KnnProfile, NestedStep, OpType,
-    ResolveOptions, SearchRequest, SearchResponse, ShardCounts, ShardProfile, UpdateSpec,
-    WriteOperation, WriteOutcome, WriteResult, Written,
+    Action, Condition, Document, Hit, IndexPart, InnerHits, InnerResult, KnnProfile, NestedStep,
+    OpType, SearchRequest, SearchResponse, ShardCounts, ShardProfile, UpdateSpec, WriteOperation,
+    WriteOutcome, WriteResult, Written,
 };
+pub use resolve::{AliasNames, ClosedNames, ResolveOptions, Resolved, Wildcards};
 pub use search_pool::SearchStats;
 pub use settings::{IndexSettings, TranslogDurability};
 // What profiles and reports are made of.

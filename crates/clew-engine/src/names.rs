@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::alias::Alias;
 use crate::error::EngineError;
 
 const NAME_BYTES_MAX: usize = 255;
@@ -30,6 +31,31 @@ pub(crate) fn check_name(name: &str) -> Result<(), EngineError> {
     })
 }
 
+/// Checks an alias's name: the rules of index names, except that it may have capital letters.
+pub(crate) fn check_alias_name(name: &str) -> Result<(), EngineError> {
+    if name.is_empty() {
+        let reason = "alias name is required".to_string();
+        return Err(EngineError::InvalidRequest { reason });
+    }
+    match check_name(&name.to_lowercase()) {
+        Err(EngineError::InvalidIndexName { reason, .. }) => Err(EngineError::InvalidAliasName {
+            alias: name.to_string(),
+            reason,
+        }),
+        checked => checked,
+    }
+}
+
+/// A document goes to one shard, so an alias has at most one key for writes.
+pub(crate) fn check_alias_routing(name: &str, alias: &Alias) -> Result<(), EngineError> {
+    match &alias.index_routing {
+        Some(routing) if routing.contains(',') => Err(EngineError::InvalidRequest {
+            reason: format!("alias [{name}] has several index routing values associated with it"),
+        }),
+        _ => Ok(()),
+    }
+}
+
 /// Whether a name matches a pattern in which `*` stands for anything.
 pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
@@ -48,6 +74,15 @@ pub(crate) fn matches(pattern: &str, name: &str) -> bool {
         rest = &rest[at + part.len()..];
     }
     rest.ends_with(last)
+}
+
+/// A number in base 64, most significant digit first; the digits ascend as characters do.
+fn digits(value: u64, count: u32) -> impl Iterator<Item = u8> {
+    const DIGITS: &[u8; 64] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz~";
+    let shifted = move |place: u32| value.checked_shr(6 * place).unwrap_or(0) & 63;
+    (0..count)
+        .rev()
+        .map(move |place| DIGITS[usize::try_from(shifted(place)).unwrap_or(0)])
 }
 
 /// Makes ids that are unique over restarts: the time the generator was made, then a count.
@@ -69,18 +104,19 @@ impl IdGenerator {
     /// The next id: 20 characters that are safe in URLs and file names. Ids of one run share
     /// their beginning and rise, which keeps term dictionaries small.
     pub(crate) fn next(&self) -> String {
-        const DIGITS: &[u8; 64] =
-            b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz~";
         let count = self.count.fetch_add(1, Ordering::Relaxed);
-        let digits = |value: u64, count: u32| {
-            (0..count)
-                .rev()
-                .map(move |i| DIGITS[usize::try_from(value >> (6 * i) & 63).unwrap_or(0)])
-        };
         digits(self.started_nanos, 11)
             .chain(digits(count, 9))
             .map(char::from)
             .collect()
+    }
+
+    /// An id of 22 characters, as many as clients expect of an index, and only those that they expect.
+    pub(crate) fn next_uuid(&self) -> String {
+        let count = self.count.fetch_add(1, Ordering::Relaxed);
+        let uuid = digits(self.started_nanos, 11).chain(digits(count, 11));
+        let uuid = uuid.map(|digit| if digit == b'~' { '-' } else { digit.into() });
+        uuid.collect()
     }
 }
 

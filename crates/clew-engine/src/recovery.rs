@@ -3,10 +3,12 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use clew_log::{EntryRef, Glsn, StreamId};
 
-use crate::catalog::{CATALOG_STREAM, CatalogOperation};
+use crate::alias;
+use crate::catalog::{AliasEntry, CATALOG_STREAM, CatalogOperation, set_alias};
 use crate::engine::{Inner, first_error};
 use crate::error::EngineError;
 use crate::index::Index;
@@ -52,7 +54,11 @@ pub(crate) fn recover(inner: &Inner) -> Result<(), EngineError> {
         .indices
         .into_values()
         .map(|index| (index.name.clone(), index));
-    *inner.indices.write() = indices.collect();
+    let indices: std::collections::BTreeMap<_, _> = indices.collect();
+    inner
+        .aliases
+        .store(Arc::new(alias::table(indices.values())));
+    *inner.indices.write() = indices;
     tracing::info!(
         indices = count,
         replayed,
@@ -123,6 +129,23 @@ fn replay_catalog(
                 index.settings.store(Arc::new(settings));
             }
         }
+        CatalogOperation::ChangeAliases { entries, deleted } => {
+            for AliasEntry { uuid, name, alias } in entries {
+                if let Some(index) = recovering.indices.get(&uuid) {
+                    let mut aliases = (*index.aliases()).clone();
+                    set_alias(&mut aliases, name, alias);
+                    index.aliases.store(Arc::new(aliases));
+                }
+            }
+            deleted.iter().for_each(|uuid| recovering.remove(uuid));
+        }
+        CatalogOperation::SetClosed { uuids, closed } => {
+            for index in uuids.iter().filter_map(|uuid| recovering.indices.get(uuid)) {
+                index.closed.store(closed, Ordering::SeqCst);
+            }
+        }
+        // The catalog has taken them in.
+        CatalogOperation::Define { .. } => {}
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! Requests and answers of the engine, as every protocol crate builds and reads them.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,24 +12,6 @@ use clew_vector::{SearchProfile, Strategy};
 use crate::error::EngineError;
 use crate::index::Index;
 use crate::settings::TranslogDurability;
-
-/// How a list of index names is read.
-#[derive(Clone, Copy, Debug)]
-pub struct ResolveOptions {
-    /// Concrete names that do not exist are skipped rather than refused.
-    pub ignore_unavailable: bool,
-    /// A wildcard may match nothing.
-    pub allow_no_indices: bool,
-}
-
-impl Default for ResolveOptions {
-    fn default() -> Self {
-        ResolveOptions {
-            ignore_unavailable: false,
-            allow_no_indices: true,
-        }
-    }
-}
 
 /// Whether an existing document may be replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,8 +63,11 @@ pub struct Condition {
 /// One write.
 #[derive(Clone, Debug)]
 pub struct WriteOperation {
-    /// Index name; created with defaults when missing (if the engine's options allow).
+    /// Name of an index, or an alias with one that takes writes; an index is created with
+    /// defaults when there is neither (if the engine's options allow).
     pub index: String,
+    /// Whether the name must be an alias, or nothing is written.
+    pub require_alias: bool,
     /// Document id; generated when missing (only for [`Action::Index`]). At most 512 bytes.
     pub id: Option<String>,
     /// Routing key; the id when missing.
@@ -153,11 +139,24 @@ pub struct Document {
     pub source: Bytes,
 }
 
+/// What a search sees of one index; the default is all of it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct IndexPart {
+    /// Only documents that match.
+    pub filter: Option<Query>,
+    /// Only these shards.
+    pub shards: Option<BTreeSet<u32>>,
+    /// Factor on the scores.
+    pub boost: Option<f32>,
+}
+
 /// A search over one or more indexes.
 #[derive(Debug)]
 pub struct SearchRequest {
     /// The indexes.
     pub indices: Vec<Arc<Index>>,
+    /// What is seen of them, by their unique ids; all where nothing is said.
+    pub parts: BTreeMap<String, IndexPart>,
     /// What matches.
     pub query: Query,
     /// Restricts the hits but not the aggregations.
@@ -189,6 +188,8 @@ pub struct SearchRequest {
     pub profile: bool,
     /// What is wanted from inside each hit.
     pub inner_hits: Vec<InnerHits>,
+    /// Groups that the search is counted in, beside the counts of all searches.
+    pub groups: Vec<String>,
 }
 
 /// Nested objects that are wanted with each hit.

@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use clew_text::{
-    AggCollector, AggContext, AggLimits, Attached, DocVisitor, Intermediate, MergedHit,
-    NamedResult, QueryError, ShardHit, ShardRequest, ShardResult, merge_hits,
+    AggCollector, AggContext, AggLimits, AggSearcher, Attached, Bool, DocVisitor, Intermediate,
+    MergedHit, NamedResult, Query, QueryError, ShardHit, ShardRequest, ShardResult, merge_hits,
 };
 use rayon::prelude::*;
 use tantivy::{DocId, SegmentReader};
 
+use crate::blocks::BlockLevel;
 use crate::engine::{Engine, Inner};
 use crate::error::EngineError;
 use crate::index::Index;
@@ -55,10 +56,19 @@ impl Inner {
         let deadline = request
             .timeout
             .map(|timeout| self.clock.monotonic() + timeout);
+        for index in &request.indices {
+            index.check_block(BlockLevel::Read)?;
+        }
+        let wanted = |index: &Index, shard: &Shard| {
+            let part = request.parts.get(&index.uuid);
+            let shards = part.and_then(|part| part.shards.as_ref());
+            shards.is_none_or(|shards| shards.contains(&shard.place.number))
+        };
         let targets: Vec<Target> = request
             .indices
             .iter()
             .flat_map(|index| index.shards.iter().map(move |shard| (index, shard)))
+            .filter(|(index, shard)| wanted(index, shard))
             .map(|(index, shard)| Target {
                 index: index.clone(),
                 shard: shard.clone(),
@@ -85,6 +95,12 @@ impl Inner {
         let started = self.clock.monotonic();
         let snapshot = &target.view.snapshot;
         let now_ms = i64::try_from(now.as_millis()).unwrap_or(i64::MAX);
+        let ef_search = target.index.settings().ef_search;
+        let knn = ViewKnn {
+            view: &target.view,
+            ef_search,
+            profiles: request.profile.then(RefCell::default),
+        };
         let mut aggs = match &request.aggs[..] {
             [] => None,
             specs => {
@@ -94,6 +110,10 @@ impl Inner {
                     limits: AggLimits::default(),
                     snapshot: Some(snapshot),
                     shard: at,
+                    searcher: Some(AggSearcher {
+                        snapshot,
+                        knn: &knn,
+                    }),
                 };
                 Some(AggVisitor(
                     AggCollector::new(specs, context).map_err(QueryError::from)?,
@@ -101,9 +121,21 @@ impl Inner {
             }
         };
         let expired = || deadline.is_some_and(|deadline| self.clock.monotonic() >= deadline);
+        let part = request.parts.get(&target.index.uuid);
+        let boosted = part.and_then(|part| part.boost).map(|boost| {
+            let query = request.query.clone();
+            Query::Bool(Bool {
+                must: vec![query],
+                should: Vec::new(),
+                must_not: Vec::new(),
+                filter: Vec::new(),
+                minimum_should_match: None,
+                boost,
+            })
+        });
         let shard_request = ShardRequest {
-            query: &request.query,
-            filter: None,
+            query: boosted.as_ref().unwrap_or(&request.query),
+            filter: part.and_then(|part| part.filter.as_ref()),
             post_filter: request.post_filter.as_ref(),
             sort: &request.sort,
             track_scores: request.track_scores,
@@ -115,23 +147,19 @@ impl Inner {
             now_ms,
             expired: Some(&expired),
         };
-        let ef_search = target.index.settings().ef_search;
-        let knn = ViewKnn {
-            view: &target.view,
-            ef_search,
-            profiles: request.profile.then(RefCell::default),
-        };
         let result = clew_text::search(snapshot, shard_request, &knn)?;
         self.report_damage(target);
         let partial = aggs
             .map(|visitor| visitor.0.finish())
             .transpose()
             .map_err(QueryError::from)?;
+        let took = self.clock.monotonic().saturating_sub(started);
+        target.index.activity.queried(&request.groups, took);
         Ok(ShardAnswer {
             result,
             aggs: partial,
             knn: knn.profiles.map(RefCell::into_inner).unwrap_or_default(),
-            took: self.clock.monotonic().saturating_sub(started),
+            took,
         })
     }
 
@@ -191,6 +219,7 @@ impl Inner {
             None => Vec::new(),
             Some(partial) => self.agg_results(partial, request, targets)?,
         };
+        let started = self.clock.monotonic();
         let fetch = |hit: &MergedHit| fetch(answered[hit.shard], &hit.hit, wanted_of(request));
         let mut hits: Vec<Hit> = merged.hits.iter().map(fetch).collect::<Result<_, _>>()?;
         if !request.inner_hits.is_empty() {
@@ -201,6 +230,10 @@ impl Inner {
                 .collect();
             let now_ms = i64::try_from(self.clock.since_epoch().as_millis()).unwrap_or(i64::MAX);
             inner::fill(&answered, &request.inner_hits, &places, &mut hits, now_ms)?;
+        }
+        if let Some(hit) = hits.first() {
+            let took = self.clock.monotonic().saturating_sub(started);
+            hit.index.activity.fetched(&request.groups, took);
         }
         let failed = u32::try_from(failures.len()).expect("shard counts are limited");
         Ok(SearchResponse {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use crate::blocks::Block;
 use serde::{Deserialize, Serialize};
 
 /// When a write to an index is acknowledged.
@@ -33,6 +34,9 @@ pub struct IndexSettings {
     pub ef_search: usize,
     /// Largest `from + size` of a search.
     pub max_result_window: usize,
+    /// What is forbidden to be done with the index.
+    #[serde(default)]
+    pub blocks: Vec<Block>,
     /// Every setting as the user gave it, flat (`index.number_of_shards`), to be shown again.
     pub given: BTreeMap<String, String>,
 }
@@ -47,6 +51,7 @@ impl Default for IndexSettings {
             flush_threshold_bytes: 512 << 20,
             ef_search: 100,
             max_result_window: 10_000,
+            blocks: Vec::new(),
             given: BTreeMap::new(),
         }
     }

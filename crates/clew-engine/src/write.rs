@@ -5,14 +5,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use clew_log::Glsn;
-use clew_text::Mapping;
 
+use crate::date_names::resolve_date;
 use crate::engine::{Engine, Inner};
 use crate::error::EngineError;
 use crate::index::{Index, count_write};
 use crate::operation::{ID_BYTES_MAX, ROUTING_BYTES_MAX};
+use crate::planner::IndexPlan;
 use crate::request::{Action, WriteOperation, WriteOutcome, Written};
-use crate::settings::{IndexSettings, TranslogDurability};
+use crate::settings::TranslogDurability;
 use crate::shard::{Prepared, ShardAction, ShardWrite, Target};
 
 /// Operations that are parsed before they are applied: bounds the memory of a large request.
@@ -82,12 +83,13 @@ impl Inner {
     fn prepare(&self, operation: WriteOperation) -> Result<(Arc<Index>, ShardWrite), EngineError> {
         let WriteOperation {
             index,
+            require_alias,
             id,
             routing,
             action,
             condition,
         } = operation;
-        let index = self.index_or_create(&index)?;
+        let (index, routing) = self.index_or_create(&index, routing, require_alias)?;
         let fresh_id = id.is_none();
         let id = match (id, &action) {
             (Some(id), _) => id,
@@ -123,15 +125,30 @@ impl Inner {
         index.prepare(id, source, &|fields| self.grow_mapping(index, fields))
     }
 
-    fn index_or_create(&self, name: &str) -> Result<Arc<Index>, EngineError> {
-        match self.index(name) {
+    fn index_or_create(
+        &self,
+        name: &str,
+        routing: Option<String>,
+        require_alias: bool,
+    ) -> Result<(Arc<Index>, Option<String>), EngineError> {
+        let name = resolve_date(name, self.now_ms())?;
+        if require_alias && !self.aliases.load().contains_key(name.as_ref()) {
+            let index = name.into_owned();
+            return Err(EngineError::NotAnAlias { index });
+        }
+        match self.write_index(&name, routing.clone()) {
             Err(EngineError::IndexNotFound { .. }) if self.options.auto_create_index => {}
             found => return found,
         }
-        match self.create_index(name, IndexSettings::default(), Mapping::new()) {
-            Ok((index, _)) => Ok(index),
+        let IndexPlan {
+            settings,
+            mapping,
+            aliases,
+        } = self.plan_index(&name)?;
+        match self.create_index(&name, settings, mapping, aliases) {
+            Ok((index, _)) => Ok((index, routing)),
             // Another request was faster.
-            Err(EngineError::IndexExists { .. }) => self.index(name),
+            Err(EngineError::IndexExists { .. }) => self.write_index(&name, routing),
             Err(error) => Err(error),
         }
     }
@@ -179,6 +196,10 @@ impl Inner {
             });
             results[position] = Some(written);
         }
+        index
+            .activity
+            .writes
+            .add(self.clock.monotonic().saturating_sub(now));
         // Without refreshes nothing else tells the upkeep that there is something to merge or flush.
         let much = writer.unflushed_bytes() >= index.settings().flush_threshold_bytes;
         if much || writer.segment_count() != segments {

@@ -1,6 +1,8 @@
 //! What every endpoint shares, and the router that the binary mounts.
 
+use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Instant;
 
 use axum::Router;
 use clew_engine::Engine;
@@ -24,6 +26,8 @@ pub struct RestOptions {
     pub version_number: String,
     /// Where the server listens, as clients are told by `_nodes`.
     pub publish_address: String,
+    /// The data folder, whose disk clients are told of.
+    pub data: PathBuf,
     /// Where the API's metrics are registered; `None` keeps them unregistered.
     pub registry: Option<prometheus::Registry>,
 }
@@ -36,6 +40,7 @@ impl Default for RestOptions {
             node_name: "clew-0".to_string(),
             version_number: "2.19.0".to_string(),
             publish_address: "127.0.0.1:9200".to_string(),
+            data: PathBuf::from("."),
             registry: None,
         }
     }
@@ -49,6 +54,8 @@ pub(crate) struct Api {
     pub(crate) metrics: RestMetrics,
     pub(crate) cluster_settings: ClusterSettings,
     pub(crate) tasks: Tasks,
+    /// When the node was started.
+    pub(crate) started: Instant,
     /// The node's id: 22 characters, the same for the same cluster and node name.
     pub(crate) node_id: String,
 }
@@ -64,6 +71,7 @@ pub fn router(engine: Engine, options: RestOptions) -> Router {
         metrics,
         cluster_settings: ClusterSettings::default(),
         tasks: Tasks::default(),
+        started: Instant::now(),
         node_id,
         options,
     };

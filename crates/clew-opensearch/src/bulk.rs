@@ -24,6 +24,7 @@ pub(crate) async fn bulk(call: Call) -> Result<Reply, ApiError> {
     let refresh = Refresh::from_call(&call)?;
     let default_index = call.path("index").map(String::from);
     let default_routing = call.params.get("routing").map(String::from);
+    let require_alias = call.params.flag("require_alias", false)?;
     let body = call.body.clone();
     let engine = call.api.engine.clone();
     // Cutting the body is done beside the write, away from the async threads.
@@ -40,6 +41,7 @@ pub(crate) async fn bulk(call: Call) -> Result<Reply, ApiError> {
             });
             operations.push(WriteOperation {
                 index: action.index,
+                require_alias: action.require_alias.unwrap_or(require_alias),
                 id: action.id,
                 routing: action.routing,
                 action: action.action,

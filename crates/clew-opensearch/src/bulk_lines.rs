@@ -34,6 +34,7 @@ impl Verb {
 pub(crate) struct BulkAction {
     pub(crate) verb: Verb,
     pub(crate) index: String,
+    pub(crate) require_alias: Option<bool>,
     pub(crate) id: Option<String>,
     pub(crate) routing: Option<String>,
     pub(crate) condition: Option<Condition>,
@@ -83,6 +84,7 @@ pub(crate) fn parse(
         actions.push(BulkAction {
             verb: header.verb,
             index,
+            require_alias: header.require_alias,
             id: header.id,
             routing: header.routing.or_else(|| default_routing.map(String::from)),
             condition,
@@ -127,6 +129,7 @@ fn read_action(
 struct Header {
     verb: Verb,
     index: Option<String>,
+    require_alias: Option<bool>,
     id: Option<String>,
     routing: Option<String>,
     if_seq_no: Option<u64>,
@@ -160,6 +163,7 @@ impl Header {
         let mut header = Header {
             verb,
             index: None,
+            require_alias: None,
             id: None,
             routing: None,
             if_seq_no: None,
@@ -189,9 +193,13 @@ impl Header {
                 (Verb::Index | Verb::Create, "index" | "create") => {}
                 _ => return Err(unexpected_value(number, name, value)),
             },
+            "require_alias" => match text?.as_str() {
+                "true" => self.require_alias = Some(true),
+                "false" => self.require_alias = Some(false),
+                _ => return Err(unexpected_value(number, name, value)),
+            },
             // Old clients name a type; the others ask for what is done anyway.
-            "_type" | "require_alias" | "retry_on_conflict" | "pipeline" | "_source"
-            | "dynamic_templates" => {}
+            "_type" | "retry_on_conflict" | "pipeline" | "_source" | "dynamic_templates" => {}
             "version" | "version_type" => {
                 return Err(ApiError::illegal_argument(format!(
                     "Action/metadata line [{number}]: [{name}] is not supported, use [if_seq_no] \

@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use axum::http::Method;
 use bytes::Bytes;
-use clew_engine::{Engine, EngineError, Index, ResolveOptions};
+use clew_engine::{ClosedNames, Engine, EngineError, Index, ResolveOptions, Resolved, Wildcards};
 use clew_log::Glsn;
 use serde_json::Value;
 
 use crate::api::Api;
 use crate::error::ApiError;
 use crate::params::Params;
+use crate::tasks::RunningTask;
 
 /// How long a read with `after_glsn` waits for the position.
 const AFTER_GLSN_WAIT: Duration = Duration::from_secs(30);
@@ -24,6 +25,8 @@ pub(crate) struct Call {
     pub(crate) path_values: Vec<(&'static str, String)>,
     pub(crate) params: Arc<Params>,
     pub(crate) body: Bytes,
+    /// The client's own name for the request (`X-Opaque-Id`).
+    pub(crate) opaque_id: Option<String>,
 }
 
 impl Call {
@@ -39,6 +42,11 @@ impl Call {
     pub(crate) fn path_required(&self, name: &'static str) -> Result<&str, ApiError> {
         self.path(name)
             .ok_or_else(|| ApiError::validation(&format!("{name} is missing")))
+    }
+
+    /// This request as a task that is running.
+    pub(crate) fn task(&self, action: &'static str) -> RunningTask {
+        self.api.tasks.request(action, self.opaque_id.clone())
     }
 
     /// The index expression; empty means all.
@@ -71,12 +79,43 @@ impl Call {
         }
     }
 
-    /// How the request wants its index expression read.
+    /// How the request wants its index expression read, where documents are read or written.
     pub(crate) fn resolve_options(&self) -> Result<ResolveOptions, ApiError> {
+        self.resolve_options_from(ResolveOptions::default())
+    }
+
+    /// The same over an endpoint's own defaults.
+    pub(crate) fn resolve_options_from(
+        &self,
+        base: ResolveOptions,
+    ) -> Result<ResolveOptions, ApiError> {
+        let wildcards = match self.params.list("expand_wildcards") {
+            None => base.wildcards,
+            Some(names) => read_wildcards(&names)?,
+        };
+        let unavailable = base.ignore_unavailable;
         Ok(ResolveOptions {
-            ignore_unavailable: self.params.flag("ignore_unavailable", false)?,
-            allow_no_indices: self.params.flag("allow_no_indices", true)?,
+            ignore_unavailable: self.params.flag("ignore_unavailable", unavailable)?,
+            allow_no_indices: self
+                .params
+                .flag("allow_no_indices", base.allow_no_indices)?,
+            wildcards,
+            ..base
         })
+    }
+
+    /// The indexes of the path where closed ones are as good as open ones; wildcards mean these
+    /// unless the request says otherwise.
+    pub(crate) async fn indices_from(
+        &self,
+        wildcards: Wildcards,
+    ) -> Result<Vec<Arc<Index>>, ApiError> {
+        let options = self.resolve_options_from(ResolveOptions {
+            wildcards,
+            closed: ClosedNames::Allow,
+            ..ResolveOptions::default()
+        })?;
+        self.indices_with(self.index_expression(), options).await
     }
 
     /// The indexes of the path, after they have reached the position that the request asks for.
@@ -95,11 +134,22 @@ impl Call {
         expression: &str,
         options: ResolveOptions,
     ) -> Result<Vec<Arc<Index>>, ApiError> {
-        let indices = self.api.engine.resolve(expression, options)?;
+        let resolved = self.resolved_with(expression, options).await?;
+        Ok(resolved.into_iter().map(|found| found.index).collect())
+    }
+
+    /// The same, with the names that each index was found by.
+    pub(crate) async fn resolved_with(
+        &self,
+        expression: &str,
+        options: ResolveOptions,
+    ) -> Result<Vec<Resolved>, ApiError> {
+        let resolved = self.api.engine.resolve_named(expression, options)?;
         if let Some(glsn) = self.params.unsigned("after_glsn")? {
+            let indices: Vec<_> = resolved.iter().map(|found| found.index.clone()).collect();
             self.wait_visible(&indices, Glsn::new(glsn)).await?;
         }
-        Ok(indices)
+        Ok(resolved)
     }
 
     /// Waits until searches see a position. An index that never refreshes by itself is refreshed:
@@ -140,4 +190,24 @@ impl Call {
             .map_err(|error| ApiError::internal(error.to_string()))?
             .map_err(ApiError::from)
     }
+}
+
+/// Reads `open,closed,hidden`, `all` or `none`.
+pub(crate) fn read_wildcards(names: &[&str]) -> Result<Wildcards, ApiError> {
+    let mut wildcards = Wildcards::NONE;
+    for name in names {
+        match *name {
+            "open" => wildcards.open = true,
+            "closed" => wildcards.closed = true,
+            "hidden" => wildcards.hidden = true,
+            "none" => wildcards = Wildcards::NONE,
+            "all" => wildcards = Wildcards::ALL,
+            other => {
+                return Err(ApiError::illegal_argument(format!(
+                    "No valid expand wildcard value [{other}]"
+                )));
+            }
+        }
+    }
+    Ok(wildcards)
 }

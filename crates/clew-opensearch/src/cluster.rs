@@ -14,7 +14,7 @@ use crate::reply::Reply;
 
 /// Every index of the node.
 pub(crate) fn all_indices(api: &Api) -> Result<Vec<Arc<Index>>, ApiError> {
-    Ok(api.engine.resolve("", ResolveOptions::default())?)
+    Ok(api.engine.resolve("", ResolveOptions::everything())?)
 }
 
 /// Shards that serve and shards that have failed.
@@ -22,6 +22,8 @@ pub(crate) fn all_indices(api: &Api) -> Result<Vec<Arc<Index>>, ApiError> {
 pub(crate) struct ShardHealth {
     pub(crate) active: u64,
     pub(crate) failed: u64,
+    /// Replicas that settings ask for, and that have no second node to be on.
+    pub(crate) unassigned: u64,
 }
 
 impl ShardHealth {
@@ -31,17 +33,22 @@ impl ShardHealth {
             let stats = index.stats();
             health.active += u64::from(stats.shards - stats.failed_shards);
             health.failed += u64::from(stats.failed_shards);
+            health.unassigned += u64::from(stats.shards) * u64::from(replicas(index));
         }
         health
     }
 
     pub(crate) fn status(self) -> &'static str {
-        if self.failed == 0 { "green" } else { "red" }
+        match (self.failed, self.unassigned) {
+            (0, 0) => "green",
+            (0, _) => "yellow",
+            _ => "red",
+        }
     }
 
     /// How many of a hundred shards serve.
     pub(crate) fn active_percent(self) -> f64 {
-        let all = self.active + self.failed;
+        let all = self.active + self.failed + self.unassigned;
         if all == 0 {
             return 100.0;
         }
@@ -52,6 +59,13 @@ impl ShardHealth {
         let share = self.active as f64 / all as f64;
         share * 100.0
     }
+}
+
+/// Copies of each shard that the settings ask for. There is one node, so none of them exists.
+pub(crate) fn replicas(index: &Index) -> u32 {
+    let settings = index.settings();
+    let given = settings.given.get("index.number_of_replicas");
+    given.and_then(|text| text.parse().ok()).unwrap_or(0)
 }
 
 /// `GET /_cluster/health`. The `wait_for_*` parameters are met at once or never on one node, so
@@ -71,7 +85,7 @@ pub(crate) async fn health(call: Call) -> Result<Reply, ApiError> {
         "active_shards": health.active,
         "relocating_shards": 0,
         "initializing_shards": 0,
-        "unassigned_shards": health.failed,
+        "unassigned_shards": health.failed + health.unassigned,
         "delayed_unassigned_shards": 0,
         "number_of_pending_tasks": 0,
         "number_of_in_flight_fetch": 0,
@@ -94,12 +108,12 @@ fn index_health(index: &Arc<Index>) -> Value {
     json!({
         "status": health.status(),
         "number_of_shards": health.active + health.failed,
-        "number_of_replicas": 0,
+        "number_of_replicas": replicas(index),
         "active_primary_shards": health.active,
         "active_shards": health.active,
         "relocating_shards": 0,
         "initializing_shards": 0,
-        "unassigned_shards": health.failed,
+        "unassigned_shards": health.failed + health.unassigned,
     })
 }
 

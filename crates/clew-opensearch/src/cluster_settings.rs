@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::call::Call;
 use crate::error::ApiError;
 use crate::reply::Reply;
+use crate::search::Expensive;
 use crate::settings::{flatten_plain, shown, unflatten};
 
 /// Settings kept at most, so that a client cannot fill the memory with them.
@@ -89,6 +90,17 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
 }
 
 impl ClusterSettings {
+    /// Whether searches may run costly queries (`search.allow_expensive_queries`).
+    pub(crate) fn expensive_queries(&self) -> Expensive {
+        let both = self.lock();
+        let name = "search.allow_expensive_queries";
+        let given = both.transient.get(name).or(both.persistent.get(name));
+        match given.map(String::as_str) {
+            Some("false" | "\"false\"") => Expensive::Refused,
+            _ => Expensive::Allowed,
+        }
+    }
+
     fn lock(&self) -> std::sync::MutexGuard<'_, Both> {
         // The maps are replaced whole, so a panic elsewhere cannot leave them half changed.
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)

@@ -75,8 +75,17 @@ async fn run(
         path_values: found.path_values,
         params,
         body,
+        opaque_id: opaque_id(&head.headers),
     };
     (found.route.handler)(call).await
+}
+
+/// Longest name of a request that is kept, in bytes.
+const OPAQUE_ID_BYTES_MAX: usize = 1024;
+
+fn opaque_id(headers: &HeaderMap) -> Option<String> {
+    let text = headers.get("x-opaque-id")?.to_str().ok()?;
+    (text.len() <= OPAQUE_ID_BYTES_MAX).then(|| text.to_string())
 }
 
 /// Only JSON is read. The check also keeps web pages of other origins from writing through a

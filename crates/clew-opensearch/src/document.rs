@@ -33,12 +33,11 @@ impl GetSpec {
 
 /// Reads a document.
 pub(crate) async fn read(call: &Call, spec: &GetSpec) -> Result<Option<Document>, ApiError> {
-    let index = call.api.engine.index(&spec.index)?;
+    let engine = &call.api.engine;
+    let (index, routing) = engine.single_index(&spec.index, spec.routing.as_deref())?;
     let spec = spec.clone();
-    call.blocking(move |engine| {
-        engine.get(&index, &spec.id, spec.routing.as_deref(), spec.realtime)
-    })
-    .await
+    call.blocking(move |engine| engine.get(&index, &spec.id, routing.as_deref(), spec.realtime))
+        .await
 }
 
 /// Writes the object that tells of a document that was found or not.

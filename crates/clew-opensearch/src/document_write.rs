@@ -80,6 +80,7 @@ async fn write_one(
     let index = call.path_required("index")?.to_string();
     let operation = WriteOperation {
         index: index.clone(),
+        require_alias: call.params.flag("require_alias", false)?,
         id: call.path("id").map(String::from),
         routing: call.params.get("routing").map(String::from),
         action,

@@ -42,6 +42,19 @@ impl From<&EngineError> for ApiError {
             EngineError::InvalidIndexName { index, .. } => named("invalid_index_name_exception")
                 .with("index", index.as_str())
                 .with("index_uuid", "_na_"),
+            EngineError::InvalidAliasName { alias, .. } => named("invalid_alias_name_exception")
+                .with("index", alias.as_str())
+                .with("index_uuid", "_na_"),
+            EngineError::AliasIsIndex { alias, uuid } => named("invalid_alias_name_exception")
+                .with("index", alias.as_str())
+                .with("index_uuid", uuid.as_str()),
+            EngineError::InvalidDateName { .. } => named("parse_exception"),
+            EngineError::AliasConflict { .. } => named("illegal_state_exception"),
+            EngineError::NotAnAlias { index } => return index_not_found(index, &reason),
+            EngineError::IndexClosed { index, uuid } => named("index_closed_exception")
+                .with("index", index.as_str())
+                .with("index_uuid", uuid.as_str()),
+            EngineError::Blocked { .. } => named("cluster_block_exception"),
             EngineError::InvalidSetting { .. } | EngineError::InvalidRequest { .. } => {
                 named("illegal_argument_exception")
             }
@@ -79,6 +92,7 @@ fn status(kind: ErrorKind) -> StatusCode {
         ErrorKind::Invalid => StatusCode::BAD_REQUEST,
         ErrorKind::NotFound => StatusCode::NOT_FOUND,
         ErrorKind::Conflict => StatusCode::CONFLICT,
+        ErrorKind::Forbidden => StatusCode::FORBIDDEN,
         ErrorKind::Overloaded => StatusCode::TOO_MANY_REQUESTS,
         ErrorKind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
         ErrorKind::Corrupt | ErrorKind::Internal => StatusCode::INTERNAL_SERVER_ERROR,
@@ -150,6 +164,19 @@ mod tests {
             400,
             "invalid_index_name_exception",
         );
+        let closed = EngineError::IndexClosed {
+            index: text(),
+            uuid: text(),
+        };
+        check(&closed, 400, "index_closed_exception");
+        let blocked = |block| EngineError::Blocked {
+            index: text(),
+            blocks: vec![block],
+        };
+        let full = clew_engine::Block::ReadOnlyAllowDelete;
+        check(&blocked(full), 429, "cluster_block_exception");
+        let write = clew_engine::Block::Write;
+        check(&blocked(write), 403, "cluster_block_exception");
         let setting = EngineError::InvalidSetting { reason: text() };
         check(&setting, 400, "illegal_argument_exception");
         let request = EngineError::InvalidRequest { reason: text() };
@@ -197,6 +224,7 @@ mod tests {
             "illegal_argument_exception",
         );
         let strict = clew_text::DocumentError::Strict {
+            dynamic: "strict",
             field: "a".into(),
             within: "_doc".into(),
         };

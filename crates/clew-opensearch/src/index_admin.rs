@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use axum::http::StatusCode;
-use clew_engine::{Index, ResolveOptions};
+use clew_engine::{AliasNames, Aliases, BlockLevel, ClosedNames, Index, ResolveOptions, Wildcards};
 use clew_text::Mapping;
 use serde_json::{Map, Value, json};
 
+use crate::aliases::{read_aliases, shown_aliases};
 use crate::call::Call;
 use crate::error::{ApiError, Cause};
 use crate::index_mapping::shown_mapping;
@@ -19,6 +20,7 @@ pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
     let name = call.path_required("index")?.to_string();
     let mut settings = settings::create(&settings::Flat::new())?;
     let mut mapping = Mapping::new();
+    let mut aliases = Aliases::new();
     let empty = Map::new();
     let body = call.json()?.unwrap_or_else(|| json!({}));
     let Value::Object(body) = body else {
@@ -34,8 +36,7 @@ pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
                 settings = settings::create(&flat)?;
             }
             "mappings" => mapping = parse_mapping(value)?,
-            "aliases" if value.as_object().is_none_or(Map::is_empty) => {}
-            "aliases" => return Err(ApiError::illegal_argument("[aliases] are not supported")),
+            "aliases" => aliases = read_aliases(value)?,
             other => {
                 return Err(ApiError::bad_request(
                     "parse_exception",
@@ -44,11 +45,10 @@ pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
             }
         }
     }
-    let created = name.clone();
-    let (_, glsn) = call
-        .blocking(move |engine| engine.create_index(&created, settings, mapping))
+    let (index, glsn) = call
+        .blocking(move |engine| engine.create_index_with_aliases(&name, settings, mapping, aliases))
         .await?;
-    let body = json!({"acknowledged": true, "shards_acknowledged": true, "index": name});
+    let body = json!({"acknowledged": true, "shards_acknowledged": true, "index": index.name()});
     Ok(Reply::json(&body).at(glsn))
 }
 
@@ -67,7 +67,13 @@ fn parse_mapping(body: &Value) -> Result<Mapping, ApiError> {
 
 /// `DELETE /{index}`: names and wildcards.
 pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
-    let indices = call.indices().await?;
+    let options = call.resolve_options_from(ResolveOptions {
+        wildcards: Wildcards::SHOWN,
+        closed: ClosedNames::Allow,
+        aliases: AliasNames::Refuse,
+        ..ResolveOptions::default()
+    })?;
+    let indices = call.indices_with(call.index_expression(), options).await?;
     let glsn = call
         .blocking(move |engine| {
             let mut last = None;
@@ -82,9 +88,13 @@ pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
 
 /// `HEAD /{index}`.
 pub(crate) async fn exists(call: Call) -> Result<Reply, ApiError> {
+    let options = call.resolve_options_from(ResolveOptions {
+        closed: ClosedNames::Allow,
+        ..ResolveOptions::default()
+    })?;
     let options = ResolveOptions {
         allow_no_indices: false,
-        ..call.resolve_options()?
+        ..options
     };
     let found = call.api.engine.resolve(call.index_expression(), options);
     let status = if found.is_ok_and(|indices| !indices.is_empty()) {
@@ -100,33 +110,17 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
     let flat = call.params.flag("flat_settings", false)?;
     let show = |index: &Arc<Index>| {
         json!({
-            "aliases": {},
+            "aliases": shown_aliases(&index.aliases()),
             "mappings": shown_mapping(index),
             "settings": shown_settings(index, flat),
         })
     };
-    let indices = call.indices().await?;
+    let indices = call.indices_from(Wildcards::OPEN).await?;
+    for index in &indices {
+        index.check_block(BlockLevel::MetadataRead)?;
+    }
     let body = indices
         .iter()
         .map(|index| (index.name().to_string(), show(index)));
     Ok(Reply::json(&Value::Object(body.collect())))
-}
-
-/// `GET /_alias`: no index has one.
-pub(crate) async fn aliases(call: Call) -> Result<Reply, ApiError> {
-    let indices = call.indices().await?;
-    let body = indices
-        .iter()
-        .map(|index| (index.name().to_string(), json!({"aliases": {}})));
-    Ok(Reply::json(&Value::Object(body.collect())))
-}
-
-/// `GET /_alias/{alias}`: so none is found by its name.
-pub(crate) async fn alias(call: Call) -> Result<Reply, ApiError> {
-    let name = call.path_required("alias")?;
-    if name.contains('*') {
-        return Ok(Reply::json(&json!({})));
-    }
-    let body = json!({"error": format!("alias [{name}] missing"), "status": 404});
-    Ok(Reply::json(&body).with_status(StatusCode::NOT_FOUND))
 }

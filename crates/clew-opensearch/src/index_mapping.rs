@@ -1,6 +1,8 @@
 //! Showing and extending the mappings of indexes.
 
-use clew_engine::Index;
+use std::sync::Arc;
+
+use clew_engine::{BlockLevel, ClosedNames, Index, ResolveOptions, Wildcards};
 use serde_json::{Map, Value, json};
 
 use crate::call::Call;
@@ -13,9 +15,18 @@ pub(crate) fn shown_mapping(index: &Index) -> Value {
     index.mapping().to_opensearch()
 }
 
+/// The indexes of the path, none of which forbids to look at its mapping.
+async fn readable(call: &Call) -> Result<Vec<Arc<Index>>, ApiError> {
+    let indices = call.indices_from(Wildcards::OPEN).await?;
+    for index in &indices {
+        index.check_block(BlockLevel::MetadataRead)?;
+    }
+    Ok(indices)
+}
+
 /// `GET /{index}/_mapping`.
 pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
-    let indices = call.indices().await?;
+    let indices = readable(&call).await?;
     let show = |index: &Index| json!({"mappings": shown_mapping(index)});
     let body = indices
         .iter()
@@ -27,7 +38,7 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
 pub(crate) async fn get_fields(call: Call) -> Result<Reply, ApiError> {
     let patterns: Vec<&str> = call.path_required("fields")?.split(',').collect();
     let mut body = Map::new();
-    for index in call.indices().await? {
+    for index in readable(&call).await? {
         let mut fields = Map::new();
         collect_fields("", &shown_mapping(&index), &mut |path, mapping| {
             if patterns
@@ -69,7 +80,13 @@ fn collect_fields(path: &str, mapping: &Value, visit: &mut dyn FnMut(&str, &Valu
 /// `PUT /{index}/_mapping`.
 pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
     let body = call.json_object()?;
-    let indices = call.indices().await?;
+    let options = call.resolve_options_from(ResolveOptions {
+        allow_no_indices: false,
+        wildcards: Wildcards::SHOWN,
+        closed: ClosedNames::Allow,
+        ..ResolveOptions::default()
+    })?;
+    let indices = call.indices_with(call.index_expression(), options).await?;
     let glsn = call
         .blocking(move |engine| {
             let mut last = None;

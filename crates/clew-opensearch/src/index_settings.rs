@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use clew_engine::Index;
+use clew_engine::{Index, Wildcards};
 use serde_json::{Map, Value, json};
 
 use crate::call::Call;
@@ -69,7 +69,7 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
     let names = call.path("name").or(call.params.get("name")).unwrap_or("*");
     let patterns: Vec<&str> = names.split(',').collect();
     let mut body = Map::new();
-    for index in call.indices().await? {
+    for index in call.indices_from(Wildcards::SHOWN).await? {
         let mut settings = flat_settings(&index);
         settings.retain(|name, _| {
             patterns
@@ -134,7 +134,7 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
         _ => members,
     };
     let mut flat = settings::flatten(members)?;
-    let indices: Vec<Arc<Index>> = call.indices().await?;
+    let indices: Vec<Arc<Index>> = call.indices_from(Wildcards::SHOWN).await?;
     let mut changes = Vec::new();
     for index in indices {
         let current = index.settings();

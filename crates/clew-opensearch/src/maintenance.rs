@@ -25,6 +25,11 @@ pub(crate) async fn refresh(call: Call) -> Result<Reply, ApiError> {
 
 /// `POST /{index}/_flush`.
 pub(crate) async fn flush(call: Call) -> Result<Reply, ApiError> {
+    if call.params.flag("force", false)? && !call.params.flag("wait_if_ongoing", true)? {
+        return Err(ApiError::validation(
+            "wait_if_ongoing must be true for a force flush",
+        ));
+    }
     let indices = call.indices().await?;
     let body = shards(&indices);
     call.blocking(move |engine| indices.iter().try_for_each(|index| engine.flush(index)))

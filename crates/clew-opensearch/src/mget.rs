@@ -1,8 +1,6 @@
 //! `_mget`: several documents by id, each found, missing or with its own error.
 
-use std::sync::Arc;
-
-use clew_engine::{Document, Index};
+use clew_engine::Document;
 use serde_json::Value;
 
 use crate::call::Call;
@@ -26,8 +24,8 @@ pub(crate) async fn mget(call: Call) -> Result<Reply, ApiError> {
     let engine = call.api.engine.clone();
     let read = tokio::task::spawn_blocking(move || {
         let read = |spec: &GetSpec| -> Result<Option<Document>, ApiError> {
-            let index: Arc<Index> = engine.index(&spec.index)?;
-            Ok(engine.get(&index, &spec.id, spec.routing.as_deref(), spec.realtime)?)
+            let (index, routing) = engine.single_index(&spec.index, spec.routing.as_deref())?;
+            Ok(engine.get(&index, &spec.id, routing.as_deref(), spec.realtime)?)
         };
         specs
             .into_iter()

@@ -7,6 +7,9 @@ use crate::call::Call;
 use crate::error::ApiError;
 use crate::reply::Reply;
 
+/// The version of Lucene that clients of this version of OpenSearch expect to be told.
+pub(crate) const LUCENE_VERSION: &str = "9.12.1";
+
 /// `GET /`.
 pub(crate) async fn info(call: Call) -> Result<Reply, ApiError> {
     let options = &call.api.options;
@@ -21,7 +24,7 @@ pub(crate) async fn info(call: Call) -> Result<Reply, ApiError> {
             "build_hash": "unknown",
             "build_date": "unknown",
             "build_snapshot": false,
-            "lucene_version": "9.12.1",
+            "lucene_version": LUCENE_VERSION,
             "minimum_wire_compatibility_version": "7.10.0",
             "minimum_index_compatibility_version": "7.0.0",
         },

@@ -9,8 +9,9 @@ use crate::call::Call;
 use crate::error::ApiError;
 use crate::reply::Reply;
 use crate::{
-    bulk, cat, cluster, cluster_settings, document, document_write, index_admin, index_mapping,
-    index_settings, knn_plugin, maintenance, mget, nodes, recall, root, search, stats, tasks,
+    aliases, bulk, cat, cluster, cluster_settings, document, document_write, index_admin,
+    index_mapping, index_settings, index_state, knn_plugin, maintenance, mget, nodes, recall,
+    resolve_index, root, search, search_shards, shard_stores, stats, tasks,
 };
 
 /// Parameters that every endpoint takes.
@@ -56,6 +57,15 @@ const ADMIN: &[&str] = &[
     "wait_for_completion",
     "task_execution_timeout",
 ];
+const SHARDS: &[&str] = &[
+    "allow_no_indices",
+    "expand_wildcards",
+    "ignore_unavailable",
+    "local",
+    "preference",
+    "routing",
+    "status",
+];
 const HEALTH: &[&str] = &[
     "level",
     "local",
@@ -95,6 +105,7 @@ const MAINTENANCE: &[&str] = &[
     "flush",
     "wait_for_completion",
     "primary_only",
+    "only_ancient_segments",
 ];
 const STATS: &[&str] = &[
     "level",
@@ -210,7 +221,7 @@ const CAT: &[&str] = &[
     "full_id",
     "ts",
     "timeout",
-    "include_unloaded_segments",
+    "detailed",
     "after_glsn",
 ];
 
@@ -412,8 +423,10 @@ fn cluster_routes(routes: &mut Vec<Route>) {
             &[
                 "/_nodes/stats",
                 "/_nodes/stats/{metric}",
+                "/_nodes/stats/{metric}/{index_metric}",
                 "/_nodes/{node}/stats",
                 "/_nodes/{node}/stats/{metric}",
+                "/_nodes/{node}/stats/{metric}/{index_metric}",
             ],
             |call| Box::pin(nodes::stats(call)),
         )
@@ -488,17 +501,82 @@ fn index_routes(routes: &mut Vec<Route>) {
                 "/{index}/_settings/{name}",
             ],
             |call| Box::pin(index_settings::get(call)),
+        );
+    alias_routes(routes);
+    state_routes(routes);
+}
+
+fn alias_routes(routes: &mut Vec<Route>) {
+    class(routes, "index_admin", READ).add(
+        "GET HEAD",
+        &[
+            "/_alias",
+            "/_aliases",
+            "/_alias/{alias}",
+            "/{index}/_alias",
+            "/{index}/_aliases",
+            "/{index}/_alias/{alias}",
+        ],
+        |call| Box::pin(aliases::get(call)),
+    );
+    class(routes, "index_admin", ADMIN)
+        .add("POST", &["/_aliases"], |call| {
+            Box::pin(aliases::update(call))
+        })
+        .add(
+            "PUT POST",
+            &[
+                "/{index}/_alias/{alias}",
+                "/{index}/_aliases/{alias}",
+                "/_alias/{alias}",
+                "/_aliases/{alias}",
+            ],
+            |call| Box::pin(aliases::put(call)),
         )
+        .add(
+            "PUT",
+            &["/{index}/_alias", "/{index}/_aliases", "/_alias"],
+            |call| Box::pin(aliases::put(call)),
+        )
+        .add(
+            "DELETE",
+            &["/{index}/_alias/{alias}", "/{index}/_aliases/{alias}"],
+            |call| Box::pin(aliases::delete(call)),
+        );
+}
+
+fn state_routes(routes: &mut Vec<Route>) {
+    class(routes, "index_admin", ADMIN)
+        .add("POST", &["/{index}/_open", "/_open"], |call| {
+            Box::pin(index_state::open(call))
+        })
+        .add("POST", &["/{index}/_close", "/_close"], |call| {
+            Box::pin(index_state::close(call))
+        })
+        .add("PUT", &["/{index}/_block/{block}"], |call| {
+            Box::pin(index_state::add_block(call))
+        });
+    class(routes, "index_admin", READ).add("GET", &["/_resolve/index/{name}"], |call| {
+        Box::pin(resolve_index::get(call))
+    });
+    class(routes, "index_admin", SHARDS)
         .add(
             "GET",
-            &["/_alias", "/_aliases", "/{index}/_alias"],
-            |call| Box::pin(index_admin::aliases(call)),
+            &["/_shard_stores", "/{index}/_shard_stores"],
+            |call| Box::pin(shard_stores::get(call)),
         )
         .add(
-            "GET HEAD",
-            &["/_alias/{alias}", "/{index}/_alias/{alias}"],
-            |call| Box::pin(index_admin::alias(call)),
+            "GET POST",
+            &["/_search_shards", "/{index}/_search_shards"],
+            |call| Box::pin(search_shards::get(call)),
         );
+    class(routes, "maintenance", MAINTENANCE)
+        .add("POST", &["/_upgrade", "/{index}/_upgrade"], |call| {
+            Box::pin(shard_stores::upgrade(call))
+        })
+        .add("GET", &["/_upgrade", "/{index}/_upgrade"], |call| {
+            Box::pin(shard_stores::upgrade_status(call))
+        });
 }
 
 fn maintenance_routes(routes: &mut Vec<Route>) {
@@ -589,6 +667,18 @@ fn cat_routes(routes: &mut Vec<Route>) {
         })
         .add("GET", &["/_cat/health"], |call| Box::pin(cat::health(call)))
         .add("GET", &["/_cat/nodes"], |call| Box::pin(cat::nodes(call)))
+        .add("GET", &["/_cat/nodeattrs"], |call| {
+            Box::pin(cat::attributes(call))
+        })
+        .add("GET", &["/_cat/plugins"], |call| {
+            Box::pin(cat::plugins(call))
+        })
+        .add(
+            "GET",
+            &["/_cat/allocation", "/_cat/allocation/{node}"],
+            |call| Box::pin(cat::allocation(call)),
+        )
+        .add("GET", &["/_cat/tasks"], |call| Box::pin(cat::tasks(call)))
         .add("GET", &["/_cat/aliases", "/_cat/aliases/{alias}"], |call| {
             Box::pin(cat::aliases(call))
         });

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use clew_engine::{IndexSettings, TranslogDurability};
+use clew_engine::{Block, IndexSettings, TranslogDurability};
 use serde_json::{Map, Value};
 
 use crate::error::ApiError;
@@ -17,6 +17,7 @@ const SYNC_INTERVAL: &str = "index.translog.sync_interval";
 const SYNC_INTERVAL_MIN: Duration = Duration::from_millis(100);
 const FLUSH_THRESHOLD: &str = "index.translog.flush_threshold_size";
 const EF_SEARCH: &str = "index.knn.algo_param.ef_search";
+const HIDDEN: &str = "index.hidden";
 const MAX_RESULT_WINDOW: &str = "index.max_result_window";
 
 /// Settings as flat names; `None` asks for the default again.
@@ -177,7 +178,16 @@ fn merge(settings: &mut IndexSettings, flat: &Flat) -> Result<(), ApiError> {
                 settings.max_result_window =
                     text.map_or(default, |text| count(MAX_RESULT_WINDOW, text, 1))?;
             }
-            _ => {}
+            _ => {
+                if let Some(block) = block_of(name) {
+                    let block_set = text.map_or(Ok(false), |text| boolean(name, text))?;
+                    settings.blocks.retain(|kept| *kept != block);
+                    settings.blocks.extend(block_set.then_some(block));
+                    settings.blocks.sort_unstable();
+                } else if name == HIDDEN {
+                    text.map(|text| boolean(name, text)).transpose()?;
+                }
+            }
         }
         match text {
             Some(text) => settings.given.insert(name.clone(), text.to_string()),
@@ -185,6 +195,22 @@ fn merge(settings: &mut IndexSettings, flat: &Flat) -> Result<(), ApiError> {
         };
     }
     Ok(())
+}
+
+/// The block that a setting sets.
+fn block_of(name: &str) -> Option<Block> {
+    let name = name.strip_prefix("index.blocks.")?;
+    Block::ALL.into_iter().find(|block| block.name() == name)
+}
+
+fn boolean(name: &str, text: &str) -> Result<bool, ApiError> {
+    match text {
+        "true" => Ok(true),
+        "false" => Ok(false),
+        other => Err(ApiError::illegal_argument(format!(
+            "Failed to parse value [{other}] of [{name}] as only [true] or [false] are allowed."
+        ))),
+    }
 }
 
 /// Zero and -1 both mean that nobody refreshes unless asked.

@@ -39,7 +39,46 @@ struct Task {
     ended: Option<(u64, Result<Value, Value>)>,
 }
 
+/// A task that is running, as tables show it.
+pub(crate) struct RunningTask {
+    pub(crate) number: u64,
+    pub(crate) action: &'static str,
+    pub(crate) description: String,
+    pub(crate) started_ms: u64,
+    pub(crate) running_ns: u64,
+    pub(crate) opaque_id: Option<String>,
+}
+
 impl Tasks {
+    /// The tasks that are running.
+    pub(crate) fn running(&self) -> Vec<RunningTask> {
+        let state = self.lock();
+        let running = state.tasks.iter().filter(|(_, task)| task.ended.is_none());
+        let row = |(number, task): (&u64, &Task)| RunningTask {
+            number: *number,
+            action: task.action,
+            description: task.description.clone(),
+            started_ms: task.started_ms,
+            running_ns: nanos_since(task.started),
+            opaque_id: None,
+        };
+        running.map(row).collect()
+    }
+
+    /// A request that has just come as a task of its own.
+    pub(crate) fn request(&self, action: &'static str, opaque_id: Option<String>) -> RunningTask {
+        let mut state = self.lock();
+        state.next += 1;
+        RunningTask {
+            number: state.next,
+            action,
+            description: String::new(),
+            started_ms: now_ms(),
+            running_ns: 0,
+            opaque_id,
+        }
+    }
+
     /// Notes a task that begins.
     pub(crate) fn begin(&self, action: &'static str, description: String) -> Result<u64, ApiError> {
         let mut state = self.lock();
@@ -67,14 +106,11 @@ impl Tasks {
         }
         state.next += 1;
         let number = state.next;
-        let since_epoch = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or_default();
         let task = Task {
             action,
             description,
             started: Instant::now(),
-            started_ms: u64::try_from(since_epoch.as_millis()).unwrap_or(u64::MAX),
+            started_ms: now_ms(),
             ended: None,
         };
         state.tasks.insert(number, task);
@@ -96,6 +132,13 @@ impl Tasks {
         // Every change is one insert or one field, so a panic leaves nothing half done.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn now_ms() -> u64 {
+    let since_epoch = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    u64::try_from(since_epoch.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn nanos_since(started: Instant) -> u64 {

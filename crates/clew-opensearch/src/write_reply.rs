@@ -123,8 +123,8 @@ pub(crate) fn last_glsn(outcome: &WriteOutcome) -> Option<Glsn> {
 pub(crate) fn refused(call: &Call, index: &str, error: &clew_engine::EngineError) -> ApiError {
     let refused = ApiError::from(error);
     let conflict = refused.status() == StatusCode::CONFLICT;
-    match call.api.engine.index(index) {
-        Ok(found) if conflict => refused.in_index(index, found.uuid()),
+    match call.api.engine.single_index(index, None) {
+        Ok((found, _)) if conflict => refused.in_index(found.name(), found.uuid()),
         _ => refused,
     }
 }

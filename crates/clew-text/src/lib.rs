@@ -11,6 +11,7 @@ mod mapping;
 
 pub mod analysis;
 mod document;
+pub mod geo;
 
 mod query;
 mod search;
@@ -18,29 +19,37 @@ mod search;
 mod aggregation;
 
 pub use aggregation::{
-    AggCollector, AggContext, AggError, AggErrorKind, AggLimits, AggResult, AggSpec, Attached,
-    Bounds, Bucket, CalendarUnit, DateHistogramSpec, DateInterval, Direction, ExtendedStats,
-    HistogramResult, HistogramSpec, IncludeExclude, Intermediate, Key, Metric, NamedAgg,
-    NamedResult, OrderBy, OrderKey, RangeBucket, RangeItem, RangeSpec, Scalar, Source, Stats,
-    TermFilter, TermsKind, TermsResult, TermsSpec, TopHit, TopHitsResult, TopHitsSpec, ValueFormat,
+    AggCollector, AggContext, AggError, AggErrorKind, AggLimits, AggResult, AggSearcher, AggSpec,
+    Attached, AutoDateSpec, Bounds, Bucket, CalendarUnit, CompositeKind, CompositeResult,
+    CompositeSource, CompositeSpec, DateHistogramSpec, DateInterval, DecimalFormat, Direction,
+    Expression, ExtendedStats, FilterShape, FiltersSpec, GapPolicy, HistogramResult, HistogramSpec,
+    IncludeExclude, Intermediate, Key, Method, Metric, MissingOrder, MovingFunction,
+    MultiTermsSpec, NamedAgg, NamedResult, OrderBy, OrderKey, PercentilesKind, PercentilesResult,
+    PercentilesSpec, PipelineKind, PipelineSpec, RangeBucket, RangeEnd, RangeItem, RangeKind,
+    RangeSpec, RareTermsSpec, Scalar, SingleKind, Source, Stats, Summary, TermFilter, TermsKind,
+    TermsResult, TermsSpec, TopHit, TopHitsResult, TopHitsSpec, ValueFormat,
 };
 pub use analysis::analyzers;
 pub use document::{
     DATE_FORMAT_DEFAULT, DateError, DateFormat, DocumentError, NestedObject, Parsed,
-    ParsedDocument, Rounding, StoredVector, restore_vectors,
+    ParsedDocument, RangeRelation, Rounding, StoredVector, restore_vectors,
 };
 pub use mapping::{
-    Dynamic, FieldId, FieldKind, FieldSettings, FloatKind, IntegerKind, MappedField, Mapping,
-    MappingError, MappingLimits, NewField, VectorMapping,
+    Dynamic, FieldId, FieldKind, FieldSettings, FloatKind, IntegerKind, KeywordStyle, MappedField,
+    Mapping, MappingError, MappingLimits, NewField, RangeKind as FieldRangeKind, TextStyle,
+    VectorMapping,
 };
 pub use query::{
-    Bool, Boosting, CompileContext, FieldBoost, Fuzziness, FuzzyDistance, JoinScore, KnnQuery,
-    KnnResolver, Match, MatchPhrase, MinimumShouldMatch, MultiMatch, MultiMatchKind, NestedQuery,
-    NoKnn, Operator, Pattern, Plan, Query, QueryError, QueryString, Range, SegmentHits, Term,
-    compile, plan,
+    Bool, BoostMode, Boosting, CompileContext, Decay, DecayShape, DistanceFeature, FieldBoost,
+    FieldModifier, FunctionKind, FunctionScore, Fuzziness, FuzzyDistance, GeoQuery, IntervalMode,
+    IntervalRelation, IntervalRule, IntervalScoring, Intervals, JoinScore, KnnQuery, KnnResolver,
+    LikeItem, Match, MatchPhrase, MinimumShouldMatch, MoreLikeThis, MultiMatch, MultiMatchKind,
+    NestedQuery, NoKnn, Operator, Pattern, Plan, Query, QueryError, QueryString, Range,
+    ScoreFunction, ScoreMode, SegmentHits, Term, TermsSet, ValueMode, WordChoice, compile, plan,
 };
 pub use search::{
-    Blocks, DocVisitor, FieldStatistics, InnerFound, InnerRequest, MergedHit, MergedHits, Missing,
-    Mode, Order, Relation, Scope, SegmentBits, ShardHit, ShardRequest, ShardResult, Snapshot,
-    SortKey, SortValue, Total, TrackTotal, count, inner_hits, matching, merge_hits, search,
+    Blocks, DocVisitor, FieldStatistics, GeoDistanceKey, InnerFound, InnerRequest, MergedHit,
+    MergedHits, Missing, Mode, Order, Relation, Scope, SegmentBits, ShardHit, ShardRequest,
+    ShardResult, Snapshot, SortKey, SortValue, Total, TrackTotal, count, inner_hits, matching,
+    merge_hits, search,
 };

@@ -31,7 +31,7 @@ fn engine_families(engine: &Engine) -> anyhow::Result<Vec<MetricFamily>> {
     for (name, help, of) in INDEX_FIGURES {
         gauges.push((gauge(&registry, name, help, label)?, of));
     }
-    for index in engine.resolve("_all", ResolveOptions::default())? {
+    for index in engine.resolve("_all", ResolveOptions::everything())? {
         let stats = index.stats();
         for (gauge, of) in &gauges {
             let value = i64::try_from(of(&stats))?;

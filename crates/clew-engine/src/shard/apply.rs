@@ -215,6 +215,7 @@ impl Writer {
         // The group is synced once, when its last position is waited for.
         let appended = self.log.append(&[entry], Durability::Os)?;
         self.unflushed_bytes += parts.iter().map(|part| part.len() as u64).sum::<u64>();
+        self.unflushed_operations += 1;
         self.next_seq_no += 1;
         Ok(appended.first)
     }

@@ -35,6 +35,11 @@ impl Shard {
         (self.writer.lock().applied > flushed).then_some(flushed)
     }
 
+    /// Number of the newest manifest.
+    pub(crate) fn commit(&self) -> u64 {
+        self.flushing.lock().number
+    }
+
     /// The position from which the log must be replayed into the shard.
     pub(crate) fn recovered_from(&self) -> Glsn {
         self.flushing.lock().checkpoint
@@ -45,13 +50,21 @@ impl Shard {
         self.writer.lock().unflushed_bytes
     }
 
+    /// Number and bytes of the operations since the last flush.
+    pub(crate) fn unflushed(&self) -> (u64, u64) {
+        let writer = self.writer.lock();
+        (writer.unflushed_operations, writer.unflushed_bytes)
+    }
+
     /// Makes everything applied so far durable outside the log. Cheap when nothing has changed.
     pub(crate) fn flush(&self) -> Result<(), EngineError> {
         let mut state = self.flushing.lock();
+        ShardCounters::add(&self.counters.flushes);
         let (segments, applied, next_seq_no) = {
             let mut writer = self.writer()?;
             self.publish(&mut writer)?;
             writer.unflushed_bytes = 0;
+            writer.unflushed_operations = 0;
             (
                 self.view().segments.clone(),
                 writer.applied,
@@ -92,7 +105,6 @@ impl Shard {
             .zip(&manifest.segments)
             .map(|(view, named)| (view.files.id, (view.alive_count(), named.alive.clone())))
             .collect();
-        ShardCounters::add(&self.counters.flushes);
         self.remove_unused(&manifest);
         Ok(())
     }

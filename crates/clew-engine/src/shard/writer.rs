@@ -129,6 +129,8 @@ pub(crate) struct Writer {
     pub(super) changed: bool,
     /// Bytes of operations since the last flush.
     pub(super) unflushed_bytes: u64,
+    /// Their number.
+    pub(super) unflushed_operations: u64,
     pub(super) failure: Option<String>,
 }
 
@@ -195,6 +197,7 @@ impl Writer {
             first_invisible: None,
             changed: true,
             unflushed_bytes: 0,
+            unflushed_operations: 0,
             failure: None,
         })
     }
@@ -323,7 +326,8 @@ impl Writer {
 
     /// Goes over to a longer mapping: the buffer is sealed and every segment opened anew.
     pub(super) fn adopt(&mut self, mapping: &Arc<Mapping>) -> tantivy::Result<()> {
-        if mapping.size() <= self.mapping.size() {
+        let has_fields = mapping.fields().len() <= self.mapping.fields().len();
+        if has_fields && mapping.size() <= self.mapping.size() {
             return Ok(());
         }
         self.seal()?;

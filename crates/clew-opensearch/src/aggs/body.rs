@@ -39,6 +39,41 @@ impl<'a> Body<'a> {
         }
     }
 
+    /// What is left, by name.
+    pub(super) fn rest(&self) -> Vec<&'a str> {
+        self.settings.iter().map(|(name, _)| *name).collect()
+    }
+
+    /// A list of numbers, which must not be empty where it is given.
+    pub(super) fn numbers(&mut self, key: &str) -> Result<Option<Vec<f64>>, AggDslError> {
+        let found = self.settings.iter().position(|(name, _)| *name == key);
+        let Some(found) = found else {
+            return Ok(None);
+        };
+        let (_, value) = self.settings.swap_remove(found);
+        let Value::Array(list) = value else {
+            return Err(self.wrong(key, value));
+        };
+        let number = |value: &Value| {
+            let number = value.as_f64().or_else(|| value.as_str()?.parse().ok());
+            number.ok_or_else(|| self.wrong(key, value))
+        };
+        let numbers: Vec<f64> = list.iter().map(number).collect::<Result<_, _>>()?;
+        if numbers.is_empty() {
+            return Err(AggDslError::illegal(format!(
+                "[{key}] must not be empty: [{}]",
+                self.name
+            )));
+        }
+        Ok(Some(numbers))
+    }
+
+    /// A flag that is on unless the request says otherwise.
+    pub(super) fn flag_or(&mut self, key: &str, default: bool) -> Result<bool, AggDslError> {
+        let given = self.settings.iter().any(|(name, _)| *name == key);
+        if given { self.flag(key) } else { Ok(default) }
+    }
+
     pub(super) fn source(&mut self) -> Result<Source, AggDslError> {
         let field = self.text("field")?.ok_or_else(|| {
             AggDslError::illegal(format!(
@@ -47,6 +82,9 @@ impl<'a> Body<'a> {
                 self.name, self.kind
             ))
         })?;
+        // Which of a field's forms is read is for the mapping to say.
+        self.take("value_type");
+        self.take("valueType");
         Ok(Source {
             field,
             missing: self.scalar("missing")?,

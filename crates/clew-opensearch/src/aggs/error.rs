@@ -32,6 +32,20 @@ pub struct AggDslError {
     pub reason: String,
 }
 
+impl From<crate::dsl::DslError> for AggDslError {
+    fn from(error: crate::dsl::DslError) -> Self {
+        use crate::dsl::DslErrorKind;
+        AggDslError {
+            kind: match error.kind {
+                DslErrorKind::Parsing => AggDslErrorKind::Parsing,
+                DslErrorKind::IllegalArgument => AggDslErrorKind::IllegalArgument,
+                DslErrorKind::XContentParse => AggDslErrorKind::XContentParse,
+            },
+            reason: error.reason,
+        }
+    }
+}
+
 impl AggDslError {
     pub(super) fn parsing(reason: impl Into<String>) -> Self {
         AggDslError {

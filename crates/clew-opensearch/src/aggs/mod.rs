@@ -2,10 +2,15 @@
 //! reply's JSON. Nothing is computed here.
 
 mod body;
+mod buckets;
 mod error;
 mod interval;
+mod metrics;
 mod parse;
+mod pipelines;
 mod render;
+mod render_buckets;
+mod render_metrics;
 mod top_hits;
 
 #[cfg(test)]

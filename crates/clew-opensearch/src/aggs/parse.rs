@@ -1,14 +1,15 @@
 //! From a request's `aggs` to the typed tree.
 
 use clew_text::{
-    AggSpec, Bounds, DateHistogramSpec, HistogramSpec, IncludeExclude, NamedAgg, RangeItem,
-    RangeSpec, Source, TermFilter, TermsSpec,
+    AggSpec, Bounds, DateHistogramSpec, DateInterval, HistogramSpec, IncludeExclude, NamedAgg,
+    RangeItem, RangeKind, RangeSpec, Source, TermFilter, TermsSpec,
 };
 use serde_json::{Map, Value};
 
 use super::body::{Body, scalar};
 use super::error::AggDslError;
 use super::interval::{calendar_interval, fixed_interval, legacy_interval, offset_ms};
+use super::{buckets, metrics, pipelines};
 
 /// Up to this many distinct values are counted exactly, unless the request says otherwise.
 const PRECISION_THRESHOLD: u64 = 3_000;
@@ -104,8 +105,8 @@ fn parse_spec(
         "terms" => AggSpec::Terms(terms(&mut body)?),
         "date_histogram" => AggSpec::DateHistogram(date_histogram(&mut body)?),
         "histogram" => AggSpec::Histogram(histogram(&mut body)?),
-        "range" => AggSpec::Range(range(&mut body, false)?),
-        "date_range" => AggSpec::Range(range(&mut body, true)?),
+        "range" => AggSpec::Range(range(&mut body, RangeKind::Numbers)?),
+        "date_range" => AggSpec::Range(range(&mut body, RangeKind::Dates)?),
         "missing" => AggSpec::Missing(body.source()?),
         "min" => AggSpec::Min(body.source()?),
         "max" => AggSpec::Max(body.source()?),
@@ -137,29 +138,43 @@ fn parse_spec(
             path: body.text("path")?,
         },
         "top_hits" => AggSpec::TopHits(super::top_hits::top_hits(&mut body)?),
-        _ => {
-            return Err(AggDslError::parsing(format!(
-                "Unknown aggregation type [{kind}]"
-            )));
-        }
+        "ip_range" => AggSpec::Range(range(&mut body, RangeKind::Addresses)?),
+        kind => match other_spec(kind, &mut body, settings)? {
+            Some(spec) => spec,
+            None => {
+                return Err(AggDslError::parsing(format!(
+                    "Unknown aggregation type [{kind}]"
+                )));
+            }
+        },
     };
     body.end()?;
     Ok(spec)
 }
 
+/// The types that have files of their own.
+fn other_spec<'a>(
+    kind: &str,
+    body: &mut Body<'a>,
+    settings: &'a Map<String, Value>,
+) -> Result<Option<AggSpec>, AggDslError> {
+    if let Some(spec) = metrics::parse(kind, body)? {
+        return Ok(Some(spec));
+    }
+    if let Some(spec) = buckets::parse(kind, body, settings)? {
+        return Ok(Some(spec));
+    }
+    Ok(pipelines::parse(kind, body)?.map(AggSpec::Pipeline))
+}
+
 /// Counts beyond 32 bits mean "all".
-fn small(count: u64) -> u32 {
+pub(super) fn small(count: u64) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
 fn terms(body: &mut Body<'_>) -> Result<TermsSpec, AggDslError> {
     // How to execute is for us to know.
-    for hint in [
-        "execution_hint",
-        "collect_mode",
-        "value_type",
-        "shard_min_doc_count",
-    ] {
+    for hint in ["execution_hint", "collect_mode", "shard_min_doc_count"] {
         body.take(hint);
     }
     let size = body.count("size")?.unwrap_or(10);
@@ -175,11 +190,15 @@ fn terms(body: &mut Body<'_>) -> Result<TermsSpec, AggDslError> {
         shard_size: body.count("shard_size")?.map(small),
         min_doc_count: body.count("min_doc_count")?.unwrap_or(1),
         order: body.order()?,
-        filter: TermFilter {
-            include: term_set(body, "include")?,
-            exclude: term_set(body, "exclude")?,
-        },
+        filter: term_filter(body)?,
         show_error: body.flag("show_term_doc_count_error")?,
+    })
+}
+
+pub(super) fn term_filter(body: &mut Body<'_>) -> Result<TermFilter, AggDslError> {
+    Ok(TermFilter {
+        include: term_set(body, "include")?,
+        exclude: term_set(body, "exclude")?,
     })
 }
 
@@ -192,43 +211,68 @@ fn term_set(body: &mut Body<'_>, key: &str) -> Result<Option<IncludeExclude>, Ag
             .map(|value| scalar(value).ok_or_else(|| body.wrong(key, value)))
             .collect::<Result<Vec<_>, _>>()
             .map(|values| Some(IncludeExclude::Values(values))),
+        Some(Value::Object(settings)) if key == "include" => {
+            let mut part = Body::new(key, body.name, settings);
+            let count = part.count("num_partitions")?;
+            let number = part.count("partition")?;
+            part.end()?;
+            let (Some(count), Some(number)) = (count, number) else {
+                return Err(AggDslError::illegal(
+                    "Missing [partition] or [num_partitions] parameter for partition-based include",
+                ));
+            };
+            if count < 2 || number >= count {
+                return Err(AggDslError::illegal(format!(
+                    "partition must be >= 0 and less than num_partitions, which must be >= 2: \
+                     found [{number}] of [{count}]"
+                )));
+            }
+            Ok(Some(IncludeExclude::Partition {
+                part: small(number),
+                count: small(count),
+            }))
+        }
         Some(other) => Err(body.wrong(key, other)),
     }
 }
 
-fn date_histogram(body: &mut Body<'_>) -> Result<DateHistogramSpec, AggDslError> {
+/// The interval of a histogram of time, under whichever of its names.
+pub(super) fn date_interval(body: &mut Body<'_>) -> Result<DateInterval, AggDslError> {
     let calendar = body.text("calendar_interval")?;
     let fixed = body.text("fixed_interval")?;
     let legacy = body.text("interval")?;
-    let interval = match (calendar, fixed, legacy) {
-        (Some(text), None, None) => calendar_interval(&text)?,
-        (None, Some(text), None) => fixed_interval(&text)?,
+    match (calendar, fixed, legacy) {
+        (Some(text), None, None) => calendar_interval(&text),
+        (None, Some(text), None) => fixed_interval(&text),
         (None, None, Some(text)) => match text.parse::<i64>() {
-            Ok(number) => fixed_interval(&format!("{number}ms"))?,
-            Err(_) => legacy_interval(&text)?,
+            Ok(number) => fixed_interval(&format!("{number}ms")),
+            Err(_) => legacy_interval(&text),
         },
-        (None, None, None) => {
-            return Err(AggDslError::illegal(
-                "Invalid interval specified, must be non-null and non-empty",
-            ));
-        }
-        (Some(_), Some(_), None) => {
-            return Err(AggDslError::illegal(
-                "Cannot use [fixed_interval] with [calendar_interval] configuration option.",
-            ));
-        }
-        (_, _, Some(_)) => {
-            return Err(AggDslError::illegal(
-                "Cannot use [interval] with [fixed_interval] or [calendar_interval] configuration \
-                 options.",
-            ));
-        }
-    };
-    let offset_ms = match body.take("offset") {
-        None => 0,
-        Some(Value::String(text)) => offset_ms(text)?,
-        Some(value) => value.as_i64().ok_or_else(|| body.wrong("offset", value))?,
-    };
+        (None, None, None) => Err(AggDslError::illegal(
+            "Invalid interval specified, must be non-null and non-empty",
+        )),
+        (Some(_), Some(_), None) => Err(AggDslError::illegal(
+            "Cannot use [fixed_interval] with [calendar_interval] configuration option.",
+        )),
+        (_, _, Some(_)) => Err(AggDslError::illegal(
+            "Cannot use [interval] with [fixed_interval] or [calendar_interval] configuration \
+             options.",
+        )),
+    }
+}
+
+/// How far the starts of intervals of time are moved.
+pub(super) fn date_offset(body: &mut Body<'_>) -> Result<i64, AggDslError> {
+    match body.take("offset") {
+        None => Ok(0),
+        Some(Value::String(text)) => offset_ms(text),
+        Some(value) => value.as_i64().ok_or_else(|| body.wrong("offset", value)),
+    }
+}
+
+fn date_histogram(body: &mut Body<'_>) -> Result<DateHistogramSpec, AggDslError> {
+    let interval = date_interval(body)?;
+    let offset_ms = date_offset(body)?;
     Ok(DateHistogramSpec {
         source: body.source()?,
         interval,
@@ -268,7 +312,7 @@ fn histogram(body: &mut Body<'_>) -> Result<HistogramSpec, AggDslError> {
     })
 }
 
-fn range(body: &mut Body<'_>, dates: bool) -> Result<RangeSpec, AggDslError> {
+fn range(body: &mut Body<'_>, kind: RangeKind) -> Result<RangeSpec, AggDslError> {
     let source: Source = body.source()?;
     let ranges = match body.take("ranges") {
         Some(Value::Array(list)) => list
@@ -288,8 +332,11 @@ fn range(body: &mut Body<'_>, dates: bool) -> Result<RangeSpec, AggDslError> {
         source,
         ranges,
         keyed: body.flag("keyed")?,
-        dates,
-        time_zone: if dates { body.text("time_zone")? } else { None },
+        kind,
+        time_zone: match kind {
+            RangeKind::Dates => body.text("time_zone")?,
+            _ => None,
+        },
     })
 }
 
@@ -302,6 +349,7 @@ fn range_item(body: &Body<'_>, value: &Value) -> Result<RangeItem, AggDslError> 
         key: item.text("key")?,
         from: item.scalar("from")?,
         to: item.scalar("to")?,
+        mask: item.text("mask")?,
     };
     item.end()?;
     Ok(range)

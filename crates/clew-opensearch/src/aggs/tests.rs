@@ -3,7 +3,7 @@ use std::num::NonZeroI64;
 use clew_text::{
     AggResult, AggSpec, Bucket, CalendarUnit, DateFormat, DateInterval, Direction, ExtendedStats,
     HistogramResult, IncludeExclude, Key, Metric, NamedAgg, NamedResult, OrderKey, RangeBucket,
-    Scalar, Stats, TermsKind, TermsResult, ValueFormat,
+    RangeEnd, RangeKind, Scalar, Stats, TermsKind, TermsResult, ValueFormat,
 };
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
@@ -274,6 +274,7 @@ fn terms(kind: TermsKind, buckets: Vec<Bucket>, format: ValueFormat) -> TermsRes
         doc_count_error_upper_bound: Some(0),
         sum_other_doc_count: 0,
         show_error: false,
+        rare: false,
         format,
     }
 }
@@ -503,28 +504,35 @@ fn extended_stats_show_bounds_on_both_sides() {
 
 #[test]
 fn ranges_are_named_by_their_ends() {
-    let range = |key: Option<&str>, from, to| RangeBucket {
-        key: key.map(str::to_string),
+    let range = |name: &str, from, to| RangeBucket {
+        name: Key::Str(name.into()),
         from,
         to,
         doc_count: 1,
         subs: Vec::new(),
     };
-    let result = |buckets, keyed, format| AggResult::Range {
+    let result = |buckets, keyed, kind| AggResult::Range {
         buckets,
         keyed,
-        dates: false,
-        format,
+        kind,
     };
+    let number = |number| Some(RangeEnd::Number(number, None));
     let plain = vec![
-        range(None, None, Some(50.0)),
-        range(None, Some(50.0), Some(100.0)),
+        range("*-50.0", None, number(50.0)),
+        range("50.0-100.0", number(50.0), number(100.0)),
     ];
-    let dated = vec![range(Some("new"), Some(1_767_225_600_000.0), None)];
+    let day = RangeEnd::Number(
+        1_767_225_600_000.0,
+        Some("2026-01-01T00:00:00.000Z".to_string()),
+    );
+    let dated = vec![range("new", Some(day), None)];
+    let near = RangeEnd::Address("10.0.0.0".to_string());
+    let near = vec![range("near", Some(near), None)];
     check_json(
         &[
-            named("r", result(plain, false, ValueFormat::Raw)),
-            named("d", result(dated, true, dates())),
+            named("r", result(plain, false, RangeKind::Numbers)),
+            named("d", result(dated, true, RangeKind::Dates)),
+            named("i", result(near, false, RangeKind::Addresses)),
         ],
         &json!({
             "r": {"buckets": [
@@ -536,6 +544,7 @@ fn ranges_are_named_by_their_ends() {
                 "from_as_string": "2026-01-01T00:00:00.000Z",
                 "doc_count": 1,
             }}},
+            "i": {"buckets": [{"key": "near", "from": "10.0.0.0", "doc_count": 1}]},
         }),
     );
 }

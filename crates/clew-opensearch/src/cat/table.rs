@@ -15,11 +15,14 @@ pub(super) enum Align {
 }
 
 /// A column: name, other names, what it says, where cells stand.
+#[derive(Clone, Copy)]
 pub(super) struct Column {
     pub(super) name: &'static str,
     pub(super) aliases: &'static [&'static str],
     pub(super) about: &'static str,
     pub(super) align: Align,
+    /// Shown although nobody asked for it.
+    pub(super) shown: bool,
 }
 
 /// A column whose cells stand left.
@@ -33,6 +36,7 @@ pub(super) const fn text(
         aliases,
         about,
         align: Align::Left,
+        shown: true,
     }
 }
 
@@ -47,16 +51,29 @@ pub(super) const fn number(
         aliases,
         about,
         align: Align::Right,
+        shown: true,
+    }
+}
+
+/// A column that is shown only when it is asked for; its cells stand right.
+pub(super) const fn hidden(
+    name: &'static str,
+    aliases: &'static [&'static str],
+    about: &'static str,
+) -> Column {
+    Column {
+        shown: false,
+        ..number(name, aliases, about)
     }
 }
 
 /// Columns and rows; every row has a cell for every column.
-pub(super) struct Table {
-    pub(super) columns: &'static [Column],
+pub(super) struct Table<'a> {
+    pub(super) columns: &'a [Column],
     pub(super) rows: Vec<Vec<String>>,
 }
 
-impl Table {
+impl Table<'_> {
     /// Answers as the request's `h`, `s`, `v`, `help` and `format` ask.
     pub(super) fn reply(mut self, call: &Call) -> Result<Reply, ApiError> {
         let params = &call.params;
@@ -111,12 +128,11 @@ impl Table {
                     format!("Unable to sort by unknown sort key `{name}`"),
                 )
             })?;
-            let numeric = |row: &[String]| row[at].parse::<f64>().unwrap_or(f64::NEG_INFINITY);
-            let align = self.columns[at].align;
             self.rows.sort_by(|a, b| {
-                let order = match align {
-                    Align::Right => numeric(a).total_cmp(&numeric(b)).then(a[at].cmp(&b[at])),
-                    Align::Left => a[at].cmp(&b[at]),
+                let number = |row: &[String]| row[at].parse::<f64>();
+                let order = match (number(a), number(b)) {
+                    (Ok(a), Ok(b)) => a.total_cmp(&b),
+                    _ => a[at].cmp(&b[at]),
                 };
                 if descending { order.reverse() } else { order }
             });
@@ -129,6 +145,7 @@ impl Table {
         let Some(names) = names else {
             let all = self.columns.iter().enumerate();
             return all
+                .filter(|(_, column)| column.shown)
                 .map(|(at, column)| (at, column.name.to_string()))
                 .collect();
         };
@@ -199,6 +216,18 @@ impl Column {
     }
 }
 
+/// The same, of text.
+pub(super) const fn hidden_text(
+    name: &'static str,
+    aliases: &'static [&'static str],
+    about: &'static str,
+) -> Column {
+    Column {
+        shown: false,
+        ..text(name, aliases, about)
+    }
+}
+
 /// A size as people read it (`24.7mb`), or as the unit of the `bytes` parameter says.
 pub(super) fn bytes(count: u64, unit: Option<&str>) -> String {
     const UNITS: [(&str, u32); 5] = [("b", 0), ("kb", 10), ("mb", 20), ("gb", 30), ("tb", 40)];
@@ -231,7 +260,7 @@ mod tests {
         number("docs.count", &["dc"], "documents"),
     ];
 
-    fn table() -> Table {
+    fn table() -> Table<'static> {
         let row = |name: &str, docs: &str| vec![name.to_string(), docs.to_string()];
         Table {
             columns: COLUMNS,

@@ -1,6 +1,6 @@
 //! Queries on exact values and on terms.
 
-use clew_text::{Fuzziness, Pattern, Query, Range, Term};
+use clew_text::{Fuzziness, Pattern, Query, Range, RangeRelation, Term};
 use serde_json::Value;
 
 use super::DslError;
@@ -122,7 +122,9 @@ pub(super) fn range(body: &Value) -> Result<Query, DslError> {
             *end = Some(value.clone());
         }
     }
-    parameters.ignore(&["relation"]);
+    if let Some(relation) = parameters.text("relation")? {
+        range.relation = RangeRelation::parse(&relation).map_err(DslError::illegal)?;
+    }
     parameters.finish()?;
     Ok(Query::Range(range))
 }

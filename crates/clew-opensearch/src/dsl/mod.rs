@@ -5,12 +5,17 @@
 
 mod compound;
 mod fields;
+mod function;
+mod geo;
+mod intervals;
 mod knn;
 mod leaf;
 mod multi;
 mod nested;
 mod object;
+mod similar;
 mod sort;
+mod span;
 
 use clew_text::Query;
 use serde_json::Value;
@@ -76,12 +81,16 @@ pub fn parse_query(value: &Value) -> Result<Query, DslError> {
     query(value, 0)
 }
 
+fn too_deep() -> DslError {
+    DslError::illegal(format!(
+        "The nested depth of the query exceeds the maximum nested depth of [{DEPTH_MAX}]"
+    ))
+}
+
 /// Reads a query at a depth.
 fn query(value: &Value, depth: usize) -> Result<Query, DslError> {
     if depth > DEPTH_MAX {
-        return Err(DslError::illegal(format!(
-            "The nested depth of the query exceeds the maximum nested depth of [{DEPTH_MAX}]"
-        )));
+        return Err(too_deep());
     }
     let Value::Object(object) = value else {
         return Err(DslError::parsing(
@@ -132,6 +141,16 @@ fn dispatch(name: &str, body: &Value, depth: usize) -> Result<Query, DslError> {
         "boosting" => compound::boosting(body, depth),
         "knn" => knn::knn(body, depth),
         "nested" => nested::nested(body, depth),
+        "geo_distance" => geo::geo_distance(body),
+        "geo_bounding_box" => geo::geo_bounding_box(body),
+        "geo_polygon" => geo::geo_polygon(body),
+        "geo_shape" => geo::geo_shape(body),
+        "function_score" => function::function_score(body, depth),
+        "distance_feature" => function::distance_feature(body),
+        "more_like_this" | "mlt" => similar::more_like_this(body),
+        "terms_set" => similar::terms_set(body),
+        "intervals" => intervals::intervals(body),
+        name if span::NAMES.contains(&name) => span::span(name, body, depth),
         _ => Err(DslError::parsing(format!("unknown query [{name}]"))),
     }
 }

@@ -34,6 +34,16 @@ impl<'a> Parameters<'a> {
         Some(self.entries.remove(at).1)
     }
 
+    /// Whether it was given and not taken yet.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.entries.iter().any(|(have, _)| *have == name)
+    }
+
+    /// The next one, whatever its name.
+    pub(super) fn take_any(&mut self) -> Option<(&'a str, &'a Value)> {
+        (!self.entries.is_empty()).then(|| self.entries.remove(0))
+    }
+
     /// Parameters that are accepted and change nothing here.
     pub(super) fn ignore(&mut self, names: &[&str]) {
         self.entries.retain(|(name, _)| !names.contains(name));

@@ -1,6 +1,7 @@
 //! Sort clauses.
 
-use clew_text::{Missing, Mode, Order, SortKey, SortValue};
+use clew_text::geo::GeoPoint;
+use clew_text::{GeoDistanceKey, Missing, Mode, Order, SortKey, SortValue};
 use serde_json::Value;
 
 use super::DslError;
@@ -38,6 +39,9 @@ fn parse_one(value: &Value) -> Result<Vec<SortKey>, DslError> {
         Value::Object(object) => object
             .iter()
             .map(|(name, value)| match value {
+                Value::Object(_) if matches!(name.as_str(), "_geo_distance" | "_geoDistance") => {
+                    geo_distance(value)
+                }
                 Value::Object(_) => detailed(name, value),
                 Value::String(text) => Ok(plain_key(name, Some(order(text)?))),
                 Value::Null => Ok(plain_key(name, None)),
@@ -74,6 +78,47 @@ fn plain_key(name: &str, order: Option<Order>) -> SortKey {
     }
 }
 
+/// `_geo_distance`: a field, the points that distances are from, and how they are shown.
+fn geo_distance(value: &Value) -> Result<SortKey, DslError> {
+    let mut parameters = Parameters::new("_geo_distance", value)?;
+    let order = match parameters.text("order")? {
+        Some(text) => order(&text)?,
+        None => Order::Asc,
+    };
+    let mode = mode(&mut parameters)?;
+    let unit = super::geo::unit(&mut parameters)?;
+    let unmapped_ok = parameters.flag("ignore_unmapped")?.unwrap_or(false);
+    parameters.ignore(&["distance_type", "validation_method"]);
+    let Some((path, value)) = parameters.take_any() else {
+        return Err(DslError::illegal(
+            "Geo distance sorting needs a field and points",
+        ));
+    };
+    parameters.finish()?;
+    let origins = GeoPoint::many_from_json(value)
+        .and_then(|points| points.into_iter().map(GeoPoint::checked).collect())
+        .map_err(|reason: String| {
+            DslError::illegal(format!("{reason} for geo distance sort on [{path}]"))
+        })?;
+    Ok(SortKey::GeoDistance(GeoDistanceKey {
+        path: path.to_string(),
+        origins,
+        unit,
+        order,
+        mode,
+        unmapped_ok,
+    }))
+}
+
+fn mode(parameters: &mut Parameters<'_>) -> Result<Option<Mode>, DslError> {
+    match parameters.text("mode")?.as_deref() {
+        None => Ok(None),
+        Some("min") => Ok(Some(Mode::Min)),
+        Some("max") => Ok(Some(Mode::Max)),
+        Some(other) => Err(DslError::illegal(format!("Unknown SortMode [{other}]"))),
+    }
+}
+
 fn detailed(name: &str, value: &Value) -> Result<SortKey, DslError> {
     let mut parameters = Parameters::new("field_sort", value)?;
     let order = parameters
@@ -87,18 +132,12 @@ fn detailed(name: &str, value: &Value) -> Result<SortKey, DslError> {
         Some(Value::Bool(truth)) => Missing::Value(SortValue::I64(i64::from(*truth))),
         Some(Value::Number(number)) => Missing::Value(match number.as_i64() {
             Some(whole) => SortValue::I64(whole),
+            None if number.is_u64() => SortValue::U64(number.as_u64().unwrap_or(u64::MAX)),
             None => SortValue::F64(number.as_f64().unwrap_or(f64::MAX)),
         }),
         Some(other) => Missing::Value(SortValue::Str(plain(other))),
     };
-    let mode = match parameters.text("mode")?.as_deref() {
-        None => None,
-        Some("min") => Some(Mode::Min),
-        Some("max") => Some(Mode::Max),
-        Some(other) => {
-            return Err(DslError::illegal(format!("Unknown SortMode [{other}]")));
-        }
-    };
+    let mode = mode(&mut parameters)?;
     let unmapped = parameters.text("unmapped_type")?.is_some();
     parameters.ignore(&["numeric_type", "format", "ignore_unmapped"]);
     parameters.finish()?;

@@ -1,19 +1,25 @@
 //! Searching: `_search`, `_msearch`, `_count`.
 
 mod fields;
+mod guard;
 mod inner;
+mod lookup;
 mod msearch;
 mod profile;
 mod request;
 mod response;
+mod scope;
 mod sort_values;
 mod source_filter;
 mod top_hits;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use clew_engine::{EngineError, Index, ResolveOptions, SearchRequest, SearchResponse};
+use clew_engine::{
+    EngineError, Index, IndexPart, ResolveOptions, Resolved, SearchRequest, SearchResponse,
+};
 use clew_text::TrackTotal;
 use serde_json::{Value, json};
 
@@ -24,12 +30,22 @@ use crate::reply::Reply;
 
 use request::Spec;
 
+pub(crate) use guard::Expensive;
 pub(crate) use msearch::msearch;
 pub(crate) use source_filter::{SourceFilter, glob};
 pub(crate) use top_hits::render_top_hits;
 
 /// Answers with more hits than this are written away from the async threads.
 const INLINE_HITS_MAX: usize = 100;
+
+/// What a search sees of each of its indexes, by their unique ids.
+pub(crate) fn search_parts(
+    call: &Call,
+    resolved: &[Resolved],
+    options: ResolveOptions,
+) -> Result<BTreeMap<String, IndexPart>, ApiError> {
+    scope::parts(call, resolved, &scope::Boosts::new(), options)
+}
 
 /// `POST /{index}/_search`.
 pub(crate) async fn search(call: Call) -> Result<Reply, ApiError> {
@@ -52,10 +68,13 @@ pub(crate) async fn run(
     body: Value,
 ) -> Result<Vec<u8>, ApiError> {
     let started = Instant::now();
+    let body = lookup::resolve(call, expression, body).await?;
     let spec = Spec::parse(&body, &call.body, &call.params)?;
-    let indices = call.indices_with(expression, options).await?;
+    let resolved = call.resolved_with(expression, options).await?;
+    let indices: Vec<Arc<Index>> = resolved.iter().map(|found| found.index.clone()).collect();
     check_window(call, &spec, &indices)?;
-    let request = spec.request(&indices)?;
+    let mut request = spec.request(&indices)?;
+    request.parts = scope::parts(call, &resolved, &spec.indices_boost, options)?;
     inner::check_windows(&spec.inner, &indices)?;
     let response = execute(call, &indices, request).await?;
     let took_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -80,6 +99,13 @@ async fn execute(
     indices: &[Arc<Index>],
     request: SearchRequest,
 ) -> Result<SearchResponse, ApiError> {
+    let expensive = call.api.cluster_settings.expensive_queries();
+    for index in indices {
+        for query in std::iter::once(&request.query).chain(&request.post_filter) {
+            guard::check(query, index, expensive)
+                .map_err(|error| on_all_shards(call, index, error))?;
+        }
+    }
     call.api.engine.search(request).await.map_err(|error| {
         let of_shards = matches!(
             error,
@@ -122,6 +148,7 @@ fn check_window(call: &Call, spec: &Spec, indices: &[Arc<Index>]) -> Result<(), 
 /// `POST /{index}/_count`.
 pub(crate) async fn count(call: Call) -> Result<Reply, ApiError> {
     let body = call.json()?.unwrap_or_else(|| json!({}));
+    let body = lookup::resolve(&call, call.index_expression(), body).await?;
     let members = body.as_object();
     if let Some(other) = members
         .into_iter()
@@ -140,8 +167,11 @@ pub(crate) async fn count(call: Call) -> Result<Reply, ApiError> {
         (None, None) => dsl::parse_query(&json!({"match_all": {}}))?,
     };
     let min_score = request::min_score_of_params(&call.params)?;
-    let indices = call.indices().await?;
+    let options = call.resolve_options()?;
+    let resolved = call.resolved_with(call.index_expression(), options).await?;
+    let indices: Vec<Arc<Index>> = resolved.iter().map(|found| found.index.clone()).collect();
     let request = SearchRequest {
+        parts: search_parts(&call, &resolved, options)?,
         query,
         size: 0,
         track_total: TrackTotal::Exact,

@@ -7,7 +7,7 @@ use serde_json::Value;
 use tokio::sync::Semaphore;
 
 use super::run;
-use crate::call::Call;
+use crate::call::{Call, read_wildcards};
 use crate::error::ApiError;
 use crate::json_writer::JsonWriter;
 use crate::reply::Reply;
@@ -132,13 +132,23 @@ fn item(call: &Call, header: &[u8], body: &[u8]) -> Result<Item, ApiError> {
                     other => other.as_str().unwrap_or_default().to_string(),
                 };
             }
+            "expand_wildcards" => {
+                let names = match value {
+                    Value::Array(names) => names.iter().filter_map(Value::as_str).collect(),
+                    other => other
+                        .as_str()
+                        .unwrap_or_default()
+                        .split(',')
+                        .collect::<Vec<_>>(),
+                };
+                item.options.wildcards = read_wildcards(&names)?;
+            }
             "ignore_unavailable" => item.options.ignore_unavailable = is_true(value),
             "allow_no_indices" => item.options.allow_no_indices = is_true(value),
             "search_type"
             | "preference"
             | "routing"
             | "request_cache"
-            | "expand_wildcards"
             | "ignore_throttled"
             | "allow_partial_search_results"
             | "ccs_minimize_roundtrips"

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::fields::FieldList;
 use super::inner::{self, InnerSpec};
+use super::scope::{Boosts, read_boosts};
 use super::sort_values;
 use super::source_filter::SourceFilter;
 use super::top_hits;
@@ -50,6 +51,7 @@ pub(super) struct Spec {
     pub(super) from: usize,
     pub(super) size: usize,
     pub(super) output: Output,
+    pub(super) indices_boost: Boosts,
     query: Option<Query>,
     post_filter: Option<Query>,
     aggs: Vec<NamedAgg>,
@@ -60,6 +62,8 @@ pub(super) struct Spec {
     min_score: Option<f32>,
     timeout: Option<Duration>,
     stored_fields: bool,
+    /// Groups that the search is counted in.
+    groups: Vec<String>,
     source: Option<SourceFilter>,
     pub(super) inner: Arc<Vec<InnerSpec>>,
 }
@@ -96,6 +100,7 @@ impl Spec {
                 sorted: false,
                 profile: false,
             },
+            indices_boost: Boosts::new(),
             query: None,
             post_filter: None,
             aggs: Vec::new(),
@@ -106,6 +111,7 @@ impl Spec {
             min_score: None,
             timeout: None,
             stored_fields: false,
+            groups: Vec::new(),
             source: None,
             inner: Arc::default(),
         }
@@ -142,18 +148,14 @@ impl Spec {
                     .ok_or_else(|| unknown_key(key, value, text))?;
                 self.timeout = crate::settings::parse_time(key, text)?;
             }
+            "stats" => self.groups = groups(key, value)?,
             "profile" => self.output.profile = flag(key, value)?,
+            "indices_boost" => self.indices_boost = read_boosts(value)?,
             "explain" if value == &Value::Bool(false) => {}
             // These only tell a cluster where to run, or how to count a search.
-            "stats"
-            | "indices_boost"
-            | "include_named_queries_score"
-            | "ext"
-            | "verbose_pipeline"
-                if is_empty(value) || key == "stats" => {}
+            "include_named_queries_score" | "ext" | "verbose_pipeline" if is_empty(value) => {}
             "explain" | "highlight" | "suggest" | "rescore" | "collapse" | "script_fields"
-            | "slice" | "pit" | "derived" | "terminate_after" | "search_pipeline"
-            | "indices_boost" | "ext"
+            | "slice" | "pit" | "derived" | "terminate_after" | "search_pipeline" | "ext"
                 if !is_empty(value) =>
             {
                 return Err(ApiError::illegal_argument(format!(
@@ -290,15 +292,32 @@ impl Spec {
             timeout: self.timeout,
             profile: output.profile,
             inner_hits: self.inner.iter().map(InnerSpec::request).collect(),
+            groups: self.groups.clone(),
             indices: base.indices,
+            parts: base.parts,
         })
     }
+}
+
+/// Longest name of a group of searches, in bytes.
+const GROUP_BYTES_MAX: usize = 256;
+
+/// The names of the groups that a search is counted in.
+fn groups(key: &str, value: &Value) -> Result<Vec<String>, ApiError> {
+    let names = list(key, value)?;
+    let name = |value: &Value| {
+        let text = value.as_str().filter(|text| text.len() <= GROUP_BYTES_MAX);
+        text.map(str::to_string)
+            .ok_or_else(|| ApiError::illegal_argument(format!("[{key}] takes short names")))
+    };
+    names.iter().map(name).collect()
 }
 
 /// A search for everything.
 pub(super) fn match_all(indices: &[Arc<Index>]) -> Result<SearchRequest, ApiError> {
     Ok(SearchRequest {
         indices: indices.to_vec(),
+        parts: std::collections::BTreeMap::new(),
         query: dsl::parse_query(&json!({"match_all": {}}))?,
         post_filter: None,
         sort: Vec::new(),
@@ -314,6 +333,7 @@ pub(super) fn match_all(indices: &[Arc<Index>]) -> Result<SearchRequest, ApiErro
         timeout: None,
         profile: false,
         inner_hits: Vec::new(),
+        groups: Vec::new(),
     })
 }
 

@@ -1,7 +1,7 @@
 //! Values that hits are ordered by: written into answers, and read back from `search_after`.
 
 use clew_engine::Index;
-use clew_text::{FieldKind, SortKey, SortValue};
+use clew_text::{FieldKind, MappedField, SortKey, SortValue};
 use serde_json::Value;
 
 use crate::error::ApiError;
@@ -11,8 +11,11 @@ use crate::json_writer::JsonWriter;
 pub(super) fn write(json: &mut JsonWriter, value: &SortValue) {
     match value {
         SortValue::Null => json.null(),
-        SortValue::Score(score) => json.float(*score),
+        SortValue::Score(number) | SortValue::F32(number) => json.float(*number),
+        SortValue::U64(number) => json.value(&Value::from(*number)),
         SortValue::I64(number) => json.value(&Value::from(*number)),
+        // A document without a point is that far away.
+        SortValue::F64(number) if *number == f64::INFINITY => json.string("Infinity"),
         SortValue::F64(number) => json.value(&Value::from(*number)),
         SortValue::Str(text) => json.string(text),
         SortValue::Ip(address) => json.string(&address.to_canonical().to_string()),
@@ -51,6 +54,7 @@ fn read_one(value: &Value, key: &SortKey, index: Option<&Index>) -> Result<SortV
         value
             .as_i64()
             .map(SortValue::I64)
+            .or_else(|| value.as_u64().map(SortValue::U64))
             .or_else(|| value.as_f64().map(SortValue::F64))
     };
     if let SortKey::Score { .. } = key {
@@ -65,29 +69,48 @@ fn read_one(value: &Value, key: &SortKey, index: Option<&Index>) -> Result<SortV
         Value::Null => Ok(SortValue::Null),
         Value::Bool(flag) => Ok(SortValue::I64(i64::from(*flag))),
         Value::Number(_) => number(value).ok_or_else(refused),
+        Value::String(text) if matches!(key, SortKey::GeoDistance(_)) => match text.as_str() {
+            "Infinity" => Ok(SortValue::F64(f64::INFINITY)),
+            _ => Err(refused()),
+        },
         Value::String(text) => {
             let mapping = index.map(Index::mapping);
-            let kind = match (key, &mapping) {
-                (SortKey::Field { path, .. }, Some(mapping)) => {
-                    mapping.field(path).map(|field| field.kind.clone())
-                }
+            let field = match (key, &mapping) {
+                (SortKey::Field { path, .. }, Some(mapping)) => mapping.field(path),
                 _ => None,
             };
-            match kind {
-                Some(FieldKind::Ip) => {
-                    let address: std::net::IpAddr = text.parse().map_err(|_| refused())?;
-                    Ok(SortValue::Ip(match address {
-                        std::net::IpAddr::V4(address) => address.to_ipv6_mapped(),
-                        std::net::IpAddr::V6(address) => address,
-                    }))
-                }
-                Some(FieldKind::Integer(_) | FieldKind::Float(_) | FieldKind::Date { .. }) => {
-                    let parsed: Value = serde_json::from_str(text).map_err(|_| refused())?;
-                    number(&parsed).ok_or_else(refused)
-                }
-                _ => Ok(SortValue::Str(text.clone())),
+            match field {
+                Some(field) => of_field(field, text).ok_or_else(refused),
+                None => Ok(SortValue::Str(text.clone())),
             }
         }
         Value::Array(_) | Value::Object(_) => Err(refused()),
+    }
+}
+
+/// What a text means as a value of a field.
+fn of_field(field: &MappedField, text: &str) -> Option<SortValue> {
+    let number = || {
+        let value: Value = serde_json::from_str(text.trim()).ok()?;
+        let unsigned = || value.as_u64().map(SortValue::U64);
+        let float = || value.as_f64().map(SortValue::F64);
+        let whole = value.as_i64().map(SortValue::I64);
+        whole.or_else(unsigned).or_else(float)
+    };
+    match &field.kind {
+        FieldKind::Ip => Some(SortValue::Ip(match text.parse().ok()? {
+            std::net::IpAddr::V4(address) => address.to_ipv6_mapped(),
+            std::net::IpAddr::V6(address) => address,
+        })),
+        FieldKind::Date { .. } => {
+            let millis = field.date_format()?.parse_value(text).ok();
+            millis.map(SortValue::I64).or_else(number)
+        }
+        FieldKind::DateNanos { .. } => {
+            let nanos = field.date_format()?.parse_nanos(text).ok();
+            nanos.map(SortValue::I64).or_else(number)
+        }
+        FieldKind::Integer(_) | FieldKind::Unsigned | FieldKind::Float(_) => number(),
+        _ => Some(SortValue::Str(text.to_string())),
     }
 }

@@ -4,18 +4,22 @@ use std::sync::Arc;
 
 use tantivy::{DocId, SegmentReader};
 
-use super::collect::{Block, Collect, Level, open_all};
+use super::auto_date;
+use super::collect::{Block, Collect, Level, Segment, open_all};
 use super::error::AggError;
 use super::limits::{Account, AggLimits};
 use super::partial::Partial;
-use super::plan::{Plan, ValueKind, plan_all};
+use super::pipeline::{self, PipelinePlan};
+use super::plan::{Op, Plan, ValueKind, plan_all};
+use super::plan_chain::Link;
+use super::plan_filters::AggSearcher;
 use super::plan_join::{set_scopes, wants_scores};
 use super::reduce::reduce;
 use super::result::NamedResult;
 use super::shard::cut_terms;
 use super::spec::{Attached, NamedAgg};
 use crate::mapping::Mapping;
-use crate::search::{MergedHit, Snapshot};
+use crate::search::{MergedHit, SegmentBits, Snapshot};
 
 /// Blocks are cut to this many documents, so that what is read of them stays in the cache.
 const BLOCK_DOCS: usize = 2_048;
@@ -33,6 +37,8 @@ pub struct AggContext<'a> {
     pub snapshot: Option<&'a Snapshot>,
     /// The shard's place among those that are searched.
     pub shard: usize,
+    /// Finds the documents of queries inside aggregations; without it such are refused.
+    pub searcher: Option<AggSearcher<'a>>,
 }
 
 /// Collects over the segments of one shard, one after the other.
@@ -53,6 +59,7 @@ pub struct AggContext<'a> {
 /// ```
 pub struct AggCollector {
     plans: Arc<Vec<Plan>>,
+    pipelines: Vec<PipelinePlan>,
     limits: AggLimits,
     account: Account,
     merged: Vec<Partial>,
@@ -72,6 +79,7 @@ impl AggCollector {
         let merged = plans.iter().map(Partial::empty).collect();
         Ok(AggCollector {
             plans: Arc::new(plans),
+            pipelines: PipelinePlan::all(specs, None)?,
             limits: context.limits,
             account: Account::new(context.limits),
             merged,
@@ -84,11 +92,35 @@ impl AggCollector {
     ///
     /// # Errors
     /// [`AggError::Column`] when a column cannot be read; [`AggError::TooLarge`].
-    pub fn segment(&mut self, _ord: usize, reader: &SegmentReader) -> Result<(), AggError> {
+    pub fn segment(&mut self, ord: usize, reader: &SegmentReader) -> Result<(), AggError> {
         self.end_segment()?;
-        self.running = open_all(reader, &self.plans, Level::Root)?;
+        let segment = Segment { reader, ord };
+        self.running = open_all(segment, &self.plans, Level::Root)?;
         if self.wants_scores() {
             self.account.make_scores(reader.max_doc())?;
+        }
+        if self.plans.iter().any(|plan| matches!(plan.op, Op::Global)) {
+            self.collect_global(reader)?;
+        }
+        Ok(())
+    }
+
+    /// Global aggregations see every living document, whatever the search matches.
+    fn collect_global(&mut self, reader: &SegmentReader) -> Result<(), AggError> {
+        let alive = SegmentBits::alive(reader);
+        let docs: Vec<DocId> = (0..reader.max_doc())
+            .filter(|doc| alive.contains(*doc))
+            .collect();
+        for docs in docs.chunks(BLOCK_DOCS) {
+            let block = Block {
+                docs,
+                parents: &self.roots[..docs.len()],
+            };
+            for (plan, collector) in self.plans.iter().zip(&mut self.running) {
+                if matches!(plan.op, Op::Global) {
+                    collector.collect(block, &mut self.account)?;
+                }
+            }
         }
         Ok(())
     }
@@ -115,8 +147,10 @@ impl AggCollector {
                 docs,
                 parents: &self.roots[..docs.len()],
             };
-            for collector in &mut self.running {
-                collector.collect(block, &mut self.account)?;
+            for (plan, collector) in self.plans.iter().zip(&mut self.running) {
+                if !matches!(plan.op, Op::Global) {
+                    collector.collect(block, &mut self.account)?;
+                }
             }
         }
         Ok(())
@@ -131,6 +165,7 @@ impl AggCollector {
         cut_terms(&self.plans, &mut self.merged, 1);
         Ok(Intermediate {
             plans: self.plans,
+            pipelines: self.pipelines,
             limits: self.limits,
             partials: self.merged,
         })
@@ -154,6 +189,7 @@ impl AggCollector {
 #[derive(Debug)]
 pub struct Intermediate {
     plans: Arc<Vec<Plan>>,
+    pipelines: Vec<PipelinePlan>,
     limits: AggLimits,
     partials: Vec<Partial>,
 }
@@ -190,13 +226,17 @@ impl Intermediate {
         self,
         attach: &dyn Fn(&MergedHit) -> Option<Attached>,
     ) -> Result<Vec<NamedResult>, AggError> {
-        reduce(&self.plans, &self.partials, self.limits, attach)
+        let partials = auto_date::settle(&self.plans, self.partials);
+        let mut results = reduce(&self.plans, &partials, self.limits, attach)?;
+        pipeline::apply(&self.plans, &self.pipelines, &mut results)?;
+        Ok(results)
     }
 }
 
 /// A field may be unmapped in some of the indexes; what the others say about it counts.
 fn adopt_kinds(mine: &mut [Plan], theirs: &[Plan]) -> Result<(), AggError> {
     for (mine, theirs) in mine.iter_mut().zip(theirs) {
+        adopt_links(&mut mine.op, &theirs.op);
         let kinds = (mine.values.kind, theirs.values.kind);
         if kinds.0 == ValueKind::Unmapped {
             mine.values = theirs.values.clone();
@@ -211,4 +251,24 @@ fn adopt_kinds(mine: &mut [Plan], theirs: &[Plan]) -> Result<(), AggError> {
         adopt_kinds(&mut mine.subs, &theirs.subs)?;
     }
     Ok(())
+}
+
+/// The same for the sources of combinations; and times are rounded as the coarsest shard did.
+fn adopt_links(mine: &mut Op, theirs: &Op) {
+    match (mine, theirs) {
+        (Op::Composite(mine), Op::Composite(theirs)) => adopt_each(&mut mine.links, &theirs.links),
+        (Op::MultiTerms { links: mine, .. }, Op::MultiTerms { links: theirs, .. }) => {
+            adopt_each(mine, theirs);
+        }
+        (Op::AutoDate(mine), Op::AutoDate(theirs)) => mine.base = mine.base.max(theirs.base),
+        _ => {}
+    }
+}
+
+fn adopt_each(mine: &mut [Link], theirs: &[Link]) {
+    for (mine, theirs) in mine.iter_mut().zip(theirs) {
+        if mine.values.kind == ValueKind::Unmapped {
+            mine.values = theirs.values.clone();
+        }
+    }
 }

@@ -11,6 +11,7 @@ use tantivy::{DocId, SegmentReader};
 use super::error::AggError;
 use super::key::Key;
 use super::plan::{TermSet, TermSets, ValueKind, ValuePlan};
+use super::sketch::hash_key;
 
 /// A segment's values of one source.
 pub(crate) struct ValueColumn {
@@ -241,6 +242,7 @@ impl ValueColumn {
                     list
                 }
                 Some(TermSet::Pattern(pattern)) => self.matching(pattern)?,
+                Some(TermSet::Partition { part, count }) => self.of_part(*part, *count)?,
             };
             list.sort_unstable();
             Ok(Some(list))
@@ -267,6 +269,27 @@ impl ValueColumn {
             list.push(*raw);
         }
         Ok(list)
+    }
+
+    /// The numbers whose values belong to a part; equal values do so in every segment.
+    fn of_part(&self, part: u32, count: u32) -> tantivy::Result<Vec<u64>> {
+        let all = self.all();
+        let keys = self.keys(&all)?;
+        let belongs = |key: &Key| hash_key(key) % u64::from(count) == u64::from(part);
+        let kept = all.iter().zip(&keys).filter(|(_, key)| belongs(key));
+        Ok(kept.map(|(raw, _)| *raw).collect())
+    }
+
+    /// The least number that stands for an address or one behind it; `None` behind all of them.
+    pub(crate) fn first_from(&self, address: Ipv6Addr) -> Option<u64> {
+        use tantivy::columnar::column_values::CompactHit;
+        let Decoder::Address(Some(space)) = &self.decoder else {
+            return None;
+        };
+        match space.u128_to_next_compact(u128::from(address)) {
+            CompactHit::Exact(compact) | CompactHit::Next(compact) => Some(u64::from(compact)),
+            CompactHit::AfterLast => None,
+        }
     }
 
     /// Reads the values of `docs` (ascending, repeats allowed).
@@ -358,6 +381,11 @@ fn align(docs: &[DocId], found: &[DocId], entries: &mut Vec<u32>) {
 }
 
 impl Rows {
+    pub(crate) fn clear(&mut self) {
+        self.entries.clear();
+        self.values.clear();
+    }
+
     fn sort_each(&mut self, repeats: Repeats) {
         let mut start = 0;
         let mut kept = 0;

@@ -67,6 +67,21 @@ pub enum AggError {
         /// The limit.
         max_bytes: usize,
     },
+    /// Aggregations that cannot be put together as they are.
+    #[error("Validation Failed: 1: {reason};")]
+    Validation {
+        /// What, naming the aggregation.
+        reason: String,
+    },
+    /// What was found cannot be used as the request wants it.
+    #[error("{reason}")]
+    Execution {
+        /// What, naming the aggregation.
+        reason: String,
+    },
+    /// A query inside an aggregation was refused or failed.
+    #[error(transparent)]
+    Query(Box<crate::query::QueryError>),
     /// A column cannot be read.
     #[error("cannot read the column of field [{field}]")]
     Column {
@@ -83,10 +98,25 @@ impl AggError {
         match self {
             AggError::TextField { .. }
             | AggError::Unsupported { .. }
-            | AggError::Invalid { .. } => AggErrorKind::Invalid,
+            | AggError::Invalid { .. }
+            | AggError::Validation { .. }
+            | AggError::Execution { .. }
+            | AggError::Query(_) => AggErrorKind::Invalid,
             AggError::TooManyBuckets { .. } => AggErrorKind::TooManyBuckets,
             AggError::TooLarge { .. } => AggErrorKind::TooLarge,
             AggError::Column { .. } => AggErrorKind::Corrupt,
+        }
+    }
+
+    pub(crate) fn validation(reason: impl Into<String>) -> Self {
+        AggError::Validation {
+            reason: reason.into(),
+        }
+    }
+
+    pub(crate) fn aggregation(reason: impl Into<String>) -> Self {
+        AggError::Execution {
+            reason: reason.into(),
         }
     }
 

@@ -19,6 +19,12 @@ pub enum Key {
     Date(i64),
     /// An address; IPv4 in its mapped form.
     Ip(Ipv6Addr),
+    /// A value of a field of unsigned whole numbers.
+    U64(u64),
+    /// No value.
+    Null,
+    /// The values of several sources.
+    Tuple(Box<[Key]>),
 }
 
 impl Key {
@@ -30,6 +36,9 @@ impl Key {
             Key::Bool(_) => 3,
             Key::Date(_) => 4,
             Key::Ip(_) => 5,
+            Key::U64(_) => 6,
+            Key::Null => 7,
+            Key::Tuple(_) => 8,
         }
     }
 
@@ -37,6 +46,10 @@ impl Key {
     pub(crate) fn heap_bytes(&self) -> usize {
         match self {
             Key::Str(text) => text.len(),
+            Key::Tuple(keys) => {
+                let own: usize = keys.iter().map(Key::heap_bytes).sum();
+                own + size_of_val(&keys[..])
+            }
             _ => 0,
         }
     }
@@ -50,6 +63,8 @@ impl Ord for Key {
             (Key::Str(a), Key::Str(b)) => a.cmp(b),
             (Key::Bool(a), Key::Bool(b)) => a.cmp(b),
             (Key::Ip(a), Key::Ip(b)) => a.cmp(b),
+            (Key::U64(a), Key::U64(b)) => a.cmp(b),
+            (Key::Tuple(a), Key::Tuple(b)) => a.cmp(b),
             _ => self.rank().cmp(&other.rank()),
         }
     }
@@ -74,6 +89,9 @@ impl Hash for Key {
             Key::Str(text) => state.write(text.as_bytes()),
             Key::Bool(value) => value.hash(state),
             Key::Ip(address) => state.write(&address.octets()),
+            Key::U64(value) => value.hash(state),
+            Key::Null => state.write_u64(0),
+            Key::Tuple(keys) => keys.iter().for_each(|key| key.hash(state)),
         }
     }
 }
@@ -211,4 +229,31 @@ pub(crate) fn number_of(index: usize) -> u32 {
 fn home<K: Hash>(parent: u32, key: &K) -> usize {
     let builder = BuildHasherDefault::<FoldHasher>::default();
     builder.hash_one((parent, key)) as usize
+}
+
+impl std::fmt::Display for Key {
+    /// As names of buckets show it; numbers with a fraction always show their point.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Key::I64(value) | Key::Date(value) => value.fmt(f),
+            Key::U64(value) => value.fmt(f),
+            Key::F64(value) => f.write_str(&serde_json::json!(value).to_string()),
+            Key::Str(text) => f.write_str(text),
+            Key::Bool(value) => value.fmt(f),
+            Key::Ip(address) => match address.to_ipv4_mapped() {
+                Some(short) => short.fmt(f),
+                None => address.fmt(f),
+            },
+            Key::Null => f.write_str("null"),
+            Key::Tuple(keys) => {
+                for (at, key) in keys.iter().enumerate() {
+                    if at > 0 {
+                        f.write_str("|")?;
+                    }
+                    key.fmt(f)?;
+                }
+                Ok(())
+            }
+        }
+    }
 }

@@ -8,23 +8,34 @@
 //!
 //! Deliberately absent: queries (documents arrive as blocks of ids) and any protocol's JSON.
 
+mod auto_date;
 mod collect;
 mod collector;
 mod column;
+mod decimal;
+mod digest;
 mod error;
 mod fill;
 mod format;
+mod hdr;
 mod key;
 mod limits;
 mod moments;
 mod order;
 mod partial;
+mod pipeline;
 mod plan;
+mod plan_chain;
 mod plan_fields;
+mod plan_filters;
 mod plan_join;
+mod plan_metrics;
 mod plan_order;
+mod plan_range;
+mod quantile;
 mod reduce;
 mod result;
+mod result_access;
 mod rounding;
 mod shard;
 mod sketch;
@@ -35,16 +46,23 @@ mod zone;
 pub(crate) mod tests;
 
 pub use collector::{AggCollector, AggContext, Intermediate};
+pub use decimal::DecimalFormat;
 pub use error::{AggError, AggErrorKind};
 pub use format::ValueFormat;
 pub use key::Key;
 pub use limits::AggLimits;
+pub use pipeline::{Expression, GapPolicy, MovingFunction, PipelineKind, PipelineSpec, Summary};
+pub use plan_filters::AggSearcher;
+pub use quantile::Method;
 pub use result::{
-    AggResult, Bucket, ExtendedStats, HistogramResult, Metric, NamedResult, RangeBucket, Stats,
+    AggResult, Bucket, CompositeResult, ExtendedStats, HistogramResult, Metric, NamedResult,
+    PercentilesKind, PercentilesResult, RangeBucket, RangeEnd, RangeKind, SingleKind, Stats,
     TermsKind, TermsResult, TopHit, TopHitsResult,
 };
 pub use spec::{
-    AggSpec, Attached, Bounds, CalendarUnit, DateHistogramSpec, DateInterval, Direction,
-    HistogramSpec, IncludeExclude, NamedAgg, OrderBy, OrderKey, RangeItem, RangeSpec, Scalar,
-    Source, TermFilter, TermsSpec, TopHitsSpec,
+    AggSpec, Attached, AutoDateSpec, Bounds, CalendarUnit, CompositeKind, CompositeSource,
+    CompositeSpec, DateHistogramSpec, DateInterval, Direction, FilterShape, FiltersSpec,
+    HistogramSpec, IncludeExclude, MissingOrder, MultiTermsSpec, NamedAgg, OrderBy, OrderKey,
+    PercentilesSpec, RangeItem, RangeSpec, RareTermsSpec, Scalar, Source, TermFilter, TermsSpec,
+    TopHitsSpec,
 };

@@ -128,3 +128,28 @@ impl ExtendedMoments {
         (self.squares.value() - sum * sum / self.basic.count as f64).max(0.0)
     }
 }
+
+/// What a weighted mean needs.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Weighted {
+    sum: ExactSum,
+    weights: ExactSum,
+}
+
+impl Weighted {
+    #[inline]
+    pub(crate) fn add(&mut self, value: f64, weight: f64) {
+        self.sum.add(value * weight);
+        self.weights.add(weight);
+    }
+
+    pub(crate) fn merge(&mut self, other: &Weighted) {
+        self.sum.merge(other.sum);
+        self.weights.merge(other.weights);
+    }
+
+    /// The mean; NaN of nothing.
+    pub(crate) fn mean(&self) -> f64 {
+        self.sum.value() / self.weights.value()
+    }
+}

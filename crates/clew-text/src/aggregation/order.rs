@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 
 use super::fill::Row;
 use super::key::Key;
-use super::moments::Moments;
+use super::moments::{Moments, Weighted};
 use super::partial::{Buckets, Partial};
 use super::plan::{By, PlannedOrder, Property};
 use super::spec::Direction;
@@ -124,6 +124,8 @@ fn metric(buckets: &Buckets, sub: usize, property: Property) -> What {
             let counts = sketches.sketches.iter().map(|sketch| sketch.count() as f64);
             counts.collect()
         }
+        Partial::Weighted(sums) => sums.iter().map(Weighted::mean).collect(),
+        Partial::Quantiles(states) => states.numbers(property),
         Partial::Moments(moments) => moments.iter().map(|m| property.of_moments(m)).collect(),
         Partial::Extended(moments) => {
             let values = moments.iter().map(|moments| match property {
@@ -151,7 +153,10 @@ fn metric(buckets: &Buckets, sub: usize, property: Property) -> What {
         Property::Variance
         | Property::VarianceSampling
         | Property::Deviation
-        | Property::DeviationSampling => f64::NAN,
+        | Property::DeviationSampling
+        | Property::Value
+        | Property::Point(_)
+        | Property::Rank(_) => f64::NAN,
         Property::SumOfSquares => 0.0,
         _ => property.of_moments(&Moments::default()),
     };

@@ -4,8 +4,9 @@
 use std::sync::Arc;
 
 use super::key::{Key, KeyTable, number_of};
-use super::moments::{ExtendedMoments, Moments};
-use super::plan::{Op, Plan};
+use super::moments::{ExtendedMoments, Moments, Weighted};
+use super::plan::{Op, Plan, Property};
+use super::quantile::{Method, QuantileState};
 use super::sketch::Sketch;
 use crate::search::{MergedHit, SortKey, compare_rows};
 
@@ -25,6 +26,30 @@ pub(crate) enum Partial {
     Counts(Vec<u64>),
     Distinct(Sketches),
     TopHits(TopLists),
+    Quantiles(QuantileStates),
+    Weighted(Vec<Weighted>),
+}
+
+/// Distributions per bucket.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct QuantileStates {
+    pub(crate) states: Vec<QuantileState>,
+    pub(crate) method: Method,
+}
+
+impl QuantileStates {
+    /// One number of each bucket.
+    pub(crate) fn numbers(&self, property: Property) -> Vec<f64> {
+        let one = |state: &QuantileState| {
+            let number = match property {
+                Property::Point(percent) => state.percentiles(&[percent], self.method)[0],
+                Property::Rank(value) => state.ranks(&[value], self.method)[0],
+                _ => state.median_deviation(self.method),
+            };
+            number.unwrap_or(f64::NAN)
+        };
+        self.states.iter().map(one).collect()
+    }
 }
 
 /// Distinct values per bucket.
@@ -79,6 +104,15 @@ pub(crate) struct Buckets {
     pub(crate) left_out: Vec<LeftOut>,
     /// Per bucket: the errors of the shards that did report it. Empty until a shard is done.
     pub(crate) reported: Vec<u64>,
+    /// Per parent: the buckets to show, where the data decided on them. Filled when all is merged.
+    pub(crate) axes: Vec<Axis>,
+}
+
+/// The starts of the buckets of one parent, and how long one is.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Axis {
+    pub(crate) starts: Vec<i64>,
+    pub(crate) interval: String,
 }
 
 /// What shards left out of a parent's terms.
@@ -123,6 +157,7 @@ impl Buckets {
             universe,
             left_out,
             reported,
+            axes: _,
         } = other;
         let (parents, keys) = table.into_parts();
         let mut numbers = Vec::with_capacity(keys.len());
@@ -223,12 +258,7 @@ impl Partial {
     /// Nothing counted.
     pub(crate) fn empty(plan: &Plan) -> Self {
         match &plan.op {
-            Op::Join(_)
-            | Op::Terms(_)
-            | Op::DateHistogram(_)
-            | Op::Histogram(_)
-            | Op::Range(_)
-            | Op::Missing => Partial::Buckets(Buckets {
+            op if op.has_buckets() => Partial::Buckets(Buckets {
                 subs: plan.subs.iter().map(Partial::empty).collect(),
                 ..Buckets::default()
             }),
@@ -244,6 +274,12 @@ impl Partial {
                 sketches: Vec::new(),
                 threshold: *threshold,
             }),
+            Op::Quantiles(quantiles) => Partial::Quantiles(QuantileStates {
+                states: Vec::new(),
+                method: quantiles.method,
+            }),
+            Op::WeightedAvg { .. } => Partial::Weighted(Vec::new()),
+            _ => unreachable!("the others have buckets"),
         }
     }
 
@@ -273,6 +309,15 @@ impl Partial {
                     a.merge(b, &keys, limit);
                 });
             }
+            (Partial::Quantiles(mine), Partial::Quantiles(theirs)) => {
+                let method = mine.method;
+                merge_each(&mut mine.states, theirs.states, parent_map, |a, b| {
+                    a.merge(b, method);
+                });
+            }
+            (Partial::Weighted(mine), Partial::Weighted(theirs)) => {
+                merge_each(mine, theirs, parent_map, |a, b| a.merge(&b));
+            }
             _ => unreachable!("partial results of one request have the same shape"),
         }
     }
@@ -301,6 +346,8 @@ impl Partial {
             Partial::Counts(values) => follow_each(values, parents),
             Partial::Distinct(sketches) => follow_each(&mut sketches.sketches, parents),
             Partial::TopHits(tops) => follow_each(&mut tops.lists, parents),
+            Partial::Quantiles(quantiles) => follow_each(&mut quantiles.states, parents),
+            Partial::Weighted(values) => follow_each(values, parents),
         }
     }
 
@@ -324,6 +371,12 @@ impl Partial {
                 let hits = tops.lists.iter().map(|list| list.hits.len()).sum::<usize>();
                 size_of_val(&tops.lists[..]) + hits * size_of::<MergedHit>()
             }
+            Partial::Weighted(values) => size_of_val(&values[..]),
+            Partial::Quantiles(quantiles) => quantiles
+                .states
+                .iter()
+                .map(|state| state.heap_bytes() + size_of::<QuantileState>())
+                .sum(),
             Partial::Distinct(sketches) => sketches
                 .sketches
                 .iter()

@@ -3,16 +3,22 @@
 
 use jiff::tz::TimeZone;
 
+use super::auto_date::{AutoDatePlan, plan_auto_date};
 use super::collector::AggContext;
 use super::error::AggError;
 use super::format::ValueFormat;
 use super::key::Key;
+use super::pipeline::PipelinePlan;
+use super::plan_chain::{CompositePlan, Link, plan_composite, plan_multi_terms};
 use super::plan_fields::{bound_ms, bound_number, plan_values, term_filter};
+use super::plan_filters::{FiltersPlan, check_nesting, plan_filters};
 use super::plan_join::{JoinPlan, TopHitsPlan};
-use super::plan_order::plan_order;
+use super::plan_metrics::{QuantilePlan, plan_median_deviation, plan_percentiles};
+use super::plan_order::{order_or_count, plan_order};
+use super::plan_range::{RangePlan, plan_range};
 use super::spec::{
     AggSpec, Bounds, DateHistogramSpec, DateInterval, Direction, HistogramSpec, NamedAgg,
-    RangeSpec, Scalar, Source, TermsSpec,
+    RareTermsSpec, Scalar, Source, TermsSpec,
 };
 use super::zone::parse_zone;
 
@@ -27,6 +33,8 @@ pub(crate) struct Plan {
     pub(crate) op: Op,
     pub(crate) values: ValuePlan,
     pub(crate) subs: Vec<Plan>,
+    /// Computed over the buckets, or inside each of them.
+    pub(crate) pipelines: Vec<PipelinePlan>,
 }
 
 /// Where values come from and what they mean.
@@ -41,7 +49,7 @@ pub(crate) struct ValuePlan {
 }
 
 impl ValuePlan {
-    /// No values at all.
+    /// Of an aggregation that reads no values itself.
     pub(crate) fn none() -> Self {
         ValuePlan {
             field: String::new(),
@@ -79,6 +87,13 @@ pub(crate) enum Op {
     Cardinality { threshold: usize },
     Join(JoinPlan),
     TopHits(TopHitsPlan),
+    Quantiles(QuantilePlan),
+    WeightedAvg { weight: ValuePlan },
+    Filters(FiltersPlan),
+    Global,
+    Composite(CompositePlan),
+    MultiTerms { links: Vec<Link>, terms: TermsPlan },
+    AutoDate(AutoDatePlan),
 }
 
 /// Which of the moments a result shows.
@@ -99,6 +114,16 @@ pub(crate) struct TermsPlan {
     pub(crate) order: Vec<PlannedOrder>,
     pub(crate) filter: TermSets,
     pub(crate) show_error: bool,
+    pub(crate) shape: TermsShape,
+}
+
+/// Which terms are shown.
+#[derive(Clone, Debug)]
+pub(crate) enum TermsShape {
+    /// The first by their order.
+    Plain,
+    /// Those with few documents.
+    Rare { max_doc_count: u64 },
 }
 
 /// Which terms count.
@@ -112,6 +137,11 @@ pub(crate) struct TermSets {
 pub(crate) enum TermSet {
     Keys(Vec<Key>),
     Pattern(regex::Regex),
+    /// Terms whose hash leaves this remainder.
+    Partition {
+        part: u32,
+        count: u32,
+    },
 }
 
 #[derive(Clone, Debug)]
@@ -137,20 +167,6 @@ pub(crate) struct NumberPlan {
     pub(crate) keyed: bool,
 }
 
-#[derive(Clone, Debug)]
-pub(crate) struct RangePlan {
-    pub(crate) ranges: Vec<PlannedRange>,
-    pub(crate) keyed: bool,
-    pub(crate) dates: bool,
-}
-
-#[derive(Clone, Debug)]
-pub(crate) struct PlannedRange {
-    pub(crate) key: Option<String>,
-    pub(crate) from: f64,
-    pub(crate) to: f64,
-}
-
 /// Both ends, each of which may be open.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ends<T> {
@@ -171,7 +187,7 @@ pub(crate) struct PlannedOrder {
     pub(crate) direction: Direction,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum By {
     Count,
     Key,
@@ -179,8 +195,14 @@ pub(crate) enum By {
 }
 
 /// A number of a metric.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Property {
+    /// The only number there is.
+    Value,
+    /// The value at a percentage.
+    Point(f64),
+    /// The percentage of a value.
+    Rank(f64),
     Count,
     Min,
     Max,
@@ -209,11 +231,13 @@ pub(crate) fn plan_all(
     }
     specs
         .iter()
+        .filter(|spec| !matches!(spec.spec, AggSpec::Pipeline(_)))
         .map(|spec| plan_one(spec, context, depth))
         .collect()
 }
 
 fn plan_one(agg: &NamedAgg, context: &AggContext<'_>, depth: usize) -> Result<Plan, AggError> {
+    check_nesting(agg, depth)?;
     let subs = plan_all(&agg.subs, context, depth + 1)?;
     let values_of = |source: &Source, aggregation| plan_values(source, aggregation, context);
     let moments = |source: &Source, name, kind| Ok((values_of(source, name)?, Op::Moments(kind)));
@@ -267,8 +291,36 @@ fn plan_one(agg: &NamedAgg, context: &AggContext<'_>, depth: usize) -> Result<Pl
                 Op::Cardinality { threshold },
             )
         }
+        AggSpec::RareTerms(spec) => {
+            let values = values_of(&spec.source, "rare_terms")?;
+            let op = Op::Terms(plan_rare_terms(spec, &values)?);
+            (values, op)
+        }
+        AggSpec::Percentiles(spec) => plan_percentiles(spec, context)?,
+        AggSpec::MedianDeviation {
+            source,
+            compression,
+        } => plan_median_deviation(source, *compression, context)?,
+        AggSpec::WeightedAvg { value, weight } => {
+            let weight = values_of(weight, "weighted_avg")?;
+            let values = values_of(value, "weighted_avg")?;
+            (values, Op::WeightedAvg { weight })
+        }
+        AggSpec::Filters(spec) => {
+            let op = Op::Filters(plan_filters(spec, context)?);
+            (ValuePlan::none(), op)
+        }
+        AggSpec::Global => (ValuePlan::none(), Op::Global),
+        AggSpec::Composite(spec) => {
+            let op = Op::Composite(plan_composite(spec, context)?);
+            (ValuePlan::none(), op)
+        }
+        AggSpec::MultiTerms(spec) => (ValuePlan::none(), plan_multi_terms(spec, context, &subs)?),
+        AggSpec::AutoDateHistogram(spec) => plan_auto_date(spec, context)?,
+        AggSpec::Pipeline(_) => unreachable!("pipelines are planned apart"),
     };
-    if !subs.is_empty() && !op.has_buckets() {
+    let pipelines = PipelinePlan::all(&agg.subs, Some(agg))?;
+    if !agg.subs.is_empty() && !op.has_buckets() {
         return Err(AggError::invalid(format!(
             "Aggregator [{}] cannot accept sub-aggregations",
             agg.name
@@ -280,6 +332,7 @@ fn plan_one(agg: &NamedAgg, context: &AggContext<'_>, depth: usize) -> Result<Pl
         op,
         values,
         subs,
+        pipelines,
     })
 }
 
@@ -287,7 +340,7 @@ impl Op {
     /// How buckets are ordered, where that is a choice.
     pub(crate) fn order(&self) -> Option<&[PlannedOrder]> {
         match self {
-            Op::Terms(terms) => Some(&terms.order),
+            Op::Terms(terms) | Op::MultiTerms { terms, .. } => Some(&terms.order),
             Op::DateHistogram(dates) => Some(&dates.order),
             Op::Histogram(numbers) => Some(&numbers.order),
             _ => None,
@@ -296,15 +349,24 @@ impl Op {
 
     pub(crate) fn has_buckets(&self) -> bool {
         match self {
-            Op::Terms(_) | Op::DateHistogram(_) | Op::Histogram(_) | Op::Range(_) | Op::Missing => {
-                true
-            }
-            Op::Join(_) => true,
-            Op::TopHits(_)
-            | Op::Moments(_)
+            Op::Terms(_)
+            | Op::DateHistogram(_)
+            | Op::Histogram(_)
+            | Op::Range(_)
+            | Op::Missing
+            | Op::Filters(_)
+            | Op::Global
+            | Op::Join(_)
+            | Op::Composite(_)
+            | Op::MultiTerms { .. }
+            | Op::AutoDate(_) => true,
+            Op::Moments(_)
             | Op::Extended { .. }
             | Op::ValueCount
-            | Op::Cardinality { .. } => false,
+            | Op::Cardinality { .. }
+            | Op::Quantiles(_)
+            | Op::WeightedAvg { .. }
+            | Op::TopHits(_) => false,
         }
     }
 }
@@ -315,13 +377,7 @@ fn plan_terms(spec: &TermsSpec, values: &ValuePlan, subs: &[Plan]) -> Result<Ter
             "[size] must be greater than 0. Found [0] in a terms aggregation",
         ));
     }
-    let mut order = plan_order(&spec.order, subs)?;
-    if order.is_empty() {
-        order.push(PlannedOrder {
-            by: By::Count,
-            direction: Direction::Descending,
-        });
-    }
+    let order = order_or_count(plan_order(&spec.order, subs)?);
     let size = spec.size as usize;
     // A shard is asked for more than the client wants, unless it cannot be wrong anyway.
     let by_key = order[0].by == By::Key;
@@ -334,6 +390,26 @@ fn plan_terms(spec: &TermsSpec, values: &ValuePlan, subs: &[Plan]) -> Result<Ter
         order,
         filter: term_filter(&spec.filter, values)?,
         show_error: spec.show_error,
+        shape: TermsShape::Plain,
+    })
+}
+
+/// Rare terms are counted in full on every shard: what is rare here may be frequent elsewhere.
+fn plan_rare_terms(spec: &RareTermsSpec, values: &ValuePlan) -> Result<TermsPlan, AggError> {
+    let ascending = |by| PlannedOrder {
+        by,
+        direction: Direction::Ascending,
+    };
+    Ok(TermsPlan {
+        size: usize::MAX,
+        shard_size: usize::MAX,
+        min_doc_count: 1,
+        order: vec![ascending(By::Count), ascending(By::Key)],
+        filter: term_filter(&spec.filter, values)?,
+        show_error: false,
+        shape: TermsShape::Rare {
+            max_doc_count: spec.max_doc_count,
+        },
     })
 }
 
@@ -444,54 +520,4 @@ fn check_inside<T: PartialOrd>(
         ));
     }
     Ok(())
-}
-
-fn plan_range(spec: &RangeSpec, context: &AggContext<'_>) -> Result<(ValuePlan, Op), AggError> {
-    let name = if spec.dates { "date_range" } else { "range" };
-    let mut values = plan_values(&spec.source, name, context)?;
-    let zone = parse_zone(spec.time_zone.as_deref())?;
-    if spec.dates {
-        let format = super::plan_fields::date_format(&spec.source, Some(&values.format))?;
-        values.format = ValueFormat::Date {
-            format,
-            zone: zone.clone(),
-        };
-    }
-    let end = |scalar: &Option<Scalar>, open: f64| match scalar {
-        None => Ok(open),
-        Some(scalar) if spec.dates => {
-            bound_ms(scalar, &values.format, &zone, context.now_ms).map(|ms| {
-                #[allow(
-                    clippy::cast_precision_loss,
-                    reason = "dates fit in 53 bits for 285,000 years"
-                )]
-                let ms = ms as f64;
-                ms
-            })
-        }
-        Some(scalar) => bound_number(scalar),
-    };
-    let mut ranges = spec
-        .ranges
-        .iter()
-        .map(|range| {
-            Ok(PlannedRange {
-                key: range.key.clone(),
-                from: end(&range.from, f64::NEG_INFINITY)?,
-                to: end(&range.to, f64::INFINITY)?,
-            })
-        })
-        .collect::<Result<Vec<_>, AggError>>()?;
-    if ranges.is_empty() {
-        return Err(AggError::invalid(format!(
-            "No [ranges] specified for the [{name}] aggregation"
-        )));
-    }
-    ranges.sort_by(|a, b| a.from.total_cmp(&b.from).then(a.to.total_cmp(&b.to)));
-    let plan = RangePlan {
-        ranges,
-        keyed: spec.keyed,
-        dates: spec.dates,
-    };
-    Ok((values, Op::Range(plan)))
 }

@@ -48,6 +48,9 @@ pub(crate) fn plan_values(
             zone: TimeZone::UTC,
         },
         FieldKind::Boolean => ValueFormat::Boolean,
+        _ if matches!(kind, ValueKind::Long | ValueKind::Double) => {
+            ValueFormat::of_numbers(source.format.as_deref())?
+        }
         _ => ValueFormat::Raw,
     };
     let missing = source
@@ -103,6 +106,7 @@ fn unmapped(source: &Source, aggregation: &'static str) -> Result<ValuePlan, Agg
 fn supports(aggregation: &str, kind: ValueKind) -> bool {
     match aggregation {
         "terms" | "value_count" | "cardinality" | "missing" => true,
+        "ip_range" => matches!(kind, ValueKind::Ip | ValueKind::Unmapped),
         "date_range" => matches!(
             kind,
             ValueKind::Date | ValueKind::Long | ValueKind::Double | ValueKind::Unmapped
@@ -155,7 +159,7 @@ pub(crate) fn key_of(
     })
 }
 
-fn text_of(scalar: &Scalar) -> String {
+pub(crate) fn text_of(scalar: &Scalar) -> String {
     match scalar {
         Scalar::Integer(value) => value.to_string(),
         Scalar::Float(value) => value.to_string(),
@@ -164,7 +168,7 @@ fn text_of(scalar: &Scalar) -> String {
     }
 }
 
-fn address(text: &str) -> Result<Ipv6Addr, AggError> {
+pub(crate) fn address(text: &str) -> Result<Ipv6Addr, AggError> {
     match text.parse() {
         Ok(IpAddr::V4(address)) => Ok(address.to_ipv6_mapped()),
         Ok(IpAddr::V6(address)) => Ok(address),
@@ -215,7 +219,7 @@ pub(crate) fn bound_ms(
     let default = DateFormat::default();
     let format = match format {
         ValueFormat::Date { format, .. } => format,
-        ValueFormat::Raw | ValueFormat::Boolean => &default,
+        ValueFormat::Raw | ValueFormat::Boolean | ValueFormat::Decimal(_) => &default,
     };
     format
         .parse_with_math_in(&text, now_ms, Rounding::Down, zone)
@@ -241,6 +245,10 @@ pub(crate) fn term_filter(filter: &TermFilter, values: &ValuePlan) -> Result<Ter
                     values.field
                 ))),
             },
+            Some(IncludeExclude::Partition { part, count }) => Ok(Some(TermSet::Partition {
+                part: *part,
+                count: *count,
+            })),
             Some(IncludeExclude::Values(scalars)) => scalars
                 .iter()
                 .map(|scalar| key_of(scalar, values.kind, &values.format, 0))

@@ -2,7 +2,7 @@
 
 use super::error::AggError;
 use super::plan::{By, MomentKind, Op, Plan, PlannedOrder, Property};
-use super::spec::{OrderBy, OrderKey};
+use super::spec::{Direction, FilterShape, OrderBy, OrderKey};
 
 /// What each criterion compares.
 ///
@@ -23,6 +23,17 @@ pub(crate) fn plan_order(order: &[OrderBy], subs: &[Plan]) -> Result<Vec<Planned
             })
         })
         .collect()
+}
+
+/// An order, or most documents first where none is given.
+pub(crate) fn order_or_count(mut order: Vec<PlannedOrder>) -> Vec<PlannedOrder> {
+    if order.is_empty() {
+        order.push(PlannedOrder {
+            by: By::Count,
+            direction: Direction::Descending,
+        });
+    }
+    order
 }
 
 fn metric_path(path: &str, subs: &[Plan]) -> Result<By, AggError> {
@@ -54,10 +65,20 @@ fn metric_path(path: &str, subs: &[Plan]) -> Result<By, AggError> {
 
 fn property_of(op: &Op, property: Option<&str>) -> Option<Property> {
     match op {
-        Op::TopHits(_) | Op::Terms(_) | Op::DateHistogram(_) | Op::Histogram(_) | Op::Range(_) => {
-            None
+        Op::TopHits(_)
+        | Op::Terms(_)
+        | Op::DateHistogram(_)
+        | Op::Histogram(_)
+        | Op::Range(_)
+        | Op::Composite(_)
+        | Op::AutoDate(_)
+        | Op::MultiTerms { .. } => None,
+        Op::Filters(filters) if filters.shape != FilterShape::Single => None,
+        Op::Quantiles(plan) => plan.property(property),
+        Op::WeightedAvg { .. } => {
+            matches!(property, None | Some("value")).then_some(Property::Value)
         }
-        Op::Missing | Op::Join(_) => {
+        Op::Missing | Op::Join(_) | Op::Global | Op::Filters(_) => {
             matches!(property, None | Some("_count" | "doc_count")).then_some(Property::Count)
         }
         Op::Moments(MomentKind::Stats) | Op::Extended { .. } => {

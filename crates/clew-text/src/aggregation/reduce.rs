@@ -9,13 +9,19 @@ use super::limits::AggLimits;
 use super::moments::{ExtendedMoments, Moments};
 use super::order::Comparison;
 use super::partial::{Buckets, ByParent, LeftOut, Partial, TopList};
-use super::plan::{By, MomentKind, Op, Plan, PlannedOrder, RangePlan, TermsPlan, ValueKind};
+use super::plan::{By, MomentKind, Op, Plan, PlannedOrder, TermsPlan, TermsShape, ValueKind};
+use super::plan_chain::{CompositePlan, Link};
+use super::plan_filters::FiltersPlan;
 use super::plan_join::{TopHitsPlan, Way};
+use super::plan_metrics::{QuantilePlan, Wanted};
+use super::plan_range::RangePlan;
+use super::quantile::{Method, QuantileState};
 use super::result::{
-    AggResult, Bucket, ExtendedStats, HistogramResult, Metric, NamedResult, RangeBucket, Stats,
-    TermsKind, TermsResult, TopHit, TopHitsResult,
+    AggResult, Bucket, CompositeResult, ExtendedStats, HistogramResult, Metric, NamedResult,
+    PercentilesKind, PercentilesResult, RangeBucket, SingleKind, Stats, TermsKind, TermsResult,
+    TopHit, TopHitsResult,
 };
-use super::spec::{Attached, Direction};
+use super::spec::{Attached, Direction, FilterShape};
 use crate::search::MergedHit;
 
 /// All results of a request.
@@ -169,9 +175,50 @@ fn result_of(
                 subs: results_of(&node.subs, number, budget)?,
             })
         }
+        (Op::Filters(filters), Partial::Buckets(buckets)) => {
+            filters_result(node, filters, buckets, parent, budget)
+        }
+        (Op::Global, Partial::Buckets(buckets)) => {
+            let number = node.numbers(parent).first().copied();
+            Ok(AggResult::Single {
+                kind: SingleKind::Global,
+                doc_count: number.map_or(0, |number| buckets.counts[number as usize]),
+                subs: results_of(&node.subs, number, budget)?,
+            })
+        }
         (Op::TopHits(top), Partial::TopHits(lists)) => {
             let list = at.and_then(|at| lists.lists.get(at));
             Ok(AggResult::TopHits(top_hits_result(top, list, budget)))
+        }
+        (Op::Composite(composite), Partial::Buckets(buckets)) => {
+            composite_result(node, composite, buckets, parent, budget)
+        }
+        (Op::MultiTerms { links, terms }, Partial::Buckets(buckets)) => {
+            let mut terms = terms_result(node, terms, buckets, parent, budget)?;
+            for bucket in &mut terms.buckets {
+                bucket.key = shown_tuple(&bucket.key, links);
+            }
+            let formats = links.iter().map(|link| link.values.format.clone());
+            Ok(AggResult::MultiTerms {
+                terms,
+                formats: formats.collect(),
+            })
+        }
+        (Op::AutoDate(_), Partial::Buckets(buckets)) => {
+            auto_date_result(node, buckets, parent, budget)
+        }
+        (Op::Quantiles(plan), Partial::Quantiles(states)) => {
+            let empty = QuantileState::default();
+            let state = at.and_then(|at| states.states.get(at)).unwrap_or(&empty);
+            Ok(quantiles_result(plan, state, format))
+        }
+        (Op::WeightedAvg { .. }, Partial::Weighted(sums)) => {
+            let sums = at.and_then(|at| sums.get(at)).copied();
+            let mean = sums.unwrap_or_default().mean();
+            Ok(AggResult::WeightedAvg(Metric {
+                value: mean.is_finite().then_some(mean),
+                format: format.clone(),
+            }))
         }
         (Op::Moments(kind), Partial::Moments(moments)) => {
             let moments = at.and_then(|at| moments.get(at)).copied();
@@ -225,7 +272,7 @@ fn top_hits_result(
 fn whole_key(key: &Key) -> i64 {
     match key {
         Key::I64(value) | Key::Date(value) => *value,
-        Key::F64(_) | Key::Str(_) | Key::Bool(_) | Key::Ip(_) => 0,
+        _ => 0,
     }
 }
 
@@ -255,7 +302,7 @@ fn terms_result(
         .copied()
         .unwrap_or_default();
     let mut numbers = node.numbers(parent).to_vec();
-    numbers.retain(|number| buckets.counts[*number as usize] >= terms.min_doc_count);
+    numbers.retain(|number| terms.shows(buckets.counts[*number as usize]));
     if let Some(comparison) = &node.comparison {
         numbers.sort_unstable_by(|a, b| comparison.of_buckets(*a, *b));
     }
@@ -282,6 +329,7 @@ fn terms_result(
             ValueKind::Long | ValueKind::Boolean | ValueKind::Date => TermsKind::Integer,
             ValueKind::Double => TermsKind::Float,
         },
+        rare: matches!(terms.shape, TermsShape::Rare { .. }),
         buckets: made,
         doc_count_error_upper_bound: match left_out {
             LeftOut {
@@ -297,9 +345,35 @@ fn terms_result(
     })
 }
 
+impl TermsPlan {
+    /// Whether buckets with so many documents are shown.
+    fn shows(&self, count: u64) -> bool {
+        let few = match self.shape {
+            TermsShape::Plain => true,
+            TermsShape::Rare { max_doc_count } => count <= max_doc_count,
+        };
+        few && count >= self.min_doc_count
+    }
+}
+
 /// The errors of the shards that did not report the bucket.
 fn bucket_error(left_out: LeftOut, reported: Option<u64>) -> Option<u64> {
     (!left_out.unbounded).then(|| left_out.error.saturating_sub(reported.unwrap_or(0)))
+}
+
+/// A combination, each part as its own source shows it.
+fn shown_tuple(key: &Key, links: &[Link]) -> Key {
+    match key {
+        Key::Tuple(keys) => {
+            let shown = keys.iter().zip(links);
+            Key::Tuple(
+                shown
+                    .map(|(key, link)| shown_key(key, link.values.kind))
+                    .collect(),
+            )
+        }
+        other => other.clone(),
+    }
 }
 
 fn shown_key(key: &Key, kind: ValueKind) -> Key {
@@ -350,14 +424,16 @@ fn range_result(
     budget: &mut Budget,
 ) -> Result<AggResult, AggError> {
     let rows = rows_of(node.numbers(parent), buckets, whole_key);
+    let format = &node.plan.values.format;
     let mut made = Vec::with_capacity(range.ranges.len());
     for (place, one) in (0_i64..).zip(&range.ranges) {
         budget.take()?;
         let row = rows.iter().find(|row| row.key == place);
+        let (from, to) = one.shown(format);
         made.push(RangeBucket {
-            key: one.key.clone(),
-            from: one.from.is_finite().then_some(one.from),
-            to: one.to.is_finite().then_some(one.to),
+            name: Key::Str(one.name(from.as_ref(), to.as_ref()).into()),
+            from,
+            to,
             doc_count: row.map_or(0, |row| row.count),
             subs: results_of(&node.subs, row.and_then(|row| row.number), budget)?,
         });
@@ -365,12 +441,173 @@ fn range_result(
     Ok(AggResult::Range {
         buckets: made,
         keyed: range.keyed,
-        dates: range.dates,
-        format: node.plan.values.format.clone(),
+        kind: range.kind,
     })
 }
 
-fn stats_of(moments: &Moments, format: &ValueFormat) -> Stats {
+fn filters_result(
+    node: &Node<'_>,
+    filters: &FiltersPlan,
+    buckets: &Buckets,
+    parent: Option<u32>,
+    budget: &mut Budget,
+) -> Result<AggResult, AggError> {
+    let rows = rows_of(node.numbers(parent), buckets, whole_key);
+    let mut bucket = |place: i64, name: String| -> Result<Bucket, AggError> {
+        budget.take()?;
+        let row = rows.iter().find(|row| row.key == place);
+        Ok(Bucket {
+            key: Key::Str(name.into()),
+            doc_count: row.map_or(0, |row| row.count),
+            doc_count_error: None,
+            subs: results_of(&node.subs, row.and_then(|row| row.number), budget)?,
+        })
+    };
+    let count = i64::try_from(filters.names.len()).unwrap_or(i64::MAX);
+    match &filters.shape {
+        FilterShape::Single => {
+            let only = bucket(0, String::new())?;
+            Ok(AggResult::Single {
+                kind: SingleKind::Filter,
+                doc_count: only.doc_count,
+                subs: only.subs,
+            })
+        }
+        FilterShape::Named { keyed, other } => {
+            let mut made = Vec::with_capacity(filters.names.len() + 1);
+            for (place, name) in (0..).zip(&filters.names) {
+                made.push(bucket(place, name.clone())?);
+            }
+            if let Some(other) = other {
+                made.push(bucket(count, other.clone())?);
+            }
+            Ok(AggResult::Filters {
+                buckets: made,
+                keyed: *keyed,
+            })
+        }
+        FilterShape::Adjacency { separator } => {
+            let name = |place: i64| {
+                let at = usize::try_from(place).ok();
+                at.and_then(|at| filters.names.get(at))
+                    .cloned()
+                    .unwrap_or_default()
+            };
+            let mut made = Vec::with_capacity(rows.len());
+            for row in &rows {
+                let text = if row.key < count {
+                    name(row.key)
+                } else {
+                    let (one, other) = (row.key / count - 1, row.key % count);
+                    format!("{}{separator}{}", name(one), name(other))
+                };
+                made.push(bucket(row.key, text)?);
+            }
+            made.sort_by(|a, b| a.key.cmp(&b.key));
+            Ok(AggResult::Adjacency(made))
+        }
+    }
+}
+
+fn composite_result(
+    node: &Node<'_>,
+    composite: &CompositePlan,
+    buckets: &Buckets,
+    parent: Option<u32>,
+    budget: &mut Budget,
+) -> Result<AggResult, AggError> {
+    let mut made = Vec::new();
+    for number in composite.page(buckets, node.numbers(parent)) {
+        budget.take()?;
+        let at = number as usize;
+        made.push(Bucket {
+            key: shown_tuple(&buckets.table.keys()[at], &composite.links),
+            doc_count: buckets.counts[at],
+            doc_count_error: None,
+            subs: results_of(&node.subs, Some(number), budget)?,
+        });
+    }
+    let links = &composite.links;
+    Ok(AggResult::Composite(CompositeResult {
+        names: links.iter().map(|link| link.name.clone()).collect(),
+        formats: links
+            .iter()
+            .map(|link| link.values.format.clone())
+            .collect(),
+        buckets: made,
+    }))
+}
+
+fn auto_date_result(
+    node: &Node<'_>,
+    buckets: &Buckets,
+    parent: Option<u32>,
+    budget: &mut Budget,
+) -> Result<AggResult, AggError> {
+    let axis = parent.and_then(|parent| buckets.axes.get(parent as usize));
+    let rows = rows_of(node.numbers(parent), buckets, whole_key);
+    let mut rows = rows.into_iter().peekable();
+    let mut made = Vec::new();
+    for start in axis.map_or(&[][..], |axis| &axis.starts) {
+        budget.take()?;
+        let row = rows.next_if(|row| row.key == *start);
+        made.push(Bucket {
+            key: Key::Date(*start),
+            doc_count: row.map_or(0, |row| row.count),
+            doc_count_error: None,
+            subs: results_of(&node.subs, row.and_then(|row| row.number), budget)?,
+        });
+    }
+    Ok(AggResult::AutoDateHistogram {
+        histogram: HistogramResult {
+            buckets: made,
+            keyed: false,
+            format: node.plan.values.format.clone(),
+        },
+        interval: axis.map_or_else(|| "1s".to_string(), |axis| axis.interval.clone()),
+    })
+}
+
+fn quantiles_result(plan: &QuantilePlan, state: &QuantileState, format: &ValueFormat) -> AggResult {
+    let is_hdr = matches!(plan.method, Method::Hdr { .. });
+    let (kind, asked, found, keyed) = match &plan.wanted {
+        Wanted::MedianDeviation => {
+            return AggResult::MedianDeviation(Metric {
+                value: state.median_deviation(plan.method),
+                format: format.clone(),
+            });
+        }
+        Wanted::Percentiles { percents, keyed } => {
+            let kind = if is_hdr {
+                PercentilesKind::Hdr
+            } else {
+                PercentilesKind::TDigest
+            };
+            (
+                kind,
+                percents,
+                state.percentiles(percents, plan.method),
+                *keyed,
+            )
+        }
+        Wanted::Ranks { values, keyed } => {
+            let kind = if is_hdr {
+                PercentilesKind::HdrRanks
+            } else {
+                PercentilesKind::TDigestRanks
+            };
+            (kind, values, state.ranks(values, plan.method), *keyed)
+        }
+    };
+    AggResult::Percentiles(PercentilesResult {
+        kind,
+        points: asked.iter().copied().zip(found).collect(),
+        keyed,
+        format: format.clone(),
+    })
+}
+
+pub(crate) fn stats_of(moments: &Moments, format: &ValueFormat) -> Stats {
     let any = moments.count > 0;
     Stats {
         count: moments.count,
@@ -397,7 +634,11 @@ fn moments_result(kind: MomentKind, moments: &Moments, format: &ValueFormat) -> 
     }
 }
 
-fn extended_result(moments: &ExtendedMoments, sigma: f64, format: &ValueFormat) -> ExtendedStats {
+pub(crate) fn extended_result(
+    moments: &ExtendedMoments,
+    sigma: f64,
+    format: &ValueFormat,
+) -> ExtendedStats {
     let any = moments.basic.count > 0;
     ExtendedStats {
         stats: stats_of(&moments.basic, format),

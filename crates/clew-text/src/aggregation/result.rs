@@ -32,10 +32,8 @@ pub enum AggResult {
         buckets: Vec<RangeBucket>,
         /// Whether they are shown by name.
         keyed: bool,
-        /// Whether the ends are dates.
-        dates: bool,
-        /// How ends are printed.
-        format: ValueFormat,
+        /// What the ends are.
+        kind: RangeKind,
     },
     /// The documents without a value.
     Missing {
@@ -71,6 +69,127 @@ pub enum AggResult {
     Stats(Stats),
     /// The same, with squares, variance and deviation.
     ExtendedStats(ExtendedStats),
+    /// Values at percentages, or percentages of values.
+    Percentiles(PercentilesResult),
+    /// The median of the distances from the median.
+    MedianDeviation(Metric),
+    /// The mean of weighted values.
+    WeightedAvg(Metric),
+    /// One bucket.
+    Single {
+        /// Which aggregation it is of.
+        kind: SingleKind,
+        /// How many documents.
+        doc_count: u64,
+        /// What was computed over them.
+        subs: Vec<NamedResult>,
+    },
+    /// A bucket per query.
+    Filters {
+        /// In order of the request.
+        buckets: Vec<Bucket>,
+        /// Whether they have names; by place otherwise.
+        keyed: bool,
+    },
+    /// A bucket per query and per pair of queries; empty ones are left out.
+    Adjacency(Vec<Bucket>),
+    /// Buckets per combination of values.
+    Composite(CompositeResult),
+    /// The most frequent combinations of values.
+    MultiTerms {
+        /// Keys are combinations.
+        terms: TermsResult,
+        /// How each source's values are printed.
+        formats: Vec<ValueFormat>,
+    },
+    /// Buckets of time whose length the data chose.
+    AutoDateHistogram {
+        /// The buckets.
+        histogram: HistogramResult,
+        /// How long one is: a number and a unit.
+        interval: String,
+    },
+    /// What a pipeline computed.
+    SimpleValue(Metric),
+    /// A difference.
+    Derivative {
+        /// The difference.
+        metric: Metric,
+        /// The difference per unit of time.
+        normalized: Option<Metric>,
+    },
+    /// The greatest or least number of all buckets, and where it is.
+    BucketValue {
+        /// The number.
+        metric: Metric,
+        /// The keys of the buckets that have it.
+        keys: Vec<String>,
+    },
+    /// Stats of buckets.
+    StatsBucket(Stats),
+    /// Extended stats of buckets.
+    ExtendedStatsBucket(ExtendedStats),
+}
+
+/// What the ends of ranges are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RangeKind {
+    /// Numbers.
+    Numbers,
+    /// Dates.
+    Dates,
+    /// Addresses.
+    Addresses,
+    /// Distances from a place.
+    Distances,
+}
+
+/// Aggregations with one bucket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SingleKind {
+    /// The documents of a query.
+    Filter,
+    /// All documents.
+    Global,
+}
+
+/// Values at percentages, or percentages of values.
+#[derive(Clone, Debug)]
+pub struct PercentilesResult {
+    /// What they are of.
+    pub kind: PercentilesKind,
+    /// Pairs of what was asked for and what was found; `None` of nothing.
+    pub points: Vec<(f64, Option<f64>)>,
+    /// Whether they are shown by name.
+    pub keyed: bool,
+    /// How values are printed.
+    pub format: ValueFormat,
+}
+
+/// What percentiles are of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PercentilesKind {
+    /// Values of documents, from a t-digest.
+    TDigest,
+    /// Values of documents, from a histogram.
+    Hdr,
+    /// Ranks of values, from a t-digest.
+    TDigestRanks,
+    /// Ranks of values, from a histogram.
+    HdrRanks,
+    /// Numbers of buckets.
+    Buckets,
+}
+
+/// Buckets per combination of values.
+#[derive(Clone, Debug)]
+pub struct CompositeResult {
+    /// The sources' names.
+    pub names: Vec<String>,
+    /// How each source's values are printed.
+    pub formats: Vec<ValueFormat>,
+    /// One page, in order.
+    pub buckets: Vec<Bucket>,
 }
 
 /// The first documents of a bucket.
@@ -145,6 +264,8 @@ pub enum TermsKind {
     Text,
     /// Whole numbers, dates, booleans.
     Integer,
+    /// Unsigned whole numbers.
+    Unsigned,
     /// Floating-point numbers.
     Float,
     /// The field is in no mapping.
@@ -166,6 +287,8 @@ pub struct TermsResult {
     pub show_error: bool,
     /// How keys are printed.
     pub format: ValueFormat,
+    /// Whether it is the rare ones that are shown.
+    pub rare: bool,
 }
 
 /// Buckets of equal steps.
@@ -195,14 +318,23 @@ pub struct Bucket {
 /// One given range.
 #[derive(Clone, Debug)]
 pub struct RangeBucket {
-    /// Its name, if it was given one.
-    pub key: Option<String>,
+    /// Its name: the one it was given, or its ends.
+    pub name: Key,
     /// Lower end, included; `None` when open.
-    pub from: Option<f64>,
+    pub from: Option<RangeEnd>,
     /// Upper end, excluded; `None` when open.
-    pub to: Option<f64>,
+    pub to: Option<RangeEnd>,
     /// How many documents are in it.
     pub doc_count: u64,
     /// What was computed over them.
     pub subs: Vec<NamedResult>,
+}
+
+/// One end of a range.
+#[derive(Clone, Debug)]
+pub enum RangeEnd {
+    /// A number, and its text if it has one.
+    Number(f64, Option<String>),
+    /// An address.
+    Address(String),
 }

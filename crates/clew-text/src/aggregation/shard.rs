@@ -5,6 +5,7 @@ use super::key::number_of;
 use super::order::Comparison;
 use super::partial::{Buckets, DROPPED, LeftOut, Partial};
 use super::plan::{By, Op, Plan, TermsPlan};
+use super::plan_chain::CompositePlan;
 use super::spec::Direction;
 
 /// Cuts every terms aggregation to its shard size, outer ones first: what is dropped takes along
@@ -14,9 +15,13 @@ pub(crate) fn cut_terms(plans: &[Plan], partials: &mut [Partial], parent_count: 
         let Partial::Buckets(buckets) = partial else {
             continue;
         };
-        if let Op::Terms(terms) = &plan.op {
-            add_unmatched(buckets, parent_count);
-            cut(terms, buckets, parent_count);
+        match &plan.op {
+            Op::Terms(terms) | Op::MultiTerms { terms, .. } => {
+                add_unmatched(buckets, parent_count);
+                cut(terms, buckets, parent_count);
+            }
+            Op::Composite(composite) => cut_page(composite, buckets, parent_count),
+            _ => {}
         }
         cut_terms(&plan.subs, &mut buckets.subs, buckets.table.len());
     }
@@ -33,6 +38,35 @@ fn add_unmatched(buckets: &mut Buckets, parent_count: usize) {
             }
         }
     }
+}
+
+/// Keeps the buckets that are marked.
+fn retain(buckets: &mut Buckets, keep: &[bool]) {
+    let mut next = 0_u32;
+    let number = |kept: &bool| {
+        if !kept {
+            return DROPPED;
+        }
+        next += 1;
+        next - 1
+    };
+    let numbers: Vec<u32> = keep.iter().map(number).collect();
+    if numbers.contains(&DROPPED) {
+        buckets.renumber(&numbers, None);
+    }
+}
+
+/// Only the first combinations behind the page before can be on this page. Combinations are ordered
+/// by nothing but themselves, so this loses nothing.
+fn cut_page(composite: &CompositePlan, buckets: &mut Buckets, parent_count: usize) {
+    let by_parent = buckets.by_parent();
+    let mut keep = vec![false; buckets.table.len()];
+    for parent in 0..parent_count {
+        for number in composite.page(buckets, by_parent.of_parent(number_of(parent))) {
+            keep[number as usize] = true;
+        }
+    }
+    retain(buckets, &keep);
 }
 
 fn cut(terms: &TermsPlan, buckets: &mut Buckets, parent_count: usize) {
@@ -72,20 +106,7 @@ fn cut(terms: &TermsPlan, buckets: &mut Buckets, parent_count: usize) {
         errors.push(of_parent.error);
         left_out.push(of_parent);
     }
-    let mut next = 0_u32;
-    let numbers: Vec<u32> = keep
-        .iter()
-        .map(|kept| {
-            if !kept {
-                return DROPPED;
-            }
-            next += 1;
-            next - 1
-        })
-        .collect();
-    if numbers.contains(&DROPPED) {
-        buckets.renumber(&numbers, None);
-    }
+    retain(buckets, &keep);
     buckets.reported = buckets
         .table
         .parents()

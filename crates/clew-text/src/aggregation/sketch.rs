@@ -3,6 +3,8 @@
 
 use std::hash::{DefaultHasher, Hasher};
 
+use super::key::Key;
+
 const REGISTER_BITS: u32 = 14;
 const REGISTERS: usize = 1 << REGISTER_BITS;
 const RANK_MAX: u32 = 64 - REGISTER_BITS + 1;
@@ -35,6 +37,23 @@ pub(crate) fn hash_bytes(bytes: &[u8]) -> u64 {
 /// The same for a number.
 pub(crate) fn hash_number(value: u64) -> u64 {
     hash_bytes(&value.to_le_bytes())
+}
+
+/// The same for a key of any kind.
+pub(crate) fn hash_key(key: &Key) -> u64 {
+    match key {
+        Key::Str(text) => hash_bytes(text.as_bytes()),
+        Key::Ip(address) => hash_bytes(&address.octets()),
+        Key::F64(value) => hash_number(value.to_bits()),
+        Key::I64(value) | Key::Date(value) => hash_number(value.cast_unsigned()),
+        Key::U64(value) => hash_number(*value),
+        Key::Bool(value) => hash_number(u64::from(*value)),
+        Key::Null => hash_number(0),
+        Key::Tuple(keys) => keys
+            .iter()
+            .map(hash_key)
+            .fold(0, |all, one| hash_number(all ^ one)),
+    }
 }
 
 impl Sketch {

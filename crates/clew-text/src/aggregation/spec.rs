@@ -7,6 +7,11 @@ use std::sync::Arc;
 
 use crate::search::SortKey;
 
+use super::pipeline::PipelineSpec;
+use super::quantile::Method;
+use super::result::RangeKind;
+use crate::query::Query;
+
 /// A value written in a request, before the field's type is known.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Scalar {
@@ -107,6 +112,170 @@ pub enum AggSpec {
         /// Up to this many values are counted exactly.
         precision_threshold: u32,
     },
+    /// The values at given percentages, or the percentages of given values.
+    Percentiles(PercentilesSpec),
+    /// The median of the distances from the median.
+    MedianDeviation {
+        /// Where the values come from.
+        source: Source,
+        /// How exact.
+        compression: f64,
+    },
+    /// The mean of values, each counted by its weight.
+    WeightedAvg {
+        /// Where the values come from.
+        value: Source,
+        /// Where the weights come from.
+        weight: Source,
+    },
+    /// Buckets of the documents that queries match.
+    Filters(FiltersSpec),
+    /// One bucket of all documents, whatever the search matched.
+    Global,
+    /// Buckets per combination of values, page by page.
+    Composite(CompositeSpec),
+    /// The most frequent combinations of values.
+    MultiTerms(MultiTermsSpec),
+    /// The least frequent values.
+    RareTerms(RareTermsSpec),
+    /// Buckets of time whose length the data chooses.
+    AutoDateHistogram(AutoDateSpec),
+    /// Computed from what other aggregations found.
+    Pipeline(PipelineSpec),
+}
+
+/// Percentiles of values, or ranks of values among them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PercentilesSpec {
+    /// Where the values come from.
+    pub source: Source,
+    /// Percentages, or values where `ranks` are asked for.
+    pub points: Vec<f64>,
+    /// Whether the points are values whose ranks are wanted.
+    pub ranks: bool,
+    /// Whether results are shown by name.
+    pub keyed: bool,
+    /// How the distribution is kept.
+    pub method: Method,
+}
+
+/// Buckets of the documents that queries match.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FiltersSpec {
+    /// The queries by name.
+    pub filters: Vec<(String, Query)>,
+    /// What the buckets are.
+    pub shape: FilterShape,
+}
+
+/// What a bucket of queries is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FilterShape {
+    /// There is one query and one bucket.
+    Single,
+    /// A bucket per query.
+    Named {
+        /// Whether buckets are shown by name.
+        keyed: bool,
+        /// The name of the bucket for documents that no query matches.
+        other: Option<String>,
+    },
+    /// A bucket per query and one per pair of them.
+    Adjacency {
+        /// Stands between the names of a pair.
+        separator: String,
+    },
+}
+
+/// Buckets per combination of values, page by page.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CompositeSpec {
+    /// What is combined, most significant first.
+    pub sources: Vec<CompositeSource>,
+    /// Buckets per page.
+    pub size: u32,
+    /// The last combination of the page before, by name of source.
+    pub after: Option<Vec<(String, Option<Scalar>)>>,
+}
+
+/// One source of a combination.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CompositeSource {
+    /// Its name in keys.
+    pub name: String,
+    /// What of a document is combined.
+    pub kind: CompositeKind,
+    /// Whether documents without a value have a bucket.
+    pub missing_bucket: bool,
+    /// Where that bucket comes.
+    pub missing_order: MissingOrder,
+    /// Which end comes first.
+    pub direction: Direction,
+}
+
+/// What of a document is combined.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CompositeKind {
+    /// Its values.
+    Terms(Source),
+    /// Intervals of numbers.
+    Histogram {
+        /// Where the values come from.
+        source: Source,
+        /// How long.
+        interval: f64,
+    },
+    /// Intervals of time.
+    DateHistogram {
+        /// Where the values come from.
+        source: Source,
+        /// How long.
+        interval: DateInterval,
+        /// An IANA name or a fixed offset; UTC without it.
+        time_zone: Option<String>,
+        /// Moves each interval's start.
+        offset_ms: i64,
+    },
+}
+
+/// Where the bucket of documents without a value comes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MissingOrder {
+    /// First when ascending.
+    #[default]
+    Default,
+    /// First.
+    First,
+    /// Last.
+    Last,
+}
+
+/// The most frequent combinations of values.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MultiTermsSpec {
+    /// What is combined.
+    pub sources: Vec<Source>,
+    /// How many buckets are returned.
+    pub size: u32,
+    /// How many buckets each shard keeps.
+    pub shard_size: Option<u32>,
+    /// Buckets with fewer documents are left out.
+    pub min_doc_count: u64,
+    /// First criterion first; empty means most documents first.
+    pub order: Vec<OrderBy>,
+    /// Whether each bucket says how wrong its count may be.
+    pub show_error: bool,
+}
+
+/// The least frequent values.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RareTermsSpec {
+    /// Where the values come from.
+    pub source: Source,
+    /// Values with more documents are not rare.
+    pub max_doc_count: u64,
+    /// Which values count at all.
+    pub filter: TermFilter,
 }
 
 /// The first documents themselves.
@@ -186,6 +355,13 @@ pub enum IncludeExclude {
     Values(Vec<Scalar>),
     /// Those that a regular expression matches as a whole.
     Pattern(String),
+    /// One of several parts that the terms are divided into by their hashes.
+    Partition {
+        /// Which part.
+        part: u32,
+        /// How many there are.
+        count: u32,
+    },
 }
 
 /// A sort criterion.
@@ -345,8 +521,8 @@ pub struct RangeSpec {
     pub ranges: Vec<RangeItem>,
     /// Whether buckets are shown by name.
     pub keyed: bool,
-    /// Whether the ends are dates and are printed as such.
-    pub dates: bool,
+    /// What the ends are, and how they are read and printed.
+    pub kind: RangeKind,
     /// Time zone of dates given as text and printed; UTC without it.
     pub time_zone: Option<String>,
 }
@@ -360,4 +536,19 @@ pub struct RangeItem {
     pub from: Option<Scalar>,
     /// Upper end, exclusive.
     pub to: Option<Scalar>,
+    /// A network of addresses instead of ends.
+    pub mask: Option<String>,
+}
+
+/// Buckets of time whose length the data chooses.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AutoDateSpec {
+    /// Where the values come from.
+    pub source: Source,
+    /// At most so many buckets.
+    pub buckets: u32,
+    /// An IANA name or a fixed offset; UTC without it.
+    pub time_zone: Option<String>,
+    /// No shorter than one of these.
+    pub minimum: Option<CalendarUnit>,
 }

@@ -30,6 +30,19 @@ pub fn is_analyzer(name: &str) -> bool {
     NAMES.contains(&name)
 }
 
+/// Whether a mapping may name this normalizer.
+pub fn is_normalizer(name: &str) -> bool {
+    name == "lowercase"
+}
+
+/// A value under a normalizer.
+pub(crate) fn normalize(name: &str, text: &str) -> String {
+    match name {
+        "lowercase" => stream::lower(text),
+        _ => text.to_string(),
+    }
+}
+
 /// One term of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Token {

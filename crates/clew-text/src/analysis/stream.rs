@@ -90,6 +90,13 @@ impl<W: Iterator<Item = Range<usize>>> TokenStream for WordStream<'_, W> {
     }
 }
 
+/// A text in lower case.
+pub(super) fn lower(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    push_lower(&mut out, text);
+    out
+}
+
 /// Lower case character by character, one for one, as Lucene does: the only character whose lower
 /// case is two (a dotted capital I) keeps the first.
 fn push_lower(out: &mut String, word: &str) {

@@ -39,7 +39,12 @@ impl<'m> Values<'m> {
         if let Some(word) = self.seen.get_mut(number / 64) {
             let together = matches!(
                 field.kind,
-                FieldKind::Text { .. } | FieldKind::Keyword { .. } | FieldKind::Ip
+                FieldKind::Text { .. }
+                    | FieldKind::Keyword { .. }
+                    | FieldKind::Flat
+                    | FieldKind::Binary { .. }
+                    | FieldKind::Range { .. }
+                    | FieldKind::Ip
             );
             self.has_several |= together && *word & bit != 0;
             *word |= bit;
@@ -80,7 +85,7 @@ fn put_together(
         let field = group[0].0;
         let mapped = by_field(field);
         match mapped.map(|mapped| &mapped.kind) {
-            Some(FieldKind::Text { analyzer }) if group.len() > 1 => {
+            Some(FieldKind::Text { analyzer, .. }) if group.len() > 1 => {
                 let gap = mapped.map_or(0, |mapped| mapped.settings.position_gap);
                 let texts = group.iter().filter_map(|(_, value)| match value {
                     OwnedValue::Str(text) => Some(text.as_str()),
@@ -88,7 +93,13 @@ fn put_together(
                 });
                 out.push((field, OwnedValue::PreTokStr(joined(analyzer, gap, texts))));
             }
-            Some(FieldKind::Keyword { .. } | FieldKind::Ip) => {
+            Some(
+                FieldKind::Keyword { .. }
+                | FieldKind::Flat
+                | FieldKind::Binary { .. }
+                | FieldKind::Range { .. }
+                | FieldKind::Ip,
+            ) => {
                 let start = out.len();
                 for value in group {
                     if !out[start..].contains(value) {

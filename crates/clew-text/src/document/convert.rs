@@ -3,9 +3,14 @@
 use std::borrow::Cow;
 use std::net::{IpAddr, Ipv6Addr};
 
+use base64::Engine;
 use tantivy::schema::OwnedValue;
 
-use crate::mapping::{FieldKind, FloatKind, IntegerKind, MappedField};
+use super::ranges::network_of;
+use super::whole::Whole;
+use crate::analysis::{for_each_token, normalize};
+use crate::geo::GeoPoint;
+use crate::mapping::{FieldKind, FloatKind, IntegerKind, MappedField, RangeKind};
 
 /// Bytes of the longest term that can be indexed, as in Lucene.
 pub(super) const TERM_BYTES_MAX: usize = 32_766;
@@ -46,14 +51,22 @@ pub(super) fn convert(
     scalar: &Scalar<'_>,
 ) -> Result<Option<OwnedValue>, Misfit> {
     let converted = match &field.kind {
-        FieldKind::Text { analyzer } => {
+        FieldKind::Text { analyzer, .. } => {
             let text = scalar.as_str();
             if analyzer == "keyword" {
                 check_term(text)?;
             }
             Some(OwnedValue::Str(text.to_string()))
         }
-        FieldKind::Keyword { ignore_above } => keyword(scalar.as_str(), *ignore_above)?,
+        FieldKind::Keyword { ignore_above, .. } => keyword(
+            scalar.as_str(),
+            *ignore_above,
+            field.settings.normalizer.as_deref(),
+        )?,
+        FieldKind::Integer(IntegerKind::TokenCount) => {
+            Some(OwnedValue::I64(token_count(field, scalar.as_str())))
+        }
+        FieldKind::Unsigned => unsigned(scalar, field.settings.coerce)?.map(OwnedValue::U64),
         FieldKind::Integer(kind) => {
             integer(scalar, *kind, field.settings.coerce)?.map(OwnedValue::I64)
         }
@@ -68,10 +81,55 @@ pub(super) fn convert(
                 millis.map_err(|error| Misfit::Value(error.to_string()))?,
             ))
         }
+        FieldKind::DateNanos { .. } => {
+            let Some(format) = field.date_format() else {
+                return misfit("date field without a format");
+            };
+            let nanos = format.parse_nanos(scalar.as_str());
+            Some(OwnedValue::I64(
+                nanos.map_err(|error| Misfit::Value(error.to_string()))?,
+            ))
+        }
+        FieldKind::Binary { .. } => Some(OwnedValue::Bytes(binary(scalar)?)),
+        FieldKind::Constant { value } => {
+            if scalar.as_str() != value {
+                return misfit(format!(
+                    "constant keyword field [{}] must have a value of [{value}]",
+                    field.path
+                ));
+            }
+            None
+        }
+        FieldKind::Range {
+            kind: RangeKind::Ip,
+            ..
+        } => Some(OwnedValue::Bytes(network_of(scalar.as_str())?)),
+        FieldKind::Range { .. } => {
+            return misfit(format!(
+                "error parsing field [{}], expected an object but got {}",
+                field.path,
+                scalar.as_str()
+            ));
+        }
+        FieldKind::Flat => return misfit("a flat_object takes objects only"),
         FieldKind::Ip => Some(OwnedValue::IpAddr(address(scalar.as_str())?)),
+        FieldKind::GeoPoint => {
+            let point = match scalar {
+                Scalar::Text(text) => GeoPoint::from_json(&text.as_ref().into()),
+                _ => Err("geo_point expected".to_string()),
+            };
+            Some(OwnedValue::U64(geo_point(point)?))
+        }
         FieldKind::Vector(_) => return misfit("a vector takes no single value"),
     };
     Ok(converted)
+}
+
+/// The number that a point becomes in its column.
+pub(super) fn geo_point(read: Result<GeoPoint, String>) -> Result<u64, Misfit> {
+    read.and_then(GeoPoint::checked)
+        .map(GeoPoint::encode)
+        .map_err(Misfit::Value)
 }
 
 fn misfit<T>(reason: impl Into<String>) -> Result<T, Misfit> {
@@ -85,7 +143,11 @@ fn check_term(text: &str) -> Result<(), Misfit> {
     Ok(())
 }
 
-fn keyword(text: &str, ignore_above: Option<u32>) -> Result<Option<OwnedValue>, Misfit> {
+fn keyword(
+    text: &str,
+    ignore_above: Option<u32>,
+    normalizer: Option<&str>,
+) -> Result<Option<OwnedValue>, Misfit> {
     if let Some(max) = ignore_above {
         let max = usize::try_from(max).unwrap_or(usize::MAX);
         // A character has at least as many bytes as the UTF-16 units that are counted.
@@ -93,8 +155,79 @@ fn keyword(text: &str, ignore_above: Option<u32>) -> Result<Option<OwnedValue>, 
             return Ok(None);
         }
     }
-    check_term(text)?;
-    Ok(Some(OwnedValue::Str(text.to_string())))
+    let text = match normalizer {
+        Some(normalizer) => normalize(normalizer, text),
+        None => text.to_string(),
+    };
+    check_term(&text)?;
+    Ok(Some(OwnedValue::Str(text)))
+}
+
+/// How many tokens a text has, or how many places they take.
+fn token_count(field: &MappedField, text: &str) -> i64 {
+    let analyzer = field
+        .settings
+        .count_analyzer
+        .as_deref()
+        .unwrap_or("standard");
+    let (mut tokens, mut places) = (0, 0);
+    for_each_token(analyzer, text, |token| {
+        tokens += 1;
+        places = token.position + 1;
+    });
+    let count = if field.settings.count_gaps {
+        places
+    } else {
+        tokens
+    };
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+/// Bytes as base64 has them.
+fn binary(scalar: &Scalar<'_>) -> Result<Vec<u8>, Misfit> {
+    let Scalar::Text(text) = scalar else {
+        return misfit("a binary value must be a string in Base64");
+    };
+    let digits: String = text.chars().filter(|c| !c.is_ascii_whitespace()).collect();
+    let lenient = base64::engine::GeneralPurpose::new(
+        &base64::alphabet::STANDARD,
+        base64::engine::GeneralPurposeConfig::new()
+            .with_decode_padding_mode(base64::engine::DecodePaddingMode::Indifferent),
+    );
+    lenient
+        .decode(&digits)
+        .map_err(|error| Misfit::Value(format!("Illegal base64: {error}")))
+}
+
+/// A whole number from 0 to 2^64 - 1.
+fn unsigned(scalar: &Scalar<'_>, coerce: bool) -> Result<Option<u64>, Misfit> {
+    let text = match scalar {
+        Scalar::Number(text) => text,
+        Scalar::Text(text) if coerce => {
+            let text = text.trim();
+            if text.is_empty() {
+                return Ok(None);
+            }
+            text
+        }
+        Scalar::Text(_) => return misfit("Unsigned long value passed as String"),
+        Scalar::Bool(value) => return not_numeric(*value),
+    };
+    if let Ok(value) = text.parse() {
+        return Ok(Some(value));
+    }
+    match Whole::parse(text) {
+        None => misfit(format!("For input string: \"{text}\"")),
+        Some(whole) if whole.has_fraction && !coerce => {
+            misfit(format!("Value [{text}] has a decimal part"))
+        }
+        Some(whole) => match whole.toward_zero() {
+            Some(value) => Ok(Some(value)),
+            None => misfit(format!(
+                "Value [{text}] is out of range for an unsigned long"
+            )),
+        },
+    }
 }
 
 fn integer(scalar: &Scalar<'_>, kind: IntegerKind, coerce: bool) -> Result<Option<i64>, Misfit> {
@@ -112,7 +245,9 @@ fn integer(scalar: &Scalar<'_>, kind: IntegerKind, coerce: bool) -> Result<Optio
     };
     let (min, max, name) = match kind {
         IntegerKind::Long => (i64::MIN, i64::MAX, "a long"),
-        IntegerKind::Integer => (i32::MIN.into(), i32::MAX.into(), "an integer"),
+        IntegerKind::Integer | IntegerKind::TokenCount => {
+            (i32::MIN.into(), i32::MAX.into(), "an integer")
+        }
         IntegerKind::Short => (i16::MIN.into(), i16::MAX.into(), "a short"),
         IntegerKind::Byte => (i8::MIN.into(), i8::MAX.into(), "a byte"),
     };
@@ -186,8 +321,22 @@ fn float(scalar: &Scalar<'_>, kind: FloatKind, coerce: bool) -> Result<Option<f6
     };
     let (value, name) = match kind {
         FloatKind::Double => (fast_float2::parse::<f64, _>(text), "double"),
-        FloatKind::Float => (fast_float2::parse::<f32, _>(text).map(f64::from), "float"),
+        FloatKind::Float | FloatKind::RankFeature => {
+            (fast_float2::parse::<f32, _>(text).map(f64::from), "float")
+        }
+        FloatKind::Half => (fast_float2::parse::<f64, _>(text), "half_float"),
+        FloatKind::Scaled { .. } => (fast_float2::parse::<f64, _>(text), "scaled_float"),
     };
+    let value = value.map(|value| kind.nearest(value));
+    if kind == FloatKind::RankFeature
+        && value
+            .as_ref()
+            .is_ok_and(|value| *value < f64::from(f32::MIN_POSITIVE))
+    {
+        return misfit(format!(
+            "featureValue must be a positive normal float, got: {text} which is less than the minimum positive normal float: 1.17549435E-38"
+        ));
+    }
     match value {
         Ok(value) if value.is_finite() => Ok(Some(value)),
         Ok(_) => misfit(format!(

@@ -33,9 +33,7 @@ impl NewFields {
         let is_text = matches!(kind, FieldKind::Text { .. });
         self.push(path.to_string(), kind, false);
         if is_text {
-            let kind = FieldKind::Keyword {
-                ignore_above: Some(IGNORE_ABOVE),
-            };
+            let kind = FieldKind::keyword(Some(IGNORE_ABOVE));
             self.push(format!("{path}.keyword"), kind, true);
         }
     }
@@ -78,7 +76,5 @@ fn kind_of_text(mapping: &Mapping, text: &str) -> FieldKind {
             };
         }
     }
-    FieldKind::Text {
-        analyzer: "standard".to_string(),
-    }
+    FieldKind::text("standard")
 }

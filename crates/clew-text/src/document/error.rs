@@ -35,6 +35,12 @@ pub enum DocumentError {
         /// Why it does not fit.
         cause: String,
     },
+    /// A value stands where a `flat_object` wants an object.
+    #[error("[{field}] unexpected token [VALUE_STRING] in flat_object, expected an object")]
+    NotFlat {
+        /// The field's path.
+        field: String,
+    },
     /// A value stands where the mapping has an object.
     #[error(
         "object mapping for [{field}] tried to parse field [{field}] as object, but found a concrete value"
@@ -45,9 +51,11 @@ pub enum DocumentError {
     },
     /// The mapping takes no more fields.
     #[error(
-        "mapping set to strict, dynamic introduction of [{field}] within [{within}] is not allowed"
+        "mapping set to {dynamic}, dynamic introduction of [{field}] within [{within}] is not allowed"
     )]
     Strict {
+        /// What the mapping says of new fields.
+        dynamic: &'static str,
         /// The name that is unknown.
         field: String,
         /// The object that it is in, `_doc` for the document itself.
@@ -104,6 +112,7 @@ impl DocumentError {
     pub fn error_type(&self) -> &'static str {
         match self {
             DocumentError::Strict { .. } => "strict_dynamic_mapping_exception",
+            DocumentError::NotFlat { .. } => "parsing_exception",
             DocumentError::ImmenseTerm { .. } => "illegal_argument_exception",
             _ => "mapper_parsing_exception",
         }

@@ -9,13 +9,16 @@ mod date;
 mod decimal;
 mod dynamic;
 mod error;
+pub(crate) mod flat;
 mod json;
 mod nested;
+pub(crate) mod ranges;
 mod restore;
 #[cfg(test)]
 mod tests;
 mod vector;
 mod walk;
+mod whole;
 
 use std::borrow::Cow;
 
@@ -24,12 +27,14 @@ use tantivy::schema::{Field, OwnedValue};
 pub use date::{DATE_FORMAT_DEFAULT, DateError, DateFormat, Rounding};
 pub use error::DocumentError;
 pub use nested::NestedObject;
+pub use ranges::RangeRelation;
 pub use restore::{StoredVector, restore_vectors};
 
 use crate::mapping::{FieldId, FieldKind, Mapping, NewField};
 use collect::{Cuts, Values};
 use json::JsonReader;
 use walk::{Failure, Walk};
+pub(crate) use whole::Whole;
 
 /// What became of a document.
 #[derive(Debug)]

@@ -4,13 +4,17 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+use tantivy::schema::OwnedValue;
+
 use super::collect::{Cuts, Values};
-use super::convert::{Misfit, Scalar, TERM_BYTES_MAX, convert};
+use super::convert::{Misfit, Scalar, TERM_BYTES_MAX, convert, geo_point};
 use super::dynamic::NewFields;
 use super::error::DocumentError;
 use super::json::{JsonError, JsonReader, Kind, NESTING_MAX, too_deep};
 use super::nested::NestedObjects;
-use super::vector;
+use super::ranges::range_of;
+use super::{flat, vector};
+use crate::geo::GeoPoint;
 use crate::mapping::{
     Dynamic, FieldId, FieldKind, Leaf, MappedField, Mapping, Node, ObjectNode, is_metadata,
     name_problem,
@@ -186,6 +190,7 @@ impl<'m, 'a> Walk<'m, 'a> {
                     );
                     return Err(DocumentError::Refused { reason }.into());
                 }
+                Some(Node::Alias(_)) => return Err(alias_written(name)),
                 None => {
                     let before = name[..behind].trim_end_matches('.');
                     return self.find_nothing(object.dynamic, before, part);
@@ -200,15 +205,24 @@ impl<'m, 'a> Walk<'m, 'a> {
     fn find_nothing(&self, dynamic: Dynamic, before: &str, name: &str) -> Result<Place<'m>> {
         match dynamic {
             Dynamic::True => Ok(Place::New),
-            Dynamic::False => Ok(Place::Ignored),
-            Dynamic::Strict => {
+            Dynamic::False | Dynamic::FalseAllowTemplates => Ok(Place::Ignored),
+            Dynamic::Strict | Dynamic::StrictAllowTemplates => {
                 let within = match (self.path.as_str(), before) {
                     ("", "") => "_doc".to_string(),
                     ("", object) | (object, "") => object.to_string(),
                     (path, before) => format!("{path}.{before}"),
                 };
                 let field = name.to_string();
-                Err(DocumentError::Strict { field, within }.into())
+                let dynamic = match dynamic {
+                    Dynamic::StrictAllowTemplates => "strict_allow_templates",
+                    _ => "strict",
+                };
+                Err(DocumentError::Strict {
+                    dynamic,
+                    field,
+                    within,
+                }
+                .into())
             }
         }
     }
@@ -231,6 +245,7 @@ impl<'m, 'a> Walk<'m, 'a> {
         match place {
             Place::Known(Node::Object(object)) => self.object_value(object),
             Place::Known(Node::Leaf(leaf)) => self.leaf_value(leaf),
+            Place::Known(Node::Alias(_)) => Err(alias_written(&self.path)),
             Place::New => self.new_value(),
             Place::Ignored => Ok(self.reader.skip_value()?),
         }
@@ -260,9 +275,20 @@ impl<'m, 'a> Walk<'m, 'a> {
         if let FieldKind::Vector(vector) = &field.kind {
             return self.vector_value(field, &vector.column);
         }
+        if matches!(field.kind, FieldKind::GeoPoint) && kind != Kind::Null {
+            return self.geo_value(leaf, field);
+        }
         match kind {
             Kind::Array => self.elements(|walk| walk.leaf_value(leaf)),
-            Kind::Object => self.object_at_leaf(field),
+            Kind::Object => match &field.kind {
+                FieldKind::Range { .. } => self.range_value(leaf),
+                FieldKind::Flat => self.flat_value(leaf),
+                _ => self.object_at_leaf(field),
+            },
+            _ if field.kind == FieldKind::Flat && kind != Kind::Null => {
+                let field = field.path.clone();
+                Err(DocumentError::NotFlat { field }.into())
+            }
             Kind::Null => {
                 self.reader.null()?;
                 match &field.settings.null_value {
@@ -301,33 +327,88 @@ impl<'m, 'a> Walk<'m, 'a> {
 
     /// Gives a value to a field and to those that follow it.
     fn add(&mut self, leaf: &'m Leaf, scalar: &Scalar<'_>) -> Result<()> {
-        let own = std::iter::once(&leaf.id).chain(&leaf.multi_fields);
-        let own = own.map(|id| (id, false));
-        for (id, is_copy) in own.chain(leaf.copies.iter().map(|id| (id, true))) {
+        for id in std::iter::once(&leaf.id).chain(&leaf.multi_fields) {
+            self.add_one(*id, scalar)?;
+        }
+        for id in &leaf.copies {
+            self.add_one(*id, scalar)?;
+        }
+        Ok(())
+    }
+
+    fn add_one(&mut self, id: FieldId, scalar: &Scalar<'_>) -> Result<()> {
+        let field = self.field(id);
+        self.give(field, convert(field, scalar), scalar.as_str())
+    }
+
+    /// Gives a field what its value was converted to.
+    fn give(
+        &mut self,
+        field: &'m MappedField,
+        converted: std::result::Result<Option<OwnedValue>, Misfit>,
+        written: &str,
+    ) -> Result<()> {
+        match converted {
+            // A copy may belong to a document further out.
+            Ok(Some(value)) => self.values_for(&field.path).push(field, value),
+            Ok(None) => {}
+            Err(Misfit::Value(_)) if field.settings.ignore_malformed => {}
+            Err(Misfit::Value(cause)) => return Err(misfit(field, written, cause)),
+            Err(Misfit::ImmenseTerm(length)) => {
+                return Err(DocumentError::ImmenseTerm {
+                    field: field.path.clone(),
+                    length,
+                    max: TERM_BYTES_MAX,
+                }
+                .into());
+            }
+        }
+        Ok(())
+    }
+
+    /// The object here as a tree; the reader has bounded its depth.
+    fn tree(&mut self) -> Result<(serde_json::Value, &'a str)> {
+        let start = self.reader.at;
+        self.reader.skip_value()?;
+        let written = self.reader.text(start, self.reader.at);
+        let tree = serde_json::from_str(written).unwrap_or_default();
+        Ok((tree, written))
+    }
+
+    /// A range, as an object of its ends.
+    fn range_value(&mut self, leaf: &'m Leaf) -> Result<()> {
+        let (ends, written) = self.tree()?;
+        for id in std::iter::once(&leaf.id).chain(&leaf.copies) {
             let field = self.field(*id);
-            match convert(field, scalar) {
-                // A copy may belong to a document further out.
-                Ok(Some(value)) if is_copy => self.values_for(&field.path).push(field, value),
-                Ok(Some(value)) => self.values.push(field, value),
-                Ok(None) => {}
-                Err(Misfit::Value(_)) if field.settings.ignore_malformed => {}
-                Err(Misfit::Value(cause)) => {
-                    return Err(misfit(field, scalar.as_str(), cause));
-                }
-                Err(Misfit::ImmenseTerm(length)) => {
-                    return Err(DocumentError::ImmenseTerm {
-                        field: field.path.clone(),
-                        length,
-                        max: TERM_BYTES_MAX,
-                    }
-                    .into());
-                }
+            let converted = range_of(field, &ends).map(|range| Some(OwnedValue::Bytes(range)));
+            self.give(field, converted, written)?;
+        }
+        Ok(())
+    }
+
+    /// An object whose leaves are terms: each by itself, and behind its path.
+    fn flat_value(&mut self, leaf: &'m Leaf) -> Result<()> {
+        let (object, written) = self.tree()?;
+        let field = self.field(leaf.id);
+        let terms = flat::leaves(&field.path, &object);
+        for (path, value) in terms {
+            self.give(field, flat::term(value.clone()), written)?;
+            for id in &leaf.multi_fields {
+                let behind_path = format!("{path}={value}");
+                self.give(self.field(*id), flat::term(behind_path), written)?;
             }
         }
         Ok(())
     }
 
     fn add_null_value(&mut self, leaf: &'m Leaf, value: &serde_json::Value) -> Result<()> {
+        let field = self.field(leaf.id);
+        if matches!(field.kind, FieldKind::GeoPoint) {
+            if let Ok(code) = geo_point(GeoPoint::from_json(value)) {
+                self.values.push(field, OwnedValue::U64(code));
+            }
+            return Ok(());
+        }
         let number;
         let scalar = match value {
             serde_json::Value::String(text) => Scalar::Text(Cow::Borrowed(text)),
@@ -359,6 +440,36 @@ impl<'m, 'a> Walk<'m, 'a> {
             self.reader.text(start, self.reader.at),
             cause,
         ))
+    }
+
+    /// Points, in any of the forms they are written in.
+    fn geo_value(&mut self, leaf: &'m Leaf, field: &'m MappedField) -> Result<()> {
+        let start = self.reader.at;
+        self.reader.skip_value()?;
+        let written = self.reader.text(start, self.reader.at);
+        let points = serde_json::from_str(written)
+            .map_err(|error| error.to_string())
+            .and_then(|value| GeoPoint::many_from_json(&value));
+        let codes: std::result::Result<Vec<u64>, Misfit> = match points {
+            Ok(points) => points.into_iter().map(|one| geo_point(Ok(one))).collect(),
+            Err(cause) => Err(Misfit::Value(cause)),
+        };
+        match codes {
+            Ok(codes) => {
+                for code in codes {
+                    self.values.push(field, OwnedValue::U64(code));
+                }
+            }
+            Err(_) if field.settings.ignore_malformed => return Ok(()),
+            Err(Misfit::Value(cause)) => return Err(misfit(field, written, cause)),
+            Err(Misfit::ImmenseTerm(_)) => {}
+        }
+        // Other fields that take the same value have it as it is written.
+        let text = Scalar::Text(Cow::Borrowed(written.trim_matches('"')));
+        for id in leaf.multi_fields.iter().chain(&leaf.copies) {
+            self.add_one(*id, &text)?;
+        }
+        Ok(())
     }
 
     fn vector_value(
@@ -394,6 +505,11 @@ impl<'m, 'a> Walk<'m, 'a> {
         self.values.vectors.push((field.id, vector));
         Ok(())
     }
+}
+
+fn alias_written(name: &str) -> Failure {
+    let reason = format!("Cannot write to a field alias [{name}].");
+    DocumentError::Refused { reason }.into()
 }
 
 fn misfit(field: &MappedField, value: &str, cause: String) -> Failure {

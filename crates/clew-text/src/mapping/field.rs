@@ -35,6 +35,10 @@ pub enum Dynamic {
     False,
     /// The document is refused.
     Strict,
+    /// They are added if a dynamic template names them, else they stay in `_source` only.
+    FalseAllowTemplates,
+    /// They are added if a dynamic template names them, else the document is refused.
+    StrictAllowTemplates,
 }
 
 /// Width of an integer field; the column is i64 for all of them.
@@ -48,15 +52,89 @@ pub enum IntegerKind {
     Short,
     /// 8 bits.
     Byte,
+    /// 32 bits, and the value is not what the document has but how many tokens that makes.
+    TokenCount,
 }
 
-/// Width of a floating-point field; the column is f64 for both.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Precision of a floating-point field; the column is f64 for all of them.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FloatKind {
     /// 64 bits.
     Double,
     /// 32 bits.
     Float,
+    /// 16 bits.
+    Half,
+    /// So many steps between whole numbers.
+    Scaled {
+        /// How many.
+        factor: f64,
+    },
+    /// 32 bits of a positive number that can only be searched by its weight.
+    RankFeature,
+}
+
+impl FloatKind {
+    /// The nearest number that a field of this kind can hold; infinite when it is too large.
+    pub fn nearest(self, number: f64) -> f64 {
+        match self {
+            FloatKind::Double => number,
+            FloatKind::Float => f64::from(narrow(number)),
+            FloatKind::Half => half::f16::from_f32(narrow(number)).to_f64(),
+            FloatKind::Scaled { factor } => (number * factor).round() / factor,
+            // Nine bits of mantissa, as relevance features are kept.
+            FloatKind::RankFeature => {
+                f64::from(f32::from_bits(narrow(number).to_bits() & 0xFFFF_8000))
+            }
+        }
+    }
+}
+
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "rounding to the field's precision is the purpose"
+)]
+fn narrow(number: f64) -> f32 {
+    number as f32
+}
+
+/// How the words of a text field are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum TextStyle {
+    /// With positions and norms.
+    #[default]
+    Full,
+    /// Documents only: phrases are found by reading the source again.
+    MatchOnly,
+    /// In full, with more fields beside it for words that are still being typed.
+    AsYouType,
+}
+
+/// What a field of exact terms is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum KeywordStyle {
+    /// Equality, sorting and buckets.
+    #[default]
+    Keyword,
+    /// Patterns within long values.
+    Wildcard,
+}
+
+/// What the two ends of a range are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RangeKind {
+    /// 32-bit numbers.
+    Integer,
+    /// 64-bit numbers.
+    Long,
+    /// 32-bit floating-point numbers.
+    Float,
+    /// 64-bit floating-point numbers.
+    Double,
+    /// Milliseconds since the epoch.
+    Date,
+    /// Addresses.
+    Ip,
 }
 
 /// A `knn_vector` field.
@@ -79,14 +157,20 @@ pub enum FieldKind {
     Text {
         /// The analyzer's name, `standard` unless said otherwise.
         analyzer: String,
+        /// How its words are kept.
+        style: TextStyle,
     },
     /// One exact term: postings without positions or norms, and a string column.
     Keyword {
         /// Longer values (in characters) stay out of the index.
         ignore_above: Option<u32>,
+        /// What the field is for.
+        style: KeywordStyle,
     },
     /// Postings and an i64 column.
     Integer(IntegerKind),
+    /// Postings and a u64 column.
+    Unsigned,
     /// An f64 column.
     Float(FloatKind),
     /// An i64 column of 0 and 1, and postings.
@@ -96,18 +180,85 @@ pub enum FieldKind {
         /// Formats as in `format`, `strict_date_optional_time||epoch_millis` unless said otherwise.
         format: String,
     },
+    /// An i64 column of nanoseconds since the epoch.
+    DateNanos {
+        /// Formats, as for [`FieldKind::Date`].
+        format: String,
+    },
+    /// Bytes in base64: a column of them if asked for, never searched.
+    Binary {
+        /// Whether there is a column.
+        doc_values: bool,
+    },
+    /// The same value in every document; kept in the mapping alone.
+    Constant {
+        /// The value.
+        value: String,
+    },
+    /// Ranges: a column of their ends.
+    Range {
+        /// What the ends are.
+        kind: RangeKind,
+        /// Formats of the ends of ranges of dates.
+        format: String,
+    },
+    /// An object whose leaves are keywords: its leaves' values, and beside it their paths with
+    /// their values.
+    Flat,
     /// An IPv6 (or mapped IPv4) address column and postings.
     Ip,
+    /// A u64 column of points, latitude in the upper half of the number.
+    GeoPoint,
     /// A vector column; not in tantivy's schema.
     Vector(VectorMapping),
 }
 
 impl FieldKind {
+    /// Analyzed text with positions and norms.
+    pub fn text(analyzer: impl Into<String>) -> Self {
+        FieldKind::Text {
+            analyzer: analyzer.into(),
+            style: TextStyle::Full,
+        }
+    }
+
+    /// Exact terms.
+    pub fn keyword(ignore_above: Option<u32>) -> Self {
+        FieldKind::Keyword {
+            ignore_above,
+            style: KeywordStyle::Keyword,
+        }
+    }
+
     /// The type's name in a mapping.
     pub fn type_name(&self) -> &'static str {
         match self {
-            FieldKind::Text { .. } => "text",
-            FieldKind::Keyword { .. } => "keyword",
+            FieldKind::Text { style, .. } => match style {
+                TextStyle::Full => "text",
+                TextStyle::MatchOnly => "match_only_text",
+                TextStyle::AsYouType => "search_as_you_type",
+            },
+            FieldKind::Keyword { style, .. } => match style {
+                KeywordStyle::Keyword => "keyword",
+                KeywordStyle::Wildcard => "wildcard",
+            },
+            FieldKind::Unsigned => "unsigned_long",
+            FieldKind::DateNanos { .. } => "date_nanos",
+            FieldKind::Binary { .. } => "binary",
+            FieldKind::Constant { .. } => "constant_keyword",
+            FieldKind::Flat => "flat_object",
+            FieldKind::Range { kind, .. } => match kind {
+                RangeKind::Integer => "integer_range",
+                RangeKind::Long => "long_range",
+                RangeKind::Float => "float_range",
+                RangeKind::Double => "double_range",
+                RangeKind::Date => "date_range",
+                RangeKind::Ip => "ip_range",
+            },
+            FieldKind::Integer(IntegerKind::TokenCount) => "token_count",
+            FieldKind::Float(FloatKind::Half) => "half_float",
+            FieldKind::Float(FloatKind::Scaled { .. }) => "scaled_float",
+            FieldKind::Float(FloatKind::RankFeature) => "rank_feature",
             FieldKind::Integer(IntegerKind::Long) => "long",
             FieldKind::Integer(IntegerKind::Integer) => "integer",
             FieldKind::Integer(IntegerKind::Short) => "short",
@@ -117,6 +268,7 @@ impl FieldKind {
             FieldKind::Boolean => "boolean",
             FieldKind::Date { .. } => "date",
             FieldKind::Ip => "ip",
+            FieldKind::GeoPoint => "geo_point",
             FieldKind::Vector(_) => "knn_vector",
         }
     }
@@ -135,6 +287,22 @@ pub struct FieldSettings {
     pub copy_to: Vec<String>,
     /// The analyzer of queries, where it is not the field's own.
     pub search_analyzer: Option<String>,
+    /// The analyzer of phrases in queries, where it is not the one of queries.
+    pub search_quote_analyzer: Option<String>,
+    /// The analyzer whose tokens a field counts.
+    pub count_analyzer: Option<String>,
+    /// Whether a count of tokens takes the gaps between them along.
+    pub count_gaps: bool,
+    /// What makes the terms of a keyword alike.
+    pub normalizer: Option<String>,
+    /// Whether a match on a keyword looks for each word of its text.
+    pub split_queries: bool,
+    /// Whether the API can hand out the field's values by itself.
+    pub store: bool,
+    /// Whether values can be sorted and gathered in buckets.
+    pub doc_values: bool,
+    /// Whether the field follows from another one and is not shown.
+    pub hidden: bool,
     /// Positions between two values of a text field.
     pub position_gap: usize,
     /// Parameters that change nothing here, kept to be shown again.
@@ -149,6 +317,14 @@ impl Default for FieldSettings {
             null_value: None,
             copy_to: Vec::new(),
             search_analyzer: None,
+            search_quote_analyzer: None,
+            count_analyzer: None,
+            count_gaps: true,
+            normalizer: None,
+            split_queries: false,
+            store: false,
+            doc_values: true,
+            hidden: false,
             position_gap: crate::analysis::POSITION_GAP,
             shown: Map::new(),
         }

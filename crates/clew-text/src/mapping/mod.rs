@@ -1,7 +1,9 @@
 //! What the fields of an index are: names, kinds and the tantivy field behind each.
 
+mod alias;
 mod compression;
 mod field;
+mod kinds;
 mod method;
 mod nested;
 mod parameters;
@@ -14,10 +16,11 @@ mod tree;
 mod vector;
 
 pub use field::{
-    Dynamic, FieldId, FieldKind, FieldSettings, FloatKind, IntegerKind, MappedField, VectorMapping,
+    Dynamic, FieldId, FieldKind, FieldSettings, FloatKind, IntegerKind, KeywordStyle, MappedField,
+    RangeKind, TextStyle, VectorMapping,
 };
 pub use schema::{Mapping, MappingError, MappingLimits, NewField};
 
 pub(crate) use nested::Nested;
-pub(crate) use read::{is_metadata, name_problem};
+pub(crate) use read::{PATHS_AND_VALUES, is_metadata, name_problem};
 pub(crate) use tree::{Leaf, Node, ObjectNode};

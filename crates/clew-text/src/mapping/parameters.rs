@@ -1,18 +1,17 @@
 //! The parameters of one field in a mapping.
 
-use clew_vector::{ColumnOptions, Space};
 use serde_json::{Map, Value};
 
-use super::field::{FieldKind, FieldSettings, FloatKind, IntegerKind, VectorMapping};
+use super::field::{FieldKind, FieldSettings, FloatKind, IntegerKind, RangeKind};
+use super::kinds::{check_required, kind_of};
 use super::schema::{Definition, MappingError, NewField};
 use super::vector::read_vector;
-use crate::analysis::is_analyzer;
-use crate::document::DATE_FORMAT_DEFAULT;
+use crate::analysis::{is_analyzer, is_normalizer};
 
 /// Parameters that every field takes and that change nothing here.
-const SHOWN: [&str; 5] = ["store", "doc_values", "meta", "boost", "similarity"];
+const SHOWN: [&str; 3] = ["meta", "boost", "similarity"];
 /// The same for one type or another.
-const TEXT_SHOWN: [&str; 9] = [
+const TEXT_SHOWN: [&str; 8] = [
     "norms",
     "index_options",
     "term_vector",
@@ -21,13 +20,11 @@ const TEXT_SHOWN: [&str; 9] = [
     "eager_global_ordinals",
     "index_prefixes",
     "index_phrases",
-    "search_quote_analyzer",
 ];
-const KEYWORD_SHOWN: [&str; 5] = [
+const KEYWORD_SHOWN: [&str; 4] = [
     "norms",
     "index_options",
     "eager_global_ordinals",
-    "split_queries_on_whitespace",
     "use_similarity",
 ];
 const VECTOR_SHOWN: [&str; 4] = ["data_type", "mode", "compression_level", "space_type"];
@@ -43,12 +40,13 @@ pub(super) fn read_field(
     let mut definition = Definition {
         new: NewField {
             path: path.to_string(),
-            kind: default_kind(name, &type_name)?,
+            kind: kind_of(name, &type_name, parameters)?,
             indexed: true,
             multi_field,
         },
         settings: FieldSettings::default(),
     };
+    check_required(name, &definition.new.kind, parameters)?;
     if let FieldKind::Vector(vector) = &mut definition.new.kind {
         read_vector(name, parameters, vector)?;
     }
@@ -58,43 +56,18 @@ pub(super) fn read_field(
             || read_common(&mut definition, key, value)?
             || read_special(&mut definition, name, key, value)?;
         if !known {
+            if definition.new.kind == FieldKind::Flat {
+                return Err(MappingError::invalid(format!(
+                    "Mapping definition for [{name}] has unsupported parameters:  [{key} : {}]",
+                    show(value)
+                )));
+            }
             return Err(MappingError::invalid(format!(
                 "unknown parameter [{key}] on mapper [{name}] of type [{type_name}]"
             )));
         }
     }
     Ok(definition)
-}
-
-fn default_kind(name: &str, type_name: &str) -> Result<FieldKind, MappingError> {
-    Ok(match type_name {
-        "text" => FieldKind::Text {
-            analyzer: "standard".to_string(),
-        },
-        "keyword" => FieldKind::Keyword { ignore_above: None },
-        "long" => FieldKind::Integer(IntegerKind::Long),
-        "integer" => FieldKind::Integer(IntegerKind::Integer),
-        "short" => FieldKind::Integer(IntegerKind::Short),
-        "byte" => FieldKind::Integer(IntegerKind::Byte),
-        "double" => FieldKind::Float(FloatKind::Double),
-        "float" => FieldKind::Float(FloatKind::Float),
-        "boolean" => FieldKind::Boolean,
-        "date" => FieldKind::Date {
-            format: DATE_FORMAT_DEFAULT.to_string(),
-        },
-        "ip" => FieldKind::Ip,
-        "knn_vector" => FieldKind::Vector(VectorMapping {
-            column: ColumnOptions::new(0, Space::L2),
-            method: None,
-            ef_search: None,
-            probes: None,
-        }),
-        other => {
-            return Err(MappingError::invalid(format!(
-                "No handler for type [{other}] declared on field [{name}]"
-            )));
-        }
-    })
 }
 
 /// Parameters of every type; whether it was one.
@@ -112,10 +85,11 @@ fn read_common(
                 .map_or(std::slice::from_ref(value), Vec::as_slice);
             settings.copy_to = paths.iter().map(show).collect();
         }
+        "store" => settings.store = boolean(key, value)?,
+        "doc_values" if !matches!(definition.new.kind, FieldKind::Binary { .. }) => {
+            settings.doc_values = boolean(key, value)?;
+        }
         _ if SHOWN.contains(&key) => {
-            if matches!(key, "store" | "doc_values") {
-                boolean(key, value)?;
-            }
             settings.shown.insert(key.to_string(), value.clone());
         }
         _ => return Ok(false),
@@ -133,32 +107,77 @@ fn read_special(
     let settings = &mut definition.settings;
     let kind = &mut definition.new.kind;
     match (&mut *kind, key) {
-        (FieldKind::Text { analyzer }, "analyzer") => *analyzer = known_analyzer(value)?,
+        (FieldKind::Text { analyzer, .. }, "analyzer") => *analyzer = known_analyzer(value)?,
+        (FieldKind::Text { .. }, "search_quote_analyzer") => {
+            settings.search_quote_analyzer = Some(known_analyzer(value)?);
+        }
+        (FieldKind::Integer(IntegerKind::TokenCount), "analyzer") => {
+            settings.count_analyzer = Some(known_analyzer(value)?);
+        }
+        (FieldKind::Integer(IntegerKind::TokenCount), "enable_position_increments") => {
+            settings.count_gaps = boolean(key, value)?;
+        }
         (FieldKind::Text { .. }, "search_analyzer") => {
             settings.search_analyzer = Some(known_analyzer(value)?);
         }
         (FieldKind::Text { .. }, "position_increment_gap") => {
             settings.position_gap = number(name, key, value, 0..=1_000_000)?;
         }
-        (FieldKind::Keyword { ignore_above }, "ignore_above") => {
+        (FieldKind::Keyword { ignore_above, .. }, "ignore_above") => {
             let length = number(name, key, value, 0..=u32::MAX as usize)?;
             *ignore_above = u32::try_from(length).ok();
         }
         (FieldKind::Keyword { .. }, "normalizer") => {
-            return Err(MappingError::invalid(format!(
-                "normalizer [{}] not found for field [{name}]",
-                show(value)
-            )));
+            settings.normalizer = known_normalizer(name, value)?;
         }
-        (FieldKind::Date { format }, "format") => *format = show(value),
-        (FieldKind::Integer(_) | FieldKind::Float(_), "coerce") => {
-            settings.coerce = boolean(key, value)?;
+        (FieldKind::Keyword { .. }, "split_queries_on_whitespace") => {
+            settings.split_queries = boolean(key, value)?;
         }
         (
-            FieldKind::Integer(_) | FieldKind::Float(_) | FieldKind::Date { .. } | FieldKind::Ip,
+            FieldKind::Date { format }
+            | FieldKind::DateNanos { format }
+            | FieldKind::Range {
+                format,
+                kind: RangeKind::Date,
+            },
+            "format",
+        ) => *format = show(value),
+        (FieldKind::Float(FloatKind::Scaled { .. }), "scaling_factor")
+        | (FieldKind::Constant { .. }, "value")
+        | (FieldKind::Binary { .. }, "doc_values") => {}
+        (
+            FieldKind::Integer(_)
+            | FieldKind::Unsigned
+            | FieldKind::Float(_)
+            | FieldKind::Range { .. },
+            "coerce",
+        ) => settings.coerce = boolean(key, value)?,
+        (
+            FieldKind::Integer(_)
+            | FieldKind::Unsigned
+            | FieldKind::Float(_)
+            | FieldKind::Boolean
+            | FieldKind::Date { .. }
+            | FieldKind::DateNanos { .. }
+            | FieldKind::Ip
+            | FieldKind::GeoPoint,
             "ignore_malformed",
         ) => settings.ignore_malformed = boolean(key, value)?,
-        (FieldKind::Text { .. } | FieldKind::Vector(_), "null_value") => return Ok(false),
+        (
+            FieldKind::Text { .. }
+            | FieldKind::Vector(_)
+            | FieldKind::Flat
+            | FieldKind::Constant { .. }
+            | FieldKind::Range { .. }
+            | FieldKind::Binary { .. },
+            "null_value",
+        ) => return Ok(false),
+        (FieldKind::GeoPoint, "null_value") => {
+            crate::geo::GeoPoint::from_json(value)
+                .and_then(crate::geo::GeoPoint::checked)
+                .map_err(MappingError::invalid)?;
+            settings.null_value = Some(value.clone());
+        }
         (_, "null_value") => settings.null_value = Some(value.clone()).filter(|v| !v.is_null()),
         (FieldKind::Vector(_), "dimension" | "method") => {}
         (kind, key) => {
@@ -166,7 +185,11 @@ fn read_special(
                 FieldKind::Text { .. } => &TEXT_SHOWN,
                 FieldKind::Keyword { .. } => &KEYWORD_SHOWN,
                 FieldKind::Vector(_) => &VECTOR_SHOWN,
-                FieldKind::Date { .. } => &["locale", "print_format"],
+                FieldKind::Float(FloatKind::RankFeature) => &["positive_score_impact"],
+                FieldKind::Date { .. } | FieldKind::DateNanos { .. } | FieldKind::Range { .. } => {
+                    &["locale", "print_format"]
+                }
+                FieldKind::GeoPoint => &["ignore_z_value"],
                 _ => &[],
             };
             if !shown.contains(&key) {
@@ -187,6 +210,20 @@ fn known_analyzer(value: &Value) -> Result<String, MappingError> {
             "analyzer [{name}] has not been configured in mappings"
         )))
     }
+}
+
+/// The normalizer of that name; none where it is said that there is none.
+fn known_normalizer(name: &str, value: &Value) -> Result<Option<String>, MappingError> {
+    if value.is_null() {
+        return Ok(None);
+    }
+    let normalizer = show(value);
+    if is_normalizer(&normalizer) {
+        return Ok(Some(normalizer));
+    }
+    Err(MappingError::invalid(format!(
+        "normalizer [{normalizer}] not found for field [{name}]"
+    )))
 }
 
 pub(super) fn whole_number(value: &Value) -> Option<usize> {

@@ -7,9 +7,9 @@ use clew_vector::ColumnOptions;
 use serde_json::{Map, Value};
 
 use super::compression::COMPRESSION;
-use super::field::{Dynamic, FieldKind, MappedField};
+use super::field::{Dynamic, FieldKind, FieldSettings, FloatKind, MappedField};
 use super::parameters::{boolean, read_field, show};
-use super::schema::{Definition, Mapping, MappingError};
+use super::schema::{Definition, Mapping, MappingError, NewField};
 use crate::document::DateFormat;
 
 /// Names that a document's own fields cannot have.
@@ -24,6 +24,9 @@ const METADATA: [&str; 9] = [
     "_seq_no",
     "_nested_path",
 ];
+
+/// The field beside a `flat_object` that has its leaves with their paths.
+pub(crate) const PATHS_AND_VALUES: &str = "_valueAndPath";
 
 /// Parameters of the whole mapping that are only shown again.
 const ROOT_SHOWN: [&str; 9] = [
@@ -70,6 +73,7 @@ impl Mapping {
         if let Some(properties) = root.get("properties") {
             next.merge_properties("", as_object(properties, "properties")?)?;
         }
+        next.check_aliases()?;
         next.finish(self.sizes())?;
         *self = next;
         Ok(())
@@ -128,6 +132,7 @@ impl Mapping {
             })?;
             match type_of(name, parameters)? {
                 "object" | "nested" => self.merge_object(&path, parameters)?,
+                "alias" => self.merge_alias(&path, parameters)?,
                 _ => self.merge_field(&path, parameters)?,
             }
         }
@@ -181,7 +186,12 @@ impl Mapping {
         path: &str,
         parameters: &Map<String, Value>,
     ) -> Result<(), MappingError> {
-        self.merge_definition(read_field(path, parameters, false)?)?;
+        let definition = read_field(path, parameters, false)?;
+        let hidden = hidden_fields(&definition);
+        self.merge_definition(definition)?;
+        for definition in hidden {
+            self.merge_definition(definition)?;
+        }
         let Some(multi_fields) = parameters.get("fields") else {
             return Ok(());
         };
@@ -195,7 +205,10 @@ impl Mapping {
             }
             let parameters = as_object(value, name)?;
             let type_name = type_of(name, parameters)?;
-            if matches!(type_name, "object" | "nested" | "knn_vector") {
+            if matches!(
+                type_name,
+                "object" | "nested" | "knn_vector" | "alias" | "flat_object"
+            ) {
                 return Err(MappingError::invalid(format!(
                     "Type [{type_name}] cannot be used in multi field"
                 )));
@@ -229,6 +242,26 @@ impl Mapping {
     }
 }
 
+/// The fields that come with one of this kind.
+fn hidden_fields(definition: &Definition) -> Vec<Definition> {
+    let hidden = |name: &str, kind: FieldKind| Definition {
+        new: NewField {
+            path: format!("{}.{name}", definition.new.path),
+            kind,
+            indexed: true,
+            multi_field: true,
+        },
+        settings: FieldSettings {
+            hidden: true,
+            ..FieldSettings::default()
+        },
+    };
+    match definition.new.kind {
+        FieldKind::Flat => vec![hidden(PATHS_AND_VALUES, FieldKind::keyword(None))],
+        _ => Vec::new(),
+    }
+}
+
 /// What cannot change, because documents were indexed with it.
 fn conflicts(field: &MappedField, definition: &Definition) -> Vec<String> {
     let mut found = Vec::new();
@@ -241,13 +274,30 @@ fn conflicts(field: &MappedField, definition: &Definition) -> Vec<String> {
     };
     let new = &definition.new;
     compare("index", field.indexed.to_string(), new.indexed.to_string());
+    let settings = [&field.settings, &definition.settings];
+    let [from, to] = settings.map(|settings| settings.store.to_string());
+    compare("store", from, to);
+    let [from, to] = settings.map(|settings| settings.doc_values.to_string());
+    compare("doc_values", from, to);
+    let normalizer = |settings: &FieldSettings| settings.normalizer.clone().unwrap_or_default();
+    let [from, to] = settings.map(normalizer);
+    compare("normalizer", from, to);
     match (&field.kind, &new.kind) {
-        (FieldKind::Text { analyzer: from }, FieldKind::Text { analyzer: to }) => {
+        (FieldKind::Text { analyzer: from, .. }, FieldKind::Text { analyzer: to, .. }) => {
             compare("analyzer", from.clone(), to.clone());
         }
-        (FieldKind::Date { format: from }, FieldKind::Date { format: to }) => {
+        (FieldKind::Date { format: from }, FieldKind::Date { format: to })
+        | (FieldKind::DateNanos { format: from }, FieldKind::DateNanos { format: to })
+        | (FieldKind::Range { format: from, .. }, FieldKind::Range { format: to, .. }) => {
             compare("format", from.clone(), to.clone());
         }
+        (FieldKind::Constant { value: from }, FieldKind::Constant { value: to }) => {
+            compare("value", from.clone(), to.clone());
+        }
+        (
+            FieldKind::Float(FloatKind::Scaled { factor: from }),
+            FieldKind::Float(FloatKind::Scaled { factor: to }),
+        ) => compare("scaling_factor", from.to_string(), to.to_string()),
         (FieldKind::Vector(from), FieldKind::Vector(to)) => {
             let shown = [&field.settings.shown, &definition.settings.shown];
             let written = COMPRESSION.map(|key| (key, shown.map(|shown| written(shown, key))));
@@ -315,8 +365,10 @@ fn type_of<'v>(name: &str, parameters: &'v Map<String, Value>) -> Result<&'v str
 pub(super) fn dynamic(value: &Value) -> Result<Dynamic, MappingError> {
     match show(value).as_str() {
         "true" => Ok(Dynamic::True),
-        "false" | "false_allow_templates" => Ok(Dynamic::False),
-        "strict" | "strict_allow_templates" => Ok(Dynamic::Strict),
+        "false" => Ok(Dynamic::False),
+        "strict" => Ok(Dynamic::Strict),
+        "false_allow_templates" => Ok(Dynamic::FalseAllowTemplates),
+        "strict_allow_templates" => Ok(Dynamic::StrictAllowTemplates),
         other => Err(MappingError::invalid(format!(
             "Could not convert [dynamic] to boolean: failed to parse value [{other}] as only [true] or [false] are allowed."
         ))),

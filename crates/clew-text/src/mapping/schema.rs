@@ -10,7 +10,7 @@ use tantivy::schema::{
     SchemaBuilder, TextFieldIndexing, TextOptions,
 };
 
-use super::field::{Dynamic, FieldId, FieldKind, FieldSettings, MappedField};
+use super::field::{Dynamic, FieldId, FieldKind, FieldSettings, MappedField, TextStyle};
 use super::nested::Nested;
 use super::tree::ObjectNode;
 use crate::document::{DATE_FORMAT_DEFAULT, DateFormat};
@@ -170,6 +170,8 @@ pub struct Mapping {
     pub(crate) by_path: BTreeMap<String, FieldId>,
     /// Objects that the mapping names; others follow from the paths of fields.
     pub(crate) objects: BTreeMap<String, ObjectSettings>,
+    /// Other names of fields, and the paths they stand for.
+    pub(super) aliases: BTreeMap<String, String>,
     pub(crate) root: RootSettings,
     pub(crate) limits: MappingLimits,
     /// The fields once more, as documents are walked.
@@ -197,6 +199,7 @@ impl Mapping {
             fields: Vec::new(),
             by_path: BTreeMap::new(),
             objects: BTreeMap::new(),
+            aliases: BTreeMap::new(),
             root: RootSettings::default(),
             limits: MappingLimits::default(),
             tree: ObjectNode::default(),
@@ -257,7 +260,9 @@ impl Mapping {
         self.check_depth(object, usize::from(!new.multi_field))?;
         self.check_place(&new)?;
         let date_format = match &new.kind {
-            FieldKind::Date { format } => {
+            FieldKind::Date { format }
+            | FieldKind::DateNanos { format }
+            | FieldKind::Range { format, .. } => {
                 let understood = DateFormat::parse(format)
                     .map_err(|error| MappingError::invalid(error.to_string()))?;
                 Some(Arc::new(understood))
@@ -351,7 +356,8 @@ impl Mapping {
 
     /// Fields, multi-fields and objects together. It only ever grows.
     pub fn size(&self) -> usize {
-        self.fields.len() + self.tree.object_count()
+        let fields = self.fields.iter().filter(|field| !field.settings.hidden);
+        fields.count() + self.aliases.len() + self.tree.object_count()
     }
 
     /// What limits count.
@@ -362,9 +368,10 @@ impl Mapping {
         }
     }
 
-    /// The field at a dotted path.
+    /// The field at a dotted path, or the one that it is an alias of.
     pub fn field(&self, path: &str) -> Option<&MappedField> {
-        self.by_path.get(path).map(|id| &self.fields[id.0 as usize])
+        let id = self.by_path.get(self.resolve(path))?;
+        self.fields.get(id.0 as usize)
     }
     /// The field with a number.
     pub fn by_id(&self, id: FieldId) -> Option<&MappedField> {
@@ -423,18 +430,22 @@ fn add_to(builder: &mut SchemaBuilder, field: &MappedField) -> Option<Field> {
         }
     };
     Some(match &field.kind {
-        FieldKind::Text { analyzer } => {
+        FieldKind::Text { analyzer, style } => {
             let mut options = TextOptions::default();
             if field.indexed {
                 options = options.set_indexing_options(
                     TextFieldIndexing::default()
                         .set_tokenizer(analyzer)
-                        .set_index_option(IndexRecordOption::WithFreqsAndPositions),
+                        .set_fieldnorms(*style != TextStyle::MatchOnly)
+                        .set_index_option(match style {
+                            TextStyle::MatchOnly => IndexRecordOption::Basic,
+                            _ => IndexRecordOption::WithFreqsAndPositions,
+                        }),
                 );
             }
             builder.add_text_field(&name, options)
         }
-        FieldKind::Keyword { .. } => {
+        FieldKind::Keyword { .. } | FieldKind::Flat => {
             let mut options = TextOptions::default().set_fast("raw");
             if field.indexed {
                 options = options.set_indexing_options(
@@ -448,7 +459,10 @@ fn add_to(builder: &mut SchemaBuilder, field: &MappedField) -> Option<Field> {
         }
         FieldKind::Integer(_) | FieldKind::Boolean => builder.add_i64_field(&name, numeric(true)),
         // A timestamp is almost unique: postings for it would cost more than the column's scan.
-        FieldKind::Date { .. } => builder.add_i64_field(&name, numeric(false)),
+        FieldKind::Date { .. } | FieldKind::DateNanos { .. } => {
+            builder.add_i64_field(&name, numeric(false))
+        }
+        FieldKind::Unsigned => builder.add_u64_field(&name, numeric(true)),
         FieldKind::Float(_) => builder.add_f64_field(&name, numeric(false)),
         FieldKind::Ip => {
             let options = IpAddrOptions::default().set_fast();
@@ -461,6 +475,12 @@ fn add_to(builder: &mut SchemaBuilder, field: &MappedField) -> Option<Field> {
                 },
             )
         }
-        FieldKind::Vector(_) => return None,
+        FieldKind::GeoPoint => builder.add_u64_field(&name, numeric(false)),
+        FieldKind::Range { .. } | FieldKind::Binary { doc_values: true } => {
+            builder.add_bytes_field(&name, FAST)
+        }
+        FieldKind::Vector(_) | FieldKind::Constant { .. } | FieldKind::Binary { .. } => {
+            return None;
+        }
     })
 }

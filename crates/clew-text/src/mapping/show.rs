@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::field::{Dynamic, FieldKind, FieldSettings, MappedField};
+use super::field::{Dynamic, FieldKind, FieldSettings, FloatKind, MappedField, RangeKind};
 use super::nested::Nested;
 use super::parameters::{boolean, read_field};
 use super::read::dynamic;
@@ -46,12 +46,14 @@ impl Mapping {
             };
             let shown = match node {
                 Node::Object(object) => self.object_json(&path, object),
+                Node::Alias(target) => alias_json(target),
                 Node::Leaf(leaf) => {
                     let mut shown = field_json(&self.fields[leaf.id.0 as usize]);
                     let multi_fields: Map<String, Value> = leaf
                         .multi_fields
                         .iter()
                         .map(|id| &self.fields[id.0 as usize])
+                        .filter(|field| !field.settings.hidden)
                         .map(|field| (last_name(&field.path), Value::Object(field_json(field))))
                         .collect();
                     if !multi_fields.is_empty() {
@@ -93,11 +95,17 @@ impl Mapping {
                 json!({
                     "path": field.path,
                     "multi_field": field.multi_field,
+                    "hidden": field.settings.hidden,
                     "mapping": field_json(field),
                 })
             })
             .collect();
-        json!({ "root": self.root_json(), "objects": objects, "fields": fields })
+        let aliases: Map<String, Value> = self
+            .aliases
+            .iter()
+            .map(|(alias, path)| (alias.clone(), json!(path)))
+            .collect();
+        json!({ "root": self.root_json(), "objects": objects, "aliases": aliases, "fields": fields })
     }
 
     /// The mapping that was encoded, with the same numbers and schema. Limits are not part of it.
@@ -137,8 +145,17 @@ impl Mapping {
                     "field [{path}] is there twice"
                 )));
             }
-            mapping.push(read_field(path, parameters, multi_field)?)?;
+            let mut definition = read_field(path, parameters, multi_field)?;
+            definition.settings.hidden = field.get("hidden") == Some(&Value::Bool(true));
+            mapping.push(definition)?;
         }
+        // Mappings from before there were aliases have none.
+        let aliases = encoded.get("aliases").and_then(Value::as_object);
+        for (alias, path) in aliases.into_iter().flatten() {
+            let path = path.as_str().unwrap_or_default().to_string();
+            mapping.aliases.insert(alias.clone(), path);
+        }
+        mapping.check_aliases()?;
         mapping.finish(Sizes::default())?;
         mapping.limits = MappingLimits::default();
         Ok(mapping)
@@ -165,6 +182,8 @@ fn dynamic_name(dynamic: Dynamic) -> &'static str {
         Dynamic::True => "true",
         Dynamic::False => "false",
         Dynamic::Strict => "strict",
+        Dynamic::FalseAllowTemplates => "false_allow_templates",
+        Dynamic::StrictAllowTemplates => "strict_allow_templates",
     }
 }
 
@@ -182,6 +201,13 @@ fn object_settings_json(settings: ObjectSettings) -> Map<String, Value> {
     shown
 }
 
+fn alias_json(target: &str) -> Map<String, Value> {
+    let mut shown = Map::new();
+    shown.insert("type".to_string(), json!("alias"));
+    shown.insert("path".to_string(), json!(target));
+    shown
+}
+
 /// The parameters of a field that are not as usual.
 fn field_json(field: &MappedField) -> Map<String, Value> {
     let mut shown = Map::new();
@@ -190,11 +216,22 @@ fn field_json(field: &MappedField) -> Map<String, Value> {
     };
     set("type", json!(field.kind.type_name()));
     match &field.kind {
-        FieldKind::Text { analyzer } if analyzer != "standard" => set("analyzer", json!(analyzer)),
+        FieldKind::Text { analyzer, .. } if analyzer != "standard" => {
+            set("analyzer", json!(analyzer));
+        }
         FieldKind::Keyword {
             ignore_above: Some(length),
+            ..
         } => set("ignore_above", json!(length)),
-        FieldKind::Date { format } if format != DATE_FORMAT_DEFAULT => {
+        FieldKind::Float(FloatKind::Scaled { factor }) => set("scaling_factor", json!(factor)),
+        FieldKind::Constant { value } => set("value", json!(value)),
+        FieldKind::Binary { doc_values: true } => set("doc_values", json!(true)),
+        FieldKind::Date { format }
+        | FieldKind::DateNanos { format }
+        | FieldKind::Range {
+            format,
+            kind: RangeKind::Date,
+        } if format != DATE_FORMAT_DEFAULT => {
             set("format", json!(format));
         }
         FieldKind::Vector(vector) => {
@@ -231,6 +268,27 @@ fn settings_json(settings: &FieldSettings) -> Map<String, Value> {
     }
     if let Some(analyzer) = &settings.search_analyzer {
         set("search_analyzer", json!(analyzer));
+    }
+    if let Some(analyzer) = &settings.search_quote_analyzer {
+        set("search_quote_analyzer", json!(analyzer));
+    }
+    if let Some(analyzer) = &settings.count_analyzer {
+        set("analyzer", json!(analyzer));
+    }
+    if !settings.count_gaps {
+        set("enable_position_increments", json!(false));
+    }
+    if let Some(normalizer) = &settings.normalizer {
+        set("normalizer", json!(normalizer));
+    }
+    if settings.split_queries {
+        set("split_queries_on_whitespace", json!(true));
+    }
+    if settings.store {
+        set("store", json!(true));
+    }
+    if !settings.doc_values {
+        set("doc_values", json!(false));
     }
     if settings.position_gap != POSITION_GAP {
         set("position_increment_gap", json!(settings.position_gap));

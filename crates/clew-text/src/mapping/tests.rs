@@ -78,12 +78,7 @@ fn the_parts_of_a_mapping_mean_what_they_say() {
     assert!(!port.indexed && !port.settings.coerce);
     let raw = mapping.field("title.raw").unwrap();
     assert!(raw.multi_field);
-    assert_eq!(
-        raw.kind,
-        FieldKind::Keyword {
-            ignore_above: Some(256)
-        }
-    );
+    assert_eq!(raw.kind, FieldKind::keyword(Some(256)));
     let FieldKind::Vector(v) = &mapping.field("v").unwrap().kind else {
         panic!("v is a vector");
     };

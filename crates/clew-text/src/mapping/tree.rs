@@ -23,6 +23,8 @@ pub(crate) struct ObjectNode {
 pub(crate) enum Node {
     Object(ObjectNode),
     Leaf(Leaf),
+    /// A name for a field elsewhere; it takes no values.
+    Alias(String),
 }
 
 /// The fields that take a value.
@@ -99,6 +101,17 @@ impl ObjectNode {
                 object.children.insert(name.to_string(), Node::Leaf(leaf));
             }
         }
+        for (alias, path) in mapping.aliases() {
+            let (objects, name) = match alias.rsplit_once('.') {
+                Some((objects, name)) => (Some(objects), name),
+                None => (None, alias),
+            };
+            let place = root.descend(objects.into_iter().flat_map(|path| path.split('.')));
+            if let Some(object) = place {
+                let node = Node::Alias(path.to_string());
+                object.children.insert(name.to_string(), node);
+            }
+        }
         root
     }
 
@@ -135,7 +148,7 @@ impl ObjectNode {
     fn objects(&self) -> impl Iterator<Item = (&String, &ObjectNode)> {
         self.children.iter().filter_map(|(name, node)| match node {
             Node::Object(object) => Some((name, object)),
-            Node::Leaf(_) => None,
+            Node::Leaf(_) | Node::Alias(_) => None,
         })
     }
 

@@ -14,6 +14,9 @@ use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, Score, SegmentReader, TERMINATED, TantivyError};
 use tantivy_common::BitSet;
 
+use crate::document::RangeRelation;
+use crate::document::ranges::Span;
+
 /// Documents of one segment.
 pub(crate) enum Found {
     Nothing,
@@ -253,6 +256,41 @@ impl DocumentSet for HasColumn {
     }
 }
 
+/// Documents with a range that lies to a given one as wanted.
+#[derive(Debug)]
+pub(crate) struct AnySpan {
+    pub(crate) field: Field,
+    pub(crate) column: String,
+    pub(crate) relation: RangeRelation,
+    pub(crate) span: Span,
+}
+
+impl DocumentSet for AnySpan {
+    fn find(&self, reader: &SegmentReader) -> tantivy::Result<Found> {
+        if !knows(reader, self.field) {
+            return Ok(Found::Nothing);
+        }
+        let Some(column) = reader.fast_fields().bytes(&self.column)? else {
+            return Ok(Found::Nothing);
+        };
+        // Equal ranges are looked at once: the column numbers them.
+        let mut fits = Vec::with_capacity(column.num_terms());
+        let mut terms = column.dictionary().stream()?;
+        while terms.advance() {
+            let span = Span::from_bytes(terms.key());
+            fits.push(span.is_some_and(|span| span.relates(self.relation, self.span)));
+        }
+        let fits = |ord: u64| usize::try_from(ord).is_ok_and(|ord| fits.get(ord) == Some(&true));
+        let mut bits = BitSet::with_max_value(reader.max_doc());
+        for doc in 0..reader.max_doc() {
+            if column.ords().values_for_doc(doc).any(fits) {
+                bits.insert(doc);
+            }
+        }
+        Ok(Found::Bits(bits))
+    }
+}
+
 /// Documents given per segment.
 #[derive(Debug)]
 pub(crate) struct Given(pub(crate) Vec<(tantivy::index::SegmentId, crate::search::SegmentBits)>);
@@ -266,6 +304,50 @@ impl DocumentSet for Given {
         let mut bits = BitSet::with_max_value(reader.max_doc());
         for doc in given.iter().take_while(|doc| *doc < TERMINATED) {
             bits.insert(doc);
+        }
+        Ok(Found::Bits(bits))
+    }
+}
+
+/// Documents with at least as many of the terms as a column of theirs says.
+#[derive(Debug)]
+pub(crate) struct Covered {
+    pub(crate) field: Field,
+    pub(crate) terms: Vec<Vec<u8>>,
+    /// The column of the numbers.
+    pub(crate) minimum: String,
+}
+
+impl DocumentSet for Covered {
+    fn find(&self, reader: &SegmentReader) -> tantivy::Result<Found> {
+        let Some(minimum) = reader.fast_fields().column_opt::<i64>(&self.minimum)? else {
+            return Ok(Found::Nothing);
+        };
+        if !knows(reader, self.field) {
+            return Ok(Found::Nothing);
+        }
+        let inverted = reader.inverted_index(self.field)?;
+        let mut counts: std::collections::BTreeMap<DocId, i64> = std::collections::BTreeMap::new();
+        for term in &self.terms {
+            let Some(info) = inverted.terms().get(term)? else {
+                continue;
+            };
+            let mut block =
+                inverted.read_block_postings_from_terminfo(&info, IndexRecordOption::Basic)?;
+            while !block.docs().is_empty() {
+                for doc in block.docs() {
+                    *counts.entry(*doc).or_default() += 1;
+                }
+                block.advance();
+            }
+        }
+        let mut bits = BitSet::with_max_value(reader.max_doc());
+        for (doc, count) in counts {
+            // At least one term must match whatever the column says.
+            let wanted = minimum.values_for_doc(doc).min();
+            if wanted.is_some_and(|wanted| count >= wanted.max(1)) {
+                bits.insert(doc);
+            }
         }
         Ok(Found::Bits(bits))
     }

@@ -38,7 +38,7 @@ pub enum QueryError {
     },
     /// An aggregation over the matching documents was refused or failed.
     #[error(transparent)]
-    Aggregation(#[from] crate::aggregation::AggError),
+    Aggregation(crate::aggregation::AggError),
     /// The segments could not be read.
     #[error(transparent)]
     Index(#[from] tantivy::TantivyError),
@@ -59,6 +59,16 @@ impl QueryError {
     pub fn illegal(reason: impl Into<String>) -> Self {
         QueryError::Illegal {
             reason: reason.into(),
+        }
+    }
+}
+
+impl From<crate::aggregation::AggError> for QueryError {
+    /// What a query inside an aggregation says is said as if it stood alone.
+    fn from(error: crate::aggregation::AggError) -> Self {
+        match error {
+            crate::aggregation::AggError::Query(error) => *error,
+            error => QueryError::Aggregation(error),
         }
     }
 }

@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv6Addr};
 use serde_json::Value;
 
 use super::error::QueryError;
+use crate::document::Whole;
 use crate::mapping::{FloatKind, IntegerKind};
 
 /// A scalar as the text a person would write.
@@ -76,7 +77,7 @@ fn whole_if_possible(number: f64) -> Number {
 pub(crate) fn limits(kind: IntegerKind) -> (i64, i64) {
     match kind {
         IntegerKind::Long => (i64::MIN, i64::MAX),
-        IntegerKind::Integer => (i32::MIN.into(), i32::MAX.into()),
+        IntegerKind::Integer | IntegerKind::TokenCount => (i32::MIN.into(), i32::MAX.into()),
         IntegerKind::Short => (i16::MIN.into(), i16::MAX.into()),
         IntegerKind::Byte => (i8::MIN.into(), i8::MAX.into()),
     }
@@ -85,7 +86,7 @@ pub(crate) fn limits(kind: IntegerKind) -> (i64, i64) {
 fn name(kind: IntegerKind) -> &'static str {
     match kind {
         IntegerKind::Long => "a long",
-        IntegerKind::Integer => "an integer",
+        IntegerKind::Integer | IntegerKind::TokenCount => "an integer",
         IntegerKind::Short => "a short",
         IntegerKind::Byte => "a byte",
     }
@@ -143,19 +144,53 @@ fn saturating(number: f64) -> i64 {
 
 /// A float as the column holds it: `float` fields have less precision.
 pub(crate) fn float(value: &Value, kind: FloatKind) -> Result<f64, QueryError> {
-    let number = number(value)?.as_f64();
-    Ok(match kind {
-        FloatKind::Double => number,
-        FloatKind::Float => f64::from(narrow(number)),
+    Ok(kind.nearest(number(value)?.as_f64()))
+}
+
+fn whole(value: &Value) -> Result<Whole, QueryError> {
+    let text = text_of(value);
+    Whole::parse(text.trim())
+        .ok_or_else(|| QueryError::create(format!("For input string: \"{text}\"")))
+}
+
+/// A whole number without a sign to look for; `None` when no document can have it because it has a
+/// fraction.
+pub(crate) fn unsigned(value: &Value) -> Result<Option<u64>, QueryError> {
+    let whole = whole(value)?;
+    if whole.has_fraction {
+        return Ok(None);
+    }
+    whole.toward_zero().map(Some).ok_or_else(|| {
+        QueryError::create(format!(
+            "Value [{}] is out of range for an unsigned long",
+            text_of(value)
+        ))
     })
 }
 
-#[allow(
-    clippy::cast_possible_truncation,
-    reason = "rounding to the field's precision is the purpose"
-)]
-fn narrow(number: f64) -> f32 {
-    number as f32
+/// The lower end of a range without signs; `None` when nothing can be above it.
+pub(crate) fn lowest_unsigned(value: &Value, inclusive: bool) -> Result<Option<u64>, QueryError> {
+    let whole = whole(value)?;
+    if whole.is_negative() {
+        return Ok(Some(0));
+    }
+    let steps = u64::from(whole.has_fraction || !inclusive);
+    Ok(whole
+        .toward_zero()
+        .and_then(|number| number.checked_add(steps)))
+}
+
+/// The upper end, like [`lowest_unsigned`].
+pub(crate) fn highest_unsigned(value: &Value, inclusive: bool) -> Result<Option<u64>, QueryError> {
+    let whole = whole(value)?;
+    if whole.is_negative() {
+        return Ok(None);
+    }
+    let steps = u64::from(!whole.has_fraction && !inclusive);
+    Ok(match whole.toward_zero() {
+        Some(number) => number.checked_sub(steps),
+        None => Some(u64::MAX),
+    })
 }
 
 /// A truth value.

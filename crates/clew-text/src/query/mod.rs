@@ -8,22 +8,35 @@ mod automaton;
 mod compile;
 mod constant;
 mod error;
+mod function;
+mod geo;
+mod interval;
 mod join;
 mod knn;
 mod leaf;
 mod literal;
 mod minimum;
 mod query_string;
+mod similar;
+mod source_phrase;
 mod tree;
 
 pub(crate) use compile::plan_nested;
 pub use compile::{CompileContext, Plan, compile, plan};
 pub use error::QueryError;
+pub use function::{
+    BoostMode, Decay, DecayShape, FieldModifier, FunctionKind, FunctionScore, ScoreFunction,
+    ScoreMode, ValueMode,
+};
+pub use geo::GeoQuery;
+pub use interval::{IntervalMode, IntervalRelation, IntervalRule, IntervalScoring, Intervals};
 pub use knn::{KnnQuery, KnnResolver, NoKnn, SegmentHits};
 pub use minimum::MinimumShouldMatch;
+pub use similar::{LikeItem, MoreLikeThis, WordChoice};
 pub use tree::{
-    Bool, Boosting, FieldBoost, Fuzziness, FuzzyDistance, JoinScore, Match, MatchPhrase,
-    MultiMatch, MultiMatchKind, NestedQuery, Operator, Pattern, Query, QueryString, Range, Term,
+    Bool, Boosting, DistanceFeature, FieldBoost, Fuzziness, FuzzyDistance, JoinScore, Match,
+    MatchPhrase, MultiMatch, MultiMatchKind, NestedQuery, Operator, Pattern, Query, QueryString,
+    Range, Term, TermsSet,
 };
 
 #[cfg(test)]

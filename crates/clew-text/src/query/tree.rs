@@ -2,8 +2,13 @@
 
 use serde_json::Value;
 
+use super::function::FunctionScore;
+use super::geo::GeoQuery;
+use super::interval::Intervals;
 use super::knn::KnnQuery;
 use super::minimum::MinimumShouldMatch;
+use super::similar::MoreLikeThis;
+use crate::document::RangeRelation;
 
 /// What is wanted of a document, and how well it scores.
 #[derive(Clone, Debug, PartialEq)]
@@ -91,6 +96,18 @@ pub enum Query {
     },
     /// A query whose hits lose when they match another one too.
     Boosting(Boosting),
+    /// Words by where they stand.
+    Intervals(Intervals),
+    /// Where points lie.
+    Geo(GeoQuery),
+    /// A query whose score functions change.
+    FunctionScore(Box<FunctionScore>),
+    /// A score by how near a date or a point is.
+    DistanceFeature(DistanceFeature),
+    /// Documents like given texts.
+    MoreLikeThis(Box<MoreLikeThis>),
+    /// As many of the terms as a field says.
+    TermsSet(TermsSet),
     /// Nearest neighbours.
     Knn(KnnQuery),
     /// Documents with nested objects that match.
@@ -100,6 +117,42 @@ pub enum Query {
 }
 
 impl Query {
+    /// Calls `each` with this query and all inside it.
+    ///
+    /// # Errors
+    /// The first one that `each` gives.
+    pub fn visit<E>(&self, each: &mut impl FnMut(&Query) -> Result<(), E>) -> Result<(), E> {
+        each(self)?;
+        let mut all = |queries: &[Query]| queries.iter().try_for_each(|query| query.visit(each));
+        match self {
+            Query::Bool(clauses) => {
+                all(&clauses.must)?;
+                all(&clauses.should)?;
+                all(&clauses.must_not)?;
+                all(&clauses.filter)
+            }
+            Query::DisMax { queries, .. } => all(queries),
+            Query::ConstantScore { filter, .. } => filter.visit(each),
+            Query::Boosting(boosting) => {
+                boosting.positive.visit(each)?;
+                boosting.negative.visit(each)
+            }
+            Query::FunctionScore(function) => {
+                function.query.visit(each)?;
+                let filters = function
+                    .functions
+                    .iter()
+                    .filter_map(|one| one.filter.as_ref());
+                filters
+                    .into_iter()
+                    .try_for_each(|filter| filter.visit(each))
+            }
+            Query::Lenient(inner) => inner.visit(each),
+            Query::Knn(knn) => knn.filter.iter().try_for_each(|filter| filter.visit(each)),
+            _ => Ok(()),
+        }
+    }
+
     /// Every document, with score 1.
     pub fn match_all() -> Self {
         Query::MatchAll { boost: 1.0 }
@@ -364,6 +417,8 @@ pub struct Range {
     pub format: Option<String>,
     /// Zone of dates that name none.
     pub time_zone: Option<String>,
+    /// How ranges that documents have must lie to this one.
+    pub relation: RangeRelation,
     /// The score.
     pub boost: f32,
 }
@@ -379,6 +434,7 @@ impl Range {
             lte: None,
             format: None,
             time_zone: None,
+            relation: RangeRelation::default(),
             boost: 1.0,
         }
     }
@@ -519,6 +575,32 @@ pub struct Boosting {
     pub negative: Box<Query>,
     /// Factor on the score of documents that match `negative`.
     pub negative_boost: f32,
+    /// Factor on the score.
+    pub boost: f32,
+}
+
+/// A score by how near a date or a point is: half of the boost at the pivot.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DistanceFeature {
+    /// Field path.
+    pub field: String,
+    /// Where the score is highest.
+    pub origin: Value,
+    /// The distance at which half of it is left.
+    pub pivot: Value,
+    /// The highest score.
+    pub boost: f32,
+}
+
+/// As many of some terms as a field of the document says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TermsSet {
+    /// Field path.
+    pub field: String,
+    /// The terms.
+    pub terms: Vec<Value>,
+    /// Path of the field that says how many must match.
+    pub minimum_field: String,
     /// Factor on the score.
     pub boost: f32,
 }

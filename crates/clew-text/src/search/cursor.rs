@@ -4,14 +4,16 @@
 //! that documents compare without looking at types. Strings are compared by their place in the
 //! segment's dictionary and only turned back into text for those that survive.
 
+use std::cmp::Ordering;
 use std::net::Ipv6Addr;
 
 use tantivy::columnar::{Column, StrColumn, TermOrdHit};
 use tantivy::{DocId, SegmentReader, f64_to_u64, i64_to_u64, u64_to_f64, u64_to_i64};
 
 use super::snapshot::Snapshot;
-use super::sort::{Missing, Mode, Order, SortKey, SortValue};
-use crate::mapping::FieldKind;
+use super::sort::{GeoDistanceKey, Missing, Mode, Order, SortKey, SortValue};
+use crate::geo::GeoPoint;
+use crate::mapping::{FieldKind, FloatKind};
 use crate::query::QueryError;
 
 /// Before the values, among them, or after them; and where.
@@ -26,9 +28,14 @@ enum Source {
         base: u64,
     },
     Whole(Column<i64>),
-    Float(Column<f64>),
+    Unsigned(Column<u64>),
+    Float(Column<f64>, FloatKind),
+    /// Every document has this one.
+    Same(String),
     Text(StrColumn),
     Address(Column<Ipv6Addr>),
+    /// Points, and what their distances are from; no column where no document has any.
+    Distance(Option<Column<u64>>, GeoDistanceKey),
     /// No document of this segment has a value.
     Absent,
 }
@@ -56,6 +63,11 @@ impl KeyCursor {
         let (source, mode, missing) = match key {
             SortKey::Score { .. } => (Source::Score, by_order, Missing::Last),
             SortKey::Doc { .. } => (Source::Doc { base }, by_order, Missing::Last),
+            SortKey::GeoDistance(key) => {
+                let column = points(snapshot, reader, key)?;
+                let mode = key.mode.unwrap_or(by_order);
+                (Source::Distance(column, key.clone()), mode, Missing::Last)
+            }
             SortKey::Field {
                 path,
                 missing,
@@ -87,13 +99,22 @@ impl KeyCursor {
             Source::Whole(column) => self
                 .pick(column.values_for_doc(doc))
                 .map(|value| u128::from(i64_to_u64(value))),
-            Source::Float(column) => self
+            Source::Unsigned(column) => self.pick(column.values_for_doc(doc)).map(u128::from),
+            Source::Same(_) => Some(1),
+            Source::Float(column, _) => self
                 .pick(column.values_for_doc(doc).map(f64_to_u64))
                 .map(u128::from),
             Source::Text(column) => self
                 .pick(column.ords().values_for_doc(doc))
                 .map(|ord| 2 * u128::from(ord) + 1),
             Source::Address(column) => self.pick(column.values_for_doc(doc)).map(Ipv6Addr::to_bits),
+            Source::Distance(column, key) => {
+                let codes = column.iter().flat_map(|column| column.values_for_doc(doc));
+                let far = self
+                    .pick(codes.map(|code| f64_to_u64(key.distance(GeoPoint::decode(code)))))
+                    .unwrap_or_else(|| f64_to_u64(f64::INFINITY));
+                Some(u128::from(far))
+            }
             Source::Absent => None,
         };
         match place {
@@ -141,8 +162,30 @@ impl KeyCursor {
             }
             (Source::Whole(_), SortValue::I64(number)) => u128::from(i64_to_u64(*number)),
             (Source::Whole(_), SortValue::F64(number)) => u128::from(i64_to_u64(floor(*number))),
-            (Source::Float(_), SortValue::F64(number)) => u128::from(f64_to_u64(*number)),
-            (Source::Float(_), SortValue::I64(number)) => u128::from(f64_to_u64(float(*number))),
+            (Source::Whole(_), SortValue::U64(number)) => {
+                u128::from(i64_to_u64(i64::try_from(*number).unwrap_or(i64::MAX)))
+            }
+            (Source::Unsigned(_), SortValue::U64(number)) => u128::from(*number),
+            (Source::Unsigned(_), SortValue::I64(number)) => {
+                u128::from(u64::try_from(*number).unwrap_or(0))
+            }
+            (Source::Unsigned(_), SortValue::F64(number)) => u128::from(floor_unsigned(*number)),
+            (Source::Float(_, kind), SortValue::F64(number)) => {
+                u128::from(f64_to_u64(kind.nearest(*number)))
+            }
+            (Source::Float(..), SortValue::F32(number)) => {
+                u128::from(f64_to_u64(f64::from(*number)))
+            }
+            (Source::Float(..), SortValue::I64(number)) => u128::from(f64_to_u64(float(*number))),
+            (Source::Same(have), SortValue::Str(text)) => match text.cmp(have) {
+                Ordering::Less => 0,
+                Ordering::Equal => 1,
+                Ordering::Greater => 2,
+            },
+            (Source::Distance(..), SortValue::F64(number)) => u128::from(f64_to_u64(*number)),
+            (Source::Distance(..), SortValue::I64(number)) => {
+                u128::from(f64_to_u64(float(*number)))
+            }
             (Source::Text(column), SortValue::Str(text)) => {
                 match column.dictionary().term_ord_or_next(text)? {
                     TermOrdHit::Exact(ord) => 2 * u128::from(ord) + 1,
@@ -152,6 +195,7 @@ impl KeyCursor {
             (Source::Address(_), SortValue::Ip(address)) => address.to_bits(),
             // No document here has a value: only the side matters, and all are equal.
             (Source::Absent, SortValue::I64(number)) => u128::from(i64_to_u64(*number)),
+            (Source::Absent, SortValue::U64(number)) => u128::from(*number),
             (Source::Absent, SortValue::F64(number)) => u128::from(f64_to_u64(*number)),
             (Source::Absent, SortValue::Ip(address)) => address.to_bits(),
             (Source::Absent, _) => 0,
@@ -178,7 +222,12 @@ impl KeyCursor {
             Source::Score => SortValue::Score(score_at(small)),
             Source::Doc { .. } => SortValue::I64(i64::try_from(small).unwrap_or(i64::MAX)),
             Source::Whole(_) => SortValue::I64(u64_to_i64(small)),
-            Source::Float(_) => SortValue::F64(u64_to_f64(small)),
+            Source::Unsigned(_) => SortValue::U64(small),
+            Source::Float(_, FloatKind::Float | FloatKind::Half | FloatKind::RankFeature) => {
+                SortValue::F32(narrow(u64_to_f64(small)))
+            }
+            Source::Float(..) | Source::Distance(..) => SortValue::F64(u64_to_f64(small)),
+            Source::Same(text) => SortValue::Str(text.clone()),
             Source::Address(_) => SortValue::Ip(Ipv6Addr::from_bits(place)),
             Source::Text(column) if place % 2 == 1 => {
                 let mut text = String::new();
@@ -190,6 +239,37 @@ impl KeyCursor {
                 _ => SortValue::Null,
             },
         })
+    }
+}
+
+/// The column of points that distances are measured to.
+fn points(
+    snapshot: &Snapshot,
+    reader: &SegmentReader,
+    key: &GeoDistanceKey,
+) -> Result<Option<Column<u64>>, QueryError> {
+    match snapshot.mapping.field(&key.path) {
+        Some(mapped) if matches!(mapped.kind, FieldKind::GeoPoint) => {
+            Ok(reader.fast_fields().column_opt::<u64>(&mapped.column())?)
+        }
+        Some(mapped) => Err(QueryError::illegal(format!(
+            "Expected geo_point type on field [{}], but got [{}]",
+            key.path,
+            mapped.kind.type_name()
+        ))),
+        None if key.unmapped_ok => Ok(None),
+        None => Err(QueryError::illegal(format!(
+            "failed to find mapper for [{}] for geo distance based sort",
+            key.path
+        ))),
+    }
+}
+
+impl GeoDistanceKey {
+    /// From the nearest origin, in the unit asked for.
+    fn distance(&self, point: GeoPoint) -> f64 {
+        let metres = self.origins.iter().map(|origin| origin.metres_to(point));
+        self.unit.of_metres(metres.fold(f64::INFINITY, f64::min))
     }
 }
 
@@ -218,17 +298,34 @@ fn source(
                  Please use a keyword field instead. Field: [{path}]"
             )));
         }
+        FieldKind::GeoPoint => {
+            return Err(QueryError::illegal(
+                "can't sort on geo_point field without using specific sorting feature, like \
+                 geo_distance",
+            ));
+        }
         FieldKind::Vector(_) => {
             return Err(QueryError::illegal(format!(
                 "cannot sort on the knn_vector field [{path}]"
             )));
         }
-        _ if !known => None,
-        FieldKind::Keyword { .. } => columns.str(&name)?.map(Source::Text),
-        FieldKind::Integer(_) | FieldKind::Boolean | FieldKind::Date { .. } => {
-            columns.column_opt::<i64>(&name)?.map(Source::Whole)
+        FieldKind::Binary { .. } | FieldKind::Range { .. } => {
+            return Err(QueryError::illegal(format!(
+                "Fielddata is not supported on field [{path}] of type [{}]",
+                mapped.kind.type_name()
+            )));
         }
-        FieldKind::Float(_) => columns.column_opt::<f64>(&name)?.map(Source::Float),
+        FieldKind::Constant { value } => Some(Source::Same(value.clone())),
+        _ if !known => None,
+        FieldKind::Unsigned => columns.column_opt::<u64>(&name)?.map(Source::Unsigned),
+        FieldKind::Keyword { .. } | FieldKind::Flat => columns.str(&name)?.map(Source::Text),
+        FieldKind::Integer(_)
+        | FieldKind::Boolean
+        | FieldKind::Date { .. }
+        | FieldKind::DateNanos { .. } => columns.column_opt::<i64>(&name)?.map(Source::Whole),
+        FieldKind::Float(kind) => columns
+            .column_opt::<f64>(&name)?
+            .map(|column| Source::Float(column, *kind)),
         FieldKind::Ip => columns.column_opt::<Ipv6Addr>(&name)?.map(Source::Address),
     };
     Ok(found.unwrap_or(Source::Absent))
@@ -275,4 +372,13 @@ fn floor(number: f64) -> i64 {
 )]
 fn float(number: i64) -> f64 {
     number as f64
+}
+
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the conversion saturates, which keeps the order"
+)]
+fn floor_unsigned(number: f64) -> u64 {
+    number.floor() as u64
 }

@@ -50,13 +50,9 @@ type NamedKind = (&'static str, fn() -> FieldKind);
 
 /// Fields and how they are made.
 pub(crate) const FIELDS: [NamedKind; 9] = [
-    ("title", || FieldKind::Text {
-        analyzer: "standard".into(),
-    }),
-    ("body", || FieldKind::Text {
-        analyzer: "standard".into(),
-    }),
-    ("tags", || FieldKind::Keyword { ignore_above: None }),
+    ("title", || FieldKind::text("standard")),
+    ("body", || FieldKind::text("standard")),
+    ("tags", || FieldKind::keyword(None)),
     ("count", || FieldKind::Integer(IntegerKind::Integer)),
     ("price", || FieldKind::Float(FloatKind::Double)),
     ("at", || FieldKind::Date {

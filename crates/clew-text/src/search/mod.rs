@@ -29,7 +29,7 @@ pub use request::{DocVisitor, Relation, ShardHit, ShardRequest, ShardResult, Tot
 pub use run::search;
 pub use snapshot::{FieldStatistics, Snapshot};
 pub(crate) use sort::compare_rows;
-pub use sort::{Missing, Mode, Order, SortKey, SortValue};
+pub use sort::{GeoDistanceKey, Missing, Mode, Order, SortKey, SortValue};
 
 #[cfg(test)]
 pub(crate) mod fixture;

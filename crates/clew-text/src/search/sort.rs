@@ -3,6 +3,8 @@
 use std::cmp::Ordering;
 use std::net::Ipv6Addr;
 
+use crate::geo::{DistanceUnit, GeoPoint};
+
 /// Which end comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
@@ -42,6 +44,23 @@ pub enum Mode {
     Max,
 }
 
+/// The distance that documents are ordered by.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GeoDistanceKey {
+    /// Path of a field of points.
+    pub path: String,
+    /// Distances are to the nearest of these.
+    pub origins: Vec<GeoPoint>,
+    /// What the distances are shown in.
+    pub unit: DistanceUnit,
+    /// Which end comes first.
+    pub order: Order,
+    /// Which of several points counts.
+    pub mode: Option<Mode>,
+    /// Whether a field that is not mapped counts as missing instead of being an error.
+    pub unmapped_ok: bool,
+}
+
 /// One criterion of the order.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SortKey {
@@ -68,6 +87,8 @@ pub enum SortKey {
         /// Whether a field that is not mapped counts as missing instead of being an error.
         unmapped_ok: bool,
     },
+    /// How far away points are; documents without any are infinitely far.
+    GeoDistance(GeoDistanceKey),
 }
 
 impl SortKey {
@@ -88,6 +109,7 @@ impl SortKey {
             SortKey::Score { order } | SortKey::Doc { order } | SortKey::Field { order, .. } => {
                 *order
             }
+            SortKey::GeoDistance(key) => key.order,
         }
     }
 
@@ -122,8 +144,12 @@ pub enum SortValue {
     Score(f32),
     /// A whole number, a date in milliseconds, a truth value as 0 or 1, or a place.
     I64(i64),
+    /// A whole number without a sign.
+    U64(u64),
     /// A floating-point number.
     F64(f64),
+    /// A floating-point number of a field of less precision.
+    F32(f32),
     /// A keyword.
     Str(String),
     /// An address; IPv4 mapped into IPv6.
@@ -141,7 +167,12 @@ impl SortValue {
 
     fn number(&self) -> Option<f64> {
         match self {
-            SortValue::Score(score) => Some(f64::from(*score)),
+            SortValue::Score(number) | SortValue::F32(number) => Some(f64::from(*number)),
+            #[allow(
+                clippy::cast_precision_loss,
+                reason = "only compared with a float, which has no more precision"
+            )]
+            SortValue::U64(number) => Some(*number as f64),
             SortValue::F64(number) => Some(*number),
             #[allow(
                 clippy::cast_precision_loss,
@@ -155,7 +186,11 @@ impl SortValue {
     fn rank(&self) -> u8 {
         match self {
             SortValue::Null => 0,
-            SortValue::Score(_) | SortValue::I64(_) | SortValue::F64(_) => 1,
+            SortValue::Score(_)
+            | SortValue::I64(_)
+            | SortValue::U64(_)
+            | SortValue::F64(_)
+            | SortValue::F32(_) => 1,
             SortValue::Str(_) => 2,
             SortValue::Ip(_) => 3,
         }
@@ -175,6 +210,9 @@ impl Ord for SortValue {
     fn cmp(&self, other: &Self) -> Ordering {
         match (self, other) {
             (SortValue::I64(a), SortValue::I64(b)) => a.cmp(b),
+            (SortValue::U64(a), SortValue::U64(b)) => a.cmp(b),
+            (SortValue::I64(a), SortValue::U64(b)) => i128::from(*a).cmp(&i128::from(*b)),
+            (SortValue::U64(a), SortValue::I64(b)) => i128::from(*a).cmp(&i128::from(*b)),
             (SortValue::Str(a), SortValue::Str(b)) => a.cmp(b),
             (SortValue::Ip(a), SortValue::Ip(b)) => a.cmp(b),
             _ => match (self.number(), other.number()) {

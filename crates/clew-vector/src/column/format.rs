@@ -2,17 +2,20 @@
 //! specification; numbers are little-endian.
 #![deny(clippy::indexing_slicing)]
 
+mod check;
+mod fields;
+mod section;
+
 use std::ops::Range;
 
-use crate::calibrate::{POINTS_MAX, Point};
-use crate::codes::{FACTORS, pitch_bytes};
-use crate::column::encode::is_coded;
-use crate::column::integrity::BLOCK_BYTES;
-use crate::graph::{Entry, NONE, base_slots, upper_slots};
+use crate::graph::{Entry, NONE};
 use crate::{
     CodeBits, ColumnOptions, Element, HnswOptions, IvfOptions, ListCodes, Method, Space,
-    VECTORS_MAX, VectorError,
+    VectorError,
 };
+use fields::Fields;
+pub(super) use section::{Section, SectionKind};
+use section::{byte_range, verify};
 
 /// Sections start on cache lines.
 pub(super) const ALIGNMENT_BYTES: usize = 64;
@@ -20,8 +23,6 @@ pub(super) const HEADER_BYTES: usize = 448;
 /// Seed, typical error and width of the codes, before the centre.
 pub(super) const FRAME_HEAD_BYTES: usize = 16;
 const CODE_BITS_OFFSET: usize = 12;
-
-const POINT_BYTES: u64 = size_of::<Point>() as u64;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"clewvect");
 pub(super) const VERSION: u32 = 2;
@@ -42,69 +43,6 @@ const MULTI_FLAG: u8 = 1;
 
 const _: () = assert!(TABLE_OFFSET + SLOTS * SLOT_BYTES == HEADER_BYTES);
 const _: () = assert!(HEADER_BYTES.is_multiple_of(ALIGNMENT_BYTES));
-
-/// What a section holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum SectionKind {
-    Vectors = 1,
-    Docs = 2,
-    InverseNorms = 3,
-    Links = 4,
-    UpperRows = 5,
-    UpperStarts = 6,
-    UpperLinks = 7,
-    Codes = 8,
-    Factors = 9,
-    Frame = 10,
-    VectorSums = 11,
-    ListFrame = 12,
-    ListBook = 13,
-    ListHeads = 14,
-    ListCentres = 15,
-    ListRows = 16,
-    ListBlocks = 17,
-    Calibration = 18,
-}
-
-impl SectionKind {
-    pub(super) const ALL: [SectionKind; 18] = [
-        SectionKind::Vectors,
-        SectionKind::Docs,
-        SectionKind::InverseNorms,
-        SectionKind::Links,
-        SectionKind::UpperRows,
-        SectionKind::UpperStarts,
-        SectionKind::UpperLinks,
-        SectionKind::Codes,
-        SectionKind::Factors,
-        SectionKind::Frame,
-        SectionKind::VectorSums,
-        SectionKind::ListFrame,
-        SectionKind::ListBook,
-        SectionKind::ListHeads,
-        SectionKind::ListCentres,
-        SectionKind::ListRows,
-        SectionKind::ListBlocks,
-        SectionKind::Calibration,
-    ];
-
-    /// True for what version 1 had and this one still reads.
-    fn is_of_version_1(self) -> bool {
-        matches!(
-            self,
-            SectionKind::Vectors | SectionKind::Docs | SectionKind::InverseNorms
-        )
-    }
-}
-
-/// One line of the section table.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Section {
-    pub(super) kind: u32,
-    pub(super) checksum: u32,
-    pub(super) offset_bytes: u64,
-    pub(super) len_bytes: u64,
-}
 
 /// The decoded header of an image: all of it checked, none of the sections read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -271,111 +209,6 @@ impl Header {
         }
     }
 
-    /// Checks everything the header claims against the size of the image and against itself.
-    fn check(&self, len_bytes: u64, slots: u8) -> Result<(), VectorError> {
-        if self.options.validate().is_err() {
-            return Err(corrupt("an option is out of bounds", 16));
-        }
-        if self.count > VECTORS_MAX {
-            return Err(corrupt("too many vectors", 20));
-        }
-        if usize::from(slots) > SLOTS {
-            return Err(corrupt("too many sections", 30));
-        }
-        if self.image_bytes != len_bytes {
-            return Err(corrupt("image is cut off or continued", 32));
-        }
-        for section in &self.sections {
-            self.check_section(section)?;
-        }
-        let known = |kind: &SectionKind| self.version == VERSION || kind.is_of_version_1();
-        for kind in SectionKind::ALL.into_iter().filter(known) {
-            let mut same = self
-                .sections
-                .iter()
-                .filter(|section| section.kind == kind as u32);
-            let len_bytes = same.next().map_or(0, |section| section.len_bytes);
-            let wanted = self.expected_bytes(kind);
-            let fits = match kind {
-                SectionKind::Docs => len_bytes == wanted || len_bytes == 0 && !self.options.multi,
-                SectionKind::ListFrame => len_bytes == wanted || len_bytes == 0,
-                SectionKind::Calibration => {
-                    len_bytes <= wanted && len_bytes.is_multiple_of(POINT_BYTES)
-                }
-                _ => len_bytes == wanted,
-            };
-            if !fits || same.next().is_some() {
-                return Err(corrupt("a section has the wrong size", TABLE_OFFSET as u64));
-            }
-        }
-        if self
-            .entry
-            .is_some_and(|entry| entry.row as usize >= self.count)
-        {
-            return Err(corrupt("graph is entered outside the column", 48));
-        }
-        Ok(())
-    }
-
-    fn check_section(&self, section: &Section) -> Result<(), VectorError> {
-        let known = SectionKind::ALL
-            .iter()
-            .any(|kind| *kind as u32 == section.kind);
-        if !known && section.kind & REQUIRED_BIT != 0 {
-            return Err(corrupt(
-                "a section is of an unknown kind",
-                TABLE_OFFSET as u64,
-            ));
-        }
-        let end = section.offset_bytes.checked_add(section.len_bytes);
-        let inside = end.is_some_and(|end| end <= self.image_bytes)
-            && section.offset_bytes >= HEADER_BYTES as u64
-            && section.offset_bytes.is_multiple_of(ALIGNMENT_BYTES as u64);
-        if inside {
-            Ok(())
-        } else {
-            Err(corrupt("a section is misplaced", TABLE_OFFSET as u64))
-        }
-    }
-
-    /// True when walks measure by codes.
-    pub(super) fn is_coded(&self) -> bool {
-        self.entry.is_some() && is_coded(&self.options)
-    }
-
-    /// Size of a section, were it there; the largest there may be of one that may be shorter. Cannot overflow: every factor has its limit.
-    fn expected_bytes(&self, kind: SectionKind) -> u64 {
-        let graph = u64::from(self.entry.is_some());
-        let coded = u64::from(self.is_coded());
-        let (count, m) = (self.count as u64, self.options.hnsw.m);
-        let options = &self.options;
-        let vectors = count * options.element.row_bytes(options.dimension) as u64;
-        match kind {
-            SectionKind::Vectors => vectors,
-            SectionKind::Docs => 4 * count,
-            SectionKind::InverseNorms if self.options.space == Space::Cosine => 4 * count,
-            SectionKind::InverseNorms => 0,
-            SectionKind::Links => graph * count * 4 * base_slots(m) as u64,
-            SectionKind::UpperRows => graph * 4 * self.upper_count as u64,
-            SectionKind::UpperStarts => graph * 4 * (self.upper_count as u64 + 1),
-            SectionKind::UpperLinks => graph * 4 * self.upper_lists as u64 * upper_slots(m) as u64,
-            SectionKind::Codes => {
-                let pitch = pitch_bytes(self.options.dimension, self.options.code_bits);
-                coded * count * pitch as u64
-            }
-            SectionKind::Factors => coded * count * size_of::<[f32; FACTORS]>() as u64,
-            SectionKind::Frame => coded * (FRAME_HEAD_BYTES + 4 * self.options.dimension) as u64,
-            SectionKind::Calibration => graph * POINT_BYTES * POINTS_MAX as u64,
-            SectionKind::VectorSums => 4 * vectors.div_ceil(BLOCK_BYTES as u64),
-            SectionKind::ListFrame
-            | SectionKind::ListBook
-            | SectionKind::ListHeads
-            | SectionKind::ListCentres
-            | SectionKind::ListRows
-            | SectionKind::ListBlocks => self.expected_list_bytes(kind),
-        }
-    }
-
     pub(super) fn section(&self, kind: SectionKind) -> Section {
         let found = self
             .sections
@@ -417,23 +250,6 @@ impl Header {
     }
 }
 
-fn verify(section: &Section, image: &[u8]) -> Result<(), VectorError> {
-    let bytes = image.get(byte_range(section)).unwrap_or_default();
-    if crc32c::crc32c(bytes) == section.checksum {
-        return Ok(());
-    }
-    Err(VectorError::Corrupt {
-        what: "section checksum does not match",
-        offset_bytes: section.offset_bytes,
-    })
-}
-
-fn byte_range(section: &Section) -> Range<usize> {
-    let start = usize::try_from(section.offset_bytes).unwrap_or(usize::MAX);
-    let len = usize::try_from(section.len_bytes).unwrap_or(usize::MAX);
-    start..start.saturating_add(len)
-}
-
 fn stored_lists(lists: u32, codes: ListCodes) -> Method {
     Method::Lists(IvfOptions { lists, codes })
 }
@@ -463,42 +279,4 @@ fn header_checksum(header: &[u8]) -> u32 {
         crc32c::crc32c_append(crc32c::crc32c(before), &[0; 4]),
         after,
     )
-}
-
-/// Reads numbers one after the other. The length was checked before; beyond it lie zeros.
-struct Fields<'a> {
-    bytes: &'a [u8],
-    at: usize,
-}
-
-impl Fields<'_> {
-    fn take<const N: usize>(&mut self) -> [u8; N] {
-        let found = self
-            .bytes
-            .get(self.at..)
-            .and_then(|rest| rest.first_chunk::<N>());
-        self.at += N;
-        found.copied().unwrap_or([0; N])
-    }
-
-    fn u16(&mut self) -> u16 {
-        u16::from_le_bytes(self.take())
-    }
-
-    fn u32(&mut self) -> u32 {
-        u32::from_le_bytes(self.take())
-    }
-
-    fn u64(&mut self) -> u64 {
-        u64::from_le_bytes(self.take())
-    }
-
-    fn section(&mut self) -> Section {
-        Section {
-            kind: self.u32(),
-            checksum: self.u32(),
-            offset_bytes: self.u64(),
-            len_bytes: self.u64(),
-        }
-    }
 }

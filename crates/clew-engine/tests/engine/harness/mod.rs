@@ -73,6 +73,7 @@ pub(crate) fn operation(id: Option<&str>, action: Action) -> WriteOperation {
     let id = id.map(str::to_string);
     WriteOperation {
         index: "docs".into(),
+        require_alias: false,
         id,
         routing: None,
         action,
@@ -160,6 +161,7 @@ impl Node {
             vectors: true,
             timeout: None,
             profile: false,
+            groups: vec![],
         }
     }
 

@@ -1,10 +1,9 @@
 //! Buckets of equal steps: of numbers, and of time.
 
-use tantivy::SegmentReader;
 use tantivy::columnar::MonotonicallyMappableToU64;
 
 use super::slots::{Slots, count_up};
-use super::{Block, Collect, Level, Subs};
+use super::{Block, Collect, Level, Segment, Subs};
 use crate::aggregation::column::{Repeats, Rows, ValueColumn};
 use crate::aggregation::error::AggError;
 use crate::aggregation::key::{Key, KeyTable};
@@ -84,12 +83,12 @@ pub(crate) struct NumberHistogram {
 
 impl NumberHistogram {
     pub(crate) fn open(
-        reader: &SegmentReader,
+        segment: Segment<'_>,
         plan: &Plan,
         numbers: &NumberPlan,
         level: Level,
     ) -> Result<Self, AggError> {
-        let column = ValueColumn::open(reader, &plan.values)?;
+        let column = ValueColumn::open(segment.reader, &plan.values)?;
         let range = column.range().map(|(min, max)| {
             let step = |raw| step_of_number(column.number(raw), numbers.interval, numbers.offset);
             (step(min).to_u64(), step(max).to_u64())
@@ -100,7 +99,7 @@ impl NumberHistogram {
                 rows: Rows::default(),
                 slots: Slots::for_range(range, level),
                 counts: Vec::new(),
-                subs: Subs::open(reader, plan)?,
+                subs: Subs::open(segment, plan)?,
             },
             interval: numbers.interval,
             offset: numbers.offset,
@@ -185,12 +184,12 @@ fn place(index: usize) -> i64 {
 
 impl DateHistogram {
     pub(crate) fn open(
-        reader: &SegmentReader,
+        segment: Segment<'_>,
         plan: &Plan,
         dates: &DatePlan,
         level: Level,
     ) -> Result<Self, AggError> {
-        let column = ValueColumn::open(reader, &plan.values)?;
+        let column = ValueColumn::open(segment.reader, &plan.values)?;
         let range = column
             .range()
             .map(|(min, max)| (column.instant(min), column.instant(max)));
@@ -203,7 +202,7 @@ impl DateHistogram {
                 rows: Rows::default(),
                 slots: Slots::for_range(numbering.span(range), level),
                 counts: Vec::new(),
-                subs: Subs::open(reader, plan)?,
+                subs: Subs::open(segment, plan)?,
             },
             numbering,
             hard: dates.hard,

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use tantivy::{DocId, SegmentReader};
+use tantivy::DocId;
 
 use super::slots::{Slots, count_up};
-use super::{Block, Collect, Level, Subs};
+use super::{Block, Collect, Level, Segment, Subs};
 use crate::aggregation::error::AggError;
 use crate::aggregation::key::{Key, KeyTable};
 use crate::aggregation::limits::Account;
@@ -27,16 +27,16 @@ pub(crate) struct Join {
 
 impl Join {
     pub(crate) fn open(
-        reader: &SegmentReader,
+        segment: Segment<'_>,
         plan: &Plan,
         join: &JoinPlan,
     ) -> Result<Self, AggError> {
         Ok(Join {
             plan: join.clone(),
-            blocks: join.blocks(reader),
+            blocks: join.blocks(segment.reader),
             slots: Slots::for_range(Some((0, 0)), Level::Nested),
             counts: Vec::new(),
-            subs: Subs::open(reader, plan)?,
+            subs: Subs::open(segment, plan)?,
             pairs: Vec::new(),
         })
     }

@@ -1,16 +1,13 @@
 //! Numbers per bucket.
 
-use tantivy::SegmentReader;
-
-use super::{Block, Collect};
+use super::{Block, Collect, Segment};
 use crate::aggregation::column::{Repeats, Rows, ValueColumn};
 use crate::aggregation::error::AggError;
-use crate::aggregation::key::Key;
 use crate::aggregation::limits::{Account, grow};
 use crate::aggregation::moments::{ExtendedMoments, Moments};
 use crate::aggregation::partial::{Partial, Sketches};
 use crate::aggregation::plan::{Plan, ValueKind};
-use crate::aggregation::sketch::{Sketch, hash_bytes, hash_number};
+use crate::aggregation::sketch::{Sketch, hash_key};
 
 /// Reads a block and calls `add` with each value's bucket.
 fn each_value(
@@ -37,9 +34,9 @@ pub(crate) struct Basic {
 }
 
 impl Basic {
-    pub(crate) fn open(reader: &SegmentReader, plan: &Plan) -> Result<Self, AggError> {
+    pub(crate) fn open(segment: Segment<'_>, plan: &Plan) -> Result<Self, AggError> {
         Ok(Basic {
-            column: ValueColumn::open(reader, &plan.values)?,
+            column: ValueColumn::open(segment.reader, &plan.values)?,
             rows: Rows::default(),
             moments: Vec::new(),
         })
@@ -69,9 +66,9 @@ pub(crate) struct Extended {
 }
 
 impl Extended {
-    pub(crate) fn open(reader: &SegmentReader, plan: &Plan) -> Result<Self, AggError> {
+    pub(crate) fn open(segment: Segment<'_>, plan: &Plan) -> Result<Self, AggError> {
         Ok(Extended {
-            column: ValueColumn::open(reader, &plan.values)?,
+            column: ValueColumn::open(segment.reader, &plan.values)?,
             rows: Rows::default(),
             moments: Vec::new(),
         })
@@ -102,14 +99,14 @@ pub(crate) struct ValueCount {
 }
 
 impl ValueCount {
-    pub(crate) fn open(reader: &SegmentReader, plan: &Plan) -> Result<Self, AggError> {
+    pub(crate) fn open(segment: Segment<'_>, plan: &Plan) -> Result<Self, AggError> {
         // A document's keywords and addresses are a set; its numbers are a list.
         let repeats = match plan.values.kind {
             ValueKind::Keyword | ValueKind::Ip => Repeats::Dropped,
             _ => Repeats::Kept,
         };
         Ok(ValueCount {
-            column: ValueColumn::open(reader, &plan.values)?,
+            column: ValueColumn::open(segment.reader, &plan.values)?,
             rows: Rows::default(),
             counts: Vec::new(),
             repeats,
@@ -153,13 +150,13 @@ const PAIRS_UNSORTED_MIN: usize = 4_096;
 
 impl Cardinality {
     pub(crate) fn open(
-        reader: &SegmentReader,
+        segment: Segment<'_>,
         plan: &Plan,
         threshold: usize,
     ) -> Result<Self, AggError> {
         Ok(Cardinality {
             field: plan.values.field.clone(),
-            column: ValueColumn::open(reader, &plan.values)?,
+            column: ValueColumn::open(segment.reader, &plan.values)?,
             rows: Rows::default(),
             pairs: Vec::new(),
             sorted: 0,
@@ -182,16 +179,7 @@ impl Cardinality {
                 field: self.field.clone(),
                 source: source.into(),
             })?;
-        Ok(keys
-            .iter()
-            .map(|key| match key {
-                Key::Str(text) => hash_bytes(text.as_bytes()),
-                Key::Ip(address) => hash_bytes(&address.octets()),
-                Key::F64(value) => hash_number(value.to_bits()),
-                Key::I64(value) | Key::Date(value) => hash_number(value.cast_unsigned()),
-                Key::Bool(value) => hash_number(u64::from(*value)),
-            })
-            .collect())
+        Ok(keys.iter().map(hash_key).collect())
     }
 }
 

@@ -1,9 +1,12 @@
 //! Collectors of one segment. Each gets blocks of documents together with the bucket of its parent
 //! that every document fell into, and hands documents on to its own sub-aggregations likewise.
 
+mod chain;
+mod filters;
 mod histogram;
 mod join;
 mod metric;
+mod quantiles;
 mod range;
 mod slots;
 mod terms;
@@ -17,6 +20,14 @@ use super::error::AggError;
 use super::limits::Account;
 use super::partial::Partial;
 use super::plan::{Op, Plan};
+
+/// One segment of a shard.
+#[derive(Clone, Copy)]
+pub(crate) struct Segment<'a> {
+    pub(crate) reader: &'a SegmentReader,
+    /// Its place among the shard's segments.
+    pub(crate) ord: usize,
+}
 
 /// Documents and, for each, the parent's bucket; ascending, with repeats where a document is in
 /// several buckets.
@@ -35,11 +46,14 @@ pub(crate) trait Collect: Send {
 
 /// The collectors of a list of aggregations.
 pub(crate) fn open_all(
-    reader: &SegmentReader,
+    segment: Segment<'_>,
     plans: &[Plan],
     level: Level,
 ) -> Result<Vec<Box<dyn Collect>>, AggError> {
-    plans.iter().map(|plan| open(reader, plan, level)).collect()
+    plans
+        .iter()
+        .map(|plan| open(segment, plan, level))
+        .collect()
 }
 
 /// Whether there is one parent bucket or many.
@@ -49,25 +63,39 @@ pub(crate) enum Level {
     Nested,
 }
 
-fn open(reader: &SegmentReader, plan: &Plan, level: Level) -> Result<Box<dyn Collect>, AggError> {
+fn open(segment: Segment<'_>, plan: &Plan, level: Level) -> Result<Box<dyn Collect>, AggError> {
     Ok(match &plan.op {
-        Op::Terms(terms) => Box::new(terms::Terms::open(reader, plan, terms, level)?),
+        Op::Terms(terms) => Box::new(terms::Terms::open(segment, plan, terms, level)?),
         Op::DateHistogram(dates) => {
-            Box::new(histogram::DateHistogram::open(reader, plan, dates, level)?)
+            Box::new(histogram::DateHistogram::open(segment, plan, dates, level)?)
+        }
+        Op::AutoDate(auto) => {
+            let dates = auto.collected();
+            Box::new(histogram::DateHistogram::open(
+                segment, plan, &dates, level,
+            )?)
         }
         Op::Histogram(numbers) => Box::new(histogram::NumberHistogram::open(
-            reader, plan, numbers, level,
+            segment, plan, numbers, level,
         )?),
-        Op::Range(range) => Box::new(range::Ranges::open(reader, plan, range)?),
-        Op::Missing => Box::new(range::Missing::open(reader, plan)?),
-        Op::Join(join) => Box::new(join::Join::open(reader, plan, join)?),
-        Op::TopHits(top) => Box::new(top_hits::TopHits::open(reader, top)?),
-        Op::Moments(_) => Box::new(metric::Basic::open(reader, plan)?),
-        Op::Extended { .. } => Box::new(metric::Extended::open(reader, plan)?),
-        Op::ValueCount => Box::new(metric::ValueCount::open(reader, plan)?),
+        Op::Range(range) => Box::new(range::Ranges::open(segment, plan, range)?),
+        Op::Missing => Box::new(range::Missing::open(segment, plan)?),
+        Op::Join(join) => Box::new(join::Join::open(segment, plan, join)?),
+        Op::TopHits(top) => Box::new(top_hits::TopHits::open(segment.reader, top)?),
+        Op::Moments(_) => Box::new(metric::Basic::open(segment, plan)?),
+        Op::Extended { .. } => Box::new(metric::Extended::open(segment, plan)?),
+        Op::ValueCount => Box::new(metric::ValueCount::open(segment, plan)?),
         Op::Cardinality { threshold } => {
-            Box::new(metric::Cardinality::open(reader, plan, *threshold)?)
+            Box::new(metric::Cardinality::open(segment, plan, *threshold)?)
         }
+        Op::Quantiles(_) => Box::new(quantiles::Quantiles::open(segment, plan)?),
+        Op::WeightedAvg { weight } => {
+            Box::new(quantiles::WeightedAvg::open(segment, plan, weight)?)
+        }
+        Op::Filters(filters) => Box::new(filters::Filters::open(segment, plan, filters)?),
+        Op::Composite(composite) => Box::new(chain::Chain::open(segment, plan, &composite.links)?),
+        Op::MultiTerms { links, .. } => Box::new(chain::Chain::open(segment, plan, links)?),
+        Op::Global => Box::new(filters::Everything::open(segment, plan)?),
     })
 }
 
@@ -79,9 +107,9 @@ pub(crate) struct Subs {
 }
 
 impl Subs {
-    pub(crate) fn open(reader: &SegmentReader, plan: &Plan) -> Result<Self, AggError> {
+    pub(crate) fn open(segment: Segment<'_>, plan: &Plan) -> Result<Self, AggError> {
         Ok(Subs {
-            collectors: open_all(reader, &plan.subs, Level::Nested)?,
+            collectors: open_all(segment, &plan.subs, Level::Nested)?,
             docs: Vec::new(),
             parents: Vec::new(),
         })

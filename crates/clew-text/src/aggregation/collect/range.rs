@@ -1,33 +1,32 @@
 //! Buckets that are given beforehand: ranges of numbers, and the documents without a value.
 
-use tantivy::SegmentReader;
-
 use super::slots::{Slots, count_up};
-use super::{Block, Collect, Level, Subs};
+use super::{Block, Collect, Level, Segment, Subs};
 use crate::aggregation::column::{Repeats, Rows, ValueColumn};
 use crate::aggregation::error::AggError;
 use crate::aggregation::key::{Key, KeyTable};
 use crate::aggregation::limits::Account;
 use crate::aggregation::partial::{Buckets, Partial};
-use crate::aggregation::plan::{Plan, PlannedRange, RangePlan};
+use crate::aggregation::plan::Plan;
+use crate::aggregation::plan_range::{RangeEnds, RangePlan};
 
 /// Counts documents per bucket; keys are places in a list.
-struct Places {
+pub(super) struct Places {
     slots: Slots,
     counts: Vec<u64>,
     subs: Subs,
 }
 
 impl Places {
-    fn open(reader: &SegmentReader, plan: &Plan) -> Result<Self, AggError> {
+    pub(super) fn open(segment: Segment<'_>, plan: &Plan) -> Result<Self, AggError> {
         Ok(Places {
             slots: Slots::for_range(None, Level::Nested),
             counts: Vec::new(),
-            subs: Subs::open(reader, plan)?,
+            subs: Subs::open(segment, plan)?,
         })
     }
 
-    fn add(
+    pub(super) fn add(
         &mut self,
         (doc, parent): (u32, u32),
         place: u64,
@@ -41,7 +40,11 @@ impl Places {
         Ok(())
     }
 
-    fn finish(self) -> Result<Partial, AggError> {
+    pub(super) fn flush(&mut self, account: &mut Account) -> Result<(), AggError> {
+        self.subs.flush(account)
+    }
+
+    pub(super) fn finish(self) -> Result<Partial, AggError> {
         let (parents, places) = self.slots.into_parts();
         let mut counts = self.counts;
         counts.truncate(places.len());
@@ -58,25 +61,58 @@ impl Places {
     }
 }
 
+/// Whether a value lies in a range.
+enum Test {
+    Number(f64, f64),
+    /// Of the numbers that stand for values in this segment.
+    Raw(u64, u64),
+}
+
+impl Test {
+    fn of(ends: RangeEnds, column: &ValueColumn) -> Self {
+        match ends {
+            RangeEnds::Numbers(from, to) => Test::Number(from, to),
+            RangeEnds::Addresses(from, to) => {
+                let first = |end: Option<_>, open: u64| {
+                    end.map_or(open, |end| column.first_from(end).unwrap_or(u64::MAX))
+                };
+                Test::Raw(first(from, 0), first(to, u64::MAX))
+            }
+        }
+    }
+
+    fn holds(&self, raw: u64, number: f64) -> bool {
+        match self {
+            Test::Number(from, to) => number >= *from && number < *to,
+            Test::Raw(from, to) => raw >= *from && raw < *to,
+        }
+    }
+}
+
 pub(crate) struct Ranges {
     column: ValueColumn,
     rows: Rows,
-    ranges: Vec<PlannedRange>,
+    tests: Vec<Test>,
     places: Places,
     hits: Vec<u64>,
 }
 
 impl Ranges {
     pub(crate) fn open(
-        reader: &SegmentReader,
+        segment: Segment<'_>,
         plan: &Plan,
         range: &RangePlan,
     ) -> Result<Self, AggError> {
+        let column = ValueColumn::open(segment.reader, &plan.values)?;
+        let tests = range
+            .ranges
+            .iter()
+            .map(|range| Test::of(range.ends, &column));
         Ok(Ranges {
-            column: ValueColumn::open(reader, &plan.values)?,
+            tests: tests.collect(),
+            column,
             rows: Rows::default(),
-            ranges: range.ranges.clone(),
-            places: Places::open(reader, plan)?,
+            places: Places::open(segment, plan)?,
             hits: Vec::new(),
         })
     }
@@ -94,12 +130,12 @@ impl Collect for Ranges {
             let entry = self.rows.entries[at];
             self.hits.clear();
             while self.rows.entries.get(at) == Some(&entry) {
-                let value = self.column.number(self.rows.values[at]);
-                let within = |range: &PlannedRange| value >= range.from && value < range.to;
+                let raw = self.rows.values[at];
+                let number = self.column.number(raw);
                 self.hits.extend(
                     (0_u64..)
-                        .zip(&self.ranges)
-                        .filter(|(_, range)| within(range))
+                        .zip(&self.tests)
+                        .filter(|(_, test)| test.holds(raw, number))
                         .map(|(place, _)| place),
                 );
                 at += 1;
@@ -112,7 +148,7 @@ impl Collect for Ranges {
                 self.places.add(of, *place, account)?;
             }
         }
-        self.places.subs.flush(account)
+        self.places.flush(account)
     }
 
     fn finish(self: Box<Self>) -> Result<Partial, AggError> {
@@ -127,11 +163,11 @@ pub(crate) struct Missing {
 }
 
 impl Missing {
-    pub(crate) fn open(reader: &SegmentReader, plan: &Plan) -> Result<Self, AggError> {
+    pub(crate) fn open(segment: Segment<'_>, plan: &Plan) -> Result<Self, AggError> {
         Ok(Missing {
-            column: ValueColumn::open(reader, &plan.values)?,
+            column: ValueColumn::open(segment.reader, &plan.values)?,
             without: Vec::new(),
-            places: Places::open(reader, plan)?,
+            places: Places::open(segment, plan)?,
         })
     }
 }
@@ -143,7 +179,7 @@ impl Collect for Missing {
             let of = (block.docs[*entry as usize], block.parents[*entry as usize]);
             self.places.add(of, 0, account)?;
         }
-        self.places.subs.flush(account)
+        self.places.flush(account)
     }
 
     fn finish(self: Box<Self>) -> Result<Partial, AggError> {

@@ -1,10 +1,8 @@
 //! A bucket per distinct value. Terms are counted by their place in the segment's dictionary; their
 //! text is read once, at the end, and only of those that were seen.
 
-use tantivy::SegmentReader;
-
 use super::slots::{Slots, count_up};
-use super::{Block, Collect, Level, Subs};
+use super::{Block, Collect, Level, Segment, Subs};
 use crate::aggregation::column::{Mask, Repeats, Rows, ValueColumn};
 use crate::aggregation::error::AggError;
 use crate::aggregation::key::{Key, KeyTable};
@@ -40,19 +38,19 @@ enum Counting {
 
 impl Terms {
     pub(crate) fn open(
-        reader: &SegmentReader,
+        segment: Segment<'_>,
         plan: &Plan,
         terms: &TermsPlan,
         level: Level,
     ) -> Result<Self, AggError> {
-        let column = ValueColumn::open(reader, &plan.values)?;
+        let column = ValueColumn::open(segment.reader, &plan.values)?;
         let mask = column
             .mask(&terms.filter)
             .map_err(|source| AggError::Column {
                 field: plan.values.field.clone(),
                 source,
             })?;
-        let subs = Subs::open(reader, plan)?;
+        let subs = Subs::open(segment, plan)?;
         let range = column.range();
         let counting = match range {
             Some((min, max))

@@ -399,6 +399,7 @@ fn ranges_overlap_and_count_a_document_once_each() {
         key: None,
         from: from.map(Scalar::Float),
         to: to.map(Scalar::Float),
+        mask: None,
     };
     let spec = AggSpec::Range(RangeSpec {
         source: Source::field("price"),
@@ -408,16 +409,20 @@ fn ranges_overlap_and_count_a_document_once_each() {
             range(Some(1.0), Some(10.0)),
         ],
         keyed: false,
-        dates: false,
+        kind: RangeKind::Numbers,
         time_zone: None,
     });
+    let end = |end: &Option<RangeEnd>| match end {
+        Some(RangeEnd::Number(number, _)) => Some(*number),
+        _ => None,
+    };
     let results = run(&one_shard(docs.to_vec()), &[named("r", spec, Vec::new())]);
     let AggResult::Range { buckets, .. } = &results[0].result else {
         panic!("not ranges");
     };
     let shown: Vec<_> = buckets
         .iter()
-        .map(|b| (b.from, b.to, b.doc_count))
+        .map(|b| (end(&b.from), end(&b.to), b.doc_count))
         .collect();
     let expected = [
         (None, Some(5.0), 1),

@@ -154,6 +154,7 @@ fn an_index_without_the_field_adds_nothing_to_one_with_it() {
         limits: AggLimits::default(),
         snapshot: None,
         shard: 0,
+        searcher: None,
     };
     let doc = Doc {
         tags: vec!["a"],

@@ -42,13 +42,13 @@ pub(super) fn mapping() -> Mapping {
     let mut mapping = Mapping::new();
     mapping
         .add([
-            field("tag", FieldKind::Keyword { ignore_above: None }),
+            field("tag", FieldKind::keyword(None)),
             field("code", FieldKind::Integer(IntegerKind::Long)),
             field("price", FieldKind::Float(FloatKind::Double)),
             field("flag", FieldKind::Boolean),
             field("at", FieldKind::Date { format }),
             field("ip", FieldKind::Ip),
-            field("body", FieldKind::Text { analyzer }),
+            field("body", FieldKind::text(analyzer)),
         ])
         .unwrap();
     mapping
@@ -110,6 +110,7 @@ pub(super) fn try_run_within(
         limits,
         snapshot: None,
         shard: 0,
+        searcher: None,
     };
     let mut all: Option<Intermediate> = None;
     for segments in shards {

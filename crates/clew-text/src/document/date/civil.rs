@@ -122,6 +122,12 @@ impl Fields {
         Some(from_local(local, self.zone.as_ref().unwrap_or(zone)))
     }
 
+    /// Nanoseconds beyond the millisecond that [`Fields::resolve`] gives.
+    pub(super) fn sub_nanos(&self, rounding: Rounding) -> i64 {
+        let last = if rounding == Rounding::Up { 999_999 } else { 0 };
+        self.nanos.map_or(last, |nanos| nanos % 1_000_000)
+    }
+
     fn days(&self, year: i64, up: bool) -> Option<i64> {
         if let Some(day) = self.day_of_year {
             let last = 365 + i64::from(is_leap(year));

@@ -5,6 +5,7 @@
 use jiff::tz::TimeZone;
 
 use super::civil::{DAY_MS, Fields, Reader, civil_from_days, offset_ms, to_local, write_offset};
+use super::nanos::Instant;
 
 /// Whether leading zeros may be missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,8 +50,10 @@ pub(super) fn read(
     Some(())
 }
 
-/// Always down to milliseconds, with `Z` or the zone's offset.
-pub(super) fn format(millis: i64, zone: &TimeZone) -> String {
+/// Always down to milliseconds, further as far as there is something, with `Z` or the zone's
+/// offset.
+pub(super) fn format(at: Instant, zone: &TimeZone) -> String {
+    let millis = at.millis;
     let local = to_local(millis, zone);
     let (year, month, day) = civil_from_days(local.div_euclid(DAY_MS));
     let time = local.rem_euclid(DAY_MS);
@@ -58,13 +61,15 @@ pub(super) fn format(millis: i64, zone: &TimeZone) -> String {
         0 => "Z".to_string(),
         offset => write_offset(offset, true),
     };
+    let beyond = format!("{:06}", at.sub_nanos);
+    let beyond = beyond.trim_end_matches('0');
     let sign = match year {
         ..0 => "-",
         0..=9999 => "",
         _ => "+",
     };
     format!(
-        "{sign}{:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}.{:03}{offset}",
+        "{sign}{:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}.{:03}{beyond}{offset}",
         year.abs(),
         time / 3_600_000,
         time / 60_000 % 60,

@@ -4,6 +4,7 @@
 mod civil;
 mod iso;
 mod math;
+mod nanos;
 mod pattern;
 #[cfg(test)]
 mod tests;
@@ -13,6 +14,7 @@ use jiff::tz::TimeZone;
 pub use math::Rounding;
 
 use civil::{Fields, Reader};
+use nanos::Instant;
 use pattern::Pattern;
 
 /// The format of a date field that names none.
@@ -37,6 +39,14 @@ pub enum DateError {
         format: String,
         /// What is wrong with it.
         reason: String,
+    },
+    /// The time cannot be kept to the nanosecond.
+    #[error(
+        "date[{text}] is before the epoch in 1970 or after 2262-04-11T23:47:16.854775807 and cannot be stored in nanosecond resolution"
+    )]
+    Span {
+        /// What was read.
+        text: String,
     },
     /// The arithmetic behind the date is not understood.
     #[error("operator not supported for date math [{expression}]")]
@@ -107,13 +117,23 @@ impl DateFormat {
                 let text = format!("{sign}{}.{:03}", millis / 1000, millis % 1000);
                 text.trim_end_matches('0').to_string()
             }
-            Some(Alternative::Pattern(pattern)) => pattern.format(millis, zone),
-            Some(Alternative::Iso(_)) | None => iso::format(millis, zone),
+            Some(Alternative::Pattern(pattern)) => pattern.format(Instant::at(millis), zone),
+            Some(Alternative::Iso(_)) | None => iso::format(Instant::at(millis), zone),
         }
     }
 
     /// Reads a date with the first alternative that fits.
     fn read(&self, text: &str, rounding: Rounding, zone: &TimeZone) -> Result<i64, DateError> {
+        self.instant(text, rounding, zone).map(|at| at.millis)
+    }
+
+    /// The same down to nanoseconds.
+    fn instant(
+        &self,
+        text: &str,
+        rounding: Rounding,
+        zone: &TimeZone,
+    ) -> Result<Instant, DateError> {
         self.alternatives
             .iter()
             .find_map(|alternative| alternative.read(text, rounding, zone))
@@ -158,7 +178,7 @@ impl Alternative {
         })
     }
 
-    fn read(&self, text: &str, rounding: Rounding, zone: &TimeZone) -> Option<i64> {
+    fn read(&self, text: &str, rounding: Rounding, zone: &TimeZone) -> Option<Instant> {
         let mut fields = Fields::default();
         let mut reader = Reader::new(text);
         match self {
@@ -170,12 +190,15 @@ impl Alternative {
         if !reader.is_at_end() {
             return None;
         }
-        fields.resolve(rounding, zone)
+        Some(Instant {
+            millis: fields.resolve(rounding, zone)?,
+            sub_nanos: fields.sub_nanos(rounding),
+        })
     }
 }
 
 /// A decimal number times ten to the power of `shift`, whole milliseconds.
-fn epoch(text: &str, shift: usize) -> Option<i64> {
+fn epoch(text: &str, shift: usize) -> Option<Instant> {
     let (negative, digits) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
         None => (false, text),
@@ -190,5 +213,17 @@ fn epoch(text: &str, shift: usize) -> Option<i64> {
         let digit = fraction.as_bytes().get(place).map_or(0, |b| b - b'0');
         millis = millis.checked_mul(10)?.checked_add(i64::from(digit))?;
     }
-    Some(if negative { -millis } else { millis })
+    let sub_nanos = (shift..shift + 6).fold(0, |nanos, place| {
+        let digit = fraction.as_bytes().get(place).map_or(0, |b| b - b'0');
+        nanos * 10 + i64::from(digit)
+    });
+    Some(if negative {
+        // Before the epoch the part below a millisecond still counts forwards.
+        Instant {
+            millis: -millis - i64::from(sub_nanos > 0),
+            sub_nanos: (1_000_000 - sub_nanos) % 1_000_000,
+        }
+    } else {
+        Instant { millis, sub_nanos }
+    })
 }

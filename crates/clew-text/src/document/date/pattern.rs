@@ -6,6 +6,7 @@ use jiff::tz::TimeZone;
 use super::civil::{
     DAY_MS, Fields, Reader, civil_from_days, days_from_civil, offset_ms, to_local, write_offset,
 };
+use super::nanos::Instant;
 
 const MONTHS: [&str; 12] = [
     "January",
@@ -157,8 +158,8 @@ impl Pattern {
     }
 
     /// Writes the time as clocks of the zone show it.
-    pub(super) fn format(&self, millis: i64, zone: &TimeZone) -> String {
-        let moment = Moment::new(millis, zone);
+    pub(super) fn format(&self, at: Instant, zone: &TimeZone) -> String {
+        let moment = Moment::new(at, zone);
         let mut out = String::new();
         write_items(&self.0, &moment, &mut out);
         out
@@ -293,11 +294,13 @@ struct Moment {
     day: i64,
     days: i64,
     time: i64,
+    sub_nanos: i64,
     offset_ms: i64,
 }
 
 impl Moment {
-    fn new(millis: i64, zone: &TimeZone) -> Moment {
+    fn new(at: Instant, zone: &TimeZone) -> Moment {
+        let millis = at.millis;
         let local = to_local(millis, zone);
         let days = local.div_euclid(DAY_MS);
         let (year, month, day) = civil_from_days(days);
@@ -307,6 +310,7 @@ impl Moment {
             day,
             days,
             time: local.rem_euclid(DAY_MS),
+            sub_nanos: at.sub_nanos,
             offset_ms: offset_ms(millis, zone),
         }
     }
@@ -326,7 +330,7 @@ impl Moment {
             'K' => self.hour() % 12,
             'm' => self.time / 60_000 % 60,
             's' => self.time / 1000 % 60,
-            'n' => self.time % 1000 * 1_000_000,
+            'n' => self.time % 1000 * 1_000_000 + self.sub_nanos,
             _ => self.year,
         }
     }
@@ -354,7 +358,7 @@ fn write_part(letter: char, width: usize, moment: &Moment) -> String {
         'E' => name(&DAYS, (moment.days + 3).rem_euclid(7)),
         'a' => if moment.hour() < 12 { "AM" } else { "PM" }.to_string(),
         'S' => {
-            let nanos = format!("{:03}000000", moment.time % 1000);
+            let nanos = format!("{:03}{:06}", moment.time % 1000, moment.sub_nanos);
             nanos[..width.min(9)].to_string()
         }
         'z' | 'V' | 'X' if moment.offset_ms == 0 => {

@@ -5,8 +5,14 @@
 //! whether they all score the same.
 
 mod compound;
+mod fixed;
+mod flat;
+mod function;
+mod geo;
+mod interval;
 mod nested;
 mod range;
+mod similar;
 mod terms;
 mod text;
 mod vectors;
@@ -200,6 +206,7 @@ impl<'a> Compiler<'a> {
             }
             Query::MultiMatch(multi) => self.multi_match(multi, factor),
             Query::Nested(nested) => self.nested(nested, factor),
+            Query::FunctionScore(query) => self.function_score(query, factor),
             Query::Lenient(inner) => text::leniently(self.node(inner, factor), true),
             leaf => {
                 self.clauses += 1;
@@ -212,6 +219,12 @@ impl<'a> Compiler<'a> {
     }
 
     fn leaf(&mut self, query: &Query, factor: f32) -> Result<Node, QueryError> {
+        if let Some(node) = self.on_constant(query, factor)? {
+            return Ok(node);
+        }
+        if let Some(query) = flat::on_leaf(&self.context.snapshot.mapping, query) {
+            return self.node(&query, factor);
+        }
         match query {
             Query::MatchAll { boost } => Ok(self.everything(boost * factor)),
             Query::Match(clause) => self.matches(clause, factor),
@@ -237,6 +250,11 @@ impl<'a> Compiler<'a> {
                 boost,
             } => self.fuzzy(field, value, fuzziness, boost * factor),
             Query::Knn(knn) => self.knn(knn, factor),
+            Query::Geo(geo) => self.geo(geo, factor),
+            Query::DistanceFeature(feature) => self.distance_feature(feature, factor),
+            Query::MoreLikeThis(similar) => self.more_like_this(similar, factor),
+            Query::TermsSet(terms) => self.terms_set(terms, factor),
+            Query::Intervals(intervals) => self.intervals(intervals, factor),
             _ => Ok(Node::nothing()),
         }
     }

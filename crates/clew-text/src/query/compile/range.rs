@@ -9,10 +9,13 @@ use tantivy::Term as IndexTerm;
 use tantivy::query::{InvertedIndexRangeQuery, RangeQuery};
 use tantivy::schema::Field;
 
+use super::terms::{keyword_text, not_searchable};
 use super::text::must_be_indexed;
 use super::{Compiler, Node};
+use crate::document::ranges::{EndReader, GivenEnds, wanted};
 use crate::document::{DateFormat, Rounding};
 use crate::mapping::{FieldKind, IntegerKind, MappedField};
+use crate::query::constant::AnySpan;
 use crate::query::error::QueryError;
 use crate::query::literal::{self, text_of};
 use crate::query::tree::Range;
@@ -108,9 +111,16 @@ impl Compiler<'_> {
         if ends.low.is_none() && ends.high.is_none() {
             return self.exists(&range.field, score);
         }
-        let text = |value: &Value| Ok(IndexTerm::from_field_text(field, &text_of(value)));
+        let text = |value: &Value| {
+            Ok(IndexTerm::from_field_text(
+                field,
+                &keyword_text(mapped, value),
+            ))
+        };
         match &mapped.kind {
             FieldKind::Integer(kind) => whole(field, *kind, &ends, score),
+            FieldKind::Unsigned => unsigned(field, &ends, score),
+            FieldKind::Range { .. } => self.spans(mapped, field, range, score),
             FieldKind::Boolean => ends.between(score, |value| {
                 let truth = i64::from(literal::boolean(value)?);
                 Ok(IndexTerm::from_field_i64(field, truth))
@@ -119,12 +129,14 @@ impl Compiler<'_> {
                 let number = literal::float(value, *kind)?;
                 Ok(IndexTerm::from_field_f64(field, number))
             }),
-            FieldKind::Date { .. } => self.dates(mapped, range, &ends, score),
+            FieldKind::Date { .. } | FieldKind::DateNanos { .. } => {
+                self.dates(mapped, range, &ends, score)
+            }
             FieldKind::Ip => ends.between(score, |value| {
                 let address = literal::address(value)?;
                 Ok(IndexTerm::from_field_ip_addr(field, address))
             }),
-            FieldKind::Keyword { .. } => ends.between(score, text),
+            FieldKind::Keyword { .. } | FieldKind::Flat => ends.between(score, text),
             FieldKind::Text { .. } => {
                 must_be_indexed(mapped)?;
                 let (low, high) = ends.bounds(text)?;
@@ -133,7 +145,13 @@ impl Compiler<'_> {
                     score,
                 ))
             }
-            FieldKind::Vector(_) => Ok(Node::nothing()),
+            FieldKind::Binary { .. } => Err(not_searchable(mapped)),
+            FieldKind::Vector(_) | FieldKind::Constant { .. } => Ok(Node::nothing()),
+            FieldKind::GeoPoint => Err(QueryError::create(format!(
+                "Geometry fields do not support exact searching, use dedicated geometry queries \
+                 instead: [{}]",
+                mapped.path
+            ))),
         }
     }
 
@@ -154,9 +172,13 @@ impl Compiler<'_> {
         let zone = time_zone(range.time_zone.as_deref())?;
         // A rounded date is a span: "greater than" and "up to" mean its last millisecond.
         let at = |value: &Value, rounding: Rounding| {
-            format
-                .parse_with_math_in(&text_of(value), self.context.now_ms, rounding, &zone)
-                .map_err(reason)
+            let (text, now_ms) = (text_of(value), self.context.now_ms);
+            if matches!(mapped.kind, FieldKind::DateNanos { .. }) {
+                format.parse_nanos_with_math_in(&text, now_ms, rounding, &zone)
+            } else {
+                format.parse_with_math_in(&text, now_ms, rounding, &zone)
+            }
+            .map_err(reason)
         };
         let low = match ends.low {
             Some((value, true)) => Some(at(value, Rounding::Down)?),
@@ -169,6 +191,41 @@ impl Compiler<'_> {
             None => None,
         };
         Ok(integers(field, low, high, score))
+    }
+
+    /// Documents with a range that lies to this one as wanted.
+    fn spans(
+        &self,
+        mapped: &MappedField,
+        field: Field,
+        range: &Range,
+        score: f32,
+    ) -> Result<Node, QueryError> {
+        let FieldKind::Range { kind, .. } = mapped.kind else {
+            return Ok(Node::nothing());
+        };
+        let given = range.format.as_deref().map(DateFormat::parse).transpose();
+        let given = given.map_err(|error| QueryError::create(error.to_string()))?;
+        let reader = EndReader {
+            kind,
+            format: given.as_ref().or(mapped.date_format()),
+            now_ms: self.context.now_ms,
+            zone: time_zone(range.time_zone.as_deref())?,
+        };
+        let ends = GivenEnds {
+            low: end(&range.gte, &range.gt),
+            high: end(&range.lte, &range.lt),
+        };
+        let Some(span) = wanted(&reader, &ends).map_err(QueryError::create)? else {
+            return Ok(Node::nothing());
+        };
+        let set = AnySpan {
+            field,
+            column: mapped.column(),
+            relation: range.relation,
+            span,
+        };
+        Ok(Node::set(set, score))
     }
 
     /// Documents whose column holds the value.
@@ -186,6 +243,9 @@ impl Compiler<'_> {
         }
         if matches!(mapped.kind, FieldKind::Text { .. }) {
             must_be_indexed(mapped)?;
+        }
+        if mapped.kind == FieldKind::Unsigned && literal::unsigned(value)?.is_none() {
+            return Ok(Node::nothing());
         }
         if let FieldKind::Integer(kind) = mapped.kind
             && literal::integer(value, kind)?.is_none()
@@ -218,6 +278,32 @@ fn whole(field: Field, kind: IntegerKind, ends: &Ends<'_>, score: f32) -> Result
         None => None,
     };
     Ok(integers(field, low, high, score))
+}
+
+fn unsigned(field: Field, ends: &Ends<'_>, score: f32) -> Result<Node, QueryError> {
+    let mut bounds = [Bound::Unbounded, Bound::Unbounded];
+    let found = [
+        ends.low
+            .map(|(value, inclusive)| literal::lowest_unsigned(value, inclusive)),
+        ends.high
+            .map(|(value, inclusive)| literal::highest_unsigned(value, inclusive)),
+    ];
+    for (bound, found) in bounds.iter_mut().zip(found) {
+        match found.transpose()? {
+            Some(Some(number)) => {
+                *bound = Bound::Included(IndexTerm::from_field_u64(field, number));
+            }
+            Some(None) => return Ok(Node::nothing()),
+            None => {}
+        }
+    }
+    let [low, high] = bounds;
+    if let (Bound::Included(low), Bound::Included(high)) = (&low, &high)
+        && low.serialized_value_bytes() > high.serialized_value_bytes()
+    {
+        return Ok(Node::nothing());
+    }
+    Ok(Node::constant(RangeQuery::new(low, high), score))
 }
 
 /// Both ends inclusive.

@@ -9,7 +9,8 @@ use tantivy::schema::Field;
 
 use super::text::must_be_indexed;
 use super::{Compiler, Node};
-use crate::mapping::{FieldKind, MappedField};
+use crate::analysis::normalize;
+use crate::mapping::{FieldKind, MappedField, TextStyle};
 use crate::query::automaton::Wildcard;
 use crate::query::constant::{AnyAccepted, AnyTerm, AnyWithPrefix, Given, HasColumn, HasTokens};
 use crate::query::error::QueryError;
@@ -29,8 +30,8 @@ impl Compiler<'_> {
             return Ok(self.not_a_term_field(&term.field));
         };
         match &mapped.kind {
-            FieldKind::Text { .. } | FieldKind::Keyword { .. } => {
-                let text = text_of(&term.value);
+            FieldKind::Text { .. } | FieldKind::Keyword { .. } | FieldKind::Flat => {
+                let text = keyword_text(mapped, &term.value);
                 if term.case_insensitive {
                     must_be_indexed(mapped)?;
                     let automaton = Wildcard::literal(&text, false, true)?;
@@ -49,18 +50,30 @@ impl Compiler<'_> {
                 let Some(number) = literal::integer(&term.value, *kind)? else {
                     return Ok(Node::nothing());
                 };
-                let bytes = IndexTerm::from_field_i64(field, number);
-                let terms = vec![bytes.serialized_value_bytes().to_vec()];
-                let frequency = self.context.snapshot.doc_freq(&bytes)?;
-                let dead = self.context.snapshot.dead_docs();
-                Ok(Node {
-                    at_least: frequency.saturating_sub(dead),
-                    exact: dead == 0,
-                    ..Node::set(AnyTerm { field, terms }, boost)
-                })
+                self.counted_term(IndexTerm::from_field_i64(field, number), boost)
             }
+            FieldKind::Unsigned if mapped.indexed => {
+                let Some(number) = literal::unsigned(&term.value)? else {
+                    return Ok(Node::nothing());
+                };
+                self.counted_term(IndexTerm::from_field_u64(field, number), boost)
+            }
+            FieldKind::Binary { .. } => Err(not_searchable(mapped)),
             _ => self.equal_in_column(mapped, &term.value, boost),
         }
+    }
+
+    /// One term whose documents all score the same, and how many they are.
+    pub(super) fn counted_term(&self, term: IndexTerm, score: f32) -> Result<Node, QueryError> {
+        let field = term.field();
+        let terms = vec![term.serialized_value_bytes().to_vec()];
+        let frequency = self.context.snapshot.doc_freq(&term)?;
+        let dead = self.context.snapshot.dead_docs();
+        Ok(Node {
+            at_least: frequency.saturating_sub(dead),
+            exact: dead == 0,
+            ..Node::set(AnyTerm { field, terms }, score)
+        })
     }
 
     fn not_a_term_field(&self, path: &str) -> Node {
@@ -133,10 +146,20 @@ impl Compiler<'_> {
             let segments = snapshot.readers.iter().map(|reader| reader.segment_id());
             return Ok(Node::set(Given(segments.zip(docs).collect()), score));
         }
+        if matches!(mapped.kind, FieldKind::Constant { .. }) {
+            return Ok(self.everything(score));
+        }
         let Some(field) = snapshot.searchable(mapped) else {
             return Ok(Node::nothing());
         };
         Ok(match mapped.kind {
+            FieldKind::Text {
+                style: TextStyle::MatchOnly,
+                ..
+            } => {
+                let prefix = Vec::new();
+                Node::set(AnyWithPrefix { field, prefix }, score)
+            }
             FieldKind::Text { .. } => Node::set(HasTokens(field), score),
             _ => Node::set(HasColumn(mapped.column()), score),
         })
@@ -147,6 +170,7 @@ impl Compiler<'_> {
         let Some(field) = self.pattern_field(&pattern.field, "prefix")? else {
             return Ok(Node::nothing());
         };
+        let pattern = &self.normalized(pattern);
         if pattern.case_insensitive {
             let automaton = Wildcard::literal(&pattern.value, true, true)?;
             return Ok(accepted(field, automaton, score));
@@ -164,6 +188,7 @@ impl Compiler<'_> {
         let Some(field) = self.pattern_field(&pattern.field, "wildcard")? else {
             return Ok(Node::nothing());
         };
+        let pattern = &self.normalized(pattern);
         if pattern.value == "*" {
             return self.exists(&pattern.field, score);
         }
@@ -186,13 +211,26 @@ impl Compiler<'_> {
         Ok(Node::constant(query, score))
     }
 
+    /// The pattern as the field's terms are written.
+    fn normalized(&self, pattern: &Pattern) -> Pattern {
+        let mapped = self.context.snapshot.mapping.field(&pattern.field);
+        let normalizer = mapped.and_then(|mapped| mapped.settings.normalizer.as_deref());
+        Pattern {
+            value: match normalizer {
+                Some(normalizer) => normalize(normalizer, &pattern.value),
+                None => pattern.value.clone(),
+            },
+            ..pattern.clone()
+        }
+    }
+
     /// The tantivy field of a field with a dictionary of words.
     fn pattern_field(&self, path: &str, kind: &str) -> Result<Option<Field>, QueryError> {
         let Some((mapped, field)) = self.field(path) else {
             return Ok(None);
         };
         match mapped.kind {
-            FieldKind::Text { .. } | FieldKind::Keyword { .. } => {
+            FieldKind::Text { .. } | FieldKind::Keyword { .. } | FieldKind::Flat => {
                 must_be_indexed(mapped)?;
                 Ok(Some(field))
             }
@@ -205,13 +243,29 @@ impl Compiler<'_> {
     }
 }
 
+/// A value as the field's terms have it.
+pub(super) fn keyword_text(mapped: &MappedField, value: &Value) -> String {
+    let text = text_of(value);
+    match &mapped.settings.normalizer {
+        Some(normalizer) => normalize(normalizer, &text),
+        None => text,
+    }
+}
+
+pub(super) fn not_searchable(mapped: &MappedField) -> QueryError {
+    QueryError::create(format!(
+        "Binary fields do not support searching: [{}]",
+        mapped.path
+    ))
+}
+
 fn accepted(field: Field, automaton: Wildcard, score: f32) -> Node {
     let automaton = Arc::new(automaton);
     Node::set(AnyAccepted { field, automaton }, score)
 }
 
 /// The values' bytes in the dictionary; `None` when the field has no dictionary for them.
-fn dictionary_terms(
+pub(super) fn dictionary_terms(
     mapped: &MappedField,
     field: Field,
     values: &[Value],
@@ -219,9 +273,13 @@ fn dictionary_terms(
     let mut terms = Vec::with_capacity(values.len());
     for value in values {
         let term = match &mapped.kind {
-            FieldKind::Text { .. } | FieldKind::Keyword { .. } => {
-                IndexTerm::from_field_text(field, &text_of(value))
+            FieldKind::Text { .. } | FieldKind::Keyword { .. } | FieldKind::Flat => {
+                IndexTerm::from_field_text(field, &keyword_text(mapped, value))
             }
+            FieldKind::Unsigned => match literal::unsigned(value)? {
+                Some(number) => IndexTerm::from_field_u64(field, number),
+                None => continue,
+            },
             FieldKind::Boolean => {
                 IndexTerm::from_field_i64(field, i64::from(literal::boolean(value)?))
             }

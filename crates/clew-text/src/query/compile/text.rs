@@ -7,12 +7,13 @@ use tantivy::schema::{Field, IndexRecordOption};
 use super::compound::{all, any, dis_max, required};
 use super::{Compiler, Node};
 use crate::analysis::{Token, is_analyzer, tokens};
-use crate::mapping::{FieldKind, MappedField};
+use crate::mapping::{FieldKind, MappedField, TextStyle};
 use crate::query::automaton::Nearby;
 use crate::query::constant::{AnyWithPrefix, Borrowed, knows, prefix_end};
 use crate::query::error::QueryError;
 use crate::query::leaf::{LeafStatistics, Scored};
 use crate::query::literal::text_of;
+use crate::query::source_phrase::SourcePhrase;
 use crate::query::tree::{
     FieldBoost, Fuzziness, Match, MatchPhrase, MultiMatch, MultiMatchKind, Operator, Query, Term,
 };
@@ -30,6 +31,9 @@ impl<'a> Compiler<'a> {
             if let (Some(fuzziness), FieldKind::Keyword { .. }) = (&clause.fuzziness, &mapped.kind)
             {
                 return self.fuzzy(&clause.field, &text_of(&clause.text), fuzziness, boost);
+            }
+            if mapped.settings.split_queries {
+                return self.split_on_spaces(clause, factor);
             }
             let term = Term {
                 field: clause.field.clone(),
@@ -68,7 +72,31 @@ impl<'a> Compiler<'a> {
         })
     }
 
-    /// One term with BM25's score.
+    /// A match on a keyword, each word of its text by itself.
+    fn split_on_spaces(&mut self, clause: &Match, factor: f32) -> Result<Node, QueryError> {
+        let text = text_of(&clause.text);
+        let words: Vec<&str> = text.split_whitespace().collect();
+        self.count_clauses(words.len())?;
+        let mut nodes = Vec::with_capacity(words.len());
+        for word in words {
+            let term = Term {
+                field: clause.field.clone(),
+                value: word.into(),
+                case_insensitive: false,
+                boost: clause.boost,
+            };
+            nodes.push(self.term(&term, factor)?);
+        }
+        Ok(match clause.operator {
+            Operator::And => all(nodes),
+            Operator::Or => {
+                let minimum = required(clause.minimum_should_match.as_ref(), nodes.len());
+                any(nodes, minimum)
+            }
+        })
+    }
+
+    /// One term with BM25's score; where a field keeps no frequencies all matches score the same.
     pub(super) fn word(
         &mut self,
         mapped: &MappedField,
@@ -76,6 +104,9 @@ impl<'a> Compiler<'a> {
         word: &str,
         boost: f32,
     ) -> Result<Node, QueryError> {
+        if is_match_only(mapped) {
+            return self.counted_term(IndexTerm::from_field_text(field, word), boost);
+        }
         self.scored_term(mapped, IndexTerm::from_field_text(field, word), boost)
     }
 
@@ -134,8 +165,16 @@ impl<'a> Compiler<'a> {
     ) -> Result<Node, QueryError> {
         match terms.len() {
             0 => return Ok(Node::nothing()),
+            1 if is_match_only(mapped) => return self.counted_term(terms.remove(0).1, boost),
             1 => return self.scored_term(mapped, terms.remove(0).1, boost),
             _ => {}
+        }
+        if is_match_only(mapped) {
+            let mapping = &self.context.snapshot.mapping;
+            return Ok(Node::set(
+                SourcePhrase::new(mapping, mapped, terms, slop),
+                boost,
+            ));
         }
         let snapshot = self.context.snapshot;
         let mut frequencies = Vec::with_capacity(terms.len());
@@ -163,7 +202,9 @@ impl<'a> Compiler<'a> {
             return Ok(None);
         };
         must_be_indexed(mapped)?;
-        let analyzer = query_analyzer(mapped, phrase.analyzer.as_deref());
+        let wanted = phrase.analyzer.as_deref();
+        let wanted = wanted.or(mapped.settings.search_quote_analyzer.as_deref());
+        let analyzer = query_analyzer(mapped, wanted);
         let tokens = tokens_of(analyzer, &text_of(&phrase.text))?;
         Ok(Some((mapped, field, tokens)))
     }
@@ -311,7 +352,11 @@ impl<'a> Compiler<'a> {
         let most = most.unwrap_or(0);
         let mut nodes = Vec::with_capacity(frequencies.len());
         for (term, own, similarity) in frequencies {
-            let node = self.term_with_frequency(mapped, term, most, boost * similarity)?;
+            let node = if is_match_only(mapped) {
+                self.counted_term(term, boost)?
+            } else {
+                self.term_with_frequency(mapped, term, most, boost * similarity)?
+            };
             let dead = self.context.snapshot.dead_docs();
             nodes.push(Node {
                 at_least: own.saturating_sub(dead),
@@ -425,10 +470,18 @@ impl<'a> Compiler<'a> {
                 .fields()
                 .iter()
                 .filter(|have| {
-                    !matches!(have.kind, FieldKind::Vector(_)) && pattern.matches(&have.path)
-                });
-            fields.extend(matching.map(|have| FieldBoost {
-                field: have.path.clone(),
+                    let has_words = !matches!(
+                        have.kind,
+                        FieldKind::Vector(_) | FieldKind::Binary { .. } | FieldKind::Range { .. }
+                    );
+                    has_words && !have.settings.hidden && pattern.matches(&have.path)
+                })
+                .map(|have| have.path.as_str());
+            let aliases = self.context.snapshot.mapping.aliases();
+            let aliases = aliases.map(|(alias, _)| alias);
+            let aliases = aliases.filter(|alias| field != "*" && pattern.matches(alias));
+            fields.extend(matching.chain(aliases).map(|path| FieldBoost {
+                field: path.to_string(),
                 boost: *boost,
             }));
         }
@@ -436,7 +489,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// Words count as clauses like queries do.
-    fn count_clauses(&mut self, words: usize) -> Result<(), QueryError> {
+    pub(super) fn count_clauses(&mut self, words: usize) -> Result<(), QueryError> {
         self.clauses += words.saturating_sub(1);
         if self.clauses > super::CLAUSES_MAX {
             return Err(QueryError::TooManyClauses {
@@ -463,6 +516,16 @@ pub(super) fn leniently(node: Result<Node, QueryError>, lenient: bool) -> Result
     }
 }
 
+fn is_match_only(mapped: &MappedField) -> bool {
+    matches!(
+        mapped.kind,
+        FieldKind::Text {
+            style: TextStyle::MatchOnly,
+            ..
+        }
+    )
+}
+
 pub(super) fn must_be_indexed(mapped: &MappedField) -> Result<(), QueryError> {
     if mapped.indexed {
         return Ok(());
@@ -474,9 +537,9 @@ pub(super) fn must_be_indexed(mapped: &MappedField) -> Result<(), QueryError> {
 }
 
 /// The analyzer of a query's text: the query's own, else the field's for queries, else the field's.
-fn query_analyzer<'a>(mapped: &'a MappedField, wanted: Option<&'a str>) -> &'a str {
+pub(super) fn query_analyzer<'a>(mapped: &'a MappedField, wanted: Option<&'a str>) -> &'a str {
     let own = match &mapped.kind {
-        FieldKind::Text { analyzer } => analyzer,
+        FieldKind::Text { analyzer, .. } => analyzer,
         _ => "keyword",
     };
     wanted
@@ -484,7 +547,7 @@ fn query_analyzer<'a>(mapped: &'a MappedField, wanted: Option<&'a str>) -> &'a s
         .unwrap_or(own)
 }
 
-fn tokens_of(analyzer: &str, text: &str) -> Result<Vec<Token>, QueryError> {
+pub(super) fn tokens_of(analyzer: &str, text: &str) -> Result<Vec<Token>, QueryError> {
     if !is_analyzer(analyzer) {
         return Err(QueryError::create(format!(
             "[match] analyzer [{analyzer}] not found"

@@ -262,7 +262,10 @@ impl Build<'_> {
         let has_words = match self.mapping.field(field) {
             Some(field) => matches!(
                 field.kind,
-                FieldKind::Text { .. } | FieldKind::Keyword { .. }
+                FieldKind::Text { .. }
+                    | FieldKind::Keyword { .. }
+                    | FieldKind::Flat
+                    | FieldKind::Constant { .. }
             ),
             None => true,
         };

@@ -1,7 +1,5 @@
 //! Columns whose graphs are walked by codes of one, two, four and eight bits.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
 use clew_vector::{
     CodeBits, Column, ColumnBuilder, ColumnOptions, ErrorKind, GraphChoice, ImageOptions, Scratch,
     SearchRequest, Space, Strategy,

@@ -1,7 +1,5 @@
 //! What a column of sparse vectors refuses, and that damaged images are refused without a panic.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
 use clew_vector::{
     ErrorKind, Filter, ROW_NONZEROS_MAX, SparseColumn, SparseColumnBuilder, SparseEntry,
     SparseMetric, SparseSearchRequest, VectorError,

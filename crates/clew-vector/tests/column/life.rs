@@ -1,7 +1,5 @@
 //! The life of a build: it shows how far it is, ends when told to, and goes on where it was.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
 use std::ops::Deref;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};

@@ -1,7 +1,5 @@
 //! What a column keeps, what it refuses, and that damaged images are refused without a panic.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
 use clew_vector::{
     Column, ColumnBuilder, ColumnOptions, ErrorKind, Filter, GRAPH_BYTES_MIN, GraphChoice,
     HnswOptions, ImageOptions, MaxSimQuery, MaxSimRequest, Scratch, SearchRequest, Space,

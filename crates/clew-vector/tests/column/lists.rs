@@ -1,8 +1,6 @@
 //! Columns of inverted lists: as good as their effort, exact where they have to be, and never wrong
 //! about damage.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
 use clew_vector::{
     Column, ColumnBuilder, ColumnOptions, Element, ErrorKind, Filter, GraphChoice, ImageOptions,
     IvfOptions, LISTS_MAX, ListCodes, Method, Scratch, SearchOutcome, SearchRequest, Space,

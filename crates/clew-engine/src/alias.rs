@@ -1,0 +1,273 @@
+//! Aliases: other names of indexes, kept with the index that they name. Changes of several aliases
+//! are one entry of the log, so that they happen together or not at all.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use clew_log::{Durability, Glsn};
+use serde::{Deserialize, Serialize};
+
+use crate::blocks::BlockLevel;
+use crate::catalog::{AliasEntry, CatalogOperation};
+use crate::engine::{Engine, Inner};
+use crate::error::EngineError;
+use crate::index::Index;
+use crate::names::{check_alias_name, check_alias_routing};
+
+/// Changes in one request.
+const ACTIONS_MAX: usize = 100_000;
+
+/// What an alias says of one index.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Alias {
+    /// Only documents that match are found through the alias; a query as its client wrote it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub filter: Option<serde_json::Value>,
+    /// Routing key of writes and reads by id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub index_routing: Option<String>,
+    /// Routing keys of searches, separated by commas.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub search_routing: Option<String>,
+    /// Whether writes go to this index.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub is_write_index: Option<bool>,
+    /// Whether wildcards pass it over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub is_hidden: Option<bool>,
+}
+
+/// The aliases of one index, by name.
+pub type Aliases = BTreeMap<String, Alias>;
+
+/// The indexes of each alias, by their names.
+pub(crate) type AliasTable = BTreeMap<String, Vec<Arc<Index>>>;
+
+/// One change of aliases.
+#[derive(Clone, Debug)]
+pub enum AliasAction {
+    /// Gives an index an alias, or replaces what it says.
+    Add {
+        /// The index's own name.
+        index: String,
+        /// The alias.
+        name: String,
+        /// What it says.
+        alias: Alias,
+    },
+    /// Takes an alias from an index; nothing happens when the index does not have it.
+    Remove {
+        /// The index's own name.
+        index: String,
+        /// The alias.
+        name: String,
+    },
+    /// Deletes an index together with the other changes.
+    RemoveIndex {
+        /// The index's own name.
+        index: String,
+    },
+}
+
+/// What a list of changes comes to.
+#[derive(Default)]
+struct Plan {
+    /// New aliases of the indexes that change, by the index's name.
+    changed: BTreeMap<String, Aliases>,
+    deleted: BTreeSet<String>,
+    touched: BTreeSet<String>,
+}
+
+impl Engine {
+    /// Changes aliases, all or none; durable when it returns. Indexes are removed first, so that
+    /// an alias may take the name of one of them.
+    ///
+    /// # Errors
+    /// When an index is missing or blocked, a name breaks the rules or is an index's, or an alias
+    /// would have more than one index to write to.
+    pub fn change_aliases(&self, actions: Vec<AliasAction>) -> Result<Glsn, EngineError> {
+        let glsn = self.inner.change_aliases(actions)?;
+        self.inner.log.wait(glsn, Durability::Sync)?;
+        Ok(glsn)
+    }
+
+    /// Whether a name is an alias.
+    pub fn is_alias(&self, name: &str) -> bool {
+        self.inner.aliases.load().contains_key(name)
+    }
+
+    /// Every alias and the indexes that it names.
+    pub fn aliases(&self) -> BTreeMap<String, Vec<Arc<Index>>> {
+        (**self.inner.aliases.load()).clone()
+    }
+}
+
+impl Inner {
+    fn change_aliases(&self, actions: Vec<AliasAction>) -> Result<Glsn, EngineError> {
+        if actions.len() > ACTIONS_MAX {
+            let reason = format!("more than [{ACTIONS_MAX}] changes of aliases in one request");
+            return Err(EngineError::InvalidRequest { reason });
+        }
+        let mut indices = self.indices.write();
+        let plan = plan(&indices, actions)?;
+        check(&indices, &plan)?;
+        let operation = CatalogOperation::ChangeAliases {
+            entries: entries(&indices, &plan),
+            deleted: plan
+                .deleted
+                .iter()
+                .map(|name| indices[name].uuid.clone())
+                .collect(),
+        };
+        let glsn = self.append_catalog(operation)?;
+        for (name, aliases) in plan.changed {
+            if let Some(index) = indices.get(&name) {
+                index.aliases.store(Arc::new(aliases));
+            }
+        }
+        let gone: Vec<Arc<Index>> = plan
+            .deleted
+            .iter()
+            .filter_map(|name| indices.remove(name))
+            .collect();
+        self.aliases.store(Arc::new(table(indices.values())));
+        if !gone.is_empty() {
+            // Only a durable deletion may take the files: after a crash the index might come back.
+            self.log.wait(glsn, Durability::Sync)?;
+        }
+        for index in gone {
+            self.forget_index(&index);
+        }
+        Ok(glsn)
+    }
+}
+
+/// The indexes of each alias.
+pub(crate) fn table<'a>(indices: impl Iterator<Item = &'a Arc<Index>>) -> AliasTable {
+    let mut table = AliasTable::new();
+    for index in indices {
+        for name in index.aliases.load().keys() {
+            table.entry(name.clone()).or_default().push(index.clone());
+        }
+    }
+    table
+}
+
+type Indices = BTreeMap<String, Arc<Index>>;
+
+fn find<'a>(indices: &'a Indices, name: &str) -> Result<&'a Arc<Index>, EngineError> {
+    indices.get(name).ok_or_else(|| EngineError::IndexNotFound {
+        index: name.to_string(),
+    })
+}
+
+fn plan(indices: &Indices, actions: Vec<AliasAction>) -> Result<Plan, EngineError> {
+    let mut plan = Plan::default();
+    for action in &actions {
+        if let AliasAction::RemoveIndex { index } = action {
+            find(indices, index)?.check_block(BlockLevel::Delete)?;
+            plan.deleted.insert(index.clone());
+        }
+    }
+    for action in actions {
+        let (index, name, alias) = match action {
+            AliasAction::RemoveIndex { .. } => continue,
+            AliasAction::Add { index, name, alias } => (index, name, Some(alias)),
+            AliasAction::Remove { index, name } => (index, name, None),
+        };
+        let found = find(indices, &index)?;
+        if plan.deleted.contains(&index) {
+            return Err(EngineError::IndexNotFound { index });
+        }
+        found.check_block(BlockLevel::MetadataWrite)?;
+        let aliases = plan.changed.entry(index);
+        let aliases = aliases.or_insert_with(|| (**found.aliases.load()).clone());
+        plan.touched.insert(name.clone());
+        match alias {
+            Some(alias) => {
+                check_alias_name(&name)?;
+                check_alias_routing(&name, &alias)?;
+                aliases.insert(name, alias);
+            }
+            None => {
+                aliases.remove(&name);
+            }
+        }
+    }
+    Ok(plan)
+}
+
+/// Checks the touched aliases as they would be over all indexes.
+fn check(indices: &Indices, plan: &Plan) -> Result<(), EngineError> {
+    for name in &plan.touched {
+        let mut holders: Vec<(&str, Alias)> = Vec::new();
+        for (index, handle) in indices {
+            if plan.deleted.contains(index) {
+                continue;
+            }
+            let alias = match plan.changed.get(index) {
+                Some(aliases) => aliases.get(name).cloned(),
+                None => handle.aliases.load().get(name).cloned(),
+            };
+            holders.extend(alias.map(|alias| (index.as_str(), alias)));
+        }
+        if let Some(taken) = indices.get(name)
+            && !plan.deleted.contains(name)
+            && !holders.is_empty()
+        {
+            return Err(EngineError::AliasIsIndex {
+                alias: name.clone(),
+                uuid: taken.uuid.clone(),
+            });
+        }
+        check_holders(name, &holders)?;
+    }
+    Ok(())
+}
+
+/// Checks what the indexes of one alias say of it together.
+pub(crate) fn check_holders(name: &str, holders: &[(&str, Alias)]) -> Result<(), EngineError> {
+    let named = |keep: &dyn Fn(&Alias) -> bool| -> Vec<&str> {
+        let kept = holders.iter().filter(|(_, alias)| keep(alias));
+        kept.map(|(index, _)| *index).collect()
+    };
+    let writers = named(&|alias| alias.is_write_index == Some(true));
+    if writers.len() > 1 {
+        return Err(EngineError::AliasConflict {
+            reason: format!(
+                "alias [{name}] has more than one write index [{}]",
+                writers.join(",")
+            ),
+        });
+    }
+    let hidden = named(&|alias| alias.is_hidden == Some(true));
+    let shown = named(&|alias| alias.is_hidden != Some(true));
+    if !hidden.is_empty() && !shown.is_empty() {
+        return Err(EngineError::AliasConflict {
+            reason: format!(
+                "alias [{name}] has is_hidden set to true on indices [{}] but does not have \
+                 is_hidden set to true on indices [{}]; alias must have the same is_hidden \
+                 setting on all indices",
+                hidden.join(","),
+                shown.join(",")
+            ),
+        });
+    }
+    Ok(())
+}
+
+/// What the plan changes, as the log has it: an alias that goes has no value.
+fn entries(indices: &Indices, plan: &Plan) -> Vec<AliasEntry> {
+    let mut entries = Vec::new();
+    for (index, aliases) in &plan.changed {
+        for name in &plan.touched {
+            let alias = aliases.get(name).cloned();
+            if alias.as_ref() != indices[index].aliases.load().get(name) {
+                let (uuid, name) = (indices[index].uuid.clone(), name.clone());
+                entries.push(AliasEntry { uuid, name, alias });
+            }
+        }
+    }
+    entries
+}

@@ -1,0 +1,141 @@
+//! Named JSON values that belong to the node rather than to an index: templates, repositories and
+//! the like. The engine keeps them as durably as its indexes and never looks into them; what a
+//! kind means is its protocol's business.
+
+use std::collections::BTreeMap;
+
+use clew_log::{Durability, Glsn};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::catalog::CatalogOperation;
+use crate::engine::{Engine, Inner};
+use crate::error::EngineError;
+
+/// Values kept at most, over all kinds.
+const DEFINITIONS_MAX: usize = 20_000;
+/// Longest value, as JSON.
+const VALUE_BYTES_MAX: usize = 16 << 20;
+/// Longest name, in bytes.
+const NAME_BYTES_MAX: usize = 512;
+
+/// All values, by kind and name.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Definitions {
+    kinds: BTreeMap<String, BTreeMap<String, Value>>,
+}
+
+/// A change of one value.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DefinitionChange {
+    /// What sort of thing it is.
+    pub kind: String,
+    /// Its name among its kind.
+    pub name: String,
+    /// The new value; `None` takes it away.
+    pub value: Option<Value>,
+}
+
+impl DefinitionChange {
+    /// Sets a value.
+    pub fn put(kind: &str, name: &str, value: Value) -> Self {
+        let (kind, name) = (kind.to_string(), name.to_string());
+        let value = Some(value);
+        DefinitionChange { kind, name, value }
+    }
+
+    /// Takes a value away.
+    pub fn remove(kind: &str, name: &str) -> Self {
+        let (kind, name) = (kind.to_string(), name.to_string());
+        let value = None;
+        DefinitionChange { kind, name, value }
+    }
+
+    fn check(&self) -> Result<(), EngineError> {
+        let DefinitionChange { kind, name, value } = self;
+        if name.is_empty() || name.len() > NAME_BYTES_MAX {
+            let reason = format!("a {kind} needs a name of 1 to {NAME_BYTES_MAX} bytes");
+            return Err(EngineError::InvalidRequest { reason });
+        }
+        let bytes = value.as_ref().map_or(0, |value| value.to_string().len());
+        if bytes > VALUE_BYTES_MAX {
+            let reason = format!("{kind} [{name}] has {bytes} bytes, more than {VALUE_BYTES_MAX}");
+            return Err(EngineError::InvalidRequest { reason });
+        }
+        Ok(())
+    }
+}
+
+impl Definitions {
+    /// The values of a kind, by name.
+    pub fn of(&self, kind: &str) -> impl Iterator<Item = (&str, &Value)> {
+        let named = self.kinds.get(kind).into_iter().flatten();
+        named.map(|(name, value)| (name.as_str(), value))
+    }
+
+    /// One value.
+    pub fn get(&self, kind: &str, name: &str) -> Option<&Value> {
+        self.kinds.get(kind)?.get(name)
+    }
+
+    pub(crate) fn apply(&mut self, changes: Vec<DefinitionChange>) {
+        for DefinitionChange { kind, name, value } in changes {
+            let named = self.kinds.entry(kind).or_default();
+            match value {
+                Some(value) => named.insert(name, value),
+                None => named.remove(&name),
+            };
+        }
+        self.kinds.retain(|_, named| !named.is_empty());
+    }
+
+    fn len(&self) -> usize {
+        self.kinds.values().map(BTreeMap::len).sum()
+    }
+}
+
+impl Engine {
+    /// Looks at the definitions as they are now.
+    pub fn with_definitions<T>(&self, look: impl FnOnce(&Definitions) -> T) -> T {
+        look(&self.inner.catalog.lock().definitions)
+    }
+
+    /// Changes definitions, all at once, by what they are now; durable when it returns. Nothing
+    /// is written when there is nothing to change.
+    ///
+    /// # Errors
+    /// What `decide` refuses, values out of bounds, and a log that lost its disk.
+    pub fn change_definitions<E: From<EngineError>>(
+        &self,
+        decide: impl FnOnce(&Definitions) -> Result<Vec<DefinitionChange>, E>,
+    ) -> Result<Option<Glsn>, E> {
+        let glsn = self.inner.change_definitions(decide)?;
+        if let Some(glsn) = glsn {
+            let waited = self.inner.log.wait(glsn, Durability::Sync);
+            waited.map_err(EngineError::from)?;
+        }
+        Ok(glsn)
+    }
+}
+
+impl Inner {
+    pub(crate) fn change_definitions<E: From<EngineError>>(
+        &self,
+        decide: impl FnOnce(&Definitions) -> Result<Vec<DefinitionChange>, E>,
+    ) -> Result<Option<Glsn>, E> {
+        let mut catalog = self.catalog.lock();
+        let changes = decide(&catalog.definitions)?;
+        if changes.is_empty() {
+            return Ok(None);
+        }
+        changes.iter().try_for_each(DefinitionChange::check)?;
+        if catalog.definitions.len() + changes.len() > DEFINITIONS_MAX {
+            let reason = format!("more than {DEFINITIONS_MAX} templates and other definitions");
+            return Err(EngineError::InvalidRequest { reason }.into());
+        }
+        let glsn = self.append_to_catalog(&mut catalog, CatalogOperation::Define { changes })?;
+        Ok(Some(glsn))
+    }
+}

@@ -1,0 +1,99 @@
+//! Closing and opening indexes. A closed index keeps everything and serves neither reads nor
+//! writes of documents.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use clew_log::{Durability, Glsn};
+
+use crate::blocks::BlockLevel;
+use crate::catalog::CatalogOperation;
+use crate::engine::Engine;
+use crate::error::EngineError;
+use crate::index::Index;
+
+/// Whether an index serves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IndexState {
+    /// It serves reads and writes.
+    Open,
+    /// It only keeps what it has.
+    Closed,
+}
+
+impl Index {
+    /// Whether it serves reads and writes.
+    pub fn is_open(&self) -> bool {
+        !self.closed.load(Ordering::SeqCst)
+    }
+
+    /// Whether wildcards pass it over.
+    pub fn is_hidden(&self) -> bool {
+        let settings = self.settings.load();
+        let hidden = settings.given.get("index.hidden");
+        hidden.is_some_and(|hidden| hidden == "true")
+    }
+
+    /// Refuses when the index is closed.
+    ///
+    /// # Errors
+    /// [`EngineError::IndexClosed`].
+    pub fn check_open(&self) -> Result<(), EngineError> {
+        if self.is_open() {
+            return Ok(());
+        }
+        Err(EngineError::IndexClosed {
+            index: self.name.clone(),
+            uuid: self.uuid.clone(),
+        })
+    }
+}
+
+impl Engine {
+    /// Opens or closes indexes, all of them as one change; durable when it returns. Those that
+    /// are in the state already are left as they are. What was written to an index that is closed
+    /// is in its segments afterwards.
+    ///
+    /// # Errors
+    /// When one is blocked, or its segments cannot be written.
+    pub fn set_index_state(
+        &self,
+        indices: &[Arc<Index>],
+        state: IndexState,
+    ) -> Result<Option<Glsn>, EngineError> {
+        let closed = state == IndexState::Closed;
+        let changing = indices.iter().filter(|index| index.is_open() == closed);
+        let changing: Vec<&Arc<Index>> = changing.collect();
+        if changing.is_empty() {
+            return Ok(None);
+        }
+        // Held so that no index is deleted between the check and the entry in the log.
+        let known = self.inner.indices.write();
+        for index in &changing {
+            index.check_block(BlockLevel::MetadataWrite)?;
+            if !known
+                .get(&index.name)
+                .is_some_and(|known| Arc::ptr_eq(known, index))
+            {
+                return Err(EngineError::IndexNotFound {
+                    index: index.name.clone(),
+                });
+            }
+        }
+        let uuids = changing.iter().map(|index| index.uuid.clone()).collect();
+        let operation = CatalogOperation::SetClosed { uuids, closed };
+        let glsn = self.inner.append_catalog(operation)?;
+        for index in &changing {
+            index.closed.store(closed, Ordering::SeqCst);
+        }
+        drop(known);
+        self.inner.log.wait(glsn, Durability::Sync)?;
+        if closed {
+            for index in changing {
+                self.refresh(index)?;
+                self.flush(index)?;
+            }
+        }
+        Ok(Some(glsn))
+    }
+}

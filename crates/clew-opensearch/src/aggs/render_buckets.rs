@@ -1,0 +1,252 @@
+//! Buckets as JSON.
+
+use clew_text::{
+    Bucket, CompositeResult, HistogramResult, Key, RangeBucket, RangeEnd, TermsResult, ValueFormat,
+};
+use serde_json::{Map, Value, json};
+
+use super::render::add_all;
+
+/// How wrong a count may be; -1 where nothing can be said.
+fn error_value(error: Option<u64>) -> Value {
+    error.map_or(json!(-1), |error| json!(error))
+}
+
+fn terms_counts(body: &mut Map<String, Value>, terms: &TermsResult) {
+    body.insert(
+        "doc_count_error_upper_bound".to_string(),
+        error_value(terms.doc_count_error_upper_bound),
+    );
+    body.insert(
+        "sum_other_doc_count".to_string(),
+        json!(terms.sum_other_doc_count),
+    );
+}
+
+pub(super) fn terms_body(body: &mut Map<String, Value>, terms: &TermsResult, typed_keys: bool) {
+    if !terms.rare {
+        terms_counts(body, terms);
+    }
+    let buckets = terms.buckets.iter().map(|bucket| {
+        let mut object = Map::new();
+        object.insert("key".to_string(), key_value(&bucket.key));
+        if let Some(text) = terms.format.text_of_key(&bucket.key) {
+            object.insert("key_as_string".to_string(), json!(text));
+        }
+        object.insert("doc_count".to_string(), json!(bucket.doc_count));
+        if terms.show_error {
+            object.insert(
+                "doc_count_error_upper_bound".to_string(),
+                error_value(bucket.doc_count_error),
+            );
+        }
+        add_all(&mut object, &bucket.subs, typed_keys);
+        Value::Object(object)
+    });
+    body.insert("buckets".to_string(), buckets.collect());
+}
+
+pub(super) fn histogram_body(
+    body: &mut Map<String, Value>,
+    histogram: &HistogramResult,
+    typed_keys: bool,
+) {
+    let one = |bucket: &Bucket| {
+        let text = histogram.format.text_of_key(&bucket.key);
+        let mut object = Map::new();
+        if let Some(text) = &text {
+            object.insert("key_as_string".to_string(), json!(text));
+        }
+        object.insert("key".to_string(), key_value(&bucket.key));
+        object.insert("doc_count".to_string(), json!(bucket.doc_count));
+        add_all(&mut object, &bucket.subs, typed_keys);
+        let name = text.unwrap_or_else(|| bucket.key.to_string());
+        (name, Value::Object(object))
+    };
+    let buckets = histogram.buckets.iter().map(one);
+    let buckets = if histogram.keyed {
+        Value::Object(buckets.collect())
+    } else {
+        buckets.map(|(_, bucket)| bucket).collect()
+    };
+    body.insert("buckets".to_string(), buckets);
+}
+
+pub(super) fn auto_date_body(
+    body: &mut Map<String, Value>,
+    histogram: &HistogramResult,
+    interval: &str,
+    typed_keys: bool,
+) {
+    histogram_body(body, histogram, typed_keys);
+    body.insert("interval".to_string(), json!(interval));
+}
+
+pub(super) fn multi_terms_body(
+    body: &mut Map<String, Value>,
+    terms: &TermsResult,
+    formats: &[ValueFormat],
+    typed_keys: bool,
+) {
+    terms_counts(body, terms);
+    let buckets = terms.buckets.iter().map(|bucket| {
+        let mut object = Map::new();
+        let parts = match &bucket.key {
+            Key::Tuple(keys) => &keys[..],
+            _ => &[],
+        };
+        let values: Vec<Value> = parts
+            .iter()
+            .zip(formats)
+            .map(|(key, format)| part_value(key, format))
+            .collect();
+        let text = |value: &Value| match value {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        let texts: Vec<String> = values.iter().map(text).collect();
+        object.insert("key".to_string(), Value::Array(values));
+        object.insert("key_as_string".to_string(), json!(texts.join("|")));
+        object.insert("doc_count".to_string(), json!(bucket.doc_count));
+        if terms.show_error {
+            object.insert(
+                "doc_count_error_upper_bound".to_string(),
+                error_value(bucket.doc_count_error),
+            );
+        }
+        add_all(&mut object, &bucket.subs, typed_keys);
+        Value::Object(object)
+    });
+    body.insert("buckets".to_string(), buckets.collect());
+}
+
+pub(super) fn composite_body(
+    body: &mut Map<String, Value>,
+    composite: &CompositeResult,
+    typed_keys: bool,
+) {
+    let key = |bucket: &Bucket| {
+        let parts = match &bucket.key {
+            Key::Tuple(keys) => &keys[..],
+            _ => &[],
+        };
+        let mut object = Map::new();
+        for ((name, format), key) in composite.names.iter().zip(&composite.formats).zip(parts) {
+            object.insert(name.clone(), part_value(key, format));
+        }
+        Value::Object(object)
+    };
+    if let Some(last) = composite.buckets.last() {
+        body.insert("after_key".to_string(), key(last));
+    }
+    let buckets = composite.buckets.iter().map(|bucket| {
+        let mut object = Map::new();
+        object.insert("key".to_string(), key(bucket));
+        object.insert("doc_count".to_string(), json!(bucket.doc_count));
+        add_all(&mut object, &bucket.subs, typed_keys);
+        Value::Object(object)
+    });
+    body.insert("buckets".to_string(), buckets.collect());
+}
+
+/// Buckets that have a name or only a place.
+pub(super) fn buckets_body(
+    body: &mut Map<String, Value>,
+    buckets: &[Bucket],
+    keyed: bool,
+    typed_keys: bool,
+) {
+    let one = |bucket: &Bucket| {
+        let mut object = Map::new();
+        object.insert("doc_count".to_string(), json!(bucket.doc_count));
+        add_all(&mut object, &bucket.subs, typed_keys);
+        (bucket.key.to_string(), Value::Object(object))
+    };
+    let buckets = buckets.iter().map(one);
+    let buckets = if keyed {
+        Value::Object(buckets.collect())
+    } else {
+        buckets.map(|(_, bucket)| bucket).collect()
+    };
+    body.insert("buckets".to_string(), buckets);
+}
+
+/// A list of buckets with their names as keys.
+pub(super) fn named_buckets_body(
+    body: &mut Map<String, Value>,
+    buckets: &[Bucket],
+    typed_keys: bool,
+) {
+    let one = |bucket: &Bucket| {
+        let mut object = Map::new();
+        object.insert("key".to_string(), key_value(&bucket.key));
+        object.insert("doc_count".to_string(), json!(bucket.doc_count));
+        add_all(&mut object, &bucket.subs, typed_keys);
+        Value::Object(object)
+    };
+    let buckets = buckets.iter().map(one).collect();
+    body.insert("buckets".to_string(), buckets);
+}
+
+pub(super) fn range_body(
+    body: &mut Map<String, Value>,
+    ranges: &[RangeBucket],
+    keyed: bool,
+    typed_keys: bool,
+) {
+    let one = |range: &RangeBucket| {
+        let name = range.name.to_string();
+        let mut object = Map::new();
+        if !keyed {
+            object.insert("key".to_string(), json!(name));
+        }
+        for (end, value) in [("from", &range.from), ("to", &range.to)] {
+            match value {
+                None => {}
+                Some(RangeEnd::Address(address)) => {
+                    object.insert(end.to_string(), json!(address));
+                }
+                Some(RangeEnd::Number(number, text)) => {
+                    object.insert(end.to_string(), json!(number));
+                    if let Some(text) = text {
+                        object.insert(format!("{end}_as_string"), json!(text));
+                    }
+                }
+            }
+        }
+        object.insert("doc_count".to_string(), json!(range.doc_count));
+        add_all(&mut object, &range.subs, typed_keys);
+        (name, Value::Object(object))
+    };
+    let buckets = ranges.iter().map(one);
+    let buckets = if keyed {
+        Value::Object(buckets.collect())
+    } else {
+        buckets.map(|(_, bucket)| bucket).collect()
+    };
+    body.insert("buckets".to_string(), buckets);
+}
+
+/// A key as JSON has it.
+fn key_value(key: &Key) -> Value {
+    match key {
+        Key::I64(value) | Key::Date(value) => json!(value),
+        Key::U64(value) => json!(value),
+        Key::F64(value) => json!(value),
+        Key::Str(text) => json!(text),
+        Key::Bool(value) => json!(i64::from(*value)),
+        Key::Ip(_) => json!(key.to_string()),
+        Key::Null => Value::Null,
+        Key::Tuple(keys) => keys.iter().map(key_value).collect(),
+    }
+}
+
+/// A key of several sources' values: each as its own format shows it.
+fn part_value(key: &Key, format: &ValueFormat) -> Value {
+    match key {
+        Key::Bool(value) => json!(value),
+        _ => format
+            .text_of_key(key)
+            .map_or_else(|| key_value(key), Value::String),
+    }
+}

@@ -1,0 +1,301 @@
+//! Scores changed by functions: `function_score`, `distance_feature`.
+
+use clew_text::{
+    BoostMode, Decay, DecayShape, DistanceFeature, FieldModifier, FunctionKind, FunctionScore,
+    Query, ScoreFunction, ScoreMode, ValueMode,
+};
+use serde_json::Value;
+
+use super::DslError;
+use super::object::{Parameters, plain};
+
+/// Names of functions, and of what is said beside them.
+const FUNCTIONS: [&str; 6] = [
+    "field_value_factor",
+    "random_score",
+    "gauss",
+    "exp",
+    "linear",
+    "script_score",
+];
+
+pub(super) fn function_score(body: &Value, depth: usize) -> Result<Query, DslError> {
+    let mut parameters = Parameters::new("function_score", body)?;
+    let query = match parameters.take("query") {
+        None | Some(Value::Null) => Query::match_all(),
+        Some(query) => super::query(query, depth + 1)?,
+    };
+    let score_mode = match parameters.text("score_mode")? {
+        None => ScoreMode::default(),
+        Some(text) => score_mode(&text)?,
+    };
+    let boost_mode = match parameters.text("boost_mode")? {
+        None => BoostMode::default(),
+        Some(text) => boost_mode(&text)?,
+    };
+    let max_boost = parameters.float("max_boost")?.unwrap_or(f32::MAX);
+    let min_score = parameters.float("min_score")?;
+    let boost = parameters.boost()?;
+    let mut functions = Vec::new();
+    if let Some(listed) = parameters.take("functions") {
+        let Value::Array(listed) = listed else {
+            return Err(DslError::parsing(
+                "failed to parse [function_score] query. [functions] must be an array",
+            ));
+        };
+        for value in listed {
+            let mut inner = Parameters::new("function_score", value)?;
+            functions.push(function(&mut inner, depth, None)?);
+            inner.finish()?;
+        }
+        let named = FUNCTIONS.iter().chain(&["weight"]);
+        if let Some(name) = named
+            .into_iter()
+            .find(|name| parameters.take(name).is_some())
+        {
+            return Err(DslError::parsing(format!(
+                "failed to parse [function_score] query. already found [functions] array, now \
+                 encountering [{name}]."
+            )));
+        }
+    } else if let Some(only) = alone(&mut parameters, depth)? {
+        functions.push(only);
+    }
+    parameters.finish()?;
+    Ok(Query::FunctionScore(Box::new(FunctionScore {
+        query: Box::new(query),
+        functions,
+        score_mode,
+        boost_mode,
+        max_boost,
+        min_score,
+        boost,
+    })))
+}
+
+/// A function that stands beside the query instead of in a list.
+fn alone(parameters: &mut Parameters<'_>, depth: usize) -> Result<Option<ScoreFunction>, DslError> {
+    let weight = parameters.float("weight")?;
+    let has_function = FUNCTIONS.iter().any(|name| parameters.has(name));
+    if !has_function && weight.is_none() {
+        return Ok(None);
+    }
+    function(parameters, depth, weight).map(Some)
+}
+
+fn function(
+    parameters: &mut Parameters<'_>,
+    depth: usize,
+    weight: Option<f32>,
+) -> Result<ScoreFunction, DslError> {
+    let filter = match parameters.take("filter") {
+        None | Some(Value::Null) => None,
+        Some(filter) => Some(super::query(filter, depth + 1)?),
+    };
+    let weight = match weight {
+        Some(weight) => Some(weight),
+        None => parameters.float("weight")?,
+    };
+    let mut kind = None;
+    for name in FUNCTIONS {
+        let Some(value) = parameters.take(name) else {
+            continue;
+        };
+        if kind.is_some() {
+            return Err(DslError::parsing(format!(
+                "failed to parse [function_score] query. already found a function, now \
+                 encountering [{name}]. did you mean to use [functions] array instead?"
+            )));
+        }
+        kind = Some(match name {
+            "field_value_factor" => field_value(value)?,
+            "random_score" => random(value)?,
+            "gauss" => decay(DecayShape::Gauss, name, value)?,
+            "exp" => decay(DecayShape::Exp, name, value)?,
+            "linear" => decay(DecayShape::Linear, name, value)?,
+            _ => {
+                return Err(DslError::illegal(
+                    "cannot execute [script_score] functions: there are no scripts",
+                ));
+            }
+        });
+    }
+    if kind.is_none() && weight.is_none() {
+        return Err(DslError::parsing(
+            "failed to parse [function_score] query. an entry in functions list is missing a \
+             function.",
+        ));
+    }
+    Ok(ScoreFunction {
+        filter,
+        weight,
+        kind: kind.unwrap_or(FunctionKind::Constant),
+    })
+}
+
+fn score_mode(text: &str) -> Result<ScoreMode, DslError> {
+    Ok(match text.to_ascii_lowercase().as_str() {
+        "multiply" => ScoreMode::Multiply,
+        "sum" => ScoreMode::Sum,
+        "avg" => ScoreMode::Avg,
+        "first" => ScoreMode::First,
+        "max" => ScoreMode::Max,
+        "min" => ScoreMode::Min,
+        _ => {
+            return Err(DslError::illegal(format!(
+                "No enum constant org.opensearch.common.lucene.search.function.\
+                 FunctionScoreQuery.ScoreMode.{}",
+                text.to_uppercase()
+            )));
+        }
+    })
+}
+
+fn boost_mode(text: &str) -> Result<BoostMode, DslError> {
+    Ok(match text.to_ascii_lowercase().as_str() {
+        "multiply" => BoostMode::Multiply,
+        "replace" => BoostMode::Replace,
+        "sum" => BoostMode::Sum,
+        "avg" => BoostMode::Avg,
+        "max" => BoostMode::Max,
+        "min" => BoostMode::Min,
+        _ => {
+            return Err(DslError::illegal(format!(
+                "No enum constant org.opensearch.common.lucene.search.function.CombineFunction.{}",
+                text.to_uppercase()
+            )));
+        }
+    })
+}
+
+fn double(parameters: &mut Parameters<'_>, name: &str) -> Result<Option<f64>, DslError> {
+    let query = parameters.query();
+    let Some(value) = parameters.take(name) else {
+        return Ok(None);
+    };
+    let text = plain(value);
+    text.parse()
+        .ok()
+        .filter(|number: &f64| number.is_finite())
+        .map(Some)
+        .ok_or_else(|| {
+            DslError::illegal(format!("[{query}] failed to parse [{name}] value [{text}]"))
+        })
+}
+
+fn field_value(value: &Value) -> Result<FunctionKind, DslError> {
+    let mut parameters = Parameters::new("field_value_factor", value)?;
+    let field = parameters
+        .text("field")?
+        .ok_or_else(|| DslError::parsing("[field_value_factor] required field 'field' missing"))?;
+    let modifier = match parameters.text("modifier")? {
+        None => FieldModifier::None,
+        Some(name) => FieldModifier::parse(&name).ok_or_else(|| {
+            DslError::illegal(format!(
+                "No enum constant org.opensearch.common.lucene.search.function.\
+                 FieldValueFactorFunction.Modifier.{}",
+                name.to_uppercase()
+            ))
+        })?,
+    };
+    let kind = FunctionKind::FieldValue {
+        field,
+        factor: double(&mut parameters, "factor")?.unwrap_or(1.0),
+        modifier,
+        missing: double(&mut parameters, "missing")?,
+    };
+    parameters.finish()?;
+    Ok(kind)
+}
+
+fn random(value: &Value) -> Result<FunctionKind, DslError> {
+    let mut parameters = Parameters::new("random_score", value)?;
+    let seed = match parameters.take("seed") {
+        None | Some(Value::Null) => None,
+        Some(Value::Number(number)) => Some(number.as_i64().ok_or_else(|| {
+            DslError::parsing(format!(
+                "random_score seed must be an int or long, found [{number}]"
+            ))
+        })?),
+        // A text is as good a seed as a number; equal ones must stay equal.
+        Some(Value::String(text)) => Some(text.bytes().fold(0_i64, |seed, byte| {
+            seed.wrapping_mul(31).wrapping_add(i64::from(byte))
+        })),
+        Some(other) => {
+            return Err(DslError::parsing(format!(
+                "random_score seed must be an int/long or string, not '{other}'"
+            )));
+        }
+    };
+    let field = parameters.text("field")?;
+    parameters.finish()?;
+    Ok(FunctionKind::Random { seed, field })
+}
+
+fn decay(shape: DecayShape, name: &'static str, value: &Value) -> Result<FunctionKind, DslError> {
+    let mut parameters = Parameters::new(name, value)?;
+    let mode = match parameters.text("multi_value_mode")? {
+        None => ValueMode::Min,
+        Some(text) => match text.to_ascii_lowercase().as_str() {
+            "min" => ValueMode::Min,
+            "max" => ValueMode::Max,
+            "avg" => ValueMode::Avg,
+            "sum" => ValueMode::Sum,
+            _ => {
+                return Err(DslError::illegal(format!("Illegal sort mode: {text}")));
+            }
+        },
+    };
+    let Some((field, inner)) = parameters.take_any() else {
+        return Err(DslError::parsing(format!(
+            "malformed score function [{name}]"
+        )));
+    };
+    parameters.finish()?;
+    let mut inner = Parameters::new(name, inner)?;
+    let origin = inner.take("origin").cloned();
+    let scale = inner.take("scale").cloned().ok_or_else(|| {
+        DslError::parsing(format!(
+            "scale must be set for function [{name}] of field [{field}]"
+        ))
+    })?;
+    let offset = inner.take("offset").cloned();
+    let at_scale = double(&mut inner, "decay")?.unwrap_or(0.5);
+    inner.finish()?;
+    if at_scale <= 0.0 || at_scale >= 1.0 {
+        return Err(DslError::illegal(format!(
+            "decay must be in the range (0..1), but got [{at_scale:?}]"
+        )));
+    }
+    Ok(FunctionKind::Decay(Box::new(Decay {
+        field: field.to_string(),
+        shape,
+        origin,
+        scale,
+        offset,
+        decay: at_scale,
+        mode,
+    })))
+}
+
+pub(super) fn distance_feature(body: &Value) -> Result<Query, DslError> {
+    let mut parameters = Parameters::new("distance_feature", body)?;
+    let boost = parameters.boost()?;
+    let required = |name: &str| DslError::illegal(format!("Required [{name}]"));
+    let field = parameters.text("field")?.ok_or_else(|| required("field"))?;
+    let origin = parameters
+        .take("origin")
+        .cloned()
+        .ok_or_else(|| required("origin"))?;
+    let pivot = parameters
+        .take("pivot")
+        .cloned()
+        .ok_or_else(|| required("pivot"))?;
+    parameters.finish()?;
+    Ok(Query::DistanceFeature(DistanceFeature {
+        field,
+        origin,
+        pivot,
+        boost,
+    }))
+}

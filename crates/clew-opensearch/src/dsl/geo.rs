@@ -1,0 +1,235 @@
+//! Queries on points: near a point, in a rectangle, in a polygon, in a shape.
+
+use clew_text::geo::{DistanceUnit, GeoArea, GeoPoint, GeoRelation, parse_distance};
+use clew_text::{GeoQuery, Query};
+use serde_json::Value;
+
+use super::DslError;
+use super::object::{Parameters, plain};
+
+/// What is said of a field beside where its points must be.
+struct Common {
+    boost: f32,
+    ignore_unmapped: bool,
+    /// Whether wrong degrees are brought into range instead of refused.
+    lenient: bool,
+}
+
+fn common(parameters: &mut Parameters<'_>) -> Result<Common, DslError> {
+    let boost = parameters.boost()?;
+    let ignore_unmapped = parameters.flag("ignore_unmapped")?.unwrap_or(false);
+    let lenient = match parameters.text("validation_method")?.as_deref() {
+        None => false,
+        Some(text) if text.eq_ignore_ascii_case("strict") => false,
+        Some(text)
+            if text.eq_ignore_ascii_case("coerce")
+                || text.eq_ignore_ascii_case("ignore_malformed") =>
+        {
+            true
+        }
+        Some(other) => {
+            return Err(DslError::illegal(format!(
+                "operator needs to be either STRICT, IGNORE_MALFORMED or COERCE, but not [{other}]"
+            )));
+        }
+    };
+    Ok(Common {
+        boost,
+        ignore_unmapped,
+        lenient,
+    })
+}
+
+/// The one parameter that is left: a field and where its points must be.
+fn field<'a>(parameters: &mut Parameters<'a>) -> Result<(&'a str, &'a Value), DslError> {
+    let query = parameters.query();
+    let Some(found) = parameters.take_any() else {
+        return Err(DslError::illegal(format!(
+            "[{query}] requires a field name"
+        )));
+    };
+    if let Some((second, _)) = parameters.take_any() {
+        return Err(DslError::parsing(format!(
+            "[{query}] query doesn't support multiple fields, found [{}] and [{second}]",
+            found.0
+        )));
+    }
+    Ok(found)
+}
+
+/// A point whose degrees are in range.
+fn point(query: &str, value: &Value, common: &Common) -> Result<GeoPoint, DslError> {
+    let point = GeoPoint::from_json(value)
+        .map_err(|reason| DslError::parsing(format!("failed to parse [{query}]: {reason}")))?;
+    let point = if common.lenient {
+        GeoPoint {
+            lat: point.lat.clamp(-90.0, 90.0),
+            lon: wrapped(point.lon),
+        }
+    } else {
+        point
+    };
+    point
+        .checked()
+        .map_err(|reason| DslError::illegal(format!("{reason} for [{query}]")))
+}
+
+/// The same meridian, between -180 and 180.
+fn wrapped(lon: f64) -> f64 {
+    if (-180.0..=180.0).contains(&lon) {
+        return lon;
+    }
+    (lon + 180.0).rem_euclid(360.0) - 180.0
+}
+
+fn query(field: &str, area: GeoArea, common: &Common) -> Query {
+    Query::Geo(related(field, area, common))
+}
+
+fn related(field: &str, area: GeoArea, common: &Common) -> GeoQuery {
+    GeoQuery {
+        field: field.to_string(),
+        area,
+        relation: GeoRelation::Intersects,
+        ignore_unmapped: common.ignore_unmapped,
+        boost: common.boost,
+    }
+}
+
+pub(super) fn geo_distance(body: &Value) -> Result<Query, DslError> {
+    let mut parameters = Parameters::new("geo_distance", body)?;
+    let common = common(&mut parameters)?;
+    parameters.ignore(&["distance_type"]);
+    let unit = unit(&mut parameters)?;
+    let distance = parameters
+        .text("distance")?
+        .ok_or_else(|| DslError::parsing("geo_distance requires 'distance' to be specified"))?;
+    let metres = parse_distance(&distance, unit).map_err(DslError::illegal)?;
+    if metres <= 0.0 {
+        return Err(DslError::illegal(
+            "distance must be greater than zero".to_string(),
+        ));
+    }
+    let (name, value) = field(&mut parameters)?;
+    let center = point("geo_distance", value, &common)?;
+    Ok(query(name, GeoArea::Circle { center, metres }, &common))
+}
+
+/// `unit`, metres where nothing is said.
+pub(super) fn unit(parameters: &mut Parameters<'_>) -> Result<DistanceUnit, DslError> {
+    match parameters.text("unit")? {
+        None => Ok(DistanceUnit::metres()),
+        Some(name) => DistanceUnit::parse(&name).map_err(DslError::illegal),
+    }
+}
+
+pub(super) fn geo_bounding_box(body: &Value) -> Result<Query, DslError> {
+    let mut parameters = Parameters::new("geo_bounding_box", body)?;
+    let common = common(&mut parameters)?;
+    parameters.ignore(&["type"]);
+    let (name, value) = field(&mut parameters)?;
+    let mut sides = Parameters::new("geo_bounding_box", value)?;
+    if let Some(text) = sides.text("wkt")? {
+        sides.finish()?;
+        return match GeoArea::from_wkt(&text).map_err(DslError::parsing)? {
+            area @ GeoArea::Rectangle { .. } => Ok(query(name, area, &common)),
+            _ => Err(DslError::parsing(format!(
+                "failed to parse WKT bounding box. [{text}] found. expected [ENVELOPE]"
+            ))),
+        };
+    }
+    let found = rectangle(&mut sides, &common)?;
+    sides.finish()?;
+    let area = GeoArea::rectangle(found)
+        .map_err(|reason| DslError::illegal(format!("failed to parse bounding box: {reason}")))?;
+    Ok(query(name, area, &common))
+}
+
+/// `[top, left, bottom, right]`, from two corners or from four sides.
+fn rectangle(sides: &mut Parameters<'_>, common: &Common) -> Result<[f64; 4], DslError> {
+    let mut found: [Option<f64>; 4] = [None; 4];
+    for (names, [lat, lon]) in [
+        (["top_left", "topLeft"], [0, 1]),
+        (["bottom_right", "bottomRight"], [2, 3]),
+        (["top_right", "topRight"], [0, 3]),
+        (["bottom_left", "bottomLeft"], [2, 1]),
+    ] {
+        for name in names {
+            if let Some(corner) = sides.take(name) {
+                let corner = point("geo_bounding_box", corner, common)?;
+                found[lat] = Some(corner.lat);
+                found[lon] = Some(corner.lon);
+            }
+        }
+    }
+    for (name, place) in ["top", "left", "bottom", "right"].into_iter().zip(0..) {
+        if let Some(value) = sides.take(name) {
+            let degrees: Option<f64> = plain(value).parse().ok();
+            found[place] = Some(degrees.ok_or_else(|| {
+                DslError::parsing(format!(
+                    "failed to parse bounding box: [{name}] is no number"
+                ))
+            })?);
+        }
+    }
+    let [Some(top), Some(left), Some(bottom), Some(right)] = found else {
+        return Err(DslError::parsing(
+            "failed to parse bounding box: conflicting or missing definition of its sides",
+        ));
+    };
+    Ok([top, left, bottom, right])
+}
+
+pub(super) fn geo_polygon(body: &Value) -> Result<Query, DslError> {
+    let mut parameters = Parameters::new("geo_polygon", body)?;
+    let common = common(&mut parameters)?;
+    let (name, value) = field(&mut parameters)?;
+    let mut inner = Parameters::new("geo_polygon", value)?;
+    let Some(Value::Array(points)) = inner.take("points") else {
+        return Err(DslError::parsing("no points defined for geo_polygon query"));
+    };
+    inner.finish()?;
+    let points = points
+        .iter()
+        .map(|value| point("geo_polygon", value, &common))
+        .collect::<Result<Vec<_>, _>>()?;
+    let area = GeoArea::polygon(points, Vec::new()).map_err(DslError::illegal)?;
+    Ok(query(name, area, &common))
+}
+
+pub(super) fn geo_shape(body: &Value) -> Result<Query, DslError> {
+    let mut parameters = Parameters::new("geo_shape", body)?;
+    let common = common(&mut parameters)?;
+    let (name, value) = field(&mut parameters)?;
+    let mut inner = Parameters::new("geo_shape", value)?;
+    if inner.take("indexed_shape").is_some() {
+        return Err(DslError::illegal(
+            "[geo_shape] cannot take its shape from a document ([indexed_shape])",
+        ));
+    }
+    let shape = inner
+        .take("shape")
+        .ok_or_else(|| DslError::illegal("No Shape defined"))?;
+    let relation = match inner.text("relation")? {
+        None => GeoRelation::Intersects,
+        Some(text) => match text.to_ascii_lowercase().as_str() {
+            "intersects" => GeoRelation::Intersects,
+            "within" => GeoRelation::Within,
+            "disjoint" => GeoRelation::Disjoint,
+            "contains" => GeoRelation::Contains,
+            _ => {
+                return Err(DslError::illegal(format!(
+                    "Unknown shape operation [{text}]"
+                )));
+            }
+        },
+    };
+    inner.ignore(&["strategy"]);
+    inner.finish()?;
+    let area = GeoArea::from_json(shape)
+        .map_err(|reason| DslError::parsing(format!("[geo_shape] {reason}")))?;
+    Ok(Query::Geo(GeoQuery {
+        relation,
+        ..related(name, area, &common)
+    }))
+}

@@ -1,0 +1,270 @@
+//! `intervals`: rules over the words of one field.
+
+use clew_text::{
+    Fuzziness, IntervalMode, IntervalRelation, IntervalRule, IntervalScoring, Intervals, Query,
+};
+use serde_json::Value;
+
+use super::DslError;
+use super::leaf::fuzziness;
+use super::object::{Parameters, one_field, plain};
+
+const RULES: &str = "[match, any_of, all_of, prefix, wildcard, regexp, fuzzy]";
+/// How deep rules may be nested.
+const DEPTH_MAX: usize = 30;
+
+const RELATIONS: [(&str, IntervalRelation); 8] = [
+    ("containing", IntervalRelation::Containing),
+    ("not_containing", IntervalRelation::NotContaining),
+    ("contained_by", IntervalRelation::ContainedBy),
+    ("not_contained_by", IntervalRelation::NotContainedBy),
+    ("overlapping", IntervalRelation::Overlapping),
+    ("not_overlapping", IntervalRelation::NotOverlapping),
+    ("before", IntervalRelation::Before),
+    ("after", IntervalRelation::After),
+];
+
+pub(super) fn intervals(body: &Value) -> Result<Query, DslError> {
+    let (field, value) = one_field("intervals", body)?;
+    let mut parameters = Parameters::new("intervals", value)?;
+    let boost = parameters.boost()?;
+    let Some((name, inner)) = parameters.take_any() else {
+        return Err(DslError::parsing(format!(
+            "Missing intervals from interval query definition, expecting one of {RULES}"
+        )));
+    };
+    let rule = named_rule(name, inner, 0)?;
+    if let Some((second, _)) = parameters.take_any() {
+        return Err(DslError::parsing(format!(
+            "Only one interval rule can be specified, found [{name}] and [{second}]"
+        )));
+    }
+    Ok(Query::Intervals(Intervals {
+        field: field.to_string(),
+        rule,
+        scoring: IntervalScoring::Proximity,
+        boost,
+    }))
+}
+
+/// `{"match": {…}}` and the like.
+fn rule(value: &Value, depth: usize) -> Result<IntervalRule, DslError> {
+    let Value::Object(object) = value else {
+        return Err(DslError::parsing(format!(
+            "Expected [START_OBJECT] of an interval rule, expecting one of {RULES}"
+        )));
+    };
+    let mut entries = object.iter();
+    match (entries.next(), entries.next()) {
+        (Some((name, inner)), None) => named_rule(name, inner, depth),
+        (Some(_), Some((second, _))) => Err(DslError::parsing(format!(
+            "Expected [END_OBJECT] but got [{second}]"
+        ))),
+        (None, _) => Err(DslError::parsing(format!(
+            "Missing interval rule, expecting one of {RULES}"
+        ))),
+    }
+}
+
+fn named_rule(name: &str, value: &Value, depth: usize) -> Result<IntervalRule, DslError> {
+    if depth > DEPTH_MAX {
+        return Err(DslError::illegal(format!(
+            "The nested depth of the intervals exceeds the maximum nested depth of [{DEPTH_MAX}]"
+        )));
+    }
+    match name {
+        "match" => matches(value, depth),
+        "prefix" => prefix(value),
+        "wildcard" => wildcard(value),
+        "regexp" => regexp(value),
+        "fuzzy" => fuzzy(value),
+        "any_of" => any_of(value, depth),
+        "all_of" => all_of(value, depth),
+        _ => Err(DslError::parsing(format!(
+            "Unknown interval type [{name}], expecting one of {RULES}"
+        ))),
+    }
+}
+
+fn matches(value: &Value, depth: usize) -> Result<IntervalRule, DslError> {
+    let mut parameters = Parameters::new("match", value)?;
+    let text = required(&mut parameters, "query")?;
+    let (mode, max_gaps) = joining(&mut parameters)?;
+    let rule = IntervalRule::Match {
+        text,
+        analyzer: parameters.text("analyzer")?,
+        mode,
+        max_gaps,
+    };
+    let rule = in_field(rule, &mut parameters)?;
+    let rule = filtered(rule, &mut parameters, depth)?;
+    parameters.finish()?;
+    Ok(rule)
+}
+
+fn prefix(value: &Value) -> Result<IntervalRule, DslError> {
+    let mut parameters = Parameters::new("prefix", value)?;
+    let text = required(&mut parameters, "prefix")?;
+    let rule = IntervalRule::Prefix(text, false);
+    let rule = normalized(rule, &mut parameters)?;
+    parameters.finish()?;
+    Ok(rule)
+}
+
+fn wildcard(value: &Value) -> Result<IntervalRule, DslError> {
+    let mut parameters = Parameters::new("wildcard", value)?;
+    let text = required(&mut parameters, "pattern")?;
+    parameters.ignore(&["max_expansions"]);
+    let rule = normalized(IntervalRule::Wildcard(text, false), &mut parameters)?;
+    parameters.finish()?;
+    Ok(rule)
+}
+
+fn regexp(value: &Value) -> Result<IntervalRule, DslError> {
+    let mut parameters = Parameters::new("regexp", value)?;
+    let text = required(&mut parameters, "pattern")?;
+    let ignore_case = parameters.flag("case_insensitive")?.unwrap_or(false);
+    parameters.ignore(&["flags", "flags_value", "max_expansions"]);
+    let rule = in_field(IntervalRule::Regexp(text, ignore_case), &mut parameters)?;
+    parameters.finish()?;
+    Ok(rule)
+}
+
+fn fuzzy(value: &Value) -> Result<IntervalRule, DslError> {
+    let mut parameters = Parameters::new("fuzzy", value)?;
+    let term = required(&mut parameters, "term")?;
+    let fuzziness = fuzziness(&mut parameters)?.unwrap_or_else(Fuzziness::auto);
+    let rule = normalized(IntervalRule::Fuzzy(term, fuzziness), &mut parameters)?;
+    parameters.finish()?;
+    Ok(rule)
+}
+
+fn any_of(value: &Value, depth: usize) -> Result<IntervalRule, DslError> {
+    let mut parameters = Parameters::new("any_of", value)?;
+    let rules = rules(&mut parameters, depth)?;
+    let rule = filtered(IntervalRule::AnyOf(rules), &mut parameters, depth)?;
+    parameters.finish()?;
+    Ok(rule)
+}
+
+fn all_of(value: &Value, depth: usize) -> Result<IntervalRule, DslError> {
+    let mut parameters = Parameters::new("all_of", value)?;
+    let rules = rules(&mut parameters, depth)?;
+    let (mode, max_gaps) = joining(&mut parameters)?;
+    let rule = IntervalRule::AllOf {
+        rules,
+        mode,
+        max_gaps,
+    };
+    let rule = filtered(rule, &mut parameters, depth)?;
+    parameters.finish()?;
+    Ok(rule)
+}
+
+fn rules(parameters: &mut Parameters<'_>, depth: usize) -> Result<Vec<IntervalRule>, DslError> {
+    match parameters.take("intervals") {
+        Some(Value::Array(values)) => values.iter().map(|value| rule(value, depth + 1)).collect(),
+        Some(_) => Err(DslError::parsing("Expected an array of interval rules")),
+        None => Err(DslError::illegal("Required [intervals]")),
+    }
+}
+
+fn required(parameters: &mut Parameters<'_>, name: &str) -> Result<String, DslError> {
+    parameters
+        .text(name)?
+        .ok_or_else(|| DslError::illegal(format!("Required [{name}]")))
+}
+
+/// `mode` (or the older `ordered`) and `max_gaps`, where -1 means any.
+fn joining(parameters: &mut Parameters<'_>) -> Result<(IntervalMode, Option<u32>), DslError> {
+    let ordered = parameters.flag("ordered")?;
+    let mode = match parameters.text("mode")? {
+        None if ordered == Some(true) => IntervalMode::Ordered,
+        None => IntervalMode::Unordered,
+        Some(mode) => match mode.to_ascii_lowercase().as_str() {
+            "ordered" => IntervalMode::Ordered,
+            "unordered" => IntervalMode::Unordered,
+            "unordered_no_overlap" => IntervalMode::UnorderedNoOverlap,
+            _ => {
+                return Err(DslError::illegal(format!(
+                    "Unknown interval mode [{mode}], expecting one of [ordered, unordered, \
+                     unordered_no_overlap]"
+                )));
+            }
+        },
+    };
+    let wrong = |value: &Value| {
+        DslError::illegal(format!(
+            "[max_gaps] must be a whole number, found [{}]",
+            plain(value)
+        ))
+    };
+    let max_gaps = match parameters.take("max_gaps") {
+        None => None,
+        Some(value) => {
+            let text = plain(value);
+            let gaps: i64 = text.parse().map_err(|_| wrong(value))?;
+            if gaps < 0 {
+                None
+            } else {
+                Some(u32::try_from(gaps).map_err(|_| wrong(value))?)
+            }
+        }
+    };
+    Ok((mode, max_gaps))
+}
+
+fn in_field(rule: IntervalRule, parameters: &mut Parameters<'_>) -> Result<IntervalRule, DslError> {
+    Ok(match parameters.text("use_field")? {
+        Some(field) => IntervalRule::InField {
+            field,
+            rule: Box::new(rule),
+        },
+        None => rule,
+    })
+}
+
+/// A pattern goes through the analyzer's changes of letters, as the words of a text do.
+fn normalized(
+    rule: IntervalRule,
+    parameters: &mut Parameters<'_>,
+) -> Result<IntervalRule, DslError> {
+    let rule = IntervalRule::Normalized {
+        analyzer: parameters.text("analyzer")?,
+        rule: Box::new(rule),
+    };
+    in_field(rule, parameters)
+}
+
+fn filtered(
+    rule: IntervalRule,
+    parameters: &mut Parameters<'_>,
+    depth: usize,
+) -> Result<IntervalRule, DslError> {
+    let Some(filter) = parameters.take("filter") else {
+        return Ok(rule);
+    };
+    let mut filter = Parameters::new("filter", filter)?;
+    let Some((name, inner)) = filter.take_any() else {
+        return Err(DslError::parsing(
+            "Missing interval filter, expecting one of its relations",
+        ));
+    };
+    if name == "script" {
+        return Err(DslError::illegal(
+            "cannot execute [filter] scripts of interval queries",
+        ));
+    }
+    let Some((_, relation)) = RELATIONS.iter().find(|(have, _)| *have == name) else {
+        return Err(DslError::parsing(format!(
+            "Unknown interval filter [{name}]"
+        )));
+    };
+    let other = self::rule(inner, depth + 1)?;
+    filter.finish()?;
+    Ok(IntervalRule::Related {
+        rule: Box::new(rule),
+        relation: *relation,
+        filter: Box::new(other),
+    })
+}

@@ -1,0 +1,167 @@
+//! `more_like_this` and `terms_set`.
+
+use clew_text::{Bool, LikeItem, MoreLikeThis, Query, TermsSet, WordChoice};
+use serde_json::Value;
+
+use super::DslError;
+use super::object::{Parameters, one_field, plain};
+
+/// Texts and documents of one query.
+const ITEMS_MAX: usize = 100;
+/// Words per field.
+const WORDS_MAX: usize = 1024;
+
+pub(super) fn more_like_this(body: &Value) -> Result<Query, DslError> {
+    let mut parameters = Parameters::new("more_like_this", body)?;
+    let boost = parameters.boost()?;
+    let fields = match parameters.take("fields") {
+        None => Vec::new(),
+        Some(Value::Array(fields)) if !fields.is_empty() => fields.iter().map(plain).collect(),
+        Some(_) => {
+            return Err(DslError::parsing(
+                "more_like_this requires 'fields' to be non-empty",
+            ));
+        }
+    };
+    let mut ids = Vec::new();
+    let like = items(parameters.take("like"), &mut ids)?;
+    if like.is_empty() && ids.is_empty() {
+        return Err(DslError::illegal(
+            "more_like_this requires 'like' to be specified",
+        ));
+    }
+    let unlike = items(parameters.take("unlike"), &mut Vec::new())?;
+    let include = parameters.flag("include")?.unwrap_or(false);
+    let minimum = parameters.minimum_should_match()?;
+    let minimum_should_match = match minimum {
+        Some(minimum) => minimum,
+        None => "30%".parse().map_err(DslError::illegal)?,
+    };
+    let similar = MoreLikeThis {
+        fields,
+        like,
+        unlike,
+        choice: choice(&mut parameters)?,
+        minimum_should_match,
+        boost_terms: parameters.float("boost_terms")?.unwrap_or(0.0),
+        analyzer: parameters.text("analyzer")?,
+        boost,
+    };
+    parameters.ignore(&["fail_on_unsupported_field"]);
+    parameters.finish()?;
+    let query = Query::MoreLikeThis(Box::new(similar));
+    if include || ids.is_empty() {
+        return Ok(query);
+    }
+    Ok(Query::Bool(Bool {
+        must: vec![query],
+        must_not: vec![Query::Ids {
+            values: ids,
+            boost: 1.0,
+        }],
+        ..Bool::default()
+    }))
+}
+
+fn choice(parameters: &mut Parameters<'_>) -> Result<WordChoice, DslError> {
+    let usual = WordChoice::default();
+    let mut frequency = |name: &str, usual: u64| -> Result<u64, DslError> {
+        let number = parameters.whole(name)?;
+        Ok(number.map_or(usual, |number| u64::try_from(number).unwrap_or(u64::MAX)))
+    };
+    let term_freq_min = frequency("min_term_freq", usual.term_freq_min)?;
+    let doc_freq_min = frequency("min_doc_freq", usual.doc_freq_min)?;
+    let doc_freq_max = frequency("max_doc_freq", usual.doc_freq_max)?;
+    let query_terms_max = parameters
+        .whole("max_query_terms")?
+        .unwrap_or(usual.query_terms_max);
+    if query_terms_max == 0 || query_terms_max > WORDS_MAX {
+        return Err(DslError::illegal(
+            "requires 'maxQueryTerms' to be greater than 0",
+        ));
+    }
+    Ok(WordChoice {
+        query_terms_max,
+        term_freq_min,
+        doc_freq_min,
+        doc_freq_max,
+        word_length_min: parameters.whole("min_word_length")?.unwrap_or(0),
+        word_length_max: parameters.whole("max_word_length")?.unwrap_or(0),
+        stop_words: match parameters.take("stop_words") {
+            Some(Value::Array(words)) => words.iter().map(plain).collect(),
+            Some(Value::String(word)) => vec![word.clone()],
+            _ => Vec::new(),
+        },
+    })
+}
+
+/// Texts, and documents whose content is given; the ids of those that are stored are noted, since
+/// a document is not found by being like itself.
+fn items(value: Option<&Value>, ids: &mut Vec<String>) -> Result<Vec<LikeItem>, DslError> {
+    let one;
+    let values: &[Value] = match value {
+        None => &[],
+        Some(Value::Array(values)) => values,
+        Some(value) => {
+            one = [value.clone()];
+            &one
+        }
+    };
+    if values.len() > ITEMS_MAX {
+        return Err(DslError::illegal(format!(
+            "more_like_this takes at most [{ITEMS_MAX}] items, got [{}]",
+            values.len()
+        )));
+    }
+    let mut items = Vec::new();
+    for value in values {
+        match value {
+            Value::String(text) => items.push(LikeItem::Text(text.clone())),
+            Value::Object(object) => {
+                if let Some(id) = object.get("_id") {
+                    ids.push(plain(id));
+                }
+                if let Some(document) = object.get("doc") {
+                    items.push(LikeItem::Document(document.clone()));
+                } else if !object.contains_key("_id") {
+                    return Err(DslError::parsing(
+                        "failed to parse More Like This item. either [id] or [doc] can be \
+                         specified, but not both!",
+                    ));
+                }
+            }
+            _ => {
+                return Err(DslError::illegal(
+                    "Content of 'like' parameter should either be a string or an object",
+                ));
+            }
+        }
+    }
+    Ok(items)
+}
+
+pub(super) fn terms_set(body: &Value) -> Result<Query, DslError> {
+    let (field, value) = one_field("terms_set", body)?;
+    let mut parameters = Parameters::new("terms_set", value)?;
+    let boost = parameters.boost()?;
+    let Some(Value::Array(terms)) = parameters.take("terms") else {
+        return Err(DslError::parsing("[terms_set] requires [terms]"));
+    };
+    if parameters.take("minimum_should_match_script").is_some() {
+        return Err(DslError::illegal(
+            "cannot execute [minimum_should_match_script]: there are no scripts",
+        ));
+    }
+    let minimum_field = parameters.text("minimum_should_match_field")?.ok_or_else(|| {
+        DslError::illegal(
+            "No minimum should match has been specified: [minimum_should_match_field] is missing",
+        )
+    })?;
+    parameters.finish()?;
+    Ok(Query::TermsSet(TermsSet {
+        field: field.to_string(),
+        terms: terms.clone(),
+        minimum_field,
+        boost,
+    }))
+}

@@ -1,0 +1,367 @@
+//! Span queries: words by where they stand, one query inside another.
+
+use clew_text::{
+    Fuzziness, IntervalMode, IntervalRelation, IntervalRule, IntervalScoring, Intervals, Query,
+};
+use serde_json::Value;
+
+use super::DslError;
+use super::leaf::fuzziness;
+use super::object::{Parameters, long_form, one_field, plain, whole};
+
+/// Span queries by name.
+pub(super) const NAMES: [&str; 9] = [
+    "span_term",
+    "span_or",
+    "span_near",
+    "span_not",
+    "span_first",
+    "span_containing",
+    "span_within",
+    "span_multi",
+    "field_masking_span",
+];
+
+/// A rule and the field whose positions it is about.
+struct Span {
+    field: String,
+    rule: IntervalRule,
+    boost: f32,
+}
+
+pub(super) fn span(name: &str, body: &Value, depth: usize) -> Result<Query, DslError> {
+    let span = named(name, body, depth)?;
+    Ok(Query::Intervals(Intervals {
+        field: span.field,
+        rule: span.rule,
+        scoring: IntervalScoring::Words,
+        boost: span.boost,
+    }))
+}
+
+fn named(name: &str, body: &Value, depth: usize) -> Result<Span, DslError> {
+    if depth > super::DEPTH_MAX {
+        return Err(super::too_deep());
+    }
+    match name {
+        "span_term" => term(body),
+        "span_or" => or(body, depth),
+        "span_near" => near(body, depth),
+        "span_not" => not(body, depth),
+        "span_first" => first(body, depth),
+        "span_containing" => within("span_containing", body, depth),
+        "span_within" => within("span_within", body, depth),
+        "span_multi" => multi(body),
+        "field_masking_span" => masking(body, depth),
+        _ => Err(DslError::parsing(format!("unknown query [{name}]"))),
+    }
+}
+
+fn term(body: &Value) -> Result<Span, DslError> {
+    let (field, value) = one_field("span_term", body)?;
+    let long = long_form("value", value);
+    let mut parameters = Parameters::new("span_term", &long)?;
+    let boost = parameters.boost()?;
+    let value = match parameters.text("value")? {
+        Some(value) => Some(value),
+        None => parameters.text("term")?,
+    };
+    parameters.finish()?;
+    let value = value.ok_or_else(|| DslError::illegal("value cannot be null"))?;
+    Ok(Span {
+        field: field.to_string(),
+        rule: IntervalRule::Word(value),
+        boost,
+    })
+}
+
+/// A clause inside another span query.
+fn clause(
+    query: &'static str,
+    what: &str,
+    value: Option<&Value>,
+    depth: usize,
+) -> Result<Span, DslError> {
+    let Some(Value::Object(object)) = value else {
+        return Err(DslError::illegal(format!(
+            "[{query}] must have inner clause [{what}]"
+        )));
+    };
+    let mut entries = object.iter();
+    let (Some((name, body)), None) = (entries.next(), entries.next()) else {
+        return Err(DslError::parsing(format!(
+            "[{query}] [{what}] must be one span query"
+        )));
+    };
+    if !NAMES.contains(&name.as_str()) {
+        return Err(DslError::parsing(format!(
+            "[{query}] [{what}] must be of type span query"
+        )));
+    }
+    let span = named(name, body, depth + 1)?;
+    if (span.boost - 1.0).abs() > f32::EPSILON {
+        return Err(DslError::parsing(format!(
+            "{query} [{what}] as a nested span clause can't have non-default boost value [{:?}]",
+            span.boost
+        )));
+    }
+    Ok(span)
+}
+
+fn clauses<'a>(parameters: &mut Parameters<'a>) -> Result<&'a [Value], DslError> {
+    let query = parameters.query();
+    match parameters.take("clauses") {
+        Some(Value::Array(values)) if !values.is_empty() => Ok(values),
+        Some(_) | None => Err(DslError::illegal(format!(
+            "[{query}] must include [clauses]"
+        ))),
+    }
+}
+
+/// Takes the rule when it is about the same field as the ones before.
+fn same_field(
+    query: &str,
+    field: &mut Option<String>,
+    span: Span,
+) -> Result<IntervalRule, DslError> {
+    match field {
+        Some(field) if *field != span.field => Err(DslError::illegal(format!(
+            "[{query}] clauses must have same field, found [{field}] and [{}]",
+            span.field
+        ))),
+        _ => {
+            *field = Some(span.field);
+            Ok(span.rule)
+        }
+    }
+}
+
+fn or(body: &Value, depth: usize) -> Result<Span, DslError> {
+    let mut parameters = Parameters::new("span_or", body)?;
+    let boost = parameters.boost()?;
+    let (mut field, mut rules) = (None, Vec::new());
+    for value in clauses(&mut parameters)? {
+        let span = clause("span_or", "clauses", Some(value), depth)?;
+        rules.push(same_field("span_or", &mut field, span)?);
+    }
+    parameters.finish()?;
+    Ok(Span {
+        field: field.unwrap_or_default(),
+        rule: IntervalRule::AnyOf(rules),
+        boost,
+    })
+}
+
+fn near(body: &Value, depth: usize) -> Result<Span, DslError> {
+    let mut parameters = Parameters::new("span_near", body)?;
+    let boost = parameters.boost()?;
+    let slop = super::fields::slop(&mut parameters, "slop")?;
+    let in_order = parameters.flag("in_order")?.unwrap_or(true);
+    let (mut field, mut rules) = (None, Vec::new());
+    let mut gap = 0;
+    for value in clauses(&mut parameters)? {
+        if let Some(width) = span_gap(value)? {
+            if rules.is_empty() {
+                return Err(DslError::illegal(
+                    "[span_near] the first clause must not be a span_gap",
+                ));
+            }
+            gap += width;
+            continue;
+        }
+        let span = clause("span_near", "clauses", Some(value), depth)?;
+        let rule = same_field("span_near", &mut field, span)?;
+        rules.push(match std::mem::take(&mut gap) {
+            0 => rule,
+            before => IntervalRule::Extended {
+                rule: Box::new(rule),
+                before,
+                after: 0,
+            },
+        });
+    }
+    parameters.finish()?;
+    Ok(Span {
+        field: field.unwrap_or_default(),
+        rule: IntervalRule::AllOf {
+            rules,
+            mode: if in_order {
+                IntervalMode::Ordered
+            } else {
+                IntervalMode::Unordered
+            },
+            max_gaps: Some(slop),
+        },
+        boost,
+    })
+}
+
+/// The width of `{"span_gap": {"field": width}}`.
+fn span_gap(value: &Value) -> Result<Option<u32>, DslError> {
+    let Some(gap) = value.get("span_gap") else {
+        return Ok(None);
+    };
+    let (_, width) = one_field("span_gap", gap)?;
+    whole(width)
+        .and_then(|width| u16::try_from(width).ok())
+        .map(|width| Some(u32::from(width)))
+        .ok_or_else(|| DslError::illegal(format!("[span_gap] width [{}] is invalid", plain(width))))
+}
+
+/// A whole number of positions.
+fn positions(parameters: &mut Parameters<'_>, name: &str) -> Result<Option<u32>, DslError> {
+    let query = parameters.query();
+    let Some(number) = parameters.whole(name)? else {
+        return Ok(None);
+    };
+    u32::try_from(number)
+        .map(Some)
+        .map_err(|_| DslError::illegal(format!("[{query}] [{name}] is too large: [{number}]")))
+}
+
+fn not(body: &Value, depth: usize) -> Result<Span, DslError> {
+    let mut parameters = Parameters::new("span_not", body)?;
+    let boost = parameters.boost()?;
+    let include = clause("span_not", "include", parameters.take("include"), depth)?;
+    let exclude = clause("span_not", "exclude", parameters.take("exclude"), depth)?;
+    let distance = positions(&mut parameters, "dist")?;
+    let before = positions(&mut parameters, "pre")?;
+    let after = positions(&mut parameters, "post")?;
+    parameters.finish()?;
+    if distance.is_some() && (before.is_some() || after.is_some()) {
+        return Err(DslError::parsing(
+            "span_not can either use [dist] or [pre] & [post] (or none)",
+        ));
+    }
+    let (mut field, boost) = (Some(include.field), boost);
+    let exclude = same_field("span_not", &mut field, exclude)?;
+    // What must stay free around the included span is the same as a longer excluded one.
+    let excluded = IntervalRule::Extended {
+        rule: Box::new(exclude),
+        before: after.or(distance).unwrap_or(0),
+        after: before.or(distance).unwrap_or(0),
+    };
+    Ok(Span {
+        field: field.unwrap_or_default(),
+        rule: IntervalRule::Related {
+            rule: Box::new(include.rule),
+            relation: IntervalRelation::NotOverlapping,
+            filter: Box::new(excluded),
+        },
+        boost,
+    })
+}
+
+fn first(body: &Value, depth: usize) -> Result<Span, DslError> {
+    let mut parameters = Parameters::new("span_first", body)?;
+    let boost = parameters.boost()?;
+    let inner = clause("span_first", "match", parameters.take("match"), depth)?;
+    let end = positions(&mut parameters, "end")?
+        .ok_or_else(|| DslError::parsing("span_first must have [end] set"))?;
+    parameters.finish()?;
+    Ok(Span {
+        rule: IntervalRule::First {
+            rule: Box::new(inner.rule),
+            end,
+        },
+        boost,
+        ..inner
+    })
+}
+
+fn within(name: &'static str, body: &Value, depth: usize) -> Result<Span, DslError> {
+    let mut parameters = Parameters::new(name, body)?;
+    let boost = parameters.boost()?;
+    let big = clause(name, "big", parameters.take("big"), depth)?;
+    let little = clause(name, "little", parameters.take("little"), depth)?;
+    parameters.finish()?;
+    let mut field = Some(big.field);
+    let little = same_field(name, &mut field, little)?;
+    let (rule, relation, filter) = if name == "span_containing" {
+        (big.rule, IntervalRelation::Containing, little)
+    } else {
+        (little, IntervalRelation::ContainedBy, big.rule)
+    };
+    Ok(Span {
+        field: field.unwrap_or_default(),
+        rule: IntervalRule::Related {
+            rule: Box::new(rule),
+            relation,
+            filter: Box::new(filter),
+        },
+        boost,
+    })
+}
+
+fn masking(body: &Value, depth: usize) -> Result<Span, DslError> {
+    let mut parameters = Parameters::new("field_masking_span", body)?;
+    let boost = parameters.boost()?;
+    let inner = clause(
+        "field_masking_span",
+        "query",
+        parameters.take("query"),
+        depth,
+    )?;
+    let field = parameters
+        .text("field")?
+        .ok_or_else(|| DslError::parsing("field_masking_span must have [field] set for it"))?;
+    parameters.finish()?;
+    Ok(Span {
+        field,
+        rule: IntervalRule::InField {
+            field: inner.field,
+            rule: Box::new(inner.rule),
+        },
+        boost,
+    })
+}
+
+/// A query on a pattern, its words taken as spans.
+fn multi(body: &Value) -> Result<Span, DslError> {
+    let mut parameters = Parameters::new("span_multi", body)?;
+    let boost = parameters.boost()?;
+    let wrong = || DslError::parsing("[span_multi] [match] must be of type multi term query");
+    let Some(Value::Object(inner)) = parameters.take("match") else {
+        return Err(DslError::illegal(
+            "[span_multi] must have multi term query clause [match]",
+        ));
+    };
+    let Some((name, inner)) = inner.iter().next() else {
+        return Err(wrong());
+    };
+    parameters.finish()?;
+    let (name, keys): (&'static str, &[&str]) = match name.as_str() {
+        "prefix" => ("prefix", &["value"]),
+        "wildcard" => ("wildcard", &["value", "wildcard"]),
+        "regexp" => ("regexp", &["value"]),
+        "fuzzy" => ("fuzzy", &["value"]),
+        _ => return Err(wrong()),
+    };
+    let (field, value) = one_field(name, inner)?;
+    let long = long_form("value", value);
+    let mut parameters = Parameters::new(name, &long)?;
+    parameters.boost()?;
+    let ignore_case = parameters.flag("case_insensitive")?.unwrap_or(false);
+    let edits = if name == "fuzzy" {
+        fuzziness(&mut parameters)?.unwrap_or_else(Fuzziness::auto)
+    } else {
+        Fuzziness::auto()
+    };
+    parameters.ignore(&["rewrite", "flags", "flags_value", "max_determinized_states"]);
+    let mut text = None;
+    for key in keys {
+        text = text.or(parameters.text(key)?);
+    }
+    parameters.finish()?;
+    let text = text.ok_or_else(|| DslError::illegal("value cannot be null"))?;
+    Ok(Span {
+        field: field.to_string(),
+        rule: match name {
+            "prefix" => IntervalRule::Prefix(text, ignore_case),
+            "wildcard" => IntervalRule::Wildcard(text, ignore_case),
+            "regexp" => IntervalRule::Regexp(text, ignore_case),
+            _ => IntervalRule::Fuzzy(text, edits),
+        },
+        boost,
+    })
+}

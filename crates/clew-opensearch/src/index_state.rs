@@ -1,0 +1,90 @@
+//! Opening, closing and blocking indexes.
+
+use std::sync::Arc;
+
+use clew_engine::{Block, Engine, Index, IndexState, Wildcards};
+use serde_json::{Map, Value, json};
+
+use crate::call::Call;
+use crate::error::ApiError;
+use crate::reply::Reply;
+use crate::settings;
+
+/// `POST /{index}/_open`; with `wait_for_completion=false` it goes on as a task.
+pub(crate) async fn open(call: Call) -> Result<Reply, ApiError> {
+    let expression = call.path_required("index")?.to_string();
+    let indices = call.indices_from(Wildcards::CLOSED).await?;
+    let work = move |engine: &Engine| engine.set_index_state(&indices, IndexState::Open);
+    let body = json!({"acknowledged": true, "shards_acknowledged": true});
+    if call.params.flag("wait_for_completion", true)? {
+        let glsn = call.blocking(work).await?;
+        return Ok(Reply::json(&body).at(glsn));
+    }
+    let description = format!("open indices [{expression}]");
+    let number = call.api.tasks.begin("indices:admin/open", description)?;
+    let task = format!("{}:{number}", call.api.node_id);
+    let api = call.api.clone();
+    tokio::task::spawn_blocking(move || {
+        let ended = work(&api.engine).map(|_| body).map_err(ApiError::from);
+        api.tasks.end(number, ended);
+    });
+    Ok(Reply::json(&json!({ "task": task })))
+}
+
+/// `POST /{index}/_close`.
+pub(crate) async fn close(call: Call) -> Result<Reply, ApiError> {
+    call.path_required("index")?;
+    let indices = call.indices_from(Wildcards::OPEN).await?;
+    let each = indices
+        .iter()
+        .filter(|index| index.is_open())
+        .map(|index| (index.name().to_string(), json!({"closed": true})));
+    let closed: Map<String, Value> = each.collect();
+    let glsn = call
+        .blocking(move |engine| engine.set_index_state(&indices, IndexState::Closed))
+        .await?;
+    let body = json!({"acknowledged": true, "shards_acknowledged": true, "indices": closed});
+    Ok(Reply::json(&body).at(glsn))
+}
+
+/// `PUT /{index}/_block/{block}`.
+pub(crate) async fn add_block(call: Call) -> Result<Reply, ApiError> {
+    let name = call.path_required("block")?;
+    let block = Block::ALL.into_iter().find(|block| block.name() == name);
+    let block = match block {
+        None => {
+            return Err(ApiError::illegal_argument(format!(
+                "No block found with name {name}"
+            )));
+        }
+        Some(Block::ReadOnlyAllowDelete) => {
+            return Err(ApiError::validation(
+                "read_only_allow_delete block is for internal use only",
+            ));
+        }
+        Some(block) => block,
+    };
+    let setting = format!("index.blocks.{}", block.name());
+    let flat = settings::Flat::from([(setting, Some("true".to_string()))]);
+    let indices: Vec<Arc<Index>> = call.indices_from(Wildcards::OPEN).await?;
+    let mut changes = Vec::new();
+    for index in &indices {
+        let next = settings::update(&index.settings(), &flat, index.name(), index.uuid())?;
+        changes.push((index.name().to_string(), next));
+    }
+    let glsn = call
+        .blocking(move |engine| {
+            let mut last = None;
+            for (name, settings) in changes {
+                last = Some(engine.put_settings(&name, settings)?);
+            }
+            Ok(last)
+        })
+        .await?;
+    let blocked = indices
+        .iter()
+        .map(|index| json!({"name": index.name(), "blocked": true}));
+    let blocked: Vec<Value> = blocked.collect();
+    let body = json!({"acknowledged": true, "shards_acknowledged": true, "indices": blocked});
+    Ok(Reply::json(&body).at(glsn))
+}

@@ -1,0 +1,90 @@
+//! What queries may not do: limits of an index, and costly queries that the cluster does not allow.
+
+use axum::http::StatusCode;
+use clew_engine::Index;
+use clew_text::{FieldKind, Query};
+
+use crate::error::{ApiError, Cause};
+
+const TERMS_MAX: usize = 65_536;
+const REGEX_LENGTH_MAX: usize = 1000;
+
+/// Whether costly queries are allowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Expensive {
+    Allowed,
+    Refused,
+}
+
+/// Refuses a query that asks for too much of an index.
+pub(crate) fn check(query: &Query, index: &Index, expensive: Expensive) -> Result<(), ApiError> {
+    let settings = index.settings();
+    let limit = |name: &str, usual: usize| {
+        let given = settings.given.get(name);
+        given.and_then(|text| text.parse().ok()).unwrap_or(usual)
+    };
+    let terms_max = limit("index.max_terms_count", TERMS_MAX);
+    let regex_max = limit("index.max_regex_length", REGEX_LENGTH_MAX);
+    query.visit(&mut |query| {
+        match query {
+            Query::Terms { values, .. } if values.len() > terms_max => {
+                return Err(ApiError::illegal_argument(format!(
+                    "The number of terms [{}] used in the Terms Query request has exceeded the \
+                     allowed maximum of [{terms_max}]. This maximum can be set by changing the \
+                     [index.max_terms_count] index level setting.",
+                    values.len()
+                )));
+            }
+            Query::Regexp(pattern) if pattern.value.chars().count() > regex_max => {
+                return Err(ApiError::illegal_argument(format!(
+                    "The length of regex [{}] used in the Regexp Query request has exceeded the \
+                     allowed maximum of [{regex_max}]. This maximum can be set by changing the \
+                     [index.max_regex_length] index level setting.",
+                    pattern.value.chars().count()
+                )));
+            }
+            _ => {}
+        }
+        match (expensive, what_is_costly(query, index)) {
+            (Expensive::Refused, Some(what)) => Err(costly(&what)),
+            _ => Ok(()),
+        }
+    })
+}
+
+/// The name of a query that costs much, and what else is to be said of it.
+fn what_is_costly(query: &Query, index: &Index) -> Option<(String, &'static str)> {
+    let is_words = |path: &str| {
+        index.mapping().field(path).is_some_and(|field| {
+            matches!(
+                field.kind,
+                FieldKind::Text { .. } | FieldKind::Keyword { .. }
+            )
+        })
+    };
+    let plain = |name: &str| Some((format!("[{name}] queries"), ""));
+    match query {
+        Query::Prefix(pattern) if is_words(&pattern.field) => Some((
+            "[prefix] queries".to_string(),
+            " For optimised prefix queries on text fields please enable [index_prefixes].",
+        )),
+        Query::Wildcard(pattern) if is_words(&pattern.field) => plain("wildcard"),
+        Query::Regexp(pattern) if is_words(&pattern.field) => plain("regexp"),
+        Query::Fuzzy { field, .. } if is_words(field) => plain("fuzzy"),
+        Query::Range(range) if is_words(&range.field) => Some((
+            "[range] queries on [text] or [keyword] fields".to_string(),
+            "",
+        )),
+        _ => None,
+    }
+}
+
+fn costly((what, advice): &(String, &'static str)) -> ApiError {
+    let reason = format!(
+        "{what} cannot be executed when 'search.allow_expensive_queries' is set to false.{advice}"
+    );
+    ApiError::new(
+        StatusCode::INTERNAL_SERVER_ERROR,
+        Cause::new("exception", reason),
+    )
+}

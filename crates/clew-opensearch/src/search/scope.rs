@@ -1,0 +1,126 @@
+//! What a search sees of each index: the filters and routing of the aliases that it was found by,
+//! the request's own routing, and how much its scores count.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use clew_engine::{Alias, Index, IndexPart, ResolveOptions, Resolved};
+use clew_text::{Bool, Query};
+use serde_json::Value;
+
+use crate::call::Call;
+use crate::dsl;
+use crate::error::ApiError;
+
+/// `indices_boost`, in the request's order: expressions and factors.
+pub(super) type Boosts = Vec<(String, f32)>;
+
+/// What is restricted or boosted, by the indexes' unique ids.
+pub(super) fn parts(
+    call: &Call,
+    resolved: &[Resolved],
+    boosts: &Boosts,
+    options: ResolveOptions,
+) -> Result<BTreeMap<String, IndexPart>, ApiError> {
+    let boosts = boost_of(call, boosts, options)?;
+    let routing = call.params.list("routing");
+    let mut parts = BTreeMap::new();
+    for found in resolved {
+        let through = found.through();
+        let part = IndexPart {
+            filter: filter_of(&through)?,
+            shards: shards_of(&found.index, &through, routing.as_deref()),
+            boost: boosts.get(found.index.uuid()).copied(),
+        };
+        if part != IndexPart::default() {
+            parts.insert(found.index.uuid().to_string(), part);
+        }
+    }
+    Ok(parts)
+}
+
+/// What matches one of the aliases; everything as soon as one has no filter.
+fn filter_of(through: &[Alias]) -> Result<Option<Query>, ApiError> {
+    let filters: Option<Vec<&Value>> = through.iter().map(|alias| alias.filter.as_ref()).collect();
+    let Some(filters) = filters.filter(|filters| !filters.is_empty()) else {
+        return Ok(None);
+    };
+    let mut queries = Vec::with_capacity(filters.len());
+    for filter in filters {
+        queries.push(dsl::parse_query(filter)?);
+    }
+    if queries.len() == 1 {
+        return Ok(queries.pop());
+    }
+    Ok(Some(Query::Bool(Bool {
+        must: Vec::new(),
+        should: queries,
+        must_not: Vec::new(),
+        filter: Vec::new(),
+        minimum_should_match: None,
+        boost: 1.0,
+    })))
+}
+
+/// The shards that the routing keys lead to; `None` means all. Keys of an alias and of the request
+/// must both lead to a shard.
+fn shards_of(index: &Index, through: &[Alias], asked: Option<&[&str]>) -> Option<BTreeSet<u32>> {
+    let keyed = |keys: &[&str]| -> BTreeSet<u32> {
+        keys.iter().map(|key| index.shard_number(key)).collect()
+    };
+    let asked = asked.filter(|keys| !keys.is_empty()).map(keyed);
+    let fixed: Option<Vec<&str>> = through
+        .iter()
+        .map(|alias| alias.search_routing.as_deref())
+        .collect();
+    let fixed = fixed.filter(|keys| !keys.is_empty()).map(|keys| {
+        let keys: Vec<&str> = keys.iter().flat_map(|keys| keys.split(',')).collect();
+        keyed(&keys)
+    });
+    match (asked, fixed) {
+        (Some(asked), Some(fixed)) => Some(&asked & &fixed),
+        (asked, fixed) => asked.or(fixed),
+    }
+}
+
+/// The first factor that names an index holds for it.
+fn boost_of(
+    call: &Call,
+    boosts: &Boosts,
+    options: ResolveOptions,
+) -> Result<BTreeMap<String, f32>, ApiError> {
+    let mut factors = BTreeMap::new();
+    for (expression, factor) in boosts {
+        for index in call.api.engine.resolve(expression, options)? {
+            factors.entry(index.uuid().to_string()).or_insert(*factor);
+        }
+    }
+    Ok(factors)
+}
+
+/// Reads `[{"index": 1.5}, ..]`, or the older `{"index": 1.5, ..}`.
+pub(super) fn read_boosts(value: &Value) -> Result<Boosts, ApiError> {
+    let objects: Vec<&Value> = match value {
+        Value::Array(items) => items.iter().collect(),
+        other => vec![other],
+    };
+    let mut boosts = Boosts::new();
+    for object in objects {
+        let Some(members) = object.as_object() else {
+            return Err(not_boosts(object));
+        };
+        for (name, factor) in members {
+            let factor = factor.as_f64().filter(|factor| *factor >= 0.0);
+            #[allow(clippy::cast_possible_truncation, reason = "scores have 32 bits")]
+            let factor = factor.ok_or_else(|| not_boosts(object))? as f32;
+            boosts.push((name.clone(), factor));
+        }
+    }
+    Ok(boosts)
+}
+
+fn not_boosts(value: &Value) -> ApiError {
+    ApiError::bad_request(
+        "parsing_exception",
+        format!("Expected index names with factors in [indices_boost] but found [{value}]"),
+    )
+}

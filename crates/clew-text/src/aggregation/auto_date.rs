@@ -1,0 +1,260 @@
+//! Histograms of time whose interval the data chooses: documents are counted in short intervals,
+//! and when all shards are merged, each parent's intervals are joined until they are few enough.
+
+use jiff::tz::TimeZone;
+use tantivy::SegmentReader;
+
+use super::collector::AggContext;
+use super::column::ValueColumn;
+use super::error::AggError;
+use super::format::ValueFormat;
+use super::key::{Key, KeyTable, number_of};
+use super::partial::{Axis, Buckets, Partial};
+use super::plan::{DatePlan, Op, Plan, ValueKind, ValuePlan};
+use super::plan_fields::{date_format, plan_values};
+use super::rounding::Rounding;
+use super::spec::{AutoDateSpec, CalendarUnit, DateInterval};
+use super::zone::parse_zone;
+
+/// A unit of time, its letter, its least length, and how many of it an interval may have.
+struct Unit {
+    unit: CalendarUnit,
+    letter: &'static str,
+    length_ms: i64,
+    counts: &'static [usize],
+}
+
+const UNITS: [Unit; 6] = [
+    Unit {
+        unit: CalendarUnit::Second,
+        letter: "s",
+        length_ms: 1_000,
+        counts: &[1, 5, 10, 30],
+    },
+    Unit {
+        unit: CalendarUnit::Minute,
+        letter: "m",
+        length_ms: 60_000,
+        counts: &[1, 5, 10, 30],
+    },
+    Unit {
+        unit: CalendarUnit::Hour,
+        letter: "h",
+        length_ms: 3_600_000,
+        counts: &[1, 3, 12],
+    },
+    Unit {
+        unit: CalendarUnit::Day,
+        letter: "d",
+        length_ms: 86_400_000,
+        counts: &[1, 7],
+    },
+    Unit {
+        unit: CalendarUnit::Month,
+        letter: "M",
+        length_ms: 28 * 86_400_000,
+        counts: &[1, 3],
+    },
+    Unit {
+        unit: CalendarUnit::Year,
+        letter: "y",
+        length_ms: 365 * 86_400_000,
+        counts: &[1, 5, 10, 20, 50, 100],
+    },
+];
+
+/// While counting, no shard has more intervals than this between its first and last document.
+const COUNTED_MAX: i64 = 65_536;
+/// The most buckets that can be asked for.
+const BUCKETS_MAX: u32 = 10_000;
+
+/// An `auto_date_histogram`.
+#[derive(Clone, Debug)]
+pub(crate) struct AutoDatePlan {
+    target: usize,
+    zone: TimeZone,
+    /// The unit that documents are counted by: a place in the list of units.
+    pub(crate) base: usize,
+}
+
+impl AutoDatePlan {
+    /// How documents are counted.
+    pub(crate) fn collected(&self) -> DatePlan {
+        DatePlan {
+            interval: DateInterval::Calendar(UNITS[self.base].unit),
+            zone: self.zone.clone(),
+            offset_ms: 0,
+            min_doc_count: 0,
+            extended: None,
+            hard: None,
+            order: Vec::new(),
+            keyed: false,
+        }
+    }
+
+    /// The buckets of one parent: their starts, and for each key of `keys` (ascending) its start.
+    fn axis(&self, keys: &[i64]) -> (Axis, Vec<i64>) {
+        let (Some(first), Some(last)) = (keys.first(), keys.last()) else {
+            let interval = format!("1{}", UNITS[self.base].letter);
+            return (
+                Axis {
+                    starts: Vec::new(),
+                    interval,
+                },
+                Vec::new(),
+            );
+        };
+        let mut place = self.base;
+        loop {
+            let unit = &UNITS[place];
+            let most = unit.counts.last().copied().unwrap_or(1) * self.target;
+            let interval = DateInterval::Calendar(unit.unit);
+            let rounding = Rounding::prepare(interval, &self.zone, 0, *first..=*last);
+            let starts = starts(&rounding, *first, *last, most);
+            if starts.len() > most && place + 1 < UNITS.len() {
+                place += 1;
+                continue;
+            }
+            let fits = |count: &&usize| starts.len().div_ceil(**count) <= self.target;
+            let count = unit.counts.iter().find(fits).or(unit.counts.last());
+            let count = count.copied().unwrap_or(1);
+            let chosen: Vec<i64> = starts.iter().step_by(count).copied().collect();
+            let start_of = |key: &i64| {
+                let after = chosen.partition_point(|start| start <= key);
+                chosen[after.saturating_sub(1)]
+            };
+            let of_keys = keys.iter().map(start_of).collect();
+            let axis = Axis {
+                interval: format!("{count}{}", unit.letter),
+                starts: chosen,
+            };
+            return (axis, of_keys);
+        }
+    }
+}
+
+/// The starts of all intervals from one instant to another; one more than `most` is enough, unless
+/// it is the longest interval there is.
+fn starts(rounding: &Rounding, first: i64, last: i64, most: usize) -> Vec<i64> {
+    let mut starts = vec![rounding.round(first, &mut 0)];
+    while let Some(start) = starts.last().copied() {
+        let next = rounding.next(start);
+        if next > last || next <= start || starts.len() > most.max(BUCKETS_MAX as usize * 100) {
+            break;
+        }
+        starts.push(next);
+    }
+    starts
+}
+
+/// The plan of an `auto_date_histogram`.
+///
+/// # Errors
+/// [`AggError`] naming what is wrong.
+pub(crate) fn plan_auto_date(
+    spec: &AutoDateSpec,
+    context: &AggContext<'_>,
+) -> Result<(ValuePlan, Op), AggError> {
+    if spec.buckets == 0 || spec.buckets > BUCKETS_MAX {
+        return Err(AggError::invalid(format!(
+            "buckets must be between 1 and {BUCKETS_MAX}, found [{}]",
+            spec.buckets
+        )));
+    }
+    let mut values = plan_values(&spec.source, "auto_date_histogram", context)?;
+    let zone = parse_zone(spec.time_zone.as_deref())?;
+    if matches!(values.kind, ValueKind::Date | ValueKind::Unmapped) {
+        values.format = ValueFormat::Date {
+            format: date_format(&spec.source, Some(&values.format))?,
+            zone: zone.clone(),
+        };
+    }
+    let least = spec.minimum.and_then(|minimum| {
+        let mut units = UNITS.iter();
+        units.position(|unit| unit.unit == minimum)
+    });
+    let readers = context
+        .searcher
+        .map_or(&[][..], |s| &s.snapshot.readers[..]);
+    let plan = AutoDatePlan {
+        target: spec.buckets as usize,
+        zone,
+        base: base_unit(readers, &values, least.unwrap_or(0))?,
+    };
+    Ok((values, Op::AutoDate(plan)))
+}
+
+/// The shortest unit of which the shard's data has not too many.
+fn base_unit(
+    readers: &[SegmentReader],
+    values: &ValuePlan,
+    least: usize,
+) -> Result<usize, AggError> {
+    let mut range: Option<(i64, i64)> = None;
+    for reader in readers {
+        let column = ValueColumn::open(reader, values)?;
+        if let Some((min, max)) = column.range() {
+            let (min, max) = (column.instant(min), column.instant(max));
+            range = Some(range.map_or((min, max), |(low, high)| (low.min(min), high.max(max))));
+        }
+    }
+    let span = range.map_or(0, |(min, max)| max.saturating_sub(min));
+    let fits = |unit: &Unit| span / unit.length_ms <= COUNTED_MAX;
+    let place = UNITS.iter().position(fits).unwrap_or(UNITS.len() - 1);
+    Ok(place.max(least))
+}
+
+/// Joins the intervals of every such histogram, at any depth.
+pub(crate) fn settle(plans: &[Plan], partials: Vec<Partial>) -> Vec<Partial> {
+    let one = |(plan, partial): (&Plan, Partial)| match partial {
+        Partial::Buckets(mut buckets) => {
+            if let Op::AutoDate(auto) = &plan.op {
+                buckets = joined(auto, plan, buckets);
+            }
+            buckets.subs = settle(&plan.subs, buckets.subs);
+            Partial::Buckets(buckets)
+        }
+        other => other,
+    };
+    plans.iter().zip(partials).map(one).collect()
+}
+
+fn joined(auto: &AutoDatePlan, plan: &Plan, buckets: Buckets) -> Buckets {
+    let by_parent = buckets.by_parent();
+    let whole = |number: &u32| match buckets.table.keys()[*number as usize] {
+        Key::I64(key) => key,
+        _ => 0,
+    };
+    let parents = buckets
+        .table
+        .parents()
+        .iter()
+        .max()
+        .map_or(0, |max| max + 1);
+    let mut table: KeyTable<Key> = KeyTable::default();
+    let mut counts: Vec<u64> = Vec::new();
+    let mut map = vec![0_u32; buckets.table.len()];
+    let mut axes = Vec::new();
+    for parent in 0..parents {
+        let mut numbers = by_parent.of_parent(parent).to_vec();
+        numbers.sort_unstable_by_key(whole);
+        let keys: Vec<i64> = numbers.iter().map(whole).collect();
+        let (axis, starts) = auto.axis(&keys);
+        for (number, start) in numbers.iter().zip(starts) {
+            let (new, _) = table.number(parent, Key::I64(start));
+            counts.resize(counts.len().max(new as usize + 1), 0);
+            counts[new as usize] += buckets.counts[*number as usize];
+            map[*number as usize] = new;
+        }
+        axes.push(axis);
+    }
+    debug_assert_eq!(number_of(counts.len()) as usize, table.len());
+    let mut subs: Vec<Partial> = plan.subs.iter().map(Partial::empty).collect();
+    for (mine, theirs) in subs.iter_mut().zip(buckets.subs) {
+        mine.merge(theirs, Some(&map));
+    }
+    Buckets {
+        axes,
+        ..Buckets::of(table, counts, subs)
+    }
+}

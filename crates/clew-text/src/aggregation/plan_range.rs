@@ -1,0 +1,177 @@
+//! Ranges of numbers, dates and addresses, with their ends read and their names made.
+
+use std::net::{IpAddr, Ipv6Addr};
+
+use super::collector::AggContext;
+use super::error::AggError;
+use super::format::ValueFormat;
+use super::key::Key;
+use super::plan::{Op, ValuePlan};
+use super::plan_fields::{address, bound_ms, bound_number, date_format, plan_values, text_of};
+use super::result::{RangeEnd, RangeKind};
+use super::spec::{RangeItem, RangeSpec, Scalar};
+use super::zone::parse_zone;
+
+/// Ranges in the order of their ends.
+#[derive(Clone, Debug)]
+pub(crate) struct RangePlan {
+    pub(crate) ranges: Vec<PlannedRange>,
+    pub(crate) keyed: bool,
+    pub(crate) kind: RangeKind,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct PlannedRange {
+    pub(crate) key: Option<String>,
+    pub(crate) ends: RangeEnds,
+}
+
+/// Lower end included, upper end not.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum RangeEnds {
+    Numbers(f64, f64),
+    Addresses(Option<Ipv6Addr>, Option<Ipv6Addr>),
+}
+
+impl PlannedRange {
+    /// The ends as results show them.
+    pub(crate) fn shown(&self, format: &ValueFormat) -> (Option<RangeEnd>, Option<RangeEnd>) {
+        match self.ends {
+            RangeEnds::Numbers(from, to) => {
+                let end = |end: f64| {
+                    let shown = || RangeEnd::Number(end, format.text_of_number(end));
+                    end.is_finite().then(shown)
+                };
+                (end(from), end(to))
+            }
+            RangeEnds::Addresses(from, to) => {
+                let end = |end: Option<Ipv6Addr>| {
+                    end.map(|end| RangeEnd::Address(Key::Ip(end).to_string()))
+                };
+                (end(from), end(to))
+            }
+        }
+    }
+
+    /// Its name.
+    pub(crate) fn name(&self, from: Option<&RangeEnd>, to: Option<&RangeEnd>) -> String {
+        let text = |end: Option<&RangeEnd>| match end {
+            None => "*".to_string(),
+            Some(RangeEnd::Number(_, Some(text)) | RangeEnd::Address(text)) => text.clone(),
+            Some(RangeEnd::Number(number, None)) => Key::F64(*number).to_string(),
+        };
+        let made = || format!("{}-{}", text(from), text(to));
+        self.key.clone().unwrap_or_else(made)
+    }
+}
+
+/// The plan of `range`, `date_range` and `ip_range`.
+///
+/// # Errors
+/// [`AggError`] naming what is wrong.
+pub(crate) fn plan_range(
+    spec: &RangeSpec,
+    context: &AggContext<'_>,
+) -> Result<(ValuePlan, Op), AggError> {
+    let name = match spec.kind {
+        RangeKind::Dates => "date_range",
+        RangeKind::Addresses => "ip_range",
+        RangeKind::Numbers | RangeKind::Distances => "range",
+    };
+    let mut values = plan_values(&spec.source, name, context)?;
+    let zone = parse_zone(spec.time_zone.as_deref())?;
+    let dates = spec.kind == RangeKind::Dates || matches!(values.format, ValueFormat::Date { .. });
+    if dates {
+        let format = date_format(&spec.source, Some(&values.format))?;
+        values.format = ValueFormat::Date {
+            format,
+            zone: zone.clone(),
+        };
+    }
+    let end = |scalar: &Option<Scalar>, open: f64| match scalar {
+        None => Ok(open),
+        Some(scalar) if dates => {
+            let ms = bound_ms(scalar, &values.format, &zone, context.now_ms)?;
+            #[allow(
+                clippy::cast_precision_loss,
+                reason = "dates fit in 53 bits for 285,000 years"
+            )]
+            let ms = ms as f64;
+            Ok(ms)
+        }
+        Some(scalar) => bound_number(scalar),
+    };
+    let planned = |range: &RangeItem| {
+        if spec.kind == RangeKind::Addresses {
+            return addresses(range);
+        }
+        let from = end(&range.from, f64::NEG_INFINITY)?;
+        let to = end(&range.to, f64::INFINITY)?;
+        Ok(PlannedRange {
+            key: range.key.clone(),
+            ends: RangeEnds::Numbers(from, to),
+        })
+    };
+    let ranges = spec.ranges.iter().map(planned);
+    let mut ranges = ranges.collect::<Result<Vec<_>, AggError>>()?;
+    if ranges.is_empty() {
+        return Err(AggError::invalid(format!(
+            "No [ranges] specified for the [{name}] aggregation"
+        )));
+    }
+    ranges.sort_by(|a, b| match (a.ends, b.ends) {
+        (RangeEnds::Numbers(a_from, a_to), RangeEnds::Numbers(b_from, b_to)) => {
+            a_from.total_cmp(&b_from).then(a_to.total_cmp(&b_to))
+        }
+        (RangeEnds::Addresses(a_from, a_to), RangeEnds::Addresses(b_from, b_to)) => {
+            // An open end is before all others below, and behind them above.
+            let above = |to: Option<Ipv6Addr>| (to.is_none(), to);
+            a_from.cmp(&b_from).then(above(a_to).cmp(&above(b_to)))
+        }
+        _ => std::cmp::Ordering::Equal,
+    });
+    let plan = RangePlan {
+        ranges,
+        keyed: spec.keyed,
+        kind: spec.kind,
+    };
+    Ok((values, Op::Range(plan)))
+}
+
+fn addresses(range: &RangeItem) -> Result<PlannedRange, AggError> {
+    if let Some(mask) = &range.mask {
+        let (from, to) = network(mask).ok_or_else(|| {
+            AggError::invalid(format!(
+                "'{mask}' is not an IP address with a prefix length."
+            ))
+        })?;
+        return Ok(PlannedRange {
+            key: Some(range.key.clone().unwrap_or_else(|| mask.clone())),
+            ends: RangeEnds::Addresses(from, to),
+        });
+    }
+    let end = |end: &Option<Scalar>| {
+        let read = |scalar: &Scalar| address(&text_of(scalar));
+        end.as_ref().map(read).transpose()
+    };
+    Ok(PlannedRange {
+        key: range.key.clone(),
+        ends: RangeEnds::Addresses(end(&range.from)?, end(&range.to)?),
+    })
+}
+
+/// The first address of a network, and the first behind it.
+fn network(mask: &str) -> Option<(Option<Ipv6Addr>, Option<Ipv6Addr>)> {
+    let (address, length) = mask.split_once('/')?;
+    let length: u32 = length.parse().ok()?;
+    let (base, length) = match address.parse().ok()? {
+        IpAddr::V4(address) if length <= 32 => (address.to_ipv6_mapped(), length + 96),
+        IpAddr::V6(address) if length <= 128 => (address, length),
+        _ => return None,
+    };
+    let size = 1_u128.checked_shl(128 - length);
+    let from = u128::from(base) & size.map_or(0, |size| !(size - 1));
+    let to = size.and_then(|size| from.checked_add(size));
+    let lower = (from > 0).then(|| Ipv6Addr::from(from));
+    Some((lower, to.map(Ipv6Addr::from)))
+}

@@ -1,0 +1,137 @@
+//! Dates to the nanosecond, for fields of type `date_nanos`: nanoseconds since the epoch in 64 bits,
+//! from 1970 to 2262.
+
+use jiff::tz::TimeZone;
+
+use super::{Alternative, DateError, DateFormat, Rounding, iso};
+
+const NANOS_PER_MILLI: i64 = 1_000_000;
+
+/// A time, and how far it is beyond its millisecond.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Instant {
+    pub(super) millis: i64,
+    /// From 0 to 999,999.
+    pub(super) sub_nanos: i64,
+}
+
+impl Instant {
+    /// The beginning of a millisecond.
+    pub(super) fn at(millis: i64) -> Self {
+        Instant {
+            millis,
+            sub_nanos: 0,
+        }
+    }
+
+    fn nanos(self) -> Option<i64> {
+        let nanos = self
+            .millis
+            .checked_mul(NANOS_PER_MILLI)?
+            .checked_add(self.sub_nanos)?;
+        (nanos >= 0).then_some(nanos)
+    }
+}
+
+impl DateFormat {
+    /// Nanoseconds since the epoch.
+    ///
+    /// # Errors
+    /// [`DateError::Value`] when no alternative fits; [`DateError::Span`] before 1970 and after 2262.
+    pub fn parse_nanos(&self, text: &str) -> Result<i64, DateError> {
+        let at = self.instant(text, Rounding::Down, &TimeZone::UTC)?;
+        at.nanos().ok_or_else(|| DateError::Span {
+            text: text.to_string(),
+        })
+    }
+
+    /// Nanoseconds in text.
+    pub fn format_nanos(&self, nanos: i64) -> String {
+        let at = Instant {
+            millis: nanos.div_euclid(NANOS_PER_MILLI),
+            sub_nanos: nanos.rem_euclid(NANOS_PER_MILLI),
+        };
+        let zone = TimeZone::UTC;
+        match self.alternatives.first() {
+            Some(Alternative::Pattern(pattern)) => pattern.format(at, &zone),
+            Some(Alternative::EpochMillis) if at.sub_nanos > 0 => {
+                let digits = format!("{}.{:06}", at.millis, at.sub_nanos);
+                digits.trim_end_matches('0').to_string()
+            }
+            Some(Alternative::EpochMillis | Alternative::EpochSecond) => {
+                self.format_millis(at.millis)
+            }
+            Some(Alternative::Iso(_)) | None => iso::format(at, &zone),
+        }
+    }
+
+    /// Reads a date or an expression, as [`DateFormat::parse_with_math_in`] does, to nanoseconds;
+    /// what lies before 1970 or after 2262 becomes the nearest that does not.
+    ///
+    /// # Errors
+    /// [`DateError::Value`] or [`DateError::Math`].
+    pub fn parse_nanos_with_math_in(
+        &self,
+        text: &str,
+        now_ms: i64,
+        rounding: Rounding,
+        zone: &TimeZone,
+    ) -> Result<i64, DateError> {
+        let is_plain = !text.starts_with("now") && !text.contains("||");
+        let at = if is_plain {
+            self.instant(text, rounding, zone)?
+        } else {
+            let rounds_up = rounding == Rounding::Up && text.contains('/');
+            Instant {
+                millis: self.parse_with_math_in(text, now_ms, rounding, zone)?,
+                sub_nanos: if rounds_up { NANOS_PER_MILLI - 1 } else { 0 },
+            }
+        };
+        Ok(at
+            .nanos()
+            .unwrap_or(if at.millis < 0 { 0 } else { i64::MAX }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nanoseconds_survive_reading_and_writing() {
+        for (format, text, nanos) in [
+            (
+                "strict_date_optional_time",
+                "2019-10-21T08:30:04.828733Z",
+                1_571_646_604_828_733_000,
+            ),
+            (
+                "yyyy-MM-dd HH:mm:ss.SSSSSS",
+                "2019-10-21 08:30:04.828733",
+                1_571_646_604_828_733_000,
+            ),
+            (
+                "epoch_millis",
+                "1571646604828.733",
+                1_571_646_604_828_733_000,
+            ),
+            (
+                "strict_date_optional_time",
+                "1970-01-01T00:00:00.000000001Z",
+                1,
+            ),
+        ] {
+            let format = DateFormat::parse(format).unwrap();
+            assert_eq!(format.parse_nanos(text), Ok(nanos), "{text}");
+            assert_eq!(format.format_nanos(nanos), text);
+        }
+    }
+
+    #[test]
+    fn times_that_64_bits_of_nanoseconds_lack_are_refused() {
+        for text in ["1969-12-31T23:59:59.999Z", "2300-01-01"] {
+            let refused = DateFormat::default().parse_nanos(text);
+            assert!(matches!(refused, Err(DateError::Span { .. })), "{text}");
+        }
+    }
+}

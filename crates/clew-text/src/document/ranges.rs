@@ -1,0 +1,331 @@
+//! Ranges as values: both ends, inclusive, as bytes that order like the numbers they stand for. A
+//! document's ranges lie in one column, so that the ends of each stay together.
+
+use std::net::{IpAddr, Ipv6Addr};
+
+use serde_json::Value;
+use tantivy::{f64_to_u64, i64_to_u64};
+
+use super::DateFormat;
+use super::convert::Misfit;
+use super::date::Rounding;
+use crate::mapping::{FieldKind, MappedField, RangeKind};
+
+/// Bytes of one end.
+const END_BYTES: usize = 16;
+
+/// Two ends, inclusive, as numbers whose order is that of what they stand for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Span {
+    pub(crate) low: u128,
+    pub(crate) high: u128,
+}
+
+/// How a range of a query and one of a document lie to each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum RangeRelation {
+    /// They have something in common.
+    #[default]
+    Intersects,
+    /// The document's covers the query's.
+    Contains,
+    /// The document's lies inside the query's.
+    Within,
+}
+
+impl RangeRelation {
+    /// Reads its name.
+    ///
+    /// # Errors
+    /// A reason, when there is no such relation.
+    pub fn parse(name: &str) -> Result<Self, String> {
+        match name.to_ascii_lowercase().as_str() {
+            "intersects" => Ok(RangeRelation::Intersects),
+            "contains" => Ok(RangeRelation::Contains),
+            "within" => Ok(RangeRelation::Within),
+            _ => Err(format!("[range] query does not support relation [{name}]")),
+        }
+    }
+}
+
+impl Span {
+    /// Whether a document's range lies to `query` as wanted.
+    pub(crate) fn relates(self, relation: RangeRelation, query: Span) -> bool {
+        match relation {
+            RangeRelation::Intersects => self.low <= query.high && self.high >= query.low,
+            RangeRelation::Contains => self.low <= query.low && self.high >= query.high,
+            RangeRelation::Within => self.low >= query.low && self.high <= query.high,
+        }
+    }
+
+    fn to_bytes(self) -> Vec<u8> {
+        [self.low.to_be_bytes(), self.high.to_be_bytes()].concat()
+    }
+
+    /// The span that was written; `None` when the bytes are none.
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Span> {
+        let (low, high) = bytes.split_at_checked(END_BYTES)?;
+        Some(Span {
+            low: u128::from_be_bytes(low.try_into().ok()?),
+            high: u128::from_be_bytes(high.try_into().ok()?),
+        })
+    }
+}
+
+/// The ends of a range as they were given, and whether each belongs to it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct GivenEnds<'v> {
+    pub(crate) low: Option<(&'v Value, bool)>,
+    pub(crate) high: Option<(&'v Value, bool)>,
+}
+
+/// What reads the ends of ranges of one field.
+pub(crate) struct EndReader<'f> {
+    pub(crate) kind: RangeKind,
+    pub(crate) format: Option<&'f DateFormat>,
+    pub(crate) now_ms: i64,
+    pub(crate) zone: jiff::tz::TimeZone,
+}
+
+/// The bytes of a document's range.
+pub(super) fn range_of(field: &MappedField, value: &Value) -> Result<Vec<u8>, Misfit> {
+    let FieldKind::Range { kind, .. } = field.kind else {
+        return Err(Misfit::Value("not a range field".to_string()));
+    };
+    let reader = EndReader {
+        kind,
+        format: field.date_format(),
+        now_ms: 0,
+        zone: jiff::tz::TimeZone::UTC,
+    };
+    let mut given = GivenEnds::default();
+    for (name, end) in value.as_object().into_iter().flatten() {
+        let end = Some(end).filter(|end| !end.is_null());
+        match name.as_str() {
+            "gte" | "from" => given.low = end.map(|end| (end, true)),
+            "gt" => given.low = end.map(|end| (end, false)),
+            "lte" | "to" => given.high = end.map(|end| (end, true)),
+            "lt" => given.high = end.map(|end| (end, false)),
+            other => {
+                return Err(Misfit::Value(format!(
+                    "error parsing field [{}], with unknown parameter [{other}]",
+                    field.path
+                )));
+            }
+        }
+    }
+    let span = reader.span(&given).map_err(Misfit::Value)?;
+    match span {
+        Some(span) => Ok(span.to_bytes()),
+        None => Err(Misfit::Value(format!(
+            "min value is greater than max value in range {value}"
+        ))),
+    }
+}
+
+/// The bytes of all addresses of a network.
+pub(super) fn network_of(text: &str) -> Result<Vec<u8>, Misfit> {
+    network(text)
+        .map(Span::to_bytes)
+        .ok_or_else(|| Misfit::Value(format!("'{text}' is not an IP string literal.")))
+}
+
+/// A network's first and last address.
+fn network(text: &str) -> Option<Span> {
+    let (base, length) = text.split_once('/')?;
+    let base: IpAddr = base.parse().ok()?;
+    let length: u32 = length.parse().ok()?;
+    let (width, offset) = if base.is_ipv4() { (32, 96) } else { (128, 0) };
+    if length > width {
+        return None;
+    }
+    let host = u128::MAX.checked_shr(length + offset).unwrap_or(0);
+    let bits = mapped(base).to_bits();
+    Some(Span {
+        low: bits & !host,
+        high: bits | host,
+    })
+}
+
+fn mapped(address: IpAddr) -> Ipv6Addr {
+    match address {
+        IpAddr::V4(address) => address.to_ipv6_mapped(),
+        IpAddr::V6(address) => address,
+    }
+}
+
+impl EndReader<'_> {
+    /// The span between two ends; `None` when there is nothing between them.
+    pub(crate) fn span(&self, given: &GivenEnds<'_>) -> Result<Option<Span>, String> {
+        let (first, last) = self.limits();
+        let low = match given.low {
+            None => Some(first),
+            Some((value, true)) => Some(self.place(value, Rounding::Down)?),
+            Some((value, false)) => self.after(self.place(value, Rounding::Up)?),
+        };
+        let high = match given.high {
+            None => Some(last),
+            Some((value, true)) => Some(self.place(value, Rounding::Up)?),
+            Some((value, false)) => self.before(self.place(value, Rounding::Down)?),
+        };
+        Ok(match (low, high) {
+            (Some(low), Some(high)) if low <= high => Some(Span { low, high }),
+            _ => None,
+        })
+    }
+
+    /// The least and the greatest place.
+    fn limits(&self) -> (u128, u128) {
+        let whole = |low: i64, high: i64| (i64_to_u64(low).into(), i64_to_u64(high).into());
+        let float = |end: f64| u128::from(f64_to_u64(end));
+        match self.kind {
+            RangeKind::Integer => whole(i32::MIN.into(), i32::MAX.into()),
+            RangeKind::Long | RangeKind::Date => whole(i64::MIN, i64::MAX),
+            RangeKind::Float | RangeKind::Double => {
+                (float(f64::NEG_INFINITY), float(f64::INFINITY))
+            }
+            RangeKind::Ip => (0, u128::MAX),
+        }
+    }
+
+    fn place(&self, value: &Value, rounding: Rounding) -> Result<u128, String> {
+        let text = match value {
+            Value::String(text) => text.trim().to_string(),
+            other => other.to_string(),
+        };
+        let not_a_number = || format!("For input string: \"{text}\"");
+        match self.kind {
+            RangeKind::Integer | RangeKind::Long => {
+                let number = match text.parse::<i64>() {
+                    Ok(number) => number,
+                    Err(_) => floor(text.parse().map_err(|_| not_a_number())?),
+                };
+                let place = u128::from(i64_to_u64(number));
+                let (first, last) = self.limits();
+                if place < first || place > last {
+                    return Err(format!("Value [{text}] is out of range for an integer"));
+                }
+                Ok(place)
+            }
+            RangeKind::Float => {
+                let number: f32 = text.parse().map_err(|_| not_a_number())?;
+                Ok(f64_to_u64(number.into()).into())
+            }
+            RangeKind::Double => {
+                let number = text.parse().map_err(|_| not_a_number())?;
+                Ok(f64_to_u64(number).into())
+            }
+            RangeKind::Date => {
+                let format = self.format.ok_or("a range of dates without a format")?;
+                format
+                    .parse_with_math_in(&text, self.now_ms, rounding, &self.zone)
+                    .map(|millis| i64_to_u64(millis).into())
+                    .map_err(|error| error.to_string())
+            }
+            RangeKind::Ip => text
+                .parse()
+                .map(|address| mapped(address).to_bits())
+                .map_err(|_| format!("'{text}' is not an IP string literal.")),
+        }
+    }
+
+    /// The next place that a value can have.
+    fn after(&self, place: u128) -> Option<u128> {
+        if self.kind == RangeKind::Float {
+            return self.float_step(place, f32::next_up);
+        }
+        let (_, last) = self.limits();
+        place.checked_add(1).filter(|next| *next <= last)
+    }
+
+    fn before(&self, place: u128) -> Option<u128> {
+        if self.kind == RangeKind::Float {
+            return self.float_step(place, f32::next_down);
+        }
+        let (first, _) = self.limits();
+        place.checked_sub(1).filter(|next| *next >= first)
+    }
+
+    fn float_step(&self, place: u128, step: fn(f32) -> f32) -> Option<u128> {
+        let number = tantivy::u64_to_f64(u64::try_from(place).ok()?);
+        #[allow(
+            clippy::cast_possible_truncation,
+            reason = "the place was made from 32 bits"
+        )]
+        let number = number as f32;
+        Some(f64_to_u64(step(number).into()).into())
+    }
+}
+
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "the conversion saturates, and what is too large is refused by the type's limits"
+)]
+fn floor(number: f64) -> i64 {
+    number.trunc() as i64
+}
+
+/// The span that a query asks for; a network counts as all its addresses.
+pub(crate) fn wanted(
+    reader: &EndReader<'_>,
+    given: &GivenEnds<'_>,
+) -> Result<Option<Span>, String> {
+    let (RangeKind::Ip, Some((Value::String(text), true)), Some((_, true))) =
+        (reader.kind, given.low, given.high)
+    else {
+        return reader.span(given);
+    };
+    match network(text) {
+        Some(span) => Ok(Some(span)),
+        None => reader.span(given),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn span(kind: RangeKind, low: (Value, bool), high: (Value, bool)) -> Option<Span> {
+        let format = DateFormat::default();
+        let reader = EndReader {
+            kind,
+            format: Some(&format),
+            now_ms: 0,
+            zone: jiff::tz::TimeZone::UTC,
+        };
+        let given = GivenEnds {
+            low: Some((&low.0, low.1)),
+            high: Some((&high.0, high.1)),
+        };
+        reader.span(&given).unwrap()
+    }
+
+    #[test]
+    fn spans_survive_bytes_and_know_how_they_lie() {
+        let outer = span(RangeKind::Long, (json!(1), true), (json!(10), true)).unwrap();
+        let inner = span(RangeKind::Long, (json!(2), false), (json!(10), false)).unwrap();
+        assert_eq!(Span::from_bytes(&outer.to_bytes()), Some(outer));
+        for (document, relation, query, expected) in [
+            (outer, RangeRelation::Contains, inner, true),
+            (inner, RangeRelation::Contains, outer, false),
+            (inner, RangeRelation::Within, outer, true),
+            (outer, RangeRelation::Within, inner, false),
+            (outer, RangeRelation::Intersects, inner, true),
+        ] {
+            assert_eq!(document.relates(relation, query), expected, "{relation:?}");
+        }
+    }
+
+    #[test]
+    fn open_ends_move_by_the_least_step() {
+        let closed = span(RangeKind::Integer, (json!(3), true), (json!(4), true));
+        let open = span(RangeKind::Integer, (json!(2), false), (json!("5"), false));
+        assert_eq!(closed, open);
+        let none = span(RangeKind::Float, (json!(1.5), false), (json!(1.5), true));
+        assert_eq!(none, None);
+        let negative = span(RangeKind::Double, (json!(-2.5), true), (json!(-1.5), true)).unwrap();
+        assert!(negative.low < negative.high);
+    }
+}

@@ -1,0 +1,105 @@
+//! Field aliases: other names for fields, for queries only. Documents never have values under one.
+
+use serde_json::{Map, Value};
+
+use super::field::{FieldKind, MappedField};
+use super::parameters::show;
+use super::schema::{Mapping, MappingError};
+
+impl Mapping {
+    /// The field that a path means: its own, or the one that an alias of that path stands for.
+    pub fn resolve<'p>(&'p self, path: &'p str) -> &'p str {
+        self.aliases.get(path).map_or(path, String::as_str)
+    }
+
+    /// Aliases and the paths they stand for.
+    pub fn aliases(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.aliases
+            .iter()
+            .map(|(alias, path)| (alias.as_str(), path.as_str()))
+    }
+
+    /// Paths in a document whose values the field has: its own, and those that are copied to it.
+    pub(crate) fn source_paths(&self, field: &MappedField) -> Vec<String> {
+        let own = match field.path.rsplit_once('.') {
+            Some((parent, _)) if field.multi_field => parent,
+            _ => &field.path,
+        };
+        let copied = self.fields.iter().filter(|other| {
+            let targets = &other.settings.copy_to;
+            !other.multi_field && targets.iter().any(|target| target == own)
+        });
+        std::iter::once(own.to_string())
+            .chain(copied.map(|other| other.path.clone()))
+            .collect()
+    }
+
+    /// The `flat_object` that a path lies in, the path itself being none of its own.
+    pub(crate) fn flat_above(&self, path: &str) -> Option<&MappedField> {
+        path.rmatch_indices('.')
+            .filter_map(|(at, _)| self.field(&path[..at]))
+            .find(|field| field.kind == FieldKind::Flat)
+            .filter(|_| !self.by_path.contains_key(path))
+    }
+
+    /// Takes in an alias as it stands under `properties`.
+    pub(super) fn merge_alias(
+        &mut self,
+        alias: &str,
+        parameters: &Map<String, Value>,
+    ) -> Result<(), MappingError> {
+        let name = alias.rsplit('.').next().unwrap_or(alias);
+        if let Some((key, value)) = parameters
+            .iter()
+            .find(|(key, _)| !matches!(key.as_str(), "type" | "path"))
+        {
+            return Err(MappingError::invalid(format!(
+                "Mapping definition for [{name}] has unsupported parameters:  [{key} : {}]",
+                show(value)
+            )));
+        }
+        let path = parameters.get("path").and_then(Value::as_str);
+        let path = path.filter(|path| !path.is_empty()).ok_or_else(|| {
+            MappingError::invalid(format!(
+                "The [path] property must be specified for field [{name}]."
+            ))
+        })?;
+        if let Some(field) = self.by_path.get(alias).and_then(|id| self.by_id(*id)) {
+            return Err(MappingError::Refused {
+                reason: format!(
+                    "Cannot merge a field alias mapping [{alias}] with a mapping that is not for a field alias, but of type [{}].",
+                    field.kind.type_name()
+                ),
+            });
+        }
+        self.check_depth(alias, 0)?;
+        self.aliases.insert(alias.to_string(), path.to_string());
+        Ok(())
+    }
+
+    /// Refuses aliases of nothing, of themselves and of other aliases.
+    pub(super) fn check_aliases(&self) -> Result<(), MappingError> {
+        for (alias, path) in &self.aliases {
+            let refused = |why: &str| {
+                Err(MappingError::invalid(format!(
+                    "Invalid [path] value [{path}] for field alias [{alias}]: {why}"
+                )))
+            };
+            if path == alias {
+                return refused("an alias cannot refer to itself.");
+            }
+            if self.aliases.contains_key(path) {
+                return refused("an alias cannot refer to another alias.");
+            }
+            if !self.by_path.contains_key(path) {
+                return refused("an alias must refer to an existing field in the mappings.");
+            }
+            if self.by_path.contains_key(alias) {
+                return Err(MappingError::Refused {
+                    reason: format!("[{alias}] is defined both as a field and as a field alias"),
+                });
+            }
+        }
+        Ok(())
+    }
+}

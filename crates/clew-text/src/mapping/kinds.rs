@@ -1,0 +1,126 @@
+//! The names of types in a mapping, and what a type cannot do without.
+
+use clew_vector::{ColumnOptions, Space};
+use serde_json::{Map, Value};
+
+use super::field::{
+    FieldKind, FloatKind, IntegerKind, KeywordStyle, RangeKind, TextStyle, VectorMapping,
+};
+use super::parameters::{boolean, show};
+use super::schema::MappingError;
+use crate::document::DATE_FORMAT_DEFAULT;
+
+/// The kind that a type's name stands for, with the parameters that are part of it.
+pub(super) fn kind_of(
+    name: &str,
+    type_name: &str,
+    parameters: &Map<String, Value>,
+) -> Result<FieldKind, MappingError> {
+    let format = || DATE_FORMAT_DEFAULT.to_string();
+    let range = |kind| FieldKind::Range {
+        kind,
+        format: format(),
+    };
+    Ok(match type_name {
+        "text" => FieldKind::text("standard"),
+        "match_only_text" => FieldKind::Text {
+            analyzer: "standard".to_string(),
+            style: TextStyle::MatchOnly,
+        },
+        "keyword" => FieldKind::keyword(None),
+        "wildcard" => FieldKind::Keyword {
+            ignore_above: None,
+            style: KeywordStyle::Wildcard,
+        },
+        "constant_keyword" => FieldKind::Constant {
+            value: parameters.get("value").map(show).unwrap_or_default(),
+        },
+        "long" => FieldKind::Integer(IntegerKind::Long),
+        "integer" => FieldKind::Integer(IntegerKind::Integer),
+        "short" => FieldKind::Integer(IntegerKind::Short),
+        "byte" => FieldKind::Integer(IntegerKind::Byte),
+        "token_count" => FieldKind::Integer(IntegerKind::TokenCount),
+        "unsigned_long" => FieldKind::Unsigned,
+        "double" => FieldKind::Float(FloatKind::Double),
+        "float" => FieldKind::Float(FloatKind::Float),
+        "half_float" => FieldKind::Float(FloatKind::Half),
+        "scaled_float" => FieldKind::Float(FloatKind::Scaled {
+            factor: scaling_factor(name, parameters)?,
+        }),
+        "rank_feature" => FieldKind::Float(FloatKind::RankFeature),
+        "boolean" => FieldKind::Boolean,
+        "date" => FieldKind::Date { format: format() },
+        "date_nanos" => FieldKind::DateNanos { format: format() },
+        "ip" => FieldKind::Ip,
+        "geo_point" => FieldKind::GeoPoint,
+        "flat_object" => FieldKind::Flat,
+        "binary" => FieldKind::Binary {
+            doc_values: match parameters.get("doc_values") {
+                Some(value) => boolean("doc_values", value)?,
+                None => false,
+            },
+        },
+        "integer_range" => range(RangeKind::Integer),
+        "long_range" => range(RangeKind::Long),
+        "float_range" => range(RangeKind::Float),
+        "double_range" => range(RangeKind::Double),
+        "date_range" => range(RangeKind::Date),
+        "ip_range" => range(RangeKind::Ip),
+        "knn_vector" => FieldKind::Vector(VectorMapping {
+            column: ColumnOptions::new(0, Space::L2),
+            method: None,
+            ef_search: None,
+            probes: None,
+        }),
+        other => {
+            return Err(MappingError::invalid(format!(
+                "No handler for type [{other}] declared on field [{name}]"
+            )));
+        }
+    })
+}
+
+fn scaling_factor(name: &str, parameters: &Map<String, Value>) -> Result<f64, MappingError> {
+    let Some(value) = parameters.get("scaling_factor") else {
+        return Err(MappingError::invalid(format!(
+            "Field [{name}] misses required parameter [scaling_factor]"
+        )));
+    };
+    let factor = match value {
+        Value::String(text) => text.trim().parse().ok(),
+        value => value.as_f64(),
+    };
+    factor
+        .filter(|factor: &f64| factor.is_finite() && *factor > 0.0)
+        .ok_or_else(|| {
+            MappingError::invalid(format!(
+                "[scaling_factor] must be a positive number, got [{}]",
+                show(value)
+            ))
+        })
+}
+
+/// Refuses a field without a parameter that its type cannot do without.
+pub(super) fn check_required(
+    name: &str,
+    kind: &FieldKind,
+    parameters: &Map<String, Value>,
+) -> Result<(), MappingError> {
+    let required = match kind {
+        FieldKind::Constant { .. } => "value",
+        FieldKind::Integer(IntegerKind::TokenCount) => "analyzer",
+        _ => return Ok(()),
+    };
+    if parameters
+        .get(required)
+        .is_some_and(|value| !value.is_null())
+    {
+        return Ok(());
+    }
+    Err(MappingError::invalid(match kind {
+        FieldKind::Constant { .. } => {
+            format!("Field [{name}] is missing required parameter [{required}]")
+        }
+        _ => format!("Analyzer must be set for field [{name}] but wasn't."),
+    }))
+}

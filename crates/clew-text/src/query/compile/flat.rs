@@ -1,0 +1,131 @@
+//! Queries on leaves of a `flat_object`: each becomes one on the field beside it, whose terms are
+//! `path=value`.
+
+use serde_json::Value;
+
+use crate::mapping::{Mapping, PATHS_AND_VALUES};
+use crate::query::literal::text_of;
+use crate::query::tree::{Bool, Fuzziness, FuzzyDistance, Pattern, Query, Range, Term};
+
+/// The query on the field that has the leaf's terms; `None` when the query is on no such leaf.
+pub(super) fn on_leaf(mapping: &Mapping, query: &Query) -> Option<Query> {
+    let path = super::fixed::field_of(query)?;
+    let flat = mapping.flat_above(path)?;
+    let field = format!("{}.{PATHS_AND_VALUES}", flat.path);
+    // An alias of the object may stand in front.
+    let path = match mapping.resolve(path) {
+        resolved if resolved == path => path.to_string(),
+        resolved => resolved.to_string(),
+    };
+    Some(Leaf { path, field }.rewritten(query))
+}
+
+struct Leaf {
+    path: String,
+    field: String,
+}
+
+impl Leaf {
+    fn term(&self, value: &Value) -> String {
+        format!("{}={}", self.path, text_of(value))
+    }
+
+    fn equal(&self, value: &Value, case_insensitive: bool, boost: f32) -> Query {
+        Query::Term(Term {
+            field: self.field.clone(),
+            value: Value::String(self.term(value)),
+            case_insensitive,
+            boost,
+        })
+    }
+
+    fn pattern(&self, pattern: &Pattern, path: &str) -> Pattern {
+        Pattern {
+            field: self.field.clone(),
+            value: format!("{path}={}", pattern.value),
+            ..pattern.clone()
+        }
+    }
+
+    fn beginning(&self, with: &str, boost: f32) -> Query {
+        Query::Prefix(Pattern {
+            boost,
+            ..Pattern::new(&self.field, format!("{}{with}", self.path))
+        })
+    }
+
+    /// Values that differ by some edits; the path does not.
+    fn nearby(&self, value: &str, mut fuzziness: Fuzziness, boost: f32) -> Query {
+        let edits = fuzziness.edits(value.chars().count());
+        fuzziness.distance = FuzzyDistance::Fixed(edits);
+        fuzziness.prefix_length += self.path.chars().count() + 1;
+        Query::Fuzzy {
+            field: self.field.clone(),
+            value: format!("{}={value}", self.path),
+            fuzziness,
+            boost,
+        }
+    }
+
+    fn rewritten(&self, query: &Query) -> Query {
+        match query {
+            Query::Term(term) => self.equal(&term.value, term.case_insensitive, term.boost),
+            Query::Match(clause) | Query::MatchBoolPrefix(clause) => match &clause.fuzziness {
+                Some(fuzziness) => self.nearby(&text_of(&clause.text), *fuzziness, clause.boost),
+                None => self.equal(&clause.text, false, clause.boost),
+            },
+            Query::MatchPhrase(phrase) | Query::MatchPhrasePrefix(phrase) => {
+                self.equal(&phrase.text, false, phrase.boost)
+            }
+            Query::Terms { values, boost, .. } => Query::Terms {
+                field: self.field.clone(),
+                values: values.iter().map(|value| self.term(value).into()).collect(),
+                boost: *boost,
+            },
+            Query::Prefix(pattern) => Query::Prefix(self.pattern(pattern, &self.path)),
+            Query::Wildcard(pattern) => Query::Wildcard(self.pattern(pattern, &self.path)),
+            Query::Regexp(pattern) => {
+                Query::Regexp(self.pattern(pattern, &regex::escape(&self.path)))
+            }
+            Query::Fuzzy {
+                value,
+                fuzziness,
+                boost,
+                ..
+            } => self.nearby(value, *fuzziness, *boost),
+            Query::Exists { boost, .. } => Query::ConstantScore {
+                filter: Box::new(Query::Bool(Bool {
+                    should: vec![self.beginning("=", 1.0), self.beginning(".", 1.0)],
+                    ..Bool::default()
+                })),
+                boost: *boost,
+            },
+            Query::Range(range) => self.range(range),
+            other => other.clone(),
+        }
+    }
+
+    /// Between two values of the leaf; an open end is where the leaf's terms end.
+    fn range(&self, range: &Range) -> Query {
+        let given = |end: &Option<Value>| {
+            let end = end.as_ref().filter(|end| !end.is_null());
+            end.map(|end| Value::String(self.term(end)))
+        };
+        let mut leaf = Range {
+            field: self.field.clone(),
+            gte: given(&range.gte),
+            gt: given(&range.gt),
+            lte: given(&range.lte),
+            lt: given(&range.lt),
+            ..range.clone()
+        };
+        if leaf.gte.is_none() && leaf.gt.is_none() {
+            leaf.gte = Some(format!("{}=", self.path).into());
+        }
+        if leaf.lte.is_none() && leaf.lt.is_none() {
+            // The character behind the equals sign.
+            leaf.lt = Some(format!("{}>", self.path).into());
+        }
+        Query::Range(leaf)
+    }
+}

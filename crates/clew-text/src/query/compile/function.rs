@@ -1,0 +1,336 @@
+//! Functions under a mapping: which column they read, and what their origins mean.
+
+use serde_json::Value;
+
+use super::{Compiler, Node};
+use crate::document::Rounding;
+use crate::geo::{DistanceUnit, GeoPoint, parse_distance};
+use crate::mapping::{FieldKind, MappedField};
+use crate::query::constant::HasColumn;
+use crate::query::error::QueryError;
+use crate::query::function::query::{FunctionQuery, Joining, Part};
+use crate::query::function::value::{Function, NumberColumn};
+use crate::query::function::{
+    BoostMode, Decay, FunctionKind, FunctionScore, ScoreFunction, ScoreMode,
+};
+use crate::query::literal::text_of;
+use crate::query::tree::DistanceFeature;
+
+/// Functions of one query.
+const FUNCTIONS_MAX: usize = 1024;
+
+impl Compiler<'_> {
+    pub(super) fn function_score(
+        &mut self,
+        query: &FunctionScore,
+        factor: f32,
+    ) -> Result<Node, QueryError> {
+        if query.functions.len() > FUNCTIONS_MAX {
+            return Err(QueryError::TooManyClauses { max: FUNCTIONS_MAX });
+        }
+        // Boosts are for the query's own score: what replaces it is not boosted.
+        let inner = self.node(&query.query, query.boost * factor)?;
+        if inner.is_nothing() {
+            return Ok(inner);
+        }
+        let mut parts = Vec::with_capacity(query.functions.len());
+        for function in &query.functions {
+            if let Some(part) = self.function_part(function)? {
+                parts.push(part);
+            }
+        }
+        let node = Node::scored(
+            Box::new(FunctionQuery {
+                inner: inner.query,
+                parts,
+                joining: Joining {
+                    score_mode: query.score_mode,
+                    boost_mode: query.boost_mode,
+                    max_boost: f64::from(query.max_boost),
+                    min_score: query.min_score,
+                },
+            }),
+            1.0,
+        );
+        if query.min_score.is_some() {
+            return Ok(node);
+        }
+        Ok(Node {
+            at_least: inner.at_least,
+            exact: inner.exact,
+            ..node
+        })
+    }
+
+    /// `None` when its filter matches nothing.
+    fn function_part(&mut self, function: &ScoreFunction) -> Result<Option<Part>, QueryError> {
+        let filter = match &function.filter {
+            None => None,
+            Some(filter) => {
+                let node = self.node(filter, 1.0)?;
+                if node.is_nothing() {
+                    return Ok(None);
+                }
+                Some(node.query)
+            }
+        };
+        Ok(Some(Part {
+            filter,
+            weight: f64::from(function.weight.unwrap_or(1.0)),
+            function: self.function(&function.kind)?,
+        }))
+    }
+
+    fn function(&self, kind: &FunctionKind) -> Result<Function, QueryError> {
+        match kind {
+            FunctionKind::Constant => Ok(Function::Constant),
+            FunctionKind::FieldValue {
+                field,
+                factor,
+                modifier,
+                missing,
+            } => {
+                let column = match self.context.snapshot.mapping.field(field) {
+                    Some(mapped) => number_column(mapped)?,
+                    None if missing.is_some() => NumberColumn::Whole(field.clone()),
+                    None => {
+                        return Err(QueryError::illegal(format!(
+                            "Unable to find a field mapper for field [{field}]. No 'missing' \
+                             value defined."
+                        )));
+                    }
+                };
+                Ok(Function::Field {
+                    column,
+                    path: field.clone(),
+                    factor: *factor,
+                    modifier: *modifier,
+                    missing: *missing,
+                })
+            }
+            FunctionKind::Random { seed, field } => {
+                let seed = seed.unwrap_or(self.context.now_ms);
+                let column = match field.as_deref() {
+                    // What these would tell apart is told by the document's place as well.
+                    None | Some("_seq_no" | "_id") => None,
+                    Some(path) => match self.context.snapshot.mapping.field(path) {
+                        Some(mapped) => Some(number_column(mapped)?),
+                        None => {
+                            return Err(QueryError::illegal(format!(
+                                "Field [{path}] is not mapped on [index] and cannot be used as a \
+                                 source of random numbers."
+                            )));
+                        }
+                    },
+                };
+                Ok(Function::Random {
+                    seed: u64::from_ne_bytes(seed.to_ne_bytes()),
+                    column,
+                })
+            }
+            FunctionKind::Decay(decay) => self.decay(decay),
+        }
+    }
+
+    fn decay(&self, decay: &Decay) -> Result<Function, QueryError> {
+        let Some(mapped) = self.context.snapshot.mapping.field(&decay.field) else {
+            return Err(QueryError::illegal(format!(
+                "unknown field [{}]",
+                decay.field
+            )));
+        };
+        let place = self.place(mapped, decay.origin.as_ref())?;
+        let scale = place.length(&decay.scale, "scale")?;
+        let offset = match &decay.offset {
+            Some(offset) => place.length(offset, "offset")?,
+            None => 0.0,
+        };
+        if scale <= 0.0 {
+            return Err(QueryError::illegal("scale must be > 0.0."));
+        }
+        if offset < 0.0 {
+            return Err(QueryError::illegal("offset must be >= 0.0"));
+        }
+        Ok(Function::Decay {
+            column: place.column,
+            origin: place.origin,
+            scale,
+            offset,
+            decay: decay.decay,
+            shape: decay.shape,
+            mode: decay.mode,
+        })
+    }
+
+    pub(super) fn distance_feature(
+        &self,
+        feature: &DistanceFeature,
+        factor: f32,
+    ) -> Result<Node, QueryError> {
+        let Some(mapped) = self.context.snapshot.mapping.field(&feature.field) else {
+            return Err(QueryError::illegal(
+                "Can't run [distance_feature] query on unmapped fields!",
+            ));
+        };
+        if !matches!(mapped.kind, FieldKind::Date { .. } | FieldKind::GeoPoint) {
+            return Err(QueryError::illegal(format!(
+                "Illegal data type of [{}]! [distance_feature] query can only be run on a date, \
+                 date_nanos or geo_point field type!",
+                mapped.kind.type_name()
+            )));
+        }
+        let place = self.place(mapped, Some(&feature.origin))?;
+        let pivot = place.length(&feature.pivot, "pivot")?;
+        if pivot <= 0.0 {
+            return Err(QueryError::illegal(format!(
+                "pivot must be > 0, got: {}",
+                text_of(&feature.pivot)
+            )));
+        }
+        let inner = Node::set(HasColumn(mapped.column()), 1.0);
+        let function = Function::Nearness {
+            column: place.column,
+            origin: place.origin,
+            pivot,
+        };
+        let query = FunctionQuery {
+            inner: inner.query,
+            parts: vec![Part {
+                filter: None,
+                weight: 1.0,
+                function,
+            }],
+            joining: Joining {
+                score_mode: ScoreMode::Multiply,
+                boost_mode: BoostMode::Replace,
+                max_boost: f64::MAX,
+                min_score: None,
+            },
+        };
+        Ok(Node::scored(Box::new(query), feature.boost * factor))
+    }
+
+    /// The column and the place in it that distances are measured from.
+    fn place(&self, mapped: &MappedField, origin: Option<&Value>) -> Result<Place, QueryError> {
+        let missing = || {
+            QueryError::illegal(format!(
+                "both [scale] and [origin] must be set for field [{}].",
+                mapped.path
+            ))
+        };
+        match &mapped.kind {
+            FieldKind::GeoPoint => {
+                let point = GeoPoint::from_json(origin.ok_or_else(missing)?)
+                    .and_then(GeoPoint::checked)
+                    .map_err(QueryError::illegal)?;
+                Ok(Place {
+                    column: NumberColumn::Points(mapped.column(), point),
+                    origin: 0.0,
+                    unit: Unit::Metres,
+                })
+            }
+            FieldKind::Date { .. } => {
+                let origin = match (origin, mapped.date_format()) {
+                    (Some(origin), Some(format)) => format
+                        .parse_with_math_in(
+                            &text_of(origin),
+                            self.context.now_ms,
+                            Rounding::Down,
+                            &jiff::tz::TimeZone::UTC,
+                        )
+                        .map_err(|error| QueryError::create(error.to_string()))?,
+                    _ => self.context.now_ms,
+                };
+                Ok(Place {
+                    column: NumberColumn::Whole(mapped.column()),
+                    origin: number(&Value::from(origin)).unwrap_or(0.0),
+                    unit: Unit::Milliseconds,
+                })
+            }
+            FieldKind::Integer(_) | FieldKind::Float(_) => {
+                let origin = origin.ok_or_else(missing)?;
+                Ok(Place {
+                    column: number_column(mapped)?,
+                    origin: number(origin).ok_or_else(|| {
+                        QueryError::illegal(format!("[{}] is not a number", text_of(origin)))
+                    })?,
+                    unit: Unit::Number,
+                })
+            }
+            other => Err(QueryError::illegal(format!(
+                "field [{}] is of type [{}], but only numeric types are supported.",
+                mapped.path,
+                other.type_name()
+            ))),
+        }
+    }
+}
+
+/// Where distances are measured from, and how they are written.
+struct Place {
+    column: NumberColumn,
+    origin: f64,
+    unit: Unit,
+}
+
+#[derive(Clone, Copy)]
+enum Unit {
+    Number,
+    Milliseconds,
+    Metres,
+}
+
+impl Place {
+    fn length(&self, value: &Value, name: &str) -> Result<f64, QueryError> {
+        let text = text_of(value);
+        let wrong = || QueryError::illegal(format!("failed to parse [{name}] with value [{text}]"));
+        match self.unit {
+            Unit::Number => number(value).ok_or_else(wrong),
+            Unit::Metres => {
+                parse_distance(&text, DistanceUnit::metres()).map_err(QueryError::illegal)
+            }
+            Unit::Milliseconds => milliseconds(&text).ok_or_else(wrong),
+        }
+    }
+}
+
+fn number(value: &Value) -> Option<f64> {
+    match value {
+        Value::Number(number) => number.as_f64(),
+        Value::String(text) => text.trim().parse().ok(),
+        _ => None,
+    }
+    .filter(|number: &f64| number.is_finite())
+}
+
+/// A span of time like `10d`.
+fn milliseconds(text: &str) -> Option<f64> {
+    const UNITS: [(&str, f64); 7] = [
+        ("nanos", 1e-6),
+        ("micros", 1e-3),
+        ("ms", 1.0),
+        ("s", 1e3),
+        ("m", 60e3),
+        ("h", 3600e3),
+        ("d", 86_400e3),
+    ];
+    let text = text.trim();
+    UNITS.iter().find_map(|(name, size)| {
+        let number: f64 = text.strip_suffix(name)?.trim().parse().ok()?;
+        number.is_finite().then_some(number * size)
+    })
+}
+
+fn number_column(mapped: &MappedField) -> Result<NumberColumn, QueryError> {
+    match mapped.kind {
+        FieldKind::Integer(_) | FieldKind::Boolean | FieldKind::Date { .. } => {
+            Ok(NumberColumn::Whole(mapped.column()))
+        }
+        FieldKind::Float(_) => Ok(NumberColumn::Float(mapped.column())),
+        _ => Err(QueryError::illegal(format!(
+            "field [{}] is of type [{}], but only numeric types are supported.",
+            mapped.path,
+            mapped.kind.type_name()
+        ))),
+    }
+}

@@ -1,0 +1,335 @@
+//! Rules over words, made rules over terms.
+
+use std::collections::BTreeSet;
+
+use tantivy::Term as IndexTerm;
+use tantivy::schema::Field;
+use tantivy_fst::{Automaton, Regex};
+
+use super::text::{must_be_indexed, query_analyzer, tokens_of};
+use super::{Compiler, Node};
+use crate::analysis::Token;
+use crate::mapping::{FieldKind, MappedField};
+use crate::query::automaton::{Nearby, Wildcard};
+use crate::query::constant::{Borrowed, knows};
+use crate::query::error::QueryError;
+use crate::query::interval::query::{IntervalQuery, Scoring};
+use crate::query::interval::source::{Source, TermSource};
+use crate::query::interval::{IntervalMode, IntervalRule, IntervalScoring, Intervals};
+
+/// Words that a pattern may stand for.
+const EXPANSIONS_MAX: usize = 128;
+/// Rules of one query.
+const RULES_MAX: usize = 1024;
+/// How deep rules may be nested.
+const DEPTH_MAX: usize = 30;
+
+/// The field whose words a rule is about, and how much is left of what a query may ask.
+#[derive(Clone, Copy)]
+struct Scope<'a> {
+    mapped: &'a MappedField,
+    field: Field,
+    scoring: IntervalScoring,
+    depth: usize,
+}
+
+impl<'a> Compiler<'a> {
+    pub(super) fn intervals(&mut self, query: &Intervals, factor: f32) -> Result<Node, QueryError> {
+        let Some(scope) = self.interval_field(&query.field, query.scoring, 0)? else {
+            return Ok(Node::nothing());
+        };
+        let source = self.interval_rule(&query.rule, scope)?;
+        let scoring = match query.scoring {
+            IntervalScoring::Proximity => Scoring::Proximity,
+            IntervalScoring::Words => self.word_scoring(&source, scope)?,
+        };
+        let query_node = IntervalQuery { source, scoring };
+        Ok(Node::scored(Box::new(query_node), query.boost * factor))
+    }
+
+    fn interval_field(
+        &self,
+        path: &str,
+        scoring: IntervalScoring,
+        depth: usize,
+    ) -> Result<Option<Scope<'a>>, QueryError> {
+        let Some((mapped, field)) = self.field(path) else {
+            return Ok(None);
+        };
+        let FieldKind::Text { .. } = &mapped.kind else {
+            let reason = match scoring {
+                IntervalScoring::Proximity => format!(
+                    "Can only use interval queries on text fields - not on [{path}] which is of \
+                     type [{}]",
+                    mapped.kind.type_name()
+                ),
+                IntervalScoring::Words => format!(
+                    "field \"{path}\" was indexed without position data; cannot run span queries \
+                     on a field of type [{}]",
+                    mapped.kind.type_name()
+                ),
+            };
+            return Err(QueryError::illegal(reason));
+        };
+        must_be_indexed(mapped)?;
+        Ok(Some(Scope {
+            mapped,
+            field,
+            scoring,
+            depth,
+        }))
+    }
+
+    /// The sum of the words' weights, and the mean length of the field.
+    #[allow(
+        clippy::cast_precision_loss,
+        reason = "the formula is 32 bits wide wherever it is used"
+    )]
+    fn word_scoring(&self, source: &TermSource, scope: Scope<'_>) -> Result<Scoring, QueryError> {
+        let snapshot = self.context.snapshot;
+        let statistics = snapshot.statistics(scope.mapped)?;
+        let mut idf = 0.0_f32;
+        for term in source.terms() {
+            let frequency = snapshot.doc_freq(&term)?;
+            let docs = statistics.docs.max(frequency);
+            idf += (1.0 + ((docs - frequency) as f32 + 0.5) / (frequency as f32 + 0.5)).ln();
+        }
+        let length_mean = statistics.tokens.max(1) as f32 / statistics.docs.max(1) as f32;
+        Ok(Scoring::Words {
+            field: scope.field,
+            idf,
+            length_mean,
+        })
+    }
+
+    fn interval_rules(
+        &mut self,
+        rules: &[IntervalRule],
+        scope: Scope<'a>,
+    ) -> Result<Vec<TermSource>, QueryError> {
+        let mut sources = Vec::with_capacity(rules.len());
+        for rule in rules {
+            sources.push(self.interval_rule(rule, scope)?);
+        }
+        Ok(sources)
+    }
+
+    fn interval_rule(
+        &mut self,
+        rule: &IntervalRule,
+        scope: Scope<'a>,
+    ) -> Result<TermSource, QueryError> {
+        self.clauses += 1;
+        if self.clauses > RULES_MAX {
+            return Err(QueryError::TooManyClauses { max: RULES_MAX });
+        }
+        let scope = Scope {
+            depth: scope.depth + 1,
+            ..scope
+        };
+        if scope.depth > DEPTH_MAX {
+            return Err(QueryError::TooDeep { max: DEPTH_MAX });
+        }
+        Ok(match rule {
+            IntervalRule::Match {
+                text,
+                analyzer,
+                mode,
+                max_gaps,
+            } => {
+                let analyzer = query_analyzer(scope.mapped, analyzer.as_deref());
+                let tokens = tokens_of(analyzer, text)?;
+                self.count_clauses(tokens.len())?;
+                let sources = words(scope.field, &tokens);
+                joined(sources, *mode, *max_gaps)
+            }
+            IntervalRule::AllOf {
+                rules,
+                mode,
+                max_gaps,
+            } => joined(self.interval_rules(rules, scope)?, *mode, *max_gaps),
+            IntervalRule::AnyOf(rules) => Source::Any(self.interval_rules(rules, scope)?),
+            IntervalRule::Related {
+                rule,
+                relation,
+                filter,
+            } => {
+                let filter = self.interval_rule(filter, scope)?;
+                self.interval_rule(rule, scope)?.each(|source| {
+                    Source::Related(Box::new(source), *relation, Box::new(filter.clone()))
+                })
+            }
+            IntervalRule::Extended {
+                rule,
+                before,
+                after,
+            } => Source::Extended {
+                source: Box::new(self.interval_rule(rule, scope)?),
+                before: *before,
+                after: *after,
+            },
+            IntervalRule::First { rule, end } => self
+                .interval_rule(rule, scope)?
+                .each(|source| Source::First(Box::new(source), *end)),
+            IntervalRule::InField { field, rule } => {
+                match self.interval_field(field, scope.scoring, scope.depth)? {
+                    Some(scope) => self.interval_rule(rule, scope)?,
+                    None => Source::nothing(),
+                }
+            }
+            IntervalRule::Normalized { analyzer, rule } => {
+                let analyzer = query_analyzer(scope.mapped, analyzer.as_deref());
+                let rule = normalized(rule, analyzer);
+                Source::Words(self.interval_words(&rule, scope.field)?)
+            }
+            word => Source::Words(self.interval_words(word, scope.field)?),
+        })
+    }
+
+    /// The terms that a pattern stands for.
+    fn interval_words(
+        &self,
+        rule: &IntervalRule,
+        field: Field,
+    ) -> Result<Vec<IndexTerm>, QueryError> {
+        match rule {
+            IntervalRule::Word(word) => Ok(vec![IndexTerm::from_field_text(field, word)]),
+            IntervalRule::Prefix(prefix, ignore_case) => {
+                let automaton = Wildcard::literal(prefix, true, *ignore_case)?;
+                self.expanded(field, &automaton, prefix)
+            }
+            IntervalRule::Wildcard(pattern, ignore_case) => {
+                let automaton = Wildcard::parse(pattern, *ignore_case)?;
+                self.expanded(field, &automaton, pattern)
+            }
+            IntervalRule::Regexp(pattern, ignore_case) => {
+                let expression = if *ignore_case {
+                    format!("(?i){pattern}")
+                } else {
+                    pattern.clone()
+                };
+                let automaton = Regex::new(&expression)
+                    .map_err(|error| QueryError::create(error.to_string()))?;
+                self.expanded(field, &automaton, pattern)
+            }
+            IntervalRule::Fuzzy(word, fuzziness) => {
+                self.expanded(field, &Nearby::new(word, fuzziness), word)
+            }
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    fn expanded<A: Automaton>(
+        &self,
+        field: Field,
+        automaton: &A,
+        pattern: &str,
+    ) -> Result<Vec<IndexTerm>, QueryError>
+    where
+        A::State: Clone,
+    {
+        let mut terms = BTreeSet::new();
+        for reader in &self.context.snapshot.readers {
+            if !knows(reader, field) {
+                continue;
+            }
+            let inverted = reader.inverted_index(field)?;
+            let dictionary = inverted.terms();
+            let mut stream = dictionary.search(Borrowed(automaton)).into_stream()?;
+            while stream.advance() {
+                let word = String::from_utf8_lossy(stream.key());
+                terms.insert(IndexTerm::from_field_text(field, &word));
+                if terms.len() > EXPANSIONS_MAX {
+                    return Err(QueryError::illegal(format!(
+                        "Automaton [{pattern}] expanded to too many terms (limit {EXPANSIONS_MAX})"
+                    )));
+                }
+            }
+        }
+        Ok(terms.into_iter().collect())
+    }
+}
+
+/// The rule's text as an analyzer would spell it.
+fn normalized(rule: &IntervalRule, analyzer: &str) -> IntervalRule {
+    if matches!(analyzer, "whitespace" | "keyword") {
+        return rule.clone();
+    }
+    match rule.clone() {
+        IntervalRule::Prefix(text, ignore_case) => {
+            IntervalRule::Prefix(text.to_lowercase(), ignore_case)
+        }
+        IntervalRule::Wildcard(text, ignore_case) => {
+            IntervalRule::Wildcard(text.to_lowercase(), ignore_case)
+        }
+        IntervalRule::Fuzzy(text, fuzziness) => IntervalRule::Fuzzy(text.to_lowercase(), fuzziness),
+        other => other,
+    }
+}
+
+/// The words of a text; those at one position are alternatives, and a position left out before a
+/// word belongs to it.
+fn words(field: Field, tokens: &[Token]) -> Vec<TermSource> {
+    let mut sources: Vec<TermSource> = Vec::new();
+    let mut last: Option<usize> = None;
+    for token in tokens {
+        let term = IndexTerm::from_field_text(field, &token.text);
+        if last == Some(token.position)
+            && let Some(Source::Words(terms)) = sources.last_mut()
+        {
+            terms.push(term);
+            continue;
+        }
+        let skipped = last.map_or(0, |last| token.position.saturating_sub(last + 1));
+        last = Some(token.position);
+        let word = Source::Words(vec![term]);
+        sources.push(match u32::try_from(skipped) {
+            Ok(0) | Err(_) => word,
+            Ok(before) => Source::Extended {
+                source: Box::new(word),
+                before,
+                after: 0,
+            },
+        });
+    }
+    sources
+}
+
+fn joined(mut sources: Vec<TermSource>, mode: IntervalMode, max_gaps: Option<u32>) -> TermSource {
+    match sources.len() {
+        0 => return Source::nothing(),
+        1 => return sources.remove(0),
+        _ => {}
+    }
+    let whole = match mode {
+        IntervalMode::Ordered => Source::Ordered(sources),
+        IntervalMode::Unordered => unordered(sources),
+        IntervalMode::UnorderedNoOverlap => Source::Apart(sources),
+    };
+    match max_gaps {
+        None => whole,
+        Some(gaps) => whole.each(|source| Source::MaxGaps(Box::new(source), gaps)),
+    }
+}
+
+/// Equal sources must be found as often as they are given, not at one place.
+fn unordered(sources: Vec<TermSource>) -> TermSource {
+    let mut counted: Vec<(TermSource, usize)> = Vec::new();
+    for source in sources {
+        match counted.iter_mut().find(|(have, _)| *have == source) {
+            Some((_, times)) => *times += 1,
+            None => counted.push((source, 1)),
+        }
+    }
+    let mut sources: Vec<TermSource> = counted
+        .into_iter()
+        .map(|(source, times)| match times {
+            1 => source,
+            _ => Source::Repeated(Box::new(source), times),
+        })
+        .collect();
+    if sources.len() == 1 {
+        return sources.remove(0);
+    }
+    Source::Unordered(sources)
+}

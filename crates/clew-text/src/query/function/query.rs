@@ -1,0 +1,287 @@
+//! Functions as a tantivy query around another one.
+
+use tantivy::query::{EnableScoring, Explanation, Query, Scorer, Weight};
+use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, TantivyError};
+
+use super::value::{Function, OpenFunction};
+use super::{BoostMode, ScoreMode};
+
+/// One function, where it counts and how much.
+#[derive(Debug)]
+pub(crate) struct Part {
+    pub(crate) filter: Option<Box<dyn Query>>,
+    pub(crate) weight: f64,
+    pub(crate) function: Function,
+}
+
+impl Clone for Part {
+    fn clone(&self) -> Self {
+        Part {
+            filter: self.filter.as_ref().map(|filter| filter.box_clone()),
+            weight: self.weight,
+            function: self.function.clone(),
+        }
+    }
+}
+
+/// How values become a score.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Joining {
+    pub(crate) score_mode: ScoreMode,
+    pub(crate) boost_mode: BoostMode,
+    pub(crate) max_boost: f64,
+    pub(crate) min_score: Option<f32>,
+}
+
+/// A query whose scores functions change.
+#[derive(Debug)]
+pub(crate) struct FunctionQuery {
+    pub(crate) inner: Box<dyn Query>,
+    pub(crate) parts: Vec<Part>,
+    pub(crate) joining: Joining,
+}
+
+impl Clone for FunctionQuery {
+    fn clone(&self) -> Self {
+        FunctionQuery {
+            inner: self.inner.box_clone(),
+            parts: self.parts.clone(),
+            joining: self.joining,
+        }
+    }
+}
+
+impl Query for FunctionQuery {
+    fn weight(&self, scoring: EnableScoring<'_>) -> tantivy::Result<Box<dyn Weight>> {
+        let inner = self.inner.weight(scoring)?;
+        // Without a least score the functions decide nothing about which documents match.
+        if !scoring.is_scoring_enabled() && self.joining.min_score.is_none() {
+            return Ok(inner);
+        }
+        let disabled = match scoring {
+            EnableScoring::Enabled { searcher, .. } => {
+                EnableScoring::disabled_from_searcher(searcher)
+            }
+            disabled => disabled,
+        };
+        let mut parts = Vec::with_capacity(self.parts.len());
+        for part in &self.parts {
+            let filter = match &part.filter {
+                Some(filter) => Some(filter.weight(disabled)?),
+                None => None,
+            };
+            parts.push(PartWeight {
+                filter,
+                weight: part.weight,
+                function: part.function.clone(),
+            });
+        }
+        Ok(Box::new(FunctionWeight {
+            inner,
+            parts,
+            joining: self.joining,
+        }))
+    }
+}
+
+struct PartWeight {
+    filter: Option<Box<dyn Weight>>,
+    weight: f64,
+    function: Function,
+}
+
+struct FunctionWeight {
+    inner: Box<dyn Weight>,
+    parts: Vec<PartWeight>,
+    joining: Joining,
+}
+
+impl FunctionWeight {
+    fn open(&self, reader: &SegmentReader) -> tantivy::Result<Vec<OpenPart>> {
+        let mut parts = Vec::with_capacity(self.parts.len());
+        for part in &self.parts {
+            parts.push(OpenPart {
+                filter: match &part.filter {
+                    Some(filter) => Some(filter.scorer(reader, 1.0)?),
+                    None => None,
+                },
+                weight: part.weight,
+                function: part.function.open(reader)?,
+            });
+        }
+        Ok(parts)
+    }
+
+    /// Fails when a document that matches lacks what a function needs: a scorer cannot.
+    fn check(&self, reader: &SegmentReader) -> tantivy::Result<()> {
+        let mut parts = self.open(reader)?;
+        if parts.iter().all(|part| part.function.is_total()) {
+            return Ok(());
+        }
+        let alive = reader.alive_bitset();
+        let mut docs = self.inner.scorer(reader, 1.0)?;
+        let mut doc = docs.doc();
+        while doc != TERMINATED {
+            for part in &mut parts {
+                if let Some(path) = part.function.lacking(doc).map(str::to_string)
+                    && alive.is_none_or(|alive| alive.is_alive(doc))
+                    && part.applies(doc)
+                {
+                    return Err(TantivyError::InvalidArgument(format!(
+                        "Missing value for field [{path}]"
+                    )));
+                }
+            }
+            doc = docs.advance();
+        }
+        Ok(())
+    }
+}
+
+impl Weight for FunctionWeight {
+    fn scorer(&self, reader: &SegmentReader, boost: Score) -> tantivy::Result<Box<dyn Scorer>> {
+        self.check(reader)?;
+        let mut scorer = FunctionScorer {
+            inner: self.inner.scorer(reader, boost)?,
+            parts: self.open(reader)?,
+            joining: self.joining,
+            known: None,
+        };
+        scorer.skip_low();
+        Ok(Box::new(scorer))
+    }
+
+    fn explain(&self, reader: &SegmentReader, doc: DocId) -> tantivy::Result<Explanation> {
+        let mut scorer = self.scorer(reader, 1.0)?;
+        if scorer.doc() > doc || scorer.seek(doc) != doc {
+            return Err(TantivyError::InvalidArgument(format!(
+                "document {doc} does not match"
+            )));
+        }
+        let mut explanation = Explanation::new("function score", scorer.score());
+        explanation.add_detail(self.inner.explain(reader, doc)?);
+        Ok(explanation)
+    }
+}
+
+struct OpenPart {
+    filter: Option<Box<dyn Scorer>>,
+    weight: f64,
+    function: OpenFunction,
+}
+
+impl OpenPart {
+    fn applies(&mut self, doc: DocId) -> bool {
+        match &mut self.filter {
+            None => true,
+            Some(filter) => {
+                if filter.doc() < doc {
+                    filter.seek(doc);
+                }
+                filter.doc() == doc
+            }
+        }
+    }
+}
+
+struct FunctionScorer {
+    inner: Box<dyn Scorer>,
+    parts: Vec<OpenPart>,
+    joining: Joining,
+    /// The score of the document it stands at, once it was asked for.
+    known: Option<Score>,
+}
+
+impl FunctionScorer {
+    /// What the functions make of the document; 1 where none applies.
+    fn value(&mut self, doc: DocId) -> f64 {
+        let mode = self.joining.score_mode;
+        let mut joined: Option<f64> = None;
+        let mut weights = 0.0;
+        for part in &mut self.parts {
+            if !part.applies(doc) {
+                continue;
+            }
+            let value = part.function.value(doc) * part.weight;
+            weights += part.weight;
+            joined = Some(match (joined, mode) {
+                (None, _) => value,
+                (Some(have), ScoreMode::Multiply) => have * value,
+                (Some(have), ScoreMode::Sum | ScoreMode::Avg) => have + value,
+                (Some(have), ScoreMode::Max) => have.max(value),
+                (Some(have), ScoreMode::Min) => have.min(value),
+                (Some(have), ScoreMode::First) => have,
+            });
+            if mode == ScoreMode::First {
+                break;
+            }
+        }
+        match joined {
+            None => 1.0,
+            Some(sum) if mode == ScoreMode::Avg && weights > 0.0 => sum / weights,
+            Some(value) => value,
+        }
+    }
+
+    fn compute(&mut self) -> Score {
+        if let Some(known) = self.known {
+            return known;
+        }
+        let doc = self.inner.doc();
+        if doc == TERMINATED {
+            return 0.0;
+        }
+        let score = f64::from(self.inner.score());
+        let value = self.value(doc).min(self.joining.max_boost);
+        let joined = self.joining.boost_mode.join(score, value);
+        // A logarithm of nothing is no score; it must not come before those that are.
+        let joined = if joined.is_nan() {
+            0.0
+        } else {
+            joined.max(0.0)
+        };
+        #[allow(clippy::cast_possible_truncation, reason = "scores are 32 bits wide")]
+        let joined = joined.min(f64::from(f32::MAX)) as Score;
+        self.known = Some(joined);
+        joined
+    }
+
+    /// Goes on to the next document that scores enough.
+    fn skip_low(&mut self) -> DocId {
+        self.known = None;
+        let Some(least) = self.joining.min_score else {
+            return self.inner.doc();
+        };
+        while self.inner.doc() != TERMINATED && self.compute() < least {
+            self.inner.advance();
+            self.known = None;
+        }
+        self.inner.doc()
+    }
+}
+
+impl DocSet for FunctionScorer {
+    fn advance(&mut self) -> DocId {
+        self.inner.advance();
+        self.skip_low()
+    }
+
+    fn seek(&mut self, target: DocId) -> DocId {
+        self.inner.seek(target);
+        self.skip_low()
+    }
+
+    fn doc(&self) -> DocId {
+        self.inner.doc()
+    }
+
+    fn size_hint(&self) -> u32 {
+        self.inner.size_hint()
+    }
+}
+
+impl Scorer for FunctionScorer {
+    fn score(&mut self) -> Score {
+        self.compute()
+    }
+}

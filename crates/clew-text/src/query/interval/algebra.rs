@@ -1,0 +1,296 @@
+//! Lists of intervals. Every list here is minimal: sorted by start, and so by end too, because no
+//! interval contains another one.
+
+use super::rule::IntervalRelation;
+
+/// Positions from `start` to `end`, both included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Interval {
+    pub(crate) start: u32,
+    pub(crate) end: u32,
+    /// Positions that none of its parts covers; negative where parts overlap.
+    pub(crate) gaps: i64,
+}
+
+impl Interval {
+    /// The interval of one word.
+    pub(crate) fn word(position: u32) -> Self {
+        Interval {
+            start: position,
+            end: position,
+            gaps: 0,
+        }
+    }
+
+    /// How many positions it covers.
+    pub(crate) fn width(&self) -> i64 {
+        i64::from(self.end) - i64::from(self.start) + 1
+    }
+
+    /// From the smallest start to the greatest end of its parts.
+    fn around(parts: &[Interval]) -> Option<Self> {
+        let start = parts.iter().map(|part| part.start).min()?;
+        let end = parts.iter().map(|part| part.end).max()?;
+        let covered: i64 = parts.iter().map(Interval::width).sum();
+        let whole = Interval {
+            start,
+            end,
+            gaps: 0,
+        };
+        Some(Interval {
+            gaps: whole.width() - covered,
+            ..whole
+        })
+    }
+
+    fn contains(&self, other: &Interval) -> bool {
+        self.start <= other.start && other.end <= self.end
+    }
+}
+
+/// The intervals that contain no other one, in order.
+pub(crate) fn minimal(mut intervals: Vec<Interval>) -> Vec<Interval> {
+    // From the back, an interval is minimal when it ends before all that start later.
+    intervals.sort_by_key(|interval| (interval.start, std::cmp::Reverse(interval.end)));
+    let mut first_end = None;
+    let mut kept: Vec<Interval> = Vec::with_capacity(intervals.len());
+    for interval in intervals.into_iter().rev() {
+        if first_end.is_none_or(|end| interval.end < end) {
+            first_end = Some(interval.end);
+            kept.push(interval);
+        }
+    }
+    kept.reverse();
+    kept
+}
+
+/// One interval of each list, each one beginning after the one before has ended.
+pub(crate) fn ordered(lists: &[Vec<Interval>]) -> Vec<Interval> {
+    let Some((first, rest)) = lists.split_first() else {
+        return Vec::new();
+    };
+    let mut places = vec![0; rest.len()];
+    let mut found = Vec::new();
+    let mut parts = Vec::with_capacity(lists.len());
+    'starts: for start in first {
+        parts.clear();
+        parts.push(*start);
+        let mut end = start.end;
+        for (list, place) in rest.iter().zip(&mut places) {
+            // Starts only grow, so no list is ever read backwards.
+            while list.get(*place).is_some_and(|next| next.start <= end) {
+                *place += 1;
+            }
+            let Some(next) = list.get(*place) else {
+                break 'starts;
+            };
+            end = next.end;
+            parts.push(*next);
+        }
+        found.extend(Interval::around(&parts));
+    }
+    minimal(found)
+}
+
+/// One interval of each list, in any order.
+pub(crate) fn unordered(lists: &[Vec<Interval>]) -> Vec<Interval> {
+    let mut places = vec![0; lists.len()];
+    let mut found = Vec::new();
+    loop {
+        let parts: Option<Vec<Interval>> = lists
+            .iter()
+            .zip(&places)
+            .map(|(list, place)| list.get(*place).copied())
+            .collect();
+        let Some(parts) = parts else {
+            return minimal(found);
+        };
+        found.extend(Interval::around(&parts));
+        let first = parts.iter().enumerate().min_by_key(|(_, part)| part.start);
+        let Some((first, _)) = first else {
+            return Vec::new();
+        };
+        places[first] += 1;
+    }
+}
+
+/// One interval of each list, in any order, none over another one or over those joined before.
+pub(crate) fn apart(lists: Vec<Vec<Interval>>) -> Vec<Interval> {
+    let joined = lists.into_iter().reduce(|all, next| {
+        let pair = [all, next];
+        let mut either = ordered(&pair);
+        let [all, next] = pair;
+        either.extend(ordered(&[next, all]));
+        minimal(either)
+    });
+    joined.unwrap_or_default()
+}
+
+/// So many neighbours of one list.
+pub(crate) fn repeated(list: &[Interval], times: usize) -> Vec<Interval> {
+    minimal(
+        list.windows(times.max(1))
+            .filter_map(Interval::around)
+            .collect(),
+    )
+}
+
+/// The intervals that lie to the filter's as wanted.
+pub(crate) fn related(
+    list: Vec<Interval>,
+    relation: IntervalRelation,
+    filter: &[Interval],
+) -> Vec<Interval> {
+    let mut list = list;
+    list.retain(|interval| lies(interval, relation, filter));
+    list
+}
+
+fn lies(interval: &Interval, relation: IntervalRelation, filter: &[Interval]) -> bool {
+    // Both starts and ends ascend, so one place decides for the whole list.
+    let containing = || {
+        let at = filter.partition_point(|other| other.start < interval.start);
+        filter.get(at).is_some_and(|other| interval.contains(other))
+    };
+    let contained = || {
+        let at = filter.partition_point(|other| other.end < interval.end);
+        filter.get(at).is_some_and(|other| other.contains(interval))
+    };
+    let overlapping = || {
+        let at = filter.partition_point(|other| other.end < interval.start);
+        filter
+            .get(at)
+            .is_some_and(|other| other.start <= interval.end)
+    };
+    match relation {
+        IntervalRelation::Containing => containing(),
+        IntervalRelation::NotContaining => !containing(),
+        IntervalRelation::ContainedBy => contained(),
+        IntervalRelation::NotContainedBy => !contained(),
+        IntervalRelation::Overlapping => overlapping(),
+        IntervalRelation::NotOverlapping => !overlapping(),
+        IntervalRelation::Before => filter
+            .last()
+            .is_some_and(|other| interval.end < other.start),
+        IntervalRelation::After => filter
+            .first()
+            .is_some_and(|other| other.end < interval.start),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(ends: &[(u32, u32)]) -> Vec<Interval> {
+        ends.iter()
+            .map(|(start, end)| Interval {
+                start: *start,
+                end: *end,
+                gaps: 0,
+            })
+            .collect()
+    }
+
+    fn ends(list: &[Interval]) -> Vec<(u32, u32)> {
+        list.iter().map(|one| (one.start, one.end)).collect()
+    }
+
+    /// Every choice of one interval per list, then the minimal ones: the definition itself.
+    fn by_definition(lists: &[Vec<Interval>], in_order: bool) -> Vec<(u32, u32)> {
+        let mut choices: Vec<Vec<Interval>> = vec![Vec::new()];
+        for list in lists {
+            choices = choices
+                .iter()
+                .flat_map(|chosen| {
+                    list.iter().map(|next| {
+                        let mut chosen = chosen.clone();
+                        chosen.push(*next);
+                        chosen
+                    })
+                })
+                .collect();
+        }
+        let kept: Vec<(u32, u32)> = choices
+            .iter()
+            .filter(|chosen| !in_order || chosen.windows(2).all(|pair| pair[0].end < pair[1].start))
+            .filter_map(|chosen| Interval::around(chosen))
+            .map(|one| (one.start, one.end))
+            .collect();
+        let mut minimal: Vec<(u32, u32)> = kept
+            .iter()
+            .filter(|one| {
+                !kept
+                    .iter()
+                    .any(|other| other != *one && one.0 <= other.0 && other.1 <= one.1)
+            })
+            .copied()
+            .collect();
+        minimal.sort_unstable();
+        minimal.dedup();
+        minimal
+    }
+
+    #[test]
+    fn joins_are_what_the_definition_says() {
+        let mut random = crate::search::fixture::Random(11);
+        for _ in 0..2_000 {
+            let lists: Vec<Vec<Interval>> = (0..1 + random.below(4))
+                .map(|_| {
+                    let raw: Vec<(u32, u32)> = (0..random.below(5))
+                        .map(|_| {
+                            let start = u32::try_from(random.below(20)).unwrap();
+                            (start, start + u32::try_from(random.below(4)).unwrap())
+                        })
+                        .collect();
+                    minimal(list(&raw))
+                })
+                .collect();
+            assert_eq!(
+                ends(&ordered(&lists)),
+                by_definition(&lists, true),
+                "ordered {lists:?}"
+            );
+            assert_eq!(
+                ends(&unordered(&lists)),
+                by_definition(&lists, false),
+                "unordered {lists:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn relations_are_what_their_names_say() {
+        use IntervalRelation as R;
+        let filter = list(&[(2, 4), (8, 9)]);
+        let cases = [
+            (R::Containing, (1, 5), true),
+            (R::Containing, (3, 5), false),
+            (R::Containing, (3, 9), true),
+            (R::NotContaining, (3, 5), true),
+            (R::ContainedBy, (3, 4), true),
+            (R::ContainedBy, (4, 5), false),
+            (R::ContainedBy, (8, 8), true),
+            (R::NotContainedBy, (4, 5), true),
+            (R::Overlapping, (4, 7), true),
+            (R::Overlapping, (5, 7), false),
+            (R::NotOverlapping, (5, 7), true),
+            (R::Before, (5, 7), true),
+            (R::Before, (5, 8), false),
+            (R::After, (5, 5), true),
+            (R::After, (4, 5), false),
+        ];
+        for (relation, one, wanted) in cases {
+            let kept = related(list(&[one]), relation, &filter);
+            assert_eq!(!kept.is_empty(), wanted, "{one:?} {relation:?}");
+        }
+    }
+
+    #[test]
+    fn gaps_are_what_no_part_covers() {
+        let lists = [list(&[(0, 1)]), list(&[(4, 4)])];
+        assert_eq!(ordered(&lists)[0].gaps, 2);
+        assert_eq!(unordered(&lists)[0].gaps, 2);
+        assert_eq!(repeated(&list(&[(0, 0), (3, 3), (4, 4)]), 2)[1].gaps, 0);
+    }
+}

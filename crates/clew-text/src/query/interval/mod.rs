@@ -1,0 +1,15 @@
+//! Queries on where words stand: intervals of positions, joined, filtered and scored.
+//!
+//! A rule gives, for every document, its minimal intervals: those that contain no other one
+//! (Clarke, Cormack and Burkowski's region algebra, 1995). The rules of `intervals` and the span
+//! queries are the same algebra; they differ in how a document scores.
+//!
+//! [`IntervalRule`] is what a protocol asks for, [`source::Source`] the same rule over terms, and
+//! [`algebra`] what the rules do with lists of intervals.
+
+pub(crate) mod algebra;
+pub(crate) mod query;
+pub(crate) mod rule;
+pub(crate) mod source;
+
+pub use rule::{IntervalMode, IntervalRelation, IntervalRule, IntervalScoring, Intervals};

@@ -1,0 +1,345 @@
+//! A rule over terms, and the same rule over one segment's postings.
+
+use tantivy::postings::{Postings, SegmentPostings};
+use tantivy::schema::IndexRecordOption;
+use tantivy::{DocId, DocSet, SegmentReader, TERMINATED, Term};
+
+use super::algebra::{self, Interval};
+use super::rule::IntervalRelation;
+use crate::query::constant::knows;
+
+/// Gives intervals; `L` is what a leaf is: terms, or their postings in a segment.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Source<L> {
+    /// Any of the words of a leaf.
+    Words(L),
+    Any(Vec<Source<L>>),
+    Ordered(Vec<Source<L>>),
+    Unordered(Vec<Source<L>>),
+    /// In any order, none over another.
+    Apart(Vec<Source<L>>),
+    Repeated(Box<Source<L>>, usize),
+    MaxGaps(Box<Source<L>>, u32),
+    Related(Box<Source<L>>, IntervalRelation, Box<Source<L>>),
+    Extended {
+        source: Box<Source<L>>,
+        before: u32,
+        after: u32,
+    },
+    First(Box<Source<L>>, u32),
+}
+
+/// A rule over terms.
+pub(crate) type TermSource = Source<Vec<Term>>;
+
+/// Alternatives that a disjunction is pulled up into, at most.
+const ALTERNATIVES_MAX: usize = 64;
+/// Sources that a rule may grow to when its disjunctions are pulled up.
+const SIZE_MAX: usize = 4096;
+
+impl<L> Source<L> {
+    /// No interval at all.
+    pub(crate) fn nothing() -> Self {
+        Source::Any(Vec::new())
+    }
+
+    /// The least width of an interval.
+    pub(crate) fn extent_min(&self) -> i64 {
+        match self {
+            Source::Words(_) => 1,
+            Source::Any(sources) => sources.iter().map(Source::extent_min).min().unwrap_or(0),
+            Source::Ordered(sources) | Source::Unordered(sources) | Source::Apart(sources) => {
+                sources.iter().map(Source::extent_min).sum()
+            }
+            Source::Repeated(source, times) => {
+                source.extent_min() * i64::try_from(*times).unwrap_or(i64::from(u32::MAX))
+            }
+            Source::Extended {
+                source,
+                before,
+                after,
+            } => source.extent_min() + i64::from(*before) + i64::from(*after),
+            Source::MaxGaps(source, _) | Source::Related(source, ..) | Source::First(source, _) => {
+                source.extent_min()
+            }
+        }
+    }
+
+    fn try_map<M, E>(&self, leaf: &mut impl FnMut(&L) -> Result<M, E>) -> Result<Source<M>, E> {
+        let mut list = |sources: &[Source<L>]| -> Result<Vec<Source<M>>, E> {
+            sources.iter().map(|source| source.try_map(leaf)).collect()
+        };
+        Ok(match self {
+            Source::Any(sources) => Source::Any(list(sources)?),
+            Source::Ordered(sources) => Source::Ordered(list(sources)?),
+            Source::Unordered(sources) => Source::Unordered(list(sources)?),
+            Source::Apart(sources) => Source::Apart(list(sources)?),
+            Source::Words(words) => Source::Words(leaf(words)?),
+            Source::Repeated(source, times) => {
+                Source::Repeated(Box::new(source.try_map(leaf)?), *times)
+            }
+            Source::MaxGaps(source, gaps) => {
+                Source::MaxGaps(Box::new(source.try_map(leaf)?), *gaps)
+            }
+            Source::Related(source, relation, filter) => Source::Related(
+                Box::new(source.try_map(leaf)?),
+                *relation,
+                Box::new(filter.try_map(leaf)?),
+            ),
+            Source::Extended {
+                source,
+                before,
+                after,
+            } => Source::Extended {
+                source: Box::new(source.try_map(leaf)?),
+                before: *before,
+                after: *after,
+            },
+            Source::First(source, end) => Source::First(Box::new(source.try_map(leaf)?), *end),
+        })
+    }
+}
+
+impl TermSource {
+    /// The sources whose union this one is. A condition on intervals must be asked of each of
+    /// them: among all together the minimal one might fail it and hide a longer one that does not.
+    pub(crate) fn alternatives(self) -> Vec<TermSource> {
+        match self {
+            Source::Any(sources) => sources
+                .into_iter()
+                .flat_map(TermSource::alternatives)
+                .collect(),
+            Source::Ordered(sources) => distributed(sources, Source::Ordered),
+            Source::Unordered(sources) => distributed(sources, Source::Unordered),
+            Source::Apart(sources) => distributed(sources, Source::Apart),
+            other => vec![other],
+        }
+    }
+
+    /// Each alternative with a condition, and their union.
+    pub(crate) fn each(self, condition: impl Fn(TermSource) -> TermSource) -> TermSource {
+        let alternatives = self.clone().alternatives();
+        if alternatives.len() > ALTERNATIVES_MAX {
+            return condition(self);
+        }
+        let mut sources: Vec<TermSource> = alternatives.into_iter().map(&condition).collect();
+        if sources.len() == 1 {
+            return sources.remove(0);
+        }
+        let whole = Source::Any(sources);
+        if whole.size() > SIZE_MAX {
+            return condition(self);
+        }
+        whole
+    }
+
+    /// How many sources it is made of.
+    fn size(&self) -> usize {
+        1 + match self {
+            Source::Words(_) => 0,
+            Source::Any(sources)
+            | Source::Ordered(sources)
+            | Source::Unordered(sources)
+            | Source::Apart(sources) => sources.iter().map(Source::size).sum(),
+            Source::Related(source, _, filter) => source.size() + filter.size(),
+            Source::Repeated(source, _)
+            | Source::MaxGaps(source, _)
+            | Source::Extended { source, .. }
+            | Source::First(source, _) => source.size(),
+        }
+    }
+
+    /// The terms of all leaves that a match may count.
+    pub(crate) fn terms(&self) -> Vec<Term> {
+        let mut terms = Vec::new();
+        let gathered = self.try_map(&mut |leaf: &Vec<Term>| {
+            terms.extend(leaf.iter().cloned());
+            Ok::<(), std::convert::Infallible>(())
+        });
+        match gathered {
+            Ok(_) => {}
+            Err(never) => match never {},
+        }
+        terms.sort();
+        terms.dedup();
+        terms
+    }
+
+    /// The postings of this segment.
+    pub(crate) fn open(&self, reader: &SegmentReader) -> tantivy::Result<SegmentSource> {
+        self.try_map(&mut |terms: &Vec<Term>| {
+            let mut postings = Vec::with_capacity(terms.len());
+            for term in terms {
+                if !knows(reader, term.field()) {
+                    continue;
+                }
+                let inverted = reader.inverted_index(term.field())?;
+                let option = IndexRecordOption::WithFreqsAndPositions;
+                postings.extend(inverted.read_postings(term, option)?);
+            }
+            Ok(Leaf(postings))
+        })
+    }
+}
+
+fn distributed(
+    sources: Vec<TermSource>,
+    join: impl Fn(Vec<TermSource>) -> TermSource,
+) -> Vec<TermSource> {
+    let choices: Vec<Vec<TermSource>> = sources
+        .iter()
+        .map(|source| source.clone().alternatives())
+        .collect();
+    let count = choices
+        .iter()
+        .try_fold(1_usize, |count, list| count.checked_mul(list.len()));
+    if count.is_none_or(|count| count > ALTERNATIVES_MAX) {
+        return vec![join(sources)];
+    }
+    let mut chosen: Vec<Vec<TermSource>> = vec![Vec::new()];
+    for list in choices {
+        chosen = chosen
+            .into_iter()
+            .flat_map(|begun| {
+                list.iter().map(move |next| {
+                    let mut begun = begun.clone();
+                    begun.push(next.clone());
+                    begun
+                })
+            })
+            .collect();
+    }
+    chosen.into_iter().map(join).collect()
+}
+
+/// The postings of the words that a leaf stands for.
+pub(crate) struct Leaf(Vec<SegmentPostings>);
+
+/// A rule over one segment's postings. Documents must be asked for in ascending order.
+pub(crate) type SegmentSource = Source<Leaf>;
+
+impl SegmentSource {
+    /// The first document from `target` on that has the words needed, wherever they stand.
+    pub(crate) fn candidate(&mut self, target: DocId) -> DocId {
+        match self {
+            Source::Words(Leaf(postings)) => {
+                let docs = postings.iter_mut().map(|one| reach(one, target));
+                docs.min().unwrap_or(TERMINATED)
+            }
+            Source::Any(sources) => {
+                let docs = sources.iter_mut().map(|source| source.candidate(target));
+                docs.min().unwrap_or(TERMINATED)
+            }
+            Source::Ordered(sources) | Source::Unordered(sources) | Source::Apart(sources) => {
+                agreed(target, |doc| {
+                    let docs = sources.iter_mut().map(|source| source.candidate(doc));
+                    docs.max().unwrap_or(TERMINATED)
+                })
+            }
+            Source::Related(source, relation, filter) if relation.needs_filter() => {
+                agreed(target, |doc| {
+                    source.candidate(doc).max(filter.candidate(doc))
+                })
+            }
+            Source::Repeated(source, _)
+            | Source::MaxGaps(source, _)
+            | Source::Related(source, ..)
+            | Source::Extended { source, .. }
+            | Source::First(source, _) => source.candidate(target),
+        }
+    }
+
+    /// The minimal intervals of a document.
+    pub(crate) fn intervals(&mut self, doc: DocId) -> Vec<Interval> {
+        match self {
+            Source::Words(Leaf(postings)) => words(postings, doc),
+            Source::Any(sources) => {
+                let all = sources.iter_mut().flat_map(|source| source.intervals(doc));
+                algebra::minimal(all.collect())
+            }
+            Source::Ordered(sources) => {
+                lists(sources, doc).map_or_else(Vec::new, |lists| algebra::ordered(&lists))
+            }
+            Source::Unordered(sources) => {
+                lists(sources, doc).map_or_else(Vec::new, |lists| algebra::unordered(&lists))
+            }
+            Source::Apart(sources) => lists(sources, doc).map_or_else(Vec::new, algebra::apart),
+            Source::Repeated(source, times) => algebra::repeated(&source.intervals(doc), *times),
+            Source::MaxGaps(source, gaps) => {
+                let mut list = source.intervals(doc);
+                list.retain(|interval| interval.gaps <= i64::from(*gaps));
+                list
+            }
+            Source::Related(source, relation, filter) => {
+                let list = source.intervals(doc);
+                if list.is_empty() {
+                    return list;
+                }
+                algebra::related(list, *relation, &filter.intervals(doc))
+            }
+            Source::Extended {
+                source,
+                before,
+                after,
+            } => {
+                let mut list = source.intervals(doc);
+                for interval in &mut list {
+                    interval.start = interval.start.saturating_sub(*before);
+                    interval.end = interval.end.saturating_add(*after);
+                }
+                // Starts that were cut off at 0 may have become equal.
+                algebra::minimal(list)
+            }
+            Source::First(source, end) => {
+                let mut list = source.intervals(doc);
+                list.retain(|interval| interval.end < *end);
+                list
+            }
+        }
+    }
+}
+
+fn reach(postings: &mut SegmentPostings, target: DocId) -> DocId {
+    if postings.doc() < target {
+        postings.seek(target)
+    } else {
+        postings.doc()
+    }
+}
+
+/// The first document from `target` on that `next` gives back unchanged.
+fn agreed(target: DocId, mut next: impl FnMut(DocId) -> DocId) -> DocId {
+    let mut doc = target;
+    loop {
+        let at = next(doc);
+        if at == doc || at == TERMINATED {
+            return at;
+        }
+        doc = at;
+    }
+}
+
+fn words(postings: &mut [SegmentPostings], doc: DocId) -> Vec<Interval> {
+    let mut found = Vec::new();
+    let mut positions = Vec::new();
+    for one in postings {
+        if reach(one, doc) == doc {
+            one.positions(&mut positions);
+            found.extend(positions.iter().map(|position| Interval::word(*position)));
+        }
+    }
+    algebra::minimal(found)
+}
+
+/// The intervals of each source, when none of them lacks any.
+fn lists(sources: &mut [SegmentSource], doc: DocId) -> Option<Vec<Vec<Interval>>> {
+    let mut lists = Vec::with_capacity(sources.len());
+    for source in sources {
+        let list = source.intervals(doc);
+        if list.is_empty() {
+            return None;
+        }
+        lists.push(list);
+    }
+    Some(lists)
+}

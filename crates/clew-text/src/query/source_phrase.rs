@@ -1,0 +1,183 @@
+//! Phrases on a field that keeps no positions: documents that have all the words are read again and
+//! their text is looked through. Slow by nature, and the price of the smaller index.
+
+use std::sync::Arc;
+
+use serde_json::Value as Json;
+use tantivy::schema::{Field, OwnedValue};
+use tantivy::{SegmentReader, TantivyDocument, Term as IndexTerm};
+use tantivy_common::BitSet;
+
+use super::constant::{DocumentSet, Found, add_postings, knows};
+use crate::analysis::for_each_token;
+use crate::mapping::{FieldKind, MappedField, Mapping};
+
+/// Blocks of the document store that are kept while documents are read in order.
+const STORE_BLOCKS: usize = 4;
+
+/// Words at places relative to each other.
+#[derive(Debug)]
+pub(crate) struct SourcePhrase {
+    field: Field,
+    analyzer: String,
+    position_gap: usize,
+    /// Where the source has the text: the field's own place, and those that are copied to it.
+    paths: Vec<String>,
+    words: Vec<(usize, IndexTerm)>,
+    slop: usize,
+}
+
+impl SourcePhrase {
+    /// The phrase over at least one word.
+    pub(crate) fn new(
+        mapping: &Arc<Mapping>,
+        mapped: &MappedField,
+        words: Vec<(usize, IndexTerm)>,
+        slop: u32,
+    ) -> Self {
+        let analyzer = match &mapped.kind {
+            FieldKind::Text { analyzer, .. } => analyzer.clone(),
+            _ => "keyword".to_string(),
+        };
+        SourcePhrase {
+            field: words
+                .first()
+                .map_or(Mapping::SOURCE, |(_, term)| term.field()),
+            analyzer,
+            position_gap: mapped.settings.position_gap,
+            paths: mapping.source_paths(mapped),
+            words,
+            slop: slop as usize,
+        }
+    }
+
+    /// Documents with all the words, wherever these are.
+    fn candidates(&self, reader: &SegmentReader) -> tantivy::Result<Option<BitSet>> {
+        let inverted = reader.inverted_index(self.field)?;
+        let mut all: Option<BitSet> = None;
+        for (_, term) in &self.words {
+            let Some(info) = inverted.terms().get(term.serialized_value_bytes())? else {
+                return Ok(None);
+            };
+            let mut bits = BitSet::with_max_value(reader.max_doc());
+            add_postings(&mut bits, &inverted, &info)?;
+            all = Some(match all {
+                None => bits,
+                Some(before) => {
+                    let mut both = BitSet::with_max_value(reader.max_doc());
+                    let docs = (0..reader.max_doc()).filter(|d| before.contains(*d));
+                    for doc in docs.filter(|doc| bits.contains(*doc)) {
+                        both.insert(doc);
+                    }
+                    both
+                }
+            });
+        }
+        Ok(all)
+    }
+
+    /// Whether the document's text has the phrase.
+    fn is_in(&self, source: &Json) -> bool {
+        let mut texts = Vec::new();
+        for path in &self.paths {
+            texts_at(source, path, &mut texts);
+        }
+        let mut places: Vec<Vec<usize>> = vec![Vec::new(); self.words.len()];
+        let mut first_position = 0;
+        for text in texts {
+            let mut next = first_position;
+            for_each_token(&self.analyzer, &text, |token| {
+                let position = first_position + token.position;
+                next = position + 1;
+                for ((offset, word), found) in self.words.iter().zip(&mut places) {
+                    if word.serialized_value_bytes() == token.text.as_bytes() {
+                        // Where the phrase would begin; shifted, so that it is never negative.
+                        found.push(position + self.longest_offset() - offset);
+                    }
+                }
+            });
+            first_position = next + self.position_gap;
+        }
+        let Some((first, others)) = places.split_first() else {
+            return false;
+        };
+        first.iter().any(|start| self.fits(*start, others))
+    }
+
+    fn longest_offset(&self) -> usize {
+        self.words
+            .iter()
+            .map(|(offset, _)| *offset)
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// Whether every other word has a place that takes no more moves than allowed.
+    fn fits(&self, start: usize, others: &[Vec<usize>]) -> bool {
+        let least = start.saturating_sub(self.slop);
+        (least..=start).any(|low| {
+            let high = low + self.slop;
+            let near = |found: &Vec<usize>| found.iter().any(|at| (low..=high).contains(at));
+            others.iter().all(near)
+        })
+    }
+}
+
+/// The texts at a dotted path, through objects and arrays.
+fn texts_at(value: &Json, path: &str, texts: &mut Vec<String>) {
+    match value {
+        Json::Array(items) => {
+            for item in items {
+                texts_at(item, path, texts);
+            }
+        }
+        Json::Object(members) => {
+            for (name, member) in members {
+                if name == path {
+                    leaf_texts(member, texts);
+                } else if let Some(rest) = path.strip_prefix(name.as_str())
+                    && let Some(rest) = rest.strip_prefix('.')
+                {
+                    texts_at(member, rest, texts);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn leaf_texts(value: &Json, texts: &mut Vec<String>) {
+    match value {
+        Json::Array(items) => items.iter().for_each(|item| leaf_texts(item, texts)),
+        Json::String(text) => texts.push(text.clone()),
+        Json::Number(_) | Json::Bool(_) => texts.push(value.to_string()),
+        Json::Null | Json::Object(_) => {}
+    }
+}
+
+impl DocumentSet for SourcePhrase {
+    fn find(&self, reader: &SegmentReader) -> tantivy::Result<Found> {
+        if !knows(reader, self.field) {
+            return Ok(Found::Nothing);
+        }
+        let Some(candidates) = self.candidates(reader)? else {
+            return Ok(Found::Nothing);
+        };
+        let store = reader.get_store_reader(STORE_BLOCKS)?;
+        let mut bits = BitSet::with_max_value(reader.max_doc());
+        for doc in (0..reader.max_doc()).filter(|doc| candidates.contains(*doc)) {
+            if reader.is_deleted(doc) {
+                continue;
+            }
+            let stored: TantivyDocument = store.get(doc)?;
+            let source = stored.get_first(Mapping::SOURCE).map(OwnedValue::from);
+            if let Some(OwnedValue::Str(source)) = source
+                && let Ok(source) = serde_json::from_str(&source)
+                && self.is_in(&source)
+            {
+                bits.insert(doc);
+            }
+        }
+        Ok(Found::Bits(bits))
+    }
+}

@@ -1,0 +1,123 @@
+//! What a header must be true about: its own bounds, and the place and size of every section.
+
+use super::section::{Section, SectionKind};
+use super::{
+    ALIGNMENT_BYTES, FRAME_HEAD_BYTES, HEADER_BYTES, Header, REQUIRED_BIT, SLOTS, TABLE_OFFSET,
+    VERSION, corrupt,
+};
+use crate::calibrate::{POINTS_MAX, Point};
+use crate::codes::{FACTORS, pitch_bytes};
+use crate::column::encode::is_coded;
+use crate::column::integrity::BLOCK_BYTES;
+use crate::graph::{base_slots, upper_slots};
+use crate::{Space, VECTORS_MAX, VectorError};
+
+const POINT_BYTES: u64 = size_of::<Point>() as u64;
+
+impl Header {
+    /// Checks everything the header claims against the size of the image and against itself.
+    pub(super) fn check(&self, len_bytes: u64, slots: u8) -> Result<(), VectorError> {
+        if self.options.validate().is_err() {
+            return Err(corrupt("an option is out of bounds", 16));
+        }
+        if self.count > VECTORS_MAX {
+            return Err(corrupt("too many vectors", 20));
+        }
+        if usize::from(slots) > SLOTS {
+            return Err(corrupt("too many sections", 30));
+        }
+        if self.image_bytes != len_bytes {
+            return Err(corrupt("image is cut off or continued", 32));
+        }
+        for section in &self.sections {
+            self.check_section(section)?;
+        }
+        let known = |kind: &SectionKind| self.version == VERSION || kind.is_of_version_1();
+        for kind in SectionKind::ALL.into_iter().filter(known) {
+            let mut same = self
+                .sections
+                .iter()
+                .filter(|section| section.kind == kind as u32);
+            let len_bytes = same.next().map_or(0, |section| section.len_bytes);
+            let wanted = self.expected_bytes(kind);
+            let fits = match kind {
+                SectionKind::Docs => len_bytes == wanted || len_bytes == 0 && !self.options.multi,
+                SectionKind::ListFrame => len_bytes == wanted || len_bytes == 0,
+                SectionKind::Calibration => {
+                    len_bytes <= wanted && len_bytes.is_multiple_of(POINT_BYTES)
+                }
+                _ => len_bytes == wanted,
+            };
+            if !fits || same.next().is_some() {
+                return Err(corrupt("a section has the wrong size", TABLE_OFFSET as u64));
+            }
+        }
+        if self
+            .entry
+            .is_some_and(|entry| entry.row as usize >= self.count)
+        {
+            return Err(corrupt("graph is entered outside the column", 48));
+        }
+        Ok(())
+    }
+
+    fn check_section(&self, section: &Section) -> Result<(), VectorError> {
+        let known = SectionKind::ALL
+            .iter()
+            .any(|kind| *kind as u32 == section.kind);
+        if !known && section.kind & REQUIRED_BIT != 0 {
+            return Err(corrupt(
+                "a section is of an unknown kind",
+                TABLE_OFFSET as u64,
+            ));
+        }
+        let end = section.offset_bytes.checked_add(section.len_bytes);
+        let inside = end.is_some_and(|end| end <= self.image_bytes)
+            && section.offset_bytes >= HEADER_BYTES as u64
+            && section.offset_bytes.is_multiple_of(ALIGNMENT_BYTES as u64);
+        if inside {
+            Ok(())
+        } else {
+            Err(corrupt("a section is misplaced", TABLE_OFFSET as u64))
+        }
+    }
+
+    /// True when walks measure by codes.
+    pub(in crate::column) fn is_coded(&self) -> bool {
+        self.entry.is_some() && is_coded(&self.options)
+    }
+
+    /// Size of a section, were it there; the largest there may be of one that may be shorter. Cannot
+    /// overflow: every factor has its limit.
+    fn expected_bytes(&self, kind: SectionKind) -> u64 {
+        let graph = u64::from(self.entry.is_some());
+        let coded = u64::from(self.is_coded());
+        let (count, m) = (self.count as u64, self.options.hnsw.m);
+        let options = &self.options;
+        let vectors = count * options.element.row_bytes(options.dimension) as u64;
+        match kind {
+            SectionKind::Vectors => vectors,
+            SectionKind::Docs => 4 * count,
+            SectionKind::InverseNorms if self.options.space == Space::Cosine => 4 * count,
+            SectionKind::InverseNorms => 0,
+            SectionKind::Links => graph * count * 4 * base_slots(m) as u64,
+            SectionKind::UpperRows => graph * 4 * self.upper_count as u64,
+            SectionKind::UpperStarts => graph * 4 * (self.upper_count as u64 + 1),
+            SectionKind::UpperLinks => graph * 4 * self.upper_lists as u64 * upper_slots(m) as u64,
+            SectionKind::Codes => {
+                let pitch = pitch_bytes(self.options.dimension, self.options.code_bits);
+                coded * count * pitch as u64
+            }
+            SectionKind::Factors => coded * count * size_of::<[f32; FACTORS]>() as u64,
+            SectionKind::Frame => coded * (FRAME_HEAD_BYTES + 4 * self.options.dimension) as u64,
+            SectionKind::Calibration => graph * POINT_BYTES * POINTS_MAX as u64,
+            SectionKind::VectorSums => 4 * vectors.div_ceil(BLOCK_BYTES as u64),
+            SectionKind::ListFrame
+            | SectionKind::ListBook
+            | SectionKind::ListHeads
+            | SectionKind::ListCentres
+            | SectionKind::ListRows
+            | SectionKind::ListBlocks => self.expected_list_bytes(kind),
+        }
+    }
+}

@@ -1,0 +1,185 @@
+"""Types of fields: what they take, how they are found, and how they order."""
+
+from .base import ClewTest
+
+
+class FieldTypes(ClewTest):
+    def create(self, **properties):
+        self.client.indices.create(index="t", body={"mappings": {"properties": properties}})
+
+    def found(self, **query):
+        return sorted(self.ids("t", query=query))
+
+    def test_unsigned_longs_are_exact_up_to_their_last_bit(self):
+        self.create(n={"type": "unsigned_long"})
+        top = 2**64 - 1
+        self.index_all("t", {"a": {"n": top}, "b": {"n": top - 1}, "c": {"n": "9.7"}})
+        self.assertEqual(self.found(term={"n": top}), ["a"])
+        self.assertEqual(self.found(terms={"n": [top - 1, 9]}), ["b", "c"])
+        self.assertEqual(self.found(range={"n": {"gt": top - 1}}), ["a"])
+        self.assertEqual(self.found(range={"n": {"gte": -5, "lt": 9.5}}), ["c"])
+        hits = self.client.search(index="t", body={"sort": [{"n": "desc"}], "size": 1})
+        after = hits["hits"]["hits"][0]["sort"]
+        self.assertEqual(after, [top])
+        rest = self.ids("t", sort=[{"n": "desc"}], search_after=after)
+        self.assertEqual(rest, ["b", "c"])
+        with self.refused(400, "mapper_parsing_exception"):
+            self.client.index(index="t", body={"n": -1})
+
+    def test_floats_are_kept_in_their_own_precision(self):
+        self.create(
+            half={"type": "half_float"},
+            scaled={"type": "scaled_float", "scaling_factor": 100},
+            single={"type": "float"},
+        )
+        self.index_all("t", {"a": {"half": 300.33, "scaled": 1.239, "single": 0.1}})
+        for field, value in [("half", 300.25), ("scaled", 1.24), ("single", 0.1)]:
+            hits = self.client.search(index="t", body={"sort": [field]})["hits"]["hits"]
+            self.assertEqual(hits[0]["sort"], [value])
+            self.assertEqual(self.found(term={field: value}), ["a"], field)
+        with self.refused(400, "mapper_parsing_exception", "scaling_factor"):
+            self.client.indices.create(
+                index="u", body={"mappings": {"properties": {"s": {"type": "scaled_float"}}}}
+            )
+
+    def test_dates_in_nanoseconds_order_below_the_millisecond(self):
+        self.create(at={"type": "date_nanos"})
+        early, late = "2019-10-21T08:30:04.828733Z", "2019-10-21T08:30:04.828734Z"
+        self.index_all("t", {"a": {"at": late}, "b": {"at": early}})
+        self.assertEqual(self.ids("t", sort=["at"]), ["b", "a"])
+        self.assertEqual(self.found(range={"at": {"gt": early}}), ["a"])
+        self.assertEqual(self.ids("t", sort=["at"], search_after=[early]), ["a"])
+        with self.refused(400, "mapper_parsing_exception"):
+            self.client.index(index="t", body={"at": "1960-01-01"})
+
+    def test_an_alias_stands_for_its_field_in_queries_only(self):
+        self.create(title={"type": "text"}, name={"type": "alias", "path": "title"})
+        self.index_all("t", {"a": {"title": "brown fox"}})
+        self.assertEqual(self.found(match={"name": "fox"}), ["a"])
+        self.assertEqual(self.found(exists={"field": "name"}), ["a"])
+        with self.refused(400, "mapper_parsing_exception", "Cannot write to a field alias [name]"):
+            self.client.index(index="t", body={"name": "x"})
+        shown = self.client.indices.get_mapping(index="t")["t"]["mappings"]["properties"]
+        self.assertEqual(shown["name"], {"type": "alias", "path": "title"})
+        with self.refused(400, "mapper_parsing_exception", "must refer to an existing field"):
+            self.client.indices.put_mapping(
+                index="t", body={"properties": {"other": {"type": "alias", "path": "nothing"}}}
+            )
+
+    def test_a_constant_keyword_is_every_document_or_none(self):
+        self.create(kind={"type": "constant_keyword", "value": "log"})
+        self.index_all("t", {"a": {"kind": "log"}, "b": {}})
+        for query in [
+            {"term": {"kind": "log"}},
+            {"wildcard": {"kind": "l*"}},
+            {"regexp": {"kind": "l[a-z]{2}"}},
+            {"range": {"kind": {"gte": "log"}}},
+            {"exists": {"field": "kind"}},
+        ]:
+            self.assertEqual(self.found(**query), ["a", "b"], query)
+        self.assertEqual(self.found(term={"kind": "metric"}), [])
+        with self.refused(400, "mapper_parsing_exception"):
+            self.client.index(index="t", body={"kind": "metric"})
+
+    def test_match_only_text_finds_phrases_without_positions(self):
+        self.create(body={"type": "match_only_text"})
+        self.index_all(
+            "t",
+            {
+                "a": {"body": "the quick brown fox"},
+                "b": {"body": "the brown quick fox"},
+                "c": {"body": ["quick", "brown"]},
+            },
+        )
+        self.assertEqual(self.found(match_phrase={"body": "quick brown"}), ["a"])
+        sloppy = {"query": "quick brown", "slop": 2}
+        self.assertEqual(self.found(match_phrase={"body": sloppy}), ["a", "b"])
+        self.assertEqual(self.found(match_phrase_prefix={"body": "quick br"}), ["a"])
+        self.assertEqual(self.found(exists={"field": "body"}), ["a", "b", "c"])
+        hits = self.client.search(index="t", body={"query": {"match": {"body": "quick"}}})
+        self.assertEqual({hit["_score"] for hit in hits["hits"]["hits"]}, {1.0})
+
+    def test_leaves_of_a_flat_object_are_found_by_their_paths(self):
+        self.create(labels={"type": "flat_object"})
+        self.index_all(
+            "t",
+            {
+                "a": {"labels": {"env": "prod", "app": {"name": "web", "tier": 2}}},
+                "b": {"labels": {"env": "test", "name": "web"}},
+            },
+        )
+        for query, expected in [
+            ({"term": {"labels": "web"}}, ["a", "b"]),
+            ({"term": {"labels.app.name": "web"}}, ["a"]),
+            ({"prefix": {"labels.env": "te"}}, ["b"]),
+            ({"wildcard": {"labels.env": "*o*"}}, ["a"]),
+            ({"terms": {"labels.env": ["prod", "test"]}}, ["a", "b"]),
+            ({"range": {"labels.env": {"gt": "prod"}}}, ["b"]),
+            ({"exists": {"field": "labels.app"}}, ["a"]),
+            ({"exists": {"field": "labels.none"}}, []),
+        ]:
+            self.assertEqual(self.found(**query), expected, query)
+        shown = self.client.indices.get_mapping(index="t")["t"]["mappings"]["properties"]
+        self.assertEqual(shown, {"labels": {"type": "flat_object"}})
+        with self.refused(400, "parsing_exception"):
+            self.client.index(index="t", body={"labels": "text"})
+
+    def test_ranges_are_found_by_how_they_lie(self):
+        self.create(
+            size={"type": "integer_range"},
+            time={"type": "date_range", "format": "yyyy-MM-dd"},
+            net={"type": "ip_range"},
+        )
+        self.index_all(
+            "t",
+            {
+                "a": {"size": {"gte": 10, "lt": 20}, "net": "10.0.0.0/8"},
+                "b": {"size": [{"gte": 1, "lte": 5}, {"gt": 100}]},
+                "c": {"time": {"gte": "2020-01-01", "lte": "2020-02-01"}},
+            },
+        )
+        self.assertEqual(self.found(term={"size": 19}), ["a"])
+        self.assertEqual(self.found(term={"size": 20}), [])
+        self.assertEqual(self.found(range={"size": {"gte": 5, "lte": 10}}), ["a", "b"])
+        within = {"gte": 10, "lte": 30, "relation": "within"}
+        self.assertEqual(self.found(range={"size": within}), ["a"])
+        contains = {"gte": 2, "lte": 3, "relation": "contains"}
+        self.assertEqual(self.found(range={"size": contains}), ["b"])
+        self.assertEqual(self.found(term={"time": "2020-01-15"}), ["c"])
+        self.assertEqual(self.found(term={"net": "10.1.2.3"}), ["a"])
+        with self.refused(400, "mapper_parsing_exception"):
+            self.client.index(index="t", body={"size": {"gte": 2, "lte": 1}})
+
+    def test_keywords_under_a_normalizer_and_counts_of_tokens(self):
+        self.create(
+            code={"type": "keyword", "normalizer": "lowercase"},
+            path={"type": "wildcard"},
+            words={"type": "keyword", "split_queries_on_whitespace": True},
+            text={
+                "type": "text",
+                "fields": {"length": {"type": "token_count", "analyzer": "standard"}},
+            },
+        )
+        self.index_all(
+            "t",
+            {
+                "a": {"code": "ABC", "path": "/var/log/x.log", "text": "one two three"},
+                "b": {"words": "two"},
+            },
+        )
+        self.assertEqual(self.found(term={"code": "aBc"}), ["a"])
+        self.assertEqual(self.found(prefix={"code": "AB"}), ["a"])
+        self.assertEqual(self.found(wildcard={"path": "*log/x*"}), ["a"])
+        self.assertEqual(self.found(match={"words": "one two"}), ["b"])
+        self.assertEqual(self.found(term={"text.length": 3}), ["a"])
+
+    def test_binary_values_are_checked_and_not_searched(self):
+        self.create(blob={"type": "binary", "doc_values": True})
+        self.index_all("t", {"a": {"blob": "AAEC"}, "b": {}})
+        self.assertEqual(self.found(exists={"field": "blob"}), ["a"])
+        with self.refused(400, "mapper_parsing_exception"):
+            self.client.index(index="t", body={"blob": "not base64!"})
+        with self.refused(400, "search_phase_execution_exception") as caught:
+            self.found(term={"blob": "AAEC"})
+        cause = caught.exception.info["error"]["root_cause"][0]["reason"]
+        self.assertIn("Binary fields do not support searching", cause)
