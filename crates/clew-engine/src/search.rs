@@ -109,6 +109,7 @@ impl Inner {
                     now_ms,
                     limits: AggLimits::default(),
                     snapshot: Some(snapshot),
+                    scope: None,
                     shard: at,
                     searcher: Some(AggSearcher {
                         snapshot,

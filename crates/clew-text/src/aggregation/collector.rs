@@ -13,7 +13,7 @@ use super::pipeline::{self, PipelinePlan};
 use super::plan::{Op, Plan, ValueKind, plan_all};
 use super::plan_chain::Link;
 use super::plan_filters::AggSearcher;
-use super::plan_join::{set_scopes, wants_scores};
+use super::plan_join::wants_scores;
 use super::reduce::reduce;
 use super::result::NamedResult;
 use super::shard::cut_terms;
@@ -35,6 +35,8 @@ pub struct AggContext<'a> {
     pub limits: AggLimits,
     /// The segments, for nested objects and top hits; without it there are none of these.
     pub snapshot: Option<&'a Snapshot>,
+    /// The path of the nested objects that an aggregation sees; `None` at whole documents.
+    pub scope: Option<&'a str>,
     /// The shard's place among those that are searched.
     pub shard: usize,
     /// Finds the documents of queries inside aggregations; without it such are refused.
@@ -74,8 +76,7 @@ impl AggCollector {
     /// # Errors
     /// [`AggError`] naming what is wrong with the request.
     pub fn new(specs: &[NamedAgg], context: AggContext<'_>) -> Result<Self, AggError> {
-        let mut plans = plan_all(specs, &context, 0)?;
-        set_scopes(&mut plans, None)?;
+        let plans = plan_all(specs, &context, 0)?;
         let merged = plans.iter().map(Partial::empty).collect();
         Ok(AggCollector {
             plans: Arc::new(plans),

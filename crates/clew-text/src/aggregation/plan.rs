@@ -238,7 +238,11 @@ pub(crate) fn plan_all(
 
 fn plan_one(agg: &NamedAgg, context: &AggContext<'_>, depth: usize) -> Result<Plan, AggError> {
     check_nesting(agg, depth)?;
-    let subs = plan_all(&agg.subs, context, depth + 1)?;
+    let inside = AggContext {
+        scope: agg.spec.scope_inside(context.scope),
+        ..*context
+    };
+    let subs = plan_all(&agg.subs, &inside, depth + 1)?;
     let values_of = |source: &Source, aggregation| plan_values(source, aggregation, context);
     let moments = |source: &Source, name, kind| Ok((values_of(source, name)?, Op::Moments(kind)));
     let (values, op) = match &agg.spec {
@@ -274,7 +278,7 @@ fn plan_one(agg: &NamedAgg, context: &AggContext<'_>, depth: usize) -> Result<Pl
             Op::Join(JoinPlan::inwards(path, context)),
         ),
         AggSpec::ReverseNested { path } => {
-            let join = JoinPlan::outwards(path.as_deref(), context)?;
+            let join = JoinPlan::outwards(&agg.name, path.as_deref(), context)?;
             (ValuePlan::none(), Op::Join(join))
         }
         AggSpec::TopHits(spec) => {

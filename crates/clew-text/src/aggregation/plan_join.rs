@@ -9,7 +9,7 @@ use tantivy::index::SegmentId;
 use super::collector::AggContext;
 use super::error::AggError;
 use super::plan::{Op, Plan};
-use super::spec::{Attached, TopHitsSpec};
+use super::spec::{AggSpec, Attached, TopHitsSpec};
 use crate::search::{Blocks, Order, Snapshot, SortKey};
 
 /// Most documents a bucket of top hits may have, those skipped included.
@@ -28,7 +28,7 @@ pub(crate) struct JoinPlan {
     pub(crate) way: Way,
     /// The path of the objects that come; `None` for whole documents.
     pub(crate) to: Option<String>,
-    /// The same of those that are given, once [`set_scopes`] has seen the tree.
+    /// The same of those that are given.
     pub(crate) from: Option<String>,
     /// Whether there is anything at the path.
     pub(crate) is_mapped: bool,
@@ -66,18 +66,38 @@ impl Segments {
     }
 }
 
+impl AggSpec {
+    /// What the aggregations inside see, when it is something else.
+    pub(crate) fn scope_inside<'a>(&'a self, outside: Option<&'a str>) -> Option<&'a str> {
+        match self {
+            AggSpec::Nested { path } => Some(path),
+            AggSpec::ReverseNested { path } => path.as_deref(),
+            _ => outside,
+        }
+    }
+}
+
 impl JoinPlan {
     pub(crate) fn inwards(path: &str, context: &AggContext<'_>) -> Self {
         JoinPlan {
             way: Way::Inwards,
             to: Some(path.to_string()),
-            from: None,
+            from: context.scope.map(str::to_string),
             is_mapped: context.mapping.is_nested(path),
             segments: Segments::of(context),
         }
     }
 
-    pub(crate) fn outwards(path: Option<&str>, context: &AggContext<'_>) -> Result<Self, AggError> {
+    pub(crate) fn outwards(
+        name: &str,
+        path: Option<&str>,
+        context: &AggContext<'_>,
+    ) -> Result<Self, AggError> {
+        if context.scope.is_none() {
+            return Err(AggError::invalid(format!(
+                "Reverse nested aggregation [{name}] can only be used inside a [nested] aggregation"
+            )));
+        }
         if let Some(path) = path
             && context.mapping.has_object(path)
             && !context.mapping.is_nested(path)
@@ -89,7 +109,7 @@ impl JoinPlan {
         Ok(JoinPlan {
             way: Way::Outwards,
             to: path.map(str::to_string),
-            from: None,
+            from: context.scope.map(str::to_string),
             is_mapped: path.is_none_or(|path| context.mapping.is_nested(path)),
             segments: Segments::of(context),
         })
@@ -98,31 +118,6 @@ impl JoinPlan {
     pub(crate) fn blocks(&self, reader: &SegmentReader) -> Option<Arc<Blocks>> {
         self.segments.blocks(reader).filter(|_| self.is_mapped)
     }
-}
-
-/// Tells every change of scope what it starts from.
-///
-/// # Errors
-/// When a way outwards starts at whole documents.
-pub(crate) fn set_scopes(plans: &mut [Plan], scope: Option<&str>) -> Result<(), AggError> {
-    for plan in plans {
-        let inside = match &mut plan.op {
-            Op::Join(join) => {
-                if join.way == Way::Outwards && scope.is_none() {
-                    return Err(AggError::invalid(format!(
-                        "Reverse nested aggregation [{}] can only be used inside a [nested] \
-                         aggregation",
-                        plan.name
-                    )));
-                }
-                join.from = scope.map(str::to_string);
-                join.to.clone()
-            }
-            _ => scope.map(str::to_string),
-        };
-        set_scopes(&mut plan.subs, inside.as_deref())?;
-    }
-    Ok(())
 }
 
 /// Which documents are kept, and in which order.

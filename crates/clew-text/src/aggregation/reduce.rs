@@ -244,7 +244,7 @@ fn result_of(
 fn top_hits_result(
     plan: &TopHitsPlan,
     list: Option<&TopList>,
-    budget: &mut Budget<'_>,
+    budget: &Budget<'_>,
 ) -> TopHitsResult {
     let found = list.map_or(&[][..], |list| &list.hits);
     let shown = found.get(plan.from..).unwrap_or_default();

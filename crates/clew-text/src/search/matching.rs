@@ -5,7 +5,7 @@ use tantivy::query::{EnableScoring, Weight};
 
 use super::bits::SegmentBits;
 use super::snapshot::Snapshot;
-use crate::query::{CompileContext, KnnResolver, Plan, Query, QueryError, plan};
+use crate::query::{CompileContext, KnnResolver, Plan, Query, QueryError, plan, plan_nested};
 
 /// The documents of each segment that match and are not deleted.
 ///
@@ -23,6 +23,17 @@ pub fn matching(
         knn,
     };
     matching_plan(snapshot, &plan(query, &context)?)
+}
+
+/// The rows that match in a scope: whole documents, or the nested objects of a path, where deleted
+/// ones and rows of other kinds may be among them.
+pub(crate) fn matching_within(
+    context: &CompileContext<'_>,
+    query: &Query,
+    scope: Option<&str>,
+) -> Result<Vec<SegmentBits>, QueryError> {
+    let plan = plan_nested(query, context, scope)?;
+    matching_plan_of_rows(context.snapshot, &plan, scope.is_some())
 }
 
 pub(crate) fn matching_plan(

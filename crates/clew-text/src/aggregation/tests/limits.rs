@@ -153,6 +153,7 @@ fn an_index_without_the_field_adds_nothing_to_one_with_it() {
         now_ms: 0,
         limits: AggLimits::default(),
         snapshot: None,
+        scope: None,
         shard: 0,
         searcher: None,
     };

@@ -109,6 +109,7 @@ pub(super) fn try_run_within(
         now_ms: 0,
         limits,
         snapshot: None,
+        scope: None,
         shard: 0,
         searcher: None,
     };
