@@ -325,6 +325,17 @@ impl Engine {
         refreshed
     }
 
+    /// Makes all writes to one shard of an index visible to searches.
+    ///
+    /// # Errors
+    /// When the shard has failed; a number that it does not have does nothing.
+    pub fn refresh_shard(&self, index: &Index, number: u32) -> Result<(), EngineError> {
+        let place = usize::try_from(number).unwrap_or(usize::MAX);
+        let refreshed = index.shards.get(place).map(|shard| shard.refresh());
+        self.inner.wake_upkeep();
+        refreshed.unwrap_or(Ok(()))
+    }
+
     /// Makes all writes to an index durable in its segments.
     ///
     /// # Errors
@@ -555,6 +566,7 @@ impl Inner {
             aliases: ArcSwap::from_pointee(record.aliases.clone()),
             closed: AtomicBool::new(record.closed),
             changing: Mutex::new(()),
+            routing_slots: record.settings.routing_slots(),
             shards: (0..record.settings.shards)
                 .map(shard)
                 .collect::<Result<_, _>>()?,

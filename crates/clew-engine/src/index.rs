@@ -34,6 +34,8 @@ pub struct Index {
     pub(crate) closed: AtomicBool,
     /// Held while the mapping or the settings are changed, so that changes follow each other.
     pub(crate) changing: Mutex<()>,
+    /// How many slots routing keys are spread over; each shard has as many as the others.
+    pub(crate) routing_slots: u32,
     pub(crate) shards: Vec<Arc<Shard>>,
     pub(crate) activity: Activity,
 }
@@ -213,7 +215,7 @@ impl Index {
     /// The shard of a routing key.
     pub(crate) fn shard_of(&self, key: &str) -> &Arc<Shard> {
         let count = u32::try_from(self.shards.len()).expect("shard counts are limited");
-        &self.shards[shard_of(key, count) as usize]
+        &self.shards[shard_of(key, count, self.routing_slots) as usize]
     }
 
     /// Parses a document under the mapping, which grows first by the fields that the document

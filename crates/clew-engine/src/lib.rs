@@ -35,7 +35,9 @@ mod get;
 mod update;
 mod write;
 
+mod fetch;
 mod knn;
+mod pinned;
 mod recall;
 mod search;
 mod search_pool;
@@ -49,6 +51,7 @@ pub use error::{EngineError, ErrorKind};
 pub use index::{Index, IndexStats, RunningMerge};
 pub use index_state::IndexState;
 pub use operation::describe_entry;
+pub use pinned::{Pinned, PinnedShard, Slice};
 pub use planner::{IndexPlan, IndexPlanner};
 pub use recall::{
     RECALL_SAMPLE_MAX, RecallEffort, RecallFigures, RecallReport, RecallRequest, SearchCost,
@@ -56,8 +59,8 @@ pub use recall::{
 };
 pub use request::{
     Action, Condition, Document, Hit, IndexPart, InnerHits, InnerResult, KnnProfile, NestedStep,
-    OpType, SearchRequest, SearchResponse, ShardCounts, ShardProfile, UpdateSpec, WriteOperation,
-    WriteOutcome, WriteResult, Written,
+    OpType, SearchControl, SearchRequest, SearchResponse, ShardCounts, ShardProfile, UpdateSpec,
+    WriteOperation, WriteOutcome, WriteResult, Written,
 };
 pub use resolve::{AliasNames, ClosedNames, ResolveOptions, Resolved, Wildcards};
 pub use search_pool::SearchStats;

@@ -6,11 +6,14 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use clew_log::Glsn;
-use clew_text::{NamedAgg, NamedResult, Query, SortKey, SortValue, Total, TrackTotal};
+use clew_text::{
+    Explained, NamedAgg, NamedResult, Query, Rescore, SortKey, SortValue, Total, TrackTotal,
+};
 use clew_vector::{SearchProfile, Strategy};
 
 use crate::error::EngineError;
 use crate::index::Index;
+use crate::pinned::{Pinned, Slice};
 use crate::settings::TranslogDurability;
 
 /// Whether an existing document may be replaced.
@@ -53,11 +56,21 @@ pub enum Action {
 
 /// The state a document must be in for a write to happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Condition {
-    /// `if_seq_no`.
-    pub seq_no: u64,
-    /// `if_primary_term`.
-    pub primary_term: u64,
+pub enum Condition {
+    /// Its last write is this one.
+    At {
+        /// `if_seq_no`.
+        seq_no: u64,
+        /// `if_primary_term`.
+        primary_term: u64,
+    },
+    /// Its version is lower than this one, which it gets: versions come from elsewhere.
+    External {
+        /// The new version.
+        version: u64,
+        /// Whether the document may have this version already.
+        or_equal: bool,
+    },
 }
 
 /// One write.
@@ -190,6 +203,26 @@ pub struct SearchRequest {
     pub inner_hits: Vec<InnerHits>,
     /// Groups that the search is counted in, beside the counts of all searches.
     pub groups: Vec<String>,
+    /// How the search goes about it.
+    pub control: SearchControl,
+}
+
+/// How a search goes about what it is asked for.
+#[derive(Clone, Debug, Default)]
+pub struct SearchControl {
+    /// The shards to search, as they were pinned; by default those of the request's indexes now.
+    pub pinned: Option<Pinned>,
+    /// Only this part of the documents.
+    pub slice: Option<Slice>,
+    /// Every shard stops after so many matches.
+    pub terminate_after: Option<u64>,
+    /// The best hits are scored again, round by round (only when the order is by score).
+    pub rescore: Vec<Rescore>,
+    /// Whether hits say where their score comes from.
+    pub explain: bool,
+    /// Shards on which a range that every match must be in has no document are left out when there
+    /// are more shards than this.
+    pub skip_above: Option<u64>,
 }
 
 /// Nested objects that are wanted with each hit.
@@ -252,6 +285,10 @@ pub struct Hit {
     pub routing: Option<String>,
     /// Its JSON, when it was asked for.
     pub source: Option<Bytes>,
+    /// The shard it is in.
+    pub shard: u32,
+    /// Where its score comes from, when it was asked for.
+    pub explanation: Option<Explained>,
     /// Where it is in its document, when it is a nested object; the outermost step first.
     pub nested: Vec<NestedStep>,
     /// What was wanted from inside it, in the request's order.
@@ -267,6 +304,8 @@ pub struct ShardCounts {
     pub successful: u32,
     /// Those that failed; their hits are missing.
     pub failed: u32,
+    /// Those among the successful that were left out, because nothing there can match.
+    pub skipped: u32,
 }
 
 /// The answer to a search.
@@ -286,6 +325,8 @@ pub struct SearchResponse {
     pub failures: Vec<(String, u32, String)>,
     /// Whether the time limit cut the search short.
     pub timed_out: bool,
+    /// Whether a shard stopped after as many matches as it should look at.
+    pub terminated_early: bool,
     /// How vectors were searched, when the request asked for it: one entry per k-NN clause and
     /// segment that has the field, by shard in the request's order.
     pub knn: Vec<KnnProfile>,

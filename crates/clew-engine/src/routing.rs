@@ -4,9 +4,8 @@
 /// The shard of a routing key: murmur3 (32 bits, x86 variant, seed 0) of the key's UTF-16 little
 /// endian bytes, reduced over a fixed number of routing slots that each shard owns an equal
 /// share of.
-pub(crate) fn shard_of(key: &str, shard_count: u32) -> u32 {
+pub(crate) fn shard_of(key: &str, shard_count: u32, slots: u32) -> u32 {
     let bytes: Vec<u8> = key.encode_utf16().flat_map(u16::to_le_bytes).collect();
-    let slots = routing_slots(shard_count);
     let hash = i64::from(murmur3_32(&bytes).cast_signed());
     let slot = u32::try_from(hash.rem_euclid(i64::from(slots))).expect("below the slot count");
     slot / (slots / shard_count)
@@ -14,7 +13,7 @@ pub(crate) fn shard_of(key: &str, shard_count: u32) -> u32 {
 
 /// The number of slots: the shard count doubled until just above 512, so that an index can later
 /// be split by doubling (at most 1024 for a power of two).
-fn routing_slots(shard_count: u32) -> u32 {
+pub(crate) fn routing_slots(shard_count: u32) -> u32 {
     let log2_shards = 32 - (shard_count - 1).leading_zeros();
     shard_count << 10u32.saturating_sub(log2_shards).max(1)
 }
@@ -69,7 +68,9 @@ mod tests {
         for shard_count in [1, 2, 3, 5, 18, 64, 1024] {
             let mut counts = vec![0u32; shard_count as usize];
             for i in 0..shard_count * 200 {
-                counts[shard_of(&i.to_string(), shard_count) as usize] += 1;
+                counts
+                    [shard_of(&i.to_string(), shard_count, routing_slots(shard_count)) as usize] +=
+                    1;
             }
             assert!(
                 counts.iter().all(|&n| (100..400).contains(&n)),

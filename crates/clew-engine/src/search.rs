@@ -4,10 +4,9 @@ use std::cell::RefCell;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
 use clew_text::{
     AggCollector, AggContext, AggLimits, AggSearcher, Attached, Bool, DocVisitor, Intermediate,
-    MergedHit, NamedResult, Query, QueryError, ShardHit, ShardRequest, ShardResult, merge_hits,
+    MergedHit, NamedResult, Query, QueryError, ShardRequest, ShardResult, merge_hits, rescore,
 };
 use rayon::prelude::*;
 use tantivy::{DocId, SegmentReader};
@@ -15,19 +14,14 @@ use tantivy::{DocId, SegmentReader};
 use crate::blocks::BlockLevel;
 use crate::engine::{Engine, Inner};
 use crate::error::EngineError;
-use crate::index::Index;
+use crate::fetch::{Lookup, fetch};
 use crate::knn::{SegmentProfile, ViewKnn};
+use crate::pinned::{PinnedShard, pin, slice_of};
 use crate::request::{Hit, KnnProfile, SearchRequest, SearchResponse, ShardCounts, ShardProfile};
-use crate::shard::{Shard, View};
 
 mod inner;
 
-/// A shard as one search sees it.
-struct Target {
-    index: Arc<Index>,
-    shard: Arc<Shard>,
-    view: Arc<View>,
-}
+pub(crate) use inner::{document_of, part_of};
 
 struct ShardAnswer {
     result: ShardResult,
@@ -59,42 +53,55 @@ impl Inner {
         for index in &request.indices {
             index.check_block(BlockLevel::Read)?;
         }
-        let wanted = |index: &Index, shard: &Shard| {
-            let part = request.parts.get(&index.uuid);
-            let shards = part.and_then(|part| part.shards.as_ref());
-            shards.is_none_or(|shards| shards.contains(&shard.place.number))
+        let pinned = request.control.pinned.as_ref();
+        let mut targets: Vec<PinnedShard> = match pinned {
+            Some(pinned) => pinned.shards.to_vec(),
+            None => pin(&request.indices),
         };
-        let targets: Vec<Target> = request
-            .indices
-            .iter()
-            .flat_map(|index| index.shards.iter().map(move |shard| (index, shard)))
-            .filter(|(index, shard)| wanted(index, shard))
-            .map(|(index, shard)| Target {
-                index: index.clone(),
-                shard: shard.clone(),
-                view: shard.view(),
-            })
-            .collect();
-        let times = (now, deadline);
-        let search = |at: usize| self.search_shard((at, &targets[at]), request, times);
+        targets.retain(|target| {
+            let part = request.parts.get(&target.index.uuid);
+            let shards = part.and_then(|part| part.shards.as_ref());
+            shards.is_none_or(|shards| shards.contains(&target.number()))
+        });
+        let (targets, skipped) = skip(targets, request, millis(now))?;
+        let targets: Vec<(u64, PinnedShard)> = (0..).zip(targets).collect();
+        let search = |(place, target): &(u64, PinnedShard)| {
+            let doc_base = place << 32;
+            self.search_shard(
+                target,
+                request,
+                Moment {
+                    now,
+                    deadline,
+                    doc_base,
+                    place: usize::try_from(*place).unwrap_or(usize::MAX),
+                },
+            )
+        };
         let answers: Vec<Result<ShardAnswer, EngineError>> = match &targets[..] {
             // The way over the pool costs more than a small search.
-            [_] => vec![search(0)],
-            many => (0..many.len()).into_par_iter().map(search).collect(),
+            [only] => vec![search(only)],
+            many => many.par_iter().map(search).collect(),
         };
-        self.merge(request, &targets, answers)
+        let targets: Vec<PinnedShard> = targets.into_iter().map(|(_, target)| target).collect();
+        let mut response = self.merge(request, &targets, answers, millis(now))?;
+        response.shards.total += skipped;
+        response.shards.successful += skipped;
+        response.shards.skipped = skipped;
+        Ok(response)
     }
 
     fn search_shard(
         &self,
-        (at, target): (usize, &Target),
+        target: &PinnedShard,
         request: &SearchRequest,
-        (now, deadline): (Duration, Option<Duration>),
+        moment: Moment,
     ) -> Result<ShardAnswer, EngineError> {
+        let Moment { now, deadline, .. } = moment;
         target.shard.check_readable()?;
         let started = self.clock.monotonic();
         let snapshot = &target.view.snapshot;
-        let now_ms = i64::try_from(now.as_millis()).unwrap_or(i64::MAX);
+        let now_ms = millis(now);
         let ef_search = target.index.settings().ef_search;
         let knn = ViewKnn {
             view: &target.view,
@@ -110,7 +117,7 @@ impl Inner {
                     limits: AggLimits::default(),
                     snapshot: Some(snapshot),
                     scope: None,
-                    shard: at,
+                    shard: moment.place,
                     searcher: Some(AggSearcher {
                         snapshot,
                         knn: &knn,
@@ -134,21 +141,32 @@ impl Inner {
                 boost,
             })
         });
+        let control = &request.control;
+        let only = control.slice.map(|slice| slice_of(&target.view, slice));
+        let rounds = control.rescore.iter();
         let shard_request = ShardRequest {
             query: boosted.as_ref().unwrap_or(&request.query),
             filter: part.and_then(|part| part.filter.as_ref()),
             post_filter: request.post_filter.as_ref(),
             sort: &request.sort,
             track_scores: request.track_scores,
-            limit: request.from + request.size,
+            limit: rounds.fold(request.from + request.size, |limit, round| {
+                limit.max(round.window)
+            }),
             track_total: request.track_total,
             search_after: request.search_after.as_deref(),
             min_score: request.min_score,
+            only: only.as_deref(),
+            terminate_after: control.terminate_after,
+            doc_base: moment.doc_base,
             visitor: aggs.as_mut().map(|visitor| visitor as &mut dyn DocVisitor),
             now_ms,
             expired: Some(&expired),
         };
-        let result = clew_text::search(snapshot, shard_request, &knn)?;
+        let mut result = clew_text::search(snapshot, shard_request, &knn)?;
+        for round in &control.rescore {
+            rescore(snapshot, &mut result, round, &knn, now_ms)?;
+        }
         self.report_damage(target);
         let partial = aggs
             .map(|visitor| visitor.0.finish())
@@ -165,7 +183,7 @@ impl Inner {
     }
 
     /// Tells of graphs that the search found damaged, and has them built anew.
-    fn report_damage(&self, target: &Target) {
+    fn report_damage(&self, target: &PinnedShard) {
         for segment in &target.view.segments {
             for (field, damage) in segment.vectors().take_graph_damage() {
                 let (index, shard) = (target.index.name(), target.shard.place.number);
@@ -178,8 +196,9 @@ impl Inner {
     fn merge(
         &self,
         request: &SearchRequest,
-        targets: &[Target],
+        targets: &[PinnedShard],
         answers: Vec<Result<ShardAnswer, EngineError>>,
+        now_ms: i64,
     ) -> Result<SearchResponse, EngineError> {
         let total = u32::try_from(targets.len()).expect("shard counts are limited");
         let mut failures = Vec::new();
@@ -218,10 +237,16 @@ impl Inner {
         let merged = merge_hits(results, &request.sort, window, request.track_total);
         let aggs = match aggs {
             None => Vec::new(),
-            Some(partial) => self.agg_results(partial, request, targets)?,
+            Some(partial) => self.agg_results(partial, request, targets, now_ms)?,
         };
         let started = self.clock.monotonic();
-        let fetch = |hit: &MergedHit| fetch(answered[hit.shard], &hit.hit, wanted_of(request));
+        let lookup = Lookup {
+            source: request.source,
+            vectors: request.vectors,
+            explained: request.control.explain.then_some(request),
+            now_ms,
+        };
+        let fetch = |hit: &MergedHit| fetch(answered[hit.shard], &hit.hit, lookup);
         let mut hits: Vec<Hit> = merged.hits.iter().map(fetch).collect::<Result<_, _>>()?;
         if !request.inner_hits.is_empty() {
             let places: Vec<(usize, usize, DocId)> = merged
@@ -229,7 +254,6 @@ impl Inner {
                 .iter()
                 .map(|hit| (hit.shard, hit.hit.segment, hit.hit.doc))
                 .collect();
-            let now_ms = i64::try_from(self.clock.since_epoch().as_millis()).unwrap_or(i64::MAX);
             inner::fill(&answered, &request.inner_hits, &places, &mut hits, now_ms)?;
         }
         if let Some(hit) = hits.first() {
@@ -246,9 +270,11 @@ impl Inner {
                 total,
                 successful: total - failed,
                 failed,
+                skipped: 0,
             },
             failures,
             timed_out: merged.timed_out,
+            terminated_early: merged.terminated_early,
             knn,
             shard_profiles,
         })
@@ -261,17 +287,19 @@ impl Inner {
         &self,
         partial: Intermediate,
         request: &SearchRequest,
-        targets: &[Target],
+        targets: &[PinnedShard],
+        now_ms: i64,
     ) -> Result<Vec<NamedResult>, EngineError> {
         let failed: RefCell<Option<EngineError>> = RefCell::default();
-        let now_ms = i64::try_from(self.clock.since_epoch().as_millis()).unwrap_or(i64::MAX);
         let read = |merged: &MergedHit| -> Result<Hit, EngineError> {
             let target = &targets[merged.shard];
-            let wanted = Wanted {
+            let lookup = Lookup {
                 source: true,
                 vectors: true,
+                explained: None,
+                now_ms,
             };
-            let mut hits = [fetch(target, &merged.hit, wanted)?];
+            let mut hits = [fetch(target, &merged.hit, lookup)?];
             if hits[0].nested.is_empty() && !request.inner_hits.is_empty() {
                 let places = [(0, merged.hit.segment, merged.hit.doc)];
                 inner::fill(&[target], &request.inner_hits, &places, &mut hits, now_ms)?;
@@ -296,7 +324,74 @@ impl Inner {
     }
 }
 
-fn shard_profile(target: &Target, took: Duration) -> ShardProfile {
+/// When a search runs, and where a shard's documents begin in the order of all.
+#[derive(Clone, Copy)]
+struct Moment {
+    now: Duration,
+    deadline: Option<Duration>,
+    doc_base: u64,
+    /// The shard's place among those that are searched.
+    place: usize,
+}
+
+fn millis(time: Duration) -> i64 {
+    i64::try_from(time.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// Leaves out shards on which nothing can match, and says how many; one is kept to give the empty
+/// answer its shape.
+fn skip(
+    targets: Vec<PinnedShard>,
+    request: &SearchRequest,
+    now_ms: i64,
+) -> Result<(Vec<PinnedShard>, u32), EngineError> {
+    let above = request.control.skip_above;
+    let ranges = required_ranges(&request.query);
+    let sees_all = request.aggs.iter().any(|agg| agg.spec.needs_every_shard());
+    if above.is_none_or(|above| targets.len() as u64 <= above) || ranges.is_empty() || sees_all {
+        return Ok((targets, 0));
+    }
+    let before = targets.len();
+    let mut kept = Vec::with_capacity(before);
+    let mut spare = None;
+    for target in targets {
+        let mut can_match = target.shard.check_readable().is_err();
+        if !can_match {
+            can_match = true;
+            for range in &ranges {
+                let snapshot = &target.view.snapshot;
+                can_match &= clew_text::count(snapshot, range, &clew_text::NoKnn, now_ms)? > 0;
+            }
+        }
+        if can_match {
+            kept.push(target);
+        } else {
+            spare.get_or_insert(target);
+        }
+    }
+    if kept.is_empty() {
+        kept.extend(spare);
+    }
+    let skipped = u32::try_from(before - kept.len()).expect("shard counts are limited");
+    Ok((kept, skipped))
+}
+
+/// The ranges that every match is in.
+fn required_ranges(query: &Query) -> Vec<&Query> {
+    match query {
+        Query::Range(_) => vec![query],
+        Query::ConstantScore { filter, .. } => required_ranges(filter),
+        Query::Bool(clauses) => clauses
+            .must
+            .iter()
+            .chain(&clauses.filter)
+            .flat_map(required_ranges)
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn shard_profile(target: &PinnedShard, took: Duration) -> ShardProfile {
     let place = &target.shard.place;
     ShardProfile {
         index: place.index.clone(),
@@ -305,7 +400,7 @@ fn shard_profile(target: &Target, took: Duration) -> ShardProfile {
     }
 }
 
-fn knn_profile(target: &Target, one: SegmentProfile) -> KnnProfile {
+fn knn_profile(target: &PinnedShard, one: SegmentProfile) -> KnnProfile {
     let place = &target.shard.place;
     KnnProfile {
         index: place.index.clone(),
@@ -337,47 +432,6 @@ fn check_window(request: &SearchRequest) -> Result<(), EngineError> {
         }),
         _ => Ok(()),
     }
-}
-
-/// What is read of each hit.
-#[derive(Clone, Copy)]
-struct Wanted {
-    source: bool,
-    vectors: bool,
-}
-
-fn wanted_of(request: &SearchRequest) -> Wanted {
-    Wanted {
-        source: request.source,
-        vectors: request.vectors,
-    }
-}
-
-/// Reads what a hit's document holds; of a nested object, what the document holds there.
-fn fetch(target: &Target, hit: &ShardHit, wanted: Wanted) -> Result<Hit, EngineError> {
-    let segment = &target.view.segments[hit.segment];
-    let mapping = &target.view.snapshot.mapping;
-    let (doc, nested) = inner::document_of(segment, mapping, hit.doc);
-    let row = segment.row(doc);
-    let source = if wanted.source {
-        let source = segment.source(doc, mapping, wanted.vectors);
-        let source = source.map_err(|source| target.shard.tantivy_error(source))?;
-        inner::part_of(Bytes::from(source), &nested)
-    } else {
-        None
-    };
-    Ok(Hit {
-        index: target.index.clone(),
-        id: row.id.to_string(),
-        score: hit.score,
-        sort: hit.sort.clone(),
-        version: row.version,
-        seq_no: row.seq_no,
-        routing: row.routing.map(str::to_string),
-        source,
-        nested,
-        inner: Vec::new(),
-    })
 }
 
 /// Feeds an aggregation with the documents of a search.

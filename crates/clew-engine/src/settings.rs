@@ -6,6 +6,8 @@ use std::time::Duration;
 use crate::blocks::Block;
 use serde::{Deserialize, Serialize};
 
+use crate::routing::routing_slots;
+
 /// When a write to an index is acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -39,6 +41,22 @@ pub struct IndexSettings {
     pub blocks: Vec<Block>,
     /// Every setting as the user gave it, flat (`index.number_of_shards`), to be shown again.
     pub given: BTreeMap<String, String>,
+}
+
+/// The setting that says how many slots routing keys are spread over.
+const ROUTING_SLOTS: &str = "index.number_of_routing_shards";
+
+impl IndexSettings {
+    /// How many slots routing keys are spread over: as given, when shards can share them equally.
+    pub(crate) fn routing_slots(&self) -> u32 {
+        let given = self
+            .given
+            .get(ROUTING_SLOTS)
+            .and_then(|text| text.parse().ok());
+        given
+            .filter(|slots: &u32| *slots >= self.shards && slots.is_multiple_of(self.shards))
+            .unwrap_or_else(|| routing_slots(self.shards))
+    }
 }
 
 impl Default for IndexSettings {

@@ -11,6 +11,7 @@ use crate::cluster_settings::ClusterSettings;
 use crate::dispatch::dispatch;
 use crate::metrics::RestMetrics;
 use crate::routes::RouteTable;
+use crate::search::SearchContexts;
 use crate::tasks::Tasks;
 
 /// How the API presents itself, and its limits.
@@ -56,6 +57,8 @@ pub(crate) struct Api {
     pub(crate) tasks: Tasks,
     /// When the node was started.
     pub(crate) started: Instant,
+    /// Scrolls and points in time that are open.
+    pub(crate) search_contexts: SearchContexts,
     /// The node's id: 22 characters, the same for the same cluster and node name.
     pub(crate) node_id: String,
 }
@@ -72,6 +75,7 @@ pub fn router(engine: Engine, options: RestOptions) -> Router {
         cluster_settings: ClusterSettings::default(),
         tasks: Tasks::default(),
         started: Instant::now(),
+        search_contexts: SearchContexts::default(),
         node_id,
         options,
     };

@@ -38,6 +38,8 @@ pub(crate) struct BulkAction {
     pub(crate) id: Option<String>,
     pub(crate) routing: Option<String>,
     pub(crate) condition: Option<Condition>,
+    /// The ingest pipeline that the line names.
+    pub(crate) pipeline: Option<String>,
     pub(crate) action: Action,
 }
 
@@ -73,13 +75,13 @@ pub(crate) fn parse(
             continue;
         }
         let header = Header::parse(&line, lines.number)?;
+        let mut condition = header.condition()?;
         let Some(index) = header.index.or_else(|| default_index.map(String::from)) else {
             return Err(ApiError::validation("index is missing"));
         };
         if header.id.is_none() && matches!(header.verb, Verb::Update | Verb::Delete) {
             return Err(ApiError::validation("id is missing"));
         }
-        let mut condition = condition(header.if_seq_no, header.if_primary_term)?;
         let action = read_action(header.verb, &mut lines, &mut condition)?;
         actions.push(BulkAction {
             verb: header.verb,
@@ -88,6 +90,7 @@ pub(crate) fn parse(
             id: header.id,
             routing: header.routing.or_else(|| default_routing.map(String::from)),
             condition,
+            pipeline: header.pipeline,
             action,
         });
     }
@@ -134,9 +137,17 @@ struct Header {
     routing: Option<String>,
     if_seq_no: Option<u64>,
     if_primary_term: Option<u64>,
+    version: Option<u64>,
+    version_type: Option<String>,
+    pipeline: Option<String>,
 }
 
 impl Header {
+    fn condition(&self) -> Result<Option<Condition>, ApiError> {
+        let external = external_version(self.version, self.version_type.as_deref())?;
+        Ok(external.or(condition(self.if_seq_no, self.if_primary_term)?))
+    }
+
     fn parse(line: &[u8], number: usize) -> Result<Self, ApiError> {
         let raw: &RawValue =
             serde_json::from_slice(line).map_err(|error| ApiError::malformed_json(&error))?;
@@ -168,6 +179,9 @@ impl Header {
             routing: None,
             if_seq_no: None,
             if_primary_term: None,
+            version: None,
+            version_type: None,
+            pipeline: None,
         };
         for (name, value) in &members(meta, number)?.0 {
             header.set(name, value, number)?;
@@ -199,13 +213,10 @@ impl Header {
                 _ => return Err(unexpected_value(number, name, value)),
             },
             // Old clients name a type; the others ask for what is done anyway.
-            "_type" | "retry_on_conflict" | "pipeline" | "_source" | "dynamic_templates" => {}
-            "version" | "version_type" => {
-                return Err(ApiError::illegal_argument(format!(
-                    "Action/metadata line [{number}]: [{name}] is not supported, use [if_seq_no] \
-                     and [if_primary_term]"
-                )));
-            }
+            "_type" | "retry_on_conflict" | "_source" | "dynamic_templates" => {}
+            "pipeline" => self.pipeline = Some(text?),
+            "version" => self.version = Some(position(&text?, number, name, value)?),
+            "version_type" => self.version_type = Some(text?),
             other => {
                 return Err(ApiError::illegal_argument(format!(
                     "Action/metadata line [{number}] contains an unknown parameter [{other}]"
@@ -248,7 +259,7 @@ pub(crate) fn condition(
     primary_term: Option<u64>,
 ) -> Result<Option<Condition>, ApiError> {
     match (seq_no, primary_term) {
-        (Some(seq_no), Some(primary_term)) => Ok(Some(Condition {
+        (Some(seq_no), Some(primary_term)) => Ok(Some(Condition::At {
             seq_no,
             primary_term,
         })),
@@ -258,6 +269,38 @@ pub(crate) fn condition(
         )),
         (None, Some(term)) => Err(ApiError::validation(&format!(
             "ifSeqNo is unassigned, but primary term is [{term}]"
+        ))),
+    }
+}
+
+/// A version that comes from elsewhere.
+pub(crate) fn external_version(
+    version: Option<u64>,
+    kind: Option<&str>,
+) -> Result<Option<Condition>, ApiError> {
+    let or_equal = match kind {
+        None | Some("internal") => {
+            return match version {
+                None => Ok(None),
+                Some(_) => Err(ApiError::validation(
+                    "internal versioning can not be used for optimistic concurrency control. \
+                     Please use `if_seq_no` and `if_primary_term` instead",
+                )),
+            };
+        }
+        Some("external" | "external_gt") => false,
+        Some("external_gte") => true,
+        Some(other) => {
+            return Err(ApiError::illegal_argument(format!(
+                "No version type match [{other}]"
+            )));
+        }
+    };
+    match version {
+        Some(version) => Ok(Some(Condition::External { version, or_equal })),
+        None => Err(ApiError::validation(&format!(
+            "illegal version value [-3] for version type [{}]",
+            kind.unwrap_or_default().to_uppercase()
         ))),
     }
 }
@@ -331,7 +374,7 @@ mod tests {
         assert_eq!(actions[1].routing.as_deref(), Some("r"));
         assert_eq!(
             actions[2].condition,
-            Some(Condition {
+            Some(Condition::At {
                 seq_no: 4,
                 primary_term: 1
             })

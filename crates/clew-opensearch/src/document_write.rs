@@ -2,7 +2,7 @@
 
 use clew_engine::{Action, Condition, Index, OpType, WriteOperation, WriteResult, Written};
 
-use crate::bulk_lines::condition;
+use crate::bulk_lines::{condition, external_version};
 use crate::call::Call;
 use crate::error::ApiError;
 use crate::json_writer::JsonWriter;
@@ -47,12 +47,9 @@ pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
 }
 
 fn condition_of(call: &Call) -> Result<Option<Condition>, ApiError> {
-    for name in ["version", "version_type"] {
-        if call.params.has(name) {
-            return Err(ApiError::illegal_argument(format!(
-                "[{name}] is not supported, use [if_seq_no] and [if_primary_term]"
-            )));
-        }
+    let version = call.params.unsigned("version")?;
+    if let Some(external) = external_version(version, call.params.get("version_type"))? {
+        return Ok(Some(external));
     }
     condition(
         call.params.unsigned("if_seq_no")?,
@@ -98,6 +95,12 @@ async fn write_one(
 pub(crate) async fn update(call: Call) -> Result<Reply, ApiError> {
     let update = update_body::parse(&call.body)?;
     let condition = condition_of(&call)?.or(update.condition);
+    if let Some(Condition::External { .. }) = condition {
+        return Err(ApiError::validation(
+            "internal versioning can not be used for optimistic concurrency control. Please use \
+             `if_seq_no` and `if_primary_term` instead",
+        ));
+    }
     let filter = match &update.source {
         Some(filter) => Some(SourceFilter::from_json(filter)?),
         None => SourceFilter::from_params(&call.params)?,

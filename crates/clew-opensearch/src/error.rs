@@ -95,6 +95,15 @@ impl ApiError {
         )
     }
 
+    /// Several things that a request lacks.
+    pub(crate) fn validations(failures: &[&str]) -> Self {
+        let mut reason = "Validation Failed: ".to_string();
+        for (number, failure) in (1..).zip(failures) {
+            reason.push_str(&format!("{number}: {failure};"));
+        }
+        Self::bad_request("action_request_validation_exception", reason)
+    }
+
     /// JSON that cannot be read.
     pub(crate) fn malformed_json(error: &serde_json::Error) -> Self {
         let cause = Cause::new("json_parse_exception", error.to_string());
@@ -147,6 +156,14 @@ impl ApiError {
     /// Says where in the request's body the error is.
     pub(crate) fn at_place(self, line: usize, column: usize) -> Self {
         self.map_cause(|cause| cause.with("line", line).with("col", column))
+    }
+
+    /// The error in one line, by the name of its class, as some answers carry it.
+    pub(crate) fn in_words(&self) -> String {
+        match &*self.shape {
+            Shape::Structured { cause, .. } => format!("{}[{}]", class(cause.kind), cause.reason),
+            Shape::Text { text, .. } | Shape::BareText(text) => text.clone(),
+        }
     }
 
     /// Whether the error has this type.
@@ -248,6 +265,17 @@ impl ApiError {
         };
         Self::shaped(self.status, shape)
     }
+}
+
+/// `parsing_exception` as `ParsingException`.
+fn class(kind: &str) -> String {
+    kind.split('_')
+        .map(|word| {
+            let mut letters = word.chars();
+            let first = letters.next().map(|letter| letter.to_ascii_uppercase());
+            first.into_iter().chain(letters).collect::<String>()
+        })
+        .collect()
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@
 //!
 //! Deliberately absent: what an index is (the engine's), TLS and users (the binary's), scripts.
 
+mod analyze;
 mod api;
 mod call;
 mod dispatch;
@@ -47,8 +48,11 @@ mod search_shards;
 mod settings;
 mod shard_stores;
 mod stats;
+mod suggestion;
 mod tasks;
+mod term_vectors;
 mod update_body;
+mod validate;
 mod write_reply;
 
 pub mod aggs;

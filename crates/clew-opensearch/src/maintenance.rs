@@ -37,6 +37,12 @@ pub(crate) async fn flush(call: Call) -> Result<Reply, ApiError> {
     Ok(Reply::json(&body))
 }
 
+/// `POST /{index}/_cache/clear`: no answers are cached here, so there is nothing to do but to say
+/// which shards were asked.
+pub(crate) async fn clear_cache(call: Call) -> Result<Reply, ApiError> {
+    Ok(Reply::json(&shards(&call.indices().await?)))
+}
+
 /// `POST /{index}/_forcemerge`; with `wait_for_completion=false` the merge goes on as a task.
 pub(crate) async fn force_merge(call: Call) -> Result<Reply, ApiError> {
     let asked = call.params.integer("max_num_segments")?.unwrap_or(1).max(1);

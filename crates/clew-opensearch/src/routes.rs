@@ -9,9 +9,9 @@ use crate::call::Call;
 use crate::error::ApiError;
 use crate::reply::Reply;
 use crate::{
-    aliases, bulk, cat, cluster, cluster_settings, document, document_write, index_admin,
+    aliases, analyze, bulk, cat, cluster, cluster_settings, document, document_write, index_admin,
     index_mapping, index_settings, index_state, knn_plugin, maintenance, mget, nodes, recall,
-    resolve_index, root, search, search_shards, shard_stores, stats, tasks,
+    resolve_index, root, search, search_shards, shard_stores, stats, tasks, term_vectors, validate,
 };
 
 /// Parameters that every endpoint takes.
@@ -106,6 +106,12 @@ const MAINTENANCE: &[&str] = &[
     "wait_for_completion",
     "primary_only",
     "only_ancient_segments",
+    "fielddata",
+    "fields",
+    "query",
+    "request",
+    "file",
+    "index",
 ];
 const STATS: &[&str] = &[
     "level",
@@ -203,6 +209,58 @@ const SEARCH: &[&str] = &[
     "include_named_queries_score",
     "phase_took",
     "cancel_after_time_interval",
+];
+const EXPLAIN: &[&str] = &[
+    "after_glsn",
+    "explain",
+    "rewrite",
+    "all_shards",
+    "q",
+    "df",
+    "default_operator",
+    "analyzer",
+    "analyze_wildcard",
+    "lenient",
+    "routing",
+    "preference",
+    "stored_fields",
+    "_source",
+    "_source_includes",
+    "_source_excludes",
+    "expand_wildcards",
+    "ignore_unavailable",
+    "allow_no_indices",
+    "field",
+    "text",
+];
+const TERM_VECTORS: &[&str] = &[
+    "ids",
+    "fields",
+    "offsets",
+    "positions",
+    "payloads",
+    "term_statistics",
+    "field_statistics",
+    "routing",
+    "realtime",
+    "preference",
+    "version",
+    "version_type",
+];
+const SCROLL: &[&str] = &[
+    "scroll",
+    "scroll_id",
+    "rest_total_hits_as_int",
+    "typed_keys",
+];
+const PIT: &[&str] = &[
+    "keep_alive",
+    "allow_partial_pit_creation",
+    "expand_wildcards",
+    "ignore_unavailable",
+    "allow_no_indices",
+    "preference",
+    "routing",
 ];
 const CAT: &[&str] = &[
     "v",
@@ -587,6 +645,11 @@ fn maintenance_routes(routes: &mut Vec<Route>) {
         .add("GET POST", &["/_flush", "/{index}/_flush"], |call| {
             Box::pin(maintenance::flush(call))
         })
+        .add(
+            "POST",
+            &["/_cache/clear", "/{index}/_cache/clear"],
+            |call| Box::pin(maintenance::clear_cache(call)),
+        )
         .add("POST", &["/_forcemerge", "/{index}/_forcemerge"], |call| {
             Box::pin(maintenance::force_merge(call))
         });
@@ -648,6 +711,53 @@ fn search_routes(routes: &mut Vec<Route>) {
         .add("GET POST", &["/_count", "/{index}/_count"], |call| {
             Box::pin(search::count(call))
         });
+    class(routes, "search", SCROLL)
+        .add(
+            "GET POST",
+            &["/_search/scroll", "/_search/scroll/{scroll_id}"],
+            |call| Box::pin(search::next_page(call)),
+        )
+        .add(
+            "DELETE",
+            &["/_search/scroll", "/_search/scroll/{scroll_id}"],
+            |call| Box::pin(search::clear_scroll(call)),
+        );
+    class(routes, "search", PIT)
+        .add("POST", &["/{index}/_search/point_in_time"], |call| {
+            Box::pin(search::create_pit(call))
+        })
+        .add("GET", &["/_search/point_in_time/_all"], |call| {
+            Box::pin(search::list_pits(call))
+        })
+        .add("DELETE", &["/_search/point_in_time/_all"], |call| {
+            Box::pin(search::delete_all_pits(call))
+        })
+        .add("DELETE", &["/_search/point_in_time"], |call| {
+            Box::pin(search::delete_pit(call))
+        });
+    class(routes, "search", EXPLAIN)
+        .add(
+            "GET POST",
+            &["/_validate/query", "/{index}/_validate/query"],
+            |call| Box::pin(validate::validate(call)),
+        )
+        .add("GET POST", &["/{index}/_explain/{id}"], |call| {
+            Box::pin(validate::explain_hit(call))
+        })
+        .add("GET POST", &["/_analyze", "/{index}/_analyze"], |call| {
+            Box::pin(analyze::analyze(call))
+        });
+    class(routes, "search", TERM_VECTORS)
+        .add(
+            "GET POST",
+            &["/{index}/_termvectors", "/{index}/_termvectors/{id}"],
+            |call| Box::pin(term_vectors::one(call)),
+        )
+        .add(
+            "GET POST",
+            &["/_mtermvectors", "/{index}/_mtermvectors"],
+            |call| Box::pin(term_vectors::many(call)),
+        );
     class(routes, "recall", recall::PARAMS).add("GET", &["/{index}/_recall"], |call| {
         Box::pin(recall::measure(call))
     });

@@ -9,6 +9,20 @@ use serde_json::value::RawValue;
 use crate::bulk_lines::condition;
 use crate::error::ApiError;
 use crate::raw_json::{Members, token_name};
+use crate::suggestion::did_you_mean;
+
+/// What a body may hold.
+const FIELDS: &[&str] = &[
+    "doc",
+    "upsert",
+    "doc_as_upsert",
+    "detect_noop",
+    "_source",
+    "if_seq_no",
+    "if_primary_term",
+    "script",
+    "scripted_upsert",
+];
 
 /// What an update's body asks for.
 #[derive(Debug)]
@@ -43,9 +57,10 @@ pub(crate) fn parse(body: &Bytes) -> Result<UpdateBody, ApiError> {
                 ));
             }
             other => {
+                let meant = did_you_mean(other, FIELDS);
                 return Err(ApiError::bad_request(
                     "x_content_parse_exception",
-                    format!("[UpdateRequest] unknown field [{other}]"),
+                    format!("[UpdateRequest] unknown field [{other}]{meant}"),
                 ));
             }
         }

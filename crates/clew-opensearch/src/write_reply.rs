@@ -57,6 +57,24 @@ pub(crate) async fn acknowledge(
     if refresh == Refresh::Later {
         return Ok(outcome);
     }
+    if refresh == Refresh::Now {
+        // Other shards stay as they are: nobody asked for what was written there.
+        let mut shards: Vec<(Arc<Index>, u32)> = Vec::new();
+        for written in outcome.results.iter().flatten() {
+            let known = |(index, shard): &(Arc<Index>, u32)| {
+                Arc::ptr_eq(index, &written.index) && *shard == written.shard
+            };
+            if !shards.iter().any(known) {
+                shards.push((written.index.clone(), written.shard));
+            }
+        }
+        let refresh = move |engine: &clew_engine::Engine| {
+            let mut shards = shards.iter();
+            shards.try_for_each(|(index, shard)| engine.refresh_shard(index, *shard))
+        };
+        call.blocking(refresh).await?;
+        return Ok(outcome);
+    }
     let mut indices: Vec<Arc<Index>> = Vec::new();
     for written in outcome.results.iter().flatten() {
         if !indices
@@ -66,10 +84,8 @@ pub(crate) async fn acknowledge(
             indices.push(written.index.clone());
         }
     }
-    match (refresh, outcome.last) {
-        (Refresh::Now, _) => call.refresh(indices).await?,
-        (Refresh::WaitFor, Some(last)) => call.wait_visible(&indices, last).await?,
-        (Refresh::WaitFor | Refresh::Later, _) => {}
+    if let Some(last) = outcome.last {
+        call.wait_visible(&indices, last).await?;
     }
     Ok(outcome)
 }

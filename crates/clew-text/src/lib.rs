@@ -16,6 +16,8 @@ pub mod geo;
 mod query;
 mod search;
 
+mod highlight;
+
 mod aggregation;
 
 pub use aggregation::{
@@ -34,6 +36,7 @@ pub use document::{
     DATE_FORMAT_DEFAULT, DateError, DateFormat, DocumentError, NestedObject, Parsed,
     ParsedDocument, RangeRelation, Rounding, StoredVector, restore_vectors,
 };
+pub use highlight::{HighlightField, HighlightOptions, Highlighter};
 pub use mapping::{
     Dynamic, FieldId, FieldKind, FieldSettings, FloatKind, IntegerKind, KeywordStyle, MappedField,
     Mapping, MappingError, MappingLimits, NewField, RangeKind as FieldRangeKind, TextStyle,
@@ -48,8 +51,9 @@ pub use query::{
     ScoreFunction, ScoreMode, SegmentHits, Term, TermsSet, ValueMode, WordChoice, compile, plan,
 };
 pub use search::{
-    Blocks, DocVisitor, FieldStatistics, GeoDistanceKey, InnerFound, InnerRequest, MergedHit,
-    MergedHits, Missing, Mode, Order, Relation, Scope, SegmentBits, ShardHit, ShardRequest,
-    ShardResult, Snapshot, SortKey, SortValue, Total, TrackTotal, count, inner_hits, matching,
-    merge_hits, search,
+    Blocks, Combine, DocVisitor, Explained, FieldFigures, FieldStatistics, GeoDistanceKey,
+    InnerFound, InnerRequest, MergedHit, MergedHits, Missing, Mode, Order, Relation, Rescore,
+    Scope, SegmentBits, ShardHit, ShardRequest, ShardResult, SimilarTerm, Snapshot, SortKey,
+    SortValue, Spelling, TermFigures, Total, TrackTotal, count, describe, explain, field_figures,
+    inner_hits, matching, merge_hits, rescore, search, similar_terms, term_docs, term_figures,
 };

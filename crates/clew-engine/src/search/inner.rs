@@ -5,15 +5,16 @@ use clew_text::{CompileContext, InnerRequest, Mapping, Scope, ShardHit, inner_hi
 use serde_json::Value;
 use tantivy::DocId;
 
-use super::{Target, Wanted, fetch};
 use crate::error::EngineError;
+use crate::fetch::{Lookup, fetch};
 use crate::knn::ViewKnn;
+use crate::pinned::PinnedShard;
 use crate::request::{Hit, InnerHits, InnerResult, NestedStep};
 use crate::shard::SegmentView;
 
 /// Fills in what is wanted from inside hits, which lie at `places`: target, segment, row.
 pub(super) fn fill(
-    targets: &[&Target],
+    targets: &[&PinnedShard],
     wanted: &[InnerHits],
     places: &[(usize, usize, DocId)],
     hits: &mut [Hit],
@@ -36,7 +37,7 @@ pub(super) fn fill(
 }
 
 struct Inside<'a> {
-    target: &'a Target,
+    target: &'a PinnedShard,
     now_ms: i64,
 }
 
@@ -98,12 +99,14 @@ impl Inside<'_> {
     }
 
     fn fetch(&self, wish: &InnerHits, found: &[ShardHit]) -> Result<Vec<Hit>, EngineError> {
-        let wanted = Wanted {
+        let lookup = Lookup {
             source: wish.source,
             // Vectors of nested objects stay in the source.
             vectors: false,
+            explained: None,
+            now_ms: self.now_ms,
         };
-        let hits = found.iter().map(|hit| fetch(self.target, hit, wanted));
+        let hits = found.iter().map(|hit| fetch(self.target, hit, lookup));
         let mut hits = hits.collect::<Result<Vec<_>, _>>()?;
         if !wish.inner.is_empty() {
             let parents: Vec<_> = found.iter().map(|hit| (hit.segment, hit.doc)).collect();
@@ -117,7 +120,7 @@ impl Inside<'_> {
 }
 
 /// The document that a row belongs to, and the way to it when it is a nested object.
-pub(super) fn document_of(
+pub(crate) fn document_of(
     segment: &SegmentView,
     mapping: &Mapping,
     row: DocId,
@@ -148,7 +151,7 @@ pub(super) fn document_of(
 }
 
 /// The part of a source that some steps lead to; all of it without steps.
-pub(super) fn part_of(source: Bytes, steps: &[NestedStep]) -> Option<Bytes> {
+pub(crate) fn part_of(source: Bytes, steps: &[NestedStep]) -> Option<Bytes> {
     if steps.is_empty() {
         return Some(source);
     }

@@ -80,8 +80,18 @@ impl Writer {
         } else {
             self.current(&write.target.id)?
         };
-        check_condition(&write, current.as_ref())?;
-        let ShardWrite { target, action, .. } = write;
+        let last = self.last_version(&write.target.id, current);
+        check_condition(&write, current.as_ref(), last)?;
+        let ShardWrite {
+            target,
+            action,
+            condition,
+            ..
+        } = write;
+        let version = match condition {
+            Some(Condition::External { version, .. }) => version,
+            _ => last.unwrap_or(0) + 1,
+        };
         match action {
             ShardAction::Index { document, op_type } => {
                 if let (OpType::Create, Some(Current { version, .. })) = (op_type, current) {
@@ -91,10 +101,10 @@ impl Writer {
                         reason,
                     });
                 }
-                self.index(target, document, current)
+                self.index(target, document, current, version)
             }
             ShardAction::Update(spec) => self.update(target, &spec, current, prepare),
-            ShardAction::Delete => self.delete(target, current, now),
+            ShardAction::Delete => self.delete(target, current, Tombstone { version, at: now }),
         }
     }
 
@@ -103,8 +113,9 @@ impl Writer {
         target: Target,
         document: Prepared,
         current: Option<Current>,
+        version: u64,
     ) -> Result<ShardWritten, EngineError> {
-        let (seq_no, version) = (self.next_seq_no, self.next_version(&target.id, current));
+        let seq_no = self.next_seq_no;
         let Target { id, routing } = target;
         let row = Row {
             id,
@@ -150,7 +161,8 @@ impl Writer {
         match (merge_source(spec, existing.as_deref())?, current) {
             (Merged::Source(source), _) => {
                 let document = prepare(&target.id, &source)?;
-                self.index(target, document, current)
+                let last = self.last_version(&target.id, current);
+                self.index(target, document, current, last.unwrap_or(0) + 1)
             }
             (
                 Merged::Noop,
@@ -176,10 +188,10 @@ impl Writer {
         &mut self,
         target: Target,
         current: Option<Current>,
-        now: Duration,
+        tombstone: Tombstone,
     ) -> Result<ShardWritten, EngineError> {
         let Target { id, routing } = target;
-        let (seq_no, version) = (self.next_seq_no, self.next_version(&id, current));
+        let (seq_no, version) = (self.next_seq_no, tombstone.version);
         let routing = routing.as_deref();
         let operation = DocumentOperation {
             id: &id,
@@ -194,7 +206,7 @@ impl Writer {
         } else {
             WriteResult::NotFound
         };
-        self.apply_delete(id, Tombstone { version, at: now }, current, glsn);
+        self.apply_delete(id, tombstone, current, glsn);
         Ok(ShardWritten {
             version,
             seq_no,
@@ -203,11 +215,10 @@ impl Writer {
         })
     }
 
-    fn next_version(&self, id: &str, current: Option<Current>) -> u64 {
+    /// The version that the document has, or had when it was deleted a short time ago.
+    fn last_version(&self, id: &str, current: Option<Current>) -> Option<u64> {
         let last = current.map(|current| current.version);
         last.or_else(|| self.tombstones.get(id).map(|stone| stone.version))
-            .unwrap_or(0)
-            + 1
     }
 
     fn append(&mut self, parts: &[&[u8]]) -> Result<Glsn, EngineError> {
@@ -387,21 +398,45 @@ impl Buffer {
     }
 }
 
-fn check_condition(write: &ShardWrite, current: Option<&Current>) -> Result<(), EngineError> {
-    let Some(Condition {
-        seq_no,
-        primary_term,
-    }) = write.condition
-    else {
-        return Ok(());
-    };
-    let required = format!("required seqNo [{seq_no}], primary term [{primary_term}].");
-    let reason = match current {
-        Some(current) if current.seq_no == seq_no && primary_term == PRIMARY_TERM => return Ok(()),
-        Some(Current { seq_no, .. }) => format!(
-            "{required} current document has seqNo [{seq_no}] and primary term [{PRIMARY_TERM}]"
-        ),
-        None => format!("{required} but no document was found"),
+fn check_condition(
+    write: &ShardWrite,
+    current: Option<&Current>,
+    last: Option<u64>,
+) -> Result<(), EngineError> {
+    let reason = match (write.condition, current) {
+        (None, _) => return Ok(()),
+        // An update needs a document before it needs it in a state.
+        (Some(Condition::At { .. }), None) if matches!(write.action, ShardAction::Update(_)) => {
+            return Ok(());
+        }
+        (
+            Some(Condition::At {
+                seq_no,
+                primary_term,
+            }),
+            current,
+        ) => {
+            let required = format!("required seqNo [{seq_no}], primary term [{primary_term}].");
+            match current {
+                Some(current) if current.seq_no == seq_no && primary_term == PRIMARY_TERM => {
+                    return Ok(());
+                }
+                Some(Current { seq_no, .. }) => format!(
+                    "{required} current document has seqNo [{seq_no}] and primary term \
+                     [{PRIMARY_TERM}]"
+                ),
+                None => format!("{required} but no document was found"),
+            }
+        }
+        (Some(Condition::External { version, or_equal }), _) => match last {
+            Some(last) if or_equal && last > version => {
+                format!("current version [{last}] is higher than the one provided [{version}]")
+            }
+            Some(last) if !or_equal && last >= version => format!(
+                "current version [{last}] is higher or equal to the one provided [{version}]"
+            ),
+            _ => return Ok(()),
+        },
     };
     Err(EngineError::VersionConflict {
         id: write.target.id.clone(),

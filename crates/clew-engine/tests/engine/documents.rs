@@ -83,7 +83,7 @@ fn a_condition_or_a_create_on_another_state_is_a_conflict() {
     );
     let conditional = |seq_no| {
         let mut write = index("a", &source(3));
-        write.condition = Some(Condition {
+        write.condition = Some(Condition::At {
             seq_no,
             primary_term: 1,
         });

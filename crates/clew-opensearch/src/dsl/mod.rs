@@ -20,6 +20,8 @@ mod span;
 use clew_text::Query;
 use serde_json::Value;
 
+use crate::suggestion::did_you_mean;
+
 pub use sort::parse_sort;
 
 /// Which kind of error a client is told.
@@ -115,6 +117,33 @@ fn query(value: &Value, depth: usize) -> Result<Query, DslError> {
     Ok(parsed)
 }
 
+/// The queries there are, for those who misspell one.
+const NAMES: &[&str] = &[
+    "match_all",
+    "match_none",
+    "match",
+    "match_phrase",
+    "match_phrase_prefix",
+    "match_bool_prefix",
+    "multi_match",
+    "query_string",
+    "simple_query_string",
+    "term",
+    "terms",
+    "range",
+    "exists",
+    "ids",
+    "prefix",
+    "wildcard",
+    "regexp",
+    "fuzzy",
+    "bool",
+    "constant_score",
+    "dis_max",
+    "boosting",
+    "knn",
+];
+
 fn dispatch(name: &str, body: &Value, depth: usize) -> Result<Query, DslError> {
     match name {
         "match_all" => leaf::match_all(body),
@@ -151,7 +180,10 @@ fn dispatch(name: &str, body: &Value, depth: usize) -> Result<Query, DslError> {
         "terms_set" => similar::terms_set(body),
         "intervals" => intervals::intervals(body),
         name if span::NAMES.contains(&name) => span::span(name, body, depth),
-        _ => Err(DslError::parsing(format!("unknown query [{name}]"))),
+        _ => {
+            let meant = did_you_mean(name, NAMES);
+            Err(DslError::parsing(format!("unknown query [{name}]{meant}")))
+        }
     }
 }
 

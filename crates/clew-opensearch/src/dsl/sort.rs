@@ -115,6 +115,9 @@ fn mode(parameters: &mut Parameters<'_>) -> Result<Option<Mode>, DslError> {
         None => Ok(None),
         Some("min") => Ok(Some(Mode::Min)),
         Some("max") => Ok(Some(Mode::Max)),
+        Some("avg") => Ok(Some(Mode::Avg)),
+        Some("sum") => Ok(Some(Mode::Sum)),
+        Some("median") => Ok(Some(Mode::Median)),
         Some(other) => Err(DslError::illegal(format!("Unknown SortMode [{other}]"))),
     }
 }

@@ -42,7 +42,13 @@ impl InnerSpec {
             size: self.spec.size,
             sort: self.spec.sort.clone(),
             source: output.needs_source(),
-            inner: self.spec.inner.iter().map(InnerSpec::request).collect(),
+            inner: self
+                .spec
+                .output
+                .inner
+                .iter()
+                .map(InnerSpec::request)
+                .collect(),
         }
     }
 }
@@ -112,8 +118,10 @@ fn read(
             _ => spec.read_member(key, value, &[])?,
         }
     }
-    let mut spec = spec.finish()?;
-    spec.inner = Arc::new(of_query(query)?);
+    // Words to highlight are this query's.
+    spec.query = Some(dsl::parse_query(query)?);
+    let mut spec = spec.finish(None)?;
+    spec.output.inner = Arc::new(of_query(query)?);
     Ok(InnerSpec {
         name: name.to_string(),
         path: path.to_string(),
@@ -142,7 +150,7 @@ pub(super) fn check_windows(specs: &[InnerSpec], indices: &[Arc<Index>]) -> Resu
                 )));
             }
         }
-        check_windows(&spec.spec.inner, indices)?;
+        check_windows(&spec.spec.output.inner, indices)?;
     }
     Ok(())
 }
@@ -169,11 +177,7 @@ pub(super) fn write(
         json.key("max_score");
         write_score(json, result.max_score);
         json.key("hits").begin_array();
-        let writer = HitWriter {
-            spec: &spec.spec.output,
-            inner: &spec.spec.inner,
-            totals: outer,
-        };
+        let writer = HitWriter::new(&spec.spec.output, outer, "");
         for hit in &result.hits {
             writer.write(json, hit);
         }

@@ -1,16 +1,22 @@
 //! Searching: `_search`, `_msearch`, `_count`.
 
+mod contexts;
+mod control;
 mod fields;
 mod guard;
+mod highlight;
 mod inner;
 mod lookup;
 mod msearch;
+mod pit;
 mod profile;
 mod request;
 mod response;
 mod scope;
+mod scroll;
 mod sort_values;
 mod source_filter;
+mod suggest;
 mod top_hits;
 
 use std::collections::BTreeMap;
@@ -18,7 +24,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use clew_engine::{
-    EngineError, Index, IndexPart, ResolveOptions, Resolved, SearchRequest, SearchResponse,
+    EngineError, Index, IndexPart, Pinned, ResolveOptions, Resolved, SearchRequest, SearchResponse,
 };
 use clew_text::TrackTotal;
 use serde_json::{Value, json};
@@ -30,30 +36,35 @@ use crate::reply::Reply;
 
 use request::Spec;
 
+pub(crate) use contexts::SearchContexts;
 pub(crate) use guard::Expensive;
 pub(crate) use msearch::msearch;
+pub(crate) use pit::{
+    create as create_pit, delete as delete_pit, delete_all as delete_all_pits, list as list_pits,
+};
+pub(crate) use request::query_of_params;
+pub(crate) use response::explained;
+pub(crate) use scroll::{clear as clear_scroll, next as next_page};
 pub(crate) use source_filter::{SourceFilter, glob};
 pub(crate) use top_hits::render_top_hits;
 
 /// Answers with more hits than this are written away from the async threads.
 const INLINE_HITS_MAX: usize = 100;
 
-/// What a search sees of each of its indexes, by their unique ids.
+/// What is restricted or boosted of indexes, by their unique ids.
+pub(crate) type Parts = BTreeMap<String, IndexPart>;
+
+/// What a search sees of each of its indexes.
 pub(crate) fn search_parts(
     call: &Call,
     resolved: &[Resolved],
     options: ResolveOptions,
-) -> Result<BTreeMap<String, IndexPart>, ApiError> {
+) -> Result<Parts, ApiError> {
     scope::parts(call, resolved, &scope::Boosts::new(), options)
 }
 
 /// `POST /{index}/_search`.
 pub(crate) async fn search(call: Call) -> Result<Reply, ApiError> {
-    if call.params.has("scroll") {
-        return Err(ApiError::illegal_argument(
-            "[scroll] is not supported, use [search_after] with a sort",
-        ));
-    }
     let body = call.json()?.unwrap_or_else(|| json!({}));
     let options = call.resolve_options()?;
     let bytes = run(&call, call.index_expression(), options, body).await?;
@@ -69,28 +80,85 @@ pub(crate) async fn run(
 ) -> Result<Vec<u8>, ApiError> {
     let started = Instant::now();
     let body = lookup::resolve(call, expression, body).await?;
-    let spec = Spec::parse(&body, &call.body, &call.params)?;
-    let resolved = call.resolved_with(expression, options).await?;
-    let indices: Vec<Arc<Index>> = resolved.iter().map(|found| found.index.clone()).collect();
-    check_window(call, &spec, &indices)?;
-    let mut request = spec.request(&indices)?;
-    request.parts = scope::parts(call, &resolved, &spec.indices_boost, options)?;
-    inner::check_windows(&spec.inner, &indices)?;
-    let response = execute(call, &indices, request).await?;
-    let took_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-    let answer = response::Answer {
-        spec: spec.output,
-        inner: spec.inner,
-        response,
-        took_ms,
-        node: call.api.node_id.clone(),
-    };
-    if answer.response.hits.len() <= INLINE_HITS_MAX {
-        return Ok(answer.write());
+    let spec = Arc::new(Spec::parse(&body, &call.body, &call.params)?);
+    let state = State::of(call, &spec, expression, options).await?;
+    check_window(call, &spec, &state.indices)?;
+    inner::check_windows(&spec.output.inner, &state.indices)?;
+    let mut request = spec.request(&state.indices)?;
+    request.parts.clone_from(&state.parts);
+    request.control.pinned = Some(state.pinned.clone());
+    if spec.control.scroll.is_some() {
+        scroll::ordered(&mut request);
     }
-    tokio::task::spawn_blocking(move || answer.write())
+    let mut response = execute(call, &state.indices, request).await?;
+    let scroll_id = match spec.control.scroll {
+        None => None,
+        Some(alive) => Some(scroll::begin(call, &spec, &state, alive, &mut response)?),
+    };
+    let suggest = match &spec.suggest {
+        None => None,
+        Some(suggest) => Some(suggest::run(call, &state.pinned, suggest, &spec.output).await?),
+    };
+    let phases = if spec.reduces() {
+        spec.control.reduce_phases(u64::from(response.shards.total))
+    } else {
+        1
+    };
+    finish(response::Answer {
+        scroll_id,
+        pit_id: spec.control.pit.as_ref().map(|pit| pit.id.clone()),
+        suggest,
+        phases,
+        ..response::Answer::new(call, spec.output.clone(), response, started)
+    })
+    .await
+    .map(|reply| reply.body.to_vec())
+}
+
+/// What a search sees.
+struct State {
+    indices: Vec<Arc<Index>>,
+    pinned: Pinned,
+    /// What of each index.
+    parts: Parts,
+}
+
+impl State {
+    async fn of(
+        call: &Call,
+        spec: &Spec,
+        expression: &str,
+        options: ResolveOptions,
+    ) -> Result<Self, ApiError> {
+        if let Some(pit_ref) = &spec.control.pit {
+            pit::refuse_indices(call, expression)?;
+            let contexts = &call.api.search_contexts;
+            let pit = contexts.pit(&pit_ref.id, pit_ref.keep_alive)?;
+            return Ok(State {
+                indices: pit.pinned.indices(),
+                pinned: pit.pinned,
+                parts: pit.parts,
+            });
+        }
+        let resolved = call.resolved_with(expression, options).await?;
+        let indices: Vec<Arc<Index>> = resolved.iter().map(|found| found.index.clone()).collect();
+        Ok(State {
+            pinned: call.api.engine.pin(&indices),
+            parts: scope::parts(call, &resolved, &spec.indices_boost, options)?,
+            indices,
+        })
+    }
+}
+
+/// Writes an answer, a long one away from the async threads.
+async fn finish(answer: response::Answer) -> Result<Reply, ApiError> {
+    if answer.response.hits.len() <= INLINE_HITS_MAX {
+        return Ok(Reply::raw_json(answer.write()));
+    }
+    let bytes = tokio::task::spawn_blocking(move || answer.write())
         .await
-        .map_err(|error| ApiError::internal(error.to_string()))
+        .map_err(|error| ApiError::internal(error.to_string()))?;
+    Ok(Reply::raw_json(bytes))
 }
 
 /// Runs a search; what every shard would refuse is told as OpenSearch tells it.
@@ -130,8 +198,17 @@ fn on_all_shards(call: &Call, index: &Index, error: ApiError) -> ApiError {
 
 fn check_window(call: &Call, spec: &Spec, indices: &[Arc<Index>]) -> Result<(), ApiError> {
     let window = spec.from.saturating_add(spec.size);
+    let scroll = spec.control.scroll.is_some();
     for index in indices {
         let max = index.settings().max_result_window;
+        if window > max && scroll {
+            let error = ApiError::illegal_argument(format!(
+                "Batch size is too large, size must be less than or equal to: [{max}] but was \
+                 [{window}]. Scroll batch sizes cost as much memory as result windows so they are \
+                 controlled by the [index.max_result_window] index level setting."
+            ));
+            return Err(error.all_shards_failed(index.name(), &call.api.node_id));
+        }
         if window > max {
             let error = ApiError::illegal_argument(format!(
                 "Result window is too large, from + size must be less than or equal to: [{max}] \

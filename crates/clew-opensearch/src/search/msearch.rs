@@ -27,6 +27,9 @@ struct Item {
 pub(crate) async fn msearch(call: Call) -> Result<Reply, ApiError> {
     let started = std::time::Instant::now();
     let items = parse(&call)?;
+    for item in &items {
+        check_total(&call, &item.body)?;
+    }
     let concurrent = match call.params.unsigned("max_concurrent_searches")? {
         Some(0) => {
             return Err(ApiError::illegal_argument(
@@ -82,6 +85,20 @@ fn write_answer(json: &mut JsonWriter, answer: &Result<Vec<u8>, ApiError>) {
             json.unsigned_field("status", u64::from(error.status().as_u16()))
                 .end_object();
         }
+    }
+}
+
+/// Totals as plain numbers must be exact; a request that wants both is refused as a whole.
+fn check_total(call: &Call, body: &Value) -> Result<(), ApiError> {
+    let limit = body.get("track_total_hits").and_then(Value::as_i64);
+    match limit.filter(|limit| *limit >= 0) {
+        Some(limit) if call.params.flag("rest_total_hits_as_int", false)? => {
+            Err(ApiError::illegal_argument(format!(
+                "[rest_total_hits_as_int] cannot be used if the tracking of total hits is not \
+                 accurate, got {limit}"
+            )))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -99,6 +99,7 @@ mod tests {
             shards: ShardCounts::default(),
             failures: Vec::new(),
             timed_out: false,
+            terminated_early: false,
             knn: vec![
                 segment("a", 0, 0, Strategy::Graph),
                 segment("a", 0, 1, Strategy::Exact),

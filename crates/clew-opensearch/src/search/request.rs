@@ -4,11 +4,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use clew_engine::{Index, SearchRequest};
+use clew_engine::{Index, SearchControl, SearchRequest};
 use clew_text::{NamedAgg, Query, SortKey, TrackTotal};
 use serde_json::{Value, json};
 
+use super::control::Control;
 use super::fields::FieldList;
+use super::highlight::Highlight;
 use super::inner::{self, InnerSpec};
 use super::scope::{Boosts, read_boosts};
 use super::sort_values;
@@ -24,7 +26,7 @@ const SIZE_DEFAULT: usize = 10;
 const TRACK_TOTAL_DEFAULT: u64 = 10_000;
 
 /// What the answer shall look like.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Output {
     pub(super) source: SourceFilter,
     pub(super) fields: FieldList,
@@ -36,12 +38,20 @@ pub(super) struct Output {
     pub(super) typed_keys: bool,
     pub(super) sorted: bool,
     pub(super) profile: bool,
+    /// Hits say where their score comes from, and where they are.
+    pub(super) explain: bool,
+    /// The answer says whether fewer matches were looked at than there are.
+    pub(super) terminates: bool,
+    pub(super) highlight: Option<Highlight>,
+    /// What is wanted from inside the hits.
+    pub(super) inner: Arc<Vec<InnerSpec>>,
 }
 
 impl Output {
     /// Whether hits must carry their source.
     pub(super) fn needs_source(&self) -> bool {
-        self.source != SourceFilter::None || self.fields.needs_source()
+        let shown = self.source != SourceFilter::None || self.fields.needs_source();
+        shown || self.highlight.is_some()
     }
 }
 
@@ -52,7 +62,9 @@ pub(super) struct Spec {
     pub(super) size: usize,
     pub(super) output: Output,
     pub(super) indices_boost: Boosts,
-    query: Option<Query>,
+    pub(super) control: Control,
+    pub(super) suggest: Option<Value>,
+    pub(super) query: Option<Query>,
     post_filter: Option<Query>,
     aggs: Vec<NamedAgg>,
     pub(super) sort: Vec<SortKey>,
@@ -65,7 +77,6 @@ pub(super) struct Spec {
     /// Groups that the search is counted in.
     groups: Vec<String>,
     source: Option<SourceFilter>,
-    pub(super) inner: Arc<Vec<InnerSpec>>,
 }
 
 impl Spec {
@@ -82,7 +93,7 @@ impl Spec {
             spec.read_member(key, value, text)?;
         }
         spec.read_params(params)?;
-        spec.finish()
+        spec.finish(Some(params))
     }
 
     pub(super) fn empty() -> Self {
@@ -99,8 +110,14 @@ impl Spec {
                 typed_keys: false,
                 sorted: false,
                 profile: false,
+                explain: false,
+                terminates: false,
+                highlight: None,
+                inner: Arc::default(),
             },
             indices_boost: Boosts::new(),
+            control: Control::default(),
+            suggest: None,
             query: None,
             post_filter: None,
             aggs: Vec::new(),
@@ -113,7 +130,6 @@ impl Spec {
             stored_fields: false,
             groups: Vec::new(),
             source: None,
-            inner: Arc::default(),
         }
     }
 
@@ -123,10 +139,15 @@ impl Spec {
         value: &Value,
         text: &[u8],
     ) -> Result<(), ApiError> {
+        if self.control.read_member(key, value)? {
+            return Ok(());
+        }
         match key {
+            "highlight" => self.output.highlight = Highlight::parse(value)?,
+            "suggest" => self.suggest = Some(value.clone()),
             "query" => {
                 self.query = Some(dsl::parse_query(value)?);
-                self.inner = Arc::new(inner::of_query(value)?);
+                self.output.inner = Arc::new(inner::of_query(value)?);
             }
             "post_filter" => self.post_filter = Some(dsl::parse_query(value)?),
             "aggs" | "aggregations" => self.aggs = parse_aggs(value)?,
@@ -151,19 +172,16 @@ impl Spec {
             "stats" => self.groups = groups(key, value)?,
             "profile" => self.output.profile = flag(key, value)?,
             "indices_boost" => self.indices_boost = read_boosts(value)?,
-            "explain" if value == &Value::Bool(false) => {}
             // These only tell a cluster where to run, or how to count a search.
             "include_named_queries_score" | "ext" | "verbose_pipeline" if is_empty(value) => {}
-            "explain" | "highlight" | "suggest" | "rescore" | "collapse" | "script_fields"
-            | "slice" | "pit" | "derived" | "terminate_after" | "search_pipeline" | "ext"
-                if !is_empty(value) =>
-            {
+            "collapse" | "script_fields" | "derived" | "ext" if !is_empty(value) => {
                 return Err(ApiError::illegal_argument(format!(
                     "[{key}] is not supported"
                 )));
             }
-            "highlight" | "suggest" | "rescore" | "script_fields" | "derived"
-            | "terminate_after" => {}
+            // What it says was done to the body already.
+            "search_pipeline" => {}
+            "script_fields" | "derived" => {}
             _ => return Err(unknown_key(key, value, text)),
         }
         Ok(())
@@ -210,9 +228,8 @@ impl Spec {
             let value = serde_json::from_str(text).unwrap_or_else(|_| Value::from(text));
             self.track_total = Some(track_total(&value)?);
         }
-        if params.flag("explain", false)? {
-            return Err(ApiError::illegal_argument("[explain] is not supported"));
-        }
+        self.control.read_params(params)?;
+        self.control.scroll = params.time("scroll")?;
         self.track_scores = params.flag("track_scores", self.track_scores)?;
         self.min_score = min_score_of_params(params)?.or(self.min_score);
         self.timeout = params.time("timeout")?.or(self.timeout);
@@ -223,7 +240,18 @@ impl Spec {
         Ok(())
     }
 
-    pub(super) fn finish(mut self) -> Result<Self, ApiError> {
+    /// Brings together what depends on each other; without parameters of a URI for what is no search
+    /// of its own.
+    pub(super) fn finish(mut self, params: Option<&Params>) -> Result<Self, ApiError> {
+        if let (true, Some(params)) = (self.control.scroll.is_some(), params) {
+            self.check_scroll(params)?;
+        }
+        self.control.check(self.sort.is_empty())?;
+        self.output.explain = self.control.explain;
+        self.output.terminates = self.control.terminates();
+        if let (Some(highlight), Some(query)) = (&mut self.output.highlight, &self.query) {
+            highlight.query = query.clone();
+        }
         if self.output.total_as_int {
             match self.track_total {
                 None => self.track_total = Some(TrackTotal::Exact),
@@ -251,8 +279,59 @@ impl Spec {
             self.output.source = SourceFilter::None;
         }
         self.output.sorted = !self.sort.is_empty();
-        top_hits::attach(&mut self.aggs, &self.inner, self.output.total_as_int)?;
+        let shown = top_hits::Around {
+            inner: self.output.inner.clone(),
+            query: self.query.clone(),
+            total_as_int: self.output.total_as_int,
+        };
+        top_hits::attach(&mut self.aggs, &shown)?;
         Ok(self)
+    }
+
+    /// What makes no sense in a scroll, all at once.
+    fn check_scroll(&mut self, params: &Params) -> Result<(), ApiError> {
+        let wrong = [
+            (
+                self.track_total == Some(TrackTotal::No),
+                "disabling [track_total_hits] is not allowed in a scroll context",
+            ),
+            (
+                self.from > 0,
+                "using [from] is not allowed in a scroll context",
+            ),
+            (self.size == 0, "[size] cannot be [0] in a scroll context"),
+            (
+                !self.control.rescore.is_empty(),
+                "using [rescore] is not allowed in a scroll context",
+            ),
+            (
+                params.flag("request_cache", false)?,
+                "[request_cache] cannot be used in a scroll context",
+            ),
+            (
+                !self.search_after.is_empty(),
+                "`search_after` cannot be used in a scroll context.",
+            ),
+            (
+                self.control.pit.is_some(),
+                "using [point in time] is not allowed in a scroll context",
+            ),
+        ];
+        let failures: Vec<&str> = wrong
+            .iter()
+            .filter(|(is_wrong, _)| *is_wrong)
+            .map(|(_, failure)| *failure)
+            .collect();
+        if !failures.is_empty() {
+            return Err(ApiError::validations(&failures));
+        }
+        self.track_total.get_or_insert(TrackTotal::Exact);
+        Ok(())
+    }
+
+    /// Whether the answer is put together from shards' hits or buckets.
+    pub(super) fn reduces(&self) -> bool {
+        self.size > 0 || !self.aggs.is_empty()
     }
 
     /// The engine's request; what is left in the spec is for writing the answer.
@@ -291,8 +370,9 @@ impl Spec {
             vectors,
             timeout: self.timeout,
             profile: output.profile,
-            inner_hits: self.inner.iter().map(InnerSpec::request).collect(),
+            inner_hits: self.output.inner.iter().map(InnerSpec::request).collect(),
             groups: self.groups.clone(),
+            control: self.control.engine(),
             indices: base.indices,
             parts: base.parts,
         })
@@ -334,11 +414,12 @@ pub(super) fn match_all(indices: &[Arc<Index>]) -> Result<SearchRequest, ApiErro
         profile: false,
         inner_hits: Vec::new(),
         groups: Vec::new(),
+        control: SearchControl::default(),
     })
 }
 
 /// `q` and the parameters that say how to read it, as a query.
-pub(super) fn query_of_params(params: &Params) -> Result<Option<Value>, ApiError> {
+pub(crate) fn query_of_params(params: &Params) -> Result<Option<Value>, ApiError> {
     let Some(text) = params.get("q") else {
         return Ok(None);
     };

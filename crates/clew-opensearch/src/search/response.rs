@@ -1,31 +1,58 @@
 //! A search's answer, written in one pass into one buffer.
 
-use std::sync::Arc;
+use std::time::Instant;
 
 use clew_engine::{Hit, SearchResponse};
-use clew_text::{Relation, Total};
+use clew_text::{Explained, Relation, Total};
 use serde_json::{Value, json};
 
-use super::inner::{self, InnerSpec};
+use super::highlight::Highlights;
+use super::inner;
 use super::profile;
 use super::request::Output;
 use super::sort_values;
 use super::source_filter::SourceFilter;
 use crate::aggs::render_aggs;
+use crate::call::Call;
 use crate::json_writer::JsonWriter;
 
 /// A search's result and how it is to be shown.
 pub(super) struct Answer {
     pub(super) spec: Output,
-    /// What is wanted from inside the hits.
-    pub(super) inner: Arc<Vec<InnerSpec>>,
     pub(super) response: SearchResponse,
     pub(super) took_ms: u64,
     /// Id of this node.
     pub(super) node: String,
+    /// What the next page is asked for with.
+    pub(super) scroll_id: Option<String>,
+    /// The point in time that was searched.
+    pub(super) pit_id: Option<String>,
+    /// What the suggesters found.
+    pub(super) suggest: Option<Value>,
+    /// Steps in which the shards' answers were put together.
+    pub(super) phases: u64,
 }
 
 impl Answer {
+    /// The answer to a search that is over in one request.
+    pub(super) fn new(
+        call: &Call,
+        spec: Output,
+        response: SearchResponse,
+        started: Instant,
+    ) -> Self {
+        Answer {
+            spec,
+            response,
+            took_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
+            node: call.api.node_id.clone(),
+            scroll_id: None,
+            pit_id: None,
+            suggest: None,
+            phases: 1,
+        }
+    }
+
     pub(super) fn write(&self) -> Vec<u8> {
         let sources: usize = self
             .response
@@ -36,19 +63,27 @@ impl Answer {
             .sum();
         let mut json = JsonWriter::with_capacity(512 + sources + self.response.hits.len() * 160);
         json.begin_object();
+        if let Some(id) = &self.scroll_id {
+            json.string_field("_scroll_id", id);
+        }
+        if let Some(id) = &self.pit_id {
+            json.string_field("pit_id", id);
+        }
         json.unsigned_field("took", self.took_ms);
         json.boolean_field("timed_out", self.response.timed_out);
+        if self.spec.terminates {
+            json.boolean_field("terminated_early", self.response.terminated_early);
+        }
+        if self.phases != 1 {
+            json.unsigned_field("num_reduce_phases", self.phases);
+        }
         self.write_shards(&mut json);
         json.key("hits").begin_object();
         write_total(&mut json, self.response.total, self.spec.total_as_int);
         json.key("max_score");
         write_score(&mut json, self.response.max_score);
         json.key("hits").begin_array();
-        let writer = HitWriter {
-            spec: &self.spec,
-            inner: &self.inner,
-            totals: &self.spec,
-        };
+        let writer = HitWriter::new(&self.spec, &self.spec, &self.node);
         for hit in &self.response.hits {
             writer.write(&mut json, hit);
         }
@@ -56,6 +91,9 @@ impl Answer {
         if !self.response.aggs.is_empty() {
             json.key("aggregations");
             json.value(&render_aggs(&self.response.aggs, self.spec.typed_keys));
+        }
+        if let Some(suggest) = &self.suggest {
+            json.key("suggest").value(suggest);
         }
         if self.spec.profile {
             json.key("profile");
@@ -70,7 +108,7 @@ impl Answer {
         json.key("_shards").begin_object();
         json.unsigned_field("total", u64::from(shards.total));
         json.unsigned_field("successful", u64::from(shards.successful));
-        json.unsigned_field("skipped", 0);
+        json.unsigned_field("skipped", u64::from(shards.skipped));
         json.unsigned_field("failed", u64::from(shards.failed));
         if !self.response.failures.is_empty() {
             json.key("failures").begin_array();
@@ -109,19 +147,33 @@ pub(super) fn write_total(json: &mut JsonWriter, total: Option<Total>, as_int: b
 }
 
 /// Writes hits that are all shown alike.
-#[derive(Clone, Copy)]
 pub(super) struct HitWriter<'a> {
-    pub(super) spec: &'a Output,
-    /// What is wanted from inside the hits.
-    pub(super) inner: &'a [InnerSpec],
-    /// Says how totals are shown.
-    pub(super) totals: &'a Output,
+    spec: &'a Output,
+    /// The search's own, which says how totals are shown.
+    outer: &'a Output,
+    node: &'a str,
+    highlights: Highlights<'a>,
 }
 
-impl HitWriter<'_> {
+impl<'a> HitWriter<'a> {
+    pub(super) fn new(spec: &'a Output, outer: &'a Output, node: &'a str) -> Self {
+        HitWriter {
+            spec,
+            outer,
+            node,
+            highlights: Highlights::new(spec.highlight.as_ref()),
+        }
+    }
+
     pub(super) fn write(&self, json: &mut JsonWriter, hit: &Hit) {
         let spec = self.spec;
-        json.begin_object().string_field("_index", hit.index.name());
+        json.begin_object();
+        if spec.explain {
+            let shard = format!("[{}][{}]", hit.index.name(), hit.shard);
+            json.string_field("_shard", &shard)
+                .string_field("_node", self.node);
+        }
+        json.string_field("_index", hit.index.name());
         if !spec.bare {
             json.string_field("_id", &hit.id);
         }
@@ -147,6 +199,9 @@ impl HitWriter<'_> {
                 json.key("fields").value(&Value::Object(values));
             }
         }
+        if let Some(shown) = self.highlights.of(&inner::with_whole_source(hit)) {
+            json.key("highlight").value(&shown);
+        }
         if spec.sorted {
             json.key("sort").begin_array();
             for value in &hit.sort {
@@ -154,7 +209,10 @@ impl HitWriter<'_> {
             }
             json.end_array();
         }
-        inner::write(json, self.inner, &hit.inner, self.totals);
+        if let Some(explanation) = &hit.explanation {
+            json.key("_explanation").value(&explained(explanation));
+        }
+        inner::write(json, &spec.inner, &hit.inner, self.outer);
         json.end_object();
     }
 
@@ -170,6 +228,16 @@ impl HitWriter<'_> {
             json.key("_source").value(&part);
         }
     }
+}
+
+/// An explanation as clients read it.
+pub(crate) fn explained(explained: &Explained) -> Value {
+    let details: Vec<Value> = explained.details.iter().map(self::explained).collect();
+    json!({
+        "value": explained.value,
+        "description": explained.description,
+        "details": details,
+    })
 }
 
 pub(super) fn write_score(json: &mut JsonWriter, score: Option<f32>) {

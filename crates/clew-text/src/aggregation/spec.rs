@@ -305,6 +305,13 @@ impl PartialEq for Attached {
     }
 }
 
+impl AggSpec {
+    /// Whether it tells of documents that do not match, so that no shard may be left out.
+    pub fn needs_every_shard(&self) -> bool {
+        matches!(self, AggSpec::Terms(terms) if terms.min_doc_count == 0)
+    }
+}
+
 /// A bucket per distinct value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TermsSpec {

@@ -357,6 +357,13 @@ impl MappedField {
     pub fn date_format(&self) -> Option<&DateFormat> {
         self.date_format.as_deref()
     }
+    /// Whether the mapping asks for term vectors, which are made from the source when asked for.
+    pub fn has_term_vectors(&self) -> bool {
+        let wanted = self.settings.shown.get("term_vector");
+        wanted
+            .and_then(Value::as_str)
+            .is_some_and(|wanted| wanted != "no")
+    }
     /// The name of the field's column in tantivy's fast fields.
     pub fn column(&self) -> String {
         format!("f{}", self.id.0)

@@ -22,6 +22,8 @@ mod source_phrase;
 mod tree;
 
 pub(crate) use compile::plan_nested;
+pub(crate) use query_string::tree as query_string_tree;
+
 pub use compile::{CompileContext, Plan, compile, plan};
 pub use error::QueryError;
 pub use function::{

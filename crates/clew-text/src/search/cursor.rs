@@ -76,6 +76,12 @@ impl KeyCursor {
                 ..
             } => {
                 let source = source(snapshot, reader, path, *unmapped_ok)?;
+                let numbers_only = matches!(mode, Some(Mode::Avg | Mode::Sum | Mode::Median));
+                if numbers_only && matches!(source, Source::Text(_) | Source::Address(_)) {
+                    return Err(QueryError::illegal(
+                        "we only support AVG, MEDIAN and SUM on number based fields",
+                    ));
+                }
                 (source, mode.unwrap_or(by_order), missing.clone())
             }
         };
@@ -97,13 +103,13 @@ impl KeyCursor {
             Source::Score => Some(u128::from(score_place(score))),
             Source::Doc { base } => Some(u128::from(base + u64::from(doc))),
             Source::Whole(column) => self
-                .pick(column.values_for_doc(doc))
+                .pick_whole(column.values_for_doc(doc))
                 .map(|value| u128::from(i64_to_u64(value))),
             Source::Unsigned(column) => self.pick(column.values_for_doc(doc)).map(u128::from),
             Source::Same(_) => Some(1),
             Source::Float(column, _) => self
-                .pick(column.values_for_doc(doc).map(f64_to_u64))
-                .map(u128::from),
+                .pick_float(column.values_for_doc(doc))
+                .map(|value| u128::from(f64_to_u64(value))),
             Source::Text(column) => self
                 .pick(column.ords().values_for_doc(doc))
                 .map(|ord| 2 * u128::from(ord) + 1),
@@ -125,8 +131,49 @@ impl KeyCursor {
 
     fn pick<V: Ord>(&self, values: impl Iterator<Item = V>) -> Option<V> {
         match self.mode {
-            Mode::Min => values.min(),
             Mode::Max => values.max(),
+            // The others are refused where values are no numbers.
+            Mode::Min | Mode::Avg | Mode::Sum | Mode::Median => values.min(),
+        }
+    }
+
+    fn pick_whole(&self, values: impl Iterator<Item = i64>) -> Option<i64> {
+        if matches!(self.mode, Mode::Min | Mode::Max) {
+            return self.pick(values);
+        }
+        let mut values: Vec<i64> = values.collect();
+        values.sort_unstable();
+        let sum = || {
+            values
+                .iter()
+                .fold(0_i64, |sum, value| sum.wrapping_add(*value))
+        };
+        let middle = values.len() / 2;
+        match (self.mode, values.as_slice()) {
+            (_, []) => None,
+            (_, [only]) => Some(*only),
+            (Mode::Sum, _) => Some(sum()),
+            (Mode::Avg, _) => Some(rounded(float(sum()) / count(values.len()))),
+            _ if values.len() % 2 == 1 => Some(values[middle]),
+            _ => Some(rounded(f64::midpoint(
+                float(values[middle - 1]),
+                float(values[middle]),
+            ))),
+        }
+    }
+
+    fn pick_float(&self, values: impl Iterator<Item = f64>) -> Option<f64> {
+        let mut values: Vec<f64> = values.collect();
+        values.sort_unstable_by(f64::total_cmp);
+        let middle = values.len() / 2;
+        match (self.mode, values.as_slice()) {
+            (_, []) => None,
+            (Mode::Min, [first, ..]) => Some(*first),
+            (Mode::Max, [.., last]) => Some(*last),
+            (Mode::Sum, all) => Some(all.iter().sum()),
+            (Mode::Avg, all) => Some(all.iter().sum::<f64>() / count(all.len())),
+            (Mode::Median, all) if all.len() % 2 == 1 => Some(all[middle]),
+            (Mode::Median, all) => Some(f64::midpoint(all[middle - 1], all[middle])),
         }
     }
 
@@ -364,6 +411,23 @@ fn narrow(score: f64) -> f32 {
 )]
 fn floor(number: f64) -> i64 {
     number.floor() as i64
+}
+
+/// The nearest whole number, halves going up.
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "the conversion saturates, which keeps the order"
+)]
+fn rounded(number: f64) -> i64 {
+    (number + 0.5).floor() as i64
+}
+
+#[allow(
+    clippy::cast_precision_loss,
+    reason = "a document has far fewer values than a float counts"
+)]
+fn count(length: usize) -> f64 {
+    length as f64
 }
 
 #[allow(

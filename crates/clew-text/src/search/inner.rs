@@ -8,7 +8,7 @@ use super::request::ShardHit;
 use super::run::by_score;
 use super::snapshot::Snapshot;
 use super::sort::SortKey;
-use super::sorted::SortedTop;
+use super::sorted::{Kept, SortedTop};
 use super::top::TopScores;
 use crate::query::{CompileContext, Query, QueryError, plan_nested};
 
@@ -94,7 +94,11 @@ fn inside(
     let mut top = if by_score(request.sort) {
         Top::Score(TopScores::new(request.limit, None))
     } else {
-        let mut top = SortedTop::new(request.sort, request.limit, None, false)?;
+        let kept = Kept {
+            scores: false,
+            doc_base: 0,
+        };
+        let mut top = SortedTop::new(request.sort, request.limit, None, kept)?;
         top.begin(segment, snapshot, &snapshot.readers[segment])?;
         Top::Sorted(top)
     };

@@ -25,6 +25,8 @@ pub struct MergedHits {
     pub hits: Vec<MergedHit>,
     /// Whether any shard ended early.
     pub timed_out: bool,
+    /// Whether any shard had found as many documents as it should look at.
+    pub terminated_early: bool,
 }
 
 /// Hits in order; equal ones by shard, then segment, then document.
@@ -40,6 +42,7 @@ pub fn merge_hits(
         .filter_map(|result| result.max_score)
         .max_by(f32::total_cmp);
     let timed_out = results.iter().any(|result| result.timed_out);
+    let terminated_early = results.iter().any(|result| result.terminated_early);
     let mut hits: Vec<MergedHit> = (0..)
         .zip(results)
         .flat_map(|(shard, result)| result.hits.into_iter().map(move |hit| (shard, hit)))
@@ -56,6 +59,7 @@ pub fn merge_hits(
         max_score,
         hits,
         timed_out,
+        terminated_early,
     }
 }
 

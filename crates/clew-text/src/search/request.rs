@@ -2,6 +2,7 @@
 
 use tantivy::{DocId, SegmentReader};
 
+use super::bits::SegmentBits;
 use super::sort::{SortKey, SortValue};
 use crate::query::{Query, QueryError};
 
@@ -108,6 +109,12 @@ pub struct ShardRequest<'a> {
     pub search_after: Option<&'a [SortValue]>,
     /// Only hits with at least this score.
     pub min_score: Option<f32>,
+    /// Only these documents count at all, segment by segment: for hits, totals and the visitor.
+    pub only: Option<&'a [SegmentBits]>,
+    /// The search ends after so many matches.
+    pub terminate_after: Option<u64>,
+    /// Where the shard's documents begin among those of all shards, for the order of documents.
+    pub doc_base: u64,
     /// What else reads the matching documents.
     pub visitor: Option<&'a mut dyn DocVisitor>,
     /// Milliseconds since the epoch that `now` means.
@@ -129,6 +136,9 @@ impl<'a> ShardRequest<'a> {
             track_total: TrackTotal::UpTo(10_000),
             search_after: None,
             min_score: None,
+            only: None,
+            terminate_after: None,
+            doc_base: 0,
             visitor: None,
             now_ms: 0,
             expired: None,
@@ -160,4 +170,6 @@ pub struct ShardResult {
     pub hits: Vec<ShardHit>,
     /// Whether the search ended early because its time was up.
     pub timed_out: bool,
+    /// Whether it ended early because it had found as many documents as it should look at.
+    pub terminated_early: bool,
 }

@@ -69,7 +69,10 @@ pub fn search(
         plan,
         post,
     };
-    let plain = request.visitor.is_none() && request.min_score.is_none();
+    let plain = request.visitor.is_none()
+        && request.min_score.is_none()
+        && request.only.is_none()
+        && request.terminate_after.is_none();
     if plain && request.limit == 0 {
         return count_only(&run, &request);
     }
@@ -153,6 +156,7 @@ fn count_only(run: &Run<'_>, request: &ShardRequest<'_>) -> Result<ShardResult, 
         max_score: None,
         hits: Vec::new(),
         timed_out: false,
+        terminated_early: false,
     };
     if let Some(total) = counting.known {
         result.total = total;
@@ -241,6 +245,7 @@ fn first_matches(
         max_score: hits.first().and_then(|hit| hit.score),
         hits,
         timed_out,
+        terminated_early: false,
     })
 }
 
@@ -280,6 +285,7 @@ fn best_by_score(run: &Run<'_>, request: &ShardRequest<'_>) -> Result<ShardResul
         max_score: hits.first().and_then(|hit| hit.score),
         hits,
         timed_out,
+        terminated_early: false,
     })
 }
 

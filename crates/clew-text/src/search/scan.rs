@@ -3,12 +3,13 @@
 use tantivy::query::Weight;
 use tantivy::{DocId, SegmentReader};
 
+use super::bits::SegmentBits;
 use super::matching::unscored;
 use super::request::{DocVisitor, Relation, ShardRequest, ShardResult, Total, TrackTotal};
 use super::run::{Run, below, by_score, expired};
 use super::snapshot::Snapshot;
 use super::sort::SortKey;
-use super::sorted::SortedTop;
+use super::sorted::{Kept, SortedTop};
 use super::top::TopScores;
 use crate::query::QueryError;
 
@@ -34,6 +35,11 @@ impl Sink<'_> {
         }
     }
 
+    /// Whether no later segment can bring a better document.
+    fn is_complete(&self) -> bool {
+        matches!(self, Sink::Sorted(top) if top.is_complete())
+    }
+
     fn offer(&mut self, segment: usize, doc: DocId, score: f32) -> Result<(), QueryError> {
         match self {
             Sink::Nothing => Ok(()),
@@ -52,6 +58,9 @@ struct Scan<'r, 'a> {
     sink: Sink<'a>,
     visitor: Option<&'a mut dyn DocVisitor>,
     min_score: Option<f32>,
+    only: Option<&'a [SegmentBits]>,
+    /// Matches that may still be looked at.
+    left: u64,
     seen: u64,
     max_score: Option<f32>,
     living: Vec<DocId>,
@@ -73,12 +82,17 @@ impl Scan<'_, '_> {
         self.living.clear();
         self.living_scores.clear();
         for (at, doc) in docs.iter().enumerate() {
+            if self.left == 0 {
+                break;
+            }
             let score = score_of(at);
             let wanted = alive.is_none_or(|alive| alive.is_alive(*doc))
-                && self.min_score.is_none_or(|min| score >= min);
+                && self.min_score.is_none_or(|min| score >= min)
+                && self.only.is_none_or(|only| only[segment].contains(*doc));
             if !wanted {
                 continue;
             }
+            self.left -= 1;
             self.living.push(*doc);
             if self.visitor_scores {
                 self.living_scores.push(score);
@@ -180,14 +194,21 @@ pub(super) fn scan<'a>(
             request.sort,
             request.limit,
             request.search_after,
-            scored_hits,
+            Kept {
+                scores: scored_hits,
+                doc_base: request.doc_base,
+            },
         )?)
     };
+    // Nobody asks how many more there are: in the order of the index, the first are enough.
+    let uncounted = request.track_total == TrackTotal::No && request.visitor.is_none();
     let mut scan = Scan {
         run,
         sink,
         visitor: request.visitor.take(),
         min_score: request.min_score,
+        only: request.only,
+        left: request.terminate_after.unwrap_or(u64::MAX),
         seen: 0,
         max_score: None,
         living: Vec::new(),
@@ -198,6 +219,9 @@ pub(super) fn scan<'a>(
     for (segment, reader) in run.snapshot.readers.iter().enumerate() {
         if expired(&request) {
             timed_out = true;
+            break;
+        }
+        if scan.left == 0 || (uncounted && scan.sink.is_complete()) {
             break;
         }
         scan.segment(segment, reader, &scoring)?;
@@ -218,5 +242,6 @@ pub(super) fn scan<'a>(
             Sink::Sorted(top) => top.into_hits(),
         },
         timed_out,
+        terminated_early: request.terminate_after.is_some() && scan.left == 0,
     })
 }

@@ -42,6 +42,12 @@ pub enum Mode {
     Min,
     /// The largest.
     Max,
+    /// Their mean; of whole numbers the nearest one.
+    Avg,
+    /// Their sum.
+    Sum,
+    /// The one in the middle, or the mean of the two there.
+    Median,
 }
 
 /// The distance that documents are ordered by.

@@ -8,13 +8,20 @@ use super::cursor::{KeyCursor, Slot};
 use super::merge::compare_hits;
 use super::request::ShardHit;
 use super::snapshot::Snapshot;
-use super::sort::{SortKey, SortValue};
+use super::sort::{Order, SortKey, SortValue};
 use crate::query::QueryError;
 
 /// What is kept of a document; the greatest comes last in the order of hits.
 type Row = (Vec<Slot>, DocId, ScoreBits);
 /// A score that takes no part in the order of rows that differ.
 type ScoreBits = u32;
+
+/// What else is kept of hits, and where their documents begin.
+#[derive(Clone, Copy)]
+pub(super) struct Kept {
+    pub(super) scores: bool,
+    pub(super) doc_base: u64,
+}
 
 /// The segment that is being read.
 struct Current {
@@ -42,7 +49,7 @@ impl<'a> SortedTop<'a> {
         keys: &'a [SortKey],
         limit: usize,
         after: Option<&'a [SortValue]>,
-        keep_scores: bool,
+        kept: Kept,
     ) -> Result<Self, QueryError> {
         if after.is_some_and(|after| after.len() != keys.len()) {
             return Err(QueryError::illegal(format!(
@@ -55,11 +62,11 @@ impl<'a> SortedTop<'a> {
             keys,
             limit,
             after,
-            keep_scores,
+            keep_scores: kept.scores,
             hits: Vec::new(),
             ceiling: None,
             current: None,
-            base: 0,
+            base: kept.doc_base,
         })
     }
 
@@ -156,6 +163,12 @@ impl<'a> SortedTop<'a> {
             self.ceiling = Some(current.cursors[0].slot_of(&last.sort[0])?);
         }
         Ok(())
+    }
+
+    /// Whether later segments can bring no better documents: the order is that of the index.
+    pub(super) fn is_complete(&self) -> bool {
+        let by_place = matches!(self.keys, [SortKey::Doc { order: Order::Asc }, ..]);
+        by_place && self.hits.len() >= self.limit
     }
 
     pub(super) fn into_hits(self) -> Vec<ShardHit> {

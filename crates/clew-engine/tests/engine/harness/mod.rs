@@ -162,6 +162,8 @@ impl Node {
             timeout: None,
             profile: false,
             groups: vec![],
+            parts: std::collections::BTreeMap::new(),
+            control: clew_engine::SearchControl::default(),
         }
     }
 

@@ -1,0 +1,114 @@
+//! What a hit's document holds, and where its score comes from.
+
+use bytes::Bytes;
+use clew_text::{Combine, Explained, ShardHit, explain};
+
+use crate::error::EngineError;
+use crate::knn::ViewKnn;
+use crate::pinned::PinnedShard;
+use crate::request::{Hit, SearchRequest};
+use crate::search::{document_of, part_of};
+
+/// What hits are looked up for.
+#[derive(Clone, Copy)]
+pub(crate) struct Lookup<'a> {
+    /// Whether hits carry their source.
+    pub(crate) source: bool,
+    /// Whether that has its vectors.
+    pub(crate) vectors: bool,
+    /// The search whose scores are to be explained.
+    pub(crate) explained: Option<&'a SearchRequest>,
+    pub(crate) now_ms: i64,
+}
+
+/// Reads what a hit's document holds; of a nested object, what the document holds there.
+pub(crate) fn fetch(
+    target: &PinnedShard,
+    hit: &ShardHit,
+    lookup: Lookup<'_>,
+) -> Result<Hit, EngineError> {
+    let segment = &target.view.segments[hit.segment];
+    let mapping = &target.view.snapshot.mapping;
+    let (doc, nested) = document_of(segment, mapping, hit.doc);
+    let row = segment.row(doc);
+    let source = if lookup.source {
+        let source = segment.source(doc, mapping, lookup.vectors);
+        let source = source.map_err(|source| target.shard.tantivy_error(source))?;
+        part_of(Bytes::from(source), &nested)
+    } else {
+        None
+    };
+    let explanation = match lookup.explained {
+        Some(request) => explanation(target, hit, request, lookup.now_ms)?,
+        None => None,
+    };
+    Ok(Hit {
+        index: target.index.clone(),
+        id: row.id.to_string(),
+        score: hit.score,
+        sort: hit.sort.clone(),
+        version: row.version,
+        seq_no: row.seq_no,
+        routing: row.routing.map(str::to_string),
+        source,
+        shard: target.number(),
+        explanation,
+        nested,
+        inner: Vec::new(),
+    })
+}
+
+fn explanation(
+    target: &PinnedShard,
+    hit: &ShardHit,
+    request: &SearchRequest,
+    now_ms: i64,
+) -> Result<Option<Explained>, EngineError> {
+    let knn = ViewKnn {
+        view: &target.view,
+        ef_search: target.index.settings().ef_search,
+        profiles: None,
+    };
+    let place = (hit.segment, hit.doc);
+    let snapshot = &target.view.snapshot;
+    let query = &request.query;
+    let Some(mut explained) = explain(snapshot, query, &knn, now_ms, place)? else {
+        return Ok(None);
+    };
+    for round in &request.control.rescore {
+        let weighted = |explained: Explained, weight: f32, name: &str| {
+            let value = explained.value * weight;
+            let factor = Explained::new(weight, name, Vec::new());
+            Explained::new(value, "product of:", vec![explained, factor])
+        };
+        let first = weighted(explained, round.query_weight, "primaryWeight");
+        // Hits behind the window keep their first score: their second one was never asked for.
+        let in_window = hit
+            .score
+            .is_none_or(|score| (score - first.value).abs() > f32::EPSILON);
+        let second = if in_window {
+            explain(snapshot, &round.query, &knn, now_ms, place)?
+        } else {
+            None
+        };
+        explained = match second {
+            None => first,
+            Some(second) => {
+                let second = weighted(second, round.rescore_weight, "secondaryWeight");
+                let value = round.combine.apply(first.value, second.value);
+                Explained::new(value, described(round.combine), vec![first, second])
+            }
+        };
+    }
+    Ok(Some(explained))
+}
+
+fn described(combine: Combine) -> &'static str {
+    match combine {
+        Combine::Total => "sum of:",
+        Combine::Multiply => "product of:",
+        Combine::Avg => "avg of:",
+        Combine::Max => "max of:",
+        Combine::Min => "min of:",
+    }
+}

@@ -1,0 +1,346 @@
+//! Searches that go on over several requests: scrolls and points in time. Each holds the shards'
+//! views, so their number and their life are bounded.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use axum::http::StatusCode;
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use clew_engine::Pinned;
+use clew_text::{SortValue, Total};
+
+use super::Parts;
+use super::request::Spec;
+use crate::api::Api;
+use crate::error::{ApiError, Cause};
+
+/// Scrolls that may be open at once.
+const SCROLLS_MAX: usize = 500;
+/// Points in time that may be open at once.
+const PITS_MAX: usize = 300;
+/// How long a context may stay open without being asked for.
+const KEEP_ALIVE_MAX: Duration = Duration::from_secs(24 * 3600);
+
+/// Which of the two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Scroll,
+    Pit,
+}
+
+impl Kind {
+    fn letter(self) -> char {
+        match self {
+            Kind::Scroll => 's',
+            Kind::Pit => 'p',
+        }
+    }
+}
+
+/// Where a scroll is.
+#[derive(Clone)]
+pub(super) struct Scroll {
+    pub(super) pinned: Pinned,
+    pub(super) parts: Parts,
+    pub(super) spec: Arc<Spec>,
+    /// The order's values of the last hit; none when nothing was found.
+    pub(super) after: Option<Vec<SortValue>>,
+    pub(super) total: Option<Total>,
+    pub(super) max_score: Option<f32>,
+}
+
+/// A point in time.
+#[derive(Clone)]
+pub(super) struct Pit {
+    pub(super) pinned: Pinned,
+    pub(super) parts: Parts,
+    pub(super) created_ms: u64,
+}
+
+/// What is known of an open context.
+#[derive(Clone)]
+struct Open<T> {
+    what: T,
+    expires: Instant,
+    keep_alive: Duration,
+}
+
+/// A context's number in this process, and the id that clients are given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ContextId {
+    number: u64,
+}
+
+/// The open contexts of a node.
+pub(crate) struct SearchContexts {
+    /// Tells ids of this process from those of the ones before it.
+    started: u128,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    next: u64,
+    scrolls: BTreeMap<u64, Open<Scroll>>,
+    pits: BTreeMap<u64, Open<Pit>>,
+}
+
+impl Default for SearchContexts {
+    fn default() -> Self {
+        let started = SystemTime::now().duration_since(UNIX_EPOCH);
+        SearchContexts {
+            started: started.unwrap_or_default().as_nanos(),
+            state: Mutex::default(),
+        }
+    }
+}
+
+impl SearchContexts {
+    /// The id that clients are given.
+    pub(super) fn shown(&self, kind: Kind, id: ContextId) -> String {
+        let text = format!("{}:{:x}:{:x}", kind.letter(), self.started, id.number);
+        URL_SAFE_NO_PAD.encode(text)
+    }
+
+    /// Reads an id that a client was given; one of an earlier process names nothing any more.
+    pub(super) fn read(&self, kind: Kind, text: &str) -> Result<Option<ContextId>, ApiError> {
+        let unreadable = || {
+            ApiError::illegal_argument(match kind {
+                Kind::Scroll => format!("Cannot parse scroll id [{text}]"),
+                Kind::Pit => format!("invalid id: [{text}]"),
+            })
+        };
+        let bytes = URL_SAFE_NO_PAD.decode(text).map_err(|_| unreadable())?;
+        let inner = String::from_utf8(bytes).map_err(|_| unreadable())?;
+        let mut parts = inner.split(':');
+        let (Some(letter), Some(started), Some(number), None) =
+            (parts.next(), parts.next(), parts.next(), parts.next())
+        else {
+            return Err(unreadable());
+        };
+        let started = u128::from_str_radix(started, 16).map_err(|_| unreadable())?;
+        let number = u64::from_str_radix(number, 16).map_err(|_| unreadable())?;
+        if letter != kind.letter().to_string() {
+            return Err(unreadable());
+        }
+        Ok((started == self.started).then_some(ContextId { number }))
+    }
+
+    /// Opens a scroll.
+    pub(super) fn open_scroll(
+        &self,
+        scroll: Scroll,
+        keep_alive: Duration,
+    ) -> Result<ContextId, ApiError> {
+        check_keep_alive(Kind::Scroll, keep_alive)?;
+        let mut state = self.lock();
+        if state.scrolls.len() >= SCROLLS_MAX {
+            return Err(too_many(format!(
+                "Trying to create too many scroll contexts. Must be less than or equal to: \
+                 [{SCROLLS_MAX}]. This limit can be set by changing the \
+                 [search.max_open_scroll_context] setting."
+            )));
+        }
+        state.next += 1;
+        let number = state.next;
+        state.scrolls.insert(number, open(scroll, keep_alive));
+        Ok(ContextId { number })
+    }
+
+    /// Opens a point in time.
+    pub(super) fn open_pit(&self, pit: Pit, keep_alive: Duration) -> Result<ContextId, ApiError> {
+        check_keep_alive(Kind::Pit, keep_alive)?;
+        let mut state = self.lock();
+        if state.pits.len() >= PITS_MAX {
+            return Err(too_many(format!(
+                "Trying to create too many Point In Time contexts. Must be less than or equal to: \
+                 [{PITS_MAX}]. This limit can be set by changing the \
+                 [search.max_open_pit_context] setting."
+            )));
+        }
+        state.next += 1;
+        let number = state.next;
+        state.pits.insert(number, open(pit, keep_alive));
+        Ok(ContextId { number })
+    }
+
+    /// A scroll's state; it lives on for `keep_alive`, or for as long as it did before.
+    pub(super) fn scroll(
+        &self,
+        text: &str,
+        keep_alive: Option<Duration>,
+    ) -> Result<(ContextId, Scroll), ApiError> {
+        let id = self.read(Kind::Scroll, text)?.ok_or_else(|| missing(0))?;
+        let mut state = self.lock();
+        let scroll = touch(&mut state.scrolls, Kind::Scroll, id, keep_alive)?;
+        Ok((id, scroll))
+    }
+
+    /// A point in time; likewise.
+    pub(super) fn pit(&self, text: &str, keep_alive: Option<Duration>) -> Result<Pit, ApiError> {
+        let id = self.read(Kind::Pit, text)?.ok_or_else(|| missing(0))?;
+        touch(&mut self.lock().pits, Kind::Pit, id, keep_alive)
+    }
+
+    /// Notes how far a scroll has come.
+    pub(super) fn advance(&self, id: ContextId, after: Vec<SortValue>) {
+        if let Some(open) = self.lock().scrolls.get_mut(&id.number) {
+            open.what.after = Some(after);
+        }
+    }
+
+    /// Ends a context; whether there was one.
+    pub(super) fn close(&self, kind: Kind, id: ContextId) -> bool {
+        let mut state = self.lock();
+        match kind {
+            Kind::Scroll => state.scrolls.remove(&id.number).is_some(),
+            Kind::Pit => state.pits.remove(&id.number).is_some(),
+        }
+    }
+
+    /// Ends all contexts of a kind and gives their ids.
+    pub(super) fn close_all(&self, kind: Kind) -> Vec<ContextId> {
+        let mut state = self.lock();
+        let numbers: Vec<u64> = match kind {
+            Kind::Scroll => std::mem::take(&mut state.scrolls).into_keys().collect(),
+            Kind::Pit => std::mem::take(&mut state.pits).into_keys().collect(),
+        };
+        numbers
+            .into_iter()
+            .map(|number| ContextId { number })
+            .collect()
+    }
+
+    /// The open points in time, with how long each is kept.
+    pub(super) fn pits(&self) -> Vec<(ContextId, Pit, Duration)> {
+        let state = self.lock();
+        let pits = state.pits.iter();
+        pits.map(|(number, open)| {
+            let id = ContextId { number: *number };
+            (id, open.what.clone(), open.keep_alive)
+        })
+        .collect()
+    }
+
+    /// Ends what nobody has asked for in time, and says when to look again.
+    fn sweep(&self) -> Option<Instant> {
+        let now = Instant::now();
+        let mut state = self.lock();
+        state.scrolls.retain(|_, open| open.expires > now);
+        state.pits.retain(|_, open| open.expires > now);
+        let scrolls = state.scrolls.values().map(|open| open.expires);
+        let pits = state.pits.values().map(|open| open.expires);
+        scrolls.chain(pits).min()
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+        // Every change is one insert, one remove or one field, so a panic leaves nothing half done.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Ends contexts when their time is over, for as long as there are any and the server lives.
+pub(super) fn watch(api: &Arc<Api>) {
+    let api: Weak<Api> = Arc::downgrade(api);
+    tokio::spawn(async move {
+        while let Some(next) = api.upgrade().and_then(|api| api.search_contexts.sweep()) {
+            tokio::time::sleep_until(next.into()).await;
+        }
+    });
+}
+
+fn open<T>(what: T, keep_alive: Duration) -> Open<T> {
+    Open {
+        what,
+        expires: Instant::now() + keep_alive,
+        keep_alive,
+    }
+}
+
+fn touch<T: Clone>(
+    contexts: &mut BTreeMap<u64, Open<T>>,
+    kind: Kind,
+    id: ContextId,
+    keep_alive: Option<Duration>,
+) -> Result<T, ApiError> {
+    if let Some(keep_alive) = keep_alive {
+        check_keep_alive(kind, keep_alive)?;
+    }
+    let now = Instant::now();
+    let living = contexts
+        .get_mut(&id.number)
+        .filter(|open| open.expires > now);
+    let Some(open) = living else {
+        return Err(missing(id.number));
+    };
+    if let Some(keep_alive) = keep_alive {
+        open.keep_alive = open.keep_alive.max(keep_alive);
+        if kind == Kind::Scroll {
+            open.keep_alive = keep_alive;
+        }
+    }
+    open.expires = now + open.keep_alive;
+    Ok(open.what.clone())
+}
+
+fn check_keep_alive(kind: Kind, keep_alive: Duration) -> Result<(), ApiError> {
+    let setting = match kind {
+        Kind::Scroll => "search.max_keep_alive",
+        Kind::Pit => "point_in_time.max_keep_alive",
+    };
+    if keep_alive > KEEP_ALIVE_MAX {
+        return Err(ApiError::illegal_argument(format!(
+            "Keep alive for request ({}) is too large. It must be less than (24h). This limit can \
+             be set by changing the [{setting}] cluster level setting.",
+            shown_time(keep_alive)
+        )));
+    }
+    Ok(())
+}
+
+fn shown_time(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match seconds {
+        s if s % 86_400 == 0 => format!("{}d", s / 86_400),
+        s if s % 3600 == 0 => format!("{}h", s / 3600),
+        s if s % 60 == 0 => format!("{}m", s / 60),
+        s => format!("{s}s"),
+    }
+}
+
+fn too_many(reason: String) -> ApiError {
+    ApiError::new(
+        StatusCode::TOO_MANY_REQUESTS,
+        Cause::new("rejected_execution_exception", reason),
+    )
+}
+
+fn missing(number: u64) -> ApiError {
+    let reason = format!("No search context found for id [{number}]");
+    ApiError::new(
+        StatusCode::NOT_FOUND,
+        Cause::new("search_context_missing_exception", reason),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_read_back_and_foreign_ones_are_told_apart() {
+        let contexts = SearchContexts::default();
+        let id = ContextId { number: 77 };
+        let shown = contexts.shown(Kind::Pit, id);
+        assert_eq!(contexts.read(Kind::Pit, &shown).unwrap(), Some(id));
+        assert!(contexts.read(Kind::Scroll, &shown).is_err());
+        assert!(contexts.read(Kind::Pit, "no id").is_err());
+        let other = SearchContexts {
+            started: contexts.started + 1,
+            state: Mutex::default(),
+        };
+        assert_eq!(other.read(Kind::Pit, &shown).unwrap(), None);
+    }
+}

@@ -1,0 +1,366 @@
+//! How a search goes about it: the state it sees, the part of it, how far it looks, and second
+//! thoughts about the best hits.
+
+use std::time::Duration;
+
+use clew_engine::{SearchControl, Slice};
+use clew_text::{Combine, Rescore};
+use serde_json::Value;
+
+use crate::dsl;
+use crate::error::ApiError;
+use crate::params::Params;
+use crate::settings::parse_time;
+
+/// Parts that one search may be cut into.
+const SLICES_MAX: u32 = 1024;
+/// Hits that a round of scoring again looks at unless it says otherwise.
+const WINDOW_DEFAULT: usize = 10;
+/// Most hits that a round may look at.
+const WINDOW_MAX: usize = 10_000;
+/// Rounds of scoring again in one search.
+const ROUNDS_MAX: usize = 10;
+/// Shards that are searched without asking first what they hold, unless the request says otherwise.
+const PRE_FILTER_DEFAULT: u64 = 128;
+/// Shard answers that are put together at once, unless the request says otherwise.
+const BATCH_DEFAULT: u64 = 512;
+
+/// A point in time that a search names.
+#[derive(Clone, Debug)]
+pub(super) struct PitRef {
+    pub(super) id: String,
+    pub(super) keep_alive: Option<Duration>,
+}
+
+/// What a request says of this.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Control {
+    pub(super) pit: Option<PitRef>,
+    pub(super) scroll: Option<Duration>,
+    pub(super) explain: bool,
+    pub(super) rescore: Vec<Rescore>,
+    pub(super) batch: Option<u64>,
+    slice: Option<Slice>,
+    terminate_after: Option<u64>,
+    pre_filter: Option<u64>,
+}
+
+impl Control {
+    /// Takes a member of the body when it is one of these.
+    pub(super) fn read_member(&mut self, key: &str, value: &Value) -> Result<bool, ApiError> {
+        match key {
+            "explain" => self.explain = truth(key, value)?,
+            "terminate_after" => self.terminate_after = Some(natural(key, value)?),
+            "pit" => self.pit = Some(pit(value)?),
+            "slice" => self.slice = Some(slice(value)?),
+            "rescore" => self.rescore = rounds(value)?,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// Takes the URI's parameters.
+    pub(super) fn read_params(&mut self, params: &Params) -> Result<(), ApiError> {
+        self.explain = params.flag("explain", self.explain)?;
+        if let Some(after) = params.unsigned("terminate_after")? {
+            self.terminate_after = Some(after);
+        }
+        if let Some(batch) = params.integer("batched_reduce_size")? {
+            self.batch = Some(at_least(batch, 2, "batchedReduceSize")?);
+        }
+        if let Some(size) = params.integer("pre_filter_shard_size")? {
+            self.pre_filter = Some(at_least(size, 1, "preFilterShardSize")?);
+        }
+        match params.get("search_type") {
+            None | Some("query_then_fetch" | "dfs_query_then_fetch") => Ok(()),
+            Some(other @ ("query_and_fetch" | "dfs_query_and_fetch")) => Err(
+                ApiError::illegal_argument(format!("Unsupported search type [{other}]")),
+            ),
+            Some(other) => Err(ApiError::illegal_argument(format!(
+                "No search type for [{other}]"
+            ))),
+        }
+    }
+
+    /// What the engine is told.
+    pub(super) fn engine(&self) -> SearchControl {
+        SearchControl {
+            pinned: None,
+            slice: self.slice,
+            terminate_after: self.terminate_after.filter(|after| *after > 0),
+            rescore: self.rescore.clone(),
+            explain: self.explain,
+            skip_above: Some(self.pre_filter.unwrap_or(PRE_FILTER_DEFAULT)),
+        }
+    }
+
+    /// Refuses what does not go together.
+    pub(super) fn check(&self, by_score: bool) -> Result<(), ApiError> {
+        if self.slice.is_some() && self.scroll.is_none() && self.pit.is_none() {
+            return Err(ApiError::illegal_argument(
+                "`slice` cannot be used outside of a scroll context or PIT context",
+            ));
+        }
+        if !self.rescore.is_empty() && !by_score {
+            return Err(ApiError::illegal_argument(
+                "Cannot use [sort] option in conjunction with [rescore].",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Whether answers say that fewer matches were looked at.
+    pub(super) fn terminates(&self) -> bool {
+        self.terminate_after.is_some_and(|after| after > 0)
+    }
+
+    /// Steps in which so many shards' answers are put together.
+    pub(super) fn reduce_phases(&self, shards: u64) -> u64 {
+        let batch = self.batch.unwrap_or(BATCH_DEFAULT);
+        if shards <= batch {
+            return 1;
+        }
+        1 + (shards - batch).div_ceil(batch - 1)
+    }
+}
+
+fn at_least(number: i64, min: u64, name: &str) -> Result<u64, ApiError> {
+    let fits = u64::try_from(number).ok().filter(|number| *number >= min);
+    fits.ok_or_else(|| ApiError::illegal_argument(format!("{name} must be >= {min}")))
+}
+
+fn pit(value: &Value) -> Result<PitRef, ApiError> {
+    let mut found = PitRef {
+        id: String::new(),
+        keep_alive: None,
+    };
+    for (key, value) in members("pit", value)? {
+        let text = value.as_str().unwrap_or_default();
+        match key.as_str() {
+            "id" => found.id = text.to_string(),
+            "keep_alive" => found.keep_alive = parse_time("keep_alive", text)?,
+            other => return Err(unknown("pit", other)),
+        }
+    }
+    if found.id.is_empty() {
+        return Err(ApiError::illegal_argument(
+            "Required [id] in [pit] is missing",
+        ));
+    }
+    Ok(found)
+}
+
+fn slice(value: &Value) -> Result<Slice, ApiError> {
+    let (mut id, mut max) = (None, None);
+    for (key, value) in members("slice", value)? {
+        match key.as_str() {
+            "id" => id = Some(natural("id", value)?),
+            "max" => max = Some(natural("max", value)?),
+            // Parts are cut by document id whatever is named here.
+            "field" => {}
+            other => return Err(unknown("slice", other)),
+        }
+    }
+    let id = id.ok_or_else(|| ApiError::illegal_argument("[slice] needs an [id]"))?;
+    let max = max.ok_or_else(|| ApiError::illegal_argument("[slice] needs a [max]"))?;
+    if max <= 1 {
+        return Err(ApiError::illegal_argument("max must be greater than 1"));
+    }
+    if id >= max {
+        return Err(ApiError::illegal_argument("max must be greater than id"));
+    }
+    match (u32::try_from(id), u32::try_from(max)) {
+        (Ok(id), Ok(max)) if max <= SLICES_MAX => Ok(Slice { id, max }),
+        _ => Err(ApiError::illegal_argument(format!(
+            "The number of slices [{max}] is too large. It must be less than [{SLICES_MAX}]. This \
+             limit can be set by changing the [index.max_slices_per_scroll] index level setting."
+        ))),
+    }
+}
+
+fn rounds(value: &Value) -> Result<Vec<Rescore>, ApiError> {
+    let items = match value {
+        Value::Array(items) => items.as_slice(),
+        Value::Null => &[],
+        one => std::slice::from_ref(one),
+    };
+    if items.len() > ROUNDS_MAX {
+        return Err(ApiError::illegal_argument(format!(
+            "more than [{ROUNDS_MAX}] rounds of [rescore]"
+        )));
+    }
+    items.iter().map(round).collect()
+}
+
+fn round(value: &Value) -> Result<Rescore, ApiError> {
+    let mut window = WINDOW_DEFAULT;
+    let mut query = None;
+    for (key, value) in members("rescore", value)? {
+        match key.as_str() {
+            "window_size" => {
+                let size = natural("window_size", value)?;
+                window = usize::try_from(size).unwrap_or(usize::MAX);
+            }
+            "query" => query = Some(value),
+            other => return Err(unknown("rescore", other)),
+        }
+    }
+    if window > WINDOW_MAX {
+        return Err(ApiError::illegal_argument(format!(
+            "Rescore window [{window}] is too large. It must be less than [{WINDOW_MAX}]. This \
+             prevents allocating massive heaps for storing the results to be rescored. This limit \
+             can be set by changing the [index.max_rescore_window] index level setting."
+        )));
+    }
+    let query = query.ok_or_else(|| ApiError::illegal_argument("missing rescore type"))?;
+    let mut found = Rescore {
+        window,
+        query: clew_text::Query::match_all(),
+        query_weight: 1.0,
+        rescore_weight: 1.0,
+        combine: Combine::default(),
+    };
+    let mut has_query = false;
+    for (key, value) in members("query", query)? {
+        match key.as_str() {
+            "rescore_query" => {
+                found.query = dsl::parse_query(value)?;
+                has_query = true;
+            }
+            "query_weight" => found.query_weight = weight(key, value)?,
+            "rescore_query_weight" => found.rescore_weight = weight(key, value)?,
+            "score_mode" => found.combine = combine(value)?,
+            other => return Err(unknown("query", other)),
+        }
+    }
+    if !has_query {
+        return Err(ApiError::illegal_argument(
+            "missing rescore_query in [rescore]",
+        ));
+    }
+    Ok(found)
+}
+
+fn combine(value: &Value) -> Result<Combine, ApiError> {
+    match value.as_str().unwrap_or_default() {
+        "total" => Ok(Combine::Total),
+        "multiply" => Ok(Combine::Multiply),
+        "avg" => Ok(Combine::Avg),
+        "max" => Ok(Combine::Max),
+        "min" => Ok(Combine::Min),
+        other => Err(ApiError::illegal_argument(format!(
+            "illegal score_mode [{other}]"
+        ))),
+    }
+}
+
+fn weight(key: &str, value: &Value) -> Result<f32, ApiError> {
+    #[allow(clippy::cast_possible_truncation, reason = "scores have 32 bits")]
+    let number = value.as_f64().map(|number| number as f32);
+    number
+        .filter(|number| number.is_finite())
+        .ok_or_else(|| ApiError::illegal_argument(format!("[{key}] must be a number")))
+}
+
+fn members<'a>(
+    name: &str,
+    value: &'a Value,
+) -> Result<&'a serde_json::Map<String, Value>, ApiError> {
+    value.as_object().ok_or_else(|| {
+        ApiError::bad_request(
+            "parsing_exception",
+            format!("expected an object for [{name}]"),
+        )
+    })
+}
+
+fn unknown(within: &str, key: &str) -> ApiError {
+    ApiError::bad_request(
+        "x_content_parse_exception",
+        format!("[{within}] unknown field [{key}]"),
+    )
+}
+
+fn truth(key: &str, value: &Value) -> Result<bool, ApiError> {
+    match value {
+        Value::Bool(flag) => Ok(*flag),
+        Value::String(text) if text == "true" => Ok(true),
+        Value::String(text) if text == "false" => Ok(false),
+        other => Err(ApiError::illegal_argument(format!(
+            "Failed to parse value [{other}] of [{key}] as only [true] or [false] are allowed."
+        ))),
+    }
+}
+
+fn natural(key: &str, value: &Value) -> Result<u64, ApiError> {
+    let number = match value {
+        Value::String(text) => text.parse::<i64>().ok(),
+        other => other.as_i64(),
+    };
+    number
+        .and_then(|number| u64::try_from(number).ok())
+        .ok_or_else(|| ApiError::illegal_argument(format!("[{key}] must be >= 0")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn refused(key: &str, value: &Value, reason: &str) {
+        let error = Control::default().read_member(key, value).unwrap_err();
+        let body = String::from_utf8(error.body()).unwrap();
+        assert!(body.contains(reason), "{body}");
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        refused(
+            "slice",
+            &json!({"id": 0, "max": 1}),
+            "max must be greater than 1",
+        );
+        refused(
+            "slice",
+            &json!({"id": 2, "max": 2}),
+            "max must be greater than id",
+        );
+        refused(
+            "slice",
+            &json!({"id": 2, "max": 2000}),
+            "number of slices [2000]",
+        );
+        refused(
+            "pit",
+            &json!({"keep_alive": "1m"}),
+            "[id] in [pit] is missing",
+        );
+        refused(
+            "rescore",
+            &json!({"window_size": 3}),
+            "missing rescore type",
+        );
+        refused(
+            "rescore",
+            &json!({"query": {"rescore_query": {"match_all": {}}, "score_mode": "x"}}),
+            "illegal score_mode [x]",
+        );
+        refused(
+            "terminate_after",
+            &json!(-1),
+            "[terminate_after] must be >= 0",
+        );
+    }
+
+    #[test]
+    fn answers_of_many_shards_are_put_together_in_steps() {
+        let two = Control {
+            batch: Some(2),
+            ..Control::default()
+        };
+        assert_eq!(two.reduce_phases(2), 1);
+        assert_eq!(two.reduce_phases(3), 2);
+        assert_eq!(two.reduce_phases(5), 4);
+        assert_eq!(Control::default().reduce_phases(512), 1);
+    }
+}

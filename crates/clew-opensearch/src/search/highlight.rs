@@ -1,0 +1,220 @@
+//! `highlight`: what a request asks for, and the pieces of text in its hits.
+
+use std::sync::Arc;
+
+use clew_engine::Hit;
+use clew_text::{HighlightField, HighlightOptions, Highlighter, Query};
+use serde_json::{Map, Value};
+
+use crate::dsl;
+use crate::error::ApiError;
+
+/// Fields that one request may name.
+const FIELDS_MAX: usize = 1000;
+/// Pieces of one field at most.
+const FRAGMENTS_MAX: usize = 1000;
+
+/// A request's highlighting.
+#[derive(Clone, Debug)]
+pub(super) struct Highlight {
+    fields: Arc<Vec<HighlightField>>,
+    /// The search's query.
+    pub(super) query: Query,
+}
+
+impl Highlight {
+    /// Reads the object; `None` when it names no fields.
+    pub(super) fn parse(value: &Value) -> Result<Option<Self>, ApiError> {
+        let Value::Object(members) = value else {
+            return Err(unexpected("highlight"));
+        };
+        let mut defaults = HighlightOptions::default();
+        for (key, value) in members.iter().filter(|(key, _)| *key != "fields") {
+            read_option(&mut defaults, key, value)?;
+        }
+        let mut fields = Vec::new();
+        match members.get("fields") {
+            None | Some(Value::Null) => {}
+            Some(Value::Object(named)) => read_fields(&mut fields, &defaults, named)?,
+            Some(Value::Array(items)) => {
+                for item in items {
+                    let named = item.as_object().ok_or_else(|| unexpected("fields"))?;
+                    read_fields(&mut fields, &defaults, named)?;
+                }
+            }
+            Some(_) => return Err(unexpected("fields")),
+        }
+        if fields.len() > FIELDS_MAX {
+            return Err(ApiError::illegal_argument(format!(
+                "more than [{FIELDS_MAX}] fields to highlight"
+            )));
+        }
+        let fields = Arc::new(fields);
+        Ok((!fields.is_empty()).then(|| Highlight {
+            fields,
+            query: Query::MatchNone,
+        }))
+    }
+}
+
+fn read_fields(
+    fields: &mut Vec<HighlightField>,
+    defaults: &HighlightOptions,
+    named: &Map<String, Value>,
+) -> Result<(), ApiError> {
+    for (pattern, value) in named {
+        let mut options = defaults.clone();
+        let members = value.as_object().ok_or_else(|| unexpected(pattern))?;
+        for (key, value) in members {
+            read_option(&mut options, key, value)?;
+        }
+        fields.push(HighlightField {
+            pattern: pattern.clone(),
+            options,
+        });
+    }
+    Ok(())
+}
+
+fn read_option(options: &mut HighlightOptions, key: &str, value: &Value) -> Result<(), ApiError> {
+    match key {
+        "pre_tags" => options.before = tag(key, value)?,
+        "post_tags" => options.after = tag(key, value)?,
+        "fragment_size" => options.fragment_size = number(key, value)?,
+        "number_of_fragments" => {
+            options.fragments_max = number(key, value)?.min(FRAGMENTS_MAX);
+        }
+        "no_match_size" => options.no_match_size = number(key, value)?,
+        "require_field_match" => options.same_field = truth(key, value)?,
+        "order" => options.best_first = value.as_str() == Some("score"),
+        "encoder" => options.escape = value.as_str() == Some("html"),
+        "highlight_query" => options.query = Some(dsl::parse_query(value)?),
+        "tags_schema" => match value.as_str() {
+            Some("styled") => {
+                options.before = "<em class=\"hlt1\">".to_string();
+                options.after = "</em>".to_string();
+            }
+            Some("default") => {}
+            _ => {
+                return Err(ApiError::illegal_argument(format!(
+                    "Unknown tag schema [{}]",
+                    value.as_str().unwrap_or_default()
+                )));
+            }
+        },
+        "type" => match value.as_str() {
+            Some("unified" | "plain" | "fvh" | "semantic") => {}
+            other => {
+                return Err(ApiError::illegal_argument(format!(
+                    "unknown highlighter type [{}] for the field",
+                    other.unwrap_or_default()
+                )));
+            }
+        },
+        // Pieces are sentences here whatever these say, and the source is what is read.
+        "boundary_scanner"
+        | "boundary_scanner_locale"
+        | "boundary_chars"
+        | "boundary_max_scan"
+        | "fragmenter"
+        | "force_source"
+        | "phrase_limit"
+        | "fragment_offset"
+        | "matched_fields"
+        | "max_analyzer_offset"
+        | "max_analyzed_offset"
+        | "options"
+        | "highlight_filter" => {}
+        other => {
+            return Err(ApiError::bad_request(
+                "x_content_parse_exception",
+                format!("[highlight] unknown field [{other}]"),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The first of several tags, which all words get.
+fn tag(key: &str, value: &Value) -> Result<String, ApiError> {
+    let first = match value {
+        Value::Array(items) => items.first().and_then(Value::as_str),
+        other => other.as_str(),
+    };
+    first.map(str::to_string).ok_or_else(|| unexpected(key))
+}
+
+fn number(key: &str, value: &Value) -> Result<usize, ApiError> {
+    let number = match value {
+        Value::String(text) => text.parse().ok(),
+        other => other.as_u64(),
+    };
+    number
+        .and_then(|number| usize::try_from(number).ok())
+        .ok_or_else(|| unexpected(key))
+}
+
+fn truth(key: &str, value: &Value) -> Result<bool, ApiError> {
+    match value {
+        Value::Bool(flag) => Ok(*flag),
+        Value::String(text) if text == "true" => Ok(true),
+        Value::String(text) if text == "false" => Ok(false),
+        _ => Err(unexpected(key)),
+    }
+}
+
+fn unexpected(key: &str) -> ApiError {
+    ApiError::bad_request(
+        "x_content_parse_exception",
+        format!("[highlight] failed to parse field [{key}]"),
+    )
+}
+
+/// The pieces of one answer's hits.
+pub(super) struct Highlights<'a> {
+    highlight: Option<&'a Highlight>,
+}
+
+impl<'a> Highlights<'a> {
+    pub(super) fn new(highlight: Option<&'a Highlight>) -> Self {
+        Highlights { highlight }
+    }
+
+    /// A hit's pieces by field, when it has any.
+    pub(super) fn of(&self, hit: &Hit) -> Option<Value> {
+        let highlight = self.highlight?;
+        let source: Value = serde_json::from_slice(hit.source.as_ref()?).ok()?;
+        let mapping = hit.index.mapping();
+        let highlighter = Highlighter::new(&mapping, &highlight.query, &highlight.fields);
+        let shown = highlighter.highlight(&source);
+        if shown.is_empty() {
+            return None;
+        }
+        let members = shown
+            .into_iter()
+            .map(|(path, pieces)| (path, pieces.into()));
+        Some(Value::Object(members.collect()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_field_overrides_what_holds_for_all() {
+        let highlight = Highlight::parse(&json!({
+            "pre_tags": ["<b>"], "fragment_size": 10,
+            "fields": {"a": {}, "b": {"fragment_size": 20, "require_field_match": false}},
+        }));
+        let fields = highlight.unwrap().unwrap().fields;
+        assert_eq!(fields[0].options.before, "<b>");
+        assert_eq!(fields[0].options.fragment_size, 10);
+        assert_eq!(fields[1].options.fragment_size, 20);
+        assert!(!fields[1].options.same_field);
+        assert!(Highlight::parse(&json!({})).unwrap().is_none());
+        assert!(Highlight::parse(&json!({"fields": {"a": {"x": 1}}})).is_err());
+        assert!(Highlight::parse(&json!({"fields": {"a": {"type": "x"}}})).is_err());
+    }
+}

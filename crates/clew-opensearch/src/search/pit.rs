@@ -1,0 +1,121 @@
+//! Points in time: the documents that there were at one moment, for any number of searches.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use axum::http::StatusCode;
+use serde_json::{Value, json};
+
+use super::contexts::{Kind, Pit, watch};
+use super::search_parts;
+use crate::call::Call;
+use crate::error::ApiError;
+use crate::reply::Reply;
+
+/// `POST /{index}/_search/point_in_time`.
+pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
+    let Some(keep_alive) = call.params.time("keep_alive")? else {
+        return Err(ApiError::validation("keep alive not specified"));
+    };
+    let options = call.resolve_options()?;
+    let resolved = call.resolved_with(call.index_expression(), options).await?;
+    let indices: Vec<_> = resolved.iter().map(|found| found.index.clone()).collect();
+    let parts = search_parts(&call, &resolved, options)?;
+    let pinned = call.api.engine.pin(&indices);
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let created_ms = u64::try_from(now.unwrap_or_default().as_millis()).unwrap_or(u64::MAX);
+    let total = pinned.shards().len();
+    let pit = Pit {
+        pinned,
+        parts,
+        created_ms,
+    };
+    let contexts = &call.api.search_contexts;
+    let id = contexts.open_pit(pit, keep_alive)?;
+    watch(&call.api);
+    Ok(Reply::json(&json!({
+        "pit_id": contexts.shown(Kind::Pit, id),
+        "_shards": {"total": total, "successful": total, "skipped": 0, "failed": 0},
+        "creation_time": created_ms,
+    })))
+}
+
+/// `GET /_search/point_in_time/_all`.
+pub(crate) async fn list(call: Call) -> Result<Reply, ApiError> {
+    let contexts = &call.api.search_contexts;
+    let pits: Vec<Value> = contexts
+        .pits()
+        .into_iter()
+        .map(|(id, pit, keep_alive)| {
+            json!({
+                "pit_id": contexts.shown(Kind::Pit, id),
+                "creation_time": pit.created_ms,
+                "keep_alive": u64::try_from(keep_alive.as_millis()).unwrap_or(u64::MAX),
+            })
+        })
+        .collect();
+    Ok(Reply::json(&json!({"pits": pits})))
+}
+
+/// `DELETE /_search/point_in_time/_all`.
+pub(crate) async fn delete_all(call: Call) -> Result<Reply, ApiError> {
+    let contexts = &call.api.search_contexts;
+    let gone: Vec<Value> = contexts
+        .close_all(Kind::Pit)
+        .into_iter()
+        .map(|id| json!({"successful": true, "pit_id": contexts.shown(Kind::Pit, id)}))
+        .collect();
+    Ok(Reply::json(&json!({"pits": gone})))
+}
+
+/// `DELETE /_search/point_in_time`.
+pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
+    let body = call.json_object()?;
+    let mut ids = Vec::new();
+    for (key, value) in body.as_object().into_iter().flatten() {
+        match (key.as_str(), value) {
+            ("pit_id", Value::Array(items)) => ids.extend(items.iter().filter_map(Value::as_str)),
+            ("pit_id", Value::String(id)) => ids.push(id),
+            _ => {
+                return Err(ApiError::illegal_argument(format!(
+                    "Unknown parameter [{key}] in request body or parameter is of the wrong type"
+                )));
+            }
+        }
+    }
+    if ids.is_empty() {
+        return Err(ApiError::validation("no pit ids specified"));
+    }
+    let contexts = &call.api.search_contexts;
+    let mut answers = Vec::with_capacity(ids.len());
+    let mut any = false;
+    for text in ids {
+        let id = contexts.read(Kind::Pit, text)?;
+        let gone = id.is_some_and(|id| contexts.close(Kind::Pit, id));
+        any |= gone;
+        answers.push(json!({"successful": gone, "pit_id": text}));
+    }
+    let status = if any {
+        StatusCode::OK
+    } else {
+        StatusCode::NOT_FOUND
+    };
+    Ok(Reply::json(&json!({"pits": answers})).with_status(status))
+}
+
+/// A search at a point in time names no indexes: the point in time has them.
+pub(super) fn refuse_indices(call: &Call, expression: &str) -> Result<(), ApiError> {
+    if !expression.is_empty() {
+        return Err(ApiError::validation(
+            "[indices] cannot be used with point in time. Do not specify any index with point in \
+             time.",
+        ));
+    }
+    for name in ["routing", "preference"] {
+        if call.params.has(name) {
+            return Err(ApiError::validation(&format!(
+                "[{name}] cannot be used with point in time"
+            )));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,190 @@
+//! Scrolls: a search that is read page by page, over the documents that there were when it began.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::http::StatusCode;
+use clew_engine::{SearchRequest, SearchResponse};
+use clew_text::{Order, SortKey, TrackTotal};
+use serde_json::{Value, json};
+
+use super::contexts::{ContextId, Kind, Scroll, watch};
+use super::request::Spec;
+use super::response::Answer;
+use super::{State, execute, finish};
+use crate::call::Call;
+use crate::error::ApiError;
+use crate::reply::Reply;
+use crate::settings::parse_time;
+
+/// The order of a scroll: what was asked for, and the documents' places, which no two share.
+pub(super) fn ordered(request: &mut SearchRequest) {
+    if request.sort.is_empty() {
+        request.sort.push(SortKey::Score { order: Order::Desc });
+    }
+    request.sort.push(SortKey::Doc { order: Order::Asc });
+}
+
+/// Opens a scroll behind its first page; the answer loses what only the scroll needs.
+pub(super) fn begin(
+    call: &Call,
+    spec: &Arc<Spec>,
+    state: &State,
+    keep_alive: Duration,
+    response: &mut SearchResponse,
+) -> Result<String, ApiError> {
+    let scroll = Scroll {
+        pinned: state.pinned.clone(),
+        parts: state.parts.clone(),
+        spec: spec.clone(),
+        after: response.hits.last().map(|hit| hit.sort.clone()),
+        total: response.total,
+        max_score: response.max_score,
+    };
+    let contexts = &call.api.search_contexts;
+    let id = contexts.open_scroll(scroll, keep_alive)?;
+    watch(&call.api);
+    hide_order(response);
+    Ok(contexts.shown(Kind::Scroll, id))
+}
+
+/// Hits show only the values that were asked for.
+fn hide_order(response: &mut SearchResponse) {
+    for hit in &mut response.hits {
+        hit.sort.pop();
+    }
+}
+
+/// What a request for the next page says.
+struct Next {
+    id: String,
+    keep_alive: Option<Duration>,
+}
+
+impl Next {
+    fn from_call(call: &Call) -> Result<Self, ApiError> {
+        let mut id = call.path("scroll_id").or(call.params.get("scroll_id"));
+        let mut keep_alive = call.params.time("scroll")?;
+        let body = call.json()?.unwrap_or_else(|| json!({}));
+        for (key, value) in body.as_object().into_iter().flatten() {
+            match key.as_str() {
+                "scroll_id" => id = value.as_str(),
+                "scroll" => {
+                    let text = value.as_str().unwrap_or_default();
+                    keep_alive = parse_time("scroll", text)?;
+                }
+                other => {
+                    return Err(ApiError::illegal_argument(format!(
+                        "Unknown parameter [{other}] in request body or parameter is of the wrong \
+                         type[{value}] "
+                    )));
+                }
+            }
+        }
+        let Some(id) = id else {
+            return Err(ApiError::validation("scrollId is missing"));
+        };
+        Ok(Next {
+            id: id.to_string(),
+            keep_alive,
+        })
+    }
+}
+
+/// `GET|POST /_search/scroll`.
+pub(crate) async fn next(call: Call) -> Result<Reply, ApiError> {
+    let started = Instant::now();
+    let next = Next::from_call(&call)?;
+    let contexts = &call.api.search_contexts;
+    let (id, scroll) = contexts.scroll(&next.id, next.keep_alive)?;
+    let response = page(&call, id, &scroll).await?;
+    let mut output = scroll.spec.output.clone();
+    output.total_as_int = call.params.flag("rest_total_hits_as_int", false)?;
+    let answer = Answer {
+        scroll_id: Some(next.id),
+        ..Answer::new(&call, output, response, started)
+    };
+    finish(answer).await
+}
+
+async fn page(call: &Call, id: ContextId, scroll: &Scroll) -> Result<SearchResponse, ApiError> {
+    let indices = scroll.pinned.indices();
+    let mut request = scroll.spec.request(&indices)?;
+    ordered(&mut request);
+    request.aggs.clear();
+    request.from = 0;
+    // How many there are was found out with the first page.
+    request.track_total = TrackTotal::No;
+    request.parts.clone_from(&scroll.parts);
+    request.control.pinned = Some(scroll.pinned.clone());
+    match &scroll.after {
+        Some(after) => request.search_after = Some(after.clone()),
+        None => request.size = 0,
+    }
+    let mut response = execute(call, &indices, request).await?;
+    response.total = scroll.total;
+    response.max_score = scroll.max_score;
+    if let Some(last) = response.hits.last() {
+        call.api.search_contexts.advance(id, last.sort.clone());
+    }
+    hide_order(&mut response);
+    Ok(response)
+}
+
+/// `DELETE /_search/scroll`.
+pub(crate) async fn clear(call: Call) -> Result<Reply, ApiError> {
+    let contexts = &call.api.search_contexts;
+    let ids = ids_to_clear(&call)?;
+    if ids.iter().any(|id| id == "_all") {
+        let freed = contexts.close_all(Kind::Scroll).len();
+        return Ok(cleared(freed).with_status(StatusCode::OK));
+    }
+    let mut freed = 0;
+    for text in &ids {
+        let id = contexts.read(Kind::Scroll, text)?;
+        freed += usize::from(id.is_some_and(|id| contexts.close(Kind::Scroll, id)));
+    }
+    Ok(cleared(freed))
+}
+
+fn cleared(freed: usize) -> Reply {
+    let status = if freed == 0 {
+        StatusCode::NOT_FOUND
+    } else {
+        StatusCode::OK
+    };
+    Reply::json(&json!({"succeeded": true, "num_freed": freed})).with_status(status)
+}
+
+fn ids_to_clear(call: &Call) -> Result<Vec<String>, ApiError> {
+    let given = call.path("scroll_id").or(call.params.get("scroll_id"));
+    let mut ids: Vec<String> = given
+        .into_iter()
+        .flat_map(|text| text.split(','))
+        .map(str::to_string)
+        .collect();
+    let body = call.json()?.unwrap_or_else(|| json!({}));
+    for (key, value) in body.as_object().into_iter().flatten() {
+        if key != "scroll_id" {
+            return Err(ApiError::illegal_argument(format!(
+                "Unknown parameter [{key}] in request body or parameter is of the wrong \
+                 type[START_OBJECT] "
+            )));
+        }
+        ids = match value {
+            Value::Array(items) => items
+                .iter()
+                .filter_map(Value::as_str)
+                .map(str::to_string)
+                .collect(),
+            other => other
+                .as_str()
+                .map(|text| vec![text.to_string()])
+                .unwrap_or_default(),
+        };
+    }
+    if ids.is_empty() {
+        return Err(ApiError::validation("no scroll ids specified"));
+    }
+    Ok(ids)
+}

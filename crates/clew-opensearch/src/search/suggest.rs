@@ -1,0 +1,125 @@
+//! `suggest`: what somebody may have meant.
+
+mod term;
+
+use clew_engine::Pinned;
+use serde_json::{Map, Value, json};
+
+use super::request::Output;
+use crate::call::Call;
+use crate::error::ApiError;
+
+/// Suggestions that one request may ask for.
+const SUGGESTIONS_MAX: usize = 100;
+
+/// One suggestion that a request asks for.
+struct Asked<'a> {
+    name: &'a str,
+    text: String,
+    kind: &'a str,
+    body: &'a Map<String, Value>,
+}
+
+/// Runs the suggesters of a request over what its search sees.
+pub(super) async fn run(
+    call: &Call,
+    pinned: &Pinned,
+    suggest: &Value,
+    output: &Output,
+) -> Result<Value, ApiError> {
+    let (suggest, pinned) = (suggest.clone(), pinned.clone());
+    let typed_keys = output.typed_keys;
+    tokio::task::spawn_blocking(move || {
+        let mut answer = Map::new();
+        for asked in asked(&suggest)? {
+            let found = match asked.kind {
+                "term" => term::suggest(&pinned, &asked.text, asked.body)?,
+                other => {
+                    return Err(ApiError::illegal_argument(format!(
+                        "suggester [{other}] of suggestion [{}] is not supported",
+                        asked.name
+                    )));
+                }
+            };
+            let name = if typed_keys {
+                format!("{}#{}", asked.kind, asked.name)
+            } else {
+                asked.name.to_string()
+            };
+            answer.insert(name, found);
+        }
+        Ok(Value::Object(answer))
+    })
+    .await
+    .map_err(|error| {
+        tracing::error!(route = call.index_expression(), %error, "a suggester failed");
+        ApiError::internal(error.to_string())
+    })?
+}
+
+fn asked(suggest: &Value) -> Result<Vec<Asked<'_>>, ApiError> {
+    let members = suggest
+        .as_object()
+        .ok_or_else(|| malformed("expected an object for [suggest]"))?;
+    let shared = members.get("text").and_then(Value::as_str);
+    let named: Vec<_> = members.iter().filter(|(name, _)| *name != "text").collect();
+    if named.len() > SUGGESTIONS_MAX {
+        return Err(ApiError::illegal_argument(format!(
+            "more than [{SUGGESTIONS_MAX}] suggestions"
+        )));
+    }
+    named
+        .into_iter()
+        .map(|(name, value)| one(name, value, shared))
+        .collect()
+}
+
+fn one<'a>(name: &'a str, value: &'a Value, shared: Option<&str>) -> Result<Asked<'a>, ApiError> {
+    let members = value
+        .as_object()
+        .ok_or_else(|| malformed(&format!("expected an object for suggestion [{name}]")))?;
+    let mut text = shared;
+    let mut found = None;
+    for (key, value) in members {
+        match (key.as_str(), value) {
+            ("text" | "prefix" | "regex", Value::String(given)) => text = Some(given),
+            (kind @ ("term" | "phrase" | "completion"), Value::Object(body)) => {
+                found = Some((kind, body));
+            }
+            (other, Value::Object(_)) => {
+                return Err(malformed(&format!("No suggestor found for [{other}]")));
+            }
+            (other, _) => {
+                return Err(malformed(&format!("[{name}] does not support [{other}]")));
+            }
+        }
+    }
+    let Some((kind, body)) = found else {
+        return Err(malformed("Missing suggestion object"));
+    };
+    let Some(text) = text else {
+        return Err(ApiError::illegal_argument(
+            "The required text option is missing",
+        ));
+    };
+    Ok(Asked {
+        name,
+        text: text.to_string(),
+        kind,
+        body,
+    })
+}
+
+fn malformed(reason: &str) -> ApiError {
+    ApiError::bad_request("parsing_exception", reason)
+}
+
+/// An entry of a suggestion: a part of the text and what is proposed for it.
+fn entry(text: &str, place: std::ops::Range<usize>, options: Vec<Value>) -> Value {
+    json!({
+        "text": text,
+        "offset": place.start,
+        "length": place.len(),
+        "options": options,
+    })
+}

@@ -1,0 +1,175 @@
+//! `_validate/query` and `_explain`: whether a query is one, and why a document matches it.
+
+use axum::http::StatusCode;
+use clew_engine::EngineError;
+use clew_text::{CompileContext, NoKnn, Query, compile, describe, explain};
+use serde_json::{Value, json};
+
+use crate::call::Call;
+use crate::dsl;
+use crate::error::ApiError;
+use crate::json_writer::JsonWriter;
+use crate::reply::Reply;
+use crate::search::{SourceFilter, explained, query_of_params};
+
+/// The query of a body or of the URI; `None` when there is neither.
+fn query_of(call: &Call) -> Result<Option<Query>, ApiError> {
+    if let Some(query) = query_of_params(&call.params)? {
+        return Ok(Some(dsl::parse_query(&query)?));
+    }
+    let Some(body) = call.json()? else {
+        return Ok(None);
+    };
+    let members = body.as_object();
+    if let Some((other, _)) = members.into_iter().flatten().find(|(k, _)| *k != "query") {
+        return Err(ApiError::bad_request(
+            "parsing_exception",
+            format!("request does not support [{other}]"),
+        ));
+    }
+    match body.get("query") {
+        None => Ok(None),
+        Some(query) => Ok(Some(dsl::parse_query(query)?)),
+    }
+}
+
+/// `GET|POST /{index}/_validate/query`.
+pub(crate) async fn validate(call: Call) -> Result<Reply, ApiError> {
+    let explain = call.params.flag("explain", false)? || call.params.flag("rewrite", false)?;
+    let all_shards = call.params.flag("all_shards", false)?;
+    let indices = call.indices().await?;
+    let query = match query_of(&call) {
+        Ok(query) => query.unwrap_or_else(Query::match_all),
+        Err(error) => {
+            let mut body = json!({"valid": false});
+            if explain {
+                body["error"] = error.in_words().into();
+            }
+            return Ok(Reply::json(&body));
+        }
+    };
+    let pinned = call.api.engine.pin(&indices);
+    let mut explanations = Vec::new();
+    let mut valid = true;
+    let mut last = None;
+    for shard in pinned.shards() {
+        if !all_shards && last == Some(shard.index().name().to_string()) {
+            continue;
+        }
+        last = Some(shard.index().name().to_string());
+        let context = CompileContext {
+            snapshot: shard.snapshot(),
+            now_ms: 0,
+            knn: &NoKnn,
+        };
+        let mut one = json!({"index": shard.index().name()});
+        if all_shards {
+            one["shard"] = shard.number().into();
+        }
+        match compile(&query, &context) {
+            Ok(_) => {
+                one["valid"] = true.into();
+                one["explanation"] = describe(&query).into();
+            }
+            Err(error) => {
+                valid = false;
+                one["valid"] = false.into();
+                one["error"] = ApiError::from(EngineError::from(error)).in_words().into();
+            }
+        }
+        explanations.push(one);
+    }
+    let shards = explanations.len().max(usize::from(indices.is_empty()));
+    let mut body = json!({
+        "_shards": {"total": shards, "successful": shards, "failed": 0},
+        "valid": valid,
+    });
+    if explain {
+        body["explanations"] = Value::Array(explanations);
+    }
+    Ok(Reply::json(&body))
+}
+
+/// `GET|POST /{index}/_explain/{id}`.
+pub(crate) async fn explain_hit(call: Call) -> Result<Reply, ApiError> {
+    let query = query_of(&call)?.ok_or_else(|| ApiError::validation("query is missing"))?;
+    let id = call.path_required("id")?.to_string();
+    let indices = call.indices().await?;
+    let index = match indices.as_slice() {
+        [only] => only.clone(),
+        _ => {
+            return Err(ApiError::illegal_argument(format!(
+                "[{}] names more than one index",
+                call.index_expression()
+            )));
+        }
+    };
+    let pinned = call.api.engine.pin(&indices);
+    let key = call.params.get("routing").unwrap_or(&id).to_string();
+    let (asked, name) = (id.clone(), index.name().to_string());
+    let index_of_shard = index.clone();
+    let found = call
+        .blocking(move |_| {
+            let shard = pinned.shard_of(&index_of_shard, &key);
+            let place = match shard {
+                Some(shard) => shard.find(&asked)?,
+                None => None,
+            };
+            match (shard, place) {
+                (Some(shard), Some(place)) => {
+                    let (snapshot, now_ms) = (shard.snapshot(), now_ms());
+                    let explained = explain(snapshot, &query, &NoKnn, now_ms, place)?;
+                    Ok(Some((explained, describe(&query))))
+                }
+                _ => Ok(None),
+            }
+        })
+        .await?;
+    let mut json = JsonWriter::with_capacity(512);
+    json.begin_object()
+        .string_field("_index", &name)
+        .string_field("_id", &id);
+    let Some((explanation, words)) = found else {
+        json.boolean_field("matched", false).end_object();
+        return Ok(Reply::written(json).with_status(StatusCode::NOT_FOUND));
+    };
+    json.boolean_field("matched", explanation.is_some());
+    json.key("explanation").value(&match &explanation {
+        Some(explanation) => explained(explanation),
+        None => json!({
+            "value": 0.0,
+            "description": format!("{words} doesn't match id {id}"),
+            "details": [],
+        }),
+    });
+    if let Some(filter) = SourceFilter::from_params(&call.params)? {
+        write_source(&call, &index, &id, &filter, &mut json).await?;
+    }
+    json.end_object();
+    Ok(Reply::written(json))
+}
+
+async fn write_source(
+    call: &Call,
+    index: &std::sync::Arc<clew_engine::Index>,
+    id: &str,
+    filter: &SourceFilter,
+    json: &mut JsonWriter,
+) -> Result<(), ApiError> {
+    let routing = call.params.get("routing").map(String::from);
+    let (index, id) = (index.clone(), id.to_string());
+    let read =
+        move |engine: &clew_engine::Engine| engine.get(&index, &id, routing.as_deref(), false);
+    if let Some(document) = call.blocking(read).await? {
+        json.key("get").begin_object().boolean_field("found", true);
+        json.key("_source");
+        filter.write(&document.source, json);
+        json.end_object();
+    }
+    Ok(())
+}
+
+fn now_ms() -> i64 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    i64::try_from(now.unwrap_or_default().as_millis()).unwrap_or(i64::MAX)
+}

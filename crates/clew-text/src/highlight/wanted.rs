@@ -1,0 +1,372 @@
+//! What a query looks for, field by field, and where it is in a text's words.
+
+use regex::Regex;
+use serde_json::Value;
+
+use crate::analysis::{Token, tokens};
+use crate::mapping::{FieldKind, Mapping};
+use crate::query::{FieldBoost, Fuzziness, Match, MatchPhrase, MultiMatch, MultiMatchKind, Query};
+
+/// Queries are this deep at most; a deeper one is not looked into.
+const DEPTH_MAX: usize = 30;
+
+/// Something that a query looks for in a field.
+#[derive(Clone, Debug)]
+pub(super) struct FieldWanted {
+    field: String,
+    what: Wanted,
+}
+
+#[derive(Clone, Debug)]
+enum Wanted {
+    Term(String),
+    Prefix(String),
+    Pattern(Regex),
+    Fuzzy {
+        term: String,
+        edits: usize,
+        prefix: usize,
+    },
+    /// Terms one behind the other, with so many positions between them; the last one may be only a
+    /// beginning.
+    Phrase {
+        terms: Vec<String>,
+        slop: usize,
+        open: bool,
+    },
+}
+
+impl FieldWanted {
+    /// Whether it is looked for in this field.
+    pub(super) fn is_for(&self, path: &str) -> bool {
+        self.field == path
+    }
+}
+
+/// A word that is looked for, and by which part of the query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Mark {
+    pub(super) word: usize,
+    pub(super) by: usize,
+}
+
+/// Takes a query apart.
+pub(super) fn wanted(query: &Query, mapping: &Mapping) -> Vec<FieldWanted> {
+    let mut reader = Reader {
+        mapping,
+        found: Vec::new(),
+    };
+    reader.read(query, 0);
+    reader.found
+}
+
+struct Reader<'a> {
+    mapping: &'a Mapping,
+    found: Vec<FieldWanted>,
+}
+
+impl Reader<'_> {
+    fn read(&mut self, query: &Query, depth: usize) {
+        if depth > DEPTH_MAX {
+            return;
+        }
+        match query {
+            Query::Bool(clauses) => {
+                let parts = clauses.must.iter().chain(&clauses.should);
+                for part in parts.chain(&clauses.filter) {
+                    self.read(part, depth + 1);
+                }
+            }
+            Query::ConstantScore { filter, .. } => self.read(filter, depth + 1),
+            Query::DisMax { queries, .. } => {
+                for part in queries {
+                    self.read(part, depth + 1);
+                }
+            }
+            Query::Boosting(boosting) => self.read(&boosting.positive, depth + 1),
+            Query::Lenient(inner) => self.read(inner, depth + 1),
+            Query::QueryString(query) => {
+                let fields = self.fields(&query.fields);
+                let tree = crate::query::query_string_tree(query, &fields, self.mapping);
+                if let Ok(tree) = tree {
+                    self.read(&tree, depth + 1);
+                }
+            }
+            Query::MultiMatch(multi) => self.multi_match(multi),
+            leaf => self.leaf(leaf),
+        }
+    }
+
+    fn leaf(&mut self, query: &Query) {
+        match query {
+            Query::Match(clause) => self.words(clause, false),
+            Query::MatchBoolPrefix(clause) => self.words(clause, true),
+            Query::MatchPhrase(phrase) => self.phrase(phrase, false),
+            Query::MatchPhrasePrefix(phrase) => self.phrase(phrase, true),
+            Query::Term(term) => {
+                let text = plain(&term.value);
+                if term.case_insensitive {
+                    self.pattern(&term.field, &regex::escape(&text), true);
+                } else {
+                    self.push(&term.field, Wanted::Term(text));
+                }
+            }
+            Query::Terms { field, values, .. } => {
+                for value in values {
+                    self.push(field, Wanted::Term(plain(value)));
+                }
+            }
+            Query::Prefix(pattern) if pattern.case_insensitive => {
+                let written = format!("{}.*", regex::escape(&pattern.value));
+                self.pattern(&pattern.field, &written, true);
+            }
+            Query::Prefix(pattern) => {
+                self.push(&pattern.field, Wanted::Prefix(pattern.value.clone()));
+            }
+            Query::Wildcard(pattern) => {
+                let written = wildcard(&pattern.value);
+                self.pattern(&pattern.field, &written, pattern.case_insensitive);
+            }
+            Query::Regexp(pattern) => {
+                self.pattern(&pattern.field, &pattern.value, pattern.case_insensitive);
+            }
+            Query::Fuzzy {
+                field,
+                value,
+                fuzziness,
+                ..
+            } => self.push(field, fuzzy(value, fuzziness)),
+            _ => {}
+        }
+    }
+
+    fn multi_match(&mut self, multi: &MultiMatch) {
+        for FieldBoost { field, .. } in self.fields(&multi.fields) {
+            let clause = Match {
+                field: field.clone(),
+                ..multi.clause.clone()
+            };
+            let phrase = MatchPhrase {
+                slop: multi.slop,
+                text: clause.text.clone(),
+                analyzer: clause.analyzer.clone(),
+                ..MatchPhrase::new(field, "")
+            };
+            match multi.kind {
+                MultiMatchKind::Phrase => self.phrase(&phrase, false),
+                MultiMatchKind::PhrasePrefix => self.phrase(&phrase, true),
+                MultiMatchKind::BoolPrefix => self.words(&clause, true),
+                _ => self.words(&clause, false),
+            }
+        }
+    }
+
+    fn words(&mut self, clause: &Match, open: bool) {
+        let mut terms = self.terms(&clause.field, clause.analyzer.as_deref(), &clause.text);
+        let last = if open { terms.pop() } else { None };
+        for term in terms {
+            let what = match &clause.fuzziness {
+                Some(fuzziness) => fuzzy(&term, fuzziness),
+                None => Wanted::Term(term),
+            };
+            self.push(&clause.field, what);
+        }
+        if let Some(last) = last {
+            self.push(&clause.field, Wanted::Prefix(last));
+        }
+    }
+
+    fn phrase(&mut self, phrase: &MatchPhrase, open: bool) {
+        let terms = self.terms(&phrase.field, phrase.analyzer.as_deref(), &phrase.text);
+        let what = match terms.as_slice() {
+            [] => return,
+            [only] if open => Wanted::Prefix(only.clone()),
+            [only] => Wanted::Term(only.clone()),
+            _ => Wanted::Phrase {
+                terms,
+                slop: usize::try_from(phrase.slop).unwrap_or(usize::MAX),
+                open,
+            },
+        };
+        self.push(&phrase.field, what);
+    }
+
+    /// The terms of a query's text in a field.
+    fn terms(&self, field: &str, analyzer: Option<&str>, text: &Value) -> Vec<String> {
+        let text = plain(text);
+        let own = self.mapping.field(field);
+        let name = match own.map(|mapped| &mapped.kind) {
+            Some(FieldKind::Text {
+                analyzer: own_name, ..
+            }) => analyzer
+                .or(own.and_then(|mapped| mapped.settings.search_analyzer.as_deref()))
+                .unwrap_or(own_name),
+            _ => "keyword",
+        };
+        tokens(name, &text)
+            .into_iter()
+            .map(|token| token.text)
+            .collect()
+    }
+
+    /// The fields of a clause: those that are named, or all with text.
+    fn fields(&self, wanted: &[FieldBoost]) -> Vec<FieldBoost> {
+        let all = [FieldBoost::parse("*")];
+        let wanted = if wanted.is_empty() { &all } else { wanted };
+        let mut fields = Vec::new();
+        for one in wanted {
+            if !one.field.contains('*') {
+                fields.push(one.clone());
+                continue;
+            }
+            let named = self.mapping.fields().iter().filter(|field| {
+                super::wildcard(one.field.as_bytes(), field.path.as_bytes())
+                    && !matches!(field.kind, FieldKind::Vector(_))
+            });
+            fields.extend(named.map(|field| FieldBoost {
+                field: field.path.clone(),
+                boost: one.boost,
+            }));
+        }
+        fields
+    }
+
+    fn pattern(&mut self, field: &str, written: &str, any_case: bool) {
+        let flags = if any_case { "(?i)" } else { "" };
+        // What only the index's own language of patterns can say is not marked.
+        if let Ok(pattern) = Regex::new(&format!("{flags}^(?:{written})$")) {
+            self.push(field, Wanted::Pattern(pattern));
+        }
+    }
+
+    fn push(&mut self, field: &str, what: Wanted) {
+        self.found.push(FieldWanted {
+            field: field.to_string(),
+            what,
+        });
+    }
+}
+
+fn fuzzy(term: &str, fuzziness: &Fuzziness) -> Wanted {
+    Wanted::Fuzzy {
+        term: term.to_string(),
+        edits: fuzziness.edits(term.chars().count()).into(),
+        prefix: fuzziness.prefix_length,
+    }
+}
+
+fn wildcard(pattern: &str) -> String {
+    let mut written = String::new();
+    let mut characters = pattern.chars();
+    while let Some(character) = characters.next() {
+        match character {
+            '*' => written.push_str(".*"),
+            '?' => written.push('.'),
+            '\\' => written.push_str(&regex::escape(
+                &characters.next().unwrap_or('\\').to_string(),
+            )),
+            other => written.push_str(&regex::escape(&other.to_string())),
+        }
+    }
+    written
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// The words that are looked for, in their order, each once.
+pub(super) fn marks(words: &[Token], wanted: &[FieldWanted]) -> Vec<Mark> {
+    let mut marks = Vec::new();
+    for (by, one) in wanted.iter().enumerate() {
+        if let Wanted::Phrase { terms, slop, open } = &one.what {
+            for start in 0..words.len() {
+                let places = phrase_at(words, start, terms, (*slop, *open));
+                marks.extend(places.into_iter().map(|word| Mark { word, by }));
+            }
+            continue;
+        }
+        let places = (0..words.len()).filter(|word| fits(&one.what, &words[*word].text));
+        marks.extend(places.map(|word| Mark { word, by }));
+    }
+    marks.sort_by_key(|mark| (mark.word, mark.by));
+    marks.dedup_by_key(|mark| mark.word);
+    marks
+}
+
+fn fits(what: &Wanted, word: &str) -> bool {
+    match what {
+        Wanted::Term(term) => term == word,
+        Wanted::Prefix(prefix) => word.starts_with(prefix.as_str()),
+        Wanted::Pattern(pattern) => pattern.is_match(word),
+        Wanted::Fuzzy {
+            term,
+            edits,
+            prefix,
+        } => {
+            let beginning = |text: &str| text.chars().take(*prefix).collect::<String>();
+            beginning(term) == beginning(word) && distance(term, word) <= *edits
+        }
+        Wanted::Phrase { .. } => false,
+    }
+}
+
+/// The words of a phrase that starts at one; none when it does not.
+fn phrase_at(
+    words: &[Token],
+    start: usize,
+    terms: &[String],
+    (slop, open): (usize, bool),
+) -> Vec<usize> {
+    let Some((first, rest)) = terms.split_first() else {
+        return Vec::new();
+    };
+    if words[start].text != *first {
+        return Vec::new();
+    }
+    let mut places = vec![start];
+    let mut at = start;
+    let mut left = slop;
+    for (number, term) in rest.iter().enumerate() {
+        let last = number + 1 == rest.len();
+        let next = (at + 1..words.len()).find(|word| {
+            let text = &words[*word].text;
+            text == term || (open && last && text.starts_with(term.as_str()))
+        });
+        let Some(next) = next else {
+            return Vec::new();
+        };
+        let gap = words[next].position.saturating_sub(words[at].position + 1);
+        if gap > left {
+            return Vec::new();
+        }
+        left -= gap;
+        at = next;
+        places.push(next);
+    }
+    places
+}
+
+/// How many characters must be changed, added, taken away or swapped with their neighbour.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut rows: Vec<Vec<usize>> = vec![(0..=b.len()).collect()];
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let same = usize::from(a[i - 1] != b[j - 1]);
+            let mut best = (rows[i - 1][j - 1] + same)
+                .min(rows[i - 1][j] + 1)
+                .min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                best = best.min(rows[i - 2][j - 2] + 1);
+            }
+            row.push(best);
+        }
+        rows.push(row);
+    }
+    rows[a.len()][b.len()]
+}

@@ -1,0 +1,270 @@
+//! Where a document's score comes from, as a tree: the query's clauses that match, and for terms
+//! the figures of BM25.
+
+use serde_json::Value;
+use tantivy::query::{EnableScoring, Weight};
+use tantivy::{DocId, SegmentReader};
+
+use super::rescore::score_of;
+use super::snapshot::Snapshot;
+use crate::analysis::tokens;
+use crate::mapping::FieldKind;
+use crate::query::{CompileContext, KnnResolver, Match, Query, QueryError, plan};
+
+/// A number and what it is made of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explained {
+    /// The number.
+    pub value: f32,
+    /// What it is.
+    pub description: String,
+    /// What it was computed from.
+    pub details: Vec<Explained>,
+}
+
+impl Explained {
+    /// A number and what it is made of.
+    pub fn new(value: f32, description: impl Into<String>, details: Vec<Explained>) -> Self {
+        Explained {
+            value,
+            description: description.into(),
+            details,
+        }
+    }
+}
+
+/// Explains a document's score; `None` when it does not match.
+///
+/// # Errors
+/// When the query does not fit the mapping, or reading fails.
+pub fn explain(
+    snapshot: &Snapshot,
+    query: &Query,
+    knn: &dyn KnnResolver,
+    now_ms: i64,
+    place: (usize, DocId),
+) -> Result<Option<Explained>, QueryError> {
+    let Some(reader) = snapshot.readers.get(place.0) else {
+        return Ok(None);
+    };
+    let explainer = Explainer {
+        context: CompileContext {
+            snapshot,
+            now_ms,
+            knn,
+        },
+        reader,
+        doc: place.1,
+    };
+    explainer.node(query)
+}
+
+struct Explainer<'a> {
+    context: CompileContext<'a>,
+    reader: &'a SegmentReader,
+    doc: DocId,
+}
+
+impl Explainer<'_> {
+    fn node(&self, query: &Query) -> Result<Option<Explained>, QueryError> {
+        let plan = plan(query, &self.context)?;
+        let scoring = EnableScoring::enabled_from_searcher(self.context.snapshot.stub());
+        let weight = plan.query.weight(scoring)?;
+        let Some(score) = score_of(&*weight, self.reader, self.doc)? else {
+            return Ok(None);
+        };
+        let explained = match query {
+            Query::Bool(clauses) => {
+                let mut details = Vec::new();
+                for clause in clauses.must.iter().chain(&clauses.should) {
+                    details.extend(self.node(clause)?);
+                }
+                for clause in &clauses.filter {
+                    if self.node(clause)?.is_some() {
+                        let detail = Explained::new(0.0, describe(clause), Vec::new());
+                        details.push(Explained::new(
+                            0.0,
+                            "match on required clause, product of:",
+                            vec![Explained::new(0.0, "# clause", Vec::new()), detail],
+                        ));
+                    }
+                }
+                summed(score, details, clauses.boost)
+            }
+            Query::DisMax { queries, .. } => {
+                let mut details = Vec::new();
+                for clause in queries {
+                    details.extend(self.node(clause)?);
+                }
+                Explained::new(score, "max plus tie_breaker times others of:", details)
+            }
+            Query::Match(clause) => self.terms(score, query, clause, &*weight)?,
+            Query::MatchAll { .. } => Explained::new(score, "*:*", Vec::new()),
+            Query::ConstantScore { filter, .. } => Explained::new(
+                score,
+                format!("ConstantScore({})", describe(filter)),
+                vec![],
+            ),
+            leaf => self.leaf(score, leaf, &*weight),
+        };
+        Ok(Some(explained))
+    }
+
+    /// A match of several terms is the sum of what they give.
+    fn terms(
+        &self,
+        score: f32,
+        query: &Query,
+        clause: &Match,
+        weight: &dyn Weight,
+    ) -> Result<Explained, QueryError> {
+        let analyzer = match self.context.snapshot.mapping.field(&clause.field) {
+            Some(mapped) if matches!(mapped.kind, FieldKind::Text { .. }) => {
+                clause.analyzer.as_deref().unwrap_or("standard")
+            }
+            _ => return Ok(self.leaf(score, query, weight)),
+        };
+        let text = match &clause.text {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        let found = tokens(analyzer, &text);
+        if found.len() < 2 || clause.fuzziness.is_some() {
+            return Ok(self.leaf(score, query, weight));
+        }
+        let mut details = Vec::new();
+        for token in found {
+            let mut term = Match::new(clause.field.clone(), token.text);
+            term.boost = clause.boost;
+            details.extend(self.node(&Query::Match(term))?);
+        }
+        Ok(summed(score, details, 1.0))
+    }
+
+    fn leaf(&self, score: f32, query: &Query, weight: &dyn Weight) -> Explained {
+        let figures = weight
+            .explain(self.reader, self.doc)
+            .ok()
+            .and_then(|explanation| serde_json::to_value(&explanation).ok());
+        let details = figures.as_ref().map(|figures| vec![read(figures)]);
+        Explained::new(
+            score,
+            format!("weight({} in {}), result of:", describe(query), self.doc),
+            details.unwrap_or_default(),
+        )
+    }
+}
+
+fn summed(score: f32, mut details: Vec<Explained>, boost: f32) -> Explained {
+    if (boost - 1.0).abs() > f32::EPSILON {
+        details.push(Explained::new(boost, "boost", Vec::new()));
+        return Explained::new(score, "product of sum and boost:", details);
+    }
+    if let ([_], Some(only)) = (details.as_slice(), details.first())
+        && (only.value - score).abs() <= f32::EPSILON * score.abs()
+        && let Some(only) = details.pop()
+    {
+        return only;
+    }
+    Explained::new(score, "sum of:", details)
+}
+
+/// Reads the figures that the scorer gives.
+fn read(figures: &Value) -> Explained {
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "it was printed from 32 bits"
+    )]
+    let value = figures["value"].as_f64().unwrap_or_default() as f32;
+    let details = figures["details"].as_array();
+    Explained {
+        value,
+        description: figures["description"].as_str().unwrap_or("").to_string(),
+        details: details.into_iter().flatten().map(read).collect(),
+    }
+}
+
+/// A query in few words, much as Lucene would write it.
+pub fn describe(query: &Query) -> String {
+    match query {
+        Query::MatchAll { .. } => "*:*".to_string(),
+        Query::MatchNone => "MatchNoDocsQuery(\"\")".to_string(),
+        Query::Match(clause) => format!("{}:{}", clause.field, plain(&clause.text)),
+        Query::MatchPhrase(phrase) => format!("{}:\"{}\"", phrase.field, plain(&phrase.text)),
+        Query::Term(term) => format!("{}:{}", term.field, plain(&term.value)),
+        Query::Terms { field, values, .. } => {
+            let values: Vec<String> = values.iter().map(plain).collect();
+            format!("{field}:({})", values.join(" "))
+        }
+        Query::Exists { field, .. } => format!("FieldExistsQuery [field={field}]"),
+        Query::Ids { values, .. } => format!("_id:({})", values.join(" ")),
+        Query::Range(range) => describe_range(range),
+        Query::Prefix(pattern) => format!("{}:{}*", pattern.field, pattern.value),
+        Query::Wildcard(pattern) => format!("{}:{}", pattern.field, pattern.value),
+        Query::Regexp(pattern) => format!("{}:/{}/", pattern.field, pattern.value),
+        Query::Fuzzy { field, value, .. } => format!("{field}:{value}~"),
+        Query::QueryString(query) => query.query.clone(),
+        Query::ConstantScore { filter, .. } => format!("ConstantScore({})", describe(filter)),
+        Query::DisMax { queries, .. } => {
+            let parts: Vec<String> = queries.iter().map(describe).collect();
+            format!("({})", parts.join(" | "))
+        }
+        Query::Bool(clauses) => {
+            let mut parts = Vec::new();
+            for (sign, part) in [
+                ("+", &clauses.must),
+                ("", &clauses.should),
+                ("#", &clauses.filter),
+                ("-", &clauses.must_not),
+            ] {
+                parts.extend(part.iter().map(|part| match part {
+                    Query::Bool(_) => format!("{sign}({})", describe(part)),
+                    leaf => format!("{sign}{}", describe(leaf)),
+                }));
+            }
+            parts.join(" ")
+        }
+        _ => "query".to_string(),
+    }
+}
+
+fn describe_range(range: &crate::query::Range) -> String {
+    let low = match (&range.gte, &range.gt) {
+        (Some(low), _) => format!("[{}", plain(low)),
+        (None, Some(low)) => format!("{{{}", plain(low)),
+        (None, None) => "[*".to_string(),
+    };
+    let high = match (&range.lte, &range.lt) {
+        (Some(high), _) => format!("{}]", plain(high)),
+        (None, Some(high)) => format!("{}}}", plain(high)),
+        (None, None) => "*]".to_string(),
+    };
+    format!("{}:{low} TO {high}", range.field)
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::query::{Bool, Range};
+
+    #[test]
+    fn queries_are_described_as_lucene_would_write_them() {
+        let query = Query::Bool(Bool {
+            must: vec![Query::term("a", "x")],
+            should: vec![Query::matches("b", "y z")],
+            must_not: vec![Query::Range(Range {
+                gt: Some(1.into()),
+                ..Range::new("n")
+            })],
+            ..Bool::default()
+        });
+        assert_eq!(describe(&query), "+a:x b:y z -n:{1 TO *]");
+    }
+}

@@ -1,0 +1,89 @@
+//! What an index knows of a field and of its terms.
+
+use tantivy::Term;
+use tantivy::schema::IndexRecordOption;
+
+use super::snapshot::Snapshot;
+use crate::query::QueryError;
+
+/// What is known of a term, deleted documents included.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TermFigures {
+    /// Documents that have it.
+    pub docs: u64,
+    /// How often it is there.
+    pub total: u64,
+}
+
+/// What is known of a field, deleted documents included.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FieldFigures {
+    /// Documents that have it.
+    pub docs: u64,
+    /// Terms of each document, each counted once, summed.
+    pub terms: u64,
+    /// Tokens in all documents.
+    pub tokens: u64,
+}
+
+/// The figures of a term in a field.
+///
+/// # Errors
+/// When a segment cannot be read.
+pub fn term_figures(
+    snapshot: &Snapshot,
+    path: &str,
+    term: &str,
+) -> Result<TermFigures, QueryError> {
+    let mut figures = TermFigures::default();
+    let field = snapshot.mapping.field(path);
+    let Some(field) = field.and_then(|mapped| snapshot.searchable(mapped)) else {
+        return Ok(figures);
+    };
+    let term = Term::from_field_text(field, term);
+    for reader in &snapshot.readers {
+        let inverted = reader.inverted_index(field)?;
+        let Some(info) = inverted.get_term_info(&term)? else {
+            continue;
+        };
+        figures.docs += u64::from(info.doc_freq);
+        let mut block =
+            inverted.read_block_postings_from_terminfo(&info, IndexRecordOption::WithFreqs)?;
+        while !block.docs().is_empty() {
+            figures.total += block
+                .freqs()
+                .iter()
+                .map(|freq| u64::from(*freq))
+                .sum::<u64>();
+            block.advance();
+        }
+    }
+    Ok(figures)
+}
+
+/// The figures of a field. Goes through its whole dictionary.
+///
+/// # Errors
+/// When a segment cannot be read.
+pub fn field_figures(snapshot: &Snapshot, path: &str) -> Result<FieldFigures, QueryError> {
+    let Some(mapped) = snapshot.mapping.field(path) else {
+        return Ok(FieldFigures::default());
+    };
+    let Some(field) = snapshot.searchable(mapped) else {
+        return Ok(FieldFigures::default());
+    };
+    let statistics = snapshot.statistics(mapped)?;
+    let mut figures = FieldFigures {
+        docs: statistics.docs,
+        terms: 0,
+        tokens: statistics.tokens,
+    };
+    for reader in &snapshot.readers {
+        let inverted = reader.inverted_index(field)?;
+        let mut terms = inverted.terms().stream()?;
+        while terms.advance() {
+            figures.terms += u64::from(terms.value().doc_freq);
+        }
+    }
+    Ok(figures)
+}
