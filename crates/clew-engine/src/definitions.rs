@@ -80,6 +80,11 @@ impl Definitions {
         self.kinds.get(kind)?.get(name)
     }
 
+    /// Sets a value in this copy only, to see what it would lead to.
+    pub fn put(&mut self, kind: &str, name: &str, value: Value) {
+        self.apply(vec![DefinitionChange::put(kind, name, value)]);
+    }
+
     pub(crate) fn apply(&mut self, changes: Vec<DefinitionChange>) {
         for DefinitionChange { kind, name, value } in changes {
             let named = self.kinds.entry(kind).or_default();

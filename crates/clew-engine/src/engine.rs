@@ -218,6 +218,16 @@ impl Engine {
         &self.inner.log
     }
 
+    /// The data folder.
+    pub fn data_dir(&self) -> &std::path::Path {
+        &self.inner.options.data
+    }
+
+    /// Every index, by name.
+    pub fn indices(&self) -> Vec<Arc<Index>> {
+        self.inner.indices.read().values().cloned().collect()
+    }
+
     /// Flushes everything, stops the threads and closes the log. Later calls do nothing.
     ///
     /// # Errors
@@ -254,6 +264,21 @@ impl Engine {
         let (index, glsn) = self.inner.create_index(&name, settings, mapping, aliases)?;
         self.inner.log.wait(glsn, Durability::Sync)?;
         Ok((index, glsn))
+    }
+
+    /// Checks that an index of this name could be made now.
+    ///
+    /// # Errors
+    /// When the name breaks the rules or is taken.
+    pub fn check_new_name(&self, name: &str) -> Result<(), EngineError> {
+        check_name(name)?;
+        match self.inner.indices.read().get(name) {
+            None => Ok(()),
+            Some(existing) => Err(EngineError::IndexExists {
+                index: name.to_string(),
+                uuid: existing.uuid.clone(),
+            }),
+        }
     }
 
     /// Deletes an index and its files; durable when it returns.
@@ -538,7 +563,9 @@ impl Inner {
 
     /// Opens the index of a catalog record.
     pub(crate) fn open_index(&self, record: &IndexRecord) -> Result<Index, EngineError> {
-        let mapping = Arc::new(record.decode_mapping()?);
+        let mut mapping = record.decode_mapping()?;
+        mapping.set_limits(record.settings.mapping_limits());
+        let mapping = Arc::new(mapping);
         let shard = |number: u32| {
             let dir = self.index_dir(&record.uuid).join(number.to_string());
             let stream = record.stream(number);
@@ -641,6 +668,7 @@ impl Inner {
     ) -> Result<Glsn, EngineError> {
         let _changing = index.changing.lock();
         let mut mapping = (*index.mapping()).clone();
+        mapping.set_limits(index.settings().mapping_limits());
         change(&mut mapping)?;
         let uuid = index.uuid.clone();
         let operation = CatalogOperation::PutMapping {

@@ -55,6 +55,7 @@ pub(crate) fn fetch(
         explanation,
         nested,
         inner: Vec::new(),
+        matched_queries: Vec::new(),
     })
 }
 

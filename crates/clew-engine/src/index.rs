@@ -14,7 +14,7 @@ use crate::alias::Aliases;
 use crate::error::EngineError;
 use crate::request::WriteResult;
 use crate::routing::shard_of;
-use crate::settings::IndexSettings;
+use crate::settings::{DATA_STREAM, IndexSettings};
 use crate::shard::{Prepared, Shard};
 
 /// A document can ask for new fields only so often: each round adds all that it lacks, and other
@@ -169,6 +169,11 @@ impl Index {
         self.aliases.load_full()
     }
 
+    /// The data stream that it is a part of.
+    pub fn data_stream(&self) -> Option<String> {
+        self.settings.load().given.get(DATA_STREAM).cloned()
+    }
+
     /// Number of the last flush that wrote anything, by shard; 0 where there was none.
     pub fn commits(&self) -> Vec<u64> {
         self.shards.iter().map(|shard| shard.commit()).collect()
@@ -205,6 +210,15 @@ impl Index {
     pub fn running_merges(&self) -> Vec<RunningMerge> {
         let merges = self.shards.iter().filter_map(|shard| running_merge(shard));
         merges.collect()
+    }
+
+    /// Whether a shard has failed, so that it serves no more.
+    pub fn has_shard_failed(&self, number: u32) -> bool {
+        let shard = self
+            .shards
+            .iter()
+            .find(|shard| shard.place.number == number);
+        shard.is_some_and(|shard| shard.failure().is_some())
     }
 
     /// The number of the shard that a routing key leads to.

@@ -31,12 +31,15 @@ mod planner;
 mod recovery;
 mod resolve;
 
+mod documents;
 mod get;
+mod snapshot;
 mod update;
 mod write;
 
 mod fetch;
 mod knn;
+mod named;
 mod pinned;
 mod recall;
 mod search;
@@ -46,6 +49,7 @@ pub use activity::{Counted, SearchActivity};
 pub use alias::{Alias, AliasAction, Aliases};
 pub use blocks::{Block, BlockLevel};
 pub use definitions::{DefinitionChange, Definitions};
+pub use documents::ShardDocuments;
 pub use engine::{Engine, EngineOptions, EngineStats};
 pub use error::{EngineError, ErrorKind};
 pub use index::{Index, IndexStats, RunningMerge};
@@ -64,7 +68,10 @@ pub use request::{
 };
 pub use resolve::{AliasNames, ClosedNames, ResolveOptions, Resolved, Wildcards};
 pub use search_pool::SearchStats;
-pub use settings::{IndexSettings, TranslogDurability};
+pub use settings::{DATA_STREAM, IndexSettings, TranslogDurability};
+pub use snapshot::{
+    Cleaned, SnapshotFile, SnapshotManifest, SnapshotRepository, documents_file_name, index_state,
+};
 // What profiles and reports are made of.
 pub use clew_vector::{Prices, RecallEstimate, SearchProfile, Strategy};
 // How far a merge is.

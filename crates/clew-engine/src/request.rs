@@ -285,6 +285,8 @@ pub struct Hit {
     pub routing: Option<String>,
     /// Its JSON, when it was asked for.
     pub source: Option<Bytes>,
+    /// Names of the queries that it matches.
+    pub matched_queries: Vec<String>,
     /// The shard it is in.
     pub shard: u32,
     /// Where its score comes from, when it was asked for.

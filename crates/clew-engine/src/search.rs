@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use clew_text::{
     AggCollector, AggContext, AggLimits, AggSearcher, Attached, Bool, DocVisitor, Intermediate,
-    MergedHit, NamedResult, Query, QueryError, ShardRequest, ShardResult, merge_hits, rescore,
+    MergedHit, NamedResult, Query, QueryError, SegmentBits, ShardRequest, ShardResult, merge_hits,
+    rescore,
 };
 use rayon::prelude::*;
 use tantivy::{DocId, SegmentReader};
@@ -16,6 +17,7 @@ use crate::engine::{Engine, Inner};
 use crate::error::EngineError;
 use crate::fetch::{Lookup, fetch};
 use crate::knn::{SegmentProfile, ViewKnn};
+use crate::named::NamedQueries;
 use crate::pinned::{PinnedShard, pin, slice_of};
 use crate::request::{Hit, KnnProfile, SearchRequest, SearchResponse, ShardCounts, ShardProfile};
 
@@ -182,6 +184,22 @@ impl Inner {
         })
     }
 
+    /// The documents of a shard that match a query.
+    fn documents_of(
+        &self,
+        target: &PinnedShard,
+        query: &Query,
+    ) -> Result<Vec<SegmentBits>, QueryError> {
+        let knn = ViewKnn {
+            view: &target.view,
+            ef_search: target.index.settings().ef_search,
+            profiles: None,
+        };
+        let now_ms = self.clock.since_epoch().as_millis();
+        let now_ms = i64::try_from(now_ms).unwrap_or(i64::MAX);
+        clew_text::matching(&target.view.snapshot, query, &knn, now_ms)
+    }
+
     /// Tells of graphs that the search found damaged, and has them built anew.
     fn report_damage(&self, target: &PinnedShard) {
         for segment in &target.view.segments {
@@ -246,7 +264,14 @@ impl Inner {
             explained: request.control.explain.then_some(request),
             now_ms,
         };
-        let fetch = |hit: &MergedHit| fetch(answered[hit.shard], &hit.hit, lookup);
+        let mut named = NamedQueries::of(request, answered.len())?;
+        let fetch = |hit: &MergedHit| {
+            let target = answered[hit.shard];
+            Ok::<_, EngineError>(Hit {
+                matched_queries: named.matched(hit, |query| self.documents_of(target, query))?,
+                ..fetch(target, &hit.hit, lookup)?
+            })
+        };
         let mut hits: Vec<Hit> = merged.hits.iter().map(fetch).collect::<Result<_, _>>()?;
         if !request.inner_hits.is_empty() {
             let places: Vec<(usize, usize, DocId)> = merged
@@ -380,7 +405,9 @@ fn skip(
 fn required_ranges(query: &Query) -> Vec<&Query> {
     match query {
         Query::Range(_) => vec![query],
-        Query::ConstantScore { filter, .. } => required_ranges(filter),
+        Query::ConstantScore { filter: inner, .. } | Query::Named { query: inner, .. } => {
+            required_ranges(inner)
+        }
         Query::Bool(clauses) => clauses
             .must
             .iter()

@@ -4,9 +4,25 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::blocks::Block;
+use clew_text::MappingLimits;
 use serde::{Deserialize, Serialize};
 
 use crate::routing::routing_slots;
+
+/// Fields that a mapping may be allowed: each costs memory in every segment.
+const FIELDS_MAX: usize = 100_000;
+/// Objects inside objects that may be allowed.
+const DEPTH_MAX: usize = 100;
+/// Most nested fields that an index may allow itself.
+const NESTED_FIELDS_MAX: usize = 10_000;
+/// Most nested objects of a document that an index may allow itself.
+const NESTED_OBJECTS_MAX: usize = 1_000_000;
+
+/// The setting that makes an index a part of a data stream: the stream's name.
+pub const DATA_STREAM: &str = "index.clew.data_stream";
+
+/// The setting that says how many slots routing keys are spread over.
+const ROUTING_SLOTS: &str = "index.number_of_routing_shards";
 
 /// When a write to an index is acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,10 +59,35 @@ pub struct IndexSettings {
     pub given: BTreeMap<String, String>,
 }
 
-/// The setting that says how many slots routing keys are spread over.
-const ROUTING_SLOTS: &str = "index.number_of_routing_shards";
-
 impl IndexSettings {
+    /// How large the mapping may grow.
+    pub fn mapping_limits(&self) -> MappingLimits {
+        let defaults = MappingLimits::default();
+        let given = |name: &str, default: usize, max: usize| {
+            let text = self.given.get(name);
+            let number = text.and_then(|text| text.parse::<usize>().ok());
+            number.map_or(default, |number| number.min(max))
+        };
+        MappingLimits {
+            fields_max: given(
+                "index.mapping.total_fields.limit",
+                defaults.fields_max,
+                FIELDS_MAX,
+            ),
+            depth_max: given("index.mapping.depth.limit", defaults.depth_max, DEPTH_MAX),
+            nested_fields_max: given(
+                "index.mapping.nested_fields.limit",
+                defaults.nested_fields_max,
+                NESTED_FIELDS_MAX,
+            ),
+            nested_objects_max: given(
+                "index.mapping.nested_objects.limit",
+                defaults.nested_objects_max,
+                NESTED_OBJECTS_MAX,
+            ),
+        }
+    }
+
     /// How many slots routing keys are spread over: as given, when shards can share them equally.
     pub(crate) fn routing_slots(&self) -> u32 {
         let given = self

@@ -12,7 +12,7 @@ use crate::error::EngineError;
 use crate::index::{Index, count_write};
 use crate::operation::{ID_BYTES_MAX, ROUTING_BYTES_MAX};
 use crate::planner::IndexPlan;
-use crate::request::{Action, WriteOperation, WriteOutcome, Written};
+use crate::request::{Action, OpType, WriteOperation, WriteOutcome, Written};
 use crate::settings::TranslogDurability;
 use crate::shard::{Prepared, ShardAction, ShardWrite, Target};
 
@@ -89,7 +89,9 @@ impl Inner {
             action,
             condition,
         } = operation;
-        let (index, routing) = self.index_or_create(&index, routing, require_alias)?;
+        let name = index;
+        let (index, routing) = self.index_or_create(&name, routing, require_alias)?;
+        check_append_only(&index, &name, &action)?;
         let fresh_id = id.is_none();
         let id = match (id, &action) {
             (Some(id), _) => id,
@@ -141,11 +143,13 @@ impl Inner {
             found => return found,
         }
         let IndexPlan {
+            name: own,
             settings,
             mapping,
             aliases,
         } = self.plan_index(&name)?;
-        match self.create_index(&name, settings, mapping, aliases) {
+        let own = own.as_deref().unwrap_or(&name);
+        match self.create_index(own, settings, mapping, aliases) {
             Ok((index, _)) => Ok((index, routing)),
             // Another request was faster.
             Err(EngineError::IndexExists { .. }) => self.write_index(&name, routing),
@@ -206,6 +210,23 @@ impl Inner {
             self.wake_upkeep();
         }
     }
+}
+
+/// What is written through the name of a data stream is only ever added.
+fn check_append_only(index: &Index, name: &str, action: &Action) -> Result<(), EngineError> {
+    let create = matches!(
+        action,
+        Action::Index {
+            op_type: OpType::Create,
+            ..
+        }
+    );
+    if create || index.data_stream().as_deref() != Some(name) {
+        return Ok(());
+    }
+    Err(EngineError::InvalidRequest {
+        reason: "only write ops with an op_type of create are allowed in data streams".into(),
+    })
 }
 
 fn check_id(id: &str, routing: Option<&str>) -> Result<(), EngineError> {

@@ -9,10 +9,14 @@ use clew_engine::Engine;
 
 use crate::cluster_settings::ClusterSettings;
 use crate::dispatch::dispatch;
+use crate::filling;
 use crate::metrics::RestMetrics;
 use crate::routes::RouteTable;
 use crate::search::SearchContexts;
+use crate::snapshots::Running;
 use crate::tasks::Tasks;
+use crate::templates::Planner;
+use crate::voting::VotingExclusions;
 
 /// How the API presents itself, and its limits.
 #[derive(Clone, Debug)]
@@ -27,6 +31,8 @@ pub struct RestOptions {
     pub version_number: String,
     /// Where the server listens, as clients are told by `_nodes`.
     pub publish_address: String,
+    /// Folders that repositories of snapshots may lie in; none means one in the data folder.
+    pub repository_roots: Vec<PathBuf>,
     /// The data folder, whose disk clients are told of.
     pub data: PathBuf,
     /// Where the API's metrics are registered; `None` keeps them unregistered.
@@ -41,6 +47,7 @@ impl Default for RestOptions {
             node_name: "clew-0".to_string(),
             version_number: "2.19.0".to_string(),
             publish_address: "127.0.0.1:9200".to_string(),
+            repository_roots: Vec::new(),
             data: PathBuf::from("."),
             registry: None,
         }
@@ -55,8 +62,11 @@ pub(crate) struct Api {
     pub(crate) metrics: RestMetrics,
     pub(crate) cluster_settings: ClusterSettings,
     pub(crate) tasks: Tasks,
+    /// Snapshots that are being taken.
+    pub(crate) running: Running,
     /// When the node was started.
     pub(crate) started: Instant,
+    pub(crate) voting: VotingExclusions,
     /// Scrolls and points in time that are open.
     pub(crate) search_contexts: SearchContexts,
     /// The node's id: 22 characters, the same for the same cluster and node name.
@@ -68,13 +78,17 @@ pub(crate) struct Api {
 pub fn router(engine: Engine, options: RestOptions) -> Router {
     let metrics = RestMetrics::new(options.registry.as_ref());
     let node_id = stable_id(&[&options.cluster_name, &options.node_name]);
+    engine.set_planner(Arc::new(Planner));
+    filling::remove_unfinished(&engine, &engine.indices());
     let api = Api {
         engine,
         routes: RouteTable::new(),
         metrics,
         cluster_settings: ClusterSettings::default(),
         tasks: Tasks::default(),
+        running: Running::default(),
         started: Instant::now(),
+        voting: VotingExclusions::default(),
         search_contexts: SearchContexts::default(),
         node_id,
         options,

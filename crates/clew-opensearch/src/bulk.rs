@@ -2,11 +2,12 @@
 
 use std::time::Instant;
 
-use clew_engine::{EngineError, WriteOperation, WriteOutcome};
+use clew_engine::{WriteOperation, WriteOutcome};
 
 use crate::bulk_lines::{self, Verb};
 use crate::call::Call;
 use crate::error::ApiError;
+use crate::ingest::{Ingest, Prepared};
 use crate::json_writer::JsonWriter;
 use crate::reply::Reply;
 use crate::write_reply::{self, Refresh};
@@ -16,6 +17,14 @@ struct Asked {
     verb: Verb,
     index: String,
     id: Option<String>,
+    /// What a pipeline decided about it; none when it was written.
+    decided: Option<Decided>,
+}
+
+/// An item that never came to be written.
+enum Decided {
+    Dropped,
+    Refused(ApiError),
 }
 
 /// `POST /_bulk`.
@@ -24,6 +33,7 @@ pub(crate) async fn bulk(call: Call) -> Result<Reply, ApiError> {
     let refresh = Refresh::from_call(&call)?;
     let default_index = call.path("index").map(String::from);
     let default_routing = call.params.get("routing").map(String::from);
+    let default_pipeline = call.params.get("pipeline").map(String::from);
     let require_alias = call.params.flag("require_alias", false)?;
     let body = call.body.clone();
     let engine = call.api.engine.clone();
@@ -33,20 +43,29 @@ pub(crate) async fn bulk(call: Call) -> Result<Reply, ApiError> {
             bulk_lines::parse(&body, default_index.as_deref(), default_routing.as_deref())?;
         let mut asked = Vec::with_capacity(actions.len());
         let mut operations = Vec::with_capacity(actions.len());
+        let mut ingest = Ingest::new(&engine);
         for action in actions {
-            asked.push(Asked {
+            let mut item = Asked {
                 verb: action.verb,
                 index: action.index.clone(),
                 id: action.id.clone(),
-            });
-            operations.push(WriteOperation {
+                decided: None,
+            };
+            let operation = WriteOperation {
                 index: action.index,
                 require_alias: action.require_alias.unwrap_or(require_alias),
                 id: action.id,
                 routing: action.routing,
                 action: action.action,
                 condition: action.condition,
-            });
+            };
+            let named = action.pipeline.as_deref().or(default_pipeline.as_deref());
+            match ingest.prepare(named, operation) {
+                Ok(Prepared::Write(operation)) => operations.push(operation),
+                Ok(Prepared::Dropped) => item.decided = Some(Decided::Dropped),
+                Err(error) => item.decided = Some(Decided::Refused(error)),
+            }
+            asked.push(item);
         }
         Ok::<_, ApiError>((asked, engine.write(operations)))
     })
@@ -67,17 +86,32 @@ fn render(
 ) -> JsonWriter {
     let mut json = JsonWriter::with_capacity(64 + asked.len() * 200);
     json.begin_object().unsigned_field("took", took_ms);
-    json.boolean_field("errors", outcome.results.iter().any(Result::is_err));
+    let refused = |item: &Asked| matches!(item.decided, Some(Decided::Refused(_)));
+    let errors = outcome.results.iter().any(Result::is_err) || asked.iter().any(refused);
+    json.boolean_field("errors", errors);
+    let mut results = outcome.results.iter();
     json.key("items").begin_array();
-    for (asked, result) in asked.iter().zip(&outcome.results) {
+    for asked in asked {
         json.begin_object().key(asked.verb.name()).begin_object();
-        match result {
-            Ok(written) => {
+        match (
+            &asked.decided,
+            &asked.decided.is_none().then(|| results.next()).flatten(),
+        ) {
+            (Some(Decided::Dropped), _) => write_dropped(&mut json, asked),
+            (Some(Decided::Refused(error)), _) => write_error(&mut json, asked, error),
+            (None, Some(Ok(written))) => {
                 write_reply::write_members(&mut json, written, refresh);
                 let status = write_reply::status(written).as_u16();
                 json.unsigned_field("status", u64::from(status));
             }
-            Err(error) => write_refused(&mut json, call, asked, error),
+            (None, Some(Err(error))) => {
+                write_error(
+                    &mut json,
+                    asked,
+                    &write_reply::refused(call, &asked.index, error),
+                );
+            }
+            (None, None) => {}
         }
         json.end_object().end_object();
     }
@@ -85,8 +119,7 @@ fn render(
     json
 }
 
-fn write_refused(json: &mut JsonWriter, call: &Call, asked: &Asked, error: &EngineError) {
-    let error = write_reply::refused(call, &asked.index, error);
+fn write_error(json: &mut JsonWriter, asked: &Asked, error: &ApiError) {
     json.string_field("_index", &asked.index).key("_id");
     match &asked.id {
         Some(id) => json.string(id),
@@ -94,4 +127,20 @@ fn write_refused(json: &mut JsonWriter, call: &Call, asked: &Asked, error: &Engi
     };
     json.unsigned_field("status", u64::from(error.status().as_u16()));
     error.write_item_error(json);
+}
+
+/// A document that a pipeline dropped was never written, and that is no error.
+fn write_dropped(json: &mut JsonWriter, asked: &Asked) {
+    json.string_field("_index", &asked.index).key("_id");
+    match &asked.id {
+        Some(id) => json.string(id),
+        None => json.null(),
+    };
+    json.key("_version").value(&serde_json::Value::from(-3));
+    json.string_field("result", "noop");
+    json.key("_shards").begin_object();
+    json.unsigned_field("total", 0)
+        .unsigned_field("successful", 0);
+    json.unsigned_field("failed", 0).end_object();
+    json.unsigned_field("status", 200);
 }

@@ -5,7 +5,10 @@ use std::time::Duration;
 
 use axum::http::Method;
 use bytes::Bytes;
-use clew_engine::{ClosedNames, Engine, EngineError, Index, ResolveOptions, Resolved, Wildcards};
+use clew_engine::{
+    ClosedNames, DefinitionChange, Definitions, Engine, EngineError, Index, ResolveOptions,
+    Resolved, Wildcards,
+};
 use clew_log::Glsn;
 use serde_json::Value;
 
@@ -177,6 +180,17 @@ impl Call {
         }
         self.blocking(move |engine| indices.iter().try_for_each(|index| engine.refresh(index)))
             .await
+    }
+
+    /// Changes the node's definitions by what they are now; the log position of the change.
+    pub(crate) async fn changing(
+        &self,
+        decide: impl FnOnce(&Definitions) -> Result<Vec<DefinitionChange>, ApiError> + Send + 'static,
+    ) -> Result<Option<Glsn>, ApiError> {
+        let engine = self.api.engine.clone();
+        tokio::task::spawn_blocking(move || engine.change_definitions(decide))
+            .await
+            .map_err(|error| ApiError::internal(error.to_string()))?
     }
 
     /// Runs something that blocks where blocking is allowed.

@@ -21,10 +21,13 @@ pub(crate) struct GetSpec {
 
 impl GetSpec {
     fn from_call(call: &Call) -> Result<Self, ApiError> {
+        let engine = &call.api.engine;
+        let (name, routing) = (call.path_required("index")?, call.params.get("routing"));
+        let (index, routing) = engine.single_index(name, routing)?;
         Ok(GetSpec {
-            index: call.path_required("index")?.to_string(),
+            index: index.name().to_string(),
             id: call.path_required("id")?.to_string(),
-            routing: call.params.get("routing").map(String::from),
+            routing,
             realtime: call.params.flag("realtime", true)?,
             source: SourceFilter::from_params(&call.params)?.unwrap_or(SourceFilter::All),
         })

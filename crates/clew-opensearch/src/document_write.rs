@@ -1,10 +1,12 @@
 //! Writing one document: index, create, update, delete.
 
 use clew_engine::{Action, Condition, Index, OpType, WriteOperation, WriteResult, Written};
+use serde_json::json;
 
 use crate::bulk_lines::{condition, external_version};
 use crate::call::Call;
 use crate::error::ApiError;
+use crate::ingest::{Ingest, Prepared};
 use crate::json_writer::JsonWriter;
 use crate::reply::Reply;
 use crate::search::SourceFilter;
@@ -58,7 +60,9 @@ fn condition_of(call: &Call) -> Result<Option<Condition>, ApiError> {
 }
 
 async fn one(call: &Call, action: Action, condition: Option<Condition>) -> Result<Reply, ApiError> {
-    let (written, refresh) = write_one(call, action, condition).await?;
+    let Some((written, refresh)) = write_one(call, action, condition).await? else {
+        return Ok(dropped(call));
+    };
     let mut json = JsonWriter::with_capacity(256);
     json.begin_object();
     write_reply::write_members(&mut json, &written, refresh);
@@ -72,7 +76,7 @@ async fn write_one(
     call: &Call,
     action: Action,
     condition: Option<Condition>,
-) -> Result<(Written, Refresh), ApiError> {
+) -> Result<Option<(Written, Refresh)>, ApiError> {
     let refresh = Refresh::from_call(call)?;
     let index = call.path_required("index")?.to_string();
     let operation = WriteOperation {
@@ -83,12 +87,44 @@ async fn write_one(
         action,
         condition,
     };
+    let Some(operation) = prepared(call, operation).await? else {
+        return Ok(None);
+    };
     let mut outcome = write_reply::write(call, vec![operation], refresh).await?;
     match outcome.results.pop() {
-        Some(Ok(written)) => Ok((written, refresh)),
+        Some(Ok(written)) => Ok(Some((written, refresh))),
         Some(Err(error)) => Err(write_reply::refused(call, &index, &error)),
         None => Err(ApiError::internal("a write without a result")),
     }
+}
+
+/// The write as its pipelines leave it; `None` when one dropped it.
+async fn prepared(
+    call: &Call,
+    operation: WriteOperation,
+) -> Result<Option<WriteOperation>, ApiError> {
+    if !matches!(operation.action, Action::Index { .. }) {
+        return Ok(Some(operation));
+    }
+    let named = call.params.get("pipeline").map(String::from);
+    let prepare = move |engine: &clew_engine::Engine| {
+        Ok(Ingest::new(engine).prepare(named.as_deref(), operation))
+    };
+    match call.blocking(prepare).await?? {
+        Prepared::Write(operation) => Ok(Some(operation)),
+        Prepared::Dropped => Ok(None),
+    }
+}
+
+/// The answer to a write that a pipeline dropped.
+fn dropped(call: &Call) -> Reply {
+    Reply::json(&json!({
+        "_index": call.path("index"),
+        "_id": call.path("id"),
+        "_version": -3,
+        "result": "noop",
+        "_shards": {"total": 0, "successful": 0, "failed": 0},
+    }))
 }
 
 /// `POST /{index}/_update/{id}`.
@@ -105,7 +141,10 @@ pub(crate) async fn update(call: Call) -> Result<Reply, ApiError> {
         Some(filter) => Some(SourceFilter::from_json(filter)?),
         None => SourceFilter::from_params(&call.params)?,
     };
-    let (written, refresh) = write_one(&call, Action::Update(update.spec), condition).await?;
+    let action = Action::Update(update.spec);
+    let Some((written, refresh)) = write_one(&call, action, condition).await? else {
+        return Ok(dropped(&call));
+    };
     let mut json = JsonWriter::with_capacity(512);
     json.begin_object();
     write_reply::write_members(&mut json, &written, refresh);

@@ -171,6 +171,14 @@ impl ApiError {
         matches!(&*self.shape, Shape::Structured { cause, .. } if cause.kind == kind)
     }
 
+    /// What is wrong, without type and status.
+    pub(crate) fn reason(&self) -> String {
+        match &*self.shape {
+            Shape::Structured { cause, .. } => cause.reason.clone(),
+            Shape::Text { text, .. } | Shape::BareText(text) => text.clone(),
+        }
+    }
+
     /// Wraps the error as the failure of every shard of a search, as OpenSearch does for errors
     /// that it finds only when the shards have the request.
     pub(crate) fn all_shards_failed(self, index: &str, node: &str) -> Self {

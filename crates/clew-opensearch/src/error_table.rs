@@ -164,19 +164,6 @@ mod tests {
             400,
             "invalid_index_name_exception",
         );
-        let closed = EngineError::IndexClosed {
-            index: text(),
-            uuid: text(),
-        };
-        check(&closed, 400, "index_closed_exception");
-        let blocked = |block| EngineError::Blocked {
-            index: text(),
-            blocks: vec![block],
-        };
-        let full = clew_engine::Block::ReadOnlyAllowDelete;
-        check(&blocked(full), 429, "cluster_block_exception");
-        let write = clew_engine::Block::Write;
-        check(&blocked(write), 403, "cluster_block_exception");
         let setting = EngineError::InvalidSetting { reason: text() };
         check(&setting, 400, "illegal_argument_exception");
         let request = EngineError::InvalidRequest { reason: text() };
@@ -213,6 +200,24 @@ mod tests {
             reason: text(),
         };
         check(&corrupt, 500, "corrupt_index_exception");
+    }
+
+    #[test]
+    fn closed_and_blocked_indexes_are_told_apart() {
+        let text = || "x".to_string();
+        let closed = EngineError::IndexClosed {
+            index: text(),
+            uuid: text(),
+        };
+        check(&closed, 400, "index_closed_exception");
+        let blocked = |block| EngineError::Blocked {
+            index: text(),
+            blocks: vec![block],
+        };
+        let full = clew_engine::Block::ReadOnlyAllowDelete;
+        check(&blocked(full), 429, "cluster_block_exception");
+        let write = clew_engine::Block::Write;
+        check(&blocked(write), 403, "cluster_block_exception");
     }
 
     #[test]

@@ -3,40 +3,57 @@
 use std::sync::Arc;
 
 use axum::http::StatusCode;
-use clew_engine::{AliasNames, Aliases, BlockLevel, ClosedNames, Index, ResolveOptions, Wildcards};
-use clew_text::Mapping;
+use clew_engine::{
+    AliasNames, BlockLevel, ClosedNames, Definitions, Index, ResolveOptions, Wildcards,
+};
 use serde_json::{Map, Value, json};
 
-use crate::aliases::{read_aliases, shown_aliases};
+use crate::aliases::shown_aliases;
 use crate::call::Call;
-use crate::error::{ApiError, Cause};
+use crate::cluster_health::{enough_copies, replicas_of};
+use crate::data_streams::refuse_write_index;
+use crate::error::ApiError;
 use crate::index_mapping::shown_mapping;
 use crate::index_settings::shown_settings;
 use crate::reply::Reply;
 use crate::settings;
+use crate::templates::{Request, compose, data_stream_template, plan_of, read_aliases};
 
 /// `PUT /{index}`.
 pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
     let name = call.path_required("index")?.to_string();
-    let mut settings = settings::create(&settings::Flat::new())?;
-    let mut mapping = Mapping::new();
-    let mut aliases = Aliases::new();
+    let name = call.api.engine.dated_name(&name)?;
+    let request = read_request(call.json()?)?;
+    let definitions = call.api.engine.with_definitions(Definitions::clone);
+    refuse_data_stream(&definitions, &name)?;
+    let plan = plan_of(&compose(&definitions, &name, request)?)?;
+    let enough = enough_copies(&call, replicas_of(&plan.settings))?;
+    let (index, glsn) = call
+        .blocking(move |engine| engine.create_planned(&name, plan))
+        .await?;
+    let body = json!({"acknowledged": true, "shards_acknowledged": enough, "index": index.name()});
+    Ok(Reply::json(&body).at(glsn))
+}
+
+/// What the body says of the new index.
+pub(crate) fn read_request(body: Option<Value>) -> Result<Request, ApiError> {
+    let mut request = Request::default();
     let empty = Map::new();
-    let body = call.json()?.unwrap_or_else(|| json!({}));
-    let Value::Object(body) = body else {
+    let Value::Object(body) = body.unwrap_or_else(|| json!({})) else {
         return Err(ApiError::bad_request(
             "parse_exception",
             "expected a JSON object",
         ));
     };
-    for (key, value) in &body {
+    for (key, value) in body {
         match key.as_str() {
             "settings" => {
-                let flat = settings::flatten(value.as_object().unwrap_or(&empty))?;
-                settings = settings::create(&flat)?;
+                request.settings = settings::flatten(value.as_object().unwrap_or(&empty))?;
             }
-            "mappings" => mapping = parse_mapping(value)?,
-            "aliases" => aliases = read_aliases(value)?,
+            "mappings" if value.is_null() => {}
+            "mappings" => request.mappings = Some(value),
+            "aliases" if value.is_null() => {}
+            "aliases" => request.aliases = read_aliases(&value)?,
             other => {
                 return Err(ApiError::bad_request(
                     "parse_exception",
@@ -45,24 +62,18 @@ pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
             }
         }
     }
-    let (index, glsn) = call
-        .blocking(move |engine| engine.create_index_with_aliases(&name, settings, mapping, aliases))
-        .await?;
-    let body = json!({"acknowledged": true, "shards_acknowledged": true, "index": index.name()});
-    Ok(Reply::json(&body).at(glsn))
+    Ok(request)
 }
 
-fn parse_mapping(body: &Value) -> Result<Mapping, ApiError> {
-    Mapping::from_opensearch(body).map_err(|error| {
-        let (kind, reason) = (error.error_type(), error.to_string());
-        let cause = if kind == "mapper_parsing_exception" {
-            let text = format!("Failed to parse mapping [_doc]: {reason}");
-            Cause::new(kind, text).caused_by(Cause::new(kind, reason))
-        } else {
-            Cause::new(kind, reason)
-        };
-        ApiError::new(StatusCode::BAD_REQUEST, cause)
-    })
+/// A name that a template gives to data streams cannot be an index's.
+fn refuse_data_stream(definitions: &Definitions, name: &str) -> Result<(), ApiError> {
+    let Some((template, _)) = data_stream_template(definitions, name) else {
+        return Ok(());
+    };
+    Err(ApiError::illegal_argument(format!(
+        "cannot create index with name [{name}], because it matches with template [{template}] \
+         that creates data streams only, use create data stream api instead"
+    )))
 }
 
 /// `DELETE /{index}`: names and wildcards.
@@ -74,6 +85,7 @@ pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
         ..ResolveOptions::default()
     })?;
     let indices = call.indices_with(call.index_expression(), options).await?;
+    refuse_write_index(&call.api.engine, &indices)?;
     let glsn = call
         .blocking(move |engine| {
             let mut last = None;

@@ -80,6 +80,11 @@ fn collect_fields(path: &str, mapping: &Value, visit: &mut dyn FnMut(&str, &Valu
 /// `PUT /{index}/_mapping`.
 pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
     let body = call.json_object()?;
+    if body.get("_doc").is_some_and(Value::is_object) {
+        return Err(ApiError::illegal_argument(
+            "Types cannot be provided in put mapping requests",
+        ));
+    }
     let options = call.resolve_options_from(ResolveOptions {
         allow_no_indices: false,
         wildcards: Wildcards::SHOWN,

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
-use clew_engine::{Index, Wildcards};
+use clew_engine::{Index, IndexSettings, Wildcards};
 use serde_json::{Map, Value, json};
 
 use crate::call::Call;
@@ -13,7 +14,7 @@ use crate::search::glob;
 use crate::settings::{self, shown, unflatten};
 
 /// The internal version number that 2.19.0 puts into `index.version.created`.
-const VERSION_CREATED: &str = "136408127";
+pub(crate) const VERSION_CREATED: &str = "136408127";
 
 /// Given settings and those that every index has, flat.
 fn flat_settings(index: &Index) -> BTreeMap<String, String> {
@@ -35,11 +36,6 @@ fn flat_settings(index: &Index) -> BTreeMap<String, String> {
         VERSION_CREATED.to_string(),
     );
     flat
-}
-
-/// `{"index": {...}}`.
-pub(crate) fn nested_settings(index: &Index) -> Value {
-    shown_settings(index, false)
 }
 
 /// The settings, nested or flat.
@@ -93,8 +89,7 @@ fn default_settings(index: &Index) -> BTreeMap<String, String> {
     let settings = index.settings();
     let refresh = settings
         .refresh_interval
-        .map_or("-1".to_string(), |every| format!("{}ms", every.as_millis()));
-    let sync_ms = settings.sync_interval.as_millis();
+        .map_or("-1".to_string(), shown_time);
     let durability = match settings.durability {
         clew_engine::TranslogDurability::Request => "REQUEST",
         clew_engine::TranslogDurability::Async => "ASYNC",
@@ -106,10 +101,13 @@ fn default_settings(index: &Index) -> BTreeMap<String, String> {
             settings.max_result_window.to_string(),
         ),
         ("index.translog.durability", durability.to_string()),
-        ("index.translog.sync_interval", format!("{sync_ms}ms")),
+        (
+            "index.translog.sync_interval",
+            shown_time(settings.sync_interval),
+        ),
         (
             "index.translog.flush_threshold_size",
-            format!("{}b", settings.flush_threshold_bytes),
+            shown_bytes(settings.flush_threshold_bytes),
         ),
         (
             "index.knn.algo_param.ef_search",
@@ -121,6 +119,51 @@ fn default_settings(index: &Index) -> BTreeMap<String, String> {
     unset
         .map(|(name, value)| (name.to_string(), value))
         .collect()
+}
+
+/// A time in the largest unit that shows it whole.
+fn shown_time(time: Duration) -> String {
+    let millis = time.as_millis();
+    let units = [
+        (86_400_000, "d"),
+        (3_600_000, "h"),
+        (60_000, "m"),
+        (1000, "s"),
+    ];
+    let whole = |(size, _): &&(u128, &str)| millis > 0 && millis.is_multiple_of(*size);
+    match units.iter().find(whole) {
+        Some((size, unit)) => format!("{}{unit}", millis / size),
+        None => format!("{millis}ms"),
+    }
+}
+
+/// A size in the largest unit that shows it whole.
+fn shown_bytes(bytes: u64) -> String {
+    let units = [
+        (1 << 40, "tb"),
+        (1 << 30, "gb"),
+        (1 << 20, "mb"),
+        (1 << 10, "kb"),
+    ];
+    let whole = |(size, _): &&(u64, &str)| bytes > 0 && bytes.is_multiple_of(*size);
+    match units.iter().find(whole) {
+        Some((size, unit)) => format!("{}{unit}", bytes / size),
+        None => format!("{bytes}b"),
+    }
+}
+
+/// Shards that an index could be split into: as given, or the number of shards doubled until it is
+/// about a thousand, at least once.
+pub(crate) fn routing_shards(settings: &IndexSettings) -> u64 {
+    /// Two to this power is what doubling leads to.
+    const POWER_MAX: u32 = 10;
+    let given = settings.given.get("index.number_of_routing_shards");
+    if let Some(given) = given.and_then(|text| text.parse().ok()) {
+        return given;
+    }
+    let power = u32::BITS - settings.shards.saturating_sub(1).leading_zeros();
+    let doublings = POWER_MAX.saturating_sub(power).max(1);
+    u64::from(settings.shards) << doublings
 }
 
 /// `PUT /{index}/_settings`.
@@ -154,4 +197,35 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
         })
         .await?;
     Ok(Reply::acknowledged().at(glsn))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_and_sizes_are_shown_whole() {
+        for (millis, want) in [(1000, "1s"), (1500, "1500ms"), (120_000, "2m"), (0, "0ms")] {
+            assert_eq!(shown_time(Duration::from_millis(millis)), want);
+        }
+        for (bytes, want) in [
+            (512 << 20, "512mb"),
+            (1025, "1025b"),
+            (0, "0b"),
+            (1 << 30, "1gb"),
+        ] {
+            assert_eq!(shown_bytes(bytes), want);
+        }
+    }
+
+    #[test]
+    fn routing_shards_are_doublings_of_the_shards() {
+        for (shards, want) in [(1, 1024), (2, 1024), (3, 768), (5, 640), (1000, 2000)] {
+            let settings = IndexSettings {
+                shards,
+                ..IndexSettings::default()
+            };
+            assert_eq!(routing_shards(&settings), want, "{shards}");
+        }
+    }
 }

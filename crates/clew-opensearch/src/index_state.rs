@@ -6,6 +6,7 @@ use clew_engine::{Block, Engine, Index, IndexState, Wildcards};
 use serde_json::{Map, Value, json};
 
 use crate::call::Call;
+use crate::cluster_health::{enough_copies, replicas};
 use crate::error::ApiError;
 use crate::reply::Reply;
 use crate::settings;
@@ -14,8 +15,9 @@ use crate::settings;
 pub(crate) async fn open(call: Call) -> Result<Reply, ApiError> {
     let expression = call.path_required("index")?.to_string();
     let indices = call.indices_from(Wildcards::CLOSED).await?;
+    let enough = enough_everywhere(&call, &indices)?;
     let work = move |engine: &Engine| engine.set_index_state(&indices, IndexState::Open);
-    let body = json!({"acknowledged": true, "shards_acknowledged": true});
+    let body = json!({"acknowledged": true, "shards_acknowledged": enough});
     if call.params.flag("wait_for_completion", true)? {
         let glsn = call.blocking(work).await?;
         return Ok(Reply::json(&body).at(glsn));
@@ -40,11 +42,20 @@ pub(crate) async fn close(call: Call) -> Result<Reply, ApiError> {
         .filter(|index| index.is_open())
         .map(|index| (index.name().to_string(), json!({"closed": true})));
     let closed: Map<String, Value> = each.collect();
+    let enough = enough_everywhere(&call, &indices)?;
     let glsn = call
         .blocking(move |engine| engine.set_index_state(&indices, IndexState::Closed))
         .await?;
-    let body = json!({"acknowledged": true, "shards_acknowledged": true, "indices": closed});
+    let body = json!({"acknowledged": true, "shards_acknowledged": enough, "indices": closed});
     Ok(Reply::json(&body).at(glsn))
+}
+
+fn enough_everywhere(call: &Call, indices: &[Arc<Index>]) -> Result<bool, ApiError> {
+    let mut enough = true;
+    for index in indices {
+        enough &= enough_copies(call, replicas(index))?;
+    }
+    Ok(enough)
 }
 
 /// `PUT /{index}/_block/{block}`.

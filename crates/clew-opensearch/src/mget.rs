@@ -23,13 +23,14 @@ pub(crate) async fn mget(call: Call) -> Result<Reply, ApiError> {
     }
     let engine = call.api.engine.clone();
     let read = tokio::task::spawn_blocking(move || {
-        let read = |spec: &GetSpec| -> Result<Option<Document>, ApiError> {
+        let read = |spec: &mut GetSpec| -> Result<Option<Document>, ApiError> {
             let (index, routing) = engine.single_index(&spec.index, spec.routing.as_deref())?;
+            spec.index = index.name().to_string();
             Ok(engine.get(&index, &spec.id, routing.as_deref(), spec.realtime)?)
         };
         specs
             .into_iter()
-            .map(|spec| (read(&spec), spec))
+            .map(|mut spec| (read(&mut spec), spec))
             .collect::<Vec<_>>()
     })
     .await

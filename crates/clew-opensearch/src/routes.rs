@@ -9,9 +9,11 @@ use crate::call::Call;
 use crate::error::ApiError;
 use crate::reply::Reply;
 use crate::{
-    aliases, analyze, bulk, cat, cluster, cluster_settings, document, document_write, index_admin,
-    index_mapping, index_settings, index_state, knn_plugin, maintenance, mget, nodes, recall,
-    resolve_index, root, search, search_shards, shard_stores, stats, tasks, term_vectors, validate,
+    aliases, allocation, analyze, bulk, by_query, cat, cluster, cluster_health, cluster_settings,
+    cluster_state, document, document_write, index_admin, index_mapping, index_settings,
+    index_state, ingest, knn_plugin, maintenance, mget, nodes, recall, resolve_index, root,
+    scripts, search, search_pipeline, search_shards, shard_stores, stats, template_routes,
+    term_vectors, validate, voting,
 };
 
 /// Parameters that every endpoint takes.
@@ -25,6 +27,9 @@ pub(crate) const COMMON_PARAMS: &[&str] = &[
 ];
 
 const READ: &[&str] = &[
+    "wait_for_metadata_version",
+    "wait_for_timeout",
+    "wait_for_completion",
     "after_glsn",
     "allow_no_indices",
     "expand_wildcards",
@@ -66,6 +71,21 @@ const SHARDS: &[&str] = &[
     "routing",
     "status",
 ];
+const ALLOCATION: &[&str] = &[
+    "local",
+    "timeout",
+    "master_timeout",
+    "cluster_manager_timeout",
+    "include_yes_decisions",
+    "include_disk_info",
+    "dry_run",
+    "explain",
+    "retry_failed",
+    "metric",
+    "node_ids",
+    "node_names",
+    "wait_for_removal",
+];
 const HEALTH: &[&str] = &[
     "level",
     "local",
@@ -82,6 +102,8 @@ const HEALTH: &[&str] = &[
     "awareness_attribute",
     "ensure_node_weighed_in",
     "after_glsn",
+    "ignore_unavailable",
+    "allow_no_indices",
 ];
 const NODES: &[&str] = &[
     "timeout",
@@ -247,6 +269,38 @@ const TERM_VECTORS: &[&str] = &[
     "version",
     "version_type",
 ];
+const BY_QUERY: &[&str] = &[
+    "conflicts",
+    "max_docs",
+    "scroll_size",
+    "scroll",
+    "slices",
+    "refresh",
+    "timeout",
+    "wait_for_active_shards",
+    "wait_for_completion",
+    "requests_per_second",
+    "require_alias",
+    "q",
+    "df",
+    "default_operator",
+    "analyzer",
+    "analyze_wildcard",
+    "lenient",
+    "routing",
+    "preference",
+    "pipeline",
+    "request_cache",
+    "search_type",
+    "search_timeout",
+    "sort",
+    "stats",
+    "terminate_after",
+    "version",
+    "expand_wildcards",
+    "ignore_unavailable",
+    "allow_no_indices",
+];
 const SCROLL: &[&str] = &[
     "scroll",
     "scroll_id",
@@ -262,7 +316,7 @@ const PIT: &[&str] = &[
     "preference",
     "routing",
 ];
-const CAT: &[&str] = &[
+pub(crate) const CAT: &[&str] = &[
     "v",
     "h",
     "s",
@@ -283,7 +337,7 @@ const CAT: &[&str] = &[
     "after_glsn",
 ];
 
-type Answer = Pin<Box<dyn Future<Output = Result<Reply, ApiError>> + Send>>;
+pub(crate) type Answer = Pin<Box<dyn Future<Output = Result<Reply, ApiError>> + Send>>;
 
 /// A line of the table.
 pub(crate) struct Route {
@@ -392,19 +446,20 @@ fn table() -> Vec<Route> {
     document_routes(&mut routes);
     search_routes(&mut routes);
     cat_routes(&mut routes);
+    template_routes::add(&mut routes);
     routes.sort_by_key(|route: &Route| std::cmp::Reverse(route.literals()));
     routes
 }
 
 /// Collects routes of one class; the methods are separated by spaces.
-struct Class<'a> {
+pub(crate) struct Class<'a> {
     routes: &'a mut Vec<Route>,
     class: &'static str,
     params: &'static [&'static str],
 }
 
 impl Class<'_> {
-    fn add(
+    pub(crate) fn add(
         &mut self,
         methods: &'static str,
         patterns: &[&'static str],
@@ -430,7 +485,7 @@ impl Class<'_> {
     }
 }
 
-fn class<'a>(
+pub(crate) fn class<'a>(
     routes: &'a mut Vec<Route>,
     class: &'static str,
     params: &'static [&'static str],
@@ -457,16 +512,13 @@ fn cluster_routes(routes: &mut Vec<Route>) {
                 "/_cluster/state/{metric}",
                 "/_cluster/state/{metric}/{index}",
             ],
-            |call| Box::pin(cluster::state(call)),
-        )
-        .add("GET", &["/_tasks/{task}"], |call| {
-            Box::pin(tasks::get(call))
-        })
-        .add("GET", &["/_tasks"], |call| Box::pin(tasks::list(call)));
+            |call| Box::pin(cluster_state::state(call)),
+        );
+    allocation_routes(routes);
     class(routes, "cluster", HEALTH).add(
         "GET",
         &["/_cluster/health", "/_cluster/health/{index}"],
-        |call| Box::pin(cluster::health(call)),
+        |call| Box::pin(cluster_health::health(call)),
     );
     class(routes, "cluster", ADMIN)
         .add("GET", &["/_cluster/settings"], |call| {
@@ -507,6 +559,28 @@ fn cluster_routes(routes: &mut Vec<Route>) {
             ],
             |call| Box::pin(knn_plugin::stats(call)),
         );
+}
+
+fn allocation_routes(routes: &mut Vec<Route>) {
+    class(routes, "cluster", ALLOCATION)
+        .add("GET POST", &["/_cluster/allocation/explain"], |call| {
+            Box::pin(allocation::explain(call))
+        })
+        .add("POST", &["/_cluster/reroute"], |call| {
+            Box::pin(allocation::reroute(call))
+        })
+        .add("POST", &["/_cluster/voting_config_exclusions"], |call| {
+            Box::pin(voting::add(call))
+        })
+        .add("DELETE", &["/_cluster/voting_config_exclusions"], |call| {
+            Box::pin(voting::clear(call))
+        })
+        .add("GET", &["/_cluster/pending_tasks"], |call| {
+            Box::pin(cluster::pending_tasks(call))
+        })
+        .add("GET", &["/_remote/info"], |call| {
+            Box::pin(cluster::remote_info(call))
+        });
 }
 
 fn index_routes(routes: &mut Vec<Route>) {
@@ -758,6 +832,75 @@ fn search_routes(routes: &mut Vec<Route>) {
             &["/_mtermvectors", "/{index}/_mtermvectors"],
             |call| Box::pin(term_vectors::many(call)),
         );
+    class(routes, "search", SEARCH)
+        .add(
+            "GET POST",
+            &["/_search/template", "/{index}/_search/template"],
+            |call| Box::pin(search::search_template(call)),
+        )
+        .add(
+            "GET POST",
+            &["/_render/template", "/_render/template/{id}"],
+            |call| Box::pin(search::render_template(call)),
+        );
+    class(routes, "cluster", ADMIN)
+        .add("PUT", &["/_search/pipeline/{id}"], |call| {
+            Box::pin(search_pipeline::put(call))
+        })
+        .add(
+            "GET",
+            &["/_search/pipeline", "/_search/pipeline/{id}"],
+            |call| Box::pin(search_pipeline::get(call)),
+        )
+        .add("DELETE", &["/_search/pipeline/{id}"], |call| {
+            Box::pin(search_pipeline::delete(call))
+        })
+        .add(
+            "PUT POST",
+            &["/_scripts/{id}", "/_scripts/{id}/{context}"],
+            |call| Box::pin(scripts::put(call)),
+        )
+        .add("GET", &["/_scripts/{id}"], |call| {
+            Box::pin(scripts::get(call))
+        })
+        .add("DELETE", &["/_scripts/{id}"], |call| {
+            Box::pin(scripts::delete(call))
+        })
+        .add("GET", &["/_script_context"], |call| {
+            Box::pin(scripts::contexts(call))
+        })
+        .add("GET", &["/_script_language"], |call| {
+            Box::pin(scripts::languages(call))
+        })
+        .add("PUT", &["/_ingest/pipeline/{id}"], |call| {
+            Box::pin(ingest::put(call))
+        })
+        .add(
+            "GET",
+            &["/_ingest/pipeline", "/_ingest/pipeline/{id}"],
+            |call| Box::pin(ingest::get(call)),
+        )
+        .add("DELETE", &["/_ingest/pipeline/{id}"], |call| {
+            Box::pin(ingest::delete(call))
+        });
+    class(routes, "cluster", &["verbose"]).add(
+        "GET POST",
+        &[
+            "/_ingest/pipeline/_simulate",
+            "/_ingest/pipeline/{id}/_simulate",
+        ],
+        |call| Box::pin(ingest::simulate(call)),
+    );
+    class(routes, "write", BY_QUERY)
+        .add("POST", &["/{index}/_delete_by_query"], |call| {
+            Box::pin(by_query::delete(call))
+        })
+        .add("POST", &["/{index}/_update_by_query"], |call| {
+            Box::pin(by_query::update(call))
+        })
+        .add("POST", &["/_reindex"], |call| {
+            Box::pin(by_query::reindex(call))
+        });
     class(routes, "recall", recall::PARAMS).add("GET", &["/{index}/_recall"], |call| {
         Box::pin(recall::measure(call))
     });

@@ -9,6 +9,8 @@ use serde_json::{Map, Value};
 
 use crate::error::ApiError;
 
+/// Settings that only the server itself gives an index.
+pub(crate) const PRIVATE: &str = "index.clew.";
 const SHARDS: &str = "index.number_of_shards";
 const SHARDS_MAX: u32 = 1024;
 const REFRESH_INTERVAL: &str = "index.refresh_interval";
@@ -150,6 +152,11 @@ pub(crate) fn update(
 
 fn merge(settings: &mut IndexSettings, flat: &Flat) -> Result<(), ApiError> {
     let defaults = IndexSettings::default();
+    if let Some(name) = flat.keys().find(|name| name.starts_with(PRIVATE)) {
+        return Err(ApiError::illegal_argument(format!(
+            "private index setting [{name}] can not be set explicitly"
+        )));
+    }
     for (name, value) in flat {
         let text = value.as_deref();
         match name.as_str() {
@@ -299,7 +306,7 @@ pub(crate) fn parse_time(name: &str, text: &str) -> Result<Option<Duration>, Api
 }
 
 /// Reads `512mb`, `1gb`, `10b`.
-fn parse_bytes(name: &str, text: &str) -> Result<u64, ApiError> {
+pub(crate) fn parse_bytes(name: &str, text: &str) -> Result<u64, ApiError> {
     let trimmed = text.trim().to_ascii_lowercase();
     let digits = trimmed.bytes().take_while(u8::is_ascii_digit).count();
     let (number, unit) = trimmed.split_at(digits);

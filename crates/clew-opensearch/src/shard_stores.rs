@@ -7,7 +7,7 @@ use clew_engine::Wildcards;
 use serde_json::{Map, Value, json};
 
 use crate::call::Call;
-use crate::cluster::ShardHealth;
+use crate::cluster_health::ShardHealth;
 use crate::error::ApiError;
 use crate::reply::Reply;
 use crate::root::LUCENE_VERSION;

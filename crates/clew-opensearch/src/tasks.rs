@@ -3,10 +3,11 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use axum::http::StatusCode;
 use serde_json::{Map, Value, json};
+use tokio::sync::Notify;
 
 use crate::call::Call;
 use crate::error::{ApiError, Cause};
@@ -17,10 +18,15 @@ const REMEMBERED_MAX: usize = 1000;
 /// Tasks that may run at once.
 const RUNNING_MAX: usize = 64;
 
+/// How long a request waits for a task unless it says otherwise.
+const WAIT: Duration = Duration::from_secs(30);
+
 /// The node's tasks.
 #[derive(Default)]
 pub(crate) struct Tasks {
     state: Mutex<State>,
+    /// Told whenever a task ends.
+    ended: Notify,
 }
 
 #[derive(Default)]
@@ -126,6 +132,23 @@ impl Tasks {
         if let Some(task) = self.lock().tasks.get_mut(&number) {
             task.ended = Some((nanos_since(task.started), answer));
         }
+        self.ended.notify_waiters();
+    }
+
+    fn find(&self, number: u64) -> Option<Task> {
+        self.lock().tasks.get(&number).cloned()
+    }
+
+    /// Waits until a task has ended, or is forgotten.
+    async fn wait(&self, number: u64) {
+        loop {
+            // Listens before it looks, so that an end between the two is not missed.
+            let ended = self.ended.notified();
+            if self.find(number).is_none_or(|task| task.ended.is_some()) {
+                return;
+            }
+            ended.await;
+        }
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, State> {
@@ -148,29 +171,27 @@ fn nanos_since(started: Instant) -> u64 {
 /// `GET /_tasks/{node:number}`.
 pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
     let id = call.path_required("task")?;
-    let number = id.rsplit_once(':').and_then(|(node, number)| {
-        (node == call.api.node_id)
-            .then(|| number.parse::<u64>().ok())
-            .flatten()
-    });
-    let task = number.and_then(|number| {
-        call.api
-            .tasks
-            .lock()
-            .tasks
-            .get(&number)
-            .cloned()
-            .map(|task| (number, task))
-    });
-    let Some((number, task)) = task else {
-        return Err(ApiError::new(
-            StatusCode::NOT_FOUND,
-            Cause::new(
-                "resource_not_found_exception",
-                format!("task [{id}] isn't running and hasn't stored its results"),
-            ),
-        ));
-    };
+    let number = number_of(&call, id)?;
+    let tasks = &call.api.tasks;
+    if call.params.flag("wait_for_completion", false)? {
+        let limit = call.params.time("timeout")?.unwrap_or(WAIT);
+        if tokio::time::timeout(limit, tasks.wait(number))
+            .await
+            .is_err()
+        {
+            let cause = Cause::new(
+                "timeout_exception",
+                format!("timed out waiting for completion of [{id}]"),
+            );
+            return Err(ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, cause));
+        }
+    }
+    let task = tasks.find(number);
+    let task = task.ok_or_else(|| {
+        not_found(format!(
+            "task [{id}] isn't running and hasn't stored its results"
+        ))
+    })?;
     let mut body = json!({
         "completed": task.ended.is_some(),
         "task": describe(&call.api.node_id, number, &task),
@@ -182,6 +203,41 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
         };
     }
     Ok(Reply::json(&body))
+}
+
+/// The number of a task of this node.
+fn number_of(call: &Call, id: &str) -> Result<u64, ApiError> {
+    let malformed = || ApiError::illegal_argument(format!("malformed task id {id}"));
+    let (node, number) = id.rsplit_once(':').ok_or_else(malformed)?;
+    let number = number.parse().map_err(|_| malformed())?;
+    if node != call.api.node_id {
+        return Err(not_found(format!(
+            "task [{id}] belongs to the node [{node}] which isn't part of the cluster and there \
+             is no record of the task"
+        )));
+    }
+    Ok(number)
+}
+
+fn not_found(reason: String) -> ApiError {
+    ApiError::new(
+        StatusCode::NOT_FOUND,
+        Cause::new("resource_not_found_exception", reason),
+    )
+}
+
+/// `POST /_tasks/_cancel`: no task can be cancelled yet, so a search for some finds none.
+pub(crate) async fn cancel(call: Call) -> Result<Reply, ApiError> {
+    if let Some(id) = call.path("task") {
+        let running = call.api.tasks.find(number_of(&call, id)?);
+        return Err(match running {
+            Some(task) if task.ended.is_none() => {
+                ApiError::illegal_argument(format!("task [{id}] doesn't support cancellation"))
+            }
+            _ => not_found(format!("task [{id}] is not found")),
+        });
+    }
+    Ok(Reply::json(&json!({"nodes": {}})))
 }
 
 /// `GET /_tasks`: those that are running.

@@ -22,14 +22,15 @@ mod aggregation;
 
 pub use aggregation::{
     AggCollector, AggContext, AggError, AggErrorKind, AggLimits, AggResult, AggSearcher, AggSpec,
-    Attached, AutoDateSpec, Bounds, Bucket, CalendarUnit, CompositeKind, CompositeResult,
-    CompositeSource, CompositeSpec, DateHistogramSpec, DateInterval, DecimalFormat, Direction,
-    Expression, ExtendedStats, FilterShape, FiltersSpec, GapPolicy, HistogramResult, HistogramSpec,
-    IncludeExclude, Intermediate, Key, Method, Metric, MissingOrder, MovingFunction,
-    MultiTermsSpec, NamedAgg, NamedResult, OrderBy, OrderKey, PercentilesKind, PercentilesResult,
-    PercentilesSpec, PipelineKind, PipelineSpec, RangeBucket, RangeEnd, RangeItem, RangeKind,
-    RangeSpec, RareTermsSpec, Scalar, SingleKind, Source, Stats, Summary, TermFilter, TermsKind,
-    TermsResult, TermsSpec, TopHit, TopHitsResult, TopHitsSpec, ValueFormat,
+    Attached, AutoDateSpec, Bounds, Bucket, BucketExtra, CalendarUnit, Comparison, CompositeKind,
+    CompositeResult, CompositeSource, CompositeSpec, DateHistogramSpec, DateInterval,
+    DecimalFormat, Direction, EndKind, Expression, ExtendedStats, FilterShape, FiltersSpec,
+    GapPolicy, Heuristic, HistogramResult, HistogramSpec, IncludeExclude, Intermediate, Key,
+    Method, Metric, MissingOrder, MovingFunction, MultiTermsSpec, NamedAgg, NamedResult, OrderBy,
+    OrderKey, PercentilesKind, PercentilesResult, PercentilesSpec, PipelineKind, PipelineSpec,
+    RangeBucket, RangeEnd, RangeItem, RangeSpec, RareTermsSpec, Scalar, SignificantSpec,
+    SingleKind, Source, Stats, Summary, TermFilter, TermsKind, TermsResult, TermsSpec, TopHit,
+    TopHitsResult, TopHitsSpec, ValueFormat,
 };
 pub use analysis::analyzers;
 pub use document::{
@@ -48,7 +49,8 @@ pub use query::{
     IntervalRelation, IntervalRule, IntervalScoring, Intervals, JoinScore, KnnQuery, KnnResolver,
     LikeItem, Match, MatchPhrase, MinimumShouldMatch, MoreLikeThis, MultiMatch, MultiMatchKind,
     NestedQuery, NoKnn, Operator, Pattern, Plan, Query, QueryError, QueryString, Range,
-    ScoreFunction, ScoreMode, SegmentHits, Term, TermsSet, ValueMode, WordChoice, compile, plan,
+    ScoreFormula, ScoreFunction, ScoreMode, SegmentHits, Term, TermsSet, ValueMode, VectorMeasure,
+    VectorScore, WordChoice, compile, plan,
 };
 pub use search::{
     Blocks, Combine, DocVisitor, Explained, FieldFigures, FieldStatistics, GeoDistanceKey,

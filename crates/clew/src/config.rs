@@ -28,8 +28,18 @@ pub(crate) struct Config {
     pub(crate) vectors: VectorsConfig,
     /// What the log keeps.
     pub(crate) log: LogConfig,
+    /// Where snapshots may be kept.
+    pub(crate) snapshots: SnapshotsConfig,
     /// The server's own messages.
     pub(crate) logging: LoggingConfig,
+}
+
+/// Where snapshots may be kept.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct SnapshotsConfig {
+    /// Folders that repositories may lie in; none means `repositories` in the data folder.
+    pub(crate) paths: Vec<PathBuf>,
 }
 
 /// The HTTP server.
@@ -122,6 +132,7 @@ impl Default for Config {
             engine: EngineConfig::default(),
             vectors: VectorsConfig::default(),
             log: LogConfig::default(),
+            snapshots: SnapshotsConfig::default(),
             logging: LoggingConfig::default(),
         }
     }

@@ -213,6 +213,7 @@ fn router(config: &Config, address: SocketAddr, engine: &Engine, registry: &Regi
     let rest = RestOptions {
         body_bytes_max: config.http.body_bytes_max,
         publish_address: address.to_string(),
+        repository_roots: config.snapshots.paths.clone(),
         data: config.data.clone(),
         registry: Some(registry.clone()),
         ..RestOptions::default()

@@ -11,10 +11,12 @@
 
 mod harness;
 
+mod aliases;
 mod crash;
 mod disk_faults;
 mod documents;
 mod life_cycle;
 mod merges;
 mod recall;
+mod snapshots;
 mod vectors;

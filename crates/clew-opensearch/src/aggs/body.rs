@@ -10,6 +10,8 @@ pub(super) struct Body<'a> {
     pub(super) kind: &'a str,
     pub(super) name: &'a str,
     settings: Vec<(&'a str, &'a Value)>,
+    /// Settings that were asked for: what may be meant by unknown ones.
+    known: Vec<String>,
 }
 
 impl<'a> Body<'a> {
@@ -19,10 +21,12 @@ impl<'a> Body<'a> {
             kind,
             name,
             settings: settings.collect(),
+            known: Vec::new(),
         }
     }
 
     pub(super) fn take(&mut self, key: &str) -> Option<&'a Value> {
+        self.known.push(key.to_string());
         let at = self.settings.iter().position(|(name, _)| *name == key)?;
         let (_, value) = self.settings.swap_remove(at);
         (!value.is_null()).then_some(value)
@@ -33,9 +37,30 @@ impl<'a> Body<'a> {
         match self.settings.first() {
             None => Ok(()),
             Some((key, _)) => Err(AggDslError::content(format!(
-                "[{}] unknown field [{key}]",
-                self.kind
+                "[{}] unknown field [{key}]{}",
+                self.kind,
+                self.meant_by(key)
             ))),
+        }
+    }
+
+    /// The known names that are much like an unknown one.
+    fn meant_by(&self, unknown: &str) -> String {
+        let mut near: Vec<(usize, &str)> = self
+            .known
+            .iter()
+            .map(|name| (edits(unknown, name), name.as_str()))
+            .filter(|(edits, name)| edits * 2 < unknown.len().max(name.len()))
+            .collect();
+        near.sort_unstable();
+        near.dedup();
+        match &near[..] {
+            [] => String::new(),
+            [(_, only)] => format!(" did you mean [{only}]?"),
+            several => {
+                let names: Vec<&str> = several.iter().map(|(_, name)| *name).collect();
+                format!(" did you mean any of [{}]?", names.join(", "))
+            }
         }
     }
 
@@ -82,11 +107,10 @@ impl<'a> Body<'a> {
                 self.name, self.kind
             ))
         })?;
-        // Which of a field's forms is read is for the mapping to say.
-        self.take("value_type");
-        self.take("valueType");
+        let value_type = self.text("value_type")?;
         Ok(Source {
             field,
+            value_type: value_type.or(self.text("valueType")?),
             missing: self.scalar("missing")?,
             format: self.text("format")?,
         })
@@ -183,6 +207,24 @@ impl<'a> Body<'a> {
     }
 }
 
+/// How many characters have to be changed, added or taken out to make one name of another.
+fn edits(from: &str, to: &str) -> usize {
+    let to: Vec<char> = to.chars().collect();
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    // Names are short; what is long is like none of them.
+    for (at, a) in from.chars().take(64).enumerate() {
+        let mut corner = row[0];
+        row[0] = at + 1;
+        for (place, b) in to.iter().enumerate() {
+            let above = row[place + 1];
+            let changed = corner + usize::from(a != *b);
+            row[place + 1] = changed.min(above + 1).min(row[place] + 1);
+            corner = above;
+        }
+    }
+    row[to.len()]
+}
+
 /// A plain value.
 pub(super) fn scalar(value: &Value) -> Option<Scalar> {
     Some(match value {
@@ -190,7 +232,10 @@ pub(super) fn scalar(value: &Value) -> Option<Scalar> {
         Value::String(text) => Scalar::Text(text.clone()),
         Value::Number(number) => match number.as_i64() {
             Some(whole) => Scalar::Integer(whole),
-            None => Scalar::Float(number.as_f64()?),
+            None => match number.as_u64() {
+                Some(whole) => Scalar::Unsigned(whole),
+                None => Scalar::Float(number.as_f64()?),
+            },
         },
         Value::Null | Value::Array(_) | Value::Object(_) => return None,
     })

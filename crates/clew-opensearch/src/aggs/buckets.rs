@@ -10,6 +10,7 @@ use super::body::{Body, scalar};
 use super::error::AggDslError;
 use super::interval::calendar;
 use super::parse::{date_interval, date_offset, small, term_filter};
+use super::significant;
 use crate::dsl;
 
 /// How many filters there may be.
@@ -44,6 +45,11 @@ pub(super) fn parse<'a>(
         "composite" => AggSpec::Composite(composite(body)?),
         "multi_terms" => AggSpec::MultiTerms(multi_terms(body)?),
         "rare_terms" => AggSpec::RareTerms(rare_terms(body)?),
+        "significant_terms" => AggSpec::SignificantTerms(significant::parse(body)?),
+        "variable_width_histogram" => AggSpec::VariableWidth {
+            buckets: variable_width(body)?,
+            source: body.source()?,
+        },
         "auto_date_histogram" => AggSpec::AutoDateHistogram(auto_date(body)?),
         _ => return Ok(None),
     }))
@@ -278,7 +284,6 @@ fn multi_terms(body: &mut Body<'_>) -> Result<MultiTermsSpec, AggDslError> {
             .as_object()
             .ok_or_else(|| body.wrong("terms", value))?;
         let mut part = Body::new(body.kind, body.name, settings);
-        part.take("value_type");
         let source = part.source()?;
         part.end()?;
         Ok(source)
@@ -328,6 +333,20 @@ fn rare_terms(body: &mut Body<'_>) -> Result<RareTermsSpec, AggDslError> {
         filter: term_filter(body)?,
         source: body.source()?,
     })
+}
+
+fn variable_width(body: &mut Body<'_>) -> Result<u32, AggDslError> {
+    // Values are kept one by one until the end, so these two change nothing.
+    body.count("shard_size")?;
+    body.count("initial_buffer")?;
+    let buckets = body.count("buckets")?.unwrap_or(10);
+    if buckets == 0 || buckets > 50_000 {
+        return Err(AggDslError::illegal(format!(
+            "buckets must be between 1 and 50000 for [{}]",
+            body.name
+        )));
+    }
+    Ok(small(buckets))
 }
 
 fn auto_date(body: &mut Body<'_>) -> Result<AutoDateSpec, AggDslError> {

@@ -11,6 +11,7 @@ mod pipelines;
 mod render;
 mod render_buckets;
 mod render_metrics;
+mod significant;
 mod top_hits;
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! From a request's `aggs` to the typed tree.
 
 use clew_text::{
-    AggSpec, Bounds, DateHistogramSpec, DateInterval, HistogramSpec, IncludeExclude, NamedAgg,
-    RangeItem, RangeKind, RangeSpec, Source, TermFilter, TermsSpec,
+    AggSpec, Bounds, DateHistogramSpec, DateInterval, EndKind, HistogramSpec, IncludeExclude,
+    NamedAgg, RangeItem, RangeSpec, Source, TermFilter, TermsSpec,
 };
 use serde_json::{Map, Value};
 
@@ -105,8 +105,8 @@ fn parse_spec(
         "terms" => AggSpec::Terms(terms(&mut body)?),
         "date_histogram" => AggSpec::DateHistogram(date_histogram(&mut body)?),
         "histogram" => AggSpec::Histogram(histogram(&mut body)?),
-        "range" => AggSpec::Range(range(&mut body, RangeKind::Numbers)?),
-        "date_range" => AggSpec::Range(range(&mut body, RangeKind::Dates)?),
+        "range" => AggSpec::Range(range(&mut body, EndKind::Numbers)?),
+        "date_range" => AggSpec::Range(range(&mut body, EndKind::Dates)?),
         "missing" => AggSpec::Missing(body.source()?),
         "min" => AggSpec::Min(body.source()?),
         "max" => AggSpec::Max(body.source()?),
@@ -138,7 +138,7 @@ fn parse_spec(
             path: body.text("path")?,
         },
         "top_hits" => AggSpec::TopHits(super::top_hits::top_hits(&mut body)?),
-        "ip_range" => AggSpec::Range(range(&mut body, RangeKind::Addresses)?),
+        "ip_range" => AggSpec::Range(range(&mut body, EndKind::Addresses)?),
         kind => match other_spec(kind, &mut body, settings)? {
             Some(spec) => spec,
             None => {
@@ -312,7 +312,7 @@ fn histogram(body: &mut Body<'_>) -> Result<HistogramSpec, AggDslError> {
     })
 }
 
-fn range(body: &mut Body<'_>, kind: RangeKind) -> Result<RangeSpec, AggDslError> {
+fn range(body: &mut Body<'_>, kind: EndKind) -> Result<RangeSpec, AggDslError> {
     let source: Source = body.source()?;
     let ranges = match body.take("ranges") {
         Some(Value::Array(list)) => list
@@ -334,7 +334,7 @@ fn range(body: &mut Body<'_>, kind: RangeKind) -> Result<RangeSpec, AggDslError>
         keyed: body.flag("keyed")?,
         kind,
         time_zone: match kind {
-            RangeKind::Dates => body.text("time_zone")?,
+            EndKind::Dates => body.text("time_zone")?,
             _ => None,
         },
     })

@@ -1,13 +1,13 @@
 //! From typed results to the `aggregations` object of a reply.
 
 use clew_text::{
-    AggResult, NamedResult, PercentilesKind, RangeKind, SingleKind, TermsKind, TermsResult,
+    AggResult, EndKind, NamedResult, PercentilesKind, SingleKind, TermsKind, TermsResult,
 };
 use serde_json::{Map, Value, json};
 
 use super::render_buckets::{
     auto_date_body, buckets_body, composite_body, histogram_body, multi_terms_body,
-    named_buckets_body, range_body, terms_body,
+    named_buckets_body, range_body, significant_body, terms_body,
 };
 use super::render_metrics::{
     bucket_value_body, derivative_body, extended_body, metric_body, percentiles_body, stats_body,
@@ -45,11 +45,17 @@ fn type_name(result: &AggResult) -> &'static str {
         AggResult::DateHistogram(_) => "date_histogram",
         AggResult::AutoDateHistogram { .. } => "auto_date_histogram",
         AggResult::Histogram(_) => "histogram",
+        AggResult::VariableWidth(_) => "variable_width_histogram",
+        AggResult::Significant { terms, .. } => match terms.kind {
+            TermsKind::Text => "sigsterms",
+            TermsKind::Unmapped => "umsigterms",
+            _ => "siglterms",
+        },
         AggResult::Range { kind, .. } => match kind {
-            RangeKind::Numbers => "range",
-            RangeKind::Dates => "date_range",
-            RangeKind::Addresses => "ip_range",
-            RangeKind::Distances => "geo_distance",
+            EndKind::Numbers => "range",
+            EndKind::Dates => "date_range",
+            EndKind::Addresses => "ip_range",
+            EndKind::Distances => "geo_distance",
         },
         AggResult::Missing { .. } => "missing",
         AggResult::Joined {
@@ -109,7 +115,14 @@ fn render(body: &mut Map<String, Value>, result: &AggResult, typed_keys: bool) {
         AggResult::MultiTerms { terms, formats } => {
             multi_terms_body(body, terms, formats, typed_keys);
         }
-        AggResult::DateHistogram(histogram) | AggResult::Histogram(histogram) => {
+        AggResult::Significant {
+            terms,
+            doc_count,
+            background,
+        } => significant_body(body, terms, (*doc_count, *background), typed_keys),
+        AggResult::DateHistogram(histogram)
+        | AggResult::Histogram(histogram)
+        | AggResult::VariableWidth(histogram) => {
             histogram_body(body, histogram, typed_keys);
         }
         AggResult::AutoDateHistogram {

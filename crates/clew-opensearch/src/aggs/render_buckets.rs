@@ -1,7 +1,8 @@
 //! Buckets as JSON.
 
 use clew_text::{
-    Bucket, CompositeResult, HistogramResult, Key, RangeBucket, RangeEnd, TermsResult, ValueFormat,
+    Bucket, BucketExtra, CompositeResult, HistogramResult, Key, RangeBucket, RangeEnd, TermsResult,
+    ValueFormat,
 };
 use serde_json::{Map, Value, json};
 
@@ -57,7 +58,13 @@ pub(super) fn histogram_body(
         if let Some(text) = &text {
             object.insert("key_as_string".to_string(), json!(text));
         }
+        if let BucketExtra::Extent { min, .. } = bucket.extra {
+            object.insert("min".to_string(), json!(min));
+        }
         object.insert("key".to_string(), key_value(&bucket.key));
+        if let BucketExtra::Extent { max, .. } = bucket.extra {
+            object.insert("max".to_string(), json!(max));
+        }
         object.insert("doc_count".to_string(), json!(bucket.doc_count));
         add_all(&mut object, &bucket.subs, typed_keys);
         let name = text.unwrap_or_else(|| bucket.key.to_string());
@@ -70,6 +77,31 @@ pub(super) fn histogram_body(
         buckets.map(|(_, bucket)| bucket).collect()
     };
     body.insert("buckets".to_string(), buckets);
+}
+
+pub(super) fn significant_body(
+    body: &mut Map<String, Value>,
+    terms: &TermsResult,
+    (doc_count, background): (u64, u64),
+    typed_keys: bool,
+) {
+    body.insert("doc_count".to_string(), json!(doc_count));
+    body.insert("bg_count".to_string(), json!(background));
+    let buckets = terms.buckets.iter().map(|bucket| {
+        let mut object = Map::new();
+        object.insert("key".to_string(), key_value(&bucket.key));
+        if let Some(text) = terms.format.text_of_key(&bucket.key) {
+            object.insert("key_as_string".to_string(), json!(text));
+        }
+        object.insert("doc_count".to_string(), json!(bucket.doc_count));
+        if let BucketExtra::Score { score, background } = bucket.extra {
+            object.insert("score".to_string(), json!(score));
+            object.insert("bg_count".to_string(), json!(background));
+        }
+        add_all(&mut object, &bucket.subs, typed_keys);
+        Value::Object(object)
+    });
+    body.insert("buckets".to_string(), buckets.collect());
 }
 
 pub(super) fn auto_date_body(

@@ -1,9 +1,9 @@
 use std::num::NonZeroI64;
 
 use clew_text::{
-    AggResult, AggSpec, Bucket, CalendarUnit, DateFormat, DateInterval, Direction, ExtendedStats,
-    HistogramResult, IncludeExclude, Key, Metric, NamedAgg, NamedResult, OrderKey, RangeBucket,
-    RangeEnd, RangeKind, Scalar, Stats, TermsKind, TermsResult, ValueFormat,
+    AggResult, AggSpec, Bucket, BucketExtra, CalendarUnit, DateFormat, DateInterval, Direction,
+    EndKind, ExtendedStats, HistogramResult, IncludeExclude, Key, Metric, NamedAgg, NamedResult,
+    OrderKey, RangeBucket, RangeEnd, Scalar, Stats, TermsKind, TermsResult, ValueFormat,
 };
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
@@ -530,9 +530,9 @@ fn ranges_are_named_by_their_ends() {
     let near = vec![range("near", Some(near), None)];
     check_json(
         &[
-            named("r", result(plain, false, RangeKind::Numbers)),
-            named("d", result(dated, true, RangeKind::Dates)),
-            named("i", result(near, false, RangeKind::Addresses)),
+            named("r", result(plain, false, EndKind::Numbers)),
+            named("d", result(dated, true, EndKind::Dates)),
+            named("i", result(near, false, EndKind::Addresses)),
         ],
         &json!({
             "r": {"buckets": [

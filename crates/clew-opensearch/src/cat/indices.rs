@@ -1,9 +1,11 @@
 //! `_cat/indices` and `_cat/count`.
 
+use clew_engine::{Index, Wildcards};
+
 use super::now;
 use super::table::{Column, Table, bytes, hidden, number, text};
 use crate::call::Call;
-use crate::cluster::{ShardHealth, replicas};
+use crate::cluster_health::{ShardHealth, replicas};
 use crate::error::ApiError;
 use crate::reply::Reply;
 
@@ -54,7 +56,7 @@ pub(crate) async fn indices(call: Call) -> Result<Reply, ApiError> {
         )));
     }
     let mut rows = Vec::new();
-    for index in call.indices().await? {
+    for index in call.indices_from(Wildcards::SHOWN).await? {
         let stats = index.stats();
         let health = ShardHealth::of(std::slice::from_ref(&index)).status();
         if wanted.as_ref().is_some_and(|wanted| wanted != health) {
@@ -63,17 +65,17 @@ pub(crate) async fn indices(call: Call) -> Result<Reply, ApiError> {
         let size = bytes(stats.bytes, unit);
         rows.push(vec![
             health.to_string(),
-            "open".to_string(),
+            if index.is_open() { "open" } else { "close" }.to_string(),
             index.name().to_string(),
             index.uuid().to_string(),
             stats.shards.to_string(),
             replicas(&index).to_string(),
-            stats.docs.to_string(),
-            stats.deleted.to_string(),
+            counted(&index, stats.docs.to_string()),
+            counted(&index, stats.deleted.to_string()),
             index.created_ms().to_string(),
             date_text(index.created_ms()),
-            size.clone(),
-            size,
+            counted(&index, size.clone()),
+            counted(&index, size),
         ]);
     }
     Table {
@@ -81,6 +83,15 @@ pub(crate) async fn indices(call: Call) -> Result<Reply, ApiError> {
         rows,
     }
     .reply(&call)
+}
+
+/// A closed index counts nothing.
+fn counted(index: &Index, count: String) -> String {
+    if index.is_open() {
+        count
+    } else {
+        String::new()
+    }
 }
 
 fn date_text(since_epoch_ms: u64) -> String {

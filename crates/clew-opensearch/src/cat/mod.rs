@@ -3,7 +3,9 @@
 mod indices;
 mod nodes;
 mod shards;
+mod snapshots;
 mod table;
+mod templates;
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -11,14 +13,17 @@ use clew_engine::Wildcards;
 
 use crate::aliases::is_wanted;
 use crate::call::Call;
-use crate::cluster::{ShardHealth, all_indices};
+use crate::cluster::all_indices;
+use crate::cluster_health::ShardHealth;
 use crate::error::ApiError;
 use crate::reply::Reply;
 
 pub(crate) use indices::{count, indices};
 pub(crate) use nodes::{allocation, attributes, nodes, plugins, tasks};
 pub(crate) use shards::shards;
+pub(crate) use snapshots::{repositories, snapshots};
 use table::{Column, Table, number, text};
+pub(crate) use templates::templates;
 
 /// `GET /_cat`.
 pub(crate) async fn list(_call: Call) -> Result<Reply, ApiError> {
@@ -31,8 +36,11 @@ pub(crate) async fn list(_call: Call) -> Result<Reply, ApiError> {
         "nodeattrs",
         "nodes",
         "plugins",
+        "repositories",
         "shards",
+        "snapshots",
         "tasks",
+        "templates",
     ];
     let mut listing = "=^.^=\n".to_string();
     listing.extend(paths.iter().map(|path| format!("/_cat/{path}\n")));

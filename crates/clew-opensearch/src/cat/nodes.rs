@@ -214,7 +214,8 @@ pub(crate) async fn allocation(call: Call) -> Result<Reply, ApiError> {
         for index in all_indices(api)? {
             let stats = index.stats();
             shards += u64::from(stats.shards);
-            unassigned += u64::from(stats.shards) * u64::from(crate::cluster::replicas(&index));
+            unassigned +=
+                u64::from(stats.shards) * u64::from(crate::cluster_health::replicas(&index));
             size += stats.bytes;
         }
         let disk = DiskSpace::of(&api.options.data);

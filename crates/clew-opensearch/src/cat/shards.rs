@@ -7,7 +7,7 @@ use clew_engine::{Counted, Index, IndexStats};
 
 use super::table::{Column, Table, bytes, hidden, hidden_text, number, text};
 use crate::call::Call;
-use crate::cluster::replicas;
+use crate::cluster_health::replicas;
 use crate::error::ApiError;
 use crate::nodes::host_of;
 use crate::reply::Reply;

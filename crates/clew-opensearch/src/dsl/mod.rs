@@ -13,10 +13,12 @@ mod leaf;
 mod multi;
 mod nested;
 mod object;
+mod script;
 mod similar;
 mod sort;
 mod span;
 
+use base64::Engine as _;
 use clew_text::Query;
 use serde_json::Value;
 
@@ -114,7 +116,39 @@ fn query(value: &Value, depth: usize) -> Result<Query, DslError> {
             "[{name}] malformed query, expected [END_OBJECT] but found [FIELD_NAME]"
         )));
     }
-    Ok(parsed)
+    Ok(match name_of(body) {
+        Some(name) => Query::Named {
+            name: name.to_string(),
+            query: Box::new(parsed),
+        },
+        None => parsed,
+    })
+}
+
+/// `_name`, which stands beside a query's parameters or under its only field.
+fn name_of(body: &Value) -> Option<&str> {
+    let members = body.as_object()?;
+    let own = members.get("_name").or_else(|| match members.len() {
+        1 => members.values().next()?.get("_name"),
+        _ => None,
+    });
+    own?.as_str()
+}
+
+/// A query inside a text, in base 64.
+fn wrapper(body: &Value, depth: usize) -> Result<Query, DslError> {
+    let mut parameters = object::Parameters::new("wrapper", body)?;
+    let text = parameters
+        .text("query")?
+        .ok_or_else(|| DslError::parsing("wrapper query malformed"))?;
+    parameters.boost()?;
+    parameters.finish()?;
+    let wrong = |reason: String| DslError::illegal(format!("failed to parse wrapper: {reason}"));
+    let bytes = base64::engine::general_purpose::STANDARD
+        .decode(text)
+        .map_err(|error| wrong(error.to_string()))?;
+    let inner = serde_json::from_slice(&bytes).map_err(|error| wrong(error.to_string()))?;
+    query(&inner, depth + 1)
 }
 
 /// The queries there are, for those who misspell one.
@@ -178,6 +212,8 @@ fn dispatch(name: &str, body: &Value, depth: usize) -> Result<Query, DslError> {
         "distance_feature" => function::distance_feature(body),
         "more_like_this" | "mlt" => similar::more_like_this(body),
         "terms_set" => similar::terms_set(body),
+        "script_score" => script::script_score(body, depth),
+        "wrapper" => wrapper(body, depth),
         "intervals" => intervals::intervals(body),
         name if span::NAMES.contains(&name) => span::span(name, body, depth),
         _ => {

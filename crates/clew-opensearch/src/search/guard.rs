@@ -25,7 +25,7 @@ pub(crate) fn check(query: &Query, index: &Index, expensive: Expensive) -> Resul
     };
     let terms_max = limit("index.max_terms_count", TERMS_MAX);
     let regex_max = limit("index.max_regex_length", REGEX_LENGTH_MAX);
-    query.visit(&mut |query| {
+    for query in query.all() {
         match query {
             Query::Terms { values, .. } if values.len() > terms_max => {
                 return Err(ApiError::illegal_argument(format!(
@@ -45,11 +45,13 @@ pub(crate) fn check(query: &Query, index: &Index, expensive: Expensive) -> Resul
             }
             _ => {}
         }
-        match (expensive, what_is_costly(query, index)) {
-            (Expensive::Refused, Some(what)) => Err(costly(&what)),
-            _ => Ok(()),
+        if expensive == Expensive::Refused
+            && let Some(what) = what_is_costly(query, index)
+        {
+            return Err(costly(&what));
         }
-    })
+    }
+    Ok(())
 }
 
 /// The name of a query that costs much, and what else is to be said of it.

@@ -77,7 +77,9 @@ fn for_each_place(
                             each(&mut Place::Terms(value))?;
                         }
                     }
-                    ("more_like_this", Value::Object(parameters)) => like(parameters, each)?,
+                    ("more_like_this" | "mlt", Value::Object(parameters)) => {
+                        like(parameters, each)?
+                    }
                     _ => {}
                 }
                 for_each_place(value, each)?;

@@ -17,6 +17,7 @@ mod scroll;
 mod sort_values;
 mod source_filter;
 mod suggest;
+mod template;
 mod top_hits;
 
 use std::collections::BTreeMap;
@@ -33,6 +34,7 @@ use crate::call::Call;
 use crate::dsl;
 use crate::error::ApiError;
 use crate::reply::Reply;
+use crate::search_pipeline;
 
 use request::Spec;
 
@@ -46,6 +48,7 @@ pub(crate) use request::query_of_params;
 pub(crate) use response::explained;
 pub(crate) use scroll::{clear as clear_scroll, next as next_page};
 pub(crate) use source_filter::{SourceFilter, glob};
+pub(crate) use template::{render_template, search_template};
 pub(crate) use top_hits::render_top_hits;
 
 /// Answers with more hits than this are written away from the async threads.
@@ -76,11 +79,17 @@ pub(crate) async fn run(
     call: &Call,
     expression: &str,
     options: ResolveOptions,
-    body: Value,
+    mut body: Value,
 ) -> Result<Vec<u8>, ApiError> {
     let started = Instant::now();
+    let pipeline = search_pipeline::begin(call, expression, &mut body)?;
     let body = lookup::resolve(call, expression, body).await?;
     let spec = Arc::new(Spec::parse(&body, &call.body, &call.params)?);
+    if call.params.unsigned("pre_filter_shard_size")? == Some(0) {
+        return Err(ApiError::illegal_argument(
+            "preFilterShardSize must be >= 1",
+        ));
+    }
     let state = State::of(call, &spec, expression, options).await?;
     check_window(call, &spec, &state.indices)?;
     inner::check_windows(&spec.output.inner, &state.indices)?;
@@ -104,15 +113,18 @@ pub(crate) async fn run(
     } else {
         1
     };
-    finish(response::Answer {
+    let answer = finish(response::Answer {
         scroll_id,
         pit_id: spec.control.pit.as_ref().map(|pit| pit.id.clone()),
         suggest,
         phases,
         ..response::Answer::new(call, spec.output.clone(), response, started)
     })
-    .await
-    .map(|reply| reply.body.to_vec())
+    .await?;
+    match pipeline {
+        Some(pipeline) => pipeline.finish(answer),
+        None => Ok(answer),
+    }
 }
 
 /// What a search sees.
@@ -151,14 +163,13 @@ impl State {
 }
 
 /// Writes an answer, a long one away from the async threads.
-async fn finish(answer: response::Answer) -> Result<Reply, ApiError> {
+async fn finish(answer: response::Answer) -> Result<Vec<u8>, ApiError> {
     if answer.response.hits.len() <= INLINE_HITS_MAX {
-        return Ok(Reply::raw_json(answer.write()));
+        return Ok(answer.write());
     }
-    let bytes = tokio::task::spawn_blocking(move || answer.write())
+    tokio::task::spawn_blocking(move || answer.write())
         .await
-        .map_err(|error| ApiError::internal(error.to_string()))?;
-    Ok(Reply::raw_json(bytes))
+        .map_err(|error| ApiError::internal(error.to_string()))
 }
 
 /// Runs a search; what every shard would refuse is told as OpenSearch tells it.

@@ -199,6 +199,13 @@ impl<'a> HitWriter<'a> {
                 json.key("fields").value(&Value::Object(values));
             }
         }
+        if !hit.matched_queries.is_empty() {
+            json.key("matched_queries").begin_array();
+            for name in &hit.matched_queries {
+                json.string(name);
+            }
+            json.end_array();
+        }
         if let Some(shown) = self.highlights.of(&inner::with_whole_source(hit)) {
             json.key("highlight").value(&shown);
         }

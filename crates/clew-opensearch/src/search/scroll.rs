@@ -104,7 +104,7 @@ pub(crate) async fn next(call: Call) -> Result<Reply, ApiError> {
         scroll_id: Some(next.id),
         ..Answer::new(&call, output, response, started)
     };
-    finish(answer).await
+    finish(answer).await.map(Reply::raw_json)
 }
 
 async fn page(call: &Call, id: ContextId, scroll: &Scroll) -> Result<SearchResponse, ApiError> {

@@ -4,6 +4,7 @@
 use jiff::tz::TimeZone;
 use tantivy::SegmentReader;
 
+use super::clusters;
 use super::collector::AggContext;
 use super::column::ValueColumn;
 use super::error::AggError;
@@ -163,7 +164,10 @@ pub(crate) fn plan_auto_date(
     }
     let mut values = plan_values(&spec.source, "auto_date_histogram", context)?;
     let zone = parse_zone(spec.time_zone.as_deref())?;
-    if matches!(values.kind, ValueKind::Date | ValueKind::Unmapped) {
+    if matches!(
+        values.kind,
+        ValueKind::Date | ValueKind::DateNanos | ValueKind::Unmapped
+    ) {
         values.format = ValueFormat::Date {
             format: date_format(&spec.source, Some(&values.format))?,
             zone: zone.clone(),
@@ -208,8 +212,10 @@ fn base_unit(
 pub(crate) fn settle(plans: &[Plan], partials: Vec<Partial>) -> Vec<Partial> {
     let one = |(plan, partial): (&Plan, Partial)| match partial {
         Partial::Buckets(mut buckets) => {
-            if let Op::AutoDate(auto) = &plan.op {
-                buckets = joined(auto, plan, buckets);
+            match &plan.op {
+                Op::AutoDate(auto) => buckets = joined(auto, plan, buckets),
+                Op::Clusters { target, .. } => buckets = clusters::joined(*target, plan, buckets),
+                _ => {}
             }
             buckets.subs = settle(&plan.subs, buckets.subs);
             Partial::Buckets(buckets)

@@ -10,14 +10,15 @@ use super::error::AggError;
 use super::limits::{Account, AggLimits};
 use super::partial::Partial;
 use super::pipeline::{self, PipelinePlan};
-use super::plan::{Op, Plan, ValueKind, plan_all};
-use super::plan_chain::Link;
+use super::plan::{Op, Plan, plan_all};
 use super::plan_filters::AggSearcher;
 use super::plan_join::wants_scores;
 use super::reduce::reduce;
 use super::result::NamedResult;
 use super::shard::cut_terms;
+use super::significance;
 use super::spec::{Attached, NamedAgg};
+use super::unify::unify;
 use crate::mapping::Mapping;
 use crate::search::{MergedHit, SegmentBits, Snapshot};
 
@@ -68,6 +69,8 @@ pub struct AggCollector {
     running: Vec<Box<dyn Collect>>,
     /// At the root every document has the same parent.
     roots: Vec<u32>,
+    /// Segments seen, where they are needed again at the end.
+    readers: Vec<SegmentReader>,
 }
 
 impl AggCollector {
@@ -86,6 +89,7 @@ impl AggCollector {
             merged,
             running: Vec::new(),
             roots: vec![0; BLOCK_DOCS],
+            readers: Vec::new(),
         })
     }
 
@@ -95,6 +99,9 @@ impl AggCollector {
     /// [`AggError::Column`] when a column cannot be read; [`AggError::TooLarge`].
     pub fn segment(&mut self, ord: usize, reader: &SegmentReader) -> Result<(), AggError> {
         self.end_segment()?;
+        if significance::is_wanted(&self.plans) {
+            self.readers.push(reader.clone());
+        }
         let segment = Segment { reader, ord };
         self.running = open_all(segment, &self.plans, Level::Root)?;
         if self.wants_scores() {
@@ -163,6 +170,7 @@ impl AggCollector {
     /// As [`AggCollector::segment`].
     pub fn finish(mut self) -> Result<Intermediate, AggError> {
         self.end_segment()?;
+        significance::fill(&self.plans, &mut self.merged, &self.readers)?;
         cut_terms(&self.plans, &mut self.merged, 1);
         Ok(Intermediate {
             plans: self.plans,
@@ -201,9 +209,12 @@ impl Intermediate {
     /// # Errors
     /// [`AggError::Invalid`] when the shards' mappings give a field types that do not mix;
     /// [`AggError::TooLarge`] when all shards together hold more than one may.
-    pub fn merge(&mut self, other: Intermediate) -> Result<(), AggError> {
+    pub fn merge(&mut self, mut other: Intermediate) -> Result<(), AggError> {
         let plans = Arc::make_mut(&mut self.plans);
-        adopt_kinds(plans, &other.plans)?;
+        unify(
+            (plans, &mut self.partials),
+            (&other.plans, &mut other.partials),
+        )?;
         for (mine, theirs) in self.partials.iter_mut().zip(other.partials) {
             mine.merge(theirs, None);
         }
@@ -231,45 +242,5 @@ impl Intermediate {
         let mut results = reduce(&self.plans, &partials, self.limits, attach)?;
         pipeline::apply(&self.plans, &self.pipelines, &mut results)?;
         Ok(results)
-    }
-}
-
-/// A field may be unmapped in some of the indexes; what the others say about it counts.
-fn adopt_kinds(mine: &mut [Plan], theirs: &[Plan]) -> Result<(), AggError> {
-    for (mine, theirs) in mine.iter_mut().zip(theirs) {
-        adopt_links(&mut mine.op, &theirs.op);
-        let kinds = (mine.values.kind, theirs.values.kind);
-        if kinds.0 == ValueKind::Unmapped {
-            mine.values = theirs.values.clone();
-        } else if kinds.0 != kinds.1 && kinds.1 != ValueKind::Unmapped && mine.op.has_buckets() {
-            return Err(AggError::invalid(format!(
-                "Merging/Reducing the aggregations failed when computing the aggregation [{}] \
-                 because the field you gave in the aggregation query existed as two different \
-                 types in two different indices",
-                mine.name
-            )));
-        }
-        adopt_kinds(&mut mine.subs, &theirs.subs)?;
-    }
-    Ok(())
-}
-
-/// The same for the sources of combinations; and times are rounded as the coarsest shard did.
-fn adopt_links(mine: &mut Op, theirs: &Op) {
-    match (mine, theirs) {
-        (Op::Composite(mine), Op::Composite(theirs)) => adopt_each(&mut mine.links, &theirs.links),
-        (Op::MultiTerms { links: mine, .. }, Op::MultiTerms { links: theirs, .. }) => {
-            adopt_each(mine, theirs);
-        }
-        (Op::AutoDate(mine), Op::AutoDate(theirs)) => mine.base = mine.base.max(theirs.base),
-        _ => {}
-    }
-}
-
-fn adopt_each(mine: &mut [Link], theirs: &[Link]) {
-    for (mine, theirs) in mine.iter_mut().zip(theirs) {
-        if mine.values.kind == ValueKind::Unmapped {
-            mine.values = theirs.values.clone();
-        }
     }
 }

@@ -10,8 +10,10 @@ use tantivy::{DocId, SegmentReader};
 
 use super::error::AggError;
 use super::key::Key;
+use super::partition::part_of;
 use super::plan::{TermSet, TermSets, ValueKind, ValuePlan};
-use super::sketch::hash_key;
+
+const NANOS_PER_MS: i64 = 1_000_000;
 
 /// A segment's values of one source.
 pub(crate) struct ValueColumn {
@@ -25,6 +27,9 @@ pub(crate) struct ValueColumn {
 
 enum Decoder {
     Integer,
+    Unsigned,
+    /// Nanoseconds, read as milliseconds.
+    Nanos,
     Float,
     Text(Option<BytesColumn>),
     Address(Option<Arc<CompactSpaceU64Accessor>>),
@@ -70,6 +75,8 @@ impl ValueColumn {
             ValueKind::Long | ValueKind::Boolean | ValueKind::Date | ValueKind::Unmapped => {
                 (numbers(ColumnType::I64)?, Decoder::Integer)
             }
+            ValueKind::DateNanos => (numbers(ColumnType::I64)?, Decoder::Nanos),
+            ValueKind::Unsigned => (numbers(ColumnType::U64)?, Decoder::Unsigned),
             ValueKind::Double => (numbers(ColumnType::F64)?, Decoder::Float),
             ValueKind::Keyword => {
                 let text: Option<BytesColumn> = match &plan.column {
@@ -113,10 +120,21 @@ impl ValueColumn {
         Ok(())
     }
 
+    /// The number behind a key, also where it only stands in for missing values.
+    pub(crate) fn raw_of(&self, key: &Key) -> tantivy::Result<Option<u64>> {
+        let foreign = self.foreign.as_ref().filter(|(_, own)| own == key);
+        match foreign {
+            Some((raw, _)) => Ok(Some(*raw)),
+            None => self.encode(key),
+        }
+    }
+
     /// The number behind a key; `None` when this segment's column cannot hold it.
     fn encode(&self, key: &Key) -> tantivy::Result<Option<u64>> {
         Ok(match (&self.decoder, key) {
             (Decoder::Integer, Key::I64(value)) => Some(value.to_u64()),
+            (Decoder::Nanos, Key::I64(value)) => Some(value.saturating_mul(NANOS_PER_MS).to_u64()),
+            (Decoder::Unsigned, Key::U64(value)) => Some(*value),
             (Decoder::Float, Key::F64(value)) => Some(value.to_u64()),
             (Decoder::Text(Some(text)), Key::Str(key)) => {
                 text.dictionary().term_ord(key.as_bytes())?
@@ -159,6 +177,8 @@ impl ValueColumn {
     pub(crate) fn number(&self, raw: u64) -> f64 {
         match self.decoder {
             Decoder::Float => f64::from_u64(raw),
+            Decoder::Unsigned => raw as f64,
+            Decoder::Nanos => i64::from_u64(raw).div_euclid(NANOS_PER_MS) as f64,
             Decoder::Integer | Decoder::Text(_) | Decoder::Address(_) => i64::from_u64(raw) as f64,
         }
     }
@@ -171,6 +191,8 @@ impl ValueColumn {
     pub(crate) fn instant(&self, raw: u64) -> i64 {
         match self.decoder {
             Decoder::Float => f64::from_u64(raw) as i64,
+            Decoder::Unsigned => i64::try_from(raw).unwrap_or(i64::MAX),
+            Decoder::Nanos => i64::from_u64(raw).div_euclid(NANOS_PER_MS),
             Decoder::Integer | Decoder::Text(_) | Decoder::Address(_) => i64::from_u64(raw),
         }
     }
@@ -185,6 +207,11 @@ impl ValueColumn {
         let mut keys = Vec::with_capacity(sorted.len());
         match &self.decoder {
             Decoder::Integer => keys.extend(own.iter().map(|raw| Key::I64(i64::from_u64(*raw)))),
+            Decoder::Unsigned => keys.extend(own.iter().map(|raw| Key::U64(*raw))),
+            Decoder::Nanos => {
+                let ms = |raw: &u64| i64::from_u64(*raw).div_euclid(NANOS_PER_MS);
+                keys.extend(own.iter().map(|raw| Key::I64(ms(raw))));
+            }
             Decoder::Float => keys.extend(own.iter().map(|raw| Key::F64(f64::from_u64(*raw)))),
             Decoder::Text(text) => {
                 if let Some(text) = text {
@@ -275,7 +302,7 @@ impl ValueColumn {
     fn of_part(&self, part: u32, count: u32) -> tantivy::Result<Vec<u64>> {
         let all = self.all();
         let keys = self.keys(&all)?;
-        let belongs = |key: &Key| hash_key(key) % u64::from(count) == u64::from(part);
+        let belongs = |key: &Key| part_of(key, count) == part;
         let kept = all.iter().zip(&keys).filter(|(_, key)| belongs(key));
         Ok(kept.map(|(raw, _)| *raw).collect())
     }

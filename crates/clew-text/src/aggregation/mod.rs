@@ -9,6 +9,7 @@
 //! Deliberately absent: queries (documents arrive as blocks of ids) and any protocol's JSON.
 
 mod auto_date;
+mod clusters;
 mod collect;
 mod collector;
 mod column;
@@ -23,6 +24,7 @@ mod limits;
 mod moments;
 mod order;
 mod partial;
+mod partition;
 mod pipeline;
 mod plan;
 mod plan_chain;
@@ -38,8 +40,10 @@ mod result;
 mod result_access;
 mod rounding;
 mod shard;
+mod significance;
 mod sketch;
 mod spec;
+mod unify;
 mod zone;
 
 #[cfg(test)]
@@ -55,14 +59,15 @@ pub use pipeline::{Expression, GapPolicy, MovingFunction, PipelineKind, Pipeline
 pub use plan_filters::AggSearcher;
 pub use quantile::Method;
 pub use result::{
-    AggResult, Bucket, CompositeResult, ExtendedStats, HistogramResult, Metric, NamedResult,
-    PercentilesKind, PercentilesResult, RangeBucket, RangeEnd, RangeKind, SingleKind, Stats,
-    TermsKind, TermsResult, TopHit, TopHitsResult,
+    AggResult, Bucket, BucketExtra, CompositeResult, EndKind, ExtendedStats, HistogramResult,
+    Metric, NamedResult, PercentilesKind, PercentilesResult, RangeBucket, RangeEnd, SingleKind,
+    Stats, TermsKind, TermsResult, TopHit, TopHitsResult,
 };
+pub use significance::{Comparison, Heuristic};
 pub use spec::{
     AggSpec, Attached, AutoDateSpec, Bounds, CalendarUnit, CompositeKind, CompositeSource,
     CompositeSpec, DateHistogramSpec, DateInterval, Direction, FilterShape, FiltersSpec,
     HistogramSpec, IncludeExclude, MissingOrder, MultiTermsSpec, NamedAgg, OrderBy, OrderKey,
-    PercentilesSpec, RangeItem, RangeSpec, RareTermsSpec, Scalar, Source, TermFilter, TermsSpec,
-    TopHitsSpec,
+    PercentilesSpec, RangeItem, RangeSpec, RareTermsSpec, Scalar, SignificantSpec, Source,
+    TermFilter, TermsSpec, TopHitsSpec,
 };

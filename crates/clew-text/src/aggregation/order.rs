@@ -38,6 +38,10 @@ impl<'a> Comparison<'a> {
             what: match one.by {
                 By::Count => What::Count,
                 By::Key => What::Key,
+                By::Score(heuristic) => What::Metric {
+                    values: buckets.scores(heuristic),
+                    empty: 0.0,
+                },
                 By::Metric { sub, property } => metric(buckets, sub, property),
             },
             direction: one.direction,

@@ -7,6 +7,7 @@ use super::key::{Key, KeyTable, number_of};
 use super::moments::{ExtendedMoments, Moments, Weighted};
 use super::plan::{Op, Plan, Property};
 use super::quantile::{Method, QuantileState};
+use super::significance::Background;
 use super::sketch::Sketch;
 use crate::search::{MergedHit, SortKey, compare_rows};
 
@@ -106,6 +107,10 @@ pub(crate) struct Buckets {
     pub(crate) reported: Vec<u64>,
     /// Per parent: the buckets to show, where the data decided on them. Filled when all is merged.
     pub(crate) axes: Vec<Axis>,
+    /// Per bucket: its least and greatest value, where buckets are clusters.
+    pub(crate) extents: Vec<(f64, f64)>,
+    /// What the scores of significant terms need.
+    pub(crate) background: Background,
 }
 
 /// The starts of the buckets of one parent, and how long one is.
@@ -158,6 +163,8 @@ impl Buckets {
             left_out,
             reported,
             axes: _,
+            extents: _,
+            background,
         } = other;
         let (parents, keys) = table.into_parts();
         let mut numbers = Vec::with_capacity(keys.len());
@@ -170,6 +177,17 @@ impl Buckets {
         for (mine, theirs) in self.subs.iter_mut().zip(subs) {
             mine.merge(theirs, Some(&numbers));
         }
+        merge_each(
+            &mut self.background.sizes,
+            background.sizes,
+            parent_map,
+            |a, b| *a += b,
+        );
+        for (number, count) in numbers.iter().zip(background.with) {
+            reach(&mut self.background.with, *number);
+            self.background.with[*number as usize] += count;
+        }
+        self.background.all += background.all;
         for key in universe.into_parts().1 {
             self.universe.number(0, key);
         }
@@ -207,6 +225,10 @@ impl Buckets {
             self.counts.push(count);
         }
         self.table = KeyTable::of_distinct(parents, keys);
+        follow_each(&mut self.background.with, numbers);
+        if let Some(map) = parent_map {
+            follow_each(&mut self.background.sizes, map);
+        }
         for sub in &mut self.subs {
             sub.follow(numbers);
         }

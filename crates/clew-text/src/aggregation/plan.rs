@@ -1,6 +1,8 @@
 //! The tree that collectors are built from: fields are resolved, settings are checked, order paths
 //! point at sub-aggregations.
 
+use std::sync::Arc;
+
 use jiff::tz::TimeZone;
 
 use super::auto_date::{AutoDatePlan, plan_auto_date};
@@ -10,15 +12,16 @@ use super::format::ValueFormat;
 use super::key::Key;
 use super::pipeline::PipelinePlan;
 use super::plan_chain::{CompositePlan, Link, plan_composite, plan_multi_terms};
-use super::plan_fields::{bound_ms, bound_number, plan_values, term_filter};
-use super::plan_filters::{FiltersPlan, check_nesting, plan_filters};
+use super::plan_fields::{bound_ms, bound_number, check_patterns, plan_values, term_filter};
+use super::plan_filters::{FiltersPlan, check_nesting, documents_of, plan_filters};
 use super::plan_join::{JoinPlan, TopHitsPlan};
 use super::plan_metrics::{QuantilePlan, plan_median_deviation, plan_percentiles};
 use super::plan_order::{order_or_count, plan_order};
 use super::plan_range::{RangePlan, plan_range};
+use super::significance::{Heuristic, SignificantPlan};
 use super::spec::{
     AggSpec, Bounds, DateHistogramSpec, DateInterval, Direction, HistogramSpec, NamedAgg,
-    RareTermsSpec, Scalar, Source, TermsSpec,
+    RareTermsSpec, Scalar, SignificantSpec, Source, TermsSpec,
 };
 use super::zone::parse_zone;
 
@@ -70,7 +73,10 @@ pub(crate) enum ValueKind {
     Double,
     Boolean,
     Date,
+    /// Nanoseconds in the column, milliseconds everywhere else.
+    DateNanos,
     Ip,
+    Unsigned,
 }
 
 /// What is computed.
@@ -82,18 +88,32 @@ pub(crate) enum Op {
     Range(RangePlan),
     Missing,
     Moments(MomentKind),
-    Extended { sigma: f64 },
+    Extended {
+        sigma: f64,
+    },
     ValueCount,
-    Cardinality { threshold: usize },
     Join(JoinPlan),
     TopHits(TopHitsPlan),
+    Cardinality {
+        threshold: usize,
+    },
     Quantiles(QuantilePlan),
-    WeightedAvg { weight: ValuePlan },
+    WeightedAvg {
+        weight: ValuePlan,
+    },
     Filters(FiltersPlan),
     Global,
     Composite(CompositePlan),
-    MultiTerms { links: Vec<Link>, terms: TermsPlan },
+    MultiTerms {
+        links: Vec<Link>,
+        terms: TermsPlan,
+    },
     AutoDate(AutoDatePlan),
+    /// Distinct values, joined to so many buckets at the end.
+    Clusters {
+        terms: TermsPlan,
+        target: usize,
+    },
 }
 
 /// Which of the moments a result shows.
@@ -124,6 +144,8 @@ pub(crate) enum TermsShape {
     Plain,
     /// Those with few documents.
     Rare { max_doc_count: u64 },
+    /// Those that are more frequent here than elsewhere.
+    Significant(SignificantPlan),
 }
 
 /// Which terms count.
@@ -191,7 +213,12 @@ pub(crate) struct PlannedOrder {
 pub(crate) enum By {
     Count,
     Key,
-    Metric { sub: usize, property: Property },
+    Metric {
+        sub: usize,
+        property: Property,
+    },
+    /// How significant a term is.
+    Score(Heuristic),
 }
 
 /// A number of a metric.
@@ -248,6 +275,7 @@ fn plan_one(agg: &NamedAgg, context: &AggContext<'_>, depth: usize) -> Result<Pl
     let (values, op) = match &agg.spec {
         AggSpec::Terms(spec) => {
             let values = values_of(&spec.source, "terms")?;
+            check_patterns(&spec.filter, &values, &agg.name)?;
             let op = Op::Terms(plan_terms(spec, &values, &subs)?);
             (values, op)
         }
@@ -299,6 +327,17 @@ fn plan_one(agg: &NamedAgg, context: &AggContext<'_>, depth: usize) -> Result<Pl
             let values = values_of(&spec.source, "rare_terms")?;
             let op = Op::Terms(plan_rare_terms(spec, &values)?);
             (values, op)
+        }
+        AggSpec::SignificantTerms(spec) => {
+            let values = values_of(&spec.source, "significant_terms")?;
+            let op = Op::Terms(plan_significant(spec, &values, (context, &agg.name))?);
+            (values, op)
+        }
+        AggSpec::VariableWidth { source, buckets } => {
+            let values = values_of(source, "variable_width_histogram")?;
+            let terms = every_term(TermSets::default(), TermsShape::Plain);
+            let target = *buckets as usize;
+            (values, Op::Clusters { terms, target })
         }
         AggSpec::Percentiles(spec) => plan_percentiles(spec, context)?,
         AggSpec::MedianDeviation {
@@ -363,7 +402,8 @@ impl Op {
             | Op::Join(_)
             | Op::Composite(_)
             | Op::MultiTerms { .. }
-            | Op::AutoDate(_) => true,
+            | Op::AutoDate(_)
+            | Op::Clusters { .. } => true,
             Op::Moments(_)
             | Op::Extended { .. }
             | Op::ValueCount
@@ -400,20 +440,53 @@ fn plan_terms(spec: &TermsSpec, values: &ValuePlan, subs: &[Plan]) -> Result<Ter
 
 /// Rare terms are counted in full on every shard: what is rare here may be frequent elsewhere.
 fn plan_rare_terms(spec: &RareTermsSpec, values: &ValuePlan) -> Result<TermsPlan, AggError> {
+    let shape = TermsShape::Rare {
+        max_doc_count: spec.max_doc_count,
+    };
+    Ok(every_term(term_filter(&spec.filter, values)?, shape))
+}
+
+/// All terms, rarest first.
+fn every_term(filter: TermSets, shape: TermsShape) -> TermsPlan {
     let ascending = |by| PlannedOrder {
         by,
         direction: Direction::Ascending,
     };
-    Ok(TermsPlan {
+    TermsPlan {
         size: usize::MAX,
         shard_size: usize::MAX,
         min_doc_count: 1,
         order: vec![ascending(By::Count), ascending(By::Key)],
+        filter,
+        show_error: false,
+        shape,
+    }
+}
+
+fn plan_significant(
+    spec: &SignificantSpec,
+    values: &ValuePlan,
+    (context, name): (&AggContext<'_>, &str),
+) -> Result<TermsPlan, AggError> {
+    check_patterns(&spec.filter, values, name)?;
+    let background = spec.background.as_ref();
+    let background = background.map(|query| documents_of(query, context));
+    let size = spec.size as usize;
+    let shard_size = spec.shard_size.map_or(size * 2, |asked| asked as usize);
+    Ok(TermsPlan {
+        size,
+        shard_size: shard_size.max(size).max(10),
+        min_doc_count: spec.min_doc_count,
+        order: vec![PlannedOrder {
+            by: By::Score(spec.heuristic),
+            direction: Direction::Descending,
+        }],
         filter: term_filter(&spec.filter, values)?,
         show_error: false,
-        shape: TermsShape::Rare {
-            max_doc_count: spec.max_doc_count,
-        },
+        shape: TermsShape::Significant(SignificantPlan {
+            heuristic: spec.heuristic,
+            background: background.transpose()?.map(Arc::new),
+        }),
     })
 }
 

@@ -134,7 +134,9 @@ fn link(source: &CompositeSource, context: &AggContext<'_>) -> Result<Link, AggE
         CompositeKind::Terms(values) => {
             let mut plan = plan_values(values, "terms", context)?;
             // Dates stay numbers unless a format is asked for.
-            if values.format.is_none() && plan.kind == ValueKind::Date {
+            if values.format.is_none()
+                && matches!(plan.kind, ValueKind::Date | ValueKind::DateNanos)
+            {
                 plan.format = ValueFormat::Raw;
             }
             (plan, Step::Value)

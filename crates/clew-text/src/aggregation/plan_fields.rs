@@ -36,6 +36,10 @@ pub(crate) fn plan_values(
         FieldKind::Float(_) => ValueKind::Double,
         FieldKind::Boolean => ValueKind::Boolean,
         FieldKind::Date { .. } => ValueKind::Date,
+        FieldKind::DateNanos { .. } => ValueKind::DateNanos,
+        FieldKind::Unsigned => ValueKind::Unsigned,
+        FieldKind::Flat => ValueKind::Keyword,
+        FieldKind::Constant { value } => return constant(source, value, aggregation),
         FieldKind::Ip => ValueKind::Ip,
         _ => return Err(unsupported(source, field.kind.type_name(), aggregation)),
     };
@@ -43,12 +47,16 @@ pub(crate) fn plan_values(
         return Err(unsupported(source, field.kind.type_name(), aggregation));
     }
     let format = match &field.kind {
-        FieldKind::Date { format } => ValueFormat::Date {
+        FieldKind::Date { format } | FieldKind::DateNanos { format } => ValueFormat::Date {
             format: parse_format(source.format.as_deref().unwrap_or(format))?,
             zone: TimeZone::UTC,
         },
         FieldKind::Boolean => ValueFormat::Boolean,
-        _ if matches!(kind, ValueKind::Long | ValueKind::Double) => {
+        _ if matches!(
+            kind,
+            ValueKind::Long | ValueKind::Double | ValueKind::Unsigned
+        ) =>
+        {
             ValueFormat::of_numbers(source.format.as_deref())?
         }
         _ => ValueFormat::Raw,
@@ -67,15 +75,36 @@ pub(crate) fn plan_values(
     })
 }
 
+/// A constant is what every document has, so it stands in where documents have nothing else.
+fn constant(
+    source: &Source,
+    value: &str,
+    aggregation: &'static str,
+) -> Result<ValuePlan, AggError> {
+    if !supports(aggregation, ValueKind::Keyword) {
+        return Err(unsupported(source, "constant_keyword", aggregation));
+    }
+    Ok(ValuePlan {
+        field: source.field.clone(),
+        column: None,
+        kind: ValueKind::Keyword,
+        missing: Some(Key::Str(value.into())),
+        format: ValueFormat::Raw,
+    })
+}
+
 /// An unmapped field has no values, but what stands in for them may be given; its type then says
 /// what kind of field is meant.
 fn unmapped(source: &Source, aggregation: &'static str) -> Result<ValuePlan, AggError> {
+    let hinted = source.value_type.as_deref().and_then(hinted_kind);
     let kind = match &source.missing {
         None => ValueKind::Unmapped,
+        Some(_) if hinted.is_some() => hinted.unwrap_or(ValueKind::Unmapped),
+        Some(Scalar::Unsigned(_)) => ValueKind::Unsigned,
         Some(Scalar::Integer(_)) => ValueKind::Long,
         Some(Scalar::Float(_)) => ValueKind::Double,
         Some(Scalar::Boolean(_)) => ValueKind::Boolean,
-        Some(Scalar::Text(_)) if aggregation == "date_histogram" => ValueKind::Date,
+        Some(Scalar::Text(_)) if aggregation.starts_with("date_") => ValueKind::Date,
         Some(Scalar::Text(_)) => ValueKind::Keyword,
     };
     let format = match kind {
@@ -103,13 +132,32 @@ fn unmapped(source: &Source, aggregation: &'static str) -> Result<ValuePlan, Agg
     })
 }
 
+/// The kind of values that a request says an unmapped field would have.
+fn hinted_kind(value_type: &str) -> Option<ValueKind> {
+    Some(match value_type {
+        "string" => ValueKind::Keyword,
+        "byte" | "short" | "integer" | "long" => ValueKind::Long,
+        "unsigned_long" => ValueKind::Unsigned,
+        "float" | "double" | "number" | "numeric" => ValueKind::Double,
+        "boolean" => ValueKind::Boolean,
+        "date" => ValueKind::Date,
+        "ip" => ValueKind::Ip,
+        _ => return None,
+    })
+}
+
 fn supports(aggregation: &str, kind: ValueKind) -> bool {
     match aggregation {
         "terms" | "value_count" | "cardinality" | "missing" => true,
         "ip_range" => matches!(kind, ValueKind::Ip | ValueKind::Unmapped),
         "date_range" => matches!(
             kind,
-            ValueKind::Date | ValueKind::Long | ValueKind::Double | ValueKind::Unmapped
+            ValueKind::Date
+                | ValueKind::DateNanos
+                | ValueKind::Long
+                | ValueKind::Unsigned
+                | ValueKind::Double
+                | ValueKind::Unmapped
         ),
         _ => !matches!(kind, ValueKind::Keyword | ValueKind::Ip),
     }
@@ -148,13 +196,23 @@ pub(crate) fn key_of(
 ) -> Result<Key, AggError> {
     Ok(match kind {
         ValueKind::Keyword | ValueKind::Unmapped => Key::Str(text_of(scalar).into_boxed_str()),
-        ValueKind::Long => Key::I64(whole(bound_number(scalar)?)),
+        ValueKind::Long => match scalar {
+            // The way through a floating-point number would lose the last digits.
+            Scalar::Integer(value) => Key::I64(*value),
+            Scalar::Text(text) if text.parse::<i64>().is_ok() => {
+                Key::I64(text.parse().unwrap_or_default())
+            }
+            other => Key::I64(whole(bound_number(other)?)),
+        },
+        ValueKind::Unsigned => Key::U64(unsigned(scalar)?),
         ValueKind::Double => Key::F64(bound_number(scalar)?),
         ValueKind::Boolean => Key::I64(match scalar {
             Scalar::Text(text) => i64::from(text == "true"),
             other => i64::from(bound_number(other)? != 0.0),
         }),
-        ValueKind::Date => Key::I64(bound_ms(scalar, format, &TimeZone::UTC, now_ms)?),
+        ValueKind::Date | ValueKind::DateNanos => {
+            Key::I64(bound_ms(scalar, format, &TimeZone::UTC, now_ms)?)
+        }
         ValueKind::Ip => Key::Ip(address(&text_of(scalar))?),
     })
 }
@@ -162,6 +220,7 @@ pub(crate) fn key_of(
 pub(crate) fn text_of(scalar: &Scalar) -> String {
     match scalar {
         Scalar::Integer(value) => value.to_string(),
+        Scalar::Unsigned(value) => value.to_string(),
         Scalar::Float(value) => value.to_string(),
         Scalar::Text(text) => text.clone(),
         Scalar::Boolean(value) => value.to_string(),
@@ -176,6 +235,28 @@ pub(crate) fn address(text: &str) -> Result<Ipv6Addr, AggError> {
             "'{text}' is not an IP string literal."
         ))),
     }
+}
+
+/// A written value as an unsigned whole number, without a way that loses digits.
+fn unsigned(scalar: &Scalar) -> Result<u64, AggError> {
+    let value = match scalar {
+        Scalar::Integer(value) => u64::try_from(*value).ok(),
+        Scalar::Unsigned(value) => Some(*value),
+        Scalar::Text(text) => text.parse().ok(),
+        Scalar::Boolean(value) => Some(u64::from(*value)),
+        #[allow(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "the number is not negative, and the cast saturates"
+        )]
+        Scalar::Float(value) => (*value >= 0.0).then_some(*value as u64),
+    };
+    value.ok_or_else(|| {
+        AggError::invalid(format!(
+            "Value [{}] is out of range for an unsigned long",
+            text_of(scalar)
+        ))
+    })
 }
 
 #[allow(
@@ -194,6 +275,11 @@ pub(crate) fn bound_number(scalar: &Scalar) -> Result<f64, AggError> {
             reason = "bounds are numbers as JSON has them"
         )]
         Scalar::Integer(value) => Some(*value as f64),
+        #[allow(
+            clippy::cast_precision_loss,
+            reason = "bounds are numbers as JSON has them"
+        )]
+        Scalar::Unsigned(value) => Some(*value as f64),
         Scalar::Float(value) => Some(*value),
         Scalar::Text(text) => text.parse().ok(),
         Scalar::Boolean(value) => Some(f64::from(u8::from(*value))),
@@ -224,6 +310,27 @@ pub(crate) fn bound_ms(
     format
         .parse_with_math_in(&text, now_ms, Rounding::Down, zone)
         .map_err(|error| AggError::invalid(error.to_string()))
+}
+
+/// Patterns are only for strings.
+///
+/// # Errors
+/// [`AggError::Invalid`] naming the aggregation.
+pub(crate) fn check_patterns(
+    filter: &TermFilter,
+    values: &ValuePlan,
+    name: &str,
+) -> Result<(), AggError> {
+    let is_pattern = |set: &Option<IncludeExclude>| matches!(set, Some(IncludeExclude::Pattern(_)));
+    let text = matches!(values.kind, ValueKind::Keyword | ValueKind::Unmapped);
+    if text || !(is_pattern(&filter.include) || is_pattern(&filter.exclude)) {
+        return Ok(());
+    }
+    Err(AggError::aggregation(format!(
+        "Aggregation [{name}] cannot support regular expression style include/exclude settings as \
+         they can only be applied to string fields. Use an array of values for include/exclude \
+         clauses"
+    )))
 }
 
 /// Which terms count, as keys of the field's kind.

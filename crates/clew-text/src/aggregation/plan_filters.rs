@@ -51,7 +51,14 @@ pub(crate) fn plan_filters(
     })
 }
 
-fn documents_of(query: &Query, context: &AggContext<'_>) -> Result<Vec<SegmentBits>, AggError> {
+/// The documents of a query in each segment.
+///
+/// # Errors
+/// [`AggError::Query`] when the query is refused.
+pub(crate) fn documents_of(
+    query: &Query,
+    context: &AggContext<'_>,
+) -> Result<Vec<SegmentBits>, AggError> {
     let Some(searcher) = context.searcher else {
         return Err(AggError::invalid(
             "queries are not available to aggregations here",

@@ -72,6 +72,7 @@ fn property_of(op: &Op, property: Option<&str>) -> Option<Property> {
         | Op::Range(_)
         | Op::Composite(_)
         | Op::AutoDate(_)
+        | Op::Clusters { .. }
         | Op::MultiTerms { .. } => None,
         Op::Filters(filters) if filters.shape != FilterShape::Single => None,
         Op::Quantiles(plan) => plan.property(property),

@@ -8,7 +8,7 @@ use super::format::ValueFormat;
 use super::key::Key;
 use super::plan::{Op, ValuePlan};
 use super::plan_fields::{address, bound_ms, bound_number, date_format, plan_values, text_of};
-use super::result::{RangeEnd, RangeKind};
+use super::result::{EndKind, RangeEnd};
 use super::spec::{RangeItem, RangeSpec, Scalar};
 use super::zone::parse_zone;
 
@@ -17,7 +17,7 @@ use super::zone::parse_zone;
 pub(crate) struct RangePlan {
     pub(crate) ranges: Vec<PlannedRange>,
     pub(crate) keyed: bool,
-    pub(crate) kind: RangeKind,
+    pub(crate) kind: EndKind,
 }
 
 #[derive(Clone, Debug)]
@@ -74,13 +74,13 @@ pub(crate) fn plan_range(
     context: &AggContext<'_>,
 ) -> Result<(ValuePlan, Op), AggError> {
     let name = match spec.kind {
-        RangeKind::Dates => "date_range",
-        RangeKind::Addresses => "ip_range",
-        RangeKind::Numbers | RangeKind::Distances => "range",
+        EndKind::Dates => "date_range",
+        EndKind::Addresses => "ip_range",
+        EndKind::Numbers | EndKind::Distances => "range",
     };
     let mut values = plan_values(&spec.source, name, context)?;
     let zone = parse_zone(spec.time_zone.as_deref())?;
-    let dates = spec.kind == RangeKind::Dates || matches!(values.format, ValueFormat::Date { .. });
+    let dates = spec.kind == EndKind::Dates || matches!(values.format, ValueFormat::Date { .. });
     if dates {
         let format = date_format(&spec.source, Some(&values.format))?;
         values.format = ValueFormat::Date {
@@ -102,7 +102,7 @@ pub(crate) fn plan_range(
         Some(scalar) => bound_number(scalar),
     };
     let planned = |range: &RangeItem| {
-        if spec.kind == RangeKind::Addresses {
+        if spec.kind == EndKind::Addresses {
             return addresses(range);
         }
         let from = end(&range.from, f64::NEG_INFINITY)?;

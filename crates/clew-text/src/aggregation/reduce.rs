@@ -17,9 +17,9 @@ use super::plan_metrics::{QuantilePlan, Wanted};
 use super::plan_range::RangePlan;
 use super::quantile::{Method, QuantileState};
 use super::result::{
-    AggResult, Bucket, CompositeResult, ExtendedStats, HistogramResult, Metric, NamedResult,
-    PercentilesKind, PercentilesResult, RangeBucket, SingleKind, Stats, TermsKind, TermsResult,
-    TopHit, TopHitsResult,
+    AggResult, Bucket, BucketExtra, CompositeResult, ExtendedStats, HistogramResult, Metric,
+    NamedResult, PercentilesKind, PercentilesResult, RangeBucket, SingleKind, Stats, TermsKind,
+    TermsResult, TopHit, TopHitsResult,
 };
 use super::spec::{Attached, Direction, FilterShape};
 use crate::search::MergedHit;
@@ -128,7 +128,16 @@ fn result_of(
     let at = parent.map(|parent| parent as usize);
     match (&node.plan.op, node.partial) {
         (Op::Terms(terms), Partial::Buckets(buckets)) => {
-            terms_result(node, terms, buckets, parent, budget).map(AggResult::Terms)
+            let result = terms_result(node, terms, buckets, parent, budget)?;
+            if !matches!(terms.shape, TermsShape::Significant(_)) {
+                return Ok(AggResult::Terms(result));
+            }
+            let sizes = &buckets.background.sizes;
+            Ok(AggResult::Significant {
+                terms: result,
+                doc_count: at.and_then(|at| sizes.get(at)).copied().unwrap_or(0),
+                background: buckets.background.all,
+            })
         }
         (Op::DateHistogram(dates), Partial::Buckets(buckets)) => {
             let rows = rows_of(node.numbers(parent), buckets, whole_key);
@@ -206,6 +215,9 @@ fn result_of(
         }
         (Op::AutoDate(_), Partial::Buckets(buckets)) => {
             auto_date_result(node, buckets, parent, budget)
+        }
+        (Op::Clusters { .. }, Partial::Buckets(buckets)) => {
+            clusters_result(node, buckets, parent, budget)
         }
         (Op::Quantiles(plan), Partial::Quantiles(states)) => {
             let empty = QuantileState::default();
@@ -303,6 +315,15 @@ fn terms_result(
         .unwrap_or_default();
     let mut numbers = node.numbers(parent).to_vec();
     numbers.retain(|number| terms.shows(buckets.counts[*number as usize]));
+    let scores = match &terms.shape {
+        TermsShape::Significant(significant) => buckets.scores(significant.heuristic),
+        _ => Vec::new(),
+    };
+    numbers.retain(|number| {
+        scores
+            .get(*number as usize)
+            .is_none_or(|score| *score > 0.0)
+    });
     if let Some(comparison) = &node.comparison {
         numbers.sort_unstable_by(|a, b| comparison.of_buckets(*a, *b));
     }
@@ -319,6 +340,13 @@ fn terms_result(
             key: shown_key(&buckets.table.keys()[at], kind),
             doc_count: buckets.counts[at],
             doc_count_error: bucket_error(left_out, buckets.reported.get(at).copied()),
+            extra: match scores.get(at) {
+                Some(score) => BucketExtra::Score {
+                    score: *score,
+                    background: buckets.background.with.get(at).copied().unwrap_or(0),
+                },
+                None => BucketExtra::None,
+            },
             subs: results_of(&node.subs, Some(*number), budget)?,
         });
     }
@@ -326,7 +354,10 @@ fn terms_result(
         kind: match kind {
             ValueKind::Unmapped => TermsKind::Unmapped,
             ValueKind::Keyword | ValueKind::Ip => TermsKind::Text,
-            ValueKind::Long | ValueKind::Boolean | ValueKind::Date => TermsKind::Integer,
+            ValueKind::Unsigned => TermsKind::Unsigned,
+            ValueKind::Long | ValueKind::Boolean | ValueKind::Date | ValueKind::DateNanos => {
+                TermsKind::Integer
+            }
             ValueKind::Double => TermsKind::Float,
         },
         rare: matches!(terms.shape, TermsShape::Rare { .. }),
@@ -349,7 +380,7 @@ impl TermsPlan {
     /// Whether buckets with so many documents are shown.
     fn shows(&self, count: u64) -> bool {
         let few = match self.shape {
-            TermsShape::Plain => true,
+            TermsShape::Plain | TermsShape::Significant(_) => true,
             TermsShape::Rare { max_doc_count } => count <= max_doc_count,
         };
         few && count >= self.min_doc_count
@@ -379,7 +410,7 @@ fn shown_tuple(key: &Key, links: &[Link]) -> Key {
 fn shown_key(key: &Key, kind: ValueKind) -> Key {
     match (kind, key) {
         (ValueKind::Boolean, Key::I64(value)) => Key::Bool(*value != 0),
-        (ValueKind::Date, Key::I64(value)) => Key::Date(*value),
+        (ValueKind::Date | ValueKind::DateNanos, Key::I64(value)) => Key::Date(*value),
         _ => key.clone(),
     }
 }
@@ -410,6 +441,7 @@ fn histogram_buckets(
                 key: key(row.key),
                 doc_count: row.count,
                 doc_count_error: None,
+                extra: BucketExtra::None,
                 subs: results_of(&node.subs, row.number, budget)?,
             })
         })
@@ -460,6 +492,7 @@ fn filters_result(
             key: Key::Str(name.into()),
             doc_count: row.map_or(0, |row| row.count),
             doc_count_error: None,
+            extra: BucketExtra::None,
             subs: results_of(&node.subs, row.and_then(|row| row.number), budget)?,
         })
     };
@@ -524,6 +557,7 @@ fn composite_result(
             key: shown_tuple(&buckets.table.keys()[at], &composite.links),
             doc_count: buckets.counts[at],
             doc_count_error: None,
+            extra: BucketExtra::None,
             subs: results_of(&node.subs, Some(number), budget)?,
         });
     }
@@ -555,6 +589,7 @@ fn auto_date_result(
             key: Key::Date(*start),
             doc_count: row.map_or(0, |row| row.count),
             doc_count_error: None,
+            extra: BucketExtra::None,
             subs: results_of(&node.subs, row.and_then(|row| row.number), budget)?,
         });
     }
@@ -566,6 +601,35 @@ fn auto_date_result(
         },
         interval: axis.map_or_else(|| "1s".to_string(), |axis| axis.interval.clone()),
     })
+}
+
+fn clusters_result(
+    node: &Node<'_>,
+    buckets: &Buckets,
+    parent: Option<u32>,
+    budget: &mut Budget,
+) -> Result<AggResult, AggError> {
+    let mut numbers = node.numbers(parent).to_vec();
+    let key = |number: &u32| &buckets.table.keys()[*number as usize];
+    numbers.sort_unstable_by(|a, b| key(a).cmp(key(b)));
+    let mut made = Vec::with_capacity(numbers.len());
+    for number in numbers {
+        budget.take()?;
+        let at = number as usize;
+        let (min, max) = buckets.extents.get(at).copied().unwrap_or_default();
+        made.push(Bucket {
+            key: key(&number).clone(),
+            doc_count: buckets.counts[at],
+            doc_count_error: None,
+            extra: BucketExtra::Extent { min, max },
+            subs: results_of(&node.subs, Some(number), budget)?,
+        });
+    }
+    Ok(AggResult::VariableWidth(HistogramResult {
+        buckets: made,
+        keyed: false,
+        format: node.plan.values.format.clone(),
+    }))
 }
 
 fn quantiles_result(plan: &QuantilePlan, state: &QuantileState, format: &ValueFormat) -> AggResult {

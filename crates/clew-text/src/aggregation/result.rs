@@ -33,7 +33,7 @@ pub enum AggResult {
         /// Whether they are shown by name.
         keyed: bool,
         /// What the ends are.
-        kind: RangeKind,
+        kind: EndKind,
     },
     /// The documents without a value.
     Missing {
@@ -109,6 +109,17 @@ pub enum AggResult {
         /// How long one is: a number and a unit.
         interval: String,
     },
+    /// Buckets where the values are.
+    VariableWidth(HistogramResult),
+    /// Terms that are more frequent here than elsewhere.
+    Significant {
+        /// Best score first.
+        terms: TermsResult,
+        /// Documents here.
+        doc_count: u64,
+        /// Documents in the background.
+        background: u64,
+    },
     /// What a pipeline computed.
     SimpleValue(Metric),
     /// A difference.
@@ -133,7 +144,7 @@ pub enum AggResult {
 
 /// What the ends of ranges are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RangeKind {
+pub enum EndKind {
     /// Numbers.
     Numbers,
     /// Dates.
@@ -311,8 +322,32 @@ pub struct Bucket {
     pub doc_count: u64,
     /// By how much that may be too low; `None` when nothing can be said. Terms only.
     pub doc_count_error: Option<u64>,
+    /// What some aggregations say besides.
+    pub extra: BucketExtra,
     /// What was computed over them.
     pub subs: Vec<NamedResult>,
+}
+
+/// What some aggregations say of a bucket besides.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum BucketExtra {
+    /// Nothing.
+    #[default]
+    None,
+    /// Its least and greatest value.
+    Extent {
+        /// The least.
+        min: f64,
+        /// The greatest.
+        max: f64,
+    },
+    /// How significant it is.
+    Score {
+        /// The score.
+        score: f64,
+        /// Documents of the background that have the term.
+        background: u64,
+    },
 }
 
 /// One given range.

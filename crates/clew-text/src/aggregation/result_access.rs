@@ -4,7 +4,7 @@
 use super::format::ValueFormat;
 use super::key::Key;
 use super::result::{
-    AggResult, Bucket, ExtendedStats, NamedResult, PercentilesResult, RangeKind, SingleKind, Stats,
+    AggResult, Bucket, EndKind, ExtendedStats, NamedResult, PercentilesResult, SingleKind, Stats,
     TermsKind,
 };
 
@@ -19,9 +19,12 @@ pub(crate) struct BucketView<'a> {
 impl AggResult {
     fn list(&self) -> Option<&Vec<Bucket>> {
         match self {
-            AggResult::Terms(terms) | AggResult::MultiTerms { terms, .. } => Some(&terms.buckets),
+            AggResult::Terms(terms)
+            | AggResult::MultiTerms { terms, .. }
+            | AggResult::Significant { terms, .. } => Some(&terms.buckets),
             AggResult::DateHistogram(histogram)
             | AggResult::Histogram(histogram)
+            | AggResult::VariableWidth(histogram)
             | AggResult::AutoDateHistogram { histogram, .. } => Some(&histogram.buckets),
             AggResult::Filters { buckets, .. } | AggResult::Adjacency(buckets) => Some(buckets),
             AggResult::Composite(composite) => Some(&composite.buckets),
@@ -31,11 +34,12 @@ impl AggResult {
 
     fn list_mut(&mut self) -> Option<&mut Vec<Bucket>> {
         match self {
-            AggResult::Terms(terms) | AggResult::MultiTerms { terms, .. } => {
-                Some(&mut terms.buckets)
-            }
+            AggResult::Terms(terms)
+            | AggResult::MultiTerms { terms, .. }
+            | AggResult::Significant { terms, .. } => Some(&mut terms.buckets),
             AggResult::DateHistogram(histogram)
             | AggResult::Histogram(histogram)
+            | AggResult::VariableWidth(histogram)
             | AggResult::AutoDateHistogram { histogram, .. } => Some(&mut histogram.buckets),
             AggResult::Filters { buckets, .. } | AggResult::Adjacency(buckets) => Some(buckets),
             AggResult::Composite(composite) => Some(&mut composite.buckets),
@@ -108,9 +112,10 @@ impl AggResult {
     /// A key as a text.
     pub(crate) fn key_text(&self, key: &Key) -> String {
         let format = match self {
-            AggResult::Terms(terms) => &terms.format,
+            AggResult::Terms(terms) | AggResult::Significant { terms, .. } => &terms.format,
             AggResult::DateHistogram(histogram)
             | AggResult::Histogram(histogram)
+            | AggResult::VariableWidth(histogram)
             | AggResult::AutoDateHistogram { histogram, .. } => &histogram.format,
             _ => &ValueFormat::Raw,
         };
@@ -163,11 +168,13 @@ impl AggResult {
             AggResult::DateHistogram(_) => "InternalDateHistogram",
             AggResult::AutoDateHistogram { .. } => "InternalAutoDateHistogram",
             AggResult::Histogram(_) => "InternalHistogram",
+            AggResult::VariableWidth(_) => "InternalVariableWidthHistogram",
+            AggResult::Significant { .. } => "InternalSignificantTerms",
             AggResult::Range { kind, .. } => match kind {
-                RangeKind::Numbers => "InternalRange",
-                RangeKind::Dates => "InternalDateRange",
-                RangeKind::Addresses => "InternalBinaryRange",
-                RangeKind::Distances => "InternalGeoDistance",
+                EndKind::Numbers => "InternalRange",
+                EndKind::Dates => "InternalDateRange",
+                EndKind::Addresses => "InternalBinaryRange",
+                EndKind::Distances => "InternalGeoDistance",
             },
             AggResult::Filters { .. } => "InternalFilters",
             AggResult::Adjacency(_) => "InternalAdjacencyMatrix",

@@ -9,7 +9,8 @@ use crate::search::SortKey;
 
 use super::pipeline::PipelineSpec;
 use super::quantile::Method;
-use super::result::RangeKind;
+use super::result::EndKind;
+use super::significance::Heuristic;
 use crate::query::Query;
 
 /// A value written in a request, before the field's type is known.
@@ -17,6 +18,8 @@ use crate::query::Query;
 pub enum Scalar {
     /// A whole number.
     Integer(i64),
+    /// A whole number too large for the one above.
+    Unsigned(u64),
     /// Another number.
     Float(f64),
     /// A string; dates and addresses come as strings too.
@@ -34,6 +37,8 @@ pub struct Source {
     pub missing: Option<Scalar>,
     /// How values are printed, instead of the field's own format.
     pub format: Option<String>,
+    /// What kind of values an unmapped field would have.
+    pub value_type: Option<String>,
 }
 
 impl Source {
@@ -43,6 +48,7 @@ impl Source {
             field: field.into(),
             missing: None,
             format: None,
+            value_type: None,
         }
     }
 }
@@ -138,6 +144,15 @@ pub enum AggSpec {
     MultiTerms(MultiTermsSpec),
     /// The least frequent values.
     RareTerms(RareTermsSpec),
+    /// Values that are more frequent here than elsewhere.
+    SignificantTerms(SignificantSpec),
+    /// Buckets where the values are.
+    VariableWidth {
+        /// Where the values come from.
+        source: Source,
+        /// At most so many buckets.
+        buckets: u32,
+    },
     /// Buckets of time whose length the data chooses.
     AutoDateHistogram(AutoDateSpec),
     /// Computed from what other aggregations found.
@@ -529,7 +544,7 @@ pub struct RangeSpec {
     /// Whether buckets are shown by name.
     pub keyed: bool,
     /// What the ends are, and how they are read and printed.
-    pub kind: RangeKind,
+    pub kind: EndKind,
     /// Time zone of dates given as text and printed; UTC without it.
     pub time_zone: Option<String>,
 }
@@ -558,4 +573,23 @@ pub struct AutoDateSpec {
     pub time_zone: Option<String>,
     /// No shorter than one of these.
     pub minimum: Option<CalendarUnit>,
+}
+
+/// Values that are more frequent here than elsewhere.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SignificantSpec {
+    /// Where the values come from.
+    pub source: Source,
+    /// How many buckets are returned.
+    pub size: u32,
+    /// How many buckets each shard keeps.
+    pub shard_size: Option<u32>,
+    /// Buckets with fewer documents are left out.
+    pub min_doc_count: u64,
+    /// Which values count at all.
+    pub filter: TermFilter,
+    /// How significant a difference is.
+    pub heuristic: Heuristic,
+    /// What is compared with; all documents without it.
+    pub background: Option<Query>,
 }

@@ -113,16 +113,17 @@ pub(super) fn convert(
         }
         FieldKind::Flat => return misfit("a flat_object takes objects only"),
         FieldKind::Ip => Some(OwnedValue::IpAddr(address(scalar.as_str())?)),
-        FieldKind::GeoPoint => {
-            let point = match scalar {
-                Scalar::Text(text) => GeoPoint::from_json(&text.as_ref().into()),
-                _ => Err("geo_point expected".to_string()),
-            };
-            Some(OwnedValue::U64(geo_point(point)?))
-        }
+        FieldKind::GeoPoint => Some(OwnedValue::U64(written_point(scalar)?)),
         FieldKind::Vector(_) => return misfit("a vector takes no single value"),
     };
     Ok(converted)
+}
+
+fn written_point(scalar: &Scalar<'_>) -> Result<u64, Misfit> {
+    geo_point(match scalar {
+        Scalar::Text(text) => GeoPoint::from_json(&text.as_ref().into()),
+        _ => Err("geo_point expected".to_string()),
+    })
 }
 
 /// The number that a point becomes in its column.

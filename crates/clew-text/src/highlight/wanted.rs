@@ -84,7 +84,11 @@ impl Reader<'_> {
                 }
             }
             Query::Boosting(boosting) => self.read(&boosting.positive, depth + 1),
-            Query::Lenient(inner) => self.read(inner, depth + 1),
+            Query::Lenient(inner) | Query::Named { query: inner, .. } => {
+                self.read(inner, depth + 1);
+            }
+            Query::FunctionScore(function) => self.read(&function.query, depth + 1),
+            Query::VectorScore(scored) => self.read(&scored.query, depth + 1),
             Query::QueryString(query) => {
                 let fields = self.fields(&query.fields);
                 let tree = crate::query::query_string_tree(query, &fields, self.mapping);

@@ -376,6 +376,11 @@ pub(super) fn dynamic(value: &Value) -> Result<Dynamic, MappingError> {
 }
 
 fn check_name(name: &str) -> Result<(), MappingError> {
+    if name.is_empty() {
+        return Err(MappingError::Refused {
+            reason: "field name cannot be an empty string".to_string(),
+        });
+    }
     name_problem(name).map_or(Ok(()), |reason| Err(MappingError::Invalid { reason }))
 }
 

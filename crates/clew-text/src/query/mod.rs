@@ -17,6 +17,7 @@ mod leaf;
 mod literal;
 mod minimum;
 mod query_string;
+mod script;
 mod similar;
 mod source_phrase;
 mod tree;
@@ -34,6 +35,7 @@ pub use geo::GeoQuery;
 pub use interval::{IntervalMode, IntervalRelation, IntervalRule, IntervalScoring, Intervals};
 pub use knn::{KnnQuery, KnnResolver, NoKnn, SegmentHits};
 pub use minimum::MinimumShouldMatch;
+pub use script::{ScoreFormula, VectorMeasure, VectorScore};
 pub use similar::{LikeItem, MoreLikeThis, WordChoice};
 pub use tree::{
     Bool, Boosting, DistanceFeature, FieldBoost, Fuzziness, FuzzyDistance, JoinScore, Match,

@@ -7,6 +7,7 @@ use super::geo::GeoQuery;
 use super::interval::Intervals;
 use super::knn::KnnQuery;
 use super::minimum::MinimumShouldMatch;
+use super::script::VectorScore;
 use super::similar::MoreLikeThis;
 use crate::document::RangeRelation;
 
@@ -108,6 +109,15 @@ pub enum Query {
     MoreLikeThis(Box<MoreLikeThis>),
     /// As many of the terms as a field says.
     TermsSet(TermsSet),
+    /// Documents scored by the distance of a vector.
+    VectorScore(Box<VectorScore>),
+    /// A query whose matches are told by a name.
+    Named {
+        /// The name.
+        name: String,
+        /// The query.
+        query: Box<Query>,
+    },
     /// Nearest neighbours.
     Knn(KnnQuery),
     /// Documents with nested objects that match.
@@ -117,39 +127,43 @@ pub enum Query {
 }
 
 impl Query {
-    /// Calls `each` with this query and all inside it.
-    ///
-    /// # Errors
-    /// The first one that `each` gives.
-    pub fn visit<E>(&self, each: &mut impl FnMut(&Query) -> Result<(), E>) -> Result<(), E> {
-        each(self)?;
-        let mut all = |queries: &[Query]| queries.iter().try_for_each(|query| query.visit(each));
+    /// This query and all inside it, the outer ones first.
+    pub fn all(&self) -> Vec<&Query> {
+        let mut found = vec![self];
+        let mut next = 0;
+        while let Some(query) = found.get(next).copied() {
+            query.children(&mut found);
+            next += 1;
+        }
+        found
+    }
+
+    /// Adds the queries directly inside this one.
+    fn children<'a>(&'a self, found: &mut Vec<&'a Query>) {
         match self {
             Query::Bool(clauses) => {
-                all(&clauses.must)?;
-                all(&clauses.should)?;
-                all(&clauses.must_not)?;
-                all(&clauses.filter)
+                let lists = [&clauses.must, &clauses.should, &clauses.must_not];
+                found.extend(lists.into_iter().chain([&clauses.filter]).flatten());
             }
-            Query::DisMax { queries, .. } => all(queries),
-            Query::ConstantScore { filter, .. } => filter.visit(each),
+            Query::DisMax { queries, .. } => found.extend(queries),
+            Query::ConstantScore { filter: inner, .. }
+            | Query::Named { query: inner, .. }
+            | Query::Lenient(inner) => found.push(inner),
             Query::Boosting(boosting) => {
-                boosting.positive.visit(each)?;
-                boosting.negative.visit(each)
+                found.extend([&*boosting.positive, &*boosting.negative]);
             }
             Query::FunctionScore(function) => {
-                function.query.visit(each)?;
-                let filters = function
-                    .functions
-                    .iter()
-                    .filter_map(|one| one.filter.as_ref());
-                filters
-                    .into_iter()
-                    .try_for_each(|filter| filter.visit(each))
+                found.push(&function.query);
+                found.extend(
+                    function
+                        .functions
+                        .iter()
+                        .filter_map(|one| one.filter.as_ref()),
+                );
             }
-            Query::Lenient(inner) => inner.visit(each),
-            Query::Knn(knn) => knn.filter.iter().try_for_each(|filter| filter.visit(each)),
-            _ => Ok(()),
+            Query::VectorScore(scored) => found.push(&scored.query),
+            Query::Knn(knn) => found.extend(knn.filter.as_deref()),
+            _ => {}
         }
     }
 

@@ -116,10 +116,8 @@ impl KeyCursor {
             Source::Address(column) => self.pick(column.values_for_doc(doc)).map(Ipv6Addr::to_bits),
             Source::Distance(column, key) => {
                 let codes = column.iter().flat_map(|column| column.values_for_doc(doc));
-                let far = self
-                    .pick(codes.map(|code| f64_to_u64(key.distance(GeoPoint::decode(code)))))
-                    .unwrap_or_else(|| f64_to_u64(f64::INFINITY));
-                Some(u128::from(far))
+                let far = self.pick_float(codes.map(|code| key.distance(GeoPoint::decode(code))));
+                Some(u128::from(f64_to_u64(far.unwrap_or(f64::INFINITY))))
             }
             Source::Absent => None,
         };

@@ -67,6 +67,9 @@ struct Explainer<'a> {
 
 impl Explainer<'_> {
     fn node(&self, query: &Query) -> Result<Option<Explained>, QueryError> {
+        if let Query::Named { query, .. } = query {
+            return self.node(query);
+        }
         let plan = plan(query, &self.context)?;
         let scoring = EnableScoring::enabled_from_searcher(self.context.snapshot.stub());
         let weight = plan.query.weight(scoring)?;
@@ -204,6 +207,7 @@ pub fn describe(query: &Query) -> String {
         Query::Regexp(pattern) => format!("{}:/{}/", pattern.field, pattern.value),
         Query::Fuzzy { field, value, .. } => format!("{field}:{value}~"),
         Query::QueryString(query) => query.query.clone(),
+        Query::Named { query, .. } => describe(query),
         Query::ConstantScore { filter, .. } => format!("ConstantScore({})", describe(filter)),
         Query::DisMax { queries, .. } => {
             let parts: Vec<String> = queries.iter().map(describe).collect();

@@ -146,6 +146,7 @@ impl Node {
 
     pub(crate) fn search_request(&self, query: Query, size: usize) -> SearchRequest {
         SearchRequest {
+            parts: std::collections::BTreeMap::new(),
             indices: vec![self.index()],
             query,
             post_filter: None,
@@ -162,7 +163,7 @@ impl Node {
             timeout: None,
             profile: false,
             groups: vec![],
-            parts: std::collections::BTreeMap::new(),
+            inner_hits: vec![],
             control: clew_engine::SearchControl::default(),
         }
     }

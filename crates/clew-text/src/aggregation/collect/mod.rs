@@ -69,6 +69,7 @@ fn open(segment: Segment<'_>, plan: &Plan, level: Level) -> Result<Box<dyn Colle
         Op::DateHistogram(dates) => {
             Box::new(histogram::DateHistogram::open(segment, plan, dates, level)?)
         }
+        Op::Clusters { terms, .. } => Box::new(terms::Terms::open(segment, plan, terms, level)?),
         Op::AutoDate(auto) => {
             let dates = auto.collected();
             Box::new(histogram::DateHistogram::open(

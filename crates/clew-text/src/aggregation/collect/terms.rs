@@ -8,7 +8,7 @@ use crate::aggregation::error::AggError;
 use crate::aggregation::key::{Key, KeyTable};
 use crate::aggregation::limits::Account;
 use crate::aggregation::partial::{Buckets, Partial};
-use crate::aggregation::plan::{Plan, TermsPlan};
+use crate::aggregation::plan::{Plan, TermsPlan, TermsShape};
 
 /// Above this many distinct terms, an array of counters per segment is not worth its memory.
 const DIRECT_WIDTH_MAX: u64 = 1 << 22;
@@ -22,6 +22,8 @@ pub(crate) struct Terms {
     subs: Subs,
     /// Whether terms that no document matched are listed too.
     all_terms: bool,
+    /// Documents per parent, where terms are compared with a background.
+    sizes: Option<Vec<u64>>,
 }
 
 enum Counting {
@@ -72,6 +74,7 @@ impl Terms {
             counting,
             subs,
             all_terms: terms.min_doc_count == 0,
+            sizes: matches!(terms.shape, TermsShape::Significant(_)).then(Vec::new),
         })
     }
 
@@ -97,6 +100,11 @@ impl Terms {
 
 impl Collect for Terms {
     fn collect(&mut self, block: Block<'_>, account: &mut Account) -> Result<(), AggError> {
+        if let Some(sizes) = &mut self.sizes {
+            for parent in block.parents {
+                count_up(sizes, *parent, account)?;
+            }
+        }
         if self.column.is_empty() {
             return Ok(());
         }
@@ -136,6 +144,7 @@ impl Collect for Terms {
 
     fn finish(mut self: Box<Self>) -> Result<Partial, AggError> {
         let universe = self.universe()?;
+        let sizes = self.sizes.take().unwrap_or_default();
         let empty = Counting::Direct {
             min: 0,
             counts: Vec::new(),
@@ -154,6 +163,7 @@ impl Collect for Terms {
                 let counts = seen.into_iter().map(|(_, count)| count).collect();
                 let mut buckets = Buckets::of(table, counts, Vec::new());
                 buckets.universe = universe;
+                buckets.background.sizes = sizes;
                 Ok(Partial::Buckets(buckets))
             }
             Counting::Numbered { slots, mut counts } => {
@@ -163,6 +173,7 @@ impl Collect for Terms {
                 let table = KeyTable::of_distinct(parents, keys);
                 let mut buckets = Buckets::of(table, counts, self.subs.finish()?);
                 buckets.universe = universe;
+                buckets.background.sizes = sizes;
                 Ok(Partial::Buckets(buckets))
             }
         }

@@ -409,7 +409,7 @@ fn ranges_overlap_and_count_a_document_once_each() {
             range(Some(1.0), Some(10.0)),
         ],
         keyed: false,
-        kind: RangeKind::Numbers,
+        kind: EndKind::Numbers,
         time_zone: None,
     });
     let end = |end: &Option<RangeEnd>| match end {

@@ -197,7 +197,7 @@ impl Compiler<'_> {
             inner: inner.query,
             parts: vec![Part {
                 filter: None,
-                weight: 1.0,
+                weight: f64::from(feature.boost * factor),
                 function,
             }],
             joining: Joining {
@@ -207,7 +207,7 @@ impl Compiler<'_> {
                 min_score: None,
             },
         };
-        Ok(Node::scored(Box::new(query), feature.boost * factor))
+        Ok(Node::scored(Box::new(query), 1.0))
     }
 
     /// The column and the place in it that distances are measured from.

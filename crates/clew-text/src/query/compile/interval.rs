@@ -9,7 +9,7 @@ use tantivy_fst::{Automaton, Regex};
 use super::text::{must_be_indexed, query_analyzer, tokens_of};
 use super::{Compiler, Node};
 use crate::analysis::Token;
-use crate::mapping::{FieldKind, MappedField};
+use crate::mapping::{FieldKind, MappedField, TextStyle};
 use crate::query::automaton::{Nearby, Wildcard};
 use crate::query::constant::{Borrowed, knows};
 use crate::query::error::QueryError;
@@ -56,7 +56,7 @@ impl<'a> Compiler<'a> {
         let Some((mapped, field)) = self.field(path) else {
             return Ok(None);
         };
-        let FieldKind::Text { .. } = &mapped.kind else {
+        let FieldKind::Text { style, .. } = &mapped.kind else {
             let reason = match scoring {
                 IntervalScoring::Proximity => format!(
                     "Can only use interval queries on text fields - not on [{path}] which is of \
@@ -71,6 +71,11 @@ impl<'a> Compiler<'a> {
             };
             return Err(QueryError::illegal(reason));
         };
+        if *style == TextStyle::MatchOnly {
+            return Err(QueryError::illegal(format!(
+                "Cannot create intervals over field [{path}] with no positions indexed"
+            )));
+        }
         must_be_indexed(mapped)?;
         Ok(Some(Scope {
             mapped,

@@ -12,6 +12,7 @@ mod geo;
 mod interval;
 mod nested;
 mod range;
+mod script;
 mod similar;
 mod terms;
 mod text;
@@ -207,6 +208,8 @@ impl<'a> Compiler<'a> {
             Query::MultiMatch(multi) => self.multi_match(multi, factor),
             Query::Nested(nested) => self.nested(nested, factor),
             Query::FunctionScore(query) => self.function_score(query, factor),
+            Query::VectorScore(query) => self.vector_score(query, factor),
+            Query::Named { query, .. } => self.dispatch(query, factor),
             Query::Lenient(inner) => text::leniently(self.node(inner, factor), true),
             leaf => {
                 self.clauses += 1;

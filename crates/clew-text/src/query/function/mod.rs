@@ -5,6 +5,8 @@
 
 pub(crate) mod query;
 pub(crate) mod shape;
+#[cfg(test)]
+mod tests;
 pub(crate) mod value;
 
 pub use shape::{DecayShape, FieldModifier};

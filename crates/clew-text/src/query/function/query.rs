@@ -53,9 +53,15 @@ impl Clone for FunctionQuery {
 
 impl Query for FunctionQuery {
     fn weight(&self, scoring: EnableScoring<'_>) -> tantivy::Result<Box<dyn Weight>> {
+        // Only a least score makes the functions decide which documents match.
+        let scoring = match (scoring.searcher(), self.joining.min_score) {
+            (Some(searcher), Some(_)) if !scoring.is_scoring_enabled() => {
+                EnableScoring::enabled_from_searcher(searcher)
+            }
+            _ => scoring,
+        };
         let inner = self.inner.weight(scoring)?;
-        // Without a least score the functions decide nothing about which documents match.
-        if !scoring.is_scoring_enabled() && self.joining.min_score.is_none() {
+        if !scoring.is_scoring_enabled() {
             return Ok(inner);
         }
         let disabled = match scoring {

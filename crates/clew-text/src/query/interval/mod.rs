@@ -11,5 +11,7 @@ pub(crate) mod algebra;
 pub(crate) mod query;
 pub(crate) mod rule;
 pub(crate) mod source;
+#[cfg(test)]
+mod tests;
 
 pub use rule::{IntervalMode, IntervalRelation, IntervalRule, IntervalScoring, Intervals};

@@ -1,0 +1,243 @@
+//! Aliases, closed indexes and blocks: what they mean, and that they are there after a crash.
+
+use clew_engine::{
+    Alias, AliasAction, Aliases, Block, ClosedNames, EngineError, ErrorKind, IndexSettings,
+    IndexState, ResolveOptions, Wildcards, WriteOperation,
+};
+use clew_platform::SimDisk;
+use serde_json::json;
+
+use crate::harness::{Node, index, mapping, source};
+
+fn create(node: &Node, name: &str) {
+    node.engine
+        .create_index(name, IndexSettings::default(), mapping())
+        .unwrap();
+}
+
+fn add(index: &str, name: &str, alias: Alias) -> AliasAction {
+    AliasAction::Add {
+        index: index.to_string(),
+        name: name.to_string(),
+        alias,
+    }
+}
+
+fn remove(index: &str, name: &str) -> AliasAction {
+    AliasAction::Remove {
+        index: index.to_string(),
+        name: name.to_string(),
+    }
+}
+
+fn writer() -> Alias {
+    Alias {
+        is_write_index: Some(true),
+        ..Alias::default()
+    }
+}
+
+fn names(node: &Node, expression: &str, options: ResolveOptions) -> Vec<String> {
+    let found = node.engine.resolve(expression, options).unwrap();
+    found.iter().map(|index| index.name().to_string()).collect()
+}
+
+fn plain(node: &Node, expression: &str) -> Vec<String> {
+    names(node, expression, ResolveOptions::default())
+}
+
+#[test]
+fn changes_of_aliases_happen_together_and_survive_a_crash() {
+    let disk = SimDisk::new();
+    let node = Node::open(&disk).unwrap();
+    for name in ["a", "b", "old"] {
+        create(&node, name);
+    }
+    let filtered = Alias {
+        filter: Some(json!({"term": {"tag": "t1"}})),
+        ..Alias::default()
+    };
+    let changes = vec![
+        add("a", "both", writer()),
+        add("b", "both", Alias::default()),
+        add("b", "some", filtered.clone()),
+        add("b", "old", Alias::default()),
+        AliasAction::RemoveIndex {
+            index: "old".to_string(),
+        },
+    ];
+    node.engine.change_aliases(changes).unwrap();
+    // The second change is wrong, so the first does not happen either.
+    let wrong = vec![remove("a", "both"), add("a", "b", Alias::default())];
+    let error = node.engine.change_aliases(wrong).unwrap_err();
+    assert!(matches!(error, EngineError::AliasIsIndex { .. }), "{error}");
+    for crash in 0..3 {
+        let node = Node::open(&disk.crashed(crash)).unwrap();
+        assert_eq!(plain(&node, "both"), ["a", "b"]);
+        assert_eq!(plain(&node, "old"), ["b"]);
+        let aliases = node.engine.index("b").unwrap().aliases();
+        assert_eq!(aliases.get("some"), Some(&filtered));
+        // Once saved with the catalog and once only in the log.
+        node.engine.close().unwrap();
+    }
+}
+
+#[test]
+fn an_alias_says_where_writes_go() {
+    let node = Node::open(&SimDisk::new()).unwrap();
+    create(&node, "a");
+    create(&node, "b");
+    let both = vec![
+        add("a", "logs", Alias::default()),
+        add("b", "logs", Alias::default()),
+    ];
+    node.engine.change_aliases(both).unwrap();
+    let write = |name: &str, require_alias: bool| {
+        let operation = WriteOperation {
+            index: name.to_string(),
+            require_alias,
+            ..index("1", &source(1))
+        };
+        let mut outcome = node.engine.write(vec![operation]);
+        let written = outcome.results.pop().unwrap();
+        written.map(|written| written.index.name().to_string())
+    };
+    let error = write("logs", false).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("no write index is defined for alias [logs]")
+    );
+    node.engine
+        .change_aliases(vec![add("b", "logs", writer())])
+        .unwrap();
+    assert_eq!(write("logs", true).unwrap(), "b");
+    assert!(matches!(
+        write("a", true),
+        Err(EngineError::NotAnAlias { .. })
+    ));
+    assert!(matches!(
+        write("new", true),
+        Err(EngineError::NotAnAlias { .. })
+    ));
+    let two = node.engine.change_aliases(vec![add("a", "logs", writer())]);
+    assert!(matches!(two, Err(EngineError::AliasConflict { .. })));
+    let several = node.engine.single_index("logs", None).unwrap_err();
+    assert!(several.to_string().contains("[a, b]"), "{several}");
+    let clash = node
+        .engine
+        .create_index("logs", IndexSettings::default(), mapping());
+    assert!(matches!(clash, Err(EngineError::InvalidIndexName { .. })));
+}
+
+#[test]
+fn a_routing_key_of_an_alias_holds_for_its_documents() {
+    let node = Node::open(&SimDisk::new()).unwrap();
+    let alias = Alias {
+        index_routing: Some("r".to_string()),
+        ..Alias::default()
+    };
+    let aliases = Aliases::from([("routed".to_string(), alias)]);
+    node.engine
+        .create_index_with_aliases("a", IndexSettings::default(), mapping(), aliases)
+        .unwrap();
+    let (found, routing) = node.engine.single_index("routed", None).unwrap();
+    assert_eq!((found.name(), routing.as_deref()), ("a", Some("r")));
+    let other = node.engine.single_index("routed", Some("x")).unwrap_err();
+    assert_eq!(other.kind(), ErrorKind::Invalid);
+}
+
+#[test]
+fn wildcards_pass_over_hidden_and_closed_indexes() {
+    let node = Node::open(&SimDisk::new()).unwrap();
+    create(&node, "open-1");
+    create(&node, "open-2");
+    let hidden = IndexSettings {
+        given: [("index.hidden".to_string(), "true".to_string())].into(),
+        ..IndexSettings::default()
+    };
+    node.engine
+        .create_index(".hidden", hidden, mapping())
+        .unwrap();
+    let second = node.engine.index("open-2").unwrap();
+    node.engine
+        .set_index_state(&[second], IndexState::Closed)
+        .unwrap();
+    let with = |wildcards| ResolveOptions {
+        wildcards,
+        closed: ClosedNames::Allow,
+        ..ResolveOptions::default()
+    };
+    assert_eq!(plain(&node, "*"), ["open-1"]);
+    assert_eq!(plain(&node, ".h*"), [".hidden"]);
+    assert_eq!(
+        names(&node, "open*", with(Wildcards::SHOWN)),
+        ["open-1", "open-2"]
+    );
+    assert_eq!(names(&node, "open*", with(Wildcards::CLOSED)), ["open-2"]);
+    assert_eq!(names(&node, "*", with(Wildcards::ALL)).len(), 3);
+    assert!(names(&node, "*", with(Wildcards::NONE)).is_empty());
+    let error = node
+        .engine
+        .resolve("open-2", ResolveOptions::default())
+        .unwrap_err();
+    assert!(matches!(error, EngineError::IndexClosed { .. }), "{error}");
+    let skipping = ResolveOptions {
+        ignore_unavailable: true,
+        ..ResolveOptions::default()
+    };
+    assert_eq!(names(&node, "open-1,open-2", skipping), ["open-1"]);
+}
+
+#[test]
+fn a_closed_index_serves_nothing_and_has_everything_when_it_opens() {
+    let disk = SimDisk::new();
+    let node = Node::with_index(&disk, 2);
+    assert!(node.write(vec![index("1", &source(1))]).is_ok());
+    let docs = [node.index()];
+    node.engine
+        .set_index_state(&docs, IndexState::Closed)
+        .unwrap();
+    let refused = node.engine.write(vec![index("2", &source(2))]).results;
+    assert!(matches!(refused[0], Err(EngineError::IndexClosed { .. })));
+    assert!(node.engine.single_index("docs", None).is_err());
+    drop(node);
+    let node = Node::open(&disk.crashed(0)).unwrap();
+    assert!(!node.index().is_open());
+    let docs = [node.index()];
+    node.engine
+        .set_index_state(&docs, IndexState::Open)
+        .unwrap();
+    assert!(node.get("1").is_some());
+    assert!(node.get("2").is_none());
+}
+
+#[test]
+fn a_block_forbids_until_it_is_taken_away() {
+    let node = Node::with_index(&SimDisk::new(), 1);
+    let set = |block: Option<Block>| {
+        let mut settings = (*node.index().settings()).clone();
+        settings.blocks = block.into_iter().collect();
+        let value = block.is_some().to_string();
+        settings.given.insert("index.blocks.x".to_string(), value);
+        node.engine.put_settings("docs", settings).unwrap();
+    };
+    let write = || {
+        node.engine
+            .write(vec![index("1", &source(1))])
+            .results
+            .remove(0)
+    };
+    set(Some(Block::ReadOnly));
+    assert_eq!(write().unwrap_err().kind(), ErrorKind::Forbidden);
+    assert_eq!(
+        node.engine.delete_index("docs").unwrap_err().kind(),
+        ErrorKind::Forbidden
+    );
+    set(Some(Block::ReadOnlyAllowDelete));
+    assert_eq!(write().unwrap_err().kind(), ErrorKind::Overloaded);
+    set(None);
+    assert!(write().is_ok());
+    set(Some(Block::ReadOnlyAllowDelete));
+    node.engine.delete_index("docs").unwrap();
+}

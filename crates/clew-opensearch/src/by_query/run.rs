@@ -1,0 +1,260 @@
+//! The loop of a write to all documents of a search.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use axum::http::StatusCode;
+use clew_engine::{
+    Action, Condition, EngineError, Hit, OpType, SearchControl, SearchRequest, WriteOperation,
+    WriteResult,
+};
+use clew_text::{Order, SortKey, SortValue, TrackTotal};
+use serde_json::{Value, json};
+
+use super::spec::{Job, Routing, Target, Verb};
+use crate::call::Call;
+use crate::error::ApiError;
+use crate::write_reply::{self, Refresh};
+
+/// The primary term of every write.
+const PRIMARY_TERM: u64 = 1;
+/// Failures that an answer tells of.
+const FAILURES_MAX: usize = 100;
+
+/// How a job ended.
+pub(super) struct Outcome {
+    pub(super) body: Value,
+    /// It stopped at a conflict.
+    pub(super) conflict: bool,
+}
+
+#[derive(Default)]
+struct Counts {
+    total: u64,
+    created: u64,
+    updated: u64,
+    deleted: u64,
+    conflicts: u64,
+    batches: u64,
+    done: usize,
+    failures: Vec<Value>,
+    stopped_at_conflict: bool,
+}
+
+/// Does a job.
+pub(super) async fn run(call: &Arc<Call>, job: &Job) -> Result<Outcome, ApiError> {
+    let started = Instant::now();
+    let mut counts = Counts::default();
+    let mut after: Option<Vec<SortValue>> = None;
+    loop {
+        let left = job.docs_max.map_or(usize::MAX, |max| max - counts.done);
+        if left == 0 {
+            break;
+        }
+        let first = counts.batches == 0;
+        let request = request(job, after.take(), job.page.min(left), first)?;
+        let response = call.api.engine.search(request).await?;
+        if let Some((index, shard, reason)) = response.failures.first() {
+            return Err(ApiError::internal(format!("[{index}][{shard}]: {reason}")));
+        }
+        if first {
+            counts.total = response.total.map_or(0, |total| total.value);
+            if let Some(max) = job.docs_max {
+                counts.total = counts.total.min(u64::try_from(max).unwrap_or(u64::MAX));
+            }
+        }
+        let Some(last) = response.hits.last() else {
+            break;
+        };
+        after = Some(last.sort.clone());
+        counts.done += response.hits.len();
+        counts.batches += 1;
+        write(call, job, &response.hits, &mut counts).await?;
+        if !counts.failures.is_empty() {
+            break;
+        }
+    }
+    if job.refresh != Refresh::Later {
+        refresh(call, job).await?;
+    }
+    let took = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+    Ok(Outcome {
+        conflict: counts.stopped_at_conflict,
+        body: render(job, counts, took),
+    })
+}
+
+fn request(
+    job: &Job,
+    after: Option<Vec<SortValue>>,
+    size: usize,
+    first: bool,
+) -> Result<SearchRequest, ApiError> {
+    Ok(SearchRequest {
+        indices: job.pinned.indices(),
+        parts: job.parts.clone(),
+        query: job.query.clone(),
+        post_filter: None,
+        sort: vec![SortKey::Doc { order: Order::Asc }],
+        from: 0,
+        size,
+        track_total: if first {
+            TrackTotal::Exact
+        } else {
+            TrackTotal::No
+        },
+        track_scores: false,
+        min_score: None,
+        search_after: after,
+        aggs: Vec::new(),
+        groups: Vec::new(),
+        source: job.verb != Verb::Delete,
+        vectors: job.verb != Verb::Delete,
+        timeout: None,
+        profile: false,
+        inner_hits: Vec::new(),
+        control: SearchControl {
+            pinned: Some(job.pinned.clone()),
+            ..SearchControl::default()
+        },
+    })
+}
+
+async fn write(
+    call: &Arc<Call>,
+    job: &Job,
+    hits: &[Hit],
+    counts: &mut Counts,
+) -> Result<(), ApiError> {
+    let operations: Vec<WriteOperation> = hits.iter().map(|hit| operation(job, hit)).collect();
+    let outcome = write_reply::write(call, operations, Refresh::Later).await?;
+    for (hit, result) in hits.iter().zip(&outcome.results) {
+        match result {
+            Ok(written) => match written.result {
+                WriteResult::Created => counts.created += 1,
+                WriteResult::Updated => counts.updated += 1,
+                WriteResult::Deleted => counts.deleted += 1,
+                WriteResult::NotFound | WriteResult::Noop => {}
+            },
+            Err(error) => refused(call, job, hit, error, counts),
+        }
+    }
+    Ok(())
+}
+
+fn refused(call: &Call, job: &Job, hit: &Hit, error: &EngineError, counts: &mut Counts) {
+    let index = match &job.verb {
+        Verb::Copy(target) => target.index.as_str(),
+        _ => hit.index.name(),
+    };
+    let error = write_reply::refused(call, index, error);
+    let conflict = error.status() == StatusCode::CONFLICT;
+    counts.conflicts += u64::from(conflict);
+    if conflict && job.proceed {
+        return;
+    }
+    counts.stopped_at_conflict |= conflict;
+    if counts.failures.len() < FAILURES_MAX {
+        let body: Value = serde_json::from_slice(&error.body()).unwrap_or(Value::Null);
+        let mut cause = body["error"].clone();
+        if let Value::Object(members) = &mut cause {
+            members.remove("root_cause");
+        }
+        counts.failures.push(json!({
+            "index": index,
+            "id": hit.id,
+            "cause": cause,
+            "status": error.status().as_u16(),
+        }));
+    }
+}
+
+fn operation(job: &Job, hit: &Hit) -> WriteOperation {
+    let here = Some(Condition::At {
+        seq_no: hit.seq_no,
+        primary_term: PRIMARY_TERM,
+    });
+    let source = hit.source.clone().unwrap_or_default();
+    let index_action = |create: bool| Action::Index {
+        source: source.clone(),
+        op_type: if create {
+            OpType::Create
+        } else {
+            OpType::Index
+        },
+    };
+    let (index, action, condition) = match &job.verb {
+        Verb::Delete => (hit.index.name().to_string(), Action::Delete, here),
+        Verb::Update => (hit.index.name().to_string(), index_action(false), here),
+        Verb::Copy(target) => (
+            target.index.clone(),
+            index_action(target.create),
+            target.external.then_some(Condition::External {
+                version: hit.version,
+                or_equal: false,
+            }),
+        ),
+    };
+    WriteOperation {
+        index,
+        id: Some(hit.id.clone()),
+        routing: routing(job, hit),
+        action,
+        condition,
+        require_alias: false,
+    }
+}
+
+fn routing(job: &Job, hit: &Hit) -> Option<String> {
+    match &job.verb {
+        Verb::Copy(Target {
+            routing: Routing::Discard,
+            ..
+        }) => None,
+        Verb::Copy(Target {
+            routing: Routing::Set(key),
+            ..
+        }) => Some(key.clone()),
+        _ => hit.routing.clone(),
+    }
+}
+
+async fn refresh(call: &Arc<Call>, job: &Job) -> Result<(), ApiError> {
+    let indices = match &job.verb {
+        Verb::Copy(target) => call.api.engine.index(&target.index).into_iter().collect(),
+        _ => job.pinned.indices(),
+    };
+    call.refresh(indices).await
+}
+
+fn render(job: &Job, counts: Counts, took: u64) -> Value {
+    let mut body = json!({
+        "took": took,
+        "timed_out": false,
+        "total": counts.total,
+        "updated": counts.updated,
+        "created": counts.created,
+        "deleted": counts.deleted,
+        "batches": counts.batches,
+        "version_conflicts": counts.conflicts,
+        "noops": 0,
+        "retries": {"bulk": 0, "search": 0},
+        "throttled_millis": 0,
+        "requests_per_second": -1.0,
+        "throttled_until_millis": 0,
+        "failures": counts.failures,
+    });
+    if let Value::Object(members) = &mut body {
+        match job.verb {
+            Verb::Delete => {
+                members.remove("updated");
+                members.remove("created");
+            }
+            Verb::Update => {
+                members.remove("created");
+            }
+            Verb::Copy(_) => {}
+        }
+    }
+    body
+}

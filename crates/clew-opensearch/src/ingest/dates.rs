@@ -1,0 +1,101 @@
+//! The `date` step.
+
+use clew_text::DateFormat;
+use serde_json::{Map, Value};
+
+use super::Failure;
+use super::document::Document;
+use super::pipeline::{malformed, missing, optional, text};
+use crate::error::ApiError;
+
+/// Where dates go, and how they are written there, unless a step says otherwise.
+const TARGET_DEFAULT: &str = "@timestamp";
+const OUTPUT_DEFAULT: &str = "yyyy-MM-dd'T'HH:mm:ss.SSSXXX";
+
+/// A way to read a date.
+#[derive(Debug)]
+enum Reading {
+    Format(DateFormat),
+    /// Seconds since the epoch.
+    Unix,
+}
+
+/// Reads a date and writes it in one format.
+#[derive(Debug)]
+pub(super) struct DateStep {
+    field: String,
+    target: String,
+    readings: Vec<Reading>,
+    output: DateFormat,
+}
+
+impl DateStep {
+    pub(super) fn parse(config: &mut Map<String, Value>) -> Result<Self, ApiError> {
+        let field = text(config, "field")?;
+        let target = optional(config, "target_field");
+        let formats = match config.remove("formats") {
+            Some(Value::Array(formats)) => formats,
+            _ => return Err(missing("formats")),
+        };
+        let mut readings = Vec::new();
+        for format in &formats {
+            readings.push(reading(format.as_str().unwrap_or_default())?);
+        }
+        config.remove("locale");
+        match optional(config, "timezone").as_deref() {
+            None | Some("UTC" | "Z" | "+00:00") => {}
+            Some(other) => {
+                return Err(ApiError::illegal_argument(format!(
+                    "[timezone] [{other}] of processor [date] is not supported"
+                )));
+            }
+        }
+        let output = optional(config, "output_format");
+        Ok(DateStep {
+            field,
+            target: target.unwrap_or_else(|| TARGET_DEFAULT.to_string()),
+            readings,
+            output: format(output.as_deref().unwrap_or(OUTPUT_DEFAULT))?,
+        })
+    }
+
+    pub(super) fn apply(&self, document: &mut Document) -> Result<(), Failure> {
+        let value = document.require(&self.field)?;
+        let text = crate::mustache::plain(&value);
+        let found = self.readings.iter().find_map(|reading| reading.read(&text));
+        let Some(millis) = found else {
+            return Err(Failure::illegal(format!("unable to parse date [{text}]")));
+        };
+        document.set(&self.target, self.output.format_millis(millis).into())
+    }
+}
+
+impl Reading {
+    fn read(&self, text: &str) -> Option<i64> {
+        match self {
+            Reading::Format(format) => format.parse_value(text).ok(),
+            Reading::Unix => DateFormat::parse("epoch_second")
+                .ok()?
+                .parse_value(text)
+                .ok(),
+        }
+    }
+}
+
+fn reading(name: &str) -> Result<Reading, ApiError> {
+    Ok(match name {
+        "ISO8601" => Reading::Format(format("strict_date_optional_time||date_optional_time")?),
+        "UNIX_MS" => Reading::Format(format("epoch_millis")?),
+        "UNIX" => Reading::Unix,
+        "TAI64N" => {
+            return Err(ApiError::illegal_argument(
+                "date format [TAI64N] is not supported",
+            ));
+        }
+        other => Reading::Format(format(other)?),
+    })
+}
+
+fn format(written: &str) -> Result<DateFormat, ApiError> {
+    DateFormat::parse(written).map_err(|error| malformed(format!("[formats] {error}")))
+}

@@ -1,0 +1,283 @@
+//! The kinds of steps, as a definition gives them.
+
+use regex::Regex;
+use serde_json::{Map, Value};
+
+use super::dates::DateStep;
+use super::pipeline::{Step, flag, malformed, missing, optional, text};
+use super::structured::{Csv, Dissect, KeyValues};
+use super::values::{Change, Kind};
+use crate::error::ApiError;
+use crate::mustache::Template;
+
+/// A value to put somewhere: its texts are templates.
+#[derive(Debug)]
+pub(super) enum Given {
+    Value(Value),
+    Text(Template),
+    CopyOf(String),
+}
+
+/// Where a step reads and writes.
+#[derive(Debug)]
+pub(super) struct Field {
+    pub(super) from: String,
+    pub(super) to: String,
+    /// A document without it is left as it is.
+    pub(super) ignore_missing: bool,
+}
+
+/// What a step does.
+#[derive(Debug)]
+pub(super) enum Processor {
+    Set {
+        field: Template,
+        value: Given,
+        replace: bool,
+        ignore_empty: bool,
+    },
+    Append {
+        field: Template,
+        values: Vec<Given>,
+        duplicates: bool,
+    },
+    Remove {
+        fields: Vec<Template>,
+        ignore_missing: bool,
+    },
+    Rename {
+        field: Field,
+        replace: bool,
+    },
+    /// A change of one value, or of each value of a list.
+    Change {
+        field: Field,
+        change: Change,
+    },
+    Convert {
+        field: Field,
+        kind: Kind,
+    },
+    Json {
+        field: Field,
+        to_root: bool,
+    },
+    Date(DateStep),
+    KeyValues(KeyValues),
+    Csv(Csv),
+    Dissect(Dissect),
+    DotExpander {
+        field: String,
+        path: Option<String>,
+    },
+    Drop,
+    Fail(Template),
+    Foreach {
+        field: String,
+        ignore_missing: bool,
+        step: Box<Step>,
+    },
+    Pipeline {
+        name: Template,
+        ignore_missing: bool,
+    },
+}
+
+impl Processor {
+    /// Reads a step; what it does not know stays in `config`.
+    pub(super) fn parse(
+        name: &str,
+        config: &mut Map<String, Value>,
+        inner: Option<Box<Step>>,
+    ) -> Result<(&'static str, Self), ApiError> {
+        let (name, what) = match name {
+            "set" => ("set", set(config)?),
+            "append" => ("append", append(config)?),
+            "remove" => ("remove", remove(config)?),
+            "rename" => {
+                let replace = flag(config, "override_target", false)?;
+                let field = moved(config)?;
+                ("rename", Processor::Rename { field, replace })
+            }
+            "convert" => {
+                let kind = Kind::parse(&text(config, "type")?)?;
+                let field = field(config)?;
+                ("convert", Processor::Convert { field, kind })
+            }
+            "json" => {
+                let to_root = flag(config, "add_to_root", false)?;
+                let field = field(config)?;
+                ("json", Processor::Json { field, to_root })
+            }
+            "date" => ("date", Processor::Date(DateStep::parse(config)?)),
+            "kv" => ("kv", Processor::KeyValues(KeyValues::parse(config)?)),
+            "csv" => ("csv", Processor::Csv(Csv::parse(config)?)),
+            "dissect" => ("dissect", Processor::Dissect(Dissect::parse(config)?)),
+            "dot_expander" => {
+                let path = optional(config, "path");
+                let field = text(config, "field")?;
+                if !field.contains('.') {
+                    return Err(malformed(
+                        "[field] field does not contain a dot".to_string(),
+                    ));
+                }
+                ("dot_expander", Processor::DotExpander { field, path })
+            }
+            "drop" => ("drop", Processor::Drop),
+            "fail" => (
+                "fail",
+                Processor::Fail(template(&text(config, "message")?)?),
+            ),
+            "foreach" => {
+                let step = inner.ok_or_else(|| missing("processor"))?;
+                let foreach = Processor::Foreach {
+                    field: text(config, "field")?,
+                    ignore_missing: flag(config, "ignore_missing", false)?,
+                    step,
+                };
+                return Ok(("foreach", foreach));
+            }
+            "pipeline" => {
+                let name = template(&text(config, "name")?)?;
+                let ignore_missing = flag(config, "ignore_missing_pipeline", false)?;
+                let what = Processor::Pipeline {
+                    name,
+                    ignore_missing,
+                };
+                ("pipeline", what)
+            }
+            other => change(other, config)?,
+        };
+        if inner.is_some() {
+            return Err(malformed(format!(
+                "processor [{name}] doesn't support one or more provided configuration parameters \
+                 [processor]"
+            )));
+        }
+        Ok((name, what))
+    }
+}
+
+/// Steps that change a text.
+fn change(
+    name: &str,
+    config: &mut Map<String, Value>,
+) -> Result<(&'static str, Processor), ApiError> {
+    let (name, change) = match name {
+        "lowercase" => ("lowercase", Change::Lower),
+        "uppercase" => ("uppercase", Change::Upper),
+        "trim" => ("trim", Change::Trim),
+        "html_strip" => ("html_strip", Change::StripHtml),
+        "urldecode" => ("urldecode", Change::UrlDecode),
+        "bytes" => ("bytes", Change::Bytes),
+        "gsub" => (
+            "gsub",
+            Change::Replace {
+                pattern: pattern(config, "pattern")?,
+                with: text(config, "replacement")?,
+            },
+        ),
+        "split" => (
+            "split",
+            Change::Split {
+                separator: pattern(config, "separator")?,
+                keep_trailing: flag(config, "preserve_trailing", false)?,
+            },
+        ),
+        "join" => ("join", Change::Join(text(config, "separator")?)),
+        other => {
+            return Err(malformed(format!(
+                "No processor type exists with name [{other}]"
+            )));
+        }
+    };
+    let field = field(config)?;
+    Ok((name, Processor::Change { field, change }))
+}
+
+fn set(config: &mut Map<String, Value>) -> Result<Processor, ApiError> {
+    let field = template(&text(config, "field")?)?;
+    config.remove("media_type");
+    let value = match (config.remove("value"), optional(config, "copy_from")) {
+        (Some(value), None) => given(value)?,
+        (None, Some(path)) => Given::CopyOf(path),
+        (Some(_), Some(_)) => {
+            return Err(malformed(
+                "[copy_from] cannot set both `copy_from` and `value` in the same processor"
+                    .to_string(),
+            ));
+        }
+        (None, None) => return Err(missing("value")),
+    };
+    Ok(Processor::Set {
+        field,
+        value,
+        replace: flag(config, "override", true)?,
+        ignore_empty: flag(config, "ignore_empty_value", false)?,
+    })
+}
+
+fn append(config: &mut Map<String, Value>) -> Result<Processor, ApiError> {
+    let field = template(&text(config, "field")?)?;
+    let values = match config.remove("value").ok_or_else(|| missing("value"))? {
+        Value::Array(items) => items,
+        one => vec![one],
+    };
+    Ok(Processor::Append {
+        field,
+        values: values.into_iter().map(given).collect::<Result<_, _>>()?,
+        duplicates: flag(config, "allow_duplicates", true)?,
+    })
+}
+
+fn remove(config: &mut Map<String, Value>) -> Result<Processor, ApiError> {
+    let names = match config.remove("field").ok_or_else(|| missing("field"))? {
+        Value::Array(items) => items,
+        one => vec![one],
+    };
+    let mut fields = Vec::new();
+    for name in names {
+        let name = name.as_str().ok_or_else(|| missing("field"))?;
+        fields.push(template(name)?);
+    }
+    Ok(Processor::Remove {
+        fields,
+        ignore_missing: flag(config, "ignore_missing", false)?,
+    })
+}
+
+/// A field that is changed in its place unless a target is named.
+pub(super) fn field(config: &mut Map<String, Value>) -> Result<Field, ApiError> {
+    let from = text(config, "field")?;
+    Ok(Field {
+        to: optional(config, "target_field").unwrap_or_else(|| from.clone()),
+        from,
+        ignore_missing: flag(config, "ignore_missing", false)?,
+    })
+}
+
+/// A field that must be given a target.
+fn moved(config: &mut Map<String, Value>) -> Result<Field, ApiError> {
+    Ok(Field {
+        from: text(config, "field")?,
+        to: text(config, "target_field")?,
+        ignore_missing: flag(config, "ignore_missing", false)?,
+    })
+}
+
+pub(super) fn pattern(config: &mut Map<String, Value>, key: &str) -> Result<Regex, ApiError> {
+    let written = text(config, key)?;
+    Regex::new(&written)
+        .map_err(|error| malformed(format!("[{key}] Invalid regex pattern. {error}")))
+}
+
+pub(super) fn template(written: &str) -> Result<Template, ApiError> {
+    Template::parse(written).map_err(malformed)
+}
+
+fn given(value: Value) -> Result<Given, ApiError> {
+    Ok(match value {
+        Value::String(text) => Given::Text(template(&text)?),
+        other => Given::Value(other),
+    })
+}

@@ -1,0 +1,84 @@
+//! `_simulate`: what pipelines would make of documents, without writing any.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::Failure;
+use super::document::Document;
+use super::pipeline::Pipeline;
+use super::run::{Flow, Ingest};
+use super::store;
+use crate::call::Call;
+use crate::error::{ApiError, Cause};
+use crate::mustache::plain;
+use crate::reply::Reply;
+
+/// Documents of one request.
+const DOCS_MAX: usize = 10_000;
+
+/// `POST /_ingest/pipeline/{id}/_simulate`.
+pub(crate) async fn simulate(call: Call) -> Result<Reply, ApiError> {
+    let body = call.json_object()?;
+    if call.params.flag("verbose", false)? {
+        return Err(ApiError::illegal_argument("[verbose] is not supported"));
+    }
+    let definition = match (call.path("id"), body.get("pipeline")) {
+        (Some(id), _) => store::find(&call.api.engine, id)
+            .ok_or_else(|| ApiError::illegal_argument(format!("pipeline [{id}] does not exist")))?,
+        (None, Some(definition)) => definition.clone(),
+        (None, None) => return Err(super::pipeline::missing("pipeline")),
+    };
+    let pipeline = Arc::new(Pipeline::parse(&definition)?);
+    let Some(docs) = body.get("docs").and_then(Value::as_array).cloned() else {
+        return Err(super::pipeline::missing("docs"));
+    };
+    if docs.is_empty() || docs.len() > DOCS_MAX {
+        return Err(ApiError::illegal_argument(format!(
+            "must specify at least one document in [docs] and at most {DOCS_MAX}"
+        )));
+    }
+    let shown = call
+        .blocking(move |engine| {
+            let mut ingest = Ingest::new(engine);
+            let shown = docs.iter().map(|doc| one(&mut ingest, &pipeline, doc));
+            Ok(shown.collect::<Vec<Value>>())
+        })
+        .await?;
+    Ok(Reply::json(&json!({"docs": shown})))
+}
+
+fn one(ingest: &mut Ingest<'_>, pipeline: &Pipeline, doc: &Value) -> Value {
+    let text = |key: &str| doc.get(key).map(plain);
+    let mut document = Document::new(
+        text("_index").unwrap_or_else(|| "_index".to_string()),
+        Some(text("_id").unwrap_or_else(|| "_id".to_string())),
+        text("routing").or_else(|| text("_routing")),
+        doc.get("_source").cloned().unwrap_or_else(|| json!({})),
+    );
+    match ingest.run(pipeline, &mut document, 0) {
+        Ok(Flow::Dropped) => Value::Null,
+        Ok(Flow::On) => {
+            let mut shown = json!({
+                "_index": document.index,
+                "_id": document.id,
+                "_source": document.source,
+                "_ingest": {"timestamp": document.ingest.get("timestamp")},
+            });
+            if let Some(routing) = document.routing {
+                shown["_routing"] = routing.into();
+            }
+            json!({"doc": shown})
+        }
+        Err(failure) => json!({"error": cause(failure)}),
+    }
+}
+
+fn cause(failure: Failure) -> Value {
+    let error = ApiError::new(
+        axum::http::StatusCode::BAD_REQUEST,
+        Cause::new(failure.kind, failure.reason),
+    );
+    let body: Value = serde_json::from_slice(&error.body()).unwrap_or(Value::Null);
+    body["error"].clone()
+}

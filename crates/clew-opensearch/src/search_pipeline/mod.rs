@@ -1,0 +1,76 @@
+//! Search pipelines: steps that change a search before it runs, and its answer afterwards.
+
+mod processors;
+mod store;
+
+use serde_json::Value;
+
+use crate::call::Call;
+use crate::error::ApiError;
+
+use processors::Pipeline;
+
+pub(crate) use store::{delete, get, put};
+
+/// The setting of an index that names its pipeline.
+const DEFAULT_SETTING: &str = "index.search.default_pipeline";
+
+/// A pipeline under way: what its first half leaves for its second.
+pub(crate) struct Running {
+    pipeline: Pipeline,
+    /// The size that was asked for, when a step made it larger.
+    size_before: Option<u64>,
+}
+
+/// The pipeline of a search, after its first half has changed the search's body. A pipeline that
+/// comes with the search wins over one that is named, and that over the index's own.
+pub(crate) fn begin(
+    call: &Call,
+    expression: &str,
+    body: &mut Value,
+) -> Result<Option<Running>, ApiError> {
+    let given = body
+        .as_object_mut()
+        .and_then(|members| members.remove("search_pipeline"));
+    let pipeline = match given {
+        Some(inline @ Value::Object(_)) => Pipeline::parse("_ad_hoc_pipeline", &inline)?,
+        other => {
+            let named = call.params.get("search_pipeline").map(String::from);
+            let named = named.or(other.as_ref().and_then(Value::as_str).map(String::from));
+            let Some(name) = named.or_else(|| default_of(call, expression)) else {
+                return Ok(None);
+            };
+            if name == "_none" {
+                return Ok(None);
+            }
+            let found = store::find(call, &name).ok_or_else(|| {
+                ApiError::illegal_argument(format!("Pipeline {name} is not defined"))
+            })?;
+            Pipeline::parse(&name, &found)?
+        }
+    };
+    let size_before = pipeline.change_request(body)?;
+    Ok(Some(Running {
+        pipeline,
+        size_before,
+    }))
+}
+
+/// The pipeline of the one index that is searched.
+fn default_of(call: &Call, expression: &str) -> Option<String> {
+    let index = call.api.engine.index(expression).ok()?;
+    index.settings().given.get(DEFAULT_SETTING).cloned()
+}
+
+impl Running {
+    /// Changes a search's answer.
+    pub(crate) fn finish(&self, answer: Vec<u8>) -> Result<Vec<u8>, ApiError> {
+        if !self.pipeline.changes_answers() {
+            return Ok(answer);
+        }
+        let mut value: Value = serde_json::from_slice(&answer)
+            .map_err(|error| ApiError::internal(error.to_string()))?;
+        self.pipeline.change_answer(&mut value, self.size_before)?;
+        serde_json::to_vec(&value).map_err(|error| ApiError::internal(error.to_string()))
+    }
+}

@@ -1,0 +1,26 @@
+//! `_snapshot`: repositories, taking snapshots, showing and restoring them.
+//!
+//! A repository is a definition in the catalog that names a folder; what is in the folder is the
+//! engine's (`clew_engine::SnapshotRepository`), what a manifest says is [`content`].
+
+mod content;
+mod create;
+mod names;
+mod repository;
+mod restore;
+mod running;
+mod show;
+mod status;
+
+pub(crate) use create::create;
+pub(crate) use repository::{
+    cleanup as repository_cleanup, delete as repository_delete, get as repository_get,
+    list as list_repositories, put as repository_put, verify as repository_verify,
+};
+pub(crate) use restore::restore;
+pub(crate) use running::Running;
+pub(crate) use show::{delete, get, list as list_snapshots};
+pub(crate) use status::status;
+
+/// Repositories in the catalog.
+pub(crate) const REPOSITORY: &str = "repository";

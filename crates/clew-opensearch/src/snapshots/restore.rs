@@ -1,0 +1,336 @@
+//! Making indexes again out of a snapshot. Every file is checked before anything is changed.
+
+use std::sync::Arc;
+
+use axum::http::StatusCode;
+use clew_engine::{Engine, EngineError, Index, SnapshotFile};
+use clew_text::Mapping;
+use regex::Regex;
+use serde_json::{Map, Value, json};
+
+use super::content::{IndexContent, Stored, stored};
+use super::create::{read_flag, read_names};
+use super::names::{is_pattern, selects, snapshot_missing};
+use super::repository::Repository;
+use crate::call::Call;
+use crate::error::{ApiError, Cause};
+use crate::filling::{self, Filled};
+use crate::reply::Reply;
+use crate::settings::{self, Flat, PRIVATE};
+
+/// A pattern is compiled before anything is known of it.
+const PATTERN_BYTES_MAX: usize = 1000;
+
+/// What a request says of the restore.
+struct Asked {
+    indices: String,
+    ignore_unavailable: bool,
+    include_global_state: bool,
+    include_aliases: bool,
+    rename: Option<(Regex, String)>,
+    rename_alias: Option<(Regex, String)>,
+    settings: Flat,
+    ignored_settings: Vec<String>,
+}
+
+/// `POST /_snapshot/{repository}/{snapshot}/_restore`.
+pub(crate) async fn restore(call: Call) -> Result<Reply, ApiError> {
+    let repository = Repository::find(&call.api, call.path_required("repository")?)?;
+    let name = call.path_required("snapshot")?.to_string();
+    let wait = call.params.flag("wait_for_completion", false)?;
+    let asked = read(call.json()?.as_ref())?;
+    let engine = call.api.engine.clone();
+    let (plan, engine, repository) = tokio::task::spawn_blocking(move || {
+        let all = stored(&repository.folder)?;
+        let found = all.into_iter().find(|found| found.content.name == name);
+        let found = found.ok_or_else(|| snapshot_missing(&repository.name, &name))?;
+        let plan = plan(&engine, &repository, found, &asked)?;
+        Ok::<_, ApiError>((plan, engine, repository))
+    })
+    .await
+    .map_err(|error| ApiError::internal(error.to_string()))??;
+    let names: Vec<String> = plan
+        .indices
+        .iter()
+        .map(|one| one.filled.name.clone())
+        .collect();
+    let shards: usize = plan.indices.iter().map(|one| one.files.len()).sum();
+    let snapshot = plan.name.clone();
+    let work = tokio::task::spawn_blocking(move || {
+        let done = carry_out(&engine, &repository, plan);
+        if let Err(error) = &done {
+            tracing::warn!(reason = error.reason(), "a restore failed");
+        }
+        done
+    });
+    if !wait {
+        return Ok(Reply::json(&json!({"accepted": true})));
+    }
+    work.await
+        .map_err(|error| ApiError::internal(error.to_string()))??;
+    Ok(Reply::json(&json!({
+        "snapshot": {
+            "snapshot": snapshot,
+            "indices": names,
+            "shards": {"total": shards, "failed": 0, "successful": shards},
+        },
+    })))
+}
+
+fn read(body: Option<&Value>) -> Result<Asked, ApiError> {
+    let mut asked = Asked {
+        indices: String::new(),
+        ignore_unavailable: false,
+        include_global_state: false,
+        include_aliases: true,
+        rename: None,
+        rename_alias: None,
+        settings: Flat::new(),
+        ignored_settings: Vec::new(),
+    };
+    let empty = Map::new();
+    let members = body.and_then(Value::as_object).unwrap_or(&empty);
+    for (key, value) in members {
+        match (key.as_str(), value) {
+            ("indices", value) => asked.indices = read_names(value)?,
+            ("ignore_unavailable", value) => asked.ignore_unavailable = read_flag(key, value)?,
+            ("include_global_state", value) => asked.include_global_state = read_flag(key, value)?,
+            ("include_aliases", value) => asked.include_aliases = read_flag(key, value)?,
+            ("partial" | "allow_no_indices", value) => {
+                read_flag(key, value)?;
+            }
+            ("index_settings", Value::Object(settings)) => {
+                asked.settings = settings::flatten(settings)?;
+            }
+            ("ignore_index_settings", value) => {
+                let names = read_names(value)?;
+                asked.ignored_settings = names.split(',').map(String::from).collect();
+            }
+            (
+                "rename_pattern"
+                | "rename_replacement"
+                | "rename_alias_pattern"
+                | "rename_alias_replacement",
+                Value::String(_),
+            )
+            | ("expand_wildcards", _) => {}
+            ("storage_type", Value::String(kind)) if kind == "local" => {}
+            (other, _) => {
+                return Err(ApiError::illegal_argument(format!(
+                    "Unknown parameter {other}"
+                )));
+            }
+        }
+    }
+    asked.rename = read_rename(members, "rename_pattern", "rename_replacement")?;
+    asked.rename_alias = read_rename(members, "rename_alias_pattern", "rename_alias_replacement")?;
+    Ok(asked)
+}
+
+fn read_rename(
+    members: &Map<String, Value>,
+    pattern: &str,
+    replacement: &str,
+) -> Result<Option<(Regex, String)>, ApiError> {
+    let text = |name: &str| members.get(name).and_then(Value::as_str);
+    let (Some(pattern), Some(replacement)) = (text(pattern), text(replacement)) else {
+        return Ok(None);
+    };
+    if pattern.len() > PATTERN_BYTES_MAX || replacement.len() > PATTERN_BYTES_MAX {
+        return Err(ApiError::illegal_argument("a rename pattern is too long"));
+    }
+    let compiled = Regex::new(pattern).map_err(|error| {
+        ApiError::illegal_argument(format!("cannot read the pattern [{pattern}]: {error}"))
+    })?;
+    Ok(Some((compiled, braced(replacement))))
+}
+
+/// `$1x` means the first group and an x, which is written `${1}x` here.
+fn braced(replacement: &str) -> String {
+    let mut braced = String::new();
+    let mut rest = replacement;
+    while let Some((before, after)) = rest.split_once('$') {
+        let digits = after.bytes().take_while(u8::is_ascii_digit).count();
+        let (number, left) = after.split_at(digits);
+        braced.push_str(before);
+        if number.is_empty() {
+            braced.push('$');
+        } else {
+            braced.push_str(&format!("${{{number}}}"));
+        }
+        rest = left;
+    }
+    braced + rest
+}
+
+/// An index that will be made.
+struct Restored {
+    filled: Filled,
+    files: Vec<SnapshotFile>,
+}
+
+/// What a restore comes to.
+struct Plan {
+    id: String,
+    name: String,
+    indices: Vec<Restored>,
+    definitions: Vec<clew_engine::DefinitionChange>,
+}
+
+/// Chooses the indexes, and checks that they can be made and that their files are whole.
+fn plan(
+    engine: &Engine,
+    repository: &Repository,
+    snapshot: Stored,
+    asked: &Asked,
+) -> Result<Plan, ApiError> {
+    let refused = |reason: String| {
+        let text = format!(
+            "[{}:{}/{}] {reason}",
+            repository.name, snapshot.content.name, snapshot.id
+        );
+        let cause = Cause::new("snapshot_restore_exception", text);
+        ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, cause)
+    };
+    let mut indices: Vec<Restored> = Vec::new();
+    for index in choose(&snapshot.content.indices, asked)? {
+        let restored = restored(index, asked)?;
+        let name = &restored.filled.name;
+        if indices.iter().any(|other| other.filled.name == *name) {
+            return Err(refused(format!(
+                "indices [{}] and another one are renamed into the same index [{name}]",
+                index.name
+            )));
+        }
+        if engine.index(name).is_ok_and(|index| index.is_open()) {
+            return Err(refused(format!(
+                "cannot restore index [{name}] because an open index with same name already \
+                 exists in the cluster. Either close or delete the existing index or restore the \
+                 index under a different name by providing a rename pattern and replacement name"
+            )));
+        }
+        for file in &restored.files {
+            // Opening a file checks it as a whole.
+            drop(repository.folder.read_documents(&snapshot.id, file)?);
+        }
+        indices.push(restored);
+    }
+    let definitions = if asked.include_global_state {
+        snapshot.content.definitions
+    } else {
+        Vec::new()
+    };
+    Ok(Plan {
+        id: snapshot.id,
+        name: snapshot.content.name,
+        indices,
+        definitions,
+    })
+}
+
+/// The indexes of a snapshot that the request names.
+fn choose<'s>(all: &'s [IndexContent], asked: &Asked) -> Result<Vec<&'s IndexContent>, ApiError> {
+    let expression = if asked.indices.is_empty() {
+        "_all"
+    } else {
+        &asked.indices
+    };
+    let mut chosen: Vec<&IndexContent> = Vec::new();
+    for part in expression.split(',').map(str::trim) {
+        if let (Some(less), false) = (part.strip_prefix('-'), chosen.is_empty()) {
+            chosen.retain(|index| !selects(less, &index.name));
+            continue;
+        }
+        let found: Vec<&IndexContent> = all
+            .iter()
+            .filter(|index| selects(part, &index.name))
+            .collect();
+        if found.is_empty() && !is_pattern(part) && !asked.ignore_unavailable {
+            let index = part.to_string();
+            return Err(EngineError::IndexNotFound { index }.into());
+        }
+        for index in found {
+            if !chosen.iter().any(|have| have.name == index.name) {
+                chosen.push(index);
+            }
+        }
+    }
+    Ok(chosen)
+}
+
+fn restored(index: &IndexContent, asked: &Asked) -> Result<Restored, ApiError> {
+    let rename = |rename: &Option<(Regex, String)>, name: &str| match rename {
+        Some((pattern, replacement)) => {
+            pattern.replace_all(name, replacement.as_str()).into_owned()
+        }
+        None => name.to_string(),
+    };
+    let mut settings: Flat = index
+        .settings
+        .iter()
+        .filter(|(name, _)| !name.starts_with(PRIVATE))
+        .filter(|(name, _)| {
+            let ignored = &asked.ignored_settings;
+            !ignored.iter().any(|ignored| selects(ignored, name))
+        })
+        .map(|(name, text)| (name.clone(), Some(text.clone())))
+        .collect();
+    let shards = "index.number_of_shards";
+    let given = asked.settings.get(shards);
+    let kept = given
+        .is_none_or(|given| given.as_deref() == index.settings.get(shards).map(String::as_str));
+    if !kept || asked.ignored_settings.iter().any(|name| name == shards) {
+        return Err(ApiError::illegal_argument(format!(
+            "cannot modify setting [{shards}] on restore"
+        )));
+    }
+    settings.extend(asked.settings.clone());
+    let aliases = index.aliases.iter().filter(|_| asked.include_aliases);
+    let aliases = aliases.map(|(name, says)| (rename(&asked.rename_alias, name), says.clone()));
+    let mapping = Mapping::decode(&index.mapping).map_err(EngineError::from)?;
+    Ok(Restored {
+        filled: Filled {
+            name: rename(&asked.rename, &index.name),
+            settings,
+            mapping,
+            aliases: aliases.collect(),
+        },
+        files: index.files.clone(),
+    })
+}
+
+fn carry_out(engine: &Engine, repository: &Repository, plan: Plan) -> Result<(), ApiError> {
+    for Restored { filled, files } in plan.indices {
+        if engine.index(&filled.name).is_ok() {
+            // A closed index makes room: its files were checked to be replaceable.
+            engine.delete_index(&filled.name)?;
+        }
+        let fill = |engine: &Engine, index: &Arc<Index>| {
+            for file in &files {
+                let documents = repository.folder.read_documents(&plan.id, file)?;
+                engine.fill_index(index, documents)?;
+            }
+            Ok(())
+        };
+        filling::make(engine, filled, fill)?;
+    }
+    let definitions = plan.definitions;
+    engine.change_definitions(|_| Ok::<_, ApiError>(definitions))?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_of_a_replacement_are_told_from_what_follows() {
+        let rename = |pattern: &str, replacement: &str, name: &str| {
+            let pattern = Regex::new(pattern).unwrap();
+            pattern.replace_all(name, braced(replacement)).into_owned()
+        };
+        assert_eq!(rename("index_(.+)", "restored_$1", "index_a"), "restored_a");
+        assert_eq!(rename("(.+)", "$1_copy", "a"), "a_copy");
+        assert_eq!(braced("a$b"), "a$b");
+    }
+}

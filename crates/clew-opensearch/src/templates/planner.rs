@@ -1,0 +1,64 @@
+//! Templates for indexes that writes make.
+
+use clew_engine::{Alias, Definitions, EngineError, IndexPlan, IndexPlanner, IndexSettings};
+use clew_text::Mapping;
+use serde_json::Value;
+
+use super::compose::{Composed, Request, compose, data_stream_template};
+use crate::data_streams;
+use crate::error::{ApiError, Cause};
+use crate::settings;
+use axum::http::StatusCode;
+
+/// Plans missing indexes by the templates.
+#[derive(Debug)]
+pub(crate) struct Planner;
+
+impl IndexPlanner for Planner {
+    fn plan(&self, definitions: &Definitions, name: &str) -> Result<IndexPlan, EngineError> {
+        let refused = |error: ApiError| EngineError::InvalidRequest {
+            reason: error.reason(),
+        };
+        if let Some(stream) = data_stream_template(definitions, name) {
+            return data_streams::first_index(definitions, name, stream).map_err(refused);
+        }
+        let composed = compose(definitions, name, Request::default()).map_err(refused)?;
+        plan_of(&composed).map_err(refused)
+    }
+}
+
+/// Checks what an index is to begin with.
+pub(crate) fn plan_of(composed: &Composed) -> Result<IndexPlan, ApiError> {
+    let settings = settings::create(&composed.settings)?;
+    let mapping = parse_mapping(&composed.mappings, &settings)?;
+    let aliases = composed.aliases.iter().map(|(name, says)| {
+        let alias: Alias = serde_json::from_value(says.clone()).map_err(|error| {
+            ApiError::illegal_argument(format!("cannot read the alias [{name}]: {error}"))
+        })?;
+        Ok((name.clone(), alias))
+    });
+    let aliases = aliases.collect::<Result<_, ApiError>>()?;
+    Ok(IndexPlan {
+        name: None,
+        settings,
+        mapping,
+        aliases,
+    })
+}
+
+/// Reads a `mappings` object under the limits that the settings set.
+pub(crate) fn parse_mapping(body: &Value, settings: &IndexSettings) -> Result<Mapping, ApiError> {
+    let mut mapping = Mapping::new();
+    mapping.set_limits(settings.mapping_limits());
+    mapping.merge_opensearch(body).map_err(|error| {
+        let (kind, reason) = (error.error_type(), error.to_string());
+        let cause = if kind == "mapper_parsing_exception" {
+            let text = format!("Failed to parse mapping [_doc]: {reason}");
+            Cause::new(kind, text).caused_by(Cause::new(kind, reason))
+        } else {
+            Cause::new(kind, reason)
+        };
+        ApiError::new(StatusCode::BAD_REQUEST, cause)
+    })?;
+    Ok(mapping)
+}

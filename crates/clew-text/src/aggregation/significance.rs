@@ -1,0 +1,338 @@
+//! Terms that are more frequent in a bucket than elsewhere: how often each occurs in the background,
+//! and by how much that differs.
+
+use std::sync::Arc;
+
+use tantivy::SegmentReader;
+
+use super::column::{Repeats, Rows, ValueColumn};
+use super::error::AggError;
+use super::partial::{Buckets, Partial};
+use super::plan::{Op, Plan, TermsShape};
+use crate::search::SegmentBits;
+
+/// How significant a difference is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Heuristic {
+    /// Absolute times relative change.
+    Jlh,
+    /// The chi-square test.
+    ChiSquare(Comparison),
+    /// Mutual information.
+    MutualInformation(Comparison),
+    /// The normalized distance of the sets (Cilibrasi and Vitányi).
+    Gnd {
+        /// Whether the background contains the bucket.
+        superset: bool,
+    },
+    /// The share of the term's documents that are in the bucket.
+    Percentage,
+}
+
+/// What the background is, and which differences count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Comparison {
+    /// Whether the background contains the bucket.
+    pub superset: bool,
+    /// Whether terms count that are rarer in the bucket than elsewhere.
+    pub negatives: bool,
+}
+
+/// Documents of a bucket and of the background, with a term and in all.
+#[derive(Clone, Copy, Debug)]
+struct Counts {
+    with: f64,
+    size: f64,
+    background_with: f64,
+    background_size: f64,
+}
+
+impl Heuristic {
+    #[allow(
+        clippy::cast_precision_loss,
+        reason = "2^53 documents will not be counted"
+    )]
+    pub(crate) fn score(self, with: u64, size: u64, background: u64, all: u64) -> f64 {
+        let counts = Counts {
+            with: with as f64,
+            size: size as f64,
+            background_with: background as f64,
+            background_size: all as f64,
+        };
+        if size == 0 || all == 0 {
+            return 0.0;
+        }
+        let score = match self {
+            Heuristic::Jlh => jlh(counts),
+            Heuristic::Percentage if background == 0 => 0.0,
+            Heuristic::Percentage => counts.with / counts.background_with,
+            Heuristic::Gnd { superset } => gnd(counts, superset),
+            Heuristic::ChiSquare(comparison) => chi_square(counts, comparison),
+            Heuristic::MutualInformation(comparison) => mutual_information(counts, comparison),
+        };
+        if score.is_nan() { 0.0 } else { score }
+    }
+}
+
+fn jlh(counts: Counts) -> f64 {
+    let here = counts.with / counts.size;
+    let there = counts.background_with.max(1.0) / counts.background_size;
+    if here <= there {
+        return 0.0;
+    }
+    (here - there) * (here / there)
+}
+
+fn gnd(counts: Counts, superset: bool) -> f64 {
+    let (with_term, all) = if superset {
+        (counts.background_with, counts.background_size)
+    } else {
+        (
+            counts.background_with + counts.with,
+            counts.background_size + counts.size,
+        )
+    };
+    if counts.with == 0.0 {
+        return 0.0;
+    }
+    if with_term.total_cmp(&counts.size).is_eq() && with_term.total_cmp(&counts.with).is_eq() {
+        return 1.0;
+    }
+    let (x, y) = (with_term.ln(), counts.size.ln());
+    let distance = (x.max(y) - counts.with.ln()) / (all.ln() - x.min(y));
+    (-distance).exp()
+}
+
+/// Documents by whether they have the term and whether they are in the bucket.
+struct Table {
+    both: f64,
+    term_only: f64,
+    bucket_only: f64,
+    neither: f64,
+}
+
+impl Table {
+    fn of(counts: Counts, superset: bool) -> Self {
+        let bucket_only = counts.size - counts.with;
+        if superset {
+            Table {
+                both: counts.with,
+                term_only: counts.background_with - counts.with,
+                bucket_only,
+                neither: counts.background_size - counts.background_with - bucket_only,
+            }
+        } else {
+            Table {
+                both: counts.with,
+                term_only: counts.background_with,
+                bucket_only,
+                neither: counts.background_size - counts.background_with,
+            }
+        }
+    }
+
+    fn total(&self) -> f64 {
+        self.both + self.term_only + self.bucket_only + self.neither
+    }
+
+    /// Whether the term is rarer in the bucket than elsewhere.
+    fn is_negative(&self) -> bool {
+        self.both / (self.both + self.bucket_only)
+            < self.term_only / (self.term_only + self.neither)
+    }
+}
+
+fn chi_square(counts: Counts, comparison: Comparison) -> f64 {
+    let table = Table::of(counts, comparison.superset);
+    if !comparison.negatives && table.is_negative() {
+        return f64::NEG_INFINITY;
+    }
+    let difference = table.both * table.neither - table.bucket_only * table.term_only;
+    let products = (table.both + table.bucket_only)
+        * (table.both + table.term_only)
+        * (table.neither + table.bucket_only)
+        * (table.neither + table.term_only);
+    table.total() * difference.powi(2) / products
+}
+
+fn mutual_information(counts: Counts, comparison: Comparison) -> f64 {
+    let table = Table::of(counts, comparison.superset);
+    if !comparison.negatives && table.is_negative() {
+        return f64::NEG_INFINITY;
+    }
+    let total = table.total();
+    let part = |both: f64, one: f64, other: f64| {
+        if both <= 0.0 {
+            return 0.0;
+        }
+        both / total * (total * both / (one * other)).log2()
+    };
+    let (term, no_term) = (
+        table.both + table.term_only,
+        table.bucket_only + table.neither,
+    );
+    let (bucket, no_bucket) = (
+        table.both + table.bucket_only,
+        table.term_only + table.neither,
+    );
+    part(table.both, term, bucket)
+        + part(table.term_only, term, no_bucket)
+        + part(table.bucket_only, no_term, bucket)
+        + part(table.neither, no_term, no_bucket)
+}
+
+/// The background of significant terms.
+#[derive(Clone, Debug)]
+pub(crate) struct SignificantPlan {
+    pub(crate) heuristic: Heuristic,
+    /// Per segment: the documents of the background, if these are not all.
+    pub(crate) background: Option<Arc<Vec<SegmentBits>>>,
+}
+
+/// What a score needs beside the buckets' own counts.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Background {
+    /// Documents per parent.
+    pub(crate) sizes: Vec<u64>,
+    /// Documents of the background that have the term, per bucket.
+    pub(crate) with: Vec<u64>,
+    /// All documents of the background.
+    pub(crate) all: u64,
+}
+
+impl Buckets {
+    /// The score of each bucket.
+    pub(crate) fn scores(&self, heuristic: Heuristic) -> Vec<f64> {
+        let background = &self.background;
+        let score = |(at, parent): (usize, &u32)| {
+            heuristic.score(
+                self.counts[at],
+                background.sizes.get(*parent as usize).copied().unwrap_or(0),
+                background.with.get(at).copied().unwrap_or(0),
+                background.all,
+            )
+        };
+        self.table.parents().iter().enumerate().map(score).collect()
+    }
+}
+
+/// Whether any aggregation needs a background.
+pub(crate) fn is_wanted(plans: &[Plan]) -> bool {
+    plans
+        .iter()
+        .any(|plan| significant(plan).is_some() || is_wanted(&plan.subs))
+}
+
+fn significant(plan: &Plan) -> Option<&SignificantPlan> {
+    match &plan.op {
+        Op::Terms(terms) => match &terms.shape {
+            TermsShape::Significant(significant) => Some(significant),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Counts the background of the terms that were seen, over all segments of a shard.
+///
+/// # Errors
+/// [`AggError::Column`] when a column cannot be read.
+pub(crate) fn fill(
+    plans: &[Plan],
+    partials: &mut [Partial],
+    readers: &[SegmentReader],
+) -> Result<(), AggError> {
+    for (plan, partial) in plans.iter().zip(partials) {
+        let Partial::Buckets(buckets) = partial else {
+            continue;
+        };
+        if let Some(significant) = significant(plan) {
+            buckets.background.with = vec![0; buckets.table.len()];
+            buckets.background.all = 0;
+            for (ord, reader) in readers.iter().enumerate() {
+                let documents = match &significant.background {
+                    Some(sets) => sets.get(ord).cloned(),
+                    None => None,
+                };
+                let documents = documents.unwrap_or_else(|| SegmentBits::alive(reader));
+                count(plan, buckets, reader, &documents)?;
+            }
+        }
+        fill(&plan.subs, &mut buckets.subs, readers)?;
+    }
+    Ok(())
+}
+
+/// Documents read at a time.
+const BLOCK_DOCS: usize = 2_048;
+
+fn count(
+    plan: &Plan,
+    buckets: &mut Buckets,
+    reader: &SegmentReader,
+    documents: &SegmentBits,
+) -> Result<(), AggError> {
+    buckets.background.all += u64::from(documents.count());
+    let column = ValueColumn::open(reader, &plan.values)?;
+    if column.is_empty() {
+        return Ok(());
+    }
+    // The number of each bucket's term in this segment; several parents can have the same term.
+    let mut wanted: Vec<(u64, usize)> = Vec::new();
+    for (at, key) in buckets.table.keys().iter().enumerate() {
+        let raw = column.raw_of(key).map_err(|source| AggError::Column {
+            field: plan.values.field.clone(),
+            source,
+        })?;
+        wanted.extend(raw.map(|raw| (raw, at)));
+    }
+    wanted.sort_unstable();
+    let mut raws: Vec<u64> = wanted.iter().map(|(raw, _)| *raw).collect();
+    raws.dedup();
+    let mut counts = vec![0_u64; raws.len()];
+    let docs: Vec<u32> = (0..reader.max_doc())
+        .filter(|doc| documents.contains(*doc))
+        .collect();
+    let mut rows = Rows::default();
+    for docs in docs.chunks(BLOCK_DOCS) {
+        column.read(docs, Repeats::Dropped, &mut rows);
+        for raw in &rows.values {
+            if let Ok(at) = raws.binary_search(raw) {
+                counts[at] += 1;
+            }
+        }
+    }
+    for (raw, at) in wanted {
+        if let Ok(place) = raws.binary_search(&raw) {
+            buckets.background.with[at] += counts[place];
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn terms_that_stand_out_score_higher() {
+        let comparison = Comparison {
+            superset: true,
+            negatives: false,
+        };
+        for heuristic in [
+            Heuristic::Jlh,
+            Heuristic::ChiSquare(comparison),
+            Heuristic::MutualInformation(comparison),
+            Heuristic::Gnd { superset: true },
+            Heuristic::Percentage,
+        ] {
+            let strong = heuristic.score(40, 50, 45, 1_000);
+            let weak = heuristic.score(10, 50, 150, 1_000);
+            assert!(strong > weak, "{heuristic:?}: {strong} {weak}");
+        }
+        let jlh = Heuristic::Jlh.score(4, 4, 5, 10);
+        assert!((jlh - 0.5 * 2.0).abs() < 1e-12, "{jlh}");
+        assert!(Heuristic::ChiSquare(comparison).score(1, 50, 500, 1_000) < 0.0);
+    }
+}

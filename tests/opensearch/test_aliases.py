@@ -1,0 +1,156 @@
+"""Aliases, expressions over indexes, closed and blocked indexes."""
+
+from .base import ClewTest
+
+
+class AliasesTest(ClewTest):
+    def test_an_alias_is_searched_written_and_shown(self):
+        self.client.indices.create(index="a", body={"aliases": {"all": {}}})
+        self.client.indices.create(index="b", body={"aliases": {"all": {"is_write_index": True}}})
+        self.index_all("a", {"1": {"tag": "x"}})
+        written = self.client.index(index="all", id="2", body={"tag": "y"}, refresh=True)
+        self.assertEqual(written["_index"], "b")
+        self.assertEqual(sorted(self.ids("all")), ["1", "2"])
+        self.assertEqual(self.client.count(index="al*")["count"], 2)
+        shown = self.client.indices.get(index="all")
+        self.assertEqual(shown["b"]["aliases"], {"all": {"is_write_index": True}})
+        with self.refused(400, "illegal_argument_exception", "has more than one index"):
+            self.client.get(index="all", id="1")
+        self.assertEqual(len(self.client.cat.aliases(format="json")), 2)
+        self.client.indices.delete_alias(index="a", name="all")
+        self.assertEqual(self.client.get(index="all", id="2")["_source"], {"tag": "y"})
+
+    def test_filters_of_aliases_restrict_searches(self):
+        body = {
+            "mappings": {"properties": {"tag": {"type": "keyword"}}},
+            "aliases": {name: {"filter": {"term": {"tag": name}}} for name in ("x", "y")},
+        }
+        self.client.indices.create(index="a", body=body)
+        self.index_all("a", {"1": {"tag": "x"}, "2": {"tag": "y"}, "3": {"tag": "z"}})
+        self.assertEqual(self.ids("x"), ["1"])
+        self.assertEqual(sorted(self.ids("x,y")), ["1", "2"])
+        self.assertEqual(len(self.ids("x,a")), 3)
+        self.assertEqual(self.client.count(index="y")["count"], 1)
+        with self.refused(400, "illegal_argument_exception", "alias [z]"):
+            self.client.indices.put_alias(index="a", name="z", body={"filter": {"nonsense": {}}})
+
+    def test_routing_of_an_alias_leads_to_one_shard(self):
+        body = {"settings": {"number_of_shards": 5}, "aliases": {"r": {"routing": "k"}}}
+        self.client.indices.create(index="a", body=body)
+        self.client.index(index="r", id="1", body={"n": 1}, refresh=True)
+        self.assertEqual(self.client.get(index="a", id="1", routing="k")["_routing"], "k")
+        found = self.client.search(index="r")
+        self.assertEqual((found["_shards"]["total"], len(found["hits"]["hits"])), (1, 1))
+
+    def test_several_changes_are_one(self):
+        self.client.indices.create(index="old", body={"aliases": {"live": {}}})
+        self.client.indices.create(index="new")
+        actions = [
+            {"add": {"index": "new", "aliases": ["live", "old"]}},
+            {"remove_index": {"index": "old"}},
+        ]
+        self.client.indices.update_aliases(body={"actions": actions})
+        self.assertEqual(list(self.client.indices.get(index="live,old")), ["new"])
+        missing = {"actions": [{"remove": {"index": "new", "alias": "none"}}]}
+        with self.refused(404, "aliases_not_found_exception", "aliases [none] missing"):
+            self.client.indices.update_aliases(body=missing)
+        with self.refused(400, "invalid_alias_name_exception"):
+            self.client.indices.put_alias(index="new", name="a*b")
+        with self.refused(400, "invalid_index_name_exception", "already exists as alias"):
+            self.client.indices.create(index="live")
+        with self.refused(400, "illegal_argument_exception", "matches an alias"):
+            self.client.indices.delete(index="live")
+
+    def test_writes_may_require_an_alias(self):
+        with self.refused(404, "index_not_found_exception", "[require_alias]"):
+            self.client.index(index="none", body={}, require_alias=True)
+        lines = [{"index": {"_index": "none", "require_alias": True}}, {"n": 1}]
+        item = self.client.bulk(body=lines)["items"][0]["index"]
+        self.assertEqual((item["status"], item["error"]["type"]), (404, "index_not_found_exception"))
+        self.assertFalse(self.client.indices.exists(index="none"))
+
+    def test_scores_of_an_index_can_count_more(self):
+        self.index_all("a", {"1": {"t": "word"}})
+        self.index_all("b", {"2": {"t": "word"}})
+        query = {"match": {"t": "word"}}
+        for boosts, first in [([{"a": 2.0}], "1"), ([{"b*": 2.0}], "2"), ({"b": 3}, "2")]:
+            self.assertEqual(self.ids("a,b", query=query, indices_boost=boosts)[0], first)
+
+
+class StateTest(ClewTest):
+    def test_a_closed_index_is_kept_and_serves_nothing(self):
+        self.index_all("i", {"1": {"n": 1}})
+        reply = self.client.indices.close(index="i")
+        self.assertEqual(reply["indices"], {"i": {"closed": True}})
+        for call in (self.client.search, self.client.count):
+            with self.refused(400, "index_closed_exception", "closed"):
+                call(index="i")
+        with self.refused(400, "index_closed_exception"):
+            self.client.index(index="i", body={"n": 2})
+        self.assertIn("n", self.client.indices.get_mapping(index="i")["i"]["mappings"]["properties"])
+        self.assertEqual(self.client.search(index="*")["hits"]["total"]["value"], 0)
+        state = self.client.cluster.state(metric="metadata,blocks")
+        self.assertEqual(state["metadata"]["indices"]["i"]["state"], "close")
+        self.assertIn("4", state["blocks"]["indices"]["i"])
+        self.client.indices.open(index="i")
+        self.assertEqual(self.ids("i"), ["1"])
+
+    def test_a_block_is_told_and_taken_away(self):
+        self.index_all("i", {"1": {"n": 1}})
+        self.addCleanup(self.unblock)
+        self.client.indices.add_block(index="i", block="write")
+        with self.refused(403, "cluster_block_exception", "[FORBIDDEN/8/index write (api)];"):
+            self.client.index(index="i", body={"n": 2})
+        self.assertEqual(self.ids("i"), ["1"])
+        self.client.indices.put_settings(index="i", body={"index.blocks.read": True})
+        with self.refused(403, "cluster_block_exception", "[FORBIDDEN/7/index read (api)];"):
+            self.client.search(index="i")
+        with self.refused(400, "illegal_argument_exception", "No block found with name x"):
+            self.client.indices.add_block(index="i", block="x")
+
+    def unblock(self):
+        blocks = {"index.blocks.read": None, "index.blocks.write": None}
+        self.client.indices.put_settings(index="i", body=blocks)
+
+    def test_names_and_patterns_are_resolved(self):
+        self.client.indices.create(index="logs-1", body={"aliases": {"logs": {}}})
+        self.client.indices.create(index="logs-2")
+        self.client.indices.create(index=".secret", body={"settings": {"index.hidden": True}})
+        self.addCleanup(self.client.indices.delete, index=".secret", ignore=404)
+        self.client.indices.close(index="logs-2")
+        found = self.raw("GET", "/_resolve/index/*")
+        self.assertEqual([index["name"] for index in found["indices"]], ["logs-1"])
+        self.assertEqual(found["aliases"], [{"name": "logs", "indices": ["logs-1"]}])
+        everything = self.raw("GET", "/_resolve/index/*", params={"expand_wildcards": "all"})
+        named = {index["name"]: index["attributes"] for index in everything["indices"]}
+        self.assertEqual(named["logs-2"], ["closed"])
+        self.assertEqual(named[".secret"], ["hidden", "open"])
+        self.assertEqual(list(self.client.indices.get(index=".s*")), [".secret"])
+        with self.refused(400, "illegal_argument_exception", "[nonsense]"):
+            self.raw("GET", "/_resolve/index/*", params={"expand_wildcards": "nonsense"})
+
+    def test_names_may_have_dates(self):
+        name = self.client.indices.create(index="<day-{now/d{yyyy}}>")["index"]
+        self.assertRegex(name, r"^day-\d{4}$")
+        self.client.index(index="<day-{now/d{yyyy}}>", id="1", body={"n": 1}, refresh=True)
+        self.assertEqual(self.ids("<day-{now/d{yyyy}}>"), ["1"])
+
+
+class ClusterStateTest(ClewTest):
+    def test_only_what_is_asked_for_is_shown(self):
+        self.client.indices.create(index="i", body={"settings": {"number_of_shards": 3}})
+        state = self.client.cluster.state(metric="routing_table", index="i")
+        self.assertEqual(set(state), {"cluster_name", "cluster_uuid", "routing_table"})
+        self.assertEqual(len(state["routing_table"]["indices"]["i"]["shards"]), 3)
+        with self.refused(400, "illegal_argument_exception", "[nonsense]"):
+            self.client.cluster.state(metric="nonsense")
+
+    def test_copies_that_are_asked_for_are_missed(self):
+        self.client.indices.create(index="i", body={"settings": {"number_of_replicas": 1}})
+        health = self.client.cluster.health(index="i")
+        self.assertEqual((health["status"], health["unassigned_shards"]), ("yellow", 1))
+        why = self.client.cluster.allocation_explain()
+        self.assertEqual((why["index"], why["primary"], why["can_allocate"]), ("i", False, "no"))
+        with self.refused(408) as caught:
+            self.raw("GET", "/_cluster/health?wait_for_status=green&timeout=1ms")
+        self.assertTrue(caught.exception.info["timed_out"])

@@ -1,0 +1,377 @@
+"""Queries beyond words and values: positions, points, functions, documents as examples."""
+
+import base64
+import json
+import math
+import unittest
+
+from .base import ClewTest
+
+PLACES = {
+    "amsterdam": {"lat": 52.374081, "lon": 4.912350},
+    "antwerp": "51.222900,4.405200",
+    "paris": [2.336389, 48.861111],
+    "nantes": "POINT (-1.553621 47.218372)",
+    "tokyo": "xn76urx6606p",
+}
+
+
+class IntervalQueries(ClewTest):
+    def setUp(self):
+        super().setUp()
+        self.index_all(
+            "talk",
+            {
+                "1": {"text": "the quick brown fox jumps over the lazy dog"},
+                "2": {"text": "the brown quick fox"},
+                "3": {"text": "quick quick slow"},
+                "4": {"text": "slow brown dog", "tag": "quick"},
+            },
+        )
+
+    def found(self, query):
+        return sorted(self.ids("talk", query=query))
+
+    def intervals(self, **rule):
+        return self.found({"intervals": {"text": rule}})
+
+    def test_order_gaps_and_repetition(self):
+        match = {"query": "quick fox"}
+        self.assertEqual(self.intervals(match=match), ["1", "2"])
+        self.assertEqual(self.intervals(match={**match, "max_gaps": 0, "mode": "ordered"}), ["2"])
+        self.assertEqual(self.intervals(match={"query": "fox quick", "mode": "ordered"}), [])
+        self.assertEqual(self.intervals(match={"query": "quick quick"}), ["3"])
+
+    def test_alternatives_are_tried_one_by_one(self):
+        # The shorter alternative alone would hide the longer one, which leaves no gap.
+        either = {
+            "any_of": {
+                "intervals": [
+                    {"match": {"query": "quick"}},
+                    {"match": {"query": "quick brown", "mode": "ordered", "max_gaps": 0}},
+                ]
+            }
+        }
+        rule = {"intervals": [either, {"match": {"query": "fox"}}], "mode": "ordered", "max_gaps": 0}
+        self.assertEqual(self.intervals(all_of=rule), ["1", "2"])
+
+    def test_patterns(self):
+        self.assertEqual(self.intervals(prefix={"prefix": "QU"}), ["1", "2", "3"])
+        self.assertEqual(self.intervals(wildcard={"pattern": "l?zy"}), ["1"])
+        self.assertEqual(self.intervals(fuzzy={"term": "brwn"}), ["1", "2", "4"])
+
+    def test_refusals(self):
+        with self.refused(400, "parsing_exception", "Unknown interval type [near]"):
+            self.intervals(near={})
+        with self.refused(400, reason="all shards failed"):
+            self.found({"intervals": {"tag.keyword": {"match": {"query": "x"}}}})
+
+    def test_spans(self):
+        quick = {"span_term": {"text": "quick"}}
+        fox = {"span_term": {"text": "fox"}}
+        brown = {"span_term": {"text": {"value": "brown"}}}
+        near = lambda slop, in_order: {
+            "span_near": {"clauses": [quick, fox], "slop": slop, "in_order": in_order}
+        }
+        self.assertEqual(self.found(near(0, True)), ["2"])
+        self.assertEqual(self.found(near(1, True)), ["1", "2"])
+        self.assertEqual(self.found({"span_or": {"clauses": [fox, brown]}}), ["1", "2", "4"])
+        self.assertEqual(self.found({"span_first": {"match": quick, "end": 1}}), ["3"])
+        excluded = {"include": brown, "exclude": quick}
+        self.assertEqual(self.found({"span_not": excluded}), ["1", "2", "4"])
+        self.assertEqual(self.found({"span_not": {**excluded, "pre": 1}}), ["2", "4"])
+        self.assertEqual(self.found({"span_not": {**excluded, "post": 1}}), ["1", "4"])
+        inside = {"big": near(1, True), "little": brown}
+        self.assertEqual(self.found({"span_containing": inside}), ["1"])
+        self.assertEqual(self.found({"span_within": inside}), ["1"])
+        prefix = {"span_multi": {"match": {"prefix": {"text": {"value": "sl"}}}}}
+        self.assertEqual(self.found(prefix), ["3", "4"])
+        other = {"span_term": {"tag": "quick"}}
+        masked = {"field_masking_span": {"query": other, "field": "text"}}
+        both = {"clauses": [{"span_term": {"text": "slow"}}, masked], "slop": 0, "in_order": False}
+        self.assertEqual(self.found({"span_near": both}), ["4"])
+
+    def test_a_lone_span_scores_as_its_term(self):
+        term = self.client.search(index="talk", body={"query": {"term": {"text": "quick"}}})
+        span = self.client.search(index="talk", body={"query": {"span_term": {"text": "quick"}}})
+        scores = lambda reply: {hit["_id"]: hit["_score"] for hit in reply["hits"]["hits"]}
+        for identity, score in scores(term).items():
+            self.assertAlmostEqual(scores(span)[identity], score, places=5)
+
+
+class GeoQueries(ClewTest):
+    def setUp(self):
+        super().setUp()
+        self.client.indices.create(
+            index="places", body={"mappings": {"properties": {"at": {"type": "geo_point"}}}}
+        )
+        self.index_all("places", {name: {"at": at} for name, at in PLACES.items()})
+
+    def found(self, query):
+        return sorted(self.ids("places", query=query))
+
+    def test_near_a_point(self):
+        near = lambda distance, **more: self.found(
+            {"geo_distance": {"distance": distance, "at": "52.37,4.91", **more}}
+        )
+        self.assertEqual(near("10km"), ["amsterdam"])
+        self.assertEqual(near(200, unit="km"), ["amsterdam", "antwerp"])
+        self.assertEqual(near("300mi"), ["amsterdam", "antwerp", "paris"])
+
+    def test_boxes_polygons_and_shapes(self):
+        box = {"top_left": {"lat": 53, "lon": 4}, "bottom_right": {"lat": 51, "lon": 5}}
+        low = ["amsterdam", "antwerp"]
+        self.assertEqual(self.found({"geo_bounding_box": {"at": box}}), low)
+        sides = {"top": 53, "left": 4, "bottom": 51, "right": 5}
+        self.assertEqual(self.found({"geo_bounding_box": {"at": sides}}), low)
+        wkt = {"wkt": "BBOX (4, 5, 53, 51)"}
+        self.assertEqual(self.found({"geo_bounding_box": {"at": wkt}}), low)
+        triangle = {"points": ["50,-5", "50,5", "45,0"]}
+        self.assertEqual(self.found({"geo_polygon": {"at": triangle}}), ["nantes", "paris"])
+        shape = {"type": "envelope", "coordinates": [[4, 53], [5, 51]]}
+        within = {"shape": shape, "relation": "within"}
+        self.assertEqual(self.found({"geo_shape": {"at": within}}), low)
+        outside = {"shape": shape, "relation": "disjoint"}
+        self.assertEqual(self.found({"geo_shape": {"at": outside}}), ["nantes", "paris", "tokyo"])
+
+    def test_order_by_distance(self):
+        sort = [{"_geo_distance": {"at": [4.9, 52.3], "unit": "km"}}]
+        hits = self.client.search(index="places", body={"sort": sort})["hits"]["hits"]
+        names = [hit["_id"] for hit in hits]
+        self.assertEqual(names, ["amsterdam", "antwerp", "paris", "nantes", "tokyo"])
+        self.assertTrue(120 < hits[1]["sort"][0] < 130, hits[1])
+        self.index_all("places", {"nowhere": {}})
+        hits = self.client.search(index="places", body={"sort": sort})["hits"]["hits"]
+        self.assertEqual(hits[-1]["sort"], ["Infinity"])
+
+    def test_wrong_points_are_refused(self):
+        with self.refused(400, "mapper_parsing_exception", "failed to parse field [at]"):
+            self.client.index(index="places", body={"at": {"lat": 91, "lon": 0}})
+        with self.refused(400, reason="illegal latitude value [91.0]"):
+            self.found({"geo_distance": {"distance": "1km", "at": [0, 91]}})
+        with self.refused(400):
+            self.found({"geo_distance": {"distance": "1km", "elsewhere": [0, 1]}})
+        ignored = {"distance": "1km", "elsewhere": [0, 1], "ignore_unmapped": True}
+        self.assertEqual(self.found({"geo_distance": ignored}), [])
+
+    def test_several_points_stay_whole(self):
+        self.index_all("places", {"two": {"at": [[100, 10], [110, 20]]}})
+        corner = {"top": 21, "left": 99, "bottom": 19, "right": 101}
+        self.assertEqual(self.found({"geo_bounding_box": {"at": corner}}), [])
+
+
+class FunctionScores(ClewTest):
+    def setUp(self):
+        super().setUp()
+        self.client.indices.create(
+            index="shop",
+            body={
+                "mappings": {
+                    "properties": {
+                        "at": {"type": "geo_point"},
+                        "day": {"type": "date"},
+                        "likes": {"type": "integer"},
+                        "needed": {"type": "integer"},
+                        "tags": {"type": "keyword"},
+                    }
+                }
+            },
+        )
+        self.index_all(
+            "shop",
+            {
+                "1": {"likes": 9, "day": "2024-01-01", "at": "0,0", "tags": ["a"], "needed": 1},
+                "2": {"likes": 99, "day": "2024-01-11", "at": "0,1", "tags": ["a", "b"], "needed": 2},
+                "3": {"day": "2024-03-01", "at": "0,9", "tags": ["b"], "needed": 2},
+            },
+        )
+
+    def scores(self, query):
+        reply = self.client.search(index="shop", body={"query": query})
+        return {hit["_id"]: hit["_score"] for hit in reply["hits"]["hits"]}
+
+    def assertScores(self, query, wanted):
+        have = self.scores(query)
+        self.assertEqual(sorted(have), sorted(wanted), have)
+        for identity, score in wanted.items():
+            self.assertAlmostEqual(have[identity], score, places=4, msg=f"{identity}: {have}")
+
+    def test_values_of_a_field(self):
+        factor = {"field": "likes", "modifier": "log1p", "missing": 0}
+        self.assertScores(
+            {"function_score": {"field_value_factor": factor, "boost_mode": "replace"}},
+            {"1": 1.0, "2": 2.0, "3": 0.0},
+        )
+        del factor["missing"]
+        with self.refused(500) as refusal:
+            self.scores({"function_score": {"field_value_factor": factor}})
+        self.assertIn("Missing value for field [likes]", str(refusal.exception.info))
+
+    def test_joined_functions(self):
+        functions = [
+            {"filter": {"term": {"tags": "a"}}, "weight": 3},
+            {"filter": {"term": {"tags": "b"}}, "weight": 5},
+        ]
+        for mode, both in [("sum", 8), ("multiply", 15), ("max", 5), ("min", 3), ("first", 3)]:
+            self.assertScores(
+                {"function_score": {"functions": functions, "score_mode": mode}},
+                {"1": 3, "2": both, "3": 5},
+            )
+        self.assertScores(
+            {"function_score": {"functions": functions, "score_mode": "sum", "min_score": 5}},
+            {"2": 8, "3": 5},
+        )
+
+    def test_decay(self):
+        decay = lambda shape, field, **more: {"function_score": {shape: {field: more}}}
+        self.assertScores(
+            decay("exp", "day", origin="2024-01-01", scale="10d", decay=0.5),
+            {"1": 1.0, "2": 0.5, "3": 0.5**6},
+        )
+        near = self.scores(decay("gauss", "at", origin="0,0", scale="100km", offset="20km"))
+        metres = math.radians(1) * 6371008.7714
+        wanted = math.exp(math.log(0.5) * ((metres - 20000) / 100000) ** 2)
+        self.assertAlmostEqual(near["2"], wanted, places=4)
+        self.assertScores(
+            decay("linear", "likes", origin=0, scale=90, offset=9),
+            {"1": 1.0, "2": 0.5, "3": 1.0},
+        )
+
+    def test_chance_is_the_same_for_the_same_seed(self):
+        query = {"function_score": {"random_score": {"seed": 7, "field": "_seq_no"}}}
+        first = self.scores(query)
+        self.assertEqual(first, self.scores(query))
+        self.assertEqual(len(set(first.values())), 3)
+        query["function_score"]["random_score"]["seed"] = 8
+        self.assertNotEqual(first, self.scores(query))
+
+    def test_nearness(self):
+        feature = {"field": "day", "origin": "2024-01-01", "pivot": "10d", "boost": 4}
+        self.assertScores({"distance_feature": feature}, {"1": 4.0, "2": 2.0, "3": 4 / 7})
+
+    def test_terms_counted_by_a_field(self):
+        query = {"tags": {"terms": ["a", "b"], "minimum_should_match_field": "needed"}}
+        self.assertEqual(sorted(self.scores({"terms_set": query})), ["1", "2"])
+
+    def test_names_of_what_matched(self):
+        clauses = [
+            {"term": {"tags": {"value": "a", "_name": "first"}}},
+            {"range": {"likes": {"gte": 50, "_name": "many"}}},
+            {"match_none": {"_name": "never"}},
+        ]
+        body = {"query": {"bool": {"should": clauses}}, "sort": ["_id"]}
+        body["sort"] = ["_doc"]
+        hits = self.client.search(index="shop", body=body)["hits"]["hits"]
+        names = {hit["_id"]: hit.get("matched_queries", []) for hit in hits}
+        self.assertEqual(names, {"1": ["first"], "2": ["first", "many"]})
+
+    def test_a_query_in_base_64(self):
+        inner = base64.b64encode(json.dumps({"term": {"tags": "b"}}).encode()).decode()
+        self.assertEqual(sorted(self.scores({"wrapper": {"query": inner}})), ["2", "3"])
+
+
+class DocumentsAsExamples(ClewTest):
+    def test_terms_of_a_document(self):
+        self.index_all(
+            "users",
+            {"me": {"friends": [{"name": "ann"}, {"name": "bob"}]}},
+        )
+        self.index_all("posts", {"1": {"by": "ann"}, "2": {"by": "eve"}, "3": {"by": "bob"}})
+        lookup = {"index": "users", "id": "me", "path": "friends.name"}
+        query = {"terms": {"by.keyword": lookup}}
+        self.assertEqual(sorted(self.ids("posts", query=query)), ["1", "3"])
+        self.assertEqual(self.client.count(index="posts", body={"query": query})["count"], 2)
+        lookup["id"] = "nobody"
+        self.assertEqual(self.ids("posts", query=query), [])
+
+    def test_more_like_a_document_and_a_text(self):
+        texts = {
+            "1": {"text": "rust rust compiler compiler"},
+            "2": {"text": "the compiler of rust"},
+            "3": {"text": "a loaf of bread"},
+        }
+        self.index_all("posts", texts)
+        like = lambda *items: {
+            "more_like_this": {
+                "fields": ["text"],
+                "like": list(items),
+                "min_term_freq": 1,
+                "min_doc_freq": 1,
+                "minimum_should_match": "60%",
+            }
+        }
+        self.assertEqual(self.ids("posts", query=like({"_id": "1"})), ["2"])
+        self.assertEqual(sorted(self.ids("posts", query=like("rust compiler"))), ["1", "2"])
+
+    def test_limits(self):
+        self.client.indices.create(
+            index="small",
+            body={"settings": {"index.max_terms_count": 2, "index.max_regex_length": 5}},
+        )
+        self.index_all("small", {"1": {"a": "x"}})
+        self.ids("small", query={"terms": {"a": ["x", "y"]}})
+        with self.refused(400) as refusal:
+            self.ids("small", query={"terms": {"a": ["x", "y", "z"]}})
+        self.assertIn("allowed maximum of [2]", str(refusal.exception.info))
+        with self.refused(400):
+            self.ids("small", query={"regexp": {"a": "abcdef"}})
+        try:
+            self.client.cluster.put_settings(
+                body={"transient": {"search.allow_expensive_queries": False}}
+            )
+            with self.refused(500) as refusal:
+                self.ids("small", query={"prefix": {"a": "x"}})
+            self.assertIn("[prefix] queries cannot be executed", str(refusal.exception.info))
+        finally:
+            self.client.cluster.put_settings(
+                body={"transient": {"search.allow_expensive_queries": None}}
+            )
+
+
+class VectorScripts(ClewTest):
+    def test_exact_scores(self):
+        self.client.indices.create(
+            index="v",
+            body={
+                "settings": {"index.knn": True},
+                "mappings": {
+                    "properties": {
+                        "a": {
+                            "type": "knn_vector",
+                            "dimension": 2,
+                            "method": {"name": "hnsw", "space_type": "cosinesimil"},
+                        },
+                        "b": {"type": "knn_vector", "dimension": 2},
+                    }
+                },
+            },
+        )
+        documents = {
+            "1": {"a": [1, 0], "b": [1, 0], "kind": "x"},
+            "2": {"a": [0, 1], "b": [0, 1], "kind": "x"},
+            "3": {"a": [1, 1], "b": [1, 1], "kind": "y"},
+        }
+        self.index_all("v", documents)
+
+        def scores(query, **script):
+            body = {"query": {"script_score": {"query": query, "script": script}}}
+            hits = self.client.search(index="v", body=body)["hits"]["hits"]
+            return {hit["_id"]: round(hit["_score"], 4) for hit in hits}
+
+        params = {"field": "b", "query_value": [1, 0], "space_type": "l2"}
+        every = {"match_all": {}}
+        self.assertEqual(
+            scores(every, lang="knn", source="knn_score", params=params),
+            {"1": 1.0, "3": 0.5, "2": 0.3333},
+        )
+        source = "cosineSimilarity(params.q, doc['a']) + 1.0"
+        self.assertEqual(
+            scores({"term": {"kind": "x"}}, source=source, params={"q": [1, 0]}),
+            {"1": 2.0, "2": 1.0},
+        )
+        with self.refused(400):
+            scores(every, source="doc['kind'].value.length()")
+
+
+if __name__ == "__main__":
+    unittest.main()
