@@ -24,6 +24,13 @@ class ClewTest(unittest.TestCase):
     def setUp(self):
         self.client.indices.delete(index="*")
 
+    def restart(self):
+        """Kills the server and starts it again over the same data, at another port."""
+        self.server.kill()
+        self.server.start()
+        self.client.close()
+        type(self).client = self.server.client()
+
     def raw(self, method, path, body=None, headers=None, params=None):
         """A request that the client does not check or serialise."""
         return self.client.transport.perform_request(

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use clew_log::{Durability, Glsn, Log, LogOptions, LogStats, NewEntry, StreamId, Trim};
 use clew_platform::{Clock, Disk, Task, memory_bytes};
-use clew_text::{Mapping, NewField};
+use clew_text::{Mapping, NewFields};
 use clew_vector::MemoryBudget;
 use parking_lot::{Mutex, RwLock};
 
@@ -159,6 +159,8 @@ pub(crate) struct Inner {
     pub(crate) ids: IdGenerator,
     /// How an index is made that a write misses; none makes them with the defaults.
     pub(crate) planner: OnceLock<Arc<dyn IndexPlanner>>,
+    /// Buckets that the aggregations of one search may have.
+    pub(crate) buckets_max: AtomicUsize,
     pub(crate) closed: AtomicBool,
 }
 
@@ -194,6 +196,7 @@ impl Engine {
             measuring: Arc::new(tokio::sync::Semaphore::new(1)),
             ids: IdGenerator::new(clock.since_epoch()),
             planner: OnceLock::new(),
+            buckets_max: AtomicUsize::new(clew_text::AggLimits::default().buckets_max),
             closed: AtomicBool::new(false),
             options,
             disk,
@@ -681,12 +684,8 @@ impl Inner {
     }
 
     /// Adds fields that a document brought; those that are there by now are kept.
-    pub(crate) fn grow_mapping(
-        &self,
-        index: &Index,
-        fields: Vec<NewField>,
-    ) -> Result<(), EngineError> {
-        self.change_mapping(index, |mapping| Ok(mapping.add(fields)?))
+    pub(crate) fn grow_mapping(&self, index: &Index, fields: NewFields) -> Result<(), EngineError> {
+        self.change_mapping(index, |mapping| Ok(mapping.grow(fields)?))
             .map(|_| ())
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use arc_swap::ArcSwap;
-use clew_text::{Mapping, NewField, Parsed};
+use clew_text::{Mapping, NewFields, Parsed};
 use clew_vector::BuildStatus;
 use parking_lot::Mutex;
 
@@ -238,7 +238,7 @@ impl Index {
         &self,
         id: &str,
         source: &[u8],
-        grow: &dyn Fn(Vec<NewField>) -> Result<(), EngineError>,
+        grow: &dyn Fn(NewFields) -> Result<(), EngineError>,
     ) -> Result<Prepared, EngineError> {
         for _ in 0..MAPPING_ROUNDS_MAX {
             let mapping = self.mapping();

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use clew_text::{
@@ -19,7 +20,9 @@ use crate::fetch::{Lookup, fetch};
 use crate::knn::{SegmentProfile, ViewKnn};
 use crate::named::NamedQueries;
 use crate::pinned::{PinnedShard, pin, slice_of};
-use crate::request::{Hit, KnnProfile, SearchRequest, SearchResponse, ShardCounts, ShardProfile};
+use crate::request::{
+    Hit, IndexPart, KnnProfile, SearchRequest, SearchResponse, ShardCounts, ShardProfile,
+};
 
 mod inner;
 
@@ -33,6 +36,11 @@ struct ShardAnswer {
 }
 
 impl Engine {
+    /// Changes how many buckets the aggregations of one search may have.
+    pub fn set_buckets_max(&self, max: usize) {
+        self.inner.buckets_max.store(max, Ordering::Relaxed);
+    }
+
     /// Searches; runs on the engine's search threads.
     ///
     /// # Errors
@@ -104,45 +112,31 @@ impl Inner {
         let started = self.clock.monotonic();
         let snapshot = &target.view.snapshot;
         let now_ms = millis(now);
-        let ef_search = target.index.settings().ef_search;
         let knn = ViewKnn {
             view: &target.view,
-            ef_search,
+            ef_search: target.index.settings().ef_search,
             profiles: request.profile.then(RefCell::default),
         };
-        let mut aggs = match &request.aggs[..] {
-            [] => None,
-            specs => {
-                let context = AggContext {
-                    mapping: &snapshot.mapping,
-                    now_ms,
-                    limits: AggLimits::default(),
-                    snapshot: Some(snapshot),
-                    scope: None,
-                    shard: moment.place,
-                    searcher: Some(AggSearcher {
-                        snapshot,
-                        knn: &knn,
-                    }),
-                };
-                Some(AggVisitor(
-                    AggCollector::new(specs, context).map_err(QueryError::from)?,
-                ))
-            }
-        };
-        let expired = || deadline.is_some_and(|deadline| self.clock.monotonic() >= deadline);
         let part = request.parts.get(&target.index.uuid);
-        let boosted = part.and_then(|part| part.boost).map(|boost| {
-            let query = request.query.clone();
-            Query::Bool(Bool {
-                must: vec![query],
-                should: Vec::new(),
-                must_not: Vec::new(),
-                filter: Vec::new(),
-                minimum_should_match: None,
-                boost,
-            })
-        });
+        let context = AggContext {
+            mapping: &snapshot.mapping,
+            now_ms,
+            limits: AggLimits {
+                buckets_max: self.buckets_max.load(Ordering::Relaxed),
+                ..AggLimits::default()
+            },
+            snapshot: Some(snapshot),
+            scope: None,
+            shard: moment.place,
+            searcher: Some(AggSearcher {
+                snapshot,
+                knn: &knn,
+                visible: part.and_then(|part| part.filter.as_ref()),
+            }),
+        };
+        let mut aggs = AggVisitor::of(request, context)?;
+        let expired = || deadline.is_some_and(|deadline| self.clock.monotonic() >= deadline);
+        let boosted = part.and_then(|part| boosted(part, &request.query));
         let control = &request.control;
         let only = control.slice.map(|slice| slice_of(&target.view, slice));
         let rounds = control.rescore.iter();
@@ -182,6 +176,38 @@ impl Inner {
             knn: knn.profiles.map(RefCell::into_inner).unwrap_or_default(),
             took,
         })
+    }
+
+    /// Reads what the hits hold; `answered` are the shards that they name.
+    fn fetch_all(
+        &self,
+        merged: &[MergedHit],
+        answered: &[&PinnedShard],
+        (request, lookup): (&SearchRequest, Lookup<'_>),
+    ) -> Result<Vec<Hit>, EngineError> {
+        let started = self.clock.monotonic();
+        let mut named = NamedQueries::of(request, answered.len())?;
+        let mut hits = Vec::with_capacity(merged.len());
+        for hit in merged {
+            let target = answered[hit.shard];
+            hits.push(Hit {
+                matched_queries: named.matched(hit, |query| self.documents_of(target, query))?,
+                ..fetch(target, &hit.hit, lookup)?
+            });
+        }
+        if !request.inner_hits.is_empty() {
+            let places: Vec<(usize, usize, DocId)> = merged
+                .iter()
+                .map(|hit| (hit.shard, hit.hit.segment, hit.hit.doc))
+                .collect();
+            let now_ms = lookup.now_ms;
+            inner::fill(answered, &request.inner_hits, &places, &mut hits, now_ms)?;
+        }
+        if let Some(hit) = hits.first() {
+            let took = self.clock.monotonic().saturating_sub(started);
+            hit.index.activity.fetched(&request.groups, took);
+        }
+        Ok(hits)
     }
 
     /// The documents of a shard that match a query.
@@ -257,34 +283,13 @@ impl Inner {
             None => Vec::new(),
             Some(partial) => self.agg_results(partial, request, targets, now_ms)?,
         };
-        let started = self.clock.monotonic();
         let lookup = Lookup {
             source: request.source,
             vectors: request.vectors,
             explained: request.control.explain.then_some(request),
             now_ms,
         };
-        let mut named = NamedQueries::of(request, answered.len())?;
-        let fetch = |hit: &MergedHit| {
-            let target = answered[hit.shard];
-            Ok::<_, EngineError>(Hit {
-                matched_queries: named.matched(hit, |query| self.documents_of(target, query))?,
-                ..fetch(target, &hit.hit, lookup)?
-            })
-        };
-        let mut hits: Vec<Hit> = merged.hits.iter().map(fetch).collect::<Result<_, _>>()?;
-        if !request.inner_hits.is_empty() {
-            let places: Vec<(usize, usize, DocId)> = merged
-                .hits
-                .iter()
-                .map(|hit| (hit.shard, hit.hit.segment, hit.hit.doc))
-                .collect();
-            inner::fill(&answered, &request.inner_hits, &places, &mut hits, now_ms)?;
-        }
-        if let Some(hit) = hits.first() {
-            let took = self.clock.monotonic().saturating_sub(started);
-            hit.index.activity.fetched(&request.groups, took);
-        }
+        let hits = self.fetch_all(&merged.hits, &answered, (request, lookup))?;
         let failed = u32::try_from(failures.len()).expect("shard counts are limited");
         Ok(SearchResponse {
             total: (request.track_total != clew_text::TrackTotal::No).then_some(merged.total),
@@ -418,6 +423,19 @@ fn required_ranges(query: &Query) -> Vec<&Query> {
     }
 }
 
+/// The query with an index's factor on its scores; `None` where there is no factor.
+fn boosted(part: &IndexPart, query: &Query) -> Option<Query> {
+    let boost = part.boost?;
+    Some(Query::Bool(Bool {
+        must: vec![query.clone()],
+        should: Vec::new(),
+        must_not: Vec::new(),
+        filter: Vec::new(),
+        minimum_should_match: None,
+        boost,
+    }))
+}
+
 fn shard_profile(target: &PinnedShard, took: Duration) -> ShardProfile {
     let place = &target.shard.place;
     ShardProfile {
@@ -463,6 +481,16 @@ fn check_window(request: &SearchRequest) -> Result<(), EngineError> {
 
 /// Feeds an aggregation with the documents of a search.
 struct AggVisitor(AggCollector);
+
+impl AggVisitor {
+    /// None when no aggregation is asked for.
+    fn of(request: &SearchRequest, context: AggContext<'_>) -> Result<Option<Self>, QueryError> {
+        match &request.aggs[..] {
+            [] => Ok(None),
+            specs => Ok(Some(AggVisitor(AggCollector::new(specs, context)?))),
+        }
+    }
+}
 
 impl DocVisitor for AggVisitor {
     fn segment(&mut self, ord: usize, reader: &SegmentReader) -> Result<(), QueryError> {

@@ -1,13 +1,15 @@
 //! Reading one document by its id.
 
 use axum::http::{Method, StatusCode};
-use clew_engine::Document;
+use clew_engine::{Document, Index};
+use serde_json::{Map, Value, json};
 
 use crate::call::Call;
 use crate::error::{ApiError, Cause};
 use crate::json_writer::JsonWriter;
+use crate::params::Params;
 use crate::reply::Reply;
-use crate::search::SourceFilter;
+use crate::search::{FieldList, SourceFilter, shown_source};
 
 /// What a read by id asks for.
 #[derive(Clone, Debug)]
@@ -17,6 +19,8 @@ pub(crate) struct GetSpec {
     pub(crate) routing: Option<String>,
     pub(crate) realtime: bool,
     pub(crate) source: SourceFilter,
+    /// Fields whose values are wanted by themselves.
+    pub(crate) stored: FieldList,
 }
 
 impl GetSpec {
@@ -29,8 +33,39 @@ impl GetSpec {
             id: call.path_required("id")?.to_string(),
             routing,
             realtime: call.params.flag("realtime", true)?,
-            source: SourceFilter::from_params(&call.params)?.unwrap_or(SourceFilter::All),
+            ..Self::shown(&call.params)?
         })
+    }
+
+    /// What is to be shown of a document, nothing else being known.
+    pub(crate) fn shown(params: &Params) -> Result<Self, ApiError> {
+        let mut spec = GetSpec {
+            index: String::new(),
+            id: String::new(),
+            routing: None,
+            realtime: true,
+            source: SourceFilter::All,
+            stored: FieldList::default(),
+        };
+        if let Some(names) = params.list("stored_fields") {
+            spec.want_stored(&json!(names))?;
+        }
+        if let Some(source) = SourceFilter::from_params(params)? {
+            spec.source = source;
+        }
+        Ok(spec)
+    }
+
+    /// Asks for fields instead of the source, which may be one of their names.
+    pub(crate) fn want_stored(&mut self, names: &Value) -> Result<(), ApiError> {
+        self.stored = FieldList::default();
+        self.stored.extend("stored_fields", names)?;
+        self.source = if self.stored.wants("_source") {
+            SourceFilter::All
+        } else {
+            SourceFilter::None
+        };
+        Ok(())
     }
 }
 
@@ -44,7 +79,12 @@ pub(crate) async fn read(call: &Call, spec: &GetSpec) -> Result<Option<Document>
 }
 
 /// Writes the object that tells of a document that was found or not.
-pub(crate) fn write_document(json: &mut JsonWriter, spec: &GetSpec, found: Option<&Document>) {
+pub(crate) fn write_document(
+    json: &mut JsonWriter,
+    spec: &GetSpec,
+    index: &Index,
+    found: Option<&Document>,
+) {
     json.begin_object();
     json.string_field("_index", &spec.index)
         .string_field("_id", &spec.id);
@@ -59,9 +99,16 @@ pub(crate) fn write_document(json: &mut JsonWriter, spec: &GetSpec, found: Optio
         json.string_field("_routing", routing);
     }
     json.boolean_field("found", true);
-    if spec.source != SourceFilter::None {
-        json.key("_source");
-        spec.source.write(&document.source, json);
+    let mapping = index.mapping();
+    shown_source::write(&mapping, &spec.source, &document.source, json);
+    let mut values = Map::new();
+    if !spec.stored.is_empty()
+        && let Ok(source) = serde_json::from_slice(&document.source)
+    {
+        spec.stored.collect(&mapping, &source, &mut values);
+    }
+    if !values.is_empty() {
+        json.key("fields").value(&Value::Object(values));
     }
     json.end_object();
 }
@@ -81,7 +128,8 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
     }
     let length = found.as_ref().map_or(0, |document| document.source.len());
     let mut json = JsonWriter::with_capacity(length + 256);
-    write_document(&mut json, &spec, found.as_ref());
+    let (index, _) = call.api.engine.single_index(&spec.index, None)?;
+    write_document(&mut json, &spec, &index, found.as_ref());
     Ok(Reply::written(json).with_status(status))
 }
 
@@ -94,8 +142,15 @@ pub(crate) async fn source(call: Call) -> Result<Reply, ApiError> {
         let cause = Cause::new("resource_not_found_exception", reason);
         return Err(ApiError::new(StatusCode::NOT_FOUND, cause));
     };
+    let (index, _) = call.api.engine.single_index(&spec.index, None)?;
+    let mapping = index.mapping();
+    if !mapping.is_source_enabled() {
+        let reason = format!("Source not found [{}]/[{}]", spec.index, spec.id);
+        let cause = Cause::new("resource_not_found_exception", reason);
+        return Err(ApiError::new(StatusCode::NOT_FOUND, cause));
+    }
     let mut json = JsonWriter::with_capacity(document.source.len());
-    spec.source.write(&document.source, &mut json);
+    shown_source::write_value(&mapping, &spec.source, &document.source, &mut json);
     Ok(Reply::written(json))
 }
 

@@ -87,6 +87,14 @@ impl ApiError {
         Self::new(StatusCode::BAD_REQUEST, Cause::new(kind, reason))
     }
 
+    /// Names another root cause than the cause itself.
+    pub(crate) fn with_root(mut self, cause: Cause) -> Self {
+        if let Shape::Structured { root, .. } = &mut *self.shape {
+            *root = Some(cause);
+        }
+        self
+    }
+
     /// A request that lacks something, in the words of OpenSearch's request validation.
     pub(crate) fn validation(failure: &str) -> Self {
         Self::bad_request(

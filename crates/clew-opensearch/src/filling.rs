@@ -2,6 +2,7 @@
 //! documents are in, the index carries a mark; one that still has it when the node starts was
 //! never finished, and is removed rather than taken for whole.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use clew_engine::{Aliases, Engine, EngineError, Index, IndexPlan};
@@ -20,6 +21,8 @@ pub(crate) struct Filled {
     pub(crate) settings: Flat,
     pub(crate) mapping: Mapping,
     pub(crate) aliases: Aliases,
+    /// Settings that only the server itself gives.
+    pub(crate) private: BTreeMap<String, String>,
 }
 
 /// Makes an index and lets `fill` put its documents in. It gets its blocks only afterwards, and
@@ -29,7 +32,8 @@ pub(crate) fn make(
     filled: Filled,
     fill: impl FnOnce(&Engine, &Arc<Index>) -> Result<(), EngineError>,
 ) -> Result<Arc<Index>, ApiError> {
-    let whole = settings::create(&filled.settings)?;
+    let mut whole = settings::create(&filled.settings)?;
+    whole.given.extend(filled.private);
     let open: Flat = filled
         .settings
         .into_iter()

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::call::Call;
 use crate::error::ApiError;
+use crate::mapping_defaults;
 use crate::reply::Reply;
 use crate::search::glob;
 
@@ -37,6 +38,7 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
 /// `GET /{index}/_mapping/field/{fields}`.
 pub(crate) async fn get_fields(call: Call) -> Result<Reply, ApiError> {
     let patterns: Vec<&str> = call.path_required("fields")?.split(',').collect();
+    let with_defaults = call.params.flag("include_defaults", false)?;
     let mut body = Map::new();
     for index in readable(&call).await? {
         let mut fields = Map::new();
@@ -46,6 +48,11 @@ pub(crate) async fn get_fields(call: Call) -> Result<Reply, ApiError> {
                 .any(|pattern| glob(pattern.as_bytes(), path.as_bytes()))
             {
                 let name = path.rsplit('.').next().unwrap_or(path);
+                let mapping = if with_defaults {
+                    mapping_defaults::filled(mapping)
+                } else {
+                    mapping.clone()
+                };
                 let shown = json!({"full_name": path, "mapping": {name: mapping}});
                 fields.insert(path.to_string(), shown);
             }
@@ -80,7 +87,11 @@ fn collect_fields(path: &str, mapping: &Value, visit: &mut dyn FnMut(&str, &Valu
 /// `PUT /{index}/_mapping`.
 pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
     let body = call.json_object()?;
-    if body.get("_doc").is_some_and(Value::is_object) {
+    let is_typed = |body: &Value| {
+        let members = body.as_object().filter(|members| members.len() == 1);
+        members.is_some_and(|members| members.contains_key("_doc"))
+    };
+    if is_typed(&body) {
         return Err(ApiError::illegal_argument(
             "Types cannot be provided in put mapping requests",
         ));

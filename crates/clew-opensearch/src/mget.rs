@@ -1,6 +1,8 @@
 //! `_mget`: several documents by id, each found, missing or with its own error.
 
-use clew_engine::Document;
+use std::sync::Arc;
+
+use clew_engine::{Document, Index};
 use serde_json::Value;
 
 use crate::call::Call;
@@ -23,10 +25,11 @@ pub(crate) async fn mget(call: Call) -> Result<Reply, ApiError> {
     }
     let engine = call.api.engine.clone();
     let read = tokio::task::spawn_blocking(move || {
-        let read = |spec: &mut GetSpec| -> Result<Option<Document>, ApiError> {
+        let read = |spec: &mut GetSpec| -> Result<(Arc<Index>, Option<Document>), ApiError> {
             let (index, routing) = engine.single_index(&spec.index, spec.routing.as_deref())?;
             spec.index = index.name().to_string();
-            Ok(engine.get(&index, &spec.id, routing.as_deref(), spec.realtime)?)
+            let found = engine.get(&index, &spec.id, routing.as_deref(), spec.realtime)?;
+            Ok((index, found))
         };
         specs
             .into_iter()
@@ -39,7 +42,9 @@ pub(crate) async fn mget(call: Call) -> Result<Reply, ApiError> {
     json.begin_object().key("docs").begin_array();
     for (found, spec) in &read {
         match found {
-            Ok(found) => write_document(&mut json, spec, found.as_ref()),
+            Ok((index, found)) => {
+                write_document(&mut json, spec, index, found.as_ref());
+            }
             Err(error) => {
                 json.begin_object();
                 json.string_field("_index", &spec.index)
@@ -55,13 +60,12 @@ pub(crate) async fn mget(call: Call) -> Result<Reply, ApiError> {
 
 fn specs(call: &Call) -> Result<Vec<GetSpec>, ApiError> {
     let body = call.json_object()?;
-    let source = SourceFilter::from_params(&call.params)?.unwrap_or(SourceFilter::All);
     let base = GetSpec {
         index: call.path("index").unwrap_or_default().to_string(),
         id: String::new(),
         routing: call.params.get("routing").map(String::from),
         realtime: call.params.flag("realtime", true)?,
-        source,
+        ..GetSpec::shown(&call.params)?
     };
     let mut specs = Vec::new();
     for (key, value) in body.as_object().into_iter().flatten() {
@@ -105,7 +109,8 @@ fn spec_of(item: &Value, base: &GetSpec) -> Result<GetSpec, ApiError> {
             "_id" => spec.id = text(value)?,
             "routing" | "_routing" => spec.routing = Some(text(value)?),
             "_source" => spec.source = SourceFilter::from_json(value)?,
-            "_type" | "stored_fields" | "version" | "version_type" => {}
+            "stored_fields" => spec.want_stored(value)?,
+            "_type" | "version" | "version_type" => {}
             other => {
                 return Err(ApiError::bad_request(
                     "parsing_exception",

@@ -10,10 +10,10 @@ use crate::error::ApiError;
 use crate::reply::Reply;
 use crate::{
     aliases, allocation, analyze, bulk, by_query, cat, cluster, cluster_health, cluster_settings,
-    cluster_state, document, document_write, index_admin, index_mapping, index_settings,
-    index_state, ingest, knn_plugin, maintenance, mget, nodes, recall, resolve_index, root,
-    scripts, search, search_pipeline, search_shards, shard_stores, stats, template_routes,
-    term_vectors, validate, voting,
+    cluster_state, document, document_write, field_caps, index_admin, index_mapping,
+    index_settings, index_state, ingest, knn_plugin, maintenance, mget, nodes, recall,
+    resolve_index, root, scripts, search, search_pipeline, search_shards, shard_stores, stats,
+    template_routes, term_vectors, validate, voting,
 };
 
 /// Parameters that every endpoint takes.
@@ -232,6 +232,14 @@ const SEARCH: &[&str] = &[
     "phase_took",
     "cancel_after_time_interval",
 ];
+const FIELD_CAPS: &[&str] = &[
+    "fields",
+    "include_unmapped",
+    "ignore_unavailable",
+    "allow_no_indices",
+    "expand_wildcards",
+    "after_glsn",
+];
 const EXPLAIN: &[&str] = &[
     "after_glsn",
     "explain",
@@ -445,6 +453,8 @@ fn table() -> Vec<Route> {
     maintenance_routes(&mut routes);
     document_routes(&mut routes);
     search_routes(&mut routes);
+    inspection_routes(&mut routes);
+    processing_routes(&mut routes);
     cat_routes(&mut routes);
     template_routes::add(&mut routes);
     routes.sort_by_key(|route: &Route| std::cmp::Reverse(route.literals()));
@@ -775,6 +785,11 @@ fn document_routes(routes: &mut Vec<Route>) {
 }
 
 fn search_routes(routes: &mut Vec<Route>) {
+    class(routes, "search", FIELD_CAPS).add(
+        "GET POST",
+        &["/_field_caps", "/{index}/_field_caps"],
+        |call| Box::pin(field_caps::field_caps(call)),
+    );
     class(routes, "search", SEARCH)
         .add("GET POST", &["/_search", "/{index}/_search"], |call| {
             Box::pin(search::search(call))
@@ -809,6 +824,13 @@ fn search_routes(routes: &mut Vec<Route>) {
         .add("DELETE", &["/_search/point_in_time"], |call| {
             Box::pin(search::delete_pit(call))
         });
+    class(routes, "recall", recall::PARAMS).add("GET", &["/{index}/_recall"], |call| {
+        Box::pin(recall::measure(call))
+    });
+}
+
+/// What looks into queries, texts and terms, and searches that are kept as templates.
+fn inspection_routes(routes: &mut Vec<Route>) {
     class(routes, "search", EXPLAIN)
         .add(
             "GET POST",
@@ -843,6 +865,10 @@ fn search_routes(routes: &mut Vec<Route>) {
             &["/_render/template", "/_render/template/{id}"],
             |call| Box::pin(search::render_template(call)),
         );
+}
+
+/// Pipelines, scripts, and writes that go through many documents.
+fn processing_routes(routes: &mut Vec<Route>) {
     class(routes, "cluster", ADMIN)
         .add("PUT", &["/_search/pipeline/{id}"], |call| {
             Box::pin(search_pipeline::put(call))
@@ -901,9 +927,6 @@ fn search_routes(routes: &mut Vec<Route>) {
         .add("POST", &["/_reindex"], |call| {
             Box::pin(by_query::reindex(call))
         });
-    class(routes, "recall", recall::PARAMS).add("GET", &["/{index}/_recall"], |call| {
-        Box::pin(recall::measure(call))
-    });
 }
 
 fn cat_routes(routes: &mut Vec<Route>) {

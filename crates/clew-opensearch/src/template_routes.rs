@@ -1,7 +1,7 @@
 //! The paths of templates, rollovers, data streams, copies of indexes, snapshots and tasks.
 
 use crate::routes::{CAT, Route, class};
-use crate::{cat, data_streams, resize, rollover, snapshots, tasks, templates};
+use crate::{cat, data_streams, index_recovery, resize, rollover, snapshots, tasks, templates};
 
 const TEMPLATE: &[&str] = &[
     "create",
@@ -32,6 +32,13 @@ const ROLLOVER: &[&str] = &[
     "timeout",
     "wait_for_active_shards",
     "include_type_name",
+];
+const RECOVERY: &[&str] = &[
+    "detailed",
+    "active_only",
+    "ignore_unavailable",
+    "allow_no_indices",
+    "expand_wildcards",
 ];
 const STREAMS: &[&str] = &[
     "master_timeout",
@@ -202,6 +209,11 @@ fn task_routes(routes: &mut Vec<Route>) {
 }
 
 fn stream_routes(routes: &mut Vec<Route>) {
+    class(routes, "index_admin", RECOVERY).add(
+        "GET",
+        &["/_recovery", "/{index}/_recovery"],
+        |call| Box::pin(index_recovery::get(call)),
+    );
     class(routes, "rollover", ROLLOVER).add(
         "POST",
         &["/{index}/_rollover", "/{index}/_rollover/{new_index}"],

@@ -4,6 +4,7 @@
 mod body;
 mod buckets;
 mod error;
+mod geo;
 mod interval;
 mod metrics;
 mod parse;
@@ -12,6 +13,7 @@ mod render;
 mod render_buckets;
 mod render_metrics;
 mod significant;
+mod supported;
 mod top_hits;
 
 #[cfg(test)]
@@ -20,4 +22,5 @@ mod tests;
 pub use error::{AggDslError, AggDslErrorKind};
 pub use parse::parse_aggs;
 pub use render::render_aggs;
+pub(crate) use supported::supported;
 pub(crate) use top_hits::for_each_top_hits;

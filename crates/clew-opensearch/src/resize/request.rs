@@ -1,5 +1,6 @@
 //! What a copy is asked to be, and whether it can be made of its source.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use clew_engine::{Aliases, Index};
@@ -153,6 +154,7 @@ impl Resize {
             settings,
             mapping: (*source.mapping()).clone(),
             aliases: self.aliases,
+            private: BTreeMap::new(),
         })
     }
 

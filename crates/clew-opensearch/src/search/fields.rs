@@ -1,20 +1,48 @@
-//! `fields` and `docvalue_fields`: single values of a hit as flat arrays, taken from its source.
+//! `fields`, `docvalue_fields` and `stored_fields`: single values of a hit as flat arrays, taken from
+//! its source and written as their fields' types are.
 
-use clew_engine::Hit;
+use std::cmp::Ordering;
+
+use clew_engine::{Hit, Index};
+use clew_text::{DateFormat, FieldKind, MappedField, Mapping};
 use serde_json::{Map, Value};
 
 use super::source_filter::glob;
 use crate::error::ApiError;
 
+/// Where a request asked for values, which decides how they are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Asked {
+    /// In the order of the source.
+    Fields,
+    /// As columns have them: in order, and words once.
+    DocValues,
+    /// Those that the mapping stores by themselves.
+    Stored,
+}
+
+/// A field or pattern that was asked for.
+#[derive(Clone, Debug)]
+struct Wanted {
+    pattern: String,
+    asked: Asked,
+    format: Option<(String, DateFormat)>,
+}
+
 /// Field names and patterns that a search wants of each hit.
 #[derive(Clone, Debug, Default)]
-pub(super) struct FieldList {
-    patterns: Vec<String>,
+pub(crate) struct FieldList {
+    wanted: Vec<Wanted>,
 }
 
 impl FieldList {
     /// Adds names, each alone or as `{"field": .., "format": ..}`.
-    pub(super) fn extend(&mut self, key: &str, value: &Value) -> Result<(), ApiError> {
+    pub(crate) fn extend(&mut self, key: &str, value: &Value) -> Result<(), ApiError> {
+        let asked = match key {
+            "docvalue_fields" => Asked::DocValues,
+            "stored_fields" => Asked::Stored,
+            _ => Asked::Fields,
+        };
         let refused = || {
             ApiError::bad_request(
                 "parsing_exception",
@@ -29,105 +57,195 @@ impl FieldList {
             let name = item
                 .as_str()
                 .or_else(|| item.get("field").and_then(Value::as_str));
-            self.patterns.push(name.ok_or_else(refused)?.to_string());
+            let format = item.get("format").and_then(Value::as_str);
+            self.wanted.push(Wanted {
+                pattern: name.ok_or_else(refused)?.to_string(),
+                asked,
+                format: read_format(format)?,
+            });
         }
         Ok(())
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.patterns.is_empty()
+    pub(crate) fn is_empty(&self) -> bool {
+        self.wanted.is_empty()
     }
 
     /// Whether any value comes from the source.
-    pub(super) fn needs_source(&self) -> bool {
-        self.patterns.iter().any(|pattern| !is_metadata(pattern))
+    pub(crate) fn needs_source(&self) -> bool {
+        self.wanted
+            .iter()
+            .any(|wanted| !is_metadata(&wanted.pattern))
     }
 
     /// Whether a field is among those wanted.
-    pub(super) fn wants(&self, path: &str) -> bool {
-        self.patterns
+    pub(crate) fn wants(&self, path: &str) -> bool {
+        self.wanted
             .iter()
-            .any(|pattern| glob(pattern.as_bytes(), path.as_bytes()))
+            .any(|wanted| glob(wanted.pattern.as_bytes(), path.as_bytes()))
+    }
+
+    /// Refuses what an index cannot answer.
+    pub(crate) fn check(&self, index: &Index) -> Result<(), ApiError> {
+        let mapping = index.mapping();
+        let asks_source =
+            |wanted: &&Wanted| wanted.asked == Asked::Fields && !is_metadata(&wanted.pattern);
+        if self.wanted.iter().find(asks_source).is_some() && !mapping.is_source_enabled() {
+            return Err(ApiError::illegal_argument(format!(
+                "Unable to retrieve the requested [fields] since _source is disabled in the \
+                 mappings for index [{}]",
+                index.name()
+            )));
+        }
+        for wanted in &self.wanted {
+            let Some(field) = mapping.field(&wanted.pattern) else {
+                continue;
+            };
+            if wanted.format.is_some() && wanted.asked == Asked::Fields && !field.takes_format() {
+                return Err(ApiError::illegal_argument(format!(
+                    "Field [{}] of type [{}] doesn't support formats.",
+                    wanted.pattern,
+                    field.kind.type_name()
+                )));
+            }
+            if wanted.asked == Asked::DocValues
+                && matches!(field.kind, FieldKind::Text { .. })
+                && !field.is_aggregatable()
+            {
+                return Err(ApiError::illegal_argument(format!(
+                    "Text fields are not optimised for operations that require per-document \
+                     field data like aggregations and sorting, so these operations are disabled \
+                     by default. Please use a keyword field instead. Alternatively, set \
+                     fielddata=true on [{}] in order to load field data by uninverting the \
+                     inverted index. Note that this can use significant memory.",
+                    wanted.pattern
+                )));
+            }
+        }
+        Ok(())
     }
 
     /// The values of a hit.
-    pub(super) fn values(&self, hit: &Hit) -> Map<String, Value> {
+    pub(crate) fn values(&self, hit: &Hit) -> Map<String, Value> {
         let mut values = Map::new();
-        for pattern in &self.patterns {
-            match pattern.as_str() {
-                "_id" => push(&mut values, "_id", Value::from(hit.id.as_str())),
-                "_index" => push(&mut values, "_index", Value::from(hit.index.name())),
-                "_seq_no" => push(&mut values, "_seq_no", Value::from(hit.seq_no)),
-                "_routing" => {
-                    if let Some(routing) = &hit.routing {
-                        push(&mut values, "_routing", Value::from(routing.as_str()));
-                    }
-                }
-                _ => {}
+        for wanted in &self.wanted {
+            if wanted.pattern == "_seq_no" {
+                values.insert("_seq_no".to_string(), Value::from(vec![hit.seq_no]));
+            }
+            let value = match wanted.pattern.as_str() {
+                "_id" => Some(hit.id.as_str()),
+                "_index" => Some(hit.index.name()),
+                "_routing" => hit.routing.as_deref(),
+                _ => None,
+            };
+            if let Some(value) = value {
+                values.insert(wanted.pattern.clone(), Value::from(vec![value]));
             }
         }
         if self.needs_source()
             && let Some(source) = &hit.source
             && let Ok(source) = serde_json::from_slice::<Value>(source)
         {
-            self.collect(hit, "", source, &mut values);
+            self.collect(&hit.index.mapping(), &source, &mut values);
         }
         values
     }
 
-    /// Visits the leaves of a source; a field's multi-fields have its values.
-    fn collect(&self, hit: &Hit, path: &str, value: Value, values: &mut Map<String, Value>) {
-        match value {
-            Value::Object(members) => {
-                for (name, member) in members {
-                    let path = if path.is_empty() {
-                        name
-                    } else {
-                        format!("{path}.{name}")
-                    };
-                    self.collect(hit, &path, member, values);
-                }
-            }
-            Value::Array(items) => {
-                for item in items {
-                    self.collect(hit, path, item, values);
-                }
-            }
-            Value::Null => {}
-            leaf => {
-                let mapping = hit.index.mapping();
-                let multi_fields = mapping.fields().iter().filter(|field| {
-                    field.multi_field
-                        && field
-                            .path
-                            .rsplit_once('.')
-                            .is_some_and(|(parent, _)| parent == path)
-                });
-                for field in multi_fields {
-                    if self.wants(&field.path) {
-                        push(values, &field.path, leaf.clone());
-                    }
-                }
-                if self.wants(path) {
-                    push(values, path, leaf);
+    /// The values that a source has of the fields.
+    pub(crate) fn collect(
+        &self,
+        mapping: &Mapping,
+        source: &Value,
+        values: &mut Map<String, Value>,
+    ) {
+        for wanted in &self.wanted {
+            for (name, field) in wanted.fields(mapping) {
+                let found = wanted.fetch(mapping, field, source);
+                if !found.is_empty() && !values.contains_key(name) {
+                    values.insert(name.to_string(), Value::Array(found));
                 }
             }
         }
+    }
+}
+
+impl Wanted {
+    /// The fields that are meant, by the name that they are shown under.
+    fn fields<'m>(&'m self, mapping: &'m Mapping) -> Vec<(&'m str, &'m MappedField)> {
+        let shows = |field: &&MappedField| {
+            !field.settings.hidden
+                && match self.asked {
+                    Asked::Fields => is_fetched(field),
+                    Asked::DocValues => field.is_aggregatable(),
+                    Asked::Stored => field.settings.store,
+                }
+        };
+        if !self.pattern.contains('*') {
+            let field = mapping.field(&self.pattern).filter(shows);
+            return field
+                .map(|field| (self.pattern.as_str(), field))
+                .into_iter()
+                .collect();
+        }
+        let matches = |name: &str| glob(self.pattern.as_bytes(), name.as_bytes());
+        let own = mapping
+            .fields()
+            .iter()
+            .map(|field| (field.path.as_str(), field));
+        let aliases = mapping
+            .aliases()
+            .filter_map(|(alias, path)| Some((alias, mapping.field(path)?)));
+        own.chain(aliases)
+            .filter(|(name, field)| matches(name) && shows(field))
+            .collect()
+    }
+
+    fn fetch(&self, mapping: &Mapping, field: &MappedField, source: &Value) -> Vec<Value> {
+        let format = self.format.as_ref().map(|(_, format)| format);
+        let mut found = mapping.fetch(field, source, format);
+        if self.asked == Asked::DocValues {
+            found.sort_by(order);
+            if matches!(field.kind, FieldKind::Keyword { .. } | FieldKind::Ip) {
+                found.dedup();
+            }
+        }
+        found
+    }
+}
+
+/// Counts of tokens are not in the source: without a column they are nowhere.
+fn is_fetched(field: &MappedField) -> bool {
+    field.settings.doc_values || field.settings.count_analyzer.is_none()
+}
+
+fn order(a: &Value, b: &Value) -> Ordering {
+    match (a, b) {
+        (Value::String(a), Value::String(b)) => a.cmp(b),
+        (Value::Bool(a), Value::Bool(b)) => a.cmp(b),
+        _ => match (a.as_i64(), b.as_i64()) {
+            (Some(a), Some(b)) => a.cmp(&b),
+            _ => a
+                .as_f64()
+                .partial_cmp(&b.as_f64())
+                .unwrap_or(Ordering::Equal),
+        },
+    }
+}
+
+/// A format of dates; `use_field_mapping` means the field's own.
+fn read_format(format: Option<&str>) -> Result<Option<(String, DateFormat)>, ApiError> {
+    let Some(format) = format.filter(|format| *format != "use_field_mapping") else {
+        return Ok(None);
+    };
+    match DateFormat::parse(format) {
+        Ok(parsed) => Ok(Some((format.to_string(), parsed))),
+        Err(error) => Err(ApiError::illegal_argument(error.to_string())),
     }
 }
 
 fn is_metadata(pattern: &str) -> bool {
     matches!(
         pattern,
-        "_id" | "_index" | "_routing" | "_source" | "_seq_no" | "_version"
+        "_id" | "_index" | "_routing" | "_source" | "_seq_no" | "_version" | "_none_"
     )
-}
-
-fn push(values: &mut Map<String, Value>, name: &str, value: Value) {
-    let list = values
-        .entry(name)
-        .or_insert_with(|| Value::Array(Vec::new()));
-    if let Value::Array(list) = list {
-        list.push(value);
-    }
 }

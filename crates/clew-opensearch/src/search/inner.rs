@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::request::{Output, Spec};
 use super::response::{HitWriter, write_score, write_total};
+use super::shown_source;
 use super::source_filter::SourceFilter;
 use crate::dsl;
 use crate::error::ApiError;
@@ -222,7 +223,7 @@ fn whole_source(hit: &Hit) -> Option<Bytes> {
 /// What a filter, written with whole paths, leaves of a nested object.
 pub(super) fn filtered(hit: &Hit, filter: &SourceFilter) -> Option<Value> {
     let mut json = JsonWriter::with_capacity(256);
-    filter.write(&whole_source(hit)?, &mut json);
+    shown_source::write_value(&hit.index.mapping(), filter, &whole_source(hit)?, &mut json);
     let whole: Value = serde_json::from_slice(&json.into_bytes()).ok()?;
     let mut names = hit.nested.iter().flat_map(|step| step.field.split('.'));
     let part = names.try_fold(&whole, |at, name| at.get(name));

@@ -14,6 +14,7 @@ mod request;
 mod response;
 mod scope;
 mod scroll;
+pub(crate) mod shown_source;
 mod sort_values;
 mod source_filter;
 mod suggest;
@@ -39,12 +40,13 @@ use crate::search_pipeline;
 use request::Spec;
 
 pub(crate) use contexts::SearchContexts;
+pub(crate) use fields::FieldList;
 pub(crate) use guard::Expensive;
 pub(crate) use msearch::msearch;
 pub(crate) use pit::{
     create as create_pit, delete as delete_pit, delete_all as delete_all_pits, list as list_pits,
 };
-pub(crate) use request::query_of_params;
+pub(crate) use request::{match_all, query_of_params};
 pub(crate) use response::explained;
 pub(crate) use scroll::{clear as clear_scroll, next as next_page};
 pub(crate) use source_filter::{SourceFilter, glob};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clew_engine::{Index, SearchControl, SearchRequest};
-use clew_text::{NamedAgg, Query, SortKey, TrackTotal};
+use clew_text::{FieldKind, NamedAgg, Query, SortKey, TrackTotal};
 use serde_json::{Value, json};
 
 use super::control::Control;
@@ -157,7 +157,7 @@ impl Spec {
             "search_after" => self.search_after = list(key, value)?,
             "_source" => self.source = Some(SourceFilter::from_json(value)?),
             "fields" | "docvalue_fields" => self.output.fields.extend(key, value)?,
-            "stored_fields" => self.read_stored_fields(value),
+            "stored_fields" => self.read_stored_fields(value)?,
             "track_total_hits" => self.track_total = Some(track_total(value)?),
             "track_scores" => self.track_scores = flag(key, value)?,
             "version" => self.output.version = flag(key, value)?,
@@ -187,7 +187,7 @@ impl Spec {
         Ok(())
     }
 
-    fn read_stored_fields(&mut self, value: &Value) {
+    fn read_stored_fields(&mut self, value: &Value) -> Result<(), ApiError> {
         self.stored_fields = true;
         let names = match value {
             Value::Array(items) => items.iter().filter_map(Value::as_str).collect(),
@@ -197,6 +197,10 @@ impl Spec {
         if names.contains(&"_source") {
             self.source.get_or_insert(SourceFilter::All);
         }
+        if self.output.bare || names.is_empty() {
+            return Ok(());
+        }
+        self.output.fields.extend("stored_fields", value)
     }
 
     /// Parameters of the URI win over the body.
@@ -222,7 +226,7 @@ impl Spec {
                 .extend("docvalue_fields", &json!(names))?;
         }
         if let Some(names) = params.list("stored_fields") {
-            self.read_stored_fields(&json!(names));
+            self.read_stored_fields(&json!(names))?;
         }
         if let Some(text) = params.get("track_total_hits") {
             let value = serde_json::from_str(text).unwrap_or_else(|_| Value::from(text));
@@ -345,6 +349,10 @@ impl Spec {
             )?),
         };
         let output = &self.output;
+        for index in indices {
+            output.fields.check(index)?;
+        }
+        check_sort(&self.sort, indices)?;
         let source = output.needs_source();
         let vectors = source
             && indices.iter().any(|index| {
@@ -379,6 +387,30 @@ impl Spec {
     }
 }
 
+/// Refuses an order over a field whose numbers have a sign in one index and none in another.
+fn check_sort(sort: &[SortKey], indices: &[Arc<Index>]) -> Result<(), ApiError> {
+    for key in sort {
+        let SortKey::Field { path, .. } = key else {
+            continue;
+        };
+        let (mut unsigned, mut others) = (false, false);
+        for index in indices {
+            match index.mapping().field(path).map(|field| &field.kind) {
+                Some(FieldKind::Unsigned) => unsigned = true,
+                Some(_) => others = true,
+                None => {}
+            }
+        }
+        if unsigned && others {
+            return Err(ApiError::illegal_argument(
+                "Can't do sort across indices, as a field has [unsigned_long] type in one index, \
+                 and different type in another index!",
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// Longest name of a group of searches, in bytes.
 const GROUP_BYTES_MAX: usize = 256;
 
@@ -394,7 +426,7 @@ fn groups(key: &str, value: &Value) -> Result<Vec<String>, ApiError> {
 }
 
 /// A search for everything.
-pub(super) fn match_all(indices: &[Arc<Index>]) -> Result<SearchRequest, ApiError> {
+pub(crate) fn match_all(indices: &[Arc<Index>]) -> Result<SearchRequest, ApiError> {
     Ok(SearchRequest {
         indices: indices.to_vec(),
         parts: std::collections::BTreeMap::new(),

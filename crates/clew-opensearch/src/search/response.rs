@@ -10,6 +10,7 @@ use super::highlight::Highlights;
 use super::inner;
 use super::profile;
 use super::request::Output;
+use super::shown_source;
 use super::sort_values;
 use super::source_filter::SourceFilter;
 use crate::aggs::render_aggs;
@@ -225,13 +226,16 @@ impl<'a> HitWriter<'a> {
 
     fn write_source(&self, json: &mut JsonWriter, hit: &Hit) {
         let filter = &self.spec.source;
-        let (Some(source), false) = (&hit.source, *filter == SourceFilter::None) else {
+        let mapping = hit.index.mapping();
+        let Some(source) = &hit.source else {
             return;
         };
-        if hit.nested.is_empty() || *filter == SourceFilter::All {
-            json.key("_source");
-            filter.write(source, json);
-        } else if let Some(part) = inner::filtered(hit, filter) {
+        if hit.nested.is_empty() {
+            shown_source::write(&mapping, filter, source, json);
+        } else if *filter != SourceFilter::None
+            && mapping.is_source_enabled()
+            && let Some(part) = inner::filtered(hit, filter)
+        {
             json.key("_source").value(&part);
         }
     }

@@ -122,7 +122,7 @@ pub(super) fn stored(repository: &SnapshotRepository) -> Result<Vec<Stored>, Api
 }
 
 /// A time as clients are shown it.
-pub(super) fn iso(ms: u64) -> String {
+pub(crate) fn iso(ms: u64) -> String {
     let millis = i64::try_from(ms).unwrap_or(i64::MAX);
     DateFormat::parse(DATE_FORMAT_DEFAULT)
         .map(|format| format.format_millis(millis))

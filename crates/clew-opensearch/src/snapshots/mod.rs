@@ -8,10 +8,12 @@ mod create;
 mod names;
 mod repository;
 mod restore;
+mod restore_request;
 mod running;
 mod show;
 mod status;
 
+pub(crate) use content::iso;
 pub(crate) use create::create;
 pub(crate) use repository::{
     cleanup as repository_cleanup, delete as repository_delete, get as repository_get,

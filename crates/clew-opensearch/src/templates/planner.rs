@@ -52,13 +52,15 @@ pub(crate) fn parse_mapping(body: &Value, settings: &IndexSettings) -> Result<Ma
     mapping.set_limits(settings.mapping_limits());
     mapping.merge_opensearch(body).map_err(|error| {
         let (kind, reason) = (error.error_type(), error.to_string());
-        let cause = if kind == "mapper_parsing_exception" {
-            let text = format!("Failed to parse mapping [_doc]: {reason}");
-            Cause::new(kind, text).caused_by(Cause::new(kind, reason))
+        let text = format!("Failed to parse mapping [_doc]: {reason}");
+        let inner = Cause::new(kind, reason);
+        let cause = Cause::new("mapper_parsing_exception", text).caused_by(inner.clone());
+        let error = ApiError::new(StatusCode::BAD_REQUEST, cause);
+        if kind == "mapper_parsing_exception" {
+            error.with_root(inner)
         } else {
-            Cause::new(kind, reason)
-        };
-        ApiError::new(StatusCode::BAD_REQUEST, cause)
+            error
+        }
     })?;
     Ok(mapping)
 }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::key::{Key, KeyTable, number_of};
-use super::moments::{ExtendedMoments, Moments, Weighted};
+use super::moments::{ExtendedMoments, Moments, Points, Weighted};
 use super::plan::{Op, Plan, Property};
 use super::quantile::{Method, QuantileState};
 use super::significance::Background;
@@ -29,6 +29,7 @@ pub(crate) enum Partial {
     TopHits(TopLists),
     Quantiles(QuantileStates),
     Weighted(Vec<Weighted>),
+    Points(Vec<Points>),
 }
 
 /// Distributions per bucket.
@@ -301,6 +302,7 @@ impl Partial {
                 method: quantiles.method,
             }),
             Op::WeightedAvg { .. } => Partial::Weighted(Vec::new()),
+            Op::GeoBounds { .. } | Op::GeoCentroid => Partial::Points(Vec::new()),
             _ => unreachable!("the others have buckets"),
         }
     }
@@ -337,6 +339,9 @@ impl Partial {
                     a.merge(b, method);
                 });
             }
+            (Partial::Points(mine), Partial::Points(theirs)) => {
+                merge_each(mine, theirs, parent_map, |a, b| a.merge(&b));
+            }
             (Partial::Weighted(mine), Partial::Weighted(theirs)) => {
                 merge_each(mine, theirs, parent_map, |a, b| a.merge(&b));
             }
@@ -370,6 +375,7 @@ impl Partial {
             Partial::TopHits(tops) => follow_each(&mut tops.lists, parents),
             Partial::Quantiles(quantiles) => follow_each(&mut quantiles.states, parents),
             Partial::Weighted(values) => follow_each(values, parents),
+            Partial::Points(values) => follow_each(values, parents),
         }
     }
 
@@ -394,6 +400,7 @@ impl Partial {
                 size_of_val(&tops.lists[..]) + hits * size_of::<MergedHit>()
             }
             Partial::Weighted(values) => size_of_val(&values[..]),
+            Partial::Points(values) => size_of_val(&values[..]),
             Partial::Quantiles(quantiles) => quantiles
                 .states
                 .iter()

@@ -9,6 +9,7 @@ use tantivy::schema::OwnedValue;
 use super::ranges::network_of;
 use super::whole::Whole;
 use crate::analysis::{for_each_token, normalize};
+use crate::completion;
 use crate::geo::GeoPoint;
 use crate::mapping::{FieldKind, FloatKind, IntegerKind, MappedField, RangeKind};
 
@@ -72,23 +73,8 @@ pub(super) fn convert(
         }
         FieldKind::Float(kind) => float(scalar, *kind, field.settings.coerce)?.map(OwnedValue::F64),
         FieldKind::Boolean => Some(OwnedValue::I64(i64::from(boolean(scalar)?))),
-        FieldKind::Date { .. } => {
-            let Some(format) = field.date_format() else {
-                return misfit("date field without a format");
-            };
-            let millis = format.parse_value(scalar.as_str());
-            Some(OwnedValue::I64(
-                millis.map_err(|error| Misfit::Value(error.to_string()))?,
-            ))
-        }
-        FieldKind::DateNanos { .. } => {
-            let Some(format) = field.date_format() else {
-                return misfit("date field without a format");
-            };
-            let nanos = format.parse_nanos(scalar.as_str());
-            Some(OwnedValue::I64(
-                nanos.map_err(|error| Misfit::Value(error.to_string()))?,
-            ))
+        FieldKind::Date { .. } | FieldKind::DateNanos { .. } => {
+            Some(OwnedValue::I64(date(field, scalar.as_str())?))
         }
         FieldKind::Binary { .. } => Some(OwnedValue::Bytes(binary(scalar)?)),
         FieldKind::Constant { value } => {
@@ -112,6 +98,13 @@ pub(super) fn convert(
             ));
         }
         FieldKind::Flat => return misfit("a flat_object takes objects only"),
+        FieldKind::Completion(mapping) => {
+            let value = serde_json::Value::from(scalar.as_str());
+            match completion::terms(&field.path, mapping, &value) {
+                Ok(mut terms) => terms.pop().map(OwnedValue::Str),
+                Err(cause) => return Err(Misfit::Value(cause)),
+            }
+        }
         FieldKind::Ip => Some(OwnedValue::IpAddr(address(scalar.as_str())?)),
         FieldKind::GeoPoint => Some(OwnedValue::U64(written_point(scalar)?)),
         FieldKind::Vector(_) => return misfit("a vector takes no single value"),
@@ -135,6 +128,18 @@ pub(super) fn geo_point(read: Result<GeoPoint, String>) -> Result<u64, Misfit> {
 
 fn misfit<T>(reason: impl Into<String>) -> Result<T, Misfit> {
     Err(Misfit::Value(reason.into()))
+}
+
+/// Milliseconds or nanoseconds since the epoch, as the field keeps them.
+fn date(field: &MappedField, text: &str) -> Result<i64, Misfit> {
+    let Some(format) = field.date_format() else {
+        return misfit("date field without a format");
+    };
+    let time = match field.kind {
+        FieldKind::DateNanos { .. } => format.parse_nanos(text),
+        _ => format.parse_value(text),
+    };
+    time.map_err(|error| Misfit::Value(error.to_string()))
 }
 
 fn check_term(text: &str) -> Result<(), Misfit> {

@@ -2,50 +2,115 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::{Map, Value};
+
 use super::convert::Scalar;
+use crate::mapping::template;
 use crate::mapping::{FieldKind, FloatKind, IntegerKind, Mapping, NewField};
 
 /// Longest text that the keyword beside a dynamic text field takes.
 const IGNORE_ABOVE: u32 = 256;
 
-/// The fields that a document needs; the first value of a path decides.
+/// The fields that a document brings.
+#[derive(Clone, Debug, Default)]
+pub struct NewFields {
+    /// Those whose type follows from their value.
+    pub fields: Vec<NewField>,
+    /// Paths and parameters of those that dynamic templates make.
+    pub from_templates: Vec<(String, Map<String, Value>)>,
+}
+
+/// Gathers the fields that a document needs; the first value of a path decides.
 #[derive(Default)]
-pub(super) struct NewFields {
-    fields: Vec<NewField>,
+pub(super) struct Inference {
+    new: NewFields,
     seen: BTreeMap<String, ()>,
 }
 
-impl NewFields {
+impl Inference {
     pub(super) fn is_empty(&self) -> bool {
-        self.fields.is_empty()
+        self.new.fields.is_empty() && self.new.from_templates.is_empty()
     }
 
-    pub(super) fn into_fields(self) -> Vec<NewField> {
-        self.fields
+    pub(super) fn into_fields(self) -> NewFields {
+        self.new
     }
 
-    /// Notes the field that a value at this path makes.
-    pub(super) fn infer(&mut self, mapping: &Mapping, path: &str, scalar: &Scalar<'_>) {
-        if self.seen.insert(path.to_string(), ()).is_some() {
-            return;
+    /// Notes the field that a value at this path makes; whether there is one, which may be left to
+    /// templates alone.
+    pub(super) fn infer(
+        &mut self,
+        mapping: &Mapping,
+        path: &str,
+        scalar: &Scalar<'_>,
+        by: Maker,
+    ) -> bool {
+        if self.seen.contains_key(path) {
+            return true;
         }
         let kind = kind_of(mapping, scalar);
+        let (dynamic_type, fallback) = match &kind {
+            FieldKind::Text { .. } => ("string", "text"),
+            FieldKind::Integer(_) => ("long", "long"),
+            FieldKind::Float(_) => ("double", "float"),
+            FieldKind::Boolean => ("boolean", "boolean"),
+            _ => ("date", "date"),
+        };
+        if self.by_template(mapping, path, dynamic_type, fallback) {
+            return true;
+        }
+        if by == Maker::Templates {
+            return false;
+        }
+        self.seen.insert(path.to_string(), ());
         let is_text = matches!(kind, FieldKind::Text { .. });
         self.push(path.to_string(), kind, false);
         if is_text {
             let kind = FieldKind::keyword(Some(IGNORE_ABOVE));
             self.push(format!("{path}.keyword"), kind, true);
         }
+        true
+    }
+
+    /// Notes the object or field that a template makes of an object; whether there is one.
+    pub(super) fn infer_object(&mut self, mapping: &Mapping, path: &str) -> bool {
+        self.seen.contains_key(path) || self.by_template(mapping, path, "object", "object")
+    }
+
+    fn by_template(
+        &mut self,
+        mapping: &Mapping,
+        path: &str,
+        dynamic_type: &str,
+        fallback: &str,
+    ) -> bool {
+        let templates = &mapping.root.templates;
+        let Some(parameters) = template::apply(templates, path, dynamic_type, fallback) else {
+            return false;
+        };
+        self.seen.insert(path.to_string(), ());
+        let made = (path.to_string(), parameters);
+        self.new.from_templates.push(made);
+        true
     }
 
     fn push(&mut self, path: String, kind: FieldKind, multi_field: bool) {
-        self.fields.push(NewField {
+        self.new.fields.push(NewField {
             path,
             kind,
             indexed: true,
             multi_field,
         });
     }
+}
+
+/// What makes fields of new names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Maker {
+    /// Their values, unless a template does.
+    Values,
+    /// Dynamic templates alone.
+    Templates,
 }
 
 fn kind_of(mapping: &Mapping, scalar: &Scalar<'_>) -> FieldKind {

@@ -9,6 +9,7 @@ mod date;
 mod decimal;
 mod dynamic;
 mod error;
+mod fetch;
 pub(crate) mod flat;
 mod json;
 mod nested;
@@ -25,12 +26,13 @@ use std::borrow::Cow;
 use tantivy::schema::{Field, OwnedValue};
 
 pub use date::{DATE_FORMAT_DEFAULT, DateError, DateFormat, Rounding};
+pub use dynamic::NewFields;
 pub use error::DocumentError;
 pub use nested::NestedObject;
 pub use ranges::RangeRelation;
 pub use restore::{StoredVector, restore_vectors};
 
-use crate::mapping::{FieldId, FieldKind, Mapping, NewField};
+use crate::mapping::{FieldId, FieldKind, Mapping};
 use collect::{Cuts, Values};
 use json::JsonReader;
 use walk::{Failure, Walk};
@@ -43,7 +45,7 @@ pub enum Parsed<'a> {
     Document(ParsedDocument<'a>),
     /// It needs fields that the mapping lacks and may get. Add them (to a copy of the mapping, if
     /// the document's values are to be known to fit before others see the fields), then parse again.
-    NeedsMapping(Vec<NewField>),
+    NeedsMapping(NewFields),
 }
 
 /// A document taken apart.

@@ -219,7 +219,7 @@ fn texts_of_one_field_lie_a_gap_apart() {
 fn grown(body: &Value, source: &str) -> Value {
     let mut mapping = Mapping::from_opensearch(body).unwrap();
     if let Parsed::NeedsMapping(fields) = mapping.parse_document(source.as_bytes()).unwrap() {
-        mapping.add(fields).unwrap();
+        mapping.grow(fields).unwrap();
         parse(&mapping, source);
     }
     mapping.to_opensearch()
@@ -303,7 +303,9 @@ fn a_mapping_that_does_not_grow_says_so_or_looks_away() {
         [("shut.b".to_string(), OwnedValue::I64(2))]
     );
     let grows = mapping.parse_document(br#"{"free":{"in":{"x":1}}}"#);
-    assert!(matches!(grows, Ok(Parsed::NeedsMapping(fields)) if fields[0].path == "free.in.x"));
+    assert!(
+        matches!(grows, Ok(Parsed::NeedsMapping(fields)) if fields.fields[0].path == "free.in.x")
+    );
 }
 
 #[test]
@@ -318,7 +320,7 @@ fn what_contradicts_itself_ends_in_an_error() {
             panic!("{source} needs fields");
         };
         let is_refused =
-            mapping.add(fields).is_err() || mapping.parse_document(source.as_bytes()).is_err();
+            mapping.grow(fields).is_err() || mapping.parse_document(source.as_bytes()).is_err();
         assert!(is_refused, "{source}");
     }
 }
@@ -343,7 +345,7 @@ fn nesting_has_a_limit() {
         panic!("new fields are proposed before limits are known");
     };
     assert!(matches!(
-        Mapping::new().add(fields),
+        Mapping::new().grow(fields),
         Err(crate::MappingError::TooDeep { .. })
     ));
 }

@@ -8,12 +8,13 @@ use tantivy::schema::OwnedValue;
 
 use super::collect::{Cuts, Values};
 use super::convert::{Misfit, Scalar, TERM_BYTES_MAX, convert, geo_point};
-use super::dynamic::NewFields;
+use super::dynamic::{Inference, Maker};
 use super::error::DocumentError;
 use super::json::{JsonError, JsonReader, Kind, NESTING_MAX, too_deep};
 use super::nested::NestedObjects;
 use super::ranges::range_of;
 use super::{flat, vector};
+use crate::completion::{self, CompletionMapping};
 use crate::geo::GeoPoint;
 use crate::mapping::{
     Dynamic, FieldId, FieldKind, Leaf, MappedField, Mapping, Node, ObjectNode, is_metadata,
@@ -31,7 +32,7 @@ pub(super) struct Walk<'m, 'a> {
     pub(super) mapping: &'m Mapping,
     pub(super) reader: JsonReader<'a>,
     pub(super) values: Values<'m>,
-    pub(super) new_fields: NewFields,
+    pub(super) new_fields: Inference,
     pub(super) cuts: Cuts,
     /// The dotted path of the place in the document.
     pub(super) path: String,
@@ -47,6 +48,11 @@ enum Place<'m> {
     Known(&'m Node),
     /// Nothing: values here make new fields.
     New,
+    /// Nothing, and only templates make new fields; without one the document is refused, or nobody
+    /// looks.
+    Templates {
+        is_strict: bool,
+    },
     /// That nobody looks.
     Ignored,
 }
@@ -77,7 +83,7 @@ impl<'m, 'a> Walk<'m, 'a> {
             mapping,
             reader,
             values,
-            new_fields: NewFields::default(),
+            new_fields: Inference::default(),
             cuts: Cuts::default(),
             path: String::new(),
             depth: 0,
@@ -205,20 +211,18 @@ impl<'m, 'a> Walk<'m, 'a> {
     fn find_nothing(&self, dynamic: Dynamic, before: &str, name: &str) -> Result<Place<'m>> {
         match dynamic {
             Dynamic::True => Ok(Place::New),
-            Dynamic::False | Dynamic::FalseAllowTemplates => Ok(Place::Ignored),
-            Dynamic::Strict | Dynamic::StrictAllowTemplates => {
+            Dynamic::False => Ok(Place::Ignored),
+            Dynamic::FalseAllowTemplates => Ok(Place::Templates { is_strict: false }),
+            Dynamic::StrictAllowTemplates => Ok(Place::Templates { is_strict: true }),
+            Dynamic::Strict => {
                 let within = match (self.path.as_str(), before) {
                     ("", "") => "_doc".to_string(),
                     ("", object) | (object, "") => object.to_string(),
                     (path, before) => format!("{path}.{before}"),
                 };
                 let field = name.to_string();
-                let dynamic = match dynamic {
-                    Dynamic::StrictAllowTemplates => "strict_allow_templates",
-                    _ => "strict",
-                };
                 Err(DocumentError::Strict {
-                    dynamic,
+                    dynamic: "strict",
                     field,
                     within,
                 }
@@ -247,6 +251,7 @@ impl<'m, 'a> Walk<'m, 'a> {
             Place::Known(Node::Leaf(leaf)) => self.leaf_value(leaf),
             Place::Known(Node::Alias(_)) => Err(alias_written(&self.path)),
             Place::New => self.new_value(),
+            Place::Templates { is_strict } => self.templated_value(is_strict),
             Place::Ignored => Ok(self.reader.skip_value()?),
         }
     }
@@ -278,6 +283,9 @@ impl<'m, 'a> Walk<'m, 'a> {
         if matches!(field.kind, FieldKind::GeoPoint) && kind != Kind::Null {
             return self.geo_value(leaf, field);
         }
+        if let (FieldKind::Completion(mapping), true) = (&field.kind, kind != Kind::Null) {
+            return self.completion_value(leaf, mapping);
+        }
         match kind {
             Kind::Array => self.elements(|walk| walk.leaf_value(leaf)),
             Kind::Object => match &field.kind {
@@ -306,15 +314,49 @@ impl<'m, 'a> Walk<'m, 'a> {
     fn new_value(&mut self) -> Result<()> {
         let kind = self.reader.kind()?;
         match kind {
+            Kind::Object if self.new_fields.infer_object(self.mapping, &self.path) => {
+                // It is walked again when the mapping has what the template makes of it.
+                Ok(self.reader.skip_value()?)
+            }
             Kind::Object => self.object(None),
             Kind::Array => self.elements(Self::new_value),
             Kind::Null => Ok(self.reader.null()?),
             _ => {
                 let scalar = self.scalar(kind)?;
-                self.new_fields.infer(self.mapping, &self.path, &scalar);
+                let (mapping, path) = (self.mapping, &self.path);
+                self.new_fields.infer(mapping, path, &scalar, Maker::Values);
                 Ok(())
             }
         }
+    }
+
+    /// A value at a name that only a template can make a field of.
+    fn templated_value(&mut self, is_strict: bool) -> Result<()> {
+        let kind = self.reader.kind()?;
+        let is_made = match kind {
+            Kind::Array => return self.elements(|walk| walk.templated_value(is_strict)),
+            Kind::Null => return Ok(self.reader.null()?),
+            Kind::Object => {
+                self.reader.skip_value()?;
+                self.new_fields.infer_object(self.mapping, &self.path)
+            }
+            _ => {
+                let scalar = self.scalar(kind)?;
+                let (mapping, path) = (self.mapping, &self.path);
+                self.new_fields
+                    .infer(mapping, path, &scalar, Maker::Templates)
+            }
+        };
+        if is_made || !is_strict {
+            return Ok(());
+        }
+        let (within, field) = self.path.rsplit_once('.').unwrap_or(("_doc", &self.path));
+        Err(DocumentError::Strict {
+            dynamic: "strict_allow_templates",
+            field: field.to_string(),
+            within: within.to_string(),
+        }
+        .into())
     }
 
     fn scalar(&mut self, kind: Kind) -> Result<Scalar<'a>> {
@@ -327,10 +369,8 @@ impl<'m, 'a> Walk<'m, 'a> {
 
     /// Gives a value to a field and to those that follow it.
     fn add(&mut self, leaf: &'m Leaf, scalar: &Scalar<'_>) -> Result<()> {
-        for id in std::iter::once(&leaf.id).chain(&leaf.multi_fields) {
-            self.add_one(*id, scalar)?;
-        }
-        for id in &leaf.copies {
+        let followers = leaf.multi_fields.iter().chain(&leaf.copies);
+        for id in std::iter::once(&leaf.id).chain(followers) {
             self.add_one(*id, scalar)?;
         }
         Ok(())
@@ -384,6 +424,21 @@ impl<'m, 'a> Walk<'m, 'a> {
             self.give(field, converted, written)?;
         }
         Ok(())
+    }
+
+    /// Texts to be proposed, in any of the forms they are written in.
+    fn completion_value(&mut self, leaf: &'m Leaf, mapping: &CompletionMapping) -> Result<()> {
+        let (value, written) = self.tree()?;
+        let field = self.field(leaf.id);
+        match completion::terms(&field.path, mapping, &value) {
+            Ok(terms) => {
+                for term in terms {
+                    self.give(field, flat::term(term), written)?;
+                }
+                Ok(())
+            }
+            Err(cause) => Err(misfit(field, written, cause)),
+        }
     }
 
     /// An object whose leaves are terms: each by itself, and behind its path.

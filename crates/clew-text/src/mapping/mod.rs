@@ -10,6 +10,8 @@ mod parameters;
 mod read;
 mod schema;
 mod show;
+mod source;
+pub(crate) mod template;
 #[cfg(test)]
 mod tests;
 mod tree;

@@ -104,35 +104,12 @@ fn read_special(
     key: &str,
     value: &Value,
 ) -> Result<bool, MappingError> {
+    if read_words(definition, name, key, value)? {
+        return Ok(true);
+    }
     let settings = &mut definition.settings;
     let kind = &mut definition.new.kind;
     match (&mut *kind, key) {
-        (FieldKind::Text { analyzer, .. }, "analyzer") => *analyzer = known_analyzer(value)?,
-        (FieldKind::Text { .. }, "search_quote_analyzer") => {
-            settings.search_quote_analyzer = Some(known_analyzer(value)?);
-        }
-        (FieldKind::Integer(IntegerKind::TokenCount), "analyzer") => {
-            settings.count_analyzer = Some(known_analyzer(value)?);
-        }
-        (FieldKind::Integer(IntegerKind::TokenCount), "enable_position_increments") => {
-            settings.count_gaps = boolean(key, value)?;
-        }
-        (FieldKind::Text { .. }, "search_analyzer") => {
-            settings.search_analyzer = Some(known_analyzer(value)?);
-        }
-        (FieldKind::Text { .. }, "position_increment_gap") => {
-            settings.position_gap = number(name, key, value, 0..=1_000_000)?;
-        }
-        (FieldKind::Keyword { ignore_above, .. }, "ignore_above") => {
-            let length = number(name, key, value, 0..=u32::MAX as usize)?;
-            *ignore_above = u32::try_from(length).ok();
-        }
-        (FieldKind::Keyword { .. }, "normalizer") => {
-            settings.normalizer = known_normalizer(name, value)?;
-        }
-        (FieldKind::Keyword { .. }, "split_queries_on_whitespace") => {
-            settings.split_queries = boolean(key, value)?;
-        }
         (
             FieldKind::Date { format }
             | FieldKind::DateNanos { format }
@@ -144,34 +121,15 @@ fn read_special(
         ) => *format = show(value),
         (FieldKind::Float(FloatKind::Scaled { .. }), "scaling_factor")
         | (FieldKind::Constant { .. }, "value")
-        | (FieldKind::Binary { .. }, "doc_values") => {}
-        (
-            FieldKind::Integer(_)
-            | FieldKind::Unsigned
-            | FieldKind::Float(_)
-            | FieldKind::Range { .. },
-            "coerce",
-        ) => settings.coerce = boolean(key, value)?,
-        (
-            FieldKind::Integer(_)
-            | FieldKind::Unsigned
-            | FieldKind::Float(_)
-            | FieldKind::Boolean
-            | FieldKind::Date { .. }
-            | FieldKind::DateNanos { .. }
-            | FieldKind::Ip
-            | FieldKind::GeoPoint,
-            "ignore_malformed",
-        ) => settings.ignore_malformed = boolean(key, value)?,
-        (
-            FieldKind::Text { .. }
-            | FieldKind::Vector(_)
-            | FieldKind::Flat
-            | FieldKind::Constant { .. }
-            | FieldKind::Range { .. }
-            | FieldKind::Binary { .. },
-            "null_value",
-        ) => return Ok(false),
+        | (FieldKind::Binary { .. }, "doc_values")
+        | (FieldKind::Vector(_), "dimension" | "method") => {}
+        (kind, "coerce") if is_numeric(kind) || matches!(kind, FieldKind::Range { .. }) => {
+            settings.coerce = boolean(key, value)?;
+        }
+        (kind, "ignore_malformed") if can_be_malformed(kind) => {
+            settings.ignore_malformed = boolean(key, value)?;
+        }
+        (kind, "null_value") if !has_null_value(kind) => return Ok(false),
         (FieldKind::GeoPoint, "null_value") => {
             crate::geo::GeoPoint::from_json(value)
                 .and_then(crate::geo::GeoPoint::checked)
@@ -179,26 +137,100 @@ fn read_special(
             settings.null_value = Some(value.clone());
         }
         (_, "null_value") => settings.null_value = Some(value.clone()).filter(|v| !v.is_null()),
-        (FieldKind::Vector(_), "dimension" | "method") => {}
         (kind, key) => {
-            let shown: &[&str] = match kind {
-                FieldKind::Text { .. } => &TEXT_SHOWN,
-                FieldKind::Keyword { .. } => &KEYWORD_SHOWN,
-                FieldKind::Vector(_) => &VECTOR_SHOWN,
-                FieldKind::Float(FloatKind::RankFeature) => &["positive_score_impact"],
-                FieldKind::Date { .. } | FieldKind::DateNanos { .. } | FieldKind::Range { .. } => {
-                    &["locale", "print_format"]
-                }
-                FieldKind::GeoPoint => &["ignore_z_value"],
-                _ => &[],
-            };
-            if !shown.contains(&key) {
+            if !shown_parameters(kind).contains(&key) {
                 return Ok(false);
             }
             settings.shown.insert(key.to_string(), value.clone());
         }
     }
     Ok(true)
+}
+
+/// Parameters of types that are about words; whether it was one.
+fn read_words(
+    definition: &mut Definition,
+    name: &str,
+    key: &str,
+    value: &Value,
+) -> Result<bool, MappingError> {
+    let settings = &mut definition.settings;
+    match (&mut definition.new.kind, key) {
+        (FieldKind::Text { analyzer, .. }, "analyzer") => *analyzer = known_analyzer(value)?,
+        (FieldKind::Text { .. }, "search_analyzer") => {
+            settings.search_analyzer = Some(known_analyzer(value)?);
+        }
+        (FieldKind::Text { .. }, "search_quote_analyzer") => {
+            settings.search_quote_analyzer = Some(known_analyzer(value)?);
+        }
+        (FieldKind::Text { .. }, "position_increment_gap") => {
+            settings.position_gap = number(name, key, value, 0..=1_000_000)?;
+        }
+        (FieldKind::Integer(IntegerKind::TokenCount), "analyzer") => {
+            settings.count_analyzer = Some(known_analyzer(value)?);
+        }
+        (FieldKind::Integer(IntegerKind::TokenCount), "enable_position_increments") => {
+            settings.count_gaps = boolean(key, value)?;
+        }
+        (FieldKind::Keyword { ignore_above, .. }, "ignore_above") => {
+            let length = number(name, key, value, 0..=u32::MAX as usize)?;
+            *ignore_above = u32::try_from(length).ok();
+        }
+        (FieldKind::Keyword { .. }, "normalizer") => {
+            settings.normalizer = known_normalizer(name, value)?;
+        }
+        (FieldKind::Keyword { .. }, "split_queries_on_whitespace") => {
+            settings.split_queries = boolean(key, value)?;
+        }
+        _ => return Ok(false),
+    }
+    Ok(true)
+}
+
+fn is_numeric(kind: &FieldKind) -> bool {
+    matches!(
+        kind,
+        FieldKind::Integer(_) | FieldKind::Unsigned | FieldKind::Float(_)
+    )
+}
+
+fn can_be_malformed(kind: &FieldKind) -> bool {
+    is_numeric(kind)
+        || matches!(
+            kind,
+            FieldKind::Boolean
+                | FieldKind::Date { .. }
+                | FieldKind::DateNanos { .. }
+                | FieldKind::Ip
+                | FieldKind::GeoPoint
+        )
+}
+
+fn has_null_value(kind: &FieldKind) -> bool {
+    is_numeric(kind) || can_be_malformed(kind) || matches!(kind, FieldKind::Keyword { .. })
+}
+
+/// Parameters that a type takes and that change nothing here.
+fn shown_parameters(kind: &FieldKind) -> &'static [&'static str] {
+    match kind {
+        FieldKind::Text { .. } => &TEXT_SHOWN,
+        FieldKind::Keyword { .. } => &KEYWORD_SHOWN,
+        FieldKind::Vector(_) => &VECTOR_SHOWN,
+        FieldKind::Float(FloatKind::RankFeature) => &["positive_score_impact"],
+        FieldKind::Date { .. } | FieldKind::DateNanos { .. } | FieldKind::Range { .. } => {
+            &["locale", "print_format"]
+        }
+        FieldKind::GeoPoint => &["ignore_z_value"],
+        FieldKind::Completion(_) => &[
+            "analyzer",
+            "search_analyzer",
+            "preserve_separators",
+            "preserve_position_increments",
+            "max_input_length",
+            "contexts",
+        ],
+        _ => &[],
+    }
 }
 
 fn known_analyzer(value: &Value) -> Result<String, MappingError> {

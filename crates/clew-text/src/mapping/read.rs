@@ -10,7 +10,8 @@ use super::compression::COMPRESSION;
 use super::field::{Dynamic, FieldKind, FieldSettings, FloatKind, MappedField};
 use super::parameters::{boolean, read_field, show};
 use super::schema::{Definition, Mapping, MappingError, NewField};
-use crate::document::DateFormat;
+use super::template;
+use crate::document::{DateFormat, NewFields};
 
 /// Names that a document's own fields cannot have.
 const METADATA: [&str; 9] = [
@@ -29,14 +30,12 @@ const METADATA: [&str; 9] = [
 pub(crate) const PATHS_AND_VALUES: &str = "_valueAndPath";
 
 /// Parameters of the whole mapping that are only shown again.
-const ROOT_SHOWN: [&str; 9] = [
+const ROOT_SHOWN: [&str; 7] = [
     "_meta",
-    "_source",
     "_routing",
     "_field_names",
     "_size",
     "_data_stream_timestamp",
-    "dynamic_templates",
     "derived",
     "context_aware_grouping",
 ];
@@ -95,6 +94,8 @@ impl Mapping {
                     .map_err(|error| MappingError::invalid(error.to_string()))?;
                 self.root.date_formats = Arc::new(formats);
             }
+            "dynamic_templates" => self.root.templates = Arc::new(template::read(value)?),
+            "_source" => check_source(value)?,
             _ if ROOT_SHOWN.contains(&key) => {}
             _ => {
                 return Err(MappingError::invalid(format!(
@@ -216,6 +217,28 @@ impl Mapping {
             let path = format!("{path}.{name}");
             self.merge_definition(read_field(&path, parameters, true)?)?;
         }
+        Ok(())
+    }
+
+    /// Adds the fields that a document brought.
+    ///
+    /// # Errors
+    /// [`MappingError`]; nothing is added then.
+    pub fn grow(&mut self, new: NewFields) -> Result<(), MappingError> {
+        let mut next = self.clone();
+        for (path, parameters) in new.from_templates {
+            // Another document may have brought it by now.
+            if next.by_path.contains_key(&path) || next.objects.contains_key(&path) {
+                continue;
+            }
+            match type_of(&path, &parameters)? {
+                "object" => next.merge_object(&path, &parameters)?,
+                _ => next.merge_field(&path, &parameters)?,
+            }
+        }
+        next.finish(self.sizes())?;
+        next.add(new.fields)?;
+        *self = next;
         Ok(())
     }
 
@@ -382,6 +405,27 @@ fn check_name(name: &str) -> Result<(), MappingError> {
         });
     }
     name_problem(name).map_or(Ok(()), |reason| Err(MappingError::Invalid { reason }))
+}
+
+fn check_source(value: &Value) -> Result<(), MappingError> {
+    for (key, value) in as_object(value, "_source")? {
+        match key.as_str() {
+            "enabled" => {
+                boolean(key, value)?;
+            }
+            "includes"
+            | "excludes"
+            | "recovery_source_enabled"
+            | "recovery_source_includes"
+            | "recovery_source_excludes" => {}
+            _ => {
+                return Err(MappingError::invalid(format!(
+                    "unknown parameter [{key}] on metadata field [_source]"
+                )));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Why no field can have this name, dots in it making objects.

@@ -12,6 +12,7 @@ use tantivy::schema::{
 
 use super::field::{Dynamic, FieldId, FieldKind, FieldSettings, MappedField, TextStyle};
 use super::nested::Nested;
+use super::template::DynamicTemplate;
 use super::tree::ObjectNode;
 use crate::document::{DATE_FORMAT_DEFAULT, DateFormat};
 
@@ -140,6 +141,8 @@ pub(crate) struct RootSettings {
     pub(crate) numeric_detection: bool,
     /// The formats that a date must have to be noticed.
     pub(crate) date_formats: Arc<Vec<DateFormat>>,
+    /// How new names become fields.
+    pub(crate) templates: Arc<Vec<DynamicTemplate>>,
     /// Parameters as they were written, to be shown again.
     pub(crate) shown: Map<String, Value>,
 }
@@ -158,6 +161,7 @@ impl Default for RootSettings {
             date_detection: true,
             numeric_detection: false,
             date_formats: Arc::new(formats),
+            templates: Arc::default(),
             shown: Map::new(),
         }
     }
@@ -419,6 +423,14 @@ fn build_schema(fields: &[MappedField]) -> (Schema, Vec<Option<Field>>) {
     (builder.build(), added)
 }
 
+/// Terms as they are, without positions or norms.
+fn whole_terms() -> TextFieldIndexing {
+    TextFieldIndexing::default()
+        .set_tokenizer("raw")
+        .set_fieldnorms(false)
+        .set_index_option(IndexRecordOption::Basic)
+}
+
 fn add_to(builder: &mut SchemaBuilder, field: &MappedField) -> Option<Field> {
     let name = field.column();
     let numeric = |postings: bool| {
@@ -448,15 +460,14 @@ fn add_to(builder: &mut SchemaBuilder, field: &MappedField) -> Option<Field> {
         FieldKind::Keyword { .. } | FieldKind::Flat => {
             let mut options = TextOptions::default().set_fast("raw");
             if field.indexed {
-                options = options.set_indexing_options(
-                    TextFieldIndexing::default()
-                        .set_tokenizer("raw")
-                        .set_fieldnorms(false)
-                        .set_index_option(IndexRecordOption::Basic),
-                );
+                options = options.set_indexing_options(whole_terms());
             }
             builder.add_text_field(&name, options)
         }
+        FieldKind::Completion(_) => builder.add_text_field(
+            &name,
+            TextOptions::default().set_indexing_options(whole_terms()),
+        ),
         FieldKind::Integer(_) | FieldKind::Boolean => builder.add_i64_field(&name, numeric(true)),
         // A timestamp is almost unique: postings for it would cost more than the column's scan.
         FieldKind::Date { .. } | FieldKind::DateNanos { .. } => {

@@ -10,6 +10,7 @@ mod constant;
 mod error;
 mod function;
 mod geo;
+mod glob;
 mod interval;
 mod join;
 mod knn;
@@ -45,3 +46,5 @@ pub use tree::{
 
 #[cfg(test)]
 mod tests;
+
+pub(crate) use glob::Glob;

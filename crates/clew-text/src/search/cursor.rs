@@ -12,6 +12,7 @@ use tantivy::{DocId, SegmentReader, f64_to_u64, i64_to_u64, u64_to_f64, u64_to_i
 
 use super::snapshot::Snapshot;
 use super::sort::{GeoDistanceKey, Missing, Mode, Order, SortKey, SortValue};
+use super::sort_number::SortNumber;
 use crate::geo::GeoPoint;
 use crate::mapping::{FieldKind, FloatKind};
 use crate::query::QueryError;
@@ -85,6 +86,17 @@ impl KeyCursor {
                 (source, mode.unwrap_or(by_order), missing.clone())
             }
         };
+        let folds = matches!(mode, Mode::Sum | Mode::Avg | Mode::Median);
+        if folds
+            && matches!(
+                source,
+                Source::Text(_) | Source::Address(_) | Source::Same(_)
+            )
+        {
+            return Err(QueryError::illegal(
+                "we only support AVG, MEDIAN and SUM on number based fields",
+            ));
+        }
         Ok(KeyCursor {
             source,
             order,
@@ -103,12 +115,14 @@ impl KeyCursor {
             Source::Score => Some(u128::from(score_place(score))),
             Source::Doc { base } => Some(u128::from(base + u64::from(doc))),
             Source::Whole(column) => self
-                .pick_whole(column.values_for_doc(doc))
+                .pick_number(column.values_for_doc(doc))
                 .map(|value| u128::from(i64_to_u64(value))),
-            Source::Unsigned(column) => self.pick(column.values_for_doc(doc)).map(u128::from),
+            Source::Unsigned(column) => {
+                self.pick_number(column.values_for_doc(doc)).map(u128::from)
+            }
             Source::Same(_) => Some(1),
             Source::Float(column, _) => self
-                .pick_float(column.values_for_doc(doc))
+                .pick_number(column.values_for_doc(doc))
                 .map(|value| u128::from(f64_to_u64(value))),
             Source::Text(column) => self
                 .pick(column.ords().values_for_doc(doc))
@@ -116,7 +130,7 @@ impl KeyCursor {
             Source::Address(column) => self.pick(column.values_for_doc(doc)).map(Ipv6Addr::to_bits),
             Source::Distance(column, key) => {
                 let codes = column.iter().flat_map(|column| column.values_for_doc(doc));
-                let far = self.pick_float(codes.map(|code| key.distance(GeoPoint::decode(code))));
+                let far = self.pick_number(codes.map(|code| key.distance(GeoPoint::decode(code))));
                 Some(u128::from(f64_to_u64(far.unwrap_or(f64::INFINITY))))
             }
             Source::Absent => None,
@@ -135,43 +149,22 @@ impl KeyCursor {
         }
     }
 
-    fn pick_whole(&self, values: impl Iterator<Item = i64>) -> Option<i64> {
-        if matches!(self.mode, Mode::Min | Mode::Max) {
-            return self.pick(values);
-        }
-        let mut values: Vec<i64> = values.collect();
-        values.sort_unstable();
-        let sum = || {
-            values
-                .iter()
-                .fold(0_i64, |sum, value| sum.wrapping_add(*value))
-        };
-        let middle = values.len() / 2;
-        match (self.mode, values.as_slice()) {
-            (_, []) => None,
-            (_, [only]) => Some(*only),
-            (Mode::Sum, _) => Some(sum()),
-            (Mode::Avg, _) => Some(rounded(float(sum()) / count(values.len()))),
-            _ if values.len() % 2 == 1 => Some(values[middle]),
-            _ => Some(rounded(f64::midpoint(
-                float(values[middle - 1]),
-                float(values[middle]),
-            ))),
-        }
-    }
-
-    fn pick_float(&self, values: impl Iterator<Item = f64>) -> Option<f64> {
-        let mut values: Vec<f64> = values.collect();
-        values.sort_unstable_by(f64::total_cmp);
-        let middle = values.len() / 2;
-        match (self.mode, values.as_slice()) {
-            (_, []) => None,
-            (Mode::Min, [first, ..]) => Some(*first),
-            (Mode::Max, [.., last]) => Some(*last),
-            (Mode::Sum, all) => Some(all.iter().sum()),
-            (Mode::Avg, all) => Some(all.iter().sum::<f64>() / count(all.len())),
-            (Mode::Median, all) if all.len() % 2 == 1 => Some(all[middle]),
-            (Mode::Median, all) => Some(f64::midpoint(all[middle - 1], all[middle])),
+    fn pick_number<V: SortNumber>(&self, values: impl Iterator<Item = V>) -> Option<V> {
+        match self.mode {
+            Mode::Min => values.min_by(V::order),
+            Mode::Max => values.max_by(V::order),
+            Mode::Sum => values.reduce(V::plus),
+            Mode::Avg => {
+                let values: Vec<V> = values.collect();
+                (!values.is_empty()).then(|| V::mean(&values))
+            }
+            Mode::Median => {
+                let mut values: Vec<V> = values.collect();
+                values.sort_by(V::order);
+                let middle = values.len().checked_sub(1)? / 2;
+                let is_odd = values.len() % 2 == 1;
+                Some(V::mean(&values[middle..=middle + usize::from(!is_odd)]))
+            }
         }
     }
 
@@ -354,7 +347,7 @@ fn source(
                 "cannot sort on the knn_vector field [{path}]"
             )));
         }
-        FieldKind::Binary { .. } | FieldKind::Range { .. } => {
+        FieldKind::Binary { .. } | FieldKind::Range { .. } | FieldKind::Completion(_) => {
             return Err(QueryError::illegal(format!(
                 "Fielddata is not supported on field [{path}] of type [{}]",
                 mapped.kind.type_name()
@@ -409,23 +402,6 @@ fn narrow(score: f64) -> f32 {
 )]
 fn floor(number: f64) -> i64 {
     number.floor() as i64
-}
-
-/// The nearest whole number, halves going up.
-#[allow(
-    clippy::cast_possible_truncation,
-    reason = "the conversion saturates, which keeps the order"
-)]
-fn rounded(number: f64) -> i64 {
-    (number + 0.5).floor() as i64
-}
-
-#[allow(
-    clippy::cast_precision_loss,
-    reason = "a document has far fewer values than a float counts"
-)]
-fn count(length: usize) -> f64 {
-    length as f64
 }
 
 #[allow(

@@ -19,6 +19,7 @@ mod scan;
 mod similar;
 mod snapshot;
 mod sort;
+mod sort_number;
 mod sorted;
 mod top;
 

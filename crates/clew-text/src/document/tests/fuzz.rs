@@ -25,7 +25,7 @@ fn mappings() -> [Mapping; 3] {
 fn drive(mut mapping: Mapping, source: &[u8]) {
     let mut document = mapping.parse_document(source);
     if let Ok(Parsed::NeedsMapping(fields)) = document {
-        if mapping.add(fields).is_err() {
+        if mapping.grow(fields).is_err() {
             return;
         }
         document = mapping.parse_document(source);

@@ -271,7 +271,12 @@ impl<'a> Compiler<'a> {
         self.count_clauses(tokens.len())?;
         let mut nodes = Vec::with_capacity(tokens.len());
         for token in first {
-            nodes.push(self.word(mapped, field, &token.text, boost)?);
+            nodes.push(match &clause.fuzziness {
+                Some(fuzziness) => {
+                    self.nearby_terms((mapped, field), &token.text, fuzziness, boost)?
+                }
+                None => self.word(mapped, field, &token.text, boost)?,
+            });
         }
         let prefix = last.text.as_bytes().to_vec();
         nodes.push(Node::set(AnyWithPrefix { field, prefix }, boost));
@@ -472,7 +477,10 @@ impl<'a> Compiler<'a> {
                 .filter(|have| {
                     let has_words = !matches!(
                         have.kind,
-                        FieldKind::Vector(_) | FieldKind::Binary { .. } | FieldKind::Range { .. }
+                        FieldKind::Vector(_)
+                            | FieldKind::Binary { .. }
+                            | FieldKind::Range { .. }
+                            | FieldKind::Completion(_)
                     );
                     has_words && !have.settings.hidden && pattern.matches(&have.path)
                 })

@@ -64,7 +64,7 @@ impl Build<'_> {
                     1 => queries.remove(0),
                     _ => Query::DisMax {
                         queries,
-                        tie_breaker: 0.0,
+                        tie_breaker: self.options.tie_breaker,
                         boost: 1.0,
                     },
                 })
@@ -147,6 +147,11 @@ impl Build<'_> {
                 Query::MatchPhrase(MatchPhrase {
                     slop: slop.unwrap_or(self.options.phrase_slop),
                     boost: boost * inner,
+                    analyzer: self
+                        .options
+                        .quote_analyzer
+                        .clone()
+                        .or_else(|| self.options.analyzer.clone()),
                     ..MatchPhrase::new(field, text)
                 }),
             )),
@@ -181,6 +186,11 @@ impl Build<'_> {
                 pattern,
                 boost: inner,
             } => {
+                let pattern = if self.is_text(field) {
+                    lower_expression(pattern)
+                } else {
+                    pattern.clone()
+                };
                 let pattern = Pattern {
                     boost: boost * inner,
                     ..Pattern::new(field, pattern)
@@ -198,14 +208,19 @@ impl Build<'_> {
         }
         let fuzziness = match &word.fuzzy {
             None => None,
-            Some(None) => Some(Fuzziness::auto()),
-            Some(Some(text)) => Some(Fuzziness::parse(text).unwrap_or_else(|_| {
-                // The old form was a similarity between 0 and 1.
-                Fuzziness::auto()
-            })),
+            Some(None) => Some(self.options.fuzziness),
+            // The old form was a similarity between 0 and 1.
+            Some(Some(text)) => Some(match Fuzziness::parse(text) {
+                Ok(own) => Fuzziness {
+                    distance: own.distance,
+                    ..self.options.fuzziness
+                },
+                Err(_) => self.options.fuzziness,
+            }),
         };
         let clause = Match {
             fuzziness,
+            analyzer: self.options.analyzer.clone(),
             lenient: self.lenient,
             boost,
             ..Match::new(field, &word.text)
@@ -232,11 +247,7 @@ impl Build<'_> {
             });
         }
         // Words of a text field were lower-cased when they were indexed.
-        let is_text = matches!(
-            self.mapping.field(field).map(|field| &field.kind),
-            Some(FieldKind::Text { .. })
-        );
-        let value = if is_text {
+        let value = if self.is_text(field) {
             pattern.to_lowercase()
         } else {
             pattern.to_string()
@@ -255,6 +266,13 @@ impl Build<'_> {
             }),
         };
         Ok(self.on_words(field, query))
+    }
+
+    fn is_text(&self, field: &str) -> bool {
+        matches!(
+            self.mapping.field(field).map(|field| &field.kind),
+            Some(FieldKind::Text { .. })
+        )
     }
 
     /// A query on words, where the field has words; else nothing if that is to be forgiven.
@@ -287,4 +305,19 @@ impl Build<'_> {
             Some(_) => Query::Lenient(Box::new(query)),
         }
     }
+}
+
+/// A regular expression in lower case; what follows a backslash has a meaning of its own.
+fn lower_expression(pattern: &str) -> String {
+    let mut lower = String::with_capacity(pattern.len());
+    let mut is_escaped = false;
+    for character in pattern.chars() {
+        if is_escaped {
+            lower.push(character);
+        } else {
+            lower.extend(character.to_lowercase());
+        }
+        is_escaped = character == '\\' && !is_escaped;
+    }
+    lower
 }

@@ -1,0 +1,250 @@
+//! Values as the API hands them out one by one: read as the field reads them, then written as its
+//! type is written.
+
+use std::borrow::Cow;
+use std::net::Ipv6Addr;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Number, Value, json};
+use tantivy::schema::OwnedValue;
+
+use super::DateFormat;
+use super::convert::{Scalar, convert};
+use crate::geo::GeoPoint;
+use crate::mapping::{FieldKind, FloatKind, MappedField, Mapping, TextStyle};
+
+impl Mapping {
+    /// The values that a field has in a source, in the order of the source; what the field would
+    /// leave out is left out.
+    pub fn fetch(
+        &self,
+        field: &MappedField,
+        source: &Value,
+        format: Option<&DateFormat>,
+    ) -> Vec<Value> {
+        if let FieldKind::Constant { value } = &field.kind {
+            return vec![Value::from(value.as_str())];
+        }
+        let mut found = Vec::new();
+        for path in self.source_paths(field) {
+            if field.kind == FieldKind::GeoPoint {
+                gather(source, &path, Lists::Kept, &mut |value| {
+                    found.extend(points(value))
+                });
+                continue;
+            }
+            gather(source, &path, Lists::Opened, &mut |value| {
+                found.extend(fetch_one(field, value, format));
+            });
+        }
+        found
+    }
+}
+
+impl MappedField {
+    /// Whether a format can be asked for.
+    pub fn takes_format(&self) -> bool {
+        matches!(
+            self.kind,
+            FieldKind::Date { .. }
+                | FieldKind::DateNanos { .. }
+                | FieldKind::Range { .. }
+                | FieldKind::Constant { .. }
+        )
+    }
+
+    /// Whether values can be sorted and gathered in buckets.
+    pub fn is_aggregatable(&self) -> bool {
+        match &self.kind {
+            FieldKind::Text { style, .. } => {
+                *style == TextStyle::Full
+                    && self.settings.shown.get("fielddata") == Some(&Value::Bool(true))
+            }
+            FieldKind::Vector(_) | FieldKind::Float(FloatKind::RankFeature) | FieldKind::Flat => {
+                false
+            }
+            FieldKind::Binary { doc_values } => *doc_values,
+            FieldKind::Constant { .. } => true,
+            _ => self.settings.doc_values,
+        }
+    }
+
+    /// Whether queries can find documents by it.
+    pub fn is_searchable(&self) -> bool {
+        match self.kind {
+            FieldKind::Binary { .. } => false,
+            FieldKind::Constant { .. } => true,
+            _ => self.indexed,
+        }
+    }
+
+    /// What the mapping's `meta` says of it.
+    pub fn meta(&self) -> Option<&Value> {
+        self.settings.shown.get("meta")
+    }
+}
+
+/// Whether a list at the end of a path is several values, or left to who asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Lists {
+    Opened,
+    Kept,
+}
+
+/// Points as GeoJSON writes them; what is no point is left out.
+fn points(value: &Value) -> Vec<Value> {
+    let points = GeoPoint::many_from_json(value).unwrap_or_default();
+    let shown = |point: GeoPoint| json!({"type": "Point", "coordinates": [point.lon, point.lat]});
+    points.into_iter().map(shown).collect()
+}
+
+/// Visits the values at a dotted path, through objects and arrays.
+fn gather<'v>(value: &'v Value, path: &str, lists: Lists, visit: &mut dyn FnMut(&'v Value)) {
+    match value {
+        Value::Array(items) => items
+            .iter()
+            .for_each(|item| gather(item, path, lists, visit)),
+        Value::Object(members) => {
+            for (name, member) in members {
+                if name == path && lists == Lists::Kept {
+                    visit(member);
+                } else if name == path {
+                    leaves(member, visit);
+                } else if let Some(rest) = path.strip_prefix(name.as_str())
+                    && let Some(rest) = rest.strip_prefix('.')
+                {
+                    gather(member, rest, lists, visit);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn leaves<'v>(value: &'v Value, visit: &mut dyn FnMut(&'v Value)) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| leaves(item, visit)),
+        leaf => visit(leaf),
+    }
+}
+
+fn fetch_one(field: &MappedField, value: &Value, format: Option<&DateFormat>) -> Option<Value> {
+    let value = match value {
+        Value::Null => field.settings.null_value.as_ref()?,
+        value => value,
+    };
+    match &field.kind {
+        FieldKind::Range { .. } | FieldKind::Flat | FieldKind::Vector(_) => {
+            return Some(value.clone());
+        }
+        FieldKind::Binary { .. } => return value.is_string().then(|| value.clone()),
+        _ => {}
+    }
+    let digits;
+    let scalar = match value {
+        Value::String(text) => Scalar::Text(Cow::Borrowed(text)),
+        Value::Bool(flag) => Scalar::Bool(*flag),
+        Value::Number(number) => {
+            digits = number.to_string();
+            Scalar::Number(&digits)
+        }
+        _ => return None,
+    };
+    let converted = convert(field, &scalar).ok()??;
+    Some(written(field, converted, format))
+}
+
+fn written(field: &MappedField, value: OwnedValue, format: Option<&DateFormat>) -> Value {
+    let format = format.or(field.date_format());
+    match (&field.kind, value) {
+        (FieldKind::Boolean, OwnedValue::I64(flag)) => Value::Bool(flag != 0),
+        (FieldKind::Date { .. }, OwnedValue::I64(millis)) => match format {
+            Some(format) => Value::from(format.format_millis(millis)),
+            None => Value::from(millis),
+        },
+        (FieldKind::DateNanos { .. }, OwnedValue::I64(nanos)) => match format {
+            Some(format) => Value::from(format.format_nanos(nanos)),
+            None => Value::from(nanos),
+        },
+        (
+            FieldKind::Float(FloatKind::Double | FloatKind::Scaled { .. }),
+            OwnedValue::F64(number),
+        ) => Value::from(number),
+        (FieldKind::Float(_), OwnedValue::F64(number)) => short(number),
+        (_, OwnedValue::I64(number)) => Value::from(number),
+        (_, OwnedValue::U64(number)) => Value::from(number),
+        (_, OwnedValue::F64(number)) => Value::from(number),
+        (_, OwnedValue::Str(text)) => Value::from(text),
+        (_, OwnedValue::Bytes(bytes)) => Value::from(STANDARD.encode(bytes)),
+        (_, OwnedValue::IpAddr(address)) => Value::from(shown_address(address)),
+        _ => Value::Null,
+    }
+}
+
+fn shown_address(address: Ipv6Addr) -> String {
+    address.to_canonical().to_string()
+}
+
+/// A number of 32 bits in the fewest digits that mean it.
+fn short(number: f64) -> Value {
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "the field's numbers were rounded to this precision"
+    )]
+    let digits = (number as f32).to_string();
+    digits
+        .parse()
+        .ok()
+        .and_then(Number::from_f64)
+        .map_or(Value::Null, Value::Number)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn values_come_back_as_their_fields_read_them() {
+        let mapping = Mapping::from_opensearch(&json!({ "properties": {
+            "date": { "type": "date", "format": "yyyy-MM-dd" },
+            "whole": { "type": "integer", "null_value": 7, "ignore_malformed": true },
+            "float": { "type": "float" },
+            "flag": { "type": "boolean" },
+            "ip": { "type": "ip" },
+            "word": { "type": "keyword", "ignore_above": 3 },
+            "same": { "type": "constant_keyword", "value": "x" },
+            "o": { "properties": { "n": { "type": "unsigned_long", "copy_to": "whole" } } },
+        }}))
+        .unwrap();
+        let source = json!({
+            "date": "2020-02-03", "whole": ["1", null, "no", 2.7], "float": 0.1, "flag": "true",
+            "ip": "::ffff:10.0.0.1", "word": ["abc", "abcd"], "o": [{"n": 1}, {"n": "2"}],
+        });
+        for (path, expected) in [
+            ("date", json!(["2020-02-03"])),
+            ("whole", json!([1, 7, 2, 1, 2])),
+            ("float", json!([0.1])),
+            ("flag", json!([true])),
+            ("ip", json!(["10.0.0.1"])),
+            ("word", json!(["abc"])),
+            ("same", json!(["x"])),
+            ("o.n", json!([1, 2])),
+        ] {
+            let field = mapping.field(path).unwrap();
+            assert_eq!(
+                json!(mapping.fetch(field, &source, None)),
+                expected,
+                "{path}"
+            );
+        }
+        let format = DateFormat::parse("yyyy/MM").unwrap();
+        let date = mapping.field("date").unwrap();
+        assert_eq!(
+            mapping.fetch(date, &source, Some(&format)),
+            [json!("2020/02")]
+        );
+    }
+}

@@ -1,0 +1,215 @@
+//! Dynamic templates: how new names of documents become fields, where the mapping says so.
+
+use serde_json::{Map, Value};
+
+use super::parameters::show;
+use super::schema::MappingError;
+use crate::query::Glob;
+
+/// One template.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct DynamicTemplate {
+    name: String,
+    names: Patterns,
+    paths: Patterns,
+    /// The type that a value seems to have; absent means any.
+    mapping_type: Option<String>,
+    mapping: Map<String, Value>,
+}
+
+/// Which names or paths are meant; no pattern at all means every one.
+#[derive(Clone, Debug, PartialEq, Default)]
+struct Patterns {
+    like: Vec<Glob>,
+    unlike: Vec<Glob>,
+}
+
+impl Patterns {
+    fn matches(&self, text: &str) -> bool {
+        let any = |patterns: &[Glob]| patterns.iter().any(|pattern| pattern.matches(text));
+        (self.like.is_empty() || any(&self.like)) && !any(&self.unlike)
+    }
+}
+
+/// Reads `dynamic_templates`.
+///
+/// # Errors
+/// When it is not a list of templates with names.
+pub(super) fn read(value: &Value) -> Result<Vec<DynamicTemplate>, MappingError> {
+    let malformed = || MappingError::invalid("A dynamic template must be defined with a name");
+    let items = value.as_array().ok_or_else(|| {
+        MappingError::invalid(
+            "Dynamic template syntax error. An array of named objects is expected.",
+        )
+    })?;
+    let mut templates = Vec::with_capacity(items.len());
+    for item in items {
+        let object = item.as_object().filter(|object| object.len() == 1);
+        let (name, body) = object.and_then(|o| o.iter().next()).ok_or_else(malformed)?;
+        templates.push(read_one(name, body.as_object().ok_or_else(malformed)?)?);
+    }
+    Ok(templates)
+}
+
+fn read_one(name: &str, body: &Map<String, Value>) -> Result<DynamicTemplate, MappingError> {
+    let is_regex = match body.get("match_pattern").map(show).as_deref() {
+        Some("regex") => true,
+        None | Some("simple") => false,
+        Some(other) => {
+            return Err(MappingError::invalid(format!(
+                "No matching pattern matched on [{other}]"
+            )));
+        }
+    };
+    let mut template = DynamicTemplate {
+        name: name.to_string(),
+        names: Patterns::default(),
+        paths: Patterns::default(),
+        mapping_type: None,
+        mapping: Map::new(),
+    };
+    let mut has_mapping = false;
+    for (key, value) in body {
+        match key.as_str() {
+            "match" => template.names.like = globs(value, is_regex)?,
+            "unmatch" => template.names.unlike = globs(value, is_regex)?,
+            "path_match" => template.paths.like = globs(value, is_regex)?,
+            "path_unmatch" => template.paths.unlike = globs(value, is_regex)?,
+            "match_mapping_type" => {
+                template.mapping_type = Some(show(value)).filter(|kind| kind != "*");
+            }
+            "match_pattern" => {}
+            "mapping" => {
+                template.mapping = value.as_object().cloned().unwrap_or_default();
+                has_mapping = true;
+            }
+            other => {
+                return Err(MappingError::invalid(format!(
+                    "Illegal dynamic template parameter: [{other}]"
+                )));
+            }
+        }
+    }
+    if !has_mapping {
+        return Err(MappingError::invalid(format!(
+            "template [{name}] must have mapping set"
+        )));
+    }
+    Ok(template)
+}
+
+fn globs(value: &Value, is_regex: bool) -> Result<Vec<Glob>, MappingError> {
+    let values = value
+        .as_array()
+        .map_or(std::slice::from_ref(value), Vec::as_slice);
+    values
+        .iter()
+        .map(|value| {
+            let glob = if is_regex {
+                Glob::regex(&show(value))
+            } else {
+                Glob::simple(&show(value))
+            };
+            glob.map_err(MappingError::invalid)
+        })
+        .collect()
+}
+
+/// The parameters of a field for a new path, by the first template that fits. `dynamic_type` is
+/// what its value seems to be, `fallback` the type it gets where the template names none.
+pub(crate) fn apply(
+    templates: &[DynamicTemplate],
+    path: &str,
+    dynamic_type: &str,
+    fallback: &str,
+) -> Option<Map<String, Value>> {
+    let name = path.rsplit('.').next().unwrap_or(path);
+    let template = templates.iter().find(|template| {
+        let wanted = template.mapping_type.as_deref();
+        wanted.is_none_or(|wanted| wanted == dynamic_type)
+            && template.names.matches(name)
+            && template.paths.matches(path)
+    })?;
+    let filled = fill(&Value::Object(template.mapping.clone()), name, fallback);
+    let Value::Object(mut parameters) = filled else {
+        return None;
+    };
+    if !parameters.contains_key("type") && !parameters.contains_key("properties") {
+        parameters.insert("type".to_string(), fallback.into());
+    }
+    Some(parameters)
+}
+
+/// The template with its placeholders replaced.
+fn fill(value: &Value, name: &str, dynamic_type: &str) -> Value {
+    let text = |text: &str| {
+        text.replace("{name}", name)
+            .replace("{dynamic_type}", dynamic_type)
+            .replace("{dynamicType}", dynamic_type)
+    };
+    match value {
+        Value::String(inner) => Value::String(text(inner)),
+        Value::Array(items) => items
+            .iter()
+            .map(|item| fill(item, name, dynamic_type))
+            .collect(),
+        Value::Object(members) => members
+            .iter()
+            .map(|(key, member)| (text(key), fill(member, name, dynamic_type)))
+            .collect::<Map<_, _>>()
+            .into(),
+        other => other.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_first_template_that_fits_makes_the_field() {
+        let templates = read(&json!([
+            {"ids": {"match": "*_id", "mapping": {"type": "keyword"}}},
+            {"raw": {"match_mapping_type": "string", "path_match": "raw.*", "path_unmatch": "*.not",
+                "mapping": {"index": false}}},
+            {"numbers": {"match_pattern": "regex", "match": "^n\\d+$",
+                "mapping": {"type": "{dynamic_type}", "meta": {"from": "{name}"}}}},
+        ]))
+        .unwrap();
+        for (path, kind, fallback, expected) in [
+            ("user_id", "long", "long", Some(json!({"type": "keyword"}))),
+            (
+                "raw.x",
+                "string",
+                "text",
+                Some(json!({"index": false, "type": "text"})),
+            ),
+            ("raw.x", "long", "long", None),
+            ("raw.not", "string", "text", None),
+            (
+                "n12",
+                "long",
+                "long",
+                Some(json!({"type": "long", "meta": {"from": "n12"}})),
+            ),
+            ("other", "long", "long", None),
+        ] {
+            let made = apply(&templates, path, kind, fallback).map(Value::Object);
+            assert_eq!(made, expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn templates_that_say_too_little_are_refused() {
+        for body in [
+            json!({}),
+            json!([{}]),
+            json!([{"a": {}}]),
+            json!([{"a": {"match": "x"}}]),
+        ] {
+            assert!(read(&body).is_err(), "{body}");
+        }
+    }
+}

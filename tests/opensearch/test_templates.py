@@ -1,0 +1,171 @@
+"""Templates, rollovers, data streams: what indexes begin with and how they follow each other."""
+
+from .base import ClewTest
+
+
+class TemplateTest(ClewTest):
+    def setUp(self):
+        for path in ("/_data_stream/*", "/*?expand_wildcards=all"):
+            self.raw("DELETE", path)
+        for kind in ("_template", "_index_template", "_component_template"):
+            self.raw("DELETE", f"/{kind}/*")
+
+    def settings(self, index):
+        return self.client.indices.get_settings(index=index)[index]["settings"]["index"]
+
+    def fields(self, index):
+        return self.client.indices.get_mapping(index=index)[index]["mappings"]["properties"]
+
+
+class TestTemplates(TemplateTest):
+    def test_components_template_and_request_are_laid_on_top_of_each_other(self):
+        self.client.cluster.put_component_template(
+            name="base",
+            body={
+                "template": {
+                    "settings": {"number_of_shards": 2, "refresh_interval": "5s"},
+                    "mappings": {"properties": {"a": {"type": "keyword"}, "o.x": {"type": "long"}}},
+                }
+            },
+        )
+        self.client.indices.put_index_template(
+            name="logs",
+            body={
+                "index_patterns": ["logs-*"],
+                "composed_of": ["base"],
+                "priority": 5,
+                "template": {
+                    "settings": {"refresh_interval": "7s"},
+                    "mappings": {"properties": {"a": {"type": "text"}, "o.y": {"type": "long"}}},
+                    "aliases": {"all-{index}": {}},
+                },
+            },
+        )
+        self.client.indices.create(
+            index="logs-1", body={"mappings": {"properties": {"b": {"type": "date"}}}}
+        )
+        settings = self.settings("logs-1")
+        self.assertEqual(settings["number_of_shards"], "2")
+        self.assertEqual(settings["refresh_interval"], "7s")
+        fields = self.fields("logs-1")
+        self.assertEqual(fields["a"], {"type": "text"})
+        self.assertEqual(sorted(fields["o"]["properties"]), ["x", "y"])
+        self.assertEqual(fields["b"], {"type": "date"})
+        self.assertTrue(self.client.indices.exists_alias(name="all-logs-1", index="logs-1"))
+        with self.refused(400, "illegal_argument_exception", "still in use by index templates"):
+            self.client.cluster.delete_component_template(name="base")
+
+    def test_a_write_makes_its_index_by_the_template(self):
+        self.client.indices.put_template(
+            name="old",
+            body={
+                "index_patterns": ["auto*"],
+                "settings": {"number_of_shards": 3},
+                "mappings": {"properties": {"n": {"type": "integer"}}},
+                "aliases": {"through": {"routing": "r"}},
+            },
+        )
+        reply = self.client.bulk(body=[{"create": {"_index": "auto-1"}}, {"n": 1}], refresh=True)
+        self.assertFalse(reply["errors"], reply)
+        self.assertEqual(self.settings("auto-1")["number_of_shards"], "3")
+        self.assertEqual(self.fields("auto-1")["n"], {"type": "integer"})
+        alias = self.client.indices.get_alias(name="through")["auto-1"]["aliases"]["through"]
+        self.assertEqual(alias, {"index_routing": "r", "search_routing": "r"})
+
+    def test_legacy_templates_are_taken_by_their_order_and_not_beside_a_composable_one(self):
+        for order, shards in ((1, 2), (2, 4)):
+            body = {
+                "index_patterns": ["x*"],
+                "order": order,
+                "settings": {"number_of_shards": shards, f"index.o{order}": "yes"},
+            }
+            self.client.indices.put_template(name=f"t{order}", body=body)
+        self.client.indices.create(index="x1")
+        self.assertEqual(self.settings("x1")["number_of_shards"], "4")
+        self.assertEqual(self.settings("x1")["o1"], "yes")
+        self.client.indices.put_index_template(name="new", body={"index_patterns": ["x*"]})
+        self.client.indices.create(index="x2")
+        self.assertEqual(self.settings("x2")["number_of_shards"], "1")
+
+    def test_what_leaves_the_choice_open_is_refused(self):
+        body = {"index_patterns": ["a*"], "priority": 3}
+        self.client.indices.put_index_template(name="one", body=body)
+        with self.refused(400, "illegal_argument_exception", "that have the same priority [3]"):
+            self.client.indices.put_index_template(
+                name="two", body={"index_patterns": ["*b"], "priority": 3}
+            )
+        with self.refused(400, "invalid_index_template_exception", "that do not exist"):
+            self.client.indices.put_index_template(
+                name="two", body={"index_patterns": ["c*"], "composed_of": ["nothing"]}
+            )
+        with self.refused(400, "illegal_argument_exception", "already exists"):
+            self.client.indices.put_index_template(name="one", body=body, create=True)
+        with self.refused(404, "index_template_missing_exception", "index_template [no] missing"):
+            self.client.indices.delete_index_template(name="no")
+        with self.refused(400, "illegal_argument_exception", "after composition is invalid"):
+            self.client.indices.put_index_template(
+                name="bad",
+                body={
+                    "index_patterns": ["z*"],
+                    "template": {"mappings": {"properties": {"a": {"type": "nonsense"}}}},
+                },
+            )
+
+    def test_templates_outlive_a_restart(self):
+        body = {"index_patterns": ["keep*"], "template": {"settings": {"number_of_shards": 2}}}
+        self.client.indices.put_index_template(name="keep", body=body)
+        self.restart()
+        found = self.client.indices.get_index_template(name="keep")["index_templates"]
+        settings = found[0]["index_template"]["template"]["settings"]
+        self.assertEqual(settings, {"index": {"number_of_shards": "2"}})
+
+
+class TestRollover(TemplateTest):
+    def test_an_alias_moves_to_the_next_index_when_a_condition_is_met(self):
+        self.client.indices.create(
+            index="logs-1", body={"aliases": {"logs": {"is_write_index": True}}}
+        )
+        body = {"conditions": {"max_docs": 1, "max_age": "7d"}}
+        reply = self.client.indices.rollover(alias="logs", body=body)
+        self.assertFalse(reply["rolled_over"])
+        self.client.index(index="logs", body={"n": 1}, refresh=True)
+        reply = self.client.indices.rollover(alias="logs", body=body, dry_run=True)
+        self.assertFalse(reply["rolled_over"])
+        self.assertTrue(reply["conditions"]["[max_docs: 1]"])
+        self.assertFalse(self.client.indices.exists(index="logs-000002"))
+        reply = self.client.indices.rollover(alias="logs", body=body)
+        self.assertTrue(reply["rolled_over"])
+        self.assertEqual((reply["old_index"], reply["new_index"]), ("logs-1", "logs-000002"))
+        written = self.client.index(index="logs", body={"n": 2}, refresh=True)
+        self.assertEqual(written["_index"], "logs-000002")
+        self.assertEqual(self.client.count(index="logs")["count"], 2)
+        with self.refused(400, "illegal_argument_exception", "does not exist"):
+            self.client.indices.rollover(alias="nobody")
+
+    def test_a_data_stream_grows_by_rollovers_and_takes_only_new_documents(self):
+        self.client.indices.put_index_template(
+            name="metrics",
+            body={"index_patterns": ["metrics-*"], "data_stream": {}, "priority": 1},
+        )
+        document = {"@timestamp": "2026-01-01T00:00:00Z", "v": 1}
+        reply = self.client.bulk(
+            body=[{"create": {"_index": "metrics-a"}}, document], refresh=True
+        )
+        self.assertFalse(reply["errors"], reply)
+        self.assertEqual(reply["items"][0]["create"]["_index"], ".ds-metrics-a-000001")
+        with self.refused(400, "illegal_argument_exception", "op_type of create"):
+            self.client.index(index="metrics-a", id="1", body=document)
+        reply = self.client.indices.rollover(alias="metrics-a")
+        self.assertEqual(reply["new_index"], ".ds-metrics-a-000002")
+        self.client.bulk(body=[{"create": {"_index": "metrics-a"}}, document], refresh=True)
+        self.assertEqual(self.client.count(index="metrics-a")["count"], 2)
+        stream = self.client.indices.get_data_stream(name="metrics-a")["data_streams"][0]
+        self.assertEqual(stream["generation"], 2)
+        names = [index["index_name"] for index in stream["indices"]]
+        self.assertEqual(names, [".ds-metrics-a-000001", ".ds-metrics-a-000002"])
+        with self.refused(400, "illegal_argument_exception", "in use by a data streams"):
+            self.client.indices.delete_index_template(name="metrics")
+        with self.refused(400, "illegal_argument_exception", "is the write index"):
+            self.client.indices.delete(index=".ds-metrics-a-000002")
+        self.client.indices.delete_data_stream(name="metrics-a")
+        self.assertEqual(self.client.indices.get_data_stream()["data_streams"], [])
