@@ -7,36 +7,40 @@ use crate::error::EngineError;
 use crate::knn::ViewKnn;
 use crate::pinned::PinnedShard;
 use crate::request::{Hit, SearchRequest};
+use crate::search::{document_of, part_of};
 
 /// What hits are looked up for.
 #[derive(Clone, Copy)]
 pub(crate) struct Lookup<'a> {
-    pub(crate) request: &'a SearchRequest,
+    /// Whether hits carry their source.
+    pub(crate) source: bool,
+    /// Whether that has its vectors.
+    pub(crate) vectors: bool,
+    /// The search whose scores are to be explained.
+    pub(crate) explained: Option<&'a SearchRequest>,
     pub(crate) now_ms: i64,
 }
 
-/// Reads what a hit's document holds.
+/// Reads what a hit's document holds; of a nested object, what the document holds there.
 pub(crate) fn fetch(
     target: &PinnedShard,
     hit: &ShardHit,
     lookup: Lookup<'_>,
 ) -> Result<Hit, EngineError> {
-    let request = lookup.request;
     let segment = &target.view.segments[hit.segment];
-    let row = segment.row(hit.doc);
-    let source = if request.source {
-        let mapping = &target.view.snapshot.mapping;
-        let source = segment.source(hit.doc, mapping, request.vectors);
-        Some(Bytes::from(
-            source.map_err(|source| target.shard.tantivy_error(source))?,
-        ))
+    let mapping = &target.view.snapshot.mapping;
+    let (doc, nested) = document_of(segment, mapping, hit.doc);
+    let row = segment.row(doc);
+    let source = if lookup.source {
+        let source = segment.source(doc, mapping, lookup.vectors);
+        let source = source.map_err(|source| target.shard.tantivy_error(source))?;
+        part_of(Bytes::from(source), &nested)
     } else {
         None
     };
-    let explanation = if request.control.explain {
-        explanation(target, hit, lookup)?
-    } else {
-        None
+    let explanation = match lookup.explained {
+        Some(request) => explanation(target, hit, request, lookup.now_ms)?,
+        None => None,
     };
     Ok(Hit {
         index: target.index.clone(),
@@ -49,6 +53,8 @@ pub(crate) fn fetch(
         source,
         shard: target.number(),
         explanation,
+        nested,
+        inner: Vec::new(),
         matched_queries: Vec::new(),
     })
 }
@@ -56,7 +62,8 @@ pub(crate) fn fetch(
 fn explanation(
     target: &PinnedShard,
     hit: &ShardHit,
-    lookup: Lookup<'_>,
+    request: &SearchRequest,
+    now_ms: i64,
 ) -> Result<Option<Explained>, EngineError> {
     let knn = ViewKnn {
         view: &target.view,
@@ -65,11 +72,11 @@ fn explanation(
     };
     let place = (hit.segment, hit.doc);
     let snapshot = &target.view.snapshot;
-    let query = &lookup.request.query;
-    let Some(mut explained) = explain(snapshot, query, &knn, lookup.now_ms, place)? else {
+    let query = &request.query;
+    let Some(mut explained) = explain(snapshot, query, &knn, now_ms, place)? else {
         return Ok(None);
     };
-    for round in &lookup.request.control.rescore {
+    for round in &request.control.rescore {
         let weighted = |explained: Explained, weight: f32, name: &str| {
             let value = explained.value * weight;
             let factor = Explained::new(weight, name, Vec::new());
@@ -81,7 +88,7 @@ fn explanation(
             .score
             .is_none_or(|score| (score - first.value).abs() > f32::EPSILON);
         let second = if in_window {
-            explain(snapshot, &round.query, &knn, lookup.now_ms, place)?
+            explain(snapshot, &round.query, &knn, now_ms, place)?
         } else {
             None
         };

@@ -253,12 +253,14 @@ impl Index {
                 Parsed::NeedsMapping(fields) => grow(fields)?,
                 Parsed::Document(document) => {
                     let (fields, vectors) = (document.fields, document.vectors);
+                    let nested = document.nested;
                     let source = document.source.into_owned();
                     return Ok(Prepared {
                         mapping,
                         fields,
                         vectors,
                         source,
+                        nested,
                     });
                 }
             }
@@ -292,9 +294,9 @@ fn stats_of(shard: &Shard) -> IndexStats {
         ..IndexStats::default()
     };
     for segment in &view.segments {
-        let alive = u64::from(segment.alive_count());
+        let alive = u64::from(segment.reader.num_docs());
         stats.docs += alive;
-        stats.deleted += u64::from(segment.doc_count()) - alive;
+        stats.deleted += u64::from(segment.root_count()) - alive;
         stats.bytes += segment.bytes();
         for (_, column) in segment.vectors().columns() {
             let count = column.len() as u64;

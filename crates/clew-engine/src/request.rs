@@ -199,6 +199,8 @@ pub struct SearchRequest {
     /// Whether the response says how vectors were searched ([`SearchResponse::knn`]), and how long
     /// shards took.
     pub profile: bool,
+    /// What is wanted from inside each hit.
+    pub inner_hits: Vec<InnerHits>,
     /// Groups that the search is counted in, beside the counts of all searches.
     pub groups: Vec<String>,
     /// How the search goes about it.
@@ -221,6 +223,47 @@ pub struct SearchControl {
     /// Shards on which a range that every match must be in has no document are left out when there
     /// are more shards than this.
     pub skip_above: Option<u64>,
+}
+
+/// Nested objects that are wanted with each hit.
+#[derive(Clone, Debug)]
+pub struct InnerHits {
+    /// Their path.
+    pub path: String,
+    /// What an object must match.
+    pub query: Query,
+    /// Whether a path that is not mapped has no objects instead of being an error.
+    pub ignore_unmapped: bool,
+    /// Objects to skip.
+    pub from: usize,
+    /// Objects wanted.
+    pub size: usize,
+    /// Their order; empty means by score.
+    pub sort: Vec<SortKey>,
+    /// Whether they carry their part of the source.
+    pub source: bool,
+    /// What is wanted from inside each of them.
+    pub inner: Vec<InnerHits>,
+}
+
+/// The nested objects of one hit.
+#[derive(Clone, Debug, Default)]
+pub struct InnerResult {
+    /// How many match.
+    pub total: u64,
+    /// The best score, when scores were computed.
+    pub max_score: Option<f32>,
+    /// Those that were wanted.
+    pub hits: Vec<Hit>,
+}
+
+/// One step on the way into a document, to a nested object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NestedStep {
+    /// The object's path inside the object of the step before.
+    pub field: String,
+    /// Its place among its siblings.
+    pub offset: usize,
 }
 
 /// A hit.
@@ -248,6 +291,10 @@ pub struct Hit {
     pub shard: u32,
     /// Where its score comes from, when it was asked for.
     pub explanation: Option<Explained>,
+    /// Where it is in its document, when it is a nested object; the outermost step first.
+    pub nested: Vec<NestedStep>,
+    /// What was wanted from inside it, in the request's order.
+    pub inner: Vec<InnerResult>,
 }
 
 /// How many shards took part.

@@ -1,12 +1,14 @@
 //! The way of a query: views of all shards, one search for each, merge, fetch.
 
 use std::cell::RefCell;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use clew_text::{
-    AggCollector, AggContext, AggLimits, AggSearcher, Bool, DocVisitor, Intermediate, MergedHit,
-    Query, QueryError, SegmentBits, ShardRequest, ShardResult, merge_hits, rescore,
+    AggCollector, AggContext, AggLimits, AggSearcher, Attached, Bool, DocVisitor, Intermediate,
+    MergedHit, NamedResult, Query, QueryError, SegmentBits, ShardRequest, ShardResult, merge_hits,
+    rescore,
 };
 use rayon::prelude::*;
 use tantivy::{DocId, SegmentReader};
@@ -21,6 +23,10 @@ use crate::pinned::{PinnedShard, pin, slice_of};
 use crate::request::{
     Hit, IndexPart, KnnProfile, SearchRequest, SearchResponse, ShardCounts, ShardProfile,
 };
+
+mod inner;
+
+pub(crate) use inner::{document_of, part_of};
 
 struct ShardAnswer {
     result: ShardResult,
@@ -78,6 +84,7 @@ impl Inner {
                     now,
                     deadline,
                     doc_base,
+                    place: usize::try_from(*place).unwrap_or(usize::MAX),
                 },
             )
         };
@@ -118,6 +125,9 @@ impl Inner {
                 buckets_max: self.buckets_max.load(Ordering::Relaxed),
                 ..AggLimits::default()
             },
+            snapshot: Some(snapshot),
+            scope: None,
+            shard: moment.place,
             searcher: Some(AggSearcher {
                 snapshot,
                 knn: &knn,
@@ -173,10 +183,10 @@ impl Inner {
         &self,
         merged: &[MergedHit],
         answered: &[&PinnedShard],
-        lookup: Lookup<'_>,
+        (request, lookup): (&SearchRequest, Lookup<'_>),
     ) -> Result<Vec<Hit>, EngineError> {
         let started = self.clock.monotonic();
-        let mut named = NamedQueries::of(lookup.request, answered.len())?;
+        let mut named = NamedQueries::of(request, answered.len())?;
         let mut hits = Vec::with_capacity(merged.len());
         for hit in merged {
             let target = answered[hit.shard];
@@ -185,9 +195,17 @@ impl Inner {
                 ..fetch(target, &hit.hit, lookup)?
             });
         }
+        if !request.inner_hits.is_empty() {
+            let places: Vec<(usize, usize, DocId)> = merged
+                .iter()
+                .map(|hit| (hit.shard, hit.hit.segment, hit.hit.doc))
+                .collect();
+            let now_ms = lookup.now_ms;
+            inner::fill(answered, &request.inner_hits, &places, &mut hits, now_ms)?;
+        }
         if let Some(hit) = hits.first() {
             let took = self.clock.monotonic().saturating_sub(started);
-            hit.index.activity.fetched(&lookup.request.groups, took);
+            hit.index.activity.fetched(&request.groups, took);
         }
         Ok(hits)
     }
@@ -263,10 +281,15 @@ impl Inner {
         let merged = merge_hits(results, &request.sort, window, request.track_total);
         let aggs = match aggs {
             None => Vec::new(),
-            Some(partial) => partial.into_result().map_err(QueryError::from)?,
+            Some(partial) => self.agg_results(partial, request, targets, now_ms)?,
         };
-        let lookup = Lookup { request, now_ms };
-        let hits = self.fetch_all(&merged.hits, &answered, lookup)?;
+        let lookup = Lookup {
+            source: request.source,
+            vectors: request.vectors,
+            explained: request.control.explain.then_some(request),
+            now_ms,
+        };
+        let hits = self.fetch_all(&merged.hits, &answered, (request, lookup))?;
         let failed = u32::try_from(failures.len()).expect("shard counts are limited");
         Ok(SearchResponse {
             total: (request.track_total != clew_text::TrackTotal::No).then_some(merged.total),
@@ -288,12 +311,57 @@ impl Inner {
     }
 }
 
+impl Inner {
+    /// The results of aggregations; documents that are top hits are read.
+    fn agg_results(
+        &self,
+        partial: Intermediate,
+        request: &SearchRequest,
+        targets: &[PinnedShard],
+        now_ms: i64,
+    ) -> Result<Vec<NamedResult>, EngineError> {
+        let failed: RefCell<Option<EngineError>> = RefCell::default();
+        let read = |merged: &MergedHit| -> Result<Hit, EngineError> {
+            let target = &targets[merged.shard];
+            let lookup = Lookup {
+                source: true,
+                vectors: true,
+                explained: None,
+                now_ms,
+            };
+            let mut hits = [fetch(target, &merged.hit, lookup)?];
+            if hits[0].nested.is_empty() && !request.inner_hits.is_empty() {
+                let places = [(0, merged.hit.segment, merged.hit.doc)];
+                inner::fill(&[target], &request.inner_hits, &places, &mut hits, now_ms)?;
+            }
+            let [hit] = hits;
+            Ok(hit)
+        };
+        let attach = |merged: &MergedHit| match read(merged) {
+            Ok(hit) => Some(Attached(Arc::new(hit))),
+            Err(error) => {
+                failed.borrow_mut().get_or_insert(error);
+                None
+            }
+        };
+        let results = partial
+            .into_result_with(&attach)
+            .map_err(QueryError::from)?;
+        match failed.into_inner() {
+            None => Ok(results),
+            Some(error) => Err(error),
+        }
+    }
+}
+
 /// When a search runs, and where a shard's documents begin in the order of all.
 #[derive(Clone, Copy)]
 struct Moment {
     now: Duration,
     deadline: Option<Duration>,
     doc_base: u64,
+    /// The shard's place among those that are searched.
+    place: usize,
 }
 
 fn millis(time: Duration) -> i64 {
@@ -427,6 +495,12 @@ impl AggVisitor {
 impl DocVisitor for AggVisitor {
     fn segment(&mut self, ord: usize, reader: &SegmentReader) -> Result<(), QueryError> {
         Ok(self.0.segment(ord, reader)?)
+    }
+    fn wants_scores(&self) -> bool {
+        self.0.wants_scores()
+    }
+    fn scores(&mut self, docs: &[DocId], scores: &[f32]) {
+        self.0.scores(docs, scores);
     }
     fn collect(&mut self, docs: &[DocId]) -> Result<(), QueryError> {
         Ok(self.0.collect(docs)?)

@@ -13,6 +13,10 @@ use crate::routing::routing_slots;
 const FIELDS_MAX: usize = 100_000;
 /// Objects inside objects that may be allowed.
 const DEPTH_MAX: usize = 100;
+/// Most nested fields that an index may allow itself.
+const NESTED_FIELDS_MAX: usize = 10_000;
+/// Most nested objects of a document that an index may allow itself.
+const NESTED_OBJECTS_MAX: usize = 1_000_000;
 
 /// The setting that makes an index a part of a data stream: the stream's name.
 pub const DATA_STREAM: &str = "index.clew.data_stream";
@@ -71,6 +75,16 @@ impl IndexSettings {
                 FIELDS_MAX,
             ),
             depth_max: given("index.mapping.depth.limit", defaults.depth_max, DEPTH_MAX),
+            nested_fields_max: given(
+                "index.mapping.nested_fields.limit",
+                defaults.nested_fields_max,
+                NESTED_FIELDS_MAX,
+            ),
+            nested_objects_max: given(
+                "index.mapping.nested_objects.limit",
+                defaults.nested_objects_max,
+                NESTED_OBJECTS_MAX,
+            ),
         }
     }
 

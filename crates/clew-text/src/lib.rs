@@ -23,7 +23,7 @@ mod aggregation;
 
 pub use aggregation::{
     AggCollector, AggContext, AggError, AggErrorKind, AggLimits, AggResult, AggSearcher, AggSpec,
-    AutoDateSpec, Bounds, Bucket, BucketExtra, CalendarUnit, Comparison, CompositeKind,
+    Attached, AutoDateSpec, Bounds, Bucket, BucketExtra, CalendarUnit, Comparison, CompositeKind,
     CompositeResult, CompositeSource, CompositeSpec, DateHistogramSpec, DateInterval,
     DecimalFormat, Direction, EndKind, Expression, ExtendedStats, FilterShape, FiltersSpec,
     GEOHASH_MAX, GapPolicy, Grid, GridSpec, Heuristic, HistogramResult, HistogramSpec,
@@ -31,7 +31,7 @@ pub use aggregation::{
     MultiTermsSpec, NamedAgg, NamedResult, OrderBy, OrderKey, PercentilesKind, PercentilesResult,
     PercentilesSpec, PipelineKind, PipelineSpec, RangeBucket, RangeEnd, RangeItem, RangeSpec,
     RareTermsSpec, Scalar, SignificantSpec, SingleKind, Source, Stats, Summary, TermFilter,
-    TermsKind, TermsResult, TermsSpec, ValueFormat, ZOOM_MAX,
+    TermsKind, TermsResult, TermsSpec, TopHit, TopHitsResult, TopHitsSpec, ValueFormat, ZOOM_MAX,
 };
 pub use analysis::analyzers;
 pub use completion::{
@@ -39,8 +39,8 @@ pub use completion::{
     complete,
 };
 pub use document::{
-    DATE_FORMAT_DEFAULT, DateError, DateFormat, DocumentError, NewFields, Parsed, ParsedDocument,
-    RangeRelation, Rounding, StoredVector, restore_vectors,
+    DATE_FORMAT_DEFAULT, DateError, DateFormat, DocumentError, NestedObject, NewFields, Parsed,
+    ParsedDocument, RangeRelation, Rounding, StoredVector, restore_vectors,
 };
 pub use highlight::{HighlightField, HighlightOptions, Highlighter};
 pub use mapping::{
@@ -51,16 +51,16 @@ pub use mapping::{
 pub use query::{
     Bool, BoostMode, Boosting, CompileContext, Decay, DecayShape, DistanceFeature, FieldBoost,
     FieldModifier, FunctionKind, FunctionScore, Fuzziness, FuzzyDistance, GeoQuery, IntervalMode,
-    IntervalRelation, IntervalRule, IntervalScoring, Intervals, KnnQuery, KnnResolver, LikeItem,
-    Match, MatchPhrase, MinimumShouldMatch, MoreLikeThis, MultiMatch, MultiMatchKind, NoKnn,
-    Operator, Pattern, Plan, Query, QueryError, QueryString, Range, ScoreFormula, ScoreFunction,
-    ScoreMode, SegmentHits, Term, TermsSet, ValueMode, VectorMeasure, VectorScore, WordChoice,
-    compile, plan,
+    IntervalRelation, IntervalRule, IntervalScoring, Intervals, JoinScore, KnnQuery, KnnResolver,
+    LikeItem, Match, MatchPhrase, MinimumShouldMatch, MoreLikeThis, MultiMatch, MultiMatchKind,
+    NestedQuery, NoKnn, Operator, Pattern, Plan, Query, QueryError, QueryString, Range,
+    ScoreFormula, ScoreFunction, ScoreMode, SegmentHits, Term, TermsSet, ValueMode, VectorMeasure,
+    VectorScore, WordChoice, compile, plan,
 };
 pub use search::{
-    Combine, DocVisitor, Explained, FieldFigures, FieldStatistics, GeoDistanceKey, MergedHit,
-    MergedHits, Missing, Mode, Order, Relation, Rescore, SegmentBits, ShardHit, ShardRequest,
-    ShardResult, SimilarTerm, Snapshot, SortKey, SortValue, Spelling, TermFigures, Total,
-    TrackTotal, count, describe, explain, field_figures, matching, merge_hits, rescore, search,
-    similar_terms, term_docs, term_figures,
+    Blocks, Combine, DocVisitor, Explained, FieldFigures, FieldStatistics, GeoDistanceKey,
+    InnerFound, InnerRequest, MergedHit, MergedHits, Missing, Mode, Order, Relation, Rescore,
+    Scope, SegmentBits, ShardHit, ShardRequest, ShardResult, SimilarTerm, Snapshot, SortKey,
+    SortValue, Spelling, TermFigures, Total, TrackTotal, count, describe, explain, field_figures,
+    inner_hits, matching, merge_hits, rescore, search, similar_terms, term_docs, term_figures,
 };

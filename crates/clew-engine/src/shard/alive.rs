@@ -55,6 +55,16 @@ impl AliveBits {
         was_alive
     }
 
+    /// Marks dead what is not in a set of the same size, given as words.
+    pub(crate) fn keep(&mut self, words: &[u64]) {
+        assert_eq!(words.len(), self.words.len(), "sets of one segment");
+        self.alive_count = 0;
+        for (mine, theirs) in self.words.iter_mut().zip(words) {
+            *mine &= theirs;
+            self.alive_count += mine.count_ones();
+        }
+    }
+
     pub(crate) fn words(&self) -> &[u64] {
         &self.words
     }

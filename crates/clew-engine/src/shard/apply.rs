@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clew_log::{Durability, Glsn, NewEntry};
-use clew_text::{FieldId, Mapping};
+use clew_text::{FieldId, Mapping, NestedObject};
 use tantivy::TantivyError;
 use tantivy::indexer::AddOperation;
 use tantivy::schema::{Field, OwnedValue};
 
 use super::document::{Row, SegmentDocument};
-use super::writer::{Buffered, Current, Place, Tombstone, Writer};
+use super::writer::{Buffer, Buffered, Current, Place, Tombstone, Writer};
 use crate::error::EngineError;
 use crate::operation::{Body, DocumentOperation, encode_head};
 use crate::request::{Condition, OpType, UpdateSpec, WriteResult};
@@ -29,6 +29,8 @@ pub(crate) struct Prepared {
     pub(crate) vectors: Vec<(FieldId, Vec<f32>)>,
     /// JSON without the vectors.
     pub(crate) source: Vec<u8>,
+    /// Its nested objects, each behind those that are inside it.
+    pub(crate) nested: Vec<NestedObject>,
 }
 
 /// Which document a write is about.
@@ -120,6 +122,7 @@ impl Writer {
             routing,
             seq_no,
             version,
+            nested: None,
         };
         let operation = DocumentOperation {
             id: &row.id,
@@ -252,6 +255,7 @@ impl Writer {
                     routing,
                     seq_no,
                     version,
+                    nested: None,
                 },
                 document,
                 current,
@@ -294,6 +298,7 @@ impl Writer {
             mut fields,
             vectors,
             source,
+            nested,
             ..
         } = document;
         let source = String::from_utf8(source)
@@ -301,8 +306,13 @@ impl Writer {
         fields.push((Mapping::ID, OwnedValue::Str(row.id.clone())));
         fields.push((Mapping::SOURCE, OwnedValue::Str(source)));
         let buffer = self.buffer()?;
+        let first = buffer.writer.max_doc();
+        for object in nested {
+            buffer.add_nested(object, &row)?;
+        }
         let doc = buffer.writer.max_doc();
         let buffered = Buffered {
+            first,
             doc,
             glsn,
             seq_no: row.seq_no,
@@ -318,9 +328,8 @@ impl Writer {
             opstamp: 0,
             document,
         })?;
-        let size_bytes = (doc + 1)
-            .is_multiple_of(BUFFER_CHECK_DOCS)
-            .then(|| buffer.writer.mem_usage());
+        let is_due = first / BUFFER_CHECK_DOCS != (doc + 1) / BUFFER_CHECK_DOCS;
+        let size_bytes = is_due.then(|| buffer.writer.mem_usage());
         self.advance(glsn);
         match size_bytes {
             Some(size_bytes) if size_bytes >= self.buffer_bytes_max => self.seal(),
@@ -353,12 +362,39 @@ impl Writer {
         match current.map(|current| current.place) {
             None => {}
             Some(Place::Segment { position, doc }) => self.segments[position].kill(doc),
-            Some(Place::Buffer { doc, .. }) => {
+            Some(Place::Buffer { first, doc, .. }) => {
                 let buffer = self.buffer.as_mut().expect("the document was found there");
                 buffer.ids.remove(id);
-                buffer.dead.push(doc);
+                buffer.dead.extend(first..=doc);
             }
         }
+    }
+}
+
+impl Buffer {
+    /// Adds a nested object; the document that it is part of, whose row is given, follows.
+    fn add_nested(&mut self, object: NestedObject, row: &Row) -> tantivy::Result<()> {
+        let NestedObject {
+            path,
+            fields,
+            vectors,
+        } = object;
+        let row = Row {
+            id: String::new(),
+            routing: None,
+            seq_no: row.seq_no,
+            version: row.version,
+            nested: Some(path),
+        };
+        let document = SegmentDocument {
+            fields,
+            vectors,
+            row,
+        };
+        self.writer.add_document(AddOperation {
+            opstamp: 0,
+            document,
+        })
     }
 }
 

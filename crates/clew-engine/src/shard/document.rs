@@ -21,6 +21,8 @@ pub(super) struct Row {
     pub(super) routing: Option<String>,
     pub(super) seq_no: u64,
     pub(super) version: u64,
+    /// The path of the nested object that the row is; `None` when it is a whole document.
+    pub(super) nested: Option<String>,
 }
 
 pub(super) struct Fields<'a>(std::slice::Iter<'a, (Field, OwnedValue)>);

@@ -175,6 +175,7 @@ fn prepare_logged(
             fields: document.fields,
             vectors: document.vectors,
             source: document.source.into_owned(),
+            nested: document.nested,
         }),
         Parsed::NeedsMapping(_) => Err(EngineError::InvalidRequest {
             reason: format!("logged document [{id}] does not fit its mapping"),

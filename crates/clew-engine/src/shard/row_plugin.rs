@@ -1,11 +1,14 @@
 //! The `.rows` file of a segment: id, routing, sequence number and version of each document, at
 //! fixed places, so that a hit's id costs one mapped read rather than a decompressed store block.
+//! The row of a nested object has its path in the place of the id, which only the document has.
 //! Layout: `docs/formats/segment.md`.
 
 use std::any::Any;
+use std::collections::BTreeMap;
 use std::io::Write;
 
 use bytemuck::{Pod, Zeroable};
+use clew_text::Blocks;
 use tantivy::directory::{OwnedBytes, TerminatingWrite};
 use tantivy::index::{Segment, SegmentComponent};
 use tantivy::indexer::doc_id_mapping::{DocIdMapping, MappingType};
@@ -20,7 +23,11 @@ use super::document::{Row, SegmentDocument};
 
 const EXTENSION: &str = "rows";
 const MAGIC: [u8; 8] = *b"CLEWROW1";
+/// Of files with rows of nested objects.
+const MAGIC_NESTED: [u8; 8] = *b"CLEWROW2";
 const NO_ROUTING: u32 = u32::MAX;
+/// In the place of the routing key's length: the row is a nested object's.
+const NESTED: u32 = u32::MAX - 1;
 
 /// One fixed-size row; the strings follow all rows.
 #[derive(Clone, Copy, Pod, Zeroable)]
@@ -70,8 +77,7 @@ impl SegmentPlugin for RowPlugin {
         for reader in context.readers {
             let rows = Rows::open(reader)?;
             for doc in reader.doc_ids_alive() {
-                let row = rows.get(doc);
-                merged.push(row.seq_no, row.version, row.id, row.routing);
+                merged.push(&rows.get(doc));
             }
         }
         merged.write(context.target_segment)
@@ -82,11 +88,31 @@ impl SegmentPlugin for RowPlugin {
 struct RowWriter {
     rows: Vec<RawRow>,
     strings: Vec<u8>,
+    /// Where the paths of nested objects are among the strings.
+    paths: BTreeMap<String, u64>,
 }
 
 impl RowWriter {
-    fn push(&mut self, seq_no: u64, version: u64, id: &str, routing: Option<&str>) {
+    fn push(&mut self, row: &RowRef<'_>) {
         let length = |s: &str| u32::try_from(s.len()).expect("ids and routing keys are limited");
+        let RowRef {
+            id,
+            routing,
+            seq_no,
+            version,
+            nested,
+        } = *row;
+        if let Some(path) = nested {
+            let offset = self.offset_of(path);
+            self.rows.push(RawRow {
+                seq_no,
+                version,
+                offset,
+                id_bytes: length(path),
+                routing_bytes: NESTED,
+            });
+            return;
+        }
         self.rows.push(RawRow {
             seq_no,
             version,
@@ -98,9 +124,20 @@ impl RowWriter {
         self.strings
             .extend_from_slice(routing.unwrap_or_default().as_bytes());
     }
+    /// Where a nested object's path is; each one is written once.
+    fn offset_of(&mut self, path: &str) -> u64 {
+        if let Some(offset) = self.paths.get(path) {
+            return *offset;
+        }
+        let offset = self.strings.len() as u64;
+        self.strings.extend_from_slice(path.as_bytes());
+        self.paths.insert(path.to_string(), offset);
+        offset
+    }
     fn write(&self, segment: &Segment) -> tantivy::Result<()> {
         let mut out = segment.open_write(component())?;
-        out.write_all(&MAGIC)?;
+        let is_plain = self.paths.is_empty();
+        out.write_all(if is_plain { &MAGIC } else { &MAGIC_NESTED })?;
         out.write_all(&(self.rows.len() as u64).to_le_bytes())?;
         out.write_all(bytemuck::cast_slice(&self.rows))?;
         out.write_all(&self.strings)?;
@@ -127,8 +164,15 @@ impl PluginWriter for RowWriter {
             routing,
             seq_no,
             version,
+            nested,
         } = &document.row;
-        self.push(*seq_no, *version, id, routing.as_deref());
+        self.push(&RowRef {
+            id,
+            routing: routing.as_deref(),
+            seq_no: *seq_no,
+            version: *version,
+            nested: nested.as_deref(),
+        });
         Ok(())
     }
     fn serialize(
@@ -162,6 +206,7 @@ pub(super) fn as_segment_document(document: &dyn ErasedDocument) -> &SegmentDocu
 pub(super) struct Rows {
     bytes: OwnedBytes,
     count: usize,
+    has_nested: bool,
 }
 
 /// A borrowed row.
@@ -170,6 +215,8 @@ pub(crate) struct RowRef<'a> {
     pub(crate) routing: Option<&'a str>,
     pub(crate) seq_no: u64,
     pub(crate) version: u64,
+    /// The path of the nested object that the row is, which then has no id.
+    pub(crate) nested: Option<&'a str>,
 }
 
 impl Rows {
@@ -183,10 +230,29 @@ impl Rows {
         let fits = count
             .checked_mul(ROW_BYTES)
             .is_some_and(|n| n <= bytes.len() - HEADER_BYTES);
-        if header[..8] != MAGIC || !fits || count != reader.max_doc() as usize {
+        let has_nested = header[..8] == MAGIC_NESTED;
+        let is_known = has_nested || header[..8] == MAGIC;
+        if !is_known || !fits || count != reader.max_doc() as usize {
             return Err(damaged());
         }
-        Ok(Rows { bytes, count })
+        Ok(Rows {
+            bytes,
+            count,
+            has_nested,
+        })
+    }
+
+    /// Which rows are documents and which are nested objects; `None` when all are documents. Reads
+    /// every row of a file that has nested objects.
+    pub(super) fn blocks(&self) -> Option<Blocks> {
+        self.has_nested.then(|| {
+            let count = DocId::try_from(self.count).expect("doc ids are 32 bits wide");
+            let mut blocks = Blocks::new(count);
+            for doc in 0..count {
+                blocks.push(doc, self.get(doc).nested);
+            }
+            blocks
+        })
     }
 
     /// A document's row. Strings that lie outside the file read as empty.
@@ -204,13 +270,24 @@ impl Rows {
                 .and_then(|b| std::str::from_utf8(b).ok())
                 .unwrap_or_default()
         };
+        let (seq_no, version) = (raw.seq_no, raw.version);
+        if raw.routing_bytes == NESTED {
+            return RowRef {
+                id: "",
+                routing: None,
+                seq_no,
+                version,
+                nested: Some(text(id_start, id_end)),
+            };
+        }
         let routing = (raw.routing_bytes != NO_ROUTING)
             .then(|| text(id_end, id_end.saturating_add(raw.routing_bytes as usize)));
         RowRef {
             id: text(id_start, id_end),
             routing,
-            seq_no: raw.seq_no,
-            version: raw.version,
+            seq_no,
+            version,
+            nested: None,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use clew_text::{FieldId, FieldKind, Mapping, StoredVector, restore_vectors};
+use clew_text::{Blocks, FieldId, FieldKind, Mapping, StoredVector, restore_vectors};
 use tantivy::index::SegmentId;
 use tantivy::query::EmptyQuery;
 use tantivy::schema::document::{DeserializeError, DocumentDeserialize, DocumentDeserializer};
@@ -25,14 +25,17 @@ pub(crate) struct SegmentFiles {
     rows: Rows,
     vectors: VectorFile,
     store: StoreReader,
+    /// Which rows are documents and which are nested objects, when there are any of these.
+    blocks: Option<Arc<Blocks>>,
 }
 
 /// A segment as one view shows it: its files, and which of its documents live.
 #[derive(Clone)]
 pub(crate) struct SegmentView {
     pub(super) files: Arc<SegmentFiles>,
+    /// Its living documents are whole ones: to it, nested objects are dead.
     pub(crate) reader: SegmentReader,
-    /// `None` while all documents live.
+    /// The living rows, those of nested objects among them; `None` while all live.
     pub(crate) alive: Option<Arc<AliveBits>>,
 }
 
@@ -45,12 +48,19 @@ impl SegmentView {
         alive: Option<Arc<AliveBits>>,
         bytes: u64,
     ) -> tantivy::Result<Self> {
-        let reader = open_reader(index, id, doc_count, alive.as_deref())?;
+        let mut reader = open_reader(index, id, doc_count, alive.as_deref())?;
+        let rows = Rows::open(&reader)?;
+        let blocks = rows.blocks().map(Arc::new);
+        if let Some(blocks) = &blocks {
+            let visible = visible(doc_count, alive.as_deref(), blocks);
+            reader = open_reader(index, id, doc_count, Some(&visible))?;
+        }
         let files = SegmentFiles {
             id,
             doc_count,
             bytes,
-            rows: Rows::open(&reader)?,
+            rows,
+            blocks,
             vectors: VectorFile::open(&reader)?,
             store: reader.get_store_reader(STORE_CACHE_BLOCKS)?,
         };
@@ -68,7 +78,12 @@ impl SegmentView {
         alive: Option<Arc<AliveBits>>,
     ) -> tantivy::Result<Self> {
         let files = self.files.clone();
-        let reader = open_reader(index, files.id, files.doc_count, alive.as_deref())?;
+        let visible = files
+            .blocks
+            .as_ref()
+            .map(|blocks| visible(files.doc_count, alive.as_deref(), blocks));
+        let shown = visible.as_ref().or(alive.as_deref());
+        let reader = open_reader(index, files.id, files.doc_count, shown)?;
         Ok(SegmentView {
             files,
             reader,
@@ -76,11 +91,27 @@ impl SegmentView {
         })
     }
 
-    /// The number of documents, dead ones included.
+    /// The number of whole documents, dead ones included.
+    pub(crate) fn root_count(&self) -> u32 {
+        match &self.files.blocks {
+            Some(blocks) => blocks.roots().count(),
+            None => self.files.doc_count,
+        }
+    }
+    /// Which rows are documents and which are nested objects; `None` when all are documents.
+    pub(crate) fn blocks(&self) -> Option<&Arc<Blocks>> {
+        self.files.blocks.as_ref()
+    }
+    /// The rows of a document and of its nested objects, which lie before it.
+    pub(super) fn rows_of(&self, doc: DocId) -> std::ops::RangeInclusive<DocId> {
+        let first = self.blocks().map_or(doc, |blocks| blocks.first_row(doc));
+        first..=doc
+    }
+    /// The number of rows, dead ones included.
     pub(crate) fn doc_count(&self) -> u32 {
         self.files.doc_count
     }
-    /// The number of living documents.
+    /// The number of living rows.
     pub(crate) fn alive_count(&self) -> u32 {
         self.alive
             .as_ref()
@@ -162,6 +193,13 @@ impl SegmentView {
 pub(super) fn path_of(mapping: &Mapping, field: FieldId) -> Option<&str> {
     let field = mapping.by_id(field)?;
     matches!(field.kind, FieldKind::Vector(_)).then_some(field.path.as_str())
+}
+
+/// The living rows that are whole documents.
+fn visible(count: u32, alive: Option<&AliveBits>, blocks: &Blocks) -> AliveBits {
+    let mut visible = alive.map_or_else(|| AliveBits::full(count), AliveBits::clone);
+    visible.keep(blocks.roots().words());
+    visible
 }
 
 fn open_reader(

@@ -53,10 +53,10 @@ impl WriterSegment {
     }
     pub(super) fn kill(&mut self, doc: DocId) {
         let count = self.view.doc_count();
-        self.dirty |= self
-            .alive
-            .get_or_insert_with(|| AliveBits::full(count))
-            .kill(doc);
+        let alive = self.alive.get_or_insert_with(|| AliveBits::full(count));
+        for row in self.view.rows_of(doc) {
+            self.dirty |= alive.kill(row);
+        }
     }
     fn find(&self, id: &str) -> tantivy::Result<Option<DocId>> {
         self.view.find_where(id, |doc| {
@@ -75,6 +75,8 @@ pub(super) struct Buffer {
 
 #[derive(Clone, Copy)]
 pub(super) struct Buffered {
+    /// The first of its nested objects, or itself.
+    pub(super) first: DocId,
     pub(super) doc: DocId,
     pub(super) glsn: Glsn,
     pub(super) seq_no: u64,
@@ -91,8 +93,15 @@ pub(super) struct Current {
 
 #[derive(Clone, Copy)]
 pub(super) enum Place {
-    Buffer { doc: DocId, glsn: Glsn },
-    Segment { position: usize, doc: DocId },
+    Buffer {
+        first: DocId,
+        doc: DocId,
+        glsn: Glsn,
+    },
+    Segment {
+        position: usize,
+        doc: DocId,
+    },
 }
 
 pub(super) struct Tombstone {
@@ -232,6 +241,7 @@ impl Writer {
     fn find(&self, id: &str) -> tantivy::Result<Option<Current>> {
         if let Some(found) = self.buffer.as_ref().and_then(|buffer| buffer.ids.get(id)) {
             let Buffered {
+                first,
                 doc,
                 glsn,
                 seq_no,
@@ -240,7 +250,7 @@ impl Writer {
             return Ok(Some(Current {
                 seq_no,
                 version,
-                place: Place::Buffer { doc, glsn },
+                place: Place::Buffer { first, doc, glsn },
             }));
         }
         for (position, segment) in self.segments.iter().enumerate().rev() {
@@ -316,7 +326,8 @@ impl Writer {
 
     /// Goes over to a longer mapping: the buffer is sealed and every segment opened anew.
     pub(super) fn adopt(&mut self, mapping: &Arc<Mapping>) -> tantivy::Result<()> {
-        if mapping.fields().len() <= self.mapping.fields().len() {
+        let has_fields = mapping.fields().len() <= self.mapping.fields().len();
+        if has_fields && mapping.size() <= self.mapping.size() {
             return Ok(());
         }
         self.seal()?;
@@ -390,6 +401,8 @@ impl Writer {
             Some(view) => view.snapshot.successor(mapping, readers, stub),
             None => Snapshot::new(mapping, readers, stub),
         };
+        let blocks = segments.iter().map(|segment| segment.blocks().cloned());
+        let snapshot = snapshot.with_blocks(blocks.collect());
         Ok(Some(View { snapshot, segments }))
     }
 }

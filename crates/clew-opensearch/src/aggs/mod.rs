@@ -14,6 +14,7 @@ mod render_buckets;
 mod render_metrics;
 mod significant;
 mod supported;
+mod top_hits;
 
 #[cfg(test)]
 mod tests;
@@ -22,3 +23,4 @@ pub use error::{AggDslError, AggDslErrorKind};
 pub use parse::parse_aggs;
 pub use render::render_aggs;
 pub(crate) use supported::supported;
+pub(crate) use top_hits::for_each_top_hits;

@@ -127,6 +127,17 @@ fn parse_spec(
                 precision_threshold: small(threshold.min(PRECISION_THRESHOLD_MAX)),
             }
         }
+        "nested" => AggSpec::Nested {
+            path: body.text("path")?.ok_or_else(|| {
+                AggDslError::parsing(format!(
+                    "Missing [path] field for nested aggregation [{name}]"
+                ))
+            })?,
+        },
+        "reverse_nested" => AggSpec::ReverseNested {
+            path: body.text("path")?,
+        },
+        "top_hits" => AggSpec::TopHits(super::top_hits::top_hits(&mut body)?),
         "geo_distance" => AggSpec::Range(range(&mut body, EndKind::Distances)?),
         "ip_range" => AggSpec::Range(range(&mut body, EndKind::Addresses)?),
         kind => match other_spec(kind, &mut body, settings)? {

@@ -58,6 +58,11 @@ fn type_name(result: &AggResult) -> &'static str {
             EndKind::Distances => "geo_distance",
         },
         AggResult::Missing { .. } => "missing",
+        AggResult::Joined {
+            is_nested: true, ..
+        } => "nested",
+        AggResult::Joined { .. } => "reverse_nested",
+        AggResult::TopHits(_) => "top_hits",
         AggResult::Single { kind, .. } => match kind {
             SingleKind::Filter => "filter",
             SingleKind::Global => "global",
@@ -131,7 +136,13 @@ fn render(body: &mut Map<String, Value>, result: &AggResult, typed_keys: bool) {
             interval,
         } => auto_date_body(body, histogram, interval, typed_keys),
         AggResult::Range { buckets, keyed, .. } => range_body(body, buckets, *keyed, typed_keys),
+        AggResult::TopHits(hits) => {
+            body.insert("hits".to_string(), crate::search::render_top_hits(hits));
+        }
         AggResult::Missing { doc_count, subs }
+        | AggResult::Joined {
+            doc_count, subs, ..
+        }
         | AggResult::Single {
             doc_count, subs, ..
         } => {

@@ -112,6 +112,7 @@ fn request(
         vectors: job.verb != Verb::Delete,
         timeout: None,
         profile: false,
+        inner_hits: Vec::new(),
         control: SearchControl {
             pinned: Some(job.pinned.clone()),
             ..SearchControl::default()

@@ -12,6 +12,7 @@ mod intervals;
 mod knn;
 mod leaf;
 mod multi;
+mod nested;
 mod object;
 mod script;
 mod similar;
@@ -203,6 +204,7 @@ fn dispatch(name: &str, body: &Value, depth: usize) -> Result<Query, DslError> {
         "dis_max" => compound::dis_max(body, depth),
         "boosting" => compound::boosting(body, depth),
         "knn" => knn::knn(body, depth),
+        "nested" => nested::nested(body, depth),
         "geo_distance" => geo::geo_distance(body),
         "geo_bounding_box" => geo::geo_bounding_box(body),
         "geo_polygon" => geo::geo_polygon(body),

@@ -129,6 +129,9 @@ impl FieldList {
     pub(crate) fn values(&self, hit: &Hit) -> Map<String, Value> {
         let mut values = Map::new();
         for wanted in &self.wanted {
+            if wanted.pattern == "_seq_no" {
+                values.insert("_seq_no".to_string(), Value::from(vec![hit.seq_no]));
+            }
             let value = match wanted.pattern.as_str() {
                 "_id" => Some(hit.id.as_str()),
                 "_index" => Some(hit.index.name()),

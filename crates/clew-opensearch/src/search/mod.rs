@@ -5,6 +5,7 @@ mod control;
 mod fields;
 mod guard;
 mod highlight;
+mod inner;
 mod lookup;
 mod msearch;
 mod pit;
@@ -18,6 +19,7 @@ mod sort_values;
 mod source_filter;
 mod suggest;
 mod template;
+mod top_hits;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -49,6 +51,7 @@ pub(crate) use response::explained;
 pub(crate) use scroll::{clear as clear_scroll, next as next_page};
 pub(crate) use source_filter::{SourceFilter, glob};
 pub(crate) use template::{render_template, search_template};
+pub(crate) use top_hits::render_top_hits;
 
 /// Answers with more hits than this are written away from the async threads.
 const INLINE_HITS_MAX: usize = 100;
@@ -91,6 +94,7 @@ pub(crate) async fn run(
     }
     let state = State::of(call, &spec, expression, options).await?;
     check_window(call, &spec, &state.indices)?;
+    inner::check_windows(&spec.output.inner, &state.indices)?;
     let mut request = spec.request(&state.indices)?;
     request.parts.clone_from(&state.parts);
     request.control.pinned = Some(state.pinned.clone());

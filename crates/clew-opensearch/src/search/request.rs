@@ -11,9 +11,11 @@ use serde_json::{Value, json};
 use super::control::Control;
 use super::fields::FieldList;
 use super::highlight::Highlight;
+use super::inner::{self, InnerSpec};
 use super::scope::{Boosts, read_boosts};
 use super::sort_values;
 use super::source_filter::SourceFilter;
+use super::top_hits;
 use crate::aggs::parse_aggs;
 use crate::dsl;
 use crate::error::ApiError;
@@ -41,6 +43,16 @@ pub(super) struct Output {
     /// The answer says whether fewer matches were looked at than there are.
     pub(super) terminates: bool,
     pub(super) highlight: Option<Highlight>,
+    /// What is wanted from inside the hits.
+    pub(super) inner: Arc<Vec<InnerSpec>>,
+}
+
+impl Output {
+    /// Whether hits must carry their source.
+    pub(super) fn needs_source(&self) -> bool {
+        let shown = self.source != SourceFilter::None || self.fields.needs_source();
+        shown || self.highlight.is_some()
+    }
 }
 
 /// A search as it was asked for.
@@ -52,10 +64,10 @@ pub(super) struct Spec {
     pub(super) indices_boost: Boosts,
     pub(super) control: Control,
     pub(super) suggest: Option<Value>,
-    query: Option<Query>,
+    pub(super) query: Option<Query>,
     post_filter: Option<Query>,
     aggs: Vec<NamedAgg>,
-    sort: Vec<SortKey>,
+    pub(super) sort: Vec<SortKey>,
     search_after: Vec<Value>,
     track_total: Option<TrackTotal>,
     track_scores: bool,
@@ -81,10 +93,10 @@ impl Spec {
             spec.read_member(key, value, text)?;
         }
         spec.read_params(params)?;
-        spec.finish(params)
+        spec.finish(Some(params))
     }
 
-    fn empty() -> Self {
+    pub(super) fn empty() -> Self {
         Spec {
             from: 0,
             size: SIZE_DEFAULT,
@@ -101,6 +113,7 @@ impl Spec {
                 explain: false,
                 terminates: false,
                 highlight: None,
+                inner: Arc::default(),
             },
             indices_boost: Boosts::new(),
             control: Control::default(),
@@ -120,14 +133,22 @@ impl Spec {
         }
     }
 
-    fn read_member(&mut self, key: &str, value: &Value, text: &[u8]) -> Result<(), ApiError> {
+    pub(super) fn read_member(
+        &mut self,
+        key: &str,
+        value: &Value,
+        text: &[u8],
+    ) -> Result<(), ApiError> {
         if self.control.read_member(key, value)? {
             return Ok(());
         }
         match key {
             "highlight" => self.output.highlight = Highlight::parse(value)?,
             "suggest" => self.suggest = Some(value.clone()),
-            "query" => self.query = Some(dsl::parse_query(value)?),
+            "query" => {
+                self.query = Some(dsl::parse_query(value)?);
+                self.output.inner = Arc::new(inner::of_query(value)?);
+            }
             "post_filter" => self.post_filter = Some(dsl::parse_query(value)?),
             "aggs" | "aggregations" => self.aggs = parse_aggs(value)?,
             "sort" => self.sort = dsl::parse_sort(value)?,
@@ -223,8 +244,10 @@ impl Spec {
         Ok(())
     }
 
-    fn finish(mut self, params: &Params) -> Result<Self, ApiError> {
-        if self.control.scroll.is_some() {
+    /// Brings together what depends on each other; without parameters of a URI for what is no search
+    /// of its own.
+    pub(super) fn finish(mut self, params: Option<&Params>) -> Result<Self, ApiError> {
+        if let (true, Some(params)) = (self.control.scroll.is_some(), params) {
             self.check_scroll(params)?;
         }
         self.control.check(self.sort.is_empty())?;
@@ -260,6 +283,12 @@ impl Spec {
             self.output.source = SourceFilter::None;
         }
         self.output.sorted = !self.sort.is_empty();
+        let shown = top_hits::Around {
+            inner: self.output.inner.clone(),
+            query: self.query.clone(),
+            total_as_int: self.output.total_as_int,
+        };
+        top_hits::attach(&mut self.aggs, &shown)?;
         Ok(self)
     }
 
@@ -324,8 +353,7 @@ impl Spec {
             output.fields.check(index)?;
         }
         check_sort(&self.sort, indices)?;
-        let source = output.source != SourceFilter::None || output.fields.needs_source();
-        let source = source || output.highlight.is_some();
+        let source = output.needs_source();
         let vectors = source
             && indices.iter().any(|index| {
                 index.mapping().vectors().any(|field| {
@@ -350,6 +378,7 @@ impl Spec {
             vectors,
             timeout: self.timeout,
             profile: output.profile,
+            inner_hits: self.output.inner.iter().map(InnerSpec::request).collect(),
             groups: self.groups.clone(),
             control: self.control.engine(),
             indices: base.indices,
@@ -415,6 +444,7 @@ pub(crate) fn match_all(indices: &[Arc<Index>]) -> Result<SearchRequest, ApiErro
         vectors: false,
         timeout: None,
         profile: false,
+        inner_hits: Vec::new(),
         groups: Vec::new(),
         control: SearchControl::default(),
     })

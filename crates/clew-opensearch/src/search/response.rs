@@ -7,6 +7,7 @@ use clew_text::{Explained, Relation, Total};
 use serde_json::{Value, json};
 
 use super::highlight::Highlights;
+use super::inner;
 use super::profile;
 use super::request::Output;
 use super::shown_source;
@@ -79,13 +80,13 @@ impl Answer {
         }
         self.write_shards(&mut json);
         json.key("hits").begin_object();
-        self.write_total(&mut json);
+        write_total(&mut json, self.response.total, self.spec.total_as_int);
         json.key("max_score");
         write_score(&mut json, self.response.max_score);
         json.key("hits").begin_array();
-        let highlights = Highlights::new(self.spec.highlight.as_ref());
+        let writer = HitWriter::new(&self.spec, &self.spec, &self.node);
         for hit in &self.response.hits {
-            self.write_hit(&mut json, hit, &highlights);
+            writer.write(&mut json, hit);
         }
         json.end_array().end_object();
         if !self.response.aggs.is_empty() {
@@ -123,38 +124,62 @@ impl Answer {
         }
         json.end_object();
     }
+}
 
-    fn write_total(&self, json: &mut JsonWriter) {
-        let Some(Total { value, relation }) = self.response.total else {
-            if self.spec.total_as_int {
-                json.key("total").value(&Value::from(-1));
-            }
-            return;
-        };
-        json.key("total");
-        if self.spec.total_as_int {
-            json.unsigned(value);
-            return;
+/// Writes how many documents match; nothing when that was not counted.
+pub(super) fn write_total(json: &mut JsonWriter, total: Option<Total>, as_int: bool) {
+    let Some(Total { value, relation }) = total else {
+        if as_int {
+            json.key("total").value(&Value::from(-1));
         }
-        let relation = match relation {
-            Relation::Eq => "eq",
-            Relation::Gte => "gte",
-        };
-        json.begin_object().unsigned_field("value", value);
-        json.string_field("relation", relation).end_object();
+        return;
+    };
+    json.key("total");
+    if as_int {
+        json.unsigned(value);
+        return;
+    }
+    let relation = match relation {
+        Relation::Eq => "eq",
+        Relation::Gte => "gte",
+    };
+    json.begin_object().unsigned_field("value", value);
+    json.string_field("relation", relation).end_object();
+}
+
+/// Writes hits that are all shown alike.
+pub(super) struct HitWriter<'a> {
+    spec: &'a Output,
+    /// The search's own, which says how totals are shown.
+    outer: &'a Output,
+    node: &'a str,
+    highlights: Highlights<'a>,
+}
+
+impl<'a> HitWriter<'a> {
+    pub(super) fn new(spec: &'a Output, outer: &'a Output, node: &'a str) -> Self {
+        HitWriter {
+            spec,
+            outer,
+            node,
+            highlights: Highlights::new(spec.highlight.as_ref()),
+        }
     }
 
-    fn write_hit(&self, json: &mut JsonWriter, hit: &Hit, highlights: &Highlights<'_>) {
-        let spec = &self.spec;
+    pub(super) fn write(&self, json: &mut JsonWriter, hit: &Hit) {
+        let spec = self.spec;
         json.begin_object();
         if spec.explain {
             let shard = format!("[{}][{}]", hit.index.name(), hit.shard);
             json.string_field("_shard", &shard)
-                .string_field("_node", &self.node);
+                .string_field("_node", self.node);
         }
         json.string_field("_index", hit.index.name());
         if !spec.bare {
             json.string_field("_id", &hit.id);
+        }
+        if let Some(place) = inner::place(&hit.nested) {
+            json.key("_nested").value(&place);
         }
         if spec.version {
             json.unsigned_field("_version", hit.version);
@@ -168,11 +193,9 @@ impl Answer {
         if let (Some(routing), false) = (&hit.routing, spec.bare) {
             json.string_field("_routing", routing);
         }
-        if let (Some(source), false) = (&hit.source, spec.source == SourceFilter::None) {
-            shown_source::write(&hit.index.mapping(), &spec.source, source, json);
-        }
+        self.write_source(json, hit);
         if !spec.fields.is_empty() {
-            let values = spec.fields.values(hit);
+            let values = spec.fields.values(&inner::with_whole_source(hit));
             if !values.is_empty() {
                 json.key("fields").value(&Value::Object(values));
             }
@@ -184,7 +207,7 @@ impl Answer {
             }
             json.end_array();
         }
-        if let Some(shown) = highlights.of(hit) {
+        if let Some(shown) = self.highlights.of(&inner::with_whole_source(hit)) {
             json.key("highlight").value(&shown);
         }
         if spec.sorted {
@@ -197,7 +220,24 @@ impl Answer {
         if let Some(explanation) = &hit.explanation {
             json.key("_explanation").value(&explained(explanation));
         }
+        inner::write(json, &spec.inner, &hit.inner, self.outer);
         json.end_object();
+    }
+
+    fn write_source(&self, json: &mut JsonWriter, hit: &Hit) {
+        let filter = &self.spec.source;
+        let mapping = hit.index.mapping();
+        let Some(source) = &hit.source else {
+            return;
+        };
+        if hit.nested.is_empty() {
+            shown_source::write(&mapping, filter, source, json);
+        } else if *filter != SourceFilter::None
+            && mapping.is_source_enabled()
+            && let Some(part) = inner::filtered(hit, filter)
+        {
+            json.key("_source").value(&part);
+        }
     }
 }
 
@@ -211,7 +251,7 @@ pub(crate) fn explained(explained: &Explained) -> Value {
     })
 }
 
-fn write_score(json: &mut JsonWriter, score: Option<f32>) {
+pub(super) fn write_score(json: &mut JsonWriter, score: Option<f32>) {
     match score {
         Some(score) => json.float(score),
         None => json.null(),

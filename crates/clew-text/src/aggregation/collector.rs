@@ -12,14 +12,15 @@ use super::partial::Partial;
 use super::pipeline::{self, PipelinePlan};
 use super::plan::{Op, Plan, plan_all};
 use super::plan_filters::{AggSearcher, documents_of};
+use super::plan_join::wants_scores;
 use super::reduce::reduce;
 use super::result::NamedResult;
 use super::shard::cut_terms;
 use super::significance;
-use super::spec::NamedAgg;
+use super::spec::{Attached, NamedAgg};
 use super::unify::unify;
 use crate::mapping::Mapping;
-use crate::search::SegmentBits;
+use crate::search::{MergedHit, SegmentBits, Snapshot};
 
 /// Blocks are cut to this many documents, so that what is read of them stays in the cache.
 const BLOCK_DOCS: usize = 2_048;
@@ -33,6 +34,12 @@ pub struct AggContext<'a> {
     pub now_ms: i64,
     /// What the request may use.
     pub limits: AggLimits,
+    /// The segments, for nested objects and top hits; without it there are none of these.
+    pub snapshot: Option<&'a Snapshot>,
+    /// The path of the nested objects that an aggregation sees; `None` at whole documents.
+    pub scope: Option<&'a str>,
+    /// The shard's place among those that are searched.
+    pub shard: usize,
     /// Finds the documents of queries inside aggregations; without it such are refused.
     pub searcher: Option<AggSearcher<'a>>,
 }
@@ -104,6 +111,9 @@ impl AggCollector {
         }
         let segment = Segment { reader, ord };
         self.running = open_all(segment, &self.plans, Level::Root)?;
+        if self.wants_scores() {
+            self.account.make_scores(reader.max_doc())?;
+        }
         if self.plans.iter().any(|plan| matches!(plan.op, Op::Global)) {
             self.collect_global(ord, reader)?;
         }
@@ -129,6 +139,18 @@ impl AggCollector {
             }
         }
         Ok(())
+    }
+
+    /// Whether documents' scores must be [told](AggCollector::scores) before they are counted.
+    pub fn wants_scores(&self) -> bool {
+        wants_scores(&self.plans)
+    }
+
+    /// Tells the scores of documents of the current segment.
+    pub fn scores(&mut self, docs: &[DocId], scores: &[f32]) {
+        for (doc, score) in docs.iter().zip(scores) {
+            self.account.set_score(*doc, *score);
+        }
     }
 
     /// Counts documents of the current segment: ascending, alive, matching, each once.
@@ -213,8 +235,19 @@ impl Intermediate {
     /// # Errors
     /// [`AggError::TooManyBuckets`].
     pub fn into_result(self) -> Result<Vec<NamedResult>, AggError> {
+        self.into_result_with(&|_| None)
+    }
+
+    /// The same; `attach` is asked for something to go with each document among the top hits.
+    ///
+    /// # Errors
+    /// As [`Intermediate::into_result`].
+    pub fn into_result_with(
+        self,
+        attach: &dyn Fn(&MergedHit) -> Option<Attached>,
+    ) -> Result<Vec<NamedResult>, AggError> {
         let partials = auto_date::settle(&self.plans, self.partials);
-        let mut results = reduce(&self.plans, &partials, self.limits)?;
+        let mut results = reduce(&self.plans, &partials, self.limits, attach)?;
         pipeline::apply(&self.plans, &self.pipelines, &mut results)?;
         Ok(results)
     }

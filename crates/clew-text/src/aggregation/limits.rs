@@ -1,5 +1,7 @@
 //! What one request may use, and the account it is booked on.
 
+use tantivy::DocId;
+
 use super::error::AggError;
 
 /// Bounds of one request.
@@ -28,6 +30,8 @@ pub(crate) struct Account {
     settled_bytes: usize,
     running_bytes: usize,
     max_bytes: usize,
+    /// The scores of the segment's documents, where an aggregation wants them.
+    scores: Vec<f32>,
 }
 
 impl Account {
@@ -36,7 +40,33 @@ impl Account {
             settled_bytes: 0,
             running_bytes: 0,
             max_bytes: limits.memory_bytes_max,
+            scores: Vec::new(),
         }
+    }
+
+    /// Makes room for the scores of a segment's documents.
+    pub(crate) fn make_scores(&mut self, max_doc: u32) -> Result<(), AggError> {
+        self.charge(max_doc as usize * size_of::<f32>())?;
+        self.scores.clear();
+        self.scores.resize(max_doc as usize, 0.0);
+        Ok(())
+    }
+
+    pub(crate) fn set_score(&mut self, doc: DocId, score: f32) {
+        if let Some(place) = self.scores.get_mut(doc as usize) {
+            *place = score;
+        }
+    }
+
+    /// A document's score; 0 where no aggregation wants scores.
+    pub(crate) fn score(&self, doc: DocId) -> f32 {
+        self.scores.get(doc as usize).copied().unwrap_or(0.0)
+    }
+
+    /// Gives a nested object the score of what it is part of.
+    pub(crate) fn copy_score(&mut self, from: DocId, to: DocId) {
+        let score = self.score(from);
+        self.set_score(to, score);
     }
 
     /// Books an allocation, before or right after it is made.

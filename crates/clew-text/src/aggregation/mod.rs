@@ -31,6 +31,7 @@ mod plan;
 mod plan_chain;
 mod plan_fields;
 mod plan_filters;
+mod plan_join;
 mod plan_metrics;
 mod plan_order;
 mod plan_range;
@@ -38,6 +39,7 @@ mod plan_terms;
 mod quantile;
 mod reduce;
 mod reduce_given;
+mod reduce_join;
 mod reduce_metrics;
 mod result;
 mod result_access;
@@ -65,12 +67,13 @@ pub use quantile::Method;
 pub use result::{
     AggResult, Bucket, BucketExtra, CompositeResult, EndKind, ExtendedStats, HistogramResult,
     Metric, NamedResult, PercentilesKind, PercentilesResult, RangeBucket, RangeEnd, SingleKind,
-    Stats, TermsKind, TermsResult,
+    Stats, TermsKind, TermsResult, TopHit, TopHitsResult,
 };
 pub use significance::{Comparison, Heuristic};
 pub use spec::{
-    AggSpec, AutoDateSpec, Bounds, CalendarUnit, CompositeKind, CompositeSource, CompositeSpec,
-    DateHistogramSpec, DateInterval, Direction, FilterShape, FiltersSpec, GridSpec, HistogramSpec,
-    IncludeExclude, MissingOrder, MultiTermsSpec, NamedAgg, OrderBy, OrderKey, PercentilesSpec,
-    RangeItem, RangeSpec, RareTermsSpec, Scalar, SignificantSpec, Source, TermFilter, TermsSpec,
+    AggSpec, Attached, AutoDateSpec, Bounds, CalendarUnit, CompositeKind, CompositeSource,
+    CompositeSpec, DateHistogramSpec, DateInterval, Direction, FilterShape, FiltersSpec, GridSpec,
+    HistogramSpec, IncludeExclude, MissingOrder, MultiTermsSpec, NamedAgg, OrderBy, OrderKey,
+    PercentilesSpec, RangeItem, RangeSpec, RareTermsSpec, Scalar, SignificantSpec, Source,
+    TermFilter, TermsSpec, TopHitsSpec,
 };

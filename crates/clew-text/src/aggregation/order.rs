@@ -144,6 +144,8 @@ fn metric(buckets: &Buckets, sub: usize, property: Property) -> What {
             });
             values.collect()
         }
+        // One cannot order by documents.
+        Partial::TopHits(_) => vec![0.0; count],
         // The only bucket aggregation one can order by has at most one bucket per parent.
         Partial::Buckets(single) => {
             let mut values = vec![0.0; count];

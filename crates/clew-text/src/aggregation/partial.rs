@@ -1,12 +1,15 @@
 //! What was counted so far, in a form that merges: over segments, then over shards. Everything is an
 //! array indexed by bucket number; a nested aggregation's buckets name their parent's number.
 
+use std::sync::Arc;
+
 use super::key::{Key, KeyTable, number_of};
 use super::moments::{ExtendedMoments, Moments, Points, Weighted};
 use super::plan::{Op, Plan, Property};
 use super::quantile::{Method, QuantileState};
 use super::significance::Background;
 use super::sketch::Sketch;
+use crate::search::{MergedHit, SortKey, compare_rows};
 
 /// A bucket that was not kept.
 pub(crate) const DROPPED: u32 = u32::MAX;
@@ -23,6 +26,7 @@ pub(crate) enum Partial {
     Extended(Vec<ExtendedMoments>),
     Counts(Vec<u64>),
     Distinct(Sketches),
+    TopHits(TopLists),
     Quantiles(QuantileStates),
     Weighted(Vec<Weighted>),
     Points(Vec<Points>),
@@ -55,6 +59,39 @@ impl QuantileStates {
 pub(crate) struct Sketches {
     pub(crate) sketches: Vec<Sketch>,
     pub(crate) threshold: usize,
+}
+
+/// The first documents of every bucket.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TopLists {
+    pub(crate) lists: Vec<TopList>,
+    pub(crate) keys: Arc<Vec<SortKey>>,
+    pub(crate) limit: usize,
+}
+
+/// The first documents of one bucket, in order.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TopList {
+    pub(crate) total: u64,
+    pub(crate) max_score: Option<f32>,
+    pub(crate) hits: Vec<MergedHit>,
+}
+
+impl TopList {
+    fn merge(&mut self, other: TopList, keys: &[SortKey], limit: usize) {
+        self.total += other.total;
+        self.max_score = self
+            .max_score
+            .into_iter()
+            .chain(other.max_score)
+            .max_by(f32::total_cmp);
+        self.hits.extend(other.hits);
+        let place = |hit: &MergedHit| (hit.shard, hit.hit.segment, hit.hit.doc);
+        self.hits.sort_by(|a, b| {
+            compare_rows(keys, &a.hit.sort, &b.hit.sort).then(place(a).cmp(&place(b)))
+        });
+        self.hits.truncate(limit);
+    }
 }
 
 /// Buckets, what is nested in them, and what terms add.
@@ -248,6 +285,11 @@ impl Partial {
                 subs: plan.subs.iter().map(Partial::empty).collect(),
                 ..Buckets::default()
             }),
+            Op::TopHits(top) => Partial::TopHits(TopLists {
+                lists: Vec::new(),
+                keys: top.keys.clone(),
+                limit: top.limit,
+            }),
             Op::Moments(_) => Partial::Moments(Vec::new()),
             Op::Extended { .. } => Partial::Extended(Vec::new()),
             Op::ValueCount => Partial::Counts(Vec::new()),
@@ -283,6 +325,12 @@ impl Partial {
                 let threshold = mine.threshold;
                 merge_each(&mut mine.sketches, theirs.sketches, parent_map, |a, b| {
                     a.merge(b, threshold);
+                });
+            }
+            (Partial::TopHits(mine), Partial::TopHits(theirs)) => {
+                let (keys, limit) = (mine.keys.clone(), mine.limit);
+                merge_each(&mut mine.lists, theirs.lists, parent_map, |a, b| {
+                    a.merge(b, &keys, limit);
                 });
             }
             (Partial::Quantiles(mine), Partial::Quantiles(theirs)) => {
@@ -324,6 +372,7 @@ impl Partial {
             Partial::Extended(values) => follow_each(values, parents),
             Partial::Counts(values) => follow_each(values, parents),
             Partial::Distinct(sketches) => follow_each(&mut sketches.sketches, parents),
+            Partial::TopHits(tops) => follow_each(&mut tops.lists, parents),
             Partial::Quantiles(quantiles) => follow_each(&mut quantiles.states, parents),
             Partial::Weighted(values) => follow_each(values, parents),
             Partial::Points(values) => follow_each(values, parents),
@@ -346,6 +395,10 @@ impl Partial {
             Partial::Moments(values) => size_of_val(&values[..]),
             Partial::Extended(values) => size_of_val(&values[..]),
             Partial::Counts(values) => size_of_val(&values[..]),
+            Partial::TopHits(tops) => {
+                let hits = tops.lists.iter().map(|list| list.hits.len()).sum::<usize>();
+                size_of_val(&tops.lists[..]) + hits * size_of::<MergedHit>()
+            }
             Partial::Weighted(values) => size_of_val(&values[..]),
             Partial::Points(values) => size_of_val(&values[..]),
             Partial::Quantiles(quantiles) => quantiles

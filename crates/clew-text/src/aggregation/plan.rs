@@ -13,6 +13,7 @@ use super::pipeline::PipelinePlan;
 use super::plan_chain::{CompositePlan, Link, plan_composite, plan_grid, plan_multi_terms};
 use super::plan_fields::{bound_ms, bound_number, check_patterns, plan_values};
 use super::plan_filters::{FiltersPlan, check_nesting, plan_filters};
+use super::plan_join::{JoinPlan, TopHitsPlan};
 use super::plan_metrics::{QuantilePlan, plan_metric};
 use super::plan_order::plan_order;
 use super::plan_range::{RangePlan, plan_range};
@@ -96,6 +97,8 @@ pub(crate) enum Op {
         sigma: f64,
     },
     ValueCount,
+    Join(JoinPlan),
+    TopHits(TopHitsPlan),
     Cardinality {
         threshold: usize,
     },
@@ -276,7 +279,11 @@ pub(crate) fn plan_all(
 
 fn plan_one(agg: &NamedAgg, context: &AggContext<'_>, depth: usize) -> Result<Plan, AggError> {
     check_nesting(agg, depth)?;
-    let subs = plan_all(&agg.subs, context, depth + 1)?;
+    let inside = AggContext {
+        scope: agg.spec.scope_inside(context.scope),
+        ..*context
+    };
+    let subs = plan_all(&agg.subs, &inside, depth + 1)?;
     let (values, op) = match plan_metric(&agg.spec, context)? {
         Some(planned) => planned,
         None => plan_buckets(agg, context, &subs)?,
@@ -340,6 +347,18 @@ fn plan_buckets(
             let op = Op::Filters(plan_filters(spec, context)?);
             (ValuePlan::none(), op)
         }
+        AggSpec::Nested { path } => {
+            let join = JoinPlan::inwards(path, context);
+            (ValuePlan::none(), Op::Join(join))
+        }
+        AggSpec::ReverseNested { path } => {
+            let join = JoinPlan::outwards(&agg.name, path.as_deref(), context)?;
+            (ValuePlan::none(), Op::Join(join))
+        }
+        AggSpec::TopHits(spec) => {
+            let plan = TopHitsPlan::new(&agg.name, spec, context)?;
+            (ValuePlan::none(), Op::TopHits(plan))
+        }
         AggSpec::Global => (ValuePlan::none(), Op::Global),
         AggSpec::Composite(spec) => {
             let op = Op::Composite(plan_composite(spec, context)?);
@@ -373,6 +392,7 @@ impl Op {
             | Op::Missing
             | Op::Filters(_)
             | Op::Global
+            | Op::Join(_)
             | Op::Composite(_)
             | Op::MultiTerms { .. }
             | Op::AutoDate(_)
@@ -384,6 +404,7 @@ impl Op {
             | Op::Cardinality { .. }
             | Op::Quantiles(_)
             | Op::WeightedAvg { .. }
+            | Op::TopHits(_)
             | Op::GeoBounds { .. }
             | Op::GeoCentroid => false,
         }

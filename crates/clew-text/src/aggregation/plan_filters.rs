@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::collector::AggContext;
 use super::error::AggError;
 use super::spec::{AggSpec, FilterShape, FiltersSpec, NamedAgg};
-use crate::query::{KnnResolver, Query};
-use crate::search::{SegmentBits, Snapshot, matching};
+use crate::query::{CompileContext, KnnResolver, Query};
+use crate::search::{SegmentBits, Snapshot, matching_within};
 
 /// What finds the documents that a query matches.
 #[derive(Clone, Copy)]
@@ -66,7 +66,12 @@ pub(crate) fn documents_of(
             "queries are not available to aggregations here",
         ));
     };
-    matching(searcher.snapshot, query, searcher.knn, context.now_ms)
+    let compile = CompileContext {
+        snapshot: searcher.snapshot,
+        now_ms: context.now_ms,
+        knn: searcher.knn,
+    };
+    matching_within(&compile, query, context.scope)
         .map_err(|error| AggError::Query(Box::new(error)))
 }
 
@@ -84,6 +89,7 @@ pub(crate) fn check_nesting(agg: &NamedAgg, depth: usize) -> Result<(), AggError
     }
     let single = match &agg.spec {
         AggSpec::Filters(filters) => filters.shape == FilterShape::Single,
+        AggSpec::Nested { .. } | AggSpec::ReverseNested { .. } => true,
         _ => false,
     };
     let composite = |sub: &NamedAgg| matches!(sub.spec, AggSpec::Composite(_));

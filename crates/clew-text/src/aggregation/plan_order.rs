@@ -65,7 +65,8 @@ fn metric_path(path: &str, subs: &[Plan]) -> Result<By, AggError> {
 
 fn property_of(op: &Op, property: Option<&str>) -> Option<Property> {
     match op {
-        Op::Terms(_)
+        Op::TopHits(_)
+        | Op::Terms(_)
         | Op::DateHistogram(_)
         | Op::Histogram(_)
         | Op::Range(_)
@@ -81,7 +82,7 @@ fn property_of(op: &Op, property: Option<&str>) -> Option<Property> {
         Op::WeightedAvg { .. } => {
             matches!(property, None | Some("value")).then_some(Property::Value)
         }
-        Op::Missing | Op::Global | Op::Filters(_) => {
+        Op::Missing | Op::Join(_) | Op::Global | Op::Filters(_) => {
             matches!(property, None | Some("_count" | "doc_count")).then_some(Property::Count)
         }
         Op::Moments(MomentKind::Stats) | Op::Extended { .. } => {

@@ -10,11 +10,13 @@ use super::partial::{Buckets, ByParent, LeftOut, Partial};
 use super::plan::{By, Op, Plan, PlannedOrder, TermsPlan, TermsShape, ValueKind};
 use super::plan_chain::Link;
 use super::reduce_given::given_result;
+use super::reduce_join::top_hits_result;
 use super::reduce_metrics::metric_result;
 use super::result::{
     AggResult, Bucket, BucketExtra, HistogramResult, NamedResult, TermsKind, TermsResult,
 };
-use super::spec::Direction;
+use super::spec::{Attached, Direction};
+use crate::search::MergedHit;
 
 /// All results of a request.
 ///
@@ -24,6 +26,7 @@ pub(crate) fn reduce(
     plans: &[Plan],
     partials: &[Partial],
     limits: AggLimits,
+    attach: &dyn Fn(&MergedHit) -> Option<Attached>,
 ) -> Result<Vec<NamedResult>, AggError> {
     let nodes: Vec<Node<'_>> = plans
         .iter()
@@ -33,17 +36,20 @@ pub(crate) fn reduce(
     let mut budget = Budget {
         count: 0,
         max: limits.buckets_max,
+        attach,
     };
     results_of(&nodes, Some(0), &mut budget)
 }
 
 /// Buckets made so far, of all aggregations together.
-pub(crate) struct Budget {
+pub(crate) struct Budget<'a> {
     count: usize,
     max: usize,
+    /// Gives what goes with a document.
+    pub(super) attach: &'a dyn Fn(&MergedHit) -> Option<Attached>,
 }
 
-impl Budget {
+impl Budget<'_> {
     pub(crate) fn take(&mut self) -> Result<(), AggError> {
         self.count += 1;
         if self.count > self.max {
@@ -114,6 +120,7 @@ fn result_of(
 ) -> Result<AggResult, AggError> {
     match node.partial {
         Partial::Buckets(buckets) => stepped_result(node, buckets, parent, budget),
+        Partial::TopHits(lists) => Ok(top_hits_result(node.plan, lists, parent, budget)),
         partial => Ok(metric_result(node.plan, partial, parent)),
     }
 }

@@ -7,6 +7,7 @@ use super::partial::Buckets;
 use super::plan::Op;
 use super::plan_chain::CompositePlan;
 use super::plan_filters::FiltersPlan;
+use super::plan_join::Way;
 use super::plan_range::RangePlan;
 use super::reduce::{Budget, Node, results_of, rows_of, shown_tuple, terms_result, whole_key};
 use super::result::{
@@ -26,6 +27,14 @@ pub(crate) fn given_result(
         Op::Missing => {
             let number = node.numbers(parent).first().copied();
             Ok(AggResult::Missing {
+                doc_count: number.map_or(0, |number| buckets.counts[number as usize]),
+                subs: results_of(&node.subs, number, budget)?,
+            })
+        }
+        Op::Join(join) => {
+            let number = node.numbers(parent).first().copied();
+            Ok(AggResult::Joined {
+                is_nested: join.way == Way::Inwards,
                 doc_count: number.map_or(0, |number| buckets.counts[number as usize]),
                 subs: results_of(&node.subs, number, budget)?,
             })

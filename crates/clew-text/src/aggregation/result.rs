@@ -3,7 +3,9 @@
 use super::format::ValueFormat;
 use super::grid::Grid;
 use super::key::Key;
+use super::spec::Attached;
 use crate::geo::GeoPoint;
+use crate::search::MergedHit;
 
 /// One aggregation's result with its name.
 #[derive(Clone, Debug)]
@@ -42,6 +44,17 @@ pub enum AggResult {
         /// What was computed over them.
         subs: Vec<NamedResult>,
     },
+    /// What is inside or around the documents.
+    Joined {
+        /// Whether these are nested objects inside; else what is around them.
+        is_nested: bool,
+        /// How many.
+        doc_count: u64,
+        /// What was computed over them.
+        subs: Vec<NamedResult>,
+    },
+    /// The first documents.
+    TopHits(TopHitsResult),
     /// The least value.
     Min(Metric),
     /// The greatest value.
@@ -206,6 +219,30 @@ pub struct CompositeResult {
     pub formats: Vec<ValueFormat>,
     /// One page, in order.
     pub buckets: Vec<Bucket>,
+}
+
+/// The first documents of a bucket.
+#[derive(Clone, Debug)]
+pub struct TopHitsResult {
+    /// How many documents there are.
+    pub total: u64,
+    /// The best score, when the order is by score alone.
+    pub max_score: Option<f32>,
+    /// The first of them.
+    pub hits: Vec<TopHit>,
+    /// Whether the request named an order.
+    pub is_sorted: bool,
+    /// What the request handed through.
+    pub attached: Option<Attached>,
+}
+
+/// A document among the first.
+#[derive(Clone, Debug)]
+pub struct TopHit {
+    /// Where it is.
+    pub hit: MergedHit,
+    /// What was attached to it.
+    pub document: Option<Attached>,
 }
 
 /// A number; `None` of nothing.

@@ -1,7 +1,11 @@
 //! What is asked for: a tree of named aggregations, as any protocol may build it. Nothing here is
 //! checked against a mapping yet; `plan` does that.
 
+use std::any::Any;
 use std::num::NonZeroI64;
+use std::sync::Arc;
+
+use crate::search::SortKey;
 
 use super::grid::Grid;
 use super::pipeline::PipelineSpec;
@@ -101,6 +105,18 @@ pub enum AggSpec {
         /// How many deviations the reported bounds are away from the mean.
         sigma: f64,
     },
+    /// One bucket: the nested objects of a path inside the documents.
+    Nested {
+        /// The path.
+        path: String,
+    },
+    /// One bucket: the documents around nested objects, or the objects of a path around them.
+    ReverseNested {
+        /// The path; the whole documents without it.
+        path: Option<String>,
+    },
+    /// The first documents themselves.
+    TopHits(TopHitsSpec),
     /// How many distinct values there are: exact up to the threshold, then estimated.
     Cardinality {
         /// Where the values come from.
@@ -299,6 +315,33 @@ pub struct RareTermsSpec {
     pub max_doc_count: u64,
     /// Which values count at all.
     pub filter: TermFilter,
+}
+
+/// The first documents themselves.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TopHitsSpec {
+    /// Documents to skip.
+    pub from: usize,
+    /// Documents wanted.
+    pub size: usize,
+    /// Their order; empty means by score.
+    pub sort: Vec<SortKey>,
+    /// Scores also when the order is not by score.
+    pub track_scores: bool,
+    /// Everything the request said, for whoever shows the documents.
+    pub body: serde_json::Value,
+    /// What was made of that; handed back with the result, untouched.
+    pub attached: Option<Attached>,
+}
+
+/// Something that is handed through without being looked at.
+#[derive(Clone, Debug)]
+pub struct Attached(pub Arc<dyn Any + Send + Sync>);
+
+impl PartialEq for Attached {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
 }
 
 impl AggSpec {

@@ -52,6 +52,15 @@ impl<'m> Values<'m> {
         self.fields.push((tantivy_field, value));
     }
 
+    /// Gives the values to another document too.
+    pub(super) fn share_with(&self, other: &mut Values<'_>) {
+        for (field, value) in &self.fields {
+            if let Some(mapped) = self.mapping.fields.iter().find(|f| f.field == Some(*field)) {
+                other.push(mapped, value.clone());
+            }
+        }
+    }
+
     /// What tantivy takes.
     pub(super) fn take_fields(&mut self) -> Vec<(Field, OwnedValue)> {
         let fields = std::mem::take(&mut self.fields);

@@ -81,6 +81,24 @@ pub enum DocumentError {
         /// Its name.
         field: String,
     },
+    /// A name with dots leads into a nested object.
+    #[error(
+        "Cannot add a value for field [{field}] since one of the intermediate objects is mapped as a nested object: [{object}]"
+    )]
+    ThroughNested {
+        /// The name.
+        field: String,
+        /// Its last part but one.
+        object: String,
+    },
+    /// Too many nested objects.
+    #[error(
+        "The number of nested documents has exceeded the allowed limit of [{max}]. This limit can be set by changing the [index.mapping.nested_objects.limit] index level setting."
+    )]
+    TooManyNested {
+        /// The limit.
+        max: usize,
+    },
     /// The document's names or vectors contradict the mapping.
     #[error("{reason}")]
     Refused {
@@ -97,6 +115,15 @@ impl DocumentError {
             DocumentError::NotFlat { .. } => "parsing_exception",
             DocumentError::ImmenseTerm { .. } => "illegal_argument_exception",
             _ => "mapper_parsing_exception",
+        }
+    }
+
+    /// The error of a name whose dots lead into a nested object.
+    pub(super) fn through_nested(name: &str) -> Self {
+        let object = name.rsplit_once('.').map_or(name, |(above, _)| above);
+        DocumentError::ThroughNested {
+            field: name.to_string(),
+            object: object.to_string(),
         }
     }
 

@@ -12,6 +12,7 @@ mod error;
 mod fetch;
 pub(crate) mod flat;
 mod json;
+mod nested;
 pub(crate) mod ranges;
 mod restore;
 #[cfg(test)]
@@ -27,6 +28,7 @@ use tantivy::schema::{Field, OwnedValue};
 pub use date::{DATE_FORMAT_DEFAULT, DateError, DateFormat, Rounding};
 pub use dynamic::NewFields;
 pub use error::DocumentError;
+pub use nested::NestedObject;
 pub use ranges::RangeRelation;
 pub use restore::{StoredVector, restore_vectors};
 
@@ -53,8 +55,10 @@ pub struct ParsedDocument<'a> {
     pub fields: Vec<(Field, OwnedValue)>,
     /// Vectors, at most one of a field.
     pub vectors: Vec<(FieldId, Vec<f32>)>,
-    /// The document's text without its vectors.
+    /// The document's text without its vectors; those of nested objects stay in it.
     pub source: Cow<'a, [u8]>,
+    /// Its nested objects, each behind those that are inside it.
+    pub nested: Vec<NestedObject>,
 }
 
 impl Mapping {
@@ -92,6 +96,7 @@ impl Mapping {
         Ok(Parsed::Document(ParsedDocument {
             fields: walk.values.take_fields(),
             vectors: walk.values.vectors,
+            nested: walk.nested.into_objects(),
             source: stored_source(source, &walk.cuts, &walk.reader.half_characters),
         }))
     }

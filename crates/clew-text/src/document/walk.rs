@@ -11,6 +11,7 @@ use super::convert::{Misfit, Scalar, TERM_BYTES_MAX, convert, geo_point};
 use super::dynamic::{Inference, Maker};
 use super::error::DocumentError;
 use super::json::{JsonError, JsonReader, Kind, NESTING_MAX, too_deep};
+use super::nested::NestedObjects;
 use super::ranges::range_of;
 use super::{flat, vector};
 use crate::completion::{self, CompletionMapping};
@@ -34,9 +35,11 @@ pub(super) struct Walk<'m, 'a> {
     pub(super) new_fields: Inference,
     pub(super) cuts: Cuts,
     /// The dotted path of the place in the document.
-    path: String,
+    pub(super) path: String,
     /// Arrays and objects that are open.
-    depth: usize,
+    pub(super) depth: usize,
+    /// The nested objects around the place, and those that are done.
+    pub(super) nested: NestedObjects<'m>,
 }
 
 /// What the mapping says about a place in the document.
@@ -54,7 +57,7 @@ enum Place<'m> {
     Ignored,
 }
 
-type Result<T> = std::result::Result<T, Failure>;
+pub(super) type Result<T> = std::result::Result<T, Failure>;
 
 /// Errors on the way; a reader's get their line only at the end.
 pub(super) enum Failure {
@@ -84,6 +87,7 @@ impl<'m, 'a> Walk<'m, 'a> {
             cuts: Cuts::default(),
             path: String::new(),
             depth: 0,
+            nested: NestedObjects::default(),
         }
     }
 
@@ -98,7 +102,7 @@ impl<'m, 'a> Walk<'m, 'a> {
     }
 
     /// Walks an object; without a node all its names are new.
-    fn object(&mut self, node: Option<&'m ObjectNode>) -> Result<()> {
+    pub(super) fn object(&mut self, node: Option<&'m ObjectNode>) -> Result<()> {
         self.enter()?;
         let open = self.reader.at;
         let mut names = Names::default();
@@ -179,6 +183,9 @@ impl<'m, 'a> Walk<'m, 'a> {
             match object.children.get(part) {
                 Some(child) if end == name.len() => return Ok(Place::Known(child)),
                 Some(Node::Object(next)) if !next.enabled => return Ok(Place::Ignored),
+                Some(Node::Object(next)) if next.nested.is_some() => {
+                    return Err(DocumentError::through_nested(name).into());
+                }
                 Some(Node::Object(next)) => object = next,
                 Some(Node::Leaf(leaf)) => {
                     let found = self.field(leaf.id);
@@ -234,7 +241,8 @@ impl<'m, 'a> Walk<'m, 'a> {
             return Ok(false);
         };
         let is_vector = matches!(self.field(leaf.id).kind, FieldKind::Vector(_));
-        Ok(is_vector && self.reader.kind()? != Kind::Null)
+        // What is cut is put back by its path, which does not tell nested objects apart.
+        Ok(is_vector && self.nested.is_empty() && self.reader.kind()? != Kind::Null)
     }
 
     fn value(&mut self, place: Place<'m>) -> Result<()> {
@@ -253,7 +261,10 @@ impl<'m, 'a> Walk<'m, 'a> {
             return Ok(self.reader.skip_value()?);
         }
         match self.reader.kind()? {
-            Kind::Object => self.object(Some(object)),
+            Kind::Object => match object.nested {
+                Some(nested) => self.nested_object(object, nested),
+                None => self.object(Some(object)),
+            },
             Kind::Array => self.elements(|walk| walk.object_value(object)),
             Kind::Null => Ok(self.reader.null()?),
             _ => {
@@ -378,7 +389,8 @@ impl<'m, 'a> Walk<'m, 'a> {
         written: &str,
     ) -> Result<()> {
         match converted {
-            Ok(Some(value)) => self.values.push(field, value),
+            // A copy may belong to a document further out.
+            Ok(Some(value)) => self.values_for(&field.path).push(field, value),
             Ok(None) => {}
             Err(Misfit::Value(_)) if field.settings.ignore_malformed => {}
             Err(Misfit::Value(cause)) => return Err(misfit(field, written, cause)),

@@ -5,6 +5,7 @@ mod compression;
 mod field;
 mod kinds;
 mod method;
+mod nested;
 mod parameters;
 mod read;
 mod schema;
@@ -22,5 +23,6 @@ pub use field::{
 };
 pub use schema::{Mapping, MappingError, MappingLimits, NewField};
 
+pub(crate) use nested::Nested;
 pub(crate) use read::{PATHS_AND_VALUES, is_metadata, name_problem};
 pub(crate) use tree::{Leaf, Node, ObjectNode};

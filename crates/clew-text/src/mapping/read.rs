@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::compression::COMPRESSION;
 use super::field::{Dynamic, FieldKind, FieldSettings, FloatKind, MappedField};
 use super::parameters::{boolean, read_field, show};
-use super::schema::{Definition, Mapping, MappingError, NewField, ObjectSettings};
+use super::schema::{Definition, Mapping, MappingError, NewField};
 use super::template;
 use crate::document::{DateFormat, NewFields};
 
@@ -73,7 +73,7 @@ impl Mapping {
             next.merge_properties("", as_object(properties, "properties")?)?;
         }
         next.check_aliases()?;
-        next.finish(self.size())?;
+        next.finish(self.sizes())?;
         *self = next;
         Ok(())
     }
@@ -132,7 +132,7 @@ impl Mapping {
                 MappingError::invalid(format!("Expected map for property [{name}]"))
             })?;
             match type_of(name, parameters)? {
-                "object" => self.merge_object(&path, parameters)?,
+                "object" | "nested" => self.merge_object(&path, parameters)?,
                 "alias" => self.merge_alias(&path, parameters)?,
                 _ => self.merge_field(&path, parameters)?,
             }
@@ -157,13 +157,13 @@ impl Mapping {
                 to: "ObjectMapper".to_string(),
             });
         }
-        let mut settings = self.objects.get(path).copied().unwrap_or(ObjectSettings {
-            dynamic: None,
-            enabled: true,
-        });
+        let known = self.objects.get(path).copied();
+        let mut settings = known.unwrap_or_default();
+        settings.nested = self.nested_of(path, known, parameters)?;
         for (key, value) in parameters {
             match key.as_str() {
                 "type" | "properties" => {}
+                "include_in_parent" | "include_in_root" if settings.nested.is_some() => {}
                 "dynamic" => settings.dynamic = Some(dynamic(value)?),
                 "enabled" => settings.enabled = boolean(key, value)?,
                 _ => {
@@ -206,7 +206,10 @@ impl Mapping {
             }
             let parameters = as_object(value, name)?;
             let type_name = type_of(name, parameters)?;
-            if matches!(type_name, "object" | "knn_vector" | "alias" | "flat_object") {
+            if matches!(
+                type_name,
+                "object" | "nested" | "knn_vector" | "alias" | "flat_object"
+            ) {
                 return Err(MappingError::invalid(format!(
                     "Type [{type_name}] cannot be used in multi field"
                 )));
@@ -233,7 +236,7 @@ impl Mapping {
                 _ => next.merge_field(&path, &parameters)?,
             }
         }
-        next.finish(self.size())?;
+        next.finish(self.sizes())?;
         next.add(new.fields)?;
         *self = next;
         Ok(())

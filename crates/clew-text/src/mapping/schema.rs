@@ -11,6 +11,7 @@ use tantivy::schema::{
 };
 
 use super::field::{Dynamic, FieldId, FieldKind, FieldSettings, MappedField, TextStyle};
+use super::nested::Nested;
 use super::template::DynamicTemplate;
 use super::tree::ObjectNode;
 use crate::document::{DATE_FORMAT_DEFAULT, DateFormat};
@@ -47,6 +48,12 @@ pub enum MappingError {
         /// The limit.
         max: usize,
     },
+    /// Too many objects that are documents of their own.
+    #[error("Limit of nested fields [{max}] has been exceeded")]
+    TooManyNested {
+        /// The limit.
+        max: usize,
+    },
     /// Objects inside objects too often.
     #[error("Limit of mapping depth [{max}] has been exceeded due to object field [{path}]")]
     TooDeep {
@@ -80,6 +87,10 @@ pub struct MappingLimits {
     pub fields_max: usize,
     /// Objects inside objects, the document itself included (`index.mapping.depth.limit`).
     pub depth_max: usize,
+    /// Objects of type `nested` (`index.mapping.nested_fields.limit`).
+    pub nested_fields_max: usize,
+    /// Nested objects of one document (`index.mapping.nested_objects.limit`).
+    pub nested_objects_max: usize,
 }
 
 impl Default for MappingLimits {
@@ -87,6 +98,8 @@ impl Default for MappingLimits {
         MappingLimits {
             fields_max: 1000,
             depth_max: 20,
+            nested_fields_max: 50,
+            nested_objects_max: 10_000,
         }
     }
 }
@@ -97,6 +110,25 @@ pub(crate) struct ObjectSettings {
     pub(crate) dynamic: Option<Dynamic>,
     /// Whether its content is looked at; if not it stays in `_source` only.
     pub(crate) enabled: bool,
+    /// Set when each of its objects is a document of its own.
+    pub(crate) nested: Option<Nested>,
+}
+
+impl Default for ObjectSettings {
+    fn default() -> Self {
+        ObjectSettings {
+            dynamic: None,
+            enabled: true,
+            nested: None,
+        }
+    }
+}
+
+/// What limits of a mapping count.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Sizes {
+    all: usize,
+    pub(super) nested: usize,
 }
 
 /// What the mapping says about the whole document.
@@ -199,6 +231,7 @@ impl Mapping {
     pub fn frozen(&self) -> Mapping {
         let mut frozen = self.clone();
         frozen.tree.freeze();
+        frozen.limits.nested_objects_max = usize::MAX;
         frozen
     }
 
@@ -219,7 +252,7 @@ impl Mapping {
                 settings: FieldSettings::default(),
             })?;
         }
-        next.finish(self.size())?;
+        next.finish(self.sizes())?;
         *self = next;
         Ok(())
     }
@@ -302,9 +335,13 @@ impl Mapping {
         }
     }
 
-    /// Builds what follows from the fields, after some were added; `size_before` is what the
-    /// mapping's [`size`](Mapping::size) was, which limits cannot take back.
-    pub(crate) fn finish(&mut self, size_before: usize) -> Result<(), MappingError> {
+    /// Builds what follows from the fields, after some were added; `before` is what the
+    /// mapping's [`sizes`](Mapping::sizes) were, which limits cannot take back.
+    pub(crate) fn finish(&mut self, before: Sizes) -> Result<(), MappingError> {
+        let Sizes {
+            all: size_before,
+            nested: nested_before,
+        } = before;
         self.tree = ObjectNode::build(self);
         let size = self.size();
         if size > self.limits.fields_max && size > size_before {
@@ -312,6 +349,7 @@ impl Mapping {
                 max: self.limits.fields_max,
             });
         }
+        self.check_nested(nested_before)?;
         let (schema, tantivy_fields) = build_schema(&self.fields);
         for (field, tantivy_field) in self.fields.iter_mut().zip(tantivy_fields) {
             field.field = tantivy_field;
@@ -320,10 +358,18 @@ impl Mapping {
         Ok(())
     }
 
-    /// Fields, multi-fields and objects together.
-    pub(crate) fn size(&self) -> usize {
+    /// Fields, multi-fields and objects together. It only ever grows.
+    pub fn size(&self) -> usize {
         let fields = self.fields.iter().filter(|field| !field.settings.hidden);
         fields.count() + self.aliases.len() + self.tree.object_count()
+    }
+
+    /// What limits count.
+    pub(crate) fn sizes(&self) -> Sizes {
+        Sizes {
+            all: self.size(),
+            nested: self.nested_count(),
+        }
     }
 
     /// The field at a dotted path, or the one that it is an alias of.

@@ -6,9 +6,10 @@
 use serde_json::{Map, Value, json};
 
 use super::field::{Dynamic, FieldKind, FieldSettings, FloatKind, MappedField, RangeKind};
+use super::nested::Nested;
 use super::parameters::{boolean, read_field};
 use super::read::dynamic;
-use super::schema::{Mapping, MappingError, MappingLimits, ObjectSettings};
+use super::schema::{Mapping, MappingError, MappingLimits, ObjectSettings, Sizes};
 use super::tree::{Node, ObjectNode};
 use crate::analysis::POSITION_GAP;
 use crate::document::DATE_FORMAT_DEFAULT;
@@ -68,7 +69,7 @@ impl Mapping {
 
     fn object_json(&self, path: &str, object: &ObjectNode) -> Map<String, Value> {
         let mut shown = Map::new();
-        if object.children.is_empty() {
+        if object.children.is_empty() && object.nested.is_none() {
             shown.insert("type".to_string(), json!("object"));
         }
         if let Some(settings) = self.objects.get(path) {
@@ -116,15 +117,17 @@ impl Mapping {
         mapping.limits = MappingLimits {
             fields_max: usize::MAX,
             depth_max: DEPTH_DECODED_MAX,
+            nested_fields_max: usize::MAX,
+            ..MappingLimits::default()
         };
         for (key, value) in part(encoded, "root", Value::as_object)? {
             mapping.merge_root(key, value)?;
         }
         for (path, value) in part(encoded, "objects", Value::as_object)? {
-            let mut settings = ObjectSettings {
-                dynamic: None,
-                enabled: true,
-            };
+            let mut settings = ObjectSettings::default();
+            if value.get("type").is_some_and(|kind| kind == "nested") {
+                settings.nested = Some(Nested::read(value.as_object())?);
+            }
             if let Some(value) = value.get("dynamic") {
                 settings.dynamic = Some(dynamic(value)?);
             }
@@ -153,7 +156,7 @@ impl Mapping {
             mapping.aliases.insert(alias.clone(), path);
         }
         mapping.check_aliases()?;
-        mapping.finish(0)?;
+        mapping.finish(Sizes::default())?;
         mapping.limits = MappingLimits::default();
         Ok(mapping)
     }
@@ -186,6 +189,9 @@ fn dynamic_name(dynamic: Dynamic) -> &'static str {
 
 fn object_settings_json(settings: ObjectSettings) -> Map<String, Value> {
     let mut shown = Map::new();
+    if let Some(nested) = settings.nested {
+        nested.show(&mut shown);
+    }
     if let Some(dynamic) = settings.dynamic {
         shown.insert("dynamic".to_string(), json!(dynamic_name(dynamic)));
     }

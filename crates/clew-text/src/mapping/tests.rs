@@ -282,7 +282,7 @@ fn limits_hold() {
     let mut wider = Mapping::new();
     wider.set_limits(MappingLimits {
         fields_max: 1001,
-        depth_max: 20,
+        ..MappingLimits::default()
     });
     assert!(wider.merge_opensearch(&many(1001)).is_ok());
     assert!(Mapping::decode(&wider.encode()).is_ok());

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::field::{Dynamic, FieldId};
+use super::nested::Nested;
 use super::schema::Mapping;
 
 /// An object of the mapping; the document itself is one.
@@ -13,6 +14,8 @@ pub(crate) struct ObjectNode {
     /// What happens to fields it lacks, its parents' word included.
     pub(crate) dynamic: Dynamic,
     pub(crate) enabled: bool,
+    /// Set when each of its objects is a document of its own.
+    pub(crate) nested: Option<Nested>,
 }
 
 /// What a name in a document stands for.
@@ -40,6 +43,7 @@ impl Default for ObjectNode {
             children: BTreeMap::new(),
             dynamic: Dynamic::True,
             enabled: true,
+            nested: None,
         }
     }
 }
@@ -66,6 +70,7 @@ impl ObjectNode {
             if let Some(object) = root.descend(path.split('.')) {
                 object.dynamic = settings.dynamic.unwrap_or(object.dynamic);
                 object.enabled = settings.enabled;
+                object.nested = settings.nested;
             }
         }
         let mut multi_fields: BTreeMap<FieldId, Vec<FieldId>> = BTreeMap::new();
@@ -117,13 +122,25 @@ impl ObjectNode {
             let inherited = Node::Object(ObjectNode {
                 children: BTreeMap::new(),
                 dynamic: object.dynamic,
-                enabled: true,
+                ..ObjectNode::default()
             });
             let child = object.children.entry(name.to_string()).or_insert(inherited);
             let Node::Object(next) = child else {
                 return None;
             };
             object = next;
+        }
+        Some(object)
+    }
+
+    /// The object at a path.
+    pub(super) fn find(&self, path: &str) -> Option<&ObjectNode> {
+        let mut object = self;
+        for name in path.split('.') {
+            match object.children.get(name) {
+                Some(Node::Object(next)) => object = next,
+                _ => return None,
+            }
         }
         Some(object)
     }

@@ -12,6 +12,7 @@ mod function;
 mod geo;
 mod glob;
 mod interval;
+mod join;
 mod knn;
 mod leaf;
 mod literal;
@@ -22,6 +23,7 @@ mod similar;
 mod source_phrase;
 mod tree;
 
+pub(crate) use compile::plan_nested;
 pub(crate) use query_string::tree as query_string_tree;
 
 pub use compile::{CompileContext, Plan, compile, plan};
@@ -37,8 +39,9 @@ pub use minimum::MinimumShouldMatch;
 pub use script::{ScoreFormula, VectorMeasure, VectorScore};
 pub use similar::{LikeItem, MoreLikeThis, WordChoice};
 pub use tree::{
-    Bool, Boosting, DistanceFeature, FieldBoost, Fuzziness, FuzzyDistance, Match, MatchPhrase,
-    MultiMatch, MultiMatchKind, Operator, Pattern, Query, QueryString, Range, Term, TermsSet,
+    Bool, Boosting, DistanceFeature, FieldBoost, Fuzziness, FuzzyDistance, JoinScore, Match,
+    MatchPhrase, MultiMatch, MultiMatchKind, NestedQuery, Operator, Pattern, Query, QueryString,
+    Range, Term, TermsSet,
 };
 
 #[cfg(test)]

@@ -120,6 +120,8 @@ pub enum Query {
     },
     /// Nearest neighbours.
     Knn(KnnQuery),
+    /// Documents with nested objects that match.
+    Nested(NestedQuery),
     /// A query that matches nothing where its values do not fit their field.
     Lenient(Box<Query>),
 }
@@ -557,6 +559,37 @@ impl Default for Bool {
             boost: 1.0,
         }
     }
+}
+
+/// How the scores of a document's nested objects become its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum JoinScore {
+    /// Their mean.
+    #[default]
+    Avg,
+    /// Their sum.
+    Sum,
+    /// The best.
+    Max,
+    /// The least.
+    Min,
+    /// Not at all: it scores 0.
+    None,
+}
+
+/// Documents with nested objects that match.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NestedQuery {
+    /// The nested objects' path.
+    pub path: String,
+    /// What an object must match.
+    pub query: Box<Query>,
+    /// How scores are joined.
+    pub score: JoinScore,
+    /// Whether a path that is not mapped matches nothing instead of being an error.
+    pub ignore_unmapped: bool,
+    /// Factor on the score.
+    pub boost: f32,
 }
 
 /// A query whose hits lose when they match another one too.

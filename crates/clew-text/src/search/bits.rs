@@ -43,6 +43,29 @@ impl SegmentBits {
         *word |= bit;
     }
 
+    /// The first document of the set from one on.
+    pub fn next_from(&self, doc: DocId) -> Option<DocId> {
+        let mut at = doc as usize / 64;
+        let mut word = self.words.get(at)? & (u64::MAX << (doc % 64));
+        while word == 0 {
+            at += 1;
+            word = *self.words.get(at)?;
+        }
+        DocId::try_from(at * 64 + word.trailing_zeros() as usize).ok()
+    }
+
+    /// The last document of the set before one.
+    pub fn last_before(&self, doc: DocId) -> Option<DocId> {
+        let before = doc.checked_sub(1)?;
+        let mut at = before as usize / 64;
+        let mut word = self.words.get(at)? & (u64::MAX >> (63 - before % 64));
+        while word == 0 {
+            at = at.checked_sub(1)?;
+            word = self.words[at];
+        }
+        DocId::try_from(at * 64 + 63 - word.leading_zeros() as usize).ok()
+    }
+
     /// Whether the document belongs to the set.
     pub fn contains(&self, doc: DocId) -> bool {
         self.words

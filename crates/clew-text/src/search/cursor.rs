@@ -18,7 +18,7 @@ use crate::mapping::{FieldKind, FloatKind};
 use crate::query::QueryError;
 
 /// Before the values, among them, or after them; and where.
-pub(super) type Slot = (u8, u128);
+pub(crate) type Slot = (u8, u128);
 
 const BEFORE: Slot = (0, 0);
 const AFTER: Slot = (2, 0);
@@ -42,7 +42,7 @@ enum Source {
 }
 
 /// One key over one segment.
-pub(super) struct KeyCursor {
+pub(crate) struct KeyCursor {
     source: Source,
     order: Order,
     mode: Mode,
@@ -50,7 +50,7 @@ pub(super) struct KeyCursor {
 }
 
 impl KeyCursor {
-    pub(super) fn open(
+    pub(crate) fn open(
         key: &SortKey,
         snapshot: &Snapshot,
         reader: &SegmentReader,
@@ -110,7 +110,7 @@ impl KeyCursor {
         !matches!(self.source, Source::Text(_) | Source::Absent)
     }
 
-    pub(super) fn slot(&self, doc: DocId, score: f32) -> Result<Slot, QueryError> {
+    pub(crate) fn slot(&self, doc: DocId, score: f32) -> Result<Slot, QueryError> {
         let place = match &self.source {
             Source::Score => Some(u128::from(score_place(score))),
             Source::Doc { base } => Some(u128::from(base + u64::from(doc))),
@@ -247,7 +247,7 @@ impl KeyCursor {
     }
 
     /// The value a slot stands for.
-    pub(super) fn value(&self, slot: Slot) -> Result<SortValue, QueryError> {
+    pub(crate) fn value(&self, slot: Slot) -> Result<SortValue, QueryError> {
         let (1, place) = slot else {
             return Ok(SortValue::Null);
         };

@@ -5,7 +5,7 @@ use tantivy::query::{EnableScoring, Weight};
 
 use super::bits::SegmentBits;
 use super::snapshot::Snapshot;
-use crate::query::{CompileContext, KnnResolver, Plan, Query, QueryError, plan};
+use crate::query::{CompileContext, KnnResolver, Plan, Query, QueryError, plan, plan_nested};
 
 /// The documents of each segment that match and are not deleted.
 ///
@@ -25,15 +25,35 @@ pub fn matching(
     matching_plan(snapshot, &plan(query, &context)?)
 }
 
+/// The rows that match in a scope: whole documents, or the nested objects of a path, where deleted
+/// ones and rows of other kinds may be among them.
+pub(crate) fn matching_within(
+    context: &CompileContext<'_>,
+    query: &Query,
+    scope: Option<&str>,
+) -> Result<Vec<SegmentBits>, QueryError> {
+    let plan = plan_nested(query, context, scope)?;
+    matching_plan_of_rows(context.snapshot, &plan, scope.is_some())
+}
+
 pub(crate) fn matching_plan(
     snapshot: &Snapshot,
     plan: &Plan,
+) -> Result<Vec<SegmentBits>, QueryError> {
+    matching_plan_of_rows(snapshot, plan, false)
+}
+
+/// The same, among all rows when `with_objects`: nested objects and deleted documents too.
+pub(crate) fn matching_plan_of_rows(
+    snapshot: &Snapshot,
+    plan: &Plan,
+    with_objects: bool,
 ) -> Result<Vec<SegmentBits>, QueryError> {
     let weight = unscored(snapshot, plan)?;
     snapshot
         .readers
         .iter()
-        .map(|reader| segment_bits(&*weight, reader))
+        .map(|reader| segment_bits(&*weight, reader, with_objects))
         .collect()
 }
 
@@ -43,9 +63,13 @@ pub(crate) fn unscored(snapshot: &Snapshot, plan: &Plan) -> Result<Box<dyn Weigh
         .weight(EnableScoring::disabled_from_searcher(snapshot.stub()))?)
 }
 
-fn segment_bits(weight: &dyn Weight, reader: &SegmentReader) -> Result<SegmentBits, QueryError> {
+fn segment_bits(
+    weight: &dyn Weight,
+    reader: &SegmentReader,
+    with_objects: bool,
+) -> Result<SegmentBits, QueryError> {
     let mut bits = SegmentBits::empty(reader.max_doc());
-    let alive = reader.alive_bitset();
+    let alive = reader.alive_bitset().filter(|_| !with_objects);
     weight.for_each_no_score(reader, &mut |docs| {
         for doc in docs {
             if alive.is_none_or(|alive| alive.is_alive(*doc)) {

@@ -5,9 +5,11 @@
 //! fetching what a document holds.
 
 mod bits;
+mod blocks;
 mod cursor;
 mod explain;
 mod figures;
+mod inner;
 mod matching;
 mod merge;
 mod request;
@@ -22,16 +24,20 @@ mod sorted;
 mod top;
 
 pub use bits::SegmentBits;
+pub use blocks::{Blocks, Scope};
+pub(crate) use cursor::{KeyCursor, Slot};
 pub use explain::{Explained, describe, explain};
 pub use figures::{FieldFigures, TermFigures, field_figures, term_figures};
-pub(crate) use matching::matching_plan;
+pub use inner::{InnerFound, InnerRequest, inner_hits};
 pub use matching::{count, matching};
+pub(crate) use matching::{matching_plan_of_rows, matching_within};
 pub use merge::{MergedHit, MergedHits, merge_hits};
 pub use request::{DocVisitor, Relation, ShardHit, ShardRequest, ShardResult, Total, TrackTotal};
 pub use rescore::{Combine, Rescore, rescore};
 pub use run::search;
 pub use similar::{SimilarTerm, Spelling, similar_terms, term_docs};
 pub use snapshot::{FieldStatistics, Snapshot};
+pub(crate) use sort::compare_rows;
 pub use sort::{GeoDistanceKey, Missing, Mode, Order, SortKey, SortValue};
 
 #[cfg(test)]

@@ -74,6 +74,14 @@ pub trait DocVisitor {
     /// Ends the search.
     fn segment(&mut self, ord: usize, reader: &SegmentReader) -> Result<(), QueryError>;
 
+    /// Whether [`DocVisitor::scores`] is wanted.
+    fn wants_scores(&self) -> bool {
+        false
+    }
+
+    /// The scores of the documents that [`DocVisitor::collect`] gets next.
+    fn scores(&mut self, _docs: &[DocId], _scores: &[f32]) {}
+
     /// Documents of the segment that match and are not deleted, ascending.
     ///
     /// # Errors

@@ -64,6 +64,9 @@ struct Scan<'r, 'a> {
     seen: u64,
     max_score: Option<f32>,
     living: Vec<DocId>,
+    /// The scores of the living, where the visitor wants them.
+    living_scores: Vec<f32>,
+    visitor_scores: bool,
 }
 
 impl Scan<'_, '_> {
@@ -77,6 +80,7 @@ impl Scan<'_, '_> {
     ) -> Result<(), QueryError> {
         let alive = reader.alive_bitset();
         self.living.clear();
+        self.living_scores.clear();
         for (at, doc) in docs.iter().enumerate() {
             if self.left == 0 {
                 break;
@@ -90,6 +94,9 @@ impl Scan<'_, '_> {
             }
             self.left -= 1;
             self.living.push(*doc);
+            if self.visitor_scores {
+                self.living_scores.push(score);
+            }
             if self.run.passes(segment, *doc) {
                 self.seen += 1;
                 self.max_score = Some(self.max_score.map_or(score, |max| max.max(score)));
@@ -97,7 +104,12 @@ impl Scan<'_, '_> {
             }
         }
         match &mut self.visitor {
-            Some(visitor) if !self.living.is_empty() => visitor.collect(&self.living),
+            Some(visitor) if !self.living.is_empty() => {
+                if self.visitor_scores {
+                    visitor.scores(&self.living, &self.living_scores);
+                }
+                visitor.collect(&self.living)
+            }
             _ => Ok(()),
         }
     }
@@ -158,6 +170,8 @@ pub(super) fn scan<'a>(
     run: &Run<'_>,
     mut request: ShardRequest<'a>,
 ) -> Result<ShardResult, QueryError> {
+    let visitor = request.visitor.as_ref();
+    let visitor_scores = visitor.is_some_and(|visitor| visitor.wants_scores());
     let scores_wanted = request.track_scores
         || request.min_score.is_some()
         || (by_score(request.sort) && request.limit > 0)
@@ -167,7 +181,7 @@ pub(super) fn scan<'a>(
             .any(|key| matches!(key, SortKey::Score { .. }));
     let scoring = match run.plan.constant {
         Some(score) => Scoring::Same(unscored(run.snapshot, &run.plan)?, score),
-        None if scores_wanted => Scoring::Each(run.scored_weight()?),
+        None if scores_wanted || visitor_scores => Scoring::Each(run.scored_weight()?),
         None => Scoring::Same(unscored(run.snapshot, &run.plan)?, 0.0),
     };
     let scored_hits = scores_wanted;
@@ -198,6 +212,8 @@ pub(super) fn scan<'a>(
         seen: 0,
         max_score: None,
         living: Vec::new(),
+        living_scores: Vec::new(),
+        visitor_scores,
     };
     let mut timed_out = false;
     for (segment, reader) in run.snapshot.readers.iter().enumerate() {

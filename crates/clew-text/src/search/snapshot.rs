@@ -10,6 +10,7 @@ use tantivy::index::SegmentId;
 use tantivy::schema::Field;
 use tantivy::{Searcher, SegmentReader, Term};
 
+use super::blocks::Blocks;
 use crate::mapping::{FieldKind, MappedField, Mapping};
 
 /// Statistics of a field over a shard, deleted documents included (as OpenSearch counts).
@@ -29,6 +30,8 @@ pub struct Snapshot {
     pub mapping: Arc<Mapping>,
     /// The segments, in the order that ties are broken by.
     pub readers: Vec<SegmentReader>,
+    /// For each segment with nested objects, which of its rows they are. May be shorter.
+    blocks: Vec<Option<Arc<Blocks>>>,
     stub: Searcher,
     per_segment: Arc<Mutex<PerSegment>>,
     per_field: Mutex<BTreeMap<Field, FieldStatistics>>,
@@ -50,10 +53,27 @@ impl Snapshot {
         Snapshot {
             mapping,
             readers,
+            blocks: Vec::new(),
             stub,
             per_segment: Arc::default(),
             per_field: Mutex::default(),
         }
+    }
+
+    /// The same with nested objects in its segments, in their order.
+    #[must_use]
+    pub fn with_blocks(self, blocks: Vec<Option<Arc<Blocks>>>) -> Self {
+        Snapshot { blocks, ..self }
+    }
+
+    /// Which rows of a segment are nested objects; `None` when there are none.
+    pub fn blocks(&self, segment: usize) -> Option<&Arc<Blocks>> {
+        self.blocks.get(segment)?.as_ref()
+    }
+
+    /// The same without segments: what sort keys are checked against.
+    pub(crate) fn without_segments(&self) -> Self {
+        Snapshot::new(self.mapping.clone(), Vec::new(), self.stub.clone())
     }
 
     /// The snapshot that follows this one; what was counted of segments in both is kept.

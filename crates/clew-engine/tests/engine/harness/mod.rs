@@ -163,6 +163,7 @@ impl Node {
             timeout: None,
             profile: false,
             groups: vec![],
+            inner_hits: vec![],
             control: clew_engine::SearchControl::default(),
         }
     }

@@ -5,11 +5,13 @@ mod chain;
 mod filters;
 mod geo;
 mod histogram;
+mod join;
 mod metric;
 mod quantiles;
 mod range;
 mod slots;
 mod terms;
+mod top_hits;
 
 pub(crate) use histogram::{start_of_step, step_of_number};
 
@@ -80,6 +82,8 @@ fn open(segment: Segment<'_>, plan: &Plan, level: Level) -> Result<Box<dyn Colle
         )?),
         Op::Range(range) => Box::new(range::Ranges::open(segment, plan, range)?),
         Op::Missing => Box::new(range::Missing::open(segment, plan)?),
+        Op::Join(join) => Box::new(join::Join::open(segment, plan, join)?),
+        Op::TopHits(top) => Box::new(top_hits::TopHits::open(segment.reader, top)?),
         Op::Moments(_) => Box::new(metric::Basic::open(segment, plan)?),
         Op::Extended { .. } => Box::new(metric::Extended::open(segment, plan)?),
         Op::ValueCount => Box::new(metric::ValueCount::open(segment, plan)?),

@@ -152,6 +152,9 @@ fn an_index_without_the_field_adds_nothing_to_one_with_it() {
         mapping,
         now_ms: 0,
         limits: AggLimits::default(),
+        snapshot: None,
+        scope: None,
+        shard: 0,
         searcher: None,
     };
     let doc = Doc {

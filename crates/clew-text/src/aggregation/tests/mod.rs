@@ -108,6 +108,9 @@ pub(super) fn try_run_within(
         mapping: &mapping,
         now_ms: 0,
         limits,
+        snapshot: None,
+        scope: None,
+        shard: 0,
         searcher: None,
     };
     let mut all: Option<Intermediate> = None;

@@ -10,6 +10,7 @@ mod flat;
 mod function;
 mod geo;
 mod interval;
+mod nested;
 mod range;
 mod script;
 mod similar;
@@ -83,11 +84,22 @@ pub fn compile(
 /// # Errors
 /// As [`compile`].
 pub fn plan(query: &Query, context: &CompileContext<'_>) -> Result<Plan, QueryError> {
+    plan_nested(query, context, None)
+}
+
+/// The same for a query over the nested objects of a path; rows that are none of these may match
+/// too.
+pub(crate) fn plan_nested(
+    query: &Query,
+    context: &CompileContext<'_>,
+    scope: Option<&str>,
+) -> Result<Plan, QueryError> {
     let mut compiler = Compiler {
         context: *context,
         clauses: 0,
         depth: 0,
         scored_fields: BTreeSet::new(),
+        scope: scope.map(str::to_string),
     };
     let node = compiler.node(query, 1.0)?;
     Ok(Plan {
@@ -156,6 +168,8 @@ pub(super) struct Compiler<'a> {
     clauses: usize,
     depth: usize,
     scored_fields: BTreeSet<Field>,
+    /// The path whose nested objects are searched; `None` at whole documents.
+    scope: Option<String>,
 }
 
 impl<'a> Compiler<'a> {
@@ -192,6 +206,7 @@ impl<'a> Compiler<'a> {
                 self.node(&tree, factor)
             }
             Query::MultiMatch(multi) => self.multi_match(multi, factor),
+            Query::Nested(nested) => self.nested(nested, factor),
             Query::FunctionScore(query) => self.function_score(query, factor),
             Query::VectorScore(query) => self.vector_score(query, factor),
             Query::Named { query, .. } => self.dispatch(query, factor),

@@ -13,7 +13,7 @@ use crate::query::function::{BoostMode, ScoreMode};
 use crate::query::knn::SegmentHits;
 use crate::query::leaf::ScoredDocs;
 use crate::query::script::{VectorMeasure, VectorScore};
-use crate::search::matching_plan;
+use crate::search::matching_plan_of_rows;
 
 impl Compiler<'_> {
     pub(super) fn vector_score(
@@ -55,7 +55,7 @@ impl Compiler<'_> {
             exact: filter.exact,
             constant: filter.constant,
         };
-        let bits = matching_plan(snapshot, &plan)?;
+        let bits = matching_plan_of_rows(snapshot, &plan, self.scope.is_some())?;
         let mut found = self.context.knn.resolve(&query.vector, Some(&bits))?;
         for (_, score) in found.iter_mut().flatten() {
             let distance = space.distance(*score);

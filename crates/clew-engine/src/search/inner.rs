@@ -1,0 +1,211 @@
+//! Nested objects as hits: those wanted from inside other hits, and how one is shown.
+
+use bytes::Bytes;
+use clew_text::{CompileContext, InnerRequest, Mapping, Scope, ShardHit, inner_hits};
+use serde_json::Value;
+use tantivy::DocId;
+
+use crate::error::EngineError;
+use crate::fetch::{Lookup, fetch};
+use crate::knn::ViewKnn;
+use crate::pinned::PinnedShard;
+use crate::request::{Hit, InnerHits, InnerResult, NestedStep};
+use crate::shard::SegmentView;
+
+/// Fills in what is wanted from inside hits, which lie at `places`: target, segment, row.
+pub(super) fn fill(
+    targets: &[&PinnedShard],
+    wanted: &[InnerHits],
+    places: &[(usize, usize, DocId)],
+    hits: &mut [Hit],
+    now_ms: i64,
+) -> Result<(), EngineError> {
+    for (at, target) in targets.iter().enumerate() {
+        let here: Vec<usize> = (0..places.len()).filter(|i| places[*i].0 == at).collect();
+        if here.is_empty() {
+            continue;
+        }
+        let parents: Vec<(usize, DocId)> =
+            here.iter().map(|i| (places[*i].1, places[*i].2)).collect();
+        let inside = Inside { target, now_ms };
+        let found = inside.all(wanted, &parents, Scope::Documents)?;
+        for (i, found) in here.into_iter().zip(found) {
+            hits[i].inner = found;
+        }
+    }
+    Ok(())
+}
+
+struct Inside<'a> {
+    target: &'a PinnedShard,
+    now_ms: i64,
+}
+
+impl Inside<'_> {
+    /// One list per parent, with one result per wish.
+    fn all(
+        &self,
+        wanted: &[InnerHits],
+        parents: &[(usize, DocId)],
+        around: Scope<'_>,
+    ) -> Result<Vec<Vec<InnerResult>>, EngineError> {
+        let mut all: Vec<Vec<InnerResult>> = vec![Vec::new(); parents.len()];
+        for wish in wanted {
+            for (of_parent, result) in all.iter_mut().zip(self.one(wish, parents, around)?) {
+                of_parent.push(result);
+            }
+        }
+        Ok(all)
+    }
+
+    fn one(
+        &self,
+        wish: &InnerHits,
+        parents: &[(usize, DocId)],
+        around: Scope<'_>,
+    ) -> Result<Vec<InnerResult>, EngineError> {
+        let snapshot = &self.target.view.snapshot;
+        if wish.ignore_unmapped && !snapshot.mapping.is_nested(&wish.path) {
+            return Ok(vec![InnerResult::default(); parents.len()]);
+        }
+        let knn = ViewKnn {
+            view: &self.target.view,
+            ef_search: self.target.index.settings().ef_search,
+            profiles: None,
+        };
+        let context = CompileContext {
+            snapshot,
+            now_ms: self.now_ms,
+            knn: &knn,
+        };
+        let request = InnerRequest {
+            path: &wish.path,
+            around,
+            query: &wish.query,
+            sort: &wish.sort,
+            limit: wish.from.saturating_add(wish.size),
+        };
+        let found = inner_hits(&context, &request, parents)?;
+        let mut results = Vec::with_capacity(found.len());
+        for found in found {
+            let hits = found.hits.get(wish.from..).unwrap_or_default();
+            results.push(InnerResult {
+                total: found.total,
+                max_score: found.max_score,
+                hits: self.fetch(wish, hits)?,
+            });
+        }
+        Ok(results)
+    }
+
+    fn fetch(&self, wish: &InnerHits, found: &[ShardHit]) -> Result<Vec<Hit>, EngineError> {
+        let lookup = Lookup {
+            source: wish.source,
+            // Vectors of nested objects stay in the source.
+            vectors: false,
+            explained: None,
+            now_ms: self.now_ms,
+        };
+        let hits = found.iter().map(|hit| fetch(self.target, hit, lookup));
+        let mut hits = hits.collect::<Result<Vec<_>, _>>()?;
+        if !wish.inner.is_empty() {
+            let parents: Vec<_> = found.iter().map(|hit| (hit.segment, hit.doc)).collect();
+            let inner = self.all(&wish.inner, &parents, Scope::Nested(&wish.path))?;
+            for (hit, inner) in hits.iter_mut().zip(inner) {
+                hit.inner = inner;
+            }
+        }
+        Ok(hits)
+    }
+}
+
+/// The document that a row belongs to, and the way to it when it is a nested object.
+pub(crate) fn document_of(
+    segment: &SegmentView,
+    mapping: &Mapping,
+    row: DocId,
+) -> (DocId, Vec<NestedStep>) {
+    let Some(blocks) = segment.blocks() else {
+        return (row, Vec::new());
+    };
+    let mut steps = Vec::new();
+    let mut at = row;
+    while let Some(path) = blocks.path_of(at) {
+        let around = mapping.nested_parent(path);
+        let scope = Scope::from(around);
+        let field = match around {
+            Some(around) => path.get(around.len() + 1..).unwrap_or(path),
+            None => path,
+        };
+        steps.push(NestedStep {
+            field: field.to_string(),
+            offset: blocks.offset(path, scope, at),
+        });
+        match blocks.of(scope).and_then(|rows| rows.next_from(at)) {
+            Some(outer) => at = outer,
+            None => break,
+        }
+    }
+    steps.reverse();
+    (at, steps)
+}
+
+/// The part of a source that some steps lead to; all of it without steps.
+pub(crate) fn part_of(source: Bytes, steps: &[NestedStep]) -> Option<Bytes> {
+    if steps.is_empty() {
+        return Some(source);
+    }
+    let whole: Value = serde_json::from_slice(&source).ok()?;
+    let mut at = &whole;
+    for step in steps {
+        let mut found = Vec::new();
+        collect(at, &step.field, &mut found);
+        at = found.get(step.offset)?;
+    }
+    serde_json::to_vec(at).ok().map(Bytes::from)
+}
+
+/// The objects at a dotted path, through arrays.
+fn collect<'v>(value: &'v Value, path: &str, found: &mut Vec<&'v Value>) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| collect(item, path, found)),
+        Value::Object(_) if path.is_empty() => found.push(value),
+        Value::Object(members) => {
+            if let Some(member) = members.get(path) {
+                return collect(member, "", found);
+            }
+            for (at, _) in path.match_indices('.') {
+                if let Some(member) = members.get(&path[..at]) {
+                    collect(member, &path[at + 1..], found);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_is_found_through_objects_and_arrays() {
+        let source =
+            Bytes::from_static(br#"{"o":{"a":[{"b":{"x":1}},null,{"b":[{"x":2},{"x":3}]}]}}"#);
+        let step = |field: &str, offset| NestedStep {
+            field: field.to_string(),
+            offset,
+        };
+        let part = |steps: &[NestedStep]| part_of(source.clone(), steps);
+        assert_eq!(part(&[]), Some(source.clone()));
+        assert_eq!(
+            part(&[step("o.a", 1), step("b", 1)]).as_deref(),
+            Some(&br#"{"x":3}"#[..])
+        );
+        assert_eq!(
+            part(&[step("o.a", 0)]).as_deref(),
+            Some(&br#"{"b":{"x":1}}"#[..])
+        );
+        assert_eq!(part(&[step("o.a", 2)]), None);
+    }
+}

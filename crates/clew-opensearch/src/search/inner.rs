@@ -1,0 +1,231 @@
+//! `inner_hits`: what a query wants from inside its hits, and how it is shown.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use clew_engine::{Hit, Index, InnerHits, InnerResult, NestedStep};
+use clew_text::{Query, Relation, Total};
+use serde_json::{Map, Value, json};
+
+use super::request::{Output, Spec};
+use super::response::{HitWriter, write_score, write_total};
+use super::shown_source;
+use super::source_filter::SourceFilter;
+use crate::dsl;
+use crate::error::ApiError;
+use crate::json_writer::JsonWriter;
+
+const SIZE_DEFAULT: usize = 3;
+/// Most inner hits, those skipped included, unless the index says otherwise.
+const WINDOW_MAX: usize = 100;
+const WINDOW_SETTING: &str = "index.max_inner_result_window";
+
+/// One `inner_hits`.
+#[derive(Debug)]
+pub(super) struct InnerSpec {
+    name: String,
+    path: String,
+    query: Query,
+    ignore_unmapped: bool,
+    spec: Spec,
+}
+
+impl InnerSpec {
+    /// The engine's request.
+    pub(super) fn request(&self) -> InnerHits {
+        let output = &self.spec.output;
+        InnerHits {
+            path: self.path.clone(),
+            query: self.query.clone(),
+            ignore_unmapped: self.ignore_unmapped,
+            from: self.spec.from,
+            size: self.spec.size,
+            sort: self.spec.sort.clone(),
+            source: output.needs_source(),
+            inner: self
+                .spec
+                .output
+                .inner
+                .iter()
+                .map(InnerSpec::request)
+                .collect(),
+        }
+    }
+}
+
+/// The inner hits that a query's JSON asks for; those of queries inside one that asks for some are
+/// wanted from inside its own.
+pub(super) fn of_query(query: &Value) -> Result<Vec<InnerSpec>, ApiError> {
+    let mut found = Vec::new();
+    collect(query, &mut found)?;
+    for (at, spec) in found.iter().enumerate() {
+        if found[..at].iter().any(|other| other.name == spec.name) {
+            return Err(ApiError::illegal_argument(format!(
+                "[inner_hits] already contains an entry for key [{}]",
+                spec.name
+            )));
+        }
+    }
+    Ok(found)
+}
+
+fn collect(value: &Value, found: &mut Vec<InnerSpec>) -> Result<(), ApiError> {
+    match value {
+        Value::Object(members) => {
+            for (key, member) in members {
+                match (key.as_str(), wish(member)) {
+                    ("nested", Some((path, query, body))) => {
+                        found.push(read(member, (path, query), body)?);
+                    }
+                    _ => collect(member, found)?,
+                }
+            }
+            Ok(())
+        }
+        Value::Array(items) => items.iter().try_for_each(|item| collect(item, found)),
+        _ => Ok(()),
+    }
+}
+
+/// Path, query and `inner_hits` of a nested query that has them.
+fn wish(member: &Value) -> Option<(&str, &Value, &Map<String, Value>)> {
+    let path = member.get("path")?.as_str()?;
+    let query = member.get("query")?;
+    Some((path, query, member.get("inner_hits")?.as_object()?))
+}
+
+fn read(
+    nested: &Value,
+    (path, query): (&str, &Value),
+    body: &Map<String, Value>,
+) -> Result<InnerSpec, ApiError> {
+    let mut spec = Spec::empty();
+    spec.size = SIZE_DEFAULT;
+    let mut name = path;
+    let flag = |value: Option<&Value>| value.and_then(Value::as_bool).unwrap_or(false);
+    let mut ignore_unmapped = flag(nested.get("ignore_unmapped"));
+    for (key, value) in body {
+        match key.as_str() {
+            "name" => name = value.as_str().unwrap_or(path),
+            "ignore_unmapped" => ignore_unmapped |= flag(Some(value)),
+            "query" | "aggs" | "aggregations" | "post_filter" | "search_after" | "profile"
+            | "min_score" | "suggest" | "rescore" => {
+                return Err(ApiError::bad_request(
+                    "x_content_parse_exception",
+                    format!("[inner_hits] unknown field [{key}]"),
+                ));
+            }
+            _ => spec.read_member(key, value, &[])?,
+        }
+    }
+    // Words to highlight are this query's.
+    spec.query = Some(dsl::parse_query(query)?);
+    let mut spec = spec.finish(None)?;
+    spec.output.inner = Arc::new(of_query(query)?);
+    Ok(InnerSpec {
+        name: name.to_string(),
+        path: path.to_string(),
+        query: dsl::parse_query(query)?,
+        ignore_unmapped,
+        spec,
+    })
+}
+
+/// Refuses more inner hits than indexes allow.
+pub(super) fn check_windows(specs: &[InnerSpec], indices: &[Arc<Index>]) -> Result<(), ApiError> {
+    for spec in specs {
+        let asked = spec.spec.from.saturating_add(spec.spec.size);
+        for index in indices {
+            let settings = index.settings();
+            let given = settings.given.get(WINDOW_SETTING);
+            let max = given
+                .and_then(|text| text.parse().ok())
+                .unwrap_or(WINDOW_MAX);
+            if asked > max {
+                return Err(ApiError::illegal_argument(format!(
+                    "Inner result window is too large, the inner hit definition's [{}]'s from + \
+                     size must be less than or equal to: [{max}] but was [{asked}]. This limit \
+                     can be set by changing the [{WINDOW_SETTING}] index level setting.",
+                    spec.name
+                )));
+            }
+        }
+        check_windows(&spec.spec.output.inner, indices)?;
+    }
+    Ok(())
+}
+
+/// Writes the inner hits of a hit.
+pub(super) fn write(
+    json: &mut JsonWriter,
+    specs: &[InnerSpec],
+    results: &[InnerResult],
+    outer: &Output,
+) {
+    if specs.is_empty() || results.is_empty() {
+        return;
+    }
+    json.key("inner_hits").begin_object();
+    for (spec, result) in specs.iter().zip(results) {
+        json.key(&spec.name).begin_object();
+        json.key("hits").begin_object();
+        let total = Total {
+            value: result.total,
+            relation: Relation::Eq,
+        };
+        write_total(json, Some(total), outer.total_as_int);
+        json.key("max_score");
+        write_score(json, result.max_score);
+        json.key("hits").begin_array();
+        let writer = HitWriter::new(&spec.spec.output, outer, "");
+        for hit in &result.hits {
+            writer.write(json, hit);
+        }
+        json.end_array().end_object().end_object();
+    }
+    json.end_object();
+}
+
+/// Where a nested object is in its document.
+pub(super) fn place(steps: &[NestedStep]) -> Option<Value> {
+    let (first, rest) = steps.split_first()?;
+    let mut shown = json!({"field": first.field, "offset": first.offset});
+    if let Some(inner) = place(rest) {
+        shown["_nested"] = inner;
+    }
+    Some(shown)
+}
+
+/// A hit whose source is that of a whole document which has nothing but the hit's object: filters
+/// and field names are written with whole paths.
+pub(super) fn with_whole_source(hit: &Hit) -> Cow<'_, Hit> {
+    let Some(source) = whole_source(hit) else {
+        return Cow::Borrowed(hit);
+    };
+    Cow::Owned(Hit {
+        source: Some(source),
+        ..hit.clone()
+    })
+}
+
+fn whole_source(hit: &Hit) -> Option<Bytes> {
+    if hit.nested.is_empty() {
+        return None;
+    }
+    let part: Value = serde_json::from_slice(hit.source.as_ref()?).ok()?;
+    let names = hit.nested.iter().rev();
+    let names = names.flat_map(|step| step.field.rsplit('.'));
+    let whole = names.fold(part, |inside, name| json!({ name: inside }));
+    serde_json::to_vec(&whole).ok().map(Bytes::from)
+}
+
+/// What a filter, written with whole paths, leaves of a nested object.
+pub(super) fn filtered(hit: &Hit, filter: &SourceFilter) -> Option<Value> {
+    let mut json = JsonWriter::with_capacity(256);
+    shown_source::write_value(&hit.index.mapping(), filter, &whole_source(hit)?, &mut json);
+    let whole: Value = serde_json::from_slice(&json.into_bytes()).ok()?;
+    let mut names = hit.nested.iter().flat_map(|step| step.field.split('.'));
+    let part = names.try_fold(&whole, |at, name| at.get(name));
+    Some(part.cloned().unwrap_or_else(|| json!({})))
+}

@@ -1,0 +1,85 @@
+//! Queries over nested objects, joined to what they are part of.
+
+use std::sync::Arc;
+
+use super::{Compiler, Node};
+use crate::query::error::QueryError;
+use crate::query::join::ToParent;
+use crate::query::tree::{JoinScore, NestedQuery};
+use crate::search::{Scope, SegmentBits};
+
+impl Compiler<'_> {
+    pub(super) fn nested(&mut self, nested: &NestedQuery, factor: f32) -> Result<Node, QueryError> {
+        let snapshot = self.context.snapshot;
+        let path = &nested.path;
+        if !snapshot.mapping.has_object(path) {
+            if nested.ignore_unmapped {
+                return Ok(Node::nothing());
+            }
+            return Err(QueryError::create(format!(
+                "[nested] failed to find nested object under path [{path}]"
+            )));
+        }
+        if !snapshot.mapping.is_nested(path) {
+            return Err(QueryError::create(format!(
+                "[nested] nested object under path [{path}] is not of nested type"
+            )));
+        }
+        let outer = self.scope.replace(path.clone());
+        let child = self.node(&nested.query, factor * nested.boost);
+        self.scope = outer;
+        let child = child?;
+        let around = self.scope.clone();
+        if child.is_nothing()
+            || around
+                .as_deref()
+                .is_some_and(|around| !is_inside(path, around))
+        {
+            return Ok(Node::nothing());
+        }
+        let ids = snapshot.readers.iter().map(|reader| reader.segment_id());
+        let blocks = ids
+            .enumerate()
+            .filter_map(|(at, id)| Some((id, snapshot.blocks(at)?.clone())))
+            .collect();
+        let join = ToParent {
+            child: child.query,
+            blocks: Arc::new(blocks),
+            path: path.clone(),
+            around,
+            score: nested.score,
+        };
+        let constant = (nested.score == JoinScore::None).then_some(0.0);
+        Ok(Node {
+            constant,
+            ..Node::scored(Box::new(join), 1.0)
+        })
+    }
+
+    /// The nested objects that are searched and belong to living documents, one set per segment;
+    /// `None` where whole documents are.
+    pub(super) fn living_objects(&self) -> Option<Vec<SegmentBits>> {
+        let scope = self.scope.as_deref()?;
+        let snapshot = self.context.snapshot;
+        let living = snapshot.readers.iter().enumerate().map(|(at, reader)| {
+            let mut bits = SegmentBits::empty(reader.max_doc());
+            let blocks = snapshot.blocks(at);
+            let rows = blocks.and_then(|blocks| blocks.of(Scope::Nested(scope)));
+            if let (Some(blocks), Some(rows)) = (blocks, rows) {
+                let alive = reader.alive_bitset();
+                let lives = |row: &u32| {
+                    let root = blocks.root_of(*row);
+                    root.is_some_and(|root| alive.is_none_or(|alive| alive.is_alive(root)))
+                };
+                rows.iter().filter(lives).for_each(|row| bits.insert(row));
+            }
+            bits
+        });
+        Some(living.collect())
+    }
+}
+
+fn is_inside(path: &str, around: &str) -> bool {
+    path.strip_prefix(around)
+        .is_some_and(|rest| rest.starts_with('.'))
+}
