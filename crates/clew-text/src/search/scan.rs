@@ -166,6 +166,10 @@ enum Scoring {
     Each(Box<dyn Weight>),
 }
 
+#[allow(
+    clippy::too_many_lines,
+    reason = "one pass over the segments, whose steps share their state"
+)]
 pub(super) fn scan<'a>(
     run: &Run<'_>,
     mut request: ShardRequest<'a>,
