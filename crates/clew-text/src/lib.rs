@@ -31,7 +31,7 @@ pub use aggregation::{
     RangeBucket, RangeEnd, RangeItem, RangeSpec, RareTermsSpec, Scalar, SignificantSpec,
     SingleKind, Source, Stats, Summary, TermFilter, TermsKind, TermsResult, TermsSpec, ValueFormat,
 };
-pub use analysis::analyzers;
+pub use analysis::{Analysis, analyzers};
 pub use document::{
     DATE_FORMAT_DEFAULT, DateError, DateFormat, DocumentError, NewFields, Parsed, ParsedDocument,
     RangeRelation, Rounding, StoredVector, restore_vectors,

@@ -3,8 +3,8 @@
 use clew_text::{Fuzziness, Pattern, Query, Range, RangeRelation, Term};
 use serde_json::Value;
 
-use super::DslError;
 use super::object::{Parameters, long_form, one_field, plain};
+use super::{DslError, bitmap};
 
 pub(super) fn match_all(body: &Value) -> Result<Query, DslError> {
     let mut parameters = Parameters::new("match_all", body)?;
@@ -47,7 +47,15 @@ pub(super) fn term(body: &Value) -> Result<Query, DslError> {
 pub(super) fn terms(body: &Value) -> Result<Query, DslError> {
     let mut parameters = Parameters::new("terms", body)?;
     let boost = parameters.boost()?;
-    parameters.ignore(&["value_type"]);
+    let is_bitmap = match parameters.text("value_type")?.as_deref() {
+        None | Some("default") => false,
+        Some("bitmap") => true,
+        Some(other) => {
+            return Err(DslError::parsing(format!(
+                "Invalid value_type: [{other}], expected [default] or [bitmap]"
+            )));
+        }
+    };
     let mut found: Option<(String, Vec<Value>)> = None;
     let Value::Object(object) = body else {
         return Err(DslError::parsing("[terms] query malformed"));
@@ -76,6 +84,11 @@ pub(super) fn terms(body: &Value) -> Result<Query, DslError> {
             "[terms] query requires a field name, followed by array of terms or a document \
              lookup specification",
         ));
+    };
+    let values = if is_bitmap {
+        bitmap::numbers(&values)?
+    } else {
+        values
     };
     Ok(Query::Terms {
         field,

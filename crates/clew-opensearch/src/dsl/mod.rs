@@ -3,6 +3,7 @@
 //! Everything a client may get wrong has the error type and, as far as clients look at it, the
 //! text that OpenSearch gives it. Whether fields exist and values fit is not known here.
 
+mod bitmap;
 mod compound;
 mod fields;
 mod function;

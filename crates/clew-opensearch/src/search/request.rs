@@ -309,6 +309,11 @@ impl Spec {
         self.size > 0 || !self.aggs.is_empty()
     }
 
+    /// Refuses an order that means different things in different indexes.
+    pub(super) fn check_sort(&self, indices: &[Arc<Index>]) -> Result<(), ApiError> {
+        check_sort(&self.sort, indices)
+    }
+
     /// The engine's request; what is left in the spec is for writing the answer.
     pub(super) fn request(&self, indices: &[Arc<Index>]) -> Result<SearchRequest, ApiError> {
         let search_after = match self.search_after.as_slice() {
@@ -323,7 +328,6 @@ impl Spec {
         for index in indices {
             output.fields.check(index)?;
         }
-        check_sort(&self.sort, indices)?;
         let source = output.source != SourceFilter::None || output.fields.needs_source();
         let source = source || output.highlight.is_some();
         let vectors = source
