@@ -84,3 +84,203 @@ class Aggregations(ClewTest):
     def test_an_aggregation_that_does_not_exist_is_refused(self):
         with self.refused(400):
             self.aggregate(x={"nonsense": {"field": "price"}})
+
+    def test_filters_and_global(self):
+        result = self.client.search(
+            index="i",
+            body={
+                "size": 0,
+                "query": {"range": {"stock": {"gte": 2}}},
+                "aggs": {
+                    "cheap": {"filter": {"range": {"price": {"lt": 40}}}},
+                    "named": {
+                        "filters": {
+                            "other_bucket_key": "rest",
+                            "filters": {
+                                "red": {"term": {"color": "red"}},
+                                "blue": {"term": {"color": "blue"}},
+                            },
+                        }
+                    },
+                    "pairs": {
+                        "adjacency_matrix": {
+                            "filters": {
+                                "a": {"range": {"stock": {"lte": 3}}},
+                                "b": {"term": {"color": "red"}},
+                            }
+                        }
+                    },
+                    "all": {"global": {}, "aggs": {"sum": {"sum": {"field": "stock"}}}},
+                },
+            },
+        )["aggregations"]
+        self.assertEqual(result["cheap"]["doc_count"], 2)
+        named = {name: b["doc_count"] for name, b in result["named"]["buckets"].items()}
+        self.assertEqual(named, {"red": 2, "blue": 1, "rest": 1})
+        pairs = [(b["key"], b["doc_count"]) for b in result["pairs"]["buckets"]]
+        self.assertEqual(pairs, [("a", 2), ("a&b", 1), ("b", 2)])
+        self.assertEqual((result["all"]["doc_count"], result["all"]["sum"]["value"]), (6, 15.0))
+
+    def test_percentiles_are_exact_for_few_values(self):
+        result = self.aggregate(
+            digest={"percentiles": {"field": "price", "percents": [0, 50, 100]}},
+            hdr={"percentiles": {"field": "price", "percents": [50], "hdr": {}}},
+            ranks={"percentile_ranks": {"field": "price", "values": [25], "keyed": False}},
+            deviation={"median_absolute_deviation": {"field": "price"}},
+            weighted={
+                "weighted_avg": {"value": {"field": "price"}, "weight": {"field": "stock"}}
+            },
+        )
+        self.assertEqual(result["digest"]["values"], {"0.0": 0.0, "50.0": 25.0, "100.0": 50.0})
+        self.assertAlmostEqual(result["hdr"]["values"]["50.0"], 20.0, delta=0.02)
+        self.assertEqual(result["ranks"]["values"], [{"key": 25.0, "value": 50.0}])
+        self.assertEqual(result["deviation"]["value"], 15.0)
+        self.assertAlmostEqual(result["weighted"]["value"], 550 / 15)
+
+    def test_composite_goes_through_all_buckets_page_by_page(self):
+        sources = [
+            {"color": {"terms": {"field": "color", "order": "desc"}}},
+            {"price": {"histogram": {"field": "price", "interval": 20}}},
+        ]
+        seen, after = [], None
+        while True:
+            body = {"size": 2, "sources": sources}
+            if after:
+                body["after"] = after
+            result = self.aggregate(c={"composite": body})["c"]
+            seen += [(b["key"]["color"], b["key"]["price"], b["doc_count"]) for b in result["buckets"]]
+            after = result.get("after_key")
+            if not after:
+                break
+        self.assertEqual(
+            seen,
+            [
+                ("red", 0.0, 1),
+                ("red", 20.0, 1),
+                ("red", 40.0, 1),
+                ("green", 0.0, 1),
+                ("green", 40.0, 1),
+                ("blue", 20.0, 1),
+            ],
+        )
+
+    def test_combinations_and_rare_values(self):
+        terms = [{"field": "color"}, {"field": "stock"}]
+        result = self.aggregate(
+            pairs={"multi_terms": {"terms": terms, "size": 2, "order": {"_key": "asc"}}},
+            rare={"rare_terms": {"field": "color"}},
+        )
+        pairs = [(b["key"], b["key_as_string"], b["doc_count"]) for b in result["pairs"]["buckets"]]
+        self.assertEqual(pairs, [(["blue", 3], "blue|3", 1), (["green", 1], "green|1", 1)])
+        self.assertEqual([b["key"] for b in result["rare"]["buckets"]], ["blue"])
+
+    def test_pipelines_compute_over_buckets(self):
+        month = {"field": "at", "calendar_interval": "month"}
+        inner = {
+            "sales": {"sum": {"field": "price"}},
+            "so_far": {"cumulative_sum": {"buckets_path": "sales"}},
+            "change": {"derivative": {"buckets_path": "sales"}},
+            "share": {
+                "bucket_script": {
+                    "buckets_path": {"sales": "sales", "count": "_count"},
+                    "script": "params.sales / params.count",
+                }
+            },
+        }
+        result = self.aggregate(
+            months={"date_histogram": month, "aggs": inner},
+            best={"max_bucket": {"buckets_path": "months>sales"}},
+            stats={"stats_bucket": {"buckets_path": "months>sales"}},
+        )
+        buckets = result["months"]["buckets"]
+        self.assertEqual([b["so_far"]["value"] for b in buckets], [10.0, 60.0, 150.0])
+        self.assertEqual([b["change"]["value"] for b in buckets[1:]], [40.0, 40.0])
+        self.assertNotIn("change", buckets[0])
+        self.assertEqual([b["share"]["value"] for b in buckets], [5.0, 25.0, 45.0])
+        self.assertEqual(result["best"]["keys"], ["2024-03-01T00:00:00.000Z"])
+        self.assertEqual((result["stats"]["sum"], result["stats"]["count"]), (150.0, 3))
+
+    def test_buckets_are_chosen_and_sorted_by_pipelines(self):
+        inner = {
+            "sales": {"sum": {"field": "price"}},
+            "enough": {
+                "bucket_selector": {"buckets_path": {"s": "sales"}, "script": "params.s > 30"}
+            },
+            "order": {"bucket_sort": {"sort": [{"_key": {"order": "asc"}}], "size": 5}},
+        }
+        result = self.aggregate(colors={"terms": {"field": "color"}, "aggs": inner})
+        self.assertEqual([b["key"] for b in result["colors"]["buckets"]], ["green", "red"])
+
+    def test_intervals_and_widths_follow_the_data(self):
+        result = self.aggregate(
+            auto={"auto_date_histogram": {"field": "at", "buckets": 3}},
+            width={"variable_width_histogram": {"field": "price", "buckets": 2}},
+        )
+        self.assertEqual(result["auto"]["interval"], "1M")
+        self.assertEqual([b["doc_count"] for b in result["auto"]["buckets"]], [2, 2, 2])
+        widths = result["width"]["buckets"]
+        self.assertEqual(sum(b["doc_count"] for b in widths), 6)
+        self.assertTrue(all(b["min"] <= b["key"] <= b["max"] for b in widths))
+
+    def test_significant_terms_stand_out(self):
+        result = self.client.search(
+            index="i",
+            body={
+                "size": 0,
+                "query": {"terms": {"stock": [0, 2, 4, 3]}},
+                "aggs": {"s": {"significant_terms": {"field": "color", "min_doc_count": 1}}},
+            },
+        )["aggregations"]["s"]
+        self.assertEqual((result["doc_count"], result["bg_count"]), (4, 6))
+        found = {b["key"]: (b["doc_count"], b["bg_count"]) for b in result["buckets"]}
+        self.assertEqual(found, {"red": (3, 3), "blue": (1, 1)})
+
+    def test_places(self):
+        self.client.indices.create(
+            index="p", body={"mappings": {"properties": {"at": {"type": "geo_point"}}}}
+        )
+        self.index_all(
+            "p",
+            {
+                "a": {"at": {"lat": 52.37, "lon": 4.91}},
+                "b": {"at": {"lat": 52.38, "lon": 4.92}},
+                "c": {"at": {"lat": 48.86, "lon": 2.35}},
+            },
+        )
+        aggs = {
+            "near": {
+                "geo_distance": {
+                    "field": "at",
+                    "origin": {"lat": 52.37, "lon": 4.9},
+                    "unit": "km",
+                    "ranges": [{"to": 100}, {"from": 100}],
+                }
+            },
+            "hash": {"geohash_grid": {"field": "at", "precision": 3}},
+            "tile": {"geotile_grid": {"field": "at", "precision": 8}},
+            "box": {"geo_bounds": {"field": "at"}},
+            "middle": {"geo_centroid": {"field": "at"}},
+        }
+        result = self.client.search(index="p", body={"size": 0, "aggs": aggs})["aggregations"]
+        near = [(b["key"], b["doc_count"]) for b in result["near"]["buckets"]]
+        self.assertEqual(near, [("*-100.0", 2), ("100.0-*", 1)])
+        self.assertEqual(result["hash"]["buckets"][0], {"key": "u17", "doc_count": 2})
+        self.assertEqual(result["tile"]["buckets"][0], {"key": "8/131/84", "doc_count": 2})
+        self.assertAlmostEqual(result["box"]["bounds"]["top_left"]["lat"], 52.38, places=4)
+        self.assertAlmostEqual(result["middle"]["location"]["lon"], 4.06, places=4)
+        self.assertEqual(result["middle"]["count"], 3)
+
+    def test_wrong_pipelines_are_refused(self):
+        script = {"buckets_path": {}, "script": "int x = 3"}
+        inner = {"s": {"bucket_script": script}}
+        for aggs in [
+            {"d": {"derivative": {"buckets_path": "x"}}},
+            {"d": {"max_bucket": {"buckets_path": "x>y"}}},
+            {"d": {"significant_terms": {"field": "color", "jlp": {}}}},
+            {"d": {"terms": {"field": "color"}, "aggs": inner}},
+            {"d": {"composite": {"sources": []}}},
+            {"d": {"filters": {}}},
+            {"d": {"percentiles": {"field": "color"}}},
+        ]:
+            with self.refused(400):
+                self.aggregate(**aggs)

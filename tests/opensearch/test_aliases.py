@@ -31,6 +31,9 @@ class AliasesTest(ClewTest):
         self.assertEqual(sorted(self.ids("x,y")), ["1", "2"])
         self.assertEqual(len(self.ids("x,a")), 3)
         self.assertEqual(self.client.count(index="y")["count"], 1)
+        everything = {"g": {"global": {}}}
+        found = self.client.search(index="x", body={"aggs": everything})
+        self.assertEqual(found["aggregations"]["g"]["doc_count"], 1)
         with self.refused(400, "illegal_argument_exception", "alias [z]"):
             self.client.indices.put_alias(index="a", name="z", body={"filter": {"nonsense": {}}})
 

@@ -116,10 +116,12 @@ class Errors(ClewTest):
             self.assertIn(b"Content-Type header [text/plain] is not supported", error.read())
 
     def test_what_is_not_supported_says_so(self):
-        with self.refused(400, "illegal_argument_exception", "[highlight] is not supported"):
-            self.client.search(index="i", body={"highlight": {"fields": {"n": {}}}})
-        with self.refused(400, "illegal_argument_exception", "explain"):
-            self.client.search(index="i", body={"explain": True})
+        body = {"script": {"source": "ctx._source.n = 1"}}
+        with self.refused(400, "illegal_argument_exception", "[script] is not supported here"):
+            self.client.update_by_query(index="i", body=body)
+        steps = [{"drop": {"if": "ctx.n == 1"}}]
+        with self.refused(400, "illegal_argument_exception", "[if]"):
+            self.client.ingest.put_pipeline(id="p", body={"processors": steps})
 
     def test_a_query_nested_too_deeply(self):
         query = {"match_all": {}}

@@ -328,6 +328,33 @@ class DocumentsAsExamples(ClewTest):
             )
 
 
+class TextQueries(ClewTest):
+    def setUp(self):
+        super().setUp()
+        self.index_all("notes", {"1": {"text": "Brown FOX", "n": 111}, "2": {"text": "blue", "n": 7}})
+
+    def string(self, **query):
+        return self.ids("notes", query={"query_string": {"default_field": "text", **query}})
+
+    def test_what_a_query_string_is_told(self):
+        self.assertEqual(self.string(query="/BRO.*/"), ["1"])
+        self.assertEqual(self.string(query="BROWN"), ["1"])
+        self.assertEqual(self.string(query="BROWN", analyzer="whitespace"), [])
+        self.assertEqual(self.string(query="vrown~"), ["1"])
+        self.assertEqual(self.string(query="vrown~", fuzzy_prefix_length=1), [])
+
+    def test_words_before_a_prefix_may_differ(self):
+        query = {"text": {"query": "brwon x", "fuzziness": 1}}
+        self.assertEqual(self.ids("notes", query={"match_bool_prefix": query}), ["1"])
+        multi = {"query": "x", "fields": ["text"], "type": "bool_prefix", "slop": 1}
+        with self.refused(400, reason="[slop] not allowed for type [bool_prefix]"):
+            self.ids("notes", query={"multi_match": multi})
+
+    def test_terms_from_a_bitmap(self):
+        terms = {"n": ["OjAAAAEAAAAAAAEAEAAAAG8A3gA="], "value_type": "bitmap"}
+        self.assertEqual(self.ids("notes", query={"terms": terms}), ["1"])
+
+
 class VectorScripts(ClewTest):
     def test_exact_scores(self):
         self.client.indices.create(

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -159,6 +159,8 @@ pub(crate) struct Inner {
     pub(crate) ids: IdGenerator,
     /// How an index is made that a write misses; none makes them with the defaults.
     pub(crate) planner: OnceLock<Arc<dyn IndexPlanner>>,
+    /// Buckets that the aggregations of one search may have.
+    pub(crate) buckets_max: AtomicUsize,
     pub(crate) closed: AtomicBool,
 }
 
@@ -194,6 +196,7 @@ impl Engine {
             measuring: Arc::new(tokio::sync::Semaphore::new(1)),
             ids: IdGenerator::new(clock.since_epoch()),
             planner: OnceLock::new(),
+            buckets_max: AtomicUsize::new(clew_text::AggLimits::default().buckets_max),
             closed: AtomicBool::new(false),
             options,
             disk,

@@ -196,6 +196,9 @@ pub enum EngineError {
     /// The engine is closing.
     #[error("the engine is closed")]
     Closed,
+    /// A search ran into a defect; the log has where.
+    #[error("the search ran into a defect of the program")]
+    Panicked,
 }
 
 /// What a caller should do about an error. Protocol crates map these, never variants, to codes.
@@ -248,7 +251,8 @@ impl EngineError {
             | EngineError::Timeout { .. }
             | EngineError::ShardFailed { .. } => ErrorKind::Unavailable,
             EngineError::Corrupt { .. } => ErrorKind::Corrupt,
-            EngineError::Tantivy { .. }
+            EngineError::Panicked
+            | EngineError::Tantivy { .. }
             | EngineError::Io { .. }
             | EngineError::AliasConflict { .. } => ErrorKind::Internal,
         }

@@ -34,6 +34,26 @@ impl PinnedShard {
         &self.view.snapshot
     }
 
+    /// The id of a document at a place.
+    pub fn id(&self, (segment, doc): (usize, tantivy::DocId)) -> &str {
+        self.view.segments[segment].row(doc).id
+    }
+
+    /// The source of a document at a place.
+    ///
+    /// # Errors
+    /// When the stored sources cannot be read.
+    pub fn source(
+        &self,
+        (segment, doc): (usize, tantivy::DocId),
+        vectors: bool,
+    ) -> Result<Vec<u8>, crate::EngineError> {
+        let mapping = &self.view.snapshot.mapping;
+        self.view.segments[segment]
+            .source(doc, mapping, vectors)
+            .map_err(|source| self.shard.tantivy_error(source))
+    }
+
     /// Where a living document is: its segment's place in the snapshot and its number there.
     ///
     /// # Errors

@@ -1,6 +1,7 @@
 //! The way of a query: views of all shards, one search for each, merge, fetch.
 
 use std::cell::RefCell;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use clew_text::{
@@ -17,7 +18,9 @@ use crate::fetch::{Lookup, fetch};
 use crate::knn::{SegmentProfile, ViewKnn};
 use crate::named::NamedQueries;
 use crate::pinned::{PinnedShard, pin, slice_of};
-use crate::request::{Hit, KnnProfile, SearchRequest, SearchResponse, ShardCounts, ShardProfile};
+use crate::request::{
+    Hit, IndexPart, KnnProfile, SearchRequest, SearchResponse, ShardCounts, ShardProfile,
+};
 
 struct ShardAnswer {
     result: ShardResult,
@@ -27,6 +30,11 @@ struct ShardAnswer {
 }
 
 impl Engine {
+    /// Changes how many buckets the aggregations of one search may have.
+    pub fn set_buckets_max(&self, max: usize) {
+        self.inner.buckets_max.store(max, Ordering::Relaxed);
+    }
+
     /// Searches; runs on the engine's search threads.
     ///
     /// # Errors
@@ -97,42 +105,28 @@ impl Inner {
         let started = self.clock.monotonic();
         let snapshot = &target.view.snapshot;
         let now_ms = millis(now);
-        let ef_search = target.index.settings().ef_search;
         let knn = ViewKnn {
             view: &target.view,
-            ef_search,
+            ef_search: target.index.settings().ef_search,
             profiles: request.profile.then(RefCell::default),
         };
-        let mut aggs = match &request.aggs[..] {
-            [] => None,
-            specs => {
-                let context = AggContext {
-                    mapping: &snapshot.mapping,
-                    now_ms,
-                    limits: AggLimits::default(),
-                    searcher: Some(AggSearcher {
-                        snapshot,
-                        knn: &knn,
-                    }),
-                };
-                Some(AggVisitor(
-                    AggCollector::new(specs, context).map_err(QueryError::from)?,
-                ))
-            }
-        };
-        let expired = || deadline.is_some_and(|deadline| self.clock.monotonic() >= deadline);
         let part = request.parts.get(&target.index.uuid);
-        let boosted = part.and_then(|part| part.boost).map(|boost| {
-            let query = request.query.clone();
-            Query::Bool(Bool {
-                must: vec![query],
-                should: Vec::new(),
-                must_not: Vec::new(),
-                filter: Vec::new(),
-                minimum_should_match: None,
-                boost,
-            })
-        });
+        let context = AggContext {
+            mapping: &snapshot.mapping,
+            now_ms,
+            limits: AggLimits {
+                buckets_max: self.buckets_max.load(Ordering::Relaxed),
+                ..AggLimits::default()
+            },
+            searcher: Some(AggSearcher {
+                snapshot,
+                knn: &knn,
+                visible: part.and_then(|part| part.filter.as_ref()),
+            }),
+        };
+        let mut aggs = AggVisitor::of(request, context)?;
+        let expired = || deadline.is_some_and(|deadline| self.clock.monotonic() >= deadline);
+        let boosted = part.and_then(|part| boosted(part, &request.query));
         let control = &request.control;
         let only = control.slice.map(|slice| slice_of(&target.view, slice));
         let rounds = control.rescore.iter();
@@ -172,6 +166,30 @@ impl Inner {
             knn: knn.profiles.map(RefCell::into_inner).unwrap_or_default(),
             took,
         })
+    }
+
+    /// Reads what the hits hold; `answered` are the shards that they name.
+    fn fetch_all(
+        &self,
+        merged: &[MergedHit],
+        answered: &[&PinnedShard],
+        lookup: Lookup<'_>,
+    ) -> Result<Vec<Hit>, EngineError> {
+        let started = self.clock.monotonic();
+        let mut named = NamedQueries::of(lookup.request, answered.len())?;
+        let mut hits = Vec::with_capacity(merged.len());
+        for hit in merged {
+            let target = answered[hit.shard];
+            hits.push(Hit {
+                matched_queries: named.matched(hit, |query| self.documents_of(target, query))?,
+                ..fetch(target, &hit.hit, lookup)?
+            });
+        }
+        if let Some(hit) = hits.first() {
+            let took = self.clock.monotonic().saturating_sub(started);
+            hit.index.activity.fetched(&lookup.request.groups, took);
+        }
+        Ok(hits)
     }
 
     /// The documents of a shard that match a query.
@@ -247,21 +265,8 @@ impl Inner {
             None => Vec::new(),
             Some(partial) => partial.into_result().map_err(QueryError::from)?,
         };
-        let started = self.clock.monotonic();
         let lookup = Lookup { request, now_ms };
-        let mut named = NamedQueries::of(request, answered.len())?;
-        let fetch = |hit: &MergedHit| {
-            let target = answered[hit.shard];
-            Ok::<_, EngineError>(Hit {
-                matched_queries: named.matched(hit, |query| self.documents_of(target, query))?,
-                ..fetch(target, &hit.hit, lookup)?
-            })
-        };
-        let hits: Vec<Hit> = merged.hits.iter().map(fetch).collect::<Result<_, _>>()?;
-        if let Some(hit) = hits.first() {
-            let took = self.clock.monotonic().saturating_sub(started);
-            hit.index.activity.fetched(&request.groups, took);
-        }
+        let hits = self.fetch_all(&merged.hits, &answered, lookup)?;
         let failed = u32::try_from(failures.len()).expect("shard counts are limited");
         Ok(SearchResponse {
             total: (request.track_total != clew_text::TrackTotal::No).then_some(merged.total),
@@ -350,6 +355,19 @@ fn required_ranges(query: &Query) -> Vec<&Query> {
     }
 }
 
+/// The query with an index's factor on its scores; `None` where there is no factor.
+fn boosted(part: &IndexPart, query: &Query) -> Option<Query> {
+    let boost = part.boost?;
+    Some(Query::Bool(Bool {
+        must: vec![query.clone()],
+        should: Vec::new(),
+        must_not: Vec::new(),
+        filter: Vec::new(),
+        minimum_should_match: None,
+        boost,
+    }))
+}
+
 fn shard_profile(target: &PinnedShard, took: Duration) -> ShardProfile {
     let place = &target.shard.place;
     ShardProfile {
@@ -395,6 +413,16 @@ fn check_window(request: &SearchRequest) -> Result<(), EngineError> {
 
 /// Feeds an aggregation with the documents of a search.
 struct AggVisitor(AggCollector);
+
+impl AggVisitor {
+    /// None when no aggregation is asked for.
+    fn of(request: &SearchRequest, context: AggContext<'_>) -> Result<Option<Self>, QueryError> {
+        match &request.aggs[..] {
+            [] => Ok(None),
+            specs => Ok(Some(AggVisitor(AggCollector::new(specs, context)?))),
+        }
+    }
+}
 
 impl DocVisitor for AggVisitor {
     fn segment(&mut self, ord: usize, reader: &SegmentReader) -> Result<(), QueryError> {

@@ -1,6 +1,7 @@
 //! The fixed pool of search threads. A search never runs on an asynchronous thread, the time it
 //! waits for the pool is counted apart, and the number that may wait is bounded.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -115,13 +116,15 @@ impl SearchPool {
         clock: Arc<dyn Clock>,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, EngineError> {
-        let (sender, receiver) = oneshot::channel();
+        let (sender, receiver) = oneshot::channel::<std::thread::Result<T>>();
         let counters = self.counters.clone();
         let asked = clock.monotonic();
         self.threads.spawn(move || {
             let _place = place;
             let started = clock.monotonic();
-            let result = work();
+            // A pool whose job panics ends the process. What the job held is dropped, and nothing that
+            // outlives it is changed by searches but counters and caches behind locks of their own.
+            let result = catch_unwind(AssertUnwindSafe(work));
             let micros = |time: std::time::Duration| u64::try_from(time.as_micros()).unwrap_or(0);
             let waited = micros(started.saturating_sub(asked));
             counters.queue_wait_us.fetch_add(waited, Ordering::Relaxed);
@@ -131,6 +134,30 @@ impl SearchPool {
             // Nobody waits any more when the client has gone.
             let _ = sender.send(result);
         });
-        receiver.await.map_err(|_| EngineError::Closed)
+        match receiver.await {
+            Ok(result) => result.map_err(|_| EngineError::Panicked),
+            Err(_) => Err(EngineError::Closed),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clew_platform::RealClock;
+
+    use super::*;
+
+    #[test]
+    fn a_search_that_panics_is_an_error_and_the_next_one_runs() {
+        let pool = SearchPool::new(1, 1).unwrap();
+        let clock: Arc<dyn Clock> = Arc::new(RealClock::default());
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap();
+        let panics = || -> u32 { panic!("as it must") };
+        let answer = runtime.block_on(pool.run(clock.clone(), panics));
+        assert!(matches!(answer, Err(EngineError::Panicked)));
+        assert_eq!(runtime.block_on(pool.run(clock, || 7)).unwrap(), 7);
+        assert_eq!(pool.stats().active, 0);
     }
 }

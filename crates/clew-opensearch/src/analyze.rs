@@ -119,7 +119,7 @@ impl Asked {
 pub(crate) async fn analyze(call: Call) -> Result<Reply, ApiError> {
     let asked = Asked::from_call(&call)?;
     let index = match call.path("index") {
-        Some(name) => Some(call.api.engine.index(name)?),
+        Some(name) => Some(call.api.engine.single_index(name, None)?.0),
         None => None,
     };
     let analyzer = asked.analyzer(index.as_deref())?;

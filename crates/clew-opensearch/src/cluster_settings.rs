@@ -81,12 +81,27 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
             "more than [{SETTINGS_MAX}] cluster settings"
         )));
     }
+    call.api.engine.set_buckets_max(buckets_max(&next)?);
     *both = next;
     Ok(Reply::json(&json!({
         "acknowledged": true,
         "persistent": render(&changed.persistent, flat),
         "transient": render(&changed.transient, flat),
     })))
+}
+
+/// How many buckets a search may have (`search.max_buckets`).
+fn buckets_max(both: &Both) -> Result<usize, ApiError> {
+    let name = "search.max_buckets";
+    let given = both.transient.get(name).or(both.persistent.get(name));
+    let Some(text) = given else {
+        return Ok(clew_text::AggLimits::default().buckets_max);
+    };
+    text.trim_matches('"').parse().map_err(|_| {
+        ApiError::illegal_argument(format!(
+            "Failed to parse value [{text}] for setting [{name}]"
+        ))
+    })
 }
 
 impl ClusterSettings {

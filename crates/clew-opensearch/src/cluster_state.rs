@@ -7,6 +7,7 @@ use std::time::Duration;
 use clew_engine::{Block, ClosedNames, Index, ResolveOptions, Wildcards};
 use serde_json::{Map, Value, json};
 
+use crate::aliases::aliases_of;
 use crate::api::{Api, stable_id};
 use crate::call::Call;
 use crate::cluster_health::{replicas, wait_until};
@@ -15,6 +16,9 @@ use crate::index_mapping::shown_mapping;
 use crate::index_settings::{routing_shards, shown_settings};
 use crate::reply::Reply;
 use crate::search_shards::{allocation_id, shown_node, shown_shard};
+use crate::templates::{
+    COMPONENT, COMPOSABLE, LEGACY, show_component, show_composable, show_legacy,
+};
 
 /// The sections that a request can name.
 pub(crate) const METRICS: &[&str] = &[
@@ -214,7 +218,7 @@ fn shown_metadata(api: &Api, indices: &[Arc<Index>], flat: bool) -> Value {
         .iter()
         .map(|index| (index.name().to_string(), shown_index(index, flat)));
     let each: Map<String, Value> = each.collect();
-    json!({
+    let mut metadata = json!({
         "cluster_uuid": stable_id(&[&api.options.cluster_name]),
         "cluster_uuid_committed": true,
         "cluster_coordination": {
@@ -223,14 +227,39 @@ fn shown_metadata(api: &Api, indices: &[Arc<Index>], flat: bool) -> Value {
             "last_accepted_config": [api.node_id],
             "voting_config_exclusions": api.voting.shown(),
         },
-        "templates": {},
+        "templates": shown_definitions(api, LEGACY, |value| show_legacy(value, flat)),
         "indices": each,
         "index-graveyard": {"tombstones": []},
+    });
+    let of_kind = [
+        (
+            COMPONENT,
+            shown_definitions(api, COMPONENT, |value| show_component(value, flat)),
+        ),
+        (
+            COMPOSABLE,
+            shown_definitions(api, COMPOSABLE, |value| show_composable(value, flat)),
+        ),
+    ];
+    for (kind, shown) in of_kind {
+        if !shown.is_empty() {
+            metadata[kind] = json!({ kind: shown });
+        }
+    }
+    metadata
+}
+
+/// The templates of one kind.
+fn shown_definitions(api: &Api, kind: &str, show: impl Fn(&Value) -> Value) -> Map<String, Value> {
+    api.engine.with_definitions(|definitions| {
+        let all = definitions.of(kind);
+        all.map(|(name, value)| (name.to_string(), show(value)))
+            .collect()
     })
 }
 
 fn shown_index(index: &Index, flat: bool) -> Value {
-    let aliases: Vec<String> = index.aliases().keys().cloned().collect();
+    let aliases: Vec<String> = aliases_of(index).into_keys().collect();
     let shards = 0..index.settings().shards;
     let terms: Map<String, Value> = shards
         .clone()

@@ -167,10 +167,16 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
     Ok(Reply::json(&json!({"data_streams": shown})))
 }
 
-fn show(definitions: &Definitions, stream: &str, indices: &[Arc<Index>]) -> Value {
+/// The field that holds the time of a stream's documents.
+pub(crate) fn timestamp_field(definitions: &Definitions, stream: &str) -> String {
     let template = data_stream_template(definitions, stream);
     let field = template
         .and_then(|(_, template)| template["data_stream"]["timestamp_field"]["name"].as_str());
+    field.unwrap_or(TIMESTAMP).to_string()
+}
+
+fn show(definitions: &Definitions, stream: &str, indices: &[Arc<Index>]) -> Value {
+    let template = data_stream_template(definitions, stream);
     let newest = indices.last().map_or(0, |index| generation(index.name()));
     let each: Vec<Value> = indices
         .iter()
@@ -178,7 +184,7 @@ fn show(definitions: &Definitions, stream: &str, indices: &[Arc<Index>]) -> Valu
         .collect();
     let mut shown = json!({
         "name": stream,
-        "timestamp_field": {"name": field.unwrap_or(TIMESTAMP)},
+        "timestamp_field": {"name": timestamp_field(definitions, stream)},
         "indices": each,
         "generation": newest,
         "status": ShardHealth::of(indices).status().to_uppercase(),

@@ -5,7 +5,7 @@ use std::error::Error;
 
 use axum::http::StatusCode;
 use clew_engine::{EngineError, ErrorKind};
-use clew_text::QueryError;
+use clew_text::{AggError, QueryError};
 use serde_json::Value;
 
 use crate::aggs::AggDslError;
@@ -72,6 +72,7 @@ impl From<&EngineError> for ApiError {
             EngineError::Overloaded { .. } => named("rejected_execution_exception"),
             EngineError::Timeout { .. } => named("timeout_exception"),
             EngineError::Closed => named("node_closed_exception"),
+            EngineError::Panicked => named("exception"),
             EngineError::ShardFailed { index, shard, .. } => {
                 named("no_shard_available_action_exception")
                     .with("index", index.as_str())
@@ -103,6 +104,11 @@ fn query_error_type(error: &QueryError) -> &'static str {
     match error {
         QueryError::Create { .. } | QueryError::Syntax { .. } => "query_shard_exception",
         QueryError::TooManyClauses { .. } => "too_many_clauses",
+        QueryError::Aggregation(AggError::Validation { .. }) => {
+            "action_request_validation_exception"
+        }
+        QueryError::Aggregation(AggError::Execution { .. }) => "aggregation_execution_exception",
+        QueryError::Aggregation(AggError::TooManyBuckets { .. }) => "too_many_buckets_exception",
         _ => "illegal_argument_exception",
     }
 }

@@ -8,7 +8,7 @@ use clew_engine::{
 };
 use serde_json::{Map, Value, json};
 
-use crate::aliases::shown_aliases;
+use crate::aliases::{aliases_of, shown_aliases};
 use crate::call::Call;
 use crate::cluster_health::{enough_copies, replicas_of};
 use crate::data_streams::refuse_write_index;
@@ -121,11 +121,15 @@ pub(crate) async fn exists(call: Call) -> Result<Reply, ApiError> {
 pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
     let flat = call.params.flag("flat_settings", false)?;
     let show = |index: &Arc<Index>| {
-        json!({
-            "aliases": shown_aliases(&index.aliases()),
+        let mut shown = json!({
+            "aliases": shown_aliases(&aliases_of(index)),
             "mappings": shown_mapping(index),
             "settings": shown_settings(index, flat),
-        })
+        });
+        if let Some(stream) = index.data_stream() {
+            shown["data_stream"] = Value::from(stream);
+        }
+        shown
     };
     let indices = call.indices_from(Wildcards::OPEN).await?;
     for index in &indices {

@@ -83,6 +83,7 @@ pub(crate) async fn info(call: Call) -> Result<Reply, ApiError> {
         },
         "plugins": PLUGINS.iter().map(plugin).collect::<Vec<Value>>(),
         "modules": [],
+        "aggregations": crate::aggs::supported(),
         "ingest": {"processors": []},
     });
     Ok(Reply::json(&nodes_body(&call, node)))

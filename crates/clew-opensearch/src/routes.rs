@@ -453,6 +453,8 @@ fn table() -> Vec<Route> {
     maintenance_routes(&mut routes);
     document_routes(&mut routes);
     search_routes(&mut routes);
+    inspection_routes(&mut routes);
+    processing_routes(&mut routes);
     cat_routes(&mut routes);
     template_routes::add(&mut routes);
     routes.sort_by_key(|route: &Route| std::cmp::Reverse(route.literals()));
@@ -822,6 +824,13 @@ fn search_routes(routes: &mut Vec<Route>) {
         .add("DELETE", &["/_search/point_in_time"], |call| {
             Box::pin(search::delete_pit(call))
         });
+    class(routes, "recall", recall::PARAMS).add("GET", &["/{index}/_recall"], |call| {
+        Box::pin(recall::measure(call))
+    });
+}
+
+/// What looks into queries, texts and terms, and searches that are kept as templates.
+fn inspection_routes(routes: &mut Vec<Route>) {
     class(routes, "search", EXPLAIN)
         .add(
             "GET POST",
@@ -856,6 +865,10 @@ fn search_routes(routes: &mut Vec<Route>) {
             &["/_render/template", "/_render/template/{id}"],
             |call| Box::pin(search::render_template(call)),
         );
+}
+
+/// Pipelines, scripts, and writes that go through many documents.
+fn processing_routes(routes: &mut Vec<Route>) {
     class(routes, "cluster", ADMIN)
         .add("PUT", &["/_search/pipeline/{id}"], |call| {
             Box::pin(search_pipeline::put(call))
@@ -914,9 +927,6 @@ fn search_routes(routes: &mut Vec<Route>) {
         .add("POST", &["/_reindex"], |call| {
             Box::pin(by_query::reindex(call))
         });
-    class(routes, "recall", recall::PARAMS).add("GET", &["/{index}/_recall"], |call| {
-        Box::pin(recall::measure(call))
-    });
 }
 
 fn cat_routes(routes: &mut Vec<Route>) {

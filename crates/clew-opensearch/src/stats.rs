@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use clew_engine::{Index, IndexStats, SearchActivity};
+use clew_engine::{Index, IndexStats, SearchActivity, Wildcards};
 use serde_json::{Map, Value, json};
 
 use crate::api::stable_id;
@@ -164,7 +164,11 @@ fn caches() -> [(String, Value); 6] {
 
 /// `GET /_stats`, `/{index}/_stats/{metric}`.
 pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
-    let indices = call.indices().await?;
+    let indices = if call.params.flag("forbid_closed_indices", true)? {
+        call.indices().await?
+    } else {
+        call.indices_from(Wildcards::OPEN).await?
+    };
     let wanted = sections_of(call.path("metric"));
     let groups = call.params.list("groups").unwrap_or_default();
     let mut all = Sums::default();

@@ -225,7 +225,7 @@ fn not_an_object() -> ApiError {
 
 fn answer(engine: &Engine, asked: &Asked) -> Result<Value, ApiError> {
     let started = Instant::now();
-    let index = engine.index(&asked.index)?;
+    let (index, routing) = engine.single_index(&asked.index, asked.routing.as_deref())?;
     let mut answer = json!({"_index": index.name()});
     let source = match (&asked.doc, &asked.id) {
         (Some(doc), _) => {
@@ -234,7 +234,7 @@ fn answer(engine: &Engine, asked: &Asked) -> Result<Value, ApiError> {
         }
         (None, Some(id)) => {
             answer["_id"] = id.as_str().into();
-            let found = engine.get(&index, id, asked.routing.as_deref(), asked.realtime)?;
+            let found = engine.get(&index, id, routing.as_deref(), asked.realtime)?;
             answer["_version"] = found.as_ref().map_or(0, |document| document.version).into();
             found.and_then(|document| serde_json::from_slice(&document.source).ok())
         }

@@ -1,8 +1,8 @@
 //! `_validate/query` and `_explain`: whether a query is one, and why a document matches it.
 
 use axum::http::StatusCode;
-use clew_engine::EngineError;
-use clew_text::{CompileContext, NoKnn, Query, compile, describe, explain};
+use clew_engine::{EngineError, ResolveOptions, Resolved};
+use clew_text::{Bool, CompileContext, NoKnn, Query, compile, describe, explain};
 use serde_json::{Value, json};
 
 use crate::call::Call;
@@ -10,7 +10,7 @@ use crate::dsl;
 use crate::error::ApiError;
 use crate::json_writer::JsonWriter;
 use crate::reply::Reply;
-use crate::search::{SourceFilter, explained, query_of_params};
+use crate::search::{SourceFilter, explained, query_of_params, search_parts};
 
 /// The query of a body or of the URI; `None` when there is neither.
 fn query_of(call: &Call) -> Result<Option<Query>, ApiError> {
@@ -90,11 +90,36 @@ pub(crate) async fn validate(call: Call) -> Result<Reply, ApiError> {
     Ok(Reply::json(&body))
 }
 
+/// The query together with what the aliases that it goes through let be seen.
+fn within_aliases(
+    call: &Call,
+    query: Query,
+    resolved: &[Resolved],
+    options: ResolveOptions,
+) -> Result<Query, ApiError> {
+    let parts = search_parts(call, resolved, options)?;
+    let filter = parts.into_values().find_map(|part| part.filter);
+    Ok(match filter {
+        None => query,
+        Some(filter) => Query::Bool(Bool {
+            must: vec![query],
+            should: Vec::new(),
+            must_not: Vec::new(),
+            filter: vec![filter],
+            minimum_should_match: None,
+            boost: 1.0,
+        }),
+    })
+}
+
 /// `GET|POST /{index}/_explain/{id}`.
 pub(crate) async fn explain_hit(call: Call) -> Result<Reply, ApiError> {
     let query = query_of(&call)?.ok_or_else(|| ApiError::validation("query is missing"))?;
     let id = call.path_required("id")?.to_string();
-    let indices = call.indices().await?;
+    let options = call.resolve_options()?;
+    let resolved = call.resolved_with(call.index_expression(), options).await?;
+    let query = within_aliases(&call, query, &resolved, options)?;
+    let indices: Vec<_> = resolved.iter().map(|found| found.index.clone()).collect();
     let index = match indices.as_slice() {
         [only] => only.clone(),
         _ => {

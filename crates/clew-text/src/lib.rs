@@ -16,6 +16,7 @@ pub mod geo;
 mod query;
 mod search;
 
+mod completion;
 mod highlight;
 
 mod aggregation;
@@ -25,13 +26,18 @@ pub use aggregation::{
     AutoDateSpec, Bounds, Bucket, BucketExtra, CalendarUnit, Comparison, CompositeKind,
     CompositeResult, CompositeSource, CompositeSpec, DateHistogramSpec, DateInterval,
     DecimalFormat, Direction, EndKind, Expression, ExtendedStats, FilterShape, FiltersSpec,
-    GapPolicy, Heuristic, HistogramResult, HistogramSpec, IncludeExclude, Intermediate, Key,
-    Method, Metric, MissingOrder, MovingFunction, MultiTermsSpec, NamedAgg, NamedResult, OrderBy,
-    OrderKey, PercentilesKind, PercentilesResult, PercentilesSpec, PipelineKind, PipelineSpec,
-    RangeBucket, RangeEnd, RangeItem, RangeSpec, RareTermsSpec, Scalar, SignificantSpec,
-    SingleKind, Source, Stats, Summary, TermFilter, TermsKind, TermsResult, TermsSpec, ValueFormat,
+    GEOHASH_MAX, GapPolicy, Grid, GridSpec, Heuristic, HistogramResult, HistogramSpec,
+    IncludeExclude, Intermediate, Key, Method, Metric, MissingOrder, MovingFunction,
+    MultiTermsSpec, NamedAgg, NamedResult, OrderBy, OrderKey, PercentilesKind, PercentilesResult,
+    PercentilesSpec, PipelineKind, PipelineSpec, RangeBucket, RangeEnd, RangeItem, RangeSpec,
+    RareTermsSpec, Scalar, SignificantSpec, SingleKind, Source, Stats, Summary, TermFilter,
+    TermsKind, TermsResult, TermsSpec, ValueFormat, ZOOM_MAX,
 };
 pub use analysis::{Analysis, analyzers};
+pub use completion::{
+    Completed, CompletionContext, CompletionMapping, CompletionWish, ContextKind, ContextWish,
+    complete,
+};
 pub use document::{
     DATE_FORMAT_DEFAULT, DateError, DateFormat, DocumentError, NewFields, Parsed, ParsedDocument,
     RangeRelation, Rounding, StoredVector, restore_vectors,

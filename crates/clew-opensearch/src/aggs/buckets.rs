@@ -10,7 +10,7 @@ use super::body::{Body, scalar};
 use super::error::AggDslError;
 use super::interval::calendar;
 use super::parse::{date_interval, date_offset, small, term_filter};
-use super::significant;
+use super::{geo, significant};
 use crate::dsl;
 
 /// How many filters there may be.
@@ -226,7 +226,19 @@ fn named_source(body: &Body<'_>, value: &Value) -> Result<CompositeSource, AggDs
             "missing_order can only be set if missing_bucket is true",
         ));
     }
-    let kind = match kind.as_str() {
+    let kind = composite_kind(&kind, &mut source)?;
+    source.end()?;
+    Ok(CompositeSource {
+        name,
+        kind,
+        missing_bucket,
+        missing_order,
+        direction,
+    })
+}
+
+fn composite_kind(kind: &str, source: &mut Body<'_>) -> Result<CompositeKind, AggDslError> {
+    Ok(match kind {
         "terms" => CompositeKind::Terms(source.source()?),
         "histogram" => {
             let interval = source.number("interval")?;
@@ -241,9 +253,13 @@ fn named_source(body: &Body<'_>, value: &Value) -> Result<CompositeSource, AggDs
             }
         }
         "date_histogram" => CompositeKind::DateHistogram {
-            interval: date_interval(&mut source)?,
+            interval: date_interval(source)?,
             time_zone: source.text("time_zone")?,
-            offset_ms: date_offset(&mut source)?,
+            offset_ms: date_offset(source)?,
+            source: source.source()?,
+        },
+        "geotile_grid" => CompositeKind::Cells {
+            grid: geo::geotile(source)?,
             source: source.source()?,
         },
         other => {
@@ -251,14 +267,6 @@ fn named_source(body: &Body<'_>, value: &Value) -> Result<CompositeSource, AggDs
                 "invalid source type: {other}"
             )));
         }
-    };
-    source.end()?;
-    Ok(CompositeSource {
-        name,
-        kind,
-        missing_bucket,
-        missing_order,
-        direction,
     })
 }
 
@@ -308,12 +316,13 @@ fn multi_terms(body: &mut Body<'_>) -> Result<MultiTermsSpec, AggDslError> {
 
 fn rare_terms(body: &mut Body<'_>) -> Result<RareTermsSpec, AggDslError> {
     // Rare terms are found exactly here, so how exact they should be changes nothing.
-    if let Some(precision) = body.number("precision")? {
-        if precision < 0.000_01 {
-            return Err(AggDslError::illegal(
-                "[precision] must be greater than 0.00001",
-            ));
-        }
+    if body
+        .number("precision")?
+        .is_some_and(|wanted| wanted < 0.000_01)
+    {
+        return Err(AggDslError::illegal(
+            "[precision] must be greater than 0.00001",
+        ));
     }
     let max_doc_count = body.count("max_doc_count")?.unwrap_or(1);
     if max_doc_count == 0 {

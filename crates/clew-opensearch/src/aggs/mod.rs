@@ -4,6 +4,7 @@
 mod body;
 mod buckets;
 mod error;
+mod geo;
 mod interval;
 mod metrics;
 mod parse;
@@ -12,6 +13,7 @@ mod render;
 mod render_buckets;
 mod render_metrics;
 mod significant;
+mod supported;
 
 #[cfg(test)]
 mod tests;
@@ -19,3 +21,4 @@ mod tests;
 pub use error::{AggDslError, AggDslErrorKind};
 pub use parse::parse_aggs;
 pub use render::render_aggs;
+pub(crate) use supported::supported;

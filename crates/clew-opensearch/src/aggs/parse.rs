@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::body::{Body, scalar};
 use super::error::AggDslError;
 use super::interval::{calendar_interval, fixed_interval, legacy_interval, offset_ms};
-use super::{buckets, metrics, pipelines};
+use super::{buckets, geo, metrics, pipelines};
 
 /// Up to this many distinct values are counted exactly, unless the request says otherwise.
 const PRECISION_THRESHOLD: u64 = 3_000;
@@ -127,6 +127,7 @@ fn parse_spec(
                 precision_threshold: small(threshold.min(PRECISION_THRESHOLD_MAX)),
             }
         }
+        "geo_distance" => AggSpec::Range(range(&mut body, EndKind::Distances)?),
         "ip_range" => AggSpec::Range(range(&mut body, EndKind::Addresses)?),
         kind => match other_spec(kind, &mut body, settings)? {
             Some(spec) => spec,
@@ -148,6 +149,9 @@ fn other_spec<'a>(
     settings: &'a Map<String, Value>,
 ) -> Result<Option<AggSpec>, AggDslError> {
     if let Some(spec) = metrics::parse(kind, body)? {
+        return Ok(Some(spec));
+    }
+    if let Some(spec) = geo::parse(kind, body)? {
         return Ok(Some(spec));
     }
     if let Some(spec) = buckets::parse(kind, body, settings)? {
@@ -324,6 +328,10 @@ fn range(body: &mut Body<'_>, kind: EndKind) -> Result<RangeSpec, AggDslError> {
         kind,
         time_zone: match kind {
             EndKind::Dates => body.text("time_zone")?,
+            _ => None,
+        },
+        origin: match kind {
+            EndKind::Distances => Some(geo::origin(body)?),
             _ => None,
         },
     })

@@ -1,7 +1,7 @@
 //! From typed results to the `aggregations` object of a reply.
 
 use clew_text::{
-    AggResult, EndKind, NamedResult, PercentilesKind, SingleKind, TermsKind, TermsResult,
+    AggResult, EndKind, Grid, NamedResult, PercentilesKind, SingleKind, TermsKind, TermsResult,
 };
 use serde_json::{Map, Value, json};
 
@@ -10,8 +10,8 @@ use super::render_buckets::{
     named_buckets_body, range_body, significant_body, terms_body,
 };
 use super::render_metrics::{
-    bucket_value_body, derivative_body, extended_body, metric_body, percentiles_body, stats_body,
-    stats_text,
+    bounds_body, bucket_value_body, centroid_body, derivative_body, extended_body, metric_body,
+    percentiles_body, stats_body, stats_text,
 };
 
 /// Writes results as OpenSearch does; with `typed_keys` each name says its type.
@@ -65,6 +65,12 @@ fn type_name(result: &AggResult) -> &'static str {
         AggResult::Filters { .. } => "filters",
         AggResult::Adjacency(_) => "adjacency_matrix",
         AggResult::Composite(_) => "composite",
+        AggResult::Cells { grid, .. } => match grid {
+            Grid::Geohash { .. } => "geohash_grid",
+            Grid::Geotile { .. } => "geotile_grid",
+        },
+        AggResult::GeoBounds(_) => "geo_bounds",
+        AggResult::GeoCentroid { .. } => "geo_centroid",
         AggResult::Min(_) => "min",
         AggResult::Max(_) => "max",
         AggResult::Avg(_) => "avg",
@@ -133,7 +139,9 @@ fn render(body: &mut Map<String, Value>, result: &AggResult, typed_keys: bool) {
             add_all(body, subs, typed_keys);
         }
         AggResult::Filters { buckets, keyed } => buckets_body(body, buckets, *keyed, typed_keys),
-        AggResult::Adjacency(buckets) => {
+        AggResult::GeoBounds(corners) => bounds_body(body, corners.as_ref()),
+        AggResult::GeoCentroid { middle, count } => centroid_body(body, middle.as_ref(), *count),
+        AggResult::Adjacency(buckets) | AggResult::Cells { buckets, .. } => {
             named_buckets_body(body, buckets, typed_keys);
         }
         AggResult::Composite(composite) => composite_body(body, composite, typed_keys),

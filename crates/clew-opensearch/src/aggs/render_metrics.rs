@@ -1,5 +1,6 @@
 //! Metrics and what pipelines computed, as JSON.
 
+use clew_text::geo::GeoPoint;
 use clew_text::{ExtendedStats, Metric, PercentilesResult, Stats};
 use serde_json::{Map, Value, json};
 
@@ -129,4 +130,22 @@ pub(super) fn percentiles_body(body: &mut Map<String, Value>, percentiles: &Perc
         percentiles.points.iter().map(one).collect()
     };
     body.insert("values".to_string(), values);
+}
+
+fn point_value(point: &GeoPoint) -> Value {
+    json!({"lat": point.lat, "lon": point.lon})
+}
+
+pub(super) fn bounds_body(body: &mut Map<String, Value>, corners: Option<&(GeoPoint, GeoPoint)>) {
+    if let Some((first, last)) = corners {
+        let bounds = json!({"top_left": point_value(first), "bottom_right": point_value(last)});
+        body.insert("bounds".to_string(), bounds);
+    }
+}
+
+pub(super) fn centroid_body(body: &mut Map<String, Value>, middle: Option<&GeoPoint>, count: u64) {
+    if let Some(middle) = middle {
+        body.insert("location".to_string(), point_value(middle));
+    }
+    body.insert("count".to_string(), json!(count));
 }

@@ -264,6 +264,7 @@ fn bucket(key: Key, doc_count: u64, subs: Vec<NamedResult>) -> Bucket {
         doc_count,
         doc_count_error: Some(0),
         subs,
+        extra: BucketExtra::None,
     }
 }
 

@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use axum::http::StatusCode;
-use clew_engine::{AliasAction, AliasNames, Index, ResolveOptions};
+use clew_engine::{AliasAction, AliasNames, EngineError, Index, ResolveOptions};
 use serde_json::{Map, Value};
 
 use super::body::{AliasBody, flag, text, wrong};
-use super::is_wanted;
+use super::{aliases_of, is_wanted};
 use crate::call::Call;
+use crate::data_streams;
 use crate::error::{ApiError, Cause};
 use crate::reply::Reply;
 
@@ -177,8 +178,14 @@ impl Changes {
     }
 
     fn add(&mut self, call: &Call, target: &Target, alias: AliasBody) -> Result<(), ApiError> {
+        let streams = data_streams::all(&call.api.engine);
         for index in concrete(call, &target.indices)? {
             for name in &target.aliases {
+                if streams.contains_key(name) {
+                    let uuid = index.uuid().to_string();
+                    let alias = name.clone();
+                    return Err(EngineError::AliasIsIndex { alias, uuid }.into());
+                }
                 self.actions.push(AliasAction::Add {
                     index: index.name().to_string(),
                     name: name.clone(),
@@ -200,7 +207,7 @@ impl Changes {
         for name in &target.aliases {
             let mut found = false;
             for index in &indices {
-                for alias in index.aliases().keys() {
+                for alias in aliases_of(index).keys() {
                     if is_wanted(&[name], alias) {
                         found = true;
                         let (index, name) = (index.name().to_string(), alias.clone());

@@ -6,7 +6,7 @@ mod change;
 use std::collections::{BTreeMap, BTreeSet};
 
 use axum::http::{Method, StatusCode};
-use clew_engine::{Alias, BlockLevel, Wildcards};
+use clew_engine::{Alias, Aliases, BlockLevel, Index, Wildcards};
 use serde_json::{Map, Value, json};
 
 use crate::call::Call;
@@ -27,7 +27,7 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
     let mut returned = BTreeSet::new();
     for index in call.indices_from(Wildcards::ALL).await? {
         index.check_block(BlockLevel::MetadataRead)?;
-        let aliases = index.aliases();
+        let aliases = aliases_of(&index);
         let found = aliases.iter().filter(|(name, _)| is_wanted(&names, name));
         let found: BTreeMap<&String, &Alias> = found.collect();
         if found.is_empty() && !names.is_empty() {
@@ -64,6 +64,15 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
         }));
     }
     Ok(Reply::json(&Value::Object(body)).with_status(status))
+}
+
+/// The aliases of an index that users gave it. The name of its data stream is no such alias.
+pub(crate) fn aliases_of(index: &Index) -> Aliases {
+    let mut aliases = (*index.aliases()).clone();
+    if let Some(stream) = index.data_stream() {
+        aliases.remove(&stream);
+    }
+    aliases
 }
 
 /// Whether a list of names, patterns and exclusions means an alias; an empty list means all.

@@ -11,7 +11,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use clew_engine::Wildcards;
 
-use crate::aliases::is_wanted;
+use crate::aliases::{aliases_of, is_wanted};
 use crate::call::Call;
 use crate::cluster::all_indices;
 use crate::cluster_health::ShardHealth;
@@ -146,7 +146,7 @@ pub(crate) async fn aliases(call: Call) -> Result<Reply, ApiError> {
         .map_or(Vec::new(), |names| names.split(',').collect());
     let mut rows = Vec::new();
     for index in call.indices_from(Wildcards::ALL).await? {
-        for (name, alias) in index.aliases().iter() {
+        for (name, alias) in &aliases_of(&index) {
             if !is_wanted(&names, name) {
                 continue;
             }

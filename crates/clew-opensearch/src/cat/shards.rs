@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use clew_engine::{Counted, Index, IndexStats};
+use clew_engine::{Counted, Index, IndexStats, Wildcards};
 
 use super::table::{Column, Table, bytes, hidden, hidden_text, number, text};
 use crate::call::Call;
@@ -486,7 +486,7 @@ const FIGURES: &[Figure] = &[
 pub(crate) async fn shards(call: Call) -> Result<Reply, ApiError> {
     let unit = call.params.get("bytes");
     let mut rows = Vec::new();
-    for index in call.indices().await? {
+    for index in call.indices_from(Wildcards::ALL).await? {
         for (number, stats) in (0_u32..).zip(index.shard_stats()) {
             rows.push(started_row(&call, (&index, number), &stats, unit));
             rows.extend((0..replicas(&index)).map(|_| unassigned_row(&index, number)));

@@ -3,8 +3,8 @@
 use clew_text::{Fuzziness, Pattern, Query, Range, RangeRelation, Term};
 use serde_json::Value;
 
+use super::DslError;
 use super::object::{Parameters, long_form, one_field, plain};
-use super::{DslError, bitmap};
 
 pub(super) fn match_all(body: &Value) -> Result<Query, DslError> {
     let mut parameters = Parameters::new("match_all", body)?;
@@ -51,8 +51,8 @@ pub(super) fn terms(body: &Value) -> Result<Query, DslError> {
         None | Some("default") => false,
         Some("bitmap") => true,
         Some(other) => {
-            return Err(DslError::parsing(format!(
-                "Invalid value_type: [{other}], expected [default] or [bitmap]"
+            return Err(DslError::illegal(format!(
+                "No enum constant TermsQueryBuilder.ValueType.{other}"
             )));
         }
     };
@@ -86,7 +86,7 @@ pub(super) fn terms(body: &Value) -> Result<Query, DslError> {
         ));
     };
     let values = if is_bitmap {
-        bitmap::numbers(&values)?
+        super::bitmap::numbers(&values)?
     } else {
         values
     };

@@ -1,6 +1,6 @@
 //! Queries over several fields.
 
-use clew_text::{FieldBoost, MultiMatch, MultiMatchKind, Query, QueryString};
+use clew_text::{FieldBoost, Fuzziness, MultiMatch, MultiMatchKind, Query, QueryString};
 use serde_json::Value;
 
 use super::DslError;
@@ -77,17 +77,19 @@ pub(super) fn query_string(body: &Value) -> Result<Query, DslError> {
     if let Some(allowed) = parameters.flag("allow_leading_wildcard")? {
         query.allow_leading_wildcard = allowed;
     }
+    query.quote_analyzer = parameters.text("quote_analyzer")?;
+    query.tie_breaker = parameters.float("tie_breaker")?.unwrap_or(0.0);
+    if let Some(text) = parameters.text("fuzziness")? {
+        query.fuzziness.distance = Fuzziness::parse(&text).map_err(DslError::illegal)?.distance;
+    }
     parameters.ignore(&[
         "enable_position_increments",
         "escape",
         "max_determinized_states",
-        "quote_analyzer",
         "quote_field_suffix",
         "rewrite",
-        "tie_breaker",
         "time_zone",
         "type",
-        "fuzziness",
     ]);
     parameters.finish()?;
     Ok(Query::QueryString(query))
@@ -120,13 +122,16 @@ fn shared(parameters: &mut Parameters<'_>, query: &mut QueryString) -> Result<()
     query.minimum_should_match = parameters.minimum_should_match()?;
     query.boost = parameters.boost()?;
     query.lenient = parameters.flag("lenient")?.unwrap_or(false);
-    parameters.ignore(&[
-        "analyze_wildcard",
-        "analyzer",
-        "auto_generate_synonyms_phrase_query",
-        "fuzzy_max_expansions",
-        "fuzzy_prefix_length",
-        "fuzzy_transpositions",
-    ]);
+    query.analyzer = parameters.text("analyzer")?;
+    if let Some(most) = parameters.whole("fuzzy_max_expansions")? {
+        query.fuzziness.max_expansions = most;
+    }
+    if let Some(length) = parameters.whole("fuzzy_prefix_length")? {
+        query.fuzziness.prefix_length = length;
+    }
+    if let Some(swaps) = parameters.flag("fuzzy_transpositions")? {
+        query.fuzziness.transpositions = swaps;
+    }
+    parameters.ignore(&["analyze_wildcard", "auto_generate_synonyms_phrase_query"]);
     Ok(())
 }

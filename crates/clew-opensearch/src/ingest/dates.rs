@@ -33,9 +33,8 @@ impl DateStep {
     pub(super) fn parse(config: &mut Map<String, Value>) -> Result<Self, ApiError> {
         let field = text(config, "field")?;
         let target = optional(config, "target_field");
-        let formats = match config.remove("formats") {
-            Some(Value::Array(formats)) => formats,
-            _ => return Err(missing("formats")),
+        let Some(Value::Array(formats)) = config.remove("formats") else {
+            return Err(missing("formats"));
         };
         let mut readings = Vec::new();
         for format in &formats {

@@ -73,8 +73,12 @@ impl Document {
             "_routing" => self.routing = text(),
             _ => {
                 if let Some(rest) = path.strip_prefix("_ingest.") {
-                    self.ingest.insert(rest.to_string(), value);
-                    return Ok(());
+                    let mut all = Value::Object(std::mem::take(&mut self.ingest));
+                    let done = put(&mut all, rest, value);
+                    if let Value::Object(members) = all {
+                        self.ingest = members;
+                    }
+                    return done;
                 }
                 let path = path.strip_prefix("_source.").unwrap_or(path);
                 if path.split('.').count() > PATH_PARTS_MAX {
@@ -92,6 +96,14 @@ impl Document {
             "_routing" => return self.routing.take().map(Value::from),
             "_id" => return self.id.take().map(Value::from),
             _ => {}
+        }
+        if let Some(rest) = path.strip_prefix("_ingest.") {
+            let mut all = Value::Object(std::mem::take(&mut self.ingest));
+            let taken = take(&mut all, rest);
+            if let Value::Object(members) = all {
+                self.ingest = members;
+            }
+            return taken;
         }
         let path = path.strip_prefix("_source.").unwrap_or(path);
         take(&mut self.source, path)

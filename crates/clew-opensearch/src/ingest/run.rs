@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::http::StatusCode;
 use bytes::Bytes;
 use clew_engine::{Engine, WriteOperation};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::Failure;
 use super::document::{Document, missing};
@@ -236,7 +236,7 @@ impl<'a> Ingest<'a> {
                 field,
                 ignore_missing,
                 step,
-            } => return self.foreach(field, *ignore_missing, step, document, depth),
+            } => return self.foreach((field, *ignore_missing), step, document, depth),
             Processor::Date(date) => date.apply(document)?,
             Processor::KeyValues(pairs) => pairs.apply(document)?,
             Processor::Csv(csv) => csv.apply(document)?,
@@ -248,8 +248,7 @@ impl<'a> Ingest<'a> {
 
     fn foreach(
         &mut self,
-        field: &str,
-        ignore_missing: bool,
+        (field, ignore_missing): (&str, bool),
         step: &Step,
         document: &mut Document,
         depth: usize,
@@ -267,21 +266,10 @@ impl<'a> Ingest<'a> {
         };
         let mut changed = Vec::with_capacity(items.len());
         for item in items {
-            // The step sees the item as `_ingest._value`; a copy of it stands in the source meanwhile.
-            let before = document.source.clone();
-            if let Value::Object(members) = &mut document.source {
-                let mut within = Map::new();
-                within.insert("_value".to_string(), item);
-                members.insert("_ingest".to_string(), Value::Object(within));
-            }
+            // The step sees the item as `_ingest._value`.
+            document.ingest.insert("_value".to_string(), item);
             let done = self.step(step, document, depth);
-            let value = crate::mustache::lookup(&document.source, "_ingest._value").cloned();
-            if let Value::Object(members) = &mut document.source {
-                members.remove("_ingest");
-            }
-            if done.is_err() {
-                document.source = before;
-            }
+            let value = document.ingest.remove("_value");
             if done? == Flow::Dropped {
                 return Ok(Flow::Dropped);
             }

@@ -1,5 +1,7 @@
 //! `suggest`: what somebody may have meant.
 
+mod completion;
+mod phrase;
 mod term;
 
 use clew_engine::Pinned;
@@ -28,12 +30,14 @@ pub(super) async fn run(
     output: &Output,
 ) -> Result<Value, ApiError> {
     let (suggest, pinned) = (suggest.clone(), pinned.clone());
-    let typed_keys = output.typed_keys;
+    let (typed_keys, source) = (output.typed_keys, output.source.clone());
     tokio::task::spawn_blocking(move || {
         let mut answer = Map::new();
         for asked in asked(&suggest)? {
             let found = match asked.kind {
                 "term" => term::suggest(&pinned, &asked.text, asked.body)?,
+                "phrase" => phrase::suggest(&pinned, &asked.text, asked.body)?,
+                "completion" => completion::suggest(&pinned, &asked.text, asked.body, &source)?,
                 other => {
                     return Err(ApiError::illegal_argument(format!(
                         "suggester [{other}] of suggestion [{}] is not supported",

@@ -8,6 +8,7 @@ mod create;
 mod names;
 mod repository;
 mod restore;
+mod restore_request;
 mod running;
 mod show;
 mod status;

@@ -7,40 +7,26 @@ use axum::http::StatusCode;
 use clew_engine::{Engine, EngineError, Index, SnapshotFile};
 use clew_text::Mapping;
 use regex::Regex;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use super::content::{IndexContent, Stored, stored};
-use super::create::{now_ms, read_flag, read_names};
+use super::create::now_ms;
 use super::names::{is_pattern, selects, snapshot_missing};
 use super::repository::Repository;
+use super::restore_request::Asked;
 use crate::call::Call;
 use crate::error::{ApiError, Cause};
 use crate::filling::{self, Filled};
 use crate::index_recovery::RestoredFrom;
 use crate::reply::Reply;
-use crate::settings::{self, Flat, PRIVATE};
-
-/// A pattern is compiled before anything is known of it.
-const PATTERN_BYTES_MAX: usize = 1000;
-
-/// What a request says of the restore.
-struct Asked {
-    indices: String,
-    ignore_unavailable: bool,
-    include_global_state: bool,
-    include_aliases: bool,
-    rename: Option<(Regex, String)>,
-    rename_alias: Option<(Regex, String)>,
-    settings: Flat,
-    ignored_settings: Vec<String>,
-}
+use crate::settings::{Flat, PRIVATE};
 
 /// `POST /_snapshot/{repository}/{snapshot}/_restore`.
 pub(crate) async fn restore(call: Call) -> Result<Reply, ApiError> {
     let repository = Repository::find(&call.api, call.path_required("repository")?)?;
     let name = call.path_required("snapshot")?.to_string();
     let wait = call.params.flag("wait_for_completion", false)?;
-    let asked = read(call.json()?.as_ref())?;
+    let asked = Asked::read(call.json()?.as_ref())?;
     let engine = call.api.engine.clone();
     let (plan, engine, repository) = tokio::task::spawn_blocking(move || {
         let all = stored(&repository.folder)?;
@@ -77,92 +63,6 @@ pub(crate) async fn restore(call: Call) -> Result<Reply, ApiError> {
             "shards": {"total": shards, "failed": 0, "successful": shards},
         },
     })))
-}
-
-fn read(body: Option<&Value>) -> Result<Asked, ApiError> {
-    let mut asked = Asked {
-        indices: String::new(),
-        ignore_unavailable: false,
-        include_global_state: false,
-        include_aliases: true,
-        rename: None,
-        rename_alias: None,
-        settings: Flat::new(),
-        ignored_settings: Vec::new(),
-    };
-    let empty = Map::new();
-    let members = body.and_then(Value::as_object).unwrap_or(&empty);
-    for (key, value) in members {
-        match (key.as_str(), value) {
-            ("indices", value) => asked.indices = read_names(value)?,
-            ("ignore_unavailable", value) => asked.ignore_unavailable = read_flag(key, value)?,
-            ("include_global_state", value) => asked.include_global_state = read_flag(key, value)?,
-            ("include_aliases", value) => asked.include_aliases = read_flag(key, value)?,
-            ("partial" | "allow_no_indices", value) => {
-                read_flag(key, value)?;
-            }
-            ("index_settings", Value::Object(settings)) => {
-                asked.settings = settings::flatten(settings)?;
-            }
-            ("ignore_index_settings", value) => {
-                let names = read_names(value)?;
-                asked.ignored_settings = names.split(',').map(String::from).collect();
-            }
-            (
-                "rename_pattern"
-                | "rename_replacement"
-                | "rename_alias_pattern"
-                | "rename_alias_replacement",
-                Value::String(_),
-            )
-            | ("expand_wildcards", _) => {}
-            ("storage_type", Value::String(kind)) if kind == "local" => {}
-            (other, _) => {
-                return Err(ApiError::illegal_argument(format!(
-                    "Unknown parameter {other}"
-                )));
-            }
-        }
-    }
-    asked.rename = read_rename(members, "rename_pattern", "rename_replacement")?;
-    asked.rename_alias = read_rename(members, "rename_alias_pattern", "rename_alias_replacement")?;
-    Ok(asked)
-}
-
-fn read_rename(
-    members: &Map<String, Value>,
-    pattern: &str,
-    replacement: &str,
-) -> Result<Option<(Regex, String)>, ApiError> {
-    let text = |name: &str| members.get(name).and_then(Value::as_str);
-    let (Some(pattern), Some(replacement)) = (text(pattern), text(replacement)) else {
-        return Ok(None);
-    };
-    if pattern.len() > PATTERN_BYTES_MAX || replacement.len() > PATTERN_BYTES_MAX {
-        return Err(ApiError::illegal_argument("a rename pattern is too long"));
-    }
-    let compiled = Regex::new(pattern).map_err(|error| {
-        ApiError::illegal_argument(format!("cannot read the pattern [{pattern}]: {error}"))
-    })?;
-    Ok(Some((compiled, braced(replacement))))
-}
-
-/// `$1x` means the first group and an x, which is written `${1}x` here.
-fn braced(replacement: &str) -> String {
-    let mut braced = String::new();
-    let mut rest = replacement;
-    while let Some((before, after)) = rest.split_once('$') {
-        let digits = after.bytes().take_while(u8::is_ascii_digit).count();
-        let (number, left) = after.split_at(digits);
-        braced.push_str(before);
-        if number.is_empty() {
-            braced.push('$');
-        } else {
-            braced.push_str(&format!("${{{number}}}"));
-        }
-        rest = left;
-    }
-    braced + rest
 }
 
 /// An index that will be made.
@@ -331,20 +231,4 @@ fn carry_out(engine: &Engine, repository: &Repository, plan: Plan) -> Result<(),
     let definitions = plan.definitions;
     engine.change_definitions(|_| Ok::<_, ApiError>(definitions))?;
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn groups_of_a_replacement_are_told_from_what_follows() {
-        let rename = |pattern: &str, replacement: &str, name: &str| {
-            let pattern = Regex::new(pattern).unwrap();
-            pattern.replace_all(name, braced(replacement)).into_owned()
-        };
-        assert_eq!(rename("index_(.+)", "restored_$1", "index_a"), "restored_a");
-        assert_eq!(rename("(.+)", "$1_copy", "a"), "a_copy");
-        assert_eq!(braced("a$b"), "a$b");
-    }
 }

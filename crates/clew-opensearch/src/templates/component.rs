@@ -119,7 +119,8 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
     Ok(Reply::json(&json!({"component_templates": found})))
 }
 
-fn show(stored: &Value, flat: bool) -> Value {
+/// The template as it is shown.
+pub(crate) fn show(stored: &Value, flat: bool) -> Value {
     let mut shown = stored.as_object().cloned().unwrap_or_default();
     if let Some(Value::Object(part)) = shown.get("template") {
         let part = part::show(part, flat);

@@ -149,7 +149,8 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
     Ok(Reply::json(&Value::Object(found)).with_status(status))
 }
 
-fn show(stored: &Value, flat: bool) -> Value {
+/// The template as it is shown.
+pub(crate) fn show(stored: &Value, flat: bool) -> Value {
     let stored = stored.as_object().cloned().unwrap_or_default();
     let mut shown = part::show(&stored, flat);
     for key in ["settings", "mappings", "aliases"] {

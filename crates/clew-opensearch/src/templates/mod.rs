@@ -17,11 +17,15 @@ mod planner;
 mod simulate;
 
 pub(crate) use component::{
-    delete as component_delete, get as component_get, put as component_put,
+    delete as component_delete, get as component_get, put as component_put, show as show_component,
 };
-pub(crate) use composable::{delete as index_delete, get as index_get, put as index_put};
+pub(crate) use composable::{
+    delete as index_delete, get as index_get, put as index_put, show as show_composable,
+};
 pub(crate) use compose::{Request, compose, data_stream_template};
-pub(crate) use legacy::{delete as legacy_delete, get as legacy_get, put as legacy_put};
+pub(crate) use legacy::{
+    delete as legacy_delete, get as legacy_get, put as legacy_put, show as show_legacy,
+};
 pub(crate) use listing::{ListedTemplate, all as list_all};
 pub(crate) use part::aliases as read_aliases;
 pub(crate) use planner::{Planner, plan_of};

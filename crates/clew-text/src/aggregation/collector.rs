@@ -11,7 +11,7 @@ use super::limits::{Account, AggLimits};
 use super::partial::Partial;
 use super::pipeline::{self, PipelinePlan};
 use super::plan::{Op, Plan, plan_all};
-use super::plan_filters::AggSearcher;
+use super::plan_filters::{AggSearcher, documents_of};
 use super::reduce::reduce;
 use super::result::NamedResult;
 use super::shard::cut_terms;
@@ -60,6 +60,8 @@ pub struct AggCollector {
     account: Account,
     merged: Vec<Partial>,
     running: Vec<Box<dyn Collect>>,
+    /// What global aggregations may see of each segment; everything where nothing is said.
+    visible: Option<Vec<SegmentBits>>,
     /// At the root every document has the same parent.
     roots: Vec<u32>,
     /// Segments seen, where they are needed again at the end.
@@ -74,7 +76,12 @@ impl AggCollector {
     pub fn new(specs: &[NamedAgg], context: AggContext<'_>) -> Result<Self, AggError> {
         let plans = plan_all(specs, &context, 0)?;
         let merged = plans.iter().map(Partial::empty).collect();
+        let global = plans.iter().any(|plan| matches!(plan.op, Op::Global));
+        let visible = context.searcher.and_then(|searcher| searcher.visible);
+        let visible = visible.filter(|_| global);
+        let visible = visible.map(|query| documents_of(query, &context));
         Ok(AggCollector {
+            visible: visible.transpose()?,
             plans: Arc::new(plans),
             pipelines: PipelinePlan::all(specs, None)?,
             limits: context.limits,
@@ -98,16 +105,17 @@ impl AggCollector {
         let segment = Segment { reader, ord };
         self.running = open_all(segment, &self.plans, Level::Root)?;
         if self.plans.iter().any(|plan| matches!(plan.op, Op::Global)) {
-            self.collect_global(reader)?;
+            self.collect_global(ord, reader)?;
         }
         Ok(())
     }
 
-    /// Global aggregations see every living document, whatever the search matches.
-    fn collect_global(&mut self, reader: &SegmentReader) -> Result<(), AggError> {
+    /// Global aggregations see every living document that the search may see, whatever it matches.
+    fn collect_global(&mut self, ord: usize, reader: &SegmentReader) -> Result<(), AggError> {
         let alive = SegmentBits::alive(reader);
+        let visible = self.visible.as_ref().and_then(|sets| sets.get(ord));
         let docs: Vec<DocId> = (0..reader.max_doc())
-            .filter(|doc| alive.contains(*doc))
+            .filter(|doc| alive.contains(*doc) && visible.is_none_or(|set| set.contains(*doc)))
             .collect();
         for docs in docs.chunks(BLOCK_DOCS) {
             let block = Block {

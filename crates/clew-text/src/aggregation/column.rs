@@ -76,7 +76,7 @@ impl ValueColumn {
                 (numbers(ColumnType::I64)?, Decoder::Integer)
             }
             ValueKind::DateNanos => (numbers(ColumnType::I64)?, Decoder::Nanos),
-            ValueKind::Unsigned => (numbers(ColumnType::U64)?, Decoder::Unsigned),
+            ValueKind::Unsigned | ValueKind::Geo => (numbers(ColumnType::U64)?, Decoder::Unsigned),
             ValueKind::Double => (numbers(ColumnType::F64)?, Decoder::Float),
             ValueKind::Keyword => {
                 let text: Option<BytesColumn> = match &plan.column {
@@ -111,7 +111,10 @@ impl ValueColumn {
         let value = own.unwrap_or_else(|| {
             let beyond = match &self.decoder {
                 Decoder::Text(Some(text)) => text.num_terms() as u64,
-                _ => self.column.as_ref().map_or(0, |c| c.max_value() + 1),
+                _ => self
+                    .column
+                    .as_ref()
+                    .map_or(0, |c| c.max_value().saturating_add(1)),
             };
             self.foreign = Some((beyond, key.clone()));
             beyond

@@ -150,8 +150,8 @@ impl TDigest {
         if right <= left {
             return Some(right_value);
         }
-        let share = (at - left) / (right - left);
-        Some(left_value + (right_value - left_value) * share)
+        let weighted = left_value * (right - at) + right_value * (at - left);
+        Some((weighted / (right - left)).clamp(left_value, right_value))
     }
 
     fn rank(&self, value: f64) -> Option<f64> {
@@ -220,7 +220,8 @@ mod tests {
         let count = 100_000_u32;
         for at in 0..count {
             // A permutation: 7919 and 100000 have no common divisor.
-            let value = f64::from((u64::from(at) * 7_919 % u64::from(count)) as u32);
+            let value = u64::from(at) * 7_919 % u64::from(count);
+            let value = f64::from(u32::try_from(value).unwrap());
             parts[at as usize % 7].add(value, 100.0);
         }
         let mut all = TDigest::default();

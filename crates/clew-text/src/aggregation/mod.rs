@@ -18,6 +18,7 @@ mod digest;
 mod error;
 mod fill;
 mod format;
+mod grid;
 mod hdr;
 mod key;
 mod limits;
@@ -33,8 +34,11 @@ mod plan_filters;
 mod plan_metrics;
 mod plan_order;
 mod plan_range;
+mod plan_terms;
 mod quantile;
 mod reduce;
+mod reduce_given;
+mod reduce_metrics;
 mod result;
 mod result_access;
 mod rounding;
@@ -52,6 +56,7 @@ pub use collector::{AggCollector, AggContext, Intermediate};
 pub use decimal::DecimalFormat;
 pub use error::{AggError, AggErrorKind};
 pub use format::ValueFormat;
+pub use grid::{GEOHASH_MAX, Grid, ZOOM_MAX};
 pub use key::Key;
 pub use limits::AggLimits;
 pub use pipeline::{Expression, GapPolicy, MovingFunction, PipelineKind, PipelineSpec, Summary};
@@ -65,7 +70,7 @@ pub use result::{
 pub use significance::{Comparison, Heuristic};
 pub use spec::{
     AggSpec, AutoDateSpec, Bounds, CalendarUnit, CompositeKind, CompositeSource, CompositeSpec,
-    DateHistogramSpec, DateInterval, Direction, FilterShape, FiltersSpec, HistogramSpec,
+    DateHistogramSpec, DateInterval, Direction, FilterShape, FiltersSpec, GridSpec, HistogramSpec,
     IncludeExclude, MissingOrder, MultiTermsSpec, NamedAgg, OrderBy, OrderKey, PercentilesSpec,
     RangeItem, RangeSpec, RareTermsSpec, Scalar, SignificantSpec, Source, TermFilter, TermsSpec,
 };

@@ -1,6 +1,8 @@
 //! Count, extremes, sum and squares of a bucket's values. Sums carry their rounding error along
 //! (Kahan), so that the order in which segments are merged hardly shows.
 
+use crate::geo::GeoPoint;
+
 /// A sum and what was lost by rounding it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ExactSum {
@@ -151,5 +153,62 @@ impl Weighted {
     /// The mean; NaN of nothing.
     pub(crate) fn mean(&self) -> f64 {
         self.sum.value() / self.weights.value()
+    }
+}
+
+/// The box around points and what their middle needs. The box has two widths: as the map lies, and
+/// across the line where east meets west.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Points {
+    pub(crate) count: u64,
+    lat: Moments,
+    lon: Moments,
+    east: Moments,
+    west: Moments,
+}
+
+impl Points {
+    pub(crate) fn add(&mut self, point: GeoPoint) {
+        self.count += 1;
+        self.lat.add(point.lat);
+        self.lon.add(point.lon);
+        if point.lon >= 0.0 {
+            self.east.add(point.lon);
+        } else {
+            self.west.add(point.lon);
+        }
+    }
+
+    pub(crate) fn merge(&mut self, other: &Points) {
+        self.count += other.count;
+        self.lat.merge(&other.lat);
+        self.lon.merge(&other.lon);
+        self.east.merge(&other.east);
+        self.west.merge(&other.west);
+    }
+
+    /// The mean of the points; `None` of nothing.
+    pub(crate) fn middle(&self) -> Option<GeoPoint> {
+        (self.count > 0).then(|| GeoPoint {
+            lat: self.lat.mean(),
+            lon: self.lon.mean(),
+        })
+    }
+
+    /// The upper left and the lower right corner; `None` of nothing. The narrower box counts, if
+    /// it may lie across the line.
+    pub(crate) fn corners(&self, wrap: bool) -> Option<(GeoPoint, GeoPoint)> {
+        if self.count == 0 {
+            return None;
+        }
+        let (mut left, mut right) = (self.lon.min, self.lon.max);
+        if wrap && self.east.count > 0 && self.west.count > 0 {
+            let across = 360.0 - self.east.min + self.west.max;
+            if across < right - left {
+                (left, right) = (self.east.min, self.west.max);
+            }
+        }
+        let corner = |lat, lon| GeoPoint { lat, lon };
+        Some((corner(self.lat.max, left), corner(self.lat.min, right)))
     }
 }

@@ -2,7 +2,7 @@
 //! array indexed by bucket number; a nested aggregation's buckets name their parent's number.
 
 use super::key::{Key, KeyTable, number_of};
-use super::moments::{ExtendedMoments, Moments, Weighted};
+use super::moments::{ExtendedMoments, Moments, Points, Weighted};
 use super::plan::{Op, Plan, Property};
 use super::quantile::{Method, QuantileState};
 use super::significance::Background;
@@ -25,6 +25,7 @@ pub(crate) enum Partial {
     Distinct(Sketches),
     Quantiles(QuantileStates),
     Weighted(Vec<Weighted>),
+    Points(Vec<Points>),
 }
 
 /// Distributions per bucket.
@@ -259,6 +260,7 @@ impl Partial {
                 method: quantiles.method,
             }),
             Op::WeightedAvg { .. } => Partial::Weighted(Vec::new()),
+            Op::GeoBounds { .. } | Op::GeoCentroid => Partial::Points(Vec::new()),
             _ => unreachable!("the others have buckets"),
         }
     }
@@ -288,6 +290,9 @@ impl Partial {
                 merge_each(&mut mine.states, theirs.states, parent_map, |a, b| {
                     a.merge(b, method);
                 });
+            }
+            (Partial::Points(mine), Partial::Points(theirs)) => {
+                merge_each(mine, theirs, parent_map, |a, b| a.merge(&b));
             }
             (Partial::Weighted(mine), Partial::Weighted(theirs)) => {
                 merge_each(mine, theirs, parent_map, |a, b| a.merge(&b));
@@ -321,6 +326,7 @@ impl Partial {
             Partial::Distinct(sketches) => follow_each(&mut sketches.sketches, parents),
             Partial::Quantiles(quantiles) => follow_each(&mut quantiles.states, parents),
             Partial::Weighted(values) => follow_each(values, parents),
+            Partial::Points(values) => follow_each(values, parents),
         }
     }
 
@@ -341,6 +347,7 @@ impl Partial {
             Partial::Extended(values) => size_of_val(&values[..]),
             Partial::Counts(values) => size_of_val(&values[..]),
             Partial::Weighted(values) => size_of_val(&values[..]),
+            Partial::Points(values) => size_of_val(&values[..]),
             Partial::Quantiles(quantiles) => quantiles
                 .states
                 .iter()

@@ -1,26 +1,26 @@
 //! The tree that collectors are built from: fields are resolved, settings are checked, order paths
 //! point at sub-aggregations.
 
-use std::sync::Arc;
-
 use jiff::tz::TimeZone;
 
 use super::auto_date::{AutoDatePlan, plan_auto_date};
 use super::collector::AggContext;
 use super::error::AggError;
 use super::format::ValueFormat;
+use super::grid::Grid;
 use super::key::Key;
 use super::pipeline::PipelinePlan;
-use super::plan_chain::{CompositePlan, Link, plan_composite, plan_multi_terms};
-use super::plan_fields::{bound_ms, bound_number, check_patterns, plan_values, term_filter};
-use super::plan_filters::{FiltersPlan, check_nesting, documents_of, plan_filters};
-use super::plan_metrics::{QuantilePlan, plan_median_deviation, plan_percentiles};
-use super::plan_order::{order_or_count, plan_order};
+use super::plan_chain::{CompositePlan, Link, plan_composite, plan_grid, plan_multi_terms};
+use super::plan_fields::{bound_ms, bound_number, check_patterns, plan_values};
+use super::plan_filters::{FiltersPlan, check_nesting, plan_filters};
+use super::plan_metrics::{QuantilePlan, plan_metric};
+use super::plan_order::plan_order;
 use super::plan_range::{RangePlan, plan_range};
+use super::plan_terms::{every_term, plan_rare_terms, plan_significant, plan_terms};
 use super::significance::{Heuristic, SignificantPlan};
 use super::spec::{
-    AggSpec, Bounds, DateHistogramSpec, DateInterval, Direction, HistogramSpec, NamedAgg,
-    RareTermsSpec, Scalar, SignificantSpec, Source, TermsSpec,
+    AggSpec, Bounds, DateHistogramSpec, DateInterval, Direction, HistogramSpec, NamedAgg, Scalar,
+    Source,
 };
 use super::zone::parse_zone;
 
@@ -76,9 +76,14 @@ pub(crate) enum ValueKind {
     DateNanos,
     Ip,
     Unsigned,
+    Geo,
 }
 
 /// What is computed.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "there is one per aggregation, not one per bucket"
+)]
 #[derive(Clone, Debug)]
 pub(crate) enum Op {
     Terms(TermsPlan),
@@ -106,6 +111,15 @@ pub(crate) enum Op {
         terms: TermsPlan,
     },
     AutoDate(AutoDatePlan),
+    GeoBounds {
+        wrap: bool,
+    },
+    GeoCentroid,
+    Grid {
+        link: Link,
+        grid: Grid,
+        terms: TermsPlan,
+    },
     /// Distinct values, joined to so many buckets at the end.
     Clusters {
         terms: TermsPlan,
@@ -263,85 +277,9 @@ pub(crate) fn plan_all(
 fn plan_one(agg: &NamedAgg, context: &AggContext<'_>, depth: usize) -> Result<Plan, AggError> {
     check_nesting(agg, depth)?;
     let subs = plan_all(&agg.subs, context, depth + 1)?;
-    let values_of = |source: &Source, aggregation| plan_values(source, aggregation, context);
-    let moments = |source: &Source, name, kind| Ok((values_of(source, name)?, Op::Moments(kind)));
-    let (values, op) = match &agg.spec {
-        AggSpec::Terms(spec) => {
-            let values = values_of(&spec.source, "terms")?;
-            check_patterns(&spec.filter, &values, &agg.name)?;
-            let op = Op::Terms(plan_terms(spec, &values, &subs)?);
-            (values, op)
-        }
-        AggSpec::DateHistogram(spec) => plan_date_histogram(spec, context, &subs)?,
-        AggSpec::Histogram(spec) => {
-            let values = values_of(&spec.source, "histogram")?;
-            (values, Op::Histogram(plan_histogram(spec, &subs)?))
-        }
-        AggSpec::Range(spec) => plan_range(spec, context)?,
-        AggSpec::Missing(source) => (values_of(source, "missing")?, Op::Missing),
-        AggSpec::Min(source) => moments(source, "min", MomentKind::Min)?,
-        AggSpec::Max(source) => moments(source, "max", MomentKind::Max)?,
-        AggSpec::Avg(source) => moments(source, "avg", MomentKind::Avg)?,
-        AggSpec::Sum(source) => moments(source, "sum", MomentKind::Sum)?,
-        AggSpec::Stats(source) => moments(source, "stats", MomentKind::Stats)?,
-        AggSpec::ValueCount(source) => (values_of(source, "value_count")?, Op::ValueCount),
-        AggSpec::ExtendedStats { source, sigma } => {
-            if *sigma < 0.0 {
-                return Err(AggError::invalid(
-                    "[sigma] must be greater than or equal to 0",
-                ));
-            }
-            let values = values_of(source, "extended_stats")?;
-            (values, Op::Extended { sigma: *sigma })
-        }
-        AggSpec::Cardinality {
-            source,
-            precision_threshold,
-        } => {
-            let threshold = *precision_threshold as usize;
-            (
-                values_of(source, "cardinality")?,
-                Op::Cardinality { threshold },
-            )
-        }
-        AggSpec::RareTerms(spec) => {
-            let values = values_of(&spec.source, "rare_terms")?;
-            let op = Op::Terms(plan_rare_terms(spec, &values)?);
-            (values, op)
-        }
-        AggSpec::SignificantTerms(spec) => {
-            let values = values_of(&spec.source, "significant_terms")?;
-            let op = Op::Terms(plan_significant(spec, &values, (context, &agg.name))?);
-            (values, op)
-        }
-        AggSpec::VariableWidth { source, buckets } => {
-            let values = values_of(source, "variable_width_histogram")?;
-            let terms = every_term(TermSets::default(), TermsShape::Plain);
-            let target = *buckets as usize;
-            (values, Op::Clusters { terms, target })
-        }
-        AggSpec::Percentiles(spec) => plan_percentiles(spec, context)?,
-        AggSpec::MedianDeviation {
-            source,
-            compression,
-        } => plan_median_deviation(source, *compression, context)?,
-        AggSpec::WeightedAvg { value, weight } => {
-            let weight = values_of(weight, "weighted_avg")?;
-            let values = values_of(value, "weighted_avg")?;
-            (values, Op::WeightedAvg { weight })
-        }
-        AggSpec::Filters(spec) => {
-            let op = Op::Filters(plan_filters(spec, context)?);
-            (ValuePlan::none(), op)
-        }
-        AggSpec::Global => (ValuePlan::none(), Op::Global),
-        AggSpec::Composite(spec) => {
-            let op = Op::Composite(plan_composite(spec, context)?);
-            (ValuePlan::none(), op)
-        }
-        AggSpec::MultiTerms(spec) => (ValuePlan::none(), plan_multi_terms(spec, context, &subs)?),
-        AggSpec::AutoDateHistogram(spec) => plan_auto_date(spec, context)?,
-        AggSpec::Pipeline(_) => unreachable!("pipelines are planned apart"),
+    let (values, op) = match plan_metric(&agg.spec, context)? {
+        Some(planned) => planned,
+        None => plan_buckets(agg, context, &subs)?,
     };
     let pipelines = PipelinePlan::all(&agg.subs, Some(agg))?;
     if !agg.subs.is_empty() && !op.has_buckets() {
@@ -360,11 +298,66 @@ fn plan_one(agg: &NamedAgg, context: &AggContext<'_>, depth: usize) -> Result<Pl
     })
 }
 
+/// The plan of an aggregation that is not a metric.
+fn plan_buckets(
+    agg: &NamedAgg,
+    context: &AggContext<'_>,
+    subs: &[Plan],
+) -> Result<(ValuePlan, Op), AggError> {
+    let values_of = |source: &Source, aggregation| plan_values(source, aggregation, context);
+    Ok(match &agg.spec {
+        AggSpec::Terms(spec) => {
+            let values = values_of(&spec.source, "terms")?;
+            check_patterns(&spec.filter, &values, &agg.name)?;
+            let op = Op::Terms(plan_terms(spec, &values, subs)?);
+            (values, op)
+        }
+        AggSpec::DateHistogram(spec) => plan_date_histogram(spec, context, subs)?,
+        AggSpec::Histogram(spec) => {
+            let values = values_of(&spec.source, "histogram")?;
+            (values, Op::Histogram(plan_histogram(spec, subs)?))
+        }
+        AggSpec::Range(spec) => plan_range(spec, context)?,
+        AggSpec::Missing(source) => (values_of(source, "missing")?, Op::Missing),
+        AggSpec::RareTerms(spec) => {
+            let values = values_of(&spec.source, "rare_terms")?;
+            let op = Op::Terms(plan_rare_terms(spec, &values)?);
+            (values, op)
+        }
+        AggSpec::GeoGrid(spec) => (ValuePlan::none(), plan_grid(spec, context)?),
+        AggSpec::SignificantTerms(spec) => {
+            let values = values_of(&spec.source, "significant_terms")?;
+            let op = Op::Terms(plan_significant(spec, &values, (context, &agg.name))?);
+            (values, op)
+        }
+        AggSpec::VariableWidth { source, buckets } => {
+            let values = values_of(source, "variable_width_histogram")?;
+            let terms = every_term(TermSets::default(), TermsShape::Plain);
+            let target = *buckets as usize;
+            (values, Op::Clusters { terms, target })
+        }
+        AggSpec::Filters(spec) => {
+            let op = Op::Filters(plan_filters(spec, context)?);
+            (ValuePlan::none(), op)
+        }
+        AggSpec::Global => (ValuePlan::none(), Op::Global),
+        AggSpec::Composite(spec) => {
+            let op = Op::Composite(plan_composite(spec, context)?);
+            (ValuePlan::none(), op)
+        }
+        AggSpec::MultiTerms(spec) => (ValuePlan::none(), plan_multi_terms(spec, context, subs)?),
+        AggSpec::AutoDateHistogram(spec) => plan_auto_date(spec, context)?,
+        _ => unreachable!("metrics and pipelines are planned apart"),
+    })
+}
+
 impl Op {
     /// How buckets are ordered, where that is a choice.
     pub(crate) fn order(&self) -> Option<&[PlannedOrder]> {
         match self {
-            Op::Terms(terms) | Op::MultiTerms { terms, .. } => Some(&terms.order),
+            Op::Terms(terms) | Op::MultiTerms { terms, .. } | Op::Grid { terms, .. } => {
+                Some(&terms.order)
+            }
             Op::DateHistogram(dates) => Some(&dates.order),
             Op::Histogram(numbers) => Some(&numbers.order),
             _ => None,
@@ -383,90 +376,18 @@ impl Op {
             | Op::Composite(_)
             | Op::MultiTerms { .. }
             | Op::AutoDate(_)
-            | Op::Clusters { .. } => true,
+            | Op::Clusters { .. }
+            | Op::Grid { .. } => true,
             Op::Moments(_)
             | Op::Extended { .. }
             | Op::ValueCount
             | Op::Cardinality { .. }
             | Op::Quantiles(_)
-            | Op::WeightedAvg { .. } => false,
+            | Op::WeightedAvg { .. }
+            | Op::GeoBounds { .. }
+            | Op::GeoCentroid => false,
         }
     }
-}
-
-fn plan_terms(spec: &TermsSpec, values: &ValuePlan, subs: &[Plan]) -> Result<TermsPlan, AggError> {
-    if spec.size == 0 {
-        return Err(AggError::invalid(
-            "[size] must be greater than 0. Found [0] in a terms aggregation",
-        ));
-    }
-    let order = order_or_count(plan_order(&spec.order, subs)?);
-    let size = spec.size as usize;
-    // A shard is asked for more than the client wants, unless it cannot be wrong anyway.
-    let by_key = order[0].by == By::Key;
-    let suggested = if by_key { size } else { size + size / 2 + 10 };
-    let shard_size = spec.shard_size.map_or(suggested, |asked| asked as usize);
-    Ok(TermsPlan {
-        size,
-        shard_size: shard_size.max(size),
-        min_doc_count: spec.min_doc_count,
-        order,
-        filter: term_filter(&spec.filter, values)?,
-        show_error: spec.show_error,
-        shape: TermsShape::Plain,
-    })
-}
-
-/// Rare terms are counted in full on every shard: what is rare here may be frequent elsewhere.
-fn plan_rare_terms(spec: &RareTermsSpec, values: &ValuePlan) -> Result<TermsPlan, AggError> {
-    let shape = TermsShape::Rare {
-        max_doc_count: spec.max_doc_count,
-    };
-    Ok(every_term(term_filter(&spec.filter, values)?, shape))
-}
-
-/// All terms, rarest first.
-fn every_term(filter: TermSets, shape: TermsShape) -> TermsPlan {
-    let ascending = |by| PlannedOrder {
-        by,
-        direction: Direction::Ascending,
-    };
-    TermsPlan {
-        size: usize::MAX,
-        shard_size: usize::MAX,
-        min_doc_count: 1,
-        order: vec![ascending(By::Count), ascending(By::Key)],
-        filter,
-        show_error: false,
-        shape,
-    }
-}
-
-fn plan_significant(
-    spec: &SignificantSpec,
-    values: &ValuePlan,
-    (context, name): (&AggContext<'_>, &str),
-) -> Result<TermsPlan, AggError> {
-    check_patterns(&spec.filter, values, name)?;
-    let background = spec.background.as_ref();
-    let background = background.map(|query| documents_of(query, context));
-    let size = spec.size as usize;
-    let shard_size = spec.shard_size.map_or(size * 2, |asked| asked as usize);
-    Ok(TermsPlan {
-        size,
-        shard_size: shard_size.max(size).max(10),
-        min_doc_count: spec.min_doc_count,
-        order: vec![PlannedOrder {
-            by: By::Score(spec.heuristic),
-            direction: Direction::Descending,
-        }],
-        filter: term_filter(&spec.filter, values)?,
-        show_error: false,
-        shape: TermsShape::Significant(SignificantPlan {
-            heuristic: spec.heuristic,
-            background: background.transpose()?.map(Arc::new),
-        }),
-    })
 }
 
 fn plan_date_histogram(

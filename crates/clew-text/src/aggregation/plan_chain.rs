@@ -7,13 +7,14 @@ use jiff::tz::TimeZone;
 use super::collector::AggContext;
 use super::error::AggError;
 use super::format::ValueFormat;
+use super::grid::Grid;
 use super::key::Key;
 use super::partial::Buckets;
 use super::plan::{Op, Plan, TermSets, TermsPlan, TermsShape, ValueKind, ValuePlan};
-use super::plan_fields::{bound_ms, bound_number, date_format, key_of, plan_values};
+use super::plan_fields::{bound_ms, bound_number, date_format, key_of, plan_values, text_of};
 use super::plan_order::{order_or_count, plan_order};
 use super::spec::{
-    CompositeKind, CompositeSource, CompositeSpec, DateInterval, Direction, MissingOrder,
+    CompositeKind, CompositeSource, CompositeSpec, DateInterval, Direction, GridSpec, MissingOrder,
     MultiTermsSpec, Scalar,
 };
 use super::zone::parse_zone;
@@ -42,6 +43,7 @@ pub(crate) enum Step {
         zone: TimeZone,
         offset_ms: i64,
     },
+    Cell(Grid),
 }
 
 /// A `composite` aggregation.
@@ -141,6 +143,9 @@ fn link(source: &CompositeSource, context: &AggContext<'_>) -> Result<Link, AggE
             }
             (plan, Step::Value)
         }
+        CompositeKind::Cells { source, grid } => {
+            (plan_values(source, "geo_grid", context)?, Step::Cell(*grid))
+        }
         CompositeKind::Histogram { source, interval } => {
             let interval = *interval;
             (
@@ -214,6 +219,7 @@ fn after_key(
         match &link.step {
             Step::Value => key_of(value, link.values.kind, format, context.now_ms),
             Step::Number { .. } => bound_number(value).map(Key::F64),
+            Step::Cell(_) => Ok(Key::Str(text_of(value).into())),
             Step::Date { zone, .. } => bound_ms(value, format, zone, context.now_ms).map(Key::I64),
         }
     };
@@ -255,4 +261,37 @@ pub(crate) fn plan_multi_terms(
         shape: TermsShape::Plain,
     };
     Ok(Op::MultiTerms { links, terms })
+}
+
+/// The plan of a grid: its cells are terms of one source.
+///
+/// # Errors
+/// [`AggError`] when the field has no points.
+pub(crate) fn plan_grid(spec: &GridSpec, context: &AggContext<'_>) -> Result<Op, AggError> {
+    let link = Link {
+        name: spec.source.field.clone(),
+        values: plan_values(&spec.source, "geo_grid", context)?,
+        step: Step::Cell(spec.grid),
+        missing_bucket: false,
+        direction: Direction::Ascending,
+        missing_order: MissingOrder::Default,
+    };
+    let size = spec.size as usize;
+    let shard_size = spec
+        .shard_size
+        .map_or(size + size / 2 + 10, |asked| asked as usize);
+    let terms = TermsPlan {
+        size,
+        shard_size: shard_size.max(size),
+        min_doc_count: 1,
+        order: order_or_count(Vec::new()),
+        filter: TermSets::default(),
+        show_error: false,
+        shape: TermsShape::Plain,
+    };
+    Ok(Op::Grid {
+        link,
+        grid: spec.grid,
+        terms,
+    })
 }

@@ -11,6 +11,7 @@ use super::key::Key;
 use super::plan::{TermSet, TermSets, ValueKind, ValuePlan};
 use super::spec::{IncludeExclude, Scalar, Source, TermFilter};
 use crate::document::{DateFormat, Rounding};
+use crate::geo::GeoPoint;
 use crate::mapping::FieldKind;
 
 /// Where the values of a source come from, and what they mean.
@@ -38,6 +39,7 @@ pub(crate) fn plan_values(
         FieldKind::Date { .. } => ValueKind::Date,
         FieldKind::DateNanos { .. } => ValueKind::DateNanos,
         FieldKind::Unsigned => ValueKind::Unsigned,
+        FieldKind::GeoPoint => ValueKind::Geo,
         FieldKind::Flat => ValueKind::Keyword,
         FieldKind::Constant { value } => return constant(source, value, aggregation),
         FieldKind::Ip => ValueKind::Ip,
@@ -148,7 +150,11 @@ fn hinted_kind(value_type: &str) -> Option<ValueKind> {
 
 fn supports(aggregation: &str, kind: ValueKind) -> bool {
     match aggregation {
-        "terms" | "value_count" | "cardinality" | "missing" => true,
+        "value_count" | "cardinality" | "missing" => true,
+        "terms" | "rare_terms" | "significant_terms" => kind != ValueKind::Geo,
+        "geo_distance" | "geo_bounds" | "geo_centroid" | "geo_grid" => {
+            matches!(kind, ValueKind::Geo | ValueKind::Unmapped)
+        }
         "ip_range" => matches!(kind, ValueKind::Ip | ValueKind::Unmapped),
         "date_range" => matches!(
             kind,
@@ -159,7 +165,7 @@ fn supports(aggregation: &str, kind: ValueKind) -> bool {
                 | ValueKind::Double
                 | ValueKind::Unmapped
         ),
-        _ => !matches!(kind, ValueKind::Keyword | ValueKind::Ip),
+        _ => !matches!(kind, ValueKind::Keyword | ValueKind::Ip | ValueKind::Geo),
     }
 }
 
@@ -205,6 +211,10 @@ pub(crate) fn key_of(
             other => Key::I64(whole(bound_number(other)?)),
         },
         ValueKind::Unsigned => Key::U64(unsigned(scalar)?),
+        ValueKind::Geo => {
+            let point = GeoPoint::from_json(&text_of(scalar).into());
+            Key::U64(point.map_err(AggError::invalid)?.encode())
+        }
         ValueKind::Double => Key::F64(bound_number(scalar)?),
         ValueKind::Boolean => Key::I64(match scalar {
             Scalar::Text(text) => i64::from(text == "true"),

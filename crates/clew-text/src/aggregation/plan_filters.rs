@@ -16,6 +16,8 @@ pub struct AggSearcher<'a> {
     pub snapshot: &'a Snapshot,
     /// Answers nearest-neighbour clauses.
     pub knn: &'a dyn KnnResolver,
+    /// What the search may see at all; global aggregations see no more either.
+    pub visible: Option<&'a Query>,
 }
 
 impl fmt::Debug for AggSearcher<'_> {

@@ -1,11 +1,11 @@
-//! Percentiles, ranks and the deviation from the median.
+//! The plans of metrics.
 
 use super::collector::AggContext;
 use super::error::AggError;
-use super::plan::{Op, Property, ValuePlan};
+use super::plan::{MomentKind, Op, Property, ValuePlan};
 use super::plan_fields::plan_values;
 use super::quantile::Method;
-use super::spec::{PercentilesSpec, Source};
+use super::spec::{AggSpec, PercentilesSpec, Source};
 
 /// What is read of a distribution.
 #[derive(Clone, Debug)]
@@ -39,11 +39,66 @@ impl QuantilePlan {
     }
 }
 
+/// The plan of a metric; `None` of anything else.
+///
+/// # Errors
+/// [`AggError`] naming what is wrong.
+pub(crate) fn plan_metric(
+    spec: &AggSpec,
+    context: &AggContext<'_>,
+) -> Result<Option<(ValuePlan, Op)>, AggError> {
+    let values_of = |source: &Source, aggregation| plan_values(source, aggregation, context);
+    let moments = |source: &Source, name, kind| Ok((values_of(source, name)?, Op::Moments(kind)));
+    Ok(Some(match spec {
+        AggSpec::Min(source) => moments(source, "min", MomentKind::Min)?,
+        AggSpec::Max(source) => moments(source, "max", MomentKind::Max)?,
+        AggSpec::Avg(source) => moments(source, "avg", MomentKind::Avg)?,
+        AggSpec::Sum(source) => moments(source, "sum", MomentKind::Sum)?,
+        AggSpec::Stats(source) => moments(source, "stats", MomentKind::Stats)?,
+        AggSpec::ValueCount(source) => (values_of(source, "value_count")?, Op::ValueCount),
+        AggSpec::ExtendedStats { source, sigma } => {
+            if *sigma < 0.0 {
+                return Err(AggError::invalid(
+                    "[sigma] must be greater than or equal to 0",
+                ));
+            }
+            let values = values_of(source, "extended_stats")?;
+            (values, Op::Extended { sigma: *sigma })
+        }
+        AggSpec::Cardinality {
+            source,
+            precision_threshold,
+        } => {
+            let threshold = *precision_threshold as usize;
+            (
+                values_of(source, "cardinality")?,
+                Op::Cardinality { threshold },
+            )
+        }
+        AggSpec::GeoBounds { source, wrap } => (
+            values_of(source, "geo_bounds")?,
+            Op::GeoBounds { wrap: *wrap },
+        ),
+        AggSpec::GeoCentroid(source) => (values_of(source, "geo_centroid")?, Op::GeoCentroid),
+        AggSpec::Percentiles(spec) => plan_percentiles(spec, context)?,
+        AggSpec::MedianDeviation {
+            source,
+            compression,
+        } => plan_median_deviation(source, *compression, context)?,
+        AggSpec::WeightedAvg { value, weight } => {
+            let weight = values_of(weight, "weighted_avg")?;
+            let values = values_of(value, "weighted_avg")?;
+            (values, Op::WeightedAvg { weight })
+        }
+        _ => return Ok(None),
+    }))
+}
+
 /// The plan of `percentiles` and `percentile_ranks`.
 ///
 /// # Errors
 /// [`AggError`] when the field cannot serve.
-pub(crate) fn plan_percentiles(
+fn plan_percentiles(
     spec: &PercentilesSpec,
     context: &AggContext<'_>,
 ) -> Result<(ValuePlan, Op), AggError> {
@@ -78,7 +133,7 @@ pub(crate) fn plan_percentiles(
 ///
 /// # Errors
 /// [`AggError`] when the field cannot serve.
-pub(crate) fn plan_median_deviation(
+fn plan_median_deviation(
     source: &Source,
     compression: f64,
     context: &AggContext<'_>,

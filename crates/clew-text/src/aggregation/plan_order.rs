@@ -72,6 +72,9 @@ fn property_of(op: &Op, property: Option<&str>) -> Option<Property> {
         | Op::Composite(_)
         | Op::AutoDate(_)
         | Op::Clusters { .. }
+        | Op::Grid { .. }
+        | Op::GeoBounds { .. }
+        | Op::GeoCentroid
         | Op::MultiTerms { .. } => None,
         Op::Filters(filters) if filters.shape != FilterShape::Single => None,
         Op::Quantiles(plan) => plan.property(property),

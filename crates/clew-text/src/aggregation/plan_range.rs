@@ -11,6 +11,7 @@ use super::plan_fields::{address, bound_ms, bound_number, date_format, plan_valu
 use super::result::{EndKind, RangeEnd};
 use super::spec::{RangeItem, RangeSpec, Scalar};
 use super::zone::parse_zone;
+use crate::geo::GeoPoint;
 
 /// Ranges in the order of their ends.
 #[derive(Clone, Debug)]
@@ -18,6 +19,8 @@ pub(crate) struct RangePlan {
     pub(crate) ranges: Vec<PlannedRange>,
     pub(crate) keyed: bool,
     pub(crate) kind: EndKind,
+    /// Where distances are measured from, and their unit in metres.
+    pub(crate) origin: Option<(GeoPoint, f64)>,
 }
 
 #[derive(Clone, Debug)]
@@ -76,7 +79,8 @@ pub(crate) fn plan_range(
     let name = match spec.kind {
         EndKind::Dates => "date_range",
         EndKind::Addresses => "ip_range",
-        EndKind::Numbers | EndKind::Distances => "range",
+        EndKind::Distances => "geo_distance",
+        EndKind::Numbers => "range",
     };
     let mut values = plan_values(&spec.source, name, context)?;
     let zone = parse_zone(spec.time_zone.as_deref())?;
@@ -91,7 +95,9 @@ pub(crate) fn plan_range(
     let end = |scalar: &Option<Scalar>, open: f64| match scalar {
         None => Ok(open),
         Some(scalar) if dates => {
-            let ms = bound_ms(scalar, &values.format, &zone, context.now_ms)?;
+            // Numbers are read by the field's format too, which may mean seconds by them.
+            let written = Scalar::Text(text_of(scalar));
+            let ms = bound_ms(&written, &values.format, &zone, context.now_ms)?;
             #[allow(
                 clippy::cast_precision_loss,
                 reason = "dates fit in 53 bits for 285,000 years"
@@ -134,6 +140,7 @@ pub(crate) fn plan_range(
         ranges,
         keyed: spec.keyed,
         kind: spec.kind,
+        origin: spec.origin,
     };
     Ok((values, Op::Range(plan)))
 }

@@ -3,24 +3,18 @@
 
 use super::error::AggError;
 use super::fill::{self, Row};
-use super::format::ValueFormat;
 use super::key::Key;
 use super::limits::AggLimits;
-use super::moments::{ExtendedMoments, Moments};
 use super::order::Comparison;
 use super::partial::{Buckets, ByParent, LeftOut, Partial};
-use super::plan::{By, MomentKind, Op, Plan, PlannedOrder, TermsPlan, TermsShape, ValueKind};
-use super::plan_chain::{CompositePlan, Link};
-use super::plan_filters::FiltersPlan;
-use super::plan_metrics::{QuantilePlan, Wanted};
-use super::plan_range::RangePlan;
-use super::quantile::{Method, QuantileState};
+use super::plan::{By, Op, Plan, PlannedOrder, TermsPlan, TermsShape, ValueKind};
+use super::plan_chain::Link;
+use super::reduce_given::given_result;
+use super::reduce_metrics::metric_result;
 use super::result::{
-    AggResult, Bucket, BucketExtra, CompositeResult, ExtendedStats, HistogramResult, Metric,
-    NamedResult, PercentilesKind, PercentilesResult, RangeBucket, SingleKind, Stats, TermsKind,
-    TermsResult,
+    AggResult, Bucket, BucketExtra, HistogramResult, NamedResult, TermsKind, TermsResult,
 };
-use super::spec::{Direction, FilterShape};
+use super::spec::Direction;
 
 /// All results of a request.
 ///
@@ -63,12 +57,12 @@ impl Budget {
 }
 
 /// An aggregation's counts with its buckets sorted by parent.
-struct Node<'a> {
-    plan: &'a Plan,
+pub(crate) struct Node<'a> {
+    pub(crate) plan: &'a Plan,
     partial: &'a Partial,
     by_parent: ByParent,
     comparison: Option<Comparison<'a>>,
-    subs: Vec<Node<'a>>,
+    pub(crate) subs: Vec<Node<'a>>,
 }
 
 impl<'a> Node<'a> {
@@ -91,12 +85,12 @@ impl<'a> Node<'a> {
     }
 
     /// The numbers of the buckets inside a parent's; a parent made to fill a gap has none.
-    fn numbers(&self, parent: Option<u32>) -> &[u32] {
+    pub(crate) fn numbers(&self, parent: Option<u32>) -> &[u32] {
         parent.map_or(&[], |parent| self.by_parent.of_parent(parent))
     }
 }
 
-fn results_of(
+pub(crate) fn results_of(
     nodes: &[Node<'_>],
     parent: Option<u32>,
     budget: &mut Budget,
@@ -118,10 +112,22 @@ fn result_of(
     parent: Option<u32>,
     budget: &mut Budget,
 ) -> Result<AggResult, AggError> {
+    match node.partial {
+        Partial::Buckets(buckets) => stepped_result(node, buckets, parent, budget),
+        partial => Ok(metric_result(node.plan, partial, parent)),
+    }
+}
+
+/// Terms and histograms, whose buckets the values make.
+fn stepped_result(
+    node: &Node<'_>,
+    buckets: &Buckets,
+    parent: Option<u32>,
+    budget: &mut Budget,
+) -> Result<AggResult, AggError> {
     let format = &node.plan.values.format;
-    let at = parent.map(|parent| parent as usize);
-    match (&node.plan.op, node.partial) {
-        (Op::Terms(terms), Partial::Buckets(buckets)) => {
+    match &node.plan.op {
+        Op::Terms(terms) => {
             let result = terms_result(node, terms, buckets, parent, budget)?;
             if !matches!(terms.shape, TermsShape::Significant(_)) {
                 return Ok(AggResult::Terms(result));
@@ -129,11 +135,14 @@ fn result_of(
             let sizes = &buckets.background.sizes;
             Ok(AggResult::Significant {
                 terms: result,
-                doc_count: at.and_then(|at| sizes.get(at)).copied().unwrap_or(0),
+                doc_count: parent
+                    .and_then(|parent| sizes.get(parent as usize))
+                    .copied()
+                    .unwrap_or(0),
                 background: buckets.background.all,
             })
         }
-        (Op::DateHistogram(dates), Partial::Buckets(buckets)) => {
+        Op::DateHistogram(dates) => {
             let rows = rows_of(node.numbers(parent), buckets, whole_key);
             let rows = fill::dates(dates, rows, budget)?;
             let buckets = histogram_buckets(node, &dates.order, rows, Key::Date, budget)?;
@@ -143,7 +152,7 @@ fn result_of(
                 format: format.clone(),
             }))
         }
-        (Op::Histogram(numbers), Partial::Buckets(buckets)) => {
+        Op::Histogram(numbers) => {
             let rows = rows_of(node.numbers(parent), buckets, whole_key);
             let rows = fill::numbers(numbers, rows, budget)?;
             let start = |step| {
@@ -160,89 +169,18 @@ fn result_of(
                 format: format.clone(),
             }))
         }
-        (Op::Range(range), Partial::Buckets(buckets)) => {
-            range_result(node, range, buckets, parent, budget)
-        }
-        (Op::Missing, Partial::Buckets(buckets)) => {
-            let number = node.numbers(parent).first().copied();
-            Ok(AggResult::Missing {
-                doc_count: number.map_or(0, |number| buckets.counts[number as usize]),
-                subs: results_of(&node.subs, number, budget)?,
-            })
-        }
-        (Op::Filters(filters), Partial::Buckets(buckets)) => {
-            filters_result(node, filters, buckets, parent, budget)
-        }
-        (Op::Global, Partial::Buckets(buckets)) => {
-            let number = node.numbers(parent).first().copied();
-            Ok(AggResult::Single {
-                kind: SingleKind::Global,
-                doc_count: number.map_or(0, |number| buckets.counts[number as usize]),
-                subs: results_of(&node.subs, number, budget)?,
-            })
-        }
-        (Op::Composite(composite), Partial::Buckets(buckets)) => {
-            composite_result(node, composite, buckets, parent, budget)
-        }
-        (Op::MultiTerms { links, terms }, Partial::Buckets(buckets)) => {
-            let mut terms = terms_result(node, terms, buckets, parent, budget)?;
-            for bucket in &mut terms.buckets {
-                bucket.key = shown_tuple(&bucket.key, links);
-            }
-            let formats = links.iter().map(|link| link.values.format.clone());
-            Ok(AggResult::MultiTerms {
-                terms,
-                formats: formats.collect(),
-            })
-        }
-        (Op::AutoDate(_), Partial::Buckets(buckets)) => {
-            auto_date_result(node, buckets, parent, budget)
-        }
-        (Op::Clusters { .. }, Partial::Buckets(buckets)) => {
-            clusters_result(node, buckets, parent, budget)
-        }
-        (Op::Quantiles(plan), Partial::Quantiles(states)) => {
-            let empty = QuantileState::default();
-            let state = at.and_then(|at| states.states.get(at)).unwrap_or(&empty);
-            Ok(quantiles_result(plan, state, format))
-        }
-        (Op::WeightedAvg { .. }, Partial::Weighted(sums)) => {
-            let sums = at.and_then(|at| sums.get(at)).copied();
-            let mean = sums.unwrap_or_default().mean();
-            Ok(AggResult::WeightedAvg(Metric {
-                value: mean.is_finite().then_some(mean),
-                format: format.clone(),
-            }))
-        }
-        (Op::Moments(kind), Partial::Moments(moments)) => {
-            let moments = at.and_then(|at| moments.get(at)).copied();
-            Ok(moments_result(*kind, &moments.unwrap_or_default(), format))
-        }
-        (Op::Extended { sigma }, Partial::Extended(moments)) => {
-            let moments = at.and_then(|at| moments.get(at)).copied();
-            let stats = extended_result(&moments.unwrap_or_default(), *sigma, format);
-            Ok(AggResult::ExtendedStats(stats))
-        }
-        (Op::ValueCount, Partial::Counts(counts)) => {
-            let count = at.and_then(|at| counts.get(at)).copied();
-            Ok(AggResult::ValueCount(count.unwrap_or(0)))
-        }
-        (Op::Cardinality { .. }, Partial::Distinct(sketches)) => {
-            let sketch = at.and_then(|at| sketches.sketches.get(at));
-            Ok(AggResult::Cardinality(sketch.map_or(0, |s| s.count())))
-        }
-        _ => unreachable!("a partial result has the shape of its plan"),
+        _ => given_result(node, buckets, parent, budget),
     }
 }
 
-fn whole_key(key: &Key) -> i64 {
+pub(crate) fn whole_key(key: &Key) -> i64 {
     match key {
         Key::I64(value) | Key::Date(value) => *value,
         _ => 0,
     }
 }
 
-fn rows_of(numbers: &[u32], buckets: &Buckets, key: impl Fn(&Key) -> i64) -> Vec<Row> {
+pub(crate) fn rows_of(numbers: &[u32], buckets: &Buckets, key: impl Fn(&Key) -> i64) -> Vec<Row> {
     let mut rows: Vec<Row> = numbers
         .iter()
         .map(|number| Row {
@@ -255,7 +193,7 @@ fn rows_of(numbers: &[u32], buckets: &Buckets, key: impl Fn(&Key) -> i64) -> Vec
     rows
 }
 
-fn terms_result(
+pub(crate) fn terms_result(
     node: &Node<'_>,
     terms: &TermsPlan,
     buckets: &Buckets,
@@ -308,7 +246,7 @@ fn terms_result(
         kind: match kind {
             ValueKind::Unmapped => TermsKind::Unmapped,
             ValueKind::Keyword | ValueKind::Ip => TermsKind::Text,
-            ValueKind::Unsigned => TermsKind::Unsigned,
+            ValueKind::Unsigned | ValueKind::Geo => TermsKind::Unsigned,
             ValueKind::Long | ValueKind::Boolean | ValueKind::Date | ValueKind::DateNanos => {
                 TermsKind::Integer
             }
@@ -347,7 +285,7 @@ fn bucket_error(left_out: LeftOut, reported: Option<u64>) -> Option<u64> {
 }
 
 /// A combination, each part as its own source shows it.
-fn shown_tuple(key: &Key, links: &[Link]) -> Key {
+pub(crate) fn shown_tuple(key: &Key, links: &[Link]) -> Key {
     match key {
         Key::Tuple(keys) => {
             let shown = keys.iter().zip(links);
@@ -400,269 +338,4 @@ fn histogram_buckets(
             })
         })
         .collect()
-}
-
-fn range_result(
-    node: &Node<'_>,
-    range: &RangePlan,
-    buckets: &Buckets,
-    parent: Option<u32>,
-    budget: &mut Budget,
-) -> Result<AggResult, AggError> {
-    let rows = rows_of(node.numbers(parent), buckets, whole_key);
-    let format = &node.plan.values.format;
-    let mut made = Vec::with_capacity(range.ranges.len());
-    for (place, one) in (0_i64..).zip(&range.ranges) {
-        budget.take()?;
-        let row = rows.iter().find(|row| row.key == place);
-        let (from, to) = one.shown(format);
-        made.push(RangeBucket {
-            name: Key::Str(one.name(from.as_ref(), to.as_ref()).into()),
-            from,
-            to,
-            doc_count: row.map_or(0, |row| row.count),
-            subs: results_of(&node.subs, row.and_then(|row| row.number), budget)?,
-        });
-    }
-    Ok(AggResult::Range {
-        buckets: made,
-        keyed: range.keyed,
-        kind: range.kind,
-    })
-}
-
-fn filters_result(
-    node: &Node<'_>,
-    filters: &FiltersPlan,
-    buckets: &Buckets,
-    parent: Option<u32>,
-    budget: &mut Budget,
-) -> Result<AggResult, AggError> {
-    let rows = rows_of(node.numbers(parent), buckets, whole_key);
-    let mut bucket = |place: i64, name: String| -> Result<Bucket, AggError> {
-        budget.take()?;
-        let row = rows.iter().find(|row| row.key == place);
-        Ok(Bucket {
-            key: Key::Str(name.into()),
-            doc_count: row.map_or(0, |row| row.count),
-            doc_count_error: None,
-            extra: BucketExtra::None,
-            subs: results_of(&node.subs, row.and_then(|row| row.number), budget)?,
-        })
-    };
-    let count = i64::try_from(filters.names.len()).unwrap_or(i64::MAX);
-    match &filters.shape {
-        FilterShape::Single => {
-            let only = bucket(0, String::new())?;
-            Ok(AggResult::Single {
-                kind: SingleKind::Filter,
-                doc_count: only.doc_count,
-                subs: only.subs,
-            })
-        }
-        FilterShape::Named { keyed, other } => {
-            let mut made = Vec::with_capacity(filters.names.len() + 1);
-            for (place, name) in (0..).zip(&filters.names) {
-                made.push(bucket(place, name.clone())?);
-            }
-            if let Some(other) = other {
-                made.push(bucket(count, other.clone())?);
-            }
-            Ok(AggResult::Filters {
-                buckets: made,
-                keyed: *keyed,
-            })
-        }
-        FilterShape::Adjacency { separator } => {
-            let name = |place: i64| {
-                let at = usize::try_from(place).ok();
-                at.and_then(|at| filters.names.get(at))
-                    .cloned()
-                    .unwrap_or_default()
-            };
-            let mut made = Vec::with_capacity(rows.len());
-            for row in &rows {
-                let text = if row.key < count {
-                    name(row.key)
-                } else {
-                    let (one, other) = (row.key / count - 1, row.key % count);
-                    format!("{}{separator}{}", name(one), name(other))
-                };
-                made.push(bucket(row.key, text)?);
-            }
-            made.sort_by(|a, b| a.key.cmp(&b.key));
-            Ok(AggResult::Adjacency(made))
-        }
-    }
-}
-
-fn composite_result(
-    node: &Node<'_>,
-    composite: &CompositePlan,
-    buckets: &Buckets,
-    parent: Option<u32>,
-    budget: &mut Budget,
-) -> Result<AggResult, AggError> {
-    let mut made = Vec::new();
-    for number in composite.page(buckets, node.numbers(parent)) {
-        budget.take()?;
-        let at = number as usize;
-        made.push(Bucket {
-            key: shown_tuple(&buckets.table.keys()[at], &composite.links),
-            doc_count: buckets.counts[at],
-            doc_count_error: None,
-            extra: BucketExtra::None,
-            subs: results_of(&node.subs, Some(number), budget)?,
-        });
-    }
-    let links = &composite.links;
-    Ok(AggResult::Composite(CompositeResult {
-        names: links.iter().map(|link| link.name.clone()).collect(),
-        formats: links
-            .iter()
-            .map(|link| link.values.format.clone())
-            .collect(),
-        buckets: made,
-    }))
-}
-
-fn auto_date_result(
-    node: &Node<'_>,
-    buckets: &Buckets,
-    parent: Option<u32>,
-    budget: &mut Budget,
-) -> Result<AggResult, AggError> {
-    let axis = parent.and_then(|parent| buckets.axes.get(parent as usize));
-    let rows = rows_of(node.numbers(parent), buckets, whole_key);
-    let mut rows = rows.into_iter().peekable();
-    let mut made = Vec::new();
-    for start in axis.map_or(&[][..], |axis| &axis.starts) {
-        budget.take()?;
-        let row = rows.next_if(|row| row.key == *start);
-        made.push(Bucket {
-            key: Key::Date(*start),
-            doc_count: row.map_or(0, |row| row.count),
-            doc_count_error: None,
-            extra: BucketExtra::None,
-            subs: results_of(&node.subs, row.and_then(|row| row.number), budget)?,
-        });
-    }
-    Ok(AggResult::AutoDateHistogram {
-        histogram: HistogramResult {
-            buckets: made,
-            keyed: false,
-            format: node.plan.values.format.clone(),
-        },
-        interval: axis.map_or_else(|| "1s".to_string(), |axis| axis.interval.clone()),
-    })
-}
-
-fn clusters_result(
-    node: &Node<'_>,
-    buckets: &Buckets,
-    parent: Option<u32>,
-    budget: &mut Budget,
-) -> Result<AggResult, AggError> {
-    let mut numbers = node.numbers(parent).to_vec();
-    let key = |number: &u32| &buckets.table.keys()[*number as usize];
-    numbers.sort_unstable_by(|a, b| key(a).cmp(key(b)));
-    let mut made = Vec::with_capacity(numbers.len());
-    for number in numbers {
-        budget.take()?;
-        let at = number as usize;
-        let (min, max) = buckets.extents.get(at).copied().unwrap_or_default();
-        made.push(Bucket {
-            key: key(&number).clone(),
-            doc_count: buckets.counts[at],
-            doc_count_error: None,
-            extra: BucketExtra::Extent { min, max },
-            subs: results_of(&node.subs, Some(number), budget)?,
-        });
-    }
-    Ok(AggResult::VariableWidth(HistogramResult {
-        buckets: made,
-        keyed: false,
-        format: node.plan.values.format.clone(),
-    }))
-}
-
-fn quantiles_result(plan: &QuantilePlan, state: &QuantileState, format: &ValueFormat) -> AggResult {
-    let is_hdr = matches!(plan.method, Method::Hdr { .. });
-    let (kind, asked, found, keyed) = match &plan.wanted {
-        Wanted::MedianDeviation => {
-            return AggResult::MedianDeviation(Metric {
-                value: state.median_deviation(plan.method),
-                format: format.clone(),
-            });
-        }
-        Wanted::Percentiles { percents, keyed } => {
-            let kind = if is_hdr {
-                PercentilesKind::Hdr
-            } else {
-                PercentilesKind::TDigest
-            };
-            (
-                kind,
-                percents,
-                state.percentiles(percents, plan.method),
-                *keyed,
-            )
-        }
-        Wanted::Ranks { values, keyed } => {
-            let kind = if is_hdr {
-                PercentilesKind::HdrRanks
-            } else {
-                PercentilesKind::TDigestRanks
-            };
-            (kind, values, state.ranks(values, plan.method), *keyed)
-        }
-    };
-    AggResult::Percentiles(PercentilesResult {
-        kind,
-        points: asked.iter().copied().zip(found).collect(),
-        keyed,
-        format: format.clone(),
-    })
-}
-
-pub(crate) fn stats_of(moments: &Moments, format: &ValueFormat) -> Stats {
-    let any = moments.count > 0;
-    Stats {
-        count: moments.count,
-        min: any.then_some(moments.min),
-        max: any.then_some(moments.max),
-        avg: any.then(|| moments.mean()),
-        sum: moments.sum.value(),
-        format: format.clone(),
-    }
-}
-
-fn moments_result(kind: MomentKind, moments: &Moments, format: &ValueFormat) -> AggResult {
-    let stats = stats_of(moments, format);
-    let metric = |value| Metric {
-        value,
-        format: format.clone(),
-    };
-    match kind {
-        MomentKind::Min => AggResult::Min(metric(stats.min)),
-        MomentKind::Max => AggResult::Max(metric(stats.max)),
-        MomentKind::Avg => AggResult::Avg(metric(stats.avg)),
-        MomentKind::Sum => AggResult::Sum(metric(Some(stats.sum))),
-        MomentKind::Stats => AggResult::Stats(stats),
-    }
-}
-
-pub(crate) fn extended_result(
-    moments: &ExtendedMoments,
-    sigma: f64,
-    format: &ValueFormat,
-) -> ExtendedStats {
-    let any = moments.basic.count > 0;
-    ExtendedStats {
-        stats: stats_of(&moments.basic, format),
-        sum_of_squares: any.then(|| moments.squares.value()),
-        variance: any.then(|| moments.variance()),
-        variance_sampling: any.then(|| moments.variance_sampling()),
-        sigma,
-    }
 }

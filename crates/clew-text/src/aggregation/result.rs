@@ -1,7 +1,9 @@
 //! Finished results, typed; protocols decide how to write them.
 
 use super::format::ValueFormat;
+use super::grid::Grid;
 use super::key::Key;
+use crate::geo::GeoPoint;
 
 /// One aggregation's result with its name.
 #[derive(Clone, Debug)]
@@ -95,6 +97,22 @@ pub enum AggResult {
         histogram: HistogramResult,
         /// How long one is: a number and a unit.
         interval: String,
+    },
+    /// The upper left and the lower right corner of the box around points; `None` of nothing.
+    GeoBounds(Option<(GeoPoint, GeoPoint)>),
+    /// The middle of points.
+    GeoCentroid {
+        /// `None` of nothing.
+        middle: Option<GeoPoint>,
+        /// How many points.
+        count: u64,
+    },
+    /// Cells of a grid.
+    Cells {
+        /// Which.
+        grid: Grid,
+        /// Most documents first.
+        buckets: Vec<Bucket>,
     },
     /// Buckets where the values are.
     VariableWidth(HistogramResult),

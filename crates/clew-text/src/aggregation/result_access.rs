@@ -26,7 +26,9 @@ impl AggResult {
             | AggResult::Histogram(histogram)
             | AggResult::VariableWidth(histogram)
             | AggResult::AutoDateHistogram { histogram, .. } => Some(&histogram.buckets),
-            AggResult::Filters { buckets, .. } | AggResult::Adjacency(buckets) => Some(buckets),
+            AggResult::Filters { buckets, .. }
+            | AggResult::Adjacency(buckets)
+            | AggResult::Cells { buckets, .. } => Some(buckets),
             AggResult::Composite(composite) => Some(&composite.buckets),
             _ => None,
         }
@@ -41,7 +43,9 @@ impl AggResult {
             | AggResult::Histogram(histogram)
             | AggResult::VariableWidth(histogram)
             | AggResult::AutoDateHistogram { histogram, .. } => Some(&mut histogram.buckets),
-            AggResult::Filters { buckets, .. } | AggResult::Adjacency(buckets) => Some(buckets),
+            AggResult::Filters { buckets, .. }
+            | AggResult::Adjacency(buckets)
+            | AggResult::Cells { buckets, .. } => Some(buckets),
             AggResult::Composite(composite) => Some(&mut composite.buckets),
             _ => None,
         }
@@ -179,6 +183,7 @@ impl AggResult {
             AggResult::Filters { .. } => "InternalFilters",
             AggResult::Adjacency(_) => "InternalAdjacencyMatrix",
             AggResult::Composite(_) => "InternalComposite",
+            AggResult::Cells { .. } => "InternalGeoGrid",
             AggResult::Missing { .. } => "InternalMissing",
             AggResult::Single {
                 kind: SingleKind::Filter,

@@ -16,7 +16,7 @@ pub(crate) fn cut_terms(plans: &[Plan], partials: &mut [Partial], parent_count: 
             continue;
         };
         match &plan.op {
-            Op::Terms(terms) | Op::MultiTerms { terms, .. } => {
+            Op::Terms(terms) | Op::MultiTerms { terms, .. } | Op::Grid { terms, .. } => {
                 add_unmatched(buckets, parent_count);
                 cut(terms, buckets, parent_count);
             }

@@ -3,10 +3,12 @@
 
 use std::num::NonZeroI64;
 
+use super::grid::Grid;
 use super::pipeline::PipelineSpec;
 use super::quantile::Method;
 use super::result::EndKind;
 use super::significance::Heuristic;
+use crate::geo::GeoPoint;
 use crate::query::Query;
 
 /// A value written in a request, before the field's type is known.
@@ -63,6 +65,10 @@ pub struct NamedAgg {
 }
 
 /// What is computed.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "there is one per aggregation, not one per bucket"
+)]
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum AggSpec {
@@ -128,6 +134,17 @@ pub enum AggSpec {
     MultiTerms(MultiTermsSpec),
     /// The least frequent values.
     RareTerms(RareTermsSpec),
+    /// The box around points.
+    GeoBounds {
+        /// Where the points come from.
+        source: Source,
+        /// Whether the box may lie across the line where east meets west.
+        wrap: bool,
+    },
+    /// The middle of points.
+    GeoCentroid(Source),
+    /// Cells of a grid, most documents first.
+    GeoGrid(GridSpec),
     /// Values that are more frequent here than elsewhere.
     SignificantTerms(SignificantSpec),
     /// Buckets where the values are.
@@ -235,6 +252,13 @@ pub enum CompositeKind {
         /// Moves each interval's start.
         offset_ms: i64,
     },
+    /// Cells of a grid.
+    Cells {
+        /// Where the points come from.
+        source: Source,
+        /// Which cells.
+        grid: Grid,
+    },
 }
 
 /// Where the bucket of documents without a value comes.
@@ -280,7 +304,11 @@ pub struct RareTermsSpec {
 impl AggSpec {
     /// Whether it tells of documents that do not match, so that no shard may be left out.
     pub fn needs_every_shard(&self) -> bool {
-        matches!(self, AggSpec::Terms(terms) if terms.min_doc_count == 0)
+        match self {
+            AggSpec::Global => true,
+            AggSpec::Terms(terms) => terms.min_doc_count == 0,
+            _ => false,
+        }
     }
 }
 
@@ -504,6 +532,8 @@ pub struct RangeSpec {
     pub kind: EndKind,
     /// Time zone of dates given as text and printed; UTC without it.
     pub time_zone: Option<String>,
+    /// Where distances are measured from, and how long one of their units is in metres.
+    pub origin: Option<(GeoPoint, f64)>,
 }
 
 /// One range: from its lower end, up to but without its upper end.
@@ -549,4 +579,17 @@ pub struct SignificantSpec {
     pub heuristic: Heuristic,
     /// What is compared with; all documents without it.
     pub background: Option<Query>,
+}
+
+/// Cells of a grid, most documents first.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GridSpec {
+    /// Where the points come from.
+    pub source: Source,
+    /// Which cells.
+    pub grid: Grid,
+    /// How many buckets are returned.
+    pub size: u32,
+    /// How many buckets each shard keeps.
+    pub shard_size: Option<u32>,
 }

@@ -9,6 +9,7 @@ use tantivy::schema::OwnedValue;
 use super::ranges::network_of;
 use super::whole::Whole;
 use crate::analysis::{for_each_token, normalize};
+use crate::completion;
 use crate::geo::GeoPoint;
 use crate::mapping::{FieldKind, FloatKind, IntegerKind, MappedField, RangeKind};
 
@@ -97,6 +98,13 @@ pub(super) fn convert(
             ));
         }
         FieldKind::Flat => return misfit("a flat_object takes objects only"),
+        FieldKind::Completion(mapping) => {
+            let value = serde_json::Value::from(scalar.as_str());
+            match completion::terms(&field.path, mapping, &value) {
+                Ok(mut terms) => terms.pop().map(OwnedValue::Str),
+                Err(cause) => return Err(Misfit::Value(cause)),
+            }
+        }
         FieldKind::Ip => Some(OwnedValue::IpAddr(address(scalar.as_str())?)),
         FieldKind::GeoPoint => Some(OwnedValue::U64(written_point(scalar)?)),
         FieldKind::Vector(_) => return misfit("a vector takes no single value"),

@@ -13,6 +13,7 @@ use super::error::DocumentError;
 use super::json::{JsonError, JsonReader, Kind, NESTING_MAX, too_deep};
 use super::ranges::range_of;
 use super::{flat, vector};
+use crate::completion::{self, CompletionMapping};
 use crate::geo::GeoPoint;
 use crate::mapping::{
     Dynamic, FieldId, FieldKind, Leaf, MappedField, Mapping, Node, ObjectNode, is_metadata,
@@ -271,6 +272,9 @@ impl<'m, 'a> Walk<'m, 'a> {
         if matches!(field.kind, FieldKind::GeoPoint) && kind != Kind::Null {
             return self.geo_value(leaf, field);
         }
+        if let (FieldKind::Completion(mapping), true) = (&field.kind, kind != Kind::Null) {
+            return self.completion_value(leaf, mapping);
+        }
         match kind {
             Kind::Array => self.elements(|walk| walk.leaf_value(leaf)),
             Kind::Object => match &field.kind {
@@ -408,6 +412,21 @@ impl<'m, 'a> Walk<'m, 'a> {
             self.give(field, converted, written)?;
         }
         Ok(())
+    }
+
+    /// Texts to be proposed, in any of the forms they are written in.
+    fn completion_value(&mut self, leaf: &'m Leaf, mapping: &CompletionMapping) -> Result<()> {
+        let (value, written) = self.tree()?;
+        let field = self.field(leaf.id);
+        match completion::terms(&field.path, mapping, &value) {
+            Ok(terms) => {
+                for term in terms {
+                    self.give(field, flat::term(term), written)?;
+                }
+                Ok(())
+            }
+            Err(cause) => Err(misfit(field, written, cause)),
+        }
     }
 
     /// An object whose leaves are terms: each by itself, and behind its path.

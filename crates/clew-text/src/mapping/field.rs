@@ -8,6 +8,7 @@ use tantivy::schema::Field;
 
 use super::schema::{MappingError, NewField};
 use crate::analysis::Analysis;
+use crate::completion::CompletionMapping;
 use crate::document::DateFormat;
 
 /// A field's number inside its index: dense from 0 in order of creation, never reused, so that
@@ -210,6 +211,8 @@ pub enum FieldKind {
     Ip,
     /// A u64 column of points, latitude in the upper half of the number.
     GeoPoint,
+    /// One term for each text that may be proposed while somebody types.
+    Completion(Box<CompletionMapping>),
     /// A vector column; not in tantivy's schema.
     Vector(VectorMapping),
 }
@@ -248,6 +251,7 @@ impl FieldKind {
             FieldKind::Binary { .. } => "binary",
             FieldKind::Constant { .. } => "constant_keyword",
             FieldKind::Flat => "flat_object",
+            FieldKind::Completion(_) => "completion",
             FieldKind::Range { kind, .. } => match kind {
                 RangeKind::Integer => "integer_range",
                 RangeKind::Long => "long_range",

@@ -1,5 +1,6 @@
 //! The names of types in a mapping, and what a type cannot do without.
 
+use crate::completion::CompletionMapping;
 use clew_vector::{ColumnOptions, Space};
 use serde_json::{Map, Value};
 
@@ -53,6 +54,9 @@ pub(super) fn kind_of(
         "date_nanos" => FieldKind::DateNanos { format: format() },
         "ip" => FieldKind::Ip,
         "geo_point" => FieldKind::GeoPoint,
+        "completion" => FieldKind::Completion(Box::new(
+            CompletionMapping::read(parameters).map_err(MappingError::invalid)?,
+        )),
         "flat_object" => FieldKind::Flat,
         "binary" => FieldKind::Binary {
             doc_values: match parameters.get("doc_values") {

@@ -227,6 +227,14 @@ fn shown_parameters(kind: &FieldKind) -> &'static [&'static str] {
             &["locale", "print_format"]
         }
         FieldKind::GeoPoint => &["ignore_z_value"],
+        FieldKind::Completion(_) => &[
+            "analyzer",
+            "search_analyzer",
+            "preserve_separators",
+            "preserve_position_increments",
+            "max_input_length",
+            "contexts",
+        ],
         _ => &[],
     }
 }

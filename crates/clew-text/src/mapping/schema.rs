@@ -401,6 +401,14 @@ fn build_schema(fields: &[MappedField]) -> (Schema, Vec<Option<Field>>) {
     (builder.build(), added)
 }
 
+/// Terms as they are, without positions or norms.
+fn whole_terms() -> TextFieldIndexing {
+    TextFieldIndexing::default()
+        .set_tokenizer("raw")
+        .set_fieldnorms(false)
+        .set_index_option(IndexRecordOption::Basic)
+}
+
 fn add_to(builder: &mut SchemaBuilder, field: &MappedField) -> Option<Field> {
     let name = field.column();
     let numeric = |postings: bool| {
@@ -430,15 +438,14 @@ fn add_to(builder: &mut SchemaBuilder, field: &MappedField) -> Option<Field> {
         FieldKind::Keyword { .. } | FieldKind::Flat => {
             let mut options = TextOptions::default().set_fast("raw");
             if field.indexed {
-                options = options.set_indexing_options(
-                    TextFieldIndexing::default()
-                        .set_tokenizer("raw")
-                        .set_fieldnorms(false)
-                        .set_index_option(IndexRecordOption::Basic),
-                );
+                options = options.set_indexing_options(whole_terms());
             }
             builder.add_text_field(&name, options)
         }
+        FieldKind::Completion(_) => builder.add_text_field(
+            &name,
+            TextOptions::default().set_indexing_options(whole_terms()),
+        ),
         FieldKind::Integer(_) | FieldKind::Boolean => builder.add_i64_field(&name, numeric(true)),
         // A timestamp is almost unique: postings for it would cost more than the column's scan.
         FieldKind::Date { .. } | FieldKind::DateNanos { .. } => {

@@ -494,6 +494,14 @@ pub struct QueryString {
     pub allow_leading_wildcard: bool,
     /// Slop of phrases that name none.
     pub phrase_slop: u32,
+    /// Another analyzer than the fields'.
+    pub analyzer: Option<String>,
+    /// Another analyzer of phrases.
+    pub quote_analyzer: Option<String>,
+    /// What holds for words with `~`; their distance is this one's unless they name their own.
+    pub fuzziness: Fuzziness,
+    /// Share of the other fields' scores that is added to the best one's.
+    pub tie_breaker: f32,
     /// Whether this is the simple language, which never fails.
     pub simple: bool,
     /// Factor on the score.
@@ -511,6 +519,10 @@ impl QueryString {
             lenient: false,
             allow_leading_wildcard: true,
             phrase_slop: 0,
+            analyzer: None,
+            quote_analyzer: None,
+            fuzziness: Fuzziness::auto(),
+            tie_breaker: 0.0,
             simple: false,
             boost: 1.0,
         }

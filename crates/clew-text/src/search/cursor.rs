@@ -352,7 +352,7 @@ fn source(
                 "cannot sort on the knn_vector field [{path}]"
             )));
         }
-        FieldKind::Binary { .. } | FieldKind::Range { .. } => {
+        FieldKind::Binary { .. } | FieldKind::Range { .. } | FieldKind::Completion(_) => {
             return Err(QueryError::illegal(format!(
                 "Fielddata is not supported on field [{path}] of type [{}]",
                 mapped.kind.type_name()

@@ -7,12 +7,14 @@ use super::slots::count_up;
 use super::{Block, Collect, Segment, Subs};
 use crate::aggregation::column::{Repeats, Rows, ValueColumn};
 use crate::aggregation::error::AggError;
+use crate::aggregation::grid::Grid;
 use crate::aggregation::key::{Entry, Key, KeyTable};
 use crate::aggregation::limits::Account;
 use crate::aggregation::partial::{Buckets, Partial};
 use crate::aggregation::plan::Plan;
 use crate::aggregation::plan_chain::{Link, Step};
 use crate::aggregation::rounding::Rounding;
+use crate::geo::GeoPoint;
 use tantivy::columnar::MonotonicallyMappableToU64;
 
 /// A source's value as a number, or nothing.
@@ -34,6 +36,7 @@ enum Steps {
     Value,
     Number { interval: f64 },
     Date { rounding: Rounding, hint: usize },
+    Cell(Grid),
 }
 
 impl Source {
@@ -44,6 +47,7 @@ impl Source {
             Step::Number { interval } => Steps::Number {
                 interval: *interval,
             },
+            Step::Cell(grid) => Steps::Cell(*grid),
             Step::Date {
                 interval,
                 zone,
@@ -91,12 +95,17 @@ impl Source {
                     let value = self.column.number(raw);
                     start_of_step(step_of_number(value, *interval, 0.0), *interval, 0.0).to_u64()
                 }
+                Steps::Cell(grid) => grid.cell_of(GeoPoint::decode(raw)),
                 Steps::Date { rounding, hint } => {
                     rounding.round(self.column.instant(raw), hint).to_u64()
                 }
             });
-            // Values are sorted, so equal codes are neighbours.
-            if self.codes.last() != Some(&code) {
+            // Values are sorted, so equal codes are neighbours, but for cells.
+            let known = match &self.step {
+                Steps::Cell(_) => self.codes.contains(&code),
+                _ => self.codes.last() == Some(&code),
+            };
+            if !known {
                 self.codes.push(code);
             }
             self.at += 1;
@@ -122,6 +131,10 @@ impl Source {
                 })?,
             Steps::Number { .. } => {
                 let key = |code: &u64| Key::F64(f64::from_u64(*code));
+                distinct.iter().map(key).collect()
+            }
+            Steps::Cell(grid) => {
+                let key = |code: &u64| Key::Str(grid.name_of(*code).into());
                 distinct.iter().map(key).collect()
             }
             Steps::Date { .. } => {

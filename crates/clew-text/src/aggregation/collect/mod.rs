@@ -3,6 +3,7 @@
 
 mod chain;
 mod filters;
+mod geo;
 mod histogram;
 mod metric;
 mod quantiles;
@@ -92,6 +93,11 @@ fn open(segment: Segment<'_>, plan: &Plan, level: Level) -> Result<Box<dyn Colle
         Op::Filters(filters) => Box::new(filters::Filters::open(segment, plan, filters)?),
         Op::Composite(composite) => Box::new(chain::Chain::open(segment, plan, &composite.links)?),
         Op::MultiTerms { links, .. } => Box::new(chain::Chain::open(segment, plan, links)?),
+        Op::Grid { link, .. } => {
+            let links = std::slice::from_ref(link);
+            Box::new(chain::Chain::open(segment, plan, links)?)
+        }
+        Op::GeoBounds { .. } | Op::GeoCentroid => Box::new(geo::GeoMetric::open(segment, plan)?),
         Op::Global => Box::new(filters::Everything::open(segment, plan)?),
     })
 }

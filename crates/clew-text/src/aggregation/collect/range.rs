@@ -9,6 +9,7 @@ use crate::aggregation::limits::Account;
 use crate::aggregation::partial::{Buckets, Partial};
 use crate::aggregation::plan::Plan;
 use crate::aggregation::plan_range::{RangeEnds, RangePlan};
+use crate::geo::GeoPoint;
 
 /// Counts documents per bucket; keys are places in a list.
 pub(super) struct Places {
@@ -93,6 +94,7 @@ pub(crate) struct Ranges {
     column: ValueColumn,
     rows: Rows,
     tests: Vec<Test>,
+    origin: Option<(GeoPoint, f64)>,
     places: Places,
     hits: Vec<u64>,
 }
@@ -110,6 +112,7 @@ impl Ranges {
             .map(|range| Test::of(range.ends, &column));
         Ok(Ranges {
             tests: tests.collect(),
+            origin: range.origin,
             column,
             rows: Rows::default(),
             places: Places::open(segment, plan)?,
@@ -131,7 +134,10 @@ impl Collect for Ranges {
             self.hits.clear();
             while self.rows.entries.get(at) == Some(&entry) {
                 let raw = self.rows.values[at];
-                let number = self.column.number(raw);
+                let number = match self.origin {
+                    Some((origin, unit)) => GeoPoint::decode(raw).metres_to(origin) / unit,
+                    None => self.column.number(raw),
+                };
                 self.hits.extend(
                     (0_u64..)
                         .zip(&self.tests)

@@ -151,8 +151,9 @@ impl Collect for Terms {
         };
         match std::mem::replace(&mut self.counting, empty) {
             Counting::Direct { min, counts } => {
-                let seen: Vec<(u64, u64)> = (min..)
+                let seen: Vec<(u64, u64)> = (0_u64..)
                     .zip(counts)
+                    .map(|(distance, count)| (min + distance, count))
                     .filter(|(raw, count)| {
                         *count > 0 && self.mask.as_ref().is_none_or(|mask| mask.admits(*raw))
                     })

@@ -131,7 +131,7 @@ mod tests {
             ("MovingFunctions.min(values)", 1.0),
             ("return MovingFunctions.sum(values);", 7.0),
             ("MovingFunctions.unweightedAvg(values)", 7.0 / 3.0),
-            ("MovingFunctions.ewma(values, 0.5)", 2.5),
+            ("MovingFunctions.ewma(values, 0.5)", 2.25),
             (
                 "MovingFunctions.stdDev(values, MovingFunctions.unweightedAvg(values))",
                 (14.0_f64 / 9.0).sqrt(),

@@ -4,7 +4,7 @@ use super::Summary;
 use crate::aggregation::format::ValueFormat;
 use crate::aggregation::key::Key;
 use crate::aggregation::moments::ExtendedMoments;
-use crate::aggregation::reduce::{extended_result, stats_of};
+use crate::aggregation::reduce_metrics::{extended_result, stats_of};
 use crate::aggregation::result::{AggResult, Metric, PercentilesKind, PercentilesResult};
 
 /// The result of a summary of numbers, each with its bucket's key.

@@ -411,6 +411,7 @@ fn ranges_overlap_and_count_a_document_once_each() {
         keyed: false,
         kind: EndKind::Numbers,
         time_zone: None,
+        origin: None,
     });
     let end = |end: &Option<RangeEnd>| match end {
         Some(RangeEnd::Number(number, _)) => Some(*number),

@@ -146,7 +146,9 @@ impl Compiler<'_> {
                 ))
             }
             FieldKind::Binary { .. } => Err(not_searchable(mapped)),
-            FieldKind::Vector(_) | FieldKind::Constant { .. } => Ok(Node::nothing()),
+            FieldKind::Vector(_) | FieldKind::Constant { .. } | FieldKind::Completion(_) => {
+                Ok(Node::nothing())
+            }
             FieldKind::GeoPoint => Err(QueryError::create(format!(
                 "Geometry fields do not support exact searching, use dedicated geometry queries \
                  instead: [{}]",

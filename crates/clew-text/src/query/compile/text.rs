@@ -477,7 +477,10 @@ impl<'a> Compiler<'a> {
                 .filter(|have| {
                     let has_words = !matches!(
                         have.kind,
-                        FieldKind::Vector(_) | FieldKind::Binary { .. } | FieldKind::Range { .. }
+                        FieldKind::Vector(_)
+                            | FieldKind::Binary { .. }
+                            | FieldKind::Range { .. }
+                            | FieldKind::Completion(_)
                     );
                     has_words && !have.settings.hidden && pattern.matches(&have.path)
                 })

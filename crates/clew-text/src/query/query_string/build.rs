@@ -64,7 +64,7 @@ impl Build<'_> {
                     1 => queries.remove(0),
                     _ => Query::DisMax {
                         queries,
-                        tie_breaker: 0.0,
+                        tie_breaker: self.options.tie_breaker,
                         boost: 1.0,
                     },
                 })
@@ -147,6 +147,11 @@ impl Build<'_> {
                 Query::MatchPhrase(MatchPhrase {
                     slop: slop.unwrap_or(self.options.phrase_slop),
                     boost: boost * inner,
+                    analyzer: self
+                        .options
+                        .quote_analyzer
+                        .clone()
+                        .or_else(|| self.options.analyzer.clone()),
                     ..MatchPhrase::new(field, text)
                 }),
             )),
@@ -203,14 +208,19 @@ impl Build<'_> {
         }
         let fuzziness = match &word.fuzzy {
             None => None,
-            Some(None) => Some(Fuzziness::auto()),
-            Some(Some(text)) => Some(Fuzziness::parse(text).unwrap_or_else(|_| {
-                // The old form was a similarity between 0 and 1.
-                Fuzziness::auto()
-            })),
+            Some(None) => Some(self.options.fuzziness),
+            // The old form was a similarity between 0 and 1.
+            Some(Some(text)) => Some(match Fuzziness::parse(text) {
+                Ok(own) => Fuzziness {
+                    distance: own.distance,
+                    ..self.options.fuzziness
+                },
+                Err(_) => self.options.fuzziness,
+            }),
         };
         let clause = Match {
             fuzziness,
+            analyzer: self.options.analyzer.clone(),
             lenient: self.lenient,
             boost,
             ..Match::new(field, &word.text)

@@ -1,0 +1,167 @@
+//! The `completion` suggester: texts that begin with what was typed, the heaviest first.
+
+use clew_engine::{EngineError, Pinned, PinnedShard};
+use clew_text::{Completed, CompletionWish, ContextWish, Fuzziness, complete};
+use serde_json::{Map, Value, json};
+
+use super::entry;
+use crate::error::ApiError;
+use crate::search::SourceFilter;
+
+const SIZE_DEFAULT: usize = 5;
+const SIZE_MAX: usize = 10_000;
+
+struct Asked {
+    wish: CompletionWish,
+    size: usize,
+    skip_duplicates: bool,
+}
+
+/// Proposes texts for what was typed.
+pub(super) fn suggest(
+    pinned: &Pinned,
+    typed: &str,
+    body: &Map<String, Value>,
+    filter: &SourceFilter,
+) -> Result<Value, ApiError> {
+    let asked = read(typed, body)?;
+    let mut found: Vec<(&PinnedShard, Completed)> = Vec::new();
+    for shard in pinned.shards() {
+        let source = |place| {
+            let bytes = shard.source(place, false).ok()?;
+            serde_json::from_slice(&bytes).ok()
+        };
+        let completed = complete(shard.snapshot(), &asked.wish, &source).map_err(|error| {
+            let error = ApiError::from(EngineError::from(error));
+            error.all_shards_failed(shard.index().name(), "")
+        })?;
+        found.extend(completed.into_iter().map(|one| (shard, one)));
+    }
+    found.sort_by(|(_, a), (_, b)| {
+        b.score
+            .total_cmp(&a.score)
+            .then_with(|| a.input.cmp(&b.input))
+    });
+    let mut options: Vec<Value> = Vec::new();
+    let mut seen: Vec<(*const PinnedShard, (usize, u32))> = Vec::new();
+    for (shard, one) in found {
+        if options.len() >= asked.size {
+            break;
+        }
+        let document = (std::ptr::from_ref(shard), one.place);
+        let same_text = |option: &Value| option["text"] == one.input.as_str();
+        // A document is proposed once, by the heaviest of its texts.
+        if seen.contains(&document) || (asked.skip_duplicates && options.iter().any(same_text)) {
+            continue;
+        }
+        seen.push(document);
+        options.push(option(shard, &one, filter)?);
+    }
+    let length = typed.encode_utf16().count();
+    Ok(Value::Array(vec![entry(typed, 0..length, options)]))
+}
+
+fn option(shard: &PinnedShard, one: &Completed, filter: &SourceFilter) -> Result<Value, ApiError> {
+    let mut option = json!({
+        "text": one.input,
+        "_index": shard.index().name(),
+        "_id": shard.id(one.place),
+        "_score": one.score,
+    });
+    if *filter != SourceFilter::None {
+        let source = shard.source(one.place, true)?;
+        let mut json = crate::json_writer::JsonWriter::with_capacity(source.len());
+        filter.write(&source, &mut json);
+        let shown = serde_json::from_slice(&json.into_bytes());
+        option["_source"] = shown.map_err(|error| ApiError::internal(error.to_string()))?;
+    }
+    if let Some(Value::Object(contexts)) = &one.contexts {
+        let listed = contexts.iter().map(|(name, value)| {
+            let values = match value {
+                Value::Array(items) => items.clone(),
+                one => vec![one.clone()],
+            };
+            (name.clone(), Value::Array(values))
+        });
+        option["contexts"] = Value::Object(listed.collect());
+    }
+    Ok(option)
+}
+
+fn read(typed: &str, body: &Map<String, Value>) -> Result<Asked, ApiError> {
+    let field = body
+        .get("field")
+        .and_then(Value::as_str)
+        .ok_or_else(|| ApiError::illegal_argument("the required field option is missing"))?;
+    let mut asked = Asked {
+        wish: CompletionWish {
+            field: field.to_string(),
+            typed: typed.to_string(),
+            fuzziness: None,
+            contexts: Vec::new(),
+        },
+        size: SIZE_DEFAULT,
+        skip_duplicates: false,
+    };
+    for (key, value) in body {
+        match (key.as_str(), value) {
+            ("field" | "analyzer" | "shard_size", _) | ("fuzzy", Value::Bool(false)) => {}
+            ("size", value) => {
+                let size = value.as_u64().and_then(|size| usize::try_from(size).ok());
+                asked.size = size.unwrap_or(SIZE_DEFAULT).clamp(1, SIZE_MAX);
+            }
+            ("skip_duplicates", Value::Bool(flag)) => asked.skip_duplicates = *flag,
+            ("fuzzy", Value::Bool(true)) => asked.wish.fuzziness = Some(fuzziness(&Map::new())?),
+            ("fuzzy", Value::Object(members)) => asked.wish.fuzziness = Some(fuzziness(members)?),
+            ("contexts", Value::Object(members)) => {
+                let wishes = members.iter().map(|(name, value)| ContextWish {
+                    name: name.clone(),
+                    values: context_values(value),
+                });
+                asked.wish.contexts = wishes.collect();
+            }
+            (other, _) => {
+                return Err(ApiError::bad_request(
+                    "parsing_exception",
+                    format!("[completion] unknown field [{other}]"),
+                ));
+            }
+        }
+    }
+    Ok(asked)
+}
+
+fn fuzziness(members: &Map<String, Value>) -> Result<Fuzziness, ApiError> {
+    let mut found = match members.get("fuzziness") {
+        None => Fuzziness::auto(),
+        Some(value) => {
+            Fuzziness::parse(&crate::mustache::plain(value)).map_err(ApiError::illegal_argument)?
+        }
+    };
+    found.prefix_length = 1;
+    if let Some(length) = members.get("prefix_length").and_then(Value::as_u64) {
+        found.prefix_length = usize::try_from(length).unwrap_or(usize::MAX);
+    }
+    Ok(found)
+}
+
+/// Values of a context, plain or as objects with a boost.
+fn context_values(value: &Value) -> Vec<(Value, f32)> {
+    let items = match value {
+        Value::Array(items) if !items.iter().all(Value::is_number) || items.is_empty() => {
+            items.as_slice()
+        }
+        one => std::slice::from_ref(one),
+    };
+    items
+        .iter()
+        .map(|item| match item.get("context") {
+            None => (item.clone(), 1.0),
+            Some(inner) => {
+                #[allow(clippy::cast_possible_truncation, reason = "scores have 32 bits")]
+                let boost = item.get("boost").and_then(Value::as_f64).unwrap_or(1.0) as f32;
+                (inner.clone(), boost)
+            }
+        })
+        .collect()
+}

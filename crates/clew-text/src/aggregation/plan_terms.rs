@@ -1,0 +1,102 @@
+//! Terms: the most frequent, the rarest, the most significant.
+
+use std::sync::Arc;
+
+use super::collector::AggContext;
+use super::error::AggError;
+use super::plan::{By, Plan, PlannedOrder, TermSets, TermsPlan, TermsShape, ValuePlan};
+use super::plan_fields::{check_patterns, term_filter};
+use super::plan_filters::documents_of;
+use super::plan_order::{order_or_count, plan_order};
+use super::significance::SignificantPlan;
+use super::spec::{Direction, RareTermsSpec, SignificantSpec, TermsSpec};
+
+/// The plan of `terms`.
+///
+/// # Errors
+/// [`AggError`] naming what is wrong.
+pub(crate) fn plan_terms(
+    spec: &TermsSpec,
+    values: &ValuePlan,
+    subs: &[Plan],
+) -> Result<TermsPlan, AggError> {
+    if spec.size == 0 {
+        return Err(AggError::invalid(
+            "[size] must be greater than 0. Found [0] in a terms aggregation",
+        ));
+    }
+    let order = order_or_count(plan_order(&spec.order, subs)?);
+    let size = spec.size as usize;
+    // A shard is asked for more than the client wants, unless it cannot be wrong anyway.
+    let by_key = order[0].by == By::Key;
+    let suggested = if by_key { size } else { size + size / 2 + 10 };
+    let shard_size = spec.shard_size.map_or(suggested, |asked| asked as usize);
+    Ok(TermsPlan {
+        size,
+        shard_size: shard_size.max(size),
+        min_doc_count: spec.min_doc_count,
+        order,
+        filter: term_filter(&spec.filter, values)?,
+        show_error: spec.show_error,
+        shape: TermsShape::Plain,
+    })
+}
+
+/// The plan of `rare_terms`. Rare terms are counted in full on every shard: what is rare here may be frequent elsewhere.
+pub(crate) fn plan_rare_terms(
+    spec: &RareTermsSpec,
+    values: &ValuePlan,
+) -> Result<TermsPlan, AggError> {
+    let shape = TermsShape::Rare {
+        max_doc_count: spec.max_doc_count,
+    };
+    Ok(every_term(term_filter(&spec.filter, values)?, shape))
+}
+
+/// All terms, rarest first.
+pub(crate) fn every_term(filter: TermSets, shape: TermsShape) -> TermsPlan {
+    let ascending = |by| PlannedOrder {
+        by,
+        direction: Direction::Ascending,
+    };
+    TermsPlan {
+        size: usize::MAX,
+        shard_size: usize::MAX,
+        min_doc_count: 1,
+        order: vec![ascending(By::Count), ascending(By::Key)],
+        filter,
+        show_error: false,
+        shape,
+    }
+}
+
+/// The plan of `significant_terms`.
+///
+/// # Errors
+/// [`AggError`] naming what is wrong.
+pub(crate) fn plan_significant(
+    spec: &SignificantSpec,
+    values: &ValuePlan,
+    (context, name): (&AggContext<'_>, &str),
+) -> Result<TermsPlan, AggError> {
+    check_patterns(&spec.filter, values, name)?;
+    let background = spec.background.as_ref();
+    let background = background.map(|query| documents_of(query, context));
+    let size = spec.size as usize;
+    let shard_size = spec.shard_size.map_or(size * 2, |asked| asked as usize);
+    Ok(TermsPlan {
+        size,
+        shard_size: shard_size.max(size).max(10),
+        min_doc_count: spec.min_doc_count,
+        order: vec![PlannedOrder {
+            by: By::Score(spec.heuristic),
+            direction: Direction::Descending,
+        }],
+        filter: term_filter(&spec.filter, values)?,
+        show_error: false,
+        shape: TermsShape::Significant(SignificantPlan {
+            heuristic: spec.heuristic,
+            background: background.transpose()?.map(Arc::new),
+        }),
+    })
+}

@@ -1,0 +1,218 @@
+//! A document's inputs, as terms.
+
+use serde_json::{Map, Value};
+
+use super::{CompletionMapping, SEPARATOR};
+
+/// Inputs of one document's field.
+const INPUTS_MAX: usize = 1000;
+
+/// The terms of a value: a text, an object with `input`, `weight` and `contexts`, or a list of these.
+///
+/// # Errors
+/// Says what is wrong, in words.
+pub(crate) fn terms(
+    path: &str,
+    mapping: &CompletionMapping,
+    value: &Value,
+) -> Result<Vec<String>, String> {
+    let items = match value {
+        Value::Array(items) => items.as_slice(),
+        one => std::slice::from_ref(one),
+    };
+    let mut terms = Vec::new();
+    for item in items {
+        match item {
+            Value::Null => {}
+            Value::Object(members) => object(path, mapping, members, &mut terms)?,
+            Value::String(text) => {
+                check_contexts(path, mapping, &Map::new())?;
+                terms.push(term(mapping, text, 1, &Map::new())?);
+            }
+            other => {
+                return Err(format!(
+                    "failed to parse [{path}]: expected text or object, but got {other}"
+                ));
+            }
+        }
+    }
+    if terms.len() > INPUTS_MAX {
+        return Err(format!("more than [{INPUTS_MAX}] inputs in [{path}]"));
+    }
+    Ok(terms)
+}
+
+fn object(
+    path: &str,
+    mapping: &CompletionMapping,
+    members: &Map<String, Value>,
+    terms: &mut Vec<String>,
+) -> Result<(), String> {
+    let mut inputs: Vec<&str> = Vec::new();
+    let mut weight = 1;
+    let none = Map::new();
+    let mut contexts = &none;
+    for (key, value) in members {
+        match (key.as_str(), value) {
+            ("input", Value::String(text)) => inputs.push(text),
+            ("input", Value::Array(items)) => inputs.extend(items.iter().filter_map(Value::as_str)),
+            ("weight", value) => weight = read_weight(value)?,
+            ("contexts", Value::Object(given)) => contexts = given,
+            ("input" | "contexts", _) => {
+                return Err(format!("[{key}] of a completion field has the wrong type"));
+            }
+            (other, _) => {
+                return Err(format!(
+                    "unknown field name [{other}], must be one of [input, weight, contexts]"
+                ));
+            }
+        }
+    }
+    if inputs.is_empty() {
+        return Err("input must not be empty".to_string());
+    }
+    for name in contexts.keys() {
+        if !mapping.contexts.iter().any(|context| context.name == *name) {
+            return Err(format!(
+                "Unknown context name [{name}], must be one of the mapped"
+            ));
+        }
+    }
+    check_contexts(path, mapping, contexts)?;
+    for input in inputs {
+        terms.push(term(mapping, input, weight, contexts)?);
+    }
+    Ok(())
+}
+
+/// Contexts that only the input itself can have must be there.
+fn check_contexts(
+    path: &str,
+    mapping: &CompletionMapping,
+    given: &Map<String, Value>,
+) -> Result<(), String> {
+    let elsewhere = mapping
+        .contexts
+        .iter()
+        .any(|context| context.path.is_some());
+    if mapping.contexts.is_empty() || elsewhere || !given.is_empty() {
+        return Ok(());
+    }
+    Err(format!(
+        "Contexts are mandatory in context enabled completion field [{path}]"
+    ))
+}
+
+fn read_weight(value: &Value) -> Result<u32, String> {
+    let number = match value {
+        Value::String(text) => text.parse::<i64>().ok(),
+        other => other.as_i64(),
+    };
+    let number = number.ok_or_else(|| format!("weight must be an integer, but was [{value}]"))?;
+    u32::try_from(number)
+        .ok()
+        .filter(|weight| i32::try_from(*weight).is_ok())
+        .ok_or_else(|| {
+            format!("weight must be in the interval [0..2147483647], but was [{number}]")
+        })
+}
+
+fn term(
+    mapping: &CompletionMapping,
+    input: &str,
+    weight: u32,
+    contexts: &Map<String, Value>,
+) -> Result<String, String> {
+    if let Some(found) = input.chars().find(|c| ('\0'..=SEPARATOR).contains(c)) {
+        return Err(format!(
+            "Illegal input [{input}] UTF-16 codepoint [0x{:x}] is a reserved character",
+            u32::from(found)
+        ));
+    }
+    let kept: String = input.chars().take(mapping.length_max).collect();
+    let contexts = if contexts.is_empty() {
+        String::new()
+    } else {
+        Value::Object(contexts.clone()).to_string()
+    };
+    Ok(format!(
+        "{}{SEPARATOR}{weight}{SEPARATOR}{input}{SEPARATOR}{contexts}",
+        mapping.normal(&kept)
+    ))
+}
+
+/// What a term says.
+pub(super) struct Entry<'a> {
+    pub(super) normal: &'a str,
+    pub(super) weight: u32,
+    pub(super) input: &'a str,
+    pub(super) contexts: Option<Value>,
+}
+
+impl<'a> Entry<'a> {
+    pub(super) fn read(term: &'a str) -> Option<Self> {
+        let mut parts = term.splitn(4, SEPARATOR);
+        let (normal, weight, input) = (parts.next()?, parts.next()?, parts.next()?);
+        Some(Entry {
+            normal,
+            weight: weight.parse().ok()?,
+            input,
+            contexts: serde_json::from_str(parts.next()?).ok(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn mapping(contexts: Value) -> CompletionMapping {
+        let parameters = json!({"type": "completion", "contexts": contexts});
+        CompletionMapping::read(parameters.as_object().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn inputs_become_terms_and_are_read_back() {
+        let plain = mapping(Value::Null);
+        let value = json!(["Foo Bar", {"input": ["x", "y"], "weight": "7"}]);
+        let found = terms("s", &plain, &value).unwrap();
+        assert_eq!(found.len(), 3);
+        let first = Entry::read(&found[0]).unwrap();
+        assert_eq!(
+            (first.normal, first.weight, first.input),
+            ("foo bar", 1, "Foo Bar")
+        );
+        assert_eq!(Entry::read(&found[2]).unwrap().weight, 7);
+    }
+
+    #[test]
+    fn what_cannot_be_an_input_is_refused() {
+        let plain = mapping(Value::Null);
+        let bound = mapping(json!([{"name": "c", "type": "category"}]));
+        for (mapping, value, reason) in [
+            (&plain, json!({"weight": 1}), "input must not be empty"),
+            (
+                &plain,
+                json!({"input": "a", "weight": -1}),
+                "in the interval",
+            ),
+            (
+                &plain,
+                json!({"input": "a", "x": 1}),
+                "unknown field name [x]",
+            ),
+            (&plain, json!("a\u{1f}b"), "reserved character"),
+            (&plain, json!(1), "expected text or object"),
+            (&bound, json!("a"), "Contexts are mandatory"),
+            (
+                &bound,
+                json!({"input": "a", "contexts": {"d": "x"}}),
+                "Unknown context name [d]",
+            ),
+        ] {
+            let error = terms("s", mapping, &value).unwrap_err();
+            assert!(error.contains(reason), "{error}");
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! Inputs that begin with what somebody has typed.
+
+use serde_json::Value;
+use tantivy::schema::IndexRecordOption;
+use tantivy::{DocId, DocSet, TERMINATED};
+
+use super::contexts::ContextWish;
+use super::entry::Entry;
+use super::{CompletionMapping, SEPARATOR};
+use crate::mapping::FieldKind;
+use crate::query::{Fuzziness, QueryError};
+use crate::search::Snapshot;
+
+/// Inputs that one search in a shard looks at.
+const LOOKED_AT_MAX: usize = 100_000;
+
+/// What is wanted.
+#[derive(Clone, Debug)]
+pub struct CompletionWish {
+    /// The field's path.
+    pub field: String,
+    /// What was typed.
+    pub typed: String,
+    /// How wrong it may be typed.
+    pub fuzziness: Option<Fuzziness>,
+    /// What inputs must be told apart by; all of these contexts that are named.
+    pub contexts: Vec<ContextWish>,
+}
+
+/// An input that fits.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Completed {
+    /// Its document: the segment's place in the snapshot and the number there.
+    pub place: (usize, DocId),
+    /// The input as it was written.
+    pub input: String,
+    /// Its weight, and the factor of the contexts that it was found by.
+    pub score: f32,
+    /// The contexts that the input itself has.
+    pub contexts: Option<Value>,
+}
+
+/// The inputs that fit, in no particular order. `source_of` reads a document's source, where a
+/// context is to be taken from another field.
+///
+/// # Errors
+/// When the field is none for this, contexts are missing, or reading fails.
+pub fn complete(
+    snapshot: &Snapshot,
+    wish: &CompletionWish,
+    source_of: &dyn Fn((usize, DocId)) -> Option<Value>,
+) -> Result<Vec<Completed>, QueryError> {
+    let mapped = snapshot.mapping.field(&wish.field);
+    let Some((mapped, FieldKind::Completion(mapping))) = mapped.map(|m| (m, &m.kind)) else {
+        return Err(QueryError::illegal(match mapped {
+            Some(_) => format!("Field [{}] is not a completion suggest field", wish.field),
+            None => format!("no mapping found for field [{}]", wish.field),
+        }));
+    };
+    let asked = wish.contexts.iter().any(|wish| !wish.values.is_empty());
+    if !mapping.contexts.is_empty() && !asked {
+        return Err(QueryError::illegal(
+            "Missing mandatory contexts in context query",
+        ));
+    }
+    let Some(field) = snapshot.searchable(mapped) else {
+        return Ok(Vec::new());
+    };
+    let typed = mapping.normal(&wish.typed);
+    let prefix = Prefix::new(&typed, wish.fuzziness.as_ref());
+    let mut found = Vec::new();
+    let mut left = LOOKED_AT_MAX;
+    for (segment, reader) in snapshot.readers.iter().enumerate() {
+        let inverted = reader.inverted_index(field)?;
+        let start = prefix.certain();
+        let mut terms = inverted
+            .terms()
+            .range()
+            .ge(start.as_bytes())
+            .into_stream()?;
+        while terms.advance() && left > 0 {
+            let Ok(term) = std::str::from_utf8(terms.key()) else {
+                continue;
+            };
+            if !term.starts_with(start) {
+                break;
+            }
+            left -= 1;
+            let Some(entry) = Entry::read(term).filter(|entry| prefix.fits(entry.normal)) else {
+                continue;
+            };
+            let info = terms.value();
+            let mut docs = inverted.read_postings_from_terminfo(info, IndexRecordOption::Basic)?;
+            while docs.doc() != TERMINATED {
+                let place = (segment, docs.doc());
+                let alive = reader.alive_bitset();
+                if alive.is_none_or(|alive| alive.is_alive(docs.doc()))
+                    && let Some(factor) = factor(mapping, wish, &entry, &|| source_of(place))
+                {
+                    found.push(Completed {
+                        place,
+                        input: entry.input.to_string(),
+                        score: weight(entry.weight) * factor,
+                        contexts: entry.contexts.clone(),
+                    });
+                }
+                docs.advance();
+            }
+        }
+    }
+    Ok(found)
+}
+
+#[allow(clippy::cast_precision_loss, reason = "scores have 32 bits")]
+fn weight(weight: u32) -> f32 {
+    weight as f32
+}
+
+/// The factor of the contexts that an input is found by; `None` when it is not among those wanted.
+fn factor(
+    mapping: &CompletionMapping,
+    wish: &CompletionWish,
+    entry: &Entry<'_>,
+    source: &dyn Fn() -> Option<Value>,
+) -> Option<f32> {
+    let mut best: Option<f32> = None;
+    let mut document = None;
+    for wanted in wish.contexts.iter().filter(|wish| !wish.values.is_empty()) {
+        let context = mapping
+            .contexts
+            .iter()
+            .find(|context| context.name == wanted.name)?;
+        let own = entry
+            .contexts
+            .as_ref()
+            .and_then(|all| all.get(&wanted.name));
+        let have = match (own, &context.path) {
+            (Some(own), _) => own.clone(),
+            (None, None) => continue,
+            (None, Some(path)) => {
+                let document = document.get_or_insert_with(|| source().unwrap_or_default());
+                document
+                    .pointer(&format!("/{}", path.replace('.', "/")))
+                    .cloned()
+                    .unwrap_or(Value::Null)
+            }
+        };
+        let have = match have {
+            Value::Array(items) if !items.iter().all(Value::is_number) => items,
+            one => vec![one],
+        };
+        for (value, boost) in &wanted.values {
+            if have.iter().any(|have| context.fits(have, value)) {
+                best = Some(best.map_or(*boost, |best| best.max(*boost)));
+            }
+        }
+    }
+    if wish.contexts.is_empty() {
+        return Some(1.0);
+    }
+    best
+}
+
+/// The beginning that is wanted.
+struct Prefix<'a> {
+    typed: &'a str,
+    edits: usize,
+    /// Bytes that must be as typed.
+    certain: usize,
+}
+
+impl<'a> Prefix<'a> {
+    fn new(typed: &'a str, fuzziness: Option<&Fuzziness>) -> Self {
+        let length = typed.chars().count();
+        let (edits, certain) = match fuzziness {
+            None => (0, length),
+            Some(fuzziness) => (
+                usize::from(fuzziness.edits(length)),
+                fuzziness.prefix_length,
+            ),
+        };
+        let certain = typed.char_indices().nth(certain).map(|(at, _)| at);
+        Prefix {
+            typed,
+            edits,
+            certain: if edits == 0 {
+                typed.len()
+            } else {
+                certain.unwrap_or(typed.len())
+            },
+        }
+    }
+
+    fn certain(&self) -> &'a str {
+        &self.typed[..self.certain]
+    }
+
+    /// Whether a text begins with what was typed, or with something like it.
+    fn fits(&self, text: &str) -> bool {
+        debug_assert!(!text.contains(SEPARATOR));
+        if self.edits == 0 {
+            return text.starts_with(self.typed);
+        }
+        // The last row holds the distance of what was typed to every beginning of the text.
+        let text: Vec<char> = text.chars().collect();
+        let mut row: Vec<usize> = (0..=text.len()).collect();
+        for (i, typed) in self.typed.chars().enumerate() {
+            let mut diagonal = row[0];
+            row[0] = i + 1;
+            for (j, have) in text.iter().enumerate() {
+                let replaced = diagonal + usize::from(typed != *have);
+                diagonal = row[j + 1];
+                row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+            }
+        }
+        row.iter().min().is_some_and(|least| *least <= self.edits)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn beginnings_may_be_wrong_as_far_as_wanted() {
+        let exact = Prefix::new("foo", None);
+        assert!(exact.fits("foo bar") && !exact.fits("fo"));
+        let fuzziness = Fuzziness {
+            prefix_length: 1,
+            ..Fuzziness::auto()
+        };
+        let fuzzy = Prefix::new("amstrdam", Some(&fuzziness));
+        assert_eq!(fuzzy.certain(), "a");
+        assert!(fuzzy.fits("amsterdam centraal") && !fuzzy.fits("rotterdam"));
+    }
+}

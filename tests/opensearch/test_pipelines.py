@@ -1,0 +1,134 @@
+"""Pipelines of documents and of searches, templates, and writes to all documents of a search."""
+
+from .base import ClewTest
+
+
+class PipelineTest(ClewTest):
+    def test_documents_are_changed_on_their_way(self):
+        steps = [
+            {"set": {"field": "greeting", "value": "hello {{name}}"}},
+            {"rename": {"field": "old", "target_field": "new.deep", "ignore_missing": True}},
+            {"convert": {"field": "n", "type": "integer", "ignore_missing": True}},
+            {"split": {"field": "list", "separator": ",", "ignore_missing": True}},
+            {"date": {"field": "at", "formats": ["yyyy/MM/dd"], "ignore_failure": True}},
+            {"remove": {"field": "secret", "ignore_missing": True}},
+        ]
+        self.client.ingest.put_pipeline(id="p", body={"processors": steps})
+        source = {"name": "Ann", "old": 1, "n": "7", "list": "a,b", "at": "2024/02/03", "secret": 1}
+        self.client.index(index="d", id="1", body=source, params={"pipeline": "p"}, refresh=True)
+        found = self.client.get(index="d", id="1")["_source"]
+        self.assertEqual(found["greeting"], "hello Ann")
+        self.assertEqual(found["new"], {"deep": 1})
+        self.assertEqual((found["n"], found["list"]), (7, ["a", "b"]))
+        self.assertEqual(found["@timestamp"], "2024-02-03T00:00:00.000Z")
+        self.assertNotIn("secret", found)
+        shown = self.client.ingest.simulate(id="p", body={"docs": [{"_source": {"name": "Bo"}}]})
+        self.assertEqual(shown["docs"][0]["doc"]["_source"]["greeting"], "hello Bo")
+
+    def test_failures_are_handled_or_told(self):
+        body = {
+            "processors": [
+                {"fail": {"message": "no {{x}}", "on_failure": [{"set": {"field": "bad", "value": "{{_ingest.on_failure_message}}"}}]}},
+                {"json": {"field": "text"}},
+            ]
+        }
+        self.client.ingest.put_pipeline(id="f", body=body)
+        self.client.index(index="d", id="1", body={"x": 3, "text": "{\"a\":1}"}, params={"pipeline": "f"})
+        found = self.client.get(index="d", id="1")["_source"]
+        self.assertEqual((found["bad"], found["text"]), ("no 3", {"a": 1}))
+        lines = [
+            {"index": {"_index": "d", "_id": "2", "pipeline": "f"}},
+            {"x": 1},
+            {"index": {"_index": "d", "_id": "3", "pipeline": "none"}},
+            {},
+            {"index": {"_index": "d", "_id": "4"}},
+            {},
+        ]
+        reply = self.client.bulk(body=lines)
+        self.assertTrue(reply["errors"])
+        statuses = [item["index"]["status"] for item in reply["items"]]
+        self.assertEqual(statuses, [400, 400, 201])
+        reason = reply["items"][1]["index"]["error"]["reason"]
+        self.assertEqual(reason, "pipeline with id [none] does not exist")
+        with self.refused(400, "illegal_argument_exception", "[if]"):
+            self.client.ingest.put_pipeline(
+                id="i", body={"processors": [{"drop": {"if": "ctx.a == 1"}}]}
+            )
+
+    def test_an_index_has_its_own_pipelines(self):
+        self.client.ingest.put_pipeline(
+            id="own", body={"processors": [{"foreach": {"field": "l", "processor": {"uppercase": {"field": "_ingest._value"}}}}]}
+        )
+        self.client.ingest.put_pipeline(id="away", body={"processors": [{"drop": {}}]})
+        self.client.indices.create(
+            index="own", body={"settings": {"index.default_pipeline": "own"}}
+        )
+        self.client.index(index="own", id="1", body={"l": ["a", "b"]})
+        self.assertEqual(self.client.get(index="own", id="1")["_source"]["l"], ["A", "B"])
+        reply = self.client.index(index="own", id="2", body={}, params={"pipeline": "away"})
+        self.assertEqual(reply["result"], "noop")
+        self.assertFalse(self.client.exists(index="own", id="2"))
+
+    def test_searches_are_changed_before_and_answers_after(self):
+        self.index_all("s", {str(n): {"n": n, "old": f"x{n}"} for n in range(6)})
+        body = {
+            "request_processors": [{"filter_query": {"query": {"range": {"n": {"gte": 2}}}}}],
+            "response_processors": [{"rename_field": {"field": "old", "target_field": "new"}}],
+        }
+        self.raw("PUT", "/_search/pipeline/p", body=body)
+        reply = self.client.search(
+            index="s", params={"search_pipeline": "p"}, body={"sort": [{"n": "asc"}]}
+        )
+        hits = reply["hits"]["hits"]
+        self.assertEqual([hit["_id"] for hit in hits], ["2", "3", "4", "5"])
+        self.assertEqual(hits[0]["_source"], {"n": 2, "new": "x2"})
+        with self.refused(400, "illegal_argument_exception", "is not defined"):
+            self.client.search(index="s", params={"search_pipeline": "q"})
+
+    def test_searches_come_from_templates(self):
+        self.index_all("s", {"1": {"t": "fox"}, "2": {"t": "dog"}})
+        source = '{"query":{"match":{"t":"{{word}}"}},"size":{{#size}}{{size}}{{/size}}{{^size}}5{{/size}}}'
+        self.client.put_script(id="t", body={"script": {"lang": "mustache", "source": source}})
+        found = self.client.search_template(index="s", body={"id": "t", "params": {"word": "dog"}})
+        self.assertEqual([hit["_id"] for hit in found["hits"]["hits"]], ["2"])
+        shown = self.client.render_search_template(body={"id": "t", "params": {"word": "a\"b", "size": 3}})
+        self.assertEqual(
+            shown["template_output"], {"query": {"match": {"t": "a\"b"}}, "size": 3}
+        )
+        self.client.delete_script(id="t")
+        with self.refused(404, "resource_not_found_exception"):
+            self.client.search_template(index="s", body={"id": "t"})
+
+
+class ByQueryTest(ClewTest):
+    def setUp(self):
+        super().setUp()
+        self.index_all("a", {str(n): {"n": n} for n in range(25)})
+
+    def test_documents_of_a_search_are_removed(self):
+        reply = self.client.delete_by_query(
+            index="a",
+            body={"query": {"range": {"n": {"lt": 10}}}},
+            params={"refresh": "true", "scroll_size": 4},
+        )
+        self.assertEqual((reply["deleted"], reply["total"], reply["batches"]), (10, 10, 3))
+        self.assertEqual(self.client.count(index="a")["count"], 15)
+
+    def test_documents_are_written_again(self):
+        reply = self.client.update_by_query(index="a", params={"refresh": "true", "max_docs": 5})
+        self.assertEqual((reply["updated"], reply["version_conflicts"]), (5, 0))
+        versions = self.client.search(index="a", body={"size": 30, "version": True})
+        twice = [hit for hit in versions["hits"]["hits"] if hit["_version"] == 2]
+        self.assertEqual(len(twice), 5)
+
+    def test_documents_are_copied(self):
+        body = {"source": {"index": "a", "query": {"range": {"n": {"gte": 20}}}}, "dest": {"index": "b"}}
+        reply = self.client.reindex(body=body, params={"refresh": "true"})
+        self.assertEqual((reply["created"], reply["total"]), (5, 5))
+        self.assertEqual(self.client.count(index="b")["count"], 5)
+        body["dest"]["op_type"] = "create"
+        with self.refused(409) as caught:
+            self.client.reindex(body=body)
+        self.assertEqual(caught.exception.info["version_conflicts"], 5)
+        body["conflicts"] = "proceed"
+        self.assertEqual(self.client.reindex(body=body)["version_conflicts"], 5)

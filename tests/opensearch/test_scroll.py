@@ -1,0 +1,177 @@
+"""Searches over several requests: scrolls, points in time, slices; and what hits show on request."""
+
+from .base import ClewTest
+
+DOCUMENTS = {str(number): {"n": number, "text": f"fox {number}"} for number in range(25)}
+
+
+class ScrollTest(ClewTest):
+    def setUp(self):
+        super().setUp()
+        self.client.indices.create(index="s", body={"settings": {"number_of_shards": 3}})
+        self.index_all("s", DOCUMENTS)
+
+    def pages(self, **search):
+        """The ids of each page of a scroll."""
+        reply = self.client.search(index="s", scroll="1m", **search)
+        found = []
+        while reply["hits"]["hits"]:
+            self.assertEqual(reply["hits"]["total"]["value"], 25)
+            found.append([hit["_id"] for hit in reply["hits"]["hits"]])
+            reply = self.client.scroll(body={"scroll_id": reply["_scroll_id"], "scroll": "1m"})
+        self.client.clear_scroll(scroll_id=reply["_scroll_id"])
+        return found
+
+    def test_pages_have_every_document_once_in_order(self):
+        for body in (
+            {"size": 7, "sort": [{"n": "desc"}]},
+            {"size": 7, "sort": ["_doc"]},
+            {"size": 7, "query": {"match": {"text": "fox"}}},
+        ):
+            pages = self.pages(body=body)
+            self.assertEqual([len(page) for page in pages], [7, 7, 7, 4], body)
+            self.assertEqual(len({found for page in pages for found in page}), 25, body)
+        first = self.pages(body={"size": 7, "sort": [{"n": "desc"}]})[0]
+        self.assertEqual(first, ["24", "23", "22", "21", "20", "19", "18"])
+
+    def test_a_scroll_does_not_see_what_comes_later(self):
+        reply = self.client.search(index="s", scroll="1m", body={"size": 20, "sort": [{"n": "asc"}]})
+        self.client.delete(index="s", id="24", refresh=True)
+        self.index_all("s", {"99": {"n": 99}})
+        reply = self.client.scroll(scroll_id=reply["_scroll_id"])
+        self.assertEqual([hit["_id"] for hit in reply["hits"]["hits"]], ["20", "21", "22", "23", "24"])
+        freed = self.client.clear_scroll(scroll_id=reply["_scroll_id"])
+        self.assertEqual(freed, {"succeeded": True, "num_freed": 1})
+        with self.refused(404, "search_context_missing_exception"):
+            self.client.scroll(scroll_id=reply["_scroll_id"])
+
+    def test_parts_are_disjoint_and_complete(self):
+        found = []
+        for part in range(3):
+            body = {"size": 30, "slice": {"id": part, "max": 3}}
+            reply = self.client.search(index="s", scroll="1m", body=body)
+            found += [hit["_id"] for hit in reply["hits"]["hits"]]
+            self.client.clear_scroll(scroll_id=reply["_scroll_id"])
+        self.assertEqual(sorted(found), sorted(DOCUMENTS))
+
+    def test_what_makes_no_sense_in_a_scroll_is_refused(self):
+        with self.refused(400, "action_request_validation_exception", "[size] cannot be [0]"):
+            self.client.search(index="s", scroll="1m", body={"size": 0})
+        with self.refused(400, "illegal_argument_exception", "Keep alive for request (2d)"):
+            self.client.search(index="s", scroll="48h")
+        with self.refused(400, "illegal_argument_exception", "Cannot parse scroll id"):
+            self.client.scroll(scroll_id="nonsense")
+
+    def test_a_point_in_time_stays_as_it_was(self):
+        pit = self.client.create_pit(index="s", params={"keep_alive": "1m"})["pit_id"]
+        self.index_all("s", {"99": {"n": 99}})
+        body = {"size": 0, "pit": {"id": pit}, "track_total_hits": True}
+        reply = self.client.search(body=body)
+        self.assertEqual((reply["pit_id"], reply["hits"]["total"]["value"]), (pit, 25))
+        self.assertEqual(self.client.count(index="s")["count"], 26)
+        after = {"size": 3, "pit": {"id": pit}, "sort": [{"n": "asc"}], "search_after": [21]}
+        hits = self.client.search(body=after)["hits"]["hits"]
+        self.assertEqual([hit["_id"] for hit in hits], ["22", "23", "24"])
+        gone = self.client.delete_pit(body={"pit_id": [pit]})
+        self.assertEqual(gone["pits"], [{"pit_id": pit, "successful": True}])
+        with self.refused(404, "search_context_missing_exception"):
+            self.client.search(body=body)
+
+    def test_a_search_may_end_early(self):
+        reply = self.client.search(index="s", body={"terminate_after": 2, "size": 20})
+        self.assertTrue(reply["terminated_early"])
+        self.assertLessEqual(len(reply["hits"]["hits"]), 6)
+
+
+class ShownTest(ClewTest):
+    def setUp(self):
+        super().setUp()
+        self.index_all(
+            "h",
+            {
+                "1": {"title": "The quick brown fox. It jumps over a dog.", "n": [1, 9]},
+                "2": {"title": "A slow fox and a fox", "n": [4]},
+            },
+        )
+
+    def test_words_are_highlighted(self):
+        body = {
+            "query": {"match": {"title": "quick fox"}},
+            "highlight": {"pre_tags": ["<b>"], "post_tags": ["</b>"], "fields": {"title": {}}},
+        }
+        hits = self.client.search(index="h", body=body)["hits"]["hits"]
+        shown = {hit["_id"]: hit["highlight"]["title"] for hit in hits}
+        self.assertEqual(shown["1"], ["The <b>quick</b> brown <b>fox</b>."])
+        self.assertEqual(shown["2"], ["A slow <b>fox</b> and a <b>fox</b>"])
+
+    def test_scores_are_explained(self):
+        query = {"query": {"match": {"title": "quick fox"}}}
+        hits = self.client.search(index="h", body={**query, "explain": True})["hits"]["hits"]
+        for hit in hits:
+            self.assertAlmostEqual(hit["_explanation"]["value"], hit["_score"], places=6)
+        one = self.client.explain(index="h", id="1", body=query)
+        self.assertTrue(one["matched"])
+        self.assertEqual(len(one["explanation"]["details"]), 2)
+        none = self.client.explain(index="h", id="1", body={"query": {"match": {"title": "cat"}}})
+        self.assertFalse(none["matched"])
+
+    def test_the_best_hits_are_scored_again(self):
+        body = {
+            "query": {"match": {"title": "fox"}},
+            "rescore": {
+                "window_size": 10,
+                "query": {
+                    "rescore_query": {"match": {"title": "quick"}},
+                    "rescore_query_weight": 100,
+                },
+            },
+        }
+        self.assertEqual(self.ids("h", **body), ["1", "2"])
+        del body["rescore"]
+        self.assertEqual(self.ids("h", **body), ["2", "1"])
+
+    def test_several_values_are_ordered_by_their_mean(self):
+        self.assertEqual(self.ids("h", sort=[{"n": {"order": "asc", "mode": "avg"}}]), ["2", "1"])
+        self.assertEqual(self.ids("h", sort=[{"n": {"order": "asc", "mode": "min"}}]), ["1", "2"])
+
+    def test_terms_are_listed(self):
+        tokens = self.client.indices.analyze(body={"text": "The 2 Foxes"})["tokens"]
+        self.assertEqual([token["token"] for token in tokens], ["the", "2", "foxes"])
+        self.assertEqual(tokens[1]["type"], "<NUM>")
+        vectors = self.client.termvectors(index="h", id="2", params={"fields": "title"})
+        fox = vectors["term_vectors"]["title"]["terms"]["fox"]
+        self.assertEqual(fox["term_freq"], 2)
+        self.assertEqual([place["position"] for place in fox["tokens"]], [2, 5])
+
+    def test_misspelled_words_are_corrected(self):
+        body = {"suggest": {"s": {"text": "quikc", "term": {"field": "title"}}}}
+        found = self.client.search(index="h", body=body)["suggest"]["s"]
+        self.assertEqual(found[0]["options"][0]["text"], "quick")
+
+    def test_texts_are_completed(self):
+        mapping = {"properties": {"s": {"type": "completion"}}}
+        self.client.indices.create(index="c", body={"mappings": mapping})
+        self.index_all(
+            "c",
+            {
+                "1": {"s": {"input": ["Nevermind", "Nirvana"], "weight": 5}},
+                "2": {"s": {"input": "New York", "weight": 9}},
+                "3": {"s": "Boston"},
+            },
+        )
+        ask = {"prefix": "ne", "completion": {"field": "s"}}
+        options = self.client.search(index="c", body={"suggest": {"x": ask}})["suggest"]["x"][0]["options"]
+        self.assertEqual([option["text"] for option in options], ["New York", "Nevermind"])
+        self.assertEqual(options[0]["_id"], "2")
+        ask = {"prefix": "nev yo", "completion": {"field": "s", "fuzzy": True}}
+        options = self.client.search(index="c", body={"suggest": {"x": ask}})["suggest"]["x"][0]["options"]
+        self.assertEqual([option["text"] for option in options], ["New York"])
+
+    def test_versions_may_come_from_elsewhere(self):
+        external = {"version": 5, "version_type": "external"}
+        reply = self.client.index(index="v", id="1", body={}, params=external)
+        self.assertEqual(reply["_version"], 5)
+        with self.refused(409, "version_conflict_engine_exception", "higher or equal"):
+            self.client.index(index="v", id="1", body={}, params=external)
+        gte = {"version": 5, "version_type": "external_gte"}
+        self.assertEqual(self.client.delete(index="v", id="1", params=gte)["_version"], 5)
