@@ -84,6 +84,9 @@ impl Asked {
     /// The analyzer that is meant.
     fn analyzer(&self, index: Option<&Index>) -> Result<String, ApiError> {
         if let Some(name) = &self.analyzer {
+            if let Some(own) = index.and_then(|index| index.mapping().analysis().analyzer(name)) {
+                return Ok(own);
+            }
             if is_analyzer(name) {
                 return Ok(name.clone());
             }

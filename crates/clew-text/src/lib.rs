@@ -33,7 +33,7 @@ pub use aggregation::{
     RareTermsSpec, Scalar, SignificantSpec, SingleKind, Source, Stats, Summary, TermFilter,
     TermsKind, TermsResult, TermsSpec, TopHit, TopHitsResult, TopHitsSpec, ValueFormat, ZOOM_MAX,
 };
-pub use analysis::analyzers;
+pub use analysis::{Analysis, analyzers};
 pub use completion::{
     Completed, CompletionContext, CompletionMapping, CompletionWish, ContextKind, ContextWish,
     complete,

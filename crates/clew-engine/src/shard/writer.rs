@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use clew_log::{Glsn, Log, StreamId};
 use clew_platform::Clock;
-use clew_text::{Mapping, Snapshot, analyzers};
+use clew_text::{Mapping, Snapshot};
 use tantivy::index::Segment;
 use tantivy::indexer::SegmentWriter;
 use tantivy::store::Compressor;
@@ -165,7 +165,7 @@ fn open_with(
         ..IndexSettings::default()
     };
     let mut index = Index::create(directory, mapping.schema().clone(), settings)?;
-    index.set_tokenizers(analyzers());
+    index.set_tokenizers(mapping.tokenizers());
     let plugins: [Arc<dyn SegmentPlugin>; 2] = [Arc::new(RowPlugin), Arc::new(vectors)];
     for plugin in plugins {
         index.register_plugin(plugin);

@@ -95,6 +95,9 @@ pub(crate) async fn run(
     let state = State::of(call, &spec, expression, options).await?;
     check_window(call, &spec, &state.indices)?;
     inner::check_windows(&spec.output.inner, &state.indices)?;
+    if let (Err(error), Some(index)) = (spec.check_sort(&state.indices), state.indices.first()) {
+        return Err(error.all_shards_failed(index.name(), &call.api.node_id));
+    }
     let mut request = spec.request(&state.indices)?;
     request.parts.clone_from(&state.parts);
     request.control.pinned = Some(state.pinned.clone());

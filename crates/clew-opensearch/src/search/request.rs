@@ -338,6 +338,11 @@ impl Spec {
         self.size > 0 || !self.aggs.is_empty()
     }
 
+    /// Refuses an order that means different things in different indexes.
+    pub(super) fn check_sort(&self, indices: &[Arc<Index>]) -> Result<(), ApiError> {
+        check_sort(&self.sort, indices)
+    }
+
     /// The engine's request; what is left in the spec is for writing the answer.
     pub(super) fn request(&self, indices: &[Arc<Index>]) -> Result<SearchRequest, ApiError> {
         let search_after = match self.search_after.as_slice() {
@@ -352,7 +357,6 @@ impl Spec {
         for index in indices {
             output.fields.check(index)?;
         }
-        check_sort(&self.sort, indices)?;
         let source = output.needs_source();
         let vectors = source
             && indices.iter().any(|index| {

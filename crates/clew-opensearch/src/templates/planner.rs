@@ -1,7 +1,7 @@
 //! Templates for indexes that writes make.
 
 use clew_engine::{Alias, Definitions, EngineError, IndexPlan, IndexPlanner, IndexSettings};
-use clew_text::Mapping;
+use clew_text::{Analysis, Mapping};
 use serde_json::Value;
 
 use super::compose::{Composed, Request, compose, data_stream_template};
@@ -50,6 +50,12 @@ pub(crate) fn plan_of(composed: &Composed) -> Result<IndexPlan, ApiError> {
 pub(crate) fn parse_mapping(body: &Value, settings: &IndexSettings) -> Result<Mapping, ApiError> {
     let mut mapping = Mapping::new();
     mapping.set_limits(settings.mapping_limits());
+    let given = settings.given.iter();
+    let shown = settings::unflatten(given.map(|(name, text)| (name.as_str(), text.as_str())));
+    if let Some(source) = shown.get("index").and_then(|index| index.get("analysis")) {
+        let analysis = Analysis::read(source).map_err(ApiError::illegal_argument)?;
+        mapping.set_analysis(analysis);
+    }
     mapping.merge_opensearch(body).map_err(|error| {
         let (kind, reason) = (error.error_type(), error.to_string());
         let text = format!("Failed to parse mapping [_doc]: {reason}");

@@ -2,8 +2,11 @@
 //! expectations over from there; so the word rules are those of Unicode's annex 29 as Lucene's
 //! standard tokenizer reads them, with a fast way through ASCII.
 //!
-//! Deliberately absent: stemming, stop words, character filters, custom analyzers.
+//! `custom` puts analyzers together from parts, as the settings of an index say.
+//!
+//! Deliberately absent: files of words or rules, plugins.
 
+mod custom;
 mod scripts;
 mod simple;
 mod standard;
@@ -12,6 +15,9 @@ mod stream;
 mod tests;
 
 use tantivy::tokenizer::{RawTokenizer, TextAnalyzer, TokenStream, TokenizerManager};
+
+pub use custom::Analysis;
+pub(crate) use custom::shown_name;
 
 use simple::{SimpleTokenizer, WhitespaceTokenizer};
 use standard::StandardTokenizer;
@@ -27,19 +33,22 @@ const NAMES: [&str; 4] = ["standard", "simple", "whitespace", "keyword"];
 
 /// Whether a mapping may name this analyzer.
 pub fn is_analyzer(name: &str) -> bool {
-    NAMES.contains(&name)
+    NAMES.contains(&name) || custom::chain(name).is_some()
 }
 
 /// Whether a mapping may name this normalizer.
 pub fn is_normalizer(name: &str) -> bool {
-    name == "lowercase"
+    name == "lowercase" || custom::is_composed(name)
 }
 
 /// A value under a normalizer.
 pub(crate) fn normalize(name: &str, text: &str) -> String {
     match name {
         "lowercase" => stream::lower(text),
-        _ => text.to_string(),
+        composed => match custom::chain(composed) {
+            Some(chain) => chain.normalize(text),
+            None => text.to_string(),
+        },
     }
 }
 
@@ -68,6 +77,15 @@ pub fn analyzers() -> TokenizerManager {
     manager
 }
 
+/// The same, and the analyzers of these names.
+pub(crate) fn analyzers_with<'n>(names: impl Iterator<Item = &'n str>) -> TokenizerManager {
+    let manager = analyzers();
+    for name in names.filter(|name| !NAMES.contains(name)) {
+        manager.register(name, analyzer(name));
+    }
+    manager
+}
+
 /// The terms of a text under an analyzer; a name that is no analyzer means `standard`.
 pub fn tokens(analyzer: &str, text: &str) -> Vec<Token> {
     let mut found = Vec::new();
@@ -88,11 +106,27 @@ pub(crate) fn for_each_token(
     text: &str,
     mut sink: impl FnMut(&tantivy::tokenizer::Token),
 ) {
-    let mut analyzer = analyzer(name);
+    each_token(analyzer(name), text, &mut sink);
+}
+
+fn each_token(
+    mut analyzer: TextAnalyzer,
+    text: &str,
+    sink: &mut dyn FnMut(&tantivy::tokenizer::Token),
+) {
     let mut stream = analyzer.token_stream(text);
     while stream.advance() {
         sink(stream.token());
     }
+}
+
+/// The words of a text by the rules of Unicode, as they are written.
+fn plain_words(text: &str, sink: &mut dyn FnMut(&tantivy::tokenizer::Token)) {
+    each_token(
+        TextAnalyzer::from(StandardTokenizer::keeping_case()),
+        text,
+        sink,
+    );
 }
 
 fn analyzer(name: &str) -> TextAnalyzer {
@@ -100,6 +134,10 @@ fn analyzer(name: &str) -> TextAnalyzer {
         "simple" => TextAnalyzer::from(SimpleTokenizer::default()),
         "whitespace" => TextAnalyzer::from(WhitespaceTokenizer::default()),
         "keyword" | "raw" => TextAnalyzer::from(RawTokenizer::default()),
-        _ => TextAnalyzer::from(StandardTokenizer::default()),
+        "standard" => TextAnalyzer::from(StandardTokenizer::default()),
+        composed => match custom::chain(composed) {
+            Some(chain) => TextAnalyzer::from(custom::ChainTokenizer(chain)),
+            None => TextAnalyzer::from(StandardTokenizer::default()),
+        },
     }
 }

@@ -13,10 +13,21 @@ use unicode_segmentation::{UWordBoundIndices, UnicodeSegmentation};
 use super::scripts::{is_complex, is_emoji, makes_word};
 use super::stream::{Case, WordStream};
 
-/// The `standard` analyzer.
+/// The `standard` analyzer, and its tokenizer, which leaves the case as it is.
 #[derive(Clone, Default)]
 pub(super) struct StandardTokenizer {
     token: Token,
+    keeps_case: bool,
+}
+
+impl StandardTokenizer {
+    /// The tokenizer by itself.
+    pub(super) fn keeping_case() -> Self {
+        StandardTokenizer {
+            keeps_case: true,
+            ..Self::default()
+        }
+    }
 }
 
 impl Tokenizer for StandardTokenizer {
@@ -24,7 +35,12 @@ impl Tokenizer for StandardTokenizer {
 
     fn token_stream<'a>(&'a mut self, text: &'a str) -> Self::TokenStream<'a> {
         let words = StandardWords::new(text);
-        WordStream::new(text, words, Case::Lower, &mut self.token)
+        let case = if self.keeps_case {
+            Case::Kept
+        } else {
+            Case::Lower
+        };
+        WordStream::new(text, words, case, &mut self.token)
     }
 }
 

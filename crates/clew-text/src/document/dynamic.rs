@@ -141,5 +141,5 @@ fn kind_of_text(mapping: &Mapping, text: &str) -> FieldKind {
             };
         }
     }
-    FieldKind::text("standard")
+    FieldKind::text(mapping.analysis.default_analyzer())
 }

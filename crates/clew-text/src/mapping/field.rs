@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use tantivy::schema::Field;
 
 use super::schema::{MappingError, NewField};
+use crate::analysis::Analysis;
 use crate::completion::CompletionMapping;
 use crate::document::DateFormat;
 
@@ -352,6 +353,8 @@ pub struct MappedField {
     pub field: Option<Field>,
     /// What it does with values.
     pub settings: FieldSettings,
+    /// The analyzers that a query on it may name.
+    pub(crate) analysis: Arc<Analysis>,
     /// The format of a date field, understood.
     pub(crate) date_format: Option<Arc<DateFormat>>,
 }

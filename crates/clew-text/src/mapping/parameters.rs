@@ -6,7 +6,7 @@ use super::field::{FieldKind, FieldSettings, FloatKind, IntegerKind, RangeKind};
 use super::kinds::{check_required, kind_of};
 use super::schema::{Definition, MappingError, NewField};
 use super::vector::read_vector;
-use crate::analysis::{is_analyzer, is_normalizer};
+use crate::analysis::Analysis;
 
 /// Parameters that every field takes and that change nothing here.
 const SHOWN: [&str; 3] = ["meta", "boost", "similarity"];
@@ -34,6 +34,7 @@ pub(super) fn read_field(
     path: &str,
     parameters: &Map<String, Value>,
     multi_field: bool,
+    analysis: &Analysis,
 ) -> Result<Definition, MappingError> {
     let name = path.rsplit('.').next().unwrap_or(path);
     let type_name = parameters.get("type").map(show).unwrap_or_default();
@@ -47,6 +48,9 @@ pub(super) fn read_field(
         settings: FieldSettings::default(),
     };
     check_required(name, &definition.new.kind, parameters)?;
+    if let FieldKind::Text { analyzer, .. } = &mut definition.new.kind {
+        *analyzer = analysis.default_analyzer();
+    }
     if let FieldKind::Vector(vector) = &mut definition.new.kind {
         read_vector(name, parameters, vector)?;
     }
@@ -54,7 +58,7 @@ pub(super) fn read_field(
         let known = key == "type"
             || key == "fields" && !multi_field
             || read_common(&mut definition, key, value)?
-            || read_special(&mut definition, name, key, value)?;
+            || read_special(&mut definition, (name, analysis), key, value)?;
         if !known {
             if definition.new.kind == FieldKind::Flat {
                 return Err(MappingError::invalid(format!(
@@ -100,11 +104,11 @@ fn read_common(
 /// Parameters of one type; whether it was one.
 fn read_special(
     definition: &mut Definition,
-    name: &str,
+    (name, analysis): (&str, &Analysis),
     key: &str,
     value: &Value,
 ) -> Result<bool, MappingError> {
-    if read_words(definition, name, key, value)? {
+    if read_words(definition, (name, analysis), key, value)? {
         return Ok(true);
     }
     let settings = &mut definition.settings;
@@ -150,24 +154,26 @@ fn read_special(
 /// Parameters of types that are about words; whether it was one.
 fn read_words(
     definition: &mut Definition,
-    name: &str,
+    (name, analysis): (&str, &Analysis),
     key: &str,
     value: &Value,
 ) -> Result<bool, MappingError> {
     let settings = &mut definition.settings;
     match (&mut definition.new.kind, key) {
-        (FieldKind::Text { analyzer, .. }, "analyzer") => *analyzer = known_analyzer(value)?,
+        (FieldKind::Text { analyzer, .. }, "analyzer") => {
+            *analyzer = known_analyzer(value, analysis)?
+        }
         (FieldKind::Text { .. }, "search_analyzer") => {
-            settings.search_analyzer = Some(known_analyzer(value)?);
+            settings.search_analyzer = Some(known_analyzer(value, analysis)?);
         }
         (FieldKind::Text { .. }, "search_quote_analyzer") => {
-            settings.search_quote_analyzer = Some(known_analyzer(value)?);
+            settings.search_quote_analyzer = Some(known_analyzer(value, analysis)?);
         }
         (FieldKind::Text { .. }, "position_increment_gap") => {
             settings.position_gap = number(name, key, value, 0..=1_000_000)?;
         }
         (FieldKind::Integer(IntegerKind::TokenCount), "analyzer") => {
-            settings.count_analyzer = Some(known_analyzer(value)?);
+            settings.count_analyzer = Some(known_analyzer(value, analysis)?);
         }
         (FieldKind::Integer(IntegerKind::TokenCount), "enable_position_increments") => {
             settings.count_gaps = boolean(key, value)?;
@@ -177,7 +183,7 @@ fn read_words(
             *ignore_above = u32::try_from(length).ok();
         }
         (FieldKind::Keyword { .. }, "normalizer") => {
-            settings.normalizer = known_normalizer(name, value)?;
+            settings.normalizer = known_normalizer(name, value, analysis)?;
         }
         (FieldKind::Keyword { .. }, "split_queries_on_whitespace") => {
             settings.split_queries = boolean(key, value)?;
@@ -233,29 +239,31 @@ fn shown_parameters(kind: &FieldKind) -> &'static [&'static str] {
     }
 }
 
-fn known_analyzer(value: &Value) -> Result<String, MappingError> {
+fn known_analyzer(value: &Value, analysis: &Analysis) -> Result<String, MappingError> {
     let name = show(value);
-    if is_analyzer(&name) {
-        Ok(name)
-    } else {
-        Err(MappingError::invalid(format!(
+    analysis.analyzer(&name).ok_or_else(|| {
+        MappingError::invalid(format!(
             "analyzer [{name}] has not been configured in mappings"
-        )))
-    }
+        ))
+    })
 }
 
 /// The normalizer of that name; none where it is said that there is none.
-fn known_normalizer(name: &str, value: &Value) -> Result<Option<String>, MappingError> {
+fn known_normalizer(
+    name: &str,
+    value: &Value,
+    analysis: &Analysis,
+) -> Result<Option<String>, MappingError> {
     if value.is_null() {
         return Ok(None);
     }
     let normalizer = show(value);
-    if is_normalizer(&normalizer) {
-        return Ok(Some(normalizer));
+    match analysis.normalizer(&normalizer) {
+        Some(found) => Ok(Some(found)),
+        None => Err(MappingError::invalid(format!(
+            "normalizer [{normalizer}] not found for field [{name}]"
+        ))),
     }
-    Err(MappingError::invalid(format!(
-        "normalizer [{normalizer}] not found for field [{name}]"
-    )))
 }
 
 pub(super) fn whole_number(value: &Value) -> Option<usize> {

@@ -11,6 +11,7 @@ use super::field::{Dynamic, FieldKind, FieldSettings, FloatKind, MappedField};
 use super::parameters::{boolean, read_field, show};
 use super::schema::{Definition, Mapping, MappingError, NewField};
 use super::template;
+use crate::analysis::shown_name;
 use crate::document::{DateFormat, NewFields};
 
 /// Names that a document's own fields cannot have.
@@ -187,7 +188,7 @@ impl Mapping {
         path: &str,
         parameters: &Map<String, Value>,
     ) -> Result<(), MappingError> {
-        let definition = read_field(path, parameters, false)?;
+        let definition = read_field(path, parameters, false, &self.analysis)?;
         let hidden = hidden_fields(&definition);
         self.merge_definition(definition)?;
         for definition in hidden {
@@ -215,7 +216,7 @@ impl Mapping {
                 )));
             }
             let path = format!("{path}.{name}");
-            self.merge_definition(read_field(&path, parameters, true)?)?;
+            self.merge_definition(read_field(&path, parameters, true, &self.analysis)?)?;
         }
         Ok(())
     }
@@ -307,7 +308,8 @@ fn conflicts(field: &MappedField, definition: &Definition) -> Vec<String> {
     compare("normalizer", from, to);
     match (&field.kind, &new.kind) {
         (FieldKind::Text { analyzer: from, .. }, FieldKind::Text { analyzer: to, .. }) => {
-            compare("analyzer", from.clone(), to.clone());
+            let [from, to] = [from, to].map(|name| shown_name(name).to_string());
+            compare("analyzer", from, to);
         }
         (FieldKind::Date { format: from }, FieldKind::Date { format: to })
         | (FieldKind::DateNanos { format: from }, FieldKind::DateNanos { format: to })

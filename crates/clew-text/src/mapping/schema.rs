@@ -9,11 +9,13 @@ use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, IpAddrOptions, NumericOptions, STORED, STRING, Schema,
     SchemaBuilder, TextFieldIndexing, TextOptions,
 };
+use tantivy::tokenizer::TokenizerManager;
 
 use super::field::{Dynamic, FieldId, FieldKind, FieldSettings, MappedField, TextStyle};
 use super::nested::Nested;
 use super::template::DynamicTemplate;
 use super::tree::ObjectNode;
+use crate::analysis::{Analysis, analyzers_with};
 use crate::document::{DATE_FORMAT_DEFAULT, DateFormat};
 
 /// Why a mapping was refused.
@@ -178,6 +180,8 @@ pub struct Mapping {
     pub(super) aliases: BTreeMap<String, String>,
     pub(crate) root: RootSettings,
     pub(crate) limits: MappingLimits,
+    /// The analyzers that the index's settings name.
+    pub(crate) analysis: Arc<Analysis>,
     /// The fields once more, as documents are walked.
     pub(crate) tree: ObjectNode,
     schema: Schema,
@@ -206,6 +210,7 @@ impl Mapping {
             aliases: BTreeMap::new(),
             root: RootSettings::default(),
             limits: MappingLimits::default(),
+            analysis: Arc::default(),
             tree: ObjectNode::default(),
             schema: build_schema(&[]).0,
         }
@@ -215,6 +220,24 @@ impl Mapping {
     pub const ID: Field = Field::from_field_id(0);
     /// The tantivy field of the stored source.
     pub const SOURCE: Field = Field::from_field_id(1);
+
+    /// Gives it the analyzers that its fields may name; before it has any.
+    pub fn set_analysis(&mut self, analysis: Analysis) {
+        self.analysis = Arc::new(analysis);
+    }
+
+    /// The analyzers that its fields may name.
+    pub fn analysis(&self) -> &Analysis {
+        &self.analysis
+    }
+
+    /// What tantivy needs to cut the texts of all fields.
+    pub fn tokenizers(&self) -> TokenizerManager {
+        analyzers_with(self.fields.iter().filter_map(|field| match &field.kind {
+            FieldKind::Text { analyzer, .. } => Some(analyzer.as_str()),
+            _ => None,
+        }))
+    }
 
     /// Sets how large it may grow; what is there already stays.
     pub fn set_limits(&mut self, limits: MappingLimits) {
@@ -282,6 +305,7 @@ impl Mapping {
             indexed: new.indexed,
             multi_field: new.multi_field,
             field: None,
+            analysis: self.analysis.clone(),
             settings,
             date_format,
         });

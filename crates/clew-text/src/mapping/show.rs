@@ -11,7 +11,7 @@ use super::parameters::{boolean, read_field};
 use super::read::dynamic;
 use super::schema::{Mapping, MappingError, MappingLimits, ObjectSettings, Sizes};
 use super::tree::{Node, ObjectNode};
-use crate::analysis::POSITION_GAP;
+use crate::analysis::{Analysis, POSITION_GAP, shown_name};
 use crate::document::DATE_FORMAT_DEFAULT;
 
 /// Objects inside objects that an encoded mapping may have: more than any limit that was sensible
@@ -105,7 +105,7 @@ impl Mapping {
             .iter()
             .map(|(alias, path)| (alias.clone(), json!(path)))
             .collect();
-        json!({ "root": self.root_json(), "objects": objects, "aliases": aliases, "fields": fields })
+        json!({ "root": self.root_json(), "objects": objects, "aliases": aliases, "fields": fields, "analysis": self.analysis.source() })
     }
 
     /// The mapping that was encoded, with the same numbers and schema. Limits are not part of it.
@@ -120,6 +120,10 @@ impl Mapping {
             nested_fields_max: usize::MAX,
             ..MappingLimits::default()
         };
+        // Mappings from before there were analyzers of settings have none.
+        if let Some(analysis) = encoded.get("analysis").filter(|source| !source.is_null()) {
+            mapping.set_analysis(Analysis::read(analysis).map_err(MappingError::invalid)?);
+        }
         for (key, value) in part(encoded, "root", Value::as_object)? {
             mapping.merge_root(key, value)?;
         }
@@ -145,7 +149,7 @@ impl Mapping {
                     "field [{path}] is there twice"
                 )));
             }
-            let mut definition = read_field(path, parameters, multi_field)?;
+            let mut definition = read_field(path, parameters, multi_field, &mapping.analysis)?;
             definition.settings.hidden = field.get("hidden") == Some(&Value::Bool(true));
             mapping.push(definition)?;
         }
@@ -216,8 +220,8 @@ fn field_json(field: &MappedField) -> Map<String, Value> {
     };
     set("type", json!(field.kind.type_name()));
     match &field.kind {
-        FieldKind::Text { analyzer, .. } if analyzer != "standard" => {
-            set("analyzer", json!(analyzer));
+        FieldKind::Text { analyzer, .. } if *analyzer != field.analysis.default_analyzer() => {
+            set("analyzer", json!(shown_name(analyzer)));
         }
         FieldKind::Keyword {
             ignore_above: Some(length),
@@ -267,19 +271,19 @@ fn settings_json(settings: &FieldSettings) -> Map<String, Value> {
         set("copy_to", json!(settings.copy_to));
     }
     if let Some(analyzer) = &settings.search_analyzer {
-        set("search_analyzer", json!(analyzer));
+        set("search_analyzer", json!(shown_name(analyzer)));
     }
     if let Some(analyzer) = &settings.search_quote_analyzer {
-        set("search_quote_analyzer", json!(analyzer));
+        set("search_quote_analyzer", json!(shown_name(analyzer)));
     }
     if let Some(analyzer) = &settings.count_analyzer {
-        set("analyzer", json!(analyzer));
+        set("analyzer", json!(shown_name(analyzer)));
     }
     if !settings.count_gaps {
         set("enable_position_increments", json!(false));
     }
     if let Some(normalizer) = &settings.normalizer {
-        set("normalizer", json!(normalizer));
+        set("normalizer", json!(shown_name(normalizer)));
     }
     if settings.split_queries {
         set("split_queries_on_whitespace", json!(true));

@@ -153,9 +153,14 @@ impl KeyCursor {
         match self.mode {
             Mode::Min => values.min_by(V::order),
             Mode::Max => values.max_by(V::order),
-            Mode::Sum => values.reduce(V::plus),
+            Mode::Sum => {
+                let mut values: Vec<V> = values.collect();
+                values.sort_by(V::order);
+                values.into_iter().reduce(V::plus)
+            }
             Mode::Avg => {
-                let values: Vec<V> = values.collect();
+                let mut values: Vec<V> = values.collect();
+                values.sort_by(V::order);
                 (!values.is_empty()).then(|| V::mean(&values))
             }
             Mode::Median => {

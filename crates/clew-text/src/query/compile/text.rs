@@ -551,6 +551,7 @@ pub(super) fn query_analyzer<'a>(mapped: &'a MappedField, wanted: Option<&'a str
         _ => "keyword",
     };
     wanted
+        .map(|name| mapped.analysis.resolved(name))
         .or(mapped.settings.search_analyzer.as_deref())
         .unwrap_or(own)
 }

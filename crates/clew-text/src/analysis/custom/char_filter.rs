@@ -1,0 +1,262 @@
+//! What happens to a text before it is cut: and where each place of the new text came from, since
+//! highlights are shown in the old one.
+
+use regex::Regex;
+use serde_json::Value;
+
+use super::part::Part;
+
+/// A text that filters have changed.
+pub(super) struct Filtered {
+    pub(super) text: String,
+    /// Places of the text from which on others of the original follow, in order.
+    anchors: Vec<(usize, usize)>,
+    length: usize,
+}
+
+impl Filtered {
+    pub(super) fn new(text: &str) -> Self {
+        Filtered {
+            text: text.to_string(),
+            anchors: Vec::new(),
+            length: text.len(),
+        }
+    }
+
+    /// Where a place was in the original.
+    pub(super) fn origin(&self, place: usize) -> usize {
+        let after = self.anchors.partition_point(|(new, _)| *new <= place);
+        let origin = match after.checked_sub(1).and_then(|at| self.anchors.get(at)) {
+            Some((new, old)) => old + (place - new),
+            None => place,
+        };
+        origin.min(self.length)
+    }
+
+    /// The text with stretches replaced, which come in order.
+    fn replaced(self, stretches: &[(std::ops::Range<usize>, String)]) -> Filtered {
+        let mut text = String::with_capacity(self.text.len());
+        let mut anchors = Vec::new();
+        let mut at = 0;
+        for (range, replacement) in stretches {
+            if range.start < at {
+                continue;
+            }
+            // What lies before keeps the anchors that it had.
+            let shift = |place: usize| text.len() + (place - at);
+            let kept = self
+                .anchors
+                .iter()
+                .filter(|(new, _)| (at..range.start).contains(new));
+            let kept: Vec<_> = kept.map(|(new, old)| (shift(*new), *old)).collect();
+            anchors.extend(kept);
+            text.push_str(self.text.get(at..range.start).unwrap_or_default());
+            anchors.push((text.len(), self.origin(range.start)));
+            text.push_str(replacement);
+            at = range.end;
+            anchors.push((text.len(), self.origin(at)));
+        }
+        let shift = text.len();
+        let rest = self.anchors.iter().filter(|(new, _)| *new > at);
+        anchors.extend(rest.map(|(new, old)| (new - at + shift, *old)));
+        text.push_str(self.text.get(at..).unwrap_or_default());
+        Filtered {
+            text,
+            anchors,
+            length: self.length,
+        }
+    }
+}
+
+/// One filter of characters.
+#[derive(Clone, Debug)]
+pub(super) enum CharFilter {
+    /// Takes out tags, and reads entities.
+    Html,
+    /// Replaces texts by texts, the longest first.
+    Mapping(Vec<(String, String)>),
+    /// Replaces what matches.
+    Pattern(Regex, String),
+}
+
+impl CharFilter {
+    pub(super) fn compile(part: &Value) -> Result<Self, String> {
+        let part = Part::new(part);
+        Ok(match part.type_name() {
+            "html_strip" => CharFilter::Html,
+            "mapping" => {
+                let mut pairs = Vec::new();
+                for rule in part.lines("mappings").unwrap_or_default() {
+                    let (from, to) = rule
+                        .split_once("=>")
+                        .ok_or_else(|| format!("Invalid Mapping Rule : [{rule}]"))?;
+                    pairs.push((from.trim().to_string(), to.trim().to_string()));
+                }
+                pairs.retain(|(from, _)| !from.is_empty());
+                pairs.sort_by_key(|(from, _)| std::cmp::Reverse(from.len()));
+                CharFilter::Mapping(pairs)
+            }
+            "pattern_replace" => CharFilter::Pattern(
+                part.pattern("pattern", "")?,
+                java_replacement(&part.text("replacement").unwrap_or_default()),
+            ),
+            other => return Err(format!("Unknown char_filter type [{other}]")),
+        })
+    }
+
+    pub(super) fn apply(&self, input: Filtered) -> Filtered {
+        let stretches = match self {
+            CharFilter::Html => html(&input.text),
+            CharFilter::Mapping(pairs) => mapped(&input.text, pairs),
+            CharFilter::Pattern(pattern, replacement) => pattern
+                .captures_iter(&input.text)
+                .filter_map(|found| {
+                    let mut new = String::new();
+                    found.expand(replacement, &mut new);
+                    Some((found.get(0)?.range(), new))
+                })
+                .collect(),
+        };
+        input.replaced(&stretches)
+    }
+}
+
+/// `$1` names a group wherever it stands, also right before letters.
+pub(super) fn java_replacement(replacement: &str) -> String {
+    let mut out = String::new();
+    let mut characters = replacement.chars().peekable();
+    while let Some(character) = characters.next() {
+        match character {
+            '\\' => match characters.next() {
+                Some('$') => out.push_str("$$"),
+                Some(other) => out.push(other),
+                None => out.push('\\'),
+            },
+            '$' if characters.peek().is_some_and(char::is_ascii_digit) => {
+                out.push_str("${");
+                while let Some(digit) = characters.next_if(char::is_ascii_digit) {
+                    out.push(digit);
+                }
+                out.push('}');
+            }
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+type Stretches = Vec<(std::ops::Range<usize>, String)>;
+
+fn mapped(text: &str, pairs: &[(String, String)]) -> Stretches {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
+        match pairs.iter().find(|(from, _)| rest.starts_with(from)) {
+            Some((from, to)) => {
+                found.push((at..at + from.len(), to.clone()));
+                at += from.len();
+            }
+            None => at += rest.chars().next().map_or(1, char::len_utf8),
+        }
+    }
+    found
+}
+
+/// Tags of blocks end a line, others leave nothing.
+const BLOCKS: [&str; 18] = [
+    "p",
+    "br",
+    "div",
+    "li",
+    "ul",
+    "ol",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "table",
+    "tr",
+    "td",
+    "th",
+    "hr",
+    "blockquote",
+];
+
+fn html(text: &str) -> Stretches {
+    let mut found: Stretches = Vec::new();
+    let mut at = 0;
+    while let Some(place) = text.get(at..).and_then(|rest| rest.find(['<', '&'])) {
+        let start = at + place;
+        let rest = &text[start..];
+        let stretch = if rest.starts_with('<') {
+            tag(rest)
+        } else {
+            entity(rest)
+        };
+        match stretch {
+            Some((length, replacement)) => {
+                found.push((start..start + length, replacement));
+                at = start + length;
+            }
+            None => at = start + 1,
+        }
+    }
+    found
+}
+
+/// The length of a tag or comment, and what stands for it.
+fn tag(rest: &str) -> Option<(usize, String)> {
+    if rest.starts_with("<!--") {
+        let end = rest.find("-->")?;
+        return Some((end + 3, String::new()));
+    }
+    let name = rest[1..].trim_start_matches('/');
+    if !name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '!' || c == '?') {
+        return None;
+    }
+    let end = rest.find('>')? + 1;
+    let name: String = name
+        .chars()
+        .take_while(char::is_ascii_alphanumeric)
+        .collect();
+    let name = name.to_ascii_lowercase();
+    if name == "script" || name == "style" {
+        let close = format!("</{name}");
+        let length = rest.to_ascii_lowercase().find(&close).and_then(|from| {
+            let end = rest.get(from..)?.find('>')?;
+            Some(from + end + 1)
+        });
+        return Some((length.unwrap_or(end), "\n".to_string()));
+    }
+    let replacement = if BLOCKS.contains(&name.as_str()) {
+        "\n"
+    } else {
+        ""
+    };
+    Some((end, replacement.to_string()))
+}
+
+/// The length of an entity, and the character it means.
+fn entity(rest: &str) -> Option<(usize, String)> {
+    let end = rest.find(';').filter(|end| *end <= 10)?;
+    let name = rest.get(1..end)?;
+    let character = match name {
+        "amp" => '&',
+        "lt" => '<',
+        "gt" => '>',
+        "quot" => '"',
+        "apos" => '\'',
+        "nbsp" => ' ',
+        _ => {
+            let number = name.strip_prefix('#')?;
+            let code = match number.strip_prefix(['x', 'X']) {
+                Some(digits) => u32::from_str_radix(digits, 16).ok()?,
+                None => number.parse().ok()?,
+            };
+            char::from_u32(code)?
+        }
+    };
+    Some((end + 1, character.to_string()))
+}

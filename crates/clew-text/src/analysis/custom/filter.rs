@@ -1,0 +1,457 @@
+//! What happens to terms after a text was cut.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use frostem::{Algorithm, Stemmer};
+use regex::Regex;
+use tantivy::tokenizer::{AsciiFoldingFilter, RawTokenizer, TextAnalyzer, TokenStream};
+
+use super::char_filter::java_replacement;
+use super::part::Part;
+use super::synonyms::Synonyms;
+use super::tokenizer::pieces;
+use super::words::Delimiter;
+use super::{Chain, Term};
+
+/// Longest shingle, in words, and longest piece, in characters.
+const SHINGLE_MAX: usize = 16;
+const PIECE_MAX: usize = 255;
+
+/// English words that say little, as Lucene lists them.
+const STOP_WORDS: [&str; 33] = [
+    "a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it",
+    "no", "not", "of", "on", "or", "such", "that", "the", "their", "then", "there", "these",
+    "they", "this", "to", "was", "will", "with",
+];
+
+/// Articles that French and its neighbours join to words.
+const ARTICLES: [&str; 12] = [
+    "l", "m", "t", "qu", "n", "s", "j", "d", "c", "jusqu", "quoiqu", "lorsqu",
+];
+
+/// One filter of terms.
+#[derive(Clone)]
+pub(super) enum Filter {
+    Lower,
+    Upper,
+    Fold {
+        keep: bool,
+    },
+    Stop {
+        words: BTreeSet<String>,
+        ignore_case: bool,
+    },
+    Stem(Stemmer),
+    Possessive,
+    Synonyms(Synonyms),
+    Shingle(Shingle),
+    Pieces {
+        lengths: Range<usize>,
+        only_first: bool,
+        keep: bool,
+    },
+    Length(usize, usize),
+    Trim,
+    Truncate(usize),
+    Unique {
+        only_same_position: bool,
+    },
+    Reverse,
+    Delimiter(Delimiter),
+    Replace {
+        pattern: Regex,
+        replacement: String,
+        all: bool,
+    },
+    Keywords {
+        words: BTreeSet<String>,
+        ignore_case: bool,
+    },
+    Elision {
+        articles: BTreeSet<String>,
+        ignore_case: bool,
+    },
+    Limit(usize),
+    Digits,
+    Apostrophe,
+    Fingerprint {
+        separator: String,
+        max: usize,
+    },
+    Nothing,
+}
+
+impl std::fmt::Debug for Filter {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("Filter")
+    }
+}
+
+/// Words joined with those behind them.
+#[derive(Clone)]
+pub(super) struct Shingle {
+    sizes: Range<usize>,
+    separator: String,
+    filler: String,
+    keeps_words: bool,
+    keeps_lone_words: bool,
+}
+
+impl Filter {
+    /// The filter of a part; `before` is what terms went through before it.
+    #[allow(clippy::too_many_lines, reason = "one arm for each type of filter")]
+    pub(super) fn compile(part: &Part<'_>, before: &Chain) -> Result<Self, String> {
+        Ok(match part.type_name() {
+            "lowercase" => Filter::Lower,
+            "uppercase" => Filter::Upper,
+            "asciifolding" => Filter::Fold {
+                keep: part.flag("preserve_original", false)?,
+            },
+            "stop" => Filter::Stop {
+                words: stop_words(part)?,
+                ignore_case: part.flag("ignore_case", false)?,
+            },
+            "stemmer" => {
+                let language = part.text("language").or_else(|| part.text("name"));
+                stemmer(&language.unwrap_or_else(|| "porter".to_string()))?
+            }
+            "snowball" => stemmer(&part.text("language").unwrap_or_else(|| "english".into()))?,
+            "porter_stem" => stemmer("porter")?,
+            "synonym" | "synonym_graph" => Filter::Synonyms(Synonyms::compile(part, before)?),
+            "shingle" => Filter::Shingle(Shingle::compile(part)?),
+            kind @ ("ngram" | "nGram" | "edge_ngram" | "edgeNGram") => {
+                let min = part.number("min_gram", 1, 1..=PIECE_MAX)?;
+                let max = part.number("max_gram", min.max(2), min..=PIECE_MAX)?;
+                Filter::Pieces {
+                    lengths: min..max + 1,
+                    only_first: kind.starts_with("edge"),
+                    keep: part.flag("preserve_original", false)?,
+                }
+            }
+            "length" => Filter::Length(
+                part.number("min", 0, 0..=usize::MAX)?,
+                part.number("max", usize::MAX, 0..=usize::MAX)?,
+            ),
+            "trim" => Filter::Trim,
+            "truncate" => Filter::Truncate(part.number("length", 10, 1..=usize::MAX)?),
+            "unique" => Filter::Unique {
+                only_same_position: part.flag("only_on_same_position", false)?,
+            },
+            "remove_duplicates" => Filter::Unique {
+                only_same_position: true,
+            },
+            "reverse" => Filter::Reverse,
+            "word_delimiter" | "word_delimiter_graph" => {
+                Filter::Delimiter(Delimiter::compile(part)?)
+            }
+            "pattern_replace" => Filter::Replace {
+                pattern: part.pattern("pattern", "")?,
+                replacement: java_replacement(&part.text("replacement").unwrap_or_default()),
+                all: part.flag("all", true)?,
+            },
+            "keyword_marker" => Filter::Keywords {
+                words: part
+                    .list("keywords")
+                    .unwrap_or_default()
+                    .into_iter()
+                    .collect(),
+                ignore_case: part.flag("ignore_case", false)?,
+            },
+            "elision" => Filter::Elision {
+                articles: match part.list("articles") {
+                    Some(articles) => articles.into_iter().collect(),
+                    None => ARTICLES.map(String::from).into(),
+                },
+                ignore_case: part.flag("articles_case", false)?,
+            },
+            "limit" => Filter::Limit(part.number("max_token_count", 1, 0..=usize::MAX)?),
+            "decimal_digit" => Filter::Digits,
+            "apostrophe" => Filter::Apostrophe,
+            "fingerprint" => Filter::Fingerprint {
+                separator: part.text("separator").unwrap_or_else(|| " ".to_string()),
+                max: part.number("max_output_size", 255, 1..=usize::MAX)?,
+            },
+            "flatten_graph" => Filter::Nothing,
+            other => return Err(format!("Unknown filter type [{other}]")),
+        })
+    }
+
+    pub(super) fn apply(&self, mut terms: Vec<Term>) -> Vec<Term> {
+        match self {
+            Filter::Nothing => terms,
+            Filter::Synonyms(synonyms) => synonyms.apply(terms),
+            Filter::Shingle(shingle) => shingle.apply(&terms),
+            Filter::Delimiter(delimiter) => delimiter.apply(terms),
+            Filter::Limit(most) => {
+                terms.truncate(*most);
+                terms
+            }
+            Filter::Unique { only_same_position } => unique(terms, *only_same_position),
+            Filter::Fingerprint { separator, max } => fingerprint(terms, separator, *max),
+            Filter::Pieces {
+                lengths,
+                only_first,
+                keep,
+            } => cut(&terms, lengths, *only_first, *keep),
+            Filter::Fold { keep: true } => folded_beside(terms),
+            Filter::Stop { words, ignore_case } => {
+                terms.retain(|term| !has(words, &term.token.text, *ignore_case));
+                terms
+            }
+            Filter::Length(min, max) => {
+                terms.retain(|term| (*min..=*max).contains(&term.token.text.chars().count()));
+                terms
+            }
+            Filter::Keywords { words, ignore_case } => {
+                for term in &mut terms {
+                    term.is_keyword |= has(words, &term.token.text, *ignore_case);
+                }
+                terms
+            }
+            each => {
+                for term in &mut terms {
+                    if let Some(text) = each.rewritten(term) {
+                        term.token.text = text;
+                    }
+                }
+                terms
+            }
+        }
+    }
+
+    /// A term by itself; `None` where it stays as it is.
+    fn rewritten(&self, term: &Term) -> Option<String> {
+        let text = term.token.text.as_str();
+        Some(match self {
+            Filter::Lower => crate::analysis::stream::lower(text),
+            Filter::Upper => text.to_uppercase(),
+            Filter::Fold { .. } => folded(text),
+            Filter::Stem(_) if term.is_keyword => return None,
+            Filter::Stem(stemmer) => stemmer.stem(text).into_owned(),
+            Filter::Possessive => {
+                let ends = ["'s", "'S", "\u{2019}s", "\u{2019}S"];
+                ends.iter()
+                    .find_map(|end| text.strip_suffix(end))?
+                    .to_string()
+            }
+            Filter::Trim => text.trim().to_string(),
+            Filter::Truncate(most) => text.chars().take(*most).collect(),
+            Filter::Reverse => text.chars().rev().collect(),
+            Filter::Replace {
+                pattern,
+                replacement,
+                all,
+            } => {
+                let most = if *all { 0 } else { 1 };
+                pattern
+                    .replacen(text, most, replacement.as_str())
+                    .into_owned()
+            }
+            Filter::Elision {
+                articles,
+                ignore_case,
+            } => {
+                let (article, rest) = text.split_once(['\'', '\u{2019}'])?;
+                has(articles, article, *ignore_case).then(|| rest.to_string())?
+            }
+            Filter::Digits => text.chars().map(ascii_digit).collect(),
+            Filter::Apostrophe => text.split(['\'', '\u{2019}']).next()?.to_string(),
+            _ => return None,
+        })
+    }
+}
+
+fn has(words: &BTreeSet<String>, text: &str, ignore_case: bool) -> bool {
+    words.contains(text)
+        || ignore_case
+            && words
+                .iter()
+                .any(|word| word.to_lowercase() == text.to_lowercase())
+}
+
+fn stop_words(part: &Part<'_>) -> Result<BTreeSet<String>, String> {
+    let mut words = BTreeSet::new();
+    let given = part.list("stopwords");
+    for word in given.unwrap_or_else(|| vec!["_english_".to_string()]) {
+        match word.as_str() {
+            "_english_" => words.extend(STOP_WORDS.map(String::from)),
+            "_none_" => {}
+            list if list.len() > 2 && list.starts_with('_') && list.ends_with('_') => {
+                return Err(format!("stop words of [{list}] are not known"));
+            }
+            _ => {
+                words.insert(word);
+            }
+        }
+    }
+    Ok(words)
+}
+
+/// The stemmer of a language, under the names that stemmers go by.
+fn stemmer(name: &str) -> Result<Filter, String> {
+    let name = name.to_lowercase();
+    if name == "possessive_english" {
+        return Ok(Filter::Possessive);
+    }
+    let algorithm = match name.as_str() {
+        // What is called English here is Porter's first algorithm; his second is `porter2`.
+        "english" | "porter" => "porter",
+        "porter2" => "english",
+        "german2" => "german",
+        "light_german" | "minimal_german" | "light_french" | "minimal_french" | "light_english"
+        | "minimal_english" => {
+            return Err(format!("the stemmer [{name}] is not known"));
+        }
+        other => other,
+    };
+    Algorithm::from_name(algorithm)
+        .map(|algorithm| Filter::Stem(Stemmer::new(algorithm)))
+        .map_err(|_| format!("Invalid stemmer class specified: {name}"))
+}
+
+fn folded(text: &str) -> String {
+    let mut folding = TextAnalyzer::builder(RawTokenizer::default())
+        .filter(AsciiFoldingFilter)
+        .build();
+    let mut stream = folding.token_stream(text);
+    if stream.advance() {
+        stream.token().text.clone()
+    } else {
+        String::new()
+    }
+}
+
+fn folded_beside(terms: Vec<Term>) -> Vec<Term> {
+    let mut out = Vec::with_capacity(terms.len());
+    for term in terms {
+        let text = folded(&term.token.text);
+        if text != term.token.text {
+            let mut ascii = term.clone();
+            ascii.token.text = text;
+            out.push(ascii);
+        }
+        out.push(term);
+    }
+    out
+}
+
+/// Digits of any script as those of ASCII.
+fn ascii_digit(character: char) -> char {
+    if !character.is_numeric() || character.is_ascii() {
+        return character;
+    }
+    // Digits of a script follow each other, and zero has a code that ends in 0 or 6.
+    let code = u32::from(character);
+    let zeros = [
+        0x660, 0x6F0, 0x7C0, 0x966, 0x9E6, 0xA66, 0xAE6, 0xB66, 0xBE6, 0xC66, 0xCE6, 0xD66, 0xE50,
+        0xED0, 0xF20, 0x1040, 0x17E0, 0x1810, 0xFF10,
+    ];
+    zeros
+        .iter()
+        .find_map(|zero| char::from_digit(code.checked_sub(*zero).filter(|d| *d < 10)?, 10))
+        .unwrap_or(character)
+}
+
+fn unique(terms: Vec<Term>, only_same_position: bool) -> Vec<Term> {
+    let mut seen = BTreeSet::new();
+    let place = |term: &Term| {
+        if only_same_position {
+            term.token.position
+        } else {
+            0
+        }
+    };
+    let mut terms = terms;
+    terms.retain(|term| seen.insert((place(term), term.token.text.clone())));
+    terms
+}
+
+fn fingerprint(terms: Vec<Term>, separator: &str, max: usize) -> Vec<Term> {
+    let words: BTreeSet<&str> = terms.iter().map(|term| term.token.text.as_str()).collect();
+    let text = words.into_iter().collect::<Vec<_>>().join(separator);
+    let end = terms.last().map_or(0, |term| term.token.offset_to);
+    let Some(mut term) = terms.into_iter().next().filter(|_| text.len() <= max) else {
+        return Vec::new();
+    };
+    term.token.text = text;
+    term.token.offset_to = end;
+    vec![term]
+}
+
+fn cut(terms: &[Term], lengths: &Range<usize>, only_first: bool, keep: bool) -> Vec<Term> {
+    let mut out = Vec::new();
+    for term in terms {
+        let found = pieces(&term.token.text, lengths, only_first);
+        let has_whole = found
+            .iter()
+            .any(|piece| piece.len() == term.token.text.len());
+        for piece in found {
+            let mut part = term.clone();
+            part.token.text = term.token.text[piece].to_string();
+            out.push(part);
+        }
+        if keep && !has_whole {
+            out.push(term.clone());
+        }
+    }
+    out
+}
+
+impl Shingle {
+    fn compile(part: &Part<'_>) -> Result<Self, String> {
+        let max = part.number("max_shingle_size", 2, 2..=SHINGLE_MAX)?;
+        let min = part.number("min_shingle_size", 2, 2..=max)?;
+        Ok(Shingle {
+            sizes: min..max + 1,
+            separator: part
+                .text("token_separator")
+                .unwrap_or_else(|| " ".to_string()),
+            filler: part.text("filler_token").unwrap_or_else(|| "_".to_string()),
+            keeps_words: part.flag("output_unigrams", true)?,
+            keeps_lone_words: part.flag("output_unigrams_if_no_shingles", false)?,
+        })
+    }
+
+    fn apply(&self, terms: &[Term]) -> Vec<Term> {
+        let is_lone = self.keeps_lone_words && terms.len() < self.sizes.start;
+        let mut out = Vec::new();
+        for (at, term) in terms.iter().enumerate() {
+            if self.keeps_words || is_lone {
+                out.push(term.clone());
+            }
+            for size in self.sizes.clone() {
+                out.extend(self.joined(&terms[at..], size));
+            }
+        }
+        out
+    }
+
+    /// So many places joined, gaps filled; `None` when there are not as many.
+    fn joined(&self, terms: &[Term], size: usize) -> Option<Term> {
+        let first = terms.first()?;
+        let mut words: Vec<&str> = Vec::with_capacity(size);
+        let mut end = first;
+        for term in terms {
+            let place = term.token.position.checked_sub(first.token.position)?;
+            if place >= size {
+                break;
+            }
+            while words.len() < place {
+                words.push(&self.filler);
+            }
+            if words.len() == place {
+                words.push(&term.token.text);
+                end = term;
+            }
+        }
+        if words.len() < size {
+            return None;
+        }
+        let mut shingle = first.clone();
+        shingle.token.text = words.join(&self.separator);
+        shingle.token.offset_to = end.token.offset_to;
+        shingle.token.position_length = size;
+        Some(shingle)
+    }
+}

@@ -1,0 +1,207 @@
+//! Analyzers that an index's settings put together: character filters, a tokenizer, token filters.
+//!
+//! A composed analyzer is known by a name that says all of it: the user's name, a zero byte, and its
+//! parts as JSON. So a field, a segment's schema and a query that have the name have the analyzer,
+//! and two analyzers are the same when their names are.
+
+mod char_filter;
+mod filter;
+mod part;
+mod settings;
+mod synonyms;
+mod tokenizer;
+mod words;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock};
+
+use parking_lot::Mutex;
+use serde_json::{Value, json};
+use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
+
+pub use settings::Analysis;
+
+use char_filter::{CharFilter, Filtered};
+use filter::Filter;
+use part::Part;
+use tokenizer::Cutter;
+
+/// Between an analyzer's name and its parts.
+const SEPARATOR: char = '\0';
+
+/// Analyzers that are kept ready.
+const READY_MAX: usize = 1000;
+
+/// Languages that have an analyzer of their own, and their stemmers.
+const LANGUAGES: [&str; 1] = ["english"];
+
+/// An analyzer in parts.
+#[derive(Clone, Debug)]
+pub(super) struct Chain {
+    char_filters: Vec<CharFilter>,
+    cutter: Cutter,
+    filters: Vec<Filter>,
+}
+
+/// A term on its way through the filters.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Term {
+    pub(super) token: Token,
+    /// Whether stemmers leave it as it is.
+    pub(super) is_keyword: bool,
+}
+
+impl Chain {
+    /// Puts the parts together.
+    ///
+    /// # Errors
+    /// A reason, when a part is unknown or its parameters make no sense.
+    pub(super) fn compile(parts: &Value) -> Result<Chain, String> {
+        let list = |key: &str| {
+            let items = parts.get(key).and_then(Value::as_array);
+            items.map(Vec::as_slice).unwrap_or_default()
+        };
+        let char_filters = list("char_filter").iter().map(CharFilter::compile);
+        let mut chain = Chain {
+            char_filters: char_filters.collect::<Result<_, _>>()?,
+            cutter: Cutter::compile(parts.get("tokenizer").unwrap_or(&Value::Null))?,
+            filters: Vec::new(),
+        };
+        for part in list("filter") {
+            // Synonyms are read as the filters before them leave words.
+            let filter = Filter::compile(&Part::new(part), &chain)?;
+            chain.filters.push(filter);
+        }
+        Ok(chain)
+    }
+
+    /// The terms of a text.
+    pub(super) fn run(&self, text: &str) -> Vec<Term> {
+        let mut filtered = Filtered::new(text);
+        for filter in &self.char_filters {
+            filtered = filter.apply(filtered);
+        }
+        let mut terms: Vec<Term> = self
+            .cutter
+            .cut(&filtered.text)
+            .into_iter()
+            .map(|token| Term {
+                token,
+                is_keyword: false,
+            })
+            .collect();
+        for filter in &self.filters {
+            terms = filter.apply(terms);
+        }
+        for term in &mut terms {
+            term.token.offset_from = filtered.origin(term.token.offset_from);
+            term.token.offset_to = filtered.origin(term.token.offset_to);
+        }
+        terms.sort_by_key(|term| term.token.position);
+        terms
+    }
+
+    /// A value as one term, as normalizers leave it.
+    pub(super) fn normalize(&self, text: &str) -> String {
+        let mut terms = self.run(text);
+        match terms.len() {
+            0 => String::new(),
+            _ => terms.swap_remove(0).token.text,
+        }
+    }
+}
+
+/// The analyzer of a name, if it is composed or one of those that are always there.
+pub(super) fn chain(name: &str) -> Option<Arc<Chain>> {
+    static READY: LazyLock<Mutex<BTreeMap<String, Arc<Chain>>>> = LazyLock::new(Mutex::default);
+    if let Some(ready) = READY.lock().get(name) {
+        return Some(ready.clone());
+    }
+    let parts = match name.split_once(SEPARATOR) {
+        Some((_, parts)) => serde_json::from_str(parts).ok()?,
+        None => usual(name)?,
+    };
+    let chain = Arc::new(Chain::compile(&parts).ok()?);
+    let mut ready = READY.lock();
+    if ready.len() >= READY_MAX {
+        ready.clear();
+    }
+    ready.insert(name.to_string(), chain.clone());
+    Some(chain)
+}
+
+/// What the user calls an analyzer.
+pub(crate) fn shown_name(name: &str) -> &str {
+    name.split_once(SEPARATOR).map_or(name, |(shown, _)| shown)
+}
+
+/// Whether a name says all of an analyzer that is put together.
+pub(super) fn is_composed(name: &str) -> bool {
+    name.contains(SEPARATOR) && chain(name).is_some()
+}
+
+fn full_name(name: &str, parts: &Value) -> String {
+    format!("{name}{SEPARATOR}{parts}")
+}
+
+/// The parts of analyzers that need no settings.
+fn usual(name: &str) -> Option<Value> {
+    Some(match name {
+        "stop" => json!({"tokenizer": {"type": "lowercase"}, "filter": [{"type": "stop"}]}),
+        "pattern" => json!({
+            "tokenizer": {"type": "pattern"}, "filter": [{"type": "lowercase"}],
+        }),
+        "fingerprint" => json!({"tokenizer": {"type": "standard"}, "filter": [
+            {"type": "lowercase"}, {"type": "asciifolding"}, {"type": "fingerprint"},
+        ]}),
+        language if LANGUAGES.contains(&language) => {
+            json!({"tokenizer": {"type": "standard"}, "filter": [
+                {"type": "stemmer", "language": "possessive_english"},
+                {"type": "lowercase"},
+                {"type": "stop"},
+                {"type": "stemmer", "language": language},
+            ]})
+        }
+        _ => return None,
+    })
+}
+
+/// A composed analyzer as tantivy uses it.
+#[derive(Clone)]
+pub(super) struct ChainTokenizer(pub(super) Arc<Chain>);
+
+impl Tokenizer for ChainTokenizer {
+    type TokenStream<'a> = Terms;
+
+    fn token_stream<'a>(&'a mut self, text: &'a str) -> Terms {
+        Terms {
+            terms: self.0.run(text),
+            next: 0,
+        }
+    }
+}
+
+/// Terms that are all known.
+pub(super) struct Terms {
+    terms: Vec<Term>,
+    next: usize,
+}
+
+impl TokenStream for Terms {
+    fn advance(&mut self) -> bool {
+        let has_more = self.next < self.terms.len();
+        self.next += usize::from(has_more);
+        has_more
+    }
+
+    fn token(&self) -> &Token {
+        &self.terms[self.next.saturating_sub(1)].token
+    }
+
+    fn token_mut(&mut self) -> &mut Token {
+        &mut self.terms[self.next.saturating_sub(1)].token
+    }
+}
+
+#[cfg(test)]
+mod tests;

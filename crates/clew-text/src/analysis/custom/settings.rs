@@ -1,0 +1,195 @@
+//! `analysis` of an index's settings: the analyzers and normalizers that it names.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use super::{Chain, LANGUAGES, full_name, usual};
+
+/// Most analyzers and normalizers of one index.
+const NAMES_MAX: usize = 1000;
+
+/// The analyzers and normalizers of an index.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Analysis {
+    /// As the settings have it.
+    source: Value,
+    /// Full names by the names that mappings use.
+    analyzers: BTreeMap<String, String>,
+    normalizers: BTreeMap<String, String>,
+}
+
+impl Analysis {
+    /// Reads the object `analysis`, whose values may be text.
+    ///
+    /// # Errors
+    /// A reason in OpenSearch's words, when a part is unknown or missing.
+    pub fn read(source: &Value) -> Result<Analysis, String> {
+        let mut analysis = Analysis {
+            source: source.clone(),
+            ..Analysis::default()
+        };
+        for (name, body) in members(source, "analyzer") {
+            let parts = analyzer_parts(source, name, body)?;
+            Chain::compile(&parts).map_err(|reason| format!("{reason} for [{name}]"))?;
+            analysis
+                .analyzers
+                .insert(name.clone(), full_name(name, &parts));
+        }
+        for (name, body) in members(source, "normalizer") {
+            let mut parts = composed(source, name, body, "Normalizer")?;
+            parts["tokenizer"] = json!({"type": "keyword"});
+            Chain::compile(&parts).map_err(|reason| format!("{reason} for [{name}]"))?;
+            analysis
+                .normalizers
+                .insert(name.clone(), full_name(name, &parts));
+        }
+        if analysis.analyzers.len() + analysis.normalizers.len() > NAMES_MAX {
+            return Err(format!("at most {NAMES_MAX} analyzers are allowed"));
+        }
+        Ok(analysis)
+    }
+
+    /// What it was read from; null when there is nothing.
+    pub fn source(&self) -> &Value {
+        &self.source
+    }
+
+    /// The name that says all of an analyzer of the index; other names stay as they are.
+    pub(crate) fn resolved<'n>(&'n self, name: &'n str) -> &'n str {
+        self.analyzers.get(name).map_or(name, String::as_str)
+    }
+
+    /// The name that says all of an analyzer; `None` when there is no such analyzer.
+    pub fn analyzer(&self, name: &str) -> Option<String> {
+        if let Some(full) = self.analyzers.get(name) {
+            return Some(full.clone());
+        }
+        crate::analysis::is_analyzer(name).then(|| name.to_string())
+    }
+
+    /// The analyzer of text fields that name none.
+    pub fn default_analyzer(&self) -> String {
+        self.analyzer("default")
+            .unwrap_or_else(|| "standard".to_string())
+    }
+
+    /// The name that says all of a normalizer; `None` when there is no such normalizer.
+    pub fn normalizer(&self, name: &str) -> Option<String> {
+        if let Some(full) = self.normalizers.get(name) {
+            return Some(full.clone());
+        }
+        crate::analysis::is_normalizer(name).then(|| name.to_string())
+    }
+}
+
+fn members<'v>(source: &'v Value, key: &str) -> impl Iterator<Item = (&'v String, &'v Value)> {
+    source
+        .get(key)
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten()
+}
+
+/// The parts of an analyzer that the settings name.
+fn analyzer_parts(source: &Value, name: &str, body: &Value) -> Result<Value, String> {
+    let kind = body.get("type").and_then(Value::as_str).unwrap_or("custom");
+    let stop = || {
+        let mut part = Map::new();
+        part.insert("type".to_string(), json!("stop"));
+        let words = body.get("stopwords").cloned().unwrap_or(json!("_none_"));
+        part.insert("stopwords".to_string(), words);
+        Value::Object(part)
+    };
+    Ok(match kind {
+        "custom" => {
+            let mut parts = composed(source, name, body, "Analyzer")?;
+            let tokenizer = body
+                .get("tokenizer")
+                .and_then(Value::as_str)
+                .ok_or_else(|| {
+                    format!(
+                        "analyzer [{name}] must specify either an analyzer type, or a tokenizer"
+                    )
+                })?;
+            parts["tokenizer"] = named(source, "tokenizer", tokenizer);
+            parts
+        }
+        "standard" => json!({
+            "tokenizer": {"type": "standard"}, "filter": [{"type": "lowercase"}, stop()],
+        }),
+        "simple" => json!({"tokenizer": {"type": "lowercase"}}),
+        "whitespace" | "keyword" => json!({"tokenizer": {"type": kind}}),
+        "pattern" => {
+            let mut tokenizer = json!({"type": "pattern"});
+            for key in ["pattern", "flags"] {
+                if let Some(value) = body.get(key) {
+                    tokenizer[key] = value.clone();
+                }
+            }
+            let is_lower = body
+                .get("lowercase")
+                .is_none_or(|v| v != "false" && v != false);
+            let lower = is_lower.then(|| json!({"type": "lowercase"}));
+            let filters: Vec<Value> = lower.into_iter().chain([stop()]).collect();
+            json!({"tokenizer": tokenizer, "filter": filters})
+        }
+        "stop" => match body.get("stopwords") {
+            Some(_) => json!({"tokenizer": {"type": "lowercase"}, "filter": [stop()]}),
+            None => usual("stop").unwrap_or_default(),
+        },
+        language if LANGUAGES.contains(&language) => {
+            let mut parts = usual(language).unwrap_or_default();
+            if body.get("stopwords").is_some() {
+                parts["filter"][2] = stop();
+            }
+            parts
+        }
+        other => {
+            usual(other).ok_or_else(|| format!("Unknown analyzer type [{other}] for [{name}]"))?
+        }
+    })
+}
+
+/// The filters of an analyzer or normalizer, each with its parameters.
+fn composed(source: &Value, name: &str, body: &Value, what: &str) -> Result<Value, String> {
+    let mut parts = json!({});
+    for key in ["char_filter", "filter"] {
+        let mut found = Vec::new();
+        for part in names(body.get(key)) {
+            let filter = named(source, key, &part);
+            if filter
+                .get("type")
+                .and_then(Value::as_str)
+                .is_none_or(str::is_empty)
+            {
+                return Err(format!(
+                    "Custom {what} [{name}] failed to find {key} under name [{part}]"
+                ));
+            }
+            found.push(filter);
+        }
+        parts[key] = Value::Array(found);
+    }
+    Ok(parts)
+}
+
+/// A part that the settings define, else the one that goes by that name without parameters.
+fn named(source: &Value, key: &str, name: &str) -> Value {
+    let defined = source.get(key).and_then(|parts| parts.get(name));
+    defined.cloned().unwrap_or_else(|| json!({"type": name}))
+}
+
+fn names(value: Option<&Value>) -> Vec<String> {
+    match value {
+        Some(Value::Array(items)) => {
+            let texts = items.iter().filter_map(Value::as_str);
+            texts.map(String::from).collect()
+        }
+        Some(Value::String(text)) => text
+            .split(',')
+            .map(|name| name.trim().to_string())
+            .collect(),
+        _ => Vec::new(),
+    }
+}

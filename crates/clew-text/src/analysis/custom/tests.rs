@@ -1,0 +1,211 @@
+use serde_json::{Value, json};
+
+use super::*;
+
+fn words(parts: Value, text: &str) -> Vec<(String, usize)> {
+    let chain = Chain::compile(&parts).unwrap();
+    let terms = chain.run(text).into_iter();
+    terms
+        .map(|term| (term.token.text, term.token.position))
+        .collect()
+}
+
+#[track_caller]
+fn check(parts: Value, text: &str, expected: &[(&str, usize)]) {
+    let found = words(parts, text);
+    let found: Vec<(&str, usize)> = found.iter().map(|(w, p)| (w.as_str(), *p)).collect();
+    assert_eq!(found, expected);
+}
+
+fn filtered(filter: Value) -> Value {
+    json!({"tokenizer": {"type": "whitespace"}, "filter": [filter]})
+}
+
+#[test]
+fn tokenizers_cut_where_their_names_say() {
+    for (tokenizer, text, expected) in [
+        (json!({"type": "letter"}), "it's 2 B", vec!["it", "s", "B"]),
+        (json!({"type": "lowercase"}), "It's", vec!["it", "s"]),
+        (
+            json!({"type": "pattern", "pattern": ","}),
+            "a b,c",
+            vec!["a b", "c"],
+        ),
+        (
+            json!({"type": "pattern", "pattern": "x(.)", "group": "1"}),
+            "xaxb",
+            vec!["a", "b"],
+        ),
+        (
+            json!({"type": "ngram"}),
+            "abc",
+            vec!["a", "ab", "b", "bc", "c"],
+        ),
+        (
+            json!({"type": "edge_ngram", "max_gram": "3"}),
+            "abcd",
+            vec!["a", "ab", "abc"],
+        ),
+        (
+            json!({"type": "ngram", "min_gram": 2, "token_chars": ["letter"]}),
+            "ab1cd",
+            vec!["ab", "cd"],
+        ),
+        (
+            json!({"type": "path_hierarchy"}),
+            "/a/b",
+            vec!["/a", "/a/b"],
+        ),
+        (
+            json!({"type": "path_hierarchy", "reverse": true, "delimiter": "."}),
+            "a.b.c",
+            vec!["a.b.c", "b.c", "c"],
+        ),
+        (
+            json!({"type": "char_group", "tokenize_on_chars": ["whitespace", "-"]}),
+            "a-b c",
+            vec!["a", "b", "c"],
+        ),
+        (
+            json!({"type": "uax_url_email"}),
+            "mail me@x.org or http://x.org/a?b now",
+            vec!["mail", "me@x.org", "or", "http://x.org/a?b", "now"],
+        ),
+    ] {
+        let found = words(json!({"tokenizer": tokenizer}), text);
+        let found: Vec<&str> = found.iter().map(|(word, _)| word.as_str()).collect();
+        assert_eq!(found, expected, "{text}");
+    }
+}
+
+#[test]
+fn filters_leave_gaps_and_share_places() {
+    check(
+        filtered(json!({"type": "stop"})),
+        "the quick fox",
+        &[("quick", 1), ("fox", 2)],
+    );
+    check(
+        filtered(json!({"type": "shingle"})),
+        "a b c",
+        &[("a", 0), ("a b", 0), ("b", 1), ("b c", 1), ("c", 2)],
+    );
+    check(
+        filtered(json!({"type": "synonym", "synonyms": ["fast, quick", "big apple => nyc"]})),
+        "quick big apple pie",
+        &[("fast", 0), ("quick", 0), ("nyc", 1), ("pie", 3)],
+    );
+    check(
+        filtered(json!({"type": "word_delimiter", "catenate_words": "true"})),
+        "Wi-Fi x2",
+        &[("WiFi", 0), ("Wi", 0), ("Fi", 1), ("x", 2), ("2", 3)],
+    );
+    check(
+        filtered(json!({"type": "unique"})),
+        "a b a",
+        &[("a", 0), ("b", 1)],
+    );
+    check(
+        filtered(json!({"type": "limit", "max_token_count": 1})),
+        "a b",
+        &[("a", 0)],
+    );
+}
+
+#[test]
+fn filters_change_words() {
+    for (filter, text, expected) in [
+        (json!({"type": "uppercase"}), "ab", "AB"),
+        (json!({"type": "asciifolding"}), "Crème", "Creme"),
+        (
+            json!({"type": "stemmer", "language": "english"}),
+            "foxes",
+            "fox",
+        ),
+        (
+            json!({"type": "snowball", "language": "German"}),
+            "häuser",
+            "haus",
+        ),
+        (json!({"type": "truncate", "length": 2}), "abc", "ab"),
+        (json!({"type": "reverse"}), "abc", "cba"),
+        (
+            json!({"type": "pattern_replace", "pattern": "(b+)", "replacement": "<$1>"}),
+            "abbc",
+            "a<bb>c",
+        ),
+        (json!({"type": "elision"}), "l'avion", "avion"),
+        (json!({"type": "decimal_digit"}), "٣", "3"),
+    ] {
+        check(filtered(filter), text, &[(expected, 0)]);
+    }
+    let marked = json!({"tokenizer": {"type": "whitespace"}, "filter": [
+        {"type": "keyword_marker", "keywords": ["foxes"]}, {"type": "porter_stem"},
+    ]});
+    check(marked, "foxes boxes", &[("foxes", 0), ("box", 1)]);
+}
+
+#[test]
+fn places_are_those_of_the_text_before_its_characters_were_filtered() {
+    let chain = Chain::compile(&json!({
+        "char_filter": [{"type": "html_strip"}, {"type": "mapping", "mappings": ["& => and"]}],
+        "tokenizer": {"type": "whitespace"},
+    }))
+    .unwrap();
+    let text = "<b>one</b> &amp; two";
+    let terms = chain.run(text);
+    let found: Vec<(&str, &str)> = terms
+        .iter()
+        .map(|term| {
+            let range = term.token.offset_from..term.token.offset_to;
+            (term.token.text.as_str(), &text[range])
+        })
+        .collect();
+    assert_eq!(found[0], ("one", "one</b>"));
+    assert_eq!(found[2], ("two", "two"));
+    assert_eq!(found[1].0, "and");
+}
+
+#[test]
+fn analyzers_of_settings_are_resolved_or_refused() {
+    let analysis = Analysis::read(&json!({
+        "analyzer": {
+            "mine": {"tokenizer": "standard", "filter": ["lowercase", "short"]},
+            "en": {"type": "english"},
+        },
+        "filter": {"short": {"type": "truncate", "length": "3"}},
+        "normalizer": {"fold": {"type": "custom", "filter": ["lowercase", "asciifolding"]}},
+    }))
+    .unwrap();
+    let mine = analysis.analyzer("mine").unwrap();
+    assert_eq!(shown_name(&mine), "mine");
+    let found = crate::analysis::tokens(&mine, "Longer Words");
+    assert_eq!(found[0].text, "lon");
+    assert_eq!(
+        crate::analysis::tokens(&analysis.analyzer("en").unwrap(), "The Foxes")[0].text,
+        "fox"
+    );
+    let fold = analysis.normalizer("fold").unwrap();
+    assert_eq!(crate::analysis::normalize(&fold, "CRÈME"), "creme");
+    for (body, reason) in [
+        (
+            json!({"analyzer": {"a": {"tokenizer": "nothing"}}}),
+            "Unknown tokenizer type [nothing]",
+        ),
+        (
+            json!({"analyzer": {"a": {"tokenizer": "standard", "filter": ["no"]}}}),
+            "Unknown filter type [no]",
+        ),
+        (
+            json!({"analyzer": {"a": {"filter": ["lowercase"]}}}),
+            "must specify either an analyzer type",
+        ),
+        (
+            json!({"analyzer": {"a": {"type": "no"}}}),
+            "Unknown analyzer type [no]",
+        ),
+    ] {
+        let refused = Analysis::read(&body).unwrap_err();
+        assert!(refused.contains(reason), "{refused}");
+    }
+}

@@ -1,0 +1,315 @@
+//! Where a text is cut into terms.
+
+use std::ops::Range;
+
+use regex::Regex;
+use serde_json::Value;
+use tantivy::tokenizer::Token;
+
+use super::part::Part;
+
+/// Longest piece that a tokenizer of pieces makes.
+const PIECE_MAX: usize = 255;
+/// Characters of a text that is cut in pieces; what follows is left out.
+const PIECES_TEXT_MAX: usize = 100_000;
+
+/// One way of cutting.
+#[derive(Clone, Debug)]
+pub(super) enum Cutter {
+    /// An analyzer that needs no parts: `standard`, `whitespace`, `keyword`.
+    Plain(&'static str),
+    /// Runs of letters, in lower case or as they are.
+    Letters { lower: bool },
+    /// What lies between matches, or what a group of them matches.
+    Pattern {
+        pattern: Regex,
+        group: Option<usize>,
+    },
+    /// Pieces of these lengths, from every place or from the first alone.
+    Pieces {
+        lengths: Range<usize>,
+        only_first: bool,
+        belongs: CharacterClasses,
+    },
+    /// A path and the paths above it.
+    Paths {
+        delimiter: char,
+        replacement: char,
+        reverse: bool,
+        skip: usize,
+    },
+    /// What lies between characters of these classes.
+    Between(CharacterClasses),
+}
+
+/// Classes of characters, and single ones.
+#[derive(Clone, Debug, Default)]
+pub(super) struct CharacterClasses {
+    letter: bool,
+    digit: bool,
+    whitespace: bool,
+    punctuation: bool,
+    symbol: bool,
+    single: Vec<char>,
+}
+
+impl CharacterClasses {
+    fn read(names: &[String]) -> Result<Self, String> {
+        let mut classes = CharacterClasses::default();
+        for name in names {
+            match name.as_str() {
+                "letter" => classes.letter = true,
+                "digit" => classes.digit = true,
+                "whitespace" => classes.whitespace = true,
+                "punctuation" => classes.punctuation = true,
+                "symbol" => classes.symbol = true,
+                "\\n" => classes.single.push('\n'),
+                "\\t" => classes.single.push('\t'),
+                "\\r" => classes.single.push('\r'),
+                one if one.chars().count() == 1 => classes.single.extend(one.chars()),
+                other => return Err(format!("Unknown token type: '{other}'")),
+            }
+        }
+        Ok(classes)
+    }
+
+    fn is_empty(&self) -> bool {
+        let named = [
+            self.letter,
+            self.digit,
+            self.whitespace,
+            self.punctuation,
+            self.symbol,
+        ];
+        !named.contains(&true) && self.single.is_empty()
+    }
+
+    fn has(&self, c: char) -> bool {
+        let is_symbol = matches!(c, '$' | '+' | '<' | '=' | '>' | '^' | '`' | '|' | '~');
+        self.letter && c.is_alphabetic()
+            || self.digit && c.is_numeric()
+            || self.whitespace && c.is_whitespace()
+            || self.punctuation && c.is_ascii_punctuation() && !is_symbol
+            || self.symbol && is_symbol
+            || self.single.contains(&c)
+    }
+}
+
+impl Cutter {
+    pub(super) fn compile(part: &Value) -> Result<Self, String> {
+        let part = Part::new(part);
+        Ok(match part.type_name() {
+            "standard" | "classic" => Cutter::Plain("standard"),
+            "whitespace" => Cutter::Plain("whitespace"),
+            "keyword" => Cutter::Plain("keyword"),
+            "letter" => Cutter::Letters { lower: false },
+            "lowercase" => Cutter::Letters { lower: true },
+            "pattern" => Cutter::Pattern {
+                pattern: part.pattern("pattern", r"\W+")?,
+                group: match part.text("group").as_deref() {
+                    None | Some("-1") => None,
+                    Some(_) => Some(part.number("group", 0, 0..=99)?),
+                },
+            },
+            "simple_pattern" => Cutter::Pattern {
+                pattern: part.pattern("pattern", "")?,
+                group: Some(0),
+            },
+            "simple_pattern_split" => Cutter::Pattern {
+                pattern: part.pattern("pattern", "")?,
+                group: None,
+            },
+            "uax_url_email" => Cutter::Pattern {
+                pattern: Regex::new(ADDRESSES).map_err(|error| error.to_string())?,
+                group: Some(0),
+            },
+            kind @ ("ngram" | "nGram" | "edge_ngram" | "edgeNGram") => {
+                let min = part.number("min_gram", 1, 1..=PIECE_MAX)?;
+                let max = part.number("max_gram", 2, min..=PIECE_MAX)?;
+                Cutter::Pieces {
+                    lengths: min..max + 1,
+                    only_first: kind.starts_with("edge"),
+                    belongs: CharacterClasses::read(&part.list("token_chars").unwrap_or_default())?,
+                }
+            }
+            "path_hierarchy" | "PathHierarchy" => {
+                let one = |key: &str, usual: char| {
+                    part.text(key)
+                        .and_then(|text| text.chars().next())
+                        .unwrap_or(usual)
+                };
+                let delimiter = one("delimiter", '/');
+                Cutter::Paths {
+                    delimiter,
+                    replacement: one("replacement", delimiter),
+                    reverse: part.flag("reverse", false)?,
+                    skip: part.number("skip", 0, 0..=1000)?,
+                }
+            }
+            "char_group" => Cutter::Between(CharacterClasses::read(
+                &part.list("tokenize_on_chars").unwrap_or_default(),
+            )?),
+            other => return Err(format!("Unknown tokenizer type [{other}]")),
+        })
+    }
+
+    pub(super) fn cut(&self, text: &str) -> Vec<Token> {
+        match self {
+            Cutter::Plain(name) => {
+                let mut tokens = Vec::new();
+                let mut push = |token: &Token| tokens.push(token.clone());
+                match *name {
+                    "standard" => crate::analysis::plain_words(text, &mut push),
+                    name => crate::analysis::for_each_token(name, text, push),
+                }
+                tokens
+            }
+            Cutter::Letters { lower } => {
+                let mut tokens = numbered(text, runs(text, char::is_alphabetic));
+                if *lower {
+                    for token in &mut tokens {
+                        token.text = crate::analysis::stream::lower(&token.text);
+                    }
+                }
+                tokens
+            }
+            Cutter::Between(classes) => numbered(text, runs(text, |c| !classes.has(c))),
+            Cutter::Pattern {
+                pattern,
+                group: None,
+            } => {
+                let mut ranges = Vec::new();
+                let mut at = 0;
+                for found in pattern.find_iter(text) {
+                    ranges.push(at..found.start());
+                    at = found.end();
+                }
+                ranges.push(at..text.len());
+                numbered(text, ranges)
+            }
+            Cutter::Pattern {
+                pattern,
+                group: Some(group),
+            } => {
+                let found = pattern.captures_iter(text);
+                numbered(
+                    text,
+                    found
+                        .filter_map(|found| Some(found.get(*group)?.range()))
+                        .collect(),
+                )
+            }
+            Cutter::Pieces {
+                lengths,
+                only_first,
+                belongs,
+            } => {
+                let words = if belongs.is_empty() {
+                    std::iter::once(0..text.len()).collect()
+                } else {
+                    runs(text, |c| belongs.has(c))
+                };
+                let cut = words.into_iter().flat_map(|word| {
+                    let from = word.start;
+                    let inside = pieces(&text[word], lengths, *only_first);
+                    inside
+                        .into_iter()
+                        .map(move |piece| from + piece.start..from + piece.end)
+                });
+                numbered(text, cut.collect())
+            }
+            Cutter::Paths { .. } => self.paths(text),
+        }
+    }
+
+    fn paths(&self, text: &str) -> Vec<Token> {
+        let Cutter::Paths {
+            delimiter,
+            replacement,
+            reverse,
+            skip,
+        } = self
+        else {
+            return Vec::new();
+        };
+        let places: Vec<usize> = text.match_indices(*delimiter).map(|(at, _)| at).collect();
+        let mut ranges: Vec<Range<usize>> = Vec::new();
+        if *reverse {
+            let starts =
+                std::iter::once(0).chain(places.iter().map(|at| at + delimiter.len_utf8()));
+            ranges.extend(starts.map(|start| start..text.len()));
+            let kept = ranges.len().saturating_sub(*skip);
+            ranges.truncate(kept);
+        } else {
+            let ends = places.iter().copied().filter(|at| *at > 0);
+            ranges.extend(ends.chain([text.len()]).map(|end| 0..end).skip(*skip));
+        }
+        ranges.retain(|range| !range.is_empty());
+        ranges
+            .into_iter()
+            .map(|range| Token {
+                text: text[range.clone()].replace(*delimiter, &replacement.to_string()),
+                offset_from: range.start,
+                offset_to: range.end,
+                position: 0,
+                position_length: 1,
+            })
+            .collect()
+    }
+}
+
+/// Addresses of the web and of mail, else words.
+const ADDRESSES: &str = r"(?x)
+    [A-Za-z0-9._%+\-]+ @ [A-Za-z0-9\-]+ (?: \. [A-Za-z0-9\-]+ )+
+    | (?: https? | ftp | file ) :// [^\s<>\x22]+
+    | [\p{L}\p{N}_]+ (?: ['.] [\p{L}\p{N}_]+ )*";
+
+/// Pieces of a word, by place and then by length.
+pub(super) fn pieces(word: &str, lengths: &Range<usize>, only_first: bool) -> Vec<Range<usize>> {
+    let mut places: Vec<usize> = word.char_indices().map(|(at, _)| at).collect();
+    places.truncate(PIECES_TEXT_MAX);
+    places.push(word.len());
+    let starts = if only_first { 1 } else { places.len() };
+    let mut found = Vec::new();
+    for start in 0..starts.min(places.len()) {
+        for length in lengths.clone() {
+            match places.get(start + length) {
+                Some(end) => found.push(places[start]..*end),
+                None => break,
+            }
+        }
+    }
+    found
+}
+
+/// Runs of characters that belong together.
+fn runs(text: &str, belongs: impl Fn(char) -> bool) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut start = None;
+    for (at, character) in text.char_indices() {
+        match (belongs(character), start) {
+            (true, None) => start = Some(at),
+            (false, Some(from)) => {
+                found.push(from..at);
+                start = None;
+            }
+            _ => {}
+        }
+    }
+    found.extend(start.map(|from| from..text.len()));
+    found
+}
+
+fn numbered(text: &str, ranges: Vec<Range<usize>>) -> Vec<Token> {
+    let ranges = ranges.into_iter().filter(|range| !range.is_empty());
+    ranges
+        .enumerate()
+        .map(|(position, range)| Token {
+            text: text[range.clone()].to_string(),
+            offset_from: range.start,
+            offset_to: range.end,
+            position,
+            position_length: 1,
+        })
+        .collect()
+}
