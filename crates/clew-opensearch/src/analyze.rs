@@ -2,8 +2,8 @@
 
 use clew_engine::Index;
 use clew_text::FieldKind;
-use clew_text::analysis::{POSITION_GAP, Token, is_analyzer, tokens};
-use serde_json::{Value, json};
+use clew_text::analysis::{POSITION_GAP, Parts, Token, explained, tokens};
+use serde_json::{Map, Value, json};
 
 use crate::call::Call;
 use crate::error::ApiError;
@@ -19,7 +19,12 @@ struct Asked {
     texts: Vec<String>,
     analyzer: Option<String>,
     field: Option<String>,
+    normalizer: Option<String>,
+    /// `tokenizer`, `filter` and `char_filter` as the request has them.
+    parts: Map<String, Value>,
     explain: bool,
+    /// What of each term is shown when it is explained; everything when empty.
+    attributes: Vec<String>,
 }
 
 impl Asked {
@@ -35,6 +40,7 @@ impl Asked {
                 .map(String::from)
                 .collect(),
             explain: call.params.flag("explain", false)?,
+            ..Asked::default()
         };
         let members = body
             .as_object()
@@ -64,13 +70,22 @@ impl Asked {
             ("analyzer", Value::String(name)) => self.analyzer = Some(name.clone()),
             ("field", Value::String(name)) => self.field = Some(name.clone()),
             ("explain", Value::Bool(flag)) => self.explain = *flag,
-            ("attributes", _) => {}
-            ("tokenizer" | "filter" | "char_filter" | "normalizer", _) => {
-                return Err(ApiError::illegal_argument(format!(
-                    "[{key}] is not supported in [_analyze], name an [analyzer] or a [field]"
-                )));
+            ("normalizer", Value::String(name)) => self.normalizer = Some(name.clone()),
+            ("attributes", Value::Array(items)) => {
+                let names = items
+                    .iter()
+                    .map(|item| item.as_str().map(str::to_lowercase));
+                self.attributes = names.collect::<Option<_>>().ok_or_else(wrong)?;
             }
-            ("text" | "analyzer" | "field" | "explain", _) => return Err(wrong()),
+            ("tokenizer", Value::String(_) | Value::Object(_))
+            | ("filter" | "char_filter", Value::Array(_)) => {
+                self.parts.insert(key.to_string(), value.clone());
+            }
+            (
+                "text" | "analyzer" | "field" | "explain" | "normalizer" | "attributes"
+                | "tokenizer" | "filter" | "char_filter",
+                _,
+            ) => return Err(wrong()),
             _ => {
                 return Err(ApiError::bad_request(
                     "x_content_parse_exception",
@@ -83,16 +98,36 @@ impl Asked {
 
     /// The analyzer that is meant.
     fn analyzer(&self, index: Option<&Index>) -> Result<String, ApiError> {
+        let mapping = index.map(Index::mapping);
+        let analysis = mapping.as_ref().map(|mapping| mapping.analysis().clone());
+        let analysis = analysis.unwrap_or_default();
+        if let Some(name) = &self.normalizer {
+            if self.analyzer.is_some() || self.parts.contains_key("tokenizer") {
+                return Err(ApiError::validation(
+                    "tokenizer/analyze should be null if normalizer is specified",
+                ));
+            }
+            return match (analysis.normalizer(name), name.as_str()) {
+                (_, "lowercase") => analysis
+                    .assembled(&json!({"filter": ["lowercase"]}))
+                    .map_err(ApiError::illegal_argument),
+                (Some(own), _) => Ok(own),
+                (None, _) => Err(ApiError::illegal_argument(format!(
+                    "failed to find normalizer under [{name}]"
+                ))),
+            };
+        }
+        if !self.parts.is_empty() && self.analyzer.is_none() {
+            let parts = Value::Object(self.parts.clone());
+            return analysis
+                .assembled(&parts)
+                .map_err(ApiError::illegal_argument);
+        }
         if let Some(name) = &self.analyzer {
-            if let Some(own) = index.and_then(|index| index.mapping().analysis().analyzer(name)) {
-                return Ok(own);
-            }
-            if is_analyzer(name) {
-                return Ok(name.clone());
-            }
-            return Err(ApiError::illegal_argument(format!(
-                "failed to find global analyzer [{name}]"
-            )));
+            return analysis.analyzer(name).ok_or_else(|| {
+                let whose = if index.is_some() { "" } else { "global " };
+                ApiError::illegal_argument(format!("failed to find {whose}analyzer [{name}]"))
+            });
         }
         let Some(field) = &self.field else {
             return Ok("standard".to_string());
@@ -126,83 +161,150 @@ pub(crate) async fn analyze(call: Call) -> Result<Reply, ApiError> {
     let max = index
         .and_then(|index| index.settings().given.get(TOKENS_MAX_SETTING)?.parse().ok())
         .unwrap_or(TOKENS_MAX);
-    let explain = asked.explain;
-    let (name, texts) = (analyzer.clone(), asked.texts);
-    let shown = tokio::task::spawn_blocking(move || show(&name, &texts, max, explain))
+    let shown = tokio::task::spawn_blocking(move || {
+        if asked.explain {
+            asked.explanation(&analyzer, max)
+        } else {
+            Ok(
+                json!({"tokens": Shown::of(&asked.texts, max, |text| tokens(&analyzer, text))?.plain()}),
+            )
+        }
+    });
+    let shown = shown
         .await
         .map_err(|error| ApiError::internal(error.to_string()))??;
-    Ok(Reply::json(&if explain {
-        json!({"detail": {
-            "custom_analyzer": false,
-            "analyzer": {"name": analyzer, "tokens": shown},
-        }})
-    } else {
-        json!({"tokens": shown})
-    }))
+    Ok(Reply::json(&shown))
+}
+
+impl Asked {
+    /// What became of the texts in each step.
+    fn explanation(&self, analyzer: &str, max: usize) -> Result<Value, ApiError> {
+        let show = |of: &dyn Fn(&str) -> Vec<Token>| -> Result<Vec<Value>, ApiError> {
+            Ok(Shown::of(&self.texts, max, of)?.explained(&self.attributes))
+        };
+        let steps: Option<Vec<Parts>> = self
+            .texts
+            .iter()
+            .map(|text| explained(analyzer, text))
+            .collect();
+        let Some(steps) = steps.filter(|steps| !steps.is_empty()) else {
+            return Ok(json!({"detail": {
+                "custom_analyzer": false,
+                "analyzer": {"name": analyzer, "tokens": show(&|text| tokens(analyzer, text))?},
+            }}));
+        };
+        // The steps of a text, in the order of the texts.
+        let at = |text: &str| self.texts.iter().position(|one| one == text).unwrap_or(0);
+        let first = &steps[0];
+        let char_filters = first
+            .char_filters
+            .iter()
+            .enumerate()
+            .map(|(number, (name, _))| {
+                let texts: Vec<&String> = steps
+                    .iter()
+                    .map(|step| &step.char_filters[number].1)
+                    .collect();
+                json!({"name": name, "filtered_text": texts})
+            });
+        let char_filters: Vec<Value> = char_filters.collect();
+        let tokenizer = json!({
+            "name": first.tokenizer.0,
+            "tokens": show(&|text| steps[at(text)].tokenizer.1.clone())?,
+        });
+        let mut filters = Vec::new();
+        for (number, (name, _)) in first.filters.iter().enumerate() {
+            let tokens = show(&|text| steps[at(text)].filters[number].1.clone())?;
+            filters.push(json!({"name": name, "tokens": tokens}));
+        }
+        let mut detail = json!({"custom_analyzer": true, "tokenizer": tokenizer});
+        if !char_filters.is_empty() {
+            detail["charfilters"] = char_filters.into();
+        }
+        if !filters.is_empty() {
+            detail["tokenfilters"] = filters.into();
+        }
+        Ok(json!({ "detail": detail }))
+    }
 }
 
 /// The terms of several texts, which follow each other like values of one field.
-fn show(
-    analyzer: &str,
-    texts: &[String],
-    max: usize,
-    explain: bool,
-) -> Result<Vec<Value>, ApiError> {
-    let mut shown = Vec::new();
-    let (mut position_base, mut offset_base) = (0, 0);
-    for text in texts {
-        let found = tokens(analyzer, text);
-        if shown.len() + found.len() > max {
-            return Err(ApiError::bad_request(
-                "illegal_state_exception",
-                format!(
-                    "The number of tokens produced by calling _analyze has exceeded the allowed \
-                     maximum of [{max}]. This limit can be set by changing the \
-                     [{TOKENS_MAX_SETTING}] index level setting."
-                ),
-            ));
-        }
-        // Counted on from token to token: from the start each time would be quadratic.
-        let (mut at, mut units) = (0, offset_base);
-        for token in &found {
-            units += text[at..token.start].encode_utf16().count();
-            let length = text[token.start..token.end].encode_utf16().count();
-            let mut one = json!({
-                "token": token.text,
-                "start_offset": units,
-                "end_offset": units + length,
-                "type": kind(analyzer, token),
-                "position": position_base + token.position,
-            });
-            if explain {
-                let bytes: Vec<String> = token.text.bytes().map(|b| format!("{b:x}")).collect();
-                one["bytes"] = format!("[{}]", bytes.join(" ")).into();
-                one["positionLength"] = 1.into();
-                one["termFrequency"] = 1.into();
+struct Shown(Vec<(Value, Token)>);
+
+impl Shown {
+    fn of(
+        texts: &[String],
+        max: usize,
+        tokens: impl Fn(&str) -> Vec<Token>,
+    ) -> Result<Shown, ApiError> {
+        let mut shown = Vec::new();
+        let (mut position_base, mut offset_base) = (0, 0);
+        for text in texts {
+            let found = tokens(text);
+            if shown.len() + found.len() > max {
+                return Err(too_many(max));
             }
-            shown.push(one);
-            at = token.start;
+            let last = found.last().map_or(0, |last| last.position);
+            // Counted on from token to token: from the start each time would be quadratic.
+            let (mut at, mut units) = (0, offset_base);
+            for token in found {
+                // A term may begin before the one that precedes it.
+                if token.start < at {
+                    (at, units) = (0, offset_base);
+                }
+                units += text[at..token.start].encode_utf16().count();
+                let length = text[token.start..token.end].encode_utf16().count();
+                let mut one = json!({
+                    "token": token.text,
+                    "start_offset": units,
+                    "end_offset": units + length,
+                    "type": token.kind,
+                    "position": position_base + token.position,
+                });
+                if token.length > 1 {
+                    one["positionLength"] = token.length.into();
+                }
+                at = token.start;
+                shown.push((one, token));
+            }
+            offset_base = units + text[at..].encode_utf16().count() + 1;
+            position_base += last + POSITION_GAP + 1;
         }
-        offset_base = units + text[at..].encode_utf16().count() + 1;
-        position_base += found.last().map_or(0, |last| last.position) + POSITION_GAP + 1;
+        Ok(Shown(shown))
     }
-    Ok(shown)
+
+    fn plain(self) -> Vec<Value> {
+        self.0.into_iter().map(|(one, _)| one).collect()
+    }
+
+    /// With what Lucene keeps of each term, or the named attributes of it.
+    fn explained(self, attributes: &[String]) -> Vec<Value> {
+        let explain = |(mut one, token): (Value, Token)| {
+            let bytes: Vec<String> = token.text.bytes().map(|b| format!("{b:x}")).collect();
+            for (name, value) in [
+                ("bytes", Value::from(format!("[{}]", bytes.join(" ")))),
+                ("positionLength", token.length.into()),
+                ("termFrequency", 1.into()),
+            ] {
+                if attributes.is_empty() || attributes.contains(&name.to_lowercase()) {
+                    one[name] = value;
+                }
+            }
+            one
+        };
+        self.0.into_iter().map(explain).collect()
+    }
 }
 
-/// What the tokenizer calls a token of this kind.
-fn kind(analyzer: &str, token: &Token) -> &'static str {
-    if analyzer != "standard" {
-        return "word";
-    }
-    let mut letters = token.text.chars();
-    match letters.next() {
-        Some('\u{3040}'..='\u{309f}') => "<HIRAGANA>",
-        Some('\u{30a0}'..='\u{30ff}') => "<KATAKANA>",
-        Some('\u{ac00}'..='\u{d7af}') => "<HANGUL>",
-        Some('\u{3400}'..='\u{9fff}') => "<IDEOGRAPHIC>",
-        Some(first) if first.is_numeric() && letters.all(|c| !c.is_alphabetic()) => "<NUM>",
-        _ => "<ALPHANUM>",
-    }
+fn too_many(max: usize) -> ApiError {
+    ApiError::bad_request(
+        "illegal_state_exception",
+        format!(
+            "The number of tokens produced by calling _analyze has exceeded the allowed maximum of \
+             [{max}]. This limit can be set by changing the [{TOKENS_MAX_SETTING}] index level \
+             setting."
+        ),
+    )
 }
 
 #[cfg(test)]
@@ -212,7 +314,9 @@ mod tests {
     #[test]
     fn offsets_are_counted_as_clients_count_them() {
         let texts = ["Größe 😀 x1".to_string(), "42".to_string()];
-        let shown = show("standard", &texts, 10, false).unwrap();
+        let shown = |max| Shown::of(&texts, max, |text| tokens("standard", text));
+        assert!(shown(2).is_err());
+        let shown = shown(10).unwrap().plain();
         let part = |at: usize, key: &str| shown[at][key].clone();
         assert_eq!(part(0, "token"), "größe");
         assert_eq!(part(0, "end_offset"), 5);
@@ -220,6 +324,5 @@ mod tests {
         assert_eq!(part(last, "type"), "<NUM>");
         assert_eq!(part(last, "start_offset"), 12);
         assert!(part(last, "position").as_u64().unwrap() > 100);
-        assert!(show("standard", &texts, 2, false).is_err());
     }
 }

@@ -906,6 +906,9 @@ fn processing_routes(routes: &mut Vec<Route>) {
             &["/_ingest/pipeline", "/_ingest/pipeline/{id}"],
             |call| Box::pin(ingest::get(call)),
         )
+        .add("GET", &["/_ingest/processor/grok"], |call| {
+            Box::pin(ingest::patterns(call))
+        })
         .add("DELETE", &["/_ingest/pipeline/{id}"], |call| {
             Box::pin(ingest::delete(call))
         });

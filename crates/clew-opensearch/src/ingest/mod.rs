@@ -2,6 +2,7 @@
 
 mod dates;
 mod document;
+mod grok;
 mod pipeline;
 mod processor;
 mod run;
@@ -10,6 +11,7 @@ mod store;
 mod structured;
 mod values;
 
+pub(crate) use grok::patterns;
 pub(crate) use run::{Ingest, Prepared};
 pub(crate) use simulate::simulate;
 pub(crate) use store::{delete, get, put};

@@ -1,10 +1,16 @@
 //! A pipeline's definition, read.
 
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock};
+
+use parking_lot::Mutex;
 use serde_json::{Map, Value};
 
 use super::processor::Processor;
 use crate::error::{ApiError, Cause};
 
+/// Pipelines that are kept ready.
+const READY_MAX: usize = 1000;
 /// Steps of one pipeline, those that handle failures included.
 const STEPS_MAX: usize = 1000;
 /// Steps inside each other.
@@ -28,6 +34,23 @@ pub(super) struct Step {
 }
 
 impl Pipeline {
+    /// The pipeline of a definition, read once: compiling patterns would cost each request milliseconds.
+    pub(super) fn ready(body: &Value) -> Result<Arc<Self>, ApiError> {
+        static READY: LazyLock<Mutex<BTreeMap<String, Arc<Pipeline>>>> =
+            LazyLock::new(Mutex::default);
+        let definition = body.to_string();
+        if let Some(ready) = READY.lock().get(&definition) {
+            return Ok(ready.clone());
+        }
+        let pipeline = Arc::new(Self::parse(body)?);
+        let mut ready = READY.lock();
+        if ready.len() >= READY_MAX {
+            ready.clear();
+        }
+        ready.insert(definition, pipeline.clone());
+        Ok(pipeline)
+    }
+
     /// Reads a definition.
     pub(super) fn parse(body: &Value) -> Result<Self, ApiError> {
         let Some(members) = body.as_object() else {

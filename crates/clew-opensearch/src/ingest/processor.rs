@@ -4,6 +4,7 @@ use regex::Regex;
 use serde_json::{Map, Value};
 
 use super::dates::DateStep;
+use super::grok::Grok;
 use super::pipeline::{Step, flag, malformed, missing, optional, text};
 use super::structured::{Csv, Dissect, KeyValues};
 use super::values::{Change, Kind};
@@ -66,6 +67,7 @@ pub(super) enum Processor {
     KeyValues(KeyValues),
     Csv(Csv),
     Dissect(Dissect),
+    Grok(Grok),
     DotExpander {
         field: String,
         path: Option<String>,
@@ -113,6 +115,7 @@ impl Processor {
             "kv" => ("kv", Processor::KeyValues(KeyValues::parse(config)?)),
             "csv" => ("csv", Processor::Csv(Csv::parse(config)?)),
             "dissect" => ("dissect", Processor::Dissect(Dissect::parse(config)?)),
+            "grok" => ("grok", Processor::Grok(Grok::parse(config)?)),
             "dot_expander" => {
                 let path = optional(config, "path");
                 let field = text(config, "field")?;

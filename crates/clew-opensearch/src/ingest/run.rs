@@ -125,9 +125,8 @@ impl<'a> Ingest<'a> {
         let found = match store::find(self.engine, name) {
             None => None,
             Some(body) => {
-                let pipeline =
-                    Pipeline::parse(&body).map_err(|error| Failure::illegal(error.in_words()))?;
-                Some(Arc::new(pipeline))
+                let ready = Pipeline::ready(&body);
+                Some(ready.map_err(|error| Failure::illegal(error.in_words()))?)
             }
         };
         self.read.insert(name.to_string(), found.clone());
@@ -241,6 +240,7 @@ impl<'a> Ingest<'a> {
             Processor::KeyValues(pairs) => pairs.apply(document)?,
             Processor::Csv(csv) => csv.apply(document)?,
             Processor::Dissect(dissect) => dissect.apply(document)?,
+            Processor::Grok(grok) => grok.apply(document)?,
             other => change(other, document)?,
         }
         Ok(Flow::On)

@@ -86,7 +86,10 @@ impl KeyValues {
     }
 }
 
-fn names(config: &mut Map<String, Value>, key: &str) -> Result<Option<Vec<String>>, ApiError> {
+pub(super) fn names(
+    config: &mut Map<String, Value>,
+    key: &str,
+) -> Result<Option<Vec<String>>, ApiError> {
     match config.remove(key) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::Array(items)) => Ok(Some(
@@ -100,7 +103,7 @@ fn names(config: &mut Map<String, Value>, key: &str) -> Result<Option<Vec<String
     }
 }
 
-fn text_of(
+pub(super) fn text_of(
     document: &Document,
     field: &str,
     ignore_missing: bool,

@@ -59,10 +59,14 @@ pub struct Token {
     pub text: String,
     /// Its position, counted in tokens from 0.
     pub position: usize,
+    /// How many positions it takes; more than one for joined words.
+    pub length: usize,
     /// First byte in the text.
     pub start: usize,
     /// Byte after the last one.
     pub end: usize,
+    /// What Lucene calls it: `<ALPHANUM>`, `<NUM>`, `word`, `SYNONYM`, …
+    pub kind: &'static str,
 }
 
 /// The tokenizers by the names that the schema uses: the analyzers of a mapping, and `raw`.
@@ -88,16 +92,63 @@ pub(crate) fn analyzers_with<'n>(names: impl Iterator<Item = &'n str>) -> Tokeni
 
 /// The terms of a text under an analyzer; a name that is no analyzer means `standard`.
 pub fn tokens(analyzer: &str, text: &str) -> Vec<Token> {
+    let shown = |token: &tantivy::tokenizer::Token, kind| Token {
+        text: token.text.clone(),
+        position: token.position,
+        length: token.position_length,
+        start: token.offset_from,
+        end: token.offset_to,
+        kind,
+    };
+    if !NAMES.contains(&analyzer)
+        && let Some(chain) = custom::chain(analyzer)
+    {
+        let terms = chain.run(text);
+        return terms
+            .iter()
+            .map(|term| shown(&term.token, term.kind))
+            .collect();
+    }
     let mut found = Vec::new();
     for_each_token(analyzer, text, |token| {
-        found.push(Token {
-            text: token.text.clone(),
-            position: token.position,
-            start: token.offset_from,
-            end: token.offset_to,
-        });
+        let kind = match analyzer {
+            "simple" | "whitespace" | "keyword" => "word",
+            _ => kind(&token.text),
+        };
+        found.push(shown(token, kind));
     });
     found
+}
+
+/// What Lucene's standard tokenizer calls a term.
+fn kind(text: &str) -> &'static str {
+    let mut letters = text.chars();
+    match letters.next() {
+        Some('\u{3040}'..='\u{309f}') => "<HIRAGANA>",
+        Some('\u{30a0}'..='\u{30ff}') => "<KATAKANA>",
+        Some('\u{ac00}'..='\u{d7af}') => "<HANGUL>",
+        Some('\u{3400}'..='\u{9fff}') => "<IDEOGRAPHIC>",
+        Some(first) if first.is_numeric() && letters.all(|c| !c.is_alphabetic()) => "<NUM>",
+        _ => "<ALPHANUM>",
+    }
+}
+
+/// A composed analyzer in parts.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Parts {
+    /// The texts after each filter of characters, by the filters' types.
+    pub char_filters: Vec<(String, String)>,
+    /// The type of the tokenizer, and its terms.
+    pub tokenizer: (String, Vec<Token>),
+    /// The terms after each filter, by the filters' types.
+    pub filters: Vec<(String, Vec<Token>)>,
+}
+
+/// What a composed analyzer does to a text, step by step; `None` where it is of one piece.
+///
+/// Costs a run of the analyzer for each of its filters.
+pub fn explained(analyzer: &str, text: &str) -> Option<Parts> {
+    custom::explained(analyzer, text)
 }
 
 /// Calls `sink` with each term of the text.

@@ -3,32 +3,22 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use frostem::{Algorithm, Stemmer};
+use frostem::Stemmer;
 use regex::Regex;
-use tantivy::tokenizer::{AsciiFoldingFilter, RawTokenizer, TextAnalyzer, TokenStream};
+use tantivy::tokenizer::{RawTokenizer, StopWordFilter, TokenFilter, TokenStream, Tokenizer};
 
 use super::char_filter::java_replacement;
+use super::language::{self, ARTICLES};
 use super::part::Part;
 use super::synonyms::Synonyms;
 use super::tokenizer::pieces;
+use super::unicode::{self, Form, ascii_folded};
 use super::words::Delimiter;
 use super::{Chain, Term};
 
 /// Longest shingle, in words, and longest piece, in characters.
 const SHINGLE_MAX: usize = 16;
 const PIECE_MAX: usize = 255;
-
-/// English words that say little, as Lucene lists them.
-const STOP_WORDS: [&str; 33] = [
-    "a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it",
-    "no", "not", "of", "on", "or", "such", "that", "the", "their", "then", "there", "these",
-    "they", "this", "to", "was", "will", "with",
-];
-
-/// Articles that French and its neighbours join to words.
-const ARTICLES: [&str; 12] = [
-    "l", "m", "t", "qu", "n", "s", "j", "d", "c", "jusqu", "quoiqu", "lorsqu",
-];
 
 /// One filter of terms.
 #[derive(Clone)]
@@ -38,12 +28,13 @@ pub(super) enum Filter {
     Fold {
         keep: bool,
     },
-    Stop {
-        words: BTreeSet<String>,
-        ignore_case: bool,
-    },
+    Stop(StopWords),
     Stem(Stemmer),
     Possessive,
+    IcuFold,
+    Normal(Form),
+    /// Lower case where I and ı are two letters.
+    TurkishLower,
     Synonyms(Synonyms),
     Shingle(Shingle),
     Pieces {
@@ -103,21 +94,25 @@ impl Filter {
     #[allow(clippy::too_many_lines, reason = "one arm for each type of filter")]
     pub(super) fn compile(part: &Part<'_>, before: &Chain) -> Result<Self, String> {
         Ok(match part.type_name() {
-            "lowercase" => Filter::Lower,
+            "lowercase" => match part.text("language").as_deref() {
+                Some("turkish") => Filter::TurkishLower,
+                _ => Filter::Lower,
+            },
             "uppercase" => Filter::Upper,
             "asciifolding" => Filter::Fold {
                 keep: part.flag("preserve_original", false)?,
             },
-            "stop" => Filter::Stop {
-                words: stop_words(part)?,
-                ignore_case: part.flag("ignore_case", false)?,
-            },
+            "icu_folding" => Filter::IcuFold,
+            "icu_normalizer" => Filter::Normal(Form::compile(part)?),
+            "stop" => Filter::Stop(StopWords::compile(part)?),
             "stemmer" => {
                 let language = part.text("language").or_else(|| part.text("name"));
-                stemmer(&language.unwrap_or_else(|| "porter".to_string()))?
+                language::stemmer(&language.unwrap_or_else(|| "porter".to_string()))?
             }
-            "snowball" => stemmer(&part.text("language").unwrap_or_else(|| "english".into()))?,
-            "porter_stem" => stemmer("porter")?,
+            "snowball" => {
+                language::stemmer(&part.text("language").unwrap_or_else(|| "english".into()))?
+            }
+            "porter_stem" => language::stemmer("porter")?,
             "synonym" | "synonym_graph" => Filter::Synonyms(Synonyms::compile(part, before)?),
             "shingle" => Filter::Shingle(Shingle::compile(part)?),
             kind @ ("ngram" | "nGram" | "edge_ngram" | "edgeNGram") => {
@@ -195,10 +190,7 @@ impl Filter {
                 keep,
             } => cut(&terms, lengths, *only_first, *keep),
             Filter::Fold { keep: true } => folded_beside(terms),
-            Filter::Stop { words, ignore_case } => {
-                terms.retain(|term| !has(words, &term.token.text, *ignore_case));
-                terms
-            }
+            Filter::Stop(words) => words.without(terms),
             Filter::Length(min, max) => {
                 terms.retain(|term| (*min..=*max).contains(&term.token.text.chars().count()));
                 terms
@@ -225,8 +217,14 @@ impl Filter {
         let text = term.token.text.as_str();
         Some(match self {
             Filter::Lower => crate::analysis::stream::lower(text),
+            Filter::TurkishLower => {
+                let letters = text.replace('İ', "i").replace('I', "ı");
+                crate::analysis::stream::lower(&letters)
+            }
             Filter::Upper => text.to_uppercase(),
-            Filter::Fold { .. } => folded(text),
+            Filter::Fold { .. } => ascii_folded(text),
+            Filter::IcuFold => unicode::folded(text),
+            Filter::Normal(form) => form.of(text),
             Filter::Stem(_) if term.is_keyword => return None,
             Filter::Stem(stemmer) => stemmer.stem(text).into_owned(),
             Filter::Possessive => {
@@ -270,62 +268,77 @@ fn has(words: &BTreeSet<String>, text: &str, ignore_case: bool) -> bool {
                 .any(|word| word.to_lowercase() == text.to_lowercase())
 }
 
-fn stop_words(part: &Part<'_>) -> Result<BTreeSet<String>, String> {
-    let mut words = BTreeSet::new();
-    let given = part.list("stopwords");
-    for word in given.unwrap_or_else(|| vec!["_english_".to_string()]) {
-        match word.as_str() {
-            "_english_" => words.extend(STOP_WORDS.map(String::from)),
-            "_none_" => {}
-            list if list.len() > 2 && list.starts_with('_') && list.ends_with('_') => {
-                return Err(format!("stop words of [{list}] are not known"));
-            }
-            _ => {
-                words.insert(word);
-            }
-        }
-    }
-    Ok(words)
+/// Words that are left out.
+#[derive(Clone)]
+pub(super) struct StopWords {
+    words: BTreeSet<String>,
+    /// Those of languages.
+    lists: Vec<StopWordFilter>,
+    ignore_case: bool,
+    /// Whether the last word of a text stays: a user may still be typing it.
+    removes_last: bool,
 }
 
-/// The stemmer of a language, under the names that stemmers go by.
-fn stemmer(name: &str) -> Result<Filter, String> {
-    let name = name.to_lowercase();
-    if name == "possessive_english" {
-        return Ok(Filter::Possessive);
-    }
-    let algorithm = match name.as_str() {
-        // What is called English here is Porter's first algorithm; his second is `porter2`.
-        "english" | "porter" => "porter",
-        "porter2" => "english",
-        "german2" => "german",
-        "light_german" | "minimal_german" | "light_french" | "minimal_french" | "light_english"
-        | "minimal_english" => {
-            return Err(format!("the stemmer [{name}] is not known"));
+impl StopWords {
+    fn compile(part: &Part<'_>) -> Result<Self, String> {
+        let mut stop = StopWords {
+            words: BTreeSet::new(),
+            lists: Vec::new(),
+            ignore_case: part.flag("ignore_case", false)?,
+            removes_last: part.flag("remove_trailing", true)?,
+        };
+        let given = part.list("stopwords");
+        for word in given.unwrap_or_else(|| vec!["_english_".to_string()]) {
+            match word
+                .strip_prefix('_')
+                .and_then(|rest| rest.strip_suffix('_'))
+            {
+                Some("none") => {}
+                Some(list) if !list.is_empty() => {
+                    let list = language::stop_words(list)
+                        .ok_or_else(|| format!("stop words of [{word}] are not known"))?;
+                    stop.lists.push(list);
+                }
+                _ => {
+                    stop.words.insert(word);
+                }
+            }
         }
-        other => other,
-    };
-    Algorithm::from_name(algorithm)
-        .map(|algorithm| Filter::Stem(Stemmer::new(algorithm)))
-        .map_err(|_| format!("Invalid stemmer class specified: {name}"))
-}
+        Ok(stop)
+    }
 
-fn folded(text: &str) -> String {
-    let mut folding = TextAnalyzer::builder(RawTokenizer::default())
-        .filter(AsciiFoldingFilter)
-        .build();
-    let mut stream = folding.token_stream(text);
-    if stream.advance() {
-        stream.token().text.clone()
-    } else {
-        String::new()
+    fn without(&self, mut terms: Vec<Term>) -> Vec<Term> {
+        // A list tells its words only by what it lets through.
+        let lists = self.lists.iter().cloned();
+        let mut lists: Vec<_> = lists
+            .map(|list| list.transform(RawTokenizer::default()))
+            .collect();
+        let last = if self.removes_last { 0 } else { terms.len() };
+        let mut at = 0;
+        terms.retain(|term| {
+            at += 1;
+            let text = &term.token.text;
+            let lower;
+            let listed = if self.ignore_case {
+                lower = text.to_lowercase();
+                &lower
+            } else {
+                text
+            };
+            at == last
+                || !has(&self.words, text, self.ignore_case)
+                    && lists
+                        .iter_mut()
+                        .all(|list| list.token_stream(listed).advance())
+        });
+        terms
     }
 }
 
 fn folded_beside(terms: Vec<Term>) -> Vec<Term> {
     let mut out = Vec::with_capacity(terms.len());
     for term in terms {
-        let text = folded(&term.token.text);
+        let text = ascii_folded(&term.token.text);
         if text != term.token.text {
             let mut ascii = term.clone();
             ascii.token.text = text;
@@ -375,6 +388,7 @@ fn fingerprint(terms: Vec<Term>, separator: &str, max: usize) -> Vec<Term> {
         return Vec::new();
     };
     term.token.text = text;
+    term.kind = "fingerprint";
     term.token.offset_to = end;
     vec![term]
 }
@@ -452,6 +466,7 @@ impl Shingle {
         shingle.token.text = words.join(&self.separator);
         shingle.token.offset_to = end.token.offset_to;
         shingle.token.position_length = size;
+        shingle.kind = "shingle";
         Some(shingle)
     }
 }

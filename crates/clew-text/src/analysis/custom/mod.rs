@@ -6,10 +6,12 @@
 
 mod char_filter;
 mod filter;
+mod language;
 mod part;
 mod settings;
 mod synonyms;
 mod tokenizer;
+mod unicode;
 mod words;
 
 use std::collections::BTreeMap;
@@ -23,6 +25,7 @@ pub use settings::Analysis;
 
 use char_filter::{CharFilter, Filtered};
 use filter::Filter;
+use language::LANGUAGES;
 use part::Part;
 use tokenizer::Cutter;
 
@@ -31,9 +34,6 @@ const SEPARATOR: char = '\0';
 
 /// Analyzers that are kept ready.
 const READY_MAX: usize = 1000;
-
-/// Languages that have an analyzer of their own, and their stemmers.
-const LANGUAGES: [&str; 1] = ["english"];
 
 /// An analyzer in parts.
 #[derive(Clone, Debug)]
@@ -49,6 +49,8 @@ pub(super) struct Term {
     pub(super) token: Token,
     /// Whether stemmers leave it as it is.
     pub(super) is_keyword: bool,
+    /// What Lucene calls a term of its kind.
+    pub(super) kind: &'static str,
 }
 
 impl Chain {
@@ -86,6 +88,7 @@ impl Chain {
             .cut(&filtered.text)
             .into_iter()
             .map(|token| Term {
+                kind: self.cutter.kind(&token.text),
                 token,
                 is_keyword: false,
             })
@@ -99,6 +102,17 @@ impl Chain {
         }
         terms.sort_by_key(|term| term.token.position);
         terms
+    }
+
+    /// The text after each filter of characters.
+    pub(super) fn filtered(&self, text: &str) -> Vec<String> {
+        let mut filtered = Filtered::new(text);
+        let mut steps = Vec::with_capacity(self.char_filters.len());
+        for filter in &self.char_filters {
+            filtered = filter.apply(filtered);
+            steps.push(filtered.text.clone());
+        }
+        steps
     }
 
     /// A value as one term, as normalizers leave it.
@@ -140,6 +154,29 @@ pub(super) fn is_composed(name: &str) -> bool {
     name.contains(SEPARATOR) && chain(name).is_some()
 }
 
+/// What a composed analyzer does to a text, step by step.
+pub(super) fn explained(name: &str, text: &str) -> Option<super::Parts> {
+    let (_, source) = name.split_once(SEPARATOR)?;
+    let source: Value = serde_json::from_str(source).ok()?;
+    let kind = |part: &Value| Part::new(part).type_name().to_string();
+    let list = |key: &str| source.get(key).and_then(Value::as_array).cloned();
+    let filters = list("filter").unwrap_or_default();
+    let upto = |count: usize| {
+        let mut parts = source.clone();
+        parts["filter"] = filters[..count].into();
+        super::tokens(&full_name("", &parts), text)
+    };
+    let char_kinds = list("char_filter").unwrap_or_default();
+    let texts = chain(name)?.filtered(text);
+    Some(super::Parts {
+        char_filters: char_kinds.iter().map(kind).zip(texts).collect(),
+        tokenizer: (kind(&source["tokenizer"]), upto(0)),
+        filters: (1..=filters.len())
+            .map(|count| (kind(&filters[count - 1]), upto(count)))
+            .collect(),
+    })
+}
+
 fn full_name(name: &str, parts: &Value) -> String {
     format!("{name}{SEPARATOR}{parts}")
 }
@@ -154,14 +191,7 @@ fn usual(name: &str) -> Option<Value> {
         "fingerprint" => json!({"tokenizer": {"type": "standard"}, "filter": [
             {"type": "lowercase"}, {"type": "asciifolding"}, {"type": "fingerprint"},
         ]}),
-        language if LANGUAGES.contains(&language) => {
-            json!({"tokenizer": {"type": "standard"}, "filter": [
-                {"type": "stemmer", "language": "possessive_english"},
-                {"type": "lowercase"},
-                {"type": "stop"},
-                {"type": "stemmer", "language": language},
-            ]})
-        }
+        name if LANGUAGES.contains(&name) => language::parts(name, None, None),
         _ => return None,
     })
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::{Chain, LANGUAGES, full_name, usual};
+use super::language::{self, LANGUAGES};
+use super::{Chain, full_name, usual};
 
 /// Most analyzers and normalizers of one index.
 const NAMES_MAX: usize = 1000;
@@ -66,6 +67,43 @@ impl Analysis {
             return Some(full.clone());
         }
         crate::analysis::is_analyzer(name).then(|| name.to_string())
+    }
+
+    /// The name of an analyzer that a request puts together from parts: `tokenizer`, `filter` and
+    /// `char_filter`, each a name or a definition.
+    ///
+    /// # Errors
+    /// A reason in OpenSearch's words, when a part is unknown or its parameters make no sense.
+    pub fn assembled(&self, wanted: &Value) -> Result<String, String> {
+        let mut parts = json!({});
+        for key in ["char_filter", "tokenizer", "filter"] {
+            let each = |part: &Value| match part {
+                Value::String(name) => {
+                    let part = named(&self.source, key, name);
+                    // Known by its type alone, or else unknown.
+                    let alone = match key {
+                        "tokenizer" => json!({ key: part }),
+                        _ => json!({"tokenizer": {"type": "keyword"}, key: [part]}),
+                    };
+                    match Chain::compile(&alone) {
+                        Err(reason) if reason.starts_with("Unknown ") => {
+                            Err(format!("failed to find global {key} under [{name}]"))
+                        }
+                        _ => Ok(part),
+                    }
+                }
+                definition => Ok(definition.clone()),
+            };
+            parts[key] = match wanted.get(key) {
+                Some(Value::Array(items)) => items.iter().map(each).collect::<Result<_, _>>()?,
+                Some(one) if key == "tokenizer" => each(one)?,
+                Some(one) => json!([each(one)?]),
+                None if key == "tokenizer" => json!({"type": "keyword"}),
+                None => json!([]),
+            };
+        }
+        Chain::compile(&parts)?;
+        Ok(full_name("_anonymous_", &parts))
     }
 
     /// The analyzer of text fields that name none.
@@ -138,12 +176,8 @@ fn analyzer_parts(source: &Value, name: &str, body: &Value) -> Result<Value, Str
             Some(_) => json!({"tokenizer": {"type": "lowercase"}, "filter": [stop()]}),
             None => usual("stop").unwrap_or_default(),
         },
-        language if LANGUAGES.contains(&language) => {
-            let mut parts = usual(language).unwrap_or_default();
-            if body.get("stopwords").is_some() {
-                parts["filter"][2] = stop();
-            }
-            parts
+        name if LANGUAGES.contains(&name) => {
+            language::parts(name, body.get("stopwords"), body.get("stem_exclusion"))
         }
         other => {
             usual(other).ok_or_else(|| format!("Unknown analyzer type [{other}] for [{name}]"))?

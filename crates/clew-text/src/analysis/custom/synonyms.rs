@@ -94,6 +94,9 @@ impl Synonyms {
                     // Words of the text stay where they are as far as there are as many.
                     let origin = &terms[at + step.min(length - 1)];
                     let mut term = origin.clone();
+                    if term.token.text != *word {
+                        term.kind = "SYNONYM";
+                    }
                     term.token.text = word.clone();
                     term.token.position = terms[at].token.position + step;
                     out.push(term);

@@ -25,6 +25,8 @@ pub(super) enum Cutter {
         pattern: Regex,
         group: Option<usize>,
     },
+    /// Addresses of the web and of mail, else words.
+    Addresses(Regex),
     /// Pieces of these lengths, from every place or from the first alone.
     Pieces {
         lengths: Range<usize>,
@@ -119,10 +121,9 @@ impl Cutter {
                 pattern: part.pattern("pattern", "")?,
                 group: None,
             },
-            "uax_url_email" => Cutter::Pattern {
-                pattern: Regex::new(ADDRESSES).map_err(|error| error.to_string())?,
-                group: Some(0),
-            },
+            "uax_url_email" => {
+                Cutter::Addresses(Regex::new(ADDRESSES).map_err(|error| error.to_string())?)
+            }
             kind @ ("ngram" | "nGram" | "edge_ngram" | "edgeNGram") => {
                 let min = part.number("min_gram", 1, 1..=PIECE_MAX)?;
                 let max = part.number("max_gram", 2, min..=PIECE_MAX)?;
@@ -153,8 +154,22 @@ impl Cutter {
         })
     }
 
+    /// What Lucene calls a term that was cut here.
+    pub(super) fn kind(&self, term: &str) -> &'static str {
+        match self {
+            Cutter::Addresses(_) if term.contains("://") => "<URL>",
+            Cutter::Addresses(_) if term.contains('@') => "<EMAIL>",
+            Cutter::Plain("standard") | Cutter::Addresses(_) => crate::analysis::kind(term),
+            _ => "word",
+        }
+    }
+
     pub(super) fn cut(&self, text: &str) -> Vec<Token> {
         match self {
+            Cutter::Addresses(pattern) => {
+                let found = pattern.find_iter(text).map(|found| found.range());
+                numbered(text, found.collect())
+            }
             Cutter::Plain(name) => {
                 let mut tokens = Vec::new();
                 let mut push = |token: &Token| tokens.push(token.clone());

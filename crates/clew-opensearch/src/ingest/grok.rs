@@ -1,0 +1,279 @@
+//! `grok`: named patterns over a text, their captures as fields.
+
+use std::collections::BTreeMap;
+
+use grok::parser::{GrokComponent, grok_split};
+use grok::{Grok as Patterns, Pattern};
+use serde_json::{Map, Value, json};
+
+use super::Failure;
+use super::document::Document;
+use super::pipeline::{flag, malformed, missing, text};
+use super::structured::{names, text_of};
+use crate::call::Call;
+use crate::error::ApiError;
+use crate::reply::Reply;
+
+/// Patterns of one step.
+const PATTERNS_MAX: usize = 1000;
+
+/// What a capture becomes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Text,
+    Integer,
+    Float,
+    Bool,
+}
+
+impl Kind {
+    fn named(name: &str) -> Kind {
+        match name {
+            "int" | "long" => Kind::Integer,
+            "float" | "double" => Kind::Float,
+            "boolean" => Kind::Bool,
+            _ => Kind::Text,
+        }
+    }
+
+    fn of(self, captured: &str) -> Result<Value, Failure> {
+        let wrong = |_| Failure {
+            kind: "number_format_exception",
+            ..Failure::illegal(format!("For input string: \"{captured}\""))
+        };
+        Ok(match self {
+            Kind::Text => captured.into(),
+            Kind::Integer => captured
+                .parse::<i64>()
+                .map_err(|e| wrong(e.to_string()))?
+                .into(),
+            Kind::Float => json!(captured.parse::<f64>().map_err(|e| wrong(e.to_string()))?),
+            Kind::Bool => captured.eq_ignore_ascii_case("true").into(),
+        })
+    }
+}
+
+/// One expression, compiled.
+#[derive(Debug)]
+struct Expression {
+    pattern: Pattern,
+    /// Names in the expression, the fields they are for, and what is made of them; in the order in
+    /// which they are written.
+    captures: Vec<(String, String, Kind)>,
+}
+
+impl Expression {
+    /// Compiles an expression. Fields may have any name, which captures may not: they get others.
+    fn compile(written: &str, patterns: &Patterns) -> Result<Self, ApiError> {
+        let mut captures = Vec::new();
+        let mut renamed = String::new();
+        for component in grok_split(written) {
+            match component {
+                GrokComponent::GrokPattern {
+                    pattern,
+                    name,
+                    alias,
+                    extract,
+                    definition,
+                    ..
+                } => {
+                    if alias.is_empty() || !definition.is_empty() {
+                        renamed.push_str(pattern);
+                        continue;
+                    }
+                    let capture = format!("capture{}", captures.len());
+                    renamed.push_str(&format!("%{{{name}:{capture}}}"));
+                    captures.push((capture, path(alias), Kind::named(extract)));
+                }
+                GrokComponent::RegularExpression { string, .. } => renamed.push_str(string),
+                GrokComponent::PatternError(reason) => {
+                    return Err(malformed(format!(
+                        "[patterns] Invalid regex pattern found in: [{written}]. {reason:?}"
+                    )));
+                }
+            }
+        }
+        let pattern = patterns.compile(&renamed, true).map_err(|error| {
+            malformed(format!(
+                "[patterns] Invalid regex pattern found in: [{written}]. {error}"
+            ))
+        })?;
+        // Groups that are named by the expression itself, or inside the patterns that it is made of.
+        for name in pattern.capture_names() {
+            if !captures.iter().any(|(capture, ..)| capture == name) {
+                let kind = Kind::named(pattern.get_extract(name).unwrap_or_default());
+                captures.push((name.to_string(), path(name), kind));
+            }
+        }
+        Ok(Expression { pattern, captures })
+    }
+}
+
+/// `[a][b]` is `a.b`.
+fn path(name: &str) -> String {
+    name.replace("][", ".").replace(['[', ']'], "")
+}
+
+/// The step.
+#[derive(Debug)]
+pub(super) struct Grok {
+    field: String,
+    expressions: Vec<Expression>,
+    /// Whether the number of the expression that matched is told.
+    trace: bool,
+    /// Whether a field that is captured several times becomes a list.
+    all: bool,
+    ignore_missing: bool,
+}
+
+impl Grok {
+    pub(super) fn parse(config: &mut Map<String, Value>) -> Result<Self, ApiError> {
+        let mut patterns = Patterns::with_default_patterns();
+        if let Some(own) = config.remove("pattern_definitions") {
+            let own = own.as_object().ok_or_else(|| {
+                malformed("[pattern_definitions] property isn't a map".to_string())
+            })?;
+            for (name, definition) in own {
+                let definition = definition.as_str().ok_or_else(|| missing(name))?;
+                patterns.add_pattern(name.as_str(), definition);
+            }
+        }
+        let written = names(config, "patterns")?.ok_or_else(|| missing("patterns"))?;
+        if written.is_empty() {
+            return Err(malformed(
+                "[patterns] List of patterns must not be empty".to_string(),
+            ));
+        }
+        if written.len() > PATTERNS_MAX {
+            return Err(malformed(format!(
+                "[patterns] at most {PATTERNS_MAX} patterns are allowed"
+            )));
+        }
+        let expressions = written
+            .iter()
+            .map(|one| Expression::compile(one, &patterns));
+        Ok(Grok {
+            field: text(config, "field")?,
+            expressions: expressions.collect::<Result<_, _>>()?,
+            trace: flag(config, "trace_match", false)?,
+            all: flag(config, "capture_all_matches", false)?,
+            ignore_missing: flag(config, "ignore_missing", false)?,
+        })
+    }
+
+    pub(super) fn apply(&self, document: &mut Document) -> Result<(), Failure> {
+        let Some(line) = text_of(document, &self.field, self.ignore_missing)? else {
+            return Ok(());
+        };
+        let found = self
+            .expressions
+            .iter()
+            .enumerate()
+            .find_map(|(number, expression)| {
+                let matches = expression.pattern.match_against(&line)?;
+                Some((number, expression, matches))
+            });
+        let (number, expression, matches) = found.ok_or_else(|| {
+            Failure::illegal(format!(
+                "Provided Grok expressions do not match field value: [{line}]"
+            ))
+        })?;
+        let mut fields: Vec<(&String, Vec<Value>)> = Vec::new();
+        for (capture, field, kind) in &expression.captures {
+            let Some(captured) = matches.get(capture) else {
+                continue;
+            };
+            let value = kind.of(captured)?;
+            match fields.iter_mut().find(|(name, _)| *name == field) {
+                Some((_, values)) => values.push(value),
+                None => fields.push((field, vec![value])),
+            }
+        }
+        for (field, mut values) in fields {
+            let value = match (values.len(), self.all) {
+                (1, _) | (_, false) => values.swap_remove(0),
+                _ => Value::Array(values),
+            };
+            document.set(field, value)?;
+        }
+        if self.trace {
+            document.set("_ingest._grok_match_index", number.to_string().into())?;
+        }
+        Ok(())
+    }
+}
+
+/// `GET /_ingest/processor/grok`: the patterns that are always there.
+pub(crate) async fn patterns(_call: Call) -> Result<Reply, ApiError> {
+    let sorted: BTreeMap<&str, &str> = grok::patterns().iter().copied().collect();
+    Ok(Reply::json(&json!({ "patterns": sorted })))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(config: Value, line: &str) -> Result<Value, Failure> {
+        let mut config = config.as_object().unwrap().clone();
+        config.insert("field".to_string(), "message".into());
+        let step = Grok::parse(&mut config).unwrap();
+        let mut document = Document::new("i".to_string(), None, None, json!({ "message": line }));
+        step.apply(&mut document)?;
+        document.source.as_object_mut().unwrap().remove("message");
+        Ok(document.source)
+    }
+
+    #[test]
+    fn captures_become_fields_of_their_types() {
+        let found = run(
+            json!({"patterns": ["%{IP:client.ip} %{WORD:method} %{NUMBER:took:float} %{INT:bytes:int}"]}),
+            "10.0.0.1 GET 0.5 42",
+        );
+        let expected =
+            json!({"client": {"ip": "10.0.0.1"}, "method": "GET", "took": 0.5, "bytes": 42});
+        assert_eq!(found.unwrap(), expected);
+    }
+
+    #[test]
+    fn the_first_expression_that_matches_counts() {
+        let patterns = json!({
+            "patterns": ["^%{INT:n:int}$", "%{PET:pet} (?<verb>\\w+)", "%{GREEDYDATA:rest}"],
+            "pattern_definitions": {"PET": "cat|dog"},
+        });
+        assert_eq!(run(patterns.clone(), "12").unwrap(), json!({"n": 12}));
+        let expected = json!({"pet": "dog", "verb": "barks"});
+        assert_eq!(run(patterns.clone(), "a dog barks").unwrap(), expected);
+        assert_eq!(run(patterns, "x").unwrap(), json!({"rest": "x"}));
+    }
+
+    #[test]
+    fn lines_of_access_logs_come_apart() {
+        let line =
+            r#"1.2.3.4 - bob [10/Oct/2000:13:55:36 -0700] "GET /x HTTP/1.0" 200 2326 "-" "curl""#;
+        let found = run(json!({"patterns": ["%{COMBINEDAPACHELOG}"]}), line).unwrap();
+        assert!(
+            found.to_string().contains("10/Oct/2000:13:55:36 -0700"),
+            "{found}"
+        );
+    }
+
+    #[test]
+    fn wrong_expressions_and_texts_are_told() {
+        let parse = |patterns: Value| {
+            let mut config = json!({"field": "f", "patterns": patterns});
+            let config = config.as_object_mut().unwrap();
+            Grok::parse(config).unwrap_err().in_words()
+        };
+        for (patterns, reason) in [
+            (json!([]), "List of patterns must not be empty"),
+            (json!("x"), "property isn't a list"),
+            (json!(["%{NOTHING:x}"]), "Invalid regex pattern"),
+            (json!(["("]), "Invalid regex pattern"),
+        ] {
+            let told = parse(patterns);
+            assert!(told.contains(reason), "{told}");
+        }
+        let failure = run(json!({"patterns": ["%{INT:n:int}$"]}), "none").unwrap_err();
+        assert!(failure.reason.contains("do not match field value: [none]"));
+    }
+}

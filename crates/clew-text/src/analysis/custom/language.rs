@@ -1,0 +1,169 @@
+//! Languages: the analyzers that go by their names, their stop words and stemmers.
+//!
+//! Stemmers are Snowball's. Where Lucene's analyzer of a language has a lighter one of its own (French,
+//! German, Italian, Portuguese, Spanish), this is the difference: more words become the same term.
+
+use frostem::{Algorithm, Stemmer};
+use serde_json::{Value, json};
+use tantivy::tokenizer::{Language, StopWordFilter};
+
+use super::filter::Filter;
+
+/// Languages with an analyzer of their own.
+pub(super) const LANGUAGES: [&str; 23] = [
+    "armenian",
+    "basque",
+    "catalan",
+    "danish",
+    "dutch",
+    "english",
+    "estonian",
+    "finnish",
+    "french",
+    "german",
+    "greek",
+    "hungarian",
+    "indonesian",
+    "irish",
+    "italian",
+    "lithuanian",
+    "norwegian",
+    "portuguese",
+    "romanian",
+    "russian",
+    "spanish",
+    "swedish",
+    "turkish",
+];
+
+/// Languages whose articles lean on the next word, with an apostrophe.
+const ELISIONS: [(&str, &[&str]); 4] = [
+    ("catalan", &["d", "l", "m", "n", "s", "t"]),
+    ("french", &ARTICLES),
+    ("irish", &["d", "m", "b"]),
+    (
+        "italian",
+        &[
+            "c", "l", "all", "dall", "dell", "nell", "sull", "coll", "pell", "gl", "agl", "dagl",
+            "degl", "negl", "sugl", "un", "m", "t", "s", "v", "d",
+        ],
+    ),
+];
+
+/// Articles that French joins to words.
+pub(super) const ARTICLES: [&str; 13] = [
+    "l", "m", "t", "qu", "n", "s", "j", "d", "c", "jusqu", "quoiqu", "lorsqu", "puisqu",
+];
+
+/// The parts of a language's analyzer; `stopwords` in place of its own where they are given.
+pub(super) fn parts(
+    language: &str,
+    stopwords: Option<&Value>,
+    exclusions: Option<&Value>,
+) -> Value {
+    let mut filters = Vec::new();
+    if language == "english" {
+        filters.push(json!({"type": "stemmer", "language": "possessive_english"}));
+    }
+    if let Some((_, articles)) = ELISIONS.iter().find(|(name, _)| *name == language) {
+        filters.push(json!({"type": "elision", "articles": articles, "articles_case": true}));
+    }
+    if language == "turkish" {
+        filters.push(json!({"type": "apostrophe"}));
+    }
+    filters.push(json!({"type": "lowercase", "language": language}));
+    let own = json!(format!("_{language}_"));
+    match stopwords {
+        Some(given) => filters.push(json!({"type": "stop", "stopwords": given})),
+        None if stop_words(language).is_some() => {
+            filters.push(json!({"type": "stop", "stopwords": own}));
+        }
+        None => {}
+    }
+    if let Some(words) = exclusions {
+        filters.push(json!({"type": "keyword_marker", "keywords": words}));
+    }
+    filters.push(json!({"type": "stemmer", "language": language}));
+    json!({"tokenizer": {"type": "standard"}, "filter": filters})
+}
+
+/// Words of a language that say little; `None` where there is no list.
+pub(super) fn stop_words(language: &str) -> Option<StopWordFilter> {
+    StopWordFilter::new(match language {
+        "danish" => Language::Danish,
+        "dutch" => Language::Dutch,
+        "english" => Language::English,
+        "finnish" => Language::Finnish,
+        "french" => Language::French,
+        "german" => Language::German,
+        "hungarian" => Language::Hungarian,
+        "italian" => Language::Italian,
+        "norwegian" => Language::Norwegian,
+        "portuguese" => Language::Portuguese,
+        "russian" => Language::Russian,
+        "spanish" => Language::Spanish,
+        "swedish" => Language::Swedish,
+        _ => return None,
+    })
+}
+
+/// The stemmer of a language, under the names that stemmers go by.
+pub(super) fn stemmer(name: &str) -> Result<Filter, String> {
+    let name = name.to_lowercase();
+    if name == "possessive_english" {
+        return Ok(Filter::Possessive);
+    }
+    let algorithm = match name.as_str() {
+        // What is called English here is Porter's first algorithm; his second is `porter2`.
+        "english" | "porter" => "porter",
+        "porter2" => "english",
+        "german2" => "german",
+        // Lucene has kept Snowball's first stemmer for Dutch; the name now means another one.
+        "dutch" => "dutch_porter",
+        "dutch_kp" | "kp" => "dutch",
+        light if light.starts_with("light_") || light.starts_with("minimal_") => {
+            return Err(format!("the stemmer [{name}] is not known"));
+        }
+        other => other,
+    };
+    Algorithm::from_name(algorithm)
+        .map(|algorithm| Filter::Stem(Stemmer::new(algorithm)))
+        .map_err(|_| format!("Invalid stemmer class specified: {name}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Chain;
+    use super::*;
+
+    #[test]
+    fn every_language_has_its_parts() {
+        for language in LANGUAGES {
+            Chain::compile(&parts(language, None, None)).unwrap();
+        }
+    }
+
+    #[test]
+    fn words_are_stopped_and_stemmed() {
+        for (language, text, expected) in [
+            ("french", "L'avion et les maisons", vec!["avion", "maison"]),
+            ("german", "Die Häuser und der Wald", vec!["haus", "wald"]),
+            ("italian", "dell'amico", vec!["amic"]),
+            ("russian", "и книги", vec!["книг"]),
+            ("turkish", "Istanbul'da KIZ", vec!["ıstanbul", "kız"]),
+            ("english", "The fox's dens", vec!["fox", "den"]),
+        ] {
+            let chain = Chain::compile(&parts(language, None, None)).unwrap();
+            let found: Vec<String> = chain.run(text).into_iter().map(|t| t.token.text).collect();
+            assert_eq!(found, expected, "{language}");
+        }
+        let kept = parts("german", Some(&json!(["wald"])), Some(&json!(["häuser"])));
+        let chain = Chain::compile(&kept).unwrap();
+        let found: Vec<String> = chain
+            .run("Die Häuser Wald")
+            .into_iter()
+            .map(|t| t.token.text)
+            .collect();
+        assert_eq!(found, ["die", "häuser"]);
+    }
+}
