@@ -8,7 +8,7 @@ DEBUG := $(CARGO_TARGET_DIR)/debug/clew
 
 SPEC := $(CLEW_CACHE)/rest-api-spec-2.19.0
 
-.PHONY: help demo test test-rust test-clients conformance differential check bench-log bench-vectors build deny doc clean
+.PHONY: help demo test test-rust test-clients conformance differential check bench-log bench-vectors bench-opensearch build deny doc clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -42,6 +42,9 @@ bench-log: build ## the log beside Varlog's storage and the disk; writes bench/R
 
 bench-vectors: build $(CLEW_CACHE)/venv-bench/.installed ## vector search beside hnswlib, faiss and usearch; ARGS="--rows 20000" for a short one
 	CLEW_CACHE=$(CLEW_CACHE) $(CLEW_CACHE)/venv-bench/bin/python bench/vectors/run.py --bin $(RELEASE) $(ARGS)
+
+bench-opensearch: build $(VENV)/.installed ## Clew beside a real OpenSearch over HTTP; ARGS=--quick for a short one
+	CLEW_CACHE=$(CLEW_CACHE) $(PYTHON) bench/opensearch/run.py --bin $(RELEASE) $(ARGS)
 
 build: ## the release binary
 	cargo build --release --locked -p clew

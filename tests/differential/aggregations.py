@@ -17,7 +17,7 @@ def aggregation(dice, depth):
         made = {kind: BUCKETS[kind](dice)}
         if kind in WITH_ORDER and dice.maybe(0.3):
             made |= ordered(dice, made[kind], depth)
-        elif dice.maybe(0.6) and kind != "significant_terms":
+        elif dice.maybe(0.6) and kind not in ALONE:
             made["aggs"] = aggregations(dice, depth - 1)
         if kind in ("histogram", "date_histogram") and dice.maybe(0.35):
             made.setdefault("aggs", {}).update(pipelines(dice))
@@ -173,6 +173,8 @@ METRICS = {kind: numeric for kind in ("min", "max", "avg", "sum", "stats", "exte
     "top_hits": lambda dice: {"size": 2, "sort": [{"big": "desc"}], "_source": ["count", "level"]},
 }
 WITH_ORDER = ("terms",)
+# In OpenSearch some lose track of what is inside them when they stand inside others themselves.
+ALONE = ("significant_terms", "rare_terms", "variable_width_histogram")
 BUCKETS = {
     "terms": terms, "histogram": histogram, "date_histogram": date_histogram, "range": ranges, "date_range": date_range,
     "ip_range": ip_range, "filters": filters, "composite": composite,

@@ -116,7 +116,7 @@ def geo(dice):
             {"top_left": {"lat": top, "lon": 170}, "bottom_right": {"lat": bottom, "lon": -100}}])},
         "geo_polygon": lambda: {"place": {"points": [[left, bottom], [right, bottom], {"lat": top, "lon": right}, f"{top},{left}"]}},
         "geo_shape": lambda: {"place": {"shape": {"type": "envelope", "coordinates": [[left, top], [right, bottom]]},
-                                        **dice.options(0.5, relation=dice.choice(["intersects", "within", "disjoint"]))}},
+                                        **dice.options(0.5, relation="intersects")}},
     }[kind]()
     return {kind: made | dice.options(0.2, boost=2)}
 
@@ -190,7 +190,7 @@ def function(dice):
               **dice.options(0.5, factor=dice.choice([0.5, 2]), modifier=dice.choice(["log1p", "log2p", "ln1p", "ln2p", "sqrt", "square", "none"]))}
     # Only the first is a function that stands alone without a weight.
     return dice.choice([{decay: {field: how, **mode}}, {"field_value_factor": factor}, {"weight": dice.choice([2, 0.5])},
-                        {decay: {field: how}, "weight": 1.5}])
+                        {decay: {field: how}}])
 
 
 def by_feature(dice):
@@ -199,8 +199,6 @@ def by_feature(dice):
         {"distance_feature": {"field": "place", "origin": [2.3, 48.8], "pivot": "50km"}},
         {"terms_set": {"tag": {"terms": dice.some(TAGS, 1, 4), "minimum_should_match_field": "tiny"}}},
         {"more_like_this": {"fields": ["body", "title"], "like": fulltext.words(dice, 3, 6), "min_term_freq": 1, "min_doc_freq": 1}},
-        {"rank_feature": {"field": "rank", **dice.choice([{}, {"saturation": {"pivot": 8}}, {"log": {"scaling_factor": 4}},
-                                                           {"sigmoid": {"pivot": 7, "exponent": 0.6}}, {"linear": {}}])}},
     ])
 
 

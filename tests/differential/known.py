@@ -1,10 +1,63 @@
-"""The differences that docs/compatibility.md names, with the requests that may show them."""
+"""The differences that docs/compatibility.md names, and how to recognise them."""
 
+import json
 import pathlib
+import re
 
 PAGE = pathlib.Path(__file__).parents[2] / "docs" / "compatibility.md"
+ROW = re.compile(r"^\| `([a-z0-9-]+)` \| (\S.*) \|$", re.MULTILINE)
+
+MALFORMED = {"parsing_exception", "illegal_argument_exception", "x_content_parse_exception", "number_format_exception",
+             "query_shard_exception", "parse_exception", "search_phase_execution_exception", "action_request_validation_exception",
+             "validation_exception", "aggregation_execution_exception", "named_object_not_found_exception", "json_parse_exception"}
+
+
+def error_types(body, found):
+    """Both refuse with the same status, and call it otherwise."""
+    told = found[0]
+    if not told.startswith(("error:", "root_cause:")):
+        return False
+    types = set(re.findall(r"\('?([a-z_]+)'?, '?([a-z_]+)'?,", told)[0] + re.findall(r"OpenSearch \('?([a-z_]+)'?, '?([a-z_]+)'?,", told)[0])
+    return types <= MALFORMED
+
+
+def errors_of_the_server(body, found):
+    """OpenSearch ran into an error of its own."""
+    return found[0].startswith("status:") and "OpenSearch (500," in found[0]
+
+
+def has(*words):
+    """The request has one of the words as a key."""
+    return lambda body, found: any(f'"{word}"' in json.dumps(body) for word in words)
+
+
+def in_aggregations(*kinds):
+    """The first difference lies in the result of an aggregation, and such a one is asked for."""
+    asked = has(*kinds)
+    return lambda body, found: found[0].startswith("aggregations") and asked(body, found)
+
+
+def under(kind):
+    """The same, and there are others around it."""
+    inside = re.compile(r'"aggs": \{"[^"]*": \{(?!.{0,20}"%s").*"aggs": \{.*"%s"' % (kind, kind))
+    return lambda body, found: found[0].startswith("aggregations") and bool(inside.search(json.dumps(body)))
+
+
+KNOWN = {
+    "error-types": error_types,
+    "errors-of-the-server": errors_of_the_server,
+    "significant-terms-background": in_aggregations("significant_terms"),
+    "variable-width-histogram": has("variable_width_histogram"),
+    "auto-date-histogram-inside": under("auto_date_histogram"),
+}
+
+
+def named():
+    """What the page says, by name."""
+    text = PAGE.read_text()
+    return dict(ROW.findall(text))
 
 
 def known(family, body, found):
-    """The reason for a difference, or None."""
-    return None
+    """The name of a difference that the page has, or None."""
+    return next((name for name, fits in KNOWN.items() if fits(body, found)), None)

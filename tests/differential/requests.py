@@ -31,6 +31,9 @@ def sort(dice):
             keys.append({field: {"order": "desc", "mode": dice.choice(["min", "max", "sum", "avg"]), "nested": {"path": "comments"}}})
         else:
             options = dice.options(0.4, order=dice.choice(["asc", "desc"]), missing=dice.choice(["_first", "_last"]))
+            if field == "nanos":
+                # Before everything means before 1970, which OpenSearch cannot show.
+                options.pop("missing", None)
             if field in NUMBERS:
                 options |= dice.options(0.2, mode=dice.choice(["min", "max"] if field != "sizes" else ["min", "max", "sum", "avg", "median"]))
             keys.append({field: options} if options or dice.maybe() else field)

@@ -1,0 +1,233 @@
+"""Clew beside a real OpenSearch over HTTP: what a document and a search cost, in one run on one machine.
+
+Both run at once on one CPU of their own, the client on another; they take turns (ABBA), so that a busy machine harms
+both alike. What counts is CPU time of the server's process. The table has medians with the least and greatest round.
+
+    python bench/opensearch/run.py --bin target/release/clew [--quick] [--rounds 4]
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import platform
+import re
+import statistics
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import corpus  # noqa: E402
+from servers import ROOT, Clew, Real, cpu_s, memory_mb, restart_ms  # noqa: E402
+sys.path.insert(0, str(ROOT))
+from bench import results  # noqa: E402
+from tests.real_opensearch import Missing  # noqa: E402
+
+INDEX, LARGE = "/bench", "/large"
+NDJSON = "application/x-ndjson"
+SEARCHES = {
+    "match, ten best with source": lambda text: {"size": 10, "query": {"match": {"text": text}}},
+    "bool: match and filter": lambda text: {
+        "size": 10, "query": {"bool": {"must": {"match": {"text": text}}, "filter": {"term": {"section": "libs"}}}}},
+    "match and terms aggregation": lambda text: {
+        "size": 0, "query": {"match": {"text": text}}, "aggs": {"sections": {"terms": {"field": "section"}}}},
+    "nothing found": lambda text: {"query": {"term": {"name": "no package is called so"}}},
+}
+# What is wanted, as a share of OpenSearch's figure or as a figure of its own.
+TARGETS = {
+    "bulk": ("at least", 2.0), "match, ten best with source, CPU": ("at most", 0.35),
+    "match, ten best with source, p99": ("at most", 0.3), "match and terms aggregation, CPU": ("at most", 0.4),
+    "memory": ("at most", 0.1), "index": ("at most", 1.0),
+}
+LIMITS = {"ready": 300, "refresh": 20, "nothing found, CPU": 60}
+
+
+class Figures:
+    """Figures by name and server, one for each round."""
+
+    def __init__(self):
+        self.all = {}
+
+    def add(self, name, unit, server, value):
+        self.all.setdefault((name, unit), {}).setdefault(server.name, []).append(value)
+
+
+def load(server, index, batches):
+    for body in batches:
+        reply = server.client.call("POST", f"{index}/_bulk", body, NDJSON)
+        if b'"errors":true' in reply[:200]:
+            raise RuntimeError(f"{server.name} refused documents: {reply[:400]!r}")
+
+
+def bulk(server, figures, bodies, count):
+    server.client.call("DELETE", INDEX)
+    server.client.call("PUT", INDEX, corpus.MAPPING)
+    before = cpu_s(server)
+    load(server, INDEX, bodies)
+    server.client.call("POST", f"{INDEX}/_refresh")
+    figures.add("bulk", "documents a CPU second", server, count / (cpu_s(server) - before))
+
+
+def searches(server, figures, questions, warm):
+    for name, make in SEARCHES.items():
+        bodies = [json.dumps(make(text)).encode() for text in questions]
+        for body in bodies[:warm]:
+            server.client.call("POST", f"{INDEX}/_search", body)
+        took, before = [], cpu_s(server)
+        for body in bodies[warm:]:
+            began = time.perf_counter()
+            server.client.call("POST", f"{INDEX}/_search", body)
+            took.append((time.perf_counter() - began) * 1000)
+        cpu = (cpu_s(server) - before) / len(took) * 1e6
+        took.sort()
+        figures.add(f"{name}, CPU", "µs of CPU a search", server, cpu)
+        figures.add(f"{name}, p50", "ms", server, took[len(took) // 2])
+        figures.add(f"{name}, p99", "ms", server, took[int(len(took) * 0.99)])
+
+
+def merge(server, index):
+    server.client.call("POST", f"{index}/_forcemerge?max_num_segments=1")
+    server.client.call("POST", f"{index}/_refresh")
+    server.client.call("POST", f"{index}/_flush")
+
+
+def store_mb(server, index):
+    return server.client.json("GET", f"{index}/_stats/store")["_all"]["primaries"]["store"]["size_in_bytes"] / 1e6
+
+
+def large(servers, figures, count, rounds):
+    """An index of many documents: refreshing a few new ones, and starting again."""
+    documents, source = corpus.sentences(count + rounds * corpus.BATCH)
+    for server in servers:
+        server.client.call("PUT", LARGE, corpus.MAPPING)
+        load(server, LARGE, corpus.batches(documents[:count]))
+        server.client.call("POST", f"{LARGE}/_refresh")
+        server.client.call("POST", f"{LARGE}/_flush")
+    for turn in range(rounds):
+        for server in in_turn(servers, turn):
+            first = count + turn * corpus.BATCH
+            load(server, LARGE, corpus.batches(documents[first:first + corpus.BATCH], first))
+            began = time.perf_counter()
+            server.client.call("POST", f"{LARGE}/_refresh")
+            took = (time.perf_counter() - began) * 1000
+            figures.add("refresh", f"ms for {corpus.BATCH:,} new documents beside {count:,}", server, took)
+    probe = {"size": 10, "track_total_hits": True, "query": {"match": {"text": "the"}}}
+    for server in servers:
+        server.client.call("POST", f"{LARGE}/_flush")
+        wanted = server.client.json("POST", f"{LARGE}/_search", probe)["hits"]["total"]["value"]
+        figures.add("memory with both indexes", "MB", server, memory_mb(server))
+        for _ in range(min(rounds, 3) if server.name == "Clew" else 1):
+            took = restart_ms(server, f"{LARGE}/_search", probe, wanted)
+            figures.add("ready", f"ms from start to the first right answer over {count:,} documents", server, took)
+    return source
+
+
+def in_turn(servers, turn):
+    return servers if turn % 2 == 0 else list(reversed(servers))
+
+
+def measure(servers, arguments):
+    figures = Figures()
+    documents, source = corpus.packages()
+    if arguments.quick:
+        documents = documents[:20_000]
+    bodies = list(corpus.batches(documents))
+    questions = corpus.questions(documents, arguments.searches + arguments.warm)
+    scratch = Figures()
+    for server in servers:
+        say(f"warming {server.name}")
+        for _ in range(1 if arguments.quick else 2):
+            bulk(server, scratch, bodies, len(documents))
+        searches(server, scratch, questions, 0)
+    for turn in range(arguments.rounds):
+        for server in in_turn(servers, turn):
+            say(f"round {turn + 1}: {server.name}")
+            bulk(server, figures, bodies, len(documents))
+            if turn == 0:
+                figures.add("memory", "MB after loading", server, memory_mb(server))
+            merge(server, INDEX)
+            searches(server, figures, questions, arguments.warm)
+    for server in servers:
+        figures.add("index", "MB in one segment", server, store_mb(server, INDEX))
+        server.client.call("DELETE", INDEX)
+    say("many documents")
+    more = large(servers, figures, arguments.documents, arguments.rounds + 1)
+    return figures, f"{len(documents):,} {source}; {arguments.documents:,} {more}"
+
+
+def say(text):
+    print(text, flush=True)
+
+
+def shown(values, digits=None):
+    middle = statistics.median(values)
+    digits = (0 if middle >= 100 else 1 if middle >= 10 else 2) if digits is None else digits
+    text = f"{middle:,.{digits}f}"
+    if len(values) > 1:
+        text += f" ({min(values):,.{digits}f}–{max(values):,.{digits}f})"
+    return text
+
+
+def verdict(name, ratio, own):
+    if name in TARGETS:
+        how, share = TARGETS[name]
+        met = ratio >= share if how == "at least" else ratio <= share
+        return f"{how} {share:g}" + ("" if met else " **MISSED**")
+    if name in LIMITS:
+        return f"below {LIMITS[name]}" + ("" if own < LIMITS[name] else " **MISSED**")
+    return ""
+
+
+def table(figures):
+    lines = ["| what | unit | Clew | OpenSearch | Clew / OpenSearch | wanted |", "| --- | --- | --- | --- | --- | --- |"]
+    for (name, unit), by_server in figures.all.items():
+        own, other = by_server["Clew"], by_server["OpenSearch"]
+        ratio = statistics.median(own) / statistics.median(other)
+        wanted = verdict(name, ratio, statistics.median(own))
+        lines.append(f"| {name} | {unit} | {shown(own)} | {shown(other)} | {ratio:.3f} | {wanted} |")
+    return lines
+
+
+def machine():
+    info = pathlib.Path("/proc/cpuinfo").read_text()
+    model = re.search(r"model name\s*: (.*)", info)
+    return {"cpu": model.group(1) if model else platform.processor(), "cores": os.cpu_count(), "system": platform.system()}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bin", required=True)
+    parser.add_argument("--quick", action="store_true", help="few documents and one round: whether it works, not what is true")
+    parser.add_argument("--rounds", type=int, default=4)
+    parser.add_argument("--documents", type=int, default=1_000_000, help="of the large index")
+    parser.add_argument("--searches", type=int, default=2000, help="of each kind in a round")
+    parser.add_argument("--warm", type=int, default=500)
+    parser.add_argument("--heap", default="4g", help="OpenSearch's")
+    parser.add_argument("--results", default=str(ROOT / "bench" / "RESULTS.md"))
+    arguments = parser.parse_args()
+    if arguments.quick:
+        arguments.rounds, arguments.documents, arguments.searches, arguments.warm = 1, 50_000, 300, 100
+    cores = sorted(os.sched_getaffinity(0))
+    os.sched_setaffinity(0, cores[:1])
+    servers = []
+    try:
+        servers.append(Clew(arguments.bin, str(cores[-1])))
+        servers.append(Real(arguments.heap, str(cores[-1])))
+        versions = ", ".join(server.version() for server in servers)
+        figures, source = measure(servers, arguments)
+    except Missing as missing:
+        print(f"skipped: {missing}")
+        return
+    finally:
+        for server in servers:
+            server.close()
+    told = " ".join(sys.argv[1:]).replace(arguments.bin, "").replace("--bin", "").split("--results")[0].strip()
+    lines = [f"{versions}, heap {arguments.heap}; both on one CPU, the client on another. {source}.", "", *table(figures)]
+    print("\n".join(lines))
+    if not arguments.quick:
+        command = "make bench-opensearch" + (f" ARGS='{told}'" if told else "")
+        results.write(arguments.results, "OpenSearch", command, machine(), lines)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,146 @@
+"""The two servers as processes of their own, and what they cost: CPU, memory, files."""
+
+import http.client
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT))
+from tests.real_opensearch import RealOpenSearch  # noqa: E402
+
+TICK_S = 1 / os.sysconf("SC_CLK_TCK")
+START_SECONDS_MAX = 300
+
+
+class Client:
+    """One connection, kept."""
+
+    def __init__(self, address):
+        host, port = address.rsplit(":", 1)
+        self.connection = http.client.HTTPConnection(host, int(port), timeout=900)
+
+    def call(self, method, path, body=None, kind="application/json"):
+        if isinstance(body, dict):
+            body = json.dumps(body).encode()
+        headers = {"Content-Type": kind} if body is not None else {}
+        self.connection.request(method, path, body, headers)
+        reply = self.connection.getresponse()
+        data = reply.read()
+        if reply.status >= 300 and not (method == "DELETE" and reply.status == 404):
+            raise RuntimeError(f"{method} {path}: {reply.status} {data[:400]!r}")
+        return data
+
+    def json(self, method, path, body=None):
+        return json.loads(self.call(method, path, body))
+
+
+class Clew:
+    """The release binary over a folder of its own."""
+
+    name = "Clew"
+
+    def __init__(self, binary, cpu):
+        self.binary, self.cpu = binary, cpu
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="bench-clew-"))
+        self.process = None
+        self.start()
+
+    def start(self):
+        outside = {k: v for k, v in os.environ.items() if not k.startswith("CLEW_")}
+        self.log = open(self.folder.with_suffix(".log"), "ab")
+        command = ["taskset", "-c", self.cpu, self.binary, "serve", "--data", str(self.folder / "data")]
+        command += ["--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0"]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self.log, env=outside)
+        for line in self.process.stdout:
+            try:
+                address = json.loads(line)["listening"]["http"]
+            except (ValueError, KeyError, TypeError):
+                continue
+            self.pid, self.client = self.process.pid, Client(address)
+            return
+        raise RuntimeError(f"Clew did not start: see {self.log.name}")
+
+    def version(self):
+        return subprocess.run([self.binary, "--version"], capture_output=True, text=True, check=True).stdout.strip()
+
+    def files_bytes(self):
+        return size_of(self.folder)
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(120)
+        self.process.stdout.close()
+        self.log.close()
+
+    def close(self):
+        self.stop()
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.with_suffix(".log").unlink(missing_ok=True)
+
+
+class Real:
+    """OpenSearch as its distribution would run it, on the same CPU."""
+
+    name = "OpenSearch"
+
+    def __init__(self, heap, cpu):
+        self.node = RealOpenSearch(heap=heap, cpus=cpu)
+        self.node.own_data = False
+        self.start()
+
+    def start(self):
+        self.node.start()
+        self.pid, self.client = self.node.pid, Client(self.node.address)
+
+    def version(self):
+        return f"OpenSearch {self.client.json('GET', '/')['version']['number']} on Java {self.node.version}"
+
+    def files_bytes(self):
+        return size_of(self.node.run / "data")
+
+    def stop(self):
+        self.node.stop()
+
+    def close(self):
+        self.stop()
+        shutil.rmtree(self.node.run, ignore_errors=True)
+
+
+def size_of(folder):
+    """What the files take on disk."""
+    return sum(file.stat().st_blocks * 512 for file in folder.rglob("*") if file.is_file())
+
+
+def cpu_s(server):
+    """CPU seconds of the whole process so far, its collector and compiler included."""
+    fields = pathlib.Path(f"/proc/{server.pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) * TICK_S
+
+
+def memory_mb(server):
+    status = pathlib.Path(f"/proc/{server.pid}/status").read_text()
+    return int(re.search(r"VmRSS:\s+(\d+)", status).group(1)) / 1024
+
+
+def restart_ms(server, path, body, wanted):
+    """From the start of the process to the first right answer."""
+    server.stop()
+    began = time.perf_counter()
+    server.start()
+    while time.perf_counter() - began < START_SECONDS_MAX:
+        try:
+            answer = server.client.json("POST", path, body)
+            if answer["hits"]["total"]["value"] == wanted:
+                return (time.perf_counter() - began) * 1000
+        except (RuntimeError, OSError, http.client.HTTPException):
+            pass
+        time.sleep(0.002)
+    raise RuntimeError(f"{server.name} does not answer as before its restart")
