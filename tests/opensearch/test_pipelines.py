@@ -1,5 +1,8 @@
 """Pipelines of documents and of searches, templates, and writes to all documents of a search."""
 
+from mmdb_writer import MMDBWriter
+from netaddr import IPSet
+
 from .base import ClewTest
 
 
@@ -24,6 +27,45 @@ class PipelineTest(ClewTest):
         self.assertNotIn("secret", found)
         shown = self.client.ingest.simulate(id="p", body={"docs": [{"_source": {"name": "Bo"}}]})
         self.assertEqual(shown["docs"][0]["doc"]["_source"]["greeting"], "hello Bo")
+
+    def test_lines_are_taken_apart_by_patterns(self):
+        grok = {"field": "message", "patterns": ["%{IP:client.ip} %{WORD:verb} %{NUMBER:took:float}", "%{GREEDYDATA:rest}"]}
+        self.client.ingest.put_pipeline(id="lines", body={"processors": [{"grok": grok}]})
+        self.client.index(index="lines", id="1", body={"message": "10.0.0.1 GET 0.25"}, pipeline="lines")
+        source = self.client.get(index="lines", id="1")["_source"]
+        self.assertEqual(source["client"], {"ip": "10.0.0.1"})
+        self.assertEqual((source["verb"], source["took"]), ("GET", 0.25))
+        self.client.index(index="lines", id="2", body={"message": "else"}, pipeline="lines")
+        self.assertEqual(self.client.get(index="lines", id="2")["_source"]["rest"], "else")
+        with self.refused(400, "parse_exception", "Invalid regex pattern found in: [%{NO:x}]"):
+            bad = {"field": "message", "patterns": ["%{NO:x}"]}
+            self.client.ingest.put_pipeline(id="bad", body={"processors": [{"grok": bad}]})
+        self.assertIn("IP", self.client.ingest.processor_grok()["patterns"])
+
+    def test_addresses_and_browsers_are_described(self):
+        folder = self.server.data / "geoip"
+        folder.mkdir()
+        writer = MMDBWriter(4, "Test-City", languages=["en"], description="made for a test")
+        place = {"country": {"iso_code": "SE", "names": {"en": "Sweden"}}, "city": {"names": {"en": "Linköping"}},
+                 "subdivisions": [{"iso_code": "E"}], "location": {"latitude": 58.4, "longitude": 15.6}}
+        writer.insert_network(IPSet(["89.160.20.0/24"]), place)
+        writer.to_db_file(str(folder / "city.mmdb"))
+        steps = [{"geoip": {"field": "ip", "database_file": "city.mmdb"}},
+                 {"user_agent": {"field": "agent", "ignore_missing": True}}]
+        self.client.ingest.put_pipeline(id="origin", body={"processors": steps})
+        agent = "Mozilla/5.0 (X11; Linux x86_64; rv:109.0) Gecko/20100101 Firefox/115.0"
+        documents = [{"ip": "89.160.20.7", "agent": agent}, {"ip": "10.0.0.1"}, {"ip": "nowhere"}]
+        shown = self.client.ingest.simulate(id="origin", body={"docs": [{"_source": one} for one in documents]})["docs"]
+        first = shown[0]["doc"]["_source"]
+        self.assertEqual(first["geoip"], {
+            "country_iso_code": "SE", "country_name": "Sweden", "city_name": "Linköping",
+            "region_iso_code": "SE-E", "location": {"lat": 58.4, "lon": 15.6}})
+        self.assertEqual((first["user_agent"]["name"], first["user_agent"]["version"]), ("Firefox", "115.0"))
+        self.assertNotIn("geoip", shown[1]["doc"]["_source"])
+        self.assertIn("is not an IP string literal", shown[2]["error"]["reason"])
+        missing = {"pipeline": {"processors": [{"geoip": {"field": "ip"}}]}, "docs": [{"_source": {"ip": "::1"}}]}
+        refused = self.client.ingest.simulate(body=missing)["docs"][0]["error"]["reason"]
+        self.assertIn("database file [GeoLite2-City.mmdb] doesn't exist", refused)
 
     def test_failures_are_handled_or_told(self):
         body = {

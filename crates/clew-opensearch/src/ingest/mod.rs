@@ -2,6 +2,7 @@
 
 mod dates;
 mod document;
+mod geoip;
 mod grok;
 mod pipeline;
 mod processor;
@@ -9,6 +10,7 @@ mod run;
 mod simulate;
 mod store;
 mod structured;
+mod user_agent;
 mod values;
 
 pub(crate) use grok::patterns;

@@ -4,9 +4,11 @@ use regex::Regex;
 use serde_json::{Map, Value};
 
 use super::dates::DateStep;
+use super::geoip::GeoIp;
 use super::grok::Grok;
 use super::pipeline::{Step, flag, malformed, missing, optional, text};
 use super::structured::{Csv, Dissect, KeyValues};
+use super::user_agent::UserAgent;
 use super::values::{Change, Kind};
 use crate::error::ApiError;
 use crate::mustache::Template;
@@ -68,6 +70,8 @@ pub(super) enum Processor {
     Csv(Csv),
     Dissect(Dissect),
     Grok(Grok),
+    GeoIp(GeoIp),
+    UserAgent(UserAgent),
     DotExpander {
         field: String,
         path: Option<String>,
@@ -112,10 +116,6 @@ impl Processor {
                 ("json", Processor::Json { field, to_root })
             }
             "date" => ("date", Processor::Date(DateStep::parse(config)?)),
-            "kv" => ("kv", Processor::KeyValues(KeyValues::parse(config)?)),
-            "csv" => ("csv", Processor::Csv(Csv::parse(config)?)),
-            "dissect" => ("dissect", Processor::Dissect(Dissect::parse(config)?)),
-            "grok" => ("grok", Processor::Grok(Grok::parse(config)?)),
             "dot_expander" => {
                 let path = optional(config, "path");
                 let field = text(config, "field")?;
@@ -149,7 +149,10 @@ impl Processor {
                 };
                 ("pipeline", what)
             }
-            other => change(other, config)?,
+            other => match structured(other, config)? {
+                Some(what) => what,
+                None => change(other, config)?,
+            },
         };
         if inner.is_some() {
             return Err(malformed(format!(
@@ -159,6 +162,25 @@ impl Processor {
         }
         Ok((name, what))
     }
+}
+
+/// Steps that take a text apart.
+fn structured(
+    name: &str,
+    config: &mut Map<String, Value>,
+) -> Result<Option<(&'static str, Processor)>, ApiError> {
+    Ok(Some(match name {
+        "kv" => ("kv", Processor::KeyValues(KeyValues::parse(config)?)),
+        "csv" => ("csv", Processor::Csv(Csv::parse(config)?)),
+        "dissect" => ("dissect", Processor::Dissect(Dissect::parse(config)?)),
+        "grok" => ("grok", Processor::Grok(Grok::parse(config)?)),
+        "geoip" => ("geoip", Processor::GeoIp(GeoIp::parse(config)?)),
+        "user_agent" => (
+            "user_agent",
+            Processor::UserAgent(UserAgent::parse(config)?),
+        ),
+        _ => return Ok(None),
+    }))
 }
 
 /// Steps that change a text.

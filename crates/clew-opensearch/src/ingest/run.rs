@@ -241,6 +241,8 @@ impl<'a> Ingest<'a> {
             Processor::Csv(csv) => csv.apply(document)?,
             Processor::Dissect(dissect) => dissect.apply(document)?,
             Processor::Grok(grok) => grok.apply(document)?,
+            Processor::GeoIp(place) => place.apply(document, self.engine.data_dir())?,
+            Processor::UserAgent(agent) => agent.apply(document)?,
             other => change(other, document)?,
         }
         Ok(Flow::On)

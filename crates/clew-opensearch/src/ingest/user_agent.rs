@@ -1,0 +1,115 @@
+//! `user_agent`: what a browser says of itself.
+
+use serde_json::{Map, Value, json};
+use woothee::parser::Parser;
+
+use super::Failure;
+use super::document::Document;
+use super::pipeline::{flag, malformed, optional, text};
+use super::structured::{names, text_of};
+use crate::error::ApiError;
+
+/// Everything that can be told.
+const PROPERTIES: [&str; 5] = ["name", "version", "os", "device", "original"];
+/// Longer texts are no browser's.
+const AGENT_BYTES_MAX: usize = 10_000;
+
+/// The step.
+#[derive(Debug)]
+pub(super) struct UserAgent {
+    field: String,
+    target: String,
+    properties: Option<Vec<String>>,
+    ignore_missing: bool,
+}
+
+impl UserAgent {
+    pub(super) fn parse(config: &mut Map<String, Value>) -> Result<Self, ApiError> {
+        if config.contains_key("regex_file") {
+            return Err(malformed(
+                "[regex_file] is not supported: the rules are built in".to_string(),
+            ));
+        }
+        let properties = names(config, "properties")?;
+        for name in properties.iter().flatten() {
+            if !PROPERTIES.contains(&name.to_lowercase().as_str()) {
+                return Err(malformed(format!(
+                    "[properties] illegal property value [{name}]. valid values are {PROPERTIES:?}"
+                )));
+            }
+        }
+        Ok(UserAgent {
+            field: text(config, "field")?,
+            target: optional(config, "target_field").unwrap_or_else(|| "user_agent".to_string()),
+            properties,
+            ignore_missing: flag(config, "ignore_missing", false)?,
+        })
+    }
+
+    pub(super) fn apply(&self, document: &mut Document) -> Result<(), Failure> {
+        let Some(agent) = text_of(document, &self.field, self.ignore_missing)? else {
+            return Ok(());
+        };
+        let mut told = described(&agent);
+        if let Some(wanted) = &self.properties {
+            told.retain(|name, _| wanted.iter().any(|one| one.eq_ignore_ascii_case(name)));
+        }
+        document.set(&self.target, Value::Object(told))
+    }
+}
+
+/// What is known of an agent; what is not is left out, but for the names, which are `Other`.
+fn described(agent: &str) -> Map<String, Value> {
+    let short = agent.len() <= AGENT_BYTES_MAX;
+    let found = short.then(|| Parser::new().parse(agent)).flatten();
+    let known = |text: &str| (text != "UNKNOWN" && !text.is_empty()).then(|| text.to_string());
+    let mut told = Map::new();
+    let name = found.as_ref().and_then(|found| known(found.name));
+    told.insert("name".into(), name.unwrap_or_else(|| "Other".into()).into());
+    if let Some(version) = found.as_ref().and_then(|found| known(found.version)) {
+        told.insert("version".into(), version.into());
+    }
+    if let Some(system) = found.as_ref().and_then(|found| known(found.os)) {
+        let mut os = Map::new();
+        let version = found.as_ref().and_then(|found| known(&found.os_version));
+        let full = version
+            .as_ref()
+            .map(|version| format!("{system} {version}"));
+        os.insert("name".into(), system.into());
+        os.extend(version.map(|version| ("version".to_string(), version.into())));
+        os.extend(full.map(|full| ("full".to_string(), full.into())));
+        told.insert("os".into(), Value::Object(os));
+    }
+    let device = match found.as_ref().map(|found| found.category) {
+        Some("smartphone") => "Smartphone",
+        Some("mobilephone") => "Mobile phone",
+        Some("crawler") => "Spider",
+        Some("appliance") => "Appliance",
+        _ => "Other",
+    };
+    told.insert("device".into(), json!({ "name": device }));
+    told.insert("original".into(), agent.into());
+    told
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn browsers_are_told_apart() {
+        let chrome = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) \
+                      Chrome/51.0.2704.103 Safari/537.36";
+        let told = described(chrome);
+        assert_eq!(told["name"], "Chrome");
+        assert_eq!(told["version"], "51.0.2704.103");
+        assert_eq!(told["os"]["name"], "Windows 10");
+        let told = described("curl/8.0");
+        assert_eq!(told["original"], "curl/8.0");
+        assert_eq!(described("nobody")["name"], "Other");
+        assert_eq!(
+            described(&"x".repeat(AGENT_BYTES_MAX + 1))["device"]["name"],
+            "Other"
+        );
+    }
+}

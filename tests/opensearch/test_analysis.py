@@ -1,0 +1,100 @@
+"""Analyzers that an index's settings put together, and `_analyze`."""
+
+from .base import ClewTest
+
+SETTINGS = {
+    "analysis": {
+        "char_filter": {"signs": {"type": "mapping", "mappings": ["& => and"]}},
+        "tokenizer": {"commas": {"type": "pattern", "pattern": ","}},
+        "filter": {
+            "short": {"type": "truncate", "length": 4},
+            "alike": {"type": "synonym", "synonyms": ["fast, quick", "ny => new york"]},
+            "starts": {"type": "edge_ngram", "min_gram": 1, "max_gram": 5},
+        },
+        "analyzer": {
+            "tags": {"tokenizer": "commas", "filter": ["trim", "lowercase"]},
+            "cut": {"char_filter": ["signs"], "tokenizer": "standard", "filter": ["lowercase", "short"]},
+            "alike": {"tokenizer": "standard", "filter": ["lowercase", "alike"]},
+            "starts": {"tokenizer": "standard", "filter": ["lowercase", "starts"]},
+        },
+        "normalizer": {"plain": {"type": "custom", "filter": ["lowercase", "asciifolding"]}},
+    }
+}
+
+
+def words(reply):
+    return [token["token"] for token in reply["tokens"]]
+
+
+class Analysis(ClewTest):
+    def test_texts_are_found_as_they_were_analyzed(self):
+        properties = {
+            "tags": {"type": "text", "analyzer": "tags"},
+            "title": {"type": "text", "analyzer": "starts", "search_analyzer": "standard"},
+            "story": {"type": "text", "analyzer": "alike"},
+            "name": {"type": "keyword", "normalizer": "plain"},
+            "french": {"type": "text", "analyzer": "french"},
+        }
+        self.client.indices.create(index="a", body={"settings": SETTINGS, "mappings": {"properties": properties}})
+        document = {
+            "tags": "Red wine, Blue Sky", "title": "Elephant", "story": "a quick trip to ny",
+            "name": "Éclair", "french": "Les maisons de l'avenue",
+        }
+        self.client.index(index="a", id="1", body=document, refresh=True)
+        for query, hits in [
+            ({"match": {"tags": "blue sky"}}, 1), ({"match": {"tags": "sky"}}, 0),
+            ({"match": {"title": "ele"}}, 1), ({"match": {"title": "phant"}}, 0),
+            ({"match": {"story": "fast"}}, 1), ({"match_phrase": {"story": "new york"}}, 1),
+            ({"term": {"name": "ECLAIR"}}, 1), ({"match": {"french": "maison"}}, 1),
+            ({"match": {"french": "les"}}, 0),
+        ]:
+            found = self.client.search(index="a", body={"query": query})
+            self.assertEqual(found["hits"]["total"]["value"], hits, query)
+        mapping = self.client.indices.get_mapping(index="a")["a"]["mappings"]["properties"]
+        self.assertEqual(mapping["tags"]["analyzer"], "tags")
+        self.assertEqual(mapping["name"]["normalizer"], "plain")
+
+    def test_analyze_puts_parts_together(self):
+        analyze = self.client.indices.analyze
+        self.client.indices.create(index="parts", body={"settings": SETTINGS})
+        self.assertEqual(words(analyze(index="parts", body={"analyzer": "cut", "text": "Rock & Rolling"})),
+                         ["rock", "and", "roll"])
+        self.assertEqual(words(analyze(index="parts", body={"tokenizer": "commas", "filter": ["short"], "text": "abcdef,x"})),
+                         ["abcd", "x"])
+        self.assertEqual(words(analyze(index="parts", body={"normalizer": "plain", "text": "Été À"})), ["ete a"])
+        self.assertEqual(words(analyze(body={"tokenizer": "keyword", "filter": [{"type": "icu_folding"}], "text": "Łódź"})),
+                         ["lodz"])
+        self.assertEqual(words(analyze(body={"analyzer": "russian", "text": "и книги"})), ["книг"])
+        kinds = analyze(body={"tokenizer": "uax_url_email", "text": "me@x.org http://x.org 12"})["tokens"]
+        self.assertEqual([token["type"] for token in kinds], ["<EMAIL>", "<URL>", "<NUM>"])
+        shingles = analyze(body={"tokenizer": "whitespace", "filter": ["shingle"], "text": "a b"})["tokens"]
+        self.assertEqual([(t["token"], t["type"], t.get("positionLength")) for t in shingles],
+                         [("a", "word", None), ("a b", "shingle", 2), ("b", "word", None)])
+
+    def test_each_step_is_explained(self):
+        body = {"char_filter": ["html_strip"], "tokenizer": "whitespace", "filter": ["lowercase", "stop"],
+                "text": "<b>The</b> Fox", "explain": True}
+        detail = self.client.indices.analyze(body=body)["detail"]
+        self.assertTrue(detail["custom_analyzer"])
+        self.assertEqual(detail["charfilters"], [{"name": "html_strip", "filtered_text": ["The Fox"]}])
+        self.assertEqual(words(detail["tokenizer"]), ["The", "Fox"])
+        self.assertEqual([(step["name"], words(step)) for step in detail["tokenfilters"]],
+                         [("lowercase", ["the", "fox"]), ("stop", ["fox"])])
+        self.assertEqual(detail["tokenizer"]["tokens"][0]["bytes"], "[54 68 65]")
+        body["attributes"] = ["positionLength"]
+        shown = self.client.indices.analyze(body=body)["detail"]["tokenizer"]["tokens"][0]
+        self.assertIn("positionLength", shown)
+        self.assertNotIn("bytes", shown)
+
+    def test_what_is_unknown_is_named(self):
+        for body, reason in [
+            ({"tokenizer": "nothing", "text": "x"}, "failed to find global tokenizer under [nothing]"),
+            ({"tokenizer": "standard", "filter": ["nothing"], "text": "x"}, "failed to find global filter under [nothing]"),
+            ({"analyzer": "nothing", "text": "x"}, "failed to find global analyzer [nothing]"),
+            ({"filter": "lowercase", "text": "x"}, "failed to parse field [filter]"),
+        ]:
+            with self.refused(400, reason=reason):
+                self.client.indices.analyze(body=body)
+        wrong = {"settings": {"analysis": {"analyzer": {"a": {"tokenizer": "standard", "filter": ["nothing"]}}}}}
+        with self.refused(400, reason="nothing"):
+            self.client.indices.create(index="wrong", body=wrong)
