@@ -134,6 +134,58 @@ impl KnnResolver for ViewKnn<'_> {
     }
 }
 
+/// A clause's answer, and what it was an answer to.
+struct Known {
+    query: KnnQuery,
+    filter: Option<Vec<SegmentBits>>,
+    hits: Vec<SegmentHits>,
+}
+
+/// Keeps a search's answers, for searches that ask the same more than once.
+pub(crate) struct RememberedKnn<'a> {
+    resolver: &'a ViewKnn<'a>,
+    known: RefCell<Vec<Known>>,
+}
+
+impl<'a> RememberedKnn<'a> {
+    pub(crate) fn new(resolver: &'a ViewKnn<'a>) -> Self {
+        RememberedKnn {
+            resolver,
+            known: RefCell::default(),
+        }
+    }
+}
+
+impl KnnResolver for RememberedKnn<'_> {
+    fn resolve(
+        &self,
+        query: &KnnQuery,
+        filter: Option<&[SegmentBits]>,
+    ) -> Result<Vec<SegmentHits>, QueryError> {
+        let same = |known: &Known| known.query == *query && known.filter.as_deref() == filter;
+        let known = self
+            .known
+            .borrow()
+            .iter()
+            .find(|one| same(one))
+            .map(|one| one.hits.clone());
+        if let Some(hits) = known {
+            return Ok(hits);
+        }
+        let hits = self.resolver.resolve(query, filter)?;
+        self.known.borrow_mut().push(Known {
+            query: query.clone(),
+            filter: filter.map(<[SegmentBits]>::to_vec),
+            hits: hits.clone(),
+        });
+        Ok(hits)
+    }
+
+    fn vector_docs(&self, field: FieldId) -> Result<Vec<SegmentBits>, QueryError> {
+        self.resolver.vector_docs(field)
+    }
+}
+
 impl ViewKnn<'_> {
     fn note(&self, field: &str, segment: usize, found: &SearchOutcome) {
         if let Some(profiles) = &self.profiles {

@@ -38,6 +38,7 @@ mod update;
 mod write;
 
 mod fetch;
+mod fusion;
 mod knn;
 mod named;
 mod pinned;
@@ -52,6 +53,7 @@ pub use definitions::{DefinitionChange, Definitions};
 pub use documents::ShardDocuments;
 pub use engine::{Engine, EngineOptions, EngineStats};
 pub use error::{EngineError, ErrorKind};
+pub use fusion::{Bound, BoundMode, Bounds, Combination, Fusion, Normalization};
 pub use index::{Index, IndexStats, RunningMerge};
 pub use index_state::IndexState;
 pub use operation::describe_entry;
@@ -62,9 +64,9 @@ pub use recall::{
     ShardRecall,
 };
 pub use request::{
-    Action, Condition, Document, Hit, IndexPart, InnerHits, InnerResult, KnnProfile, NestedStep,
-    OpType, SearchControl, SearchRequest, SearchResponse, ShardCounts, ShardProfile, UpdateSpec,
-    WriteOperation, WriteOutcome, WriteResult, Written,
+    Action, Condition, Document, Hit, Hybrid, IndexPart, InnerHits, InnerResult, KnnProfile,
+    NestedStep, OpType, SearchControl, SearchRequest, SearchResponse, ShardCounts, ShardProfile,
+    UpdateSpec, WriteOperation, WriteOutcome, WriteResult, Written,
 };
 pub use resolve::{AliasNames, ClosedNames, ResolveOptions, Resolved, Wildcards};
 pub use search_pool::SearchStats;

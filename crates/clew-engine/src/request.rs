@@ -12,6 +12,7 @@ use clew_text::{
 use clew_vector::{SearchProfile, Strategy};
 
 use crate::error::EngineError;
+use crate::fusion::Fusion;
 use crate::index::Index;
 use crate::pinned::{Pinned, Slice};
 use crate::settings::TranslogDurability;
@@ -223,6 +224,20 @@ pub struct SearchControl {
     /// Shards on which a range that every match must be in has no document are left out when there
     /// are more shards than this.
     pub skip_above: Option<u64>,
+    /// The hits are ranked by several queries, whose union the request's query is (only when the
+    /// order is by score).
+    pub hybrid: Option<Hybrid>,
+}
+
+/// Several queries that rank together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hybrid {
+    /// The queries.
+    pub queries: Vec<Query>,
+    /// How many of the best of each query every shard gives.
+    pub depth: usize,
+    /// How their rankings become one.
+    pub fusion: Fusion,
 }
 
 /// Nested objects that are wanted with each hit.

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use clew_text::{
     AggCollector, AggContext, AggLimits, AggSearcher, Attached, Bool, DocVisitor, Intermediate,
-    MergedHit, NamedResult, Query, QueryError, SegmentBits, ShardRequest, ShardResult, merge_hits,
-    rescore,
+    KnnResolver, MergedHit, NamedResult, Query, QueryError, SegmentBits, ShardHit, ShardRequest,
+    ShardResult, merge_hits, rescore,
 };
 use rayon::prelude::*;
 use tantivy::{DocId, SegmentReader};
@@ -17,19 +17,22 @@ use crate::blocks::BlockLevel;
 use crate::engine::{Engine, Inner};
 use crate::error::EngineError;
 use crate::fetch::{Lookup, fetch};
-use crate::knn::{SegmentProfile, ViewKnn};
+use crate::knn::{RememberedKnn, SegmentProfile, ViewKnn};
 use crate::named::NamedQueries;
 use crate::pinned::{PinnedShard, pin, slice_of};
 use crate::request::{
     Hit, IndexPart, KnnProfile, SearchRequest, SearchResponse, ShardCounts, ShardProfile,
 };
 
+mod hybrid;
 mod inner;
 
 pub(crate) use inner::{document_of, part_of};
 
 struct ShardAnswer {
     result: ShardResult,
+    /// The best of each of the queries that rank together.
+    parts: Vec<Vec<ShardHit>>,
     aggs: Option<Intermediate>,
     knn: Vec<SegmentProfile>,
     took: Duration,
@@ -101,6 +104,10 @@ impl Inner {
         Ok(response)
     }
 
+    #[allow(
+        clippy::too_many_lines,
+        reason = "one search after the other over the same view"
+    )]
     fn search_shard(
         &self,
         target: &PinnedShard,
@@ -139,19 +146,22 @@ impl Inner {
         let boosted = part.and_then(|part| boosted(part, &request.query));
         let control = &request.control;
         let only = control.slice.map(|slice| slice_of(&target.view, slice));
-        let rounds = control.rescore.iter();
+        let alone = control.hybrid.is_none();
+        let remembered = RememberedKnn::new(&knn);
+        let resolver: &dyn KnnResolver = match control.hybrid {
+            Some(_) => &remembered,
+            None => &knn,
+        };
         let shard_request = ShardRequest {
             query: boosted.as_ref().unwrap_or(&request.query),
             filter: part.and_then(|part| part.filter.as_ref()),
             post_filter: request.post_filter.as_ref(),
             sort: &request.sort,
             track_scores: request.track_scores,
-            limit: rounds.fold(request.from + request.size, |limit, round| {
-                limit.max(round.window)
-            }),
+            limit: limit_of(request),
             track_total: request.track_total,
-            search_after: request.search_after.as_deref(),
-            min_score: request.min_score,
+            search_after: request.search_after.as_deref().filter(|_| alone),
+            min_score: request.min_score.filter(|_| alone),
             only: only.as_deref(),
             terminate_after: control.terminate_after,
             doc_base: moment.doc_base,
@@ -159,9 +169,22 @@ impl Inner {
             now_ms,
             expired: Some(&expired),
         };
-        let mut result = clew_text::search(snapshot, shard_request, &knn)?;
-        for round in &control.rescore {
-            rescore(snapshot, &mut result, round, &knn, now_ms)?;
+        let mut result = clew_text::search(snapshot, shard_request, resolver)?;
+        let mut parts = Vec::new();
+        if let Some(hybrid) = control.hybrid.as_ref().filter(|_| request.size > 0) {
+            let part = hybrid::Part {
+                target,
+                request,
+                knn: resolver,
+                now_ms,
+                expired: &expired,
+                only: only.as_deref(),
+            };
+            parts = hybrid::best_of_each(&part, hybrid)?;
+        } else {
+            for round in &control.rescore {
+                rescore(snapshot, &mut result, round, &knn, now_ms)?;
+            }
         }
         self.report_damage(target);
         let partial = aggs
@@ -172,6 +195,7 @@ impl Inner {
         target.index.activity.queried(&request.groups, took);
         Ok(ShardAnswer {
             result,
+            parts,
             aggs: partial,
             knn: knn.profiles.map(RefCell::into_inner).unwrap_or_default(),
             took,
@@ -237,6 +261,7 @@ impl Inner {
         }
     }
 
+    #[allow(clippy::too_many_lines, reason = "what shards found is taken apart once")]
     fn merge(
         &self,
         request: &SearchRequest,
@@ -247,7 +272,7 @@ impl Inner {
         let total = u32::try_from(targets.len()).expect("shard counts are limited");
         let mut failures = Vec::new();
         let (mut results, mut answered) = (Vec::new(), Vec::new());
-        let (mut knn, mut shard_profiles) = (Vec::new(), Vec::new());
+        let (mut knn, mut shard_profiles, mut parts) = (Vec::new(), Vec::new(), Vec::new());
         let mut aggs: Option<Intermediate> = None;
         let mut first_failure = None;
         for (target, answer) in targets.iter().zip(answers) {
@@ -262,6 +287,7 @@ impl Inner {
                         shard_profiles.push(shard_profile(target, answer.took));
                     }
                     results.push(answer.result);
+                    parts.push(answer.parts);
                     answered.push(target);
                     knn.extend(answer.knn.into_iter().map(|one| knn_profile(target, one)));
                     aggs = match (aggs, answer.aggs) {
@@ -278,7 +304,16 @@ impl Inner {
             return Err(error);
         }
         let window = request.from..request.from + request.size;
-        let merged = merge_hits(results, &request.sort, window, request.track_total);
+        let mut merged = merge_hits(results, &request.sort, window, request.track_total);
+        let hybrid = request.control.hybrid.as_ref();
+        let ranking = match hybrid.filter(|_| request.size > 0) {
+            Some(hybrid) => hybrid::ranking(request, hybrid, &parts)?,
+            None => Vec::new(),
+        };
+        if hybrid.is_some() {
+            merged.hits = hybrid::hits(request, &ranking);
+            merged.max_score = ranking.iter().map(|one| one.score).max_by(f32::total_cmp);
+        }
         let aggs = match aggs {
             None => Vec::new(),
             Some(partial) => self.agg_results(partial, request, targets, now_ms)?,
@@ -286,10 +321,14 @@ impl Inner {
         let lookup = Lookup {
             source: request.source,
             vectors: request.vectors,
-            explained: request.control.explain.then_some(request),
+            explained: (request.control.explain && hybrid.is_none()).then_some(request),
             now_ms,
         };
-        let hits = self.fetch_all(&merged.hits, &answered, (request, lookup))?;
+        let mut hits = self.fetch_all(&merged.hits, &answered, (request, lookup))?;
+        if let Some(hybrid) = hybrid.filter(|_| request.control.explain) {
+            let asked = (request, hybrid);
+            hybrid::explain_hits(asked, &ranking, &answered, now_ms, &mut hits)?;
+        }
         let failed = u32::try_from(failures.len()).expect("shard counts are limited");
         Ok(SearchResponse {
             total: (request.track_total != clew_text::TrackTotal::No).then_some(merged.total),
@@ -352,6 +391,17 @@ impl Inner {
             Some(error) => Err(error),
         }
     }
+}
+
+/// How many hits a shard gives for the request's query.
+fn limit_of(request: &SearchRequest) -> usize {
+    if request.control.hybrid.is_some() {
+        return 0;
+    }
+    let rounds = request.control.rescore.iter();
+    rounds.fold(request.from + request.size, |limit, round| {
+        limit.max(round.window)
+    })
 }
 
 /// When a search runs, and where a shard's documents begin in the order of all.

@@ -29,7 +29,7 @@ fn query_of(call: &Call) -> Result<Option<Query>, ApiError> {
     }
     match body.get("query") {
         None => Ok(None),
-        Some(query) => Ok(Some(dsl::parse_query(query)?)),
+        Some(query) => Ok(Some(dsl::parse_search_query(query)?.0)),
     }
 }
 

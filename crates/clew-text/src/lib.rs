@@ -49,13 +49,13 @@ pub use mapping::{
     VectorMapping,
 };
 pub use query::{
-    Bool, BoostMode, Boosting, CompileContext, Decay, DecayShape, DistanceFeature, FieldBoost,
-    FieldModifier, FunctionKind, FunctionScore, Fuzziness, FuzzyDistance, GeoQuery, IntervalMode,
-    IntervalRelation, IntervalRule, IntervalScoring, Intervals, JoinScore, KnnQuery, KnnResolver,
-    LikeItem, Match, MatchPhrase, MinimumShouldMatch, MoreLikeThis, MultiMatch, MultiMatchKind,
-    NestedQuery, NoKnn, Operator, Pattern, Plan, Query, QueryError, QueryString, Range,
-    ScoreFormula, ScoreFunction, ScoreMode, SegmentHits, Term, TermsSet, ValueMode, VectorMeasure,
-    VectorScore, WordChoice, compile, plan,
+    Bool, BoostMode, Boosting, CompileContext, Decay, DecayShape, DistanceFeature, FeatureCurve,
+    FieldBoost, FieldModifier, FunctionKind, FunctionScore, Fuzziness, FuzzyDistance, GeoQuery,
+    IntervalMode, IntervalRelation, IntervalRule, IntervalScoring, Intervals, JoinScore, KnnQuery,
+    KnnResolver, LikeItem, Match, MatchPhrase, MinimumShouldMatch, MoreLikeThis, MultiMatch,
+    MultiMatchKind, NestedQuery, NoKnn, Operator, Pattern, Plan, Query, QueryError, QueryString,
+    Range, RankFeature, ScoreFormula, ScoreFunction, ScoreMode, SegmentHits, SparseVector, Term,
+    TermsSet, ValueMode, VectorMeasure, VectorScore, WordChoice, compile, plan,
 };
 pub use search::{
     Blocks, Combine, DocVisitor, Explained, FieldFigures, FieldStatistics, GeoDistanceKey,

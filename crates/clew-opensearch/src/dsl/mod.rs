@@ -5,9 +5,11 @@
 
 mod bitmap;
 mod compound;
+mod feature;
 mod fields;
 mod function;
 mod geo;
+mod hybrid;
 mod intervals;
 mod knn;
 mod leaf;
@@ -25,6 +27,7 @@ use serde_json::Value;
 
 use crate::suggestion::did_you_mean;
 
+pub use hybrid::{HybridQuery, parse_search_query};
 pub use sort::parse_sort;
 
 /// Which kind of error a client is told.
@@ -210,11 +213,14 @@ fn dispatch(name: &str, body: &Value, depth: usize) -> Result<Query, DslError> {
         "geo_polygon" => geo::geo_polygon(body),
         "geo_shape" => geo::geo_shape(body),
         "function_score" => function::function_score(body, depth),
+        "rank_feature" => feature::rank_feature(body),
+        "neural_sparse" => feature::neural_sparse(body),
         "distance_feature" => function::distance_feature(body),
         "more_like_this" | "mlt" => similar::more_like_this(body),
         "terms_set" => similar::terms_set(body),
         "script_score" => script::script_score(body, depth),
         "wrapper" => wrapper(body, depth),
+        "hybrid" => Err(hybrid::inside_another()),
         "intervals" => intervals::intervals(body),
         name if span::NAMES.contains(&name) => span::span(name, body, depth),
         _ => {

@@ -90,6 +90,7 @@ impl Control {
             terminate_after: self.terminate_after.filter(|after| *after > 0),
             rescore: self.rescore.clone(),
             explain: self.explain,
+            hybrid: None,
             skip_above: Some(self.pre_filter.unwrap_or(PRE_FILTER_DEFAULT)),
         }
     }

@@ -5,6 +5,7 @@ mod control;
 mod fields;
 mod guard;
 mod highlight;
+mod hybrid;
 mod inner;
 mod lookup;
 mod msearch;
@@ -101,6 +102,8 @@ pub(crate) async fn run(
     let mut request = spec.request(&state.indices)?;
     request.parts.clone_from(&state.parts);
     request.control.pinned = Some(state.pinned.clone());
+    request.control.hybrid = hybrid::ranking(&spec, pipeline.as_ref(), &state.indices)
+        .map_err(|error| on_first(call, &state.indices, error))?;
     if spec.control.scroll.is_some() {
         scroll::ordered(&mut request);
     }
@@ -203,6 +206,13 @@ async fn execute(
     })
 }
 
+fn on_first(call: &Call, indices: &[Arc<Index>], error: ApiError) -> ApiError {
+    match indices.first() {
+        Some(index) => on_all_shards(call, index, error),
+        None => error,
+    }
+}
+
 fn on_all_shards(call: &Call, index: &Index, error: ApiError) -> ApiError {
     let error = if error.is_kind("query_shard_exception") {
         error.in_index(index.name(), index.uuid())
@@ -256,7 +266,7 @@ pub(crate) async fn count(call: Call) -> Result<Reply, ApiError> {
     }
     let query = match (body.get("query"), request::query_of_params(&call.params)?) {
         (_, Some(query)) => dsl::parse_query(&query)?,
-        (Some(query), None) => dsl::parse_query(query)?,
+        (Some(query), None) => dsl::parse_search_query(query)?.0,
         (None, None) => dsl::parse_query(&json!({"match_all": {}}))?,
     };
     let min_score = request::min_score_of_params(&call.params)?;

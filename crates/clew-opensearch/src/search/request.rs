@@ -17,7 +17,7 @@ use super::sort_values;
 use super::source_filter::SourceFilter;
 use super::top_hits;
 use crate::aggs::parse_aggs;
-use crate::dsl;
+use crate::dsl::{self, HybridQuery};
 use crate::error::ApiError;
 use crate::params::Params;
 
@@ -65,6 +65,8 @@ pub(super) struct Spec {
     pub(super) control: Control,
     pub(super) suggest: Option<Value>,
     pub(super) query: Option<Query>,
+    /// The queries that the query is the union of, where they rank together.
+    pub(super) hybrid: Option<HybridQuery>,
     post_filter: Option<Query>,
     aggs: Vec<NamedAgg>,
     pub(super) sort: Vec<SortKey>,
@@ -119,6 +121,7 @@ impl Spec {
             control: Control::default(),
             suggest: None,
             query: None,
+            hybrid: None,
             post_filter: None,
             aggs: Vec::new(),
             sort: Vec::new(),
@@ -146,7 +149,8 @@ impl Spec {
             "highlight" => self.output.highlight = Highlight::parse(value)?,
             "suggest" => self.suggest = Some(value.clone()),
             "query" => {
-                self.query = Some(dsl::parse_query(value)?);
+                let (query, hybrid) = dsl::parse_search_query(value)?;
+                (self.query, self.hybrid) = (Some(query), hybrid);
                 self.output.inner = Arc::new(inner::of_query(value)?);
             }
             "post_filter" => self.post_filter = Some(dsl::parse_query(value)?),
@@ -206,7 +210,7 @@ impl Spec {
     /// Parameters of the URI win over the body.
     fn read_params(&mut self, params: &Params) -> Result<(), ApiError> {
         if let Some(query) = query_of_params(params)? {
-            self.query = Some(dsl::parse_query(&query)?);
+            (self.query, self.hybrid) = (Some(dsl::parse_query(&query)?), None);
         }
         if let Some(from) = params.unsigned("from")? {
             self.from = usize::try_from(from).unwrap_or(usize::MAX);

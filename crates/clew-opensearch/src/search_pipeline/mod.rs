@@ -1,8 +1,11 @@
 //! Search pipelines: steps that change a search before it runs, and its answer afterwards.
 
+mod fusion;
 mod processors;
 mod store;
+mod two_phase;
 
+use clew_engine::Fusion;
 use serde_json::Value;
 
 use crate::call::Call;
@@ -63,6 +66,15 @@ fn default_of(call: &Call, expression: &str) -> Option<String> {
 }
 
 impl Running {
+    /// How the rankings of so many queries become one, if the pipeline says that.
+    pub(crate) fn fusion(&self, queries: usize) -> Result<Option<Fusion>, ApiError> {
+        let fusion = self.pipeline.fusion();
+        if let Some(fusion) = fusion {
+            fusion::check(fusion, queries)?;
+        }
+        Ok(fusion.cloned())
+    }
+
     /// Changes a search's answer.
     pub(crate) fn finish(&self, answer: Vec<u8>) -> Result<Vec<u8>, ApiError> {
         if !self.pipeline.changes_answers() {

@@ -1,8 +1,10 @@
 //! The steps of search pipelines.
 
+use clew_engine::Fusion;
 use regex::Regex;
 use serde_json::{Map, Value, json};
 
+use super::{fusion, two_phase};
 use crate::dsl;
 use crate::error::ApiError;
 use crate::mustache::lookup;
@@ -16,6 +18,7 @@ const SIZE_DEFAULT: u64 = 10;
 #[derive(Debug)]
 pub(super) struct Pipeline {
     before: Vec<Step<Before>>,
+    phase: Vec<Step<Fusion>>,
     after: Vec<Step<After>>,
 }
 
@@ -30,6 +33,8 @@ struct Step<T> {
 enum Before {
     FilterQuery(Value),
     Oversample(f64),
+    /// Weights that count little are looked at last. All are looked at here anyway.
+    TwoPhase,
 }
 
 /// A step that changes the answer.
@@ -52,6 +57,8 @@ enum After {
         keep_trailing: bool,
     },
     Collapse(String),
+    /// Scores of `hybrid` queries are explained, as they always are.
+    ExplainHybrid,
 }
 
 impl Pipeline {
@@ -59,6 +66,7 @@ impl Pipeline {
     pub(super) fn parse(id: &str, body: &Value) -> Result<Self, ApiError> {
         let mut pipeline = Pipeline {
             before: Vec::new(),
+            phase: Vec::new(),
             after: Vec::new(),
         };
         let mut unknown = Vec::new();
@@ -67,12 +75,7 @@ impl Pipeline {
                 "description" | "version" => {}
                 "request_processors" => pipeline.before = steps(key, value, before)?,
                 "response_processors" => pipeline.after = steps(key, value, after)?,
-                "phase_results_processors" if value.as_array().is_some_and(Vec::is_empty) => {}
-                "phase_results_processors" => {
-                    return Err(ApiError::illegal_argument(
-                        "[phase_results_processors] are not supported",
-                    ));
-                }
+                "phase_results_processors" => pipeline.phase = steps(key, value, fusion::read)?,
                 other => unknown.push(other),
             }
         }
@@ -86,6 +89,11 @@ impl Pipeline {
         Ok(pipeline)
     }
 
+    /// How the rankings of a `hybrid` query become one. What comes first leaves nothing to do.
+    pub(super) fn fusion(&self) -> Option<&Fusion> {
+        self.phase.first().map(|step| &step.what)
+    }
+
     /// Changes a search's body; gives the size that was asked for when that changed.
     pub(super) fn change_request(&self, body: &mut Value) -> Result<Option<u64>, ApiError> {
         let mut size_before = None;
@@ -93,11 +101,9 @@ impl Pipeline {
             match &step.what {
                 Before::FilterQuery(filter) => {
                     let query = body.get("query").cloned();
-                    body["query"] = match query {
-                        Some(query) => json!({"bool": {"must": [query], "filter": [filter]}}),
-                        None => json!({"bool": {"filter": [filter]}}),
-                    };
+                    body["query"] = filtered(query, filter);
                 }
+                Before::TwoPhase => {}
                 Before::Oversample(factor) => {
                     let size = body.get("size").and_then(Value::as_u64);
                     let size = size.unwrap_or(SIZE_DEFAULT);
@@ -189,8 +195,29 @@ fn before(name: &str, members: &mut Map<String, Value>) -> Result<Before, ApiErr
                 )),
             }
         }
+        "neural_sparse_two_phase_processor" => {
+            two_phase::check(members)?;
+            Ok(Before::TwoPhase)
+        }
         other => Err(unknown_step(other)),
     }
+}
+
+/// A query within a filter; one of several queries takes it into each.
+fn filtered(query: Option<Value>, filter: &Value) -> Value {
+    let Some(mut query) = query else {
+        return json!({"bool": {"filter": [filter]}});
+    };
+    if let Some(Value::Object(hybrid)) = query.get_mut("hybrid") {
+        let both: Vec<Value> = hybrid
+            .remove("filter")
+            .into_iter()
+            .chain([filter.clone()])
+            .collect();
+        hybrid.insert("filter".to_string(), json!({"bool": {"filter": both}}));
+        return query;
+    }
+    json!({"bool": {"must": [query], "filter": [filter]}})
 }
 
 fn after(name: &str, members: &mut Map<String, Value>) -> Result<After, ApiError> {
@@ -235,15 +262,16 @@ fn after(name: &str, members: &mut Map<String, Value>) -> Result<After, ApiError
             members.remove("context_prefix");
             Ok(After::Collapse(text(members, "field")?))
         }
+        "hybrid_score_explanation" => Ok(After::ExplainHybrid),
         other => Err(unknown_step(other)),
     }
 }
 
-fn unknown_step(name: &str) -> ApiError {
+pub(super) fn unknown_step(name: &str) -> ApiError {
     ApiError::illegal_argument(format!("Invalid processor type {name}"))
 }
 
-fn malformed(reason: String) -> ApiError {
+pub(super) fn malformed(reason: String) -> ApiError {
     ApiError::bad_request("parse_exception", reason)
 }
 
@@ -271,6 +299,7 @@ fn times(size: u64, factor: f64) -> u64 {
 impl After {
     fn apply(&self, hits: &mut Vec<Value>, size_before: Option<u64>) -> Result<(), ApiError> {
         match self {
+            After::ExplainHybrid => {}
             After::Truncate(size) => {
                 let Some(size) = size.or(size_before) else {
                     return Err(ApiError::illegal_argument(

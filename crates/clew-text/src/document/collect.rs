@@ -45,6 +45,7 @@ impl<'m> Values<'m> {
                     | FieldKind::Binary { .. }
                     | FieldKind::Range { .. }
                     | FieldKind::Ip
+                    | FieldKind::RankFeatures
             );
             self.has_several |= together && *word & bit != 0;
             *word |= bit;
@@ -92,6 +93,17 @@ fn put_together(
                     _ => None,
                 });
                 out.push((field, OwnedValue::PreTokStr(joined(analyzer, gap, texts))));
+            }
+            Some(FieldKind::RankFeatures) if group.len() > 1 => {
+                let tokens = group.iter().filter_map(|(_, value)| match value {
+                    OwnedValue::PreTokStr(features) => Some(features.tokens.iter().cloned()),
+                    _ => None,
+                });
+                let all = PreTokenizedString {
+                    text: String::new(),
+                    tokens: tokens.flatten().collect(),
+                };
+                out.push((field, OwnedValue::PreTokStr(all)));
             }
             Some(
                 FieldKind::Keyword { .. }

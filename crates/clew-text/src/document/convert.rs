@@ -6,6 +6,7 @@ use std::net::{IpAddr, Ipv6Addr};
 use base64::Engine;
 use tantivy::schema::OwnedValue;
 
+use super::features;
 use super::ranges::network_of;
 use super::whole::Whole;
 use crate::analysis::{for_each_token, normalize};
@@ -71,6 +72,10 @@ pub(super) fn convert(
         FieldKind::Integer(kind) => {
             integer(scalar, *kind, field.settings.coerce)?.map(OwnedValue::I64)
         }
+        FieldKind::Float(FloatKind::RankFeature) => {
+            let value = float(scalar, FloatKind::Float, field.settings.coerce)?;
+            value.map(|value| feature(field, value)).transpose()?
+        }
         FieldKind::Float(kind) => float(scalar, *kind, field.settings.coerce)?.map(OwnedValue::F64),
         FieldKind::Boolean => Some(OwnedValue::I64(i64::from(boolean(scalar)?))),
         FieldKind::Date { .. } | FieldKind::DateNanos { .. } => {
@@ -98,6 +103,7 @@ pub(super) fn convert(
             ));
         }
         FieldKind::Flat => return misfit("a flat_object takes objects only"),
+        FieldKind::RankFeatures => return misfit(features::not_an_object(scalar)),
         FieldKind::Completion(mapping) => {
             let value = serde_json::Value::from(scalar.as_str());
             match completion::terms(&field.path, mapping, &value) {
@@ -312,6 +318,14 @@ fn not_numeric<T>(value: bool) -> Result<T, Misfit> {
     ))
 }
 
+/// What is kept of a `rank_feature`.
+fn feature(field: &MappedField, value: f64) -> Result<OwnedValue, Misfit> {
+    #[allow(clippy::cast_possible_truncation, reason = "features have 32 bits")]
+    let value = value as f32;
+    let kept = features::kept(value, field.is_inverse(), (&field.path, "_feature"))?;
+    Ok(OwnedValue::F64(f64::from(kept)))
+}
+
 fn float(scalar: &Scalar<'_>, kind: FloatKind, coerce: bool) -> Result<Option<f64>, Misfit> {
     let text = match scalar {
         Scalar::Number(text) => text,
@@ -334,15 +348,6 @@ fn float(scalar: &Scalar<'_>, kind: FloatKind, coerce: bool) -> Result<Option<f6
         FloatKind::Scaled { .. } => (fast_float2::parse::<f64, _>(text), "scaled_float"),
     };
     let value = value.map(|value| kind.nearest(value));
-    if kind == FloatKind::RankFeature
-        && value
-            .as_ref()
-            .is_ok_and(|value| *value < f64::from(f32::MIN_POSITIVE))
-    {
-        return misfit(format!(
-            "featureValue must be a positive normal float, got: {text} which is less than the minimum positive normal float: 1.17549435E-38"
-        ));
-    }
     match value {
         Ok(value) if value.is_finite() => Ok(Some(value)),
         Ok(_) => misfit(format!(

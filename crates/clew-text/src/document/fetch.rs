@@ -61,9 +61,10 @@ impl MappedField {
                 *style == TextStyle::Full
                     && self.settings.shown.get("fielddata") == Some(&Value::Bool(true))
             }
-            FieldKind::Vector(_) | FieldKind::Float(FloatKind::RankFeature) | FieldKind::Flat => {
-                false
-            }
+            FieldKind::Vector(_)
+            | FieldKind::Float(FloatKind::RankFeature)
+            | FieldKind::RankFeatures
+            | FieldKind::Flat => false,
             FieldKind::Binary { doc_values } => *doc_values,
             FieldKind::Constant { .. } => true,
             _ => self.settings.doc_values,
@@ -135,7 +136,11 @@ fn fetch_one(field: &MappedField, value: &Value, format: Option<&DateFormat>) ->
         value => value,
     };
     match &field.kind {
-        FieldKind::Range { .. } | FieldKind::Flat | FieldKind::Vector(_) => {
+        FieldKind::Range { .. }
+        | FieldKind::Flat
+        | FieldKind::Float(FloatKind::RankFeature)
+        | FieldKind::RankFeatures
+        | FieldKind::Vector(_) => {
             return Some(value.clone());
         }
         FieldKind::Binary { .. } => return value.is_string().then(|| value.clone()),

@@ -9,6 +9,7 @@ mod date;
 mod decimal;
 mod dynamic;
 mod error;
+pub(crate) mod features;
 mod fetch;
 pub(crate) mod flat;
 mod json;

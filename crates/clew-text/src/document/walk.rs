@@ -13,7 +13,7 @@ use super::error::DocumentError;
 use super::json::{JsonError, JsonReader, Kind, NESTING_MAX, too_deep};
 use super::nested::NestedObjects;
 use super::ranges::range_of;
-use super::{flat, vector};
+use super::{features, flat, vector};
 use crate::completion::{self, CompletionMapping};
 use crate::geo::GeoPoint;
 use crate::mapping::{
@@ -291,6 +291,7 @@ impl<'m, 'a> Walk<'m, 'a> {
             Kind::Object => match &field.kind {
                 FieldKind::Range { .. } => self.range_value(leaf),
                 FieldKind::Flat => self.flat_value(leaf),
+                FieldKind::RankFeatures => self.features_value(field),
                 _ => self.object_at_leaf(field),
             },
             _ if field.kind == FieldKind::Flat && kind != Kind::Null => {
@@ -456,6 +457,19 @@ impl<'m, 'a> Walk<'m, 'a> {
         Ok(())
     }
 
+    /// An object of features and their weights.
+    fn features_value(&mut self, field: &'m MappedField) -> Result<()> {
+        let (object, written) = self.tree()?;
+        let features = features::read(&field.path, field.is_inverse(), &object);
+        if let Ok(repeated) = &features
+            && let Some(feature) = features::repeated(repeated)
+        {
+            return Err(misfit(field, written, repeated_feature(field, feature)));
+        }
+        let value = features.map(|features| Some(OwnedValue::PreTokStr(features)));
+        self.give(field, value, written)
+    }
+
     fn add_null_value(&mut self, leaf: &'m Leaf, value: &serde_json::Value) -> Result<()> {
         let field = self.field(leaf.id);
         if matches!(field.kind, FieldKind::GeoPoint) {
@@ -560,6 +574,14 @@ impl<'m, 'a> Walk<'m, 'a> {
         self.values.vectors.push((field.id, vector));
         Ok(())
     }
+}
+
+fn repeated_feature(field: &MappedField, feature: &str) -> String {
+    format!(
+        "[rank_features] fields do not support indexing multiple values for the same feature \
+         [{}.{feature}] in the same document",
+        field.path
+    )
 }
 
 fn alias_written(name: &str) -> Failure {

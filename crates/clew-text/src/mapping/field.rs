@@ -6,6 +6,7 @@ use clew_vector::ColumnOptions;
 use serde_json::{Map, Value};
 use tantivy::schema::Field;
 
+use super::parameters::show;
 use super::schema::{MappingError, NewField};
 use crate::analysis::Analysis;
 use crate::completion::CompletionMapping;
@@ -209,6 +210,8 @@ pub enum FieldKind {
     Flat,
     /// An IPv6 (or mapped IPv4) address column and postings.
     Ip,
+    /// Names with positive weights: one term for each name, which stands where its weight says.
+    RankFeatures,
     /// A u64 column of points, latitude in the upper half of the number.
     GeoPoint,
     /// One term for each text that may be proposed while somebody types.
@@ -273,6 +276,7 @@ impl FieldKind {
             FieldKind::Boolean => "boolean",
             FieldKind::Date { .. } => "date",
             FieldKind::Ip => "ip",
+            FieldKind::RankFeatures => "rank_features",
             FieldKind::GeoPoint => "geo_point",
             FieldKind::Vector(_) => "knn_vector",
         }
@@ -363,6 +367,11 @@ impl MappedField {
     /// The format of a date field.
     pub fn date_format(&self) -> Option<&DateFormat> {
         self.date_format.as_deref()
+    }
+    /// Whether more of a feature makes a document worse: what is kept is one divided by its value.
+    pub(crate) fn is_inverse(&self) -> bool {
+        let positive = self.settings.shown.get("positive_score_impact");
+        positive.is_some_and(|positive| matches!(show(positive).as_str(), "false"))
     }
     /// Whether the mapping asks for term vectors, which are made from the source when asked for.
     pub fn has_term_vectors(&self) -> bool {

@@ -49,6 +49,7 @@ pub(super) fn kind_of(
             factor: scaling_factor(name, parameters)?,
         }),
         "rank_feature" => FieldKind::Float(FloatKind::RankFeature),
+        "rank_features" => FieldKind::RankFeatures,
         "boolean" => FieldKind::Boolean,
         "date" => FieldKind::Date { format: format() },
         "date_nanos" => FieldKind::DateNanos { format: format() },

@@ -222,7 +222,9 @@ fn shown_parameters(kind: &FieldKind) -> &'static [&'static str] {
         FieldKind::Text { .. } => &TEXT_SHOWN,
         FieldKind::Keyword { .. } => &KEYWORD_SHOWN,
         FieldKind::Vector(_) => &VECTOR_SHOWN,
-        FieldKind::Float(FloatKind::RankFeature) => &["positive_score_impact"],
+        FieldKind::Float(FloatKind::RankFeature) | FieldKind::RankFeatures => {
+            &["positive_score_impact"]
+        }
         FieldKind::Date { .. } | FieldKind::DateNanos { .. } | FieldKind::Range { .. } => {
             &["locale", "print_format"]
         }

@@ -488,6 +488,13 @@ fn add_to(builder: &mut SchemaBuilder, field: &MappedField) -> Option<Field> {
             }
             builder.add_text_field(&name, options)
         }
+        FieldKind::RankFeatures => {
+            let weighted = TextFieldIndexing::default()
+                .set_tokenizer("raw")
+                .set_fieldnorms(false)
+                .set_index_option(IndexRecordOption::WithFreqsAndPositions);
+            builder.add_text_field(&name, TextOptions::default().set_indexing_options(weighted))
+        }
         FieldKind::Completion(_) => builder.add_text_field(
             &name,
             TextOptions::default().set_indexing_options(whole_terms()),

@@ -8,6 +8,7 @@ mod automaton;
 mod compile;
 mod constant;
 mod error;
+pub(crate) mod feature;
 mod function;
 mod geo;
 mod glob;
@@ -28,6 +29,7 @@ pub(crate) use query_string::tree as query_string_tree;
 
 pub use compile::{CompileContext, Plan, compile, plan};
 pub use error::QueryError;
+pub use feature::{FeatureCurve, RankFeature, SparseVector};
 pub use function::{
     BoostMode, Decay, DecayShape, FieldModifier, FunctionKind, FunctionScore, ScoreFunction,
     ScoreMode, ValueMode,

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::feature::{RankFeature, SparseVector};
 use super::function::FunctionScore;
 use super::geo::GeoQuery;
 use super::interval::Intervals;
@@ -105,6 +106,10 @@ pub enum Query {
     FunctionScore(Box<FunctionScore>),
     /// A score by how near a date or a point is.
     DistanceFeature(DistanceFeature),
+    /// A score by the value of a feature.
+    RankFeature(RankFeature),
+    /// Documents by the features that they share with a sparse vector.
+    SparseVector(SparseVector),
     /// Documents like given texts.
     MoreLikeThis(Box<MoreLikeThis>),
     /// As many of the terms as a field says.

@@ -358,6 +358,11 @@ fn source(
                 mapped.kind.type_name()
             )));
         }
+        FieldKind::RankFeatures => {
+            return Err(QueryError::illegal(
+                "[rank_features] fields do not support sorting, scripting or aggregating",
+            ));
+        }
         FieldKind::Constant { value } => Some(Source::Same(value.clone())),
         _ if !known => None,
         FieldKind::Unsigned => columns.column_opt::<u64>(&name)?.map(Source::Unsigned),

@@ -5,6 +5,7 @@
 //! whether they all score the same.
 
 mod compound;
+mod feature;
 mod fixed;
 mod flat;
 mod function;
@@ -254,6 +255,8 @@ impl<'a> Compiler<'a> {
             } => self.fuzzy(field, value, fuzziness, boost * factor),
             Query::Knn(knn) => self.knn(knn, factor),
             Query::Geo(geo) => self.geo(geo, factor),
+            Query::RankFeature(feature) => self.rank_feature(feature, factor),
+            Query::SparseVector(vector) => self.sparse_vector(vector, factor),
             Query::DistanceFeature(feature) => self.distance_feature(feature, factor),
             Query::MoreLikeThis(similar) => self.more_like_this(similar, factor),
             Query::TermsSet(terms) => self.terms_set(terms, factor),

@@ -58,7 +58,7 @@ impl Compiler<'_> {
                 };
                 self.counted_term(IndexTerm::from_field_u64(field, number), boost)
             }
-            FieldKind::Binary { .. } => Err(not_searchable(mapped)),
+            FieldKind::Binary { .. } | FieldKind::RankFeatures => Err(not_searchable(mapped)),
             _ => self.equal_in_column(mapped, &term.value, boost),
         }
     }
@@ -145,6 +145,11 @@ impl Compiler<'_> {
             let docs = self.context.knn.vector_docs(mapped.id)?;
             let segments = snapshot.readers.iter().map(|reader| reader.segment_id());
             return Ok(Node::set(Given(segments.zip(docs).collect()), score));
+        }
+        if mapped.kind == FieldKind::RankFeatures {
+            return Err(QueryError::create(
+                "[rank_features] fields do not support [exists] queries",
+            ));
         }
         if matches!(mapped.kind, FieldKind::Constant { .. }) {
             return Ok(self.everything(score));
@@ -253,6 +258,9 @@ pub(super) fn keyword_text(mapped: &MappedField, value: &Value) -> String {
 }
 
 pub(super) fn not_searchable(mapped: &MappedField) -> QueryError {
+    if mapped.kind == FieldKind::RankFeatures {
+        return QueryError::create("Queries on [rank_features] fields are not supported");
+    }
     QueryError::create(format!(
         "Binary fields do not support searching: [{}]",
         mapped.path

@@ -481,6 +481,7 @@ impl<'a> Compiler<'a> {
                             | FieldKind::Binary { .. }
                             | FieldKind::Range { .. }
                             | FieldKind::Completion(_)
+                            | FieldKind::RankFeatures
                     );
                     has_words && !have.settings.hidden && pattern.matches(&have.path)
                 })

@@ -6,6 +6,7 @@ use tantivy::{DocId, SegmentReader};
 use super::ValueMode;
 use super::shape::{DecayShape, FieldModifier};
 use crate::geo::GeoPoint;
+use crate::query::feature::FeatureCurve;
 
 /// A column of numbers, by the name it has in every segment.
 #[derive(Clone, Debug, PartialEq)]
@@ -111,6 +112,11 @@ pub(crate) enum Function {
         origin: f64,
         pivot: f64,
     },
+    /// A curve over a feature's value.
+    Feature {
+        column: NumberColumn,
+        curve: FeatureCurve,
+    },
 }
 
 /// A function over one segment.
@@ -128,6 +134,7 @@ impl Function {
             Function::Field { column, .. }
             | Function::Decay { column, .. }
             | Function::Nearness { column, .. }
+            | Function::Feature { column, .. }
             | Function::Random {
                 column: Some(column),
                 ..
@@ -201,6 +208,10 @@ impl OpenFunction {
                 let distance = self.numbers.pick(doc, *mode, distance).unwrap_or(0.0);
                 shape.at(distance, *scale, *decay)
             }
+            Function::Feature { curve, .. } => self
+                .numbers
+                .pick(doc, ValueMode::Min, |value| curve.at(value))
+                .unwrap_or(0.0),
             Function::Nearness { origin, pivot, .. } => self
                 .numbers
                 .pick(doc, ValueMode::Min, |value| (value - origin).abs())
