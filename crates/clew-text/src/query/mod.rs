@@ -17,6 +17,7 @@ mod knn;
 mod leaf;
 mod literal;
 mod minimum;
+mod near;
 mod query_string;
 mod script;
 mod similar;
@@ -47,4 +48,5 @@ pub use tree::{
 #[cfg(test)]
 mod tests;
 
+pub(crate) use constant::Lists;
 pub(crate) use glob::Glob;
