@@ -8,7 +8,7 @@ DEBUG := $(CARGO_TARGET_DIR)/debug/clew
 
 SPEC := $(CLEW_CACHE)/rest-api-spec-2.19.0
 
-.PHONY: help demo test test-rust test-clients conformance differential check bench-log bench-vectors bench-opensearch build deny doc clean
+.PHONY: help demo test test-rust test-clients conformance differential check bench-log bench-vectors bench-text bench-opensearch build deny doc clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -45,6 +45,10 @@ bench-vectors: build $(CLEW_CACHE)/venv-bench/.installed ## vector search beside
 
 bench-opensearch: build $(VENV)/.installed ## Clew beside a real OpenSearch over HTTP; ARGS=--quick for a short one
 	CLEW_CACHE=$(CLEW_CACHE) $(PYTHON) bench/opensearch/run.py --bin $(RELEASE) $(ARGS)
+
+bench-text: ## text search beside tantivy, Lucene and Xapian; ARGS="--rows 100000" for a short one
+	cargo build --release --locked -p clew-bench-text
+	CLEW_CACHE=$(CLEW_CACHE) python3 bench/text/run.py --worker $(CARGO_TARGET_DIR)/release/clew-bench-text $(ARGS)
 
 build: ## the release binary
 	cargo build --release --locked -p clew

@@ -14,6 +14,7 @@ mod document;
 pub mod geo;
 
 mod query;
+mod ranked;
 mod search;
 
 mod completion;
@@ -58,9 +59,10 @@ pub use query::{
     TermsSet, ValueMode, VectorMeasure, VectorScore, WordChoice, compile, plan,
 };
 pub use search::{
-    Blocks, Combine, DocVisitor, Explained, FieldFigures, FieldStatistics, GeoDistanceKey,
-    InnerFound, InnerRequest, MergedHit, MergedHits, Missing, Mode, Order, Relation, Rescore,
-    Scope, SegmentBits, ShardHit, ShardRequest, ShardResult, SimilarTerm, Snapshot, SortKey,
-    SortValue, Spelling, TermFigures, Total, TrackTotal, count, describe, explain, field_figures,
-    inner_hits, matching, merge_hits, rescore, search, similar_terms, term_docs, term_figures,
+    Blocks, Combine, DocVisitor, Explained, FieldFigures, FieldStatistics, FilterCache,
+    FilterCacheFigures, GeoDistanceKey, InnerFound, InnerRequest, MergedHit, MergedHits, Missing,
+    Mode, Order, Relation, Rescore, Scope, SegmentBits, ShardHit, ShardRequest, ShardResult,
+    SimilarTerm, Snapshot, SortKey, SortValue, Spelling, TermFigures, Total, TrackTotal, count,
+    describe, explain, field_figures, inner_hits, matching, merge_hits, rescore, search,
+    similar_terms, term_docs, term_figures,
 };

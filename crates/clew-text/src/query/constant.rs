@@ -6,6 +6,7 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
+use tantivy::postings::TermInfo;
 use tantivy::query::{
     AllScorer, BitSetDocSet, ConstScorer, EmptyScorer, EnableScoring, Explanation, Query, Scorer,
     Weight,
@@ -27,17 +28,38 @@ pub(crate) enum Found {
 /// Which documents of a segment belong to the set; deleted ones may be among them.
 pub(crate) trait DocumentSet: Debug + Send + Sync + 'static {
     fn find(&self, reader: &SegmentReader) -> tantivy::Result<Found>;
+
+    /// The posting lists of one field that make up the set; `None` when it is made otherwise.
+    fn lists(&self, _reader: &SegmentReader) -> tantivy::Result<Option<Lists>> {
+        Ok(None)
+    }
+}
+
+/// Posting lists of a field in one segment.
+#[derive(Debug)]
+pub(crate) struct Lists {
+    pub(crate) field: Field,
+    pub(crate) infos: Vec<TermInfo>,
+}
+
+impl Lists {
+    /// The documents of all lists.
+    pub(crate) fn union(&self, reader: &SegmentReader) -> tantivy::Result<Found> {
+        if self.infos.is_empty() {
+            return Ok(Found::Nothing);
+        }
+        let inverted = reader.inverted_index(self.field)?;
+        let mut bits = BitSet::with_max_value(reader.max_doc());
+        for info in &self.infos {
+            add_postings(&mut bits, &inverted, info)?;
+        }
+        Ok(Found::Bits(bits))
+    }
 }
 
 /// The set as a query with score 1.
 #[derive(Clone, Debug)]
-pub(crate) struct ConstantQuery(Arc<dyn DocumentSet>);
-
-impl ConstantQuery {
-    pub(crate) fn new(set: impl DocumentSet) -> Self {
-        ConstantQuery(Arc::new(set))
-    }
-}
+pub(crate) struct ConstantQuery(pub(crate) Arc<dyn DocumentSet>);
 
 impl Query for ConstantQuery {
     fn weight(&self, _scoring: EnableScoring<'_>) -> tantivy::Result<Box<dyn Weight>> {
@@ -77,7 +99,7 @@ pub(crate) fn knows(reader: &SegmentReader, field: Field) -> bool {
 pub(crate) fn add_postings(
     bits: &mut BitSet,
     inverted: &tantivy::InvertedIndexReader,
-    info: &tantivy::postings::TermInfo,
+    info: &TermInfo,
 ) -> tantivy::Result<()> {
     let mut block = inverted.read_block_postings_from_terminfo(info, IndexRecordOption::Basic)?;
     loop {
@@ -109,20 +131,29 @@ pub(crate) struct AnyTerm {
     pub(crate) terms: Vec<Vec<u8>>,
 }
 
-impl DocumentSet for AnyTerm {
-    fn find(&self, reader: &SegmentReader) -> tantivy::Result<Found> {
-        if !knows(reader, self.field) {
-            return Ok(Found::Nothing);
-        }
-        let inverted = reader.inverted_index(self.field)?;
-        let mut bits = None;
-        for term in &self.terms {
-            if let Some(info) = inverted.terms().get(term)? {
-                let bits = bits.get_or_insert_with(|| BitSet::with_max_value(reader.max_doc()));
-                add_postings(bits, &inverted, &info)?;
+impl AnyTerm {
+    fn read(&self, reader: &SegmentReader) -> tantivy::Result<Lists> {
+        let mut infos = Vec::new();
+        if knows(reader, self.field) {
+            let inverted = reader.inverted_index(self.field)?;
+            for term in &self.terms {
+                infos.extend(inverted.terms().get(term)?);
             }
         }
-        Ok(bits.map_or(Found::Nothing, Found::Bits))
+        Ok(Lists {
+            field: self.field,
+            infos,
+        })
+    }
+}
+
+impl DocumentSet for AnyTerm {
+    fn find(&self, reader: &SegmentReader) -> tantivy::Result<Found> {
+        self.read(reader)?.union(reader)
+    }
+
+    fn lists(&self, reader: &SegmentReader) -> tantivy::Result<Option<Lists>> {
+        self.read(reader).map(Some)
     }
 }
 
@@ -133,23 +164,34 @@ pub(crate) struct AnyWithPrefix {
     pub(crate) prefix: Vec<u8>,
 }
 
+impl AnyWithPrefix {
+    fn read(&self, reader: &SegmentReader) -> tantivy::Result<Lists> {
+        let mut infos = Vec::new();
+        if knows(reader, self.field) {
+            let inverted = reader.inverted_index(self.field)?;
+            let mut range = inverted.terms().range().ge(&self.prefix);
+            if let Some(end) = prefix_end(&self.prefix) {
+                range = range.lt(end);
+            }
+            let mut stream = range.into_stream()?;
+            while stream.advance() {
+                infos.push(stream.value().clone());
+            }
+        }
+        Ok(Lists {
+            field: self.field,
+            infos,
+        })
+    }
+}
+
 impl DocumentSet for AnyWithPrefix {
     fn find(&self, reader: &SegmentReader) -> tantivy::Result<Found> {
-        if !knows(reader, self.field) {
-            return Ok(Found::Nothing);
-        }
-        let inverted = reader.inverted_index(self.field)?;
-        let mut range = inverted.terms().range().ge(&self.prefix);
-        if let Some(end) = prefix_end(&self.prefix) {
-            range = range.lt(end);
-        }
-        let mut stream = range.into_stream()?;
-        let mut bits = None;
-        while stream.advance() {
-            let bits = bits.get_or_insert_with(|| BitSet::with_max_value(reader.max_doc()));
-            add_postings(bits, &inverted, stream.value())?;
-        }
-        Ok(bits.map_or(Found::Nothing, Found::Bits))
+        self.read(reader)?.union(reader)
+    }
+
+    fn lists(&self, reader: &SegmentReader) -> tantivy::Result<Option<Lists>> {
+        self.read(reader).map(Some)
     }
 }
 
@@ -174,20 +216,33 @@ where
     A::State: Clone,
 {
     fn find(&self, reader: &SegmentReader) -> tantivy::Result<Found> {
-        if !knows(reader, self.field) {
-            return Ok(Found::Nothing);
+        self.read(reader)?.union(reader)
+    }
+
+    fn lists(&self, reader: &SegmentReader) -> tantivy::Result<Option<Lists>> {
+        self.read(reader).map(Some)
+    }
+}
+
+impl<A> AnyAccepted<A>
+where
+    A: tantivy_fst::Automaton + Debug + Send + Sync + 'static,
+    A::State: Clone,
+{
+    fn read(&self, reader: &SegmentReader) -> tantivy::Result<Lists> {
+        let mut infos = Vec::new();
+        if knows(reader, self.field) {
+            let inverted = reader.inverted_index(self.field)?;
+            let automaton = Borrowed(&*self.automaton);
+            let mut stream = inverted.terms().search(automaton).into_stream()?;
+            while stream.advance() {
+                infos.push(stream.value().clone());
+            }
         }
-        let inverted = reader.inverted_index(self.field)?;
-        let mut stream = inverted
-            .terms()
-            .search(Borrowed(&*self.automaton))
-            .into_stream()?;
-        let mut bits = None;
-        while stream.advance() {
-            let bits = bits.get_or_insert_with(|| BitSet::with_max_value(reader.max_doc()));
-            add_postings(bits, &inverted, stream.value())?;
-        }
-        Ok(bits.map_or(Found::Nothing, Found::Bits))
+        Ok(Lists {
+            field: self.field,
+            infos,
+        })
     }
 }
 

@@ -18,6 +18,7 @@ mod knn;
 mod leaf;
 mod literal;
 mod minimum;
+mod near;
 mod query_string;
 mod script;
 mod similar;
@@ -49,4 +50,5 @@ pub use tree::{
 #[cfg(test)]
 mod tests;
 
+pub(crate) use constant::Lists;
 pub(crate) use glob::Glob;

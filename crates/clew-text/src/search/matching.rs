@@ -63,6 +63,14 @@ pub(crate) fn unscored(snapshot: &Snapshot, plan: &Plan) -> Result<Box<dyn Weigh
         .weight(EnableScoring::disabled_from_searcher(snapshot.stub()))?)
 }
 
+/// The documents of a segment that match, deleted ones included.
+pub(super) fn segment_answer(
+    weight: &dyn Weight,
+    reader: &SegmentReader,
+) -> Result<SegmentBits, QueryError> {
+    segment_bits(weight, reader, true)
+}
+
 fn segment_bits(
     weight: &dyn Weight,
     reader: &SegmentReader,

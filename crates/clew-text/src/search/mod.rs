@@ -9,9 +9,11 @@ mod blocks;
 mod cursor;
 mod explain;
 mod figures;
+mod filter_cache;
 mod inner;
 mod matching;
 mod merge;
+mod ranking;
 mod request;
 mod rescore;
 mod run;
@@ -28,6 +30,7 @@ pub use blocks::{Blocks, Scope};
 pub(crate) use cursor::{KeyCursor, Slot};
 pub use explain::{Explained, describe, explain};
 pub use figures::{FieldFigures, TermFigures, field_figures, term_figures};
+pub use filter_cache::{FilterCache, FilterCacheFigures};
 pub use inner::{InnerFound, InnerRequest, inner_hits};
 pub use matching::{count, matching};
 pub(crate) use matching::{matching_plan_of_rows, matching_within};
@@ -36,9 +39,11 @@ pub use request::{DocVisitor, Relation, ShardHit, ShardRequest, ShardResult, Tot
 pub use rescore::{Combine, Rescore, rescore};
 pub use run::search;
 pub use similar::{SimilarTerm, Spelling, similar_terms, term_docs};
+pub(crate) use snapshot::FoundTerm;
 pub use snapshot::{FieldStatistics, Snapshot};
 pub(crate) use sort::compare_rows;
 pub use sort::{GeoDistanceKey, Missing, Mode, Order, SortKey, SortValue};
+pub(crate) use top::TopScores;
 
 #[cfg(test)]
 pub(crate) mod fixture;

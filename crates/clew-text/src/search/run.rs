@@ -8,12 +8,14 @@ use tantivy::{DocId, TERMINATED};
 
 use super::bits::SegmentBits;
 use super::matching::{matching_plan, unscored};
+use super::ranking::ranked;
 use super::request::{Relation, ShardRequest, ShardResult, Total, TrackTotal};
 use super::scan::scan;
 use super::snapshot::Snapshot;
 use super::sort::{Order, SortKey, SortValue};
 use super::top::TopScores;
 use crate::query::{Bool, CompileContext, KnnResolver, Plan, Query, QueryError, plan};
+use crate::ranked::first;
 
 /// What all ways need.
 pub(super) struct Run<'a> {
@@ -79,7 +81,7 @@ pub fn search(
     if plain && by_score(request.sort) {
         return match run.plan.constant {
             Some(score) => first_matches(&run, &request, score),
-            None => best_by_score(&run, &request),
+            None => best(&run, &request, &context),
         };
     }
     scan(&run, request)
@@ -121,12 +123,12 @@ pub(super) fn expired(request: &ShardRequest<'_>) -> bool {
 }
 
 /// The total when it is known without looking at documents, and whether it may be left there.
-struct Counting {
-    known: Option<Total>,
-    limit: u64,
+pub(super) struct Counting {
+    pub(super) known: Option<Total>,
+    pub(super) limit: u64,
 }
 
-fn counting(run: &Run<'_>, track: TrackTotal) -> Counting {
+pub(super) fn counting(run: &Run<'_>, track: TrackTotal) -> Counting {
     let limit = match track {
         TrackTotal::Exact => u64::MAX,
         TrackTotal::UpTo(limit) => limit,
@@ -222,6 +224,20 @@ fn first_matches(
             break;
         }
         let alive = reader.alive_bitset();
+        let wanted = Wanted {
+            limit: request.limit.saturating_sub(top.len()),
+            // Enough is known when one list alone has more documents than are counted.
+            certain: match counting.known {
+                Some(_) => None,
+                None => Some(counting.limit.saturating_sub(seen)),
+            },
+        };
+        if let Some((docs, certain)) = first_of_lists(run, segment, &wanted)? {
+            docs.into_iter()
+                .for_each(|doc| top.offer(segment, doc, score));
+            seen += certain;
+            continue;
+        }
         let mut docs = weight.scorer(reader, 1.0)?;
         let mut doc = docs.doc();
         while doc != TERMINATED {
@@ -247,6 +263,63 @@ fn first_matches(
         timed_out,
         terminated_early: false,
     })
+}
+
+fn best(
+    run: &Run<'_>,
+    request: &ShardRequest<'_>,
+    context: &CompileContext<'_>,
+) -> Result<ShardResult, QueryError> {
+    if let Some(query) = &run.plan.ranked
+        && let Some(result) = ranked(run, request, query, context)?
+    {
+        return Ok(result);
+    }
+    best_by_score(run, request)
+}
+
+/// What [`first_matches`] still needs.
+struct Wanted {
+    limit: usize,
+    /// More matches than this must be certain; `None` when they need not be counted.
+    certain: Option<u64>,
+}
+
+/// Documents that are merged from the beginnings of their lists, rather than marked one by one.
+const MERGED_MAX: usize = 256;
+
+/// The first documents of a set of posting lists and how many it has for certain; `None` when that is too few
+/// to leave them uncounted, or the set is made otherwise.
+fn first_of_lists(
+    run: &Run<'_>,
+    segment: usize,
+    wanted: &Wanted,
+) -> Result<Option<(Vec<DocId>, u64)>, QueryError> {
+    let (Some(set), Some(files)) = (&run.plan.set, run.snapshot.files(segment)) else {
+        return Ok(None);
+    };
+    let reader = &run.snapshot.readers[segment];
+    if wanted.limit > MERGED_MAX || (run.post.is_some() && wanted.certain.is_some()) {
+        return Ok(None);
+    }
+    let Some(lists) = set.lists(reader)? else {
+        return Ok(None);
+    };
+    let longest = lists
+        .infos
+        .iter()
+        .map(|info| info.doc_freq)
+        .max()
+        .unwrap_or(0);
+    let certain = u64::from(longest.saturating_sub(reader.num_deleted_docs()));
+    if wanted.certain.is_some_and(|needed| certain <= needed) {
+        return Ok(None);
+    }
+    let alive = reader.alive_bitset();
+    let admits =
+        |doc: DocId| alive.is_none_or(|alive| alive.is_alive(doc)) && run.passes(segment, doc);
+    let found = first((reader, files), &lists, wanted.limit, &admits)?;
+    Ok(Some((found, certain)))
 }
 
 /// The best by score. Matches are counted as far as wanted; from then on only documents that may

@@ -7,11 +7,14 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use tantivy::index::SegmentId;
+use tantivy::postings::TermInfo;
 use tantivy::schema::Field;
 use tantivy::{Searcher, SegmentReader, Term};
 
 use super::blocks::Blocks;
+use super::filter_cache::FilterCache;
 use crate::mapping::{FieldKind, MappedField, Mapping};
+use crate::ranked::{NormTable, SegmentFiles, Weight, WordIn};
 
 /// Statistics of a field over a shard, deleted documents included (as OpenSearch counts).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,6 +23,18 @@ pub struct FieldStatistics {
     pub docs: u64,
     /// Tokens in all of them.
     pub tokens: u64,
+}
+
+/// Where the postings of a term lie, segment by segment.
+#[derive(Clone, Debug)]
+pub(crate) struct FoundTerm(Arc<[Option<TermInfo>]>);
+
+impl FoundTerm {
+    /// In how many documents the term is, deleted ones included.
+    pub(crate) fn frequency(&self) -> u64 {
+        let infos = self.0.iter().flatten();
+        infos.map(|info| u64::from(info.doc_freq)).sum()
+    }
 }
 
 type PerSegment = BTreeMap<(SegmentId, Field), FieldStatistics>;
@@ -35,6 +50,10 @@ pub struct Snapshot {
     stub: Searcher,
     per_segment: Arc<Mutex<PerSegment>>,
     per_field: Mutex<BTreeMap<Field, FieldStatistics>>,
+    norms: Mutex<BTreeMap<Field, Arc<NormTable>>>,
+    /// Segment by segment; `None` where the files cannot be read.
+    files: Vec<Option<Arc<SegmentFiles>>>,
+    filters: Arc<FilterCache>,
 }
 
 impl fmt::Debug for Snapshot {
@@ -50,6 +69,7 @@ impl Snapshot {
     /// A snapshot of these segments. `stub` is a searcher over no segments of the same index; the
     /// readers must have been opened under its schema, which may lack the mapping's newest fields.
     pub fn new(mapping: Arc<Mapping>, readers: Vec<SegmentReader>, stub: Searcher) -> Self {
+        let files = readers.iter().map(open_files).collect();
         Snapshot {
             mapping,
             readers,
@@ -57,6 +77,9 @@ impl Snapshot {
             stub,
             per_segment: Arc::default(),
             per_field: Mutex::default(),
+            norms: Mutex::default(),
+            files,
+            filters: Arc::default(),
         }
     }
 
@@ -91,10 +114,71 @@ impl Snapshot {
             .filter(|((segment, _), _)| living.contains(segment))
             .map(|(key, statistics)| (*key, *statistics))
             .collect();
+        let files = readers.iter().map(|reader| {
+            let id = reader.segment_id();
+            let known = self.readers.iter().position(|own| own.segment_id() == id);
+            let known = known.and_then(|at| self.files[at].clone());
+            known.or_else(|| open_files(reader))
+        });
+        let files = files.collect();
+        // Another mapping may give the same words of a filter another meaning.
+        let filters = if Arc::ptr_eq(&self.mapping, &mapping) {
+            self.filters.keep(&living);
+            self.filters.clone()
+        } else {
+            Arc::new(self.filters.emptied())
+        };
         Snapshot {
+            mapping,
+            readers,
+            blocks: Vec::new(),
+            stub,
             per_segment: Arc::new(Mutex::new(kept)),
-            ..Snapshot::new(mapping, readers, stub)
+            per_field: Mutex::default(),
+            norms: Mutex::default(),
+            files,
+            filters,
         }
+    }
+
+    /// The files that ranking reads by itself.
+    pub(crate) fn files(&self, segment: usize) -> Option<&SegmentFiles> {
+        self.files.get(segment)?.as_deref()
+    }
+
+    /// The sets of documents that filters have left, kept for the next search.
+    pub fn filters(&self) -> &FilterCache {
+        &self.filters
+    }
+
+    /// A word as ranking reads it, still without its weight; `None` when some segment cannot be read so.
+    ///
+    /// # Errors
+    /// When a term dictionary cannot be read.
+    pub(crate) fn ranked_word(
+        &self,
+        mapped: &MappedField,
+        term: &Term,
+        found: FoundTerm,
+    ) -> tantivy::Result<Option<WordIn>> {
+        if self.files.iter().any(Option::is_none) {
+            return Ok(None);
+        }
+        let norms = self.norms.lock().get(&term.field()).cloned();
+        let norms = match norms {
+            Some(known) => known,
+            None => {
+                let made = Arc::new(NormTable::new(self.statistics(mapped)?));
+                self.norms.lock().insert(term.field(), made.clone());
+                made
+            }
+        };
+        Ok(Some(WordIn {
+            term: term.clone(),
+            weight: Weight::new(0.0, 1.0),
+            norms,
+            infos: found.0,
+        }))
     }
 
     /// The searcher over no segments, which tantivy wants for its schema.
@@ -118,6 +202,18 @@ impl Snapshot {
         field
             .field
             .filter(|field| (field.field_id() as usize) < self.stub.schema().num_fields())
+    }
+
+    /// Where the postings of a term lie.
+    ///
+    /// # Errors
+    /// When a term dictionary cannot be read.
+    pub(crate) fn find(&self, term: &Term) -> tantivy::Result<FoundTerm> {
+        let mut infos = Vec::with_capacity(self.readers.len());
+        for reader in &self.readers {
+            infos.push(reader.inverted_index(term.field())?.get_term_info(term)?);
+        }
+        Ok(FoundTerm(infos.into()))
     }
 
     /// In how many documents a term is, deleted ones included.
@@ -161,6 +257,10 @@ impl Snapshot {
         self.per_field.lock().insert(field, sum);
         Ok(sum)
     }
+}
+
+fn open_files(reader: &SegmentReader) -> Option<Arc<SegmentFiles>> {
+    SegmentFiles::open(reader).ok().map(Arc::new)
 }
 
 fn count(

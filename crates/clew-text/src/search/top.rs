@@ -42,7 +42,7 @@ impl Eq for Candidate {}
 
 /// The best candidates so far.
 #[derive(Debug)]
-pub(super) struct TopScores {
+pub(crate) struct TopScores {
     heap: BinaryHeap<Candidate>,
     limit: usize,
     below: Option<f32>,
@@ -50,7 +50,7 @@ pub(super) struct TopScores {
 
 impl TopScores {
     /// Keeps `limit` candidates; only those that score less than `below`, if given.
-    pub(super) fn new(limit: usize, below: Option<f32>) -> Self {
+    pub(crate) fn new(limit: usize, below: Option<f32>) -> Self {
         TopScores {
             heap: BinaryHeap::with_capacity(limit.min(10_000) + 1),
             limit,
@@ -58,7 +58,7 @@ impl TopScores {
         }
     }
 
-    pub(super) fn offer(&mut self, segment: usize, doc: DocId, score: f32) {
+    pub(crate) fn offer(&mut self, segment: usize, doc: DocId, score: f32) {
         if self.below.is_some_and(|below| score >= below) {
             return;
         }
@@ -76,12 +76,17 @@ impl TopScores {
         }
     }
 
-    pub(super) fn is_full(&self) -> bool {
+    /// How many are kept.
+    pub(crate) fn len(&self) -> usize {
+        self.heap.len()
+    }
+
+    pub(crate) fn is_full(&self) -> bool {
         self.heap.len() >= self.limit
     }
 
     /// The score a candidate must exceed to matter; candidates come in the order of ties.
-    pub(super) fn threshold(&self) -> Option<f32> {
+    pub(crate) fn threshold(&self) -> Option<f32> {
         if self.is_full() {
             self.heap.peek().map(|worst| worst.score)
         } else {
@@ -90,7 +95,7 @@ impl TopScores {
     }
 
     /// The hits in order. `with_values`: they carry their score as a sort value too.
-    pub(super) fn into_hits(self, with_values: bool) -> Vec<ShardHit> {
+    pub(crate) fn into_hits(self, with_values: bool) -> Vec<ShardHit> {
         self.heap
             .into_sorted_vec()
             .into_iter()

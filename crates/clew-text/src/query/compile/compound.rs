@@ -6,7 +6,8 @@ use super::{Compiler, Node, rescored};
 use crate::query::error::QueryError;
 use crate::query::leaf::Demoted;
 use crate::query::minimum::MinimumShouldMatch;
-use crate::query::tree::{Bool, Boosting};
+use crate::query::tree::{Bool, Boosting, Query};
+use crate::ranked::{Filter, Ranked, Shape};
 
 impl Compiler<'_> {
     pub(super) fn bool(&mut self, clauses: &Bool, factor: f32) -> Result<Node, QueryError> {
@@ -28,13 +29,17 @@ impl Compiler<'_> {
         if must.is_empty() && filter.is_empty() && must_not.is_empty() {
             return Ok(any(should, minimum.max(1)));
         }
-        Ok(self.joined(Joined {
-            must,
-            should,
-            filter,
-            must_not,
-            minimum,
-        }))
+        let ranked = self.ranked_within(clauses, (&must, &should), minimum);
+        Ok(Node {
+            ranked,
+            ..self.joined(Joined {
+                must,
+                should,
+                filter,
+                must_not,
+                minimum,
+            })
+        })
     }
 
     fn joined(&self, clauses: Joined) -> Node {
@@ -91,6 +96,8 @@ impl Compiler<'_> {
             at_least: count.0,
             exact: count.1,
             constant: one_constant,
+            ranked: None,
+            set: None,
         }
     }
 
@@ -111,9 +118,61 @@ impl Compiler<'_> {
                 factor: boosting.negative_boost,
             }),
             constant: None,
+            ranked: None,
+            set: None,
             ..positive
         })
     }
+}
+
+impl Compiler<'_> {
+    /// The positive clauses as ranking reads them, among the documents that filters leave.
+    fn ranked_within(
+        &self,
+        clauses: &Bool,
+        (must, should): (&[Node], &[Node]),
+        minimum: usize,
+    ) -> Option<Ranked> {
+        if self.scope.is_some() {
+            return None;
+        }
+        let shape = match (must, should, minimum) {
+            ([only], [], 0) => only.ranked.clone(),
+            (several, [], 0) => all_ranked(several),
+            ([], several, 1) => any_ranked(several),
+            _ => None,
+        }?;
+        let filters =
+            |queries: &[Query]| queries.iter().map(Filter::of).collect::<Option<Vec<_>>>();
+        let mut ranked = shape;
+        ranked.within.extend(filters(&clauses.filter)?);
+        ranked.without.extend(filters(&clauses.must_not)?);
+        Some(ranked)
+    }
+}
+
+/// Any of some words, when the nodes are nothing else.
+fn any_ranked(nodes: &[Node]) -> Option<Ranked> {
+    if let [only] = nodes {
+        return only.ranked.clone();
+    }
+    let mut all = Vec::new();
+    for node in nodes.iter().filter(|node| !node.is_nothing()) {
+        all.extend(node.ranked.as_ref()?.any_words()?.iter().cloned());
+    }
+    (!all.is_empty()).then(|| Ranked::new(Shape::Any(all)))
+}
+
+/// All of some words, when the nodes are nothing else.
+fn all_ranked(nodes: &[Node]) -> Option<Ranked> {
+    let mut all = Vec::new();
+    for node in nodes {
+        match node.ranked.as_ref()?.any_words()? {
+            [word] => all.push(word.clone()),
+            _ => return None,
+        }
+    }
+    (all.len() > 1).then(|| Ranked::new(Shape::All(all)))
 }
 
 struct Joined {
@@ -147,6 +206,15 @@ pub(super) fn any(nodes: Vec<Node>, minimum: usize) -> Node {
     } else {
         None
     };
+    let set = match &nodes[..] {
+        [only] => only.set.clone(),
+        _ => None,
+    };
+    let ranked = if minimum <= 1 {
+        any_ranked(&nodes)
+    } else {
+        None
+    };
     // With a required count of one tantivy turns a lone clause into a conjunction, which it does
     // not prune; without clauses that must match, zero means one anyway.
     let required = if minimum <= 1 { 0 } else { minimum };
@@ -159,6 +227,8 @@ pub(super) fn any(nodes: Vec<Node>, minimum: usize) -> Node {
         at_least,
         exact,
         constant,
+        ranked,
+        set,
     }
 }
 
@@ -170,6 +240,7 @@ pub(super) fn all(nodes: Vec<Node>) -> Node {
     if nodes.len() < 2 {
         return any(nodes, 1);
     }
+    let ranked = all_ranked(&nodes);
     let parts = nodes
         .into_iter()
         .map(|node| (Occur::Must, node.query))
@@ -179,6 +250,8 @@ pub(super) fn all(nodes: Vec<Node>) -> Node {
         at_least: 0,
         exact: false,
         constant: None,
+        ranked,
+        set: None,
     }
 }
 
@@ -197,6 +270,8 @@ pub(super) fn dis_max(nodes: Vec<Node>, tie_breaker: f32) -> Node {
         at_least: nodes.iter().map(|node| node.at_least).max().unwrap_or(0),
         exact: false,
         constant: None,
+        ranked: None,
+        set: None,
         query: Box::new(DisjunctionMaxQuery::with_tie_breaker(
             nodes.into_iter().map(|node| node.query).collect(),
             tie_breaker,

@@ -20,6 +20,7 @@ mod text;
 mod vectors;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use tantivy::query::{BoostQuery, ConstScoreQuery, EmptyQuery, Query as TantivyQuery};
 use tantivy::schema::Field;
@@ -29,6 +30,7 @@ use super::error::QueryError;
 use super::knn::KnnResolver;
 use super::tree::Query;
 use crate::mapping::MappedField;
+use crate::ranked::Ranked;
 use crate::search::Snapshot;
 
 /// How deep queries may be nested.
@@ -60,6 +62,10 @@ pub struct Plan {
     pub(crate) exact: bool,
     /// The score of every match, when it is the same.
     pub(crate) constant: Option<f32>,
+    /// The same query as ranking reads it from the postings, when it can.
+    pub(crate) ranked: Option<Ranked>,
+    /// The documents themselves, when they all score the same and posting lists make them up.
+    pub(crate) set: Option<Arc<dyn DocumentSet>>,
 }
 
 impl Plan {
@@ -109,6 +115,8 @@ pub(crate) fn plan_nested(
         at_least: node.at_least,
         exact: node.exact,
         constant: node.constant,
+        ranked: node.ranked,
+        set: node.set,
     })
 }
 
@@ -118,6 +126,8 @@ pub(super) struct Node {
     at_least: u64,
     exact: bool,
     constant: Option<f32>,
+    ranked: Option<Ranked>,
+    set: Option<Arc<dyn DocumentSet>>,
 }
 
 impl Node {
@@ -127,6 +137,8 @@ impl Node {
             at_least: 0,
             exact: true,
             constant: Some(0.0),
+            ranked: None,
+            set: None,
         }
     }
 
@@ -137,11 +149,17 @@ impl Node {
             at_least: 0,
             exact: false,
             constant: Some(score),
+            ranked: None,
+            set: None,
         }
     }
 
     fn set(set: impl DocumentSet, score: f32) -> Self {
-        Node::constant(ConstantQuery::new(set), score)
+        let set: Arc<dyn DocumentSet> = Arc::new(set);
+        Node {
+            set: Some(set.clone()),
+            ..Node::constant(ConstantQuery(set), score)
+        }
     }
 
     fn is_nothing(&self) -> bool {
@@ -160,6 +178,8 @@ impl Node {
             at_least: 0,
             exact: false,
             constant: None,
+            ranked: None,
+            set: None,
         }
     }
 }
@@ -296,6 +316,7 @@ fn rescored(node: Node, score: f32) -> Node {
     Node {
         query: Box::new(ConstScoreQuery::new(node.query, score)),
         constant: Some(score),
+        ranked: None,
         ..node
     }
 }

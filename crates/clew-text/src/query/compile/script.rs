@@ -54,6 +54,8 @@ impl Compiler<'_> {
             at_least: filter.at_least,
             exact: filter.exact,
             constant: filter.constant,
+            ranked: None,
+            set: None,
         };
         let bits = matching_plan_of_rows(snapshot, &plan, self.scope.is_some())?;
         let mut found = self.context.knn.resolve(&query.vector, Some(&bits))?;
@@ -98,6 +100,8 @@ impl Compiler<'_> {
             at_least: count,
             exact,
             constant: None,
+            ranked: None,
+            set: None,
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Queries on analyzed text: words, phrases, and words in several fields.
 
-use tantivy::Term as IndexTerm;
 use tantivy::query::{PhraseQuery, TermQuery};
 use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::{SegmentReader, Term as IndexTerm};
 
 use super::compound::{all, any, dis_max, required};
 use super::{Compiler, Node};
@@ -13,10 +13,13 @@ use crate::query::constant::{AnyWithPrefix, Borrowed, knows, prefix_end};
 use crate::query::error::QueryError;
 use crate::query::leaf::{LeafStatistics, Scored};
 use crate::query::literal::text_of;
+use crate::query::near::Near;
 use crate::query::source_phrase::SourcePhrase;
 use crate::query::tree::{
     FieldBoost, Fuzziness, Match, MatchPhrase, MultiMatch, MultiMatchKind, Operator, Query, Term,
 };
+use crate::ranked::{Ranked, Shape, Weight, WordIn, idf};
+use crate::search::{FoundTerm, Snapshot};
 
 impl<'a> Compiler<'a> {
     pub(super) fn matches(&mut self, clause: &Match, factor: f32) -> Result<Node, QueryError> {
@@ -116,15 +119,16 @@ impl<'a> Compiler<'a> {
         term: IndexTerm,
         boost: f32,
     ) -> Result<Node, QueryError> {
-        let frequency = self.context.snapshot.doc_freq(&term)?;
-        self.term_with_frequency(mapped, term, frequency, boost)
+        let found = self.context.snapshot.find(&term)?;
+        let frequency = found.frequency();
+        self.term_with_frequency(mapped, (term, found), frequency, boost)
     }
 
     /// A term that scores as if it were in `frequency` documents.
     fn term_with_frequency(
         &mut self,
         mapped: &MappedField,
-        term: IndexTerm,
+        (term, found): (IndexTerm, FoundTerm),
         frequency: u64,
         boost: f32,
     ) -> Result<Node, QueryError> {
@@ -135,8 +139,14 @@ impl<'a> Compiler<'a> {
         if matches!(mapped.kind, FieldKind::Text { .. }) {
             self.scored_fields.insert(term.field());
         }
+        let field = snapshot.statistics(mapped)?;
+        let ranked = snapshot.ranked_word(mapped, &term, found)?.map(|word| {
+            let docs = field.docs.max(frequency);
+            let weight = Weight::new(idf(frequency, docs), boost);
+            Ranked::new(Shape::Any(vec![WordIn { weight, ..word }]))
+        });
         let statistics = LeafStatistics {
-            field: snapshot.statistics(mapped)?,
+            field,
             frequencies: vec![(term.clone(), frequency)],
         };
         let inner = Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs));
@@ -144,6 +154,7 @@ impl<'a> Compiler<'a> {
         Ok(Node {
             at_least: frequency.saturating_sub(dead),
             exact: dead == 0,
+            ranked,
             ..Node::scored(Box::new(Scored { inner, statistics }), boost)
         })
     }
@@ -178,19 +189,28 @@ impl<'a> Compiler<'a> {
         }
         let snapshot = self.context.snapshot;
         let mut frequencies = Vec::with_capacity(terms.len());
+        let mut found = Vec::with_capacity(terms.len());
         for (_, term) in &terms {
-            let frequency = snapshot.doc_freq(term)?;
-            if frequency == 0 {
+            let one = snapshot.find(term)?;
+            if one.frequency() == 0 {
                 return Ok(Node::nothing());
             }
-            frequencies.push((term.clone(), frequency));
+            frequencies.push((term.clone(), one.frequency()));
+            found.push(one);
         }
         let statistics = LeafStatistics {
             field: snapshot.statistics(mapped)?,
             frequencies,
         };
+        let ranked = match slop {
+            0 => ranked_phrase((snapshot, mapped), &statistics, (&terms, found), boost)?,
+            _ => None,
+        };
         let inner = Box::new(PhraseQuery::new_with_offset_and_slop(terms, slop));
-        Ok(Node::scored(Box::new(Scored { inner, statistics }), boost))
+        Ok(Node {
+            ranked,
+            ..Node::scored(Box::new(Scored { inner, statistics }), boost)
+        })
     }
 
     /// The tokens of a phrase on a text field; `None` when the field holds no analyzed text.
@@ -325,42 +345,25 @@ impl<'a> Compiler<'a> {
         if fuzziness.edits(length) == 0 {
             return self.word(mapped, field, word, boost);
         }
-        let automaton = Nearby::new(word, fuzziness);
-        let mut found: Vec<(u8, String)> = Vec::new();
-        for reader in &self.context.snapshot.readers {
-            if !knows(reader, field) {
-                continue;
-            }
-            let inverted = reader.inverted_index(field)?;
-            let mut stream = inverted
-                .terms()
-                .search(Borrowed(&automaton))
-                .into_stream()?;
-            while stream.advance() {
-                let term = String::from_utf8_lossy(stream.key());
-                if let Some(distance) = automaton.distance(&term) {
-                    found.push((distance, term.into_owned()));
-                }
-            }
-        }
-        found.sort();
-        found.dedup();
-        found.truncate(fuzziness.max_expansions.clamp(1, EXPANSIONS_MAX));
-        let mut frequencies = Vec::with_capacity(found.len());
-        for (distance, text) in found {
+        let mut frequencies = Vec::new();
+        for (distance, text) in self.nearby_words(field, word, fuzziness)? {
             let term = IndexTerm::from_field_text(field, &text);
-            let frequency = self.context.snapshot.doc_freq(&term)?;
+            let found = self.context.snapshot.find(&term)?;
             let shorter = length.min(text.chars().count()).max(1);
-            frequencies.push((term, frequency, similarity(distance, shorter)));
+            frequencies.push((term, found, similarity(distance, shorter)));
         }
-        let most = frequencies.iter().map(|(_, count, _)| *count).max();
+        let most = frequencies
+            .iter()
+            .map(|(_, found, _)| found.frequency())
+            .max();
         let most = most.unwrap_or(0);
         let mut nodes = Vec::with_capacity(frequencies.len());
-        for (term, own, similarity) in frequencies {
+        for (term, found, similarity) in frequencies {
+            let own = found.frequency();
             let node = if is_match_only(mapped) {
                 self.counted_term(term, boost)?
             } else {
-                self.term_with_frequency(mapped, term, most, boost * similarity)?
+                self.term_with_frequency(mapped, (term, found), most, boost * similarity)?
             };
             let dead = self.context.snapshot.dead_docs();
             nodes.push(Node {
@@ -370,6 +373,38 @@ impl<'a> Compiler<'a> {
             });
         }
         Ok(any(nodes, 1))
+    }
+
+    /// The nearest words of all segments, with their distances.
+    fn nearby_words(
+        &self,
+        field: Field,
+        word: &str,
+        fuzziness: &Fuzziness,
+    ) -> Result<Vec<(u8, String)>, QueryError> {
+        let snapshot = self.context.snapshot;
+        let near = Near::new(word, fuzziness);
+        let mut found: Vec<(u8, String)> = Vec::new();
+        for (segment, reader) in snapshot.readers.iter().enumerate() {
+            if !knows(reader, field) {
+                continue;
+            }
+            let mut put = |distance: u8, term: &[u8]| {
+                found.push((distance, String::from_utf8_lossy(term).into_owned()));
+            };
+            match (&near, snapshot.files(segment)) {
+                (Some(near), Some(files)) => {
+                    if let Some(dictionary) = files.dictionary(field)? {
+                        near.find(&dictionary, &mut put);
+                    }
+                }
+                _ => nearby_by_table(reader, field, &Nearby::new(word, fuzziness), &mut put)?,
+            }
+        }
+        found.sort();
+        found.dedup();
+        found.truncate(fuzziness.max_expansions.clamp(1, EXPANSIONS_MAX));
+        Ok(found)
     }
 
     pub(super) fn multi_match(
@@ -507,6 +542,58 @@ impl<'a> Compiler<'a> {
         }
         Ok(())
     }
+}
+
+/// Tells the words of a segment that are near, and their distances.
+fn nearby_by_table(
+    reader: &SegmentReader,
+    field: Field,
+    automaton: &Nearby,
+    put: &mut dyn FnMut(u8, &[u8]),
+) -> Result<(), QueryError> {
+    let inverted = reader.inverted_index(field)?;
+    let mut stream = inverted.terms().search(Borrowed(automaton)).into_stream()?;
+    while stream.advance() {
+        let distance = std::str::from_utf8(stream.key())
+            .ok()
+            .and_then(|term| automaton.distance(term));
+        if let Some(distance) = distance {
+            put(distance, stream.key());
+        }
+    }
+    Ok(())
+}
+
+/// The phrase as ranking reads it, when its field keeps positions.
+fn ranked_phrase(
+    (snapshot, mapped): (&Snapshot, &MappedField),
+    statistics: &LeafStatistics,
+    (terms, found): (&[(usize, IndexTerm)], Vec<FoundTerm>),
+    boost: f32,
+) -> Result<Option<Ranked>, QueryError> {
+    let docs = statistics.field.docs;
+    let docs = statistics
+        .frequencies
+        .iter()
+        .map(|(_, count)| *count)
+        .fold(docs, u64::max);
+    let mut words = Vec::with_capacity(terms.len());
+    let mut rarity = 0.0;
+    for ((position, term), found) in terms.iter().zip(found) {
+        rarity += idf(found.frequency(), docs);
+        let Some(word) = snapshot.ranked_word(mapped, term, found)? else {
+            return Ok(None);
+        };
+        words.push((u32::try_from(*position).unwrap_or(u32::MAX), word));
+    }
+    let schema = snapshot.stub().schema();
+    let has_positions = words.iter().all(|(_, word)| {
+        let kind = schema.get_field_entry(word.term.field()).field_type();
+        kind.get_index_record_option()
+            .is_some_and(IndexRecordOption::has_positions)
+    });
+    let weight = Weight::new(rarity, boost);
+    Ok(has_positions.then(|| Ranked::new(Shape::Phrase(words, weight))))
 }
 
 /// A text field and the tokens of a phrase on it.

@@ -37,6 +37,8 @@ impl Compiler<'_> {
                     at_least: node.at_least,
                     exact: node.exact,
                     constant: node.constant,
+                    ranked: None,
+                    set: None,
                 };
                 Some(matching_plan_of_rows(
                     snapshot,

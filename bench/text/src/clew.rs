@@ -1,0 +1,148 @@
+//! Clew: its engine makes the segments, its own search runs over them, as for a search over HTTP with one
+//! shard; what is left out is reading the request and fetching the documents.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::Context;
+use bytes::Bytes;
+use clew_engine::{
+    Action, Engine, EngineOptions, Index, IndexSettings, OpType, Pinned, TranslogDurability,
+    WriteOperation,
+};
+use clew_platform::{RealClock, RealDisk};
+use clew_text::{
+    Bool, Fuzziness, FuzzyDistance, Mapping, Match, MatchPhrase, NoKnn, Operator, Pattern, Query,
+    ShardRequest, TrackTotal,
+};
+use serde_json::json;
+
+use crate::queries::{Class, Shape};
+use crate::{COUNTED, Contender, Found, Mode, TOP};
+
+const BATCH: usize = 1_000;
+
+pub(crate) struct Clew {
+    pinned: Pinned,
+    queries: Vec<Query>,
+    _engine: Engine,
+}
+
+impl Clew {
+    pub(crate) fn build(docs: &Path, segments: usize, folder: &Path) -> anyhow::Result<Self> {
+        let options = EngineOptions {
+            write_buffer_bytes: 1 << 30,
+            ..EngineOptions::new(folder)
+        };
+        let engine = Engine::open(options, Arc::new(RealDisk), Arc::new(RealClock::new()))?;
+        let mapping = Mapping::from_opensearch(&json!({"properties": {
+            "body": {"type": "text", "analyzer": "whitespace"},
+            "group": {"type": "keyword"},
+        }}))?;
+        let settings = IndexSettings {
+            refresh_interval: None,
+            durability: TranslogDurability::Async,
+            ..IndexSettings::default()
+        };
+        let (index, _) = engine.create_index("docs", settings, mapping)?;
+        fill(&engine, &index, docs, segments)?;
+        let pinned = engine.pin(&[index]);
+        let snapshot = pinned.shards()[0].snapshot();
+        anyhow::ensure!(
+            snapshot.readers.len() == segments,
+            "{} segments were made",
+            snapshot.readers.len()
+        );
+        Ok(Clew {
+            pinned,
+            queries: Vec::new(),
+            _engine: engine,
+        })
+    }
+}
+
+fn fill(engine: &Engine, index: &Index, docs: &Path, segments: usize) -> anyhow::Result<()> {
+    let mut number = 0;
+    for part in crate::parts(docs, segments)? {
+        for batch in part.chunks(BATCH) {
+            let operations = batch.iter().map(|body| {
+                number += 1;
+                operation(number - 1, body)
+            });
+            for result in engine.write(operations.collect()).results {
+                result?;
+            }
+        }
+        engine.refresh(index)?;
+    }
+    engine.force_merge(index, segments)?;
+    Ok(())
+}
+
+fn operation(number: usize, body: &str) -> WriteOperation {
+    let source = json!({"body": body, "group": crate::groups(number)});
+    WriteOperation {
+        index: "docs".into(),
+        require_alias: false,
+        id: Some(number.to_string()),
+        routing: None,
+        action: Action::Index {
+            source: Bytes::from(source.to_string()),
+            op_type: OpType::Index,
+        },
+        condition: None,
+    }
+}
+
+impl Contender for Clew {
+    fn prepare(&mut self, class: &Class, text: &str) -> anyhow::Result<()> {
+        let query = match class.shape {
+            Shape::Or => Query::Match(Match::new("body", text)),
+            Shape::And => Query::Match(Match {
+                operator: Operator::And,
+                ..Match::new("body", text)
+            }),
+            Shape::Phrase => Query::MatchPhrase(MatchPhrase::new("body", text)),
+            Shape::Prefix => Query::Prefix(Pattern::new("body", text)),
+            Shape::Fuzzy => Query::Fuzzy {
+                field: "body".into(),
+                value: text.into(),
+                fuzziness: Fuzziness {
+                    distance: FuzzyDistance::Fixed(1),
+                    ..Fuzziness::auto()
+                },
+                boost: 1.0,
+            },
+        };
+        self.queries.push(match &class.filter {
+            None => query,
+            Some(group) => Query::Bool(Bool {
+                must: vec![query],
+                filter: vec![Query::term("group", group.as_str())],
+                ..Bool::default()
+            }),
+        });
+        Ok(())
+    }
+
+    fn run(&self, at: usize, mode: Mode) -> anyhow::Result<Found> {
+        let shard = self.pinned.shards().first().context("no shard")?;
+        let request = ShardRequest {
+            limit: TOP,
+            track_total: match mode {
+                Mode::Top => TrackTotal::No,
+                Mode::Count => TrackTotal::UpTo(COUNTED),
+            },
+            ..ShardRequest::new(&self.queries[at])
+        };
+        let result = clew_text::search(shard.snapshot(), request, &NoKnn)?;
+        Ok(Found {
+            scores: result.hits.iter().filter_map(|hit| hit.score).collect(),
+            count: result.total.value,
+        })
+    }
+
+    fn clear(&mut self) {
+        self.queries.clear();
+    }
+}

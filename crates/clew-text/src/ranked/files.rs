@@ -1,0 +1,146 @@
+//! A segment's files as far as ranking reads them itself: postings, positions, lengths and the automaton that
+//! is its dictionary.
+
+use std::io;
+use std::path::PathBuf;
+
+use tantivy::directory::error::OpenReadError;
+use tantivy::directory::{CompositeFile, Directory, OwnedBytes};
+use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::{SegmentReader, TantivyError};
+use tantivy_fst::raw::Fst;
+
+/// A count of tokens comes before the postings of a field.
+const TOKENS_BYTES: usize = 8;
+
+/// Behind the automaton of a dictionary and where its postings lie: the size of the latter and two versions.
+const DICTIONARY_TRAILER: usize = 8 + 4 + 4;
+
+/// Opened once for a segment.
+#[derive(Debug)]
+pub(crate) struct SegmentFiles {
+    postings: CompositeFile,
+    positions: CompositeFile,
+    dictionaries: CompositeFile,
+    max_doc: u32,
+}
+
+impl SegmentFiles {
+    /// # Errors
+    /// When a file cannot be read.
+    pub(crate) fn open(reader: &SegmentReader) -> tantivy::Result<Self> {
+        let open = |ending: &str| -> tantivy::Result<CompositeFile> {
+            let name = format!("{}.{ending}", reader.segment_id().uuid_string());
+            match reader.index().directory().open_read(&PathBuf::from(name)) {
+                Ok(file) => Ok(CompositeFile::open(&file)?),
+                // Only what some field keeps is written.
+                Err(OpenReadError::FileDoesNotExist(_)) => Ok(CompositeFile::empty()),
+                Err(error) => Err(error.into()),
+            }
+        };
+        Ok(SegmentFiles {
+            postings: open("idx")?,
+            positions: open("pos")?,
+            dictionaries: open("term")?,
+            max_doc: reader.max_doc(),
+        })
+    }
+
+    /// The automaton over the words of a field; `None` when the segment has none.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub(crate) fn dictionary(&self, field: Field) -> tantivy::Result<Option<Fst<OwnedBytes>>> {
+        let Some(file) = self.dictionaries.open_read(field) else {
+            return Ok(None);
+        };
+        let bytes = file.read_bytes()?;
+        let end = bytes
+            .len()
+            .checked_sub(DICTIONARY_TRAILER)
+            .ok_or_else(damaged)?;
+        let trailer = bytes.slice(end..end + size_of::<u64>());
+        let size = trailer.as_slice().try_into().map(u64::from_le_bytes);
+        let size = size.ok().and_then(|size| usize::try_from(size).ok());
+        let automaton = size
+            .and_then(|size| end.checked_sub(size))
+            .ok_or_else(damaged)?;
+        let automaton = Fst::new(bytes.slice(0..automaton)).map_err(|_| damaged())?;
+        Ok(Some(automaton))
+    }
+
+    /// The postings of a field; `None` when the segment has none.
+    pub(super) fn field(
+        &self,
+        reader: &SegmentReader,
+        field: Field,
+    ) -> tantivy::Result<Option<FieldFiles>> {
+        let Some(postings) = self.postings.open_read(field) else {
+            return Ok(None);
+        };
+        let entry = reader.schema().get_field_entry(field);
+        let Some(option) = entry.field_type().get_index_record_option() else {
+            return Ok(None);
+        };
+        let (tokens, postings) = postings.read_bytes()?.split(TOKENS_BYTES);
+        let tokens: [u8; TOKENS_BYTES] = tokens.as_slice().try_into().map_err(|_| damaged())?;
+        let lengths = reader.fieldnorms_readers().get_inner_file();
+        let lengths = lengths.open_read(field).map(|file| file.read_bytes());
+        let positions = self
+            .positions
+            .open_read(field)
+            .map(|file| file.read_bytes());
+        Ok(Some(FieldFiles {
+            tokens: u64::from_le_bytes(tokens),
+            docs: self.max_doc,
+            option,
+            postings,
+            positions: positions.transpose()?,
+            lengths: lengths.transpose()?,
+        }))
+    }
+}
+
+fn damaged() -> TantivyError {
+    io::Error::new(io::ErrorKind::InvalidData, "postings end too early").into()
+}
+
+/// One field of a segment.
+pub(super) struct FieldFiles {
+    pub(super) tokens: u64,
+    pub(super) docs: u32,
+    pub(super) option: IndexRecordOption,
+    pub(super) postings: OwnedBytes,
+    pub(super) positions: Option<OwnedBytes>,
+    lengths: Option<OwnedBytes>,
+}
+
+impl FieldFiles {
+    pub(super) fn lengths(&self) -> Lengths<'_> {
+        match &self.lengths {
+            Some(bytes) => Lengths::Stored(bytes.as_slice()),
+            None => Lengths::One,
+        }
+    }
+}
+
+/// The stored lengths of all documents: one byte each, in their order.
+#[derive(Clone, Copy)]
+pub(super) enum Lengths<'a> {
+    Stored(&'a [u8]),
+    /// The field keeps no lengths: every document counts as one word.
+    One,
+}
+
+/// The stored form of a length of one.
+const ONE: u8 = 1;
+
+impl Lengths<'_> {
+    #[inline]
+    pub(super) fn id(self, doc: u32) -> u8 {
+        match self {
+            Lengths::Stored(bytes) => bytes[doc as usize],
+            Lengths::One => ONE,
+        }
+    }
+}

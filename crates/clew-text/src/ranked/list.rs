@@ -1,0 +1,494 @@
+//! One word's documents in a segment, read block by block: 128 documents that lie bit-packed one after the
+//! other, and an entry for each in a table before them with its last document, its size and its best document.
+//! What remains after the last full block is written as variable-length numbers.
+
+use bitpacking::{BitPacker, BitPacker4x};
+use tantivy::postings::TermInfo;
+use tantivy::schema::IndexRecordOption;
+use tantivy::{DocId, TERMINATED};
+
+use super::bm25::{BlockBounds, NO_NORMS, NormTable, Weight, factor};
+use super::files::{FieldFiles, Lengths};
+
+pub(super) const BLOCK: usize = BitPacker4x::BLOCK_LEN;
+/// Bytes of a block for each bit of its numbers.
+const BYTES_A_BIT: usize = BLOCK / 8;
+const WIDTH_MASK: u8 = 0x1f;
+/// Set when differences are stored less one, as they can never be zero.
+const STRICT: u8 = 1 << 6;
+
+/// Where a table entry says what; the last document and the width of the documents come first in all.
+#[derive(Clone, Copy)]
+struct Layout {
+    size: usize,
+    /// The width of the frequencies.
+    frequencies: Option<usize>,
+    /// How many positions the block has.
+    occurrences: Option<usize>,
+    /// The stored length and the frequency of the best document.
+    best: Option<usize>,
+}
+
+impl Layout {
+    fn of(option: IndexRecordOption) -> Self {
+        match option {
+            IndexRecordOption::Basic => Layout {
+                size: 5,
+                frequencies: None,
+                occurrences: None,
+                best: None,
+            },
+            IndexRecordOption::WithFreqs => Layout {
+                size: 8,
+                frequencies: Some(5),
+                occurrences: None,
+                best: Some(6),
+            },
+            IndexRecordOption::WithFreqsAndPositions => Layout {
+                size: 12,
+                frequencies: Some(5),
+                occurrences: Some(6),
+                best: Some(10),
+            },
+        }
+    }
+}
+
+/// The width of a block's documents in a table entry.
+const WIDTH: usize = 4;
+
+/// How much of the current block is decompressed.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Loaded {
+    Nothing,
+    Docs,
+    Frequencies,
+}
+
+/// A reader of one list; it only goes forward.
+pub(super) struct List<'a> {
+    pub(super) weight: Weight,
+    table: &'a NormTable,
+    lengths: Lengths<'a>,
+    bounds: BlockBounds,
+    layout: Layout,
+    entries: &'a [u8],
+    data: &'a [u8],
+    /// Documents of the list.
+    pub(super) count: u32,
+    /// Full blocks.
+    blocks: usize,
+    block: usize,
+    /// The last document that the current block may hold, and the one before it begins.
+    last: DocId,
+    last_before: DocId,
+    /// Where the block `summed` begins in `data`, and how many positions come before it.
+    summed: usize,
+    offset: usize,
+    positions_before: u64,
+    loaded: Loaded,
+    docs: [DocId; BLOCK],
+    frequencies: [u32; BLOCK],
+    len: usize,
+    at: usize,
+    /// The greatest factor in the current block, once it was asked for.
+    block_best: Option<f32>,
+}
+
+impl<'a> List<'a> {
+    pub(super) fn new(
+        files: &'a FieldFiles,
+        info: &TermInfo,
+        weight: Weight,
+        (table, bounds): (&'a NormTable, BlockBounds),
+    ) -> Self {
+        let bytes = &files.postings.as_slice()[info.postings_range.clone()];
+        let blocks = info.doc_freq as usize / BLOCK;
+        let (entries, data) = if blocks == 0 {
+            (&bytes[..0], bytes)
+        } else {
+            let (size, used) = variable(bytes);
+            bytes[used..].split_at(size as usize)
+        };
+        // A word of a field that keeps frequencies may itself be without.
+        let layout = if entries.len() < 8 * blocks {
+            Layout::of(IndexRecordOption::Basic)
+        } else {
+            Layout::of(files.option)
+        };
+        let mut list = List {
+            weight,
+            table,
+            lengths: files.lengths(),
+            bounds,
+            layout,
+            entries,
+            data,
+            count: info.doc_freq,
+            blocks,
+            block: 0,
+            last: 0,
+            last_before: 0,
+            summed: 0,
+            offset: 0,
+            positions_before: 0,
+            loaded: Loaded::Nothing,
+            docs: [TERMINATED; BLOCK],
+            frequencies: [1; BLOCK],
+            len: 0,
+            at: 0,
+            block_best: None,
+        };
+        list.last = list.last_of(0);
+        list
+    }
+
+    fn last_of(&self, block: usize) -> DocId {
+        if block < self.blocks {
+            number(&self.entries[block * self.layout.size..])
+        } else {
+            TERMINATED
+        }
+    }
+
+    /// The last document that the current block may hold.
+    pub(super) fn last(&self) -> DocId {
+        self.last
+    }
+
+    fn go_to(&mut self, block: usize) {
+        self.last_before = if block == 0 {
+            0
+        } else {
+            self.last_of(block - 1)
+        };
+        self.last = self.last_of(block);
+        self.block = block;
+        self.loaded = Loaded::Nothing;
+        self.at = 0;
+        self.block_best = None;
+    }
+
+    /// Goes to the block that may hold a document, without decompressing it.
+    #[inline]
+    pub(super) fn shallow(&mut self, target: DocId) {
+        if self.last < target {
+            self.jump(target);
+        }
+    }
+
+    /// The block is mostly near: steps double until it is passed, and are halved then.
+    fn jump(&mut self, target: DocId) {
+        let (mut low, mut step) = (self.block + 1, 1);
+        while self.last_of(low + step - 1) < target {
+            low += step;
+            step *= 2;
+        }
+        let mut high = (low + step - 1).min(self.blocks);
+        while low < high {
+            let middle = usize::midpoint(low, high);
+            if self.last_of(middle) < target {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        self.go_to(low);
+    }
+
+    /// The first document that may come next, as far as is known without decompressing.
+    pub(super) fn next_at_least(&self) -> DocId {
+        if self.loaded > Loaded::Nothing {
+            return self.doc();
+        }
+        if self.block == 0 {
+            return 0;
+        }
+        self.last_before + 1
+    }
+
+    /// Whether no document is left; exact once the last block is decompressed.
+    pub(super) fn is_over(&self) -> bool {
+        self.block >= self.blocks
+            && (self.tail_len() == 0 || (self.loaded > Loaded::Nothing && self.at >= self.len))
+    }
+
+    fn tail_len(&self) -> usize {
+        self.count as usize % BLOCK
+    }
+
+    /// Finds where the current block begins.
+    fn sum_up(&mut self) {
+        let size = self.layout.size;
+        let passed = &self.entries[self.summed * size..self.block.min(self.blocks) * size];
+        let (mut bits, mut positions) = (0, 0);
+        for entry in passed.chunks_exact(size) {
+            bits += usize::from(entry[WIDTH] & WIDTH_MASK);
+            bits += self
+                .layout
+                .frequencies
+                .map_or(0, |at| usize::from(entry[at]));
+            positions += self
+                .layout
+                .occurrences
+                .map_or(0, |at| u64::from(number(&entry[at..])));
+        }
+        self.offset += bits * BYTES_A_BIT;
+        self.positions_before += positions;
+        self.summed = self.block;
+    }
+
+    #[inline]
+    fn load(&mut self, wanted: Loaded) {
+        if self.loaded < wanted {
+            self.decompress(wanted);
+        }
+    }
+
+    fn decompress(&mut self, wanted: Loaded) {
+        self.sum_up();
+        if self.block >= self.blocks {
+            self.load_tail();
+            return;
+        }
+        let packer = BitPacker4x::new();
+        let bytes = &self.data[self.offset..];
+        let entry = &self.entries[self.block * self.layout.size..][..self.layout.size];
+        let (bits, strict) = (entry[WIDTH] & WIDTH_MASK, entry[WIDTH] & STRICT != 0);
+        if self.loaded == Loaded::Nothing {
+            if strict {
+                let before = (self.last_before > 0).then_some(self.last_before);
+                packer.decompress_strictly_sorted(before, bytes, &mut self.docs, bits);
+            } else {
+                packer.decompress_sorted(self.last_before, bytes, &mut self.docs, bits);
+            }
+            self.len = BLOCK;
+            self.loaded = Loaded::Docs;
+        }
+        if wanted == Loaded::Frequencies {
+            if let Some(at) = self.layout.frequencies {
+                let bytes = &bytes[usize::from(bits) * BYTES_A_BIT..];
+                packer.decompress(bytes, &mut self.frequencies, entry[at]);
+                if strict {
+                    self.frequencies.iter_mut().for_each(|one| *one += 1);
+                }
+            }
+            self.loaded = Loaded::Frequencies;
+        }
+    }
+
+    fn load_tail(&mut self) {
+        let len = self.tail_len();
+        let mut bytes = self.data.get(self.offset..).unwrap_or_default();
+        let mut doc = self.last_before;
+        for slot in &mut self.docs[..len] {
+            let (more, used) = variable(bytes);
+            doc += more;
+            *slot = doc;
+            bytes = &bytes[used..];
+        }
+        self.docs[len..].fill(TERMINATED);
+        self.frequencies.fill(1);
+        if self.layout.frequencies.is_some() && !bytes.is_empty() {
+            for slot in &mut self.frequencies[..len] {
+                let (frequency, used) = variable(bytes);
+                *slot = frequency;
+                bytes = &bytes[used..];
+            }
+        }
+        self.len = len;
+        self.loaded = Loaded::Frequencies;
+    }
+
+    /// The current document; the block must be decompressed.
+    pub(super) fn doc(&self) -> DocId {
+        if self.at < self.len {
+            self.docs[self.at]
+        } else if self.block >= self.blocks {
+            TERMINATED
+        } else {
+            self.last + 1
+        }
+    }
+
+    /// Goes to the first document from `target` on.
+    pub(super) fn seek(&mut self, target: DocId) -> DocId {
+        self.shallow(target);
+        self.load(Loaded::Docs);
+        self.at += self.docs[self.at..self.len].partition_point(|doc| *doc < target);
+        self.doc()
+    }
+
+    /// The rest of the current block up to a document, and its frequencies; the place moves behind it.
+    pub(super) fn take_until(&mut self, end: DocId) -> (&[DocId], &[u32]) {
+        self.load(Loaded::Frequencies);
+        let from = self.at;
+        let found = if self.len > from && self.docs[self.len - 1] < end {
+            self.len
+        } else {
+            from + self.docs[from..self.len].partition_point(|doc| *doc < end)
+        };
+        self.at = found;
+        (&self.docs[from..found], &self.frequencies[from..found])
+    }
+
+    /// The same with the scores, which are written to `scores`.
+    pub(super) fn score_until(&mut self, end: DocId, scores: &mut [f32; BLOCK]) -> &[DocId] {
+        let (table, lengths, weight) = (self.table, self.lengths, self.weight);
+        let (docs, frequencies) = self.take_until(end);
+        match lengths {
+            Lengths::Stored(bytes) => {
+                for (score, doc) in scores.iter_mut().zip(docs) {
+                    *score = table.of(bytes[*doc as usize]);
+                }
+            }
+            Lengths::One => scores[..docs.len()].fill(table.of(lengths.id(0))),
+        }
+        for (score, frequency) in scores.iter_mut().zip(frequencies) {
+            *score = weight.times(factor(*frequency, *score));
+        }
+        docs
+    }
+
+    /// The frequency of the current document.
+    pub(super) fn frequency(&mut self) -> u32 {
+        self.load(Loaded::Frequencies);
+        self.frequencies[self.at]
+    }
+
+    /// The documents from here on, for as long as `goes_on` says so.
+    fn walk(&mut self, goes_on: &mut dyn FnMut(DocId) -> bool) {
+        loop {
+            self.load(Loaded::Docs);
+            if !self.docs[self.at..self.len].iter().all(|doc| goes_on(*doc)) {
+                return;
+            }
+            if self.block >= self.blocks {
+                return;
+            }
+            self.go_to(self.block + 1);
+        }
+    }
+
+    /// The score of the current document.
+    pub(super) fn score(&mut self) -> f32 {
+        let norm = self.table.of(self.lengths.id(self.docs[self.at]));
+        let frequency = self.frequency();
+        self.weight.times(factor(frequency, norm))
+    }
+
+    /// The rest of the current block, and for each document the score it would have by this list alone; the
+    /// place moves to the block's end.
+    pub(super) fn score_block(&mut self, scores: &mut [f32; BLOCK]) -> std::ops::Range<usize> {
+        self.load(Loaded::Docs);
+        let from = self.at;
+        let found = self.score_until(TERMINATED, scores).len();
+        from..from + found
+    }
+
+    /// The document at a place of the current block.
+    pub(super) fn doc_at(&self, at: usize) -> DocId {
+        self.docs[at]
+    }
+
+    /// Goes to a place of the current block, which must be decompressed.
+    pub(super) fn place_at(&mut self, at: usize) {
+        self.at = at;
+    }
+
+    /// How many positions come before those of the current document.
+    pub(super) fn positions_before(&mut self) -> u64 {
+        self.load(Loaded::Frequencies);
+        let inside: u32 = self.frequencies[..self.at].iter().sum();
+        self.positions_before + u64::from(inside)
+    }
+
+    /// The greatest factor that a table entry allows.
+    #[inline]
+    fn best_of(&self, entry: &[u8]) -> f32 {
+        match self.layout.best {
+            Some(at) => {
+                let frequency = match entry[at + 1] {
+                    u8::MAX => u32::MAX,
+                    few => u32::from(few),
+                };
+                self.bounds.factor(self.table, frequency, entry[at])
+            }
+            None => match self.lengths {
+                Lengths::One => factor(1, self.table.of(self.lengths.id(0))),
+                Lengths::Stored(_) => 1.0,
+            },
+        }
+    }
+
+    fn entry(&self, block: usize) -> &[u8] {
+        &self.entries[block * self.layout.size..][..self.layout.size]
+    }
+
+    /// The greatest score in the current block.
+    #[inline]
+    pub(super) fn block_bound(&mut self) -> f32 {
+        self.weight.times(self.block_factor())
+    }
+
+    /// The greatest factor in the current block.
+    #[inline]
+    pub(super) fn block_factor(&mut self) -> f32 {
+        if let Some(best) = self.block_best {
+            return best;
+        }
+        let best = if self.block < self.blocks {
+            self.best_of(self.entry(self.block))
+        } else {
+            self.tail_best()
+        };
+        self.block_best = Some(best);
+        best
+    }
+
+    fn tail_best(&mut self) -> f32 {
+        self.load(Loaded::Frequencies);
+        let docs = self.docs[..self.len].iter().zip(&self.frequencies);
+        docs.map(|(doc, frequency)| factor(*frequency, self.table.of(self.lengths.id(*doc))))
+            .fold(0.0, f32::max)
+    }
+
+    /// The greatest factor from the current block to the one that may hold `end`.
+    pub(super) fn factor_until(&mut self, end: DocId) -> f32 {
+        let mut best = self.block_factor();
+        if self.last >= end {
+            return best;
+        }
+        let size = self.layout.size;
+        for entry in self.entries[(self.block + 1) * size..].chunks_exact(size) {
+            best = best.max(self.best_of(entry));
+            if number(entry) >= end {
+                return best;
+            }
+        }
+        // The last block is not there yet, and it may never be needed.
+        if self.tail_len() == 0 { best } else { 1.0 }
+    }
+}
+
+/// The documents of a list in their order, for as long as `goes_on` says so.
+pub(super) fn walk(files: &FieldFiles, info: &TermInfo, goes_on: &mut dyn FnMut(DocId) -> bool) {
+    let bounds = BlockBounds::new(&NO_NORMS, 1, 1);
+    List::new(files, info, Weight::new(0.0, 1.0), (&NO_NORMS, bounds)).walk(goes_on);
+}
+
+fn number(bytes: &[u8]) -> u32 {
+    u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
+}
+
+/// A number of seven bits a byte, the last byte marked, and how many bytes it takes.
+pub(super) fn variable(bytes: &[u8]) -> (u32, usize) {
+    let mut value = 0;
+    for (place, byte) in bytes.iter().enumerate().take(5) {
+        value |= u32::from(byte & 0x7f) << (7 * place);
+        if byte & 0x80 != 0 {
+            return (value, place + 1);
+        }
+    }
+    (value, bytes.len().min(5))
+}

@@ -1,0 +1,31 @@
+//! The best documents of the common queries (words joined by or, by and, and phrases), read from the postings
+//! directly: whatever cannot reach the ten best is passed over by the greatest scores that tantivy keeps with
+//! each block of 128 documents, before it is decompressed.
+//!
+//! Scores are BM25's as tantivy computes them for one word; the scores of several words are added in double
+//! precision, where the sum of a few single-precision numbers is exact, so that it does not depend on the order
+//! in which pruning happens to add them.
+//!
+//! Deliberately absent: queries of any other shape, and deciding what to count; see `search`.
+
+mod bm25;
+mod files;
+mod filter;
+mod list;
+
+mod all;
+mod any;
+mod first;
+mod hits;
+mod phrase;
+mod query;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use bm25::{NormTable, Weight, idf};
+pub(crate) use files::SegmentFiles;
+pub(crate) use filter::Filter;
+pub(crate) use first::first;
+pub(crate) use hits::Hits;
+pub(crate) use query::{Ranked, Shape, WordIn};

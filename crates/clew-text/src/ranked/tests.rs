@@ -1,0 +1,290 @@
+//! Ranking against sums over full scans of single words, on segments of many blocks and windows.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::bm25::rounded;
+use crate::query::{
+    Bool, Fuzziness, Match, MatchPhrase, MinimumShouldMatch, NoKnn, Operator, Pattern, Query, Range,
+};
+use crate::search::fixture::{Random, random_docs, snapshot};
+use crate::search::{Relation, ShardHit, ShardRequest, ShardResult, Snapshot, TrackTotal, search};
+
+fn run(snapshot: &Snapshot, request: ShardRequest<'_>) -> ShardResult {
+    search(snapshot, request, &NoKnn).unwrap()
+}
+
+/// Every match with its score, from a search that cannot prune.
+fn scanned(snapshot: &Snapshot, query: &Query) -> BTreeMap<(usize, u32), f32> {
+    let request = ShardRequest {
+        limit: 100_000,
+        min_score: Some(f32::MIN),
+        ..ShardRequest::new(query)
+    };
+    let hits = run(snapshot, request).hits.into_iter();
+    hits.map(|hit| ((hit.segment, hit.doc), hit.score.unwrap()))
+        .collect()
+}
+
+/// The words' scores added up, of documents with at least so many of them; best first.
+fn summed(snapshot: &Snapshot, words: &[Query], least: usize) -> Vec<((usize, u32), f32)> {
+    let mut sums: BTreeMap<(usize, u32), (usize, f64)> = BTreeMap::new();
+    for word in words {
+        for (place, score) in scanned(snapshot, word) {
+            let sum = sums.entry(place).or_default();
+            sum.0 += 1;
+            sum.1 += f64::from(score);
+        }
+    }
+    let sums = sums.into_iter().filter(|(_, (count, _))| *count >= least);
+    let mut sums: Vec<_> = sums
+        .map(|(place, (_, sum))| (place, rounded(sum)))
+        .collect();
+    sums.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    sums
+}
+
+fn check(snapshot: &Snapshot, query: &Query, wanted: &[((usize, u32), f32)]) {
+    for (limit, track_total) in [
+        (1, TrackTotal::No),
+        (10, TrackTotal::No),
+        (10, TrackTotal::UpTo(100)),
+        (300, TrackTotal::UpTo(10)),
+        (10, TrackTotal::Exact),
+    ] {
+        let request = ShardRequest {
+            limit,
+            track_total,
+            ..ShardRequest::new(query)
+        };
+        let result = run(snapshot, request);
+        let pair = |hit: &ShardHit| ((hit.segment, hit.doc), hit.score.unwrap());
+        let have: Vec<_> = result.hits.iter().map(pair).collect();
+        assert_eq!(
+            have,
+            wanted[..limit.min(wanted.len())],
+            "{query:?} {track_total:?}"
+        );
+        let count = wanted.len() as u64;
+        let (value, relation) = (result.total.value, result.total.relation);
+        match track_total {
+            TrackTotal::No => {}
+            TrackTotal::UpTo(most) if count > most => {
+                assert_eq!((value, relation), (most, Relation::Gte), "{query:?}");
+            }
+            _ => assert_eq!((value, relation), (count, Relation::Eq), "{query:?}"),
+        }
+    }
+}
+
+fn words(random: &mut Random, count: usize) -> Vec<String> {
+    (0..count)
+        .map(|_| format!("w{}", random.skewed(40)))
+        .collect()
+}
+
+fn word(field: &str, text: &str) -> Query {
+    Query::Match(Match::new(field, text))
+}
+
+/// Segments of very different sizes and lengths of texts, with deleted documents.
+fn shard(seed: u64) -> Snapshot {
+    let sizes = [7_000, 300, 2_500, 1, 130];
+    snapshot(&random_docs(&mut Random(seed), &sizes))
+}
+
+fn check_all(snapshot: &Snapshot, seed: u64) {
+    let mut random = Random(seed);
+    for count in [1, 2, 3, 5, 10] {
+        for field in ["body", "title"] {
+            let words = words(&mut random, count);
+            let each: Vec<Query> = words.iter().map(|one| word(field, one)).collect();
+            let any = Match::new(field, words.join(" "));
+            check(
+                snapshot,
+                &Query::Match(any.clone()),
+                &summed(snapshot, &each, 1),
+            );
+            let all = Query::Match(Match {
+                operator: Operator::And,
+                ..any
+            });
+            check(snapshot, &all, &summed(snapshot, &each, count));
+        }
+    }
+}
+
+#[test]
+fn words_are_ranked_as_their_scores_add_up() {
+    check_all(&shard(1), 1);
+    check_all(&shard(2), 2);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+    #[test]
+    fn words_are_ranked_as_their_scores_add_up_in_any_shard(
+        seed: u64, sizes in proptest::collection::vec(1usize..700, 1..5),
+    ) {
+        check_all(&snapshot(&random_docs(&mut Random(seed), &sizes)), seed);
+    }
+}
+
+#[test]
+fn phrases_are_ranked_as_a_full_scan_ranks_them() {
+    let snapshot = shard(3);
+    let mut random = Random(3);
+    for count in [2, 2, 2, 3, 3, 4] {
+        for field in ["body", "title"] {
+            let query =
+                Query::MatchPhrase(MatchPhrase::new(field, words(&mut random, count).join(" ")));
+            let mut wanted: Vec<_> = scanned(&snapshot, &query).into_iter().collect();
+            wanted.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+            check(&snapshot, &query, &wanted);
+        }
+    }
+}
+
+#[test]
+fn words_of_two_fields_and_with_boosts_add_up() {
+    let snapshot = shard(4);
+    let boosted = |field: &str, text: &str, boost| {
+        Query::Match(Match {
+            boost,
+            ..Match::new(field, text)
+        })
+    };
+    let each = [
+        boosted("title", "w1", 3.0),
+        boosted("body", "w1", 1.0),
+        boosted("body", "w7", 0.25),
+    ];
+    let any = Query::Bool(Bool {
+        should: each.to_vec(),
+        ..Bool::default()
+    });
+    check(&snapshot, &any, &summed(&snapshot, &each, 1));
+    let all = Query::Bool(Bool {
+        must: each.to_vec(),
+        ..Bool::default()
+    });
+    check(&snapshot, &all, &summed(&snapshot, &each, 3));
+}
+
+#[test]
+fn filters_leave_what_they_should_at_their_first_and_later_uses() {
+    let snapshot = shard(5);
+    let tagged = Query::term("tags", "Tag3");
+    let counted = Query::Range(Range {
+        gte: Some(json!(0)),
+        ..Range::new("count")
+    });
+    let matches = |query: &Query| scanned(&snapshot, query);
+    let (tags, counts) = (matches(&tagged), matches(&counted));
+    let each = [word("body", "w1"), word("body", "w5")];
+    let cases: [(Bool, usize); 3] = [
+        (
+            Bool {
+                must: vec![word("body", "w1 w5")],
+                ..Bool::default()
+            },
+            1,
+        ),
+        (
+            Bool {
+                must: each.to_vec(),
+                ..Bool::default()
+            },
+            2,
+        ),
+        (
+            Bool {
+                should: each.to_vec(),
+                minimum_should_match: Some(MinimumShouldMatch::Count(1)),
+                ..Bool::default()
+            },
+            1,
+        ),
+    ];
+    for (positive, least) in cases {
+        let query = Query::Bool(Bool {
+            filter: vec![counted.clone()],
+            must_not: vec![tagged.clone()],
+            ..positive
+        });
+        let mut wanted = summed(&snapshot, &each, least);
+        wanted.retain(|(place, _)| counts.contains_key(place) && !tags.contains_key(place));
+        assert!(!wanted.is_empty());
+        let scores =
+            |hits: &[((usize, u32), f32)]| hits.iter().map(|hit| hit.0).collect::<Vec<_>>();
+        // The first use runs the filter beside the query and adds in single precision.
+        let first = run(
+            &snapshot,
+            ShardRequest {
+                limit: 10_000,
+                ..ShardRequest::new(&query)
+            },
+        );
+        assert_eq!(first.hits.len(), wanted.len());
+        check(&snapshot, &query, &wanted);
+        assert!(!scores(&wanted).is_empty());
+    }
+    let figures = snapshot.filters().figures();
+    assert!(figures.hits > 0 && figures.count > 0, "{figures:?}");
+}
+
+#[test]
+fn keywords_are_ranked_by_their_rarity() {
+    let snapshot = shard(6);
+    let each: Vec<Query> = ["Tag0", "Tag5", "Tag9"]
+        .map(|tag| Query::term("tags", tag))
+        .to_vec();
+    let any = Query::Bool(Bool {
+        should: each.clone(),
+        ..Bool::default()
+    });
+    check(&snapshot, &any, &summed(&snapshot, &each, 1));
+}
+
+#[test]
+fn the_first_documents_of_many_words_are_merged_as_a_full_scan_finds_them() {
+    let snapshot = shard(7);
+    for prefix in ["w", "w1", "w39", "Tag", "Tag1", "none"] {
+        for field in ["body", "tags"] {
+            let query = Query::Prefix(Pattern::new(field, prefix));
+            let wanted: Vec<_> = scanned(&snapshot, &query).into_iter().collect();
+            check(&snapshot, &query, &wanted);
+            let wild = Query::Wildcard(Pattern::new(field, format!("{prefix}*")));
+            check(&snapshot, &wild, &wanted);
+        }
+    }
+}
+
+#[test]
+fn near_words_are_ranked_as_a_full_scan_ranks_them() {
+    let snapshot = shard(8);
+    for text in ["w1", "w22", "x7", "w", "zzz"] {
+        let fuzzy = Query::Fuzzy {
+            field: "body".into(),
+            value: text.into(),
+            fuzziness: Fuzziness::parse("1").unwrap(),
+            boost: 1.0,
+        };
+        let wanted = scanned(&snapshot, &fuzzy);
+        let request = ShardRequest {
+            limit: 100_000,
+            ..ShardRequest::new(&fuzzy)
+        };
+        let have = run(&snapshot, request).hits;
+        assert_eq!(have.len(), wanted.len(), "{text}");
+        for hit in have {
+            let (have, want) = (hit.score.unwrap(), wanted[&(hit.segment, hit.doc)]);
+            assert!(
+                (have - want).abs() <= 1e-6 * want.abs(),
+                "{text}: {have} {want}"
+            );
+        }
+    }
+}

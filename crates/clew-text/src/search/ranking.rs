@@ -1,0 +1,108 @@
+//! The best by score where the postings can be read directly: which documents filters leave, what is counted,
+//! and the segments one after the other under one threshold.
+
+use std::sync::Arc;
+
+use super::bits::SegmentBits;
+use super::matching::segment_answer;
+use super::request::{ShardRequest, ShardResult, Total};
+use super::run::{Run, below, counting, expired};
+use super::top::TopScores;
+use crate::query::{CompileContext, QueryError, plan};
+use crate::ranked::{Filter, Hits, Ranked};
+
+/// What filters leave, segment by segment.
+type Left = Vec<Vec<Arc<SegmentBits>>>;
+
+/// The best by score; `None` when a filter's answer is not at hand, and not worth computing.
+pub(super) fn ranked(
+    run: &Run<'_>,
+    request: &ShardRequest<'_>,
+    ranked: &Ranked,
+    context: &CompileContext<'_>,
+) -> Result<Option<ShardResult>, QueryError> {
+    let (Some(within), Some(without)) = (
+        answers(&ranked.within, context)?,
+        answers(&ranked.without, context)?,
+    ) else {
+        return Ok(None);
+    };
+    let counting = counting(run, request.track_total);
+    let count_to = counting.known.is_none().then_some(counting.limit);
+    let mut hits = Hits::new(TopScores::new(request.limit, below(request)?), count_to);
+    let mut timed_out = false;
+    for (segment, reader) in run.snapshot.readers.iter().enumerate() {
+        if expired(request) {
+            timed_out = true;
+            break;
+        }
+        let Some(files) = run.snapshot.files(segment) else {
+            return Ok(None);
+        };
+        hits.begin(segment, reader.alive_bitset());
+        if let Some(post) = &run.post {
+            hits.only_within(&post[segment]);
+        }
+        within
+            .iter()
+            .for_each(|one| hits.only_within(&one[segment]));
+        without
+            .iter()
+            .for_each(|one| hits.only_without(&one[segment]));
+        ranked.run((segment, reader, files), &mut hits)?;
+    }
+    let (top, seen) = hits.finish();
+    let hits = top.into_hits(!request.sort.is_empty());
+    Ok(Some(ShardResult {
+        total: counting
+            .known
+            .unwrap_or_else(|| Total::of(seen, !timed_out, request.track_total)),
+        max_score: hits.first().and_then(|hit| hit.score),
+        hits,
+        timed_out,
+        terminated_early: false,
+    }))
+}
+
+/// The answers of filters that are in use; `None` when one is not.
+fn answers(filters: &[Filter], context: &CompileContext<'_>) -> Result<Option<Left>, QueryError> {
+    let cache = context.snapshot.filters();
+    // All are told, so that all are in use the next time.
+    let unused = filters
+        .iter()
+        .filter(|filter| !cache.is_in_use(&filter.name))
+        .count();
+    if unused > 0 {
+        return Ok(None);
+    }
+    let answers = filters.iter().map(|filter| answer(filter, context));
+    answers.collect::<Result<_, _>>().map(Some)
+}
+
+fn answer(
+    filter: &Filter,
+    context: &CompileContext<'_>,
+) -> Result<Vec<Arc<SegmentBits>>, QueryError> {
+    let snapshot = context.snapshot;
+    let cache = snapshot.filters();
+    let mut weight = None;
+    let mut answers = Vec::with_capacity(snapshot.readers.len());
+    for reader in &snapshot.readers {
+        let segment = reader.segment_id();
+        if let Some(known) = cache.get(segment, &filter.name) {
+            answers.push(known);
+            continue;
+        }
+        let weight = match &weight {
+            Some(weight) => weight,
+            None => weight.insert(super::matching::unscored(
+                snapshot,
+                &plan(&filter.query, context)?,
+            )?),
+        };
+        let found = Arc::new(segment_answer(&**weight, reader)?);
+        cache.put(segment, filter.name.clone(), found.clone());
+        answers.push(found);
+    }
+    Ok(answers)
+}
