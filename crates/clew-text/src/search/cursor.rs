@@ -358,7 +358,7 @@ fn source(
                 mapped.kind.type_name()
             )));
         }
-        FieldKind::Constant { value } => Some(Source::Same(value.clone())),
+        FieldKind::Constant { value } => value.clone().map(Source::Same),
         _ if !known => None,
         FieldKind::Unsigned => columns.column_opt::<u64>(&name)?.map(Source::Unsigned),
         FieldKind::Keyword { .. } | FieldKind::Flat => columns.str(&name)?.map(Source::Text),
