@@ -10,7 +10,7 @@ SPEC := $(CLEW_CACHE)/rest-api-spec-2.19.0
 ELASTICSEARCH_PY := $(addprefix $(CLEW_CACHE)/elasticsearch-py-,7.10.1 7.17.12 8.17.2)
 FILEBEAT := filebeat-7.17.28
 
-.PHONY: help demo test test-rust test-clients clients conformance check bench-log bench-vectors build deny doc clean
+.PHONY: help demo test test-rust test-clients clients conformance differential check bench-log bench-vectors build deny doc clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -34,6 +34,9 @@ clients: $(CLEW_CACHE)/venv-opensearch-benchmark/.installed $(CLEW_CACHE)/venv-v
 
 conformance: build $(VENV)/.installed $(SPEC)/.installed ## OpenSearch's own REST tests; ARGS="--only scroll -v" for some of them
 	CLEW_BIN=$(RELEASE) $(PYTHON) -m tests.conformance --spec $(SPEC)/rest-api-spec $(ARGS)
+
+differential: build $(VENV)/.installed ## the same requests to Clew and to a real OpenSearch; ARGS="--seeds 5 --only aggregations"
+	CLEW_CACHE=$(CLEW_CACHE) CLEW_BIN=$(RELEASE) $(PYTHON) -m tests.differential $(ARGS)
 
 check: ## formatting and lints
 	cargo fmt --all --check
