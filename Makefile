@@ -7,8 +7,10 @@ RELEASE := $(CARGO_TARGET_DIR)/release/clew
 DEBUG := $(CARGO_TARGET_DIR)/debug/clew
 
 SPEC := $(CLEW_CACHE)/rest-api-spec-2.19.0
+ELASTICSEARCH_PY := $(addprefix $(CLEW_CACHE)/elasticsearch-py-,7.10.1 7.17.12 8.17.2)
+FILEBEAT := filebeat-7.17.28
 
-.PHONY: help demo test test-rust test-clients conformance differential check bench-log bench-vectors bench-text bench-opensearch build deny doc clean
+.PHONY: help demo test test-rust test-clients clients conformance differential check bench-log bench-vectors bench-text bench-opensearch build deny doc clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -23,9 +25,12 @@ test-rust: ## unit, property and simulation tests
 	cargo test --workspace --locked
 
 test-clients: $(VENV)/.installed ## the real binary with real clients
-	-@$(MAKE) --no-print-directory $(SPEC)/.installed # without Maven the tests that need it say that they are skipped
+	-@$(MAKE) --no-print-directory $(SPEC)/.installed $(ELASTICSEARCH_PY) # tests that lack one of these say that they are skipped
 	cargo build --workspace --bins --tests --locked # as `test-rust` has built it, so that nothing is built twice
-	CLEW_BIN=$(DEBUG) CLEW_REST_SPEC=$(SPEC)/rest-api-spec $(PYTHON) -m unittest discover -s tests -t tests -v
+	CLEW_BIN=$(DEBUG) CLEW_CACHE=$(CLEW_CACHE) CLEW_REST_SPEC=$(SPEC)/rest-api-spec \
+		$(PYTHON) -m unittest discover -s tests -t tests -v
+
+clients: $(CLEW_CACHE)/venv-opensearch-benchmark/.installed $(CLEW_CACHE)/venv-vectordb-bench/.installed $(CLEW_CACHE)/$(FILEBEAT)/filebeat ## big clients, half an hour once; `test-clients` then uses them
 
 conformance: build $(VENV)/.installed $(SPEC)/.installed ## OpenSearch's own REST tests; ARGS="--only scroll -v" for some of them
 	CLEW_BIN=$(RELEASE) $(PYTHON) -m tests.conformance --spec $(SPEC)/rest-api-spec $(ARGS)
@@ -70,6 +75,21 @@ $(VENV)/.installed: $(REQUIREMENTS)
 	python3 -m venv $(VENV)
 	$(PYTHON) -m pip install --quiet --disable-pip-version-check $(REQUIREMENTS:%=-r %)
 	touch $@
+
+$(CLEW_CACHE)/elasticsearch-py-%:
+	python3 -m pip install --quiet --disable-pip-version-check --target $@.part elasticsearch==$*
+	mv $@.part $@
+
+$(CLEW_CACHE)/venv-opensearch-benchmark/.installed $(CLEW_CACHE)/venv-vectordb-bench/.installed: $(CLEW_CACHE)/venv-%/.installed: tests/clients/requirements-%.txt
+	python3 -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	touch $@
+
+# The module's own folder has the replacements that it is built with.
+$(CLEW_CACHE)/$(FILEBEAT)/filebeat:
+	@command -v go >/dev/null || { echo "Go is missing: Filebeat cannot be built"; exit 1; }
+	go mod download github.com/elastic/beats/v7@v$(FILEBEAT:filebeat-%=%)
+	cd $$(go env GOMODCACHE)/github.com/elastic/beats/v7@v$(FILEBEAT:filebeat-%=%) && go build -trimpath -ldflags '-s -w' -o $@ ./filebeat
 
 $(SPEC)/.installed:
 	@command -v mvn >/dev/null || { echo "Maven is missing: OpenSearch's REST tests cannot be fetched"; exit 1; }

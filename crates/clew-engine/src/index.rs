@@ -82,11 +82,15 @@ pub struct IndexStats {
     /// Their bytes.
     pub unflushed_bytes: u64,
     /// Refreshes that showed something new.
-    pub refreshes_total: u64,
+    pub refreshes: Counted,
     /// Flushes.
-    pub flushes_total: u64,
+    pub flushes: Counted,
     /// Merges.
-    pub merges_total: u64,
+    pub merges: Counted,
+    /// Documents of the segments that merges have replaced.
+    pub merged_docs: u64,
+    /// Bytes of these segments.
+    pub merged_bytes: u64,
     /// Merges that are running.
     pub merges_running: u64,
     /// Rows that they are through with in their present phase; see [`Index::running_merges`].
@@ -121,9 +125,11 @@ impl IndexStats {
         self.writes.add(other.writes);
         self.unflushed_operations += other.unflushed_operations;
         self.unflushed_bytes += other.unflushed_bytes;
-        self.refreshes_total += other.refreshes_total;
-        self.flushes_total += other.flushes_total;
-        self.merges_total += other.merges_total;
+        self.refreshes.add(other.refreshes);
+        self.flushes.add(other.flushes);
+        self.merges.add(other.merges);
+        self.merged_docs += other.merged_docs;
+        self.merged_bytes += other.merged_bytes;
         self.merges_running += other.merges_running;
         self.merge_rows_done += other.merge_rows_done;
         self.merge_rows_total += other.merge_rows_total;
@@ -283,9 +289,11 @@ fn stats_of(shard: &Shard) -> IndexStats {
         segments: view.segments.len() as u64,
         indexed_total: read(&counters.indexed),
         deleted_total: read(&counters.deleted),
-        refreshes_total: read(&counters.refreshes),
-        flushes_total: read(&counters.flushes),
-        merges_total: read(&counters.merges),
+        refreshes: counters.refreshes.read(),
+        flushes: counters.flushes.read(),
+        merges: counters.merges.read(),
+        merged_docs: read(&counters.merged_docs),
+        merged_bytes: read(&counters.merged_bytes),
         graphs_refused_total: read(&merges.graphs_refused),
         graphs_resumed_total: read(&merges.graphs_resumed),
         buffer_bytes: shard.buffer_bytes() as u64,

@@ -47,6 +47,7 @@ impl Inner {
     fn write(&self, operations: Vec<WriteOperation>) -> WriteOutcome {
         let mut results: Vec<Option<Result<Written, EngineError>>> = Vec::new();
         results.resize_with(operations.len(), || None);
+        let mut touched = BTreeMap::new();
         let mut position = 0;
         let mut operations = operations.into_iter().peekable();
         while operations.peek().is_some() {
@@ -67,8 +68,9 @@ impl Inner {
                 }
                 position += 1;
             }
-            for ((_, shard), (index, writes)) in shards {
-                self.write_shard(&index, shard, writes, &mut results);
+            for (key, (index, writes)) in shards {
+                self.write_shard(&index, key.1, writes, &mut results);
+                touched.entry(key).or_insert(index);
             }
         }
         let results: Vec<_> = results
@@ -76,7 +78,10 @@ impl Inner {
             .map(|result| result.expect("every operation went to a shard or failed"))
             .collect();
         self.signal.wake();
-        outcome(results)
+        let touched = touched
+            .into_iter()
+            .map(|((_, shard), index)| (index, shard));
+        outcome(results, touched.collect())
     }
 
     /// Finds the operation's index and parses its document.
@@ -246,7 +251,10 @@ fn check_id(id: &str, routing: Option<&str>) -> Result<(), EngineError> {
     Err(EngineError::InvalidRequest { reason })
 }
 
-fn outcome(results: Vec<Result<Written, EngineError>>) -> WriteOutcome {
+fn outcome(
+    results: Vec<Result<Written, EngineError>>,
+    touched: Vec<(Arc<Index>, u32)>,
+) -> WriteOutcome {
     let written = || results.iter().flatten();
     let last: Option<Glsn> = written().map(|written| written.glsn).max();
     let strict =
@@ -259,6 +267,7 @@ fn outcome(results: Vec<Result<Written, EngineError>>) -> WriteOutcome {
     WriteOutcome {
         results,
         last,
+        touched,
         durability,
     }
 }

@@ -81,10 +81,10 @@ pub fn router(engine: Engine, options: RestOptions) -> Router {
     engine.set_planner(Arc::new(Planner));
     filling::remove_unfinished(&engine, &engine.indices());
     let api = Api {
+        cluster_settings: ClusterSettings::load(&engine),
         engine,
         routes: RouteTable::new(),
         metrics,
-        cluster_settings: ClusterSettings::default(),
         tasks: Tasks::default(),
         running: Running::default(),
         started: Instant::now(),

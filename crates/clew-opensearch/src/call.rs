@@ -13,6 +13,7 @@ use clew_log::Glsn;
 use serde_json::Value;
 
 use crate::api::Api;
+use crate::client::Client;
 use crate::error::ApiError;
 use crate::params::Params;
 use crate::tasks::RunningTask;
@@ -30,6 +31,8 @@ pub(crate) struct Call {
     pub(crate) body: Bytes,
     /// The client's own name for the request (`X-Opaque-Id`).
     pub(crate) opaque_id: Option<String>,
+    /// Who is asking, for the answers that present the server.
+    pub(crate) client: Client,
 }
 
 impl Call {

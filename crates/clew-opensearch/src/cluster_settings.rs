@@ -1,9 +1,10 @@
-//! Settings of the whole cluster. None changes anything here; they are kept while the process
-//! lives, because tools set them and then read them back.
+//! Settings of the whole cluster. Few change anything here; they are kept because tools set them and
+//! then read them back: persistent ones with the definitions, transient ones while the process lives.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
+use clew_engine::{DefinitionChange, Definitions, Engine};
 use serde_json::{Map, Value, json};
 
 use crate::call::Call;
@@ -15,10 +16,13 @@ use crate::settings::{flatten_plain, shown, unflatten};
 /// Settings kept at most, so that a client cannot fill the memory with them.
 const SETTINGS_MAX: usize = 10_000;
 
+const KIND: &str = "cluster_setting";
+
 type Kept = BTreeMap<String, String>;
+/// New values by name; none takes a setting away.
+type Changes = BTreeMap<String, Option<String>>;
 
 /// The settings of both kinds.
-#[derive(Default)]
 pub(crate) struct ClusterSettings {
     kept: Mutex<Both>,
 }
@@ -49,13 +53,44 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
 pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
     let body = call.json_object()?;
     let flat = call.params.flag("flat_settings", false)?;
-    let mut changed = Both::default();
+    let (persistent, transient) = read_changes(&body)?;
+    let mut next = call.api.cluster_settings.lock().clone();
+    apply(&mut next.transient, &transient);
+    let answer = json!({
+        "acknowledged": true,
+        "persistent": render(&set_by(&persistent), flat),
+        "transient": render(&set_by(&transient), flat),
+    });
+    let glsn = call
+        .changing(move |all| {
+            next.persistent = persisted(all);
+            apply(&mut next.persistent, &persistent);
+            check(&next)?;
+            let change = |(name, text): (String, Option<String>)| match text {
+                Some(text) => DefinitionChange::put(KIND, &name, Value::from(text)),
+                None => DefinitionChange::remove(KIND, &name),
+            };
+            let known = |name: &str| all.get(KIND, name).is_some();
+            let changes = persistent.into_iter();
+            let changes = changes.filter(|(name, text)| text.is_some() || known(name));
+            Ok(changes.map(change).collect())
+        })
+        .await?;
+    let engine = &call.api.engine;
     let mut both = call.api.cluster_settings.lock();
-    let mut next = both.clone();
+    apply(&mut both.transient, &transient);
+    both.persistent = engine.with_definitions(persisted);
+    engine.set_buckets_max(buckets_max(&both)?);
+    Ok(Reply::json(&answer).at(glsn))
+}
+
+/// What a request changes among the persistent and the transient settings.
+fn read_changes(body: &Value) -> Result<(Changes, Changes), ApiError> {
+    let (mut persistent, mut transient) = (Changes::new(), Changes::new());
     for (name, value) in body.as_object().into_iter().flatten() {
-        let (kept, changed) = match name.as_str() {
-            "persistent" => (&mut next.persistent, &mut changed.persistent),
-            "transient" => (&mut next.transient, &mut changed.transient),
+        let changes = match name.as_str() {
+            "persistent" => &mut persistent,
+            "transient" => &mut transient,
             other => {
                 return Err(ApiError::bad_request(
                     "x_content_parse_exception",
@@ -64,30 +99,39 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
             }
         };
         let empty = Map::new();
-        for (name, text) in flatten_plain(value.as_object().unwrap_or(&empty))? {
-            match text {
-                Some(text) => {
-                    kept.insert(name.clone(), text.clone());
-                    changed.insert(name, text);
-                }
-                None => {
-                    kept.remove(&name);
-                }
-            }
-        }
+        changes.extend(flatten_plain(value.as_object().unwrap_or(&empty))?);
     }
-    if next.persistent.len() + next.transient.len() > SETTINGS_MAX {
+    Ok((persistent, transient))
+}
+
+fn persisted(all: &Definitions) -> Kept {
+    let text = |value: &Value| value.as_str().map(String::from);
+    all.of(KIND)
+        .filter_map(|(name, value)| Some((name.to_string(), text(value)?)))
+        .collect()
+}
+
+fn apply(kept: &mut Kept, changes: &Changes) {
+    for (name, text) in changes {
+        match text {
+            Some(text) => kept.insert(name.clone(), text.clone()),
+            None => kept.remove(name),
+        };
+    }
+}
+
+fn set_by(changes: &Changes) -> Kept {
+    let set = |(name, text): (&String, &Option<String>)| Some((name.clone(), text.clone()?));
+    changes.iter().filter_map(set).collect()
+}
+
+fn check(both: &Both) -> Result<(), ApiError> {
+    if both.persistent.len() + both.transient.len() > SETTINGS_MAX {
         return Err(ApiError::illegal_argument(format!(
             "more than [{SETTINGS_MAX}] cluster settings"
         )));
     }
-    call.api.engine.set_buckets_max(buckets_max(&next)?);
-    *both = next;
-    Ok(Reply::json(&json!({
-        "acknowledged": true,
-        "persistent": render(&changed.persistent, flat),
-        "transient": render(&changed.transient, flat),
-    })))
+    buckets_max(both).map(|_| ())
 }
 
 /// How many buckets a search may have (`search.max_buckets`).
@@ -105,6 +149,29 @@ fn buckets_max(both: &Both) -> Result<usize, ApiError> {
 }
 
 impl ClusterSettings {
+    /// Those that were kept when the process last ended.
+    pub(crate) fn load(engine: &Engine) -> Self {
+        let both = Both {
+            persistent: engine.with_definitions(persisted),
+            transient: Kept::new(),
+        };
+        if let Ok(buckets) = buckets_max(&both) {
+            engine.set_buckets_max(buckets);
+        }
+        ClusterSettings {
+            kept: Mutex::new(both),
+        }
+    }
+
+    /// Whether clients are told the last version of the common ancestor
+    /// (`compatibility.override_main_response_version`).
+    pub(crate) fn old_version_shown(&self) -> bool {
+        let both = self.lock();
+        let name = "compatibility.override_main_response_version";
+        let given = both.transient.get(name).or(both.persistent.get(name));
+        given.is_some_and(|text| text.trim_matches('"') == "true")
+    }
+
     /// Whether searches may run costly queries (`search.allow_expensive_queries`).
     pub(crate) fn expensive_queries(&self) -> Expensive {
         let both = self.lock();

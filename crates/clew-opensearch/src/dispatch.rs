@@ -14,6 +14,7 @@ use serde_json::Value;
 use crate::api::Api;
 use crate::body;
 use crate::call::Call;
+use crate::client::Client;
 use crate::error::ApiError;
 use crate::params::{Params, Plus, decode};
 use crate::reply::{ContentType, Reply};
@@ -76,6 +77,7 @@ async fn run(
         params,
         body,
         opaque_id: opaque_id(&head.headers),
+        client: Client::of(&head.headers),
     };
     (found.route.handler)(call).await
 }
@@ -127,14 +129,18 @@ async fn finish(reply: Reply, method: &Method, headers: &HeaderMap, params: &Par
     if body::accepts_gzip(headers) {
         (body, packed) = body::compress(body).await;
     }
+    let client = Client::of(headers);
     let content_type = match reply.content_type {
-        ContentType::Json => JSON_TYPE,
-        ContentType::Text => TEXT_TYPE,
+        ContentType::Json => client
+            .json_type()
+            .unwrap_or(HeaderValue::from_static(JSON_TYPE)),
+        ContentType::Text => HeaderValue::from_static(TEXT_TYPE),
     };
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = reply.status;
     let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
+    headers.insert(header::CONTENT_TYPE, content_type);
+    client.mark(headers);
     if packed {
         headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
     }

@@ -10,6 +10,7 @@
 mod analyze;
 mod api;
 mod call;
+mod client;
 mod dispatch;
 mod reply;
 mod routes;

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use crate::api::stable_id;
 use crate::call::Call;
+use crate::client::{Client, Version};
 use crate::error::ApiError;
 use crate::reply::Reply;
 
@@ -13,12 +14,11 @@ pub(crate) const LUCENE_VERSION: &str = "9.12.1";
 /// `GET /`.
 pub(crate) async fn info(call: Call) -> Result<Reply, ApiError> {
     let options = &call.api.options;
-    Ok(Reply::json(&json!({
+    let mut body = json!({
         "name": options.node_name,
         "cluster_name": options.cluster_name,
         "cluster_uuid": stable_id(&[&options.cluster_name]),
         "version": {
-            "distribution": "opensearch",
             "number": options.version_number,
             "build_type": "tar",
             "build_hash": "unknown",
@@ -29,7 +29,25 @@ pub(crate) async fn info(call: Call) -> Result<Reply, ApiError> {
             "minimum_index_compatibility_version": "7.0.0",
         },
         "tagline": "Clew speaks the OpenSearch REST API",
-    })))
+    });
+    let version = &mut body["version"];
+    match &call.client {
+        Client::OpenSearch => {
+            version["distribution"] = json!("opensearch");
+            if call.api.cluster_settings.old_version_shown() {
+                version["number"] = json!(Version::ANCESTOR.to_string());
+            }
+        }
+        // Such a client speaks to servers of its own version or older ones with the same paths,
+        // and takes these words for a sign.
+        Client::Elastic { version: asked, .. } => {
+            let shown = asked.filter(|asked| asked.has_plain_paths());
+            version["number"] = json!(shown.unwrap_or(Version::ANCESTOR).to_string());
+            version["build_flavor"] = json!("default");
+            body["tagline"] = json!("You Know, for Search");
+        }
+    }
+    Ok(Reply::json(&body))
 }
 
 /// `GET /_license`: log shippers refuse to send without one.

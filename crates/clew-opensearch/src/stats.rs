@@ -98,11 +98,15 @@ fn documents(stats: &IndexStats) -> Map<String, Value> {
             "current": 0,
         },
         "refresh": {
-            "total": stats.refreshes_total, "total_time_in_millis": 0,
-            "external_total": stats.refreshes_total, "external_total_time_in_millis": 0,
+            "total": stats.refreshes.total, "total_time_in_millis": stats.refreshes.millis(),
+            "external_total": stats.refreshes.total,
+            "external_total_time_in_millis": stats.refreshes.millis(),
             "listeners": 0,
         },
-        "flush": {"total": stats.flushes_total, "periodic": 0, "total_time_in_millis": 0},
+        "flush": {
+            "total": stats.flushes.total, "periodic": 0,
+            "total_time_in_millis": stats.flushes.millis(),
+        },
         "translog": {
             "operations": stats.unflushed_operations,
             "size_in_bytes": stats.unflushed_bytes,
@@ -121,8 +125,9 @@ fn merges(stats: &IndexStats) -> Value {
     json!({
         "current": stats.merges_running, "current_docs": stats.merge_rows_total,
         "current_size_in_bytes": 0,
-        "total": stats.merges_total, "total_time_in_millis": 0, "total_docs": 0,
-        "total_size_in_bytes": 0, "total_stopped_time_in_millis": 0,
+        "total": stats.merges.total, "total_time_in_millis": stats.merges.millis(),
+        "total_docs": stats.merged_docs, "total_size_in_bytes": stats.merged_bytes,
+        "total_stopped_time_in_millis": 0,
         "total_throttled_time_in_millis": 0,
     })
 }

@@ -59,15 +59,7 @@ pub(crate) async fn acknowledge(
     }
     if refresh == Refresh::Now {
         // Other shards stay as they are: nobody asked for what was written there.
-        let mut shards: Vec<(Arc<Index>, u32)> = Vec::new();
-        for written in outcome.results.iter().flatten() {
-            let known = |(index, shard): &(Arc<Index>, u32)| {
-                Arc::ptr_eq(index, &written.index) && *shard == written.shard
-            };
-            if !shards.iter().any(known) {
-                shards.push((written.index.clone(), written.shard));
-            }
-        }
+        let shards = outcome.touched.clone();
         let refresh = move |engine: &clew_engine::Engine| {
             let mut shards = shards.iter();
             shards.try_for_each(|(index, shard)| engine.refresh_shard(index, *shard))

@@ -10,7 +10,7 @@ use tantivy::index::SegmentId;
 use super::directory::ALIVE_SUFFIX;
 use super::manifest::{Manifest, ManifestSegment, io_error, write_alive};
 use super::merge_job::SAVEPOINT_SUFFIX;
-use super::{AliveBits, SegmentView, Shard, ShardCounters};
+use super::{AliveBits, SegmentView, Shard};
 use crate::error::EngineError;
 
 /// What the last flush left on disk.
@@ -59,7 +59,13 @@ impl Shard {
     /// Makes everything applied so far durable outside the log. Cheap when nothing has changed.
     pub(crate) fn flush(&self) -> Result<(), EngineError> {
         let mut state = self.flushing.lock();
-        ShardCounters::add(&self.counters.flushes);
+        let started = self.context.clock.monotonic();
+        let flushed = self.flush_changes(&mut state);
+        self.counters.flushes.add(self.since(started));
+        flushed
+    }
+
+    fn flush_changes(&self, state: &mut FlushState) -> Result<(), EngineError> {
         let (segments, applied, next_seq_no) = {
             let mut writer = self.writer()?;
             self.publish(&mut writer)?;
@@ -90,7 +96,7 @@ impl Shard {
         for segment in &segments {
             manifest
                 .segments
-                .push(self.make_durable(segment, &state, manifest.number)?);
+                .push(self.make_durable(segment, state, manifest.number)?);
         }
         let dir = &self.place.dir;
         self.context

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use clew_platform::run_in_background;
 use clew_text::{FieldId, FieldKind, Mapping};
@@ -62,6 +63,7 @@ impl Shard {
         }
         self.check_memory(&parts)?;
         let state = &self.merge_state;
+        let started = self.context.clock.monotonic();
         state.running.store(true, Ordering::Relaxed);
         let merged = run_in_background("clew-merge-work", || self.run_merge(&parts, &mapping));
         state.running.store(false, Ordering::Relaxed);
@@ -81,8 +83,17 @@ impl Shard {
         drop(writer);
         self.merge_state.interrupted.lock().clear();
         forget(&*self.context.disk, &self.place.dir);
-        ShardCounters::add(&self.counters.merges);
+        self.count_merge(&parts, started);
         Ok(true)
+    }
+
+    fn count_merge(&self, parts: &[SegmentView], started: Duration) {
+        let counters = &self.counters;
+        counters.merges.add(self.since(started));
+        let docs = parts.iter().map(|part| u64::from(part.alive_count()));
+        ShardCounters::add(&counters.merged_docs, docs.sum());
+        let bytes = parts.iter().map(SegmentView::bytes);
+        ShardCounters::add(&counters.merged_bytes, bytes.sum());
     }
 
     /// What is saved of a graph in the making is of use after a crash only if the segments that it is

@@ -23,6 +23,7 @@ mod writer;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use clew_log::{Glsn, Log, StreamId};
@@ -32,6 +33,7 @@ use parking_lot::{Mutex, MutexGuard};
 use tantivy::DocId;
 use tokio::sync::watch;
 
+use crate::activity::Timed;
 use crate::error::EngineError;
 
 pub(crate) use alive::AliveBits;
@@ -77,14 +79,17 @@ pub(crate) struct View {
 pub(crate) struct ShardCounters {
     pub(crate) indexed: AtomicU64,
     pub(crate) deleted: AtomicU64,
-    pub(crate) refreshes: AtomicU64,
-    pub(crate) flushes: AtomicU64,
-    pub(crate) merges: AtomicU64,
+    pub(crate) refreshes: Timed,
+    pub(crate) flushes: Timed,
+    pub(crate) merges: Timed,
+    /// What the parts of all merges held.
+    pub(crate) merged_docs: AtomicU64,
+    pub(crate) merged_bytes: AtomicU64,
 }
 
 impl ShardCounters {
-    fn add(counter: &AtomicU64) {
-        counter.fetch_add(1, Ordering::Relaxed);
+    fn add(counter: &AtomicU64, count: u64) {
+        counter.fetch_add(count, Ordering::Relaxed);
     }
 }
 
@@ -167,6 +172,7 @@ impl Shard {
 
     /// Seals the buffer and shows searches the writer's segments, when anything has changed.
     fn publish(&self, writer: &mut Writer) -> Result<(), EngineError> {
+        let started = self.context.clock.monotonic();
         let view = writer
             .publish(&self.context.clock, Some(&self.view()))
             .map_err(|source| {
@@ -175,10 +181,15 @@ impl Shard {
             })?;
         if let Some(view) = view {
             self.view.store(Arc::new(view));
-            ShardCounters::add(&self.counters.refreshes);
+            self.counters.refreshes.add(self.since(started));
             self.published.send_modify(|count| *count += 1);
         }
         Ok(())
+    }
+
+    /// Time that has passed since a moment of the clock.
+    fn since(&self, started: Duration) -> Duration {
+        self.context.clock.monotonic().saturating_sub(started)
     }
 
     /// Whether searches see everything up to a position.

@@ -252,7 +252,7 @@ fn without_any_refresh_full_buffers_are_merged_and_the_log_is_trimmed() {
     let done = (0..200_000u64).any(|n| {
         node.put(&(n % 50).to_string(), &source(n));
         let stats = index.stats();
-        stats.merges_total > 0 && stats.flushes_total > 0 && logs() < 4 && n > 500
+        stats.merges.total > 0 && stats.flushes.total > 0 && logs() < 4 && n > 500
     });
     assert!(done, "{:?}, {} files of the log", index.stats(), logs());
 }

@@ -41,7 +41,8 @@ pub(crate) fn plan_values(
         FieldKind::Unsigned => ValueKind::Unsigned,
         FieldKind::GeoPoint => ValueKind::Geo,
         FieldKind::Flat => ValueKind::Keyword,
-        FieldKind::Constant { value } => return constant(source, value, aggregation),
+        FieldKind::Constant { value: Some(value) } => return constant(source, value, aggregation),
+        FieldKind::Constant { value: None } => return unmapped(source, aggregation),
         FieldKind::Ip => ValueKind::Ip,
         _ => return Err(unsupported(source, field.kind.type_name(), aggregation)),
     };

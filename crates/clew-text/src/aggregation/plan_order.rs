@@ -43,9 +43,11 @@ fn metric_path(path: &str, subs: &[Plan]) -> Result<By, AggError> {
              does not exist, or is a pipeline aggregation and cannot be used to sort the buckets."
         ))
     };
-    // A name may itself contain dots, so the whole path is tried first.
+    // A name may itself contain dots, so the whole path is tried first, then one with its property
+    // in brackets, which may contain dots too.
     let whole = subs.iter().position(|sub| sub.name == path);
-    let (sub, property) = match (whole, path.rsplit_once('.')) {
+    let bracketed = path.strip_suffix(']').and_then(|path| path.split_once('['));
+    let (sub, property) = match (whole, bracketed.or(path.rsplit_once('.'))) {
         (Some(sub), _) => (sub, None),
         (None, Some((name, property))) => {
             let sub = subs.iter().position(|sub| sub.name == name);

@@ -82,15 +82,13 @@ pub(super) fn convert(
             Some(OwnedValue::I64(date(field, scalar.as_str())?))
         }
         FieldKind::Binary { .. } => Some(OwnedValue::Bytes(binary(scalar)?)),
-        FieldKind::Constant { value } => {
-            if scalar.as_str() != value {
-                return misfit(format!(
-                    "constant keyword field [{}] must have a value of [{value}]",
-                    field.path
-                ));
-            }
-            None
+        FieldKind::Constant { value: Some(value) } if scalar.as_str() != value => {
+            return misfit(format!(
+                "constant keyword field [{}] must have a value of [{value}]",
+                field.path
+            ));
         }
+        FieldKind::Constant { .. } => None,
         FieldKind::Range {
             kind: RangeKind::Ip,
             ..

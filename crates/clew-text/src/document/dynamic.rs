@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::convert::Scalar;
 use crate::mapping::template;
-use crate::mapping::{FieldKind, FloatKind, IntegerKind, Mapping, NewField};
+use crate::mapping::{FieldKind, FloatKind, IntegerKind, MappedField, Mapping, NewField};
 
 /// Longest text that the keyword beside a dynamic text field takes.
 const IGNORE_ABOVE: u32 = 256;
@@ -18,6 +18,8 @@ pub struct NewFields {
     pub fields: Vec<NewField>,
     /// Paths and parameters of those that dynamic templates make.
     pub from_templates: Vec<(String, Map<String, Value>)>,
+    /// Paths and values of those that have the same in every document, and none so far.
+    pub constants: Vec<(String, String)>,
 }
 
 /// Gathers the fields that a document needs; the first value of a path decides.
@@ -29,7 +31,8 @@ pub(super) struct Inference {
 
 impl Inference {
     pub(super) fn is_empty(&self) -> bool {
-        self.new.fields.is_empty() && self.new.from_templates.is_empty()
+        let new = &self.new;
+        new.fields.is_empty() && new.from_templates.is_empty() && new.constants.is_empty()
     }
 
     pub(super) fn into_fields(self) -> NewFields {
@@ -70,6 +73,12 @@ impl Inference {
             self.push(format!("{path}.keyword"), kind, true);
         }
         true
+    }
+
+    /// Notes what a field has in every document from now on.
+    pub(super) fn settle(&mut self, field: &MappedField, scalar: &Scalar<'_>) {
+        let settled = (field.path.clone(), scalar.as_str().to_string());
+        self.new.constants.push(settled);
     }
 
     /// Notes the object or field that a template makes of an object; whether there is one.

@@ -24,7 +24,7 @@ impl Mapping {
         format: Option<&DateFormat>,
     ) -> Vec<Value> {
         if let FieldKind::Constant { value } = &field.kind {
-            return vec![Value::from(value.as_str())];
+            return value.iter().map(|one| Value::from(one.as_str())).collect();
         }
         let mut found = Vec::new();
         for path in self.source_paths(field) {

@@ -349,3 +349,46 @@ fn nesting_has_a_limit() {
         Err(crate::MappingError::TooDeep { .. })
     ));
 }
+
+#[test]
+fn a_constant_without_a_value_takes_that_of_the_first_document() {
+    let mut mapping = mapping(&json!({ "c": { "type": "constant_keyword" } }));
+    assert_eq!(
+        mapping.to_opensearch()["properties"]["c"],
+        json!({ "type": "constant_keyword" })
+    );
+    // A document without one settles nothing.
+    parse(&mapping, r#"{ "c": null }"#);
+    let Ok(Parsed::NeedsMapping(new)) = mapping.parse_document(br#"{ "c": "x" }"#) else {
+        panic!("the value was not noticed");
+    };
+    mapping.grow(new.clone()).unwrap();
+    let shown = mapping.to_opensearch()["properties"]["c"].clone();
+    assert_eq!(shown, json!({ "type": "constant_keyword", "value": "x" }));
+    parse(&mapping, r#"{ "c": "x" }"#);
+    assert!(mapping.parse_document(br#"{ "c": "y" }"#).is_err());
+    // What was settled stays, whatever a later document or definition leaves out.
+    let later = NewFields {
+        constants: vec![("c".to_string(), "z".to_string())],
+        ..new
+    };
+    mapping.grow(later).unwrap();
+    mapping
+        .merge_opensearch(&json!({ "properties": { "c": { "type": "constant_keyword" } } }))
+        .unwrap();
+    assert_eq!(mapping.to_opensearch()["properties"]["c"], shown);
+}
+
+#[test]
+fn a_flattened_object_is_a_flat_one() {
+    let mapping = mapping(&json!({ "labels": { "type": "flattened" } }));
+    assert_eq!(
+        mapping.to_opensearch()["properties"]["labels"]["type"],
+        "flat_object"
+    );
+    assert!(
+        !parse(&mapping, r#"{ "labels": { "a": { "b": "c" }, "n": 1 } }"#)
+            .fields
+            .is_empty()
+    );
+}

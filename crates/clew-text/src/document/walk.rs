@@ -379,6 +379,9 @@ impl<'m, 'a> Walk<'m, 'a> {
 
     fn add_one(&mut self, id: FieldId, scalar: &Scalar<'_>) -> Result<()> {
         let field = self.field(id);
+        if field.kind == (FieldKind::Constant { value: None }) {
+            self.new_fields.settle(field, scalar);
+        }
         self.give(field, convert(field, scalar), scalar.as_str())
     }
 

@@ -195,8 +195,8 @@ pub enum FieldKind {
     },
     /// The same value in every document; kept in the mapping alone.
     Constant {
-        /// The value.
-        value: String,
+        /// The value; absent until the first document that has one.
+        value: Option<String>,
     },
     /// Ranges: a column of their ends.
     Range {

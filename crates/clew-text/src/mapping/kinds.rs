@@ -34,7 +34,10 @@ pub(super) fn kind_of(
             style: KeywordStyle::Wildcard,
         },
         "constant_keyword" => FieldKind::Constant {
-            value: parameters.get("value").map(show).unwrap_or_default(),
+            value: parameters
+                .get("value")
+                .filter(|value| !value.is_null())
+                .map(show),
         },
         "long" => FieldKind::Integer(IntegerKind::Long),
         "integer" => FieldKind::Integer(IntegerKind::Integer),
@@ -58,7 +61,7 @@ pub(super) fn kind_of(
         "completion" => FieldKind::Completion(Box::new(
             CompletionMapping::read(parameters).map_err(MappingError::invalid)?,
         )),
-        "flat_object" => FieldKind::Flat,
+        "flat_object" | "flattened" => FieldKind::Flat,
         "binary" => FieldKind::Binary {
             doc_values: match parameters.get("doc_values") {
                 Some(value) => boolean("doc_values", value)?,
@@ -111,21 +114,12 @@ pub(super) fn check_required(
     kind: &FieldKind,
     parameters: &Map<String, Value>,
 ) -> Result<(), MappingError> {
-    let required = match kind {
-        FieldKind::Constant { .. } => "value",
-        FieldKind::Integer(IntegerKind::TokenCount) => "analyzer",
-        _ => return Ok(()),
-    };
-    if parameters
-        .get(required)
-        .is_some_and(|value| !value.is_null())
-    {
-        return Ok(());
+    let analyzer = parameters.get("analyzer");
+    let is_count = matches!(kind, FieldKind::Integer(IntegerKind::TokenCount));
+    if is_count && analyzer.is_none_or(Value::is_null) {
+        return Err(MappingError::invalid(format!(
+            "Analyzer must be set for field [{name}] but wasn't."
+        )));
     }
-    Err(MappingError::invalid(match kind {
-        FieldKind::Constant { .. } => {
-            format!("Field [{name}] is missing required parameter [{required}]")
-        }
-        _ => format!("Analyzer must be set for field [{name}] but wasn't."),
-    }))
+    Ok(())
 }

@@ -209,7 +209,7 @@ impl Mapping {
             let type_name = type_of(name, parameters)?;
             if matches!(
                 type_name,
-                "object" | "nested" | "knn_vector" | "alias" | "flat_object"
+                "object" | "nested" | "knn_vector" | "alias" | "flat_object" | "flattened"
             ) {
                 return Err(MappingError::invalid(format!(
                     "Type [{type_name}] cannot be used in multi field"
@@ -239,6 +239,14 @@ impl Mapping {
         }
         next.finish(self.sizes())?;
         next.add(new.fields)?;
+        for (path, first) in new.constants {
+            let id = next.by_path.get(&path).copied();
+            let kind = id.map(|id| &mut next.fields[id.0 as usize].kind);
+            // Another document may have settled it by now.
+            if let Some(FieldKind::Constant { value }) = kind {
+                value.get_or_insert(first);
+            }
+        }
         *self = next;
         Ok(())
     }
@@ -260,7 +268,14 @@ impl Mapping {
                 ),
             });
         }
+        let known = match &field.kind {
+            FieldKind::Constant { value } => value.clone(),
+            _ => None,
+        };
         field.kind = definition.new.kind;
+        if let FieldKind::Constant { value } = &mut field.kind {
+            *value = value.take().or(known);
+        }
         field.settings = definition.settings;
         Ok(())
     }
@@ -316,7 +331,7 @@ fn conflicts(field: &MappedField, definition: &Definition) -> Vec<String> {
         | (FieldKind::Range { format: from, .. }, FieldKind::Range { format: to, .. }) => {
             compare("format", from.clone(), to.clone());
         }
-        (FieldKind::Constant { value: from }, FieldKind::Constant { value: to }) => {
+        (FieldKind::Constant { value: Some(from) }, FieldKind::Constant { value: Some(to) }) => {
             compare("value", from.clone(), to.clone());
         }
         (

@@ -228,7 +228,7 @@ fn field_json(field: &MappedField) -> Map<String, Value> {
             ..
         } => set("ignore_above", json!(length)),
         FieldKind::Float(FloatKind::Scaled { factor }) => set("scaling_factor", json!(factor)),
-        FieldKind::Constant { value } => set("value", json!(value)),
+        FieldKind::Constant { value: Some(value) } => set("value", json!(value)),
         FieldKind::Binary { doc_values: true } => set("doc_values", json!(true)),
         FieldKind::Date { format }
         | FieldKind::DateNanos { format }

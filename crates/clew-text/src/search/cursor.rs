@@ -363,7 +363,7 @@ fn source(
                 "[rank_features] fields do not support sorting, scripting or aggregating",
             ));
         }
-        FieldKind::Constant { value } => Some(Source::Same(value.clone())),
+        FieldKind::Constant { value } => value.clone().map(Source::Same),
         _ if !known => None,
         FieldKind::Unsigned => columns.column_opt::<u64>(&name)?.map(Source::Unsigned),
         FieldKind::Keyword { .. } | FieldKind::Flat => columns.str(&name)?.map(Source::Text),

@@ -37,7 +37,10 @@ impl Compiler<'_> {
         let Some(FieldKind::Constant { value }) = mapped.map(|mapped| &mapped.kind) else {
             return Ok(None);
         };
-        let (matches, boost) = matches(query, value)?;
+        let (matches, boost) = match value {
+            Some(value) => matches(query, value)?,
+            None => (false, 1.0),
+        };
         Ok(Some(if matches {
             self.everything(boost * factor)
         } else {

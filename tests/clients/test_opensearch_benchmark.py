@@ -1,0 +1,74 @@
+"""opensearch-benchmark against a running server, with a workload of ours."""
+
+import csv
+import json
+import os
+import pathlib
+import random
+import shutil
+
+from .base import ClientsTest, tool
+
+WORKLOAD = pathlib.Path(__file__).with_name("workload")
+DOCUMENTS = 2000
+RUN_SECONDS_MAX = 500
+
+
+def write_documents(path):
+    """Requests of a made-up service, the same in every run."""
+    dice = random.Random(7)
+    words = "request timeout connection retry cache miss user login upload finished slow".split()
+    with open(path, "w", encoding="utf-8") as out:
+        for number in range(DOCUMENTS):
+            document = {
+                "at": 1_700_000_000_000 + number * 43_000,
+                "host": f"host-{dice.randrange(12)}",
+                "level": dice.choice(["info", "info", "info", "warn", "error"]),
+                "message": "request " + " ".join(dice.choices(words, k=8)),
+                "took": int(dice.expovariate(1 / 80)),
+                "place": {"lat": dice.uniform(-60, 60), "lon": dice.uniform(-170, 170)},
+            }
+            out.write(json.dumps(document) + "\n")
+
+
+class OpenSearchBenchmark(ClientsTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.program = tool("venv-opensearch-benchmark/bin/opensearch-benchmark", "clients")
+        super().setUpClass()
+
+    def test_a_workload_runs_to_its_end(self):
+        home = self.folder()
+        workload = home / "workload"
+        shutil.copytree(WORKLOAD, workload)
+        write_documents(workload / "documents.json")
+        results = home / "results.csv"
+        environment = {
+            **os.environ,
+            "BENCHMARK_HOME": str(home),
+            "HOME": str(home),
+            "PATH": f"{self.program.parent}{os.pathsep}{os.environ['PATH']}",
+        }
+        output = self.run_tool(
+            [
+                self.program, "run", "--pipeline=benchmark-only", "--offline", "--on-error=abort",
+                f"--target-hosts={self.server.address}", f"--workload-path={workload}",
+                "--enable-assertions", "--telemetry=node-stats",
+                "--telemetry-params=node-stats-sample-interval:1,node-stats-include-indices:true",
+                "--results-format=csv", f"--results-file={results}", "--show-in-results=all",
+            ],
+            RUN_SECONDS_MAX,
+            env=environment,
+        )
+        self.assertIn("SUCCESS", output)
+        figures = {}
+        with open(results, encoding="utf-8", newline="") as lines:
+            for row in csv.DictReader(lines):
+                figures[row["Metric"], row["Task"]] = row["Value"]
+        tasks = {task for _, task in figures if task}
+        for task in ("load", "words", "filtered", "hours", "sorted", "pages", "scrolled", "in-time"):
+            self.assertIn(task, tasks)
+            self.assertEqual(float(figures["error rate", task]), 0, task)
+        self.assertEqual(self.ask("GET", "/requests/_count")["count"], DOCUMENTS)
+        self.assertGreater(float(figures["Store size", ""]), 0)
+        self.assertEqual(int(float(figures["Segment count", ""])), 1)
