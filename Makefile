@@ -8,6 +8,7 @@ DEBUG := $(CARGO_TARGET_DIR)/debug/clew
 
 SPEC := $(CLEW_CACHE)/rest-api-spec-2.19.0
 ELASTICSEARCH_PY := $(addprefix $(CLEW_CACHE)/elasticsearch-py-,7.10.1 7.17.12 8.17.2)
+GO_SESSION := $(CLEW_CACHE)/go-elasticsearch-8.17.0/session
 FILEBEAT := filebeat-7.17.28
 
 .PHONY: help demo test test-rust test-clients clients conformance differential check bench-log bench-vectors bench-text bench-opensearch build deny doc clean
@@ -30,7 +31,7 @@ test-clients: $(VENV)/.installed ## the real binary with real clients
 	CLEW_BIN=$(DEBUG) CLEW_CACHE=$(CLEW_CACHE) CLEW_REST_SPEC=$(SPEC)/rest-api-spec \
 		$(PYTHON) -m unittest discover -s tests -t tests -v
 
-clients: $(CLEW_CACHE)/venv-opensearch-benchmark/.installed $(CLEW_CACHE)/venv-vectordb-bench/.installed $(CLEW_CACHE)/$(FILEBEAT)/filebeat ## big clients, half an hour once; `test-clients` then uses them
+clients: $(CLEW_CACHE)/venv-opensearch-benchmark/.installed $(CLEW_CACHE)/venv-vectordb-bench/.installed $(GO_SESSION) $(CLEW_CACHE)/$(FILEBEAT)/filebeat ## big clients, half an hour once; `test-clients` then uses them
 
 conformance: build $(VENV)/.installed $(SPEC)/.installed ## OpenSearch's own REST tests; ARGS="--only scroll -v" for some of them
 	CLEW_BIN=$(RELEASE) $(PYTHON) -m tests.conformance --spec $(SPEC)/rest-api-spec $(ARGS)
@@ -84,6 +85,10 @@ $(CLEW_CACHE)/venv-opensearch-benchmark/.installed $(CLEW_CACHE)/venv-vectordb-b
 	python3 -m venv $(@D)
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
 	touch $@
+
+$(GO_SESSION): $(wildcard tests/clients/go_session/*)
+	@command -v go >/dev/null || { echo "Go is missing: go-elasticsearch cannot be built"; exit 1; }
+	cd tests/clients/go_session && go build -trimpath -o $@ .
 
 # The module's own folder has the replacements that it is built with.
 $(CLEW_CACHE)/$(FILEBEAT)/filebeat:

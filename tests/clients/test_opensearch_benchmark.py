@@ -10,6 +10,7 @@ import shutil
 from .base import ClientsTest, tool
 
 WORKLOAD = pathlib.Path(__file__).with_name("workload")
+DATASET = pathlib.Path(__file__).with_name("vector_dataset.py")
 DOCUMENTS = 2000
 RUN_SECONDS_MAX = 500
 
@@ -42,6 +43,7 @@ class OpenSearchBenchmark(ClientsTest):
         workload = home / "workload"
         shutil.copytree(WORKLOAD, workload)
         write_documents(workload / "documents.json")
+        self.run_tool([self.program.with_name("python"), DATASET, "hdf5", home], 120)
         results = home / "results.csv"
         environment = {
             **os.environ,
@@ -53,6 +55,7 @@ class OpenSearchBenchmark(ClientsTest):
             [
                 self.program, "run", "--pipeline=benchmark-only", "--offline", "--on-error=abort",
                 f"--target-hosts={self.server.address}", f"--workload-path={workload}",
+                f"--workload-params=vectors:{home}/vectors.hdf5",
                 "--enable-assertions", "--telemetry=node-stats",
                 "--telemetry-params=node-stats-sample-interval:1,node-stats-include-indices:true",
                 "--results-format=csv", f"--results-file={results}", "--show-in-results=all",
@@ -66,9 +69,11 @@ class OpenSearchBenchmark(ClientsTest):
             for row in csv.DictReader(lines):
                 figures[row["Metric"], row["Task"]] = row["Value"]
         tasks = {task for _, task in figures if task}
-        for task in ("load", "words", "filtered", "hours", "sorted", "pages", "scrolled", "in-time"):
+        for task in ("load", "words", "filtered", "hours", "sorted", "pages", "scrolled", "in-time", "near"):
             self.assertIn(task, tasks)
             self.assertEqual(float(figures["error rate", task]), 0, task)
         self.assertEqual(self.ask("GET", "/requests/_count")["count"], DOCUMENTS)
+        self.assertGreater(float(figures["Mean recall@k", "near"]), 0.9)
         self.assertGreater(float(figures["Store size", ""]), 0)
-        self.assertEqual(int(float(figures["Segment count", ""])), 1)
+        # One of each index.
+        self.assertEqual(int(float(figures["Segment count", ""])), 2)

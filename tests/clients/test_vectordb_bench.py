@@ -22,7 +22,7 @@ class VectorDbBench(ClientsTest):
         home = self.folder()
         data = home / "data"
         data.mkdir()
-        self.run_tool([self.programs / "python", DATASET, data], 120)
+        self.run_tool([self.programs / "python", DATASET, "parquet", data], 120)
         environment = {
             **os.environ,
             "HOME": str(home),

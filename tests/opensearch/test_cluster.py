@@ -30,6 +30,22 @@ class Cluster(ClewTest):
         )
         self.assertEqual(self.client.cluster.get_settings()["persistent"], {})
 
+    def test_persistent_settings_survive_a_restart(self):
+        name = "compatibility.override_main_response_version"
+        kept = {name: "true", "search.max_buckets": "3"}
+        passing = {"search.default_search_timeout": "9s"}
+        self.client.cluster.put_settings(body={"persistent": kept, "transient": passing})
+        self.addCleanup(
+            lambda: self.client.cluster.put_settings(body={"persistent": dict.fromkeys(kept)})
+        )
+        self.restart()
+        shown = self.client.cluster.get_settings(flat_settings=True)
+        self.assertEqual((shown["persistent"], shown["transient"]), (kept, {}))
+        self.assertEqual(self.client.info()["version"]["number"], "7.10.2")
+        self.index_all("many", {str(n): {"n": n} for n in range(5)})
+        with self.refused(400, "search_phase_execution_exception", "too many buckets"):
+            self.client.search(index="many", body={"aggs": {"n": {"terms": {"field": "n"}}}})
+
     def test_tables_for_people(self):
         self.index_all("one", {str(n): {"n": n} for n in range(12)})
         self.index_all("another", {"1": {"n": 1}})

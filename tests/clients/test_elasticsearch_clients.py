@@ -1,4 +1,4 @@
-"""elasticsearch-py of three generations: each refuses servers that are not its own, in its own way."""
+"""Elasticsearch's own clients: each refuses servers that are not its own, in its own way."""
 
 import json
 import os
@@ -44,6 +44,16 @@ class ElasticsearchPy(ClientsTest):
 
     def test_8_which_wants_its_media_type(self):
         self.session("8.17.2")
+
+
+class GoElasticsearch(ClientsTest):
+    def test_8_which_wants_a_product_on_every_answer(self):
+        program = tool("go-elasticsearch-8.17.0/session", "clients")
+        seen = json.loads(self.run_tool([program, self.server.url], 120))
+        self.assertEqual(seen, {
+            "version": "8.17.0", "client": "8.17.0", "sent": 300, "failed": 0, "total": 300,
+            "most": 299, "missing": 404,
+        })
 
 
 class Handshake(ClientsTest):
