@@ -1,14 +1,16 @@
 //! The way of a query: views of all shards, one search for each, merge, fetch.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use clew_text::{
     AggCollector, AggContext, AggLimits, AggSearcher, Attached, Bool, DocVisitor, Intermediate,
-    KnnResolver, MergedHit, NamedResult, Query, QueryError, SegmentBits, ShardHit, ShardRequest,
-    ShardResult, merge_hits, rescore,
+    KnnResolver, MergedHit, NamedResult, Percolations, Query, QueryError, SegmentBits, ShardHit,
+    ShardRequest, ShardResult, merge_hits, rescore,
 };
 use rayon::prelude::*;
 use tantivy::{DocId, SegmentReader};
@@ -24,6 +26,7 @@ use crate::request::{
     Hit, IndexPart, KnnProfile, SearchRequest, SearchResponse, ShardCounts, ShardProfile,
 };
 
+mod groups;
 mod hybrid;
 mod inner;
 
@@ -128,10 +131,7 @@ impl Inner {
         let context = AggContext {
             mapping: &snapshot.mapping,
             now_ms,
-            limits: AggLimits {
-                buckets_max: self.buckets_max.load(Ordering::Relaxed),
-                ..AggLimits::default()
-            },
+            limits: self.agg_limits(),
             snapshot: Some(snapshot),
             scope: None,
             shard: moment.place,
@@ -157,6 +157,7 @@ impl Inner {
             filter: part.and_then(|part| part.filter.as_ref()),
             post_filter: request.post_filter.as_ref(),
             sort: &request.sort,
+            collapse: control.collapse_field(),
             track_scores: request.track_scores,
             limit: limit_of(request),
             track_total: request.track_total,
@@ -202,6 +203,13 @@ impl Inner {
         })
     }
 
+    fn agg_limits(&self) -> AggLimits {
+        AggLimits {
+            buckets_max: self.buckets_max.load(Ordering::Relaxed),
+            ..AggLimits::default()
+        }
+    }
+
     /// Reads what the hits hold; `answered` are the shards that they name.
     fn fetch_all(
         &self,
@@ -212,10 +220,18 @@ impl Inner {
         let started = self.clock.monotonic();
         let mut named = NamedQueries::of(request, answered.len())?;
         let mut hits = Vec::with_capacity(merged.len());
+        let mut percolations: BTreeMap<usize, Percolations<'_>> = BTreeMap::new();
         for hit in merged {
             let target = answered[hit.shard];
+            let snapshot = &target.view.snapshot;
+            let percolations = match percolations.entry(hit.shard) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(place) => place.insert(Percolations::of(&request.query, snapshot)?),
+            };
+            let place = (hit.hit.segment, hit.hit.doc);
             hits.push(Hit {
                 matched_queries: named.matched(hit, |query| self.documents_of(target, query))?,
+                percolated: percolations.through(snapshot, place, lookup.now_ms)?,
                 ..fetch(target, &hit.hit, lookup)?
             });
         }
@@ -226,6 +242,9 @@ impl Inner {
                 .collect();
             let now_ms = lookup.now_ms;
             inner::fill(answered, &request.inner_hits, &places, &mut hits, now_ms)?;
+        }
+        if let Some(collapse) = &request.control.collapse {
+            self.fill_groups(request, collapse, &mut hits)?;
         }
         if let Some(hit) = hits.first() {
             let took = self.clock.monotonic().saturating_sub(started);
@@ -261,7 +280,10 @@ impl Inner {
         }
     }
 
-    #[allow(clippy::too_many_lines, reason = "what shards found is taken apart once")]
+    #[allow(
+        clippy::too_many_lines,
+        reason = "what shards found is taken apart once"
+    )]
     fn merge(
         &self,
         request: &SearchRequest,

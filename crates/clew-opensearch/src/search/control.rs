@@ -88,6 +88,7 @@ impl Control {
             pinned: None,
             slice: self.slice,
             terminate_after: self.terminate_after.filter(|after| *after > 0),
+            collapse: None,
             rescore: self.rescore.clone(),
             explain: self.explain,
             hybrid: None,

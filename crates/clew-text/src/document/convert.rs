@@ -100,6 +100,7 @@ pub(super) fn convert(
                 scalar.as_str()
             ));
         }
+        FieldKind::Percolator => return misfit("a percolator takes queries only"),
         FieldKind::Flat => return misfit("a flat_object takes objects only"),
         FieldKind::RankFeatures => return misfit(features::not_an_object(scalar)),
         FieldKind::Completion(mapping) => {

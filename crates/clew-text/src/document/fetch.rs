@@ -12,7 +12,7 @@ use tantivy::schema::OwnedValue;
 use super::DateFormat;
 use super::convert::{Scalar, convert};
 use crate::geo::GeoPoint;
-use crate::mapping::{FieldKind, FloatKind, MappedField, Mapping, TextStyle};
+use crate::mapping::{FieldKind, FloatKind, KeywordStyle, MappedField, Mapping, TextStyle};
 
 impl Mapping {
     /// The values that a field has in a source, in the order of the source; what the field would
@@ -64,7 +64,8 @@ impl MappedField {
             FieldKind::Vector(_)
             | FieldKind::Float(FloatKind::RankFeature)
             | FieldKind::RankFeatures
-            | FieldKind::Flat => false,
+            | FieldKind::Flat
+            | FieldKind::Percolator => false,
             FieldKind::Binary { doc_values } => *doc_values,
             FieldKind::Constant { .. } => true,
             _ => self.settings.doc_values,
@@ -140,7 +141,12 @@ fn fetch_one(field: &MappedField, value: &Value, format: Option<&DateFormat>) ->
         | FieldKind::Flat
         | FieldKind::Float(FloatKind::RankFeature)
         | FieldKind::RankFeatures
-        | FieldKind::Vector(_) => {
+        | FieldKind::Vector(_)
+        | FieldKind::Percolator
+        | FieldKind::Keyword {
+            style: KeywordStyle::Join,
+            ..
+        } => {
             return Some(value.clone());
         }
         FieldKind::Binary { .. } => return value.is_string().then(|| value.clone()),

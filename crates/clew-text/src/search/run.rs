@@ -8,6 +8,7 @@ use tantivy::{DocId, TERMINATED};
 
 use super::bits::SegmentBits;
 use super::matching::{matching_plan, unscored};
+use super::nested_sort::with_objects;
 use super::ranking::ranked;
 use super::request::{Relation, ShardRequest, ShardResult, Total, TrackTotal};
 use super::scan::scan;
@@ -55,6 +56,9 @@ pub fn search(
         now_ms: request.now_ms,
         knn,
     };
+    let sort = with_objects(request.sort, &context, None)?;
+    let order = sort.as_deref().unwrap_or(request.sort);
+    let request = request.sorted_by(order);
     let plan = match request.filter {
         Some(filter) => plan(&filtered(request.query, filter), &context)?,
         None => plan(request.query, &context)?,
@@ -74,6 +78,7 @@ pub fn search(
     let plain = request.visitor.is_none()
         && request.min_score.is_none()
         && request.only.is_none()
+        && request.collapse.is_none()
         && request.terminate_after.is_none();
     if plain && request.limit == 0 {
         return count_only(&run, &request);

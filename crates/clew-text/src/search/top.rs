@@ -108,6 +108,7 @@ impl TopScores {
                 } else {
                     Vec::new()
                 },
+                group: None,
             })
             .collect()
     }

@@ -145,7 +145,9 @@ impl Compiler<'_> {
                     score,
                 ))
             }
-            FieldKind::Binary { .. } | FieldKind::RankFeatures => Err(not_searchable(mapped)),
+            FieldKind::Binary { .. } | FieldKind::RankFeatures | FieldKind::Percolator => {
+                Err(not_searchable(mapped))
+            }
             FieldKind::Vector(_) | FieldKind::Constant { .. } | FieldKind::Completion(_) => {
                 Ok(Node::nothing())
             }
