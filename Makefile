@@ -8,7 +8,7 @@ DEBUG := $(CARGO_TARGET_DIR)/debug/clew
 
 SPEC := $(CLEW_CACHE)/rest-api-spec-2.19.0
 
-.PHONY: help demo test test-rust test-clients conformance check bench-log bench-vectors build deny doc clean
+.PHONY: help demo test test-rust test-clients conformance fuzz-rest check bench-log bench-vectors build deny doc clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -29,6 +29,9 @@ test-clients: $(VENV)/.installed ## the real binary with real clients
 
 conformance: build $(VENV)/.installed $(SPEC)/.installed ## OpenSearch's own REST tests; ARGS="--only scroll -v" for some of them
 	CLEW_BIN=$(RELEASE) $(PYTHON) -m tests.conformance --spec $(SPEC)/rest-api-spec $(ARGS)
+
+fuzz-rest: build $(CLEW_CACHE)/venv-fuzz/.installed ## requests generated from the served description of the API; ARGS="--cases 1000 --only _search"
+	CLEW_BIN=$(RELEASE) $(CLEW_CACHE)/venv-fuzz/bin/python -m tests.fuzz_rest.fuzz $(ARGS)
 
 check: ## formatting and lints
 	cargo fmt --all --check
@@ -65,6 +68,11 @@ $(SPEC)/.installed:
 	@command -v mvn >/dev/null || { echo "Maven is missing: OpenSearch's REST tests cannot be fetched"; exit 1; }
 	mvn -q -B dependency:copy -Dartifact=org.opensearch:rest-api-spec:2.19.0:jar -DoutputDirectory=$(@D)
 	cd $(@D) && python3 -m zipfile -e rest-api-spec-2.19.0.jar .
+	touch $@
+
+$(CLEW_CACHE)/venv-fuzz/.installed: tests/fuzz_rest/requirements.txt tests/opensearch/requirements.txt
+	python3 -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check $(^:%=-r %)
 	touch $@
 
 $(CLEW_CACHE)/venv-bench/.installed: bench/vectors/requirements.txt

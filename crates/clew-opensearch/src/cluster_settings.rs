@@ -81,6 +81,9 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
             "more than [{SETTINGS_MAX}] cluster settings"
         )));
     }
+    if body.as_object().is_none_or(Map::is_empty) {
+        return Err(ApiError::validation("no settings to update"));
+    }
     call.api.engine.set_buckets_max(buckets_max(&next)?);
     *both = next;
     Ok(Reply::json(&json!({
