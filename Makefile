@@ -8,7 +8,7 @@ DEBUG := $(CARGO_TARGET_DIR)/debug/clew
 
 SPEC := $(CLEW_CACHE)/rest-api-spec-2.19.0
 
-.PHONY: help demo test test-rust test-clients conformance fuzz-rest check bench-log bench-vectors build deny doc clean
+.PHONY: help demo test test-rust test-clients conformance differential fuzz-rest check bench-log bench-vectors build deny doc clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -32,6 +32,9 @@ conformance: build $(VENV)/.installed $(SPEC)/.installed ## OpenSearch's own RES
 
 fuzz-rest: build $(CLEW_CACHE)/venv-fuzz/.installed ## requests generated from the served description of the API; ARGS="--cases 1000 --only _search"
 	CLEW_BIN=$(RELEASE) $(CLEW_CACHE)/venv-fuzz/bin/python -m tests.fuzz_rest.fuzz $(ARGS)
+
+differential: build $(VENV)/.installed ## the same requests to Clew and to a real OpenSearch; ARGS="--seeds 5 --only aggregations"
+	CLEW_CACHE=$(CLEW_CACHE) CLEW_BIN=$(RELEASE) $(PYTHON) -m tests.differential $(ARGS)
 
 check: ## formatting and lints
 	cargo fmt --all --check

@@ -168,6 +168,45 @@ class NestedTest(ClewTest):
         shown = self.client.indices.get_mapping(index="out")["out"]["mappings"]
         self.assertEqual(shown["properties"]["in"]["include_in_root"], True)
 
+    def test_documents_are_ordered_by_values_of_their_objects(self):
+        def ordered(nested, index="posts", **more):
+            key = {"likes.stars": {"nested": nested, **more}}
+            hits = self.client.search(index=index, body={"sort": [key, {"title": "asc"}]})["hits"]["hits"]
+            return [(hit["_id"], hit["sort"][0]) for hit in hits]
+
+        likes = {"path": "likes"}
+        self.assertEqual(ordered(likes, order="asc"), [("1", 1), ("2", 5), ("3", None)])
+        self.assertEqual(ordered(likes, order="desc"), [("1", 5), ("2", 5), ("3", None)])
+        self.assertEqual(ordered(likes, mode="sum", order="desc"), [("1", 6), ("2", 5), ("3", None)])
+        self.assertEqual(ordered(likes, missing=0), [("3", 0), ("1", 1), ("2", 5)])
+        ann = {"path": "likes", "filter": {"term": {"likes.who": "ann"}}}
+        self.assertEqual(ordered(ann, order="desc"), [("2", 5), ("1", 1), ("3", None)])
+        first = {"path": "likes", "max_children": 1}
+        self.assertEqual(ordered(first, order="desc"), [("2", 5), ("1", 1), ("3", None)])
+        deep = {
+            "likes.tags.tag": {
+                "order": "desc",
+                "nested": {
+                    "path": "likes",
+                    "filter": {"term": {"likes.stars": 1}},
+                    "nested": {"path": "likes.tags", "filter": {"prefix": {"likes.tags.tag": "x"}}},
+                },
+            }
+        }
+        hits = self.client.search(index="posts", body={"sort": [deep]})["hits"]["hits"]
+        self.assertEqual([hit["sort"][0] for hit in hits], ["x", None, None])
+        # The objects of a hit have their own order.
+        inner = {"sort": [{"likes.stars": {"order": "desc", "nested": likes}}], "_source": ["likes.stars"]}
+        query = nested("likes", {"match_all": {}}, inner_hits=inner)
+        hit = self.client.search(index="posts", body={"query": query})["hits"]["hits"][0]
+        objects = hit["inner_hits"]["likes"]["hits"]["hits"]
+        self.assertEqual([one["sort"][0] for one in objects], [5, 1])
+        top = {"top": {"top_hits": {"size": 1, "sort": [{"likes.stars": {"order": "asc", "nested": ann}}]}}}
+        reply = self.client.search(index="posts", body={"size": 0, "aggs": top})
+        self.assertEqual(reply["aggregations"]["top"]["hits"]["hits"][0]["sort"], [1])
+        with self.refused(400, "search_phase_execution_exception"):
+            ordered({"path": "title"})
+
     def test_vectors_of_objects(self):
         vector = {"type": "knn_vector", "dimension": 2}
         nested_field = {"type": "nested", "properties": {"v": vector}}

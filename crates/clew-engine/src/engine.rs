@@ -9,7 +9,7 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use clew_log::{Durability, Glsn, Log, LogOptions, LogStats, NewEntry, StreamId, Trim};
 use clew_platform::{Clock, Disk, Task, memory_bytes};
-use clew_text::{Mapping, NewFields};
+use clew_text::{Mapping, NewFields, QueryReader};
 use clew_vector::MemoryBudget;
 use parking_lot::{Mutex, RwLock};
 
@@ -54,6 +54,8 @@ pub struct EngineOptions {
     pub merge_threads: usize,
     /// A graph in the making is saved this often, so that a restart goes on with it.
     pub merge_save_every: Duration,
+    /// Reads the queries that documents store; without it no document can store any.
+    pub query_reader: Option<QueryReader>,
     /// How the log is laid out.
     pub log: LogOptions,
 }
@@ -73,6 +75,7 @@ impl EngineOptions {
             merge_memory_bytes: memory.map_or(1 << 30, |bytes| bytes.unwrap_or(usize::MAX)),
             merge_threads: (cores / 2).max(1),
             merge_save_every: Duration::from_secs(60),
+            query_reader: None,
             log: LogOptions::default(),
         }
     }
@@ -583,6 +586,7 @@ impl Inner {
                 clock: self.clock.clone(),
                 log: self.log.clone(),
                 buffer_bytes_max: self.options.write_buffer_bytes,
+                query_reader: self.options.query_reader,
                 merges: self.merges.clone(),
             };
             Shard::open(place, context, mapping.clone()).map(Arc::new)

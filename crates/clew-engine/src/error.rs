@@ -291,7 +291,7 @@ fn blocked_kind(blocks: &[Block]) -> ErrorKind {
 
 fn query_kind(error: &QueryError) -> ErrorKind {
     match error {
-        QueryError::Index(_) | QueryError::Io(_) => ErrorKind::Internal,
+        QueryError::Index(_) | QueryError::Io(_) | QueryError::State { .. } => ErrorKind::Internal,
         QueryError::Aggregation(error) => match error.kind() {
             AggErrorKind::Invalid | AggErrorKind::TooManyBuckets => ErrorKind::Invalid,
             AggErrorKind::TooLarge => ErrorKind::Overloaded,

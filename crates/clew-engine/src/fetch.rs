@@ -47,6 +47,7 @@ pub(crate) fn fetch(
         id: row.id.to_string(),
         score: hit.score,
         sort: hit.sort.clone(),
+        group: hit.group.clone(),
         version: row.version,
         seq_no: row.seq_no,
         routing: row.routing.map(str::to_string),
@@ -56,6 +57,7 @@ pub(crate) fn fetch(
         nested,
         inner: Vec::new(),
         matched_queries: Vec::new(),
+        percolated: Vec::new(),
     })
 }
 

@@ -263,16 +263,8 @@ impl Index {
             match parsed {
                 Parsed::NeedsMapping(fields) => grow(fields)?,
                 Parsed::Document(document) => {
-                    let (fields, vectors) = (document.fields, document.vectors);
-                    let nested = document.nested;
-                    let source = document.source.into_owned();
-                    return Ok(Prepared {
-                        mapping,
-                        fields,
-                        vectors,
-                        source,
-                        nested,
-                    });
+                    // A document borrows from its text, and from nothing of the mapping.
+                    return Ok(Prepared::of(mapping.clone(), document));
                 }
             }
         }

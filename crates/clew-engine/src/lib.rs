@@ -64,9 +64,9 @@ pub use recall::{
     ShardRecall,
 };
 pub use request::{
-    Action, Condition, Document, Hit, IndexPart, InnerHits, InnerResult, KnnProfile, NestedStep,
-    OpType, SearchControl, SearchRequest, SearchResponse, ShardCounts, ShardProfile, UpdateSpec,
-    WriteOperation, WriteOutcome, WriteResult, Written,
+    Action, Collapse, Condition, Document, Hit, IndexPart, InnerHits, InnerResult, KnnProfile,
+    NestedStep, OpType, SearchControl, SearchRequest, SearchResponse, ShardCounts, ShardProfile,
+    UpdateSpec, Within, WriteOperation, WriteOutcome, WriteResult, Written,
 };
 pub use resolve::{AliasNames, ClosedNames, ResolveOptions, Resolved, Wildcards};
 pub use search_pool::SearchStats;

@@ -7,7 +7,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use clew_log::Glsn;
 use clew_text::{
-    Explained, NamedAgg, NamedResult, Query, Rescore, SortKey, SortValue, Total, TrackTotal,
+    Explained, Kin, NamedAgg, NamedResult, Percolated, Query, Rescore, SortKey, SortValue, Total,
+    TrackTotal,
 };
 use clew_vector::{SearchProfile, Strategy};
 
@@ -216,6 +217,8 @@ pub struct SearchControl {
     pub slice: Option<Slice>,
     /// Every shard stops after so many matches.
     pub terminate_after: Option<u64>,
+    /// Hits are collapsed by a field.
+    pub collapse: Option<Collapse>,
     /// The best hits are scored again, round by round (only when the order is by score).
     pub rescore: Vec<Rescore>,
     /// Whether hits say where their score comes from.
@@ -225,24 +228,56 @@ pub struct SearchControl {
     pub skip_above: Option<u64>,
 }
 
-/// Nested objects that are wanted with each hit.
+impl SearchControl {
+    /// The field that hits are collapsed by.
+    pub(crate) fn collapse_field(&self) -> Option<&str> {
+        self.collapse
+            .as_ref()
+            .map(|collapse| collapse.field.as_str())
+    }
+}
+
+/// What is wanted with each hit.
 #[derive(Clone, Debug)]
 pub struct InnerHits {
-    /// Their path.
-    pub path: String,
-    /// What an object must match.
+    /// What they are to the hit.
+    pub within: Within,
+    /// What they must match.
     pub query: Query,
     /// Whether a path that is not mapped has no objects instead of being an error.
     pub ignore_unmapped: bool,
-    /// Objects to skip.
+    /// Hits to skip.
     pub from: usize,
-    /// Objects wanted.
+    /// Hits wanted.
     pub size: usize,
     /// Their order; empty means by score.
     pub sort: Vec<SortKey>,
     /// Whether they carry their part of the source.
     pub source: bool,
     /// What is wanted from inside each of them.
+    pub inner: Vec<InnerHits>,
+}
+
+/// What inner hits are to the hit that they stand in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Within {
+    /// Its nested objects at this path.
+    Nested(String),
+    /// Its relatives by a `join` field.
+    Kin(Kin),
+    /// The other hits of its group; those of them that share a value of a field count once.
+    Group {
+        /// The field.
+        collapse: Option<String>,
+    },
+}
+
+/// Hits of which no two have the same value of a field.
+#[derive(Clone, Debug)]
+pub struct Collapse {
+    /// The field's path.
+    pub field: String,
+    /// What is wanted of each group.
     pub inner: Vec<InnerHits>,
 }
 
@@ -277,6 +312,8 @@ pub struct Hit {
     pub score: Option<f32>,
     /// Its sort values, when a sort was asked for.
     pub sort: Vec<SortValue>,
+    /// The value of the field that hits are collapsed by, when they are.
+    pub group: Option<SortValue>,
     /// Its version.
     pub version: u64,
     /// The sequence number of its last write.
@@ -289,6 +326,8 @@ pub struct Hit {
     pub matched_queries: Vec<String>,
     /// The shard it is in.
     pub shard: u32,
+    /// What its stored query matched, when the search asked about documents.
+    pub percolated: Vec<Percolated>,
     /// Where its score comes from, when it was asked for.
     pub explanation: Option<Explained>,
     /// Where it is in its document, when it is a nested object; the outermost step first.

@@ -1,14 +1,16 @@
 //! The way of a query: views of all shards, one search for each, merge, fetch.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use clew_text::{
     AggCollector, AggContext, AggLimits, AggSearcher, Attached, Bool, DocVisitor, Intermediate,
-    MergedHit, NamedResult, Query, QueryError, SegmentBits, ShardRequest, ShardResult, merge_hits,
-    rescore,
+    MergedHit, NamedResult, Percolations, Query, QueryError, SegmentBits, ShardRequest,
+    ShardResult, merge_hits, rescore,
 };
 use rayon::prelude::*;
 use tantivy::{DocId, SegmentReader};
@@ -24,6 +26,7 @@ use crate::request::{
     Hit, IndexPart, KnnProfile, SearchRequest, SearchResponse, ShardCounts, ShardProfile,
 };
 
+mod groups;
 mod inner;
 
 pub(crate) use inner::{document_of, part_of};
@@ -121,10 +124,7 @@ impl Inner {
         let context = AggContext {
             mapping: &snapshot.mapping,
             now_ms,
-            limits: AggLimits {
-                buckets_max: self.buckets_max.load(Ordering::Relaxed),
-                ..AggLimits::default()
-            },
+            limits: self.agg_limits(),
             snapshot: Some(snapshot),
             scope: None,
             shard: moment.place,
@@ -145,6 +145,7 @@ impl Inner {
             filter: part.and_then(|part| part.filter.as_ref()),
             post_filter: request.post_filter.as_ref(),
             sort: &request.sort,
+            collapse: control.collapse_field(),
             track_scores: request.track_scores,
             limit: rounds.fold(request.from + request.size, |limit, round| {
                 limit.max(round.window)
@@ -178,6 +179,13 @@ impl Inner {
         })
     }
 
+    fn agg_limits(&self) -> AggLimits {
+        AggLimits {
+            buckets_max: self.buckets_max.load(Ordering::Relaxed),
+            ..AggLimits::default()
+        }
+    }
+
     /// Reads what the hits hold; `answered` are the shards that they name.
     fn fetch_all(
         &self,
@@ -188,10 +196,18 @@ impl Inner {
         let started = self.clock.monotonic();
         let mut named = NamedQueries::of(request, answered.len())?;
         let mut hits = Vec::with_capacity(merged.len());
+        let mut percolations: BTreeMap<usize, Percolations<'_>> = BTreeMap::new();
         for hit in merged {
             let target = answered[hit.shard];
+            let snapshot = &target.view.snapshot;
+            let percolations = match percolations.entry(hit.shard) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(place) => place.insert(Percolations::of(&request.query, snapshot)?),
+            };
+            let place = (hit.hit.segment, hit.hit.doc);
             hits.push(Hit {
                 matched_queries: named.matched(hit, |query| self.documents_of(target, query))?,
+                percolated: percolations.through(snapshot, place, lookup.now_ms)?,
                 ..fetch(target, &hit.hit, lookup)?
             });
         }
@@ -202,6 +218,9 @@ impl Inner {
                 .collect();
             let now_ms = lookup.now_ms;
             inner::fill(answered, &request.inner_hits, &places, &mut hits, now_ms)?;
+        }
+        if let Some(collapse) = &request.control.collapse {
+            self.fill_groups(request, collapse, &mut hits)?;
         }
         if let Some(hit) = hits.first() {
             let took = self.clock.monotonic().saturating_sub(started);

@@ -140,7 +140,13 @@ impl Inner {
     }
 
     fn parse(&self, index: &Index, id: &str, source: &[u8]) -> Result<Prepared, EngineError> {
-        index.prepare(id, source, &|fields| self.grow_mapping(index, fields))
+        let mut document = index.prepare(id, source, &|fields| self.grow_mapping(index, fields))?;
+        let stored = document.store_queries(self.options.query_reader);
+        stored.map_err(|source| EngineError::Document {
+            id: id.to_string(),
+            source,
+        })?;
+        Ok(document)
     }
 
     fn index_or_create(

@@ -111,6 +111,7 @@ fn query_error_type(error: &QueryError) -> &'static str {
     match error {
         QueryError::Create { .. } | QueryError::Syntax { .. } => "query_shard_exception",
         QueryError::TooManyClauses { .. } => "too_many_clauses",
+        QueryError::State { .. } => "illegal_state_exception",
         QueryError::Aggregation(AggError::Validation { .. }) => {
             "action_request_validation_exception"
         }

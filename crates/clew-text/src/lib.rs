@@ -18,6 +18,7 @@ mod search;
 
 mod completion;
 mod highlight;
+mod percolate;
 
 mod aggregation;
 
@@ -26,7 +27,7 @@ pub use aggregation::{
     Attached, AutoDateSpec, Bounds, Bucket, BucketExtra, CalendarUnit, Comparison, CompositeKind,
     CompositeResult, CompositeSource, CompositeSpec, DateHistogramSpec, DateInterval,
     DecimalFormat, Direction, EndKind, Expression, ExtendedStats, FilterShape, FiltersSpec,
-    GEOHASH_MAX, GapPolicy, Grid, GridSpec, Heuristic, HistogramResult, HistogramSpec,
+    GEOHASH_MAX, GapPolicy, Generation, Grid, GridSpec, Heuristic, HistogramResult, HistogramSpec,
     IncludeExclude, Intermediate, Key, Method, Metric, MissingOrder, MovingFunction,
     MultiTermsSpec, NamedAgg, NamedResult, OrderBy, OrderKey, PercentilesKind, PercentilesResult,
     PercentilesSpec, PipelineKind, PipelineSpec, RangeBucket, RangeEnd, RangeItem, RangeSpec,
@@ -44,23 +45,28 @@ pub use document::{
 };
 pub use highlight::{HighlightField, HighlightOptions, Highlighter};
 pub use mapping::{
-    Dynamic, FieldId, FieldKind, FieldSettings, FloatKind, IntegerKind, KeywordStyle, MappedField,
-    Mapping, MappingError, MappingLimits, NewField, RangeKind as FieldRangeKind, TextStyle,
-    VectorMapping,
+    Dynamic, FieldId, FieldKind, FieldSettings, FloatKind, IntegerKind, JoinRelations,
+    KeywordStyle, MappedField, Mapping, MappingError, MappingLimits, NewField,
+    RangeKind as FieldRangeKind, TextStyle, VectorMapping,
+};
+pub use percolate::{
+    DocumentMatcher, Matched, Needs, PercolateQuery, Percolated, Percolations, QueryReader,
+    stored_query,
 };
 pub use query::{
     Bool, BoostMode, Boosting, CompileContext, Decay, DecayShape, DistanceFeature, FieldBoost,
     FieldModifier, FunctionKind, FunctionScore, Fuzziness, FuzzyDistance, GeoQuery, IntervalMode,
     IntervalRelation, IntervalRule, IntervalScoring, Intervals, JoinScore, KnnQuery, KnnResolver,
     LikeItem, Match, MatchPhrase, MinimumShouldMatch, MoreLikeThis, MultiMatch, MultiMatchKind,
-    NestedQuery, NoKnn, Operator, Pattern, Plan, Query, QueryError, QueryString, Range,
-    ScoreFormula, ScoreFunction, ScoreMode, SegmentHits, Term, TermsSet, ValueMode, VectorMeasure,
-    VectorScore, WordChoice, compile, plan,
+    NestedQuery, NoKnn, Operator, Pattern, Plan, Query, QueryError, QueryString, Range, Related,
+    RelatedQuery, ScoreFormula, ScoreFunction, ScoreMode, SegmentHits, Term, TermsSet, ValueMode,
+    VectorMeasure, VectorScore, WordChoice, compile, plan,
 };
 pub use search::{
     Blocks, Combine, DocVisitor, Explained, FieldFigures, FieldStatistics, GeoDistanceKey,
-    InnerFound, InnerRequest, MergedHit, MergedHits, Missing, Mode, Order, Relation, Rescore,
-    Scope, SegmentBits, ShardHit, ShardRequest, ShardResult, SimilarTerm, Snapshot, SortKey,
-    SortValue, Spelling, TermFigures, Total, TrackTotal, count, describe, explain, field_figures,
-    inner_hits, matching, merge_hits, rescore, search, similar_terms, term_docs, term_figures,
+    InnerFound, InnerRequest, Kin, MergedHit, MergedHits, Missing, Mode, NestedSort, Order,
+    Relation, Rescore, Scope, SegmentBits, ShardHit, ShardRequest, ShardResult, SimilarTerm,
+    Snapshot, SortKey, SortValue, Spelling, TermFigures, Total, TrackTotal, count, describe,
+    explain, field_figures, inner_hits, kin_of, matching, merge_hits, rescore, search,
+    similar_terms, term_docs, term_figures,
 };

@@ -114,6 +114,7 @@ fn engine_options(config: &Config) -> EngineOptions {
             0 => defaults.merge_save_every,
             seconds => Duration::from_secs(seconds),
         },
+        query_reader: Some(clew_opensearch::dsl::query_reader()),
         log: LogOptions {
             retention_bytes: config.log.retention_bytes,
             retention_age_ms: config.log.retention_age_s.saturating_mul(1000),

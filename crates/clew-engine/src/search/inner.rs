@@ -1,7 +1,10 @@
-//! Nested objects as hits: those wanted from inside other hits, and how one is shown.
+//! Hits inside hits: nested objects, relatives by a `join` field, and how an object is shown.
 
 use bytes::Bytes;
-use clew_text::{CompileContext, InnerRequest, Mapping, Scope, ShardHit, inner_hits};
+use clew_text::{
+    CompileContext, InnerRequest, Kin, Mapping, Scope, ShardHit, ShardRequest, TrackTotal,
+    inner_hits, kin_of,
+};
 use serde_json::Value;
 use tantivy::DocId;
 
@@ -9,7 +12,7 @@ use crate::error::EngineError;
 use crate::fetch::{Lookup, fetch};
 use crate::knn::ViewKnn;
 use crate::pinned::PinnedShard;
-use crate::request::{Hit, InnerHits, InnerResult, NestedStep};
+use crate::request::{Hit, InnerHits, InnerResult, NestedStep, Within};
 use crate::shard::SegmentView;
 
 /// Fills in what is wanted from inside hits, which lie at `places`: target, segment, row.
@@ -64,22 +67,24 @@ impl Inside<'_> {
         parents: &[(usize, DocId)],
         around: Scope<'_>,
     ) -> Result<Vec<InnerResult>, EngineError> {
+        let path = match &wish.within {
+            Within::Nested(path) => path,
+            Within::Kin(kin) => return self.kin(wish, kin, (parents, around)),
+            // Groups reach over shards: they are searched for when all hits are known.
+            Within::Group { .. } => return Ok(vec![InnerResult::default(); parents.len()]),
+        };
         let snapshot = &self.target.view.snapshot;
-        if wish.ignore_unmapped && !snapshot.mapping.is_nested(&wish.path) {
+        if wish.ignore_unmapped && !snapshot.mapping.is_nested(path) {
             return Ok(vec![InnerResult::default(); parents.len()]);
         }
-        let knn = ViewKnn {
-            view: &self.target.view,
-            ef_search: self.target.index.settings().ef_search,
-            profiles: None,
-        };
+        let knn = self.knn();
         let context = CompileContext {
             snapshot,
             now_ms: self.now_ms,
             knn: &knn,
         };
         let request = InnerRequest {
-            path: &wish.path,
+            path,
             around,
             query: &wish.query,
             sort: &wish.sort,
@@ -98,11 +103,57 @@ impl Inside<'_> {
         Ok(results)
     }
 
+    /// The relatives of each document, which are in the same shard.
+    fn kin(
+        &self,
+        wish: &InnerHits,
+        kin: &Kin,
+        (parents, around): (&[(usize, DocId)], Scope<'_>),
+    ) -> Result<Vec<InnerResult>, EngineError> {
+        let snapshot = &self.target.view.snapshot;
+        let knn = self.knn();
+        let mut results = Vec::with_capacity(parents.len());
+        for parent in parents {
+            let of_parent = match around {
+                Scope::Documents => kin_of(snapshot, kin, *parent)?,
+                Scope::Nested(_) => None,
+            };
+            let Some(filter) = of_parent else {
+                results.push(InnerResult::default());
+                continue;
+            };
+            let request = ShardRequest {
+                filter: Some(&filter),
+                sort: &wish.sort,
+                limit: wish.from.saturating_add(wish.size),
+                track_total: TrackTotal::Exact,
+                now_ms: self.now_ms,
+                ..ShardRequest::new(&wish.query)
+            };
+            let found = clew_text::search(snapshot, request, &knn)?;
+            let hits = found.hits.get(wish.from..).unwrap_or_default();
+            results.push(InnerResult {
+                total: found.total.value,
+                max_score: found.max_score,
+                hits: self.fetch(wish, hits)?,
+            });
+        }
+        Ok(results)
+    }
+
+    fn knn(&self) -> ViewKnn<'_> {
+        ViewKnn {
+            view: &self.target.view,
+            ef_search: self.target.index.settings().ef_search,
+            profiles: None,
+        }
+    }
+
     fn fetch(&self, wish: &InnerHits, found: &[ShardHit]) -> Result<Vec<Hit>, EngineError> {
         let lookup = Lookup {
             source: wish.source,
             // Vectors of nested objects stay in the source.
-            vectors: false,
+            vectors: !matches!(wish.within, Within::Nested(_)),
             explained: None,
             now_ms: self.now_ms,
         };
@@ -110,7 +161,11 @@ impl Inside<'_> {
         let mut hits = hits.collect::<Result<Vec<_>, _>>()?;
         if !wish.inner.is_empty() {
             let parents: Vec<_> = found.iter().map(|hit| (hit.segment, hit.doc)).collect();
-            let inner = self.all(&wish.inner, &parents, Scope::Nested(&wish.path))?;
+            let around = match &wish.within {
+                Within::Nested(path) => Scope::Nested(path),
+                _ => Scope::Documents,
+            };
+            let inner = self.all(&wish.inner, &parents, around)?;
             for (hit, inner) in hits.iter_mut().zip(inner) {
                 hit.inner = inner;
             }

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clew_log::{Durability, Glsn, NewEntry};
-use clew_text::{FieldId, Mapping, NestedObject};
+use clew_text::{
+    DocumentError, FieldId, Mapping, NestedObject, ParsedDocument, QueryReader, stored_query,
+};
 use tantivy::TantivyError;
 use tantivy::indexer::AddOperation;
 use tantivy::schema::{Field, OwnedValue};
@@ -31,6 +33,58 @@ pub(crate) struct Prepared {
     pub(crate) source: Vec<u8>,
     /// Its nested objects, each behind those that are inside it.
     pub(crate) nested: Vec<NestedObject>,
+    /// Fields that take the document's id.
+    pub(crate) id_fields: Vec<Field>,
+    /// The field because of which it cannot do without a routing key.
+    pub(crate) needs_routing: Option<String>,
+    /// The texts of queries that it stores, by field; not among its values before
+    /// [`Prepared::store_queries`].
+    pub(crate) queries: Vec<(FieldId, String)>,
+}
+
+impl Prepared {
+    pub(crate) fn of(mapping: Arc<Mapping>, document: ParsedDocument<'_>) -> Self {
+        Prepared {
+            mapping,
+            fields: document.fields,
+            vectors: document.vectors,
+            source: document.source.into_owned(),
+            nested: document.nested,
+            id_fields: document.id_fields,
+            needs_routing: document.needs_routing,
+            queries: document.queries,
+        }
+    }
+
+    /// Adds the queries that it stores to its values, once they are known to be queries.
+    pub(crate) fn store_queries(
+        &mut self,
+        reader: Option<QueryReader>,
+    ) -> Result<(), DocumentError> {
+        for (field, text) in std::mem::take(&mut self.queries) {
+            let Some(reader) = reader else {
+                let reason = "stored queries cannot be read here".to_string();
+                return Err(DocumentError::Unfit { reason });
+            };
+            let values = reader
+                .read(text.as_bytes())
+                .and_then(|query| stored_query(&self.mapping, field, &text, Some(&query)))
+                .map_err(|reason| DocumentError::Unfit { reason })?;
+            self.fields.extend(values);
+        }
+        Ok(())
+    }
+
+    /// The same for a document of the log, which was accepted once: a query that is none any more
+    /// is kept, and tried against every document.
+    pub(crate) fn restore_queries(&mut self, reader: Option<QueryReader>) {
+        for (field, text) in std::mem::take(&mut self.queries) {
+            let query = reader.and_then(|reader| reader.read(text.as_bytes()).ok());
+            let values = stored_query(&self.mapping, field, &text, query.as_ref())
+                .or_else(|_| stored_query(&self.mapping, field, &text, None));
+            self.fields.extend(values.into_iter().flatten());
+        }
+    }
 }
 
 /// Which document a write is about.
@@ -117,6 +171,10 @@ impl Writer {
     ) -> Result<ShardWritten, EngineError> {
         let seq_no = self.next_seq_no;
         let Target { id, routing } = target;
+        if let (Some(field), None) = (&document.needs_routing, &routing) {
+            let source = DocumentError::without_routing(field);
+            return Err(EngineError::Document { id, source });
+        }
         let row = Row {
             id,
             routing,
@@ -299,11 +357,13 @@ impl Writer {
             vectors,
             source,
             nested,
+            id_fields,
             ..
         } = document;
         let source = String::from_utf8(source)
             .map_err(|error| TantivyError::InvalidArgument(error.to_string()))?;
-        fields.push((Mapping::ID, OwnedValue::Str(row.id.clone())));
+        let ids = std::iter::once(Mapping::ID).chain(id_fields);
+        fields.extend(ids.map(|field| (field, OwnedValue::Str(row.id.clone()))));
         fields.push((Mapping::SOURCE, OwnedValue::Str(source)));
         let buffer = self.buffer()?;
         let first = buffer.writer.max_doc();

@@ -27,7 +27,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use arc_swap::ArcSwap;
 use clew_log::{Glsn, Log, StreamId};
 use clew_platform::{Clock, Disk};
-use clew_text::Snapshot;
+use clew_text::{QueryReader, Snapshot};
 use parking_lot::{Mutex, MutexGuard};
 use tantivy::DocId;
 use tokio::sync::watch;
@@ -61,6 +61,8 @@ pub(crate) struct ShardContext {
     pub(crate) log: Log,
     /// A buffer that has grown to this is sealed into a segment.
     pub(crate) buffer_bytes_max: usize,
+    /// Reads the queries that documents store.
+    pub(crate) query_reader: Option<QueryReader>,
     pub(crate) merges: MergeLimits,
 }
 

@@ -137,12 +137,11 @@ impl Shard {
         }
         let document = match &operation.body {
             Body::Delete => None,
-            Body::Index { vectors, source } => Some(prepare_logged(
-                mapping,
-                source,
-                vectors.clone(),
-                operation.id,
-            )?),
+            Body::Index { vectors, source } => {
+                let mut document = prepare_logged(mapping, source, vectors.clone(), operation.id)?;
+                document.restore_queries(self.context.query_reader);
+                Some(document)
+            }
         };
         writer.replay(&operation, document, glsn, self.context.clock.monotonic())
     }
@@ -170,13 +169,7 @@ fn prepare_logged(
             .map_err(document_error);
     }
     match parsed? {
-        Parsed::Document(document) => Ok(Prepared {
-            mapping: mapping.clone(),
-            fields: document.fields,
-            vectors: document.vectors,
-            source: document.source.into_owned(),
-            nested: document.nested,
-        }),
+        Parsed::Document(document) => Ok(Prepared::of(mapping.clone(), document)),
         Parsed::NeedsMapping(_) => Err(EngineError::InvalidRequest {
             reason: format!("logged document [{id}] does not fit its mapping"),
         }),

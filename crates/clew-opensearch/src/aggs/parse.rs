@@ -1,8 +1,8 @@
 //! From a request's `aggs` to the typed tree.
 
 use clew_text::{
-    AggSpec, Bounds, DateHistogramSpec, DateInterval, EndKind, HistogramSpec, IncludeExclude,
-    NamedAgg, RangeItem, RangeSpec, Source, TermFilter, TermsSpec,
+    AggSpec, Bounds, DateHistogramSpec, DateInterval, EndKind, Generation, HistogramSpec,
+    IncludeExclude, NamedAgg, RangeItem, RangeSpec, Source, TermFilter, TermsSpec,
 };
 use serde_json::{Map, Value};
 
@@ -137,6 +137,14 @@ fn parse_spec(
         "reverse_nested" => AggSpec::ReverseNested {
             path: body.text("path")?,
         },
+        "children" => AggSpec::Relatives {
+            way: Generation::Children,
+            kind: child_kind(&mut body, name)?,
+        },
+        "parent" => AggSpec::Relatives {
+            way: Generation::Parents,
+            kind: child_kind(&mut body, name)?,
+        },
         "top_hits" => AggSpec::TopHits(super::top_hits::top_hits(&mut body)?),
         "geo_distance" => AggSpec::Range(range(&mut body, EndKind::Distances)?),
         "ip_range" => AggSpec::Range(range(&mut body, EndKind::Addresses)?),
@@ -151,6 +159,15 @@ fn parse_spec(
     };
     body.end()?;
     Ok(spec)
+}
+
+/// The kind of the children that an aggregation over relatives is about.
+fn child_kind(body: &mut Body<'_>, name: &str) -> Result<String, AggDslError> {
+    body.text("type")?.ok_or_else(|| {
+        AggDslError::parsing(format!(
+            "Missing [child_type] field for children aggregation [{name}]"
+        ))
+    })
 }
 
 /// The types that have files of their own.

@@ -66,6 +66,8 @@ fn type_name(result: &AggResult) -> &'static str {
         AggResult::Single { kind, .. } => match kind {
             SingleKind::Filter => "filter",
             SingleKind::Global => "global",
+            SingleKind::Children => "children",
+            SingleKind::Parents => "parent",
         },
         AggResult::Filters { .. } => "filters",
         AggResult::Adjacency(_) => "adjacency_matrix",

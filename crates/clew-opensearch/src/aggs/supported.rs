@@ -49,13 +49,14 @@ const PLACES: &[&str] = &[
 
 /// Names and kinds of values.
 pub(crate) fn supported() -> Value {
-    let groups: [(&[&str], &[&str]); 6] = [
+    let groups: [(&[&str], &[&str]); 7] = [
         (OTHER, &["other"]),
         (NUMBERS, &["boolean", "date", "numeric"]),
         (DATES, &["boolean", "date", "numeric"]),
         (ANY, &["boolean", "bytes", "date", "ip", "numeric"]),
         (PLACES, &["geopoint"]),
         (&["ip_range"], &["ip"]),
+        (&["children", "parent"], &["bytes"]),
     ];
     let mut all = Map::new();
     for (names, types) in groups {

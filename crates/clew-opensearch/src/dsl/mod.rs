@@ -14,6 +14,8 @@ mod leaf;
 mod multi;
 mod nested;
 mod object;
+mod percolate;
+mod relatives;
 mod script;
 mod similar;
 mod sort;
@@ -25,6 +27,7 @@ use serde_json::Value;
 
 use crate::suggestion::did_you_mean;
 
+pub use percolate::query_reader;
 pub use sort::parse_sort;
 
 /// Which kind of error a client is told.
@@ -205,6 +208,10 @@ fn dispatch(name: &str, body: &Value, depth: usize) -> Result<Query, DslError> {
         "boosting" => compound::boosting(body, depth),
         "knn" => knn::knn(body, depth),
         "nested" => nested::nested(body, depth),
+        "percolate" => percolate::percolate(body),
+        "has_child" => relatives::has_child(body, depth),
+        "has_parent" => relatives::has_parent(body, depth),
+        "parent_id" => relatives::parent_id(body),
         "geo_distance" => geo::geo_distance(body),
         "geo_bounding_box" => geo::geo_bounding_box(body),
         "geo_polygon" => geo::geo_polygon(body),

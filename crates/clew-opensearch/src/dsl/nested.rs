@@ -31,7 +31,7 @@ pub(super) fn nested(body: &Value, depth: usize) -> Result<Query, DslError> {
     }))
 }
 
-fn score_mode(name: &str) -> Result<JoinScore, DslError> {
+pub(super) fn score_mode(name: &str) -> Result<JoinScore, DslError> {
     Ok(match name {
         "avg" => JoinScore::Avg,
         "sum" => JoinScore::Sum,

@@ -1,7 +1,7 @@
 //! Sort clauses.
 
 use clew_text::geo::GeoPoint;
-use clew_text::{GeoDistanceKey, Missing, Mode, Order, SortKey, SortValue};
+use clew_text::{GeoDistanceKey, Missing, Mode, NestedSort, Order, SortKey, SortValue};
 use serde_json::Value;
 
 use super::DslError;
@@ -142,6 +142,10 @@ fn detailed(name: &str, value: &Value) -> Result<SortKey, DslError> {
     };
     let mode = mode(&mut parameters)?;
     let unmapped = parameters.text("unmapped_type")?.is_some();
+    let nested = match parameters.take("nested") {
+        None | Some(Value::Null) => None,
+        Some(value) => Some(Box::new(nested(value, 0)?)),
+    };
     parameters.ignore(&["numeric_type", "format", "ignore_unmapped"]);
     parameters.finish()?;
     Ok(match plain_key(name, order) {
@@ -151,7 +155,37 @@ fn detailed(name: &str, value: &Value) -> Result<SortKey, DslError> {
             missing,
             mode,
             unmapped_ok: unmapped,
+            nested,
         },
         other => other,
     })
+}
+
+/// How deep objects may lie inside others.
+const NESTED_MAX: usize = 20;
+
+/// The nested objects that a document is ordered by.
+fn nested(value: &Value, depth: usize) -> Result<NestedSort, DslError> {
+    if depth > NESTED_MAX {
+        return Err(super::too_deep());
+    }
+    let mut parameters = Parameters::new("nested_sort", value)?;
+    let path = parameters
+        .text("path")?
+        .ok_or_else(|| DslError::illegal("Required [path]"))?;
+    let filter = match parameters.take("filter") {
+        None | Some(Value::Null) => None,
+        Some(filter) => Some(super::query(filter, depth)?),
+    };
+    let max_children = parameters.whole("max_children")?;
+    let inner = match parameters.take("nested") {
+        None | Some(Value::Null) => None,
+        Some(inner) => Some(Box::new(nested(inner, depth + 1)?)),
+    };
+    parameters.finish()?;
+    let mut sort = NestedSort::new(path);
+    sort.filter = filter;
+    sort.max_children = max_children;
+    sort.inner = inner;
+    Ok(sort)
 }

@@ -88,6 +88,7 @@ impl Control {
             pinned: None,
             slice: self.slice,
             terminate_after: self.terminate_after.filter(|after| *after > 0),
+            collapse: None,
             rescore: self.rescore.clone(),
             explain: self.explain,
             skip_above: Some(self.pre_filter.unwrap_or(PRE_FILTER_DEFAULT)),

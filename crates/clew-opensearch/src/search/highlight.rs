@@ -6,6 +6,7 @@ use clew_engine::Hit;
 use clew_text::{HighlightField, HighlightOptions, Highlighter, Query};
 use serde_json::{Map, Value};
 
+use super::percolated;
 use crate::dsl;
 use crate::error::ApiError;
 
@@ -17,7 +18,7 @@ const FRAGMENTS_MAX: usize = 1000;
 /// A request's highlighting.
 #[derive(Clone, Debug)]
 pub(super) struct Highlight {
-    fields: Arc<Vec<HighlightField>>,
+    pub(super) fields: Arc<Vec<HighlightField>>,
     /// The search's query.
     pub(super) query: Query,
 }
@@ -186,14 +187,11 @@ impl<'a> Highlights<'a> {
         let source: Value = serde_json::from_slice(hit.source.as_ref()?).ok()?;
         let mapping = hit.index.mapping();
         let highlighter = Highlighter::new(&mapping, &highlight.query, &highlight.fields);
-        let shown = highlighter.highlight(&source);
-        if shown.is_empty() {
-            return None;
-        }
-        let members = shown
-            .into_iter()
-            .map(|(path, pieces)| (path, pieces.into()));
-        Some(Value::Object(members.collect()))
+        let own = highlighter.highlight(&source).into_iter();
+        let own = own.map(|(path, pieces)| (path, pieces.into()));
+        let mut shown: Map<String, Value> = own.collect();
+        percolated::add_highlights(hit, highlight, &mut shown);
+        (!shown.is_empty()).then_some(Value::Object(shown))
     }
 }
 

@@ -4,10 +4,11 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use clew_engine::{Hit, Index, InnerHits, InnerResult, NestedStep};
-use clew_text::{Query, Relation, Total};
+use clew_engine::{Hit, Index, InnerHits, InnerResult, NestedStep, Within};
+use clew_text::{Kin, Query, Relation, Total};
 use serde_json::{Map, Value, json};
 
+use super::collapse::CollapseSpec;
 use super::request::{Output, Spec};
 use super::response::{HitWriter, write_score, write_total};
 use super::shown_source;
@@ -22,13 +23,23 @@ const WINDOW_MAX: usize = 100;
 const WINDOW_SETTING: &str = "index.max_inner_result_window";
 
 /// One `inner_hits`.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct InnerSpec {
     name: String,
-    path: String,
+    within: Within,
     query: Query,
     ignore_unmapped: bool,
-    spec: Spec,
+    spec: Arc<Spec>,
+}
+
+/// A query that wants hits from inside its own.
+struct Wish<'a> {
+    within: Within,
+    /// The name of its inner hits, unless they have one.
+    name: &'a str,
+    query: &'a Value,
+    inner: &'a Map<String, Value>,
+    ignore_unmapped: bool,
 }
 
 impl InnerSpec {
@@ -36,7 +47,7 @@ impl InnerSpec {
     pub(super) fn request(&self) -> InnerHits {
         let output = &self.spec.output;
         InnerHits {
-            path: self.path.clone(),
+            within: self.within.clone(),
             query: self.query.clone(),
             ignore_unmapped: self.ignore_unmapped,
             from: self.spec.from,
@@ -74,11 +85,13 @@ fn collect(value: &Value, found: &mut Vec<InnerSpec>) -> Result<(), ApiError> {
     match value {
         Value::Object(members) => {
             for (key, member) in members {
-                match (key.as_str(), wish(member)) {
-                    ("nested", Some((path, query, body))) => {
-                        found.push(read(member, (path, query), body)?);
-                    }
-                    _ => collect(member, found)?,
+                // What documents are made of is no query.
+                if key == "percolate" {
+                    continue;
+                }
+                match wish(key, member) {
+                    Some(wish) => found.push(read(&wish)?),
+                    None => collect(member, found)?,
                 }
             }
             Ok(())
@@ -88,48 +101,132 @@ fn collect(value: &Value, found: &mut Vec<InnerSpec>) -> Result<(), ApiError> {
     }
 }
 
-/// Path, query and `inner_hits` of a nested query that has them.
-fn wish(member: &Value) -> Option<(&str, &Value, &Map<String, Value>)> {
-    let path = member.get("path")?.as_str()?;
-    let query = member.get("query")?;
-    Some((path, query, member.get("inner_hits")?.as_object()?))
+/// What a query wants from inside its hits, if it is one that can.
+fn wish<'a>(query: &str, body: &'a Value) -> Option<Wish<'a>> {
+    let text = |key: &str| body.get(key).and_then(Value::as_str);
+    let (name, within) = match query {
+        "nested" => {
+            let path = text("path")?;
+            (path, Within::Nested(path.to_string()))
+        }
+        "has_child" => {
+            let kind = text("type")?;
+            (kind, Within::Kin(Kin::Children(kind.to_string())))
+        }
+        "has_parent" => {
+            let kind = text("parent_type")?;
+            (kind, Within::Kin(Kin::Parent(kind.to_string())))
+        }
+        _ => return None,
+    };
+    Some(Wish {
+        within,
+        name,
+        query: body.get("query")?,
+        inner: body.get("inner_hits")?.as_object()?,
+        ignore_unmapped: flag(body.get("ignore_unmapped")),
+    })
 }
 
-fn read(
-    nested: &Value,
-    (path, query): (&str, &Value),
-    body: &Map<String, Value>,
-) -> Result<InnerSpec, ApiError> {
-    let mut spec = Spec::empty();
-    spec.size = SIZE_DEFAULT;
-    let mut name = path;
-    let flag = |value: Option<&Value>| value.and_then(Value::as_bool).unwrap_or(false);
-    let mut ignore_unmapped = flag(nested.get("ignore_unmapped"));
-    for (key, value) in body {
-        match key.as_str() {
-            "name" => name = value.as_str().unwrap_or(path),
-            "ignore_unmapped" => ignore_unmapped |= flag(Some(value)),
-            "query" | "aggs" | "aggregations" | "post_filter" | "search_after" | "profile"
-            | "min_score" | "suggest" | "rescore" => {
-                return Err(ApiError::bad_request(
-                    "x_content_parse_exception",
-                    format!("[inner_hits] unknown field [{key}]"),
-                ));
-            }
-            _ => spec.read_member(key, value, &[])?,
-        }
-    }
+fn flag(value: Option<&Value>) -> bool {
+    value.and_then(Value::as_bool).unwrap_or(false)
+}
+
+fn read(wish: &Wish<'_>) -> Result<InnerSpec, ApiError> {
     // Words to highlight are this query's.
-    spec.query = Some(dsl::parse_query(query)?);
-    let mut spec = spec.finish(None)?;
-    spec.output.inner = Arc::new(of_query(query)?);
+    let query = dsl::parse_query(wish.query)?;
+    let mut read = Members::of(wish.inner, Some(query.clone()))?;
+    if read.collapse.is_some() {
+        return Err(unknown("collapse"));
+    }
+    read.spec.output.inner = Arc::new(of_query(wish.query)?);
     Ok(InnerSpec {
-        name: name.to_string(),
-        path: path.to_string(),
-        query: dsl::parse_query(query)?,
-        ignore_unmapped,
-        spec,
+        name: read.name.unwrap_or_else(|| wish.name.to_string()),
+        within: wish.within.clone(),
+        query,
+        ignore_unmapped: wish.ignore_unmapped || read.ignore_unmapped,
+        spec: Arc::new(read.spec),
     })
+}
+
+/// What an `inner_hits` says.
+struct Members {
+    name: Option<String>,
+    ignore_unmapped: bool,
+    collapse: Option<Value>,
+    spec: Spec,
+}
+
+impl Members {
+    fn of(body: &Map<String, Value>, query: Option<Query>) -> Result<Self, ApiError> {
+        let mut spec = Spec::empty();
+        spec.size = SIZE_DEFAULT;
+        let (mut name, mut collapse) = (None, None);
+        let mut ignore_unmapped = false;
+        for (key, value) in body {
+            match key.as_str() {
+                "name" => name = value.as_str().map(str::to_string),
+                "ignore_unmapped" => ignore_unmapped = flag(Some(value)),
+                "collapse" => collapse = Some(value.clone()),
+                "query" | "aggs" | "aggregations" | "post_filter" | "search_after" | "profile"
+                | "min_score" | "suggest" | "rescore" => return Err(unknown(key)),
+                _ => spec.read_member(key, value, &[])?,
+            }
+        }
+        spec.query = query;
+        Ok(Members {
+            name,
+            ignore_unmapped,
+            collapse,
+            spec: spec.finish(None)?,
+        })
+    }
+}
+
+fn unknown(key: &str) -> ApiError {
+    ApiError::bad_request(
+        "x_content_parse_exception",
+        format!("[inner_hits] unknown field [{key}]"),
+    )
+}
+
+impl InnerSpec {
+    /// What is wanted of the groups of collapsed hits, given the field and the search's query.
+    pub(super) fn of_group(
+        wish: &Value,
+        (field, query): (&str, Option<&Query>),
+    ) -> Result<Self, ApiError> {
+        let body = wish.as_object().ok_or_else(|| {
+            ApiError::bad_request("parsing_exception", "expected an object for [inner_hits]")
+        })?;
+        let read = Members::of(body, query.cloned())?;
+        let mut spec = read.spec;
+        let collapse = match &read.collapse {
+            None => None,
+            Some(value) => {
+                let second = CollapseSpec::read(value, None)?;
+                if !second.inner.is_empty() {
+                    return Err(ApiError::illegal_argument(
+                        "[inner_hits] cannot be used in the [collapse] of [inner_hits]",
+                    ));
+                }
+                spec.output.collapsed = Some(second.field.clone());
+                Some(second.field)
+            }
+        };
+        Ok(InnerSpec {
+            name: read.name.unwrap_or_else(|| field.to_string()),
+            within: Within::Group { collapse },
+            query: query.cloned().unwrap_or_else(Query::match_all),
+            ignore_unmapped: read.ignore_unmapped,
+            spec: Arc::new(spec),
+        })
+    }
+
+    /// Whether it is about the groups of collapsed hits.
+    pub(super) fn is_group(&self) -> bool {
+        matches!(self.within, Within::Group { .. })
+    }
 }
 
 /// Refuses more inner hits than indexes allow.

@@ -1,11 +1,12 @@
 //! Queries that name documents: before a query is read, what they hold is put in their place.
 //! `terms` may take its values from a document, `more_like_this` its texts.
 
+use axum::http::StatusCode;
 use clew_engine::Index;
 use serde_json::{Map, Value};
 
 use crate::call::Call;
-use crate::error::ApiError;
+use crate::error::{ApiError, Cause};
 
 /// Documents that one request may name.
 const DOCUMENTS_MAX: usize = 1024;
@@ -16,6 +17,9 @@ struct Named {
     id: String,
     routing: Option<String>,
 }
+
+/// The source of a document and its version.
+type Found = (Value, u64);
 
 /// Puts the content of documents where a request's body names them; `expression` says which
 /// indexes are searched.
@@ -45,7 +49,7 @@ pub(crate) async fn resolve(
     let mut documents = documents.into_iter();
     for_each_place(&mut body, &mut |place| {
         if document_of(place).is_some() {
-            fill(place, documents.next().flatten());
+            fill(place, documents.next().flatten())?;
         }
         Ok(())
     })?;
@@ -58,6 +62,8 @@ enum Place<'a> {
     Terms(&'a mut Value),
     /// An item of `like` or `unlike`.
     Like(&'a mut Value),
+    /// A `percolate` query.
+    Percolate(&'a mut Value),
 }
 
 /// Walks the body in an order that stays the same.
@@ -76,6 +82,11 @@ fn for_each_place(
                         for (_, value) in fields {
                             each(&mut Place::Terms(value))?;
                         }
+                    }
+                    ("percolate", Value::Object(_)) => {
+                        // What documents are made of is none of our business.
+                        each(&mut Place::Percolate(value))?;
+                        continue;
                     }
                     ("more_like_this" | "mlt", Value::Object(parameters)) => {
                         like(parameters, each)?
@@ -110,7 +121,9 @@ fn like(
 
 fn document_of(place: &Place<'_>) -> Option<Named> {
     let (object, index, id, routing) = match place {
-        Place::Terms(value) => (value.as_object()?, "index", "id", "routing"),
+        Place::Terms(value) | Place::Percolate(value) => {
+            (value.as_object()?, "index", "id", "routing")
+        }
         Place::Like(value) => (value.as_object()?, "_index", "_id", "_routing"),
     };
     if matches!(place, Place::Terms(_)) && !object.contains_key("path") {
@@ -132,7 +145,7 @@ fn document_of(place: &Place<'_>) -> Option<Named> {
 }
 
 /// The source of a document; `None` when it does not exist.
-async fn fetch(call: &Call, expression: &str, named: Named) -> Result<Option<Value>, ApiError> {
+async fn fetch(call: &Call, expression: &str, named: Named) -> Result<Option<Found>, ApiError> {
     let indices = match &named.index {
         Some(index) => call.indices_of(index).await?,
         None => call.indices_of(expression).await?,
@@ -151,14 +164,20 @@ async fn fetch(call: &Call, expression: &str, named: Named) -> Result<Option<Val
         .await?;
     found
         .map(|document| {
-            serde_json::from_slice(&document.source)
-                .map_err(|error| ApiError::malformed_json(&error))
+            let source = serde_json::from_slice(&document.source);
+            let source = source.map_err(|error| ApiError::malformed_json(&error))?;
+            Ok((source, document.version))
         })
         .transpose()
 }
 
-fn fill(place: &mut Place<'_>, document: Option<Value>) {
+fn fill(place: &mut Place<'_>, document: Option<Found>) -> Result<(), ApiError> {
+    let (document, version) = match document {
+        Some((document, version)) => (Some(document), version),
+        None => (None, 0),
+    };
     match place {
+        Place::Percolate(value) => return fill_percolate(value, document, version),
         Place::Terms(value) => {
             let path = value
                 .get("path")
@@ -177,6 +196,51 @@ fn fill(place: &mut Place<'_>, document: Option<Value>) {
             }
         }
     }
+    Ok(())
+}
+
+/// Puts a document in the place of its name, if it has the version that is asked for.
+fn fill_percolate(
+    value: &mut Value,
+    document: Option<Value>,
+    version: u64,
+) -> Result<(), ApiError> {
+    let Value::Object(members) = value else {
+        return Ok(());
+    };
+    let text = |name: &str| match members.get(name) {
+        Some(Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
+        None => String::new(),
+    };
+    let (index, id) = (text("index"), text("id"));
+    let Some(document) = document else {
+        return Err(ApiError::new(
+            StatusCode::NOT_FOUND,
+            Cause::new(
+                "resource_not_found_exception",
+                format!("indexed document [{index}/{id}] couldn't be found"),
+            ),
+        ));
+    };
+    let wanted = members.get("version").and_then(Value::as_u64);
+    if wanted.is_some_and(|wanted| wanted != version) {
+        let wanted = wanted.unwrap_or_default();
+        return Err(ApiError::new(
+            StatusCode::CONFLICT,
+            Cause::new(
+                "version_conflict_engine_exception",
+                format!(
+                    "[{id}]: version conflict, current version [{version}] is different than the one provided [{wanted}]"
+                ),
+            ),
+        ));
+    }
+    for name in ["index", "type", "id", "routing", "preference", "version"] {
+        members.remove(name);
+    }
+    members.insert("document".to_string(), document);
+    Ok(())
 }
 
 /// The values at a path, in arrays too.
@@ -233,9 +297,9 @@ mod tests {
     fn values_take_the_place_of_a_document() {
         let mut terms = json!({ "index": "i", "id": "1", "path": "a.b" });
         let document = json!({ "a": [{ "b": 1 }, { "b": [2, null, 3] }] });
-        fill(&mut Place::Terms(&mut terms), Some(document));
+        fill(&mut Place::Terms(&mut terms), Some((document, 1))).unwrap();
         assert_eq!(terms, json!([1, 2, 3]));
-        fill(&mut Place::Terms(&mut terms), None);
+        fill(&mut Place::Terms(&mut terms), None).unwrap();
         assert_eq!(terms, json!([]));
     }
 }

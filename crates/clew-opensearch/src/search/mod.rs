@@ -1,5 +1,6 @@
 //! Searching: `_search`, `_msearch`, `_count`.
 
+mod collapse;
 mod contexts;
 mod control;
 mod fields;
@@ -8,6 +9,7 @@ mod highlight;
 mod inner;
 mod lookup;
 mod msearch;
+mod percolated;
 mod pit;
 mod profile;
 mod request;
@@ -96,6 +98,9 @@ pub(crate) async fn run(
     check_window(call, &spec, &state.indices)?;
     inner::check_windows(&spec.output.inner, &state.indices)?;
     if let (Err(error), Some(index)) = (spec.check_sort(&state.indices), state.indices.first()) {
+        return Err(error.all_shards_failed(index.name(), &call.api.node_id));
+    }
+    if let (Err(error), Some(index)) = (collapse::check(&spec), state.indices.first()) {
         return Err(error.all_shards_failed(index.name(), &call.api.node_id));
     }
     let mut request = spec.request(&state.indices)?;

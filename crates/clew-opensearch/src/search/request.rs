@@ -8,6 +8,7 @@ use clew_engine::{Index, SearchControl, SearchRequest};
 use clew_text::{FieldKind, NamedAgg, Query, SortKey, TrackTotal};
 use serde_json::{Value, json};
 
+use super::collapse::{self, CollapseSpec};
 use super::control::Control;
 use super::fields::FieldList;
 use super::highlight::Highlight;
@@ -45,6 +46,8 @@ pub(super) struct Output {
     pub(super) highlight: Option<Highlight>,
     /// What is wanted from inside the hits.
     pub(super) inner: Arc<Vec<InnerSpec>>,
+    /// The field that hits are collapsed by.
+    pub(super) collapsed: Option<String>,
 }
 
 impl Output {
@@ -65,6 +68,9 @@ pub(super) struct Spec {
     pub(super) control: Control,
     pub(super) suggest: Option<Value>,
     pub(super) query: Option<Query>,
+    pub(super) collapse: Option<CollapseSpec>,
+    /// The same as it was written.
+    collapse_body: Option<Value>,
     post_filter: Option<Query>,
     aggs: Vec<NamedAgg>,
     pub(super) sort: Vec<SortKey>,
@@ -114,11 +120,14 @@ impl Spec {
                 terminates: false,
                 highlight: None,
                 inner: Arc::default(),
+                collapsed: None,
             },
             indices_boost: Boosts::new(),
             control: Control::default(),
             suggest: None,
             query: None,
+            collapse: None,
+            collapse_body: None,
             post_filter: None,
             aggs: Vec::new(),
             sort: Vec::new(),
@@ -174,7 +183,8 @@ impl Spec {
             "indices_boost" => self.indices_boost = read_boosts(value)?,
             // These only tell a cluster where to run, or how to count a search.
             "include_named_queries_score" | "ext" | "verbose_pipeline" if is_empty(value) => {}
-            "collapse" | "script_fields" | "derived" | "ext" if !is_empty(value) => {
+            "collapse" => self.collapse_body = Some(value.clone()),
+            "script_fields" | "derived" | "ext" if !is_empty(value) => {
                 return Err(ApiError::illegal_argument(format!(
                     "[{key}] is not supported"
                 )));
@@ -289,6 +299,12 @@ impl Spec {
             total_as_int: self.output.total_as_int,
         };
         top_hits::attach(&mut self.aggs, &shown)?;
+        if let Some(body) = &self.collapse_body {
+            let mut collapse = CollapseSpec::read(body, self.query.as_ref())?;
+            self.output.collapsed = Some(collapse.field.clone());
+            self.output.inner = collapse::joined(&self.output.inner, &mut collapse);
+            self.collapse = Some(collapse);
+        }
         Ok(self)
     }
 
@@ -333,6 +349,11 @@ impl Spec {
         Ok(())
     }
 
+    /// Whether it goes on behind a page.
+    pub(super) fn goes_on(&self) -> bool {
+        !self.search_after.is_empty()
+    }
+
     /// Whether the answer is put together from shards' hits or buckets.
     pub(super) fn reduces(&self) -> bool {
         self.size > 0 || !self.aggs.is_empty()
@@ -365,6 +386,8 @@ impl Spec {
                 })
             });
         let base = match_all(indices)?;
+        let inner = self.output.inner.iter().filter(|spec| !spec.is_group());
+        let collapse = self.collapse.as_ref();
         Ok(SearchRequest {
             query: self.query.clone().unwrap_or(base.query),
             post_filter: self.post_filter.clone(),
@@ -382,9 +405,12 @@ impl Spec {
             vectors,
             timeout: self.timeout,
             profile: output.profile,
-            inner_hits: self.output.inner.iter().map(InnerSpec::request).collect(),
+            inner_hits: inner.map(InnerSpec::request).collect(),
             groups: self.groups.clone(),
-            control: self.control.engine(),
+            control: SearchControl {
+                collapse: collapse.map(|collapse| collapse.request(&self.output.inner)),
+                ..self.control.engine()
+            },
             indices: base.indices,
             parts: base.parts,
         })

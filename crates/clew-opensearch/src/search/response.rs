@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::highlight::Highlights;
 use super::inner;
+use super::percolated;
 use super::profile;
 use super::request::Output;
 use super::shown_source;
@@ -194,12 +195,7 @@ impl<'a> HitWriter<'a> {
             json.string_field("_routing", routing);
         }
         self.write_source(json, hit);
-        if !spec.fields.is_empty() {
-            let values = spec.fields.values(&inner::with_whole_source(hit));
-            if !values.is_empty() {
-                json.key("fields").value(&Value::Object(values));
-            }
-        }
+        self.write_fields(json, hit);
         if !hit.matched_queries.is_empty() {
             json.key("matched_queries").begin_array();
             for name in &hit.matched_queries {
@@ -222,6 +218,22 @@ impl<'a> HitWriter<'a> {
         }
         inner::write(json, &spec.inner, &hit.inner, self.outer);
         json.end_object();
+    }
+
+    fn write_fields(&self, json: &mut JsonWriter, hit: &Hit) {
+        let spec = self.spec;
+        let mut values = if spec.fields.is_empty() {
+            serde_json::Map::new()
+        } else {
+            spec.fields.values(&inner::with_whole_source(hit))
+        };
+        if let (Some(field), Some(group)) = (&spec.collapsed, &hit.group) {
+            values.insert(field.clone(), json!([sort_values::shown(group)]));
+        }
+        percolated::add_slots(hit, &mut values);
+        if !values.is_empty() {
+            json.key("fields").value(&Value::Object(values));
+        }
     }
 
     fn write_source(&self, json: &mut JsonWriter, hit: &Hit) {

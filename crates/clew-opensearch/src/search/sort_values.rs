@@ -22,6 +22,13 @@ pub(super) fn write(json: &mut JsonWriter, value: &SortValue) {
     };
 }
 
+/// One value by itself.
+pub(super) fn shown(value: &SortValue) -> Value {
+    let mut json = JsonWriter::with_capacity(32);
+    write(&mut json, value);
+    serde_json::from_slice(&json.into_bytes()).unwrap_or_default()
+}
+
 /// Reads `search_after`; what a text means is decided by its field.
 pub(super) fn read(
     values: &[Value],

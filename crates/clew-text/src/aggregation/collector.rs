@@ -14,6 +14,7 @@ use super::plan::{Op, Plan, plan_all};
 use super::plan_filters::{AggSearcher, documents_of};
 use super::plan_join::wants_scores;
 use super::reduce::reduce;
+use super::relatives;
 use super::result::NamedResult;
 use super::shard::cut_terms;
 use super::significance;
@@ -178,6 +179,7 @@ impl AggCollector {
     /// As [`AggCollector::segment`].
     pub fn finish(mut self) -> Result<Intermediate, AggError> {
         self.end_segment()?;
+        relatives::fill(&self.plans, &mut self.merged, &mut self.account)?;
         significance::fill(&self.plans, &mut self.merged, &self.readers)?;
         cut_terms(&self.plans, &mut self.merged, 1);
         Ok(Intermediate {

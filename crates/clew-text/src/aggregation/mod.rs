@@ -35,12 +35,14 @@ mod plan_join;
 mod plan_metrics;
 mod plan_order;
 mod plan_range;
+mod plan_relatives;
 mod plan_terms;
 mod quantile;
 mod reduce;
 mod reduce_given;
 mod reduce_join;
 mod reduce_metrics;
+mod relatives;
 mod result;
 mod result_access;
 mod rounding;
@@ -72,8 +74,8 @@ pub use result::{
 pub use significance::{Comparison, Heuristic};
 pub use spec::{
     AggSpec, Attached, AutoDateSpec, Bounds, CalendarUnit, CompositeKind, CompositeSource,
-    CompositeSpec, DateHistogramSpec, DateInterval, Direction, FilterShape, FiltersSpec, GridSpec,
-    HistogramSpec, IncludeExclude, MissingOrder, MultiTermsSpec, NamedAgg, OrderBy, OrderKey,
-    PercentilesSpec, RangeItem, RangeSpec, RareTermsSpec, Scalar, SignificantSpec, Source,
-    TermFilter, TermsSpec, TopHitsSpec,
+    CompositeSpec, DateHistogramSpec, DateInterval, Direction, FilterShape, FiltersSpec,
+    Generation, GridSpec, HistogramSpec, IncludeExclude, MissingOrder, MultiTermsSpec, NamedAgg,
+    OrderBy, OrderKey, PercentilesSpec, RangeItem, RangeSpec, RareTermsSpec, Scalar,
+    SignificantSpec, Source, TermFilter, TermsSpec, TopHitsSpec,
 };

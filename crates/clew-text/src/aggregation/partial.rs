@@ -112,6 +112,8 @@ pub(crate) struct Buckets {
     pub(crate) extents: Vec<(f64, f64)>,
     /// What the scores of significant terms need.
     pub(crate) background: Background,
+    /// Per bucket: the families whose documents are to be counted. Empty once they were.
+    pub(crate) members: Vec<Vec<u32>>,
 }
 
 /// The starts of the buckets of one parent, and how long one is.
@@ -166,6 +168,7 @@ impl Buckets {
             axes: _,
             extents: _,
             background,
+            members,
         } = other;
         let (parents, keys) = table.into_parts();
         let mut numbers = Vec::with_capacity(keys.len());
@@ -177,6 +180,10 @@ impl Buckets {
         }
         for (mine, theirs) in self.subs.iter_mut().zip(subs) {
             mine.merge(theirs, Some(&numbers));
+        }
+        for (number, members) in numbers.iter().zip(members) {
+            reach(&mut self.members, *number);
+            self.members[*number as usize].extend(members);
         }
         merge_each(
             &mut self.background.sizes,
@@ -390,6 +397,7 @@ impl Partial {
                 of_keys(&buckets.table)
                     + of_keys(&buckets.universe)
                     + buckets.counts.len() * size_of::<u64>()
+                    + buckets.members.iter().map(Vec::len).sum::<usize>() * size_of::<u32>()
                     + buckets.subs.iter().map(Partial::size_bytes).sum::<usize>()
             }
             Partial::Moments(values) => size_of_val(&values[..]),

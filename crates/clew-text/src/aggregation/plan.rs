@@ -17,6 +17,7 @@ use super::plan_join::{JoinPlan, TopHitsPlan};
 use super::plan_metrics::{QuantilePlan, plan_metric};
 use super::plan_order::plan_order;
 use super::plan_range::{RangePlan, plan_range};
+use super::plan_relatives::RelativesPlan;
 use super::plan_terms::{every_term, plan_rare_terms, plan_significant, plan_terms};
 use super::significance::{Heuristic, SignificantPlan};
 use super::spec::{
@@ -98,6 +99,7 @@ pub(crate) enum Op {
     },
     ValueCount,
     Join(JoinPlan),
+    Relatives(RelativesPlan),
     TopHits(TopHitsPlan),
     Cardinality {
         threshold: usize,
@@ -355,6 +357,10 @@ fn plan_buckets(
             let join = JoinPlan::outwards(&agg.name, path.as_deref(), context)?;
             (ValuePlan::none(), Op::Join(join))
         }
+        AggSpec::Relatives { way, kind } => {
+            let plan = RelativesPlan::new(*way, kind, context)?;
+            (ValuePlan::none(), Op::Relatives(plan))
+        }
         AggSpec::TopHits(spec) => {
             let plan = TopHitsPlan::new(&agg.name, spec, context)?;
             (ValuePlan::none(), Op::TopHits(plan))
@@ -393,6 +399,7 @@ impl Op {
             | Op::Filters(_)
             | Op::Global
             | Op::Join(_)
+            | Op::Relatives(_)
             | Op::Composite(_)
             | Op::MultiTerms { .. }
             | Op::AutoDate(_)

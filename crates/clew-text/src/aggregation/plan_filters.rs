@@ -89,7 +89,7 @@ pub(crate) fn check_nesting(agg: &NamedAgg, depth: usize) -> Result<(), AggError
     }
     let single = match &agg.spec {
         AggSpec::Filters(filters) => filters.shape == FilterShape::Single,
-        AggSpec::Nested { .. } | AggSpec::ReverseNested { .. } => true,
+        AggSpec::Nested { .. } | AggSpec::ReverseNested { .. } | AggSpec::Relatives { .. } => true,
         _ => false,
     };
     let composite = |sub: &NamedAgg| matches!(sub.spec, AggSpec::Composite(_));

@@ -10,7 +10,8 @@ use super::collector::AggContext;
 use super::error::AggError;
 use super::plan::{Op, Plan};
 use super::spec::{AggSpec, Attached, TopHitsSpec};
-use crate::search::{Blocks, Order, Snapshot, SortKey};
+use crate::query::CompileContext;
+use crate::search::{Blocks, Order, Snapshot, SortKey, with_objects};
 
 /// Most documents a bucket of top hits may have, those skipped included.
 const TOP_HITS_MAX: usize = 100;
@@ -155,6 +156,16 @@ impl TopHitsPlan {
         let mut keys = spec.sort.clone();
         if keys.is_empty() {
             keys.push(SortKey::Score { order: Order::Desc });
+        }
+        if let Some(searcher) = context.searcher {
+            let compile = CompileContext {
+                snapshot: searcher.snapshot,
+                now_ms: context.now_ms,
+                knn: searcher.knn,
+            };
+            let found = with_objects(&keys, &compile, context.scope);
+            let found = found.map_err(|error| AggError::Query(Box::new(error)))?;
+            keys = found.unwrap_or(keys);
         }
         Ok(TopHitsPlan {
             from: spec.from,

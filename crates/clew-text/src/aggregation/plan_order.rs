@@ -82,7 +82,7 @@ fn property_of(op: &Op, property: Option<&str>) -> Option<Property> {
         Op::WeightedAvg { .. } => {
             matches!(property, None | Some("value")).then_some(Property::Value)
         }
-        Op::Missing | Op::Join(_) | Op::Global | Op::Filters(_) => {
+        Op::Missing | Op::Join(_) | Op::Relatives(_) | Op::Global | Op::Filters(_) => {
             matches!(property, None | Some("_count" | "doc_count")).then_some(Property::Count)
         }
         Op::Moments(MomentKind::Stats) | Op::Extended { .. } => {

@@ -13,7 +13,7 @@ use super::reduce::{Budget, Node, results_of, rows_of, shown_tuple, terms_result
 use super::result::{
     AggResult, Bucket, BucketExtra, CompositeResult, HistogramResult, RangeBucket, SingleKind,
 };
-use super::spec::FilterShape;
+use super::spec::{FilterShape, Generation};
 
 /// The others, whose buckets the request or the segments' data as a whole make.
 pub(crate) fn given_result(
@@ -35,6 +35,17 @@ pub(crate) fn given_result(
             let number = node.numbers(parent).first().copied();
             Ok(AggResult::Joined {
                 is_nested: join.way == Way::Inwards,
+                doc_count: number.map_or(0, |number| buckets.counts[number as usize]),
+                subs: results_of(&node.subs, number, budget)?,
+            })
+        }
+        Op::Relatives(relatives) => {
+            let number = node.numbers(parent).first().copied();
+            Ok(AggResult::Single {
+                kind: match relatives.way {
+                    Generation::Children => SingleKind::Children,
+                    Generation::Parents => SingleKind::Parents,
+                },
                 doc_count: number.map_or(0, |number| buckets.counts[number as usize]),
                 subs: results_of(&node.subs, number, budget)?,
             })

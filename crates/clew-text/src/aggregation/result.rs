@@ -180,6 +180,10 @@ pub enum SingleKind {
     Filter,
     /// All documents.
     Global,
+    /// Children of the documents.
+    Children,
+    /// Parents of the documents.
+    Parents,
 }
 
 /// Values at percentages, or percentages of values.

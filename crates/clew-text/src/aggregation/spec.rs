@@ -115,6 +115,13 @@ pub enum AggSpec {
         /// The path; the whole documents without it.
         path: Option<String>,
     },
+    /// One bucket: the children of the documents, or their parents, by a `join` field.
+    Relatives {
+        /// Which of them.
+        way: Generation,
+        /// The kind of the children.
+        kind: String,
+    },
     /// The first documents themselves.
     TopHits(TopHitsSpec),
     /// How many distinct values there are: exact up to the threshold, then estimated.
@@ -353,6 +360,15 @@ impl AggSpec {
             _ => false,
         }
     }
+}
+
+/// Which relatives of documents are meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Generation {
+    /// Their children of a kind.
+    Children,
+    /// Their parents.
+    Parents,
 }
 
 /// A bucket per distinct value.

@@ -97,6 +97,7 @@ pub(super) fn convert(
                 scalar.as_str()
             ));
         }
+        FieldKind::Percolator => return misfit("a percolator takes queries only"),
         FieldKind::Flat => return misfit("a flat_object takes objects only"),
         FieldKind::Completion(mapping) => {
             let value = serde_json::Value::from(scalar.as_str());

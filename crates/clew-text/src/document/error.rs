@@ -99,6 +99,12 @@ pub enum DocumentError {
         /// The limit.
         max: usize,
     },
+    /// A value makes no sense to its field.
+    #[error("failed to parse: {reason}")]
+    Unfit {
+        /// In which way.
+        reason: String,
+    },
     /// The document's names or vectors contradict the mapping.
     #[error("{reason}")]
     Refused {
@@ -118,6 +124,13 @@ impl DocumentError {
         }
     }
 
+    /// The error of a document without the routing key that one of its fields wants.
+    pub fn without_routing(field: &str) -> Self {
+        DocumentError::Unfit {
+            reason: format!("[routing] is missing for join field [{field}]"),
+        }
+    }
+
     /// The error of a name whose dots lead into a nested object.
     pub(super) fn through_nested(name: &str) -> Self {
         let object = name.rsplit_once('.').map_or(name, |(above, _)| above);
@@ -130,9 +143,9 @@ impl DocumentError {
     /// OpenSearch's sentence for it, which may name the document.
     pub fn reason(&self, id: &str) -> String {
         match self {
-            DocumentError::Malformed { .. } | DocumentError::NotAnObject => {
-                "failed to parse".to_string()
-            }
+            DocumentError::Malformed { .. }
+            | DocumentError::NotAnObject
+            | DocumentError::Unfit { .. } => "failed to parse".to_string(),
             DocumentError::Field {
                 field,
                 type_name,
@@ -157,6 +170,9 @@ impl DocumentError {
                 "json_parse_exception",
                 format!("{reason}\n at [Source: (byte[]); line: {line}, column: {column}]"),
             )),
+            DocumentError::Unfit { reason } => {
+                Some(("illegal_argument_exception", reason.clone()))
+            }
             DocumentError::NotAnObject => Some((
                 "not_x_content_exception",
                 "Compressor detection can only be called on some xcontent bytes or compressed xcontent bytes".to_string(),

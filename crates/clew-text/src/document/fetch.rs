@@ -12,7 +12,7 @@ use tantivy::schema::OwnedValue;
 use super::DateFormat;
 use super::convert::{Scalar, convert};
 use crate::geo::GeoPoint;
-use crate::mapping::{FieldKind, FloatKind, MappedField, Mapping, TextStyle};
+use crate::mapping::{FieldKind, FloatKind, KeywordStyle, MappedField, Mapping, TextStyle};
 
 impl Mapping {
     /// The values that a field has in a source, in the order of the source; what the field would
@@ -61,9 +61,10 @@ impl MappedField {
                 *style == TextStyle::Full
                     && self.settings.shown.get("fielddata") == Some(&Value::Bool(true))
             }
-            FieldKind::Vector(_) | FieldKind::Float(FloatKind::RankFeature) | FieldKind::Flat => {
-                false
-            }
+            FieldKind::Vector(_)
+            | FieldKind::Float(FloatKind::RankFeature)
+            | FieldKind::Flat
+            | FieldKind::Percolator => false,
             FieldKind::Binary { doc_values } => *doc_values,
             FieldKind::Constant { .. } => true,
             _ => self.settings.doc_values,
@@ -135,7 +136,14 @@ fn fetch_one(field: &MappedField, value: &Value, format: Option<&DateFormat>) ->
         value => value,
     };
     match &field.kind {
-        FieldKind::Range { .. } | FieldKind::Flat | FieldKind::Vector(_) => {
+        FieldKind::Range { .. }
+        | FieldKind::Flat
+        | FieldKind::Vector(_)
+        | FieldKind::Percolator
+        | FieldKind::Keyword {
+            style: KeywordStyle::Join,
+            ..
+        } => {
             return Some(value.clone());
         }
         FieldKind::Binary { .. } => return value.is_string().then(|| value.clone()),

@@ -11,6 +11,7 @@ mod dynamic;
 mod error;
 mod fetch;
 pub(crate) mod flat;
+mod join;
 mod json;
 mod nested;
 pub(crate) mod ranges;
@@ -59,6 +60,12 @@ pub struct ParsedDocument<'a> {
     pub source: Cow<'a, [u8]>,
     /// Its nested objects, each behind those that are inside it.
     pub nested: Vec<NestedObject>,
+    /// Fields that take the document's id.
+    pub id_fields: Vec<Field>,
+    /// The field because of which it cannot do without a routing key.
+    pub needs_routing: Option<String>,
+    /// The texts of queries that it stores, by field; they are not among its values yet.
+    pub queries: Vec<(FieldId, String)>,
 }
 
 impl Mapping {
@@ -97,6 +104,9 @@ impl Mapping {
             fields: walk.values.take_fields(),
             vectors: walk.values.vectors,
             nested: walk.nested.into_objects(),
+            id_fields: walk.id_fields,
+            needs_routing: walk.needs_routing,
+            queries: walk.queries,
             source: stored_source(source, &walk.cuts, &walk.reader.half_characters),
         }))
     }

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use tantivy::schema::OwnedValue;
+use tantivy::schema::{Field, OwnedValue};
 
 use super::collect::{Cuts, Values};
 use super::convert::{Misfit, Scalar, TERM_BYTES_MAX, convert, geo_point};
@@ -40,6 +40,12 @@ pub(super) struct Walk<'m, 'a> {
     pub(super) depth: usize,
     /// The nested objects around the place, and those that are done.
     pub(super) nested: NestedObjects<'m>,
+    /// Fields that take the document's id.
+    pub(super) id_fields: Vec<Field>,
+    /// The field because of which the document needs a routing key.
+    pub(super) needs_routing: Option<String>,
+    /// The texts of queries that the document stores.
+    pub(super) queries: Vec<(FieldId, String)>,
 }
 
 /// What the mapping says about a place in the document.
@@ -88,6 +94,9 @@ impl<'m, 'a> Walk<'m, 'a> {
             path: String::new(),
             depth: 0,
             nested: NestedObjects::default(),
+            id_fields: Vec::new(),
+            needs_routing: None,
+            queries: Vec::new(),
         }
     }
 
@@ -280,6 +289,12 @@ impl<'m, 'a> Walk<'m, 'a> {
         if let FieldKind::Vector(vector) = &field.kind {
             return self.vector_value(field, &vector.column);
         }
+        if let (Some(relations), true) = (&field.settings.join, kind != Kind::Null) {
+            return self.join_value(field, relations);
+        }
+        if field.kind == FieldKind::Percolator && kind != Kind::Null {
+            return self.query_value(field);
+        }
         if matches!(field.kind, FieldKind::GeoPoint) && kind != Kind::Null {
             return self.geo_value(leaf, field);
         }
@@ -407,7 +422,7 @@ impl<'m, 'a> Walk<'m, 'a> {
     }
 
     /// The object here as a tree; the reader has bounded its depth.
-    fn tree(&mut self) -> Result<(serde_json::Value, &'a str)> {
+    pub(super) fn tree(&mut self) -> Result<(serde_json::Value, &'a str)> {
         let start = self.reader.at;
         self.reader.skip_value()?;
         let written = self.reader.text(start, self.reader.at);
@@ -439,6 +454,28 @@ impl<'m, 'a> Walk<'m, 'a> {
             }
             Err(cause) => Err(misfit(field, written, cause)),
         }
+    }
+
+    /// A query that waits for documents.
+    fn query_value(&mut self, field: &'m MappedField) -> Result<()> {
+        let refused = |reason: &str| {
+            let reason = reason.to_string();
+            DocumentError::Unfit { reason }.into()
+        };
+        let (query, written) = self.tree()?;
+        if !query.is_object() {
+            return Err(refused(
+                "[_na] query malformed, must start with start_object",
+            ));
+        }
+        if !self.nested.is_empty() {
+            return Err(refused("nested objects cannot store percolator queries"));
+        }
+        if self.queries.iter().any(|(id, _)| *id == field.id) {
+            return Err(refused("a document can only contain one percolator query"));
+        }
+        self.queries.push((field.id, written.to_string()));
+        Ok(())
     }
 
     /// An object whose leaves are terms: each by itself, and behind its path.

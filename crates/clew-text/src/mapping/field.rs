@@ -6,6 +6,7 @@ use clew_vector::ColumnOptions;
 use serde_json::{Map, Value};
 use tantivy::schema::Field;
 
+use super::join::JoinRelations;
 use super::schema::{MappingError, NewField};
 use crate::analysis::Analysis;
 use crate::completion::CompletionMapping;
@@ -120,6 +121,8 @@ pub enum KeywordStyle {
     Keyword,
     /// Patterns within long values.
     Wildcard,
+    /// The kind of a document that has parents or children.
+    Join,
 }
 
 /// What the two ends of a range are.
@@ -213,6 +216,8 @@ pub enum FieldKind {
     GeoPoint,
     /// One term for each text that may be proposed while somebody types.
     Completion(Box<CompletionMapping>),
+    /// A query that waits for documents: a column with its text.
+    Percolator,
     /// A vector column; not in tantivy's schema.
     Vector(VectorMapping),
 }
@@ -245,12 +250,14 @@ impl FieldKind {
             FieldKind::Keyword { style, .. } => match style {
                 KeywordStyle::Keyword => "keyword",
                 KeywordStyle::Wildcard => "wildcard",
+                KeywordStyle::Join => "join",
             },
             FieldKind::Unsigned => "unsigned_long",
             FieldKind::DateNanos { .. } => "date_nanos",
             FieldKind::Binary { .. } => "binary",
             FieldKind::Constant { .. } => "constant_keyword",
             FieldKind::Flat => "flat_object",
+            FieldKind::Percolator => "percolator",
             FieldKind::Completion(_) => "completion",
             FieldKind::Range { kind, .. } => match kind {
                 RangeKind::Integer => "integer_range",
@@ -310,6 +317,8 @@ pub struct FieldSettings {
     pub hidden: bool,
     /// Positions between two values of a text field.
     pub position_gap: usize,
+    /// What belongs to what, for a join field.
+    pub(crate) join: Option<Arc<JoinRelations>>,
     /// Parameters that change nothing here, kept to be shown again.
     pub(crate) shown: Map<String, Value>,
 }
@@ -331,6 +340,7 @@ impl Default for FieldSettings {
             doc_values: true,
             hidden: false,
             position_gap: crate::analysis::POSITION_GAP,
+            join: None,
             shown: Map::new(),
         }
     }
@@ -370,6 +380,10 @@ impl MappedField {
         wanted
             .and_then(Value::as_str)
             .is_some_and(|wanted| wanted != "no")
+    }
+    /// Whether documents write it under its own name.
+    pub(super) fn is_written(&self) -> bool {
+        !self.multi_field && !self.settings.hidden
     }
     /// The name of the field's column in tantivy's fast fields.
     pub fn column(&self) -> String {

@@ -33,6 +33,10 @@ pub(super) fn kind_of(
             ignore_above: None,
             style: KeywordStyle::Wildcard,
         },
+        "join" => FieldKind::Keyword {
+            ignore_above: None,
+            style: KeywordStyle::Join,
+        },
         "constant_keyword" => FieldKind::Constant {
             value: parameters.get("value").map(show).unwrap_or_default(),
         },
@@ -58,6 +62,7 @@ pub(super) fn kind_of(
             CompletionMapping::read(parameters).map_err(MappingError::invalid)?,
         )),
         "flat_object" => FieldKind::Flat,
+        "percolator" => FieldKind::Percolator,
         "binary" => FieldKind::Binary {
             doc_values: match parameters.get("doc_values") {
                 Some(value) => boolean("doc_values", value)?,

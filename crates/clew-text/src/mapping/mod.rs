@@ -3,6 +3,7 @@
 mod alias;
 mod compression;
 mod field;
+mod join;
 mod kinds;
 mod method;
 mod nested;
@@ -21,8 +22,9 @@ pub use field::{
     Dynamic, FieldId, FieldKind, FieldSettings, FloatKind, IntegerKind, KeywordStyle, MappedField,
     RangeKind, TextStyle, VectorMapping,
 };
+pub use join::JoinRelations;
 pub use schema::{Mapping, MappingError, MappingLimits, NewField};
 
 pub(crate) use nested::Nested;
-pub(crate) use read::{PATHS_AND_VALUES, is_metadata, name_problem};
+pub(crate) use read::{PATHS_AND_VALUES, is_metadata, name_problem, words_path};
 pub(crate) use tree::{Leaf, Node, ObjectNode};

@@ -1,8 +1,11 @@
 //! The parameters of one field in a mapping.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
 
-use super::field::{FieldKind, FieldSettings, FloatKind, IntegerKind, RangeKind};
+use super::field::{FieldKind, FieldSettings, FloatKind, IntegerKind, KeywordStyle, RangeKind};
+use super::join::JoinRelations;
 use super::kinds::{check_required, kind_of};
 use super::schema::{Definition, MappingError, NewField};
 use super::vector::read_vector;
@@ -50,6 +53,21 @@ pub(super) fn read_field(
     check_required(name, &definition.new.kind, parameters)?;
     if let FieldKind::Text { analyzer, .. } = &mut definition.new.kind {
         *analyzer = analysis.default_analyzer();
+    }
+    if is_join(&definition.new.kind) {
+        let relations = JoinRelations::read(name, parameters)?;
+        definition.settings.join = Some(Arc::new(relations));
+        let known = ["type", "relations", "eager_global_ordinals"];
+        let unknown = parameters
+            .iter()
+            .find(|(key, _)| !known.contains(&key.as_str()));
+        return match unknown {
+            None => Ok(definition),
+            Some((key, value)) => Err(MappingError::invalid(format!(
+                "Mapping definition for [{name}] has unsupported parameters:  [{key} : {}]",
+                show(value)
+            ))),
+        };
     }
     if let FieldKind::Vector(vector) = &mut definition.new.kind {
         read_vector(name, parameters, vector)?;
@@ -191,6 +209,16 @@ fn read_words(
         _ => return Ok(false),
     }
     Ok(true)
+}
+
+fn is_join(kind: &FieldKind) -> bool {
+    matches!(
+        kind,
+        FieldKind::Keyword {
+            style: KeywordStyle::Join,
+            ..
+        }
+    )
 }
 
 fn is_numeric(kind: &FieldKind) -> bool {

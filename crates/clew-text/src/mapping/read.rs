@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::compression::COMPRESSION;
 use super::field::{Dynamic, FieldKind, FieldSettings, FloatKind, MappedField};
+use super::join::parent_path;
 use super::parameters::{boolean, read_field, show};
 use super::schema::{Definition, Mapping, MappingError, NewField};
 use super::template;
@@ -40,6 +41,11 @@ const ROOT_SHOWN: [&str; 7] = [
     "derived",
     "context_aware_grouping",
 ];
+
+/// The field beside a `percolator` that has the words its queries need.
+pub(crate) fn words_path(path: &str) -> String {
+    format!("{path}#words")
+}
 
 /// Whether a document may not have a field of this name.
 pub(crate) fn is_metadata(name: &str) -> bool {
@@ -189,6 +195,7 @@ impl Mapping {
         parameters: &Map<String, Value>,
     ) -> Result<(), MappingError> {
         let definition = read_field(path, parameters, false, &self.analysis)?;
+        self.check_join(path, &definition.new.kind)?;
         let hidden = hidden_fields(&definition);
         self.merge_definition(definition)?;
         for definition in hidden {
@@ -209,14 +216,16 @@ impl Mapping {
             let type_name = type_of(name, parameters)?;
             if matches!(
                 type_name,
-                "object" | "nested" | "knn_vector" | "alias" | "flat_object"
+                "object" | "nested" | "knn_vector" | "alias" | "flat_object" | "percolator"
             ) {
                 return Err(MappingError::invalid(format!(
                     "Type [{type_name}] cannot be used in multi field"
                 )));
             }
             let path = format!("{path}.{name}");
-            self.merge_definition(read_field(&path, parameters, true, &self.analysis)?)?;
+            let definition = read_field(&path, parameters, true, &self.analysis)?;
+            self.check_join(&path, &definition.new.kind)?;
+            self.merge_definition(definition)?;
         }
         Ok(())
     }
@@ -282,12 +291,31 @@ fn hidden_fields(definition: &Definition) -> Vec<Definition> {
     };
     match definition.new.kind {
         FieldKind::Flat => vec![hidden(PATHS_AND_VALUES, FieldKind::keyword(None))],
-        _ => Vec::new(),
+        FieldKind::Percolator => {
+            let mut words = hidden("", FieldKind::keyword(None));
+            words.new.path = words_path(&definition.new.path);
+            words.new.multi_field = false;
+            vec![words]
+        }
+        _ => {
+            let relations = definition.settings.join.iter();
+            let parents = relations.flat_map(|relations| relations.parents());
+            let ids = |parent| {
+                let mut ids = hidden("", FieldKind::keyword(None));
+                ids.new.path = parent_path(&definition.new.path, parent);
+                ids.new.multi_field = false;
+                ids
+            };
+            parents.map(ids).collect()
+        }
     }
 }
 
 /// What cannot change, because documents were indexed with it.
 fn conflicts(field: &MappedField, definition: &Definition) -> Vec<String> {
+    if let (Some(from), Some(to)) = (&field.settings.join, &definition.settings.join) {
+        return from.conflicts(&field.path, to);
+    }
     let mut found = Vec::new();
     let mut compare = |parameter: &str, from: String, to: String| {
         if from != to {

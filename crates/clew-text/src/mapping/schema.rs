@@ -511,9 +511,9 @@ fn add_to(builder: &mut SchemaBuilder, field: &MappedField) -> Option<Field> {
             )
         }
         FieldKind::GeoPoint => builder.add_u64_field(&name, numeric(false)),
-        FieldKind::Range { .. } | FieldKind::Binary { doc_values: true } => {
-            builder.add_bytes_field(&name, FAST)
-        }
+        FieldKind::Range { .. }
+        | FieldKind::Binary { doc_values: true }
+        | FieldKind::Percolator => builder.add_bytes_field(&name, FAST),
         FieldKind::Vector(_) | FieldKind::Constant { .. } | FieldKind::Binary { .. } => {
             return None;
         }

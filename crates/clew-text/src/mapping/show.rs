@@ -227,6 +227,11 @@ fn field_json(field: &MappedField) -> Map<String, Value> {
             ignore_above: Some(length),
             ..
         } => set("ignore_above", json!(length)),
+        FieldKind::Keyword { .. } => {
+            if let Some(relations) = &field.settings.join {
+                relations.show(&mut set);
+            }
+        }
         FieldKind::Float(FloatKind::Scaled { factor }) => set("scaling_factor", json!(factor)),
         FieldKind::Constant { value } => set("value", json!(value)),
         FieldKind::Binary { doc_values: true } => set("doc_values", json!(true)),

@@ -81,7 +81,7 @@ impl ObjectNode {
             }
         }
         let of = |id: &FieldId| multi_fields.get(id).cloned().unwrap_or_default();
-        for field in mapping.fields.iter().filter(|field| !field.multi_field) {
+        for field in mapping.fields.iter().filter(|field| field.is_written()) {
             let (objects, name) = match field.path.rsplit_once('.') {
                 Some((objects, name)) => (Some(objects), name),
                 None => (None, field.path.as_str()),

@@ -36,6 +36,12 @@ pub enum QueryError {
         /// What is wrong, naming the field.
         reason: String,
     },
+    /// The documents are not as the request needs them.
+    #[error("{reason}")]
+    State {
+        /// In which way.
+        reason: String,
+    },
     /// An aggregation over the matching documents was refused or failed.
     #[error(transparent)]
     Aggregation(crate::aggregation::AggError),

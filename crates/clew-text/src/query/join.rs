@@ -109,9 +109,9 @@ impl Weight for ToParentWeight {
     }
 }
 
-/// The scores of one document's objects.
-#[derive(Default)]
-struct Joined {
+/// The scores of what belongs to one document.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Joined {
     count: u32,
     sum: f64,
     max: Score,
@@ -119,7 +119,26 @@ struct Joined {
 }
 
 impl Joined {
-    fn add(&mut self, score: Score) {
+    pub(crate) fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// Takes in what was found elsewhere.
+    pub(crate) fn absorb(&mut self, other: &Joined) {
+        if other.count == 0 {
+            return;
+        }
+        if self.count == 0 {
+            *self = *other;
+            return;
+        }
+        self.count += other.count;
+        self.sum += other.sum;
+        self.max = self.max.max(other.max);
+        self.min = self.min.min(other.min);
+    }
+
+    pub(crate) fn add(&mut self, score: Score) {
         let is_first = self.count == 0;
         self.count += 1;
         self.sum += f64::from(score);
@@ -131,7 +150,7 @@ impl Joined {
         clippy::cast_possible_truncation,
         reason = "scores are 32 bits wide, sums of them are not"
     )]
-    fn score(&self, mode: JoinScore) -> Score {
+    pub(crate) fn score(&self, mode: JoinScore) -> Score {
         match mode {
             JoinScore::None => 0.0,
             JoinScore::Avg => (self.sum / f64::from(self.count.max(1))) as Score,

@@ -18,12 +18,15 @@ mod leaf;
 mod literal;
 mod minimum;
 mod query_string;
+mod related;
+pub(crate) mod relatives;
 mod script;
 mod similar;
 mod source_phrase;
 mod tree;
 
-pub(crate) use compile::plan_nested;
+pub(crate) use compile::{dictionary_terms, field_of, plan_nested, query_analyzer};
+pub(crate) use literal::text_of;
 pub(crate) use query_string::tree as query_string_tree;
 
 pub use compile::{CompileContext, Plan, compile, plan};
@@ -36,6 +39,7 @@ pub use geo::GeoQuery;
 pub use interval::{IntervalMode, IntervalRelation, IntervalRule, IntervalScoring, Intervals};
 pub use knn::{KnnQuery, KnnResolver, NoKnn, SegmentHits};
 pub use minimum::MinimumShouldMatch;
+pub use related::{Related, RelatedQuery};
 pub use script::{ScoreFormula, VectorMeasure, VectorScore};
 pub use similar::{LikeItem, MoreLikeThis, WordChoice};
 pub use tree::{

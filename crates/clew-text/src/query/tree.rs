@@ -7,9 +7,11 @@ use super::geo::GeoQuery;
 use super::interval::Intervals;
 use super::knn::KnnQuery;
 use super::minimum::MinimumShouldMatch;
+use super::related::RelatedQuery;
 use super::script::VectorScore;
 use super::similar::MoreLikeThis;
 use crate::document::RangeRelation;
+use crate::percolate::PercolateQuery;
 
 /// What is wanted of a document, and how well it scores.
 #[derive(Clone, Debug, PartialEq)]
@@ -122,6 +124,10 @@ pub enum Query {
     Knn(KnnQuery),
     /// Documents with nested objects that match.
     Nested(NestedQuery),
+    /// Documents that belong to others which match.
+    Related(RelatedQuery),
+    /// Stored queries that documents match.
+    Percolate(PercolateQuery),
     /// A query that matches nothing where its values do not fit their field.
     Lenient(Box<Query>),
 }
@@ -162,6 +168,7 @@ impl Query {
                 );
             }
             Query::VectorScore(scored) => found.push(&scored.query),
+            Query::Related(related) => found.extend(related.inner()),
             Query::Knn(knn) => found.extend(knn.filter.as_deref()),
             _ => {}
         }

@@ -10,6 +10,7 @@ use std::net::Ipv6Addr;
 use tantivy::columnar::{Column, StrColumn, TermOrdHit};
 use tantivy::{DocId, SegmentReader, f64_to_u64, i64_to_u64, u64_to_f64, u64_to_i64};
 
+use super::nested_sort::Objects;
 use super::snapshot::Snapshot;
 use super::sort::{GeoDistanceKey, Missing, Mode, Order, SortKey, SortValue};
 use super::sort_number::SortNumber;
@@ -47,6 +48,8 @@ pub(crate) struct KeyCursor {
     order: Order,
     mode: Mode,
     missing: Missing,
+    /// The nested objects whose values count instead of the document's own.
+    objects: Option<Objects>,
 }
 
 impl KeyCursor {
@@ -97,11 +100,19 @@ impl KeyCursor {
                 "we only support AVG, MEDIAN and SUM on number based fields",
             ));
         }
+        let objects = match key {
+            SortKey::Field {
+                nested: Some(nested),
+                ..
+            } => Some(Objects::open(nested, reader)?),
+            _ => None,
+        };
         Ok(KeyCursor {
             source,
             order,
             mode,
             missing,
+            objects,
         })
     }
 
@@ -115,19 +126,24 @@ impl KeyCursor {
             Source::Score => Some(u128::from(score_place(score))),
             Source::Doc { base } => Some(u128::from(base + u64::from(doc))),
             Source::Whole(column) => self
-                .pick_number(column.values_for_doc(doc))
+                .pick_number(self.rows(doc).flat_map(|row| column.values_for_doc(row)))
                 .map(|value| u128::from(i64_to_u64(value))),
-            Source::Unsigned(column) => {
-                self.pick_number(column.values_for_doc(doc)).map(u128::from)
-            }
+            Source::Unsigned(column) => self
+                .pick_number(self.rows(doc).flat_map(|row| column.values_for_doc(row)))
+                .map(u128::from),
             Source::Same(_) => Some(1),
             Source::Float(column, _) => self
-                .pick_number(column.values_for_doc(doc))
+                .pick_number(self.rows(doc).flat_map(|row| column.values_for_doc(row)))
                 .map(|value| u128::from(f64_to_u64(value))),
             Source::Text(column) => self
-                .pick(column.ords().values_for_doc(doc))
+                .pick(
+                    self.rows(doc)
+                        .flat_map(|row| column.ords().values_for_doc(row)),
+                )
                 .map(|ord| 2 * u128::from(ord) + 1),
-            Source::Address(column) => self.pick(column.values_for_doc(doc)).map(Ipv6Addr::to_bits),
+            Source::Address(column) => self
+                .pick(self.rows(doc).flat_map(|row| column.values_for_doc(row)))
+                .map(Ipv6Addr::to_bits),
             Source::Distance(column, key) => {
                 let codes = column.iter().flat_map(|column| column.values_for_doc(doc));
                 let far = self.pick_number(codes.map(|code| key.distance(GeoPoint::decode(code))));
@@ -138,6 +154,26 @@ impl KeyCursor {
         match place {
             Some(place) => Ok(self.ordered(place)),
             None => self.missing_slot(),
+        }
+    }
+
+    /// The rows whose values count.
+    #[inline]
+    fn rows(&self, doc: DocId) -> impl Iterator<Item = DocId> + '_ {
+        let own = self.objects.is_none().then_some(doc);
+        let objects = self.objects.iter().flat_map(move |objects| objects.of(doc));
+        own.into_iter().chain(objects)
+    }
+
+    /// Whether a document has more than one value.
+    pub(super) fn has_several(&self, doc: DocId) -> bool {
+        match &self.source {
+            Source::Whole(column) => column.values_for_doc(doc).nth(1).is_some(),
+            Source::Unsigned(column) => column.values_for_doc(doc).nth(1).is_some(),
+            Source::Float(column, _) => column.values_for_doc(doc).nth(1).is_some(),
+            Source::Text(column) => column.ords().values_for_doc(doc).nth(1).is_some(),
+            Source::Address(column) => column.values_for_doc(doc).nth(1).is_some(),
+            _ => false,
         }
     }
 
@@ -352,7 +388,10 @@ fn source(
                 "cannot sort on the knn_vector field [{path}]"
             )));
         }
-        FieldKind::Binary { .. } | FieldKind::Range { .. } | FieldKind::Completion(_) => {
+        FieldKind::Binary { .. }
+        | FieldKind::Percolator
+        | FieldKind::Range { .. }
+        | FieldKind::Completion(_) => {
             return Err(QueryError::illegal(format!(
                 "Fielddata is not supported on field [{path}] of type [{}]",
                 mapped.kind.type_name()

@@ -4,6 +4,7 @@ use tantivy::query::{EnableScoring, Scorer};
 use tantivy::{DocId, TERMINATED};
 
 use super::blocks::Scope;
+use super::nested_sort::with_objects;
 use super::request::ShardHit;
 use super::run::by_score;
 use super::snapshot::Snapshot;
@@ -13,6 +14,7 @@ use super::top::TopScores;
 use crate::query::{CompileContext, Query, QueryError, plan_nested};
 
 /// Which objects of a hit are wanted.
+#[derive(Clone, Copy)]
 pub struct InnerRequest<'a> {
     /// The nested objects' path.
     pub path: &'a str,
@@ -47,6 +49,11 @@ pub fn inner_hits(
     parents: &[(usize, DocId)],
 ) -> Result<Vec<InnerFound>, QueryError> {
     let snapshot = context.snapshot;
+    let sort = with_objects(request.sort, context, Some(request.path))?;
+    let request = &match &sort {
+        None => *request,
+        Some(sort) => InnerRequest { sort, ..*request },
+    };
     let plan = plan_nested(request.query, context, Some(request.path))?;
     // Leaves bring their own statistics; the searcher is only there for its schema.
     let scoring = EnableScoring::enabled_from_searcher(snapshot.stub());

@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use super::grouped::keep_firsts;
 use super::request::{ShardHit, ShardResult, Total, TrackTotal};
 use super::sort::{SortKey, compare_rows};
 
@@ -29,7 +30,8 @@ pub struct MergedHits {
     pub terminated_early: bool,
 }
 
-/// Hits in order; equal ones by shard, then segment, then document.
+/// Hits in order; equal ones by shard, then segment, then document. Of those with the same group
+/// only the first stays.
 pub fn merge_hits(
     results: Vec<ShardResult>,
     sort: &[SortKey],
@@ -49,6 +51,7 @@ pub fn merge_hits(
         .map(|(shard, hit)| MergedHit { shard, hit })
         .collect();
     hits.sort_by(|a, b| compare_hits(sort, &a.hit, &b.hit).then(a.shard.cmp(&b.shard)));
+    keep_firsts(&mut hits, |hit| hit.hit.group.as_ref());
     let hits = hits
         .into_iter()
         .skip(window.start)

@@ -99,6 +99,8 @@ pub struct ShardRequest<'a> {
     pub post_filter: Option<&'a Query>,
     /// The order of hits; empty means by score.
     pub sort: &'a [SortKey],
+    /// The field of whose values each is in one hit only.
+    pub collapse: Option<&'a str>,
     /// Scores are wanted even when the order does not need them.
     pub track_scores: bool,
     /// Most hits wanted.
@@ -131,6 +133,7 @@ impl<'a> ShardRequest<'a> {
             filter: None,
             post_filter: None,
             sort: &[],
+            collapse: None,
             track_scores: false,
             limit: 10,
             track_total: TrackTotal::UpTo(10_000),
@@ -142,6 +145,32 @@ impl<'a> ShardRequest<'a> {
             visitor: None,
             now_ms: 0,
             expired: None,
+        }
+    }
+
+    /// The same in another order.
+    pub(super) fn sorted_by<'b>(self, sort: &'b [SortKey]) -> ShardRequest<'b>
+    where
+        'a: 'b,
+    {
+        // Written out, because a visitor's lifetime changes only by itself.
+        ShardRequest {
+            sort,
+            query: self.query,
+            filter: self.filter,
+            post_filter: self.post_filter,
+            collapse: self.collapse,
+            track_scores: self.track_scores,
+            limit: self.limit,
+            track_total: self.track_total,
+            search_after: self.search_after,
+            min_score: self.min_score,
+            only: self.only,
+            terminate_after: self.terminate_after,
+            doc_base: self.doc_base,
+            visitor: self.visitor.map(|visitor| visitor as &mut dyn DocVisitor),
+            now_ms: self.now_ms,
+            expired: self.expired,
         }
     }
 }
@@ -157,6 +186,8 @@ pub struct ShardHit {
     pub score: Option<f32>,
     /// Its sort values, one for each key; empty when sorted by score alone.
     pub sort: Vec<SortValue>,
+    /// The value that no other hit has, when hits are collapsed; null for those without one.
+    pub group: Option<SortValue>,
 }
 
 /// What was found.

@@ -8,6 +8,7 @@ use tantivy::{DocId, TERMINATED};
 
 use super::bits::SegmentBits;
 use super::matching::{matching_plan, unscored};
+use super::nested_sort::with_objects;
 use super::request::{Relation, ShardRequest, ShardResult, Total, TrackTotal};
 use super::scan::scan;
 use super::snapshot::Snapshot;
@@ -53,6 +54,9 @@ pub fn search(
         now_ms: request.now_ms,
         knn,
     };
+    let sort = with_objects(request.sort, &context, None)?;
+    let order = sort.as_deref().unwrap_or(request.sort);
+    let request = request.sorted_by(order);
     let plan = match request.filter {
         Some(filter) => plan(&filtered(request.query, filter), &context)?,
         None => plan(request.query, &context)?,
@@ -72,6 +76,7 @@ pub fn search(
     let plain = request.visitor.is_none()
         && request.min_score.is_none()
         && request.only.is_none()
+        && request.collapse.is_none()
         && request.terminate_after.is_none();
     if plain && request.limit == 0 {
         return count_only(&run, &request);

@@ -4,6 +4,7 @@ use tantivy::query::Weight;
 use tantivy::{DocId, SegmentReader};
 
 use super::bits::SegmentBits;
+use super::grouped::{GroupedTop, Wanted};
 use super::matching::unscored;
 use super::request::{DocVisitor, Relation, ShardRequest, ShardResult, Total, TrackTotal};
 use super::run::{Run, below, by_score, expired};
@@ -20,6 +21,7 @@ enum Sink<'a> {
     Nothing,
     Score(TopScores),
     Sorted(SortedTop<'a>),
+    Grouped(Box<GroupedTop<'a>>),
 }
 
 impl Sink<'_> {
@@ -31,6 +33,7 @@ impl Sink<'_> {
     ) -> Result<(), QueryError> {
         match self {
             Sink::Sorted(top) => top.begin(segment, snapshot, reader),
+            Sink::Grouped(top) => top.begin(segment, snapshot, reader),
             _ => Ok(()),
         }
     }
@@ -48,6 +51,7 @@ impl Sink<'_> {
                 Ok(())
             }
             Sink::Sorted(top) => top.offer(doc, score),
+            Sink::Grouped(top) => top.offer(doc, score),
         }
     }
 }
@@ -156,6 +160,7 @@ impl Scan<'_, '_> {
         failed?;
         match &mut self.sink {
             Sink::Sorted(top) => top.end(),
+            Sink::Grouped(top) => top.end(),
             _ => Ok(()),
         }
     }
@@ -189,8 +194,21 @@ pub(super) fn scan<'a>(
         None => Scoring::Same(unscored(run.snapshot, &run.plan)?, 0.0),
     };
     let scored_hits = scores_wanted;
+    let kept = Kept {
+        scores: scored_hits,
+        doc_base: request.doc_base,
+    };
     let sink = if request.limit == 0 {
         Sink::Nothing
+    } else if let Some(path) = request.collapse {
+        let wanted = Wanted {
+            sort: request.sort,
+            limit: request.limit,
+            after: request.search_after,
+            kept,
+        };
+        let top = GroupedTop::new(path, &run.snapshot.mapping, wanted)?;
+        Sink::Grouped(Box::new(top))
     } else if by_score(request.sort) {
         Sink::Score(TopScores::new(request.limit, below(&request)?))
     } else {
@@ -198,10 +216,7 @@ pub(super) fn scan<'a>(
             request.sort,
             request.limit,
             request.search_after,
-            Kept {
-                scores: scored_hits,
-                doc_base: request.doc_base,
-            },
+            kept,
         )?)
     };
     // Nobody asks how many more there are: in the order of the index, the first are enough.
@@ -244,6 +259,7 @@ pub(super) fn scan<'a>(
             Sink::Nothing => Vec::new(),
             Sink::Score(top) => top.into_hits(!request.sort.is_empty()),
             Sink::Sorted(top) => top.into_hits(),
+            Sink::Grouped(top) => top.into_hits(),
         },
         timed_out,
         terminated_early: request.terminate_after.is_some() && scan.left == 0,

@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 use std::net::Ipv6Addr;
 
+use super::nested_sort::NestedSort;
 use crate::geo::{DistanceUnit, GeoPoint};
 
 /// Which end comes first.
@@ -92,6 +93,8 @@ pub enum SortKey {
         mode: Option<Mode>,
         /// Whether a field that is not mapped counts as missing instead of being an error.
         unmapped_ok: bool,
+        /// The nested objects whose values count, where these are not the document's own.
+        nested: Option<Box<NestedSort>>,
     },
     /// How far away points are; documents without any are infinitely far.
     GeoDistance(GeoDistanceKey),
@@ -106,6 +109,7 @@ impl SortKey {
             missing: Missing::Last,
             mode: None,
             unmapped_ok: false,
+            nested: None,
         }
     }
 

@@ -152,6 +152,7 @@ impl<'a> SortedTop<'a> {
                 doc,
                 score: self.keep_scores.then(|| f32::from_bits(score)),
                 sort,
+                group: None,
             });
         }
         let keys = self.keys;

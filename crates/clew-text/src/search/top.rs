@@ -103,6 +103,7 @@ impl TopScores {
                 } else {
                     Vec::new()
                 },
+                group: None,
             })
             .collect()
     }

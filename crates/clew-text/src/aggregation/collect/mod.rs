@@ -9,6 +9,7 @@ mod join;
 mod metric;
 mod quantiles;
 mod range;
+mod relatives;
 mod slots;
 mod terms;
 mod top_hits;
@@ -83,6 +84,7 @@ fn open(segment: Segment<'_>, plan: &Plan, level: Level) -> Result<Box<dyn Colle
         Op::Range(range) => Box::new(range::Ranges::open(segment, plan, range)?),
         Op::Missing => Box::new(range::Missing::open(segment, plan)?),
         Op::Join(join) => Box::new(join::Join::open(segment, plan, join)?),
+        Op::Relatives(relatives) => Box::new(relatives::Relatives::open(segment, plan, relatives)),
         Op::TopHits(top) => Box::new(top_hits::TopHits::open(segment.reader, top)?),
         Op::Moments(_) => Box::new(metric::Basic::open(segment, plan)?),
         Op::Extended { .. } => Box::new(metric::Extended::open(segment, plan)?),

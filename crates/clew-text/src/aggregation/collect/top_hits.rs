@@ -82,6 +82,7 @@ impl TopHits {
                     doc,
                     score: self.plan.with_scores.then(|| f32::from_bits(score)),
                     sort: sort.map_err(|error| AggError::invalid(error.to_string()))?,
+                    group: None,
                 },
             });
         }

@@ -10,7 +10,7 @@ use crate::query::literal::text_of;
 use crate::query::tree::{Pattern, Query, Range, Term};
 
 /// The field of a query that has just one.
-pub(super) fn field_of(query: &Query) -> Option<&str> {
+pub(crate) fn field_of(query: &Query) -> Option<&str> {
     match query {
         Query::Match(clause) | Query::MatchBoolPrefix(clause) => Some(&clause.field),
         Query::MatchPhrase(phrase) | Query::MatchPhrasePrefix(phrase) => Some(&phrase.field),

@@ -11,12 +11,18 @@ mod function;
 mod geo;
 mod interval;
 mod nested;
+mod percolate;
 mod range;
+mod relatives;
 mod script;
 mod similar;
 mod terms;
 mod text;
 mod vectors;
+
+pub(crate) use fixed::field_of;
+pub(crate) use terms::dictionary_terms;
+pub(crate) use text::query_analyzer;
 
 use std::collections::BTreeSet;
 
@@ -207,6 +213,7 @@ impl<'a> Compiler<'a> {
             }
             Query::MultiMatch(multi) => self.multi_match(multi, factor),
             Query::Nested(nested) => self.nested(nested, factor),
+            Query::Related(related) => self.related(related, factor),
             Query::FunctionScore(query) => self.function_score(query, factor),
             Query::VectorScore(query) => self.vector_score(query, factor),
             Query::Named { query, .. } => self.dispatch(query, factor),
@@ -253,6 +260,7 @@ impl<'a> Compiler<'a> {
                 boost,
             } => self.fuzzy(field, value, fuzziness, boost * factor),
             Query::Knn(knn) => self.knn(knn, factor),
+            Query::Percolate(percolate) => self.percolate(percolate, factor),
             Query::Geo(geo) => self.geo(geo, factor),
             Query::DistanceFeature(feature) => self.distance_feature(feature, factor),
             Query::MoreLikeThis(similar) => self.more_like_this(similar, factor),

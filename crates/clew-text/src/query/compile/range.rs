@@ -145,7 +145,7 @@ impl Compiler<'_> {
                     score,
                 ))
             }
-            FieldKind::Binary { .. } => Err(not_searchable(mapped)),
+            FieldKind::Binary { .. } | FieldKind::Percolator => Err(not_searchable(mapped)),
             FieldKind::Vector(_) | FieldKind::Constant { .. } | FieldKind::Completion(_) => {
                 Ok(Node::nothing())
             }

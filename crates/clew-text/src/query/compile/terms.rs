@@ -58,7 +58,7 @@ impl Compiler<'_> {
                 };
                 self.counted_term(IndexTerm::from_field_u64(field, number), boost)
             }
-            FieldKind::Binary { .. } => Err(not_searchable(mapped)),
+            FieldKind::Binary { .. } | FieldKind::Percolator => Err(not_searchable(mapped)),
             _ => self.equal_in_column(mapped, &term.value, boost),
         }
     }
@@ -253,6 +253,11 @@ pub(super) fn keyword_text(mapped: &MappedField, value: &Value) -> String {
 }
 
 pub(super) fn not_searchable(mapped: &MappedField) -> QueryError {
+    if mapped.kind == FieldKind::Percolator {
+        return QueryError::create(
+            "Percolator fields are not searchable directly, use a percolate query instead",
+        );
+    }
     QueryError::create(format!(
         "Binary fields do not support searching: [{}]",
         mapped.path
@@ -265,7 +270,7 @@ fn accepted(field: Field, automaton: Wildcard, score: f32) -> Node {
 }
 
 /// The values' bytes in the dictionary; `None` when the field has no dictionary for them.
-pub(super) fn dictionary_terms(
+pub(crate) fn dictionary_terms(
     mapped: &MappedField,
     field: Field,
     values: &[Value],

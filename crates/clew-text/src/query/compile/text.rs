@@ -545,7 +545,7 @@ pub(super) fn must_be_indexed(mapped: &MappedField) -> Result<(), QueryError> {
 }
 
 /// The analyzer of a query's text: the query's own, else the field's for queries, else the field's.
-pub(super) fn query_analyzer<'a>(mapped: &'a MappedField, wanted: Option<&'a str>) -> &'a str {
+pub(crate) fn query_analyzer<'a>(mapped: &'a MappedField, wanted: Option<&'a str>) -> &'a str {
     let own = match &mapped.kind {
         FieldKind::Text { analyzer, .. } => analyzer,
         _ => "keyword",

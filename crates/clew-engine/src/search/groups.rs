@@ -1,0 +1,123 @@
+//! What else is in the groups of collapsed hits: one search over the same shards for each hit and
+//! wish.
+
+use clew_text::{Bool, Query, SortValue, Term, TrackTotal};
+use rayon::prelude::*;
+use serde_json::Value;
+
+use crate::engine::Inner;
+use crate::error::EngineError;
+use crate::request::{Collapse, Hit, InnerHits, InnerResult, SearchControl, SearchRequest, Within};
+
+impl Inner {
+    /// Adds to each hit what is wanted of its group.
+    pub(super) fn fill_groups(
+        &self,
+        request: &SearchRequest,
+        collapse: &Collapse,
+        hits: &mut [Hit],
+    ) -> Result<(), EngineError> {
+        if collapse.inner.is_empty() {
+            return Ok(());
+        }
+        hits.par_iter_mut().try_for_each(|hit| {
+            let query = in_group(&request.query, &collapse.field, hit.group.as_ref());
+            for wish in &collapse.inner {
+                let found = self.search(&of_group(request, query.clone(), wish))?;
+                hit.inner.push(InnerResult {
+                    total: found.total.map_or(0, |total| total.value),
+                    max_score: found.max_score,
+                    hits: found.hits,
+                });
+            }
+            Ok(())
+        })
+    }
+}
+
+/// The search that finds what is wanted of one group.
+fn of_group(request: &SearchRequest, query: Query, wish: &InnerHits) -> SearchRequest {
+    let field = match &wish.within {
+        Within::Group { collapse } => collapse.clone(),
+        Within::Nested(_) | Within::Kin(_) => None,
+    };
+    SearchRequest {
+        indices: request.indices.clone(),
+        parts: request.parts.clone(),
+        query,
+        post_filter: request.post_filter.clone(),
+        sort: wish.sort.clone(),
+        from: wish.from,
+        size: wish.size,
+        track_total: TrackTotal::Exact,
+        track_scores: false,
+        min_score: None,
+        search_after: None,
+        aggs: Vec::new(),
+        source: wish.source,
+        vectors: request.vectors,
+        timeout: request.timeout,
+        profile: false,
+        inner_hits: Vec::new(),
+        groups: Vec::new(),
+        control: SearchControl {
+            pinned: request.control.pinned.clone(),
+            slice: request.control.slice,
+            collapse: field.map(|field| Collapse {
+                field,
+                inner: Vec::new(),
+            }),
+            ..SearchControl::default()
+        },
+    }
+}
+
+/// What the documents of a group match.
+fn in_group(query: &Query, field: &str, group: Option<&SortValue>) -> Query {
+    let mut both = Bool {
+        must: vec![query.clone()],
+        ..Bool::default()
+    };
+    match group.and_then(as_json) {
+        Some(value) => both.filter.push(Query::Term(Term {
+            field: field.to_string(),
+            value,
+            case_insensitive: false,
+            boost: 1.0,
+        })),
+        None => both.must_not.push(Query::Exists {
+            field: field.to_string(),
+            boost: 1.0,
+        }),
+    }
+    Query::Bool(both)
+}
+
+fn as_json(value: &SortValue) -> Option<Value> {
+    match value {
+        SortValue::I64(number) => Some(Value::from(*number)),
+        SortValue::U64(number) => Some(Value::from(*number)),
+        SortValue::F64(number) => Some(Value::from(*number)),
+        SortValue::F32(number) => Some(Value::from(f64::from(*number))),
+        SortValue::Str(text) => Some(Value::from(text.as_str())),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn documents_without_a_value_are_a_group() {
+        let all = Query::match_all();
+        let Query::Bool(none) = in_group(&all, "f", Some(&SortValue::Null)) else {
+            panic!("a group is two conditions");
+        };
+        assert_eq!((none.filter.len(), none.must_not.len()), (0, 1));
+        let Query::Bool(some) = in_group(&all, "f", Some(&SortValue::I64(3))) else {
+            panic!("a group is two conditions");
+        };
+        assert_eq!(some.filter, [Query::term("f", 3)]);
+    }
+}

@@ -1,0 +1,104 @@
+//! `percolate`: stored queries that documents match.
+
+use std::sync::Arc;
+
+use clew_text::{PercolateQuery, Query, QueryReader};
+use serde_json::Value;
+
+use super::object::Parameters;
+use super::{DslError, parse_query};
+
+/// Documents that one query may ask about.
+const DOCUMENTS_MAX: usize = 10_000;
+
+pub(super) fn percolate(body: &Value) -> Result<Query, DslError> {
+    let mut parameters = Parameters::new("percolate", body)?;
+    let boost = parameters.boost()?;
+    let field = parameters.text("field")?;
+    let name = parameters.text("name")?;
+    let documents = match (parameters.take("document"), parameters.take("documents")) {
+        (Some(document), _) => std::slice::from_ref(document),
+        (None, Some(Value::Array(documents))) => documents.as_slice(),
+        (None, Some(one)) => std::slice::from_ref(one),
+        (None, None) => &[],
+    };
+    // Of a document that is stored somewhere, what it holds was put here already.
+    parameters.ignore(&["document_type"]);
+    parameters.finish()?;
+    let field = field.ok_or_else(|| DslError::illegal("Required [field]"))?;
+    if documents.is_empty() {
+        return Err(DslError::illegal("[document] is a required argument"));
+    }
+    if documents.len() > DOCUMENTS_MAX {
+        return Err(DslError::illegal(format!(
+            "[percolate] may ask about at most [{DOCUMENTS_MAX}] documents, got [{}]",
+            documents.len()
+        )));
+    }
+    if let Some(other) = documents.iter().find(|document| !document.is_object()) {
+        return Err(DslError::parsing(format!(
+            "[percolate] expected documents but found [{other}]"
+        )));
+    }
+    let documents = documents.iter().map(|one| one.to_string().into_bytes());
+    Ok(Query::Percolate(PercolateQuery {
+        field,
+        documents: Arc::new(documents.collect()),
+        name,
+        reader: query_reader(),
+        boost,
+    }))
+}
+
+/// Reads the queries that documents store, for the engine.
+pub fn query_reader() -> QueryReader {
+    QueryReader(read)
+}
+
+fn read(text: &[u8]) -> Result<Query, String> {
+    let value: Value = serde_json::from_slice(text).map_err(|error| error.to_string())?;
+    parse_query(&value).map_err(|error| error.reason)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn documents_are_taken_alone_or_many_at_once() {
+        let check = |body: Value, expected: Result<usize, &str>| match (percolate(&body), expected)
+        {
+            (Ok(Query::Percolate(query)), Ok(count)) => assert_eq!(query.documents.len(), count),
+            (Err(error), Err(reason)) => assert!(error.reason.contains(reason), "{error}"),
+            (read, expected) => panic!("{read:?} where {expected:?} was due"),
+        };
+        check(json!({"field": "q", "document": {"a": 1}}), Ok(1));
+        check(json!({"field": "q", "documents": [{"a": 1}, {}]}), Ok(2));
+        check(json!({"document": {}}), Err("Required [field]"));
+        check(
+            json!({"field": "q"}),
+            Err("[document] is a required argument"),
+        );
+        check(
+            json!({"field": "q", "document": 1}),
+            Err("expected documents but found [1]"),
+        );
+        check(
+            json!({"field": "q", "document": {}, "x": 1}),
+            Err("does not support [x]"),
+        );
+    }
+
+    #[test]
+    fn stored_queries_are_read_as_others_are() {
+        let read = query_reader();
+        assert_eq!(
+            read.read(br#"{"term": {"a": "b"}}"#),
+            Ok(Query::term("a", "b"))
+        );
+        let error = read.read(br#"{"nothing": {}}"#).unwrap_err();
+        assert!(error.contains("unknown query [nothing]"), "{error}");
+    }
+}

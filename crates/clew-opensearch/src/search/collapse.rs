@@ -1,0 +1,110 @@
+//! `collapse`: the field that hits are collapsed by, and what is wanted of each group.
+
+use std::sync::Arc;
+
+use axum::http::StatusCode;
+use clew_engine::Collapse;
+use clew_text::{Query, SortKey};
+use serde_json::Value;
+
+use super::inner::InnerSpec;
+use super::request::Spec;
+use crate::error::{ApiError, Cause};
+
+/// A `collapse`.
+#[derive(Debug)]
+pub(super) struct CollapseSpec {
+    pub(super) field: String,
+    pub(super) inner: Vec<InnerSpec>,
+}
+
+impl CollapseSpec {
+    /// Reads it; `query` is the search's own, whose words are highlighted in the groups too.
+    pub(super) fn read(value: &Value, query: Option<&Query>) -> Result<Self, ApiError> {
+        let members = value.as_object().ok_or_else(|| {
+            ApiError::bad_request("parsing_exception", "expected an object for [collapse]")
+        })?;
+        let (mut field, mut wishes) = (None, &[][..]);
+        for (key, value) in members {
+            match (key.as_str(), value) {
+                ("field", Value::String(name)) => field = Some(name.clone()),
+                ("inner_hits", Value::Array(items)) => wishes = items,
+                ("inner_hits", one @ Value::Object(_)) => wishes = std::slice::from_ref(one),
+                // Groups are searched as the search threads have time.
+                ("max_concurrent_group_searches", Value::Number(number))
+                    if number.as_i64().is_some() =>
+                {
+                    if number.as_i64() < Some(1) {
+                        return Err(ApiError::illegal_argument(
+                            "maxConcurrentGroupRequests` must be positive",
+                        ));
+                    }
+                }
+                ("field" | "inner_hits" | "max_concurrent_group_searches", value) => {
+                    return Err(ApiError::bad_request(
+                        "x_content_parse_exception",
+                        format!("[collapse] failed to parse field [{key}]: [{value}]"),
+                    ));
+                }
+                _ => {
+                    return Err(ApiError::bad_request(
+                        "x_content_parse_exception",
+                        format!("[collapse] unknown field [{key}]"),
+                    ));
+                }
+            }
+        }
+        let field = field.ok_or_else(|| ApiError::illegal_argument("Required [field]"))?;
+        let inner = wishes
+            .iter()
+            .map(|wish| InnerSpec::of_group(wish, (&field, query)))
+            .collect::<Result<Vec<_>, _>>()?;
+        Ok(CollapseSpec { field, inner })
+    }
+
+    /// What the engine is asked for.
+    pub(super) fn request(&self, output_inner: &[InnerSpec]) -> Collapse {
+        let groups = output_inner.iter().filter(|spec| spec.is_group());
+        Collapse {
+            field: self.field.clone(),
+            inner: groups.map(InnerSpec::request).collect(),
+        }
+    }
+}
+
+/// Refuses what does not go together with collapsed hits.
+pub(super) fn check(spec: &Spec) -> Result<(), ApiError> {
+    let Some(collapse) = &spec.collapse else {
+        return Ok(());
+    };
+    let by_field = matches!(
+        &spec.sort[..],
+        [SortKey::Field { path, .. }] if *path == collapse.field
+    );
+    let wrong = if spec.control.scroll.is_some() {
+        "cannot use `collapse` in a scroll context"
+    } else if spec.goes_on() && !by_field {
+        "cannot use `collapse` in conjunction with `search_after` unless the only sort field is \
+         the one that is collapsed by"
+    } else if !spec.control.rescore.is_empty() {
+        "cannot use `collapse` in conjunction with `rescore`"
+    } else {
+        return Ok(());
+    };
+    Err(ApiError::new(
+        StatusCode::INTERNAL_SERVER_ERROR,
+        Cause::new("search_exception", wrong),
+    ))
+}
+
+/// The inner hits of a search with those of its groups behind them.
+pub(super) fn joined(
+    inner: &Arc<Vec<InnerSpec>>,
+    collapse: &mut CollapseSpec,
+) -> Arc<Vec<InnerSpec>> {
+    if collapse.inner.is_empty() {
+        return inner.clone();
+    }
+    let groups = std::mem::take(&mut collapse.inner);
+    Arc::new(inner.iter().cloned().chain(groups).collect())
+}

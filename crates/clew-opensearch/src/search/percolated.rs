@@ -1,0 +1,50 @@
+//! What the answer to a percolation says of its hits: which documents their queries match, and what
+//! is highlighted there.
+
+use clew_engine::Hit;
+use clew_text::{Highlighter, Percolated};
+use serde_json::{Map, Value, json};
+
+use super::highlight::Highlight;
+
+const SLOTS: &str = "_percolator_document_slot";
+
+/// Adds the places of the documents that a hit's query matches.
+pub(super) fn add_slots(hit: &Hit, values: &mut Map<String, Value>) {
+    let is_single = hit.percolated.len() == 1;
+    for percolated in &hit.percolated {
+        let name = match &percolated.name {
+            Some(name) if !is_single => format!("{SLOTS}_{name}"),
+            _ => SLOTS.to_string(),
+        };
+        values.insert(name, json!(percolated.slots));
+    }
+}
+
+/// Adds what a hit's query finds in the documents.
+pub(super) fn add_highlights(hit: &Hit, highlight: &Highlight, shown: &mut Map<String, Value>) {
+    let mapping = hit.index.mapping();
+    let is_single = hit.percolated.len() == 1;
+    for percolated in &hit.percolated {
+        let highlighter = Highlighter::new(&mapping, &percolated.query, &highlight.fields);
+        for slot in &percolated.slots {
+            let Some(document) = document(percolated, *slot) else {
+                continue;
+            };
+            let mut before = String::new();
+            if let (Some(name), false) = (&percolated.name, is_single) {
+                before = format!("{name}_");
+            }
+            if percolated.documents.len() > 1 {
+                before.push_str(&format!("{slot}_"));
+            }
+            for (path, pieces) in highlighter.highlight(&document) {
+                shown.insert(format!("{before}{path}"), pieces.into());
+            }
+        }
+    }
+}
+
+fn document(percolated: &Percolated, slot: usize) -> Option<Value> {
+    serde_json::from_slice(percolated.documents.get(slot)?).ok()
+}

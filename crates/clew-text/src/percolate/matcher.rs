@@ -1,0 +1,182 @@
+//! A small index in memory of documents that somebody asks about, and never written anywhere.
+
+use std::sync::Arc;
+
+use tantivy::fastfield::{AliveBitSet, write_alive_bitset};
+use tantivy::indexer::{AddOperation, SegmentWriter};
+use tantivy::schema::{Field, OwnedValue};
+use tantivy::{Index, IndexReader, ReloadPolicy, SegmentReader, TantivyDocument};
+use tantivy_common::{BitSet, OwnedBytes};
+
+use super::needs::term_key;
+use crate::document::{Parsed, ParsedDocument};
+use crate::mapping::{FieldKind, Mapping};
+use crate::query::{NoKnn, Query, QueryError};
+use crate::search::{Blocks, ShardRequest, Snapshot, TrackTotal, search};
+
+/// Memory for the writer of one such index: its tables are laid out by this.
+const WRITER_BYTES: usize = 4 << 20;
+
+/// Documents against which queries are tried.
+pub struct DocumentMatcher {
+    snapshot: Snapshot,
+    /// The rows of the documents, in the order in which they were given.
+    rows: Vec<u32>,
+}
+
+/// One of the documents, which matches a query.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Matched {
+    /// Its place among the documents.
+    pub slot: usize,
+    /// Its score, among these documents.
+    pub score: f32,
+}
+
+impl DocumentMatcher {
+    /// Indexes documents, given as JSON, under a mapping. What the mapping does not know of them is
+    /// left out; vectors are too.
+    ///
+    /// # Errors
+    /// When a document does not fit the mapping.
+    pub fn build(mapping: &Mapping, documents: &[Vec<u8>]) -> Result<Self, QueryError> {
+        let mapping = Arc::new(mapping.frozen());
+        let mut index = Index::create_in_ram(mapping.schema().clone());
+        index.set_tokenizers(mapping.tokenizers());
+        let segment = index.new_segment();
+        let mut writer = SegmentWriter::for_segment(WRITER_BYTES, segment.clone())?;
+        let mut kinds: Vec<Option<String>> = Vec::new();
+        for source in documents {
+            let refused = |reason: String| QueryError::create(reason);
+            let parsed = mapping.parse_document(source);
+            let parsed = parsed.map_err(|error| refused(error.to_string()))?;
+            let Parsed::Document(document) = parsed else {
+                return Err(refused("failed to parse the document".to_string()));
+            };
+            let ParsedDocument { fields, nested, .. } = document;
+            for object in nested {
+                add(&mut writer, object.fields)?;
+                kinds.push(Some(object.path));
+            }
+            add(&mut writer, fields)?;
+            kinds.push(None);
+        }
+        writer.finalize()?;
+        let rows = (0_u32..).zip(&kinds);
+        let rows = rows.filter(|(_, kind)| kind.is_none()).map(|(row, _)| row);
+        let rows: Vec<u32> = rows.collect();
+        let segment = segment.with_max_doc(u32::try_from(kinds.len()).unwrap_or(u32::MAX));
+        Ok(DocumentMatcher {
+            snapshot: snapshot(mapping, &index, (&segment, &kinds))?,
+            rows,
+        })
+    }
+
+    /// The documents that a query matches, in their order.
+    ///
+    /// # Errors
+    /// When the query does not fit the mapping.
+    pub fn matches(&self, query: &Query, now_ms: i64) -> Result<Vec<Matched>, QueryError> {
+        let request = ShardRequest {
+            limit: self.rows.len(),
+            track_total: TrackTotal::No,
+            now_ms,
+            ..ShardRequest::new(query)
+        };
+        let found = search(&self.snapshot, request, &NoKnn)?;
+        let mut matched = Vec::with_capacity(found.hits.len());
+        for hit in found.hits {
+            if let Ok(slot) = self.rows.binary_search(&hit.doc) {
+                let score = hit.score.unwrap_or(1.0);
+                matched.push(Matched { slot, score });
+            }
+        }
+        matched.sort_unstable_by_key(|matched| matched.slot);
+        Ok(matched)
+    }
+
+    /// The words that the documents have, as [`Needs`](super::Needs) writes them.
+    ///
+    /// # Errors
+    /// When the index in memory cannot be read.
+    pub fn words(&self) -> Result<Vec<String>, QueryError> {
+        let mut words = Vec::new();
+        for field in self.snapshot.mapping.fields() {
+            let Some(own) = field
+                .field
+                .filter(|_| has_words(&field.kind, field.indexed))
+            else {
+                continue;
+            };
+            for reader in &self.snapshot.readers {
+                let index = reader.inverted_index(own)?;
+                let mut terms = index.terms().stream()?;
+                while terms.advance() {
+                    words.push(term_key(field, terms.key()));
+                }
+            }
+        }
+        Ok(words)
+    }
+}
+
+/// Whether a field's values are terms.
+pub(super) fn has_words(kind: &FieldKind, indexed: bool) -> bool {
+    let has_postings = matches!(
+        kind,
+        FieldKind::Text { .. }
+            | FieldKind::Keyword { .. }
+            | FieldKind::Flat
+            | FieldKind::Integer(_)
+            | FieldKind::Unsigned
+            | FieldKind::Boolean
+    );
+    indexed && has_postings
+}
+
+fn add(writer: &mut SegmentWriter, fields: Vec<(Field, OwnedValue)>) -> tantivy::Result<()> {
+    let mut document = TantivyDocument::default();
+    for (field, value) in fields {
+        document.add_field_value(field, &value);
+    }
+    writer.add_document(AddOperation {
+        opstamp: 0,
+        document,
+    })
+}
+
+fn snapshot(
+    mapping: Arc<Mapping>,
+    index: &Index,
+    (segment, kinds): (&tantivy::index::Segment, &[Option<String>]),
+) -> Result<Snapshot, QueryError> {
+    let count = segment.meta().max_doc();
+    let mut blocks = Blocks::new(count);
+    let mut alive = BitSet::with_max_value(count);
+    for (row, kind) in (0_u32..).zip(kinds) {
+        blocks.push(row, kind.as_deref());
+        if kind.is_none() {
+            alive.insert(row);
+        }
+    }
+    // Nested objects are deleted to all who do not ask for them.
+    let has_objects = kinds.iter().any(Option::is_some);
+    let alive = if has_objects {
+        Some(written(&alive)?)
+    } else {
+        None
+    };
+    let reader = SegmentReader::open_with_custom_alive_set(segment, alive)?;
+    let searcher: IndexReader = index
+        .reader_builder()
+        .reload_policy(ReloadPolicy::Manual)
+        .try_into()?;
+    let snapshot = Snapshot::new(mapping, vec![reader], searcher.searcher());
+    Ok(snapshot.with_blocks(vec![has_objects.then(|| Arc::new(blocks))]))
+}
+
+fn written(alive: &BitSet) -> Result<AliveBitSet, QueryError> {
+    let mut bytes = Vec::new();
+    write_alive_bitset(alive, &mut bytes)?;
+    Ok(AliveBitSet::open(OwnedBytes::new(bytes)))
+}

@@ -1,0 +1,181 @@
+//! Stored queries in segments: their text in a column, their words in a hidden field beside it.
+
+use tantivy::columnar::BytesColumn;
+use tantivy::schema::{Field, OwnedValue};
+use tantivy::{DocId, SegmentReader};
+
+use super::matcher::{DocumentMatcher, Matched};
+use super::needs::Needs;
+use super::{PercolateQuery, QueryReader};
+use crate::mapping::{FieldId, FieldKind, MappedField, Mapping, words_path};
+use crate::query::{CompileContext, NoKnn, Query, QueryError, field_of};
+use crate::search::{SegmentBits, Snapshot, matching_within};
+
+/// Words that are looked up together.
+const WORDS_AT_ONCE: usize = 4096;
+/// The word of queries that must always be tried. Others begin with a number.
+const ALWAYS: &str = "*";
+
+/// What is written of a query that a document has: its text, and the words that it needs.
+///
+/// # Errors
+/// Why the query cannot be stored under the mapping.
+pub fn stored_query(
+    mapping: &Mapping,
+    id: FieldId,
+    text: &str,
+    query: Option<&Query>,
+) -> Result<Vec<(Field, OwnedValue)>, String> {
+    let Some(field) = mapping.by_id(id) else {
+        return Err(format!("field number [{}] is not mapped", id.get()));
+    };
+    let needs = match query {
+        Some(query) => {
+            check(query, mapping)?;
+            Needs::of(query, mapping)
+        }
+        // It was accepted once; what became of it is seen when it is tried.
+        None => Needs::Nothing,
+    };
+    let mut values = Vec::new();
+    if let Some(own) = field.field {
+        values.push((own, OwnedValue::Bytes(text.as_bytes().to_vec())));
+    }
+    let words = mapping.field(&words_path(&field.path));
+    if let Some(words) = words.and_then(|words| words.field) {
+        let word = |word: String| (words, OwnedValue::Str(word));
+        match needs {
+            Needs::Nothing => values.push(word(ALWAYS.to_string())),
+            Needs::AnyOf(all) => values.extend(all.into_iter().map(word)),
+        }
+    }
+    Ok(values)
+}
+
+/// Refuses what makes no sense for a single document, and fields that are not mapped.
+fn check(query: &Query, mapping: &Mapping) -> Result<(), String> {
+    for query in query.all() {
+        match query {
+            Query::Related(related) => {
+                return Err(format!(
+                    "the [{}] query is unsupported inside a percolator query",
+                    related.name()
+                ));
+            }
+            Query::Percolate(_) | Query::Knn(_) | Query::VectorScore(_) => {
+                return Err(
+                    "queries on vectors and on stored queries are unsupported inside a percolator query"
+                        .to_string(),
+                );
+            }
+            Query::Nested(nested) => check(&nested.query, mapping)?,
+            query => {
+                if let Some(path) = field_of(query)
+                    && !path.starts_with('_')
+                    && mapping.field(path).is_none()
+                    && !mapping.has_object(path)
+                    && mapping.flat_above(path).is_none()
+                {
+                    return Err(format!(
+                        "No field mapping can be found for the field with name [{path}]"
+                    ));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Documents, and the stored queries that may match them.
+pub(crate) struct Waiting<'a> {
+    percolate: &'a PercolateQuery,
+    field: &'a MappedField,
+    pub(crate) matcher: DocumentMatcher,
+}
+
+impl<'a> Waiting<'a> {
+    pub(crate) fn new(
+        percolate: &'a PercolateQuery,
+        mapping: &'a Mapping,
+    ) -> Result<Self, QueryError> {
+        let path = &percolate.field;
+        let Some(field) = mapping.field(path) else {
+            return Err(QueryError::create(format!("field [{path}] does not exist")));
+        };
+        if field.kind != FieldKind::Percolator {
+            return Err(QueryError::create(format!(
+                "expected field [{path}] to be of type [percolator], but is of type [{}]",
+                field.kind.type_name()
+            )));
+        }
+        Ok(Waiting {
+            percolate,
+            field,
+            matcher: DocumentMatcher::build(mapping, &percolate.documents)?,
+        })
+    }
+
+    /// The stored queries of a segment.
+    pub(crate) fn column(&self, reader: &SegmentReader) -> Result<Option<BytesColumn>, QueryError> {
+        Ok(reader.fast_fields().bytes(&self.field.column())?)
+    }
+
+    /// The query that a document of a segment has, if it can still be read.
+    pub(crate) fn query(
+        &self,
+        column: &BytesColumn,
+        doc: DocId,
+    ) -> Result<Option<Query>, QueryError> {
+        let Some(ord) = column.ords().first(doc) else {
+            return Ok(None);
+        };
+        let mut text = Vec::new();
+        column.ord_to_bytes(ord, &mut text)?;
+        let QueryReader(read) = self.percolate.reader;
+        Ok(read(&text).ok())
+    }
+
+    /// The documents that a stored query matches. One that fits the mapping no more matches none.
+    pub(crate) fn matches(&self, query: &Query, now_ms: i64) -> Result<Vec<Matched>, QueryError> {
+        match self.matcher.matches(query, now_ms) {
+            Err(error @ (QueryError::Index(_) | QueryError::Io(_))) => Err(error),
+            Err(_) => Ok(Vec::new()),
+            found => found,
+        }
+    }
+}
+
+/// The documents of a shard whose stored queries may match.
+pub(crate) fn candidates(
+    waiting: &Waiting<'_>,
+    snapshot: &Snapshot,
+    now_ms: i64,
+) -> Result<Vec<SegmentBits>, QueryError> {
+    let mut words = waiting.matcher.words()?;
+    words.push(ALWAYS.to_string());
+    let path = words_path(&waiting.field.path);
+    let context = CompileContext {
+        snapshot,
+        now_ms,
+        knn: &NoKnn,
+    };
+    let mut all: Option<Vec<SegmentBits>> = None;
+    for words in words.chunks(WORDS_AT_ONCE) {
+        let query = Query::Terms {
+            field: path.clone(),
+            values: words.iter().map(|word| word.as_str().into()).collect(),
+            boost: 1.0,
+        };
+        let found = matching_within(&context, &query, None)?;
+        all = Some(match all {
+            None => found,
+            Some(mut all) => {
+                for (bits, more) in all.iter_mut().zip(found) {
+                    more.iter().for_each(|doc| bits.insert(doc));
+                }
+                all
+            }
+        });
+    }
+    Ok(all.unwrap_or_default())
+}
