@@ -11,7 +11,7 @@ ELASTICSEARCH_PY := $(addprefix $(CLEW_CACHE)/elasticsearch-py-,7.10.1 7.17.12 8
 GO_SESSION := $(CLEW_CACHE)/go-elasticsearch-8.17.0/session
 FILEBEAT := filebeat-7.17.28
 
-.PHONY: help demo test test-rust test-clients clients conformance differential check bench-log bench-vectors bench-text bench-opensearch build deny doc clean
+.PHONY: help demo test test-rust test-clients clients conformance differential fuzz-rest check bench-log bench-vectors bench-text bench-opensearch build deny doc clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -35,6 +35,9 @@ clients: $(CLEW_CACHE)/venv-opensearch-benchmark/.installed $(CLEW_CACHE)/venv-v
 
 conformance: build $(VENV)/.installed $(SPEC)/.installed ## OpenSearch's own REST tests; ARGS="--only scroll -v" for some of them
 	CLEW_BIN=$(RELEASE) $(PYTHON) -m tests.conformance --spec $(SPEC)/rest-api-spec $(ARGS)
+
+fuzz-rest: build $(CLEW_CACHE)/venv-fuzz/.installed ## requests generated from the served description of the API; ARGS="--cases 1000 --only _search"
+	CLEW_BIN=$(RELEASE) $(CLEW_CACHE)/venv-fuzz/bin/python -m tests.fuzz_rest.fuzz $(ARGS)
 
 differential: build $(VENV)/.installed ## the same requests to Clew and to a real OpenSearch; ARGS="--seeds 5 --only aggregations"
 	CLEW_CACHE=$(CLEW_CACHE) CLEW_BIN=$(RELEASE) $(PYTHON) -m tests.differential $(ARGS)
@@ -100,6 +103,11 @@ $(SPEC)/.installed:
 	@command -v mvn >/dev/null || { echo "Maven is missing: OpenSearch's REST tests cannot be fetched"; exit 1; }
 	mvn -q -B dependency:copy -Dartifact=org.opensearch:rest-api-spec:2.19.0:jar -DoutputDirectory=$(@D)
 	cd $(@D) && python3 -m zipfile -e rest-api-spec-2.19.0.jar .
+	touch $@
+
+$(CLEW_CACHE)/venv-fuzz/.installed: tests/fuzz_rest/requirements.txt tests/opensearch/requirements.txt
+	python3 -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check $(^:%=-r %)
 	touch $@
 
 $(CLEW_CACHE)/venv-bench/.installed: bench/vectors/requirements.txt

@@ -127,6 +127,22 @@ pub enum EngineError {
     /// A query was refused.
     #[error(transparent)]
     Query(#[from] QueryError),
+    /// The index wants a routing key with every document, and there is none.
+    #[error("routing is required for [{index}]/[{id}]")]
+    RoutingMissing {
+        /// The index.
+        index: String,
+        /// The document's id.
+        id: String,
+    },
+    /// The log has given up a position that somebody wants to read on from.
+    #[error("changes from position [{from}] on were trimmed, the first retained is [{first}]")]
+    Trimmed {
+        /// The position asked for.
+        from: Glsn,
+        /// The lowest that can be read.
+        first: Glsn,
+    },
     /// The log refused or lost its disk.
     #[error(transparent)]
     Log(#[from] LogError),
@@ -228,6 +244,7 @@ impl EngineError {
         match self {
             EngineError::IndexNotFound { .. }
             | EngineError::NotAnAlias { .. }
+            | EngineError::Trimmed { .. }
             | EngineError::DocumentMissing { .. } => ErrorKind::NotFound,
             EngineError::Blocked { blocks, .. } => blocked_kind(blocks),
             EngineError::VersionConflict { .. } => ErrorKind::Conflict,
@@ -239,6 +256,7 @@ impl EngineError {
             | EngineError::IndexClosed { .. }
             | EngineError::InvalidSetting { .. }
             | EngineError::InvalidRequest { .. }
+            | EngineError::RoutingMissing { .. }
             | EngineError::Document { .. }
             | EngineError::Mapping(_) => ErrorKind::Invalid,
             EngineError::Query(error) => query_kind(error),

@@ -39,6 +39,7 @@ impl Engine {
         routing: Option<&str>,
         realtime: bool,
     ) -> Result<Option<Document>, EngineError> {
+        index.check_routing(id, routing)?;
         let shard = index.shard_of(routing.unwrap_or(id));
         if !realtime {
             return find_visible(index, shard, id);

@@ -170,6 +170,17 @@ impl Index {
         self.mapping.load_full()
     }
 
+    /// Refuses a document without a routing key where the mapping wants one.
+    pub(crate) fn check_routing(&self, id: &str, routing: Option<&str>) -> Result<(), EngineError> {
+        if routing.is_none() && self.mapping.load().is_routing_required() {
+            return Err(EngineError::RoutingMissing {
+                index: self.name.clone(),
+                id: id.to_string(),
+            });
+        }
+        Ok(())
+    }
+
     /// The aliases now.
     pub fn aliases(&self) -> Arc<Aliases> {
         self.aliases.load_full()

@@ -31,6 +31,7 @@ mod planner;
 mod recovery;
 mod resolve;
 
+mod changes;
 mod documents;
 mod get;
 mod snapshot;
@@ -49,6 +50,7 @@ mod search_pool;
 pub use activity::{Counted, SearchActivity};
 pub use alias::{Alias, AliasAction, Aliases};
 pub use blocks::{Block, BlockLevel};
+pub use changes::{Change, ChangeLimits, ChangePage};
 pub use definitions::{DefinitionChange, Definitions};
 pub use documents::ShardDocuments;
 pub use engine::{Engine, EngineOptions, EngineStats};

@@ -9,13 +9,17 @@ const NAME_BYTES_MAX: usize = 255;
 
 /// Checks a new index's name by OpenSearch's rules.
 pub(crate) fn check_name(name: &str) -> Result<(), EngineError> {
-    let forbidden = |c: char| "\\/*?\"<>| ,#:".contains(c) || c.is_control();
+    let forbidden = |c: char| "\\/*?\"<>| ,".contains(c) || c.is_control();
     let reason = if name.is_empty() {
         "must not be empty"
     } else if name == "." || name == ".." {
         "must not be '.' or '..'"
     } else if name.contains(forbidden) {
-        "must not contain the following characters [ , \", *, \\, <, |, ,, >, /, ?, #, :]"
+        "must not contain the following characters [ , \", *, \\, <, |, ,, >, /, ?]"
+    } else if name.contains('#') {
+        "must not contain '#'"
+    } else if name.contains(':') {
+        "must not contain ':'"
     } else if name.starts_with(['_', '-', '+']) {
         "must not start with '_', '-', or '+'"
     } else if name.chars().any(char::is_uppercase) {

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use clew_log::Glsn;
 use clew_text::{SegmentBits, Snapshot};
 
 use crate::engine::Engine;
@@ -110,6 +111,15 @@ impl Pinned {
 }
 
 impl Engine {
+    /// A position up to which searches over these indexes see every write.
+    pub fn visible(&self, indices: &[Arc<Index>]) -> Glsn {
+        // Read before the shards are looked at: what is appended meanwhile lies behind it.
+        let end = self.log().last();
+        let shards = indices.iter().flat_map(|index| &index.shards);
+        let pending = shards.filter_map(|shard| shard.first_invisible());
+        pending.min().map_or(end, |first| first.previous().min(end))
+    }
+
     /// Pins what searches over these indexes see now.
     pub fn pin(&self, indices: &[Arc<Index>]) -> Pinned {
         Pinned {

@@ -12,12 +12,19 @@ use crate::error::EngineError;
 use crate::index::{Index, count_write};
 use crate::operation::{ID_BYTES_MAX, ROUTING_BYTES_MAX};
 use crate::planner::IndexPlan;
-use crate::request::{Action, OpType, WriteOperation, WriteOutcome, Written};
+use crate::request::{Action, Condition, OpType, WriteOperation, WriteOutcome, Written};
 use crate::settings::TranslogDurability;
 use crate::shard::{Prepared, ShardAction, ShardWrite, Target};
 
 /// Operations that are parsed before they are applied: bounds the memory of a large request.
 const CHUNK_OPERATIONS: usize = 512;
+
+/// What becomes of a write to an index that does not exist.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Missing {
+    Created,
+    AnError,
+}
 
 /// The operations of one shard, with their places in the request.
 type ShardBatch = (Arc<Index>, Vec<(usize, ShardWrite)>);
@@ -95,7 +102,15 @@ impl Inner {
             condition,
         } = operation;
         let name = index;
-        let (index, routing) = self.index_or_create(&name, routing, require_alias)?;
+        // A delete makes no index, unless the version it brings has to be remembered.
+        let is_plain_delete = matches!(action, Action::Delete)
+            && !matches!(condition, Some(Condition::External { .. }));
+        let missing = if is_plain_delete {
+            Missing::AnError
+        } else {
+            Missing::Created
+        };
+        let (index, routing) = self.index_or_create(&name, routing, (require_alias, missing))?;
         check_append_only(&index, &name, &action)?;
         let fresh_id = id.is_none();
         let id = match (id, &action) {
@@ -108,6 +123,7 @@ impl Inner {
             }
         };
         check_id(&id, routing.as_deref())?;
+        index.check_routing(&id, routing.as_deref())?;
         let action = match action {
             Action::Delete => ShardAction::Delete,
             Action::Update(spec) => ShardAction::Update(spec),
@@ -142,7 +158,7 @@ impl Inner {
         &self,
         name: &str,
         routing: Option<String>,
-        require_alias: bool,
+        (require_alias, missing): (bool, Missing),
     ) -> Result<(Arc<Index>, Option<String>), EngineError> {
         let name = resolve_date(name, self.now_ms())?;
         if require_alias && !self.aliases.load().contains_key(name.as_ref()) {
@@ -150,7 +166,8 @@ impl Inner {
             return Err(EngineError::NotAnAlias { index });
         }
         match self.write_index(&name, routing.clone()) {
-            Err(EngineError::IndexNotFound { .. }) if self.options.auto_create_index => {}
+            Err(EngineError::IndexNotFound { .. })
+                if self.options.auto_create_index && missing == Missing::Created => {}
             found => return found,
         }
         let IndexPlan {

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use axum::Router;
 use clew_engine::Engine;
+use tokio::sync::watch;
 
 use crate::cluster_settings::ClusterSettings;
 use crate::dispatch::dispatch;
@@ -35,6 +36,8 @@ pub struct RestOptions {
     pub repository_roots: Vec<PathBuf>,
     /// The data folder, whose disk clients are told of.
     pub data: PathBuf,
+    /// Turns true when the server stops, so that requests which wait end; `None` when it never does.
+    pub stopped: Option<watch::Receiver<bool>>,
     /// Where the API's metrics are registered; `None` keeps them unregistered.
     pub registry: Option<prometheus::Registry>,
 }
@@ -49,6 +52,7 @@ impl Default for RestOptions {
             publish_address: "127.0.0.1:9200".to_string(),
             repository_roots: Vec::new(),
             data: PathBuf::from("."),
+            stopped: None,
             registry: None,
         }
     }
@@ -71,6 +75,17 @@ pub(crate) struct Api {
     pub(crate) search_contexts: SearchContexts,
     /// The node's id: 22 characters, the same for the same cluster and node name.
     pub(crate) node_id: String,
+}
+
+impl Api {
+    /// Comes back when the server stops.
+    pub(crate) async fn stopped(&self) {
+        match &self.options.stopped {
+            // An error means that the sender is gone, which is a stop too.
+            Some(stopped) => drop(stopped.clone().wait_for(|stopped| *stopped).await),
+            None => std::future::pending().await,
+        }
+    }
 }
 
 /// The REST API as one fallback service, so that it can be merged with routers of fixed paths

@@ -52,6 +52,9 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
 /// `PUT /_cluster/settings`.
 pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
     let body = call.json_object()?;
+    if body.as_object().is_none_or(Map::is_empty) {
+        return Err(ApiError::validation("no settings to update"));
+    }
     let flat = call.params.flag("flat_settings", false)?;
     let (persistent, transient) = read_changes(&body)?;
     let mut next = call.api.cluster_settings.lock().clone();

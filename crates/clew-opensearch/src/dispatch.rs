@@ -68,6 +68,7 @@ async fn run(
     body: Body,
 ) -> Result<Reply, ApiError> {
     params.refuse_unknown(head.uri.path(), &[COMMON_PARAMS, found.route.params])?;
+    check_common(&params)?;
     let body = body::read(&head.headers, body, api.options.body_bytes_max).await?;
     check_content_type(&head.headers, &body)?;
     let call = Call {
@@ -80,6 +81,23 @@ async fn run(
         client: Client::of(&head.headers),
     };
     (found.route.handler)(call).await
+}
+
+/// Parameters that mean the same wherever they are taken are checked also where nothing hangs on
+/// them: a typing error should not pass for a setting.
+fn check_common(params: &Params) -> Result<(), ApiError> {
+    for name in ["pretty", "human", "error_trace"] {
+        params.flag(name, false)?;
+    }
+    for name in ["timeout", "master_timeout", "cluster_manager_timeout"] {
+        params.time(name)?;
+    }
+    match params.get("wait_for_active_shards") {
+        Some(count) if count != "all" && count.parse::<u32>().is_err() => Err(
+            ApiError::illegal_argument(format!("cannot parse ActiveShardCount[{count}]")),
+        ),
+        _ => Ok(()),
+    }
 }
 
 /// Longest name of a request that is kept, in bytes.

@@ -118,6 +118,7 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
     let spec = GetSpec::from_call(&call)?;
     before_read(&call, &spec).await?;
     let found = read(&call, &spec).await?;
+    check_version(&call, found.as_ref())?;
     let status = if found.is_some() {
         StatusCode::OK
     } else {
@@ -137,7 +138,12 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
 pub(crate) async fn source(call: Call) -> Result<Reply, ApiError> {
     let spec = GetSpec::from_call(&call)?;
     before_read(&call, &spec).await?;
-    let Some(document) = read(&call, &spec).await? else {
+    if spec.source == SourceFilter::None {
+        return Err(ApiError::validation("fetching source can not be disabled"));
+    }
+    let found = read(&call, &spec).await?;
+    check_version(&call, found.as_ref())?;
+    let Some(document) = found else {
         let reason = format!("Document not found [{}]/[{}]", spec.index, spec.id);
         let cause = Cause::new("resource_not_found_exception", reason);
         return Err(ApiError::new(StatusCode::NOT_FOUND, cause));
@@ -152,6 +158,22 @@ pub(crate) async fn source(call: Call) -> Result<Reply, ApiError> {
     let mut json = JsonWriter::with_capacity(document.source.len());
     shown_source::write_value(&mapping, &spec.source, &document.source, &mut json);
     Ok(Reply::written(json))
+}
+
+/// A read may ask for the one version that it knows.
+fn check_version(call: &Call, found: Option<&Document>) -> Result<(), ApiError> {
+    let (Some(wanted), Some(document)) = (call.params.unsigned("version")?, found) else {
+        return Ok(());
+    };
+    if wanted == document.version || call.params.get("version_type") == Some("force") {
+        return Ok(());
+    }
+    let reason = format!(
+        "[{}]: version conflict, current version [{}] is different than the one provided [{wanted}]",
+        document.id, document.version
+    );
+    let cause = Cause::new("version_conflict_engine_exception", reason);
+    Err(ApiError::new(StatusCode::CONFLICT, cause))
 }
 
 /// What the request wants to have happened before the read: a refresh, or a position reached.

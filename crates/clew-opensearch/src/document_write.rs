@@ -13,6 +13,9 @@ use crate::search::SourceFilter;
 use crate::update_body;
 use crate::write_reply::{self, Refresh};
 
+/// Longest id of a document.
+const ID_BYTES_MAX: usize = 512;
+
 /// `PUT /{index}/_doc/{id}`, `POST /{index}/_doc`.
 pub(crate) async fn index(call: Call) -> Result<Reply, ApiError> {
     let op_type = match call.params.get("op_type") {
@@ -34,7 +37,10 @@ pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
 
 async fn put(call: Call, op_type: OpType) -> Result<Reply, ApiError> {
     if call.body.is_empty() {
-        return Err(ApiError::validation("source is missing"));
+        return Err(ApiError::bad_request(
+            "parse_exception",
+            "request body is required",
+        ));
     }
     let action = Action::Index {
         source: call.body.clone(),
@@ -79,6 +85,12 @@ async fn write_one(
 ) -> Result<Option<(Written, Refresh)>, ApiError> {
     let refresh = Refresh::from_call(call)?;
     let index = call.path_required("index")?.to_string();
+    if let Some(id) = call.path("id").filter(|id| id.len() > ID_BYTES_MAX) {
+        return Err(ApiError::validation(&format!(
+            "id [{id}] is too long, must be no longer than {ID_BYTES_MAX} bytes but was: {}",
+            id.len()
+        )));
+    }
     let operation = WriteOperation {
         index: index.clone(),
         require_alias: call.params.flag("require_alias", false)?,
@@ -130,7 +142,14 @@ fn dropped(call: &Call) -> Reply {
 /// `POST /{index}/_update/{id}`.
 pub(crate) async fn update(call: Call) -> Result<Reply, ApiError> {
     let update = update_body::parse(&call.body)?;
+    call.params.integer("retry_on_conflict")?;
     let condition = condition_of(&call)?.or(update.condition);
+    let has_upsert = update.spec.upsert.is_some() || update.spec.doc_as_upsert;
+    if has_upsert && condition.is_some() {
+        return Err(ApiError::validation(
+            "compare and write operations can not be used with upsert",
+        ));
+    }
     if let Some(Condition::External { .. }) = condition {
         return Err(ApiError::validation(
             "internal versioning can not be used for optimistic concurrency control. Please use \

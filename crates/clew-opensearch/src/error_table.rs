@@ -69,6 +69,13 @@ impl From<&EngineError> for ApiError {
             EngineError::VersionConflict { .. } => named("version_conflict_engine_exception"),
             EngineError::Mapping(error) => named(error.error_type()),
             EngineError::Query(error) => named(query_error_type(error)),
+            EngineError::RoutingMissing { .. } => named("routing_missing_exception"),
+            EngineError::Trimmed { from, first } => {
+                let cause = named("position_trimmed_exception")
+                    .with("from", from.get())
+                    .with("first", first.get());
+                return ApiError::new(StatusCode::GONE, cause);
+            }
             EngineError::Overloaded { .. } => named("rejected_execution_exception"),
             EngineError::Timeout { .. } => named("timeout_exception"),
             EngineError::Closed => named("node_closed_exception"),

@@ -177,6 +177,9 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
         _ => members,
     };
     let mut flat = settings::flatten(members)?;
+    if flat.is_empty() {
+        return Err(ApiError::validation("no settings to update"));
+    }
     let indices: Vec<Arc<Index>> = call.indices_from(Wildcards::SHOWN).await?;
     let mut changes = Vec::new();
     for index in indices {

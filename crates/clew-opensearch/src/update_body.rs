@@ -35,6 +35,9 @@ pub(crate) struct UpdateBody {
 
 /// Reads a body; `doc` and `upsert` stay slices of it.
 pub(crate) fn parse(body: &Bytes) -> Result<UpdateBody, ApiError> {
+    if body.iter().all(u8::is_ascii_whitespace) {
+        return Err(ApiError::validation("script or doc is missing"));
+    }
     let members: Members =
         serde_json::from_slice(body).map_err(|error| ApiError::malformed_json(&error))?;
     let mut spec = UpdateSpec {

@@ -176,7 +176,8 @@ fn serve_http(
     engine: &Engine,
     stopped: watch::Receiver<bool>,
 ) -> anyhow::Result<impl Future<Output = anyhow::Result<()>> + Send + 'static> {
-    let app = router(config, listener.local_addr()?, engine, &Registry::new());
+    let registry = Registry::new();
+    let app = router(config, &listener, (engine, &registry), stopped.clone())?;
     // Answers go out at once: small ones must not wait for the client's acknowledgement.
     let listener = listener.tap_io(|stream| {
         if let Err(error) = stream.set_nodelay(true) {
@@ -210,12 +211,18 @@ pub(crate) async fn until_stopped(mut stopped: watch::Receiver<bool>) {
     let _ = stopped.wait_for(|stopped| *stopped).await;
 }
 
-fn router(config: &Config, address: SocketAddr, engine: &Engine, registry: &Registry) -> Router {
+fn router(
+    config: &Config,
+    listener: &TcpListener,
+    (engine, registry): (&Engine, &Registry),
+    stopped: watch::Receiver<bool>,
+) -> anyhow::Result<Router> {
     let rest = RestOptions {
         body_bytes_max: config.http.body_bytes_max,
-        publish_address: address.to_string(),
+        publish_address: listener.local_addr()?.to_string(),
         repository_roots: config.snapshots.paths.clone(),
         data: config.data.clone(),
+        stopped: Some(stopped),
         registry: Some(registry.clone()),
         ..RestOptions::default()
     };
@@ -223,11 +230,11 @@ fn router(config: &Config, address: SocketAddr, engine: &Engine, registry: &Regi
         engine: engine.clone(),
         registry: registry.clone(),
     };
-    Router::new()
+    Ok(Router::new()
         .route("/_health", get(health))
         .route("/_metrics", get(metrics_page))
         .with_state(shared)
-        .merge(clew_opensearch::router(engine.clone(), rest))
+        .merge(clew_opensearch::router(engine.clone(), rest)))
 }
 
 /// One line on standard output tells whoever started the server where it listens.

@@ -202,6 +202,11 @@ impl Shard {
             .is_none_or(|first| first > glsn)
     }
 
+    /// The first position that searches do not see yet; `None` when they see everything.
+    pub(crate) fn first_invisible(&self) -> Option<Glsn> {
+        self.writer.lock().first_invisible()
+    }
+
     /// Whether there is something a refresh would show.
     pub(crate) fn is_dirty(&self) -> bool {
         let writer = self.writer.lock();

@@ -4,7 +4,9 @@ use clew_engine::ResolveOptions;
 use clew_text::Query;
 use serde_json::Value;
 
-use super::spec::{Job, Routing, Target, Verb, limit, no_scripts, page, proceeds, text};
+use super::spec::{
+    Job, Routing, Target, Verb, check_speed, docs_max_of, limit, no_scripts, page, proceeds, text,
+};
 use super::start;
 use crate::call::Call;
 use crate::dsl;
@@ -25,6 +27,7 @@ struct Asked {
 
 /// `POST /_reindex`.
 pub(crate) async fn reindex(call: Call) -> Result<Reply, ApiError> {
+    check_speed(&call)?;
     let body = call.json_object()?;
     let asked = read(&body)?;
     let options = ResolveOptions::default();
@@ -39,7 +42,7 @@ pub(crate) async fn reindex(call: Call) -> Result<Reply, ApiError> {
             asked.target.index
         )));
     }
-    let of_params = call.params.integer("max_docs")?;
+    let of_params = docs_max_of(&call)?;
     let job = Job {
         pinned: call.api.engine.pin(&indices),
         parts: search_parts(&call, &resolved, options)?,
@@ -81,13 +84,15 @@ fn read(body: &Value) -> Result<Asked, ApiError> {
             other => return Err(unknown("reindex", other)),
         }
     }
+    let mut failures = Vec::new();
     if asked.from.is_empty() {
-        return Err(ApiError::validation(
-            "use _all if you really want to copy from all existing indexes",
-        ));
+        failures.push("use _all if you really want to copy from all existing indexes");
     }
     if asked.target.index.is_empty() {
-        return Err(ApiError::validation("index is missing"));
+        failures.push("index must be specified");
+    }
+    if !failures.is_empty() {
+        return Err(ApiError::validations(&failures));
     }
     Ok(asked)
 }

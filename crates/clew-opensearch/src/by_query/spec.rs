@@ -65,9 +65,10 @@ pub(super) struct Job {
 impl Job {
     /// A job on the indexes of the path.
     pub(super) async fn of_index(call: &Call, verb: Verb) -> Result<Self, ApiError> {
+        check_speed(call)?;
         let body = call.json()?.unwrap_or_else(|| json!({}));
         let mut query = None;
-        let mut docs_max = call.params.integer("max_docs")?;
+        let mut docs_max = docs_max_of(call)?;
         let mut proceed = proceeds(call.params.get("conflicts"))?;
         for (key, value) in body.as_object().into_iter().flatten() {
             match key.as_str() {
@@ -142,6 +143,35 @@ pub(super) fn limit(docs_max: Option<i64>) -> Result<Option<usize>, ApiError> {
             "maxDocs should be greater than 0 if the request is limited to some number of documents \
              or -1 if it isn't but it was [{max}]"
         ))),
+    }
+}
+
+/// `max_docs` of the URI.
+pub(super) fn docs_max_of(call: &Call) -> Result<Option<i64>, ApiError> {
+    match call.params.integer("max_docs")? {
+        Some(max) if max < -1 => Err(ApiError::illegal_argument(format!(
+            "[max_docs] parameter cannot be negative, found [{max}]"
+        ))),
+        max => Ok(max),
+    }
+}
+
+/// How a job is cut and slowed down changes nothing here, but must be what it may be.
+pub(super) fn check_speed(call: &Call) -> Result<(), ApiError> {
+    if let Some(slices) = call.params.get("slices")
+        && slices != "auto"
+        && slices.parse::<u32>().is_ok_and(|slices| slices == 0)
+    {
+        return Err(ApiError::illegal_argument(format!(
+            "[slices] must be a positive integer or the string \"auto\", but was [{slices}]"
+        )));
+    }
+    match call.params.get("requests_per_second") {
+        None | Some("-1") => Ok(()),
+        Some(text) if text.parse::<f32>().is_ok_and(|rate| rate > 0.0) => Ok(()),
+        Some(_) => Err(ApiError::illegal_argument(
+            "[requests_per_second] must be a float greater than 0. Use -1 to disable throttling.",
+        )),
     }
 }
 

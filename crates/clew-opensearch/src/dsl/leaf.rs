@@ -158,10 +158,18 @@ pub(super) fn ids(body: &Value) -> Result<Query, DslError> {
     let boost = parameters.boost()?;
     parameters.ignore(&["type"]);
     let values = match parameters.take("values") {
+        Some(Value::Array(values)) if values.iter().any(|v| v.is_object() || v.is_array()) => {
+            return Err(DslError::parsing("[ids] failed to parse field [values]"));
+        }
         Some(Value::Array(values)) => values.iter().map(plain).collect(),
-        Some(value @ (Value::String(_) | Value::Number(_))) => vec![plain(value)],
+        Some(value @ Value::String(_)) => vec![plain(value)],
+        Some(Value::Number(_)) => {
+            return Err(DslError::parsing(
+                "[ids] values doesn't support values of type: VALUE_NUMBER",
+            ));
+        }
         Some(_) => return Err(DslError::parsing("[ids] failed to parse field [values]")),
-        None => return Err(DslError::illegal("Required [values]")),
+        None => Vec::new(),
     };
     parameters.finish()?;
     Ok(Query::Ids { values, boost })

@@ -25,7 +25,7 @@ pub(super) const GROUPS: &[Group] = &[
         class: "index_admin",
         params: ADMIN,
         endpoints: &[
-            endpoint!("POST", ["/_aliases"], aliases::update),
+            endpoint!("POST", ["/_aliases"], aliases::update).takes("AliasActions"),
             endpoint!(
                 "PUT POST",
                 [
@@ -35,12 +35,14 @@ pub(super) const GROUPS: &[Group] = &[
                     "/_aliases/{alias}"
                 ],
                 aliases::put
-            ),
+            )
+            .takes("Alias"),
             endpoint!(
                 "PUT",
                 ["/{index}/_alias", "/{index}/_aliases", "/_alias"],
                 aliases::put
-            ),
+            )
+            .takes("Alias"),
             endpoint!(
                 "DELETE",
                 ["/{index}/_alias/{alias}", "/{index}/_aliases/{alias}"],

@@ -3,8 +3,8 @@
 use super::endpoint::{Group, endpoint};
 use super::params::{ADMIN, READ};
 use crate::{
-    allocation, cluster, cluster_health, cluster_settings, cluster_state, knn_plugin, nodes, root,
-    tasks, voting,
+    allocation, cluster, cluster_health, cluster_settings, cluster_state, knn_plugin, nodes,
+    openapi, root, tasks, voting,
 };
 
 pub(super) const GROUPS: &[Group] = &[
@@ -13,6 +13,7 @@ pub(super) const GROUPS: &[Group] = &[
         params: READ,
         endpoints: &[
             endpoint!("GET HEAD", ["/"], root::info),
+            endpoint!("GET", ["/_openapi.json"], openapi::describe),
             endpoint!("GET", ["/_license"], root::license),
             endpoint!("GET", ["/_xpack"], root::xpack),
             endpoint!("GET", ["/_cluster/stats"], cluster::stats),
@@ -41,7 +42,8 @@ pub(super) const GROUPS: &[Group] = &[
         params: ADMIN,
         endpoints: &[
             endpoint!("GET", ["/_cluster/settings"], cluster_settings::get),
-            endpoint!("PUT", ["/_cluster/settings"], cluster_settings::put),
+            endpoint!("PUT", ["/_cluster/settings"], cluster_settings::put)
+                .takes("ClusterSettings"),
         ],
     },
     Group {
@@ -96,8 +98,9 @@ pub(super) const GROUPS: &[Group] = &[
                 "GET POST",
                 ["/_cluster/allocation/explain"],
                 allocation::explain
-            ),
-            endpoint!("POST", ["/_cluster/reroute"], allocation::reroute),
+            )
+            .takes("AllocationExplain"),
+            endpoint!("POST", ["/_cluster/reroute"], allocation::reroute).takes("Reroute"),
             endpoint!("POST", ["/_cluster/voting_config_exclusions"], voting::add),
             endpoint!(
                 "DELETE",

@@ -8,9 +8,9 @@ pub(super) const GROUPS: &[Group] = &[
         class: "resize",
         params: RESIZE,
         endpoints: &[
-            endpoint!("PUT POST", ["/{index}/_clone/{target}"], resize::clone),
-            endpoint!("PUT POST", ["/{index}/_shrink/{target}"], resize::shrink),
-            endpoint!("PUT POST", ["/{index}/_split/{target}"], resize::split),
+            endpoint!("PUT POST", ["/{index}/_clone/{target}"], resize::clone).takes("Resize"),
+            endpoint!("PUT POST", ["/{index}/_shrink/{target}"], resize::shrink).takes("Resize"),
+            endpoint!("PUT POST", ["/{index}/_split/{target}"], resize::split).takes("Resize"),
         ],
     },
     Group {
@@ -20,7 +20,8 @@ pub(super) const GROUPS: &[Group] = &[
             "POST",
             ["/{index}/_rollover", "/{index}/_rollover/{new_index}"],
             rollover::rollover
-        )],
+        )
+        .takes("Rollover")],
     },
     Group {
         class: "data_stream",

@@ -7,25 +7,24 @@ pub(super) const GROUPS: &[Group] = &[
     Group {
         class: "bulk",
         params: WRITE,
-        endpoints: &[endpoint!(
-            "POST PUT",
-            ["/_bulk", "/{index}/_bulk"],
-            bulk::bulk
-        )],
+        endpoints: &[
+            endpoint!("POST PUT", ["/_bulk", "/{index}/_bulk"], bulk::bulk).takes("Lines"),
+        ],
     },
     Group {
         class: "write",
         params: WRITE,
         endpoints: &[
-            endpoint!("POST", ["/{index}/_doc"], document_write::index),
-            endpoint!("PUT POST", ["/{index}/_doc/{id}"], document_write::index),
+            endpoint!("POST", ["/{index}/_doc"], document_write::index).takes("Document"),
+            endpoint!("PUT POST", ["/{index}/_doc/{id}"], document_write::index).takes("Document"),
             endpoint!(
                 "PUT POST",
                 ["/{index}/_create/{id}"],
                 document_write::create
-            ),
+            )
+            .takes("Document"),
             endpoint!("DELETE", ["/{index}/_doc/{id}"], document_write::delete),
-            endpoint!("POST", ["/{index}/_update/{id}"], document_write::update),
+            endpoint!("POST", ["/{index}/_update/{id}"], document_write::update).takes("Update"),
         ],
     },
     Group {
@@ -35,16 +34,16 @@ pub(super) const GROUPS: &[Group] = &[
             endpoint!("GET", ["/{index}/_doc/{id}"], document::get),
             endpoint!("HEAD", ["/{index}/_doc/{id}"], document::get),
             endpoint!("GET HEAD", ["/{index}/_source/{id}"], document::source),
-            endpoint!("GET POST", ["/_mget", "/{index}/_mget"], mget::mget),
+            endpoint!("GET POST", ["/_mget", "/{index}/_mget"], mget::mget).takes("MultiGet"),
         ],
     },
     Group {
         class: "write",
         params: BY_QUERY,
         endpoints: &[
-            endpoint!("POST", ["/{index}/_delete_by_query"], by_query::delete),
-            endpoint!("POST", ["/{index}/_update_by_query"], by_query::update),
-            endpoint!("POST", ["/_reindex"], by_query::reindex),
+            endpoint!("POST", ["/{index}/_delete_by_query"], by_query::delete).takes("ByQuery"),
+            endpoint!("POST", ["/{index}/_update_by_query"], by_query::update).takes("ByQuery"),
+            endpoint!("POST", ["/_reindex"], by_query::reindex).takes("Reindex"),
         ],
     },
 ];

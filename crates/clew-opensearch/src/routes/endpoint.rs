@@ -10,30 +10,44 @@ use crate::reply::Reply;
 pub(crate) type Answer = Pin<Box<dyn Future<Output = Result<Reply, ApiError>> + Send>>;
 
 /// Endpoints that take the same URI parameters and are counted together.
-pub(super) struct Group {
+pub(crate) struct Group {
     /// The class under which metrics count them.
-    pub(super) class: &'static str,
+    pub(crate) class: &'static str,
     /// The URI parameters they take, beside the common ones.
-    pub(super) params: &'static [&'static str],
-    pub(super) endpoints: &'static [Endpoint],
+    pub(crate) params: &'static [&'static str],
+    pub(crate) endpoints: &'static [Endpoint],
 }
 
 /// One endpoint under all its paths.
-pub(super) struct Endpoint {
+pub(crate) struct Endpoint {
     /// Separated by spaces.
-    pub(super) methods: &'static str,
+    pub(crate) methods: &'static str,
     /// Patterns, as in `/{index}/_doc/{id}`.
-    pub(super) paths: &'static [&'static str],
-    pub(super) handler: fn(Call) -> Answer,
+    pub(crate) paths: &'static [&'static str],
+    /// The function that answers, which names the endpoint in the description of the API.
+    pub(crate) name: &'static str,
+    /// The schema of its body in the description of the API, where it takes one.
+    pub(crate) body: Option<&'static str>,
+    pub(crate) handler: fn(Call) -> Answer,
 }
 
-/// `endpoint!("GET POST", ["/_count", "/{index}/_count"], search::count)`: methods, patterns, the
-/// async function that answers.
+impl Endpoint {
+    /// The same endpoint, with a body of this schema (`openapi/schemas.json`).
+    pub(super) const fn takes(mut self, schema: &'static str) -> Self {
+        self.body = Some(schema);
+        self
+    }
+}
+
+/// `endpoint!("GET POST", ["/_count", "/{index}/_count"], search::count).takes("Count")`: methods, patterns, the
+/// async function that answers. `.takes("Count")` names the schema of the body.
 macro_rules! endpoint {
     ($methods:literal, [$($path:literal),+ $(,)?], $handler:path $(,)?) => {
         $crate::routes::endpoint::Endpoint {
             methods: $methods,
             paths: &[$($path),+],
+            name: stringify!($handler),
+            body: None,
             handler: |call| Box::pin($handler(call)),
         }
     };

@@ -12,18 +12,20 @@ pub(super) const GROUPS: &[Group] = &[
         class: "index_admin",
         params: ADMIN,
         endpoints: &[
-            endpoint!("PUT", ["/{index}"], index_admin::create),
+            endpoint!("PUT", ["/{index}"], index_admin::create).takes("IndexBody"),
             endpoint!("DELETE", ["/{index}"], index_admin::delete),
             endpoint!(
                 "PUT POST",
                 ["/{index}/_mapping", "/{index}/_mappings", "/_mapping"],
                 index_mapping::put
-            ),
+            )
+            .takes("Mapping"),
             endpoint!(
                 "PUT",
                 ["/{index}/_settings", "/_settings"],
                 index_settings::put
-            ),
+            )
+            .takes("Settings"),
         ],
     },
     Group {

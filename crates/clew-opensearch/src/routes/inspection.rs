@@ -13,17 +13,20 @@ pub(super) const GROUPS: &[Group] = &[
                 "GET POST",
                 ["/_validate/query", "/{index}/_validate/query"],
                 validate::validate
-            ),
+            )
+            .takes("Count"),
             endpoint!(
                 "GET POST",
                 ["/{index}/_explain/{id}"],
                 validate::explain_hit
-            ),
+            )
+            .takes("Count"),
             endpoint!(
                 "GET POST",
                 ["/_analyze", "/{index}/_analyze"],
                 analyze::analyze
-            ),
+            )
+            .takes("Analyze"),
         ],
     },
     Group {
@@ -34,12 +37,14 @@ pub(super) const GROUPS: &[Group] = &[
                 "GET POST",
                 ["/{index}/_termvectors", "/{index}/_termvectors/{id}"],
                 term_vectors::one
-            ),
+            )
+            .takes("TermVectors"),
             endpoint!(
                 "GET POST",
                 ["/_mtermvectors", "/{index}/_mtermvectors"],
                 term_vectors::many
-            ),
+            )
+            .takes("MultiTermVectors"),
         ],
     },
     Group {
@@ -50,12 +55,14 @@ pub(super) const GROUPS: &[Group] = &[
                 "GET POST",
                 ["/_search/template", "/{index}/_search/template"],
                 search::search_template
-            ),
+            )
+            .takes("SearchTemplate"),
             endpoint!(
                 "GET POST",
                 ["/_render/template", "/_render/template/{id}"],
                 search::render_template
-            ),
+            )
+            .takes("SearchTemplate"),
         ],
     },
 ];

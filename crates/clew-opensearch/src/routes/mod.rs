@@ -1,6 +1,6 @@
 //! Every path of the API in one table: methods, pattern, the class under which metrics count it,
-//! the URI parameters it takes, the function that answers. Each area of the API has
-//! its file of plain data; the router is made from all of them.
+//! the URI parameters and the body it takes, the function that answers. Each area of the API has
+//! its file of plain data; the router and the description of the API are made from all of them.
 
 mod endpoint;
 mod params;
@@ -19,13 +19,12 @@ mod search;
 mod snapshots;
 mod templates;
 
+pub(crate) use endpoint::{Endpoint, Group};
 pub(crate) use params::COMMON_PARAMS;
 pub(crate) use table::{Found, RouteTable};
 
-use endpoint::Group;
-
 /// The groups of every area.
-fn areas() -> impl Iterator<Item = &'static Group> {
+pub(crate) fn areas() -> impl Iterator<Item = &'static Group> {
     [
         aliases::GROUPS,
         cat::GROUPS,

@@ -9,7 +9,8 @@ pub(super) const GROUPS: &[Group] = &[
         class: "cluster",
         params: ADMIN,
         endpoints: &[
-            endpoint!("PUT", ["/_search/pipeline/{id}"], search_pipeline::put),
+            endpoint!("PUT", ["/_search/pipeline/{id}"], search_pipeline::put)
+                .takes("SearchPipeline"),
             endpoint!(
                 "GET",
                 ["/_search/pipeline", "/_search/pipeline/{id}"],
@@ -24,12 +25,13 @@ pub(super) const GROUPS: &[Group] = &[
                 "PUT POST",
                 ["/_scripts/{id}", "/_scripts/{id}/{context}"],
                 scripts::put
-            ),
+            )
+            .takes("StoredScript"),
             endpoint!("GET", ["/_scripts/{id}"], scripts::get),
             endpoint!("DELETE", ["/_scripts/{id}"], scripts::delete),
             endpoint!("GET", ["/_script_context"], scripts::contexts),
             endpoint!("GET", ["/_script_language"], scripts::languages),
-            endpoint!("PUT", ["/_ingest/pipeline/{id}"], ingest::put),
+            endpoint!("PUT", ["/_ingest/pipeline/{id}"], ingest::put).takes("IngestPipeline"),
             endpoint!(
                 "GET",
                 ["/_ingest/pipeline", "/_ingest/pipeline/{id}"],
@@ -49,6 +51,7 @@ pub(super) const GROUPS: &[Group] = &[
                 "/_ingest/pipeline/{id}/_simulate"
             ],
             ingest::simulate
-        )],
+        )
+        .takes("IngestSimulate")],
     },
 ];

@@ -2,7 +2,7 @@
 
 use super::endpoint::{Group, endpoint};
 use super::params::SEARCH;
-use crate::{field_caps, recall, search};
+use crate::{changes, field_caps, recall, search};
 
 pub(super) const GROUPS: &[Group] = &[
     Group {
@@ -12,19 +12,21 @@ pub(super) const GROUPS: &[Group] = &[
             "GET POST",
             ["/_field_caps", "/{index}/_field_caps"],
             field_caps::field_caps
-        )],
+        )
+        .takes("FieldCaps")],
     },
     Group {
         class: "search",
         params: SEARCH,
         endpoints: &[
-            endpoint!("GET POST", ["/_search", "/{index}/_search"], search::search),
+            endpoint!("GET POST", ["/_search", "/{index}/_search"], search::search).takes("Search"),
             endpoint!(
                 "GET POST",
                 ["/_msearch", "/{index}/_msearch"],
                 search::msearch
-            ),
-            endpoint!("GET POST", ["/_count", "/{index}/_count"], search::count),
+            )
+            .takes("Lines"),
+            endpoint!("GET POST", ["/_count", "/{index}/_count"], search::count).takes("Count"),
         ],
     },
     Group {
@@ -35,12 +37,14 @@ pub(super) const GROUPS: &[Group] = &[
                 "GET POST",
                 ["/_search/scroll", "/_search/scroll/{scroll_id}"],
                 search::next_page
-            ),
+            )
+            .takes("Scroll"),
             endpoint!(
                 "DELETE",
                 ["/_search/scroll", "/_search/scroll/{scroll_id}"],
                 search::clear_scroll
-            ),
+            )
+            .takes("ClearScroll"),
         ],
     },
     Group {
@@ -58,8 +62,13 @@ pub(super) const GROUPS: &[Group] = &[
                 ["/_search/point_in_time/_all"],
                 search::delete_all_pits
             ),
-            endpoint!("DELETE", ["/_search/point_in_time"], search::delete_pit),
+            endpoint!("DELETE", ["/_search/point_in_time"], search::delete_pit).takes("DeletePit"),
         ],
+    },
+    Group {
+        class: "changes",
+        params: changes::PARAMS,
+        endpoints: &[endpoint!("GET", ["/{index}/_changes"], changes::page)],
     },
     Group {
         class: "recall",
@@ -85,6 +94,7 @@ const SCROLL: &[&str] = &[
 ];
 
 const PIT: &[&str] = &[
+    "after_glsn",
     "keep_alive",
     "allow_partial_pit_creation",
     "expand_wildcards",

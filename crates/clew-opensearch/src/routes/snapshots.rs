@@ -16,7 +16,8 @@ pub(super) const GROUPS: &[Group] = &[Group {
             "PUT POST",
             ["/_snapshot/{repository}"],
             snapshots::repository_put
-        ),
+        )
+        .takes("Repository"),
         endpoint!(
             "DELETE",
             ["/_snapshot/{repository}"],
@@ -36,7 +37,8 @@ pub(super) const GROUPS: &[Group] = &[Group {
             "PUT POST",
             ["/_snapshot/{repository}/{snapshot}"],
             snapshots::create
-        ),
+        )
+        .takes("Snapshot"),
         endpoint!(
             "GET",
             ["/_snapshot/{repository}/{snapshot}"],
@@ -51,7 +53,8 @@ pub(super) const GROUPS: &[Group] = &[Group {
             "POST",
             ["/_snapshot/{repository}/{snapshot}/_restore"],
             snapshots::restore
-        ),
+        )
+        .takes("Restore"),
         endpoint!(
             "GET",
             [

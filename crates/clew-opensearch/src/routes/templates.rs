@@ -7,7 +7,7 @@ pub(super) const GROUPS: &[Group] = &[Group {
     class: "template",
     params: TEMPLATE,
     endpoints: &[
-        endpoint!("PUT POST", ["/_template/{name}"], templates::legacy_put),
+        endpoint!("PUT POST", ["/_template/{name}"], templates::legacy_put).takes("LegacyTemplate"),
         endpoint!(
             "GET HEAD",
             ["/_template", "/_template/{name}"],
@@ -18,7 +18,8 @@ pub(super) const GROUPS: &[Group] = &[Group {
             "PUT POST",
             ["/_component_template/{name}"],
             templates::component_put
-        ),
+        )
+        .takes("ComponentTemplate"),
         endpoint!(
             "GET HEAD",
             ["/_component_template", "/_component_template/{name}"],
@@ -33,7 +34,8 @@ pub(super) const GROUPS: &[Group] = &[Group {
             "PUT POST",
             ["/_index_template/{name}"],
             templates::index_put
-        ),
+        )
+        .takes("IndexTemplate"),
         endpoint!(
             "GET HEAD",
             ["/_index_template", "/_index_template/{name}"],
@@ -48,7 +50,8 @@ pub(super) const GROUPS: &[Group] = &[Group {
             "POST",
             ["/_index_template/_simulate_index/{name}"],
             templates::simulate_index
-        ),
+        )
+        .takes("IndexTemplate"),
         endpoint!(
             "POST",
             [
@@ -56,7 +59,8 @@ pub(super) const GROUPS: &[Group] = &[Group {
                 "/_index_template/_simulate/{name}"
             ],
             templates::simulate_template
-        ),
+        )
+        .takes("IndexTemplate"),
     ],
 }];
 

@@ -20,6 +20,8 @@ pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
     let resolved = call.resolved_with(call.index_expression(), options).await?;
     let indices: Vec<_> = resolved.iter().map(|found| found.index.clone()).collect();
     let parts = search_parts(&call, &resolved, options)?;
+    // Read before the views are taken: they hold at least this.
+    let visible = call.api.engine.visible(&indices);
     let pinned = call.api.engine.pin(&indices);
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let created_ms = u64::try_from(now.unwrap_or_default().as_millis()).unwrap_or(u64::MAX);
@@ -36,7 +38,8 @@ pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
         "pit_id": contexts.shown(Kind::Pit, id),
         "_shards": {"total": total, "successful": total, "skipped": 0, "failed": 0},
         "creation_time": created_ms,
-    })))
+    }))
+    .at(visible))
 }
 
 /// `GET /_search/point_in_time/_all`.
