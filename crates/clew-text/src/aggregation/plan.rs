@@ -1,9 +1,12 @@
 //! The tree that collectors are built from: fields are resolved, settings are checked, order paths
 //! point at sub-aggregations.
 
+use std::sync::Arc;
+
 use jiff::tz::TimeZone;
 
 use super::auto_date::{AutoDatePlan, plan_auto_date};
+use super::collect::WordsPlan;
 use super::collector::AggContext;
 use super::error::AggError;
 use super::format::ValueFormat;
@@ -17,13 +20,15 @@ use super::plan_join::{JoinPlan, TopHitsPlan};
 use super::plan_metrics::{QuantilePlan, plan_metric};
 use super::plan_order::plan_order;
 use super::plan_range::{RangePlan, plan_range};
-use super::plan_terms::{every_term, plan_rare_terms, plan_significant, plan_terms};
+use super::plan_terms::{every_term, plan_rare_terms, plan_significant, plan_terms, words_of};
+use super::sample::SamplePlan;
 use super::significance::{Heuristic, SignificantPlan};
 use super::spec::{
-    AggSpec, Bounds, DateHistogramSpec, DateInterval, Direction, HistogramSpec, NamedAgg, Scalar,
-    Source,
+    AggSpec, Bounds, DateHistogramSpec, DateInterval, Direction, HistogramSpec, NamedAgg,
+    SampleSpec, Scalar, Source,
 };
 use super::zone::parse_zone;
+use crate::search::Mode;
 
 /// How deep aggregations may be nested.
 const DEPTH_MAX: usize = 32;
@@ -108,6 +113,11 @@ pub(crate) enum Op {
     },
     Filters(FiltersPlan),
     Global,
+    Sample(SamplePlan),
+    Matrix {
+        fields: Vec<ValuePlan>,
+        mode: Mode,
+    },
     Composite(CompositePlan),
     MultiTerms {
         links: Vec<Link>,
@@ -149,6 +159,16 @@ pub(crate) struct TermsPlan {
     pub(crate) filter: TermSets,
     pub(crate) show_error: bool,
     pub(crate) shape: TermsShape,
+}
+
+impl TermsPlan {
+    /// How words are taken from texts, where there is no column.
+    pub(crate) fn words(&self) -> Option<&Arc<WordsPlan>> {
+        match &self.shape {
+            TermsShape::Significant(significant) => significant.words.as_ref(),
+            _ => None,
+        }
+    }
 }
 
 /// Which terms are shown.
@@ -333,7 +353,10 @@ fn plan_buckets(
         }
         AggSpec::GeoGrid(spec) => (ValuePlan::none(), plan_grid(spec, context)?),
         AggSpec::SignificantTerms(spec) => {
-            let values = values_of(&spec.source, "significant_terms")?;
+            let values = match &spec.words {
+                Some(_) => words_of(&spec.source, context)?,
+                None => values_of(&spec.source, "significant_terms")?,
+            };
             let op = Op::Terms(plan_significant(spec, &values, (context, &agg.name))?);
             (values, op)
         }
@@ -360,6 +383,7 @@ fn plan_buckets(
             (ValuePlan::none(), Op::TopHits(plan))
         }
         AggSpec::Global => (ValuePlan::none(), Op::Global),
+        AggSpec::Sample(spec) => plan_sample(spec, context)?,
         AggSpec::Composite(spec) => {
             let op = Op::Composite(plan_composite(spec, context)?);
             (ValuePlan::none(), op)
@@ -368,6 +392,18 @@ fn plan_buckets(
         AggSpec::AutoDateHistogram(spec) => plan_auto_date(spec, context)?,
         _ => unreachable!("metrics and pipelines are planned apart"),
     })
+}
+
+fn plan_sample(spec: &SampleSpec, context: &AggContext<'_>) -> Result<(ValuePlan, Op), AggError> {
+    let values = match &spec.diverse {
+        Some((source, _)) => plan_values(source, "diversified_sampler", context)?,
+        None => ValuePlan::none(),
+    };
+    let sample = SamplePlan {
+        size: spec.size as usize,
+        per_value: spec.diverse.as_ref().map(|(_, most)| *most as usize),
+    };
+    Ok((values, Op::Sample(sample)))
 }
 
 impl Op {
@@ -392,6 +428,7 @@ impl Op {
             | Op::Missing
             | Op::Filters(_)
             | Op::Global
+            | Op::Sample(_)
             | Op::Join(_)
             | Op::Composite(_)
             | Op::MultiTerms { .. }
@@ -405,6 +442,7 @@ impl Op {
             | Op::Quantiles(_)
             | Op::WeightedAvg { .. }
             | Op::TopHits(_)
+            | Op::Matrix { .. }
             | Op::GeoBounds { .. }
             | Op::GeoCentroid => false,
         }

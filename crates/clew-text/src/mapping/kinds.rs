@@ -24,6 +24,10 @@ pub(super) fn kind_of(
     };
     Ok(match type_name {
         "text" => FieldKind::text("standard"),
+        "search_as_you_type" => FieldKind::Text {
+            analyzer: "standard".to_string(),
+            style: TextStyle::AsYouType,
+        },
         "match_only_text" => FieldKind::Text {
             analyzer: "standard".to_string(),
             style: TextStyle::MatchOnly,

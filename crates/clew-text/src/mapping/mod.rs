@@ -15,6 +15,7 @@ pub(crate) mod template;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod typing;
 mod vector;
 
 pub use field::{

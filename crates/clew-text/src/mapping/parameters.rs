@@ -2,9 +2,10 @@
 
 use serde_json::{Map, Value};
 
-use super::field::{FieldKind, FieldSettings, FloatKind, IntegerKind, RangeKind};
+use super::field::{FieldKind, FieldSettings, FloatKind, IntegerKind, RangeKind, TextStyle};
 use super::kinds::{check_required, kind_of};
 use super::schema::{Definition, MappingError, NewField};
+use super::typing;
 use super::vector::read_vector;
 use crate::analysis::Analysis;
 
@@ -51,6 +52,7 @@ pub(super) fn read_field(
     if let FieldKind::Text { analyzer, .. } = &mut definition.new.kind {
         *analyzer = analysis.default_analyzer();
     }
+    typing::prepare(&mut definition);
     if let FieldKind::Vector(vector) = &mut definition.new.kind {
         read_vector(name, parameters, vector)?;
     }
@@ -169,6 +171,13 @@ fn read_words(
         (FieldKind::Text { .. }, "search_quote_analyzer") => {
             settings.search_quote_analyzer = Some(known_analyzer(value, analysis)?);
         }
+        (
+            FieldKind::Text {
+                style: TextStyle::AsYouType,
+                ..
+            },
+            typing::SIZE_PARAMETER,
+        ) => typing::read_size(value, settings)?,
         (FieldKind::Text { .. }, "position_increment_gap") => {
             settings.position_gap = number(name, key, value, 0..=1_000_000)?;
         }

@@ -11,6 +11,7 @@ use super::field::{Dynamic, FieldKind, FieldSettings, FloatKind, MappedField};
 use super::parameters::{boolean, read_field, show};
 use super::schema::{Definition, Mapping, MappingError, NewField};
 use super::template;
+use super::typing;
 use crate::analysis::shown_name;
 use crate::document::{DateFormat, NewFields};
 
@@ -216,7 +217,12 @@ impl Mapping {
                 )));
             }
             let path = format!("{path}.{name}");
-            self.merge_definition(read_field(&path, parameters, true, &self.analysis)?)?;
+            let definition = read_field(&path, parameters, true, &self.analysis)?;
+            let hidden = hidden_fields(&definition);
+            self.merge_definition(definition)?;
+            for definition in hidden {
+                self.merge_definition(definition)?;
+            }
         }
         Ok(())
     }
@@ -267,7 +273,7 @@ impl Mapping {
 }
 
 /// The fields that come with one of this kind.
-fn hidden_fields(definition: &Definition) -> Vec<Definition> {
+pub(super) fn hidden_fields(definition: &Definition) -> Vec<Definition> {
     let hidden = |name: &str, kind: FieldKind| Definition {
         new: NewField {
             path: format!("{}.{name}", definition.new.path),
@@ -282,7 +288,13 @@ fn hidden_fields(definition: &Definition) -> Vec<Definition> {
     };
     match definition.new.kind {
         FieldKind::Flat => vec![hidden(PATHS_AND_VALUES, FieldKind::keyword(None))],
-        _ => Vec::new(),
+        _ => typing::beside(definition)
+            .into_iter()
+            .map(|(name, kind, settings)| Definition {
+                settings,
+                ..hidden(&name, kind)
+            })
+            .collect(),
     }
 }
 
@@ -297,6 +309,13 @@ fn conflicts(field: &MappedField, definition: &Definition) -> Vec<String> {
         }
     };
     let new = &definition.new;
+    let fielddata = |shown: &Map<String, Value>| {
+        let wanted = shown.get("fielddata").map(show);
+        wanted.unwrap_or_else(|| "false".to_string())
+    };
+    // Words of documents that are there already have no column.
+    let (from, to) = (&field.settings.shown, &definition.settings.shown);
+    compare("fielddata", fielddata(from), fielddata(to));
     compare("index", field.indexed.to_string(), new.indexed.to_string());
     let settings = [&field.settings, &definition.settings];
     let [from, to] = settings.map(|settings| settings.store.to_string());

@@ -40,6 +40,7 @@ pub use knn::{KnnQuery, KnnResolver, NoKnn, SegmentHits};
 pub use minimum::MinimumShouldMatch;
 pub use script::{ScoreFormula, VectorMeasure, VectorScore};
 pub use similar::{LikeItem, MoreLikeThis, WordChoice};
+pub(crate) use source_phrase::texts_at;
 pub use tree::{
     Bool, Boosting, DistanceFeature, FieldBoost, Fuzziness, FuzzyDistance, JoinScore, Match,
     MatchPhrase, MultiMatch, MultiMatchKind, NestedQuery, Operator, Pattern, Query, QueryString,
