@@ -10,7 +10,7 @@ use std::time::Duration;
 use clew_text::{
     AggCollector, AggContext, AggLimits, AggSearcher, Attached, Bool, DocVisitor, Intermediate,
     KnnResolver, MergedHit, NamedResult, Percolations, Query, QueryError, SegmentBits, ShardHit,
-    ShardRequest, ShardResult, merge_hits, rescore,
+    ShardRequest, ShardResult, merge_hits,
 };
 use rayon::prelude::*;
 use tantivy::{DocId, SegmentReader};
@@ -107,10 +107,6 @@ impl Inner {
         Ok(response)
     }
 
-    #[allow(
-        clippy::too_many_lines,
-        reason = "one search after the other over the same view"
-    )]
     fn search_shard(
         &self,
         target: &PinnedShard,
@@ -128,19 +124,12 @@ impl Inner {
             profiles: request.profile.then(RefCell::default),
         };
         let part = request.parts.get(&target.index.uuid);
-        let context = AggContext {
-            mapping: &snapshot.mapping,
-            now_ms,
-            limits: self.agg_limits(),
-            snapshot: Some(snapshot),
-            scope: None,
-            shard: moment.place,
-            searcher: Some(AggSearcher {
-                snapshot,
-                knn: &knn,
-                visible: part.and_then(|part| part.filter.as_ref()),
-            }),
+        let searcher = AggSearcher {
+            snapshot,
+            knn: &knn,
+            visible: part.and_then(|part| part.filter.as_ref()),
         };
+        let context = self.agg_context(target, now_ms, (moment.place, searcher));
         let mut aggs = AggVisitor::of(request, context)?;
         let expired = || deadline.is_some_and(|deadline| self.clock.monotonic() >= deadline);
         let boosted = part.and_then(|part| boosted(part, &request.query));
@@ -170,23 +159,15 @@ impl Inner {
             now_ms,
             expired: Some(&expired),
         };
-        let mut result = clew_text::search(snapshot, shard_request, resolver)?;
-        let mut parts = Vec::new();
-        if let Some(hybrid) = control.hybrid.as_ref().filter(|_| request.size > 0) {
-            let part = hybrid::Part {
-                target,
-                request,
-                knn: resolver,
-                now_ms,
-                expired: &expired,
-                only: only.as_deref(),
-            };
-            parts = hybrid::best_of_each(&part, hybrid)?;
-        } else {
-            for round in &control.rescore {
-                rescore(snapshot, &mut result, round, &knn, now_ms)?;
-            }
-        }
+        let whole = hybrid::Part {
+            target,
+            request,
+            knn: resolver,
+            now_ms,
+            expired: &expired,
+            only: only.as_deref(),
+        };
+        let (result, parts) = whole.found(shard_request)?;
         self.report_damage(target);
         let partial = aggs
             .map(|visitor| visitor.0.finish())
@@ -203,10 +184,26 @@ impl Inner {
         })
     }
 
-    fn agg_limits(&self) -> AggLimits {
-        AggLimits {
-            buckets_max: self.buckets_max.load(Ordering::Relaxed),
-            ..AggLimits::default()
+    /// What a shard's aggregations are planned against.
+    fn agg_context<'a>(
+        &self,
+        target: &'a PinnedShard,
+        now_ms: i64,
+        (shard, searcher): (usize, AggSearcher<'a>),
+    ) -> AggContext<'a> {
+        let snapshot = &target.view.snapshot;
+        AggContext {
+            mapping: &snapshot.mapping,
+            index: target.index.name(),
+            now_ms,
+            limits: AggLimits {
+                buckets_max: self.buckets_max.load(Ordering::Relaxed),
+                ..AggLimits::default()
+            },
+            snapshot: Some(snapshot),
+            scope: None,
+            shard,
+            searcher: Some(searcher),
         }
     }
 
@@ -292,39 +289,15 @@ impl Inner {
         now_ms: i64,
     ) -> Result<SearchResponse, EngineError> {
         let total = u32::try_from(targets.len()).expect("shard counts are limited");
-        let mut failures = Vec::new();
-        let (mut results, mut answered) = (Vec::new(), Vec::new());
-        let (mut knn, mut shard_profiles, mut parts) = (Vec::new(), Vec::new(), Vec::new());
-        let mut aggs: Option<Intermediate> = None;
-        let mut first_failure = None;
-        for (target, answer) in targets.iter().zip(answers) {
-            match answer {
-                Err(error) => {
-                    let place = &target.shard.place;
-                    failures.push((place.index.clone(), place.number, error.to_string()));
-                    first_failure.get_or_insert(error);
-                }
-                Ok(answer) => {
-                    if request.profile {
-                        shard_profiles.push(shard_profile(target, answer.took));
-                    }
-                    results.push(answer.result);
-                    parts.push(answer.parts);
-                    answered.push(target);
-                    knn.extend(answer.knn.into_iter().map(|one| knn_profile(target, one)));
-                    aggs = match (aggs, answer.aggs) {
-                        (Some(mut all), Some(more)) => {
-                            all.merge(more).map_err(QueryError::from)?;
-                            Some(all)
-                        }
-                        (all, more) => all.or(more),
-                    };
-                }
-            }
-        }
-        if let (true, Some(error)) = (answered.is_empty(), first_failure) {
-            return Err(error);
-        }
+        let Gathered {
+            results,
+            parts,
+            aggs,
+            answered,
+            knn,
+            shard_profiles,
+            failures,
+        } = Gathered::of(request, targets, answers)?;
         let window = request.from..request.from + request.size;
         let mut merged = merge_hits(results, &request.sort, window, request.track_total);
         let hybrid = request.control.hybrid.as_ref();
@@ -369,6 +342,61 @@ impl Inner {
             knn,
             shard_profiles,
         })
+    }
+}
+
+/// What the shards that answered found.
+#[derive(Default)]
+struct Gathered<'t> {
+    results: Vec<ShardResult>,
+    parts: Vec<Vec<Vec<ShardHit>>>,
+    aggs: Option<Intermediate>,
+    answered: Vec<&'t PinnedShard>,
+    knn: Vec<KnnProfile>,
+    shard_profiles: Vec<ShardProfile>,
+    failures: Vec<(String, u32, String)>,
+}
+
+impl<'t> Gathered<'t> {
+    /// The first failure where no shard answered.
+    fn of(
+        request: &SearchRequest,
+        targets: &'t [PinnedShard],
+        answers: Vec<Result<ShardAnswer, EngineError>>,
+    ) -> Result<Self, EngineError> {
+        let mut all = Gathered::default();
+        let mut first_failure = None;
+        for (target, answer) in targets.iter().zip(answers) {
+            match answer {
+                Err(error) => {
+                    let place = &target.shard.place;
+                    let failure = (place.index.clone(), place.number, error.to_string());
+                    all.failures.push(failure);
+                    first_failure.get_or_insert(error);
+                }
+                Ok(answer) => {
+                    if request.profile {
+                        all.shard_profiles.push(shard_profile(target, answer.took));
+                    }
+                    all.results.push(answer.result);
+                    all.parts.push(answer.parts);
+                    all.answered.push(target);
+                    let knn = answer.knn.into_iter();
+                    all.knn.extend(knn.map(|one| knn_profile(target, one)));
+                    all.aggs = match (all.aggs.take(), answer.aggs) {
+                        (Some(mut sum), Some(more)) => {
+                            sum.merge(more).map_err(QueryError::from)?;
+                            Some(sum)
+                        }
+                        (sum, more) => sum.or(more),
+                    };
+                }
+            }
+        }
+        match first_failure {
+            Some(error) if all.answered.is_empty() => Err(error),
+            _ => Ok(all),
+        }
     }
 }
 

@@ -29,11 +29,12 @@ pub use aggregation::{
     CompositeResult, CompositeSource, CompositeSpec, DateHistogramSpec, DateInterval,
     DecimalFormat, Direction, EndKind, Expression, ExtendedStats, FilterShape, FiltersSpec,
     GEOHASH_MAX, GapPolicy, Generation, Grid, GridSpec, Heuristic, HistogramResult, HistogramSpec,
-    IncludeExclude, Intermediate, Key, Method, Metric, MissingOrder, MovingFunction,
-    MultiTermsSpec, NamedAgg, NamedResult, OrderBy, OrderKey, PercentilesKind, PercentilesResult,
-    PercentilesSpec, PipelineKind, PipelineSpec, RangeBucket, RangeEnd, RangeItem, RangeSpec,
-    RareTermsSpec, Scalar, SignificantSpec, SingleKind, Source, Stats, Summary, TermFilter,
-    TermsKind, TermsResult, TermsSpec, TopHit, TopHitsResult, TopHitsSpec, ValueFormat, ZOOM_MAX,
+    IncludeExclude, Intermediate, Key, MatrixField, MatrixResult, Method, Metric, MissingOrder,
+    MovingFunction, MultiTermsSpec, NamedAgg, NamedResult, OrderBy, OrderKey, PercentilesKind,
+    PercentilesResult, PercentilesSpec, PipelineKind, PipelineSpec, RangeBucket, RangeEnd,
+    RangeItem, RangeSpec, RareTermsSpec, SampleSpec, Scalar, SignificantSpec, SingleKind, Source,
+    Stats, Summary, TermFilter, TermsKind, TermsResult, TermsSpec, TopHit, TopHitsResult,
+    TopHitsSpec, ValueFormat, WordsSpec, ZOOM_MAX,
 };
 pub use analysis::{Analysis, analyzers};
 pub use completion::{

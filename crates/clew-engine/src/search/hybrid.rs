@@ -2,8 +2,8 @@
 //! is what the search finds. Totals and aggregations are those of the queries' union.
 
 use clew_text::{
-    Explained, KnnResolver, MergedHit, Order, Query, ShardHit, ShardRequest, SortKey, SortValue,
-    TrackTotal, explain, rescore,
+    Explained, KnnResolver, MergedHit, Order, Query, ShardHit, ShardRequest, ShardResult, SortKey,
+    SortValue, TrackTotal, explain, rescore,
 };
 
 use super::PinnedShard;
@@ -22,11 +22,33 @@ pub(super) struct Part<'a> {
     pub(super) only: Option<&'a [clew_text::SegmentBits]>,
 }
 
+impl Part<'_> {
+    /// What the shard found for the request's query, and the best of each of the queries that rank
+    /// together.
+    pub(super) fn found(
+        &self,
+        request: ShardRequest<'_>,
+    ) -> Result<(ShardResult, Vec<Vec<ShardHit>>), EngineError> {
+        let snapshot = &self.target.view.snapshot;
+        let mut found = clew_text::search(snapshot, request, self.knn)?;
+        let control = &self.request.control;
+        if let Some(hybrid) = &control.hybrid {
+            let parts = if self.request.size > 0 {
+                best_of_each(self, hybrid)?
+            } else {
+                Vec::new()
+            };
+            return Ok((found, parts));
+        }
+        for round in &control.rescore {
+            rescore(snapshot, &mut found, round, self.knn, self.now_ms)?;
+        }
+        Ok((found, Vec::new()))
+    }
+}
+
 /// The best documents of each query in one shard.
-pub(super) fn best_of_each(
-    part: &Part<'_>,
-    hybrid: &Hybrid,
-) -> Result<Vec<Vec<ShardHit>>, EngineError> {
+fn best_of_each(part: &Part<'_>, hybrid: &Hybrid) -> Result<Vec<Vec<ShardHit>>, EngineError> {
     let snapshot = &part.target.view.snapshot;
     let seen = part.request.parts.get(&part.target.index.uuid);
     let search = |query: &Query| {
@@ -105,6 +127,7 @@ pub(super) fn hits(request: &SearchRequest, ranking: &[Fused]) -> Vec<MergedHit>
             doc,
             score: Some(one.score),
             sort,
+            group: None,
         };
         MergedHit { shard, hit }
     };

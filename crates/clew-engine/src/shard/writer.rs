@@ -166,6 +166,7 @@ fn open_with(
     };
     let mut index = Index::create(directory, mapping.schema().clone(), settings)?;
     index.set_tokenizers(mapping.tokenizers());
+    index.set_fast_field_tokenizers(mapping.tokenizers());
     let plugins: [Arc<dyn SegmentPlugin>; 2] = [Arc::new(RowPlugin), Arc::new(vectors)];
     for plugin in plugins {
         index.register_plugin(plugin);

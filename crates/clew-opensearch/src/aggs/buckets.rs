@@ -2,7 +2,7 @@
 
 use clew_text::{
     AggSpec, AutoDateSpec, CompositeKind, CompositeSource, CompositeSpec, Direction, FilterShape,
-    FiltersSpec, MissingOrder, MultiTermsSpec, Query, RareTermsSpec, Scalar, Source,
+    FiltersSpec, MissingOrder, MultiTermsSpec, Query, RareTermsSpec, SampleSpec, Scalar, Source,
 };
 use serde_json::{Map, Value};
 
@@ -15,6 +15,8 @@ use crate::dsl;
 
 /// How many filters there may be.
 const FILTERS_MAX: usize = 1_000;
+/// Documents of each shard in a sample unless the request says otherwise.
+const SAMPLE_SIZE: u64 = 100;
 /// How many an adjacency matrix may have, as it has a bucket for each pair.
 const ADJACENCY_MAX: usize = 100;
 
@@ -42,10 +44,25 @@ pub(super) fn parse<'a>(
         "filters" => AggSpec::Filters(filters(body)?),
         "adjacency_matrix" => AggSpec::Filters(adjacency(body)?),
         "global" => AggSpec::Global,
+        "sampler" => AggSpec::Sample(SampleSpec {
+            size: sample_size(body)?,
+            diverse: None,
+        }),
+        "diversified_sampler" => AggSpec::Sample(SampleSpec {
+            size: sample_size(body)?,
+            diverse: Some(diverse(body)?),
+        }),
+        "scripted_metric" => {
+            return Err(AggDslError::illegal(format!(
+                "[scripted_metric] aggregation [{}] needs scripts, and there are none",
+                body.name
+            )));
+        }
         "composite" => AggSpec::Composite(composite(body)?),
         "multi_terms" => AggSpec::MultiTerms(multi_terms(body)?),
         "rare_terms" => AggSpec::RareTerms(rare_terms(body)?),
         "significant_terms" => AggSpec::SignificantTerms(significant::parse(body)?),
+        "significant_text" => AggSpec::SignificantTerms(significant::parse_text(body)?),
         "variable_width_histogram" => AggSpec::VariableWidth {
             buckets: variable_width(body)?,
             source: body.source()?,
@@ -53,6 +70,31 @@ pub(super) fn parse<'a>(
         "auto_date_histogram" => AggSpec::AutoDateHistogram(auto_date(body)?),
         _ => return Ok(None),
     }))
+}
+
+/// How many of the best documents of each shard a sample has.
+fn sample_size(body: &mut Body<'_>) -> Result<u32, AggDslError> {
+    let size = body.count("shard_size")?.unwrap_or(SAMPLE_SIZE);
+    if size == 0 {
+        return Err(AggDslError::illegal(format!(
+            "[shardSize] must be greater than 0. Found [0] in [{}]",
+            body.name
+        )));
+    }
+    Ok(small(size))
+}
+
+/// The field whose values make a sample diverse, and how many documents may have the same one.
+fn diverse(body: &mut Body<'_>) -> Result<(Source, u32), AggDslError> {
+    body.take("execution_hint");
+    let most = body.count("max_docs_per_value")?.unwrap_or(1);
+    if most == 0 {
+        return Err(AggDslError::illegal(format!(
+            "[maxDocsPerValue] must be greater than 0. Found [0] in [{}]",
+            body.name
+        )));
+    }
+    Ok((body.source()?, small(most)))
 }
 
 fn filters(body: &mut Body<'_>) -> Result<FiltersSpec, AggDslError> {

@@ -1,6 +1,6 @@
 //! Metrics that have settings of their own.
 
-use clew_text::{AggSpec, Method, PercentilesSpec, Source};
+use clew_text::{AggSpec, Method, Mode, PercentilesSpec, Source};
 use serde_json::Value;
 
 use super::body::Body;
@@ -42,8 +42,54 @@ pub(super) fn parse(kind: &str, body: &mut Body<'_>) -> Result<Option<AggSpec>, 
                 weight: part(body, "weight")?,
             }
         }
+        "matrix_stats" => matrix(body)?,
         _ => return Ok(None),
     }))
+}
+
+fn matrix(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
+    let names = match body.take("fields").or_else(|| body.take("field")) {
+        Some(Value::Array(names)) => names.iter().collect(),
+        Some(name @ Value::String(_)) => vec![name],
+        Some(other) => return Err(body.wrong("fields", other)),
+        None => Vec::new(),
+    };
+    if names.is_empty() {
+        return Err(AggDslError::illegal(format!(
+            "Required [fields] for aggregation [{}] of type [matrix_stats]",
+            body.name
+        )));
+    }
+    let missing = match body.take("missing") {
+        Some(Value::Object(members)) => Some(members),
+        Some(other) => return Err(body.wrong("missing", other)),
+        None => None,
+    };
+    let source = |name: &Value| {
+        let name = name.as_str().ok_or_else(|| body.wrong("fields", name))?;
+        let stand_in = missing.and_then(|members| members.get(name));
+        Ok(Source {
+            missing: stand_in.and_then(super::body::scalar),
+            ..Source::field(name)
+        })
+    };
+    let fields = names
+        .into_iter()
+        .map(source)
+        .collect::<Result<_, AggDslError>>()?;
+    let mode = match body.text("mode")?.as_deref() {
+        None | Some("avg") => Mode::Avg,
+        Some("min") => Mode::Min,
+        Some("max") => Mode::Max,
+        Some("sum") => Mode::Sum,
+        Some("median") => Mode::Median,
+        Some(other) => {
+            return Err(AggDslError::illegal(format!(
+                "Unknown MultiValueMode: {other}"
+            )));
+        }
+    };
+    Ok(AggSpec::Matrix { fields, mode })
 }
 
 fn part(body: &mut Body<'_>, key: &str) -> Result<Source, AggDslError> {

@@ -10,8 +10,8 @@ use super::render_buckets::{
     named_buckets_body, range_body, significant_body, terms_body,
 };
 use super::render_metrics::{
-    bounds_body, bucket_value_body, centroid_body, derivative_body, extended_body, metric_body,
-    percentiles_body, stats_body, stats_text,
+    bounds_body, bucket_value_body, centroid_body, derivative_body, extended_body, matrix_body,
+    metric_body, percentiles_body, stats_body, stats_text,
 };
 
 /// Writes results as OpenSearch does; with `typed_keys` each name says its type.
@@ -68,6 +68,7 @@ fn type_name(result: &AggResult) -> &'static str {
             SingleKind::Global => "global",
             SingleKind::Children => "children",
             SingleKind::Parents => "parent",
+            SingleKind::Sample => "sampler",
         },
         AggResult::Filters { .. } => "filters",
         AggResult::Adjacency(_) => "adjacency_matrix",
@@ -95,6 +96,7 @@ fn type_name(result: &AggResult) -> &'static str {
         },
         AggResult::MedianDeviation(_) => "median_absolute_deviation",
         AggResult::WeightedAvg(_) => "weighted_avg",
+        AggResult::Matrix(_) => "matrix_stats",
         AggResult::SimpleValue(_) => "simple_value",
         AggResult::Derivative { .. } => "derivative",
         AggResult::BucketValue { .. } => "bucket_metric_value",
@@ -157,6 +159,7 @@ fn render(body: &mut Map<String, Value>, result: &AggResult, typed_keys: bool) {
         AggResult::Adjacency(buckets) | AggResult::Cells { buckets, .. } => {
             named_buckets_body(body, buckets, typed_keys);
         }
+        AggResult::Matrix(matrix) => matrix_body(body, matrix),
         AggResult::Composite(composite) => composite_body(body, composite, typed_keys),
         AggResult::Min(metric)
         | AggResult::Max(metric)

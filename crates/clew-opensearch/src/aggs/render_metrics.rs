@@ -1,7 +1,7 @@
 //! Metrics and what pipelines computed, as JSON.
 
 use clew_text::geo::GeoPoint;
-use clew_text::{ExtendedStats, Metric, PercentilesResult, Stats};
+use clew_text::{ExtendedStats, MatrixResult, Metric, PercentilesResult, Stats};
 use serde_json::{Map, Value, json};
 
 pub(super) fn metric_body(body: &mut Map<String, Value>, metric: &Metric) {
@@ -20,6 +20,41 @@ pub(super) fn stats_body(body: &mut Map<String, Value>, stats: &Stats) {
     body.insert("max".to_string(), json!(stats.max));
     body.insert("avg".to_string(), json!(stats.avg));
     body.insert("sum".to_string(), json!(stats.sum));
+}
+
+pub(super) fn matrix_body(body: &mut Map<String, Value>, matrix: &MatrixResult) {
+    body.insert("doc_count".to_string(), json!(matrix.doc_count));
+    if matrix.doc_count == 0 {
+        return;
+    }
+    let by_name = |numbers: &[f64]| -> Map<String, Value> {
+        let names = matrix.names.iter().cloned();
+        names
+            .zip(numbers.iter().map(|number| shown(*number)))
+            .collect()
+    };
+    let fields = matrix.names.iter().zip(&matrix.fields).enumerate();
+    let fields = fields.map(|(at, (name, field))| {
+        json!({
+            "name": name,
+            "count": matrix.doc_count,
+            "mean": shown(field.mean),
+            "variance": shown(field.variance),
+            "skewness": shown(field.skewness),
+            "kurtosis": shown(field.kurtosis),
+            "covariance": by_name(&matrix.covariance[at]),
+            "correlation": by_name(&matrix.correlation[at]),
+        })
+    });
+    body.insert("fields".to_string(), fields.collect());
+}
+
+/// A number, or what Java writes for one that is none.
+fn shown(number: f64) -> Value {
+    if number.is_nan() {
+        return json!("NaN");
+    }
+    json!(number)
 }
 
 pub(super) fn stats_text(body: &mut Map<String, Value>, stats: &Stats) {

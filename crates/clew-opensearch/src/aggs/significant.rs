@@ -1,6 +1,6 @@
 //! `significant_terms`: which heuristic, and what is compared with.
 
-use clew_text::{Comparison, Heuristic, SignificantSpec};
+use clew_text::{Comparison, Heuristic, SignificantSpec, WordsSpec};
 use serde_json::Value;
 
 use super::body::Body;
@@ -31,7 +31,29 @@ pub(super) fn parse(body: &mut Body<'_>) -> Result<SignificantSpec, AggDslError>
         filter: term_filter(body)?,
         heuristic,
         background,
+        words: None,
         source: body.source()?,
+    })
+}
+
+/// `significant_text`, which takes its words from the documents' sources.
+pub(super) fn parse_text(body: &mut Body<'_>) -> Result<SignificantSpec, AggDslError> {
+    let drops_copies = body.flag("filter_duplicate_text")?;
+    let paths = match body.take("source_fields") {
+        None => Vec::new(),
+        Some(Value::Array(names)) => {
+            let name = |name: &Value| name.as_str().map(String::from);
+            let names: Option<Vec<String>> = names.iter().map(name).collect();
+            names.ok_or_else(|| AggDslError::illegal("[source_fields] must be names of fields"))?
+        }
+        Some(other) => return Err(body.wrong("source_fields", other)),
+    };
+    Ok(SignificantSpec {
+        words: Some(WordsSpec {
+            drops_copies,
+            paths,
+        }),
+        ..parse(body)?
     })
 }
 

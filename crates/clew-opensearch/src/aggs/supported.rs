@@ -10,11 +10,13 @@ const OTHER: &[&str] = &[
     "filters",
     "global",
     "multi_terms",
+    "sampler",
 ];
 const NUMBERS: &[&str] = &[
     "avg",
     "extended_stats",
     "histogram",
+    "matrix_stats",
     "max",
     "median_absolute_deviation",
     "min",
@@ -33,9 +35,11 @@ const DATES: &[&str] = &[
 ];
 const ANY: &[&str] = &[
     "cardinality",
+    "diversified_sampler",
     "missing",
     "rare_terms",
     "significant_terms",
+    "significant_text",
     "terms",
     "value_count",
 ];

@@ -16,6 +16,7 @@ use super::plan_join::wants_scores;
 use super::reduce::reduce;
 use super::relatives;
 use super::result::NamedResult;
+use super::sample::Samples;
 use super::shard::cut_terms;
 use super::significance;
 use super::spec::{Attached, NamedAgg};
@@ -31,6 +32,8 @@ const BLOCK_DOCS: usize = 2_048;
 pub struct AggContext<'a> {
     /// The shard's mapping.
     pub mapping: &'a Mapping,
+    /// The name of the index that the shard belongs to.
+    pub index: &'a str,
     /// What `now` means in dates.
     pub now_ms: i64,
     /// What the request may use.
@@ -74,6 +77,9 @@ pub struct AggCollector {
     roots: Vec<u32>,
     /// Segments seen, where they are needed again at the end.
     readers: Vec<SegmentReader>,
+    samples: Samples,
+    /// The place of the current segment.
+    ord: usize,
 }
 
 impl AggCollector {
@@ -90,6 +96,8 @@ impl AggCollector {
         let visible = visible.map(|query| documents_of(query, &context));
         Ok(AggCollector {
             visible: visible.transpose()?,
+            samples: Samples::of(&plans),
+            ord: 0,
             plans: Arc::new(plans),
             pipelines: PipelinePlan::all(specs, None)?,
             limits: context.limits,
@@ -107,7 +115,8 @@ impl AggCollector {
     /// [`AggError::Column`] when a column cannot be read; [`AggError::TooLarge`].
     pub fn segment(&mut self, ord: usize, reader: &SegmentReader) -> Result<(), AggError> {
         self.end_segment()?;
-        if significance::is_wanted(&self.plans) {
+        self.ord = ord;
+        if significance::is_wanted(&self.plans) || !self.samples.is_empty() {
             self.readers.push(reader.clone());
         }
         let segment = Segment { reader, ord };
@@ -164,8 +173,9 @@ impl AggCollector {
                 docs,
                 parents: &self.roots[..docs.len()],
             };
+            self.samples.offer(docs, &mut self.account)?;
             for (plan, collector) in self.plans.iter().zip(&mut self.running) {
-                if !matches!(plan.op, Op::Global) {
+                if !matches!(plan.op, Op::Global | Op::Sample(_)) {
                     collector.collect(block, &mut self.account)?;
                 }
             }
@@ -180,6 +190,9 @@ impl AggCollector {
     pub fn finish(mut self) -> Result<Intermediate, AggError> {
         self.end_segment()?;
         relatives::fill(&self.plans, &mut self.merged, &mut self.account)?;
+        let samples = std::mem::take(&mut self.samples);
+        let (readers, merged) = (&self.readers, &mut self.merged);
+        samples.finish(&self.plans, readers, &mut self.account, merged)?;
         significance::fill(&self.plans, &mut self.merged, &self.readers)?;
         cut_terms(&self.plans, &mut self.merged, 1);
         Ok(Intermediate {
@@ -193,6 +206,13 @@ impl AggCollector {
     fn end_segment(&mut self) -> Result<(), AggError> {
         if self.running.is_empty() {
             return Ok(());
+        }
+        if let Some(reader) = self.readers.last() {
+            let segment = Segment {
+                reader,
+                ord: self.ord,
+            };
+            self.samples.end_segment(&self.plans, segment)?;
         }
         let running = std::mem::take(&mut self.running);
         for (merged, collector) in self.merged.iter_mut().zip(running) {

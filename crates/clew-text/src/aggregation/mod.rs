@@ -22,6 +22,7 @@ mod grid;
 mod hdr;
 mod key;
 mod limits;
+mod matrix;
 mod moments;
 mod order;
 mod partial;
@@ -46,6 +47,7 @@ mod relatives;
 mod result;
 mod result_access;
 mod rounding;
+mod sample;
 mod shard;
 mod significance;
 mod sketch;
@@ -63,19 +65,20 @@ pub use format::ValueFormat;
 pub use grid::{GEOHASH_MAX, Grid, ZOOM_MAX};
 pub use key::Key;
 pub use limits::AggLimits;
+pub use matrix::MatrixField;
 pub use pipeline::{Expression, GapPolicy, MovingFunction, PipelineKind, PipelineSpec, Summary};
 pub use plan_filters::AggSearcher;
 pub use quantile::Method;
 pub use result::{
     AggResult, Bucket, BucketExtra, CompositeResult, EndKind, ExtendedStats, HistogramResult,
-    Metric, NamedResult, PercentilesKind, PercentilesResult, RangeBucket, RangeEnd, SingleKind,
-    Stats, TermsKind, TermsResult, TopHit, TopHitsResult,
+    MatrixResult, Metric, NamedResult, PercentilesKind, PercentilesResult, RangeBucket, RangeEnd,
+    SingleKind, Stats, TermsKind, TermsResult, TopHit, TopHitsResult,
 };
 pub use significance::{Comparison, Heuristic};
 pub use spec::{
     AggSpec, Attached, AutoDateSpec, Bounds, CalendarUnit, CompositeKind, CompositeSource,
     CompositeSpec, DateHistogramSpec, DateInterval, Direction, FilterShape, FiltersSpec,
     Generation, GridSpec, HistogramSpec, IncludeExclude, MissingOrder, MultiTermsSpec, NamedAgg,
-    OrderBy, OrderKey, PercentilesSpec, RangeItem, RangeSpec, RareTermsSpec, Scalar,
-    SignificantSpec, Source, TermFilter, TermsSpec, TopHitsSpec,
+    OrderBy, OrderKey, PercentilesSpec, RangeItem, RangeSpec, RareTermsSpec, SampleSpec, Scalar,
+    SignificantSpec, Source, TermFilter, TermsSpec, TopHitsSpec, WordsSpec,
 };

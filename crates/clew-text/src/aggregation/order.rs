@@ -130,7 +130,7 @@ fn metric(buckets: &Buckets, sub: usize, property: Property) -> What {
         }
         Partial::Weighted(sums) => sums.iter().map(Weighted::mean).collect(),
         // Boxes and middles are no numbers; no order names them.
-        Partial::Points(_) => Vec::new(),
+        Partial::Points(_) | Partial::Matrix(_) => Vec::new(),
         Partial::Quantiles(states) => states.numbers(property),
         Partial::Moments(moments) => moments.iter().map(|m| property.of_moments(m)).collect(),
         Partial::Extended(moments) => {

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use super::key::{Key, KeyTable, number_of};
+use super::matrix::MatrixMoments;
 use super::moments::{ExtendedMoments, Moments, Points, Weighted};
 use super::plan::{Op, Plan, Property};
 use super::quantile::{Method, QuantileState};
@@ -30,6 +31,7 @@ pub(crate) enum Partial {
     Quantiles(QuantileStates),
     Weighted(Vec<Weighted>),
     Points(Vec<Points>),
+    Matrix(Vec<MatrixMoments>),
 }
 
 /// Distributions per bucket.
@@ -309,6 +311,7 @@ impl Partial {
                 method: quantiles.method,
             }),
             Op::WeightedAvg { .. } => Partial::Weighted(Vec::new()),
+            Op::Matrix { .. } => Partial::Matrix(Vec::new()),
             Op::GeoBounds { .. } | Op::GeoCentroid => Partial::Points(Vec::new()),
             _ => unreachable!("the others have buckets"),
         }
@@ -345,6 +348,9 @@ impl Partial {
                 merge_each(&mut mine.states, theirs.states, parent_map, |a, b| {
                     a.merge(b, method);
                 });
+            }
+            (Partial::Matrix(mine), Partial::Matrix(theirs)) => {
+                merge_each(mine, theirs, parent_map, MatrixMoments::merge);
             }
             (Partial::Points(mine), Partial::Points(theirs)) => {
                 merge_each(mine, theirs, parent_map, |a, b| a.merge(&b));
@@ -383,6 +389,7 @@ impl Partial {
             Partial::Quantiles(quantiles) => follow_each(&mut quantiles.states, parents),
             Partial::Weighted(values) => follow_each(values, parents),
             Partial::Points(values) => follow_each(values, parents),
+            Partial::Matrix(values) => follow_each(values, parents),
         }
     }
 
@@ -409,6 +416,10 @@ impl Partial {
             }
             Partial::Weighted(values) => size_of_val(&values[..]),
             Partial::Points(values) => size_of_val(&values[..]),
+            Partial::Matrix(values) => {
+                let inside: usize = values.iter().map(MatrixMoments::heap_bytes).sum();
+                size_of_val(&values[..]) + inside
+            }
             Partial::Quantiles(quantiles) => quantiles
                 .states
                 .iter()

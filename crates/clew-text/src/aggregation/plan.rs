@@ -1,9 +1,12 @@
 //! The tree that collectors are built from: fields are resolved, settings are checked, order paths
 //! point at sub-aggregations.
 
+use std::sync::Arc;
+
 use jiff::tz::TimeZone;
 
 use super::auto_date::{AutoDatePlan, plan_auto_date};
+use super::collect::WordsPlan;
 use super::collector::AggContext;
 use super::error::AggError;
 use super::format::ValueFormat;
@@ -18,13 +21,15 @@ use super::plan_metrics::{QuantilePlan, plan_metric};
 use super::plan_order::plan_order;
 use super::plan_range::{RangePlan, plan_range};
 use super::plan_relatives::RelativesPlan;
-use super::plan_terms::{every_term, plan_rare_terms, plan_significant, plan_terms};
+use super::plan_terms::{every_term, plan_rare_terms, plan_significant, plan_terms, words_of};
+use super::sample::SamplePlan;
 use super::significance::{Heuristic, SignificantPlan};
 use super::spec::{
-    AggSpec, Bounds, DateHistogramSpec, DateInterval, Direction, HistogramSpec, NamedAgg, Scalar,
-    Source,
+    AggSpec, Bounds, DateHistogramSpec, DateInterval, Direction, HistogramSpec, NamedAgg,
+    SampleSpec, Scalar, Source,
 };
 use super::zone::parse_zone;
+use crate::search::Mode;
 
 /// How deep aggregations may be nested.
 const DEPTH_MAX: usize = 32;
@@ -110,6 +115,11 @@ pub(crate) enum Op {
     },
     Filters(FiltersPlan),
     Global,
+    Sample(SamplePlan),
+    Matrix {
+        fields: Vec<ValuePlan>,
+        mode: Mode,
+    },
     Composite(CompositePlan),
     MultiTerms {
         links: Vec<Link>,
@@ -151,6 +161,16 @@ pub(crate) struct TermsPlan {
     pub(crate) filter: TermSets,
     pub(crate) show_error: bool,
     pub(crate) shape: TermsShape,
+}
+
+impl TermsPlan {
+    /// How words are taken from texts, where there is no column.
+    pub(crate) fn words(&self) -> Option<&Arc<WordsPlan>> {
+        match &self.shape {
+            TermsShape::Significant(significant) => significant.words.as_ref(),
+            _ => None,
+        }
+    }
 }
 
 /// Which terms are shown.
@@ -335,7 +355,10 @@ fn plan_buckets(
         }
         AggSpec::GeoGrid(spec) => (ValuePlan::none(), plan_grid(spec, context)?),
         AggSpec::SignificantTerms(spec) => {
-            let values = values_of(&spec.source, "significant_terms")?;
+            let values = match &spec.words {
+                Some(_) => words_of(&spec.source, context)?,
+                None => values_of(&spec.source, "significant_terms")?,
+            };
             let op = Op::Terms(plan_significant(spec, &values, (context, &agg.name))?);
             (values, op)
         }
@@ -366,6 +389,7 @@ fn plan_buckets(
             (ValuePlan::none(), Op::TopHits(plan))
         }
         AggSpec::Global => (ValuePlan::none(), Op::Global),
+        AggSpec::Sample(spec) => plan_sample(spec, context)?,
         AggSpec::Composite(spec) => {
             let op = Op::Composite(plan_composite(spec, context)?);
             (ValuePlan::none(), op)
@@ -374,6 +398,18 @@ fn plan_buckets(
         AggSpec::AutoDateHistogram(spec) => plan_auto_date(spec, context)?,
         _ => unreachable!("metrics and pipelines are planned apart"),
     })
+}
+
+fn plan_sample(spec: &SampleSpec, context: &AggContext<'_>) -> Result<(ValuePlan, Op), AggError> {
+    let values = match &spec.diverse {
+        Some((source, _)) => plan_values(source, "diversified_sampler", context)?,
+        None => ValuePlan::none(),
+    };
+    let sample = SamplePlan {
+        size: spec.size as usize,
+        per_value: spec.diverse.as_ref().map(|(_, most)| *most as usize),
+    };
+    Ok((values, Op::Sample(sample)))
 }
 
 impl Op {
@@ -398,6 +434,7 @@ impl Op {
             | Op::Missing
             | Op::Filters(_)
             | Op::Global
+            | Op::Sample(_)
             | Op::Join(_)
             | Op::Relatives(_)
             | Op::Composite(_)
@@ -412,6 +449,7 @@ impl Op {
             | Op::Quantiles(_)
             | Op::WeightedAvg { .. }
             | Op::TopHits(_)
+            | Op::Matrix { .. }
             | Op::GeoBounds { .. }
             | Op::GeoCentroid => false,
         }

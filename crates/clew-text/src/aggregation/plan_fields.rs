@@ -14,6 +14,9 @@ use crate::document::{DateFormat, Rounding};
 use crate::geo::GeoPoint;
 use crate::mapping::FieldKind;
 
+/// The name of the index, as every document has it.
+const INDEX_FIELD: &str = "_index";
+
 /// Where the values of a source come from, and what they mean.
 ///
 /// # Errors
@@ -23,10 +26,17 @@ pub(crate) fn plan_values(
     aggregation: &'static str,
     context: &AggContext<'_>,
 ) -> Result<ValuePlan, AggError> {
+    if source.field == INDEX_FIELD {
+        return constant(source, context.index, aggregation);
+    }
     let Some(field) = context.mapping.field(&source.field) else {
+        if let Some(flat) = context.mapping.flat_above(&source.field) {
+            return Err(unsupported(source, flat.kind.type_name(), aggregation));
+        }
         return unmapped(source, aggregation);
     };
     let kind = match &field.kind {
+        FieldKind::Text { .. } if field.has_fielddata() => ValueKind::Keyword,
         FieldKind::Text { .. } => {
             return Err(AggError::TextField {
                 field: source.field.clone(),
@@ -151,7 +161,7 @@ fn hinted_kind(value_type: &str) -> Option<ValueKind> {
 
 fn supports(aggregation: &str, kind: ValueKind) -> bool {
     match aggregation {
-        "value_count" | "cardinality" | "missing" => true,
+        "value_count" | "cardinality" | "missing" | "diversified_sampler" => true,
         "terms" | "rare_terms" | "significant_terms" => kind != ValueKind::Geo,
         "geo_distance" | "geo_bounds" | "geo_centroid" | "geo_grid" => {
             matches!(kind, ValueKind::Geo | ValueKind::Unmapped)

@@ -87,6 +87,12 @@ pub(crate) fn check_nesting(agg: &NamedAgg, depth: usize) -> Result<(), AggError
             agg.name
         )));
     }
+    if depth > 0 && matches!(agg.spec, AggSpec::Sample(_)) {
+        return Err(AggError::invalid(format!(
+            "Aggregation [{}]: samples can only be taken at the top level",
+            agg.name
+        )));
+    }
     let single = match &agg.spec {
         AggSpec::Filters(filters) => filters.shape == FilterShape::Single,
         AggSpec::Nested { .. } | AggSpec::ReverseNested { .. } | AggSpec::Relatives { .. } => true,
@@ -112,6 +118,7 @@ impl AggSpec {
             AggSpec::Range(_) => "RangeAggregatorFactory",
             AggSpec::Filters(_) => "FiltersAggregatorFactory",
             AggSpec::Global => "GlobalAggregatorFactory",
+            AggSpec::Sample(_) => "SamplerAggregatorFactory",
             AggSpec::Missing(_) => "MissingAggregatorFactory",
             AggSpec::Composite(_) => "CompositeAggregationFactory",
             AggSpec::MultiTerms(_) => "MultiTermsAggregationFactory",

@@ -187,6 +187,7 @@ impl TopHitsPlan {
 pub(crate) fn wants_scores(plans: &[Plan]) -> bool {
     plans.iter().any(|plan| match &plan.op {
         Op::TopHits(top) => top.with_scores,
+        Op::Sample(_) => true,
         _ => wants_scores(&plan.subs),
     })
 }

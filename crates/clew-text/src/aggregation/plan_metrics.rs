@@ -7,6 +7,9 @@ use super::plan_fields::plan_values;
 use super::quantile::Method;
 use super::spec::{AggSpec, PercentilesSpec, Source};
 
+/// Fields that are compared with each other; each two of them are.
+const MATRIX_FIELDS_MAX: usize = 100;
+
 /// What is read of a distribution.
 #[derive(Clone, Debug)]
 pub(crate) struct QuantilePlan {
@@ -89,6 +92,25 @@ pub(crate) fn plan_metric(
             let weight = values_of(weight, "weighted_avg")?;
             let values = values_of(value, "weighted_avg")?;
             (values, Op::WeightedAvg { weight })
+        }
+        AggSpec::Matrix { fields, mode } => {
+            if fields.len() > MATRIX_FIELDS_MAX {
+                return Err(AggError::invalid(format!(
+                    "[matrix_stats] takes at most [{MATRIX_FIELDS_MAX}] fields, got [{}]",
+                    fields.len()
+                )));
+            }
+            let fields = fields
+                .iter()
+                .map(|source| values_of(source, "matrix_stats"));
+            let fields = fields.collect::<Result<_, _>>()?;
+            (
+                ValuePlan::none(),
+                Op::Matrix {
+                    fields,
+                    mode: *mode,
+                },
+            )
         }
         _ => return Ok(None),
     }))

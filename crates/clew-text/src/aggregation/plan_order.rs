@@ -78,13 +78,19 @@ fn property_of(op: &Op, property: Option<&str>) -> Option<Property> {
         | Op::Grid { .. }
         | Op::GeoBounds { .. }
         | Op::GeoCentroid
+        | Op::Matrix { .. }
         | Op::MultiTerms { .. } => None,
         Op::Filters(filters) if filters.shape != FilterShape::Single => None,
         Op::Quantiles(plan) => plan.property(property),
         Op::WeightedAvg { .. } => {
             matches!(property, None | Some("value")).then_some(Property::Value)
         }
-        Op::Missing | Op::Join(_) | Op::Relatives(_) | Op::Global | Op::Filters(_) => {
+        Op::Missing
+        | Op::Join(_)
+        | Op::Relatives(_)
+        | Op::Global
+        | Op::Sample(_)
+        | Op::Filters(_) => {
             matches!(property, None | Some("_count" | "doc_count")).then_some(Property::Count)
         }
         Op::Moments(MomentKind::Stats) | Op::Extended { .. } => {

@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
+use super::collect::WordsPlan;
 use super::collector::AggContext;
 use super::error::AggError;
-use super::plan::{By, Plan, PlannedOrder, TermSets, TermsPlan, TermsShape, ValuePlan};
+use super::plan::{By, Plan, PlannedOrder, TermSets, TermsPlan, TermsShape, ValueKind, ValuePlan};
 use super::plan_fields::{check_patterns, term_filter};
 use super::plan_filters::documents_of;
 use super::plan_order::{order_or_count, plan_order};
 use super::significance::SignificantPlan;
-use super::spec::{Direction, RareTermsSpec, SignificantSpec, TermsSpec};
+use super::spec::{Direction, RareTermsSpec, SignificantSpec, Source, TermsSpec};
+use crate::mapping::FieldKind;
 
 /// The plan of `terms`.
 ///
@@ -40,6 +42,61 @@ pub(crate) fn plan_terms(
         show_error: spec.show_error,
         shape: TermsShape::Plain,
     })
+}
+
+/// What the words of a text are to an aggregation.
+///
+/// # Errors
+/// [`AggError`] when the field has no words.
+pub(crate) fn words_of(source: &Source, context: &AggContext<'_>) -> Result<ValuePlan, AggError> {
+    let field = &source.field;
+    let Some(mapped) = context.mapping.field(field) else {
+        return Err(AggError::invalid(format!(
+            "Field [{field}] does not exist, SignificantText requires an analyzed field"
+        )));
+    };
+    if !matches!(
+        mapped.kind,
+        FieldKind::Text { .. } | FieldKind::Keyword { .. }
+    ) {
+        return Err(AggError::invalid(format!(
+            "Field [{field}] has no analyzer, but SignificantText requires an analyzed field"
+        )));
+    }
+    Ok(ValuePlan {
+        field: field.clone(),
+        kind: ValueKind::Keyword,
+        ..ValuePlan::none()
+    })
+}
+
+/// How words are taken from texts; `None` where a column is read, or nothing is indexed yet.
+fn words_plan(
+    spec: &SignificantSpec,
+    context: &AggContext<'_>,
+) -> Result<Option<WordsPlan>, AggError> {
+    let mapped = context.mapping.field(&spec.source.field);
+    let (Some(words), Some(mapped)) = (&spec.words, mapped) else {
+        return Ok(None);
+    };
+    let indexed = mapped.field.filter(|_| mapped.indexed);
+    let field = indexed.ok_or_else(|| {
+        AggError::invalid(format!("Field [{}] is not indexed", spec.source.field))
+    })?;
+    let paths = if words.paths.is_empty() {
+        context.mapping.source_paths(mapped)
+    } else {
+        words.paths.clone()
+    };
+    Ok(Some(WordsPlan {
+        field,
+        analyzer: match &mapped.kind {
+            FieldKind::Text { analyzer, .. } => analyzer.clone(),
+            _ => "keyword".to_string(),
+        },
+        paths,
+        drops_copies: words.drops_copies,
+    }))
 }
 
 /// The plan of `rare_terms`. Rare terms are counted in full on every shard: what is rare here may be frequent elsewhere.
@@ -97,6 +154,7 @@ pub(crate) fn plan_significant(
         shape: TermsShape::Significant(SignificantPlan {
             heuristic: spec.heuristic,
             background: background.transpose()?.map(Arc::new),
+            words: words_plan(spec, context)?.map(Arc::new),
         }),
     })
 }

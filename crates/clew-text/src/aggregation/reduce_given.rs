@@ -16,6 +16,10 @@ use super::result::{
 use super::spec::{FilterShape, Generation};
 
 /// The others, whose buckets the request or the segments' data as a whole make.
+#[allow(
+    clippy::too_many_lines,
+    reason = "one arm for each kind of aggregation"
+)]
 pub(crate) fn given_result(
     node: &Node<'_>,
     buckets: &Buckets,
@@ -51,10 +55,13 @@ pub(crate) fn given_result(
             })
         }
         Op::Filters(filters) => filters_result(node, filters, buckets, parent, budget),
-        Op::Global => {
+        Op::Global | Op::Sample(_) => {
             let number = node.numbers(parent).first().copied();
             Ok(AggResult::Single {
-                kind: SingleKind::Global,
+                kind: match node.plan.op {
+                    Op::Global => SingleKind::Global,
+                    _ => SingleKind::Sample,
+                },
                 doc_count: number.map_or(0, |number| buckets.counts[number as usize]),
                 subs: results_of(&node.subs, number, budget)?,
             })

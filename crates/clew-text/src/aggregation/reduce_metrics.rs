@@ -1,12 +1,15 @@
 //! Metrics of one bucket, as results.
 
 use super::format::ValueFormat;
+use super::matrix::MatrixMoments;
 use super::moments::{ExtendedMoments, Moments};
 use super::partial::Partial;
 use super::plan::{MomentKind, Op, Plan};
 use super::plan_metrics::{QuantilePlan, Wanted};
 use super::quantile::{Method, QuantileState};
-use super::result::{AggResult, ExtendedStats, Metric, PercentilesKind, PercentilesResult, Stats};
+use super::result::{
+    AggResult, ExtendedStats, MatrixResult, Metric, PercentilesKind, PercentilesResult, Stats,
+};
 
 /// The result of a metric in one bucket; a bucket made to fill a gap has no number.
 pub(crate) fn metric_result(plan: &Plan, partial: &Partial, parent: Option<u32>) -> AggResult {
@@ -31,6 +34,11 @@ pub(crate) fn metric_result(plan: &Plan, partial: &Partial, parent: Option<u32>)
             let empty = QuantileState::default();
             let state = at.and_then(|at| states.states.get(at)).unwrap_or(&empty);
             quantiles_result(plan, state, format)
+        }
+        (Op::Matrix { fields, .. }, Partial::Matrix(moments)) => {
+            let moments = at.and_then(|at| moments.get(at)).cloned();
+            let names = fields.iter().map(|field| field.field.clone());
+            AggResult::Matrix(matrix_result(names.collect(), &moments.unwrap_or_default()))
         }
         (Op::WeightedAvg { .. }, Partial::Weighted(sums)) => {
             let sums = at.and_then(|at| sums.get(at)).copied();
@@ -58,6 +66,21 @@ pub(crate) fn metric_result(plan: &Plan, partial: &Partial, parent: Option<u32>)
             AggResult::Cardinality(sketch.map_or(0, |s| s.count()))
         }
         _ => unreachable!("a partial result has the shape of its plan"),
+    }
+}
+
+fn matrix_result(names: Vec<String>, moments: &MatrixMoments) -> MatrixResult {
+    let width = moments.width();
+    let table = |number: &dyn Fn(usize, usize) -> f64| -> Vec<Vec<f64>> {
+        let row = |one: usize| (0..width).map(|other| number(one, other)).collect();
+        (0..width).map(row).collect()
+    };
+    MatrixResult {
+        doc_count: moments.count,
+        names,
+        fields: (0..width).map(|at| moments.field(at)).collect(),
+        covariance: table(&|one, other| moments.covariance(one, other)),
+        correlation: table(&|one, other| moments.correlation(one, other)),
     }
 }
 

@@ -3,6 +3,7 @@
 use super::format::ValueFormat;
 use super::grid::Grid;
 use super::key::Key;
+use super::matrix::MatrixField;
 use super::spec::Attached;
 use crate::geo::GeoPoint;
 use crate::search::MergedHit;
@@ -111,6 +112,8 @@ pub enum AggResult {
         /// How long one is: a number and a unit.
         interval: String,
     },
+    /// How several fields are distributed, and how they vary together.
+    Matrix(MatrixResult),
     /// The upper left and the lower right corner of the box around points; `None` of nothing.
     GeoBounds(Option<(GeoPoint, GeoPoint)>),
     /// The middle of points.
@@ -160,6 +163,21 @@ pub enum AggResult {
     ExtendedStatsBucket(ExtendedStats),
 }
 
+/// How several fields are distributed, and how they vary together.
+#[derive(Clone, Debug)]
+pub struct MatrixResult {
+    /// Documents that have all fields.
+    pub doc_count: u64,
+    /// The fields' names.
+    pub names: Vec<String>,
+    /// How each is distributed; nothing without documents.
+    pub fields: Vec<MatrixField>,
+    /// How each two vary together.
+    pub covariance: Vec<Vec<f64>>,
+    /// The same, as shares of how they vary alone.
+    pub correlation: Vec<Vec<f64>>,
+}
+
 /// What the ends of ranges are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EndKind {
@@ -184,6 +202,8 @@ pub enum SingleKind {
     Children,
     /// Parents of the documents.
     Parents,
+    /// The best documents.
+    Sample,
 }
 
 /// Values at percentages, or percentages of values.

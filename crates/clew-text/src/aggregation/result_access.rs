@@ -189,7 +189,12 @@ impl AggResult {
                 kind: SingleKind::Filter,
                 ..
             } => "InternalFilter",
-            AggResult::Single { .. } => "InternalGlobal",
+            AggResult::Single {
+                kind: SingleKind::Global,
+                ..
+            } => "InternalGlobal",
+            AggResult::Single { .. } => "InternalSampler",
+            AggResult::Matrix(_) => "InternalMatrixStats",
             _ => "InternalNumericMetricsAggregation",
         }
     }

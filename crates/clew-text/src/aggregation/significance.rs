@@ -3,10 +3,13 @@
 
 use std::sync::Arc;
 
-use tantivy::SegmentReader;
+use tantivy::schema::IndexRecordOption;
+use tantivy::{DocSet, SegmentReader, TERMINATED, Term};
 
+use super::collect::WordsPlan;
 use super::column::{Repeats, Rows, ValueColumn};
 use super::error::AggError;
+use super::key::Key;
 use super::partial::{Buckets, Partial};
 use super::plan::{Op, Plan, TermsShape};
 use crate::search::SegmentBits;
@@ -187,6 +190,8 @@ pub(crate) struct SignificantPlan {
     pub(crate) heuristic: Heuristic,
     /// Per segment: the documents of the background, if these are not all.
     pub(crate) background: Option<Arc<Vec<SegmentBits>>>,
+    /// How words are taken from texts that have no column.
+    pub(crate) words: Option<Arc<WordsPlan>>,
 }
 
 /// What a score needs beside the buckets' own counts.
@@ -255,7 +260,10 @@ pub(crate) fn fill(
                     None => None,
                 };
                 let documents = documents.unwrap_or_else(|| SegmentBits::alive(reader));
-                count(plan, buckets, reader, &documents)?;
+                match &significant.words {
+                    Some(words) => count_words(words, buckets, reader, &documents),
+                    None => count(plan, buckets, reader, &documents),
+                }?;
             }
         }
         fill(&plan.subs, &mut buckets.subs, readers)?;
@@ -306,6 +314,38 @@ fn count(
         if let Ok(place) = raws.binary_search(&raw) {
             buckets.background.with[at] += counts[place];
         }
+    }
+    Ok(())
+}
+
+/// The same for words, by their postings.
+fn count_words(
+    words: &WordsPlan,
+    buckets: &mut Buckets,
+    reader: &SegmentReader,
+    documents: &SegmentBits,
+) -> Result<(), AggError> {
+    buckets.background.all += u64::from(documents.count());
+    let failed = |source: tantivy::TantivyError| AggError::Column {
+        field: reader.schema().get_field_name(words.field).to_string(),
+        source,
+    };
+    let index = reader.inverted_index(words.field).map_err(failed)?;
+    for (at, key) in buckets.table.keys().iter().enumerate() {
+        let Key::Str(word) = key else {
+            continue;
+        };
+        let term = Term::from_field_text(words.field, word);
+        let postings = index.read_postings(&term, IndexRecordOption::Basic);
+        let Some(mut postings) = postings.map_err(|source| failed(source.into()))? else {
+            continue;
+        };
+        let mut count = 0;
+        while postings.doc() != TERMINATED {
+            count += u64::from(documents.contains(postings.doc()));
+            postings.advance();
+        }
+        buckets.background.with[at] += count;
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::any::Any;
 use std::num::NonZeroI64;
 use std::sync::Arc;
 
-use crate::search::SortKey;
+use crate::search::{Mode, SortKey};
 
 use super::grid::Grid;
 use super::pipeline::PipelineSpec;
@@ -179,8 +179,26 @@ pub enum AggSpec {
     },
     /// Buckets of time whose length the data chooses.
     AutoDateHistogram(AutoDateSpec),
+    /// One bucket: the best documents of each shard.
+    Sample(SampleSpec),
+    /// How several fields are distributed, and how they vary together.
+    Matrix {
+        /// Where the values come from.
+        fields: Vec<Source>,
+        /// Which of several values of a document counts.
+        mode: Mode,
+    },
     /// Computed from what other aggregations found.
     Pipeline(PipelineSpec),
+}
+
+/// The best documents of each shard.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SampleSpec {
+    /// How many of each shard.
+    pub size: u32,
+    /// Few documents with the same value of a field: where the values come from, and how many.
+    pub diverse: Option<(Source, u32)>,
 }
 
 /// Percentiles of values, or ranks of values among them.
@@ -638,6 +656,17 @@ pub struct SignificantSpec {
     pub heuristic: Heuristic,
     /// What is compared with; all documents without it.
     pub background: Option<Query>,
+    /// How words are taken from texts; the values of a column without it.
+    pub words: Option<WordsSpec>,
+}
+
+/// How words are taken from texts.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct WordsSpec {
+    /// Whether rows of words that were there before do not count again.
+    pub drops_copies: bool,
+    /// Paths in the source that have the text; the field's own where there are none.
+    pub paths: Vec<String>,
 }
 
 /// Cells of a grid, most documents first.

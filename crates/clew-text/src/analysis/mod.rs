@@ -17,7 +17,7 @@ mod tests;
 use tantivy::tokenizer::{RawTokenizer, TextAnalyzer, TokenStream, TokenizerManager};
 
 pub use custom::Analysis;
-pub(crate) use custom::shown_name;
+pub(crate) use custom::{shown_name, with_filters};
 
 use simple::{SimpleTokenizer, WhitespaceTokenizer};
 use standard::StandardTokenizer;

@@ -53,6 +53,24 @@ impl<'m> Values<'m> {
         self.fields.push((tantivy_field, value));
     }
 
+    /// One of some terms that the field has already.
+    pub(super) fn term_of(&self, field: &MappedField, terms: &[&str]) -> Option<String> {
+        let values = self
+            .fields
+            .iter()
+            .filter(|(own, _)| field.field == Some(*own));
+        let mut tokens = values.filter_map(|(_, value)| match value {
+            OwnedValue::PreTokStr(tokens) => Some(&tokens.tokens),
+            _ => None,
+        });
+        tokens.find_map(|tokens| {
+            let mut found = tokens
+                .iter()
+                .filter(|token| terms.contains(&token.text.as_str()));
+            found.next().map(|token| token.text.clone())
+        })
+    }
+
     /// Gives the values to another document too.
     pub(super) fn share_with(&self, other: &mut Values<'_>) {
         for (field, value) in &self.fields {

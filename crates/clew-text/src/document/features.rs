@@ -92,20 +92,6 @@ pub(super) fn read(
     })
 }
 
-/// A feature that is there twice.
-pub(super) fn repeated(tokens: &PreTokenizedString) -> Option<&str> {
-    let mut names: Vec<&str> = tokens
-        .tokens
-        .iter()
-        .map(|token| token.text.as_str())
-        .collect();
-    names.sort_unstable();
-    names
-        .windows(2)
-        .find(|pair| pair[0] == pair[1])
-        .map(|pair| pair[0])
-}
-
 fn token_name(value: &Value) -> &'static str {
     match value {
         Value::Object(_) => "START_OBJECT",

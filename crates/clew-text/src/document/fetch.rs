@@ -12,7 +12,7 @@ use tantivy::schema::OwnedValue;
 use super::DateFormat;
 use super::convert::{Scalar, convert};
 use crate::geo::GeoPoint;
-use crate::mapping::{FieldKind, FloatKind, KeywordStyle, MappedField, Mapping, TextStyle};
+use crate::mapping::{FieldKind, FloatKind, KeywordStyle, MappedField, Mapping};
 
 impl Mapping {
     /// The values that a field has in a source, in the order of the source; what the field would
@@ -57,10 +57,7 @@ impl MappedField {
     /// Whether values can be sorted and gathered in buckets.
     pub fn is_aggregatable(&self) -> bool {
         match &self.kind {
-            FieldKind::Text { style, .. } => {
-                *style == TextStyle::Full
-                    && self.settings.shown.get("fielddata") == Some(&Value::Bool(true))
-            }
+            FieldKind::Text { .. } => self.has_fielddata(),
             FieldKind::Vector(_)
             | FieldKind::Float(FloatKind::RankFeature)
             | FieldKind::RankFeatures

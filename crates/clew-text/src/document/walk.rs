@@ -501,10 +501,13 @@ impl<'m, 'a> Walk<'m, 'a> {
     fn features_value(&mut self, field: &'m MappedField) -> Result<()> {
         let (object, written) = self.tree()?;
         let features = features::read(&field.path, field.is_inverse(), &object);
-        if let Ok(repeated) = &features
-            && let Some(feature) = features::repeated(repeated)
-        {
-            return Err(misfit(field, written, repeated_feature(field, feature)));
+        if let Ok(new) = &features {
+            let names: Vec<&str> = new.tokens.iter().map(|token| token.text.as_str()).collect();
+            let repeated = self.values_for(&field.path).term_of(field, &names);
+            if let Some(feature) = repeated {
+                let cause = repeated_feature(field, &feature);
+                return Err(misfit(field, written, cause));
+            }
         }
         let value = features.map(|features| Some(OwnedValue::PreTokStr(features)));
         self.give(field, value, written)

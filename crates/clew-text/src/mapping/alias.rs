@@ -19,11 +19,22 @@ impl Mapping {
             .map(|(alias, path)| (alias.as_str(), path.as_str()))
     }
 
+    /// The field whose values a multi-field has too; `None` of a field with values of its own.
+    pub(super) fn source_field(&self, field: &MappedField) -> Option<&MappedField> {
+        if !field.multi_field {
+            return None;
+        }
+        let (parent, _) = field.path.rsplit_once('.')?;
+        let parent = self.by_id(*self.by_path.get(parent)?)?;
+        // Fields that follow from a multi-field have the values that it has.
+        self.source_field(parent).or(Some(parent))
+    }
+
     /// Paths in a document whose values the field has: its own, and those that are copied to it.
     pub(crate) fn source_paths(&self, field: &MappedField) -> Vec<String> {
-        let own = match field.path.rsplit_once('.') {
-            Some((parent, _)) if field.multi_field => parent,
-            _ => &field.path,
+        let own = match self.source_field(field) {
+            Some(parent) => &parent.path,
+            None => &field.path,
         };
         let copied = self.fields.iter().filter(|other| {
             let targets = &other.settings.copy_to;

@@ -383,6 +383,15 @@ impl MappedField {
         let positive = self.settings.shown.get("positive_score_impact");
         positive.is_some_and(|positive| matches!(show(positive).as_str(), "false"))
     }
+    /// Whether a text's words can be sorted and gathered in buckets, which takes a column of them.
+    pub(crate) fn has_fielddata(&self) -> bool {
+        let style = match &self.kind {
+            FieldKind::Text { style, .. } => *style,
+            _ => return false,
+        };
+        let wanted = self.settings.shown.get("fielddata");
+        style == TextStyle::Full && wanted.is_some_and(|wanted| show(wanted) == "true")
+    }
     /// Whether the mapping asks for term vectors, which are made from the source when asked for.
     pub fn has_term_vectors(&self) -> bool {
         let wanted = self.settings.shown.get("term_vector");

@@ -12,6 +12,7 @@ use super::schema::MappingError;
 use crate::document::DATE_FORMAT_DEFAULT;
 
 /// The kind that a type's name stands for, with the parameters that are part of it.
+#[allow(clippy::too_many_lines, reason = "one arm for each type of field")]
 pub(super) fn kind_of(
     name: &str,
     type_name: &str,
@@ -24,6 +25,10 @@ pub(super) fn kind_of(
     };
     Ok(match type_name {
         "text" => FieldKind::text("standard"),
+        "search_as_you_type" => FieldKind::Text {
+            analyzer: "standard".to_string(),
+            style: TextStyle::AsYouType,
+        },
         "match_only_text" => FieldKind::Text {
             analyzer: "standard".to_string(),
             style: TextStyle::MatchOnly,

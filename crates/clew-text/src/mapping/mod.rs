@@ -16,6 +16,7 @@ pub(crate) mod template;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod typing;
 mod vector;
 
 pub use field::{

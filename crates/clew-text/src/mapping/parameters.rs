@@ -4,10 +4,13 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::field::{FieldKind, FieldSettings, FloatKind, IntegerKind, KeywordStyle, RangeKind};
+use super::field::{
+    FieldKind, FieldSettings, FloatKind, IntegerKind, KeywordStyle, RangeKind, TextStyle,
+};
 use super::join::JoinRelations;
 use super::kinds::{check_required, kind_of};
 use super::schema::{Definition, MappingError, NewField};
+use super::typing;
 use super::vector::read_vector;
 use crate::analysis::Analysis;
 
@@ -69,6 +72,7 @@ pub(super) fn read_field(
             ))),
         };
     }
+    typing::prepare(&mut definition);
     if let FieldKind::Vector(vector) = &mut definition.new.kind {
         read_vector(name, parameters, vector)?;
     }
@@ -187,6 +191,13 @@ fn read_words(
         (FieldKind::Text { .. }, "search_quote_analyzer") => {
             settings.search_quote_analyzer = Some(known_analyzer(value, analysis)?);
         }
+        (
+            FieldKind::Text {
+                style: TextStyle::AsYouType,
+                ..
+            },
+            typing::SIZE_PARAMETER,
+        ) => typing::read_size(value, settings)?,
         (FieldKind::Text { .. }, "position_increment_gap") => {
             settings.position_gap = number(name, key, value, 0..=1_000_000)?;
         }

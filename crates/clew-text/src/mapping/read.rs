@@ -12,6 +12,7 @@ use super::join::parent_path;
 use super::parameters::{boolean, read_field, show};
 use super::schema::{Definition, Mapping, MappingError, NewField};
 use super::template;
+use super::typing;
 use crate::analysis::shown_name;
 use crate::document::{DateFormat, NewFields};
 
@@ -231,7 +232,11 @@ impl Mapping {
             let path = format!("{path}.{name}");
             let definition = read_field(&path, parameters, true, &self.analysis)?;
             self.check_join(&path, &definition.new.kind)?;
+            let hidden = hidden_fields(&definition);
             self.merge_definition(definition)?;
+            for definition in hidden {
+                self.merge_definition(definition)?;
+            }
         }
         Ok(())
     }
@@ -297,7 +302,7 @@ impl Mapping {
 }
 
 /// The fields that come with one of this kind.
-fn hidden_fields(definition: &Definition) -> Vec<Definition> {
+pub(super) fn hidden_fields(definition: &Definition) -> Vec<Definition> {
     let hidden = |name: &str, kind: FieldKind| Definition {
         new: NewField {
             path: format!("{}.{name}", definition.new.path),
@@ -318,7 +323,7 @@ fn hidden_fields(definition: &Definition) -> Vec<Definition> {
             words.new.multi_field = false;
             vec![words]
         }
-        _ => {
+        _ if definition.settings.join.is_some() => {
             let relations = definition.settings.join.iter();
             let parents = relations.flat_map(|relations| relations.parents());
             let ids = |parent| {
@@ -329,6 +334,13 @@ fn hidden_fields(definition: &Definition) -> Vec<Definition> {
             };
             parents.map(ids).collect()
         }
+        _ => typing::beside(definition)
+            .into_iter()
+            .map(|(name, kind, settings)| Definition {
+                settings,
+                ..hidden(&name, kind)
+            })
+            .collect(),
     }
 }
 
@@ -346,6 +358,13 @@ fn conflicts(field: &MappedField, definition: &Definition) -> Vec<String> {
         }
     };
     let new = &definition.new;
+    let fielddata = |shown: &Map<String, Value>| {
+        let wanted = shown.get("fielddata").map(show);
+        wanted.unwrap_or_else(|| "false".to_string())
+    };
+    // Words of documents that are there already have no column.
+    let (from, to) = (&field.settings.shown, &definition.settings.shown);
+    compare("fielddata", fielddata(from), fielddata(to));
     compare("index", field.indexed.to_string(), new.indexed.to_string());
     let settings = [&field.settings, &definition.settings];
     let [from, to] = settings.map(|settings| settings.store.to_string());

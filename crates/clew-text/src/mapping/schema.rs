@@ -285,7 +285,7 @@ impl Mapping {
         let Definition { new, settings } = definition;
         let object = new.path.rsplit_once('.').map_or("", |(object, _)| object);
         self.check_depth(object, usize::from(!new.multi_field))?;
-        self.check_place(&new)?;
+        self.check_place(&new, settings.hidden)?;
         let date_format = match &new.kind {
             FieldKind::Date { format }
             | FieldKind::DateNanos { format }
@@ -326,13 +326,13 @@ impl Mapping {
     }
 
     /// Whether the path is free: no field may be an object as well.
-    fn check_place(&self, new: &NewField) -> Result<(), MappingError> {
+    fn check_place(&self, new: &NewField, hidden: bool) -> Result<(), MappingError> {
         let path = new.path.as_str();
         let mut above = path.rmatch_indices('.').map(|(at, _)| &path[..at]);
         if new.multi_field {
             let parent = above.next().and_then(|parent| self.field(parent));
             return match parent {
-                Some(field) if !field.multi_field => Ok(()),
+                Some(field) if !field.multi_field || hidden => Ok(()),
                 _ => Err(MappingError::invalid(format!(
                     "multi-field [{path}] has no field that it belongs to"
                 ))),
@@ -455,6 +455,16 @@ fn whole_terms() -> TextFieldIndexing {
         .set_index_option(IndexRecordOption::Basic)
 }
 
+/// Terms that stand where their weights say, without norms.
+fn weighted_terms() -> TextOptions {
+    TextOptions::default().set_indexing_options(
+        TextFieldIndexing::default()
+            .set_tokenizer("raw")
+            .set_fieldnorms(false)
+            .set_index_option(IndexRecordOption::WithFreqsAndPositions),
+    )
+}
+
 fn add_to(builder: &mut SchemaBuilder, field: &MappedField) -> Option<Field> {
     let name = field.column();
     let numeric = |postings: bool| {
@@ -479,6 +489,9 @@ fn add_to(builder: &mut SchemaBuilder, field: &MappedField) -> Option<Field> {
                         }),
                 );
             }
+            if field.has_fielddata() {
+                options = options.set_fast(analyzer);
+            }
             builder.add_text_field(&name, options)
         }
         FieldKind::Keyword { .. } | FieldKind::Flat => {
@@ -488,13 +501,7 @@ fn add_to(builder: &mut SchemaBuilder, field: &MappedField) -> Option<Field> {
             }
             builder.add_text_field(&name, options)
         }
-        FieldKind::RankFeatures => {
-            let weighted = TextFieldIndexing::default()
-                .set_tokenizer("raw")
-                .set_fieldnorms(false)
-                .set_index_option(IndexRecordOption::WithFreqsAndPositions);
-            builder.add_text_field(&name, TextOptions::default().set_indexing_options(weighted))
-        }
+        FieldKind::RankFeatures => builder.add_text_field(&name, weighted_terms()),
         FieldKind::Completion(_) => builder.add_text_field(
             &name,
             TextOptions::default().set_indexing_options(whole_terms()),

@@ -3,13 +3,15 @@
 //! The catalog's form lists fields in the order of their numbers, each with the parameters that the
 //! API would show, so that there is one reader and one writer of parameters.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value, json};
 
 use super::field::{Dynamic, FieldKind, FieldSettings, FloatKind, MappedField, RangeKind};
 use super::nested::Nested;
 use super::parameters::{boolean, read_field};
-use super::read::dynamic;
-use super::schema::{Mapping, MappingError, MappingLimits, ObjectSettings, Sizes};
+use super::read::{dynamic, hidden_fields};
+use super::schema::{Definition, Mapping, MappingError, MappingLimits, ObjectSettings, Sizes};
 use super::tree::{Node, ObjectNode};
 use crate::analysis::{Analysis, POSITION_GAP, shown_name};
 use crate::document::DATE_FORMAT_DEFAULT;
@@ -140,6 +142,7 @@ impl Mapping {
             }
             mapping.objects.insert(path.clone(), settings);
         }
+        let mut hidden: BTreeMap<String, Definition> = BTreeMap::new();
         for field in part(encoded, "fields", Value::as_array)? {
             let path = part(field, "path", Value::as_str)?;
             let multi_field = part(field, "multi_field", Value::as_bool)?;
@@ -149,8 +152,14 @@ impl Mapping {
                     "field [{path}] is there twice"
                 )));
             }
-            let mut definition = read_field(path, parameters, multi_field, &mapping.analysis)?;
-            definition.settings.hidden = field.get("hidden") == Some(&Value::Bool(true));
+            // What follows from another field does so again.
+            let definition = match hidden.remove(path) {
+                Some(definition) => definition,
+                None => read_field(path, parameters, multi_field, &mapping.analysis)?,
+            };
+            for follower in hidden_fields(&definition) {
+                hidden.insert(follower.new.path.clone(), follower);
+            }
             mapping.push(definition)?;
         }
         // Mappings from before there were aliases have none.

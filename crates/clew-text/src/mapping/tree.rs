@@ -75,9 +75,8 @@ impl ObjectNode {
         }
         let mut multi_fields: BTreeMap<FieldId, Vec<FieldId>> = BTreeMap::new();
         for field in mapping.fields.iter().filter(|field| field.multi_field) {
-            let parent = field.path.rsplit_once('.').map(|(parent, _)| parent);
-            if let Some(parent) = parent.and_then(|parent| mapping.by_path.get(parent)) {
-                multi_fields.entry(*parent).or_default().push(field.id);
+            if let Some(parent) = mapping.source_field(field) {
+                multi_fields.entry(parent.id).or_default().push(field.id);
             }
         }
         let of = |id: &FieldId| multi_fields.get(id).cloned().unwrap_or_default();

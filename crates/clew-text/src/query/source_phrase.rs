@@ -124,7 +124,7 @@ impl SourcePhrase {
 }
 
 /// The texts at a dotted path, through objects and arrays.
-fn texts_at(value: &Json, path: &str, texts: &mut Vec<String>) {
+pub(crate) fn texts_at(value: &Json, path: &str, texts: &mut Vec<String>) {
     match value {
         Json::Array(items) => {
             for item in items {

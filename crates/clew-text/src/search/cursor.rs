@@ -370,6 +370,7 @@ fn source(
     let name = mapped.column();
     let known = snapshot.searchable(mapped).is_some();
     let found = match &mapped.kind {
+        FieldKind::Text { .. } if mapped.has_fielddata() => columns.str(&name)?.map(Source::Text),
         FieldKind::Text { .. } => {
             return Err(QueryError::illegal(format!(
                 "Text fields are not optimised for operations that require per-document field \

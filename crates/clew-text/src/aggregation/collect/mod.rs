@@ -6,6 +6,7 @@ mod filters;
 mod geo;
 mod histogram;
 mod join;
+mod matrix;
 mod metric;
 mod quantiles;
 mod range;
@@ -13,8 +14,11 @@ mod relatives;
 mod slots;
 mod terms;
 mod top_hits;
+mod words;
 
+pub(crate) use filters::Everything;
 pub(crate) use histogram::{start_of_step, step_of_number};
+pub(crate) use words::WordsPlan;
 
 use tantivy::{DocId, SegmentReader};
 
@@ -67,7 +71,10 @@ pub(crate) enum Level {
 
 fn open(segment: Segment<'_>, plan: &Plan, level: Level) -> Result<Box<dyn Collect>, AggError> {
     Ok(match &plan.op {
-        Op::Terms(terms) => Box::new(terms::Terms::open(segment, plan, terms, level)?),
+        Op::Terms(terms) => match terms.words() {
+            Some(words) => Box::new(words::Words::open(segment, plan, (words, &terms.filter))?),
+            None => Box::new(terms::Terms::open(segment, plan, terms, level)?),
+        },
         Op::DateHistogram(dates) => {
             Box::new(histogram::DateHistogram::open(segment, plan, dates, level)?)
         }
@@ -104,7 +111,8 @@ fn open(segment: Segment<'_>, plan: &Plan, level: Level) -> Result<Box<dyn Colle
             Box::new(chain::Chain::open(segment, plan, links)?)
         }
         Op::GeoBounds { .. } | Op::GeoCentroid => Box::new(geo::GeoMetric::open(segment, plan)?),
-        Op::Global => Box::new(filters::Everything::open(segment, plan)?),
+        Op::Matrix { fields, mode } => Box::new(matrix::Matrix::open(segment, fields, *mode)?),
+        Op::Global | Op::Sample(_) => Box::new(Everything::open(segment, plan)?),
     })
 }
 

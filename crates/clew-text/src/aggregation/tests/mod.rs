@@ -105,6 +105,7 @@ pub(super) fn try_run_within(
 ) -> Result<Vec<NamedResult>, AggError> {
     let mapping = mapping();
     let context = AggContext {
+        index: "test",
         mapping: &mapping,
         now_ms: 0,
         limits,

@@ -149,6 +149,25 @@ pub(crate) fn shown_name(name: &str) -> &str {
     name.split_once(SEPARATOR).map_or(name, |(shown, _)| shown)
 }
 
+/// The name of an analyzer with more filters behind its own; `None` when there is no such analyzer.
+pub(crate) fn with_filters(name: &str, more: &[Value]) -> Option<String> {
+    let standing = || match name {
+        "standard" => Some(json!({
+            "tokenizer": {"type": "standard"}, "filter": [{"type": "lowercase"}],
+        })),
+        "simple" => Some(json!({"tokenizer": {"type": "lowercase"}})),
+        "whitespace" | "keyword" => Some(json!({"tokenizer": {"type": name}})),
+        _ => usual(name),
+    };
+    let mut parts: Value = match name.split_once(SEPARATOR) {
+        Some((_, parts)) => serde_json::from_str(parts).ok()?,
+        None => standing()?,
+    };
+    let filters = parts.as_object_mut()?.entry("filter").or_insert(json!([]));
+    filters.as_array_mut()?.extend(more.iter().cloned());
+    Some(full_name(shown_name(name), &parts))
+}
+
 /// Whether a name says all of an analyzer that is put together.
 pub(super) fn is_composed(name: &str) -> bool {
     name.contains(SEPARATOR) && chain(name).is_some()

@@ -5,11 +5,14 @@ use serde_json::Value;
 
 use crate::mapping::{Mapping, PATHS_AND_VALUES};
 use crate::query::literal::text_of;
-use crate::query::tree::{Bool, Fuzziness, FuzzyDistance, Pattern, Query, Range, Term};
+use crate::query::tree::{Bool, Fuzziness, FuzzyDistance, Pattern, Query, Range, Term, TermsSet};
 
 /// The query on the field that has the leaf's terms; `None` when the query is on no such leaf.
 pub(super) fn on_leaf(mapping: &Mapping, query: &Query) -> Option<Query> {
-    let path = super::fixed::field_of(query)?;
+    let path = match query {
+        Query::TermsSet(terms) => terms.field.as_str(),
+        other => super::fixed::field_of(other)?,
+    };
     let flat = mapping.flat_above(path)?;
     let field = format!("{}.{PATHS_AND_VALUES}", flat.path);
     // An alias of the object may stand in front.
@@ -17,11 +20,14 @@ pub(super) fn on_leaf(mapping: &Mapping, query: &Query) -> Option<Query> {
         resolved if resolved == path => path.to_string(),
         resolved => resolved.to_string(),
     };
-    Some(Leaf { path, field }.rewritten(query))
+    let root = flat.path.clone();
+    Some(Leaf { path, root, field }.rewritten(query))
 }
 
 struct Leaf {
     path: String,
+    /// The object's own path.
+    root: String,
     field: String,
 }
 
@@ -52,6 +58,15 @@ impl Leaf {
             boost,
             ..Pattern::new(&self.field, format!("{}{with}", self.path))
         })
+    }
+
+    /// Leaves and objects that end like the path, at any depth: the last names are enough.
+    fn anywhere(&self) -> Query {
+        let root = regex::escape(&self.root);
+        let rest = self.path.get(self.root.len()..).unwrap_or_default();
+        let rest = regex::escape(rest);
+        let pattern = format!("{root}(\\.[^=]*)?{rest}(\\.[^=]*)?=(.|\n)*");
+        Query::Regexp(Pattern::new(&self.field, pattern))
     }
 
     /// Values that differ by some edits; the path does not.
@@ -93,9 +108,22 @@ impl Leaf {
                 boost,
                 ..
             } => self.nearby(value, *fuzziness, *boost),
+            Query::TermsSet(terms) => Query::TermsSet(TermsSet {
+                field: self.field.clone(),
+                terms: terms
+                    .terms
+                    .iter()
+                    .map(|term| self.term(term).into())
+                    .collect(),
+                ..terms.clone()
+            }),
             Query::Exists { boost, .. } => Query::ConstantScore {
                 filter: Box::new(Query::Bool(Bool {
-                    should: vec![self.beginning("=", 1.0), self.beginning(".", 1.0)],
+                    should: vec![
+                        self.beginning("=", 1.0),
+                        self.beginning(".", 1.0),
+                        self.anywhere(),
+                    ],
                     ..Bool::default()
                 })),
                 boost: *boost,
