@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use arc_swap::ArcSwap;
-use clew_text::{Mapping, NewFields, Parsed};
+use clew_text::{FilterCacheFigures, Mapping, NewFields, Parsed};
 use clew_vector::BuildStatus;
 use parking_lot::Mutex;
 
@@ -103,6 +103,8 @@ pub struct IndexStats {
     pub graphs_resumed_total: u64,
     /// Memory of the documents that are in no segment yet.
     pub buffer_bytes: u64,
+    /// What filters left, kept for the next search.
+    pub filters: FilterCacheFigures,
 }
 
 impl IndexStats {
@@ -136,6 +138,7 @@ impl IndexStats {
         self.graphs_refused_total += other.graphs_refused_total;
         self.graphs_resumed_total += other.graphs_resumed_total;
         self.buffer_bytes += other.buffer_bytes;
+        self.filters.add(other.filters);
     }
 }
 
@@ -216,6 +219,13 @@ impl Index {
             first.writes = self.activity.writes.read();
         }
         shards
+    }
+
+    /// Forgets what filters have left.
+    pub fn clear_caches(&self) {
+        for shard in self.shards.iter() {
+            shard.view().snapshot.filters().clear();
+        }
     }
 
     /// Searches since the index was opened, by the groups that they named; at most a thousand groups.
@@ -300,6 +310,7 @@ fn stats_of(shard: &Shard) -> IndexStats {
         graphs_refused_total: read(&merges.graphs_refused),
         graphs_resumed_total: read(&merges.graphs_resumed),
         buffer_bytes: shard.buffer_bytes() as u64,
+        filters: view.snapshot.filters().figures(),
         unflushed_operations,
         unflushed_bytes,
         ..IndexStats::default()

@@ -37,10 +37,13 @@ pub(crate) async fn flush(call: Call) -> Result<Reply, ApiError> {
     Ok(Reply::json(&body))
 }
 
-/// `POST /{index}/_cache/clear`: no answers are cached here, so there is nothing to do but to say
-/// which shards were asked.
+/// `POST /{index}/_cache/clear`: what filters have left is the only thing that is cached here.
 pub(crate) async fn clear_cache(call: Call) -> Result<Reply, ApiError> {
-    Ok(Reply::json(&shards(&call.indices().await?)))
+    let indices = call.indices().await?;
+    if call.params.flag("query", true)? {
+        indices.iter().for_each(|index| index.clear_caches());
+    }
+    Ok(Reply::json(&shards(&indices)))
 }
 
 /// `POST /{index}/_forcemerge`; with `wait_for_completion=false` the merge goes on as a task.

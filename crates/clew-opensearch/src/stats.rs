@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use clew_engine::{Index, IndexStats, SearchActivity, Wildcards};
+use clew_text::FilterCacheFigures;
 use serde_json::{Map, Value, json};
 
 use crate::api::stable_id;
@@ -48,7 +49,7 @@ impl Sums {
             ("merges".to_string(), merges(stats)),
             ("segments".to_string(), segments(stats)),
         ]);
-        sections.extend(caches());
+        sections.extend(caches(stats));
         Value::Object(sections)
     }
 
@@ -144,15 +145,16 @@ fn segments(stats: &IndexStats) -> Value {
     })
 }
 
-/// Sections of what Clew does not have: no cache, no warming, no copies between nodes.
-fn caches() -> [(String, Value); 6] {
+/// The cache of filters, and sections of what Clew does not have: no cache of requests, no warming, no copies
+/// between nodes.
+fn caches(stats: &IndexStats) -> [(String, Value); 6] {
     let cache = json!({"memory_size_in_bytes": 0, "evictions": 0, "hit_count": 0, "miss_count": 0});
     [
         (
             "warmer",
             json!({"current": 0, "total": 0, "total_time_in_millis": 0}),
         ),
-        ("query_cache", cache.clone()),
+        ("query_cache", query_cache(stats.filters)),
         (
             "fielddata",
             json!({"memory_size_in_bytes": 0, "evictions": 0}),
@@ -165,6 +167,14 @@ fn caches() -> [(String, Value); 6] {
         ),
     ]
     .map(|(name, value)| (name.to_string(), value))
+}
+
+fn query_cache(filters: FilterCacheFigures) -> Value {
+    json!({
+        "memory_size_in_bytes": filters.bytes, "total_count": filters.hits + filters.misses,
+        "hit_count": filters.hits, "miss_count": filters.misses, "cache_size": filters.count,
+        "cache_count": filters.kept, "evictions": filters.evictions,
+    })
 }
 
 /// `GET /_stats`, `/{index}/_stats/{metric}`.

@@ -119,13 +119,13 @@ const FIGURES: &[Figure] = &[
         "query_cache.memory_size",
         &["qcm", "queryCacheMemory"],
         "used query cache",
-        |_| "0b".to_string(),
+        |s| bytes(s.filters.bytes, None),
     ),
     figure(
         "query_cache.evictions",
         &["qce", "queryCacheEvictions"],
         "query cache evictions",
-        |_| "0".to_string(),
+        |s| s.filters.evictions.to_string(),
     ),
     figure(
         "flush.total",

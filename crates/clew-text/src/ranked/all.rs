@@ -1,12 +1,10 @@
-//! Documents with all of some words. The rarest word leads, block by block; of its documents only those are
-//! looked up in the others that may be good enough with the best scores that the others have near them.
+//! Documents with all of some words. The rarest word leads; where its block and those of the others around it
+//! hold nothing good enough, the documents up to the end of the first of these blocks are passed over.
 
-use tantivy::DocId;
-
-use super::any::Candidate;
+use super::any::Candidates;
 use super::bm25::rounded;
 use super::hits::Hits;
-use super::list::{BLOCK, List};
+use super::list::List;
 
 /// Two words or more.
 pub(super) fn all(lists: &mut [List<'_>], hits: &mut Hits<'_>) {
@@ -14,13 +12,16 @@ pub(super) fn all(lists: &mut [List<'_>], hits: &mut Hits<'_>) {
     let Some((lead, others)) = lists.split_first_mut() else {
         return;
     };
-    let mut candidates: Vec<Candidate> = Vec::with_capacity(BLOCK);
-    let mut scores = [0.0; BLOCK];
+    let mut candidates = Candidates::default();
     // After each of the others: what those behind it can still add.
     let mut behind = vec![0.0; others.len() + 1];
-    while !lead.is_over() {
-        let from = lead.next_at_least();
-        let end = lead.last();
+    let mut from = 0;
+    while from < tantivy::TERMINATED {
+        lead.shallow(from);
+        if lead.is_over() {
+            return;
+        }
+        let mut end = lead.last();
         let floor = hits.floor();
         if floor > f32::MIN {
             for (at, list) in others.iter_mut().enumerate().rev() {
@@ -28,62 +29,20 @@ pub(super) fn all(lists: &mut [List<'_>], hits: &mut Hits<'_>) {
                 if list.is_over() {
                     return;
                 }
-                let best = list.weight.times(list.factor_until(end));
-                behind[at] = behind[at + 1] + f64::from(best);
+                end = end.min(list.last());
+                behind[at] = behind[at + 1] + f64::from(list.block_bound());
+            }
+            if rounded(f64::from(lead.block_bound()) + behind[0]) <= floor {
+                from = end + 1;
+                continue;
             }
         }
-        let worth = floor == f32::MIN || rounded(f64::from(lead.block_bound()) + behind[0]) > floor;
-        if worth {
-            candidates.clear();
-            let docs = lead.score_until(end.saturating_add(1), &mut scores);
-            for (doc, score) in docs.iter().zip(&scores) {
-                let sum = f64::from(*score);
-                if (floor == f32::MIN || rounded(sum + behind[0]) > floor) && hits.admits(*doc) {
-                    candidates.push((*doc, sum));
-                }
-            }
-            look_up(others, &behind, &mut candidates, hits);
+        lead.seek(from);
+        candidates.read(lead, end.saturating_add(1), (behind[0], &*hits));
+        for (list, rest) in others.iter_mut().zip(&behind[1..]) {
+            candidates.keep_common(list, hits.reach(*rest));
         }
-        if end == tantivy::TERMINATED {
-            return;
-        }
-        lead.shallow(next_of(others, end + 1));
-    }
-}
-
-/// Where the next match can be at the earliest.
-fn next_of(others: &[List<'_>], after: DocId) -> DocId {
-    let next = others.iter().map(List::next_at_least).max().unwrap_or(0);
-    next.max(after)
-}
-
-fn look_up(
-    others: &mut [List<'_>],
-    behind: &[f64],
-    candidates: &mut Vec<Candidate>,
-    hits: &mut Hits<'_>,
-) {
-    for (list, rest) in others.iter_mut().zip(&behind[1..]) {
-        let floor = hits.floor();
-        candidates.retain_mut(|(doc, sum)| {
-            if floor > f32::MIN {
-                list.shallow(*doc);
-                let best = f64::from(list.block_bound());
-                if rounded(*sum + best + rest) <= floor {
-                    return false;
-                }
-            }
-            let found = list.seek(*doc) == *doc;
-            if found {
-                *sum += f64::from(list.score());
-            }
-            found
-        });
-    }
-    for (doc, sum) in candidates.drain(..) {
-        let score = rounded(sum);
-        if score > hits.floor() {
-            hits.take(doc, score);
-        }
+        candidates.take(hits);
+        from = end.saturating_add(1);
     }
 }

@@ -41,14 +41,86 @@ fn take_better(docs: &[DocId], scores: &[f32; BLOCK], hits: &mut Hits<'_>) {
     }
 }
 
-/// A document and the sum of its scores so far.
-pub(super) type Candidate = (DocId, f64);
+/// Documents that may be good enough, ascending, with the sums of their scores so far.
+#[derive(Default)]
+pub(super) struct Candidates {
+    docs: Vec<DocId>,
+    sums: Vec<f64>,
+}
+
+impl Candidates {
+    /// Takes the list's documents in its block up to `end` that may be good enough with `others` added.
+    pub(super) fn read(
+        &mut self,
+        list: &mut List<'_>,
+        end: DocId,
+        (others, hits): (f64, &Hits<'_>),
+    ) {
+        let mut scores = [0.0; BLOCK];
+        let reach = hits.reach(others);
+        let docs = list.score_until(end, &mut scores);
+        let before = self.docs.len();
+        self.docs.resize(before + docs.len(), 0);
+        self.sums.resize(before + docs.len(), 0.0);
+        // Every document is written, and the place moves on only behind the good ones: which these are cannot
+        // be foreseen, so a branch would cost more.
+        let mut place = before;
+        for (doc, score) in docs.iter().zip(&scores) {
+            let sum = f64::from(*score);
+            self.docs[place] = *doc;
+            self.sums[place] = sum;
+            place += usize::from(sum > reach);
+        }
+        self.docs.truncate(place);
+        self.sums.truncate(place);
+        if hits.is_choosy() {
+            self.retain_from(before, |doc, _| hits.admits(doc));
+        }
+    }
+
+    /// Leaves the candidates from a place on that `stays` says so of; it may change their sums.
+    fn retain_from(&mut self, from: usize, mut stays: impl FnMut(DocId, &mut f64) -> bool) {
+        let mut place = from;
+        for at in from..self.docs.len() {
+            let (doc, mut sum) = (self.docs[at], self.sums[at]);
+            let stay = stays(doc, &mut sum);
+            self.docs[place] = doc;
+            self.sums[place] = sum;
+            place += usize::from(stay);
+        }
+        self.docs.truncate(place);
+        self.sums.truncate(place);
+    }
+
+    /// Leaves those above `reach` without the list that are in it, with its scores added.
+    pub(super) fn keep_common(&mut self, list: &mut List<'_>, reach: f64) {
+        self.retain_from(0, |doc, sum| {
+            let found = list.seek(doc) == doc;
+            if found {
+                *sum += f64::from(list.score());
+            }
+            found && *sum > reach
+        });
+    }
+
+    /// Hands over those that are good enough.
+    pub(super) fn take(&mut self, hits: &mut Hits<'_>) {
+        for (doc, sum) in self.docs.drain(..).zip(self.sums.drain(..)) {
+            let score = rounded(sum);
+            if score > hits.floor() {
+                hits.take(doc, score);
+            }
+        }
+    }
+}
 
 /// What one search needs besides its lists.
 struct Sums {
     sums: Vec<f64>,
     used: [u64; WORDS],
-    candidates: Vec<Candidate>,
+    candidates: Candidates,
+    /// The sums of the bounds of the lists around some documents.
+    near: Vec<f64>,
 }
 
 /// Several words.
@@ -56,12 +128,15 @@ pub(super) fn any(lists: &mut [List<'_>], hits: &mut Hits<'_>) {
     let mut sums = Sums {
         sums: vec![0.0; WINDOW as usize],
         used: [0; WORDS],
-        candidates: Vec::with_capacity(BLOCK),
+        candidates: Candidates::default(),
+        near: vec![0.0; lists.len() + 1],
     };
     // The places of the lists, those that matter least first, and the sums of their bounds.
     let mut order: Vec<(f32, usize)> = (0..lists.len()).map(|place| (0.0, place)).collect();
     let mut below = vec![0.0; lists.len() + 1];
     let (mut from, mut width) = (0, FIRST_WINDOW);
+    // How many lists did not matter in the window before.
+    let mut needed = 0;
     loop {
         let living = lists.iter().filter(|list| !list.is_over());
         let Some(next) = living.map(List::next_at_least).min() else {
@@ -73,48 +148,50 @@ pub(super) fn any(lists: &mut [List<'_>], hits: &mut Hits<'_>) {
         }
         let mut end = from.saturating_add(width);
         let floor = hits.floor();
-        let mut needed = 0;
         if floor > f32::MIN {
-            end = bound(lists, &mut order, (from, end));
+            end = bound(lists, (&mut order, needed), (from, end));
             for (at, (best, _)) in order.iter().enumerate() {
                 below[at + 1] = below[at] + f64::from(*best);
             }
             needed = below[1..].partition_point(|sum| rounded(*sum) <= floor);
             if needed == lists.len() {
                 from = end;
+                // All matter for where the next window ends.
+                needed = 0;
                 continue;
             }
-            end = end.min(from.saturating_add(width));
+            if needed + 1 < lists.len() {
+                end = end.min(from.saturating_add(width));
+            }
         }
-        sums.candidates.clear();
         let (rest, essential) = order.split_at(needed);
         match essential {
-            [(_, only)] => from_one(
-                &mut lists[*only],
-                (from, end),
-                below[needed],
-                (&mut sums.candidates, hits),
-            ),
+            [(_, only)] => around_one(lists, (rest, *only), (from, end), (&mut sums, hits)),
             several => {
                 for (_, place) in several {
                     add(&mut lists[*place], (from, end), &mut sums);
                 }
                 sums.gather(from, below[needed], hits);
+                complete(lists, (rest, &below), &mut sums.candidates, hits);
             }
         }
-        complete(lists, (rest, &below), &mut sums.candidates, hits);
         from = end;
         width = (width * 2).min(WINDOW);
     }
 }
 
-/// Bounds every list's scores in a window and sorts them by it. The window grows to where the first list enters
-/// another block, as the bounds hold as far.
-fn bound(lists: &mut [List<'_>], order: &mut [(f32, usize)], (from, end): (DocId, DocId)) -> DocId {
+/// Bounds every list's scores in a window and sorts them by it. The window grows to where the first list that
+/// mattered before enters another block.
+fn bound(
+    lists: &mut [List<'_>],
+    (order, needed): (&mut [(f32, usize)], usize),
+    (from, end): (DocId, DocId),
+) -> DocId {
     let mut reach = tantivy::TERMINATED;
-    for list in lists.iter_mut() {
+    for (at, (_, place)) in order.iter().enumerate() {
+        let list = &mut lists[*place];
         list.shallow(from);
-        if !list.is_over() {
+        if at >= needed && !list.is_over() {
             reach = reach.min(list.last().saturating_add(1));
         }
     }
@@ -131,32 +208,36 @@ fn bound(lists: &mut [List<'_>], order: &mut [(f32, usize)], (from, end): (DocId
     end
 }
 
-/// The documents of the only list that matters, block by block, that may be good enough with `others` added.
-fn from_one(
-    list: &mut List<'_>,
-    (from, end): (DocId, DocId),
-    others: f64,
-    (candidates, hits): (&mut Vec<Candidate>, &Hits<'_>),
+/// The documents of the only list that matters; the others add to their scores. Where its block and those of
+/// the others around it hold nothing good enough, the documents up to the end of the first of them are passed over.
+fn around_one(
+    lists: &mut [List<'_>],
+    (rest, only): (&[(f32, usize)], usize),
+    (mut from, end): (DocId, DocId),
+    (sums, hits): (&mut Sums, &mut Hits<'_>),
 ) {
-    let floor = hits.floor();
-    let mut scores = [0.0; BLOCK];
-    list.shallow(from);
-    loop {
-        let last = list.last();
-        if rounded(f64::from(list.block_bound()) + others) > floor {
-            list.seek(from);
-            let docs = list.score_until(end, &mut scores);
-            for (doc, score) in docs.iter().zip(&scores) {
-                let sum = f64::from(*score);
-                if rounded(sum + others) > floor && hits.admits(*doc) {
-                    candidates.push((*doc, sum));
-                }
-            }
+    let Sums {
+        candidates,
+        near: below,
+        ..
+    } = sums;
+    while from < end {
+        lists[only].shallow(from);
+        let mut last = lists[only].last().min(end - 1);
+        for (at, (_, place)) in rest.iter().enumerate() {
+            let list = &mut lists[*place];
+            list.shallow(from);
+            last = last.min(list.last());
+            below[at + 1] = below[at] + f64::from(list.block_bound());
         }
-        if last.saturating_add(1) >= end {
-            return;
+        let others = below[rest.len()];
+        let lead = &mut lists[only];
+        if rounded(f64::from(lead.block_bound()) + others) > hits.floor() {
+            lead.seek(from);
+            candidates.read(lead, last + 1, (others, &*hits));
+            complete(lists, (rest, below), candidates, hits);
         }
-        list.shallow(last + 1);
+        from = last + 1;
     }
 }
 
@@ -181,15 +262,16 @@ fn add(list: &mut List<'_>, (from, end): (DocId, DocId), sums: &mut Sums) {
 impl Sums {
     /// The documents whose sums may be good enough with `others` added; the sums are zero afterwards.
     fn gather(&mut self, from: DocId, others: f64, hits: &Hits<'_>) {
-        let floor = hits.floor();
+        let reach = hits.reach(others);
         for (base, word) in (from..).step_by(64).zip(&mut self.used) {
             let mut left = std::mem::take(word);
             while left != 0 {
                 let doc = base + left.trailing_zeros();
                 left &= left - 1;
                 let sum = std::mem::take(&mut self.sums[(doc - from) as usize]);
-                if rounded(sum + others) > floor && hits.admits(doc) {
-                    self.candidates.push((doc, sum));
+                if sum > reach && hits.admits(doc) {
+                    self.candidates.docs.push(doc);
+                    self.candidates.sums.push(sum);
                 }
             }
         }
@@ -201,30 +283,25 @@ impl Sums {
 fn complete(
     lists: &mut [List<'_>],
     (rest, below): (&[(f32, usize)], &[f64]),
-    candidates: &mut Vec<Candidate>,
+    candidates: &mut Candidates,
     hits: &mut Hits<'_>,
 ) {
     for (at, (_, place)) in rest.iter().enumerate().rev() {
-        let (list, floor) = (&mut lists[*place], hits.floor());
-        candidates.retain_mut(|(doc, sum)| {
-            if rounded(*sum + below[at + 1]) <= floor {
+        let list = &mut lists[*place];
+        let (with, without) = (hits.reach(below[at + 1]), hits.reach(below[at]));
+        candidates.retain_from(0, |doc, sum| {
+            if *sum <= with {
                 return false;
             }
-            list.shallow(*doc);
-            let best = f64::from(list.block_bound());
-            if rounded(*sum + below[at] + best) <= floor {
+            list.shallow(doc);
+            if *sum + f64::from(list.block_bound()) <= without {
                 return false;
             }
-            if list.seek(*doc) == *doc {
+            if list.seek(doc) == doc {
                 *sum += f64::from(list.score());
             }
             true
         });
     }
-    for (doc, sum) in candidates.drain(..) {
-        let score = rounded(sum);
-        if score > hits.floor() {
-            hits.take(doc, score);
-        }
-    }
+    candidates.take(hits);
 }

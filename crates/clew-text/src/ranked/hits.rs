@@ -5,6 +5,9 @@ use tantivy::fastfield::AliveBitSet;
 
 use crate::search::{SegmentBits, TopScores};
 
+/// More than a sum loses when it is rounded to single precision.
+const ROUNDING: f64 = 1e-6;
+
 /// The best hits of a shard so far, and the segment that is being read.
 pub(crate) struct Hits<'a> {
     top: TopScores,
@@ -55,6 +58,22 @@ impl<'a> Hits<'a> {
             return f32::MIN;
         }
         self.top.threshold().unwrap_or(f32::MIN)
+    }
+
+    /// The sum that a document must exceed for which at most `others` will be added; a little lower, so that
+    /// rounding never excludes one that is good enough.
+    pub(super) fn reach(&self, others: f64) -> f64 {
+        let floor = self.floor();
+        if floor == f32::MIN {
+            return f64::MIN;
+        }
+        let floor = f64::from(floor);
+        floor - others - floor.abs() * ROUNDING
+    }
+
+    /// Whether a document may match and not count.
+    pub(super) fn is_choosy(&self) -> bool {
+        self.alive.is_some() || !self.within.is_empty() || !self.without.is_empty()
     }
 
     /// Whether a document that matches is one that counts.

@@ -312,11 +312,14 @@ impl<'a> List<'a> {
     }
 
     /// Goes to the first document from `target` on.
+    #[inline]
     pub(super) fn seek(&mut self, target: DocId) -> DocId {
         self.shallow(target);
         self.load(Loaded::Docs);
-        self.at += self.docs[self.at..self.len].partition_point(|doc| *doc < target);
-        self.doc()
+        if self.docs[self.at % BLOCK] < target {
+            self.at = place_of(&self.docs, target);
+        }
+        self.docs[self.at % BLOCK]
     }
 
     /// The rest of the current block up to a document, and its frequencies; the place moves behind it.
@@ -476,6 +479,20 @@ pub(super) fn walk(files: &FieldFiles, info: &TermInfo, goes_on: &mut dyn FnMut(
     let bounds = BlockBounds::new(&NO_NORMS, 1, 1);
     List::new(files, info, Weight::new(0.0, 1.0), (&NO_NORMS, bounds)).walk(goes_on);
 }
+
+/// The place of the first document from `target` on, of which there is one: a block ends with the document that
+/// its table entry names, and what remains of the last one is filled with [`TERMINATED`]. Without branches, as
+/// these could not be foreseen.
+#[inline]
+fn place_of(docs: &[DocId; BLOCK], target: DocId) -> usize {
+    let mut place = 0;
+    for step in [64, 32, 16, 8, 4, 2, 1] {
+        place += step * usize::from(docs[(place + step - 1) % BLOCK] < target);
+    }
+    place
+}
+
+const _: () = assert!(BLOCK == 128, "the steps add up to a place in the block");
 
 fn number(bytes: &[u8]) -> u32 {
     u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])

@@ -40,6 +40,18 @@ pub struct FilterCacheFigures {
     pub evictions: u64,
 }
 
+impl FilterCacheFigures {
+    /// Adds another cache's.
+    pub fn add(&mut self, other: Self) {
+        self.bytes += other.bytes;
+        self.count += other.count;
+        self.hits += other.hits;
+        self.misses += other.misses;
+        self.kept += other.kept;
+        self.evictions += other.evictions;
+    }
+}
+
 #[derive(Default)]
 struct State {
     answers: BTreeMap<Key, (u64, Arc<SegmentBits>)>,
@@ -110,6 +122,11 @@ impl FilterCache {
         state.figures.count += 1;
         state.figures.kept += 1;
         state.answers.insert((segment, name), (now, bits));
+    }
+
+    /// Forgets everything.
+    pub fn clear(&self) {
+        self.0.lock().drop_where(|_, _| true);
     }
 
     /// Forgets what was left of segments that are no more.
