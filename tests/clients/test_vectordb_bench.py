@@ -7,6 +7,7 @@ import pathlib
 from .base import ClientsTest, tool
 
 DATASET = pathlib.Path(__file__).with_name("vector_dataset.py")
+SESSION = pathlib.Path(__file__).with_name("vectordb_bench_session.py")
 ROWS, DIMENSION = 3000, 48
 RUN_SECONDS_MAX = 500
 
@@ -62,9 +63,16 @@ class VectorDbBench(ClientsTest):
         stats = self.ask("GET", "/vdb_bench_index/_stats")
         self.assertEqual(stats["_all"]["primaries"]["docs"]["count"], ROWS)
 
-    def test_half_precision_and_a_query_that_rescores(self):
-        metrics = self.bench(
-            "fp16", "--engine", "faiss", "--quantization-type", "FaissSQfp16",
-            "--force-merge-enabled", "false",
+    def test_every_kind_of_index_of_its_client(self):
+        home = self.folder()
+        environment = {**os.environ, "HOME": str(home), "LOG_FILE": str(home / "bench.log")}
+        output = self.run_tool(
+            [self.programs / "python", SESSION, self.host, self.port],
+            RUN_SECONDS_MAX, env=environment, cwd=home,
         )
-        self.assertGreater(metrics["recall"], 0.95)
+        seen = json.loads(output.splitlines()[-1])
+        for kind, recall in seen["recall"].items():
+            with self.subTest(kind):
+                self.assertGreater(recall["all"], 0.9)
+                self.assertGreater(recall["label"], 0.9)
+        self.assertEqual(seen["words"], {"sent": 300, "all": 100, "filtered": 50})
