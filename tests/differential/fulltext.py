@@ -49,7 +49,7 @@ def match(dice):
         options |= {"fuzziness": fuzziness(dice)}
         options |= dice.options(0.3, prefix_length=dice.randrange(3), max_expansions=dice.choice([50, 100]),
                                 fuzzy_transpositions=dice.maybe)
-    field = dice.choice(FIELDS)
+    field = dice.choice(WITH_POSITIONS if "fuzziness" in options else FIELDS)
     if not options and dice.maybe():
         return {"match": {field: text}}
     return {"match": {field: {"query": text, **options}}}
@@ -61,7 +61,7 @@ def match_phrase(dice):
 
 
 def match_phrase_prefix(dice):
-    options = dice.options(0.3, slop=dice.randrange(3), boost=lambda: boost(dice), max_expansions=50)
+    options = dice.options(0.3, boost=lambda: boost(dice), max_expansions=50)
     return {"match_phrase_prefix": {dice.choice(WITH_POSITIONS): {"query": words(dice, 1, 2) + " " + word(dice)[:2], **options}}}
 
 
@@ -80,7 +80,7 @@ def multi_match(dice):
         options |= dice.options(0.3, tie_breaker=dice.choice([0.0, 0.3, 1.0]), zero_terms_query=dice.choice(["none", "all"]))
     if kind in ("best_fields", "most_fields"):
         options |= dice.options(0.15, fuzziness=lambda: fuzziness(dice))
-    if kind in ("phrase", "phrase_prefix"):
+    if kind == "phrase":
         options |= dice.options(0.3, slop=dice.randrange(3))
     if dice.maybe(0.8):
         options["type"] = kind

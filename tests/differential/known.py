@@ -37,10 +37,19 @@ def in_aggregations(*kinds):
     return lambda body, found: found[0].startswith("aggregations") and asked(body, found)
 
 
-def under(kind):
-    """The same, and there are others around it."""
-    inside = re.compile(r'"aggs": \{"[^"]*": \{(?!.{0,20}"%s").*"aggs": \{.*"%s"' % (kind, kind))
-    return lambda body, found: found[0].startswith("aggregations") and bool(inside.search(json.dumps(body)))
+def geo_shape_score(body, found):
+    """Only scores differ, of a shape over points; or what is cut by score."""
+    shown = ("max_score", "hits", "hit ") + (("total",) if "min_score" in json.dumps(body) else ())
+    return has("geo_shape")(body, found) and found[0].startswith(shown)
+
+
+def repeated(body, found):
+    """The same word twice in one rule of an interval; or OpenSearch is confused by them."""
+    if "ConjunctionDISI" in found[0]:
+        return True
+    texts = re.findall(r'"query": "([^"]*)"', json.dumps(body["query"])) if has("intervals")(body, found) else []
+    words = lambda text: re.findall(r"\w+", text.lower())
+    return any(len(words(text)) != len(set(words(text))) for text in texts)
 
 
 KNOWN = {
@@ -48,7 +57,10 @@ KNOWN = {
     "errors-of-the-server": errors_of_the_server,
     "significant-terms-background": in_aggregations("significant_terms"),
     "variable-width-histogram": has("variable_width_histogram"),
-    "auto-date-histogram-inside": under("auto_date_histogram"),
+    "auto-date-histogram": in_aggregations("auto_date_histogram"),
+    "geotile-order": in_aggregations("geotile_grid"),
+    "geo-shape-score": geo_shape_score,
+    "intervals-repeated": repeated,
 }
 
 

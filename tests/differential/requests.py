@@ -76,8 +76,7 @@ def highlight(dice):
     query = clauses.fulltext.match(dice)
     field = next(iter(query["match"]))
     options = dice.options(0.3, number_of_fragments=dice.choice([0, 1, 3]), fragment_size=dice.choice([18, 60, 150]), order="score",
-                           pre_tags=["<b>"], post_tags=["</b>"], no_match_size=20, require_field_match=dice.maybe, encoder="html")
-    options |= dice.options(0.4, type=dice.choice(["unified", "plain"]))
+                           tags_schema="styled", no_match_size=20, require_field_match=dice.maybe, encoder="html")
     return "search", {"query": query, "size": 20, "_source": False, "highlight": {"fields": {field: {}}, **options}}
 
 

@@ -191,7 +191,7 @@ fn show(
 
 /// What the tokenizer calls a token of this kind.
 fn kind(analyzer: &str, token: &Token) -> &'static str {
-    if analyzer != "standard" {
+    if !matches!(analyzer, "standard" | "english") {
         return "word";
     }
     let mut letters = token.text.chars();

@@ -54,8 +54,8 @@ pub use query::{
     IntervalRelation, IntervalRule, IntervalScoring, Intervals, JoinScore, KnnQuery, KnnResolver,
     LikeItem, Match, MatchPhrase, MinimumShouldMatch, MoreLikeThis, MultiMatch, MultiMatchKind,
     NestedQuery, NoKnn, Operator, Pattern, Plan, Query, QueryError, QueryString, Range,
-    ScoreFormula, ScoreFunction, ScoreMode, SegmentHits, Term, TermsSet, ValueMode, VectorMeasure,
-    VectorScore, WordChoice, compile, plan,
+    RegexpSyntax, ScoreFormula, ScoreFunction, ScoreMode, SegmentHits, SimpleFeatures, Term,
+    TermsSet, ValueMode, VectorMeasure, VectorScore, WordChoice, compile, plan,
 };
 pub use search::{
     Blocks, Combine, DocVisitor, Explained, FieldFigures, FieldStatistics, GeoDistanceKey,

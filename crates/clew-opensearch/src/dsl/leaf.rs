@@ -1,6 +1,6 @@
 //! Queries on exact values and on terms.
 
-use clew_text::{Fuzziness, Pattern, Query, Range, RangeRelation, Term};
+use clew_text::{Fuzziness, Pattern, Query, Range, RangeRelation, RegexpSyntax, Term};
 use serde_json::Value;
 
 use super::DslError;
@@ -161,7 +161,7 @@ pub(super) fn ids(body: &Value) -> Result<Query, DslError> {
         Some(Value::Array(values)) => values.iter().map(plain).collect(),
         Some(value @ (Value::String(_) | Value::Number(_))) => vec![plain(value)],
         Some(_) => return Err(DslError::parsing("[ids] failed to parse field [values]")),
-        None => return Err(DslError::illegal("Required [values]")),
+        None => Vec::new(),
     };
     parameters.finish()?;
     Ok(Query::Ids { values, boost })
@@ -174,7 +174,13 @@ fn pattern(query: &'static str, keys: &[&str], body: &Value) -> Result<Pattern, 
     let mut parameters = Parameters::new(query, &long)?;
     let boost = parameters.boost()?;
     let case_insensitive = parameters.flag("case_insensitive")?.unwrap_or(false);
-    parameters.ignore(&["rewrite", "flags", "flags_value", "max_determinized_states"]);
+    let syntax = match parameters.text("flags")? {
+        Some(flags) if query == "regexp" => {
+            RegexpSyntax::parse(&flags).map_err(DslError::illegal)?
+        }
+        _ => RegexpSyntax::default(),
+    };
+    parameters.ignore(&["rewrite", "flags_value", "max_determinized_states"]);
     let mut value = None;
     for key in keys {
         value = value.or(parameters.text(key)?);
@@ -185,6 +191,7 @@ fn pattern(query: &'static str, keys: &[&str], body: &Value) -> Result<Pattern, 
         field: field.to_string(),
         value,
         case_insensitive,
+        syntax,
         boost,
     })
 }

@@ -12,6 +12,15 @@ use super::object::{Parameters, plain};
 /// # Errors
 /// When the JSON is not a sort; the reason is OpenSearch's.
 pub fn parse_sort(value: &Value) -> Result<Vec<SortKey>, DslError> {
+    let keys = keys(value)?;
+    // By falling score is the order anyway: such hits carry no sort values.
+    Ok(match &keys[..] {
+        [SortKey::Score { order: Order::Desc }] => Vec::new(),
+        _ => keys,
+    })
+}
+
+fn keys(value: &Value) -> Result<Vec<SortKey>, DslError> {
     match value {
         Value::Null => Ok(Vec::new()),
         Value::Array(values) => {
@@ -142,6 +151,11 @@ fn detailed(name: &str, value: &Value) -> Result<SortKey, DslError> {
     };
     let mode = mode(&mut parameters)?;
     let unmapped = parameters.text("unmapped_type")?.is_some();
+    let nested = parameters
+        .take("nested")
+        .map(nested_path)
+        .transpose()?
+        .flatten();
     parameters.ignore(&["numeric_type", "format", "ignore_unmapped"]);
     parameters.finish()?;
     Ok(match plain_key(name, order) {
@@ -151,7 +165,23 @@ fn detailed(name: &str, value: &Value) -> Result<SortKey, DslError> {
             missing,
             mode,
             unmapped_ok: unmapped,
+            nested,
         },
         other => other,
     })
+}
+
+/// The path of `nested`. The innermost one says it all, since values are found at any depth.
+fn nested_path(value: &Value) -> Result<Option<String>, DslError> {
+    let mut parameters = Parameters::new("nested_sort", value)?;
+    let path = parameters.text("path")?;
+    let inner = parameters.take("nested").map(nested_path).transpose()?;
+    if parameters.has("filter") || parameters.has("max_children") {
+        return Err(DslError::illegal(
+            "[nested_sort] takes no [filter] and no [max_children] here: all objects of [path] \
+             count",
+        ));
+    }
+    parameters.finish()?;
+    Ok(inner.flatten().or(path))
 }

@@ -447,6 +447,7 @@ fn sort_takes_names_objects_and_arrays() {
                 missing: Missing::First,
                 mode: Some(Mode::Min),
                 unmapped_ok: true,
+                nested: None,
             }],
         ),
         (
@@ -457,6 +458,7 @@ fn sort_takes_names_objects_and_arrays() {
                 missing: Missing::Value(SortValue::I64(7)),
                 mode: None,
                 unmapped_ok: false,
+                nested: None,
             }],
         ),
         (Value::Null, vec![]),

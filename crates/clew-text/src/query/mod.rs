@@ -17,10 +17,13 @@ mod knn;
 mod leaf;
 mod literal;
 mod minimum;
+mod phrase;
 mod query_string;
+mod regexp;
 mod script;
 mod similar;
 mod source_phrase;
+mod steady;
 mod tree;
 
 pub(crate) use compile::plan_nested;
@@ -36,12 +39,14 @@ pub use geo::GeoQuery;
 pub use interval::{IntervalMode, IntervalRelation, IntervalRule, IntervalScoring, Intervals};
 pub use knn::{KnnQuery, KnnResolver, NoKnn, SegmentHits};
 pub use minimum::MinimumShouldMatch;
+pub(crate) use regexp::Regexp;
+pub use regexp::RegexpSyntax;
 pub use script::{ScoreFormula, VectorMeasure, VectorScore};
 pub use similar::{LikeItem, MoreLikeThis, WordChoice};
 pub use tree::{
     Bool, Boosting, DistanceFeature, FieldBoost, Fuzziness, FuzzyDistance, JoinScore, Match,
     MatchPhrase, MultiMatch, MultiMatchKind, NestedQuery, Operator, Pattern, Query, QueryString,
-    Range, Term, TermsSet,
+    Range, SimpleFeatures, Term, TermsSet,
 };
 
 #[cfg(test)]

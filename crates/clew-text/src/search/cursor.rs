@@ -6,15 +6,17 @@
 
 use std::cmp::Ordering;
 use std::net::Ipv6Addr;
+use std::sync::Arc;
 
 use tantivy::columnar::{Column, StrColumn, TermOrdHit};
 use tantivy::{DocId, SegmentReader, f64_to_u64, i64_to_u64, u64_to_f64, u64_to_i64};
 
+use super::blocks::{Blocks, Scope};
 use super::snapshot::Snapshot;
 use super::sort::{GeoDistanceKey, Missing, Mode, Order, SortKey, SortValue};
 use super::sort_number::SortNumber;
 use crate::geo::GeoPoint;
-use crate::mapping::{FieldKind, FloatKind};
+use crate::mapping::{FieldKind, FloatKind, IntegerKind};
 use crate::query::QueryError;
 
 /// Before the values, among them, or after them; and where.
@@ -47,6 +49,13 @@ pub(crate) struct KeyCursor {
     order: Order,
     mode: Mode,
     missing: Missing,
+    inside: Option<Inside>,
+}
+
+/// Where a document's values are, when they are those of nested objects inside it.
+struct Inside {
+    blocks: Arc<Blocks>,
+    path: String,
 }
 
 impl KeyCursor {
@@ -83,7 +92,16 @@ impl KeyCursor {
                         "we only support AVG, MEDIAN and SUM on number based fields",
                     ));
                 }
-                (source, mode.unwrap_or(by_order), missing.clone())
+                let shown = match missing {
+                    Missing::Value(_) => None,
+                    end => outermost(
+                        snapshot,
+                        path,
+                        (end == &Missing::First) == (order == Order::Asc),
+                    ),
+                };
+                let missing = shown.map_or_else(|| missing.clone(), Missing::Value);
+                (source, mode.unwrap_or(by_order), missing)
             }
         };
         let folds = matches!(mode, Mode::Sum | Mode::Avg | Mode::Median);
@@ -102,7 +120,38 @@ impl KeyCursor {
             order,
             mode,
             missing,
+            inside: inside(key, snapshot, reader),
         })
+    }
+
+    /// The rows inside a document whose values count for it.
+    fn rows<'a>(inside: &'a Inside, doc: DocId) -> impl Iterator<Item = DocId> + 'a {
+        let rows = inside.blocks.of(Scope::Nested(&inside.path));
+        let range = inside.blocks.inside(inside.blocks.roots(), doc);
+        let next = move |from: DocId| rows?.next_from(from).filter(|row| *row < range.end);
+        std::iter::successors(next(range.start), move |row| next(row + 1))
+    }
+
+    fn number_of<V: SortNumber, I: Iterator<Item = V>>(
+        &self,
+        doc: DocId,
+        values: impl Fn(DocId) -> I,
+    ) -> Option<V> {
+        match &self.inside {
+            None => self.pick_number(values(doc)),
+            Some(inside) => self.pick_number(Self::rows(inside, doc).flat_map(values)),
+        }
+    }
+
+    fn value_of<V: Ord, I: Iterator<Item = V>>(
+        &self,
+        doc: DocId,
+        values: impl Fn(DocId) -> I,
+    ) -> Option<V> {
+        match &self.inside {
+            None => self.pick(values(doc)),
+            Some(inside) => self.pick(Self::rows(inside, doc).flat_map(values)),
+        }
     }
 
     /// Whether slots of several segments can be compared.
@@ -115,19 +164,21 @@ impl KeyCursor {
             Source::Score => Some(u128::from(score_place(score))),
             Source::Doc { base } => Some(u128::from(base + u64::from(doc))),
             Source::Whole(column) => self
-                .pick_number(column.values_for_doc(doc))
+                .number_of(doc, |row| column.values_for_doc(row))
                 .map(|value| u128::from(i64_to_u64(value))),
-            Source::Unsigned(column) => {
-                self.pick_number(column.values_for_doc(doc)).map(u128::from)
-            }
+            Source::Unsigned(column) => self
+                .number_of(doc, |row| column.values_for_doc(row))
+                .map(u128::from),
             Source::Same(_) => Some(1),
             Source::Float(column, _) => self
-                .pick_number(column.values_for_doc(doc))
+                .number_of(doc, |row| column.values_for_doc(row))
                 .map(|value| u128::from(f64_to_u64(value))),
             Source::Text(column) => self
-                .pick(column.ords().values_for_doc(doc))
+                .value_of(doc, |row| column.ords().values_for_doc(row))
                 .map(|ord| 2 * u128::from(ord) + 1),
-            Source::Address(column) => self.pick(column.values_for_doc(doc)).map(Ipv6Addr::to_bits),
+            Source::Address(column) => self
+                .value_of(doc, |row| column.values_for_doc(row))
+                .map(Ipv6Addr::to_bits),
             Source::Distance(column, key) => {
                 let codes = column.iter().flat_map(|column| column.values_for_doc(doc));
                 let far = self.pick_number(codes.map(|code| key.distance(GeoPoint::decode(code))));
@@ -282,6 +333,46 @@ impl KeyCursor {
                 _ => SortValue::Null,
             },
         })
+    }
+}
+
+/// Where values of nested objects are; a segment without any has no values.
+fn inside(key: &SortKey, snapshot: &Snapshot, reader: &SegmentReader) -> Option<Inside> {
+    let SortKey::Field {
+        nested: Some(path), ..
+    } = key
+    else {
+        return None;
+    };
+    let mut ids = snapshot.readers.iter().map(SegmentReader::segment_id);
+    let segment = ids.position(|id| id == reader.segment_id())?;
+    let blocks = match snapshot.blocks(segment) {
+        Some(blocks) => blocks.clone(),
+        None => Arc::new(Blocks::new(0)),
+    };
+    Some(Inside {
+        blocks,
+        path: path.clone(),
+    })
+}
+
+/// The least or the greatest number that a field can have, which a document without one is shown
+/// to have; `None` where its values are no numbers.
+fn outermost(snapshot: &Snapshot, path: &str, least: bool) -> Option<SortValue> {
+    let whole = |low: i64, high: i64| SortValue::I64(if least { low } else { high });
+    match &snapshot.mapping.field(path)?.kind {
+        FieldKind::Integer(IntegerKind::Integer | IntegerKind::Short | IntegerKind::Byte)
+        | FieldKind::Boolean => Some(whole(i32::MIN.into(), i32::MAX.into())),
+        FieldKind::Integer(_) | FieldKind::Date { .. } | FieldKind::DateNanos { .. } => {
+            Some(whole(i64::MIN, i64::MAX))
+        }
+        FieldKind::Unsigned => Some(SortValue::U64(if least { u64::MIN } else { u64::MAX })),
+        FieldKind::Float(_) => Some(SortValue::F64(if least {
+            f64::NEG_INFINITY
+        } else {
+            f64::INFINITY
+        })),
+        _ => None,
     }
 }
 

@@ -92,6 +92,8 @@ pub enum SortKey {
         mode: Option<Mode>,
         /// Whether a field that is not mapped counts as missing instead of being an error.
         unmapped_ok: bool,
+        /// The path of the nested objects inside a document whose values count.
+        nested: Option<String>,
     },
     /// How far away points are; documents without any are infinitely far.
     GeoDistance(GeoDistanceKey),
@@ -106,6 +108,7 @@ impl SortKey {
             missing: Missing::Last,
             mode: None,
             unmapped_ok: false,
+            nested: None,
         }
     }
 

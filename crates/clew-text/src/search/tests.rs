@@ -272,6 +272,7 @@ fn number_key(path: &str, order: Order, missing: Missing) -> SortKey {
         missing,
         mode: None,
         unmapped_ok: false,
+        nested: None,
     }
 }
 
@@ -389,6 +390,7 @@ fn fields_without_values_to_sort_by_are_refused() {
         missing: Missing::Last,
         mode: None,
         unmapped_ok: true,
+        nested: None,
     }];
     let request = ShardRequest {
         sort: &keys,
