@@ -122,7 +122,7 @@ class Comparison:
         elif isinstance(ours, list) and isinstance(theirs, list) and len(ours) == len(theirs):
             for at, pair in enumerate(zip(ours, theirs)):
                 self.rough(f"{path}/{at}", *pair)
-        elif not (close(ours, theirs, PERCENTILE_TOLERANCE) or number(ours) and number(theirs) and abs(ours - theirs) < 1):
+        elif not (close(ours, theirs, PERCENTILE_TOLERANCE) or number(ours) and number(theirs) and abs(ours - theirs) < 2):
             if not isinstance(theirs, str):
                 self.say(path, ours, theirs)
 

@@ -90,7 +90,7 @@ def multi_match(dice):
 def query_string(dice):
     options = dice.options(0.25, default_operator=lambda: operator(dice), boost=lambda: boost(dice),
                            minimum_should_match=lambda: enough(dice), tie_breaker=0.3, phrase_slop=2, lenient=True,
-                           analyze_wildcard=dice.maybe, allow_leading_wildcard=dice.maybe, auto_generate_synonyms_phrase_query=dice.maybe,
+                           allow_leading_wildcard=dice.maybe, auto_generate_synonyms_phrase_query=dice.maybe,
                            fuzzy_prefix_length=1, fuzzy_transpositions=dice.maybe)
     options |= where(dice)
     return {"query_string": {"query": expression(dice, 2), **options}}
@@ -135,7 +135,7 @@ def clause(dice, depth):
 
 def simple_query_string(dice):
     options = dice.options(0.25, default_operator=lambda: operator(dice), boost=lambda: boost(dice),
-                           minimum_should_match=lambda: enough(dice), analyze_wildcard=dice.maybe, lenient=True,
+                           minimum_should_match=lambda: enough(dice), lenient=True,
                            flags=dice.choice(["ALL", "AND|OR|PREFIX", "NONE", "PHRASE|NOT"]), fuzzy_prefix_length=1)
     options["fields"] = [name + dice.choice(["", "", "^2"]) for name in dice.some([*WITH_POSITIONS, "tag"], 1, 3)]
     parts = []

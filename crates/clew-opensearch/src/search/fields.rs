@@ -228,13 +228,10 @@ fn points(found: &[Value]) -> Vec<Value> {
     let points = found
         .iter()
         .filter_map(|value| GeoPoint::from_json(value).ok());
-    let mut codes: Vec<u64> = points.map(GeoPoint::encode).collect();
-    codes.sort_unstable();
-    let shown = |code: u64| {
-        let GeoPoint { lat, lon } = GeoPoint::decode(code);
-        Value::from(format!("{lat:?}, {lon:?}"))
-    };
-    codes.into_iter().map(shown).collect()
+    let mut points: Vec<GeoPoint> = points.map(GeoPoint::quantized).collect();
+    points.sort_by(|a, b| a.lat.total_cmp(&b.lat).then(a.lon.total_cmp(&b.lon)));
+    let shown = |GeoPoint { lat, lon }| Value::from(format!("{lat:?}, {lon:?}"));
+    points.into_iter().map(shown).collect()
 }
 
 /// What addresses are ordered by.

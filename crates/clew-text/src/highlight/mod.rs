@@ -276,7 +276,10 @@ mod tests {
         let pieces = shown(&query, short.clone(), &source);
         assert_eq!(
             pieces[..2],
-            ["One <em>fox</em> sat.", "A <em>fox</em> and a <em>fox</em>"]
+            [
+                "One <em>fox</em> sat.",
+                "A <em>fox</em> and a <em>fox</em> met."
+            ]
         );
         let best = HighlightOptions {
             fragments_max: 1,
@@ -284,7 +287,7 @@ mod tests {
             ..short
         };
         let pieces = shown(&query, best, &source);
-        assert_eq!(pieces, ["A <em>fox</em> and a <em>fox</em>"]);
+        assert_eq!(pieces, ["A <em>fox</em> and a <em>fox</em> met."]);
         let whole = HighlightOptions {
             fragments_max: 0,
             ..HighlightOptions::default()

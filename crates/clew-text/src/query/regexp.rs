@@ -185,7 +185,8 @@ mod tests {
         check("#", &[], &["", "a"]);
         check("r&.*d", &[], &["r", "red"]);
         check("r.*&.*d", &["red", "rd"], &["r", "read "]);
-        check("~red", &["", "re", "redd"], &["red"]);
+        check("~(red)", &["", "re", "redd"], &["red"]);
+        check("~red", &["ed", "xed"], &["red"]);
         check("<1-200>", &["1", "007", "200"], &["0", "201", "", "x"]);
         check("v<09-11>", &["v09", "v10", "v11"], &["v9", "v12", "v0010"]);
         check("\"a.b\"c*", &["a.b", "a.bcc"], &["axb"]);

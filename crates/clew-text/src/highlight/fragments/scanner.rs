@@ -31,8 +31,13 @@ impl Scanner {
         let line = text.replace(['\n', '\r'], " ");
         let sentences = line.split_sentence_bound_indices();
         let words = text.split_word_bound_indices();
+        // A point before a number ends nothing.
+        let begins = |(at, sentence): &(usize, &str)| {
+            let is_number = sentence.starts_with(char::is_numeric);
+            !(is_number && line[..*at].trim_end().ends_with('.'))
+        };
         Scanner {
-            sentences: with_end(sentences.map(|(at, _)| number(at)).collect()),
+            sentences: with_end(sentences.filter(begins).map(|(at, _)| number(at)).collect()),
             words: with_end(words.map(|(at, _)| number(at)).collect()),
             bytes,
             size,
@@ -76,7 +81,6 @@ impl Scanner {
         let right = offset + self.size.saturating_sub(taken);
         if right < self.window.end {
             self.inner.end = following(&self.words, right);
-            self.window.end = self.inner.end;
         }
     }
 }
@@ -119,7 +123,7 @@ mod tests {
             piece(100, "Three"),
             "Three four. Five six seven eight nine ten."
         );
-        assert_eq!(piece(12, "eight"), "seven eight");
+        assert_eq!(piece(12, "nine"), " seven eight nine");
         assert_eq!(piece(0, "nine"), "Five six seven eight nine ten.");
     }
 

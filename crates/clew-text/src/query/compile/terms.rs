@@ -53,7 +53,7 @@ impl Compiler<'_> {
             }
             FieldKind::Boolean if mapped.indexed => {
                 let truth = i64::from(literal::boolean(&term.value)?);
-                self.scored_term(mapped, IndexTerm::from_field_i64(field, truth), boost)
+                self.even_term(mapped, IndexTerm::from_field_i64(field, truth), boost)
             }
             FieldKind::Integer(kind) if mapped.indexed => {
                 let Some(number) = literal::integer(&term.value, *kind)? else {
@@ -111,6 +111,12 @@ impl Compiler<'_> {
         let Some((mapped, field)) = self.field(path) else {
             return Ok(Node::nothing());
         };
+        if let (FieldKind::Boolean, true, [value, others @ ..]) = (&mapped.kind, mapped.indexed, values)
+            && others.iter().all(|other| other == value)
+        {
+            let truth = i64::from(literal::boolean(value)?);
+            return self.even_term(mapped, IndexTerm::from_field_i64(field, truth), score);
+        }
         if mapped.indexed
             && let Some(terms) = dictionary_terms(mapped, field, values)?
         {

@@ -158,19 +158,35 @@ impl<'a> Compiler<'a> {
             field: snapshot.statistics(mapped)?,
             frequencies: vec![(term.clone(), frequency)],
         };
-        // How often a document says that something is true does not count.
-        let option = if matches!(mapped.kind, FieldKind::Boolean) {
-            IndexRecordOption::Basic
-        } else {
-            IndexRecordOption::WithFreqs
-        };
-        let inner = Box::new(TermQuery::new(term, option));
+        let inner = Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs));
         let dead = snapshot.dead_docs();
         Ok(Node {
             at_least: frequency.saturating_sub(dead),
             exact: dead == 0,
             ..Node::scored(Box::new(Scored { inner, statistics }), boost)
         })
+    }
+
+    /// One term of a field that counts neither how often a value is there nor how many there are:
+    /// all its documents have one score.
+    #[allow(
+        clippy::cast_precision_loss,
+        reason = "the formula is 32 bits wide wherever it is used"
+    )]
+    pub(super) fn even_term(
+        &self,
+        mapped: &MappedField,
+        term: IndexTerm,
+        boost: f32,
+    ) -> Result<Node, QueryError> {
+        let snapshot = self.context.snapshot;
+        let frequency = snapshot.doc_freq(&term)?;
+        let statistics = snapshot.statistics(mapped)?;
+        let docs = statistics.docs.max(frequency).max(1);
+        let idf = (1.0 + ((docs - frequency) as f32 + 0.5) / (frequency as f32 + 0.5)).ln();
+        let length_mean = statistics.tokens.max(1) as f32 / docs as f32;
+        let norm = 1.2 * (0.25 + 0.75 / length_mean);
+        self.counted_term(term, boost * idf * 2.2 / (1.0 + norm))
     }
 
     pub(super) fn phrase(&mut self, phrase: &MatchPhrase, factor: f32) -> Result<Node, QueryError> {
