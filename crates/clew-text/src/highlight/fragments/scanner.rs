@@ -31,6 +31,7 @@ impl Scanner {
         let line = text.replace(['\n', '\r'], " ");
         let sentences = line.split_sentence_bound_indices();
         let words = text.split_word_bound_indices();
+        let words = words.filter(|(at, _)| !is_inside_word(text, *at));
         // A point before a number ends nothing.
         let begins = |(at, sentence): &(usize, &str)| {
             let is_number = sentence.starts_with(char::is_numeric);
@@ -85,6 +86,25 @@ impl Scanner {
     }
 }
 
+/// Whether a place lies inside what Java takes for one word: around a hyphen between letters, and
+/// between ideographs.
+fn is_inside_word(text: &str, at: usize) -> bool {
+    let (mut before, mut behind) = (text[..at].chars().rev(), text[at..].chars());
+    let is_ideograph = |character: char| {
+        matches!(u32::from(character), 0x3040..=0x30FF | 0x3400..=0x9FFF | 0xAC00..=0xD7AF)
+    };
+    match (before.next(), behind.next()) {
+        (Some('-'), Some(next)) => {
+            next.is_alphanumeric() && before.next().is_some_and(char::is_alphanumeric)
+        }
+        (Some(last), Some('-')) => {
+            last.is_alphanumeric() && behind.next().is_some_and(char::is_alphanumeric)
+        }
+        (Some(last), Some(next)) => is_ideograph(last) && is_ideograph(next),
+        _ => false,
+    }
+}
+
 /// The last boundary before a place.
 fn preceding(boundaries: &[usize], at: usize) -> usize {
     let before = boundaries.partition_point(|boundary| *boundary < at);
@@ -125,6 +145,9 @@ mod tests {
         );
         assert_eq!(piece(12, "nine"), " seven eight nine");
         assert_eq!(piece(0, "nine"), "Five six seven eight nine ten.");
+        let text = "a b c d by e-mail";
+        let around = Scanner::new(text, 12).around(8);
+        assert_eq!(&text[around], "a b c d by e-mail");
     }
 
     #[test]

@@ -437,7 +437,7 @@ impl<'a> Compiler<'a> {
         boost: f32,
     ) -> Result<Node, QueryError> {
         let length = word.chars().count();
-        if fuzziness.edits(length) == 0 {
+        if fuzziness.edits(length) == 0 || fuzziness.prefix_length >= length {
             return self.word(mapped, field, word, boost);
         }
         let automaton = Nearby::new(word, fuzziness);

@@ -86,11 +86,14 @@ impl Parser {
                     *before = Occurrence::Should;
                 }
             }
-            let occurrence = match sign {
-                Some(sign) => sign,
-                None if and => Occurrence::Must,
-                None if self.default == Operator::And && !or => Occurrence::Must,
-                None => Occurrence::Should,
+            let occurrence = match (sign, self.default) {
+                (Some(Occurrence::MustNot), _) => Occurrence::MustNot,
+                // Behind OR a plus says nothing where every clause has one.
+                (_, Operator::And) if or => Occurrence::Should,
+                (_, Operator::And) => Occurrence::Must,
+                (Some(sign), Operator::Or) => sign,
+                (None, Operator::Or) if and => Occurrence::Must,
+                (None, Operator::Or) => Occurrence::Should,
             };
             parts.push((occurrence, clause));
         }
