@@ -49,7 +49,7 @@ def match(dice):
         options |= {"fuzziness": fuzziness(dice)}
         options |= dice.options(0.3, prefix_length=dice.randrange(3), max_expansions=dice.choice([50, 100]),
                                 fuzzy_transpositions=dice.maybe)
-    field = dice.choice(FIELDS)
+    field = dice.choice(WITH_POSITIONS if "fuzziness" in options else FIELDS)
     if not options and dice.maybe():
         return {"match": {field: text}}
     return {"match": {field: {"query": text, **options}}}
@@ -61,7 +61,7 @@ def match_phrase(dice):
 
 
 def match_phrase_prefix(dice):
-    options = dice.options(0.3, slop=dice.randrange(3), boost=lambda: boost(dice), max_expansions=50)
+    options = dice.options(0.3, boost=lambda: boost(dice), max_expansions=50)
     return {"match_phrase_prefix": {dice.choice(WITH_POSITIONS): {"query": words(dice, 1, 2) + " " + word(dice)[:2], **options}}}
 
 
@@ -80,7 +80,7 @@ def multi_match(dice):
         options |= dice.options(0.3, tie_breaker=dice.choice([0.0, 0.3, 1.0]), zero_terms_query=dice.choice(["none", "all"]))
     if kind in ("best_fields", "most_fields"):
         options |= dice.options(0.15, fuzziness=lambda: fuzziness(dice))
-    if kind in ("phrase", "phrase_prefix"):
+    if kind == "phrase":
         options |= dice.options(0.3, slop=dice.randrange(3))
     if dice.maybe(0.8):
         options["type"] = kind
@@ -90,7 +90,7 @@ def multi_match(dice):
 def query_string(dice):
     options = dice.options(0.25, default_operator=lambda: operator(dice), boost=lambda: boost(dice),
                            minimum_should_match=lambda: enough(dice), tie_breaker=0.3, phrase_slop=2, lenient=True,
-                           analyze_wildcard=dice.maybe, allow_leading_wildcard=dice.maybe, auto_generate_synonyms_phrase_query=dice.maybe,
+                           allow_leading_wildcard=dice.maybe, auto_generate_synonyms_phrase_query=dice.maybe,
                            fuzzy_prefix_length=1, fuzzy_transpositions=dice.maybe)
     options |= where(dice)
     return {"query_string": {"query": expression(dice, 2), **options}}
@@ -135,7 +135,7 @@ def clause(dice, depth):
 
 def simple_query_string(dice):
     options = dice.options(0.25, default_operator=lambda: operator(dice), boost=lambda: boost(dice),
-                           minimum_should_match=lambda: enough(dice), analyze_wildcard=dice.maybe, lenient=True,
+                           minimum_should_match=lambda: enough(dice), lenient=True,
                            flags=dice.choice(["ALL", "AND|OR|PREFIX", "NONE", "PHRASE|NOT"]), fuzzy_prefix_length=1)
     options["fields"] = [name + dice.choice(["", "", "^2"]) for name in dice.some([*WITH_POSITIONS, "tag"], 1, 3)]
     parts = []
@@ -160,8 +160,9 @@ def rule(dice, depth):
         "regexp": lambda: {"pattern": one[:1] + ".*" + one[-1:]} if one[:1].isalpha() and one[-1:].isalpha() else {"pattern": "s.*r"},
         "fuzzy": lambda: {"term": misspelt(dice), **dice.options(0.3, fuzziness=fuzziness(dice))},
         "any_of": lambda: {"intervals": [rule(dice, depth - 1) for _ in range(dice.randint(1, 3))]},
+        # Without an order OpenSearch measures gaps between parts of several words in a way of its own.
         "all_of": lambda: {"intervals": [rule(dice, depth - 1) for _ in range(dice.randint(1, 3))],
-                           **dice.options(0.4, max_gaps=dice.randint(-1, 5)), **order(dice)},
+                           **dice.choice([order(dice), {"ordered": True, "max_gaps": dice.randint(-1, 5)}])},
     }[kind]()
     if kind in ("match", "all_of", "any_of") and depth and dice.maybe(0.25):
         how = dice.choice(["after", "before", "contained_by", "containing", "not_contained_by", "not_containing", "not_overlapping", "overlapping"])

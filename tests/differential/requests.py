@@ -61,7 +61,7 @@ def count(dice):
 
 def fields(dice):
     """What a hit shows."""
-    body = {"query": {"match_all": {}}, "size": 20, "sort": ["_doc"], "from": dice.randrange(300)}
+    body = {"query": {"match_all": {}}, "size": 20, "sort": ["count", "big"], "from": dice.randrange(300)}
     body["_source"] = dice.choice([True, False, ["title", "own*"], {"excludes": ["comments", "b*"]}, {"includes": ["comments.*"], "excludes": ["*.text"]}, "tag"])
     body |= dice.options(0.6, docvalue_fields=lambda: dice.some([
         "tag", "count", {"field": "day", "format": "yyyy/MM"}, "stamp", "addr", "flag", "price", "half", "money", "place", "title.words",
@@ -76,8 +76,7 @@ def highlight(dice):
     query = clauses.fulltext.match(dice)
     field = next(iter(query["match"]))
     options = dice.options(0.3, number_of_fragments=dice.choice([0, 1, 3]), fragment_size=dice.choice([18, 60, 150]), order="score",
-                           pre_tags=["<b>"], post_tags=["</b>"], no_match_size=20, require_field_match=dice.maybe, encoder="html")
-    options |= dice.options(0.4, type=dice.choice(["unified", "plain"]))
+                           tags_schema="styled", no_match_size=20, require_field_match=dice.maybe, encoder="html")
     return "search", {"query": query, "size": 20, "_source": False, "highlight": {"fields": {field: {}}, **options}}
 
 
@@ -123,7 +122,7 @@ def walk(body):
 
 
 def malformed_vector(dice):
-    how = {"vector": direction(dice)[:dice.choice([8, 7])], "k": dice.choice([0, -1, 5, "x", 100000])}
+    how = {"vector": direction(dice)[:dice.choice([8, 7])], "k": dice.choice([0, -1, 400, "x", 100000])}
     return "search", {"query": {"knn": {dice.choice(["v_l2", "title", "nothing"]): how}}}
 
 

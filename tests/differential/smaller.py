@@ -3,6 +3,10 @@
 import copy
 
 
+# Without these a request means something else altogether.
+NEEDED = {"fields", "default_field", "from", "to", "path", "field", "functions", "m"}
+
+
 def smaller(body, differs, tries=150):
     """The smallest body found that `differs` still holds for."""
     progress = True
@@ -23,7 +27,7 @@ def candidates(body):
     for path in sorted(paths(body), key=len):
         made = copy.deepcopy(body)
         holder = follow(made, path[:-1])
-        if path[-1] in ("query", "aggs", "size") and len(path) == 1:
+        if len(path) > 1 and NEEDED & set(path[-2:]) or path[-1] in ("query", "aggs", "size") and len(path) == 1:
             pass
         else:
             del holder[path[-1]]

@@ -70,5 +70,7 @@ class Naming(unittest.TestCase):
     def test_only_what_is_named_is_forgiven(self):
         refused = "error: ('parsing_exception', 'parsing_exception', 'x'), OpenSearch ('x_content_parse_exception', 'parsing_exception', 'y')"
         self.assertEqual(known("wrong", {}, [refused]), "error-types")
-        self.assertIsNone(known("wrong", {}, ["status: (200, None), OpenSearch (400, None)"]))
+        taken = ["status: (200, None), OpenSearch (400, ('a', 'a', 'b'))"]
+        self.assertEqual(known("wrong", {}, taken), "malformed-taken")
+        self.assertIsNone(known("search", {}, taken))
         self.assertIsNone(known("search", {}, ["total: 1, OpenSearch 2"]))

@@ -61,8 +61,9 @@ pub use query::{
     IntervalMode, IntervalRelation, IntervalRule, IntervalScoring, Intervals, JoinScore, KnnQuery,
     KnnResolver, LikeItem, Match, MatchPhrase, MinimumShouldMatch, MoreLikeThis, MultiMatch,
     MultiMatchKind, NestedQuery, NoKnn, Operator, Pattern, Plan, Query, QueryError, QueryString,
-    Range, RankFeature, Related, RelatedQuery, ScoreFormula, ScoreFunction, ScoreMode, SegmentHits,
-    SparseVector, Term, TermsSet, ValueMode, VectorMeasure, VectorScore, WordChoice, compile, plan,
+    Range, RankFeature, RegexpSyntax, Related, RelatedQuery, ScoreFormula, ScoreFunction,
+    ScoreMode, SegmentHits, SimpleFeatures, SparseVector, Term, TermsSet, ValueMode, VectorMeasure,
+    VectorScore, WordChoice, compile, plan,
 };
 pub use search::{
     Blocks, Combine, DocVisitor, Explained, FieldFigures, FieldStatistics, FilterCache,

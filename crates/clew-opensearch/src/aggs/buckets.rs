@@ -100,7 +100,7 @@ fn diverse(body: &mut Body<'_>) -> Result<(Source, u32), AggDslError> {
 fn filters(body: &mut Body<'_>) -> Result<FiltersSpec, AggDslError> {
     let given = body.take("filters");
     let other_key = body.text("other_bucket_key")?;
-    let other = body.flag("other_bucket")? || other_key.is_some();
+    let other = body.flag_or("other_bucket", other_key.is_some())?;
     let keyed = body.flag_or("keyed", true)?;
     let empty = || AggDslError::illegal("[filters] cannot be empty.");
     let (filters, named) = match given {

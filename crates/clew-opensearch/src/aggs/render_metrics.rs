@@ -88,30 +88,43 @@ pub(super) fn extended_body(body: &mut Map<String, Value>, extended: &ExtendedSt
         ("std_deviation_population", root(extended.variance)),
         ("std_deviation_sampling", root(extended.variance_sampling)),
     ];
+    let text = |value: Option<f64>| stats.format.text_of_number(value?);
+    let mut texts = Vec::new();
     for (name, value) in numbers {
         body.insert(name.to_string(), number_or_name(value));
+        texts.extend(text(value).map(|text| (format!("{name}_as_string"), json!(text))));
     }
     let bound = |variance: Option<f64>, sign: f64| {
         let distance = root(variance).map(|deviation| deviation * extended.sigma * sign);
-        number_or_name(
-            stats
-                .avg
-                .zip(distance)
-                .map(|(avg, distance)| avg + distance),
-        )
+        stats
+            .avg
+            .zip(distance)
+            .map(|(avg, distance)| avg + distance)
     };
-    body.insert(
-        "std_deviation_bounds".to_string(),
-        json!({
-            "upper": bound(extended.variance, 1.0),
-            "lower": bound(extended.variance, -1.0),
-            "upper_population": bound(extended.variance, 1.0),
-            "lower_population": bound(extended.variance, -1.0),
-            "upper_sampling": bound(extended.variance_sampling, 1.0),
-            "lower_sampling": bound(extended.variance_sampling, -1.0),
-        }),
-    );
+    let (population, sampling) = (extended.variance, extended.variance_sampling);
+    let bounds = [
+        ("upper", bound(population, 1.0)),
+        ("lower", bound(population, -1.0)),
+        ("upper_population", bound(population, 1.0)),
+        ("lower_population", bound(population, -1.0)),
+        ("upper_sampling", bound(sampling, 1.0)),
+        ("lower_sampling", bound(sampling, -1.0)),
+    ];
+    let named = |(name, value): &(&str, Option<f64>)| (name.to_string(), number_or_name(*value));
+    let shown: Map<String, Value> = bounds.iter().map(named).collect();
+    body.insert("std_deviation_bounds".to_string(), Value::Object(shown));
     stats_text(body, stats);
+    if stats.count > 0 && !texts.is_empty() {
+        body.extend(texts);
+        let named = |(name, value): &(&str, Option<f64>)| {
+            text(*value).map(|text| (name.to_string(), json!(text)))
+        };
+        let shown: Map<String, Value> = bounds.iter().filter_map(named).collect();
+        body.insert(
+            "std_deviation_bounds_as_string".to_string(),
+            Value::Object(shown),
+        );
+    }
 }
 
 /// JSON has no word for what is not a number; OpenSearch quotes it.

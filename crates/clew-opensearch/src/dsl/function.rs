@@ -80,6 +80,12 @@ fn alone(parameters: &mut Parameters<'_>, depth: usize) -> Result<Option<ScoreFu
     if !has_function && weight.is_none() {
         return Ok(None);
     }
+    if let (Some(name), Some(_)) = (FUNCTIONS.iter().find(|name| parameters.has(name)), weight) {
+        return Err(DslError::parsing(format!(
+            "failed to parse [function_score] query. already found function [{name}], now \
+             encountering [weight]. use [functions] array if you want to define several functions."
+        )));
+    }
     function(parameters, depth, weight).map(Some)
 }
 

@@ -1,6 +1,6 @@
 //! Queries on exact values and on terms.
 
-use clew_text::{Fuzziness, Pattern, Query, Range, RangeRelation, Term};
+use clew_text::{Fuzziness, Pattern, Query, Range, RangeRelation, RegexpSyntax, Term};
 use serde_json::Value;
 
 use super::DslError;
@@ -182,7 +182,13 @@ fn pattern(query: &'static str, keys: &[&str], body: &Value) -> Result<Pattern, 
     let mut parameters = Parameters::new(query, &long)?;
     let boost = parameters.boost()?;
     let case_insensitive = parameters.flag("case_insensitive")?.unwrap_or(false);
-    parameters.ignore(&["rewrite", "flags", "flags_value", "max_determinized_states"]);
+    let syntax = match parameters.text("flags")? {
+        Some(flags) if query == "regexp" => {
+            RegexpSyntax::parse(&flags).map_err(DslError::illegal)?
+        }
+        _ => RegexpSyntax::default(),
+    };
+    parameters.ignore(&["rewrite", "flags_value", "max_determinized_states"]);
     let mut value = None;
     for key in keys {
         value = value.or(parameters.text(key)?);
@@ -193,6 +199,7 @@ fn pattern(query: &'static str, keys: &[&str], body: &Value) -> Result<Pattern, 
         field: field.to_string(),
         value,
         case_insensitive,
+        syntax,
         boost,
     })
 }

@@ -1,6 +1,8 @@
 //! Queries over several fields.
 
-use clew_text::{FieldBoost, Fuzziness, MultiMatch, MultiMatchKind, Query, QueryString};
+use clew_text::{
+    FieldBoost, Fuzziness, MultiMatch, MultiMatchKind, Query, QueryString, SimpleFeatures,
+};
 use serde_json::Value;
 
 use super::DslError;
@@ -101,7 +103,10 @@ pub(super) fn simple_query_string(body: &Value) -> Result<Query, DslError> {
     query.simple = true;
     query.fields = field_list(&mut parameters)?;
     shared(&mut parameters, &mut query)?;
-    parameters.ignore(&["flags", "quote_field_suffix"]);
+    if let Some(flags) = parameters.text("flags")? {
+        query.features = SimpleFeatures::parse(&flags).map_err(DslError::illegal)?;
+    }
+    parameters.ignore(&["quote_field_suffix"]);
     parameters.finish()?;
     Ok(Query::QueryString(query))
 }

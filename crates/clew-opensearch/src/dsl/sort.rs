@@ -12,6 +12,15 @@ use super::object::{Parameters, plain};
 /// # Errors
 /// When the JSON is not a sort; the reason is OpenSearch's.
 pub fn parse_sort(value: &Value) -> Result<Vec<SortKey>, DslError> {
+    let keys = keys(value)?;
+    // By falling score is the order anyway: such hits carry no sort values.
+    Ok(match &keys[..] {
+        [SortKey::Score { order: Order::Desc }] => Vec::new(),
+        _ => keys,
+    })
+}
+
+fn keys(value: &Value) -> Result<Vec<SortKey>, DslError> {
     match value {
         Value::Null => Ok(Vec::new()),
         Value::Array(values) => {

@@ -2,8 +2,10 @@
 //! its source and written as their fields' types are.
 
 use std::cmp::Ordering;
+use std::net::{IpAddr, Ipv6Addr};
 
 use clew_engine::{Hit, Index};
+use clew_text::geo::GeoPoint;
 use clew_text::{DateFormat, FieldKind, MappedField, Mapping};
 use serde_json::{Map, Value};
 
@@ -158,7 +160,11 @@ impl FieldList {
         source: &Value,
         values: &mut Map<String, Value>,
     ) {
-        for wanted in &self.wanted {
+        // What `fields` say of a field is shown in place of what columns say of it.
+        let by_fields = |wanted: &&Wanted| wanted.asked == Asked::Fields;
+        let fields = self.wanted.iter().filter(by_fields);
+        let others = self.wanted.iter().filter(|wanted| !by_fields(wanted));
+        for wanted in fields.chain(others) {
             for (name, field) in wanted.fields(mapping) {
                 let found = wanted.fetch(mapping, field, source);
                 if !found.is_empty() && !values.contains_key(name) {
@@ -204,13 +210,36 @@ impl Wanted {
         let format = self.format.as_ref().map(|(_, format)| format);
         let mut found = mapping.fetch(field, source, format);
         if self.asked == Asked::DocValues {
-            found.sort_by(order);
+            match field.kind {
+                FieldKind::GeoPoint => return points(&found),
+                FieldKind::Ip => found.sort_by_key(address),
+                _ => found.sort_by(order),
+            }
             if matches!(field.kind, FieldKind::Keyword { .. } | FieldKind::Ip) {
                 found.dedup();
             }
         }
         found
     }
+}
+
+/// Points as their column has them: in its order, with its precision.
+fn points(found: &[Value]) -> Vec<Value> {
+    let points = found
+        .iter()
+        .filter_map(|value| GeoPoint::from_json(value).ok());
+    let mut points: Vec<GeoPoint> = points.map(GeoPoint::quantized).collect();
+    points.sort_by(|a, b| a.lat.total_cmp(&b.lat).then(a.lon.total_cmp(&b.lon)));
+    let shown = |GeoPoint { lat, lon }| Value::from(format!("{lat:?}, {lon:?}"));
+    points.into_iter().map(shown).collect()
+}
+
+/// What addresses are ordered by.
+fn address(value: &Value) -> Option<Ipv6Addr> {
+    Some(match value.as_str()?.parse().ok()? {
+        IpAddr::V4(address) => address.to_ipv6_mapped(),
+        IpAddr::V6(address) => address,
+    })
 }
 
 /// Counts of tokens are not in the source: without a column they are nowhere.

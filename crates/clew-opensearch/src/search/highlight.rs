@@ -33,6 +33,7 @@ impl Highlight {
         for (key, value) in members.iter().filter(|(key, _)| *key != "fields") {
             read_option(&mut defaults, key, value)?;
         }
+        check_tags(members)?;
         let mut fields = Vec::new();
         match members.get("fields") {
             None | Some(Value::Null) => {}
@@ -58,6 +59,17 @@ impl Highlight {
     }
 }
 
+/// What stands before a word says nothing without what stands behind it.
+fn check_tags(members: &Map<String, Value>) -> Result<(), ApiError> {
+    if members.contains_key("pre_tags") && !members.contains_key("post_tags") {
+        return Err(ApiError::bad_request(
+            "parsing_exception",
+            "pre_tags are set but post_tags are not set",
+        ));
+    }
+    Ok(())
+}
+
 fn read_fields(
     fields: &mut Vec<HighlightField>,
     defaults: &HighlightOptions,
@@ -66,6 +78,7 @@ fn read_fields(
     for (pattern, value) in named {
         let mut options = defaults.clone();
         let members = value.as_object().ok_or_else(|| unexpected(pattern))?;
+        check_tags(members)?;
         for (key, value) in members {
             read_option(&mut options, key, value)?;
         }
@@ -203,7 +216,7 @@ mod tests {
     #[test]
     fn a_field_overrides_what_holds_for_all() {
         let highlight = Highlight::parse(&json!({
-            "pre_tags": ["<b>"], "fragment_size": 10,
+            "pre_tags": ["<b>"], "post_tags": ["</b>"], "fragment_size": 10,
             "fields": {"a": {}, "b": {"fragment_size": 20, "require_field_match": false}},
         }));
         let fields = highlight.unwrap().unwrap().fields;

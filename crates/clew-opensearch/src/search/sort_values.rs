@@ -11,11 +11,14 @@ use crate::json_writer::JsonWriter;
 pub(super) fn write(json: &mut JsonWriter, value: &SortValue) {
     match value {
         SortValue::Null => json.null(),
-        SortValue::Score(number) | SortValue::F32(number) => json.float(*number),
         SortValue::U64(number) => json.value(&Value::from(*number)),
         SortValue::I64(number) => json.value(&Value::from(*number)),
-        // A document without a point is that far away.
-        SortValue::F64(number) if *number == f64::INFINITY => json.string("Infinity"),
+        // What a document without a number or a point has.
+        SortValue::F64(f64::INFINITY) | SortValue::F32(f32::INFINITY) => json.string("Infinity"),
+        SortValue::F64(f64::NEG_INFINITY) | SortValue::F32(f32::NEG_INFINITY) => {
+            json.string("-Infinity")
+        }
+        SortValue::Score(number) | SortValue::F32(number) => json.float(*number),
         SortValue::F64(number) => json.value(&Value::from(*number)),
         SortValue::Str(text) => json.string(text),
         SortValue::Ip(address) => json.string(&address.to_canonical().to_string()),
@@ -98,6 +101,11 @@ fn read_one(value: &Value, key: &SortKey, index: Option<&Index>) -> Result<SortV
 /// What a text means as a value of a field.
 fn of_field(field: &MappedField, text: &str) -> Option<SortValue> {
     let number = || {
+        match text {
+            "Infinity" => return Some(SortValue::F64(f64::INFINITY)),
+            "-Infinity" => return Some(SortValue::F64(f64::NEG_INFINITY)),
+            _ => {}
+        }
         let value: Value = serde_json::from_str(text.trim()).ok()?;
         let unsigned = || value.as_u64().map(SortValue::U64);
         let float = || value.as_f64().map(SortValue::F64);

@@ -12,6 +12,7 @@ use super::error::AggError;
 use super::key::Key;
 use super::partition::part_of;
 use super::plan::{TermSet, TermSets, ValueKind, ValuePlan};
+use crate::query::Regexp;
 
 const NANOS_PER_MS: i64 = 1_000_000;
 
@@ -283,18 +284,18 @@ impl ValueColumn {
         }))
     }
 
-    fn matching(&self, pattern: &regex::Regex) -> tantivy::Result<Vec<u64>> {
+    fn matching(&self, pattern: &Regexp) -> tantivy::Result<Vec<u64>> {
         let mut list = Vec::new();
         if let Decoder::Text(Some(text)) = &self.decoder {
             let mut stream = text.dictionary().stream()?;
             while stream.advance() {
-                if std::str::from_utf8(stream.key()).is_ok_and(|term| pattern.is_match(term)) {
+                if std::str::from_utf8(stream.key()).is_ok_and(|term| pattern.matches(term)) {
                     list.push(stream.term_ord());
                 }
             }
         }
         if let Some((raw, Key::Str(term))) = &self.foreign
-            && pattern.is_match(term)
+            && pattern.matches(term)
         {
             list.push(*raw);
         }

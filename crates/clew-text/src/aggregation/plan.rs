@@ -29,6 +29,7 @@ use super::spec::{
     SampleSpec, Scalar, Source,
 };
 use super::zone::parse_zone;
+use crate::query::Regexp;
 use crate::search::Mode;
 
 /// How deep aggregations may be nested.
@@ -194,7 +195,7 @@ pub(crate) struct TermSets {
 #[derive(Clone, Debug)]
 pub(crate) enum TermSet {
     Keys(Vec<Key>),
-    Pattern(regex::Regex),
+    Pattern(Regexp),
     /// Terms whose hash leaves this remainder.
     Partition {
         part: u32,
@@ -233,6 +234,11 @@ pub(crate) struct Ends<T> {
 }
 
 impl<T: PartialOrd + Copy> Ends<T> {
+    /// Both ends included.
+    pub(crate) fn holds_both(&self, value: T) -> bool {
+        self.min.is_none_or(|min| value >= min) && self.max.is_none_or(|max| value <= max)
+    }
+
     /// Lower end included, upper end not.
     pub(crate) fn holds(&self, value: T) -> bool {
         self.min.is_none_or(|min| value >= min) && self.max.is_none_or(|max| value < max)

@@ -10,7 +10,9 @@ use super::format::ValueFormat;
 use super::grid::Grid;
 use super::key::Key;
 use super::partial::Buckets;
-use super::plan::{Op, Plan, TermSets, TermsPlan, TermsShape, ValueKind, ValuePlan};
+use super::plan::{
+    By, Op, Plan, PlannedOrder, TermSets, TermsPlan, TermsShape, ValueKind, ValuePlan,
+};
 use super::plan_fields::{bound_ms, bound_number, date_format, key_of, plan_values, text_of};
 use super::plan_order::{order_or_count, plan_order};
 use super::spec::{
@@ -284,7 +286,7 @@ pub(crate) fn plan_grid(spec: &GridSpec, context: &AggContext<'_>) -> Result<Op,
         size,
         shard_size: shard_size.max(size),
         min_doc_count: 1,
-        order: order_or_count(Vec::new()),
+        order: cells_first(),
         filter: TermSets::default(),
         show_error: false,
         shape: TermsShape::Plain,
@@ -294,4 +296,13 @@ pub(crate) fn plan_grid(spec: &GridSpec, context: &AggContext<'_>) -> Result<Op,
         grid: spec.grid,
         terms,
     })
+}
+
+/// The fullest cells first, and of equal ones the last.
+fn cells_first() -> Vec<PlannedOrder> {
+    let falling = |by| PlannedOrder {
+        by,
+        direction: Direction::Descending,
+    };
+    vec![falling(By::Count), falling(By::Key)]
 }

@@ -1,5 +1,6 @@
 //! Ranges of numbers, dates and addresses, with their ends read and their names made.
 
+use std::cmp::Ordering;
 use std::net::{IpAddr, Ipv6Addr};
 
 use super::collector::AggContext;
@@ -111,10 +112,19 @@ pub(crate) fn plan_range(
         if spec.kind == EndKind::Addresses {
             return addresses(range);
         }
-        let from = end(&range.from, f64::NEG_INFINITY)?;
+        let is_distance = spec.kind == EndKind::Distances;
+        let least = if is_distance { 0.0 } else { f64::NEG_INFINITY };
+        let from = end(&range.from, least)?;
         let to = end(&range.to, f64::INFINITY)?;
+        let mut key = range.key.clone();
+        if is_distance && key.is_none() && from <= 0.0 {
+            // Distances begin at nothing, whether that is said or not.
+            let to = Some(Key::F64(to)).filter(|_| to.is_finite());
+            let to = to.map_or_else(|| "*".to_string(), |to| to.to_string());
+            key = Some(format!("*-{to}"));
+        }
         Ok(PlannedRange {
-            key: range.key.clone(),
+            key,
             ends: RangeEnds::Numbers(from, to),
         })
     };
@@ -125,7 +135,18 @@ pub(crate) fn plan_range(
             "No [ranges] specified for the [{name}] aggregation"
         )));
     }
-    ranges.sort_by(|a, b| match (a.ends, b.ends) {
+    ranges.sort_by(in_order);
+    let plan = RangePlan {
+        ranges,
+        keyed: spec.keyed,
+        kind: spec.kind,
+        origin: spec.origin,
+    };
+    Ok((values, Op::Range(plan)))
+}
+
+fn in_order(a: &PlannedRange, b: &PlannedRange) -> Ordering {
+    match (a.ends, b.ends) {
         (RangeEnds::Numbers(a_from, a_to), RangeEnds::Numbers(b_from, b_to)) => {
             a_from.total_cmp(&b_from).then(a_to.total_cmp(&b_to))
         }
@@ -134,15 +155,8 @@ pub(crate) fn plan_range(
             let above = |to: Option<Ipv6Addr>| (to.is_none(), to);
             a_from.cmp(&b_from).then(above(a_to).cmp(&above(b_to)))
         }
-        _ => std::cmp::Ordering::Equal,
-    });
-    let plan = RangePlan {
-        ranges,
-        keyed: spec.keyed,
-        kind: spec.kind,
-        origin: spec.origin,
-    };
-    Ok((values, Op::Range(plan)))
+        _ => Ordering::Equal,
+    }
 }
 
 fn addresses(range: &RangeItem) -> Result<PlannedRange, AggError> {

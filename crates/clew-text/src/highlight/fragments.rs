@@ -1,17 +1,28 @@
-//! Pieces of text around marked words: sentences, cut where they are longer than wanted.
+//! Pieces of text around marked words: as many sentences as fit, and parts of those that do not.
 
+mod scanner;
+
+use std::collections::BTreeMap;
 use std::ops::Range;
-
-use unicode_segmentation::UnicodeSegmentation;
 
 use super::HighlightOptions;
 use super::wanted::Mark;
 use crate::analysis::Token;
+use scanner::Scanner;
+
+/// How long a piece usually is; what pieces tell is judged around that.
+const PIECE_CHARS: f64 = 87.0;
+const K1: f64 = 1.2;
+const B: f64 = 0.75;
 
 /// A piece of a text with marked words in it.
 struct Piece {
     order: usize,
-    score: usize,
+    /// Where it begins in all values, and its length.
+    start: usize,
+    length: usize,
+    /// The marked words, as they are in the index.
+    words: Vec<String>,
     text: String,
 }
 
@@ -19,6 +30,10 @@ struct Piece {
 pub(super) struct Found<'a> {
     options: &'a HighlightOptions,
     pieces: Vec<Piece>,
+    /// Characters of the values so far.
+    chars: usize,
+    /// How often each marked word was there.
+    frequencies: BTreeMap<String, usize>,
 }
 
 impl<'a> Found<'a> {
@@ -26,41 +41,75 @@ impl<'a> Found<'a> {
         Found {
             options,
             pieces: Vec::new(),
+            chars: 0,
+            frequencies: BTreeMap::new(),
         }
     }
 
     /// Adds the pieces of one value.
     pub(super) fn add(&mut self, text: &str, words: &[Token], marks: &[Mark]) {
-        if marks.is_empty() {
-            return;
+        for mark in marks {
+            let word = words[mark.word].text.clone();
+            *self.frequencies.entry(word).or_default() += 1;
         }
-        let ranges = if self.options.fragments_max == 0 {
-            std::iter::once(0..text.len()).collect()
-        } else {
-            cut(text, self.options.fragment_size, |at| {
-                marks.iter().any(|mark| words[mark.word].start == at)
-            })
-        };
-        for range in ranges {
-            let inside: Vec<Mark> = marks
+        let mut scanner = Scanner::new(text, self.options.fragment_size);
+        let mut at = 0;
+        let mut end = 0;
+        while let Some(mark) = marks.get(at) {
+            let range = if self.options.fragments_max == 0 {
+                0..text.len()
+            } else {
+                scanner.around(words[mark.word].start)
+            };
+            let range = range.start.max(end)..range.end;
+            let inside = marks[at..]
                 .iter()
-                .filter(|mark| range.contains(&words[mark.word].start))
-                .copied()
-                .collect();
-            if inside.is_empty() {
-                continue;
-            }
-            let mut kinds: Vec<usize> = inside.iter().map(|mark| mark.by).collect();
-            kinds.sort_unstable();
-            kinds.dedup();
-            let order = self.pieces.len();
-            self.pieces.push(Piece {
-                order,
-                // A piece with two of the query's words tells more than one with the same twice.
-                score: kinds.len() * 1000 + inside.len(),
-                text: self.write(text, range, words, &inside),
-            });
+                .take_while(|mark| words[mark.word].start < range.end)
+                .count()
+                .max(1);
+            self.take(text, range.clone(), words, &marks[at..at + inside]);
+            at += inside;
+            end = range.end.max(end);
         }
+        // One more character stands between two values.
+        self.chars += text.chars().count() + 1;
+    }
+
+    fn take(&mut self, text: &str, range: Range<usize>, words: &[Token], marks: &[Mark]) {
+        let piece = Piece {
+            order: self.pieces.len(),
+            start: self.chars + text[..range.start].chars().count(),
+            length: text[range.clone()].chars().count(),
+            words: marks
+                .iter()
+                .map(|mark| words[mark.word].text.clone())
+                .collect(),
+            text: self.write(text, range, words, marks),
+        };
+        self.pieces.push(piece);
+    }
+
+    /// How much a piece tells: its words weigh more the rarer they are in the whole text, the more
+    /// often they are in a short piece, and a little more near the beginning.
+    #[allow(
+        clippy::cast_precision_loss,
+        reason = "lengths of texts are far below 2^53"
+    )]
+    fn score(&self, piece: &Piece) -> f64 {
+        let documents = 1.0 + self.chars.saturating_sub(1) as f64 / PIECE_CHARS;
+        let length = K1 * (1.0 - B + B * (piece.length as f64 / PIECE_CHARS));
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        for word in &piece.words {
+            *counts.entry(word).or_default() += 1;
+        }
+        let of_word = |(word, count): (&&str, &usize)| {
+            let frequency = self.frequencies.get(*word).copied().unwrap_or(0) as f64;
+            let weight = (K1 + 1.0) * (1.0 + (documents + 0.5) / (frequency + 0.5)).ln();
+            let count = *count as f64;
+            weight * count / (count + length)
+        };
+        let sum: f64 = counts.iter().map(of_word).sum();
+        sum * (1.0 + 1.0 / (PIECE_CHARS + piece.start as f64).ln())
     }
 
     fn write(&self, text: &str, range: Range<usize>, words: &[Token], marks: &[Mark]) -> String {
@@ -113,8 +162,12 @@ impl<'a> Found<'a> {
         if self.pieces.is_empty() {
             return self.beginning(texts);
         }
-        self.pieces
-            .sort_by_key(|piece| (std::cmp::Reverse(piece.score), piece.order));
+        let scores: Vec<f64> = self.pieces.iter().map(|piece| self.score(piece)).collect();
+        self.pieces.sort_by(|a, b| {
+            scores[b.order]
+                .total_cmp(&scores[a.order])
+                .then(a.order.cmp(&b.order))
+        });
         self.pieces.truncate(max);
         if !self.options.best_first {
             self.pieces.sort_by_key(|piece| piece.order);
@@ -126,61 +179,9 @@ impl<'a> Found<'a> {
         let Some(text) = texts.first().filter(|_| self.options.no_match_size > 0) else {
             return Vec::new();
         };
-        let end = word_end(text, 0, self.options.no_match_size);
+        let end = scanner::word_end(text, self.options.no_match_size);
         let mut written = String::new();
         self.push(&mut written, text[..end].trim());
         vec![written]
     }
-}
-
-/// Sentences of a text; longer ones are cut between words. No cut goes through a marked place.
-fn cut(text: &str, size: usize, is_marked: impl Fn(usize) -> bool) -> Vec<Range<usize>> {
-    let mut ranges = Vec::new();
-    for (start, sentence) in text.split_sentence_bound_indices() {
-        let end = start + sentence.len();
-        if size == 0 || sentence.chars().count() <= size {
-            ranges.push(start..end);
-            continue;
-        }
-        let mut at = start;
-        while at < end {
-            // A piece begins at a marked word where there is one, so that it shows what follows.
-            let first = sentence
-                .char_indices()
-                .map(|(offset, _)| start + offset)
-                .find(|place| *place >= at && is_marked(*place));
-            let Some(first) = first else {
-                break;
-            };
-            let from = if word_end(text, at, size) > first {
-                at
-            } else {
-                first
-            };
-            let to = word_end(text, from, size).min(end);
-            ranges.push(from..to);
-            at = to;
-        }
-    }
-    ranges
-}
-
-/// Where the word ends that is `size` characters behind a place.
-fn word_end(text: &str, from: usize, size: usize) -> usize {
-    let rest = &text[from..];
-    let Some((target, _)) = rest.char_indices().nth(size) else {
-        return text.len();
-    };
-    let mut end = rest.len();
-    for (at, word) in rest.split_word_bound_indices() {
-        if at >= target {
-            end = at;
-            break;
-        }
-        end = at + word.len();
-        if end >= target {
-            break;
-        }
-    }
-    from + end
 }

@@ -265,15 +265,26 @@ mod tests {
         assert_eq!(
             pieces,
             [
-                "One <em>fox</em> sat.",
-                "A <em>fox</em> and a <em>fox</em> met.",
+                "One <em>fox</em> sat. Two dogs ran. A <em>fox</em> and a <em>fox</em> met.",
                 "No <em>fox</em>"
+            ]
+        );
+        let short = HighlightOptions {
+            fragment_size: 20,
+            ..HighlightOptions::default()
+        };
+        let pieces = shown(&query, short.clone(), &source);
+        assert_eq!(
+            pieces[..2],
+            [
+                "One <em>fox</em> sat.",
+                "A <em>fox</em> and a <em>fox</em> met."
             ]
         );
         let best = HighlightOptions {
             fragments_max: 1,
             best_first: true,
-            ..HighlightOptions::default()
+            ..short
         };
         let pieces = shown(&query, best, &source);
         assert_eq!(pieces, ["A <em>fox</em> and a <em>fox</em> met."]);
@@ -292,6 +303,7 @@ mod tests {
         };
         let query = Query::Match(Match::new("text", "cat"));
         let pieces = shown(&query, options, &json!({"text": "Two dogs ran away"}));
+        // The space behind them is a word of its own to those who cut, and is not shown.
         assert_eq!(pieces, ["Two dogs"]);
     }
 }

@@ -43,11 +43,10 @@ impl FieldWanted {
     }
 }
 
-/// A word that is looked for, and by which part of the query.
+/// A word that is looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Mark {
     pub(super) word: usize,
-    pub(super) by: usize,
 }
 
 /// Takes a query apart.
@@ -285,19 +284,19 @@ fn plain(value: &Value) -> String {
 /// The words that are looked for, in their order, each once.
 pub(super) fn marks(words: &[Token], wanted: &[FieldWanted]) -> Vec<Mark> {
     let mut marks = Vec::new();
-    for (by, one) in wanted.iter().enumerate() {
+    for one in wanted {
         if let Wanted::Phrase { terms, slop, open } = &one.what {
             for start in 0..words.len() {
                 let places = phrase_at(words, start, terms, (*slop, *open));
-                marks.extend(places.into_iter().map(|word| Mark { word, by }));
+                marks.extend(places.into_iter().map(|word| Mark { word }));
             }
             continue;
         }
         let places = (0..words.len()).filter(|word| fits(&one.what, &words[*word].text));
-        marks.extend(places.map(|word| Mark { word, by }));
+        marks.extend(places.map(|word| Mark { word }));
     }
-    marks.sort_by_key(|mark| (mark.word, mark.by));
-    marks.dedup_by_key(|mark| mark.word);
+    marks.sort_by_key(|mark| mark.word);
+    marks.dedup();
     marks
 }
 

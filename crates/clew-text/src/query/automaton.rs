@@ -14,14 +14,18 @@ const _: () = assert!(PATTERN_TOKENS_MAX < SET_WORDS * 64);
 
 /// Bytes of a character that has begun.
 #[derive(Clone, Copy, Debug, Default)]
-struct Partial {
+pub(super) struct Partial {
     code: u32,
     missing: u8,
 }
 
 impl Partial {
+    pub(super) fn is_complete(self) -> bool {
+        self.missing == 0
+    }
+
     /// Takes a byte; the character when it is complete.
-    fn push(&mut self, byte: u8) -> Option<char> {
+    pub(super) fn push(&mut self, byte: u8) -> Option<char> {
         if self.missing > 0 && byte & 0xC0 == 0x80 {
             self.code = self.code << 6 | u32::from(byte & 0x3F);
             self.missing -= 1;

@@ -19,12 +19,15 @@ mod leaf;
 mod literal;
 mod minimum;
 mod near;
+mod phrase;
 mod query_string;
+mod regexp;
 mod related;
 pub(crate) mod relatives;
 mod script;
 mod similar;
 mod source_phrase;
+mod steady;
 mod tree;
 
 pub(crate) use compile::{dictionary_terms, field_of, plan_nested, query_analyzer};
@@ -42,6 +45,8 @@ pub use geo::GeoQuery;
 pub use interval::{IntervalMode, IntervalRelation, IntervalRule, IntervalScoring, Intervals};
 pub use knn::{KnnQuery, KnnResolver, NoKnn, SegmentHits};
 pub use minimum::MinimumShouldMatch;
+pub(crate) use regexp::Regexp;
+pub use regexp::RegexpSyntax;
 pub use related::{Related, RelatedQuery};
 pub use script::{ScoreFormula, VectorMeasure, VectorScore};
 pub use similar::{LikeItem, MoreLikeThis, WordChoice};
@@ -49,7 +54,7 @@ pub(crate) use source_phrase::texts_at;
 pub use tree::{
     Bool, Boosting, DistanceFeature, FieldBoost, Fuzziness, FuzzyDistance, JoinScore, Match,
     MatchPhrase, MultiMatch, MultiMatchKind, NestedQuery, Operator, Pattern, Query, QueryString,
-    Range, Term, TermsSet,
+    Range, SimpleFeatures, Term, TermsSet,
 };
 
 #[cfg(test)]

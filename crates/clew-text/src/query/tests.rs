@@ -528,8 +528,9 @@ fn compounds_match_like_a_loop() {
             is(|_| false),
         ),
         (
+            // Where nothing else must match, one of the optional clauses must all the same.
             minimum(0, clauses(&[], &["w1"], &["w2"], &[])),
-            is(move |d| !w(d, "w2")),
+            is(move |d| w(d, "w1") && !w(d, "w2")),
         ),
         (
             Query::ConstantScore {
@@ -658,10 +659,27 @@ fn query_strings_match_like_a_loop() {
                 fields: vec![FieldBoost::parse("body")],
                 ..QueryString::new("w1 + w2 | (w3 + -w4) \"")
             }),
-            is(move |d| {
-                // The bar makes the clause before it optional again.
-                w(d, "w1")
+            is(move |d| (w(d, "w1") && w(d, "w2")) || (w(d, "w3") && !w(d, "w4"))),
+        ),
+        (
+            // Words in a row are one text to each of several fields.
+            Query::QueryString(QueryString {
+                fields: vec![FieldBoost::parse("body"), FieldBoost::parse("title")],
+                default_operator: Operator::And,
+                ..QueryString::new("w1 w2")
             }),
+            is(move |d| {
+                let title = |word| d.title.as_ref().is_some_and(|title| has(title, word));
+                (w(d, "w1") && w(d, "w2")) || (title("w1") && title("w2"))
+            }),
+        ),
+        (
+            Query::Bool(Bool {
+                must_not: vec![Query::MatchPhrase(MatchPhrase::new("body", "w1 w2"))],
+                must: vec![Query::matches("body", "w1")],
+                ..Bool::default()
+            }),
+            is(move |d| w(d, "w1") && !phrase_at(&d.body, &["w1", "w2"])),
         ),
     ]);
 }

@@ -8,6 +8,7 @@ use super::geo::GeoQuery;
 use super::interval::Intervals;
 use super::knn::KnnQuery;
 use super::minimum::MinimumShouldMatch;
+use super::regexp::RegexpSyntax;
 use super::related::RelatedQuery;
 use super::script::VectorScore;
 use super::similar::MoreLikeThis;
@@ -475,6 +476,8 @@ pub struct Pattern {
     pub value: String,
     /// Whether upper and lower case are the same.
     pub case_insensitive: bool,
+    /// What a regular expression may use.
+    pub syntax: RegexpSyntax,
     /// The score.
     pub boost: f32,
 }
@@ -486,6 +489,7 @@ impl Pattern {
             field: field.into(),
             value: value.into(),
             case_insensitive: false,
+            syntax: RegexpSyntax::default(),
             boost: 1.0,
         }
     }
@@ -518,8 +522,63 @@ pub struct QueryString {
     pub tie_breaker: f32,
     /// Whether this is the simple language, which never fails.
     pub simple: bool,
+    /// What the simple language understands.
+    pub features: SimpleFeatures,
     /// Factor on the score.
     pub boost: f32,
+}
+
+/// Which signs of the simple language mean something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SimpleFeatures(u32);
+
+impl Default for SimpleFeatures {
+    fn default() -> Self {
+        SimpleFeatures(u32::MAX)
+    }
+}
+
+impl SimpleFeatures {
+    pub(crate) const AND: u32 = 1;
+    pub(crate) const NOT: u32 = 1 << 1;
+    pub(crate) const OR: u32 = 1 << 2;
+    pub(crate) const PREFIX: u32 = 1 << 3;
+    pub(crate) const PHRASE: u32 = 1 << 4;
+    pub(crate) const PRECEDENCE: u32 = 1 << 5;
+    pub(crate) const ESCAPE: u32 = 1 << 6;
+    pub(crate) const WHITESPACE: u32 = 1 << 7;
+    pub(crate) const FUZZY: u32 = 1 << 8;
+    pub(crate) const NEAR: u32 = 1 << 9;
+
+    /// From names joined by `|`.
+    ///
+    /// # Errors
+    /// The reason, naming what is not known.
+    pub fn parse(names: &str) -> Result<Self, String> {
+        let mut features = 0;
+        for name in names.split('|').filter(|name| !name.is_empty()) {
+            features |= match name.trim().to_ascii_uppercase().as_str() {
+                "NONE" => 0,
+                "ALL" => u32::MAX,
+                "AND" => Self::AND,
+                "NOT" => Self::NOT,
+                "OR" => Self::OR,
+                "PREFIX" => Self::PREFIX,
+                "PHRASE" => Self::PHRASE,
+                "PRECEDENCE" => Self::PRECEDENCE,
+                "ESCAPE" => Self::ESCAPE,
+                "WHITESPACE" => Self::WHITESPACE,
+                "FUZZY" => Self::FUZZY,
+                "NEAR" | "SLOP" => Self::NEAR,
+                _ => return Err(format!("Unknown simple_query_string flag [{name}]")),
+            };
+        }
+        Ok(SimpleFeatures(features))
+    }
+
+    pub(crate) fn has(self, feature: u32) -> bool {
+        self.0 & feature != 0
+    }
 }
 
 impl QueryString {
@@ -538,6 +597,7 @@ impl QueryString {
             fuzziness: Fuzziness::auto(),
             tie_breaker: 0.0,
             simple: false,
+            features: SimpleFeatures::default(),
             boost: 1.0,
         }
     }

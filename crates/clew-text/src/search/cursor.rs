@@ -15,7 +15,7 @@ use super::snapshot::Snapshot;
 use super::sort::{GeoDistanceKey, Missing, Mode, Order, SortKey, SortValue};
 use super::sort_number::SortNumber;
 use crate::geo::GeoPoint;
-use crate::mapping::{FieldKind, FloatKind};
+use crate::mapping::{FieldKind, FloatKind, IntegerKind};
 use crate::query::QueryError;
 
 /// Before the values, among them, or after them; and where.
@@ -86,7 +86,16 @@ impl KeyCursor {
                         "we only support AVG, MEDIAN and SUM on number based fields",
                     ));
                 }
-                (source, mode.unwrap_or(by_order), missing.clone())
+                let shown = match missing {
+                    Missing::Value(_) => None,
+                    end => outermost(
+                        snapshot,
+                        path,
+                        (end == &Missing::First) == (order == Order::Asc),
+                    ),
+                };
+                let missing = shown.map_or_else(|| missing.clone(), Missing::Value);
+                (source, mode.unwrap_or(by_order), missing)
             }
         };
         let folds = matches!(mode, Mode::Sum | Mode::Avg | Mode::Median);
@@ -318,6 +327,26 @@ impl KeyCursor {
                 _ => SortValue::Null,
             },
         })
+    }
+}
+
+/// The least or the greatest number that a field can have, which a document without one is shown
+/// to have; `None` where its values are no numbers.
+fn outermost(snapshot: &Snapshot, path: &str, least: bool) -> Option<SortValue> {
+    let whole = |low: i64, high: i64| SortValue::I64(if least { low } else { high });
+    match &snapshot.mapping.field(path)?.kind {
+        FieldKind::Integer(IntegerKind::Integer | IntegerKind::Short | IntegerKind::Byte)
+        | FieldKind::Boolean => Some(whole(i32::MIN.into(), i32::MAX.into())),
+        FieldKind::Integer(_) | FieldKind::Date { .. } | FieldKind::DateNanos { .. } => {
+            Some(whole(i64::MIN, i64::MAX))
+        }
+        FieldKind::Unsigned => Some(SortValue::U64(if least { u64::MIN } else { u64::MAX })),
+        FieldKind::Float(_) => Some(SortValue::F64(if least {
+            f64::NEG_INFINITY
+        } else {
+            f64::INFINITY
+        })),
+        _ => None,
     }
 }
 

@@ -181,21 +181,22 @@ pub(super) fn scan<'a>(
 ) -> Result<ShardResult, QueryError> {
     let visitor = request.visitor.as_ref();
     let visitor_scores = visitor.is_some_and(|visitor| visitor.wants_scores());
-    let scores_wanted = request.track_scores
-        || request.min_score.is_some()
+    let scores_shown = request.track_scores
         || (by_score(request.sort) && request.limit > 0)
         || request
             .sort
             .iter()
             .any(|key| matches!(key, SortKey::Score { .. }));
+    // An order of one's own hides which score is the best, even when it is by score first.
+    let best_shown = request.track_scores || request.sort.is_empty();
+    let scores_wanted = scores_shown || request.min_score.is_some();
     let scoring = match run.plan.constant {
         Some(score) => Scoring::Same(unscored(run.snapshot, &run.plan)?, score),
         None if scores_wanted || visitor_scores => Scoring::Each(run.scored_weight()?),
         None => Scoring::Same(unscored(run.snapshot, &run.plan)?, 0.0),
     };
-    let scored_hits = scores_wanted;
     let kept = Kept {
-        scores: scored_hits,
+        scores: scores_shown,
         doc_base: request.doc_base,
     };
     let sink = if request.limit == 0 {
@@ -254,7 +255,7 @@ pub(super) fn scan<'a>(
     };
     Ok(ShardResult {
         total,
-        max_score: scan.max_score.filter(|_| scored_hits && request.limit > 0),
+        max_score: scan.max_score.filter(|_| best_shown && request.limit > 0),
         hits: match scan.sink {
             Sink::Nothing => Vec::new(),
             Sink::Score(top) => top.into_hits(!request.sort.is_empty()),

@@ -268,7 +268,18 @@ fn count(
     mapped: &MappedField,
     field: Field,
 ) -> tantivy::Result<FieldStatistics> {
-    let tokens = reader.inverted_index(field)?.total_num_tokens();
+    let inverted = reader.inverted_index(field)?;
+    let tokens = if matches!(mapped.kind, FieldKind::Boolean) {
+        // A value counts once in a document, however often it is there.
+        let mut sum = 0;
+        let mut terms = inverted.terms().stream()?;
+        while terms.advance() {
+            sum += u64::from(terms.value().doc_freq);
+        }
+        sum
+    } else {
+        inverted.total_num_tokens()
+    };
     let docs = if matches!(mapped.kind, FieldKind::Text { .. }) {
         match reader.fieldnorms_readers().get_field(field)? {
             Some(norms) => (0..reader.max_doc())

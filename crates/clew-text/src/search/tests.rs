@@ -292,7 +292,29 @@ fn values(doc: &Doc, key: &SortKey) -> SortValue {
         }
         .map(|tag| SortValue::Str(tag.clone())),
     };
-    found.unwrap_or(SortValue::Null)
+    found.unwrap_or_else(|| outermost(key))
+}
+
+/// What a document without a number is shown to have.
+fn outermost(key: &SortKey) -> SortValue {
+    let SortKey::Field {
+        path,
+        order,
+        missing: missing @ (Missing::First | Missing::Last),
+        ..
+    } = key
+    else {
+        return SortValue::Null;
+    };
+    let least = (*missing == Missing::First) == (*order == Order::Asc);
+    let whole = |low, high| SortValue::I64(if least { low } else { high });
+    match path.as_str() {
+        "count" | "flag" => whole(i32::MIN.into(), i32::MAX.into()),
+        "at" => whole(i64::MIN, i64::MAX),
+        "price" if least => SortValue::F64(f64::NEG_INFINITY),
+        "price" => SortValue::F64(f64::INFINITY),
+        _ => SortValue::Null,
+    }
 }
 
 #[test]

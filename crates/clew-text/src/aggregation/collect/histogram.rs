@@ -131,7 +131,9 @@ impl Collect for NumberHistogram {
         let (interval, offset, hard) = (self.interval, self.offset, self.hard);
         self.steps.collect(block, account, |column, raw| {
             let step = step_of_number(column.number(raw), interval, offset);
-            let within = hard.is_none_or(|hard| hard.holds(start_of_step(step, interval, offset)));
+            // Bounds are for the place among the intervals, whatever the offset.
+            let within =
+                hard.is_none_or(|hard| hard.holds_both(start_of_step(step, interval, 0.0)));
             within.then_some(step)
         })
     }

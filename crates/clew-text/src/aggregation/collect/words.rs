@@ -159,7 +159,7 @@ fn admits(filter: &TermSets, word: &str) -> bool {
         TermSet::Keys(keys) => keys
             .iter()
             .any(|key| matches!(key, Key::Str(key) if **key == *word)),
-        TermSet::Pattern(pattern) => pattern.is_match(word),
+        TermSet::Pattern(pattern) => pattern.matches(word),
         TermSet::Partition { part, count } => part_of(&Key::Str(word.into()), *count) == *part,
     };
     filter.include.as_ref().is_none_or(holds) && !filter.exclude.as_ref().is_some_and(holds)

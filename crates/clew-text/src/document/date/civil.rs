@@ -96,15 +96,15 @@ pub(super) struct Fields {
 }
 
 impl Fields {
-    /// The time they name. Parts that are missing after the last one named are the first or the
-    /// last possible, as `rounding` says; `None` when a part is out of its range.
+    /// The time they name. Parts of the day that are missing after the last one named are the first
+    /// or the last possible, as `rounding` says; `None` when a part is out of its range.
     pub(super) fn resolve(&self, rounding: Rounding, zone: &TimeZone) -> Option<i64> {
         let up = rounding == Rounding::Up;
         let year = self.year.unwrap_or(1970);
         if !(-YEAR_MAX..=YEAR_MAX).contains(&year) {
             return None;
         }
-        let days = self.days(year, up)?;
+        let days = self.days(year)?;
         // A time of day without minutes ends with its hour, but a date alone with its day.
         let or = |value: Option<i64>, last: i64| value.unwrap_or(if up { last } else { 0 });
         let hour = or(self.hour_of_day()?, 23);
@@ -128,21 +128,21 @@ impl Fields {
         self.nanos.map_or(last, |nanos| nanos % 1_000_000)
     }
 
-    fn days(&self, year: i64, up: bool) -> Option<i64> {
+    fn days(&self, year: i64) -> Option<i64> {
         if let Some(day) = self.day_of_year {
             let last = 365 + i64::from(is_leap(year));
             return (1..=last)
                 .contains(&day)
                 .then(|| days_from_civil(year, 1, 1) + day - 1);
         }
-        // A text that names only a time of day means the first day of 1970 whatever the rounding.
-        let up = up && self.year.is_some();
-        let month = self.month.unwrap_or(if up { 12 } else { 1 });
+        // A month and a day that are not named are the first whatever the rounding: only the time
+        // of day is rounded.
+        let month = self.month.unwrap_or(1);
         if !(1..=12).contains(&month) {
             return None;
         }
         let last = days_in_month(year, month);
-        let day = self.day.unwrap_or(if up { last } else { 1 });
+        let day = self.day.unwrap_or(1);
         (1..=last)
             .contains(&day)
             .then(|| days_from_civil(year, month, day))

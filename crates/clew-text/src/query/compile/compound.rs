@@ -6,6 +6,7 @@ use super::{Compiler, Node, rescored};
 use crate::query::error::QueryError;
 use crate::query::leaf::Demoted;
 use crate::query::minimum::MinimumShouldMatch;
+use crate::query::steady::Steady;
 use crate::query::tree::{Bool, Boosting, Query};
 use crate::ranked::{Filter, Ranked, Shape};
 
@@ -19,10 +20,16 @@ impl Compiler<'_> {
         if must.is_empty() && should.is_empty() && filter.is_empty() && must_not.is_empty() {
             return Ok(self.everything(factor));
         }
+        let only_excludes = must.is_empty() && should.is_empty() && filter.is_empty();
         let minimum = match &clauses.minimum_should_match {
+            // What only excludes is about everything else, whatever number is given.
+            Some(_) if only_excludes => 0,
             Some(minimum) => minimum.resolve(should.len()),
-            None => usize::from(must.is_empty() && filter.is_empty() && !should.is_empty()),
+            None => 0,
         };
+        // Where nothing else must match, one of the optional clauses must.
+        let least = usize::from(must.is_empty() && filter.is_empty() && !should.is_empty());
+        let minimum = minimum.max(least);
         if minimum > should.len() {
             return Ok(Node::nothing());
         }
@@ -86,7 +93,7 @@ impl Compiler<'_> {
             must_not
                 .into_iter()
                 .filter(|node| !node.is_nothing())
-                .map(|node| (Occur::MustNot, node.query)),
+                .map(|node| (Occur::MustNot, excluded(node))),
         );
         if minimum > 0 && !parts.iter().any(|(occur, _)| *occur == Occur::Should) {
             return Node::nothing();
@@ -173,6 +180,14 @@ fn all_ranked(nodes: &[Node]) -> Option<Ranked> {
         }
     }
     (all.len() > 1).then(|| Ranked::new(Shape::All(all)))
+}
+
+/// What excludes: sets of documents can be asked in any way, what scores only in the plain one.
+fn excluded(node: Node) -> Box<dyn TantivyQuery> {
+    if node.constant.is_some() {
+        return node.query;
+    }
+    Box::new(Steady(node.query))
 }
 
 struct Joined {

@@ -7,6 +7,7 @@ use crate::mapping::FieldKind;
 use crate::query::automaton::{Nearby, Wildcard};
 use crate::query::error::QueryError;
 use crate::query::literal::text_of;
+use crate::query::regexp::Regexp;
 use crate::query::tree::{Pattern, Query, Range, Term};
 
 /// The field of a query that has just one.
@@ -94,10 +95,8 @@ fn is_equal(term: &Term, have: &str) -> Result<bool, QueryError> {
 }
 
 fn is_expression(pattern: &Pattern, have: &str) -> Result<bool, QueryError> {
-    let case = if pattern.case_insensitive { "(?i)" } else { "" };
-    regex::Regex::new(&format!("^{case}(?:{})$", pattern.value))
-        .map(|expression| expression.is_match(have))
-        .map_err(|error| QueryError::create(error.to_string()))
+    let expression = Regexp::new(&pattern.value, pattern.syntax, pattern.case_insensitive)?;
+    Ok(expression.matches(have))
 }
 
 fn is_between(range: &Range, have: &str) -> bool {

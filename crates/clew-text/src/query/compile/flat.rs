@@ -99,9 +99,10 @@ impl Leaf {
             },
             Query::Prefix(pattern) => Query::Prefix(self.pattern(pattern, &self.path)),
             Query::Wildcard(pattern) => Query::Wildcard(self.pattern(pattern, &self.path)),
-            Query::Regexp(pattern) => {
-                Query::Regexp(self.pattern(pattern, &regex::escape(&self.path)))
-            }
+            Query::Regexp(pattern) => Query::Regexp(Pattern {
+                value: format!("({}=)({})", escaped(&self.path), pattern.value),
+                ..self.pattern(pattern, &self.path)
+            }),
             Query::Fuzzy {
                 value,
                 fuzziness,
@@ -156,4 +157,16 @@ impl Leaf {
         }
         Query::Range(leaf)
     }
+}
+
+/// A path as an expression that it alone matches.
+fn escaped(path: &str) -> String {
+    let mut expression = String::with_capacity(2 * path.len());
+    for character in path.chars() {
+        if !character.is_alphanumeric() {
+            expression.push('\\');
+        }
+        expression.push(character);
+    }
+    expression
 }

@@ -139,7 +139,7 @@ impl Compiler<'_> {
                 decay.field
             )));
         };
-        let place = self.place(mapped, decay.origin.as_ref())?;
+        let place = self.place(mapped, decay.origin.as_ref(), Rounding::Down)?;
         let scale = place.length(&decay.scale, "scale")?;
         let offset = match &decay.offset {
             Some(offset) => place.length(offset, "offset")?,
@@ -179,7 +179,8 @@ impl Compiler<'_> {
                 mapped.kind.type_name()
             )));
         }
-        let place = self.place(mapped, Some(&feature.origin))?;
+        // An origin that names only a day means its end.
+        let place = self.place(mapped, Some(&feature.origin), Rounding::Up)?;
         let pivot = place.length(&feature.pivot, "pivot")?;
         if pivot <= 0.0 {
             return Err(QueryError::illegal(format!(
@@ -211,7 +212,12 @@ impl Compiler<'_> {
     }
 
     /// The column and the place in it that distances are measured from.
-    fn place(&self, mapped: &MappedField, origin: Option<&Value>) -> Result<Place, QueryError> {
+    fn place(
+        &self,
+        mapped: &MappedField,
+        origin: Option<&Value>,
+        rounding: Rounding,
+    ) -> Result<Place, QueryError> {
         let missing = || {
             QueryError::illegal(format!(
                 "both [scale] and [origin] must be set for field [{}].",
@@ -235,7 +241,7 @@ impl Compiler<'_> {
                         .parse_with_math_in(
                             &text_of(origin),
                             self.context.now_ms,
-                            Rounding::Down,
+                            rounding,
                             &jiff::tz::TimeZone::UTC,
                         )
                         .map_err(|error| QueryError::create(error.to_string()))?,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use tantivy::Term as IndexTerm;
 use tantivy::schema::Field;
-use tantivy_fst::{Automaton, Regex};
+use tantivy_fst::Automaton;
 
 use super::text::{must_be_indexed, query_analyzer, tokens_of};
 use super::{Compiler, Node};
@@ -16,6 +16,7 @@ use crate::query::error::QueryError;
 use crate::query::interval::query::{IntervalQuery, Scoring};
 use crate::query::interval::source::{Source, TermSource};
 use crate::query::interval::{IntervalMode, IntervalRule, IntervalScoring, Intervals};
+use crate::query::regexp::{Regexp, RegexpSyntax};
 
 /// Words that a pattern may stand for.
 const EXPANSIONS_MAX: usize = 128;
@@ -208,13 +209,7 @@ impl<'a> Compiler<'a> {
                 self.expanded(field, &automaton, pattern)
             }
             IntervalRule::Regexp(pattern, ignore_case) => {
-                let expression = if *ignore_case {
-                    format!("(?i){pattern}")
-                } else {
-                    pattern.clone()
-                };
-                let automaton = Regex::new(&expression)
-                    .map_err(|error| QueryError::create(error.to_string()))?;
+                let automaton = Regexp::new(pattern, RegexpSyntax::default(), *ignore_case)?;
                 self.expanded(field, &automaton, pattern)
             }
             IntervalRule::Fuzzy(word, fuzziness) => {

@@ -5,6 +5,7 @@
 //! whether they all score the same.
 
 mod compound;
+mod cross_fields;
 mod feature;
 mod fixed;
 mod flat;

@@ -16,7 +16,8 @@ use crate::query::similar::{LikeItem, MoreLikeThis, texts_at};
 use crate::query::tree::{Term, TermsSet};
 
 /// A word, in how many documents it is, and how much it says.
-struct Weighted {
+struct Weighted<'a> {
+    mapped: &'a MappedField,
     term: IndexTerm,
     weight: f32,
 }
@@ -28,8 +29,34 @@ impl<'a> Compiler<'a> {
         factor: f32,
     ) -> Result<Node, QueryError> {
         let mut nodes = Vec::new();
-        for (mapped, field) in self.similar_fields(query)? {
-            let mut words = self.weighted_words(query, mapped, field)?;
+        let fields = self.similar_fields(query)?;
+        // A word of a text is looked for where it is most frequent, one of a document in its field.
+        if let Some((first, _)) = fields.first()
+            && query.like.iter().any(is_text)
+        {
+            let words = self.weighted_words((query, true), first, &fields)?;
+            nodes.push(self.any_word(query, vec![words], factor)?);
+        }
+        if !query.like.iter().all(is_text) {
+            let mut words = Vec::with_capacity(fields.len());
+            for field in &fields {
+                let own = std::slice::from_ref(field);
+                words.push(self.weighted_words((query, false), field.0, own)?);
+            }
+            nodes.push(self.any_word(query, words, factor)?);
+        }
+        Ok(any(nodes, 1))
+    }
+
+    /// As many of the weightiest words as are asked for; those of each list by themselves.
+    fn any_word(
+        &mut self,
+        query: &MoreLikeThis,
+        lists: Vec<Vec<Weighted<'a>>>,
+        factor: f32,
+    ) -> Result<Node, QueryError> {
+        let mut nodes = Vec::new();
+        for mut words in lists {
             words.sort_by(|a, b| b.weight.total_cmp(&a.weight));
             words.truncate(query.choice.query_terms_max);
             let best = words.first().map_or(1.0, |word| word.weight);
@@ -40,7 +67,8 @@ impl<'a> Compiler<'a> {
                 } else {
                     1.0
                 };
-                nodes.push(self.scored_term(mapped, word.term, boost * query.boost * factor)?);
+                let boost = boost * query.boost * factor;
+                nodes.push(self.scored_term(word.mapped, word.term, boost)?);
             }
         }
         if nodes.is_empty() {
@@ -92,15 +120,18 @@ impl<'a> Compiler<'a> {
     )]
     fn weighted_words(
         &self,
-        query: &MoreLikeThis,
+        (query, of_texts): (&MoreLikeThis, bool),
         mapped: &MappedField,
-        field: Field,
-    ) -> Result<Vec<Weighted>, QueryError> {
+        fields: &[(&'a MappedField, Field)],
+    ) -> Result<Vec<Weighted<'a>>, QueryError> {
+        let like = query.like.iter().filter(|item| is_text(item) == of_texts);
         let mut counts: BTreeMap<String, u64> = BTreeMap::new();
-        for word in words(query, mapped, &query.like)? {
+        for word in words(query, mapped, like)? {
             *counts.entry(word).or_default() += 1;
         }
-        let unwanted: BTreeSet<String> = words(query, mapped, &query.unlike)?.into_iter().collect();
+        let unwanted: BTreeSet<String> = words(query, mapped, query.unlike.iter())?
+            .into_iter()
+            .collect();
         let snapshot = self.context.snapshot;
         let docs = snapshot.live_docs() + snapshot.dead_docs();
         let choice = &query.choice;
@@ -109,14 +140,24 @@ impl<'a> Compiler<'a> {
             if count < choice.term_freq_min || unwanted.contains(&word) || !choice.takes(&word) {
                 continue;
             }
-            let term = IndexTerm::from_field_text(field, &word);
-            let frequency = snapshot.doc_freq(&term)?;
+            let mut most: Option<(&'a MappedField, IndexTerm, u64)> = None;
+            for (mapped, field) in fields {
+                let term = IndexTerm::from_field_text(*field, &word);
+                let frequency = snapshot.doc_freq(&term)?;
+                if most.as_ref().is_none_or(|(_, _, most)| frequency > *most) {
+                    most = Some((*mapped, term, frequency));
+                }
+            }
+            let Some((mapped, term, frequency)) = most else {
+                continue;
+            };
             if frequency == 0 || frequency < choice.doc_freq_min || frequency > choice.doc_freq_max
             {
                 continue;
             }
             let rarity = ((docs + 1) as f32 / (frequency + 1) as f32).ln() + 1.0;
             found.push(Weighted {
+                mapped,
                 term,
                 weight: count as f32 * rarity,
             });
@@ -169,11 +210,15 @@ impl<'a> Compiler<'a> {
     }
 }
 
+fn is_text(item: &LikeItem) -> bool {
+    matches!(item, LikeItem::Text(_))
+}
+
 /// The words of texts and documents, as often as they are there.
-fn words(
+fn words<'i>(
     query: &MoreLikeThis,
     mapped: &MappedField,
-    items: &[LikeItem],
+    items: impl Iterator<Item = &'i LikeItem>,
 ) -> Result<Vec<String>, QueryError> {
     let analyzer = query_analyzer(mapped, query.analyzer.as_deref());
     let mut found = Vec::new();

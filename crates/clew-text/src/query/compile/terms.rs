@@ -4,17 +4,17 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use tantivy::Term as IndexTerm;
-use tantivy::query::RegexQuery;
 use tantivy::schema::Field;
 
 use super::text::must_be_indexed;
 use super::{Compiler, Node};
 use crate::analysis::normalize;
-use crate::mapping::{FieldKind, MappedField, TextStyle};
+use crate::mapping::{FieldKind, KeywordStyle, MappedField, TextStyle};
 use crate::query::automaton::Wildcard;
 use crate::query::constant::{AnyAccepted, AnyTerm, AnyWithPrefix, Given, HasColumn, HasTokens};
 use crate::query::error::QueryError;
 use crate::query::literal::{self, text_of};
+use crate::query::regexp::Regexp;
 use crate::query::tree::{Pattern, Term};
 
 /// Values of a terms query.
@@ -40,11 +40,20 @@ impl Compiler<'_> {
                 if !mapped.indexed {
                     return self.equal_in_column(mapped, &term.value, boost);
                 }
+                if matches!(
+                    mapped.kind,
+                    FieldKind::Keyword {
+                        style: KeywordStyle::Wildcard,
+                        ..
+                    }
+                ) {
+                    return self.counted_term(IndexTerm::from_field_text(field, &text), boost);
+                }
                 self.word(mapped, field, &text, boost)
             }
             FieldKind::Boolean if mapped.indexed => {
                 let truth = i64::from(literal::boolean(&term.value)?);
-                self.scored_term(mapped, IndexTerm::from_field_i64(field, truth), boost)
+                self.even_term(mapped, IndexTerm::from_field_i64(field, truth), boost)
             }
             FieldKind::Integer(kind) if mapped.indexed => {
                 let Some(number) = literal::integer(&term.value, *kind)? else {
@@ -104,6 +113,13 @@ impl Compiler<'_> {
         let Some((mapped, field)) = self.field(path) else {
             return Ok(Node::nothing());
         };
+        if let (FieldKind::Boolean, true, [value, others @ ..]) =
+            (&mapped.kind, mapped.indexed, values)
+            && others.iter().all(|other| other == value)
+        {
+            let truth = i64::from(literal::boolean(value)?);
+            return self.even_term(mapped, IndexTerm::from_field_i64(field, truth), score);
+        }
         if mapped.indexed
             && let Some(terms) = dictionary_terms(mapped, field, values)?
         {
@@ -124,12 +140,15 @@ impl Compiler<'_> {
         let below = format!("{path}.");
         let fields: Vec<&MappedField> = match snapshot.mapping.field(path) {
             Some(field) => vec![field],
-            None => snapshot
-                .mapping
-                .fields()
-                .iter()
-                .filter(|field| field.path.starts_with(&below))
-                .collect(),
+            None => {
+                let pattern = Wildcard::parse(path, false)?;
+                let fields = snapshot.mapping.fields().iter();
+                let named = |field: &&MappedField| {
+                    field.path.starts_with(&below)
+                        || path.contains('*') && pattern.matches(&field.path)
+                };
+                fields.filter(named).collect()
+            }
         };
         let mut nodes = Vec::with_capacity(fields.len());
         for field in fields {
@@ -208,14 +227,9 @@ impl Compiler<'_> {
         let Some(field) = self.pattern_field(&pattern.field, "regexp")? else {
             return Ok(Node::nothing());
         };
-        let expression = if pattern.case_insensitive {
-            format!("(?i){}", pattern.value)
-        } else {
-            pattern.value.clone()
-        };
-        let query = RegexQuery::from_pattern(&expression, field)
-            .map_err(|error| QueryError::create(error.to_string()))?;
-        Ok(Node::constant(query, score))
+        let automaton = Regexp::new(&pattern.value, pattern.syntax, pattern.case_insensitive)?;
+        let automaton = Arc::new(automaton);
+        Ok(Node::set(AnyAccepted { field, automaton }, score))
     }
 
     /// The pattern as the field's terms are written.

@@ -13,7 +13,9 @@ use crate::query::constant::{AnyWithPrefix, Borrowed, knows, prefix_end};
 use crate::query::error::QueryError;
 use crate::query::leaf::{LeafStatistics, Scored};
 use crate::query::literal::text_of;
+use crate::query::minimum::MinimumShouldMatch;
 use crate::query::near::Near;
+use crate::query::phrase::{MovingPhrase, PhrasePlace};
 use crate::query::source_phrase::SourcePhrase;
 use crate::query::tree::{
     FieldBoost, Fuzziness, Match, MatchPhrase, MultiMatch, MultiMatchKind, Operator, Query, Term,
@@ -66,13 +68,11 @@ impl<'a> Compiler<'a> {
                 None => self.word(mapped, field, &token.text, boost)?,
             });
         }
-        Ok(match clause.operator {
-            Operator::And => all(nodes),
-            Operator::Or => {
-                let minimum = required(clause.minimum_should_match.as_ref(), nodes.len());
-                any(nodes, minimum)
-            }
-        })
+        Ok(combined(
+            nodes,
+            clause.operator,
+            clause.minimum_should_match.as_ref(),
+        ))
     }
 
     /// A match on a keyword, each word of its text by itself.
@@ -90,13 +90,11 @@ impl<'a> Compiler<'a> {
             };
             nodes.push(self.term(&term, factor)?);
         }
-        Ok(match clause.operator {
-            Operator::And => all(nodes),
-            Operator::Or => {
-                let minimum = required(clause.minimum_should_match.as_ref(), nodes.len());
-                any(nodes, minimum)
-            }
-        })
+        Ok(combined(
+            nodes,
+            clause.operator,
+            clause.minimum_should_match.as_ref(),
+        ))
     }
 
     /// One term with BM25's score; where a field keeps no frequencies all matches score the same.
@@ -122,6 +120,28 @@ impl<'a> Compiler<'a> {
         let found = self.context.snapshot.find(&term)?;
         let frequency = found.frequency();
         self.term_with_frequency(mapped, (term, found), frequency, boost)
+    }
+
+    /// A term of a field that scores as if it were in `frequency` documents, where it scores.
+    pub(super) fn blended_term(
+        &mut self,
+        mapped: &MappedField,
+        term: IndexTerm,
+        frequency: u64,
+        boost: f32,
+    ) -> Result<Node, QueryError> {
+        if is_match_only(mapped) {
+            return self.counted_term(term, boost);
+        }
+        let found = self.context.snapshot.find(&term)?;
+        let own = found.frequency();
+        let node = self.term_with_frequency(mapped, (term, found), frequency, boost)?;
+        let dead = self.context.snapshot.dead_docs();
+        Ok(Node {
+            at_least: own.saturating_sub(dead),
+            exact: dead == 0 && own == frequency,
+            ..node
+        })
     }
 
     /// A term that scores as if it were in `frequency` documents.
@@ -159,6 +179,28 @@ impl<'a> Compiler<'a> {
         })
     }
 
+    /// One term of a field that counts neither how often a value is there nor how many there are:
+    /// all its documents have one score.
+    #[allow(
+        clippy::cast_precision_loss,
+        reason = "the formula is 32 bits wide wherever it is used"
+    )]
+    pub(super) fn even_term(
+        &self,
+        mapped: &MappedField,
+        term: IndexTerm,
+        boost: f32,
+    ) -> Result<Node, QueryError> {
+        let snapshot = self.context.snapshot;
+        let frequency = snapshot.doc_freq(&term)?;
+        let statistics = snapshot.statistics(mapped)?;
+        let docs = statistics.docs.max(frequency).max(1);
+        let idf = (1.0 + ((docs - frequency) as f32 + 0.5) / (frequency as f32 + 0.5)).ln();
+        let length_mean = statistics.tokens.max(1) as f32 / docs as f32;
+        let norm = 1.2 * (0.25 + 0.75 / length_mean);
+        self.counted_term(term, boost * idf * 2.2 / (1.0 + norm))
+    }
+
     pub(super) fn phrase(&mut self, phrase: &MatchPhrase, factor: f32) -> Result<Node, QueryError> {
         let Some((mapped, field, tokens)) = self.phrase_tokens(phrase)? else {
             return self.matches(&as_match(phrase), factor);
@@ -187,6 +229,14 @@ impl<'a> Compiler<'a> {
                 boost,
             ));
         }
+        if slop > 0 {
+            let place = |(offset, term)| PhrasePlace {
+                offset,
+                terms: vec![term],
+            };
+            let places = terms.into_iter().map(place).collect();
+            return self.moving_phrase(mapped, places, slop, boost);
+        }
         let snapshot = self.context.snapshot;
         let mut frequencies = Vec::with_capacity(terms.len());
         let mut found = Vec::with_capacity(terms.len());
@@ -211,6 +261,50 @@ impl<'a> Compiler<'a> {
             ranked,
             ..Node::scored(Box::new(Scored { inner, statistics }), boost)
         })
+    }
+
+    /// A phrase whose words may be moved, or one of whose places several words may take.
+    #[allow(
+        clippy::cast_precision_loss,
+        reason = "the formula is 32 bits wide wherever it is used"
+    )]
+    fn moving_phrase(
+        &self,
+        mapped: &MappedField,
+        mut places: Vec<PhrasePlace>,
+        slop: u32,
+        boost: f32,
+    ) -> Result<Node, QueryError> {
+        let Some((_, field)) = self.field(&mapped.path) else {
+            return Ok(Node::nothing());
+        };
+        let snapshot = self.context.snapshot;
+        let statistics = snapshot.statistics(mapped)?;
+        let mut idf = 0.0_f32;
+        for place in &mut places {
+            let mut known = Vec::with_capacity(place.terms.len());
+            for term in std::mem::take(&mut place.terms) {
+                let frequency = snapshot.doc_freq(&term)?;
+                if frequency > 0 {
+                    let others = statistics.docs.max(frequency) - frequency;
+                    idf += (1.0 + (others as f32 + 0.5) / (frequency as f32 + 0.5)).ln();
+                    known.push(term);
+                }
+            }
+            if known.is_empty() {
+                return Ok(Node::nothing());
+            }
+            place.terms = known;
+        }
+        let length_mean = statistics.tokens.max(1) as f32 / statistics.docs.max(1) as f32;
+        let query = MovingPhrase {
+            field,
+            places,
+            slop,
+            idf,
+            length_mean,
+        };
+        Ok(Node::scored(Box::new(query), boost))
     }
 
     /// The tokens of a phrase on a text field; `None` when the field holds no analyzed text.
@@ -243,13 +337,31 @@ impl<'a> Compiler<'a> {
         let boost = phrase.boost * factor;
         let mut completions = self.words_with_prefix(field, &last.text)?;
         completions.truncate(phrase.max_expansions.max(1));
-        let mut nodes = Vec::with_capacity(completions.len());
-        for word in completions {
-            let mut terms = positioned(field, first);
-            terms.push((last.position, IndexTerm::from_field_text(field, &word)));
-            nodes.push(self.phrase_of(mapped, terms, phrase.slop, boost)?);
+        let completed = |word: &String| IndexTerm::from_field_text(field, word);
+        if first.is_empty() || is_match_only(mapped) {
+            let mut nodes = Vec::with_capacity(completions.len());
+            for word in &completions {
+                let mut terms = positioned(field, first);
+                terms.push((last.position, completed(word)));
+                nodes.push(self.phrase_of(mapped, terms, phrase.slop, boost)?);
+            }
+            return Ok(if is_match_only(mapped) {
+                dis_max(nodes, 0.0)
+            } else {
+                any(nodes, 1)
+            });
         }
-        Ok(dis_max(nodes, 0.0))
+        let place = |(offset, term)| PhrasePlace {
+            offset,
+            terms: vec![term],
+        };
+        let mut places: Vec<PhrasePlace> =
+            positioned(field, first).into_iter().map(place).collect();
+        places.push(PhrasePlace {
+            offset: last.position,
+            terms: completions.iter().map(completed).collect(),
+        });
+        self.moving_phrase(mapped, places, phrase.slop, boost)
     }
 
     /// The words of all segments with this beginning, in order.
@@ -284,7 +396,8 @@ impl<'a> Compiler<'a> {
         };
         must_be_indexed(mapped)?;
         let analyzer = query_analyzer(mapped, clause.analyzer.as_deref());
-        let tokens = tokens_of(analyzer, &text_of(&clause.text))?;
+        let text = text_of(&clause.text);
+        let tokens = tokens_of(analyzer, &text)?;
         let Some((last, first)) = tokens.split_last() else {
             return Ok(Node::nothing());
         };
@@ -298,15 +411,18 @@ impl<'a> Compiler<'a> {
                 None => self.word(mapped, field, &token.text, boost)?,
             });
         }
-        let prefix = last.text.as_bytes().to_vec();
-        nodes.push(Node::set(AnyWithPrefix { field, prefix }, boost));
-        Ok(match clause.operator {
-            Operator::And => all(nodes),
-            Operator::Or => {
-                let minimum = required(clause.minimum_should_match.as_ref(), nodes.len());
-                any(nodes, minimum)
-            }
-        })
+        // A last word with something behind it, be it a space, is a whole one.
+        nodes.push(if last.end == text.len() {
+            let prefix = last.text.as_bytes().to_vec();
+            Node::set(AnyWithPrefix { field, prefix }, boost)
+        } else {
+            self.word(mapped, field, &last.text, boost)?
+        });
+        Ok(combined(
+            nodes,
+            clause.operator,
+            clause.minimum_should_match.as_ref(),
+        ))
     }
 
     pub(super) fn fuzzy(
@@ -342,7 +458,7 @@ impl<'a> Compiler<'a> {
         boost: f32,
     ) -> Result<Node, QueryError> {
         let length = word.chars().count();
-        if fuzziness.edits(length) == 0 {
+        if fuzziness.edits(length) == 0 || fuzziness.prefix_length >= length {
             return self.word(mapped, field, word, boost);
         }
         let mut frequencies = Vec::new();
@@ -450,37 +566,6 @@ impl<'a> Compiler<'a> {
                 nodes,
                 tie_breaker.unwrap_or(if additive { 1.0 } else { 0.0 }),
             ),
-        })
-    }
-
-    /// Each word in any of the fields.
-    fn cross_fields(
-        &mut self,
-        multi: &MultiMatch,
-        fields: &[FieldBoost],
-        factor: f32,
-    ) -> Result<Node, QueryError> {
-        let tokens = tokens_of("standard", &text_of(&multi.clause.text))?;
-        self.count_clauses(tokens.len().saturating_mul(fields.len()))?;
-        let mut words = Vec::with_capacity(tokens.len());
-        for token in tokens {
-            let mut nodes = Vec::with_capacity(fields.len());
-            for field in fields {
-                let clause = Match {
-                    lenient: true,
-                    boost: multi.clause.boost * field.boost,
-                    ..Match::new(&field.field, &token.text)
-                };
-                nodes.push(self.matches(&clause, factor)?);
-            }
-            words.push(dis_max(nodes, multi.tie_breaker.unwrap_or(0.0)));
-        }
-        Ok(match multi.clause.operator {
-            Operator::And => all(words),
-            Operator::Or => {
-                let minimum = required(multi.clause.minimum_should_match.as_ref(), words.len());
-                any(words, minimum)
-            }
         })
     }
 
@@ -609,6 +694,26 @@ pub(super) fn leniently(node: Result<Node, QueryError>, lenient: bool) -> Result
             Ok(Node::nothing())
         }
         other => other,
+    }
+}
+
+/// Words joined. A lone word is no clause that could be counted; where all are wanted none is
+/// optional, so that no number of optional ones is ever reached.
+pub(super) fn combined(
+    nodes: Vec<Node>,
+    operator: Operator,
+    minimum: Option<&MinimumShouldMatch>,
+) -> Node {
+    if nodes.len() == 1 {
+        return any(nodes, 1);
+    }
+    match operator {
+        Operator::And if minimum.is_some_and(|minimum| minimum.resolve(0) > 0) => Node::nothing(),
+        Operator::And => all(nodes),
+        Operator::Or => {
+            let required = required(minimum, nodes.len());
+            any(nodes, required)
+        }
     }
 }
 

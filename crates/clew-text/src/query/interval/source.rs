@@ -152,17 +152,31 @@ impl TermSource {
     /// The terms of all leaves that a match may count.
     pub(crate) fn terms(&self) -> Vec<Term> {
         let mut terms = Vec::new();
-        let gathered = self.try_map(&mut |leaf: &Vec<Term>| {
-            terms.extend(leaf.iter().cloned());
-            Ok::<(), std::convert::Infallible>(())
-        });
-        match gathered {
-            Ok(_) => {}
-            Err(never) => match never {},
-        }
+        self.gather(&mut terms);
         terms.sort();
         terms.dedup();
         terms
+    }
+
+    fn gather(&self, terms: &mut Vec<Term>) {
+        match self {
+            Source::Words(words) => terms.extend(words.iter().cloned()),
+            Source::Any(sources)
+            | Source::Ordered(sources)
+            | Source::Unordered(sources)
+            | Source::Apart(sources) => sources.iter().for_each(|source| source.gather(terms)),
+            Source::Related(source, relation, filter) => {
+                source.gather(terms);
+                // What must not be there tells nothing of what is.
+                if relation.needs_filter() {
+                    filter.gather(terms);
+                }
+            }
+            Source::Repeated(source, _)
+            | Source::MaxGaps(source, _)
+            | Source::Extended { source, .. }
+            | Source::First(source, _) => source.gather(terms),
+        }
     }
 
     /// The postings of this segment.

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::{Clause, Occurrence, Word};
+use crate::analysis::{is_analyzer, tokens};
 use crate::mapping::{FieldKind, Mapping};
 use crate::query::error::QueryError;
 use crate::query::tree::{
@@ -27,22 +28,51 @@ pub(super) fn tree(
         // Over all fields some never fit: a word is no number.
         lenient: options.lenient || options.fields.is_empty() || options.simple,
     };
-    let mut query = build.clause(clause, fields, options.boost)?;
-    if let (Query::Bool(clauses), Some(minimum)) = (&mut query, &options.minimum_should_match)
-        && !clauses.should.is_empty()
+    let Clause::Group { parts, boost } = unwrapped(clause) else {
+        let query = build.clause(clause, fields, options.boost)?;
+        return Ok(query.unwrap_or(Query::MatchNone));
+    };
+    let is_joined = match &parts[..] {
+        [(Occurrence::Should | Occurrence::Must, only)] => matches!(only, Clause::Words(_)),
+        _ => true,
+    };
+    let query = build.group(parts, fields, options.boost * boost)?;
+    let mut query = query.unwrap_or(Query::MatchNone);
+    // Where no clause is optional, a number of optional clauses can never be reached.
+    if let (Query::Bool(clauses), Some(minimum), true) =
+        (&mut query, &options.minimum_should_match, is_joined)
     {
+        if clauses.should.is_empty() && minimum.resolve(0) > 0 {
+            return Ok(Query::MatchNone);
+        }
         clauses.minimum_should_match = Some(minimum.clone());
     }
     Ok(query)
 }
 
+/// What is inside parentheses around everything.
+fn unwrapped(clause: &Clause) -> &Clause {
+    match clause {
+        Clause::Group { parts, .. } => match &parts[..] {
+            [(Occurrence::Should, inner @ Clause::Group { boost, .. })]
+                if (*boost - 1.0).abs() < f32::EPSILON =>
+            {
+                unwrapped(inner)
+            }
+            _ => clause,
+        },
+        _ => clause,
+    }
+}
+
 impl Build<'_> {
+    /// `None` where nothing is asked: a text of which the analyzer leaves nothing.
     fn clause(
         &self,
         clause: &Clause,
         fields: &[FieldBoost],
         boost: f32,
-    ) -> Result<Query, QueryError> {
+    ) -> Result<Option<Query>, QueryError> {
         match clause {
             Clause::Group {
                 parts,
@@ -50,26 +80,69 @@ impl Build<'_> {
             } => self.group(parts, fields, boost * inner),
             Clause::Field { name, inner } => self.in_field(name, inner, boost),
             Clause::Word(word) if word.pattern.as_deref() == Some("*") && self.is_all(fields) => {
-                Ok(Query::MatchAll {
+                Ok(Some(Query::MatchAll {
                     boost: boost * word.boost,
-                })
+                }))
             }
+            Clause::All => Ok(Some(Query::MatchAll { boost })),
             leaf => {
                 let mut queries = Vec::with_capacity(fields.len());
                 for field in fields {
-                    queries.push(self.leaf(leaf, &field.field, boost * field.boost)?);
+                    if !self.says_nothing(leaf, &field.field) {
+                        queries.push(self.leaf(leaf, &field.field, boost * field.boost)?);
+                    }
                 }
-                Ok(match queries.len() {
-                    0 => Query::MatchNone,
+                Ok(Some(match queries.len() {
+                    0 if fields.is_empty() => Query::MatchNone,
+                    0 => return Ok(None),
                     1 => queries.remove(0),
                     _ => Query::DisMax {
                         queries,
-                        tie_breaker: self.options.tie_breaker,
+                        // The simple language adds up what fields score, but of phrases.
+                        tie_breaker: if matches!(leaf, Clause::Phrase { .. }) && self.options.simple
+                        {
+                            0.0
+                        } else if self.options.simple {
+                            1.0
+                        } else {
+                            self.options.tie_breaker
+                        },
                         boost: 1.0,
                     },
-                })
+                }))
             }
         }
+    }
+
+    /// Whether the field's analyzer leaves nothing of a text.
+    fn says_nothing(&self, clause: &Clause, field: &str) -> bool {
+        let (Clause::Word(Word {
+            text,
+            pattern: None,
+            fuzzy: None,
+            ..
+        })
+        | Clause::Phrase { text, .. }) = clause
+        else {
+            return false;
+        };
+        self.analyzer(field)
+            .is_some_and(|analyzer| is_analyzer(analyzer) && tokens(analyzer, text).is_empty())
+    }
+
+    /// The analyzer of what is looked for in a field of text.
+    fn analyzer(&self, field: &str) -> Option<&str> {
+        let mapped = self.mapping.field(field)?;
+        let FieldKind::Text { analyzer, .. } = &mapped.kind else {
+            return None;
+        };
+        let own = mapped
+            .settings
+            .search_analyzer
+            .as_deref()
+            .unwrap_or(analyzer);
+        let wanted = self.options.analyzer.as_deref();
+        Some(wanted.map_or(own, |name| mapped.analysis.resolved(name)))
     }
 
     fn is_all(&self, _fields: &[FieldBoost]) -> bool {
@@ -81,41 +154,60 @@ impl Build<'_> {
         parts: &[(Occurrence, Clause)],
         fields: &[FieldBoost],
         boost: f32,
-    ) -> Result<Query, QueryError> {
+    ) -> Result<Option<Query>, QueryError> {
         let mut joined = Bool {
             boost,
             ..Bool::default()
         };
+        let mut add = |occurrence: Occurrence, query: Query| match occurrence {
+            Occurrence::Should => joined.should.push(query),
+            Occurrence::Must => joined.must.push(query),
+            Occurrence::MustNot => joined.must_not.push(query),
+        };
         for (occurrence, clause) in parts {
-            let query = self.clause(clause, fields, 1.0)?;
-            match occurrence {
-                Occurrence::Should => joined.should.push(query),
-                Occurrence::Must => joined.must.push(query),
-                Occurrence::MustNot => joined.must_not.push(query),
+            match clause {
+                // In one field each word is a clause; in several they are one text.
+                Clause::Words(words) if fields.len() == 1 => {
+                    for word in words {
+                        let word = Clause::Word(Word::plain(word));
+                        if let Some(query) = self.clause(&word, fields, 1.0)? {
+                            add(*occurrence, query);
+                        }
+                    }
+                }
+                clause => {
+                    if let Some(query) = self.clause(clause, fields, 1.0)? {
+                        add(*occurrence, query);
+                    }
+                }
             }
         }
-        if parts.is_empty() {
-            return Ok(Query::MatchNone);
-        }
-        Ok(Query::Bool(joined))
+        let is_empty =
+            joined.must.is_empty() && joined.should.is_empty() && joined.must_not.is_empty();
+        Ok((!is_empty).then_some(Query::Bool(joined)))
     }
 
-    fn in_field(&self, name: &str, inner: &Clause, boost: f32) -> Result<Query, QueryError> {
+    fn in_field(
+        &self,
+        name: &str,
+        inner: &Clause,
+        boost: f32,
+    ) -> Result<Option<Query>, QueryError> {
         if name == "_exists_" {
             let field = match inner {
                 Clause::Word(word) => word.text.clone(),
                 Clause::Phrase { text, .. } => text.clone(),
-                _ => return Ok(Query::MatchNone),
+                _ => return Ok(Some(Query::MatchNone)),
             };
-            return Ok(Query::Exists { field, boost });
+            return Ok(Some(Query::Exists { field, boost }));
         }
         if name == "*"
             && let Clause::Word(word) = inner
             && word.pattern.as_deref() == Some("*")
         {
-            return Ok(Query::MatchAll {
+            return Ok(Some(Query::MatchAll {
                 boost: boost * word.boost,
-            });
+            }));
         }
         let named = |field: &str| FieldBoost {
             field: field.to_string(),
@@ -186,7 +278,7 @@ impl Build<'_> {
                 pattern,
                 boost: inner,
             } => {
-                let pattern = if self.is_text(field) {
+                let pattern = if self.is_lower_case(field) {
                     lower_expression(pattern)
                 } else {
                     pattern.clone()
@@ -197,7 +289,8 @@ impl Build<'_> {
                 };
                 Ok(self.on_words(field, Query::Regexp(pattern)))
             }
-            Clause::Group { .. } | Clause::Field { .. } => Ok(Query::MatchNone),
+            Clause::Words(words) => self.word(&Word::plain(&words.join(" ")), field, boost),
+            Clause::Group { .. } | Clause::Field { .. } | Clause::All => Ok(Query::MatchNone),
         }
     }
 
@@ -218,8 +311,22 @@ impl Build<'_> {
                 Err(_) => self.options.fuzziness,
             }),
         };
+        if let Some(fuzziness) = fuzziness {
+            // What is only about right is not analyzed, but for its case.
+            let value = if self.is_lower_case(field) {
+                word.text.to_lowercase()
+            } else {
+                word.text.clone()
+            };
+            let query = Query::Fuzzy {
+                field: field.to_string(),
+                value,
+                fuzziness,
+                boost,
+            };
+            return Ok(self.on_words(field, query));
+        }
         let clause = Match {
-            fuzziness,
             analyzer: self.options.analyzer.clone(),
             lenient: self.lenient,
             boost,
@@ -247,7 +354,7 @@ impl Build<'_> {
             });
         }
         // Words of a text field were lower-cased when they were indexed.
-        let value = if self.is_text(field) {
+        let value = if self.is_lower_case(field) {
             pattern.to_lowercase()
         } else {
             pattern.to_string()
@@ -268,11 +375,12 @@ impl Build<'_> {
         Ok(self.on_words(field, query))
     }
 
-    fn is_text(&self, field: &str) -> bool {
-        matches!(
-            self.mapping.field(field).map(|field| &field.kind),
-            Some(FieldKind::Text { .. })
-        )
+    /// Whether the words of a field are in small letters, whatever their text has.
+    fn is_lower_case(&self, field: &str) -> bool {
+        // Not every analyzer says so; what it makes of a capital does.
+        self.analyzer(field).is_some_and(|analyzer| {
+            is_analyzer(analyzer) && tokens(analyzer, "Q").first().is_some_and(|q| q.text == "q")
+        })
     }
 
     /// A query on words, where the field has words; else nothing if that is to be forgiven.

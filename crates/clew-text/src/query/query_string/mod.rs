@@ -20,7 +20,7 @@ pub(crate) fn tree(
     mapping: &Mapping,
 ) -> Result<Query, QueryError> {
     let clauses = if query.simple {
-        simple::parse(&query.query, query.default_operator)
+        simple::parse(&query.query, query.default_operator, query.features)
     } else {
         let tokens = lexer::tokens(&query.query).map_err(|reason| syntax(query, reason))?;
         parser::parse(tokens, query.default_operator).map_err(|reason| syntax(query, reason))?
@@ -56,6 +56,10 @@ pub(super) enum Clause {
         inner: Box<Clause>,
     },
     Word(Word),
+    /// Plain words with nothing between them, which several fields take as one text.
+    Words(Vec<String>),
+    /// Every document; only beside what is not wanted.
+    All,
     Phrase {
         text: String,
         slop: Option<u32>,
@@ -81,4 +85,16 @@ pub(super) struct Word {
     pub(super) pattern: Option<String>,
     pub(super) fuzzy: Option<Option<String>>,
     pub(super) boost: f32,
+}
+
+impl Word {
+    /// Without anything that belongs to it.
+    fn plain(text: &str) -> Self {
+        Word {
+            text: text.to_string(),
+            pattern: None,
+            fuzzy: None,
+            boost: 1.0,
+        }
+    }
 }

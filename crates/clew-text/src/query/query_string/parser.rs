@@ -11,14 +11,14 @@ use crate::query::tree::Operator;
 const DEPTH_MAX: usize = 20;
 
 struct Parser {
-    tokens: std::iter::Peekable<std::vec::IntoIter<Token>>,
+    tokens: std::vec::IntoIter<Token>,
     default: Operator,
     depth: usize,
 }
 
 pub(super) fn parse(tokens: Vec<Token>, default: Operator) -> Result<Clause, String> {
     let mut parser = Parser {
-        tokens: tokens.into_iter().peekable(),
+        tokens: tokens.into_iter(),
         default,
         depth: 0,
     };
@@ -30,8 +30,16 @@ pub(super) fn parse(tokens: Vec<Token>, default: Operator) -> Result<Clause, Str
 }
 
 impl Parser {
+    fn next_if(&mut self, wanted: impl Fn(&Token) -> bool) -> Option<Token> {
+        self.tokens
+            .as_slice()
+            .first()
+            .filter(|token| wanted(token))?;
+        self.tokens.next()
+    }
+
     fn take(&mut self, token: &Token) -> bool {
-        self.tokens.next_if_eq(token).is_some()
+        self.next_if(|next| next == token).is_some()
     }
 
     fn group(&mut self) -> Result<Clause, String> {
@@ -40,7 +48,15 @@ impl Parser {
             return Err(format!("more than {DEPTH_MAX} nested parentheses"));
         }
         let mut parts: Vec<(Occurrence, Clause)> = Vec::new();
-        while !matches!(self.tokens.peek(), None | Some(Token::Close)) {
+        while !matches!(self.tokens.as_slice().first(), None | Some(Token::Close)) {
+            if let Some(words) = self.words_in_a_row() {
+                let occurrence = match self.default {
+                    Operator::And => Occurrence::Must,
+                    Operator::Or => Occurrence::Should,
+                };
+                parts.push((occurrence, Clause::Words(words)));
+                continue;
+            }
             let (mut and, mut or) = (false, false);
             if self.take(&Token::And) {
                 and = true;
@@ -51,9 +67,8 @@ impl Parser {
                 return Err("an operator needs a clause before it".to_string());
             }
             let mut sign = None;
-            while let Some(token) = self
-                .tokens
-                .next_if(|token| matches!(token, Token::Plus | Token::Minus | Token::Not))
+            while let Some(token) =
+                self.next_if(|token| matches!(token, Token::Plus | Token::Minus | Token::Not))
             {
                 sign = Some(match token {
                     Token::Plus => Occurrence::Must,
@@ -71,16 +86,44 @@ impl Parser {
                     *before = Occurrence::Should;
                 }
             }
-            let occurrence = match sign {
-                Some(sign) => sign,
-                None if and => Occurrence::Must,
-                None if self.default == Operator::And && !or => Occurrence::Must,
-                None => Occurrence::Should,
+            let occurrence = match (sign, self.default) {
+                (Some(Occurrence::MustNot), _) => Occurrence::MustNot,
+                // Behind OR a plus says nothing where every clause has one.
+                (_, Operator::And) if or => Occurrence::Should,
+                (_, Operator::And) => Occurrence::Must,
+                (Some(sign), Operator::Or) => sign,
+                (None, Operator::Or) if and => Occurrence::Must,
+                (None, Operator::Or) => Occurrence::Should,
             };
             parts.push((occurrence, clause));
         }
         self.depth -= 1;
         Ok(Clause::Group { parts, boost: 1.0 })
+    }
+
+    /// At least two plain words, up to one that something belongs to: a boost, an operator.
+    fn words_in_a_row(&mut self) -> Option<Vec<String>> {
+        let plain = |token: &Token| match token {
+            Token::Word {
+                text,
+                pattern: None,
+            } => Some(text.clone()),
+            _ => None,
+        };
+        let rest = self.tokens.as_slice();
+        let mut words: Vec<String> = rest.iter().map_while(plain).collect();
+        let bound = matches!(
+            rest.get(words.len()),
+            Some(Token::And | Token::Or | Token::Tilde(_) | Token::Boost(_))
+        );
+        if bound {
+            words.pop();
+        }
+        if words.len() < 2 {
+            return None;
+        }
+        self.tokens.nth(words.len() - 1);
+        Some(words)
     }
 
     fn clause(&mut self) -> Result<Clause, String> {
@@ -166,20 +209,14 @@ impl Parser {
     }
 
     fn boost(&mut self) -> f32 {
-        match self
-            .tokens
-            .next_if(|token| matches!(token, Token::Boost(_)))
-        {
+        match self.next_if(|token| matches!(token, Token::Boost(_))) {
             Some(Token::Boost(boost)) => boost,
             _ => 1.0,
         }
     }
 
     fn tilde(&mut self) -> Option<Option<String>> {
-        match self
-            .tokens
-            .next_if(|token| matches!(token, Token::Tilde(_)))
-        {
+        match self.next_if(|token| matches!(token, Token::Tilde(_))) {
             Some(Token::Tilde(number)) => Some((!number.is_empty()).then_some(number)),
             _ => None,
         }

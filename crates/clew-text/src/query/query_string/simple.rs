@@ -1,142 +1,257 @@
 //! The simple query language: `+` and, `|` or, `-` not, `"phrase"~n`, `word*`, `word~n`, and
 //! parentheses. Whatever makes no sense is left out; no text is an error.
+//!
+//! Operators have no precedence: what stands left of one is one operand. A sign whose feature is
+//! switched off is a character like any other.
 
 use super::{Clause, Occurrence, Word};
-use crate::query::tree::Operator;
+use crate::query::tree::{Operator, SimpleFeatures};
 
 /// How deep parentheses may be nested; deeper ones are read as if they were not there.
 const DEPTH_MAX: usize = 20;
 
-type Characters<'a> = std::iter::Peekable<std::str::Chars<'a>>;
+struct Parser<'a> {
+    text: &'a [char],
+    at: usize,
+    default: Operator,
+    features: SimpleFeatures,
+    depth: usize,
+    /// What was read so far, joined.
+    parts: Vec<(Occurrence, Clause)>,
+    /// The operator that joins `parts`, and the one that was read last.
+    joined_by: Option<Operator>,
+    next: Option<Operator>,
+    negated: bool,
+}
 
-pub(super) fn parse(text: &str, default: Operator) -> Clause {
-    let mut characters = text.chars().peekable();
-    let mut parts = Vec::new();
-    while characters.peek().is_some() {
-        parts.extend(group(&mut characters, default, 0));
-        // A parenthesis that closes nothing.
-        characters.next();
-    }
+pub(super) fn parse(text: &str, default: Operator, features: SimpleFeatures) -> Clause {
+    let text: Vec<char> = text.chars().collect();
+    let parts = group(&text, default, features, 0);
     Clause::Group { parts, boost: 1.0 }
 }
 
 fn group(
-    characters: &mut Characters<'_>,
+    text: &[char],
     default: Operator,
+    features: SimpleFeatures,
     depth: usize,
 ) -> Vec<(Occurrence, Clause)> {
-    let mut parts: Vec<(Occurrence, Clause)> = Vec::new();
-    let (mut joined, mut negated) = (None, false);
-    while let Some(character) = characters.peek().copied() {
-        let clause = match character {
-            ')' => break,
-            '+' | '|' => {
-                characters.next();
-                joined = Some(character);
-                continue;
+    let mut parser = Parser {
+        text,
+        at: 0,
+        default,
+        features,
+        depth,
+        parts: Vec::new(),
+        joined_by: None,
+        next: None,
+        negated: false,
+    };
+    while let Some(character) = text.get(parser.at) {
+        parser.step(*character);
+    }
+    parser.parts
+}
+
+impl Parser<'_> {
+    fn step(&mut self, character: char) {
+        let has = |feature| self.features.has(feature);
+        match character {
+            '-' if has(SimpleFeatures::NOT) => {
+                self.negated = !self.negated;
+                self.at += 1;
+                // Everything else, even a space, ends the negation.
+                return;
             }
-            '-' => {
-                characters.next();
-                negated = !negated;
-                continue;
-            }
-            space if space.is_whitespace() => {
-                characters.next();
-                continue;
-            }
-            '(' => {
-                characters.next();
-                let parts = if depth < DEPTH_MAX {
-                    let parts = group(characters, default, depth + 1);
-                    characters.next();
-                    parts
-                } else {
-                    continue;
-                };
-                Clause::Group { parts, boost: 1.0 }
-            }
-            '"' => phrase(characters),
-            _ => word(characters),
+            '(' if has(SimpleFeatures::PRECEDENCE) => self.parenthesis(),
+            ')' if has(SimpleFeatures::PRECEDENCE) => self.at += 1,
+            '"' if has(SimpleFeatures::PHRASE) => self.phrase(),
+            '+' if has(SimpleFeatures::AND) => self.operator(Operator::And),
+            '|' if has(SimpleFeatures::OR) => self.operator(Operator::Or),
+            ' ' | '\t' | '\n' | '\r' if has(SimpleFeatures::WHITESPACE) => self.at += 1,
+            _ => self.word(),
+        }
+        self.negated = false;
+    }
+
+    /// The first of several operators counts; before the first clause none does.
+    fn operator(&mut self, operator: Operator) {
+        if !self.parts.is_empty() {
+            self.next.get_or_insert(operator);
+        }
+        self.at += 1;
+    }
+
+    fn parenthesis(&mut self) {
+        self.at += 1;
+        let Some(length) = self.closing() else {
+            return;
         };
-        let and = joined == Some('+') || (joined.is_none() && default == Operator::And);
-        if let Some((before, _)) = parts.last_mut()
-            && *before != Occurrence::MustNot
-        {
-            match joined {
-                Some('+') => *before = Occurrence::Must,
-                Some(_) => *before = Occurrence::Should,
-                None => {}
+        let inner = &self.text[self.at..self.at + length];
+        self.at += length + 1;
+        if self.depth >= DEPTH_MAX {
+            return;
+        }
+        let parts = group(inner, self.default, self.features, self.depth + 1);
+        if parts.is_empty() {
+            self.next = None;
+        } else {
+            self.add(Clause::Group { parts, boost: 1.0 });
+        }
+    }
+
+    /// How far the parenthesis that closes this one is.
+    fn closing(&self) -> Option<usize> {
+        let (mut open, mut escaped) = (1, false);
+        for (length, character) in self.text[self.at..].iter().enumerate() {
+            match character {
+                _ if escaped => escaped = false,
+                '\\' => escaped = self.features.has(SimpleFeatures::ESCAPE),
+                '(' => open += 1,
+                ')' => open -= 1,
+                _ => {}
+            }
+            if open == 0 {
+                return Some(length);
             }
         }
-        let clause = if negated && !and {
-            // "a -b" asks for documents with a, or without b.
-            let parts = vec![(Occurrence::MustNot, clause)];
+        None
+    }
+
+    fn phrase(&mut self) {
+        let start = self.at + 1;
+        let (mut text, mut at) = (String::new(), start);
+        loop {
+            match self.text.get(at) {
+                // A quote that is never closed means nothing.
+                None => {
+                    self.at = start;
+                    return;
+                }
+                Some('"') => break,
+                Some('\\') if self.features.has(SimpleFeatures::ESCAPE) => {
+                    at += 1;
+                    text.extend(self.text.get(at));
+                }
+                Some(character) => text.push(*character),
+            }
+            at += 1;
+        }
+        self.at = at + 1;
+        if text.is_empty() {
+            self.next = None;
+            return;
+        }
+        let near = self.features.has(SimpleFeatures::NEAR) && self.text.get(self.at) == Some(&'~');
+        let slop = near.then(|| self.distance());
+        self.add(Clause::Phrase {
+            text,
+            slop: slop.and_then(|distance| distance.parse().ok()),
+            boost: 1.0,
+        });
+    }
+
+    /// What follows a `~`, which is as far as a word goes.
+    fn distance(&mut self) -> String {
+        self.at += 1;
+        let rest = &self.text[self.at..];
+        let text: String = rest.iter().take_while(|next| !self.ends(**next)).collect();
+        self.at += text.chars().count();
+        match text.as_str() {
+            "" => "2".to_string(),
+            // What is no number is none.
+            other => other.parse().unwrap_or(0_u32).to_string(),
+        }
+    }
+
+    fn ends(&self, character: char) -> bool {
+        let feature = match character {
+            '"' => SimpleFeatures::PHRASE,
+            '|' => SimpleFeatures::OR,
+            '+' => SimpleFeatures::AND,
+            '(' | ')' => SimpleFeatures::PRECEDENCE,
+            ' ' | '\t' | '\n' | '\r' => SimpleFeatures::WHITESPACE,
+            _ => return false,
+        };
+        self.features.has(feature)
+    }
+
+    fn word(&mut self) {
+        let (mut text, mut prefix) = (String::new(), false);
+        let fuzzy_allowed = self.features.has(SimpleFeatures::FUZZY);
+        while let Some(character) = self.text.get(self.at).copied() {
+            if character == '\\' && self.features.has(SimpleFeatures::ESCAPE) {
+                prefix = false;
+                text.extend(self.text.get(self.at + 1));
+                self.at += 2;
+                continue;
+            }
+            if self.ends(character) || (character == '~' && fuzzy_allowed) {
+                break;
+            }
+            // Only a star at the end is one.
+            prefix =
+                character == '*' && !text.is_empty() && self.features.has(SimpleFeatures::PREFIX);
+            text.push(character);
+            self.at += 1;
+        }
+        self.at = self.at.min(self.text.len());
+        let fuzzy =
+            (self.text.get(self.at) == Some(&'~') && fuzzy_allowed).then(|| Some(self.distance()));
+        if text.is_empty() {
+            return;
+        }
+        let pattern = (prefix && fuzzy.is_none()).then(|| {
+            let literal = text.strip_suffix('*').unwrap_or(&text);
+            let mut pattern = String::with_capacity(text.len());
+            for character in literal.chars() {
+                if matches!(character, '*' | '?' | '\\') {
+                    pattern.push('\\');
+                }
+                pattern.push(character);
+            }
+            pattern + "*"
+        });
+        self.add(Clause::Word(Word {
+            text,
+            pattern,
+            fuzzy,
+            boost: 1.0,
+        }));
+    }
+
+    fn add(&mut self, clause: Clause) {
+        let clause = if self.negated {
+            // What is not wanted stands beside everything that is.
+            let parts = vec![
+                (Occurrence::MustNot, clause),
+                (Occurrence::Should, Clause::All),
+            ];
             Clause::Group { parts, boost: 1.0 }
         } else {
             clause
         };
-        let occurrence = match (negated, and) {
-            (true, true) => Occurrence::MustNot,
-            (_, true) => Occurrence::Must,
-            (_, false) => Occurrence::Should,
+        if self.parts.is_empty() {
+            // How the first takes part is told by the operator behind it.
+            self.parts.push((Occurrence::Should, clause));
+            self.next = None;
+            return;
+        }
+        let operator = self.next.take().unwrap_or(self.default);
+        let occurrence = match operator {
+            Operator::And => Occurrence::Must,
+            Operator::Or => Occurrence::Should,
         };
-        parts.push((occurrence, clause));
-        (joined, negated) = (None, false);
-    }
-    parts
-}
-
-fn phrase(characters: &mut Characters<'_>) -> Clause {
-    characters.next();
-    let mut text = String::new();
-    while let Some(character) = characters.next() {
-        match character {
-            '"' => break,
-            '\\' => text.extend(characters.next()),
-            other => text.push(other),
+        match self.joined_by {
+            None => self.parts[0].0 = occurrence,
+            Some(before) if before == operator => {}
+            Some(_) => {
+                let parts = std::mem::take(&mut self.parts);
+                let left = Clause::Group { parts, boost: 1.0 };
+                self.parts.push((occurrence, left));
+            }
         }
+        self.joined_by = Some(operator);
+        self.parts.push((occurrence, clause));
     }
-    let slop = number_after(characters, '~').and_then(|number| number.parse().ok());
-    Clause::Phrase {
-        text,
-        slop,
-        boost: 1.0,
-    }
-}
-
-fn number_after(characters: &mut Characters<'_>, mark: char) -> Option<String> {
-    characters.next_if_eq(&mark)?;
-    let mut number = String::new();
-    while let Some(digit) = characters.next_if(char::is_ascii_digit) {
-        number.push(digit);
-    }
-    Some(number)
-}
-
-fn word(characters: &mut Characters<'_>) -> Clause {
-    let ends =
-        |next: char| next.is_whitespace() || matches!(next, '(' | ')' | '"' | '|' | '+' | '~');
-    let (mut text, mut pattern) = (String::new(), String::new());
-    let mut wild = false;
-    while let Some(character) = characters.next_if(|next| !ends(*next)) {
-        if character == '\\' {
-            let next = characters.next().unwrap_or('\\');
-            text.push(next);
-            pattern.push('\\');
-            pattern.push(next);
-            wild = false;
-            continue;
-        }
-        // Only a star at the end is one.
-        wild = character == '*';
-        text.push(character);
-        pattern.push(character);
-    }
-    let fuzzy = number_after(characters, '~').map(|number| (!number.is_empty()).then_some(number));
-    Clause::Word(Word {
-        pattern: wild.then_some(pattern),
-        text,
-        fuzzy,
-        boost: 1.0,
-    })
 }

@@ -1,0 +1,194 @@
+//! Phrases that tantivy's own do not find or score as OpenSearch does: those whose words may be
+//! moved, and those one of whose places several words may take.
+
+mod moves;
+
+use tantivy::fieldnorm::FieldNormReader;
+use tantivy::postings::{Postings, SegmentPostings};
+use tantivy::query::{EmptyScorer, EnableScoring, Explanation, Query, Scorer, Weight};
+use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, TantivyError, Term};
+
+use super::constant::knows;
+use moves::Place;
+
+const K1: f32 = 1.2;
+const B: f32 = 0.75;
+
+/// A place of the phrase and the words that it may hold.
+#[derive(Clone, Debug)]
+pub(crate) struct PhrasePlace {
+    pub(crate) offset: usize,
+    pub(crate) terms: Vec<Term>,
+}
+
+/// Documents with the phrase.
+#[derive(Clone, Debug)]
+pub(crate) struct MovingPhrase {
+    pub(crate) field: Field,
+    pub(crate) places: Vec<PhrasePlace>,
+    /// How far words may be moved in all.
+    pub(crate) slop: u32,
+    /// The sum of the words' weights, and the mean length of the field.
+    pub(crate) idf: f32,
+    pub(crate) length_mean: f32,
+}
+
+impl Query for MovingPhrase {
+    fn weight(&self, _scoring: EnableScoring<'_>) -> tantivy::Result<Box<dyn Weight>> {
+        Ok(Box::new(self.clone()))
+    }
+}
+
+impl Weight for MovingPhrase {
+    fn scorer(&self, reader: &SegmentReader, boost: Score) -> tantivy::Result<Box<dyn Scorer>> {
+        if !knows(reader, self.field) {
+            return Ok(Box::new(EmptyScorer));
+        }
+        let inverted = reader.inverted_index(self.field)?;
+        let mut postings = Vec::with_capacity(self.places.len());
+        for place in &self.places {
+            let mut of_place = Vec::with_capacity(place.terms.len());
+            for term in &place.terms {
+                let option = IndexRecordOption::WithFreqsAndPositions;
+                of_place.extend(inverted.read_postings(term, option)?);
+            }
+            if of_place.is_empty() {
+                return Ok(Box::new(EmptyScorer));
+            }
+            postings.push(of_place);
+        }
+        let mut scorer = PhraseScorer {
+            places: moves::places(&self.places),
+            slop: i64::from(self.slop),
+            postings,
+            norms: reader.fieldnorms_readers().get_field(self.field)?,
+            length_mean: self.length_mean,
+            weight: self.idf * boost,
+            doc: 0,
+            frequency: 0.0,
+        };
+        scorer.find(0);
+        Ok(Box::new(scorer))
+    }
+
+    fn explain(&self, reader: &SegmentReader, doc: DocId) -> tantivy::Result<Explanation> {
+        let mut scorer = self.scorer(reader, 1.0)?;
+        if scorer.doc() > doc || scorer.seek(doc) != doc {
+            return Err(TantivyError::InvalidArgument(format!(
+                "document {doc} does not match"
+            )));
+        }
+        Ok(Explanation::new("phrase", scorer.score()))
+    }
+}
+
+struct PhraseScorer {
+    places: Vec<Place>,
+    slop: i64,
+    postings: Vec<Vec<SegmentPostings>>,
+    norms: Option<FieldNormReader>,
+    length_mean: f32,
+    weight: f32,
+    doc: DocId,
+    frequency: f32,
+}
+
+impl PhraseScorer {
+    /// Goes to the first document from `target` on that has the phrase.
+    fn find(&mut self, mut target: DocId) {
+        loop {
+            self.doc = self.candidate(target);
+            if self.doc == TERMINATED {
+                return;
+            }
+            self.read();
+            self.frequency = moves::frequency(&mut self.places, self.slop);
+            if self.frequency > 0.0 {
+                return;
+            }
+            target = self.doc + 1;
+        }
+    }
+
+    /// The first document from `target` on that has a word for each place.
+    fn candidate(&mut self, mut target: DocId) -> DocId {
+        loop {
+            let mut last = target;
+            for of_place in &mut self.postings {
+                let docs = of_place.iter_mut().map(|one| {
+                    if one.doc() < last {
+                        one.seek(last)
+                    } else {
+                        one.doc()
+                    }
+                });
+                last = docs.min().unwrap_or(TERMINATED).max(last);
+                if last == TERMINATED {
+                    return TERMINATED;
+                }
+            }
+            if last == target {
+                return target;
+            }
+            target = last;
+        }
+    }
+
+    fn read(&mut self) {
+        let mut positions = Vec::new();
+        for (place, of_place) in self.places.iter_mut().zip(&mut self.postings) {
+            place.begin();
+            for one in of_place.iter_mut().filter(|one| one.doc() == self.doc) {
+                one.positions(&mut positions);
+                place.add(&positions);
+            }
+            place.end();
+        }
+    }
+}
+
+impl DocSet for PhraseScorer {
+    fn advance(&mut self) -> DocId {
+        if self.doc != TERMINATED {
+            self.find(self.doc + 1);
+        }
+        self.doc
+    }
+
+    fn seek(&mut self, target: DocId) -> DocId {
+        if self.doc < target {
+            if target == TERMINATED {
+                self.doc = TERMINATED;
+            } else {
+                self.find(target);
+            }
+        }
+        self.doc
+    }
+
+    fn doc(&self) -> DocId {
+        self.doc
+    }
+
+    fn size_hint(&self) -> u32 {
+        let most = |of_place: &Vec<SegmentPostings>| of_place.iter().map(DocSet::size_hint).max();
+        self.postings.iter().filter_map(most).min().unwrap_or(0)
+    }
+}
+
+impl Scorer for PhraseScorer {
+    #[allow(
+        clippy::cast_precision_loss,
+        reason = "the formula is 32 bits wide wherever it is used"
+    )]
+    fn score(&mut self) -> Score {
+        if self.doc == TERMINATED {
+            return 0.0;
+        }
+        let norms = self.norms.as_ref();
+        let length = norms.map_or(1.0, |norms| norms.fieldnorm(self.doc) as f32);
+        let norm = K1 * (1.0 - B + B * length / self.length_mean);
+        self.weight * self.frequency * (K1 + 1.0) / (self.frequency + norm)
+    }
+}

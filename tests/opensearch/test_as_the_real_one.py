@@ -1,0 +1,100 @@
+"""Answers that a real OpenSearch 2.19.0 gives to the same requests; tests/differential has found each of them once."""
+
+from .base import ClewTest
+
+MAPPING = {"properties": {
+    "title": {"type": "text"},
+    "body": {"type": "text"},
+    "tag": {"type": "keyword"},
+    "count": {"type": "integer"},
+    "price": {"type": "double"},
+    "flag": {"type": "boolean"},
+    "day": {"type": "date"},
+    "place": {"type": "geo_point"},
+    "parts": {"type": "nested", "properties": {"size": {"type": "integer"}}},
+}}
+DOCUMENTS = {
+    "1": {"title": "quick brown fox", "body": "the lazy dog sleeps. A fox runs! It runs far", "tag": "red", "count": 3,
+          "flag": [True, True], "day": "2022-01-01T10:00:00Z", "parts": [{"size": 4}, {"size": 9}]},
+    "2": {"title": "lazy dog", "body": "quick fox", "tag": "a@b", "price": 1.5, "flag": False, "day": "2022-02-15",
+          "place": [{"lat": 48, "lon": 2}, {"lat": -5, "lon": 7}], "parts": {"size": 1}},
+    "3": {"title": "fox quick", "body": "brown brown dog", "tag": "17", "count": 8, "flag": True, "day": "2021-12-31"},
+}
+
+
+class Same(ClewTest):
+    def setUp(self):
+        super().setUp()
+        settings = {"index": {"number_of_shards": 1}}
+        self.client.indices.create(index="real", body={"settings": settings, "mappings": MAPPING})
+        self.index_all("real", DOCUMENTS)
+
+    def found(self, query, **rest):
+        hits = self.client.search(index="real", body={"query": query, **rest})["hits"]["hits"]
+        return {hit["_id"]: hit["_score"] for hit in hits}
+
+    def test_words_in_a_row_are_one_text_to_several_fields(self):
+        together = {"query_string": {"query": "quick dog", "fields": ["title", "body"], "default_operator": "and"}}
+        self.assertEqual(self.found(together), {})
+        apart = {"query_string": {"query": "quick AND dog", "fields": ["title", "body"]}}
+        self.assertEqual(set(self.found(apart)), {"1", "2", "3"})
+
+    def test_the_simple_language_reads_from_left_to_right(self):
+        query = lambda text, **rest: {"simple_query_string": {"query": text, "fields": ["title"], **rest}}
+        self.assertEqual(set(self.found(query("quick + brown | lazy"))), {"1", "2"})
+        self.assertEqual(self.found(query("-quick")), {"2": 1.0})
+        self.assertEqual(set(self.found(query("quick + brown", flags="OR"))), {"1", "3"})
+        with self.refused(400, "illegal_argument_exception", "Unknown simple_query_string flag [SOME]"):
+            self.found(query("quick", flags="SOME"))
+
+    def test_a_number_of_words_is_asked_of_several_only(self):
+        match = lambda text, **rest: {"match": {"title": {"query": text, **rest}}}
+        self.assertEqual(set(self.found(match("quick", minimum_should_match=2))), {"1", "3"})
+        self.assertEqual(self.found(match("quick fox", operator="and", minimum_should_match=1)), {})
+
+    def test_words_that_had_to_be_moved_count_less(self):
+        found = self.found({"match_phrase": {"title": {"query": "quick fox", "slop": 2}}})
+        self.assertEqual(list(found), ["1", "3"])
+        self.assertGreater(found["1"], found["3"])
+
+    def test_dates_round_up_their_time_of_day_alone(self):
+        self.assertEqual(set(self.found({"range": {"day": {"lte": "2022"}}})), {"1", "3"})
+        self.assertEqual(set(self.found({"range": {"day": {"lte": "2022-02"}}})), {"1", "3"})
+
+    def test_expressions_are_lucenes(self):
+        tags = lambda expression, **rest: set(self.found({"regexp": {"tag": {"value": expression, **rest}}}))
+        self.assertEqual(tags("@"), {"1", "2", "3"})
+        self.assertEqual(tags("<5-20>"), {"3"})
+        self.assertEqual(tags("~(re.*)&.*[^7]"), {"2"})
+        self.assertEqual(tags("a@b", flags="NONE"), {"2"})
+
+    def test_documents_without_a_number_are_shown_the_outermost_one(self):
+        order = lambda key: [hit["sort"] for hit in self.client.search(index="real", body={"sort": [key]})["hits"]["hits"]]
+        self.assertEqual(order("count"), [[3], [8], [2147483647]])
+        self.assertEqual(order({"price": "desc"}), [[1.5], ["-Infinity"], ["-Infinity"]])
+        after = {"sort": ["count"], "search_after": [8]}
+        hits = self.client.search(index="real", body=after)["hits"]["hits"]
+        self.assertEqual([hit["_id"] for hit in hits], ["2"])
+
+    def test_hits_are_sorted_by_values_of_nested_objects(self):
+        by = lambda **rest: {"parts.size": {"nested": {"path": "parts"}, **rest}}
+        self.assertEqual(self.ids("real", sort=[by()]), ["2", "1", "3"])
+        self.assertEqual(self.ids("real", sort=[by(order="desc")]), ["1", "2", "3"])
+        hits = self.client.search(index="real", body={"sort": [by(mode="sum")]})["hits"]["hits"]
+        self.assertEqual([hit["sort"] for hit in hits], [[1], [13], [2147483647]])
+
+    def test_how_often_something_is_true_does_not_count(self):
+        found = self.found({"term": {"flag": True}})
+        self.assertEqual(found["1"], found["3"])
+
+    def test_pieces_hold_as_many_sentences_as_fit(self):
+        body = {"query": {"match": {"body": "fox"}}, "highlight": {"fields": {"body": {"fragment_size": 30}}}}
+        hits = self.client.search(index="real", body=body)["hits"]["hits"]
+        shown = {hit["_id"]: hit["highlight"]["body"] for hit in hits}
+        self.assertEqual(shown, {"1": ["A <em>fox</em> runs! It runs far"], "2": ["quick <em>fox</em>"]})
+
+    def test_points_of_columns_are_texts_in_order(self):
+        body = {"query": {"ids": {"values": ["2"]}}, "docvalue_fields": ["place"]}
+        (hit,) = self.client.search(index="real", body=body)["hits"]["hits"]
+        self.assertEqual(len(hit["fields"]["place"]), 2)
+        self.assertTrue(hit["fields"]["place"][0].startswith("-5.0"), hit)
