@@ -30,6 +30,8 @@ pub(crate) struct Call {
     pub(crate) body: Bytes,
     /// The client's own name for the request (`X-Opaque-Id`).
     pub(crate) opaque_id: Option<String>,
+    /// The last event that a client of a stream has seen (`Last-Event-ID`).
+    pub(crate) last_event_id: Option<String>,
 }
 
 impl Call {

@@ -83,7 +83,7 @@ pub(super) fn boosting(body: &Value, depth: usize) -> Result<Query, DslError> {
         .filter(|boost| *boost >= 0.0)
         .ok_or_else(|| {
             DslError::parsing(
-                "[boosting] query requires 'negative_boost' to be set to be a positive value",
+                "[boosting] query requires 'negative_boost' to be set to be a positive value'",
             )
         })?;
     Ok(Query::Boosting(Boosting {

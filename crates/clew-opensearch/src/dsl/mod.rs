@@ -107,7 +107,7 @@ fn query(value: &Value, depth: usize) -> Result<Query, DslError> {
     };
     let mut entries = object.iter();
     let Some((name, body)) = entries.next() else {
-        return Err(DslError::illegal("query malformed, empty clause found"));
+        return Err(DslError::illegal("query malformed, empty clause"));
     };
     if !body.is_object() {
         return Err(DslError::parsing(format!(
@@ -144,7 +144,7 @@ fn wrapper(body: &Value, depth: usize) -> Result<Query, DslError> {
     let mut parameters = object::Parameters::new("wrapper", body)?;
     let text = parameters
         .text("query")?
-        .ok_or_else(|| DslError::parsing("wrapper query malformed"))?;
+        .ok_or_else(|| DslError::parsing("[wrapper] query malformed"))?;
     parameters.boost()?;
     parameters.finish()?;
     let wrong = |reason: String| DslError::illegal(format!("failed to parse wrapper: {reason}"));

@@ -297,11 +297,7 @@ fn malformed_queries_are_refused_as_opensearch_refuses_them() {
     let knn = "[knn] requires exactly one of k, distance or score to be set";
     let cases = vec![
         (json!({"foo": {}}), Parsing, "unknown query [foo]"),
-        (
-            json!({}),
-            IllegalArgument,
-            "query malformed, empty clause found",
-        ),
+        (json!({}), IllegalArgument, "query malformed, empty clause"),
         (
             json!([]),
             Parsing,

@@ -431,7 +431,7 @@ pub(super) fn dynamic(value: &Value) -> Result<Dynamic, MappingError> {
 fn check_name(name: &str) -> Result<(), MappingError> {
     if name.is_empty() {
         return Err(MappingError::Refused {
-            reason: "field name cannot be an empty string".to_string(),
+            reason: "name cannot be empty string".to_string(),
         });
     }
     name_problem(name).map_or(Ok(()), |reason| Err(MappingError::Invalid { reason }))
@@ -450,7 +450,7 @@ fn check_source(value: &Value) -> Result<(), MappingError> {
             | "recovery_source_excludes" => {}
             _ => {
                 return Err(MappingError::invalid(format!(
-                    "unknown parameter [{key}] on metadata field [_source]"
+                    "unknown parameter [{key}] on mapper [_source] of type [null]"
                 )));
             }
         }
@@ -461,7 +461,7 @@ fn check_source(value: &Value) -> Result<(), MappingError> {
 /// Why no field can have this name, dots in it making objects.
 pub(crate) fn name_problem(name: &str) -> Option<String> {
     if name.is_empty() {
-        Some("field name cannot be an empty string".to_string())
+        Some("name cannot be empty string".to_string())
     } else if name.split('.').any(str::is_empty) {
         Some(format!(
             "object field starting or ending with a [.] makes object resolution ambiguous: [{name}]"
