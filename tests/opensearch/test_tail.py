@@ -152,4 +152,3 @@ class Stop(ClewTest):
         self.assertEqual(self.server.process.wait(timeout=READ_SECONDS_MAX), 0)
         self.assertNotIn("were cut off", log.read_text())
         self.server._closed()
-        self.server.start()

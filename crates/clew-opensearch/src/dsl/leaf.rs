@@ -175,6 +175,34 @@ pub(super) fn ids(body: &Value) -> Result<Query, DslError> {
     Ok(Query::Ids { values, boost })
 }
 
+/// What OpenSearch lets patterns do; they may always do it here.
+const REGEXP_FLAGS: &[&str] = &[
+    "ALL",
+    "ANYSTRING",
+    "COMPLEMENT",
+    "EMPTY",
+    "INTERSECTION",
+    "INTERVAL",
+    "NONE",
+];
+
+/// Refuses flags that nobody knows.
+pub(super) fn check_flags(
+    parameters: &mut Parameters<'_>,
+    unknown: &str,
+    known: &[&str],
+) -> Result<(), DslError> {
+    let Some(Value::String(flags)) = parameters.take("flags") else {
+        return Ok(());
+    };
+    for flag in flags.split('|').filter(|flag| !flag.is_empty()) {
+        if !known.contains(&flag.to_ascii_uppercase().as_str()) {
+            return Err(DslError::illegal(format!("{unknown} [{flag}]")));
+        }
+    }
+    Ok(())
+}
+
 /// A field and the pattern that its terms must match.
 fn pattern(query: &'static str, keys: &[&str], body: &Value) -> Result<Pattern, DslError> {
     let (field, value) = one_field(query, body)?;
@@ -182,7 +210,8 @@ fn pattern(query: &'static str, keys: &[&str], body: &Value) -> Result<Pattern, 
     let mut parameters = Parameters::new(query, &long)?;
     let boost = parameters.boost()?;
     let case_insensitive = parameters.flag("case_insensitive")?.unwrap_or(false);
-    parameters.ignore(&["rewrite", "flags", "flags_value", "max_determinized_states"]);
+    check_flags(&mut parameters, "Unknown regexp flag", REGEXP_FLAGS)?;
+    parameters.ignore(&["rewrite", "flags_value", "max_determinized_states"]);
     let mut value = None;
     for key in keys {
         value = value.or(parameters.text(key)?);

@@ -60,13 +60,32 @@ pub struct DslError {
     pub kind: DslErrorKind,
     /// What is wrong.
     pub reason: String,
+    /// What is wrong inside the part that the reason names.
+    pub within: Option<Box<DslError>>,
 }
 
 impl DslError {
+    fn content(reason: impl Into<String>) -> Self {
+        DslError {
+            kind: DslErrorKind::XContentParse,
+            reason: reason.into(),
+            within: None,
+        }
+    }
+
+    /// The error as it is told of a member whose value has it.
+    fn in_field(self, query: &str, field: &str) -> Self {
+        DslError {
+            within: Some(Box::new(self)),
+            ..Self::content(format!("[{query}] failed to parse field [{field}]"))
+        }
+    }
+
     fn parsing(reason: impl Into<String>) -> Self {
         DslError {
             kind: DslErrorKind::Parsing,
             reason: reason.into(),
+            within: None,
         }
     }
 
@@ -74,6 +93,7 @@ impl DslError {
         DslError {
             kind: DslErrorKind::IllegalArgument,
             reason: reason.into(),
+            within: None,
         }
     }
 }

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::DslError;
 use super::fields::{clause, slop};
+use super::leaf::check_flags;
 use super::object::{Parameters, plain};
 
 fn field_list(parameters: &mut Parameters<'_>) -> Result<Vec<FieldBoost>, DslError> {
@@ -101,10 +102,32 @@ pub(super) fn simple_query_string(body: &Value) -> Result<Query, DslError> {
     query.simple = true;
     query.fields = field_list(&mut parameters)?;
     shared(&mut parameters, &mut query)?;
-    parameters.ignore(&["flags", "quote_field_suffix"]);
+    check_flags(
+        &mut parameters,
+        "Unknown simple_query_string flag",
+        SIMPLE_FLAGS,
+    )?;
+    parameters.ignore(&["quote_field_suffix"]);
     parameters.finish()?;
     Ok(Query::QueryString(query))
 }
+
+/// What OpenSearch lets the text of a simple query say; it may always say it here.
+const SIMPLE_FLAGS: &[&str] = &[
+    "ALL",
+    "AND",
+    "ESCAPE",
+    "FUZZY",
+    "NEAR",
+    "NONE",
+    "NOT",
+    "OR",
+    "PHRASE",
+    "PRECEDENCE",
+    "PREFIX",
+    "SLOP",
+    "WHITESPACE",
+];
 
 fn text(parameters: &mut Parameters<'_>) -> Result<QueryString, DslError> {
     let text = parameters.text("query")?.ok_or_else(|| {

@@ -49,6 +49,11 @@ impl<'a> Parameters<'a> {
         self.entries.retain(|(name, _)| !names.contains(name));
     }
 
+    /// The first name that nobody has taken.
+    pub(super) fn first_name(&self) -> Option<&'a str> {
+        self.entries.first().map(|(name, _)| *name)
+    }
+
     /// Fails when something is left.
     pub(super) fn finish(self) -> Result<(), DslError> {
         match self.entries.first() {

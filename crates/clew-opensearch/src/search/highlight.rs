@@ -187,10 +187,10 @@ impl<'a> Highlights<'a> {
         let source: Value = serde_json::from_slice(hit.source.as_ref()?).ok()?;
         let mapping = hit.index.mapping();
         let highlighter = Highlighter::new(&mapping, &highlight.query, &highlight.fields);
-        // A source that the mapping leaves out is kept for the index's own use only.
-        let shown_source = mapping.is_source_enabled().then_some(&source);
-        let own = shown_source.map(|source| highlighter.highlight(source));
-        let own = own.into_iter().flatten();
+        let own = highlighter.highlight(&source).into_iter();
+        // Of a source that the mapping leaves out only what is stored by itself is shown.
+        let is_stored = |path: &str| mapping.field(path).is_some_and(|f| f.settings.store);
+        let own = own.filter(|(path, _)| mapping.is_source_enabled() || is_stored(path));
         let own = own.map(|(path, pieces)| (path, pieces.into()));
         let mut shown: Map<String, Value> = own.collect();
         percolated::add_highlights(hit, highlight, &mut shown);

@@ -103,6 +103,7 @@ impl Mapping {
             }
             "dynamic_templates" => self.root.templates = Arc::new(template::read(value)?),
             "_source" => check_source(value)?,
+            "_routing" => check_routing(value)?,
             _ if ROOT_SHOWN.contains(&key) => {}
             _ => {
                 return Err(MappingError::invalid(format!(
@@ -435,6 +436,15 @@ fn check_name(name: &str) -> Result<(), MappingError> {
         });
     }
     name_problem(name).map_or(Ok(()), |reason| Err(MappingError::Invalid { reason }))
+}
+
+fn check_routing(value: &Value) -> Result<(), MappingError> {
+    match value.get("required").map(show).as_deref() {
+        None | Some("true" | "false") => Ok(()),
+        Some(other) => Err(MappingError::invalid(format!(
+            "Failed to parse value [{other}] as only [true] or [false] are allowed."
+        ))),
+    }
 }
 
 fn check_source(value: &Value) -> Result<(), MappingError> {
