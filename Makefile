@@ -36,8 +36,8 @@ clients: $(CLEW_CACHE)/venv-opensearch-benchmark/.installed $(CLEW_CACHE)/venv-v
 conformance: build $(VENV)/.installed $(SPEC)/.installed ## OpenSearch's own REST tests; ARGS="--only scroll -v" for some of them
 	CLEW_BIN=$(RELEASE) $(PYTHON) -m tests.conformance --spec $(SPEC)/rest-api-spec $(ARGS)
 
-fuzz-rest: build $(CLEW_CACHE)/venv-fuzz/.installed ## requests generated from the served description of the API; ARGS="--cases 1000 --only _search"
-	CLEW_BIN=$(RELEASE) $(CLEW_CACHE)/venv-fuzz/bin/python -m tests.fuzz_rest.fuzz $(ARGS)
+fuzz-rest: build $(VENV)/.installed ## requests generated from the served description of the API; ARGS="--cases 1000 --only _search"
+	CLEW_BIN=$(RELEASE) $(PYTHON) -m tests.fuzz_rest.fuzz $(ARGS)
 
 differential: build $(VENV)/.installed ## the same requests to Clew and to a real OpenSearch; ARGS="--seeds 5 --only aggregations"
 	CLEW_CACHE=$(CLEW_CACHE) CLEW_BIN=$(RELEASE) $(PYTHON) -m tests.differential $(ARGS)
@@ -73,7 +73,7 @@ doc: ## API documentation
 clean: ## remove everything built and installed
 	rm -rf $(CLEW_CACHE)
 
-REQUIREMENTS := tests/opensearch/requirements.txt tests/log/requirements.txt tests/conformance/requirements.txt
+REQUIREMENTS := tests/opensearch/requirements.txt tests/log/requirements.txt tests/conformance/requirements.txt tests/fuzz_rest/requirements.txt
 
 $(VENV)/.installed: $(REQUIREMENTS)
 	python3 -m venv $(VENV)
@@ -103,11 +103,6 @@ $(SPEC)/.installed:
 	@command -v mvn >/dev/null || { echo "Maven is missing: OpenSearch's REST tests cannot be fetched"; exit 1; }
 	mvn -q -B dependency:copy -Dartifact=org.opensearch:rest-api-spec:2.19.0:jar -DoutputDirectory=$(@D)
 	cd $(@D) && python3 -m zipfile -e rest-api-spec-2.19.0.jar .
-	touch $@
-
-$(CLEW_CACHE)/venv-fuzz/.installed: tests/fuzz_rest/requirements.txt tests/opensearch/requirements.txt
-	python3 -m venv $(@D)
-	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check $(^:%=-r %)
 	touch $@
 
 $(CLEW_CACHE)/venv-bench/.installed: bench/vectors/requirements.txt

@@ -72,17 +72,16 @@ def memory_bytes(server):
     return int(re.search(r"VmHWM:\s+(\d+) kB", status).group(1)) * 1024
 
 
-def run(server, cases, seed, only):
-    count = operations(server.url)
+def run(server, each, generation, only):
+    """So many cases for each operation; the status of the run."""
     command = [
         str(pathlib.Path(sys.executable).with_name("schemathesis")), "run", server.url + "/_openapi.json",
-        "--checks", "answers", "--mode", "all", "--phases", "fuzzing", "--seed", str(seed),
-        "--max-examples", str(-(-cases // count)), "--generation-deterministic", "--no-color",
-        "--request-timeout", str(REQUEST_SECONDS_MAX), "--suppress-health-check", "all",
-        "--continue-on-failure",
+        "--checks", "answers", "--mode", "all", "--phases", "fuzzing", "--no-color", "--continue-on-failure",
+        "--max-examples", str(each), "--request-timeout", str(REQUEST_SECONDS_MAX),
+        "--suppress-health-check", "all", *generation,
     ]
-    for path in only:
-        command += ["--include-path-regex", path]
+    if only:
+        command += ["--include-path-regex", "|".join(only)]
     env = {**os.environ, "SCHEMATHESIS_HOOKS": "tests.fuzz_rest.hooks", "PYTHONPATH": str(HERE.parent.parent)}
     # It keeps notes where it runs.
     with tempfile.TemporaryDirectory(prefix="clew-fuzz-notes-") as notes:
@@ -99,7 +98,9 @@ def main():
         limits = {"CLEW_HTTP__BODY_BYTES_MAX": "4000000"}
         with ClewServer(data=data, env=limits) as server:
             fill(server)
-            failed = run(server, arguments.cases, arguments.seed, arguments.only)
+            each = -(-arguments.cases // operations(server.url))
+            generation = ["--seed", str(arguments.seed), "--generation-database", "none"]
+            failed = run(server, each, generation, arguments.only)
             memory = memory_bytes(server)
             print(json.dumps({"failed": failed, "memory_bytes_peak": memory}))
             if memory > MEMORY_BYTES_MAX:

@@ -135,3 +135,29 @@ class Errors(ClewTest):
         self.client.indices.create(index="s", body=body)
         with self.refused(400, "strict_dynamic_mapping_exception"):
             self.client.index(index="s", body={"b": 1})
+
+    def test_an_index_that_wants_routing(self):
+        self.client.indices.create(index="r", body={"mappings": {"_routing": {"required": True}}})
+        missing = (400, "routing_missing_exception", "routing is required for [r]/[1]")
+        with self.refused(*missing):
+            self.client.index(index="r", id="1", body={})
+        self.client.index(index="r", id="1", body={}, routing="a")
+        with self.refused(*missing):
+            self.client.get(index="r", id="1")
+        with self.refused(*missing):
+            self.client.delete(index="r", id="1")
+        self.assertTrue(self.client.get(index="r", id="1", routing="a")["found"])
+        reply = self.client.bulk(body=[{"index": {"_index": "r", "_id": "1"}}, {}])
+        [item] = reply["items"]
+        self.assertEqual(item["index"]["error"]["type"], "routing_missing_exception")
+
+    def test_an_error_inside_a_bool_names_its_place_and_its_cause(self):
+        query = {"bool": {"must": [{"bool": {"filter": {"nope": {}}}}]}}
+        reason = "[bool] failed to parse field [must]"
+        with self.refused(400, "x_content_parse_exception", reason) as caught:
+            self.client.search(index="i", body={"query": query})
+        error = caught.exception.info["error"]
+        inner = error["caused_by"]
+        self.assertEqual(inner["reason"], "[bool] failed to parse field [filter]")
+        cause = {"type": "parsing_exception", "reason": "unknown query [nope]"}
+        self.assertEqual((inner["caused_by"], error["root_cause"]), (cause, [cause]))

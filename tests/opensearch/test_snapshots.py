@@ -34,7 +34,7 @@ class TestResize(ClewTest):
             self.client.index(index=target, id="new", body={"n": 1})
 
     def test_what_cannot_be_copied_is_refused(self):
-        with self.refused(500, "illegal_state_exception", "must be read-only to resize"):
+        with self.refused(500, "illegal_state_exception", "must block write operations to resize"):
             self.client.indices.clone(index="source", target="t")
         self.block()
         with self.refused(400, "illegal_argument_exception", "must be the same as"):

@@ -48,6 +48,8 @@ pub struct EngineOptions {
     pub auto_create_index: bool,
     /// Size of the log at which the shards that hold it back are flushed.
     pub log_bytes_max: u64,
+    /// So much of the log's newest files is kept for readers of changes, needed or not.
+    pub changes_retention_bytes: u64,
     /// Memory that all merges together may take for vectors and graphs.
     pub merge_memory_bytes: usize,
     /// Threads that build the graph of one merge.
@@ -72,6 +74,7 @@ impl EngineOptions {
             write_buffer_bytes: 64 << 20,
             auto_create_index: true,
             log_bytes_max: 1 << 30,
+            changes_retention_bytes: 0,
             merge_memory_bytes: memory.map_or(1 << 30, |bytes| bytes.unwrap_or(usize::MAX)),
             merge_threads: (cores / 2).max(1),
             merge_save_every: Duration::from_secs(60),
@@ -721,7 +724,28 @@ impl Inner {
         self.log
             .wait(needed.max(catalog.applied()), Durability::Sync)?;
         catalog.save(&*self.disk, &self.options.data.join("catalog.json"))?;
-        Ok(self.log.trim(Trim::Unnamed(needed))?)
+        let released = self.behind_readers(needed);
+        Ok(self.log.trim(Trim::Unnamed(released))?)
+    }
+
+    /// The highest position up to a limit behind which as much of the log is left as readers of
+    /// changes are promised.
+    fn behind_readers(&self, limit: Glsn) -> Glsn {
+        let promised = self.options.changes_retention_bytes;
+        if promised == 0 {
+            return limit;
+        }
+        // What is left falls as the position grows.
+        let (mut kept, mut gone) = (self.log.first().previous(), limit.next());
+        while kept.next() < gone {
+            let middle = Glsn::new(kept.get() + (gone.get() - kept.get()) / 2);
+            if self.log.bytes_from(middle.next()) >= promised {
+                kept = middle;
+            } else {
+                gone = middle;
+            }
+        }
+        kept
     }
 
     /// The durability that a log position must have before a write is acknowledged.

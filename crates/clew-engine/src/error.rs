@@ -47,9 +47,7 @@ pub enum EngineError {
         reason: &'static str,
     },
     /// An alias would have the name of an index.
-    #[error(
-        "Invalid alias name [{alias}], an index or data stream exists with the same name as the alias"
-    )]
+    #[error("Invalid alias name [{alias}], an index exists with the same name as the alias")]
     AliasIsIndex {
         /// The name.
         alias: String,

@@ -3,13 +3,14 @@
 
 use std::sync::Arc;
 
+use axum::http::StatusCode;
 use clew_engine::{Index, ResolveOptions};
 use serde_json::{Map, Value, json};
 
 use crate::call::Call;
 use crate::cluster_health::replicas;
 use crate::cluster_state::{METRICS, created_at, read_metrics, shown_state};
-use crate::error::ApiError;
+use crate::error::{ApiError, Cause};
 use crate::reply::Reply;
 
 /// Commands in one request.
@@ -66,11 +67,10 @@ fn named_copy(call: &Call, members: &Map<String, Value>) -> Result<Copy, ApiErro
     };
     let index = call.api.engine.index(index)?;
     if shard >= index.settings().shards {
-        return Err(ApiError::illegal_argument(format!(
-            "No shard was specified in the request which means the response should explain a \
-             randomly-chosen unassigned shard, but there is no shard [{shard}] of [{}]",
-            index.name()
-        )));
+        let cause = Cause::new("shard_not_found_exception", "no such shard")
+            .with("index", index.name())
+            .with("shard", shard.to_string());
+        return Err(ApiError::new(StatusCode::NOT_FOUND, cause));
     }
     if !primary && replicas(&index) == 0 {
         return Err(ApiError::illegal_argument(format!(

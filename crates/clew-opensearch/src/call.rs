@@ -33,6 +33,8 @@ pub(crate) struct Call {
     pub(crate) opaque_id: Option<String>,
     /// Who is asking, for the answers that present the server.
     pub(crate) client: Client,
+    /// The last event that a client of a stream has seen (`Last-Event-ID`).
+    pub(crate) last_event_id: Option<String>,
 }
 
 impl Call {

@@ -1,5 +1,6 @@
 //! From an HTTP request to its endpoint and back: route, parameters, body, answer.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -10,6 +11,7 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use axum::response::Response;
 use bytes::Bytes;
 use serde_json::Value;
+use tokio::sync::mpsc;
 
 use crate::api::Api;
 use crate::body;
@@ -31,6 +33,9 @@ pub(crate) async fn dispatch(State(api): State<Arc<Api>>, request: Request) -> R
     let mut endpoint = "none";
     let mut params = Arc::new(Params::default());
     let outcome = async {
+        // Also where the request is refused by its head alone: a client that is still sending when
+        // the connection closes never sees the answer.
+        let body = body::read(&head.headers, body, api.options.body_bytes_max).await;
         params = Arc::new(Params::parse(head.uri.query().unwrap_or_default())?);
         let found = route(&api, &head.method, &head.uri)?;
         endpoint = found.route.class;
@@ -65,11 +70,11 @@ async fn run(
     found: Found,
     head: &Parts,
     params: Arc<Params>,
-    body: Body,
+    body: Result<Bytes, ApiError>,
 ) -> Result<Reply, ApiError> {
     params.refuse_unknown(head.uri.path(), &[COMMON_PARAMS, found.route.params])?;
     check_common(&params)?;
-    let body = body::read(&head.headers, body, api.options.body_bytes_max).await?;
+    let body = body?;
     check_content_type(&head.headers, &body)?;
     let call = Call {
         api: api.clone(),
@@ -77,8 +82,9 @@ async fn run(
         path_values: found.path_values,
         params,
         body,
-        opaque_id: opaque_id(&head.headers),
+        opaque_id: short_header(&head.headers, "x-opaque-id"),
         client: Client::of(&head.headers),
+        last_event_id: short_header(&head.headers, "last-event-id"),
     };
     (found.route.handler)(call).await
 }
@@ -100,12 +106,12 @@ fn check_common(params: &Params) -> Result<(), ApiError> {
     }
 }
 
-/// Longest name of a request that is kept, in bytes.
-const OPAQUE_ID_BYTES_MAX: usize = 1024;
+/// Longest header whose text is kept, in bytes.
+const HEADER_BYTES_MAX: usize = 1024;
 
-fn opaque_id(headers: &HeaderMap) -> Option<String> {
-    let text = headers.get("x-opaque-id")?.to_str().ok()?;
-    (text.len() <= OPAQUE_ID_BYTES_MAX).then(|| text.to_string())
+fn short_header(headers: &HeaderMap, name: &str) -> Option<String> {
+    let text = headers.get(name)?.to_str().ok()?;
+    (text.len() <= HEADER_BYTES_MAX).then(|| text.to_string())
 }
 
 /// Only JSON is read. The check also keeps web pages of other origins from writing through a
@@ -136,6 +142,9 @@ fn check_content_type(headers: &HeaderMap, body: &Bytes) -> Result<(), ApiError>
 }
 
 async fn finish(reply: Reply, method: &Method, headers: &HeaderMap, params: &Params) -> Response {
+    if let Some(events) = reply.events {
+        return stream(events);
+    }
     let mut body = reply.body;
     if reply.content_type == ContentType::Json {
         body = reshape(body, params);
@@ -171,6 +180,21 @@ async fn finish(reply: Reply, method: &Method, headers: &HeaderMap, params: &Par
     {
         headers.insert(header::ALLOW, allow);
     }
+    response
+}
+
+/// An answer that goes on for as long as there are events.
+fn stream(events: mpsc::Receiver<Bytes>) -> Response {
+    let frames = futures_util::stream::unfold(events, |mut events| async {
+        let frame = events.recv().await?;
+        Some((Ok::<_, Infallible>(frame), events))
+    });
+    let mut response = Response::new(Body::from_stream(frames));
+    let headers = response.headers_mut();
+    let event_stream = HeaderValue::from_static("text/event-stream");
+    headers.insert(header::CONTENT_TYPE, event_stream);
+    let no_cache = HeaderValue::from_static("no-cache");
+    headers.insert(header::CACHE_CONTROL, no_cache);
     response
 }
 

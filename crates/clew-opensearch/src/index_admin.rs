@@ -47,6 +47,12 @@ pub(crate) fn read_request(body: Option<Value>) -> Result<Request, ApiError> {
     };
     for (key, value) in body {
         match key.as_str() {
+            "settings" if !(value.is_object() || value.is_null()) => {
+                return Err(ApiError::bad_request(
+                    "parse_exception",
+                    "key [settings] must be an object",
+                ));
+            }
             "settings" => {
                 request.settings = settings::flatten(value.as_object().unwrap_or(&empty))?;
             }

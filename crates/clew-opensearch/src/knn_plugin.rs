@@ -42,7 +42,16 @@ pub(crate) async fn stats(call: Call) -> Result<Reply, ApiError> {
         ("nmslib_initialized", json!(false)),
         ("lucene_initialized", json!(true)),
     ];
-    let wanted: Option<Vec<&str>> = call.path("stat").map(|names| names.split(',').collect());
+    let wanted = call.path("stat").filter(|names| *names != "_all");
+    let wanted: Option<Vec<&str>> = wanted.map(|names| names.split(',').collect());
+    let unknown = wanted.iter().flatten();
+    let mut unknown = unknown.filter(|name| !node.iter().any(|(known, _)| known == *name));
+    if let Some(name) = unknown.next() {
+        let path = call.path("stat").unwrap_or_default();
+        return Err(ApiError::illegal_argument(format!(
+            "request [/_plugins/_knn/stats/{path}] contains unrecognized stat: [{name}]"
+        )));
+    }
     let node: Map<String, _> = node
         .into_iter()
         .filter(|(name, _)| wanted.as_ref().is_none_or(|wanted| wanted.contains(name)))

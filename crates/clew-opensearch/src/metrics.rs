@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use prometheus::{HistogramOpts, HistogramVec, IntCounterVec, Opts, Registry};
+use prometheus::{
+    HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, Opts, Registry,
+};
 
 /// From a tenth of a millisecond to ten seconds.
 const LATENCY_BUCKETS_S: &[f64] = &[
@@ -11,9 +13,58 @@ const LATENCY_BUCKETS_S: &[f64] = &[
     10.0,
 ];
 
+/// Tails that may be open at once: each holds a connection and a few events.
+const TAILS_MAX: i64 = 64;
+
 pub(crate) struct RestMetrics {
     requests: IntCounterVec,
     latency: HistogramVec,
+    tails: TailMetrics,
+}
+
+/// Figures of standing queries.
+#[derive(Clone)]
+struct TailMetrics {
+    open: IntGauge,
+    events: IntCounter,
+    lagged: IntCounter,
+}
+
+/// A tail that is open, for as long as this is held.
+pub(crate) struct OpenTail(TailMetrics);
+
+impl OpenTail {
+    pub(crate) fn sent(&self) {
+        self.0.events.inc();
+    }
+
+    pub(crate) fn lagged(&self) {
+        self.0.lagged.inc();
+    }
+}
+
+impl Drop for OpenTail {
+    fn drop(&mut self) {
+        self.0.open.dec();
+    }
+}
+
+impl TailMetrics {
+    fn new() -> Self {
+        let counter = |name, help| IntCounter::new(name, help).expect("the name is valid");
+        TailMetrics {
+            open: IntGauge::new("rest_tails_open", "Standing queries that are open.")
+                .expect("the name is valid"),
+            events: counter(
+                "rest_tail_events_total",
+                "Documents sent to standing queries.",
+            ),
+            lagged: counter(
+                "rest_tail_lagged_total",
+                "Times that the log had given up the place of a standing query.",
+            ),
+        }
+    }
 }
 
 impl RestMetrics {
@@ -35,17 +86,32 @@ impl RestMetrics {
             &["endpoint"],
         )
         .expect("the name and the labels are valid");
+        let tails = TailMetrics::new();
         if let Some(registry) = registry {
             // A second router on one registry keeps counting, only unseen; that is no reason to
             // refuse to start.
             let registered = registry
                 .register(Box::new(requests.clone()))
-                .and_then(|()| registry.register(Box::new(latency.clone())));
+                .and_then(|()| registry.register(Box::new(latency.clone())))
+                .and_then(|()| registry.register(Box::new(tails.open.clone())))
+                .and_then(|()| registry.register(Box::new(tails.events.clone())))
+                .and_then(|()| registry.register(Box::new(tails.lagged.clone())));
             if let Err(error) = registered {
                 tracing::warn!(%error, "REST metrics are not exported");
             }
         }
-        RestMetrics { requests, latency }
+        RestMetrics {
+            requests,
+            latency,
+            tails,
+        }
+    }
+
+    /// Counts one more tail; `None` when there are as many as may be.
+    pub(crate) fn open_tail(&self) -> Option<OpenTail> {
+        self.tails.open.inc();
+        let open = OpenTail(self.tails.clone());
+        (self.tails.open.get() <= TAILS_MAX).then_some(open)
     }
 
     pub(crate) fn observe(&self, endpoint: &str, status: StatusCode, took: Duration) {
@@ -74,6 +140,16 @@ mod tests {
         metrics.observe("search", StatusCode::NOT_FOUND, Duration::from_millis(3));
         let counted = metrics.requests.with_label_values(&["search", "4xx"]).get();
         assert_eq!(counted, 1);
-        assert_eq!(registry.gather().len(), 2);
+        assert_eq!(registry.gather().len(), 5);
+    }
+
+    #[test]
+    fn tails_are_limited_and_make_room_when_they_end() {
+        let metrics = RestMetrics::new(None);
+        let mut open: Vec<_> = (0..TAILS_MAX).map(|_| metrics.open_tail()).collect();
+        assert!(open.iter().all(Option::is_some));
+        assert!(metrics.open_tail().is_none());
+        open.pop();
+        assert!(metrics.open_tail().is_some());
     }
 }

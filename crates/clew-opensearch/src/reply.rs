@@ -4,6 +4,7 @@ use axum::http::StatusCode;
 use bytes::Bytes;
 use clew_log::Glsn;
 use serde_json::Value;
+use tokio::sync::mpsc;
 
 use crate::error::ApiError;
 use crate::json_writer::JsonWriter;
@@ -24,6 +25,8 @@ pub(crate) struct Reply {
     /// The log position of the request's last write.
     pub(crate) glsn: Option<Glsn>,
     pub(crate) allow: Option<String>,
+    /// Server-sent events instead of a body, for as long as there are any.
+    pub(crate) events: Option<mpsc::Receiver<Bytes>>,
 }
 
 impl Reply {
@@ -73,6 +76,14 @@ impl Reply {
         }
     }
 
+    /// Server-sent events as they come.
+    pub(crate) fn events(events: mpsc::Receiver<Bytes>) -> Self {
+        Reply {
+            events: Some(events),
+            ..Self::text(String::new())
+        }
+    }
+
     fn bytes(body: Vec<u8>) -> Self {
         Reply {
             status: StatusCode::OK,
@@ -80,6 +91,7 @@ impl Reply {
             body: body.into(),
             glsn: None,
             allow: None,
+            events: None,
         }
     }
 }

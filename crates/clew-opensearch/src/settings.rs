@@ -185,6 +185,10 @@ fn merge(settings: &mut IndexSettings, flat: &Flat) -> Result<(), ApiError> {
                 settings.max_result_window =
                     text.map_or(default, |text| count(MAX_RESULT_WINDOW, text, 1))?;
             }
+            REPLICAS | TOTAL_FIELDS | DEPTH => {
+                text.map(|text| bounded(name, text, 0, u64::from(u32::MAX)))
+                    .transpose()?;
+            }
             _ => {
                 if let Some(block) = block_of(name) {
                     let block_set = text.map_or(Ok(false), |text| boolean(name, text))?;
@@ -203,6 +207,10 @@ fn merge(settings: &mut IndexSettings, flat: &Flat) -> Result<(), ApiError> {
     }
     Ok(())
 }
+
+const REPLICAS: &str = "index.number_of_replicas";
+const TOTAL_FIELDS: &str = "index.mapping.total_fields.limit";
+const DEPTH: &str = "index.mapping.depth.limit";
 
 /// The block that a setting sets.
 fn block_of(name: &str) -> Option<Block> {

@@ -184,6 +184,13 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
     } else {
         call.indices_from(Wildcards::OPEN).await?
     };
+    if let Some(level) = call.params.get("level")
+        && !matches!(level, "cluster" | "indices" | "shards")
+    {
+        return Err(ApiError::illegal_argument(format!(
+            "level parameter must be one of [cluster] or [indices] or [shards] but was [{level}]"
+        )));
+    }
     let wanted = sections_of(call.path("metric"));
     let groups = call.params.list("groups").unwrap_or_default();
     let mut all = Sums::default();

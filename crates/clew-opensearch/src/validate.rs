@@ -13,7 +13,7 @@ use crate::reply::Reply;
 use crate::search::{SourceFilter, explained, query_of_params, search_parts};
 
 /// The query of a body or of the URI; `None` when there is neither.
-fn query_of(call: &Call) -> Result<Option<Query>, ApiError> {
+pub(crate) fn query_of(call: &Call) -> Result<Option<Query>, ApiError> {
     if let Some(query) = query_of_params(&call.params)? {
         return Ok(Some(dsl::parse_query(&query)?));
     }

@@ -90,6 +90,8 @@ pub(crate) struct EngineConfig {
     pub(crate) auto_create_index: bool,
     /// Size of the log at which shards are flushed so that it can be trimmed.
     pub(crate) log_bytes_max: u64,
+    /// So much of the log's newest files is kept for readers of `_changes` and `_tail`.
+    pub(crate) changes_retention_bytes: u64,
 }
 
 /// Merging vectors: what builds of graphs may take. 0 everywhere means the default.
@@ -167,6 +169,7 @@ impl Default for EngineConfig {
             write_buffer_bytes: engine.write_buffer_bytes,
             auto_create_index: engine.auto_create_index,
             log_bytes_max: engine.log_bytes_max,
+            changes_retention_bytes: engine.changes_retention_bytes,
         }
     }
 }

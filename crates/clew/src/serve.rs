@@ -102,6 +102,7 @@ fn engine_options(config: &Config) -> EngineOptions {
         write_buffer_bytes: engine.write_buffer_bytes,
         auto_create_index: engine.auto_create_index,
         log_bytes_max: engine.log_bytes_max,
+        changes_retention_bytes: engine.changes_retention_bytes,
         merge_memory_bytes: match vectors.build_memory_bytes {
             0 => defaults.merge_memory_bytes,
             bytes => bytes,

@@ -285,7 +285,9 @@ fn choose(writer: &Writer, goal: MergeGoal, memory_max: usize) -> Vec<usize> {
                 return crowded;
             }
             let rewrite = by_size.into_iter().find(|&at| {
-                let (all, alive) = (segments[at].view.doc_count(), segments[at].alive_count());
+                // By the deletes that searches know: a merge would show the others early.
+                let view = &segments[at].view;
+                let (all, alive) = (view.doc_count(), view.alive_count());
                 (all - alive) * DEAD_SHARE > all
                     || wants_graph(&segments[at].view, writer.mapping(), memory_max)
             });

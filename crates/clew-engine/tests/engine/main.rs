@@ -12,6 +12,7 @@
 mod harness;
 
 mod aliases;
+mod changes;
 mod crash;
 mod disk_faults;
 mod documents;

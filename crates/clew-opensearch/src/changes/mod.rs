@@ -1,6 +1,8 @@
 //! The changes of documents as the log holds them, for whoever keeps something else up to date:
 //! a cache, a queue, another store. A reader holds a position and nothing else.
 
+mod tail;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,6 +15,8 @@ use crate::error::ApiError;
 use crate::json_writer::JsonWriter;
 use crate::params::Params;
 use crate::reply::Reply;
+
+pub(crate) use tail::{PARAMS as TAIL_PARAMS, tail};
 
 /// The URI parameters of `_changes`.
 pub(crate) const PARAMS: &[&str] = &[

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::DslError;
 use super::object::Parameters;
+use crate::suggestion::did_you_mean;
 
 /// One query, or an array of them.
 fn list(value: Option<&Value>, depth: usize) -> Result<Vec<Query>, DslError> {
@@ -18,22 +19,58 @@ fn list(value: Option<&Value>, depth: usize) -> Result<Vec<Query>, DslError> {
     }
 }
 
+/// The clauses of a `bool` of one kind.
+fn clauses(
+    parameters: &mut Parameters<'_>,
+    name: &str,
+    depth: usize,
+) -> Result<Vec<Query>, DslError> {
+    let value = parameters.take(name);
+    let scalar = match value {
+        Some(Value::Number(_)) => "VALUE_NUMBER",
+        Some(Value::String(_)) => "VALUE_STRING",
+        Some(Value::Bool(_)) => "VALUE_BOOLEAN",
+        _ => return list(value, depth).map_err(|error| error.in_field("bool", name)),
+    };
+    Err(DslError::content(format!(
+        "[bool] {name} doesn't support values of type: {scalar}"
+    )))
+}
+
+/// What a `bool` may hold.
+const BOOL_FIELDS: &[&str] = &[
+    "must",
+    "should",
+    "must_not",
+    "filter",
+    "minimum_should_match",
+    "boost",
+    "_name",
+    "adjust_pure_negative",
+];
+
 pub(super) fn bool(body: &Value, depth: usize) -> Result<Query, DslError> {
     let mut parameters = Parameters::new("bool", body)?;
-    let clauses = Bool {
-        must: list(parameters.take("must"), depth)?,
-        should: list(parameters.take("should"), depth)?,
-        must_not: list(
-            parameters.take("must_not").or(parameters.take("mustNot")),
-            depth,
-        )?,
-        filter: list(parameters.take("filter"), depth)?,
+    let query = Bool {
+        must: clauses(&mut parameters, "must", depth)?,
+        should: clauses(&mut parameters, "should", depth)?,
+        must_not: if parameters.has("mustNot") {
+            clauses(&mut parameters, "mustNot", depth)?
+        } else {
+            clauses(&mut parameters, "must_not", depth)?
+        },
+        filter: clauses(&mut parameters, "filter", depth)?,
         minimum_should_match: parameters.minimum_should_match()?,
         boost: parameters.boost()?,
     };
     parameters.ignore(&["adjust_pure_negative"]);
-    parameters.finish()?;
-    Ok(Query::Bool(clauses))
+    if let Some(name) = parameters.first_name() {
+        let meant = did_you_mean(name, BOOL_FIELDS);
+        return Err(DslError::content(format!(
+            "[bool] unknown field [{name}]{meant}"
+        )));
+    }
+    Ok(Query::Bool(query))
 }
 
 fn one(parameters: &mut Parameters<'_>, name: &str, depth: usize) -> Result<Box<Query>, DslError> {
@@ -83,7 +120,7 @@ pub(super) fn boosting(body: &Value, depth: usize) -> Result<Query, DslError> {
         .filter(|boost| *boost >= 0.0)
         .ok_or_else(|| {
             DslError::parsing(
-                "[boosting] query requires 'negative_boost' to be set to be a positive value",
+                "[boosting] query requires 'negative_boost' to be set to be a positive value'",
             )
         })?;
     Ok(Query::Boosting(Boosting {

@@ -38,13 +38,23 @@ pub(super) fn clause(field: &str, parameters: &mut Parameters<'_>) -> Result<Mat
         fuzziness: fuzziness(parameters)?,
         analyzer: parameters.text("analyzer")?,
         lenient: parameters.flag("lenient")?.unwrap_or(false),
-        zero_terms_all: parameters
-            .text("zero_terms_query")?
-            .is_some_and(|text| text.eq_ignore_ascii_case("all")),
+        zero_terms_all: zero_terms_all(parameters)?,
         field: field.to_string(),
     };
     parameters.ignore(&["auto_generate_synonyms_phrase_query", "cutoff_frequency"]);
     Ok(clause)
+}
+
+/// Whether a text of which the analyzer leaves nothing matches everything.
+fn zero_terms_all(parameters: &mut Parameters<'_>) -> Result<bool, DslError> {
+    match parameters.text("zero_terms_query")? {
+        None => Ok(false),
+        Some(text) if text.eq_ignore_ascii_case("none") => Ok(false),
+        Some(text) if text.eq_ignore_ascii_case("all") => Ok(true),
+        Some(other) => Err(DslError::parsing(format!(
+            "Unsupported zero_terms_query value [{other}]"
+        ))),
+    }
 }
 
 pub(super) fn match_bool_prefix(body: &Value) -> Result<Query, DslError> {

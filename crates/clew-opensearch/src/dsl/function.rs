@@ -102,6 +102,11 @@ fn function(
         Some(weight) => Some(weight),
         None => parameters.float("weight")?,
     };
+    if weight.is_some_and(|weight| weight < 0.0) {
+        return Err(DslError::illegal(
+            "[weight] cannot be negative for a filtering function",
+        ));
+    }
     let mut kind = None;
     for name in FUNCTIONS {
         let Some(value) = parameters.take(name) else {

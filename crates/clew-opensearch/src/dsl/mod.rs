@@ -63,13 +63,32 @@ pub struct DslError {
     pub kind: DslErrorKind,
     /// What is wrong.
     pub reason: String,
+    /// What is wrong inside the part that the reason names.
+    pub within: Option<Box<DslError>>,
 }
 
 impl DslError {
+    fn content(reason: impl Into<String>) -> Self {
+        DslError {
+            kind: DslErrorKind::XContentParse,
+            reason: reason.into(),
+            within: None,
+        }
+    }
+
+    /// The error as it is told of a member whose value has it.
+    fn in_field(self, query: &str, field: &str) -> Self {
+        DslError {
+            within: Some(Box::new(self)),
+            ..Self::content(format!("[{query}] failed to parse field [{field}]"))
+        }
+    }
+
     fn parsing(reason: impl Into<String>) -> Self {
         DslError {
             kind: DslErrorKind::Parsing,
             reason: reason.into(),
+            within: None,
         }
     }
 
@@ -77,6 +96,7 @@ impl DslError {
         DslError {
             kind: DslErrorKind::IllegalArgument,
             reason: reason.into(),
+            within: None,
         }
     }
 }
@@ -110,7 +130,7 @@ fn query(value: &Value, depth: usize) -> Result<Query, DslError> {
     };
     let mut entries = object.iter();
     let Some((name, body)) = entries.next() else {
-        return Err(DslError::illegal("query malformed, empty clause found"));
+        return Err(DslError::illegal("query malformed, empty clause"));
     };
     if !body.is_object() {
         return Err(DslError::parsing(format!(
@@ -147,7 +167,7 @@ fn wrapper(body: &Value, depth: usize) -> Result<Query, DslError> {
     let mut parameters = object::Parameters::new("wrapper", body)?;
     let text = parameters
         .text("query")?
-        .ok_or_else(|| DslError::parsing("wrapper query malformed"))?;
+        .ok_or_else(|| DslError::parsing("[wrapper] query malformed"))?;
     parameters.boost()?;
     parameters.finish()?;
     let wrong = |reason: String| DslError::illegal(format!("failed to parse wrapper: {reason}"));

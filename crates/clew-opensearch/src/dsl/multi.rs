@@ -113,10 +113,10 @@ pub(super) fn simple_query_string(body: &Value) -> Result<Query, DslError> {
 
 fn text(parameters: &mut Parameters<'_>) -> Result<QueryString, DslError> {
     let text = parameters.text("query")?.ok_or_else(|| {
-        DslError::parsing(format!(
-            "[{}] must be provided with a [query]",
-            parameters.query()
-        ))
+        DslError::parsing(match parameters.query() {
+            "simple_query_string" => "[simple_query_string] query text missing".to_string(),
+            query => format!("[{query}] must be provided with a [query]"),
+        })
     })?;
     Ok(QueryString::new(text))
 }

@@ -49,6 +49,11 @@ impl<'a> Parameters<'a> {
         self.entries.retain(|(name, _)| !names.contains(name));
     }
 
+    /// The first name that nobody has taken.
+    pub(super) fn first_name(&self) -> Option<&'a str> {
+        self.entries.first().map(|(name, _)| *name)
+    }
+
     /// Fails when something is left.
     pub(super) fn finish(self) -> Result<(), DslError> {
         match self.entries.first() {
@@ -192,12 +197,21 @@ pub(super) fn one_field<'a>(
         .iter()
         .filter(|(name, _)| !matches!(name.as_str(), "boost" | "_name"));
     let Some((field, value)) = fields.next() else {
-        return Err(DslError::illegal(format!("[{query}] requires fieldName")));
+        return Err(match query {
+            "match" => DslError::parsing("No text specified for text query"),
+            "term" | "range" => DslError::illegal("field name is null or empty"),
+            _ => DslError::illegal(format!("[{query}] requires fieldName")),
+        });
     };
     if let Some((second, _)) = fields.next() {
         return Err(DslError::parsing(format!(
             "[{query}] query doesn't support multiple fields, found [{field}] and [{second}]"
         )));
+    }
+    if value.is_array() && query == "term" {
+        return Err(DslError::parsing(
+            "[term] query does not support array of values",
+        ));
     }
     if value.is_array() {
         return Err(DslError::parsing(format!(

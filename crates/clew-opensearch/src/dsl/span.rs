@@ -95,7 +95,7 @@ fn clause(
     };
     if !NAMES.contains(&name.as_str()) {
         return Err(DslError::parsing(format!(
-            "[{query}] [{what}] must be of type span query"
+            "{query} [{what}] must be of type span query"
         )));
     }
     let span = named(name, body, depth + 1)?;
@@ -257,7 +257,7 @@ fn first(body: &Value, depth: usize) -> Result<Span, DslError> {
     let boost = parameters.boost()?;
     let inner = clause("span_first", "match", parameters.take("match"), depth)?;
     let end = positions(&mut parameters, "end")?
-        .ok_or_else(|| DslError::parsing("span_first must have [end] set"))?;
+        .ok_or_else(|| DslError::parsing("span_first must have [end] set for it"))?;
     parameters.finish()?;
     Ok(Span {
         rule: IntervalRule::First {

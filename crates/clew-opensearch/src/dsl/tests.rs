@@ -293,15 +293,11 @@ fn a_wrong_effort_of_a_knn_clause_is_refused_by_its_name() {
 
 #[test]
 fn malformed_queries_are_refused_as_opensearch_refuses_them() {
-    use DslErrorKind::{IllegalArgument, Parsing};
+    use DslErrorKind::{IllegalArgument, Parsing, XContentParse};
     let knn = "[knn] requires exactly one of k, distance or score to be set";
     let cases = vec![
         (json!({"foo": {}}), Parsing, "unknown query [foo]"),
-        (
-            json!({}),
-            IllegalArgument,
-            "query malformed, empty clause found",
-        ),
+        (json!({}), IllegalArgument, "query malformed, empty clause"),
         (
             json!([]),
             Parsing,
@@ -359,13 +355,13 @@ fn malformed_queries_are_refused_as_opensearch_refuses_them() {
         ),
         (
             json!({"bool": {"foo": []}}),
-            Parsing,
-            "[bool] unknown token [START_ARRAY] after [foo]",
+            XContentParse,
+            "[bool] unknown field [foo]",
         ),
         (
             json!({"bool": {"must": [{"foo": {}}]}}),
-            Parsing,
-            "unknown query [foo]",
+            XContentParse,
+            "[bool] failed to parse field [must]",
         ),
         (
             json!({"constant_score": {}}),
@@ -416,6 +412,10 @@ fn queries_nested_too_deeply_are_refused() {
         query = json!({"bool": {"must": [query]}});
     }
     let error = parse_query(&query).unwrap_err();
+    let mut error = &error;
+    while let Some(within) = &error.within {
+        error = within;
+    }
     assert_eq!(error.kind, DslErrorKind::IllegalArgument);
     assert!(error.reason.contains("nested depth"), "{error}");
 }

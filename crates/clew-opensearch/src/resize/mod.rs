@@ -72,7 +72,7 @@ fn check_blocked(source: &Index) -> Result<(), ApiError> {
         return Ok(());
     }
     let reason = format!(
-        "index {} must be read-only to resize index. use \"index.blocks.write=true\"",
+        "index {} must block write operations to resize index. use \"index.blocks.write=true\"",
         source.name()
     );
     Err(illegal_state(reason))

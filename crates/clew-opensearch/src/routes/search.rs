@@ -71,6 +71,11 @@ pub(super) const GROUPS: &[Group] = &[
         endpoints: &[endpoint!("GET", ["/{index}/_changes"], changes::page)],
     },
     Group {
+        class: "tail",
+        params: changes::TAIL_PARAMS,
+        endpoints: &[endpoint!("GET POST", ["/{index}/_tail"], changes::tail).takes("Count")],
+    },
+    Group {
         class: "recall",
         params: recall::PARAMS,
         endpoints: &[endpoint!("GET", ["/{index}/_recall"], recall::measure)],

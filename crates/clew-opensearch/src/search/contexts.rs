@@ -108,7 +108,7 @@ impl SearchContexts {
     pub(super) fn read(&self, kind: Kind, text: &str) -> Result<Option<ContextId>, ApiError> {
         let unreadable = || {
             ApiError::illegal_argument(match kind {
-                Kind::Scroll => format!("Cannot parse scroll id [{text}]"),
+                Kind::Scroll => "Cannot parse scroll id".to_string(),
                 Kind::Pit => format!("invalid id: [{text}]"),
             })
         };

@@ -236,9 +236,7 @@ fn round(value: &Value) -> Result<Rescore, ApiError> {
         }
     }
     if !has_query {
-        return Err(ApiError::illegal_argument(
-            "missing rescore_query in [rescore]",
-        ));
+        return Err(ApiError::illegal_argument("rescore_query cannot be null"));
     }
     Ok(found)
 }

@@ -201,6 +201,9 @@ impl<'a> Highlights<'a> {
         let mapping = hit.index.mapping();
         let highlighter = Highlighter::new(&mapping, &highlight.query, &highlight.fields);
         let own = highlighter.highlight(&source).into_iter();
+        // Of a source that the mapping leaves out only what is stored by itself is shown.
+        let is_stored = |path: &str| mapping.field(path).is_some_and(|f| f.settings.store);
+        let own = own.filter(|(path, _)| mapping.is_source_enabled() || is_stored(path));
         let own = own.map(|(path, pieces)| (path, pieces.into()));
         let mut shown: Map<String, Value> = own.collect();
         percolated::add_highlights(hit, highlight, &mut shown);

@@ -109,8 +109,7 @@ pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
 pub(super) fn refuse_indices(call: &Call, expression: &str) -> Result<(), ApiError> {
     if !expression.is_empty() {
         return Err(ApiError::validation(
-            "[indices] cannot be used with point in time. Do not specify any index with point in \
-             time.",
+            "[indices] cannot be used with point in time",
         ));
     }
     for name in ["routing", "preference"] {

@@ -170,6 +170,7 @@ impl Spec {
             "search_after" => self.search_after = list(key, value)?,
             "_source" => self.source = Some(SourceFilter::from_json(value)?),
             "fields" | "docvalue_fields" => self.output.fields.extend(key, value)?,
+            "stored_fields" if value.is_object() => return Err(unknown_key(key, value, text)),
             "stored_fields" => self.read_stored_fields(value)?,
             "track_total_hits" => self.track_total = Some(track_total(value)?),
             "track_scores" => self.track_scores = flag(key, value)?,

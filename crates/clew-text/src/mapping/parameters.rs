@@ -162,11 +162,16 @@ fn read_special(
                 .map_err(MappingError::invalid)?;
             settings.null_value = Some(value.clone());
         }
+        (kind, "null_value") if !value.is_null() => {
+            check_null_value(kind, value)?;
+            settings.null_value = Some(value.clone());
+        }
         (_, "null_value") => settings.null_value = Some(value.clone()).filter(|v| !v.is_null()),
         (kind, key) => {
             if !shown_parameters(kind).contains(&key) {
                 return Ok(false);
             }
+            check_word(key, value)?;
             settings.shown.insert(key.to_string(), value.clone());
         }
     }
@@ -278,6 +283,45 @@ fn shown_parameters(kind: &FieldKind) -> &'static [&'static str] {
         ],
         _ => &[],
     }
+}
+
+/// The value that stands for null must be one of the field's.
+fn check_null_value(kind: &FieldKind, value: &Value) -> Result<(), MappingError> {
+    let text = show(value);
+    match kind {
+        FieldKind::Integer(_) | FieldKind::Float(_) if text.parse::<f64>().is_err() => Err(
+            MappingError::invalid(format!("For input string: \"{text}\"")),
+        ),
+        FieldKind::Boolean if text != "true" && text != "false" => Err(MappingError::invalid(
+            format!("Failed to parse value [{text}] as only [true] or [false] are allowed."),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Parameters that are one of a few words.
+fn check_word(key: &str, value: &Value) -> Result<(), MappingError> {
+    let known: &[&str] = match key {
+        "index_options" => &["positions", "docs", "freqs", "offsets"],
+        "term_vector" => &[
+            "no",
+            "yes",
+            "with_positions",
+            "with_offsets",
+            "with_positions_offsets",
+            "with_positions_payloads",
+            "with_positions_offsets_payloads",
+        ],
+        _ => return Ok(()),
+    };
+    let text = show(value);
+    if known.contains(&text.as_str()) {
+        return Ok(());
+    }
+    Err(MappingError::invalid(format!(
+        "Unknown value [{text}] for field [{key}] - accepted values are [{}]",
+        known.join(", ")
+    )))
 }
 
 fn known_analyzer(value: &Value, analysis: &Analysis) -> Result<String, MappingError> {

@@ -104,6 +104,7 @@ impl Mapping {
             }
             "dynamic_templates" => self.root.templates = Arc::new(template::read(value)?),
             "_source" => check_source(value)?,
+            "_routing" => check_routing(value)?,
             _ if ROOT_SHOWN.contains(&key) => {}
             _ => {
                 return Err(MappingError::invalid(format!(
@@ -471,10 +472,19 @@ pub(super) fn dynamic(value: &Value) -> Result<Dynamic, MappingError> {
 fn check_name(name: &str) -> Result<(), MappingError> {
     if name.is_empty() {
         return Err(MappingError::Refused {
-            reason: "field name cannot be an empty string".to_string(),
+            reason: "name cannot be empty string".to_string(),
         });
     }
     name_problem(name).map_or(Ok(()), |reason| Err(MappingError::Invalid { reason }))
+}
+
+fn check_routing(value: &Value) -> Result<(), MappingError> {
+    match value.get("required").map(show).as_deref() {
+        None | Some("true" | "false") => Ok(()),
+        Some(other) => Err(MappingError::invalid(format!(
+            "Failed to parse value [{other}] as only [true] or [false] are allowed."
+        ))),
+    }
 }
 
 fn check_source(value: &Value) -> Result<(), MappingError> {
@@ -490,7 +500,7 @@ fn check_source(value: &Value) -> Result<(), MappingError> {
             | "recovery_source_excludes" => {}
             _ => {
                 return Err(MappingError::invalid(format!(
-                    "unknown parameter [{key}] on metadata field [_source]"
+                    "unknown parameter [{key}] on mapper [_source] of type [null]"
                 )));
             }
         }
@@ -501,7 +511,7 @@ fn check_source(value: &Value) -> Result<(), MappingError> {
 /// Why no field can have this name, dots in it making objects.
 pub(crate) fn name_problem(name: &str) -> Option<String> {
     if name.is_empty() {
-        Some("field name cannot be an empty string".to_string())
+        Some("name cannot be empty string".to_string())
     } else if name.split('.').any(str::is_empty) {
         Some(format!(
             "object field starting or ending with a [.] makes object resolution ambiguous: [{name}]"

@@ -171,7 +171,7 @@ const REFUSED: &[(&str, &str)] = &[
     (r#"{ "f": { "type": "long", "index": "maybe" } }"#, "Could not convert [index] to boolean: Failed to parse value [maybe] as only [true] or [false] are allowed."),
     (r#"{ "f": { "type": "text", "fields": { "o": { "type": "object" } } } }"#, "Type [object] cannot be used in multi field"),
     (r#"{ "f": { "type": "text", "fields": { "o": { "type": "text", "fields": {} } } } }"#, "unknown parameter [fields] on mapper [o] of type [text]"),
-    (r#"{ "": { "type": "long" } }"#, "field name cannot be an empty string"),
+    (r#"{ "": { "type": "long" } }"#, "name cannot be empty string"),
     (r#"{ ".f": { "type": "long" } }"#, "object field starting or ending with a [.] makes object resolution ambiguous: [.f]"),
     (r#"{ "_id": { "type": "long" } }"#, "Field [_id] is defined both as a field in [_doc] and a metadata field"),
     (r#"{ "f": { "type": "knn_vector" } }"#, "Dimension value missing for vector: f"),
