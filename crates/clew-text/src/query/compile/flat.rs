@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::mapping::{Mapping, PATHS_AND_VALUES};
 use crate::query::literal::text_of;
-use crate::query::tree::{Bool, Fuzziness, FuzzyDistance, Pattern, Query, Range, Term};
+use crate::query::tree::{Bool, Fuzziness, FuzzyDistance, Pattern, Query, Range, Term, TermsSet};
 
 /// The query on the field that has the leaf's terms; `None` when the query is on no such leaf.
 pub(super) fn on_leaf(mapping: &Mapping, query: &Query) -> Option<Query> {
@@ -82,6 +82,15 @@ impl Leaf {
                 values: values.iter().map(|value| self.term(value).into()).collect(),
                 boost: *boost,
             },
+            Query::TermsSet(set) => Query::TermsSet(TermsSet {
+                field: self.field.clone(),
+                terms: set
+                    .terms
+                    .iter()
+                    .map(|value| self.term(value).into())
+                    .collect(),
+                ..set.clone()
+            }),
             Query::Prefix(pattern) => Query::Prefix(self.pattern(pattern, &self.path)),
             Query::Wildcard(pattern) => Query::Wildcard(self.pattern(pattern, &self.path)),
             Query::Regexp(pattern) => {
