@@ -9,7 +9,9 @@ use clew_vector::{
     Filter, Scratch, SearchOutcome, SearchProfile, SearchRequest, Strategy, VectorError,
 };
 
-use crate::shard::View;
+use tantivy::DocId;
+
+use crate::shard::{SegmentView, View};
 
 /// Most neighbours a query may ask for.
 pub(crate) const K_MAX: usize = 10_000;
@@ -72,25 +74,19 @@ impl KnnResolver for ViewKnn<'_> {
         let by_score = query.min_score.map(|score| options.space.distance(score));
         let radius = query.max_distance.or(by_score);
         let radius = radius.map(|radius| radius + 1e-5 * (1.0 + radius.abs()));
-        let ef_search = query.ef_search.or(vector.ef_search);
+        let ef_search = query
+            .ef_search
+            .or(vector.ef_search)
+            .unwrap_or(self.ef_search);
+        let candidates = query.oversample.map_or(0, |factor| times(k, factor));
         let mut best: Vec<(f32, usize, u32)> = Vec::new();
         for (at, segment) in self.view.segments.iter().enumerate() {
             let Some(column) = segment.vectors().column(field.id) else {
                 continue;
             };
-            let filter = match (filter, &segment.alive) {
-                (Some(bits), _) => Some(Filter {
-                    bits: bits[at].words(),
-                    count: bits[at].count() as usize,
-                }),
-                (None, Some(alive)) => Some(Filter {
-                    bits: alive.words(),
-                    count: alive.alive_count() as usize,
-                }),
-                (None, None) => None,
-            };
+            let filter = filter_of(segment, filter.and_then(|bits| bits.get(at)));
             let request = SearchRequest {
-                ef_search: ef_search.unwrap_or(self.ef_search),
+                ef_search: ef_search.max(candidates),
                 probes: query.probes.or(vector.probes),
                 target_recall: query.target_recall,
                 filter,
@@ -116,6 +112,25 @@ impl KnnResolver for ViewKnn<'_> {
             segment.sort_unstable_by_key(|(doc, _)| *doc);
         }
         Ok(hits)
+    }
+
+    fn each_vector(
+        &self,
+        field: FieldId,
+        docs: &[SegmentBits],
+        each: &mut dyn FnMut(usize, DocId, &[f32]),
+    ) -> Result<(), QueryError> {
+        for (at, segment) in self.view.segments.iter().enumerate() {
+            let (Some(column), Some(docs)) = (segment.vectors().column(field), docs.get(at)) else {
+                continue;
+            };
+            for doc in docs.iter() {
+                if let Some(vector) = column.vector(doc).map_err(search_error)? {
+                    each(at, doc, &vector);
+                }
+            }
+        }
+        Ok(())
     }
 
     fn vector_docs(&self, field: FieldId) -> Result<Vec<SegmentBits>, QueryError> {
@@ -186,6 +201,21 @@ impl KnnResolver for RememberedKnn<'_> {
     }
 }
 
+/// What a segment's search is restricted to.
+fn filter_of<'a>(segment: &'a SegmentView, bits: Option<&'a SegmentBits>) -> Option<Filter<'a>> {
+    match (bits, &segment.alive) {
+        (Some(bits), _) => Some(Filter {
+            bits: bits.words(),
+            count: bits.count() as usize,
+        }),
+        (None, Some(alive)) => Some(Filter {
+            bits: alive.words(),
+            count: alive.alive_count() as usize,
+        }),
+        (None, None) => None,
+    }
+}
+
 impl ViewKnn<'_> {
     fn note(&self, field: &str, segment: usize, found: &SearchOutcome) {
         if let Some(profiles) = &self.profiles {
@@ -199,6 +229,16 @@ impl ViewKnn<'_> {
             });
         }
     }
+}
+
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "both are small and positive, and the product is rounded up"
+)]
+fn times(k: usize, factor: f32) -> usize {
+    (k as f64 * f64::from(factor)).ceil() as usize
 }
 
 /// What a failed search of a column is to the query.

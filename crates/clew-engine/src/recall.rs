@@ -318,6 +318,8 @@ impl Trial {
             ef_search,
             probes: None,
             target_recall,
+            oversample: None,
+            expand_nested: false,
             filter: None,
             min_score: None,
             max_distance: None,

@@ -173,7 +173,12 @@ fn gather(index: &str, mapping: &Mapping, patterns: &[String], gathered: &mut Ga
         add(name, field.kind.type_name(), own);
     }
     for path in mapping.object_paths() {
-        add(&path, "object", own(false, false));
+        let type_name = if mapping.is_nested(&path) {
+            "nested"
+        } else {
+            "object"
+        };
+        add(&path, type_name, own(false, false));
     }
 }
 

@@ -1,10 +1,11 @@
 //! The paths of OpenSearch's k-NN plugin that benchmark tools call.
 
+use axum::http::StatusCode;
 use serde_json::{Map, json};
 
 use crate::call::Call;
 use crate::cluster::all_indices;
-use crate::error::ApiError;
+use crate::error::{ApiError, Cause};
 use crate::reply::Reply;
 
 /// `GET /_plugins/_knn/warmup/{index}`: graphs are memory-mapped and serve at once, so there is
@@ -15,6 +16,42 @@ pub(crate) async fn warmup(call: Call) -> Result<Reply, ApiError> {
     Ok(Reply::json(
         &json!({"_shards": {"total": total, "successful": total, "failed": 0}}),
     ))
+}
+
+/// `POST /_plugins/_knn/clear_cache/{index}`: there is no cache of ours; what the operating system
+/// keeps of mapped files it gives up by itself.
+pub(crate) async fn clear_cache(call: Call) -> Result<Reply, ApiError> {
+    warmup(call).await
+}
+
+/// `GET /_plugins/_knn/models/{model}`, and its deletion: there are no models.
+pub(crate) async fn no_model(call: Call) -> Result<Reply, ApiError> {
+    let model = call.path("model").unwrap_or_default();
+    Err(ApiError::new(
+        StatusCode::NOT_FOUND,
+        Cause::new(
+            "resource_not_found_exception",
+            format!("Model \"{model}\" does not exist"),
+        ),
+    ))
+}
+
+/// `_train`: nothing has to be trained beforehand.
+pub(crate) async fn train(_call: Call) -> Result<Reply, ApiError> {
+    Err(ApiError::illegal_argument(
+        "models are not needed: merges train the inverted lists and the codes of a field that is \
+         mapped with its own [method]",
+    ))
+}
+
+/// `_plugins/_knn/models/_search`: finds none.
+pub(crate) async fn search_models(_call: Call) -> Result<Reply, ApiError> {
+    Ok(Reply::json(&json!({
+        "took": 0,
+        "timed_out": false,
+        "_shards": {"total": 0, "successful": 0, "skipped": 0, "failed": 0},
+        "hits": {"total": {"value": 0, "relation": "eq"}, "max_score": null, "hits": []},
+    })))
 }
 
 /// `GET /_plugins/_knn/stats`.

@@ -36,7 +36,9 @@ pub(super) fn knn(body: &Value, depth: usize) -> Result<Query, DslError> {
         None | Some(Value::Null) => None,
         Some(filter) => Some(Box::new(super::query(filter, depth + 1)?)),
     };
-    parameters.ignore(&["ignore_unmapped", "rescore", "expand_nested_docs"]);
+    let oversample = oversample(&mut parameters)?;
+    let expand_nested = parameters.flag("expand_nested_docs")?.unwrap_or(false);
+    parameters.ignore(&["ignore_unmapped"]);
     parameters.finish()?;
     Ok(Query::Knn(KnnQuery {
         field: field.to_string(),
@@ -45,6 +47,8 @@ pub(super) fn knn(body: &Value, depth: usize) -> Result<Query, DslError> {
         ef_search,
         probes,
         target_recall,
+        oversample,
+        expand_nested,
         filter,
         min_score,
         max_distance,
@@ -64,6 +68,29 @@ fn method_parameters(
     let probes = positive("nprobes", inner.take("nprobes"))?;
     inner.finish()?;
     Ok((ef_search, probes))
+}
+
+/// `rescore`: every answer is ranked by the stored vectors anyway, so that all it changes is how many
+/// candidates there are at least.
+fn oversample(parameters: &mut Parameters<'_>) -> Result<Option<f32>, DslError> {
+    match parameters.take("rescore") {
+        None | Some(Value::Null | Value::Bool(_)) => Ok(None),
+        Some(written @ Value::Object(_)) => {
+            let mut inner = Parameters::new("rescore", written)?;
+            let factor = inner.float("oversample_factor")?;
+            inner.finish()?;
+            match factor {
+                Some(factor) if !(1.0..=100.0).contains(&factor) => Err(DslError::illegal(
+                    format!("Oversample factor [{factor:?}] must be from 1.0 to 100.0"),
+                )),
+                factor => Ok(factor),
+            }
+        }
+        Some(other) => Err(DslError::illegal(format!(
+            "[knn] requires [rescore] to be true, false or an object, found [{}]",
+            plain(other)
+        ))),
+    }
 }
 
 fn positive(name: &str, written: Option<&Value>) -> Result<Option<usize>, DslError> {

@@ -1,14 +1,11 @@
 //! `script_score`: the k-NN plugin's own script, and the one-liners of Painless over vectors that
 //! its users write. Nothing is executed: a script is recognised or refused.
 
-use clew_text::{KnnQuery, Query, ScoreFormula, VectorMeasure, VectorScore};
+use clew_text::{Query, ScoreFormula, VectorMeasure, VectorScore};
 use serde_json::Value;
 
 use super::DslError;
 use super::object::{Parameters, plain};
-
-/// Neighbours that get their score; it is the largest window a search has.
-const SCORED_MAX: usize = 10_000;
 
 pub(super) fn script_score(body: &Value, depth: usize) -> Result<Query, DslError> {
     let mut parameters = Parameters::new("script_score", body)?;
@@ -39,18 +36,8 @@ pub(super) fn script_score(body: &Value, depth: usize) -> Result<Query, DslError
     script.finish()?;
     Ok(Query::VectorScore(Box::new(VectorScore {
         query: Box::new(query),
-        vector: KnnQuery {
-            field: scored.field,
-            vector: scored.vector,
-            k: Some(SCORED_MAX),
-            ef_search: None,
-            probes: None,
-            target_recall: Some(1.0),
-            filter: None,
-            min_score: None,
-            max_distance: None,
-            boost: 1.0,
-        },
+        field: scored.field,
+        vector: scored.vector,
         measure: scored.measure,
         formula: scored.formula,
         min_score,
@@ -87,6 +74,8 @@ fn plugin(source: &str, arguments: &Value) -> Result<Scored, DslError> {
         "cosinesimil" => (VectorMeasure::Cosine, ScoreFormula::Plus(1.0)),
         "l2" => (VectorMeasure::L2Squared, ScoreFormula::Inverse(1.0)),
         "innerproduct" => (VectorMeasure::InnerProduct, ScoreFormula::InnerProduct),
+        "l1" => (VectorMeasure::L1, ScoreFormula::Inverse(1.0)),
+        "linf" => (VectorMeasure::LInf, ScoreFormula::Inverse(1.0)),
         "hamming" | "hammingbit" => (VectorMeasure::Hamming, ScoreFormula::Inverse(1.0)),
         other => {
             return Err(DslError::illegal(format!(
@@ -141,6 +130,8 @@ fn painless(source: &str, arguments: &Value) -> Result<Scored, DslError> {
         "cosineSimilarity" => VectorMeasure::Cosine,
         "innerProduct" => VectorMeasure::InnerProduct,
         "l2Squared" => VectorMeasure::L2Squared,
+        "l1Norm" => VectorMeasure::L1,
+        "lInfNorm" => VectorMeasure::LInf,
         "hamming" => VectorMeasure::Hamming,
         _ => return Err(unknown()),
     };

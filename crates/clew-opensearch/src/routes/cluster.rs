@@ -79,6 +79,29 @@ pub(super) const GROUPS: &[Group] = &[
                 knn_plugin::warmup
             ),
             endpoint!(
+                "POST",
+                ["/_plugins/_knn/clear_cache/{index}"],
+                knn_plugin::clear_cache
+            ),
+            endpoint!(
+                "GET POST",
+                ["/_plugins/_knn/models/_search"],
+                knn_plugin::search_models
+            ),
+            endpoint!(
+                "POST",
+                [
+                    "/_plugins/_knn/models/_train",
+                    "/_plugins/_knn/models/{model}/_train"
+                ],
+                knn_plugin::train
+            ),
+            endpoint!(
+                "GET DELETE",
+                ["/_plugins/_knn/models/{model}"],
+                knn_plugin::no_model
+            ),
+            endpoint!(
                 "GET",
                 [
                     "/_plugins/_knn/stats",

@@ -72,9 +72,8 @@ fn what_is_costly(query: &Query, index: &Index) -> Option<(String, &'static str)
         )),
         Query::Wildcard(pattern) if is_words(&pattern.field) => plain("wildcard"),
         Query::Regexp(pattern) if is_words(&pattern.field) => plain("regexp"),
-        Query::Nested(_) => plain("joining"),
         Query::Fuzzy { field, .. } if is_words(field) => plain("fuzzy"),
-        Query::Related(_) => plain("joining"),
+        Query::Related(_) | Query::Nested(_) => plain("joining"),
         Query::Percolate(_) => plain("percolate"),
         Query::Range(range) if is_words(&range.field) => Some((
             "[range] queries on [text] or [keyword] fields".to_string(),

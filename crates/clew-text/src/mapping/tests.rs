@@ -160,7 +160,7 @@ fn dotted_names_are_objects() {
 #[rustfmt::skip]
 const REFUSED: &[(&str, &str)] = &[
     (r#"{ "f": { "type": "foo" } }"#, "No handler for type [foo] declared on field [f]"),
-    (r#"{ "f": { "type": "join" } }"#, "No handler for type [join] declared on field [f]"),
+    (r#"{ "f": { "type": "shape" } }"#, "No handler for type [shape] declared on field [f]"),
     (r#"{ "f": {} }"#, "No type specified for field [f]"),
     (r#"{ "f": 1 }"#, "Expected map for property [f]"),
     (r#"{ "f": { "type": "long", "analyzer": "x" } }"#, "unknown parameter [analyzer] on mapper [f] of type [long]"),

@@ -68,7 +68,6 @@ fn check(query: &Query, mapping: &Mapping) -> Result<(), String> {
                         .to_string(),
                 );
             }
-            Query::Nested(nested) => check(&nested.query, mapping)?,
             query => {
                 if let Some(path) = field_of(query)
                     && !path.starts_with('_')

@@ -22,6 +22,10 @@ pub struct KnnQuery {
     pub probes: Option<usize>,
     /// Share of the nearest to find, above 0 and up to 1, in place of `ef_search`; 1 is an exact search.
     pub target_recall: Option<f32>,
+    /// At least so many times `k` candidates are kept by a walk and ranked exactly.
+    pub oversample: Option<f32>,
+    /// Of nested objects all those of the documents found count, not only the nearest of each.
+    pub expand_nested: bool,
     /// Only these documents are candidates.
     pub filter: Option<Box<Query>>,
     /// Only neighbours that score at least this.
@@ -46,6 +50,20 @@ pub trait KnnResolver {
         query: &KnnQuery,
         filter: Option<&[SegmentBits]>,
     ) -> Result<Vec<SegmentHits>, QueryError>;
+
+    /// Hands out the vectors that documents, one set per segment, have in this field: segment,
+    /// document, vector. A resolver without vectors has none.
+    ///
+    /// # Errors
+    /// When reading fails.
+    fn each_vector(
+        &self,
+        _field: FieldId,
+        _docs: &[SegmentBits],
+        _each: &mut dyn FnMut(usize, DocId, &[f32]),
+    ) -> Result<(), QueryError> {
+        Ok(())
+    }
 
     /// The documents that have a vector in this field, one set per segment of the snapshot.
     ///

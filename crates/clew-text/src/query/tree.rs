@@ -175,6 +175,7 @@ impl Query {
             }
             Query::VectorScore(scored) => found.push(&scored.query),
             Query::Related(related) => found.extend(related.inner()),
+            Query::Nested(nested) => found.push(&nested.query),
             Query::Knn(knn) => found.extend(knn.filter.as_deref()),
             _ => {}
         }

@@ -199,6 +199,8 @@ pub(crate) fn knn(vector: Vec<f32>, k: usize, filter: Option<Query>) -> Query {
         ef_search: None,
         probes: None,
         target_recall: None,
+        oversample: None,
+        expand_nested: false,
         filter: filter.map(Box::new),
         min_score: None,
         max_distance: None,

@@ -23,6 +23,7 @@ pub(crate) fn field_of(query: &Query) -> Option<&str> {
         Query::Terms { field, .. } | Query::Exists { field, .. } | Query::Fuzzy { field, .. } => {
             Some(field)
         }
+        Query::TermsSet(terms) => Some(&terms.field),
         _ => None,
     }
 }

@@ -97,6 +97,15 @@ impl Leaf {
                 values: values.iter().map(|value| self.term(value).into()).collect(),
                 boost: *boost,
             },
+            Query::TermsSet(set) => Query::TermsSet(TermsSet {
+                field: self.field.clone(),
+                terms: set
+                    .terms
+                    .iter()
+                    .map(|value| self.term(value).into())
+                    .collect(),
+                ..set.clone()
+            }),
             Query::Prefix(pattern) => Query::Prefix(self.pattern(pattern, &self.path)),
             Query::Wildcard(pattern) => Query::Wildcard(self.pattern(pattern, &self.path)),
             Query::Regexp(pattern) => Query::Regexp(Pattern {
@@ -109,15 +118,6 @@ impl Leaf {
                 boost,
                 ..
             } => self.nearby(value, *fuzziness, *boost),
-            Query::TermsSet(terms) => Query::TermsSet(TermsSet {
-                field: self.field.clone(),
-                terms: terms
-                    .terms
-                    .iter()
-                    .map(|term| self.term(term).into())
-                    .collect(),
-                ..terms.clone()
-            }),
             Query::Exists { boost, .. } => Query::ConstantScore {
                 filter: Box::new(Query::Bool(Bool {
                     should: vec![

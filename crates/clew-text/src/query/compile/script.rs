@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use clew_vector::Space;
+use clew_vector::Element;
 
 use super::compound::all;
 use super::{Compiler, Node, Plan, rescored};
@@ -22,26 +22,29 @@ impl Compiler<'_> {
         factor: f32,
     ) -> Result<Node, QueryError> {
         let snapshot = self.context.snapshot;
-        let path = &query.vector.field;
-        let space = match snapshot.mapping.field(path).map(|field| &field.kind) {
-            Some(FieldKind::Vector(vector)) => vector.column.space,
-            _ => {
-                return Err(QueryError::create(format!(
-                    "Field '{path}' is not knn_vector type."
-                )));
-            }
-        };
-        let wanted = match query.measure {
-            VectorMeasure::Cosine => Space::Cosine,
-            VectorMeasure::InnerProduct => Space::InnerProduct,
-            VectorMeasure::L2Squared => Space::L2,
-            VectorMeasure::Hamming => Space::Hamming,
-        };
-        if space != wanted {
+        let path = &query.field;
+        let Some((field, column)) = snapshot.mapping.field(path).and_then(|field| {
+            let FieldKind::Vector(vector) = &field.kind else {
+                return None;
+            };
+            Some((field, &vector.column))
+        }) else {
             return Err(QueryError::create(format!(
-                "field [{path}] was built for the space [{}] and cannot be scored by [{}]",
-                space.name(),
-                wanted.name()
+                "Field '{path}' is not knn_vector type."
+            )));
+        };
+        let (expected, actual) = (column.element.numbers(column.dimension), query.vector.len());
+        if expected != actual {
+            return Err(QueryError::illegal(format!(
+                "query vector and field vector dimensions must match: query vector has \
+                 [{actual}], field [{path}] has [{expected}]"
+            )));
+        }
+        let is_binary = column.element == Element::Bit;
+        if is_binary != (query.measure == VectorMeasure::Hamming) {
+            return Err(QueryError::illegal(format!(
+                "field [{path}] of [data_type] [{}] cannot be scored by this space",
+                column.element.name()
             )));
         }
         let filter = self.node(&query.query, 1.0)?;
@@ -58,16 +61,13 @@ impl Compiler<'_> {
             set: None,
         };
         let bits = matching_plan_of_rows(snapshot, &plan, self.scope.is_some())?;
-        let mut found = self.context.knn.resolve(&query.vector, Some(&bits))?;
-        for (_, score) in found.iter_mut().flatten() {
-            let distance = space.distance(*score);
-            let measure = match query.measure {
-                VectorMeasure::Cosine => 1.0 - distance,
-                VectorMeasure::InnerProduct => -distance,
-                VectorMeasure::L2Squared | VectorMeasure::Hamming => distance,
-            };
-            *score = query.formula.apply(measure);
-        }
+        let mut found: Vec<SegmentHits> = vec![SegmentHits::new(); snapshot.readers.len()];
+        self.context
+            .knn
+            .each_vector(field.id, &bits, &mut |segment, doc, vector| {
+                let measured = query.measure.between(&query.vector, vector);
+                found[segment].push((doc, query.formula.apply(measured)));
+            })?;
         if let Some((_, negative)) = found.iter().flatten().find(|(_, score)| *score < 0.0) {
             return Err(QueryError::illegal(format!(
                 "script_score script returned an invalid score [{negative:?}]. Must be a \

@@ -96,10 +96,47 @@ impl Compiler<'_> {
             let best = self.best_of_each(found);
             let is_all = total < asked || asked >= all || asked >= OBJECTS_MAX;
             if best.len() >= wanted || is_all {
-                return Ok(self.first(best, wanted));
+                let first = self.first(best, wanted);
+                return if knn.expand_nested {
+                    self.all_of_same(knn, &objects, &first)
+                } else {
+                    Ok(first)
+                };
             }
             asked = (asked * 4).min(all).min(OBJECTS_MAX);
         }
+    }
+
+    /// All objects of the documents that these objects are in, with their own scores.
+    fn all_of_same(
+        &self,
+        knn: &KnnQuery,
+        objects: &[SegmentBits],
+        found: &[SegmentHits],
+    ) -> Result<Vec<SegmentHits>, QueryError> {
+        let snapshot = self.context.snapshot;
+        let mut wanted = Vec::with_capacity(found.len());
+        for (at, hits) in found.iter().enumerate() {
+            let mut bits = SegmentBits::empty(snapshot.readers[at].max_doc());
+            if let Some(blocks) = snapshot.blocks(at) {
+                for root in hits.iter().filter_map(|(row, _)| blocks.root_of(*row)) {
+                    let rows = blocks.first_row(root)..root;
+                    let rows = rows.filter(|row| objects[at].contains(*row));
+                    rows.for_each(|row| bits.insert(row));
+                }
+            }
+            wanted.push(bits);
+        }
+        let count: usize = wanted.iter().map(|bits| bits.count() as usize).sum();
+        let exactly = KnnQuery {
+            k: Some(count.clamp(1, OBJECTS_MAX)),
+            ef_search: None,
+            probes: None,
+            target_recall: Some(1.0),
+            oversample: None,
+            ..knn.clone()
+        };
+        self.context.knn.resolve(&exactly, Some(&wanted))
     }
 
     /// The objects that a filter lets through: itself or the document around it.
