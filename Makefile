@@ -8,7 +8,7 @@ DEBUG := $(CARGO_TARGET_DIR)/debug/clew
 
 SPEC := $(CLEW_CACHE)/rest-api-spec-2.19.0
 
-.PHONY: help demo test test-rust test-clients conformance check bench-log bench-vectors bench-text build deny doc clean
+.PHONY: help demo test test-rust test-clients conformance differential check bench-log bench-vectors bench-text build deny doc clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -29,6 +29,9 @@ test-clients: $(VENV)/.installed ## the real binary with real clients
 
 conformance: build $(VENV)/.installed $(SPEC)/.installed ## OpenSearch's own REST tests; ARGS="--only scroll -v" for some of them
 	CLEW_BIN=$(RELEASE) $(PYTHON) -m tests.conformance --spec $(SPEC)/rest-api-spec $(ARGS)
+
+differential: build $(VENV)/.installed ## the same requests to Clew and to a real OpenSearch; ARGS="--seeds 5 --only aggregations"
+	CLEW_CACHE=$(CLEW_CACHE) CLEW_BIN=$(RELEASE) $(PYTHON) -m tests.differential $(ARGS)
 
 check: ## formatting and lints
 	cargo fmt --all --check

@@ -66,7 +66,6 @@ mod snapshots;
 mod stats;
 mod suggestion;
 mod tasks;
-mod template_routes;
 mod templates;
 mod term_vectors;
 mod update_body;

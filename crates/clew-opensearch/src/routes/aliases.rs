@@ -1,0 +1,51 @@
+//! Aliases.
+
+use super::endpoint::{Group, endpoint};
+use super::params::{ADMIN, READ};
+use crate::aliases;
+
+pub(super) const GROUPS: &[Group] = &[
+    Group {
+        class: "index_admin",
+        params: READ,
+        endpoints: &[endpoint!(
+            "GET HEAD",
+            [
+                "/_alias",
+                "/_aliases",
+                "/_alias/{alias}",
+                "/{index}/_alias",
+                "/{index}/_aliases",
+                "/{index}/_alias/{alias}"
+            ],
+            aliases::get
+        )],
+    },
+    Group {
+        class: "index_admin",
+        params: ADMIN,
+        endpoints: &[
+            endpoint!("POST", ["/_aliases"], aliases::update),
+            endpoint!(
+                "PUT POST",
+                [
+                    "/{index}/_alias/{alias}",
+                    "/{index}/_aliases/{alias}",
+                    "/_alias/{alias}",
+                    "/_aliases/{alias}"
+                ],
+                aliases::put
+            ),
+            endpoint!(
+                "PUT",
+                ["/{index}/_alias", "/{index}/_aliases", "/_alias"],
+                aliases::put
+            ),
+            endpoint!(
+                "DELETE",
+                ["/{index}/_alias/{alias}", "/{index}/_aliases/{alias}"],
+                aliases::delete
+            ),
+        ],
+    },
+];

@@ -1,0 +1,66 @@
+//! Tables for people.
+
+use super::endpoint::{Group, endpoint};
+use crate::cat;
+
+pub(super) const GROUPS: &[Group] = &[Group {
+    class: "cat",
+    params: CAT,
+    endpoints: &[
+        endpoint!("GET", ["/_cat"], cat::list),
+        endpoint!(
+            "GET",
+            ["/_cat/indices", "/_cat/indices/{index}"],
+            cat::indices
+        ),
+        endpoint!("GET", ["/_cat/shards", "/_cat/shards/{index}"], cat::shards),
+        endpoint!("GET", ["/_cat/count", "/_cat/count/{index}"], cat::count),
+        endpoint!("GET", ["/_cat/health"], cat::health),
+        endpoint!("GET", ["/_cat/nodes"], cat::nodes),
+        endpoint!("GET", ["/_cat/nodeattrs"], cat::attributes),
+        endpoint!("GET", ["/_cat/plugins"], cat::plugins),
+        endpoint!(
+            "GET",
+            ["/_cat/allocation", "/_cat/allocation/{node}"],
+            cat::allocation
+        ),
+        endpoint!("GET", ["/_cat/tasks"], cat::tasks),
+        endpoint!(
+            "GET",
+            ["/_cat/aliases", "/_cat/aliases/{alias}"],
+            cat::aliases
+        ),
+        endpoint!(
+            "GET",
+            ["/_cat/templates", "/_cat/templates/{name}"],
+            cat::templates
+        ),
+        endpoint!("GET", ["/_cat/repositories"], cat::repositories),
+        endpoint!(
+            "GET",
+            ["/_cat/snapshots", "/_cat/snapshots/{repository}"],
+            cat::snapshots
+        ),
+    ],
+}];
+
+const CAT: &[&str] = &[
+    "v",
+    "h",
+    "s",
+    "help",
+    "bytes",
+    "time",
+    "local",
+    "master_timeout",
+    "cluster_manager_timeout",
+    "pri",
+    "health",
+    "expand_wildcards",
+    "include_unloaded_segments",
+    "full_id",
+    "ts",
+    "timeout",
+    "detailed",
+    "after_glsn",
+];

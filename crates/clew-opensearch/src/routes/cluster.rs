@@ -1,0 +1,182 @@
+//! The cluster, its nodes and its tasks, and the k-NN plugin's own paths.
+
+use super::endpoint::{Group, endpoint};
+use super::params::{ADMIN, READ};
+use crate::{
+    allocation, cluster, cluster_health, cluster_settings, cluster_state, knn_plugin, nodes, root,
+    tasks, voting,
+};
+
+pub(super) const GROUPS: &[Group] = &[
+    Group {
+        class: "cluster",
+        params: READ,
+        endpoints: &[
+            endpoint!("GET HEAD", ["/"], root::info),
+            endpoint!("GET", ["/_license"], root::license),
+            endpoint!("GET", ["/_xpack"], root::xpack),
+            endpoint!("GET", ["/_cluster/stats"], cluster::stats),
+            endpoint!(
+                "GET",
+                [
+                    "/_cluster/state",
+                    "/_cluster/state/{metric}",
+                    "/_cluster/state/{metric}/{index}"
+                ],
+                cluster_state::state
+            ),
+        ],
+    },
+    Group {
+        class: "cluster",
+        params: HEALTH,
+        endpoints: &[endpoint!(
+            "GET",
+            ["/_cluster/health", "/_cluster/health/{index}"],
+            cluster_health::health
+        )],
+    },
+    Group {
+        class: "cluster",
+        params: ADMIN,
+        endpoints: &[
+            endpoint!("GET", ["/_cluster/settings"], cluster_settings::get),
+            endpoint!("PUT", ["/_cluster/settings"], cluster_settings::put),
+        ],
+    },
+    Group {
+        class: "nodes",
+        params: NODES,
+        endpoints: &[
+            endpoint!(
+                "GET",
+                [
+                    "/_nodes/stats",
+                    "/_nodes/stats/{metric}",
+                    "/_nodes/stats/{metric}/{index_metric}",
+                    "/_nodes/{node}/stats",
+                    "/_nodes/{node}/stats/{metric}",
+                    "/_nodes/{node}/stats/{metric}/{index_metric}"
+                ],
+                nodes::stats
+            ),
+            endpoint!(
+                "GET",
+                ["/_nodes", "/_nodes/{node}", "/_nodes/{node}/{metric}"],
+                nodes::info
+            ),
+        ],
+    },
+    Group {
+        class: "knn",
+        params: READ,
+        endpoints: &[
+            endpoint!(
+                "GET POST",
+                ["/_plugins/_knn/warmup/{index}"],
+                knn_plugin::warmup
+            ),
+            endpoint!(
+                "GET",
+                [
+                    "/_plugins/_knn/stats",
+                    "/_plugins/_knn/stats/{stat}",
+                    "/_plugins/_knn/{node}/stats",
+                    "/_plugins/_knn/{node}/stats/{stat}"
+                ],
+                knn_plugin::stats
+            ),
+        ],
+    },
+    Group {
+        class: "cluster",
+        params: ALLOCATION,
+        endpoints: &[
+            endpoint!(
+                "GET POST",
+                ["/_cluster/allocation/explain"],
+                allocation::explain
+            ),
+            endpoint!("POST", ["/_cluster/reroute"], allocation::reroute),
+            endpoint!("POST", ["/_cluster/voting_config_exclusions"], voting::add),
+            endpoint!(
+                "DELETE",
+                ["/_cluster/voting_config_exclusions"],
+                voting::clear
+            ),
+            endpoint!("GET", ["/_cluster/pending_tasks"], cluster::pending_tasks),
+            endpoint!("GET", ["/_remote/info"], cluster::remote_info),
+        ],
+    },
+    Group {
+        class: "cluster",
+        params: TASKS,
+        endpoints: &[
+            endpoint!("GET", ["/_tasks"], tasks::list),
+            endpoint!("GET", ["/_tasks/{task}"], tasks::get),
+            endpoint!(
+                "POST",
+                ["/_tasks/_cancel", "/_tasks/{task}/_cancel"],
+                tasks::cancel
+            ),
+        ],
+    },
+];
+
+const HEALTH: &[&str] = &[
+    "level",
+    "local",
+    "timeout",
+    "master_timeout",
+    "cluster_manager_timeout",
+    "expand_wildcards",
+    "wait_for_active_shards",
+    "wait_for_nodes",
+    "wait_for_events",
+    "wait_for_status",
+    "wait_for_no_relocating_shards",
+    "wait_for_no_initializing_shards",
+    "awareness_attribute",
+    "ensure_node_weighed_in",
+    "after_glsn",
+    "ignore_unavailable",
+    "allow_no_indices",
+];
+
+const NODES: &[&str] = &[
+    "timeout",
+    "flat_settings",
+    "level",
+    "types",
+    "groups",
+    "fields",
+    "completion_fields",
+    "fielddata_fields",
+    "include_segment_file_sizes",
+];
+
+const ALLOCATION: &[&str] = &[
+    "local",
+    "timeout",
+    "master_timeout",
+    "cluster_manager_timeout",
+    "include_yes_decisions",
+    "include_disk_info",
+    "dry_run",
+    "explain",
+    "retry_failed",
+    "metric",
+    "node_ids",
+    "node_names",
+    "wait_for_removal",
+];
+
+const TASKS: &[&str] = &[
+    "nodes",
+    "actions",
+    "detailed",
+    "parent_task_id",
+    "group_by",
+    "timeout",
+    "wait_for_completion",
+];

@@ -1,0 +1,120 @@
+//! Documents: one by one, in bulk, and by query.
+
+use super::endpoint::{Group, endpoint};
+use crate::{bulk, by_query, document, document_write, mget};
+
+pub(super) const GROUPS: &[Group] = &[
+    Group {
+        class: "bulk",
+        params: WRITE,
+        endpoints: &[endpoint!(
+            "POST PUT",
+            ["/_bulk", "/{index}/_bulk"],
+            bulk::bulk
+        )],
+    },
+    Group {
+        class: "write",
+        params: WRITE,
+        endpoints: &[
+            endpoint!("POST", ["/{index}/_doc"], document_write::index),
+            endpoint!("PUT POST", ["/{index}/_doc/{id}"], document_write::index),
+            endpoint!(
+                "PUT POST",
+                ["/{index}/_create/{id}"],
+                document_write::create
+            ),
+            endpoint!("DELETE", ["/{index}/_doc/{id}"], document_write::delete),
+            endpoint!("POST", ["/{index}/_update/{id}"], document_write::update),
+        ],
+    },
+    Group {
+        class: "get",
+        params: GET_DOCUMENT,
+        endpoints: &[
+            endpoint!("GET", ["/{index}/_doc/{id}"], document::get),
+            endpoint!("HEAD", ["/{index}/_doc/{id}"], document::get),
+            endpoint!("GET HEAD", ["/{index}/_source/{id}"], document::source),
+            endpoint!("GET POST", ["/_mget", "/{index}/_mget"], mget::mget),
+        ],
+    },
+    Group {
+        class: "write",
+        params: BY_QUERY,
+        endpoints: &[
+            endpoint!("POST", ["/{index}/_delete_by_query"], by_query::delete),
+            endpoint!("POST", ["/{index}/_update_by_query"], by_query::update),
+            endpoint!("POST", ["/_reindex"], by_query::reindex),
+        ],
+    },
+];
+
+const WRITE: &[&str] = &[
+    "refresh",
+    "routing",
+    "timeout",
+    "if_seq_no",
+    "if_primary_term",
+    "op_type",
+    "pipeline",
+    "require_alias",
+    "wait_for_active_shards",
+    "version",
+    "version_type",
+    "_source",
+    "_source_includes",
+    "_source_excludes",
+    "retry_on_conflict",
+    "type",
+    "lang",
+    "batch_size",
+    "require_data_stream",
+    "include_source_on_error",
+];
+
+const GET_DOCUMENT: &[&str] = &[
+    "after_glsn",
+    "routing",
+    "preference",
+    "realtime",
+    "refresh",
+    "stored_fields",
+    "version",
+    "version_type",
+    "_source",
+    "_source_includes",
+    "_source_excludes",
+];
+
+const BY_QUERY: &[&str] = &[
+    "conflicts",
+    "max_docs",
+    "scroll_size",
+    "scroll",
+    "slices",
+    "refresh",
+    "timeout",
+    "wait_for_active_shards",
+    "wait_for_completion",
+    "requests_per_second",
+    "require_alias",
+    "q",
+    "df",
+    "default_operator",
+    "analyzer",
+    "analyze_wildcard",
+    "lenient",
+    "routing",
+    "preference",
+    "pipeline",
+    "request_cache",
+    "search_type",
+    "search_timeout",
+    "sort",
+    "stats",
+    "terminate_after",
+    "version",
+    "expand_wildcards",
+    "ignore_unavailable",
+    "allow_no_indices",
+];

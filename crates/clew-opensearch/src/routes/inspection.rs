@@ -1,0 +1,100 @@
+//! What looks into queries, texts and terms, and searches that are kept as templates.
+
+use super::endpoint::{Group, endpoint};
+use super::params::SEARCH;
+use crate::{analyze, search, term_vectors, validate};
+
+pub(super) const GROUPS: &[Group] = &[
+    Group {
+        class: "search",
+        params: EXPLAIN,
+        endpoints: &[
+            endpoint!(
+                "GET POST",
+                ["/_validate/query", "/{index}/_validate/query"],
+                validate::validate
+            ),
+            endpoint!(
+                "GET POST",
+                ["/{index}/_explain/{id}"],
+                validate::explain_hit
+            ),
+            endpoint!(
+                "GET POST",
+                ["/_analyze", "/{index}/_analyze"],
+                analyze::analyze
+            ),
+        ],
+    },
+    Group {
+        class: "search",
+        params: TERM_VECTORS,
+        endpoints: &[
+            endpoint!(
+                "GET POST",
+                ["/{index}/_termvectors", "/{index}/_termvectors/{id}"],
+                term_vectors::one
+            ),
+            endpoint!(
+                "GET POST",
+                ["/_mtermvectors", "/{index}/_mtermvectors"],
+                term_vectors::many
+            ),
+        ],
+    },
+    Group {
+        class: "search",
+        params: SEARCH,
+        endpoints: &[
+            endpoint!(
+                "GET POST",
+                ["/_search/template", "/{index}/_search/template"],
+                search::search_template
+            ),
+            endpoint!(
+                "GET POST",
+                ["/_render/template", "/_render/template/{id}"],
+                search::render_template
+            ),
+        ],
+    },
+];
+
+const EXPLAIN: &[&str] = &[
+    "after_glsn",
+    "explain",
+    "rewrite",
+    "all_shards",
+    "q",
+    "df",
+    "default_operator",
+    "analyzer",
+    "analyze_wildcard",
+    "lenient",
+    "routing",
+    "preference",
+    "stored_fields",
+    "_source",
+    "_source_includes",
+    "_source_excludes",
+    "expand_wildcards",
+    "ignore_unavailable",
+    "allow_no_indices",
+    "field",
+    "text",
+];
+
+const TERM_VECTORS: &[&str] = &[
+    "ids",
+    "fields",
+    "offsets",
+    "positions",
+    "payloads",
+    "term_statistics",
+    "field_statistics",
+    "routing",
+    "realtime",
+    "preference",
+    "version",
+    "version_type",
+];

@@ -1,0 +1,81 @@
+//! What keeps indexes in order, and their figures.
+
+use super::endpoint::{Group, endpoint};
+use super::params::MAINTENANCE;
+use crate::{index_recovery, maintenance, stats};
+
+pub(super) const GROUPS: &[Group] = &[
+    Group {
+        class: "maintenance",
+        params: MAINTENANCE,
+        endpoints: &[
+            endpoint!(
+                "GET POST",
+                ["/_refresh", "/{index}/_refresh"],
+                maintenance::refresh
+            ),
+            endpoint!(
+                "GET POST",
+                ["/_flush", "/{index}/_flush"],
+                maintenance::flush
+            ),
+            endpoint!(
+                "POST",
+                ["/_cache/clear", "/{index}/_cache/clear"],
+                maintenance::clear_cache
+            ),
+            endpoint!(
+                "POST",
+                ["/_forcemerge", "/{index}/_forcemerge"],
+                maintenance::force_merge
+            ),
+        ],
+    },
+    Group {
+        class: "stats",
+        params: STATS,
+        endpoints: &[endpoint!(
+            "GET",
+            [
+                "/_stats",
+                "/_stats/{metric}",
+                "/{index}/_stats",
+                "/{index}/_stats/{metric}"
+            ],
+            stats::get
+        )],
+    },
+    Group {
+        class: "index_admin",
+        params: RECOVERY,
+        endpoints: &[endpoint!(
+            "GET",
+            ["/_recovery", "/{index}/_recovery"],
+            index_recovery::get
+        )],
+    },
+];
+
+const STATS: &[&str] = &[
+    "level",
+    "groups",
+    "fields",
+    "completion_fields",
+    "fielddata_fields",
+    "types",
+    "include_segment_file_sizes",
+    "include_unloaded_segments",
+    "forbid_closed_indices",
+    "expand_wildcards",
+    "after_glsn",
+    "ignore_unavailable",
+    "allow_no_indices",
+];
+
+const RECOVERY: &[&str] = &[
+    "detailed",
+    "active_only",
+    "ignore_unavailable",
+    "allow_no_indices",
+    "expand_wildcards",
+];

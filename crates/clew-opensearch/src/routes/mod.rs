@@ -1,0 +1,45 @@
+//! Every path of the API in one table: methods, pattern, the class under which metrics count it,
+//! the URI parameters it takes, the function that answers. Each area of the API has
+//! its file of plain data; the router is made from all of them.
+
+mod endpoint;
+mod params;
+mod table;
+
+mod aliases;
+mod cat;
+mod cluster;
+mod copies;
+mod documents;
+mod indices;
+mod inspection;
+mod maintenance;
+mod pipelines;
+mod search;
+mod snapshots;
+mod templates;
+
+pub(crate) use params::COMMON_PARAMS;
+pub(crate) use table::{Found, RouteTable};
+
+use endpoint::Group;
+
+/// The groups of every area.
+fn areas() -> impl Iterator<Item = &'static Group> {
+    [
+        aliases::GROUPS,
+        cat::GROUPS,
+        cluster::GROUPS,
+        copies::GROUPS,
+        documents::GROUPS,
+        indices::GROUPS,
+        inspection::GROUPS,
+        maintenance::GROUPS,
+        pipelines::GROUPS,
+        search::GROUPS,
+        snapshots::GROUPS,
+        templates::GROUPS,
+    ]
+    .into_iter()
+    .flatten()
+}

@@ -1,0 +1,53 @@
+//! Pipelines for documents and searches, and scripts.
+
+use super::endpoint::{Group, endpoint};
+use super::params::ADMIN;
+use crate::{ingest, scripts, search_pipeline};
+
+pub(super) const GROUPS: &[Group] = &[
+    Group {
+        class: "cluster",
+        params: ADMIN,
+        endpoints: &[
+            endpoint!("PUT", ["/_search/pipeline/{id}"], search_pipeline::put),
+            endpoint!(
+                "GET",
+                ["/_search/pipeline", "/_search/pipeline/{id}"],
+                search_pipeline::get
+            ),
+            endpoint!(
+                "DELETE",
+                ["/_search/pipeline/{id}"],
+                search_pipeline::delete
+            ),
+            endpoint!(
+                "PUT POST",
+                ["/_scripts/{id}", "/_scripts/{id}/{context}"],
+                scripts::put
+            ),
+            endpoint!("GET", ["/_scripts/{id}"], scripts::get),
+            endpoint!("DELETE", ["/_scripts/{id}"], scripts::delete),
+            endpoint!("GET", ["/_script_context"], scripts::contexts),
+            endpoint!("GET", ["/_script_language"], scripts::languages),
+            endpoint!("PUT", ["/_ingest/pipeline/{id}"], ingest::put),
+            endpoint!(
+                "GET",
+                ["/_ingest/pipeline", "/_ingest/pipeline/{id}"],
+                ingest::get
+            ),
+            endpoint!("DELETE", ["/_ingest/pipeline/{id}"], ingest::delete),
+        ],
+    },
+    Group {
+        class: "cluster",
+        params: &["verbose"],
+        endpoints: &[endpoint!(
+            "GET POST",
+            [
+                "/_ingest/pipeline/_simulate",
+                "/_ingest/pipeline/{id}/_simulate"
+            ],
+            ingest::simulate
+        )],
+    },
+];

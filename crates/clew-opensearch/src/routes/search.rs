@@ -1,0 +1,95 @@
+//! Searches, and searches over several requests.
+
+use super::endpoint::{Group, endpoint};
+use super::params::SEARCH;
+use crate::{field_caps, recall, search};
+
+pub(super) const GROUPS: &[Group] = &[
+    Group {
+        class: "search",
+        params: FIELD_CAPS,
+        endpoints: &[endpoint!(
+            "GET POST",
+            ["/_field_caps", "/{index}/_field_caps"],
+            field_caps::field_caps
+        )],
+    },
+    Group {
+        class: "search",
+        params: SEARCH,
+        endpoints: &[
+            endpoint!("GET POST", ["/_search", "/{index}/_search"], search::search),
+            endpoint!(
+                "GET POST",
+                ["/_msearch", "/{index}/_msearch"],
+                search::msearch
+            ),
+            endpoint!("GET POST", ["/_count", "/{index}/_count"], search::count),
+        ],
+    },
+    Group {
+        class: "search",
+        params: SCROLL,
+        endpoints: &[
+            endpoint!(
+                "GET POST",
+                ["/_search/scroll", "/_search/scroll/{scroll_id}"],
+                search::next_page
+            ),
+            endpoint!(
+                "DELETE",
+                ["/_search/scroll", "/_search/scroll/{scroll_id}"],
+                search::clear_scroll
+            ),
+        ],
+    },
+    Group {
+        class: "search",
+        params: PIT,
+        endpoints: &[
+            endpoint!(
+                "POST",
+                ["/{index}/_search/point_in_time"],
+                search::create_pit
+            ),
+            endpoint!("GET", ["/_search/point_in_time/_all"], search::list_pits),
+            endpoint!(
+                "DELETE",
+                ["/_search/point_in_time/_all"],
+                search::delete_all_pits
+            ),
+            endpoint!("DELETE", ["/_search/point_in_time"], search::delete_pit),
+        ],
+    },
+    Group {
+        class: "recall",
+        params: recall::PARAMS,
+        endpoints: &[endpoint!("GET", ["/{index}/_recall"], recall::measure)],
+    },
+];
+
+const FIELD_CAPS: &[&str] = &[
+    "fields",
+    "include_unmapped",
+    "ignore_unavailable",
+    "allow_no_indices",
+    "expand_wildcards",
+    "after_glsn",
+];
+
+const SCROLL: &[&str] = &[
+    "scroll",
+    "scroll_id",
+    "rest_total_hits_as_int",
+    "typed_keys",
+];
+
+const PIT: &[&str] = &[
+    "keep_alive",
+    "allow_partial_pit_creation",
+    "expand_wildcards",
+    "ignore_unavailable",
+    "allow_no_indices",
+    "preference",
+    "routing",
+];

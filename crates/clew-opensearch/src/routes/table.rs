@@ -1,0 +1,187 @@
+//! Finds the endpoint of a request. A literal segment wins over a `{name}`.
+
+use axum::http::Method;
+
+use super::areas;
+use super::endpoint::{Answer, Endpoint, Group};
+use crate::call::Call;
+
+/// A line of the table.
+pub(crate) struct Route {
+    methods: Vec<&'static str>,
+    segments: Vec<Segment>,
+    pub(crate) class: &'static str,
+    pub(crate) params: &'static [&'static str],
+    pub(crate) handler: fn(Call) -> Answer,
+}
+
+enum Segment {
+    Literal(&'static str),
+    Value(&'static str),
+}
+
+/// The line that a request belongs to, and the values of its pattern.
+pub(crate) struct Found {
+    pub(crate) route: &'static Route,
+    pub(crate) path_values: Vec<(&'static str, String)>,
+}
+
+pub(crate) struct RouteTable {
+    routes: &'static [Route],
+}
+
+/// Whether a value at the place of an index may begin with an underscore. Such names are refused
+/// by their endpoint, with a better reason than that there is no route; but only after every
+/// pattern with a literal there has had its turn.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Names {
+    Plausible,
+    Any,
+}
+
+impl RouteTable {
+    pub(crate) fn new() -> Self {
+        static TABLE: std::sync::LazyLock<Vec<Route>> = std::sync::LazyLock::new(table);
+        RouteTable {
+            routes: TABLE.as_slice(),
+        }
+    }
+
+    /// # Errors
+    /// The methods that the path allows; none when there is no such path.
+    pub(crate) fn find(
+        &self,
+        method: &Method,
+        path: &[String],
+    ) -> Result<Found, Vec<&'static str>> {
+        for names in [Names::Plausible, Names::Any] {
+            let mut allowed = Vec::new();
+            for route in self.routes {
+                let Some(path_values) = route.matches(path, names) else {
+                    continue;
+                };
+                if route.methods.contains(&method.as_str()) {
+                    return Ok(Found { route, path_values });
+                }
+                allowed.extend(route.methods.iter().copied());
+            }
+            if !allowed.is_empty() {
+                allowed.sort_unstable();
+                allowed.dedup();
+                return Err(allowed);
+            }
+        }
+        Err(Vec::new())
+    }
+}
+
+impl Route {
+    fn matches(&self, path: &[String], names: Names) -> Option<Vec<(&'static str, String)>> {
+        if self.segments.len() != path.len() {
+            return None;
+        }
+        let mut values = Vec::new();
+        for (segment, text) in self.segments.iter().zip(path) {
+            match segment {
+                Segment::Literal(literal) if literal == text => {}
+                Segment::Literal(_) => return None,
+                Segment::Value("index")
+                    if names == Names::Plausible && text.starts_with('_') && text != "_all" =>
+                {
+                    return None;
+                }
+                Segment::Value(name) => values.push((*name, text.clone())),
+            }
+        }
+        Some(values)
+    }
+
+    fn literals(&self) -> usize {
+        self.segments
+            .iter()
+            .filter(|segment| matches!(segment, Segment::Literal(_)))
+            .count()
+    }
+}
+
+/// Patterns with more literals come first.
+fn table() -> Vec<Route> {
+    let mut routes: Vec<Route> = areas().flat_map(routes_of).collect();
+    routes.sort_by_key(|route: &Route| std::cmp::Reverse(route.literals()));
+    routes
+}
+
+fn routes_of(group: &'static Group) -> impl Iterator<Item = Route> {
+    let of_endpoint = move |endpoint: &'static Endpoint| {
+        endpoint.paths.iter().map(move |path| Route {
+            methods: endpoint.methods.split(' ').collect(),
+            segments: path_segments(path).collect(),
+            class: group.class,
+            params: group.params,
+            handler: endpoint.handler,
+        })
+    };
+    group.endpoints.iter().flat_map(of_endpoint)
+}
+
+fn path_segments(path: &'static str) -> impl Iterator<Item = Segment> {
+    let segments = path.split('/').filter(|segment| !segment.is_empty());
+    segments.map(|segment| {
+        let name = segment
+            .strip_prefix('{')
+            .and_then(|rest| rest.strip_suffix('}'));
+        name.map_or(Segment::Literal(segment), Segment::Value)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn find(method: &str, path: &str) -> Result<(&'static str, Vec<String>), String> {
+        let method = Method::from_bytes(method.as_bytes()).unwrap();
+        let path: Vec<String> = path
+            .split('/')
+            .filter(|part| !part.is_empty())
+            .map(String::from)
+            .collect();
+        match RouteTable::new().find(&method, &path) {
+            Ok(found) => Ok((
+                found.route.class,
+                found
+                    .path_values
+                    .into_iter()
+                    .map(|(_, value)| value)
+                    .collect(),
+            )),
+            Err(allowed) => Err(allowed.join(" ")),
+        }
+    }
+
+    fn check(method: &str, path: &str, class: &'static str, values: &[&str]) {
+        let values = values.iter().map(ToString::to_string).collect();
+        assert_eq!(find(method, path), Ok((class, values)), "{method} {path}");
+    }
+
+    #[test]
+    fn requests_find_their_endpoint() {
+        check("GET", "/", "cluster", &[]);
+        check("POST", "/_bulk", "bulk", &[]);
+        check("POST", "/i/_bulk", "bulk", &["i"]);
+        check("GET", "/_all", "index_admin", &["_all"]);
+        check("GET", "/i/_doc/_bulk", "get", &["i", "_bulk"]);
+        check("GET", "/_nodes/stats", "nodes", &[]);
+        check("GET", "/_nodes/http", "nodes", &["http"]);
+        check("GET", "/_plugins/_knn/warmup/i", "knn", &["i"]);
+        check("GET", "/i/_recall", "recall", &["i"]);
+        // The endpoint says what is wrong with the name.
+        check("PUT", "/_x", "index_admin", &["_x"]);
+    }
+
+    #[test]
+    fn a_wrong_method_is_told_the_right_ones() {
+        assert_eq!(find("GET", "/_bulk"), Err("POST PUT".to_string()));
+        assert_eq!(find("PUT", "/i/_search"), Err("GET POST".to_string()));
+        assert_eq!(find("GET", "/a/b/c/d/e"), Err(String::new()));
+    }
+}

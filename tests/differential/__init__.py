@@ -1,0 +1,1 @@
+"""The same generated documents and requests for Clew and for a real OpenSearch, and a comparison of the answers."""
