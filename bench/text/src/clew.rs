@@ -45,8 +45,7 @@ impl Clew {
             ..IndexSettings::default()
         };
         let (index, _) = engine.create_index("docs", settings, mapping)?;
-        fill(&engine, &index, docs, segments)?;
-        let pinned = engine.pin(&[index]);
+        let pinned = fill(&engine, &index, docs, segments)?;
         let snapshot = pinned.shards()[0].snapshot();
         anyhow::ensure!(
             snapshot.readers.len() == segments,
@@ -61,7 +60,14 @@ impl Clew {
     }
 }
 
-fn fill(engine: &Engine, index: &Index, docs: &Path, segments: usize) -> anyhow::Result<()> {
+/// Writes the documents in so many segments. Eight of one size are soon merged, so they are pinned as soon as
+/// the last one is there.
+fn fill(
+    engine: &Engine,
+    index: &Arc<Index>,
+    docs: &Path,
+    segments: usize,
+) -> anyhow::Result<Pinned> {
     let mut number = 0;
     for part in crate::parts(docs, segments)? {
         for batch in part.chunks(BATCH) {
@@ -75,8 +81,10 @@ fn fill(engine: &Engine, index: &Index, docs: &Path, segments: usize) -> anyhow:
         }
         engine.refresh(index)?;
     }
-    engine.force_merge(index, segments)?;
-    Ok(())
+    if segments == 1 {
+        engine.force_merge(index, 1)?;
+    }
+    Ok(engine.pin(std::slice::from_ref(index)))
 }
 
 fn operation(number: usize, body: &str) -> WriteOperation {
