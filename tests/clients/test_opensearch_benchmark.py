@@ -56,8 +56,9 @@ class OpenSearchBenchmark(ClientsTest):
                 self.program, "run", "--pipeline=benchmark-only", "--offline", "--on-error=abort",
                 f"--target-hosts={self.server.address}", f"--workload-path={workload}",
                 f"--workload-params=vectors:{home}/vectors.hdf5",
-                "--enable-assertions", "--telemetry=node-stats",
-                "--telemetry-params=node-stats-sample-interval:1,node-stats-include-indices:true",
+                "--enable-assertions", "--telemetry=node-stats,shard-stats,segment-stats",
+                "--telemetry-params=node-stats-sample-interval:1,node-stats-include-indices:true,"
+                "shard-stats-sample-interval:1",
                 "--results-format=csv", f"--results-file={results}", "--show-in-results=all",
             ],
             RUN_SECONDS_MAX,
@@ -72,8 +73,18 @@ class OpenSearchBenchmark(ClientsTest):
         for task in ("load", "words", "filtered", "hours", "sorted", "pages", "scrolled", "in-time", "near"):
             self.assertIn(task, tasks)
             self.assertEqual(float(figures["error rate", task]), 0, task)
+        self.check_telemetry(home)
         self.assertEqual(self.ask("GET", "/requests/_count")["count"], DOCUMENTS)
         self.assertGreater(float(figures["Mean recall@k", "near"]), 0.9)
         self.assertGreater(float(figures["Store size", ""]), 0)
         # One of each index.
         self.assertEqual(int(float(figures["Segment count", ""])), 2)
+
+    def check_telemetry(self, home):
+        """What was sampled beside the run was understood."""
+        logs = "".join(path.read_text(errors="replace") for path in home.rglob("benchmark.log"))
+        errors = [line for line in logs.splitlines() if ".telemetry ERROR" in line]
+        # Before the first task there are no indexes whose counts could be taken.
+        self.assertEqual([e for e in errors if "Could not retrieve index stats" not in e], [])
+        (segments,) = home.rglob("*segment_stats.log")
+        self.assertIn("requests", segments.read_text())

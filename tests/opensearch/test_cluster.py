@@ -137,6 +137,70 @@ class Cluster(ClewTest):
         self.client.indices.put_settings(index="copied", body={"number_of_replicas": 0})
         self.assertEqual(self.client.cluster.health(index="copied")["status"], "green")
 
+    def test_segments_one_by_one(self):
+        self.client.indices.create(index="pieces", body={"settings": {"number_of_shards": 2}})
+        for number in range(3):
+            self.index_all("pieces", {f"{number}-{n}": {"n": n} for n in range(20)})
+        self.client.delete(index="pieces", id="0-0", refresh=True)
+        shown = self.client.indices.segments(index="pieces")
+        self.assertEqual(shown["_shards"], {"total": 2, "successful": 2, "failed": 0})
+        shards = [shard for (shard,) in shown["indices"]["pieces"]["shards"].values()]
+        segments = [piece for shard in shards for piece in shard["segments"].values()]
+        self.assertEqual(sum(piece["num_docs"] for piece in segments), 59)
+        self.assertEqual(sum(piece["deleted_docs"] for piece in segments), 1)
+        self.assertTrue(all(piece["size_in_bytes"] > 0 for piece in segments))
+        self.assertEqual([shard["num_search_segments"] for shard in shards], [len(s["segments"]) for s in shards])
+        rows = self.client.cat.segments(index="piece*", format="json")
+        self.assertEqual(len(rows), len(segments))
+        self.assertEqual({row["index"] for row in rows}, {"pieces"})
+        self.assertEqual(self.client.cat.segments(index="pieces", h="seg", s="shard,segment").split()[0], "_0")
+        self.client.indices.flush(index="pieces")
+        self.client.indices.forcemerge(index="pieces", max_num_segments=1, flush=True)
+        self.client.indices.flush(index="pieces")
+        rows = self.client.cat.segments(index="pieces", format="json", h="docs.count,dd,committed,searchable")
+        self.assertEqual(len(rows), 2)
+        self.assertEqual({(row["dd"], row["committed"], row["searchable"]) for row in rows}, {("0", "true", "true")})
+        self.client.indices.close(index="pieces")
+        with self.refused(400, "index_closed_exception"):
+            self.client.indices.segments(index="pieces")
+        with self.refused(404, "index_not_found_exception"):
+            self.client.indices.segments(index="absent")
+
+    def test_tables_of_a_cluster_of_one(self):
+        manager = self.client.cat.cluster_manager(format="json")
+        (node,) = self.client.cat.nodes(format="json", h="name,id", full_id=True)
+        self.assertEqual([(row["node"], row["id"]) for row in manager], [(node["name"], node["id"])])
+        self.assertEqual(self.raw("GET", "/_cat/master"), self.client.cat.cluster_manager())
+        self.assertEqual(self.client.cat.pending_tasks(), "")
+        self.assertEqual(self.client.cat.fielddata(), "")
+        self.index_all("one", {"1": {"n": 1}})
+        before = int(self.client.cat.thread_pool(format="json", h="completed")[0]["completed"])
+        self.client.search(index="one")
+        (pool,) = self.client.cat.thread_pool(
+            thread_pool_patterns="sea*", format="json", h="name,type,size,queue,rejected,completed"
+        )
+        self.assertEqual((pool["name"], pool["type"], pool["queue"], pool["rejected"]), ("search", "fixed", "0", "0"))
+        self.assertEqual(int(pool["completed"]), before + 1)
+        self.assertGreater(int(pool["size"]), 0)
+        (stats,) = self.client.nodes.stats(metric="thread_pool")["nodes"].values()
+        self.assertEqual(stats["thread_pool"]["search"]["threads"], int(pool["size"]))
+
+    def test_statistics_of_shards_and_the_time_of_upkeep(self):
+        self.client.indices.create(index="two", body={"settings": {"number_of_shards": 2}})
+        self.index_all("two", {str(n): {"n": n} for n in range(30)})
+        self.client.indices.forcemerge(index="two", max_num_segments=1)
+        self.index_all("two", {str(n): {"n": n} for n in range(30, 60)})
+        self.client.indices.forcemerge(index="two", max_num_segments=1)
+        (node,) = self.client.nodes.stats(metric="indices", level="shards")["nodes"].values()
+        shards = node["indices"]["shards"]["two"]
+        self.assertEqual([list(shard) for shard in shards], [["0"], ["1"]])
+        self.assertEqual(sum(shard[number]["docs"]["count"] for shard in shards for number in shard), 60)
+        self.assertTrue(shards[0]["0"]["routing"]["primary"])
+        merges = self.client.indices.stats(index="two")["_all"]["primaries"]["merges"]
+        self.assertGreater(merges["total"], 0)
+        self.assertGreaterEqual(merges["total_docs"], 60)
+        self.assertGreater(merges["total_size_in_bytes"], 0)
+
     def test_this_node_tells_of_its_machine(self):
         node = self.client.cat.nodes(format="json", h="heap.*,file_desc.*,disk.total,http")[0]
         self.assertGreater(int(node["file_desc.current"]), 0)

@@ -46,6 +46,7 @@ mod pinned;
 mod recall;
 mod search;
 mod search_pool;
+mod segment_stats;
 
 pub use activity::{Counted, SearchActivity};
 pub use alias::{Alias, AliasAction, Aliases};
@@ -72,6 +73,7 @@ pub use request::{
 };
 pub use resolve::{AliasNames, ClosedNames, ResolveOptions, Resolved, Wildcards};
 pub use search_pool::SearchStats;
+pub use segment_stats::SegmentStats;
 pub use settings::{DATA_STREAM, IndexSettings, TranslogDurability};
 pub use snapshot::{
     Cleaned, SnapshotFile, SnapshotManifest, SnapshotRepository, documents_file_name, index_state,

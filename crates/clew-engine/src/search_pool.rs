@@ -24,6 +24,10 @@ pub struct SearchStats {
     pub queue_wait_us_total: u64,
     /// Time on the threads, summed.
     pub run_us_total: u64,
+    /// Threads of the pool.
+    pub threads: u64,
+    /// Searches that may wait for one.
+    pub waiting_max: u64,
 }
 
 #[derive(Debug, Default)]
@@ -72,6 +76,8 @@ impl SearchPool {
             active: (self.places_max - self.places.available_permits()) as u64,
             queue_wait_us_total: read(&self.counters.queue_wait_us),
             run_us_total: read(&self.counters.run_us),
+            threads: self.threads.current_num_threads() as u64,
+            waiting_max: (self.places_max - self.threads.current_num_threads()) as u64,
         }
     }
 

@@ -63,6 +63,7 @@ mod scripts;
 mod search;
 mod search_pipeline;
 mod search_shards;
+mod segments;
 mod settings;
 mod shard_stores;
 mod snapshots;

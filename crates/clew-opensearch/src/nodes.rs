@@ -10,7 +10,7 @@ use crate::error::ApiError;
 use crate::machine::{DiskSpace, Machine, processors};
 use crate::reply::Reply;
 use crate::search::glob;
-use crate::stats::{Sums, pick, sections_of};
+use crate::stats::{Sums, pick, sections_of, shard_stats};
 
 const ROLES: [&str; 3] = ["cluster_manager", "data", "ingest"];
 
@@ -119,17 +119,26 @@ fn indices_section(call: &Call) -> Result<Value, ApiError> {
     let groups = call.params.list("groups").unwrap_or_default();
     let wanted = sections_of(call.path("index_metric"));
     let mut sums = Sums::default();
-    let mut each = Map::new();
+    let level = call.params.get("level");
+    let (mut each, mut shards) = (Map::new(), Map::new());
     for index in all_indices(&call.api)? {
         sums.add(&index, &groups);
         let mut one = Sums::default();
         one.add(&index, &groups);
         let shown = pick(one.to_json(), wanted.as_deref());
         each.insert(index.name().to_string(), shown);
+        if level == Some("shards") {
+            let of_shards = shard_stats(&call.api, &index, wanted.as_deref());
+            let numbered = of_shards.into_iter().enumerate();
+            let numbered = numbered.map(|(number, one)| json!({number.to_string(): one}));
+            shards.insert(index.name().to_string(), numbered.collect());
+        }
     }
     let mut section = pick(sums.to_json(), wanted.as_deref());
-    if matches!(call.params.get("level"), Some("indices" | "shards")) {
-        section["indices"] = Value::Object(each);
+    match level {
+        Some("indices") => section["indices"] = Value::Object(each),
+        Some("shards") => section["shards"] = Value::Object(shards),
+        _ => {}
     }
     Ok(section)
 }
@@ -153,7 +162,9 @@ fn system_sections(api: &Api) -> Map<String, Value> {
         "process": machine.process_stats(api.started),
         "jvm": jvm(api, &machine),
         "thread_pool": {"search": {
-            "active": searches.active,
+            "threads": searches.threads,
+            "active": searches.active.min(searches.threads),
+            "queue": searches.active.saturating_sub(searches.threads),
             "rejected": searches.rejected_total, "completed": searches.searches_total,
         }},
         "fs": {"total": space, "data": [place]},

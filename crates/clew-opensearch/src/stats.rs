@@ -7,7 +7,7 @@ use clew_engine::{Index, IndexStats, SearchActivity, Wildcards};
 use clew_text::FilterCacheFigures;
 use serde_json::{Map, Value, json};
 
-use crate::api::stable_id;
+use crate::api::{Api, stable_id};
 use crate::call::Call;
 use crate::error::ApiError;
 use crate::reply::Reply;
@@ -225,29 +225,37 @@ fn index_stats(index: &Arc<Index>, sums: &Sums, wanted: Option<&[&str]>, call: &
     let shown = pick(sums.to_json(), wanted);
     let mut body = json!({"uuid": index.uuid(), "primaries": shown, "total": shown});
     if call.params.get("level") == Some("shards") {
-        let shards = index.shard_stats().into_iter().zip(index.commits());
-        let shards = shards.enumerate().map(|(number, (stats, commit))| {
-            let docs = stats.docs;
-            let sums = Sums {
-                stats,
-                groups: BTreeMap::new(),
-            };
-            let mut one = pick(sums.to_json(), wanted);
-            one["routing"] = json!({
-                "state": "STARTED", "primary": true, "node": call.api.node_id,
-                "relocating_node": null,
-            });
-            one["commit"] = json!({
-                "id": stable_id(&[index.uuid(), &number.to_string(), &commit.to_string()]),
-                "generation": commit,
-                "user_data": {},
-                "num_docs": docs,
-            });
-            (number.to_string(), json!([one]))
-        });
+        let shards = shard_stats(&call.api, index, wanted).into_iter();
+        let shards = shards
+            .enumerate()
+            .map(|(number, one)| (number.to_string(), json!([one])));
         body["shards"] = Value::Object(shards.collect());
     }
     body
+}
+
+/// The sections of each shard.
+pub(crate) fn shard_stats(api: &Api, index: &Index, wanted: Option<&[&str]>) -> Vec<Value> {
+    let shards = index.shard_stats().into_iter().zip(index.commits());
+    let shards = shards.enumerate().map(|(number, (stats, commit))| {
+        let docs = stats.docs;
+        let sums = Sums {
+            stats,
+            groups: BTreeMap::new(),
+        };
+        let mut one = pick(sums.to_json(), wanted);
+        one["routing"] = json!({
+            "state": "STARTED", "primary": true, "node": api.node_id, "relocating_node": null,
+        });
+        one["commit"] = json!({
+            "id": stable_id(&[index.uuid(), &number.to_string(), &commit.to_string()]),
+            "generation": commit,
+            "user_data": {},
+            "num_docs": docs,
+        });
+        one
+    });
+    shards.collect()
 }
 
 /// Only the sections that the path names.

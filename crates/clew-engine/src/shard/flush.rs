@@ -40,6 +40,11 @@ impl Shard {
         self.flushing.lock().number
     }
 
+    /// Whether the newest manifest names a segment.
+    pub(crate) fn has_flushed(&self, segment: SegmentId) -> bool {
+        self.flushing.lock().segments.contains_key(&segment)
+    }
+
     /// The position from which the log must be replayed into the shard.
     pub(crate) fn recovered_from(&self) -> Glsn {
         self.flushing.lock().checkpoint

@@ -117,6 +117,10 @@ impl SegmentView {
             .as_ref()
             .map_or(self.files.doc_count, |alive| alive.alive_count())
     }
+    /// The beginning of the names of the files.
+    pub(crate) fn id(&self) -> SegmentId {
+        self.files.id
+    }
     /// The size of the files.
     pub(crate) fn bytes(&self) -> u64 {
         self.files.bytes

@@ -187,7 +187,7 @@ mod tests {
                 "[x]",
             ),
             (
-                json!({"source": {"remote": {}}}),
+                json!({"source": {"index": "a", "remote": {}}, "dest": {"index": "b"}}),
                 "[remote] is not supported",
             ),
         ] {

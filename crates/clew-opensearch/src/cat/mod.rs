@@ -1,7 +1,9 @@
 //! `_cat`: what a person at a shell wants to know, as tables.
 
+mod cluster;
 mod indices;
 mod nodes;
+mod segments;
 mod shards;
 mod snapshots;
 mod table;
@@ -18,8 +20,10 @@ use crate::cluster_health::ShardHealth;
 use crate::error::ApiError;
 use crate::reply::Reply;
 
+pub(crate) use cluster::{cluster_manager, field_data, pending_tasks, thread_pool};
 pub(crate) use indices::{count, indices};
 pub(crate) use nodes::{allocation, attributes, nodes, plugins, tasks};
+pub(crate) use segments::segments;
 pub(crate) use shards::shards;
 pub(crate) use snapshots::{repositories, snapshots};
 use table::{Column, Table, number, text};
@@ -30,17 +34,22 @@ pub(crate) async fn list(_call: Call) -> Result<Reply, ApiError> {
     let paths = [
         "aliases",
         "allocation",
+        "cluster_manager",
         "count",
+        "fielddata",
         "health",
         "indices",
         "nodeattrs",
         "nodes",
+        "pending_tasks",
         "plugins",
         "repositories",
+        "segments",
         "shards",
         "snapshots",
         "tasks",
         "templates",
+        "thread_pool",
     ];
     let mut listing = "=^.^=\n".to_string();
     listing.extend(paths.iter().map(|path| format!("/_cat/{path}\n")));

@@ -32,10 +32,10 @@ fn description() -> Value {
     let mut parameters = Map::new();
     for group in areas() {
         for endpoint in group.endpoints {
-            for (number, path) in endpoint.paths.iter().enumerate() {
+            for path in endpoint.paths {
                 let place = paths.entry(*path).or_insert_with(|| json!({}));
                 for method in endpoint.methods.split(' ') {
-                    let id = format!("{} {method} {number}", endpoint.name);
+                    let id = format!("{} {method} {path}", endpoint.name);
                     place[method.to_ascii_lowercase()] = operation(group, endpoint, path, id);
                 }
                 for name in path_names(path) {

@@ -27,6 +27,27 @@ pub(super) const GROUPS: &[Group] = &[Group {
         endpoint!("GET", ["/_cat/tasks"], cat::tasks),
         endpoint!(
             "GET",
+            ["/_cat/segments", "/_cat/segments/{index}"],
+            cat::segments
+        ),
+        endpoint!(
+            "GET",
+            ["/_cat/cluster_manager", "/_cat/master"],
+            cat::cluster_manager
+        ),
+        endpoint!("GET", ["/_cat/pending_tasks"], cat::pending_tasks),
+        endpoint!(
+            "GET",
+            ["/_cat/fielddata", "/_cat/fielddata/{fields}"],
+            cat::field_data
+        ),
+        endpoint!(
+            "GET",
+            ["/_cat/thread_pool", "/_cat/thread_pool/{pool}"],
+            cat::thread_pool
+        ),
+        endpoint!(
+            "GET",
             ["/_cat/aliases", "/_cat/aliases/{alias}"],
             cat::aliases
         ),
@@ -59,6 +80,10 @@ const CAT: &[&str] = &[
     "expand_wildcards",
     "include_unloaded_segments",
     "full_id",
+    "fields",
+    "size",
+    "ignore_unavailable",
+    "allow_no_indices",
     "ts",
     "timeout",
     "detailed",

@@ -2,7 +2,7 @@
 
 use super::endpoint::{Group, endpoint};
 use super::params::MAINTENANCE;
-use crate::{index_recovery, maintenance, stats};
+use crate::{index_recovery, maintenance, segments, stats};
 
 pub(super) const GROUPS: &[Group] = &[
     Group {
@@ -54,6 +54,15 @@ pub(super) const GROUPS: &[Group] = &[
             index_recovery::get
         )],
     },
+    Group {
+        class: "stats",
+        params: SEGMENTS,
+        endpoints: &[endpoint!(
+            "GET",
+            ["/_segments", "/{index}/_segments"],
+            segments::get
+        )],
+    },
 ];
 
 const STATS: &[&str] = &[
@@ -70,6 +79,14 @@ const STATS: &[&str] = &[
     "after_glsn",
     "ignore_unavailable",
     "allow_no_indices",
+];
+
+const SEGMENTS: &[&str] = &[
+    "verbose",
+    "ignore_unavailable",
+    "allow_no_indices",
+    "expand_wildcards",
+    "after_glsn",
 ];
 
 const RECOVERY: &[&str] = &[
