@@ -90,9 +90,7 @@ impl Scanner {
 /// between ideographs.
 fn is_inside_word(text: &str, at: usize) -> bool {
     let (mut before, mut behind) = (text[..at].chars().rev(), text[at..].chars());
-    let is_ideograph = |character: char| {
-        matches!(u32::from(character), 0x3040..=0x30FF | 0x3400..=0x9FFF | 0xAC00..=0xD7AF)
-    };
+    let is_ideograph = |character: char| matches!(u32::from(character), 0x3040..=0x30FF | 0x3400..=0x9FFF | 0xAC00..=0xD7AF);
     match (before.next(), behind.next()) {
         (Some('-'), Some(next)) => {
             next.is_alphanumeric() && before.next().is_some_and(char::is_alphanumeric)

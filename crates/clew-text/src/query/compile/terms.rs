@@ -111,7 +111,8 @@ impl Compiler<'_> {
         let Some((mapped, field)) = self.field(path) else {
             return Ok(Node::nothing());
         };
-        if let (FieldKind::Boolean, true, [value, others @ ..]) = (&mapped.kind, mapped.indexed, values)
+        if let (FieldKind::Boolean, true, [value, others @ ..]) =
+            (&mapped.kind, mapped.indexed, values)
             && others.iter().all(|other| other == value)
         {
             let truth = i64::from(literal::boolean(value)?);
