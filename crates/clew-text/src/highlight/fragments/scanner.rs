@@ -90,7 +90,11 @@ impl Scanner {
 /// between ideographs.
 fn is_inside_word(text: &str, at: usize) -> bool {
     let (mut before, mut behind) = (text[..at].chars().rev(), text[at..].chars());
-    let is_ideograph = |character: char| matches!(u32::from(character), 0x3040..=0x30FF | 0x3400..=0x9FFF | 0xAC00..=0xD7AF);
+    let is_ideograph = |character: char| {
+        let number = u32::from(character);
+        let within = [0x3040..=0x30FF, 0x3400..=0x9FFF, 0xAC00..=0xD7AF_u32];
+        within.iter().any(|range| range.contains(&number))
+    };
     match (before.next(), behind.next()) {
         (Some('-'), Some(next)) => {
             next.is_alphanumeric() && before.next().is_some_and(char::is_alphanumeric)
