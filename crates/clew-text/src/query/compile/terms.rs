@@ -254,7 +254,7 @@ pub(super) fn keyword_text(mapped: &MappedField, value: &Value) -> String {
 
 pub(super) fn not_searchable(mapped: &MappedField) -> QueryError {
     if mapped.kind == FieldKind::Percolator {
-        return QueryError::create(
+        return QueryError::unmapped(
             "Percolator fields are not searchable directly, use a percolate query instead",
         );
     }

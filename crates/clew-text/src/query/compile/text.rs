@@ -144,7 +144,10 @@ impl<'a> Compiler<'a> {
         Ok(Node {
             at_least: frequency.saturating_sub(dead),
             exact: dead == 0,
-            ..Node::scored(Box::new(Scored { inner, statistics }), boost)
+            ..Node::scored(
+                Box::new(Scored { inner, statistics }),
+                boost * snapshot.term_factor(),
+            )
         })
     }
 
@@ -190,7 +193,10 @@ impl<'a> Compiler<'a> {
             frequencies,
         };
         let inner = Box::new(PhraseQuery::new_with_offset_and_slop(terms, slop));
-        Ok(Node::scored(Box::new(Scored { inner, statistics }), boost))
+        Ok(Node::scored(
+            Box::new(Scored { inner, statistics }),
+            boost * snapshot.term_factor(),
+        ))
     }
 
     /// The tokens of a phrase on a text field; `None` when the field holds no analyzed text.
