@@ -175,14 +175,15 @@ class NestedTest(ClewTest):
             return [(hit["_id"], hit["sort"][0]) for hit in hits]
 
         likes = {"path": "likes"}
-        self.assertEqual(ordered(likes, order="asc"), [("1", 1), ("2", 5), ("3", None)])
-        self.assertEqual(ordered(likes, order="desc"), [("1", 5), ("2", 5), ("3", None)])
-        self.assertEqual(ordered(likes, mode="sum", order="desc"), [("1", 6), ("2", 5), ("3", None)])
+        least, most = -(2**31), 2**31 - 1
+        self.assertEqual(ordered(likes, order="asc"), [("1", 1), ("2", 5), ("3", most)])
+        self.assertEqual(ordered(likes, order="desc"), [("1", 5), ("2", 5), ("3", least)])
+        self.assertEqual(ordered(likes, mode="sum", order="desc"), [("1", 6), ("2", 5), ("3", least)])
         self.assertEqual(ordered(likes, missing=0), [("3", 0), ("1", 1), ("2", 5)])
         ann = {"path": "likes", "filter": {"term": {"likes.who": "ann"}}}
-        self.assertEqual(ordered(ann, order="desc"), [("2", 5), ("1", 1), ("3", None)])
+        self.assertEqual(ordered(ann, order="desc"), [("2", 5), ("1", 1), ("3", least)])
         first = {"path": "likes", "max_children": 1}
-        self.assertEqual(ordered(first, order="desc"), [("2", 5), ("1", 1), ("3", None)])
+        self.assertEqual(ordered(first, order="desc"), [("2", 5), ("1", 1), ("3", least)])
         deep = {
             "likes.tags.tag": {
                 "order": "desc",

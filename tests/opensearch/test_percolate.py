@@ -104,7 +104,8 @@ class Percolate(ClewTest):
         ]}}
         reply = self.client.search(index="one", body={"query": named})
         fields = {hit["_id"]: hit["fields"] for hit in reply["hits"]["hits"]}
-        self.assertIn("tree", fields)
+        self.assertEqual(fields["tree"], {"_percolator_document_slot_first": [0]})
+        self.assertEqual(fields["cheap"], {"_percolator_document_slot_second": [0]})
 
     def test_queries_survive_updates_and_restarts(self):
         self.client.index(index="one", id="tree", body={"query": {"match": {"message": "lamp"}}}, refresh=True)
@@ -125,7 +126,9 @@ class Percolate(ClewTest):
         refused({"nothing": {}}, "unknown query [nothing]")
         refused({"term": {"nowhere": 1}}, "No field mapping can be found for the field with name [nowhere]")
         refused({"has_child": {"type": "a", "query": {"match_all": {}}}}, "the [has_child] query is unsupported inside a percolator query")
-        refused([{"match_all": {}}], "query malformed")
+        refused("text", "query malformed")
+        refused([{"match_all": {}}, {"match_all": {}}], "a document can only contain one percolator query")
+        refused({"range": {"price": {"gte": "x"}}}, "x")
         shown = self.client.indices.get_mapping(index="one")["one"]["mappings"]["properties"]
         self.assertEqual(shown["query"], {"type": "percolator"})
         for field, reason in [
@@ -135,7 +138,7 @@ class Percolate(ClewTest):
             with self.refused(400, "search_phase_execution_exception") as caught:
                 self.client.search(index="one", body={"query": {"percolate": {"field": field, "document": {}}}})
             self.assertIn(reason, caught.exception.info["error"]["root_cause"][0]["reason"])
-        with self.refused(400, "illegal_argument_exception", "[document] is a required argument"):
+        with self.refused(400, "illegal_argument_exception", "Required one of fields [document, documents, id]"):
             self.client.search(index="one", body={"query": {"percolate": {"field": "query"}}})
 
 

@@ -101,7 +101,7 @@ class ShownTest(ClewTest):
         }
         hits = self.client.search(index="h", body=body)["hits"]["hits"]
         shown = {hit["_id"]: hit["highlight"]["title"] for hit in hits}
-        self.assertEqual(shown["1"], ["The <b>quick</b> brown <b>fox</b>."])
+        self.assertEqual(shown["1"], ["The <b>quick</b> brown <b>fox</b>. It jumps over a dog."])
         self.assertEqual(shown["2"], ["A slow <b>fox</b> and a <b>fox</b>"])
 
     def test_scores_are_explained(self):

@@ -128,7 +128,9 @@ fn status(kind: ErrorKind) -> StatusCode {
 
 fn query_error_type(error: &QueryError) -> &'static str {
     match error {
-        QueryError::Create { .. } | QueryError::Syntax { .. } => "query_shard_exception",
+        QueryError::Create { .. } | QueryError::Syntax { .. } | QueryError::Unmapped { .. } => {
+            "query_shard_exception"
+        }
         QueryError::TooManyClauses { .. } => "too_many_clauses",
         QueryError::State { .. } => "illegal_state_exception",
         QueryError::Aggregation(AggError::Validation { .. }) => {

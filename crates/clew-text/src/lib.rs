@@ -52,8 +52,8 @@ pub use mapping::{
     RangeKind as FieldRangeKind, TextStyle, VectorMapping,
 };
 pub use percolate::{
-    DocumentMatcher, Matched, Needs, PercolateQuery, Percolated, Percolations, QueryReader,
-    stored_query,
+    DocumentMatcher, Matched, Needs, NoQuery, PercolateQuery, Percolated, Percolations,
+    QueryReader, stored_query,
 };
 pub use query::{
     Bool, BoostMode, Boosting, CompileContext, Decay, DecayShape, DistanceFeature, FeatureCurve,

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use clew_log::{Durability, Glsn, NewEntry};
 use clew_text::{
-    DocumentError, FieldId, Mapping, NestedObject, ParsedDocument, QueryReader, stored_query,
+    DocumentError, FieldId, Mapping, NestedObject, NoQuery, ParsedDocument, QueryReader,
+    stored_query,
 };
 use tantivy::TantivyError;
 use tantivy::indexer::AddOperation;
@@ -63,13 +64,14 @@ impl Prepared {
     ) -> Result<(), DocumentError> {
         for (field, text) in std::mem::take(&mut self.queries) {
             let Some(reader) = reader else {
+                let kind = "illegal_argument_exception";
                 let reason = "stored queries cannot be read here".to_string();
-                return Err(DocumentError::Unfit { reason });
+                return Err(DocumentError::Unfit { kind, reason });
             };
             let values = reader
                 .read(text.as_bytes())
                 .and_then(|query| stored_query(&self.mapping, field, &text, Some(&query)))
-                .map_err(|reason| DocumentError::Unfit { reason })?;
+                .map_err(|NoQuery { kind, reason }| DocumentError::Unfit { kind, reason })?;
             self.fields.extend(values);
         }
         Ok(())

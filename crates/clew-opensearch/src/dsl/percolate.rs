@@ -2,18 +2,19 @@
 
 use std::sync::Arc;
 
-use clew_text::{PercolateQuery, Query, QueryReader};
+use clew_text::{NoQuery, PercolateQuery, Query, QueryReader};
 use serde_json::Value;
 
 use super::object::Parameters;
-use super::{DslError, parse_query};
+use super::{DslError, DslErrorKind, parse_query};
 
 /// Documents that one query may ask about.
 const DOCUMENTS_MAX: usize = 10_000;
 
 pub(super) fn percolate(body: &Value) -> Result<Query, DslError> {
     let mut parameters = Parameters::new("percolate", body)?;
-    let boost = parameters.boost()?;
+    // As in OpenSearch the factor is read, and changes nothing.
+    parameters.boost()?;
     let field = parameters.text("field")?;
     let name = parameters.text("name")?;
     let documents = match (parameters.take("document"), parameters.take("documents")) {
@@ -27,7 +28,9 @@ pub(super) fn percolate(body: &Value) -> Result<Query, DslError> {
     parameters.finish()?;
     let field = field.ok_or_else(|| DslError::illegal("Required [field]"))?;
     if documents.is_empty() {
-        return Err(DslError::illegal("[document] is a required argument"));
+        return Err(DslError::illegal(
+            "Required one of fields [document, documents, id], but none were specified. ",
+        ));
     }
     if documents.len() > DOCUMENTS_MAX {
         return Err(DslError::illegal(format!(
@@ -46,7 +49,6 @@ pub(super) fn percolate(body: &Value) -> Result<Query, DslError> {
         documents: Arc::new(documents.collect()),
         name,
         reader: query_reader(),
-        boost,
     }))
 }
 
@@ -55,9 +57,15 @@ pub fn query_reader() -> QueryReader {
     QueryReader(read)
 }
 
-fn read(text: &[u8]) -> Result<Query, String> {
-    let value: Value = serde_json::from_slice(text).map_err(|error| error.to_string())?;
-    parse_query(&value).map_err(|error| error.reason)
+fn read(text: &[u8]) -> Result<Query, NoQuery> {
+    let value: Value = serde_json::from_slice(text).map_err(|error| NoQuery {
+        kind: DslErrorKind::Parsing.type_name(),
+        reason: error.to_string(),
+    })?;
+    parse_query(&value).map_err(|error| NoQuery {
+        kind: error.kind.type_name(),
+        reason: error.reason,
+    })
 }
 
 #[cfg(test)]
@@ -79,7 +87,7 @@ mod tests {
         check(json!({"document": {}}), Err("Required [field]"));
         check(
             json!({"field": "q"}),
-            Err("[document] is a required argument"),
+            Err("Required one of fields [document, documents, id]"),
         );
         check(
             json!({"field": "q", "document": 1}),
@@ -99,6 +107,10 @@ mod tests {
             Ok(Query::term("a", "b"))
         );
         let error = read.read(br#"{"nothing": {}}"#).unwrap_err();
-        assert!(error.contains("unknown query [nothing]"), "{error}");
+        assert_eq!(error.kind, "parsing_exception");
+        assert!(
+            error.reason.contains("unknown query [nothing]"),
+            "{error:?}"
+        );
     }
 }

@@ -84,8 +84,7 @@ pub(super) fn check(spec: &Spec) -> Result<(), ApiError> {
     let wrong = if spec.control.scroll.is_some() {
         "cannot use `collapse` in a scroll context"
     } else if spec.goes_on() && !by_field {
-        "cannot use `collapse` in conjunction with `search_after` unless the only sort field is \
-         the one that is collapsed by"
+        "cannot use `collapse` in conjunction with `search_after`"
     } else if !spec.control.rescore.is_empty() {
         "cannot use `collapse` in conjunction with `rescore`"
     } else {

@@ -11,11 +11,10 @@ const SLOTS: &str = "_percolator_document_slot";
 
 /// Adds the places of the documents that a hit's query matches.
 pub(super) fn add_slots(hit: &Hit, values: &mut Map<String, Value>) {
-    let is_single = hit.percolated.len() == 1;
     for percolated in &hit.percolated {
         let name = match &percolated.name {
-            Some(name) if !is_single => format!("{SLOTS}_{name}"),
-            _ => SLOTS.to_string(),
+            Some(name) => format!("{SLOTS}_{name}"),
+            None => SLOTS.to_string(),
         };
         values.insert(name, json!(percolated.slots));
     }
@@ -24,7 +23,6 @@ pub(super) fn add_slots(hit: &Hit, values: &mut Map<String, Value>) {
 /// Adds what a hit's query finds in the documents.
 pub(super) fn add_highlights(hit: &Hit, highlight: &Highlight, shown: &mut Map<String, Value>) {
     let mapping = hit.index.mapping();
-    let is_single = hit.percolated.len() == 1;
     for percolated in &hit.percolated {
         let highlighter = Highlighter::new(&mapping, &percolated.query, &highlight.fields);
         for slot in &percolated.slots {
@@ -32,7 +30,7 @@ pub(super) fn add_highlights(hit: &Hit, highlight: &Highlight, shown: &mut Map<S
                 continue;
             };
             let mut before = String::new();
-            if let (Some(name), false) = (&percolated.name, is_single) {
+            if let Some(name) = &percolated.name {
                 before = format!("{name}_");
             }
             if percolated.documents.len() > 1 {

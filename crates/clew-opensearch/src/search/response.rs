@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use clew_engine::{Hit, SearchResponse};
-use clew_text::{Explained, Relation, Total};
+use clew_text::{Explained, Relation, SortValue, Total};
 use serde_json::{Value, json};
 
 use super::highlight::Highlights;
@@ -227,7 +227,9 @@ impl<'a> HitWriter<'a> {
         } else {
             spec.fields.values(&inner::with_whole_source(hit))
         };
-        if let (Some(field), Some(group)) = (&spec.collapsed, &hit.group) {
+        if let (Some(field), Some(group)) = (&spec.collapsed, &hit.group)
+            && *group != SortValue::Null
+        {
             values.insert(field.clone(), json!([sort_values::shown(group)]));
         }
         percolated::add_slots(hit, &mut values);

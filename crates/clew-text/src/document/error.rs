@@ -102,6 +102,8 @@ pub enum DocumentError {
     /// A value makes no sense to its field.
     #[error("failed to parse: {reason}")]
     Unfit {
+        /// OpenSearch's name for the kind of refusal.
+        kind: &'static str,
         /// In which way.
         reason: String,
     },
@@ -127,6 +129,7 @@ impl DocumentError {
     /// The error of a document without the routing key that one of its fields wants.
     pub fn without_routing(field: &str) -> Self {
         DocumentError::Unfit {
+            kind: "illegal_argument_exception",
             reason: format!("[routing] is missing for join field [{field}]"),
         }
     }
@@ -170,9 +173,7 @@ impl DocumentError {
                 "json_parse_exception",
                 format!("{reason}\n at [Source: (byte[]); line: {line}, column: {column}]"),
             )),
-            DocumentError::Unfit { reason } => {
-                Some(("illegal_argument_exception", reason.clone()))
-            }
+            DocumentError::Unfit { kind, reason } => Some((*kind, reason.clone())),
             DocumentError::NotAnObject => Some((
                 "not_x_content_exception",
                 "Compressor detection can only be called on some xcontent bytes or compressed xcontent bytes".to_string(),

@@ -48,7 +48,8 @@ impl<'m> Walk<'m, '_> {
 }
 
 fn refused(reason: String) -> Failure {
-    DocumentError::Unfit { reason }.into()
+    let kind = "illegal_argument_exception";
+    DocumentError::Unfit { kind, reason }.into()
 }
 
 fn read(join: &str, value: &Value) -> Result<Place> {
@@ -60,10 +61,15 @@ fn read(join: &str, value: &Value) -> Result<Place> {
             });
         }
         Value::Object(members) => members,
-        _ => {
-            return Err(refused(format!(
-                "[{join}] expected START_OBJECT or VALUE_STRING"
-            )));
+        other => {
+            let token = match other {
+                Value::Null => "VALUE_NULL",
+                Value::Bool(_) => "VALUE_BOOLEAN",
+                _ => "VALUE_NUMBER",
+            };
+            let kind = "illegal_state_exception";
+            let reason = format!("[null] expected START_OBJECT or VALUE_STRING but was: {token}");
+            return Err(DocumentError::Unfit { kind, reason }.into());
         }
     };
     let (mut kind, mut parent) = (None, None);

@@ -289,10 +289,10 @@ impl<'m, 'a> Walk<'m, 'a> {
         if let FieldKind::Vector(vector) = &field.kind {
             return self.vector_value(field, &vector.column);
         }
-        if let (Some(relations), true) = (&field.settings.join, kind != Kind::Null) {
+        if let (Some(relations), true) = (&field.settings.join, kind != Kind::Array) {
             return self.join_value(field, relations);
         }
-        if field.kind == FieldKind::Percolator && kind != Kind::Null {
+        if field.kind == FieldKind::Percolator && kind != Kind::Array {
             return self.query_value(field);
         }
         if matches!(field.kind, FieldKind::GeoPoint) && kind != Kind::Null {
@@ -462,15 +462,15 @@ impl<'m, 'a> Walk<'m, 'a> {
 
     /// A query that waits for documents.
     fn query_value(&mut self, field: &'m MappedField) -> Result<()> {
-        let refused = |reason: &str| {
+        let unfit = |kind: &'static str, reason: &str| {
             let reason = reason.to_string();
-            DocumentError::Unfit { reason }.into()
+            DocumentError::Unfit { kind, reason }.into()
         };
+        let refused = |reason: &str| unfit("illegal_argument_exception", reason);
         let (query, written) = self.tree()?;
         if !query.is_object() {
-            return Err(refused(
-                "[_na] query malformed, must start with start_object",
-            ));
+            let reason = "[_na] query malformed, must start with start_object";
+            return Err(unfit("parsing_exception", reason));
         }
         if !self.nested.is_empty() {
             return Err(refused("nested objects cannot store percolator queries"));

@@ -72,10 +72,12 @@ impl JoinRelations {
             .map(|child| format!("[{child}] cannot have multiple parents"))
             .collect();
         if !twice.is_empty() {
-            return Err(MappingError::invalid(format!(
-                "invalid definition for join field [{name}]:\n[{}]",
-                twice.join(", ")
-            )));
+            return Err(MappingError::Refused {
+                reason: format!(
+                    "invalid definition for join field [{name}]:\n[{}]",
+                    twice.join(", ")
+                ),
+            });
         }
         let kinds = self.parents.len() + all.count();
         if kinds > KINDS_MAX {
@@ -186,17 +188,16 @@ impl Mapping {
             return Ok(());
         }
         if path.contains('.') {
-            return Err(MappingError::invalid(format!(
-                "join field [{path}] cannot be added inside an object or in a multi-field"
-            )));
+            return Err(MappingError::Refused {
+                reason: format!(
+                    "join field [{path}] cannot be added inside an object or in a multi-field"
+                ),
+            });
         }
         match self.join() {
-            Some((other, _)) if other.path != path => Err(MappingError::Refused {
-                reason: format!(
-                    "Only one [parent-join] field can be defined per index, got [{}, {path}]",
-                    other.path
-                ),
-            }),
+            Some((other, _)) if other.path != path => Err(MappingError::invalid(
+                "Field [_parent_join] is defined more than once",
+            )),
             _ => Ok(()),
         }
     }
@@ -285,6 +286,6 @@ mod tests {
             "j": {"type": "join", "relations": {"q": "a"}},
             "k": {"type": "join", "relations": {"x": "y"}}}}))
         .unwrap_err();
-        assert!(error.to_string().contains("got [j, k]"), "{error}");
+        assert!(error.to_string().contains("more than once"), "{error}");
     }
 }

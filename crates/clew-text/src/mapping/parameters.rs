@@ -82,7 +82,7 @@ pub(super) fn read_field(
             || read_common(&mut definition, key, value)?
             || read_special(&mut definition, (name, analysis), key, value)?;
         if !known {
-            if definition.new.kind == FieldKind::Flat {
+            if matches!(definition.new.kind, FieldKind::Flat | FieldKind::Percolator) {
                 return Err(MappingError::invalid(format!(
                     "Mapping definition for [{name}] has unsupported parameters:  [{key} : {}]",
                     show(value)

@@ -281,6 +281,15 @@ impl Mapping {
         field.check_type(&definition.new)?;
         let conflicts = conflicts(field, &definition);
         if !conflicts.is_empty() {
+            if definition.settings.join.is_some() {
+                return Err(MappingError::Refused {
+                    reason: format!(
+                        "Mapper for [{}] conflicts with existing mapping:\n[{}]",
+                        field.path,
+                        conflicts.join(", ")
+                    ),
+                });
+            }
             return Err(MappingError::Refused {
                 reason: format!(
                     "Mapper for [{}] conflicts with existing mapper:\n\t{}",

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use tantivy::fastfield::{AliveBitSet, write_alive_bitset};
 use tantivy::indexer::{AddOperation, SegmentWriter};
 use tantivy::schema::{Field, OwnedValue};
-use tantivy::{Index, IndexReader, ReloadPolicy, SegmentReader, TantivyDocument};
+use tantivy::{Index, IndexReader, ReloadPolicy, Searcher, SegmentReader, TantivyDocument};
 use tantivy_common::{BitSet, OwnedBytes};
 
 use super::needs::term_key;
 use crate::document::{Parsed, ParsedDocument};
 use crate::mapping::{FieldKind, Mapping};
-use crate::query::{NoKnn, Query, QueryError};
+use crate::query::{CompileContext, NoKnn, Query, QueryError, plan};
 use crate::search::{Blocks, ShardRequest, Snapshot, TrackTotal, search};
 
 /// Memory for the writer of one such index: its tables are laid out by this.
@@ -70,6 +70,19 @@ impl DocumentMatcher {
             snapshot: snapshot(mapping, &index, (&segment, &kinds))?,
             rows,
         })
+    }
+
+    /// Whether a query fits a mapping, whatever documents there will be.
+    pub(super) fn check(mapping: &Mapping, query: &Query) -> Result<(), QueryError> {
+        let index = Index::create_in_ram(mapping.schema().clone());
+        let mapping = Arc::new(mapping.clone());
+        let snapshot = Snapshot::new(mapping, Vec::new(), stub(&index)?);
+        let context = CompileContext {
+            snapshot: &snapshot,
+            now_ms: 0,
+            knn: &NoKnn,
+        };
+        plan(query, &context).map(|_| ())
     }
 
     /// The documents that a query matches, in their order.
@@ -167,12 +180,16 @@ fn snapshot(
         None
     };
     let reader = SegmentReader::open_with_custom_alive_set(segment, alive)?;
-    let searcher: IndexReader = index
+    let snapshot = Snapshot::new(mapping, vec![reader], stub(index)?).with_plain_scores();
+    Ok(snapshot.with_blocks(vec![has_objects.then(|| Arc::new(blocks))]))
+}
+
+fn stub(index: &Index) -> tantivy::Result<Searcher> {
+    let reader: IndexReader = index
         .reader_builder()
         .reload_policy(ReloadPolicy::Manual)
         .try_into()?;
-    let snapshot = Snapshot::new(mapping, vec![reader], searcher.searcher());
-    Ok(snapshot.with_blocks(vec![has_objects.then(|| Arc::new(blocks))]))
+    Ok(reader.searcher())
 }
 
 fn written(alive: &BitSet) -> Result<AliveBitSet, QueryError> {

@@ -26,14 +26,23 @@ pub(crate) use stored::{Waiting, candidates};
 
 /// Reads a query from the text that a document has of it; the error is told to the client.
 #[derive(Clone, Copy)]
-pub struct QueryReader(pub fn(&[u8]) -> Result<Query, String>);
+pub struct QueryReader(pub fn(&[u8]) -> Result<Query, NoQuery>);
+
+/// Why something is no query that could be stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoQuery {
+    /// OpenSearch's name for the kind of refusal.
+    pub kind: &'static str,
+    /// Why.
+    pub reason: String,
+}
 
 impl QueryReader {
     /// Reads a query.
     ///
     /// # Errors
     /// Why it is none.
-    pub fn read(self, text: &[u8]) -> Result<Query, String> {
+    pub fn read(self, text: &[u8]) -> Result<Query, NoQuery> {
         (self.0)(text)
     }
 }
@@ -61,6 +70,4 @@ pub struct PercolateQuery {
     pub name: Option<String>,
     /// Reads the stored queries.
     pub reader: QueryReader,
-    /// Factor on the score.
-    pub boost: f32,
 }

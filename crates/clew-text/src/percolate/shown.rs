@@ -11,7 +11,7 @@ use crate::search::Snapshot;
 /// What one percolation found through one hit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Percolated {
-    /// The percolation's name.
+    /// The percolation's name, where there are several.
     pub name: Option<String>,
     /// The hit's query.
     pub query: Query,
@@ -62,7 +62,7 @@ impl<'a> Percolations<'a> {
             let matched = waiting.matches(&query, now_ms)?;
             if !matched.is_empty() {
                 found.push(Percolated {
-                    name: percolate.name.clone(),
+                    name: percolate.name.clone().filter(|_| self.0.len() > 1),
                     query,
                     slots: matched.iter().map(|matched| matched.slot).collect(),
                     documents: percolate.documents.clone(),

@@ -6,7 +6,7 @@ use tantivy::{DocId, SegmentReader};
 
 use super::matcher::{DocumentMatcher, Matched};
 use super::needs::Needs;
-use super::{PercolateQuery, QueryReader};
+use super::{NoQuery, PercolateQuery, QueryReader};
 use crate::mapping::{FieldId, FieldKind, MappedField, Mapping, words_path};
 use crate::query::{CompileContext, NoKnn, Query, QueryError, field_of};
 use crate::search::{SegmentBits, Snapshot, matching_within};
@@ -25,13 +25,18 @@ pub fn stored_query(
     id: FieldId,
     text: &str,
     query: Option<&Query>,
-) -> Result<Vec<(Field, OwnedValue)>, String> {
+) -> Result<Vec<(Field, OwnedValue)>, NoQuery> {
     let Some(field) = mapping.by_id(id) else {
-        return Err(format!("field number [{}] is not mapped", id.get()));
+        let reason = format!("field number [{}] is not mapped", id.get());
+        return Err(unsupported(reason));
     };
     let needs = match query {
         Some(query) => {
             check(query, mapping)?;
+            DocumentMatcher::check(mapping, query).map_err(|error| NoQuery {
+                kind: "query_shard_exception",
+                reason: error.to_string(),
+            })?;
             Needs::of(query, mapping)
         }
         // It was accepted once; what became of it is seen when it is tried.
@@ -53,20 +58,20 @@ pub fn stored_query(
 }
 
 /// Refuses what makes no sense for a single document, and fields that are not mapped.
-fn check(query: &Query, mapping: &Mapping) -> Result<(), String> {
+fn check(query: &Query, mapping: &Mapping) -> Result<(), NoQuery> {
     for query in query.all() {
         match query {
             Query::Related(related) => {
-                return Err(format!(
+                return Err(unsupported(format!(
                     "the [{}] query is unsupported inside a percolator query",
                     related.name()
-                ));
+                )));
             }
             Query::Percolate(_) | Query::Knn(_) | Query::VectorScore(_) => {
-                return Err(
+                return Err(unsupported(
                     "queries on vectors and on stored queries are unsupported inside a percolator query"
                         .to_string(),
-                );
+                ));
             }
             query => {
                 if let Some(path) = field_of(query)
@@ -75,14 +80,24 @@ fn check(query: &Query, mapping: &Mapping) -> Result<(), String> {
                     && !mapping.has_object(path)
                     && mapping.flat_above(path).is_none()
                 {
-                    return Err(format!(
-                        "No field mapping can be found for the field with name [{path}]"
-                    ));
+                    return Err(NoQuery {
+                        kind: "query_shard_exception",
+                        reason: format!(
+                            "No field mapping can be found for the field with name [{path}]"
+                        ),
+                    });
                 }
             }
         }
     }
     Ok(())
+}
+
+fn unsupported(reason: String) -> NoQuery {
+    NoQuery {
+        kind: "illegal_argument_exception",
+        reason,
+    }
 }
 
 /// Documents, and the stored queries that may match them.
@@ -99,10 +114,12 @@ impl<'a> Waiting<'a> {
     ) -> Result<Self, QueryError> {
         let path = &percolate.field;
         let Some(field) = mapping.field(path) else {
-            return Err(QueryError::create(format!("field [{path}] does not exist")));
+            return Err(QueryError::unmapped(format!(
+                "field [{path}] does not exist"
+            )));
         };
         if field.kind != FieldKind::Percolator {
-            return Err(QueryError::create(format!(
+            return Err(QueryError::unmapped(format!(
                 "expected field [{path}] to be of type [percolator], but is of type [{}]",
                 field.kind.type_name()
             )));

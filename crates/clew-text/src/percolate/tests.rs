@@ -156,9 +156,11 @@ fn queries_that_cannot_wait_are_refused() {
     assert_eq!(store(&Query::term("tag", "x")).unwrap().len(), 2);
     let error = store(&Query::term("nowhere", "x")).unwrap_err();
     assert_eq!(
-        error,
+        error.reason,
         "No field mapping can be found for the field with name [nowhere]"
     );
     let error = store(&both(vec![nested("x"), Query::term("other", 1)])).unwrap_err();
-    assert!(error.contains("[other]"));
+    assert!(error.reason.contains("[other]"));
+    let error = store(&Query::term("count", "many")).unwrap_err();
+    assert_eq!(error.kind, "query_shard_exception");
 }

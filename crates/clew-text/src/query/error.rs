@@ -36,6 +36,12 @@ pub enum QueryError {
         /// What is wrong, naming the field.
         reason: String,
     },
+    /// The mapping has nothing for the query; said as it is.
+    #[error("{reason}")]
+    Unmapped {
+        /// What is missing.
+        reason: String,
+    },
     /// The documents are not as the request needs them.
     #[error("{reason}")]
     State {
@@ -57,6 +63,13 @@ impl QueryError {
     /// A value that does not fit its field.
     pub(crate) fn create(reason: impl Into<String>) -> Self {
         QueryError::Create {
+            reason: reason.into(),
+        }
+    }
+
+    /// A query that the mapping has nothing for.
+    pub(crate) fn unmapped(reason: impl Into<String>) -> Self {
+        QueryError::Unmapped {
             reason: reason.into(),
         }
     }

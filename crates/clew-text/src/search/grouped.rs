@@ -36,7 +36,6 @@ pub(super) struct GroupedTop<'a> {
     sort: &'a [SortKey],
     keys: Vec<SortKey>,
     group: SortKey,
-    path: &'a str,
     limit: usize,
     after: Option<&'a [SortValue]>,
     keep_scores: bool,
@@ -75,7 +74,6 @@ impl<'a> GroupedTop<'a> {
             sort,
             keys,
             group: SortKey::field(path, Order::Asc),
-            path,
             limit: wanted.limit,
             after: wanted.after,
             keep_scores: wanted.kept.scores,
@@ -124,8 +122,7 @@ impl<'a> GroupedTop<'a> {
         if current.group.has_several(doc) {
             return Err(QueryError::State {
                 reason: format!(
-                    "failed to collapse {doc}, the collapse field [{}] must be single valued",
-                    self.path
+                    "failed to collapse {doc}, the collapse field must be single valued"
                 ),
             });
         }

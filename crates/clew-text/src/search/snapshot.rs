@@ -39,6 +39,9 @@ impl FoundTerm {
 
 type PerSegment = BTreeMap<(SegmentId, Field), FieldStatistics>;
 
+/// BM25's measure of how soon more of a term tells nothing more.
+const K1: f32 = 1.2;
+
 /// One shard's searchable segments.
 pub struct Snapshot {
     /// The mapping.
@@ -48,6 +51,8 @@ pub struct Snapshot {
     /// For each segment with nested objects, which of its rows they are. May be shorter.
     blocks: Vec<Option<Arc<Blocks>>>,
     stub: Searcher,
+    /// Factor on the scores of terms.
+    term_factor: f32,
     per_segment: Arc<Mutex<PerSegment>>,
     per_field: Mutex<BTreeMap<Field, FieldStatistics>>,
     norms: Mutex<BTreeMap<Field, Arc<NormTable>>>,
@@ -75,6 +80,7 @@ impl Snapshot {
             readers,
             blocks: Vec::new(),
             stub,
+            term_factor: 1.0,
             per_segment: Arc::default(),
             per_field: Mutex::default(),
             norms: Mutex::default(),
@@ -87,6 +93,21 @@ impl Snapshot {
     #[must_use]
     pub fn with_blocks(self, blocks: Vec<Option<Arc<Blocks>>>) -> Self {
         Snapshot { blocks, ..self }
+    }
+
+    /// The same with BM25 as newer versions write it, without the factor of `k1 + 1`: so OpenSearch
+    /// scores documents that are in no index.
+    #[must_use]
+    pub(crate) fn with_plain_scores(self) -> Self {
+        Snapshot {
+            term_factor: 1.0 / (1.0 + K1),
+            ..self
+        }
+    }
+
+    /// Factor on the scores of terms.
+    pub(crate) fn term_factor(&self) -> f32 {
+        self.term_factor
     }
 
     /// Which rows of a segment are nested objects; `None` when there are none.
@@ -133,6 +154,7 @@ impl Snapshot {
             readers,
             blocks: Vec::new(),
             stub,
+            term_factor: self.term_factor,
             per_segment: Arc::new(Mutex::new(kept)),
             per_field: Mutex::default(),
             norms: Mutex::default(),

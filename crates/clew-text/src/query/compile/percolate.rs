@@ -43,7 +43,7 @@ impl Compiler<'_> {
         Ok(Node {
             at_least,
             exact: true,
-            ..Node::scored(Box::new(docs), factor * percolate.boost)
+            ..Node::scored(Box::new(docs), factor)
         })
     }
 }

@@ -138,7 +138,7 @@ fn unmapped(related: &RelatedQuery, reason: impl FnOnce() -> String) -> Result<N
     if related.ignore_unmapped {
         return Ok(Node::nothing());
     }
-    Err(QueryError::create(reason()))
+    Err(QueryError::unmapped(reason()))
 }
 
 /// The documents of one kind among those that match. Functions are not asked about others, which

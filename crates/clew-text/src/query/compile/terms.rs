@@ -278,7 +278,7 @@ pub(super) fn not_searchable(mapped: &MappedField) -> QueryError {
         return QueryError::create("Queries on [rank_features] fields are not supported");
     }
     if mapped.kind == FieldKind::Percolator {
-        return QueryError::create(
+        return QueryError::unmapped(
             "Percolator fields are not searchable directly, use a percolate query instead",
         );
     }

@@ -156,6 +156,7 @@ impl<'a> Compiler<'a> {
             return Ok(Node::nothing());
         }
         let snapshot = self.context.snapshot;
+        let boost = boost * snapshot.term_factor();
         if matches!(mapped.kind, FieldKind::Text { .. }) {
             self.scored_fields.insert(term.field());
         }
@@ -238,6 +239,7 @@ impl<'a> Compiler<'a> {
             return self.moving_phrase(mapped, places, slop, boost);
         }
         let snapshot = self.context.snapshot;
+        let boost = boost * snapshot.term_factor();
         let mut frequencies = Vec::with_capacity(terms.len());
         let mut found = Vec::with_capacity(terms.len());
         for (_, term) in &terms {
@@ -279,6 +281,7 @@ impl<'a> Compiler<'a> {
             return Ok(Node::nothing());
         };
         let snapshot = self.context.snapshot;
+        let boost = boost * snapshot.term_factor();
         let statistics = snapshot.statistics(mapped)?;
         let mut idf = 0.0_f32;
         for place in &mut places {
