@@ -26,6 +26,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 CLASSES = [*corpora.PER_CLASS, "term+half", "term+tenth", "or2+half", "or2+tenth"]
 FILTERED_OUT = {"xapian": {"fuzzy"}}
 WARM = {"lucene": 12}
+DEFAULTS = {"segments": "1,8", "rounds": 5}
 LUCENE = "10.4.0"
 K1 = 1.2
 # Xapian keeps exact lengths and another IDF; the order of its hits is its own.
@@ -229,8 +230,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--worker", required=True)
     parser.add_argument("--sets", default="packages,sentences")
-    parser.add_argument("--segments", default="1,8")
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--segments", default=DEFAULTS["segments"])
+    parser.add_argument("--rounds", type=int, default=DEFAULTS["rounds"])
     parser.add_argument("--rows", type=int)
     parser.add_argument("--only", help="contenders, by name")
     parser.add_argument("--classes", help="classes, by name")
@@ -269,8 +270,9 @@ def bench(name, arguments, known, where):
     ]
     print("\n".join(lines), flush=True)
     if arguments.out != "-":
-        given = "".join(f" --{flag} {value}" for flag in ("rows", "only", "classes") if (value := getattr(arguments, flag)))
-        command = "make bench-text" + (f" ARGS='{given.strip()}'" if given else "")
+        flags = ("segments", "rounds", "rows", "only", "classes")
+        given = [f"--{flag} {value}" for flag in flags if (value := getattr(arguments, flag)) not in (None, DEFAULTS.get(flag))]
+        command = "make bench-text" + (f" ARGS='{' '.join(given)}'" if given else "")
         results.write(arguments.out, f"Text: {name}", command, machine(), head + lines)
 
 

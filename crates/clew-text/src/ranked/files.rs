@@ -1,9 +1,12 @@
 //! A segment's files as far as ranking reads them itself: postings, positions, lengths and the automaton that
 //! is its dictionary.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use parking_lot::RwLock;
 use tantivy::directory::error::OpenReadError;
 use tantivy::directory::{CompositeFile, Directory, OwnedBytes};
 use tantivy::schema::{Field, IndexRecordOption};
@@ -23,6 +26,8 @@ pub(crate) struct SegmentFiles {
     positions: CompositeFile,
     dictionaries: CompositeFile,
     max_doc: u32,
+    /// Fields that were searched; a segment's files never change.
+    fields: RwLock<BTreeMap<Field, Option<Arc<FieldFiles>>>>,
 }
 
 impl SegmentFiles {
@@ -43,6 +48,7 @@ impl SegmentFiles {
             positions: open("pos")?,
             dictionaries: open("term")?,
             max_doc: reader.max_doc(),
+            fields: RwLock::default(),
         })
     }
 
@@ -71,6 +77,19 @@ impl SegmentFiles {
 
     /// The postings of a field; `None` when the segment has none.
     pub(super) fn field(
+        &self,
+        reader: &SegmentReader,
+        field: Field,
+    ) -> tantivy::Result<Option<Arc<FieldFiles>>> {
+        if let Some(known) = self.fields.read().get(&field) {
+            return Ok(known.clone());
+        }
+        let opened = self.open_field(reader, field)?.map(Arc::new);
+        self.fields.write().insert(field, opened.clone());
+        Ok(opened)
+    }
+
+    fn open_field(
         &self,
         reader: &SegmentReader,
         field: Field,
@@ -106,6 +125,7 @@ fn damaged() -> TantivyError {
 }
 
 /// One field of a segment.
+#[derive(Debug)]
 pub(super) struct FieldFiles {
     pub(super) tokens: u64,
     pub(super) docs: u32,

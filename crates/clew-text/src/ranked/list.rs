@@ -317,7 +317,13 @@ impl<'a> List<'a> {
         self.shallow(target);
         self.load(Loaded::Docs);
         if self.docs[self.at % BLOCK] < target {
-            self.at = place_of(&self.docs, target);
+            // Words that come together come together again: often it is the next one.
+            let next = (self.at + 1) % BLOCK;
+            self.at = if self.docs[next] >= target && next > 0 {
+                next
+            } else {
+                place_of(&self.docs, target)
+            };
         }
         self.docs[self.at % BLOCK]
     }

@@ -120,7 +120,7 @@ impl Ranked {
 }
 
 /// The files of the fields of a query.
-struct Fields(Vec<(Field, FieldFiles)>);
+struct Fields(Vec<(Field, Arc<FieldFiles>)>);
 
 impl Fields {
     fn open(
@@ -128,7 +128,7 @@ impl Fields {
         reader: &SegmentReader,
         files: &SegmentFiles,
     ) -> tantivy::Result<Self> {
-        let mut fields: Vec<(Field, FieldFiles)> = Vec::new();
+        let mut fields: Vec<(Field, Arc<FieldFiles>)> = Vec::new();
         for word in words {
             let field = word.term.field();
             if fields.iter().all(|(have, _)| *have != field)
@@ -144,7 +144,7 @@ impl Fields {
         let mut fields = self.0.iter();
         fields
             .find(|(have, _)| *have == field)
-            .map(|(_, files)| files)
+            .map(|(_, files)| &**files)
     }
 
     fn list<'a>(&'a self, word: &'a WordIn, ord: usize) -> Option<List<'a>> {
