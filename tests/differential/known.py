@@ -70,6 +70,7 @@ KNOWN = {
     "auto-date-histogram": in_aggregations("auto_date_histogram"),
     "malformed-taken": malformed_taken,
     "least-score-unscored": unscored_least,
+    "highlight-choice": lambda body, found: "/highlight/" in found[0] and has("fuzziness")(body, found),
     "geotile-order": in_aggregations("geotile_grid"),
     "geo-shape-score": geo_shape_score,
     "intervals-repeated": repeated,
