@@ -82,7 +82,7 @@ def patterns(dice):
     one = dice.choice(TAGS[:7] + LEVELS + [word(dice)])
     insensitive = dice.options(0.3, case_insensitive=dice.maybe)
     made = {
-        "prefix": lambda: {"value": one[:dice.randint(0, 2)]},
+        "prefix": lambda: {"value": one[:dice.randint(0, 2)] or "d"},
         "wildcard": lambda: {"value": dice.choice([one[:1] + "*", "*" + one[-2:], "?" + one[1:], "*" if field != "wild" else "w*", "*" + one[1:3] + "*", one + "\\*"])},
         "regexp": lambda: {"value": dice.choice(["r.*", "[a-d].+", "(red|blue)", "...", "bl?ue*", "<1-200>", "~red", "r&.*d", "@", "#", ".*e{1,2}.*"])},
         "fuzzy": lambda: {"value": misspelt(dice), **dice.options(0.3, fuzziness=lambda: fulltext.fuzziness(dice), prefix_length=1,

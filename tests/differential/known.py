@@ -70,6 +70,8 @@ KNOWN = {
     "auto-date-histogram": in_aggregations("auto_date_histogram"),
     "malformed-taken": malformed_taken,
     "least-score-unscored": unscored_least,
+    "highlight-choice": lambda body, found: "/highlight/" in found[0] and has("fuzziness")(body, found),
+    "terms-zero": lambda body, found: '"min_doc_count": 0' in json.dumps(body) and "buckets: []" in found[0],
     "geotile-order": in_aggregations("geotile_grid"),
     "geo-shape-score": geo_shape_score,
     "intervals-repeated": repeated,

@@ -145,7 +145,7 @@ mod tests {
             piece(100, "Three"),
             "Three four. Five six seven eight nine ten."
         );
-        assert_eq!(piece(12, "nine"), " seven eight nine");
+        assert_eq!(piece(12, "nine"), "seven eight nine");
         assert_eq!(piece(0, "nine"), "Five six seven eight nine ten.");
         let text = "a b c d by e-mail";
         let around = Scanner::new(text, 12).around(8);
