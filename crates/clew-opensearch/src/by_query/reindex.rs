@@ -181,7 +181,7 @@ mod tests {
         assert_eq!(asked.target.routing, Routing::Set("x".to_string()));
         for (body, reason) in [
             (json!({"dest": {"index": "b"}}), "_all"),
-            (json!({"source": {"index": "a"}}), "index is missing"),
+            (json!({"source": {"index": "a"}}), "index must be specified"),
             (
                 json!({"source": {"index": "a"}, "dest": {"index": "b"}, "x": 1}),
                 "[x]",

@@ -520,7 +520,7 @@ fn check_source(value: &Value) -> Result<(), MappingError> {
 /// Why no field can have this name, dots in it making objects.
 pub(crate) fn name_problem(name: &str) -> Option<String> {
     if name.is_empty() {
-        Some("name cannot be empty string".to_string())
+        Some("field name cannot be an empty string".to_string())
     } else if name.split('.').any(str::is_empty) {
         Some(format!(
             "object field starting or ending with a [.] makes object resolution ambiguous: [{name}]"

@@ -87,7 +87,9 @@ pub(super) fn beside(definition: &Definition) -> Vec<(String, FieldKind, FieldSe
         fields.push(field(format!("_{count}gram"), &filters, &filters));
     }
     let beginnings = json!({"type": "edge_ngram", "min_gram": 1, "max_gram": BEGINNING_MAX});
-    let indexed = [shingles(2, size, true), beginnings];
+    // A word and what begins with it have the same beginnings.
+    let once = json!({"type": "remove_duplicates"});
+    let indexed = [shingles(2, size, true), beginnings, once];
     fields.push(field(BEGINNINGS.to_string(), &indexed, &[exactly(size)]));
     fields
 }
