@@ -56,6 +56,11 @@ pub(super) const GROUPS: &[Group] = &[
                 ["/_render/template", "/_render/template/{id}"],
                 search::render_template
             ),
+            endpoint!(
+                "GET POST",
+                ["/_msearch/template", "/{index}/_msearch/template"],
+                search::msearch_template
+            ),
         ],
     },
 ];
