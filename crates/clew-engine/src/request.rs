@@ -7,8 +7,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use clew_log::Glsn;
 use clew_text::{
-    Explained, Kin, NamedAgg, NamedResult, Percolated, Query, Rescore, SortKey, SortValue, Total,
-    TrackTotal,
+    AggProfile, Explained, Kin, NamedAgg, NamedResult, Percolated, Query, Rescore, SortKey,
+    SortValue, Total, TrackTotal,
 };
 use clew_vector::{SearchProfile, Strategy};
 
@@ -393,7 +393,7 @@ pub struct SearchResponse {
 }
 
 /// What one shard's part of a search took.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ShardProfile {
     /// The index searched.
     pub index: String,
@@ -401,6 +401,8 @@ pub struct ShardProfile {
     pub shard: u32,
     /// From the start of its search to its hits, without fetching their sources.
     pub took: Duration,
+    /// What its aggregations cost.
+    pub aggs: Vec<AggProfile>,
 }
 
 /// How one k-NN clause was answered in one segment.

@@ -7,10 +7,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use clew_platform::Clock;
 use clew_text::{
     AggCollector, AggContext, AggLimits, AggSearcher, Attached, Bool, DocVisitor, Intermediate,
     KnnResolver, MergedHit, NamedResult, Percolations, Query, QueryError, SegmentBits, ShardHit,
-    ShardRequest, ShardResult, merge_hits,
+    ShardRequest, ShardResult, Stopwatch, merge_hits,
 };
 use rayon::prelude::*;
 use tantivy::{DocId, SegmentReader};
@@ -130,7 +131,7 @@ impl Inner {
             visible: part.and_then(|part| part.filter.as_ref()),
         };
         let context = self.agg_context(target, now_ms, (moment.place, searcher));
-        let mut aggs = AggVisitor::of(request, context)?;
+        let mut aggs = AggVisitor::of(request, context, &self.clock)?;
         let expired = || deadline.is_some_and(|deadline| self.clock.monotonic() >= deadline);
         let boosted = part.and_then(|part| boosted(part, &request.query));
         let control = &request.control;
@@ -195,6 +196,7 @@ impl Inner {
         AggContext {
             mapping: &snapshot.mapping,
             index: target.index.name(),
+            stopwatch: None,
             now_ms,
             limits: AggLimits {
                 buckets_max: self.buckets_max.load(Ordering::Relaxed),
@@ -376,7 +378,7 @@ impl<'t> Gathered<'t> {
                 }
                 Ok(answer) => {
                     if request.profile {
-                        all.shard_profiles.push(shard_profile(target, answer.took));
+                        all.shard_profiles.push(shard_profile(target, &answer));
                     }
                     all.results.push(answer.result);
                     all.parts.push(answer.parts);
@@ -536,12 +538,17 @@ fn boosted(part: &IndexPart, query: &Query) -> Option<Query> {
     }))
 }
 
-fn shard_profile(target: &PinnedShard, took: Duration) -> ShardProfile {
+fn shard_profile(target: &PinnedShard, answer: &ShardAnswer) -> ShardProfile {
     let place = &target.shard.place;
     ShardProfile {
         index: place.index.clone(),
         shard: place.number,
-        took,
+        took: answer.took,
+        aggs: answer
+            .aggs
+            .as_ref()
+            .map(Intermediate::profiles)
+            .unwrap_or_default(),
     }
 }
 
@@ -584,7 +591,19 @@ struct AggVisitor(AggCollector);
 
 impl AggVisitor {
     /// None when no aggregation is asked for.
-    fn of(request: &SearchRequest, context: AggContext<'_>) -> Result<Option<Self>, QueryError> {
+    fn of(
+        request: &SearchRequest,
+        context: AggContext<'_>,
+        clock: &Arc<dyn Clock>,
+    ) -> Result<Option<Self>, QueryError> {
+        let stopwatch = request.profile.then(|| {
+            let clock = clock.clone();
+            Stopwatch::new(move || clock.monotonic())
+        });
+        let context = AggContext {
+            stopwatch: stopwatch.as_ref(),
+            ..context
+        };
         match &request.aggs[..] {
             [] => Ok(None),
             specs => Ok(Some(AggVisitor(AggCollector::new(specs, context)?))),

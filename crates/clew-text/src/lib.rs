@@ -24,17 +24,17 @@ mod percolate;
 mod aggregation;
 
 pub use aggregation::{
-    AggCollector, AggContext, AggError, AggErrorKind, AggLimits, AggResult, AggSearcher, AggSpec,
-    Attached, AutoDateSpec, Bounds, Bucket, BucketExtra, CalendarUnit, Comparison, CompositeKind,
-    CompositeResult, CompositeSource, CompositeSpec, DateHistogramSpec, DateInterval,
-    DecimalFormat, Direction, EndKind, Expression, ExtendedStats, FilterShape, FiltersSpec,
-    GEOHASH_MAX, GapPolicy, Generation, Grid, GridSpec, Heuristic, HistogramResult, HistogramSpec,
-    IncludeExclude, Intermediate, Key, MatrixField, MatrixResult, Method, Metric, MissingOrder,
-    MovingFunction, MultiTermsSpec, NamedAgg, NamedResult, OrderBy, OrderKey, PercentilesKind,
-    PercentilesResult, PercentilesSpec, PipelineKind, PipelineSpec, RangeBucket, RangeEnd,
-    RangeItem, RangeSpec, RareTermsSpec, SampleSpec, Scalar, SignificantSpec, SingleKind, Source,
-    Stats, Summary, TermFilter, TermsKind, TermsResult, TermsSpec, TopHit, TopHitsResult,
-    TopHitsSpec, ValueFormat, WordsSpec, ZOOM_MAX,
+    AggCollector, AggContext, AggError, AggErrorKind, AggLimits, AggProfile, AggResult,
+    AggSearcher, AggSpec, Attached, AutoDateSpec, Bounds, Bucket, BucketExtra, CalendarUnit,
+    Comparison, CompositeKind, CompositeResult, CompositeSource, CompositeSpec, DateHistogramSpec,
+    DateInterval, DecimalFormat, Direction, EndKind, Expression, ExtendedStats, FilterShape,
+    FiltersSpec, GEOHASH_MAX, GapPolicy, Generation, Grid, GridSpec, Heuristic, HistogramResult,
+    HistogramSpec, IncludeExclude, Intermediate, Key, MatrixField, MatrixResult, Method, Metric,
+    MissingOrder, MovingFunction, MultiTermsSpec, NamedAgg, NamedResult, OrderBy, OrderKey,
+    PercentilesKind, PercentilesResult, PercentilesSpec, PipelineKind, PipelineSpec, RangeBucket,
+    RangeEnd, RangeItem, RangeSpec, RareTermsSpec, SampleSpec, Scalar, SignificantSpec, SingleKind,
+    Source, Stats, Stopwatch, Summary, TermFilter, TermsKind, TermsResult, TermsSpec, TopHit,
+    TopHitsResult, TopHitsSpec, ValueFormat, WordsSpec, ZOOM_MAX,
 };
 pub use analysis::{Analysis, analyzers};
 pub use completion::{

@@ -63,6 +63,12 @@ pub(super) const GROUPS: &[Group] = &[
                 search::render_template
             )
             .takes("SearchTemplate"),
+            endpoint!(
+                "GET POST",
+                ["/_msearch/template", "/{index}/_msearch/template"],
+                search::msearch_template
+            )
+            .takes("Lines"),
         ],
     },
 ];

@@ -31,6 +31,15 @@ pub(super) const GROUPS: &[Group] = &[
     },
     Group {
         class: "search",
+        params: RANK_EVAL,
+        endpoints: &[endpoint!(
+            "GET POST",
+            ["/_rank_eval", "/{index}/_rank_eval"],
+            search::rank_eval
+        )],
+    },
+    Group {
+        class: "search",
         params: SCROLL,
         endpoints: &[
             endpoint!(
@@ -88,6 +97,14 @@ const FIELD_CAPS: &[&str] = &[
     "ignore_unavailable",
     "allow_no_indices",
     "expand_wildcards",
+    "after_glsn",
+];
+
+const RANK_EVAL: &[&str] = &[
+    "ignore_unavailable",
+    "allow_no_indices",
+    "expand_wildcards",
+    "search_type",
     "after_glsn",
 ];
 

@@ -13,6 +13,7 @@ mod msearch;
 mod percolated;
 mod pit;
 mod profile;
+mod rank_eval;
 mod request;
 mod response;
 mod scope;
@@ -45,10 +46,11 @@ use request::Spec;
 pub(crate) use contexts::SearchContexts;
 pub(crate) use fields::FieldList;
 pub(crate) use guard::Expensive;
-pub(crate) use msearch::msearch;
+pub(crate) use msearch::{msearch, msearch_template};
 pub(crate) use pit::{
     create as create_pit, delete as delete_pit, delete_all as delete_all_pits, list as list_pits,
 };
+pub(crate) use rank_eval::rank_eval;
 pub(crate) use request::{match_all, query_of_params};
 pub(crate) use response::explained;
 pub(crate) use scroll::{clear as clear_scroll, next as next_page};

@@ -7,6 +7,7 @@ use serde_json::Value;
 use tokio::sync::Semaphore;
 
 use super::run;
+use super::template::render;
 use crate::call::{Call, read_wildcards};
 use crate::error::ApiError;
 use crate::json_writer::JsonWriter;
@@ -23,11 +24,27 @@ struct Item {
     body: Value,
 }
 
+/// What the searches of a request are written as.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Searches,
+    Templates,
+}
+
 /// `POST /{index}/_msearch`.
 pub(crate) async fn msearch(call: Call) -> Result<Reply, ApiError> {
+    several(call, Form::Searches).await
+}
+
+/// `POST /{index}/_msearch/template`.
+pub(crate) async fn msearch_template(call: Call) -> Result<Reply, ApiError> {
+    several(call, Form::Templates).await
+}
+
+async fn several(call: Call, form: Form) -> Result<Reply, ApiError> {
     let started = std::time::Instant::now();
     let items = parse(&call)?;
-    for item in &items {
+    for item in items.iter().filter(|_| form == Form::Searches) {
         check_total(&call, &item.body)?;
     }
     let concurrent = match call.params.unsigned("max_concurrent_searches")? {
@@ -46,7 +63,11 @@ pub(crate) async fn msearch(call: Call) -> Result<Reply, ApiError> {
         let (call, permits) = (call.clone(), permits.clone());
         running.push(tokio::spawn(async move {
             let _permit = permits.acquire().await;
-            run(&call, &item.expression, item.options, item.body).await
+            let body = match form {
+                Form::Searches => item.body,
+                Form::Templates => render(&call, &item.body)?,
+            };
+            run(&call, &item.expression, item.options, body).await
         }));
     }
     let mut json = JsonWriter::with_capacity(1024);

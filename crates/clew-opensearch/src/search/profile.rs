@@ -2,13 +2,14 @@
 //! `aggregations`. How vectors were searched stands beside, under `knn`, which OpenSearch's own parsers
 //! skip.
 //!
-//! A shard's search is timed as a whole: it is one entry under `query`, without a breakdown, and
-//! collectors and aggregations are not timed apart.
+//! A shard's search is timed as a whole: it is one entry under `query`, without a breakdown.
+//! Aggregations are timed apart, each with what is inside it.
 
 use std::time::Duration;
 
 use clew_engine::{KnnProfile, SearchResponse, ShardProfile};
-use serde_json::{Value, json};
+use clew_text::AggProfile;
+use serde_json::{Map, Value, json};
 
 /// Everything under `profile`.
 pub(super) fn render(response: &SearchResponse, node: &str) -> Value {
@@ -36,8 +37,50 @@ fn shard_entry(shard: &ShardProfile, knn: Vec<Value>, node: &str) -> Value {
             "collector": [],
             "knn": knn,
         }],
-        "aggregations": [],
+        "aggregations": shard.aggs.iter().map(agg_entry).collect::<Vec<Value>>(),
     })
+}
+
+fn agg_entry(agg: &AggProfile) -> Value {
+    let whole = agg.opening + agg.collecting + agg.building;
+    let mut debug = Map::new();
+    if let Some(strategy) = agg.strategy {
+        debug.insert("result_strategy".to_string(), json!(strategy));
+        debug.insert("total_buckets".to_string(), json!(agg.buckets));
+    }
+    if let Some(has_filter) = agg.has_filter {
+        debug.insert("has_filter".to_string(), json!(has_filter));
+    }
+    if agg.kind.starts_with("AutoDate") {
+        debug.insert("surviving_buckets".to_string(), json!(agg.buckets));
+    }
+    let mut entry = json!({
+        "type": agg.kind,
+        "description": agg.name,
+        "time_in_nanos": nanos(whole),
+        "breakdown": {
+            "reduce": 0,
+            "reduce_count": 0,
+            "initialize": 0,
+            "initialize_count": 0,
+            "build_leaf_collector": nanos(agg.opening),
+            "build_leaf_collector_count": agg.segments,
+            "collect": nanos(agg.collecting),
+            "collect_count": agg.docs,
+            "post_collection": 0,
+            "post_collection_count": 0,
+            "build_aggregation": nanos(agg.building),
+            "build_aggregation_count": agg.segments,
+        },
+    });
+    if !debug.is_empty() {
+        entry["debug"] = Value::Object(debug);
+    }
+    if !agg.children.is_empty() {
+        let children = agg.children.iter().map(agg_entry);
+        entry["children"] = children.collect();
+    }
+    entry
 }
 
 fn knn_entry(one: &KnnProfile) -> Value {
@@ -80,6 +123,7 @@ mod tests {
             index: index.to_string(),
             shard,
             took: Duration::from_micros(5),
+            aggs: Vec::new(),
         };
         let segment = |index: &str, shard, segment, strategy| KnnProfile {
             index: index.to_string(),

@@ -12,16 +12,10 @@ use crate::scripts;
 /// `GET|POST /{index}/_search/template`.
 pub(crate) async fn search_template(call: Call) -> Result<Reply, ApiError> {
     let body = call.json_object()?;
-    let search = rendered(&call, &body)?;
+    let search = render(&call, &body)?;
     let options = call.resolve_options()?;
     if body.get("simulate") == Some(&Value::Bool(true)) {
         return Ok(Reply::json(&json!({"template_output": search})));
-    }
-    let mut search = search;
-    for key in ["explain", "profile"] {
-        if let (Some(flag), Value::Object(search)) = (body.get(key), &mut search) {
-            search.insert(key.to_string(), flag.clone());
-        }
     }
     let bytes = run(&call, call.index_expression(), options, search).await?;
     Ok(Reply::raw_json(bytes))
@@ -33,6 +27,17 @@ pub(crate) async fn render_template(call: Call) -> Result<Reply, ApiError> {
     Ok(Reply::json(
         &json!({"template_output": rendered(&call, &body)?}),
     ))
+}
+
+/// The search that a template of one of several searches becomes.
+pub(super) fn render(call: &Call, body: &Value) -> Result<Value, ApiError> {
+    let mut search = rendered(call, body)?;
+    for key in ["explain", "profile"] {
+        if let (Some(flag), Value::Object(search)) = (body.get(key), &mut search) {
+            search.insert(key.to_string(), flag.clone());
+        }
+    }
+    Ok(search)
 }
 
 /// The search that a template becomes.

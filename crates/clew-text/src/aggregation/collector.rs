@@ -13,6 +13,7 @@ use super::pipeline::{self, PipelinePlan};
 use super::plan::{Op, Plan, plan_all};
 use super::plan_filters::{AggSearcher, documents_of};
 use super::plan_join::wants_scores;
+use super::profile::{AggProfile, Stopwatch, count_buckets, profiles};
 use super::reduce::reduce;
 use super::relatives;
 use super::result::NamedResult;
@@ -44,6 +45,8 @@ pub struct AggContext<'a> {
     pub scope: Option<&'a str>,
     /// The shard's place among those that are searched.
     pub shard: usize,
+    /// Notes what each aggregation costs, if that is wanted.
+    pub stopwatch: Option<&'a Stopwatch>,
     /// Finds the documents of queries inside aggregations; without it such are refused.
     pub searcher: Option<AggSearcher<'a>>,
 }
@@ -194,6 +197,7 @@ impl AggCollector {
         let (readers, merged) = (&self.readers, &mut self.merged);
         samples.finish(&self.plans, readers, &mut self.account, merged)?;
         significance::fill(&self.plans, &mut self.merged, &self.readers)?;
+        count_buckets(&self.plans, &self.merged);
         cut_terms(&self.plans, &mut self.merged, 1);
         Ok(Intermediate {
             plans: self.plans,
@@ -234,6 +238,11 @@ pub struct Intermediate {
 }
 
 impl Intermediate {
+    /// What the aggregations cost the shard, if that was to be noted; before other shards are added.
+    pub fn profiles(&self) -> Vec<AggProfile> {
+        profiles(&self.plans)
+    }
+
     /// Adds what another shard counted for the same request.
     ///
     /// # Errors

@@ -38,6 +38,7 @@ mod plan_order;
 mod plan_range;
 mod plan_relatives;
 mod plan_terms;
+mod profile;
 mod quantile;
 mod reduce;
 mod reduce_given;
@@ -68,6 +69,7 @@ pub use limits::AggLimits;
 pub use matrix::MatrixField;
 pub use pipeline::{Expression, GapPolicy, MovingFunction, PipelineKind, PipelineSpec, Summary};
 pub use plan_filters::AggSearcher;
+pub use profile::{AggProfile, Stopwatch};
 pub use quantile::Method;
 pub use result::{
     AggResult, Bucket, BucketExtra, CompositeResult, EndKind, ExtendedStats, HistogramResult,

@@ -22,6 +22,7 @@ use super::plan_order::plan_order;
 use super::plan_range::{RangePlan, plan_range};
 use super::plan_relatives::RelativesPlan;
 use super::plan_terms::{every_term, plan_rare_terms, plan_significant, plan_terms, words_of};
+use super::profile::Figures;
 use super::sample::SamplePlan;
 use super::significance::{Heuristic, SignificantPlan};
 use super::spec::{
@@ -45,6 +46,8 @@ pub(crate) struct Plan {
     pub(crate) subs: Vec<Plan>,
     /// Computed over the buckets, or inside each of them.
     pub(crate) pipelines: Vec<PipelinePlan>,
+    /// Where is noted what it costs, when somebody asks.
+    pub(crate) figures: Option<Arc<Figures>>,
 }
 
 /// Where values come from and what they mean.
@@ -311,11 +314,16 @@ fn plan_one(agg: &NamedAgg, context: &AggContext<'_>, depth: usize) -> Result<Pl
         scope: agg.spec.scope_inside(context.scope),
         ..*context
     };
-    let subs = plan_all(&agg.subs, &inside, depth + 1)?;
-    let (values, op) = match plan_metric(&agg.spec, context)? {
-        Some(planned) => planned,
-        None => plan_buckets(agg, context, &subs)?,
+    let subs = match plan_all(&agg.subs, &inside, depth + 1) {
+        Ok(subs) => subs,
+        // What is wrong further out is told first.
+        Err(inner) => {
+            let outer = plan_values_of(agg, context, &[]).err();
+            let is_outer = matches!(outer, Some(AggError::Unsupported { .. }));
+            return Err(outer.filter(|_| is_outer).unwrap_or(inner));
+        }
     };
+    let (values, op) = plan_values_of(agg, context, &subs)?;
     let pipelines = PipelinePlan::all(&agg.subs, Some(agg))?;
     if !agg.subs.is_empty() && !op.has_buckets() {
         return Err(AggError::invalid(format!(
@@ -330,7 +338,20 @@ fn plan_one(agg: &NamedAgg, context: &AggContext<'_>, depth: usize) -> Result<Pl
         values,
         subs,
         pipelines,
+        figures: context.stopwatch.map(Figures::new).map(Arc::new),
     })
+}
+
+/// What an aggregation computes, and of which values.
+fn plan_values_of(
+    agg: &NamedAgg,
+    context: &AggContext<'_>,
+    subs: &[Plan],
+) -> Result<(ValuePlan, Op), AggError> {
+    match plan_metric(&agg.spec, context)? {
+        Some(planned) => Ok(planned),
+        None => plan_buckets(agg, context, subs),
+    }
 }
 
 /// The plan of an aggregation that is not a metric.

@@ -12,6 +12,7 @@ use super::key::Key;
 use super::limits::Account;
 use super::partial::Partial;
 use super::plan::{Op, Plan};
+use super::profile::opened;
 
 /// How a sample is taken.
 #[derive(Clone, Copy, Debug)]
@@ -136,13 +137,17 @@ impl Samples {
                     account.set_score(one.doc, one.score);
                 }
                 let docs: Vec<DocId> = group.iter().map(|one| one.doc).collect();
-                let mut inside = Everything::open(Segment { reader, ord }, plan)?;
+                let segment = Segment { reader, ord };
+                let inside = || -> Result<Box<dyn Collect>, AggError> {
+                    Ok(Box::new(Everything::open(segment, plan)?))
+                };
+                let mut inside = opened(plan, inside)?;
                 let block = Block {
                     docs: &docs,
                     parents: &vec![0; docs.len()],
                 };
                 inside.collect(block, account)?;
-                merged[place].merge(Box::new(inside).finish()?, None);
+                merged[place].merge(inside.finish()?, None);
             }
         }
         Ok(())

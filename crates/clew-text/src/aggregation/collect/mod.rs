@@ -26,6 +26,7 @@ use super::error::AggError;
 use super::limits::Account;
 use super::partial::Partial;
 use super::plan::{Op, Plan};
+use super::profile::opened;
 
 /// One segment of a shard.
 #[derive(Clone, Copy)]
@@ -58,7 +59,7 @@ pub(crate) fn open_all(
 ) -> Result<Vec<Box<dyn Collect>>, AggError> {
     plans
         .iter()
-        .map(|plan| open(segment, plan, level))
+        .map(|plan| opened(plan, || open(segment, plan, level)))
         .collect()
 }
 

@@ -150,6 +150,7 @@ fn an_index_without_the_field_adds_nothing_to_one_with_it() {
     let request = [named("t", AggSpec::Terms(TermsSpec::of("tag")), Vec::new())];
     let context = |mapping| AggContext {
         index: "test",
+        stopwatch: None,
         mapping,
         now_ms: 0,
         limits: AggLimits::default(),

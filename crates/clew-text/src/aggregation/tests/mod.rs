@@ -106,6 +106,7 @@ pub(super) fn try_run_within(
     let mapping = mapping();
     let context = AggContext {
         index: "test",
+        stopwatch: None,
         mapping: &mapping,
         now_ms: 0,
         limits,
