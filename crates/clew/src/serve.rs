@@ -150,10 +150,11 @@ async fn serve(config: Config) -> anyhow::Result<()> {
             Ok(())
         });
     }
+    let stop = signals::stop_signal()?;
     announce(addresses)?;
     tracing::info!(http = %addresses.0, grpc = %addresses.1, data = %config.data.display(), "serving");
     let ended = tokio::select! {
-        stop = signals::stop_requested() => stop.map_err(anyhow::Error::from),
+        () = stop => Ok(()),
         // No server ends by itself but by a failure.
         Some(ended) = servers.join_next() => ended.map_err(anyhow::Error::from).flatten(),
     };
