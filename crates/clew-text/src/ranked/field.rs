@@ -170,29 +170,39 @@ impl SearchedField {
         segments.map(|files| files.as_ref().map(|files| files.dictionary.automaton()))
     }
 
-    /// The word with these numbers in the segments.
-    pub(crate) fn numbered(&self, numbers: &[Option<u64>]) -> FoundWord {
-        let infos = self
-            .segments
-            .iter()
-            .zip(numbers)
-            .map(|(files, number)| files.as_ref()?.dictionary.numbered((*number)?));
-        FoundWord::new(infos.collect())
+    /// A word whose numbers in the segments are known. It is not kept: a search that goes by numbers has many words.
+    pub(crate) fn numbered(
+        &self,
+        word: &[u8],
+        numbers: impl Iterator<Item = (usize, u64)>,
+    ) -> FoundWord {
+        self.known(word).unwrap_or_else(|| {
+            let mut infos = vec![None; self.segments.len()];
+            for (segment, number) in numbers {
+                let files = self.segments.get(segment).and_then(Option::as_ref);
+                infos[segment] = files.and_then(|files| files.dictionary.numbered(number));
+            }
+            FoundWord::new(infos)
+        })
     }
 
     /// Where the postings of a word lie.
     pub(crate) fn find(&self, word: &[u8]) -> FoundWord {
-        if let Some(found) = self.known.lock().get(word) {
-            return FoundWord {
-                is_known: true,
-                ..found
-            };
-        }
-        let infos = self.segments.iter();
-        let infos = infos.map(|files| files.as_ref()?.dictionary.get(word));
-        let found = FoundWord::new(infos.collect());
-        self.known.lock().put(word, found.clone());
-        found
+        self.known(word).unwrap_or_else(|| {
+            let infos = self.segments.iter();
+            let infos = infos.map(|files| files.as_ref()?.dictionary.get(word));
+            let found = FoundWord::new(infos.collect());
+            self.known.lock().put(word, found.clone());
+            found
+        })
+    }
+
+    fn known(&self, word: &[u8]) -> Option<FoundWord> {
+        let found = self.known.lock().get(word)?;
+        Some(FoundWord {
+            is_known: true,
+            ..found
+        })
     }
 }
 

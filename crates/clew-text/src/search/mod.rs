@@ -26,6 +26,7 @@ mod snapshot;
 mod sort;
 mod sort_number;
 mod sorted;
+mod span;
 mod top;
 
 pub use bits::SegmentBits;

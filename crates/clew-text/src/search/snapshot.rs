@@ -12,6 +12,7 @@ use tantivy::{Searcher, SegmentReader, Term};
 
 use super::blocks::Blocks;
 use super::filter_cache::FilterCache;
+use super::span::Spans;
 use crate::mapping::{FieldKind, MappedField, Mapping};
 use crate::ranked::{FoundWord, SearchedField, SegmentFiles, Weight, WordIn};
 
@@ -47,6 +48,7 @@ pub struct Snapshot {
     /// Segment by segment; `None` where the files cannot be read.
     files: Vec<Option<Arc<SegmentFiles>>>,
     filters: Arc<FilterCache>,
+    spans: Arc<Spans>,
 }
 
 impl fmt::Debug for Snapshot {
@@ -74,6 +76,7 @@ impl Snapshot {
             fields: RwLock::default(),
             files,
             filters: Arc::default(),
+            spans: Arc::default(),
         }
     }
 
@@ -137,7 +140,9 @@ impl Snapshot {
         } else {
             Arc::new(self.filters.emptied())
         };
+        self.spans.keep(&living);
         Snapshot {
+            spans: self.spans.clone(),
             mapping,
             readers,
             blocks: Vec::new(),
@@ -154,6 +159,11 @@ impl Snapshot {
     /// The files that ranking reads by itself.
     pub(crate) fn files(&self, segment: usize) -> Option<&SegmentFiles> {
         self.files.get(segment)?.as_deref()
+    }
+
+    /// Between which values the documents lie that are sorted by them.
+    pub(super) fn spans(&self) -> &Spans {
+        &self.spans
     }
 
     /// The sets of documents that filters have left, kept for the next search.

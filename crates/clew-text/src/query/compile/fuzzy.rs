@@ -1,7 +1,7 @@
 //! Words that are near another word: the nearest of all segments, found with one automaton, and where their
 //! postings lie, which the same walk tells.
 
-use std::cmp::Ordering;
+use std::ops::Range;
 
 use tantivy::schema::Field;
 use tantivy::{SegmentReader, Term as IndexTerm};
@@ -27,18 +27,60 @@ struct NearWord {
 /// A word of one segment that is near.
 struct Candidate {
     similarity: f32,
-    text: String,
+    /// Where its text is among those of all.
+    text: Range<usize>,
     segment: usize,
     /// Its place among the words of the segment.
     number: u64,
 }
 
-impl Candidate {
-    /// The most similar first; among these in the order of words, and of segments.
-    fn order(&self, other: &Self) -> Ordering {
-        let texts = self.text.cmp(&other.text);
-        let similar = other.similarity.total_cmp(&self.similarity);
-        similar.then(texts).then(self.segment.cmp(&other.segment))
+/// Words of all segments that are near.
+struct Candidates {
+    /// Of so many characters is the word that they are near to.
+    length: usize,
+    texts: Vec<u8>,
+    words: Vec<Candidate>,
+}
+
+impl Candidates {
+    fn new(word: &str) -> Self {
+        Candidates {
+            length: word.chars().count(),
+            texts: Vec::new(),
+            words: Vec::new(),
+        }
+    }
+
+    fn put(&mut self, (segment, number): (usize, u64), text: &[u8], distance: u8) {
+        let begin = self.texts.len();
+        self.texts.extend_from_slice(text);
+        self.words.push(Candidate {
+            similarity: similarity(distance, (self.length, text)),
+            text: begin..self.texts.len(),
+            segment,
+            number,
+        });
+    }
+
+    fn text(&self, word: &Candidate) -> &[u8] {
+        &self.texts[word.text.clone()]
+    }
+
+    /// The most similar first, among these in the order of words, and of segments: as many as the first `most` words
+    /// of `segments` segments are at the most; the others are gone.
+    fn sort(&mut self, most: usize, segments: usize) {
+        let Candidates { texts, words, .. } = self;
+        let order = |a: &Candidate, b: &Candidate| {
+            let similar = b.similarity.total_cmp(&a.similarity);
+            let alike = || texts[a.text.clone()].cmp(&texts[b.text.clone()]);
+            similar.then_with(alike).then(a.segment.cmp(&b.segment))
+        };
+        let enough = most * segments.max(1);
+        if words.len() > enough {
+            words.select_nth_unstable_by(enough, order);
+            words.truncate(enough);
+        }
+        words.sort_unstable_by(order);
     }
 }
 
@@ -120,24 +162,23 @@ impl Compiler<'_> {
                 word,
             )?,
         };
-        candidates.sort_unstable_by(Candidate::order);
         let most = fuzziness.max_expansions.clamp(1, EXPANSIONS_MAX);
-        let words = candidates.chunk_by(|a, b| a.text == b.text).take(most);
+        candidates.sort(most, snapshot.readers.len());
+        let same = |a: &Candidate, b: &Candidate| candidates.text(a) == candidates.text(b);
         let mut found = Vec::new();
-        for same in words {
-            let term = IndexTerm::from_field_text(field, &same[0].text);
+        for same in candidates.words.chunk_by(same).take(most) {
+            let text = candidates.text(&same[0]);
             found.push(NearWord {
-                text: same[0].text.clone(),
+                text: String::from_utf8_lossy(text).into_owned(),
                 similarity: same[0].similarity,
                 found: match &searched {
                     Some(searched) => {
-                        let mut numbers = vec![None; snapshot.readers.len()];
-                        for one in same {
-                            numbers[one.segment] = Some(one.number);
-                        }
-                        searched.numbered(&numbers)
+                        searched.numbered(text, same.iter().map(|one| (one.segment, one.number)))
                     }
-                    None => snapshot.find(&term)?,
+                    None => {
+                        let text = String::from_utf8_lossy(text);
+                        snapshot.find(&IndexTerm::from_field_text(field, &text))?
+                    }
                 },
             });
         }
@@ -146,22 +187,14 @@ impl Compiler<'_> {
 }
 
 /// The words of all segments that are near, by walking through their dictionaries.
-fn by_walk(field: &SearchedField, near: &Near, word: &str) -> Vec<Candidate> {
-    let length = word.chars().count();
-    let mut candidates = Vec::new();
+fn by_walk(field: &SearchedField, near: &Near, word: &str) -> Candidates {
+    let mut candidates = Candidates::new(word);
     for (segment, automaton) in field.automata().enumerate() {
-        let Some(automaton) = automaton else {
-            continue;
-        };
-        near.find(automaton, &mut |distance, term, number| {
-            let text = String::from_utf8_lossy(term).into_owned();
-            candidates.push(Candidate {
-                similarity: similarity(distance, (length, &text)),
-                text,
-                segment,
-                number,
+        if let Some(automaton) = automaton {
+            near.find(automaton, &mut |distance, text, number| {
+                candidates.put((segment, number), text, distance);
             });
-        });
+        }
     }
     candidates
 }
@@ -172,9 +205,8 @@ fn by_table(
     field: Field,
     automaton: &Nearby,
     word: &str,
-) -> Result<Vec<Candidate>, QueryError> {
-    let length = word.chars().count();
-    let mut candidates = Vec::new();
+) -> Result<Candidates, QueryError> {
+    let mut candidates = Candidates::new(word);
     for (segment, reader) in readers.iter().enumerate() {
         if !knows(reader, field) {
             continue;
@@ -182,16 +214,9 @@ fn by_table(
         let inverted = reader.inverted_index(field)?;
         let mut stream = inverted.terms().search(Borrowed(automaton)).into_stream()?;
         while stream.advance() {
-            let Ok(text) = std::str::from_utf8(stream.key()) else {
-                continue;
-            };
-            if let Some(distance) = automaton.distance(text) {
-                candidates.push(Candidate {
-                    similarity: similarity(distance, (length, text)),
-                    text: text.to_string(),
-                    segment,
-                    number: stream.term_ord(),
-                });
+            let text = std::str::from_utf8(stream.key()).ok();
+            if let Some(distance) = text.and_then(|text| automaton.distance(text)) {
+                candidates.put((segment, stream.term_ord()), stream.key(), distance);
             }
         }
     }
@@ -203,7 +228,9 @@ fn by_table(
     clippy::cast_precision_loss,
     reason = "a word's length is far below a float's precision"
 )]
-fn similarity(distance: u8, (length, text): (usize, &str)) -> f32 {
-    let shorter = length.min(text.chars().count()).max(1);
+fn similarity(distance: u8, (length, text): (usize, &[u8])) -> f32 {
+    // Characters begin with bytes that are not the further ones of another.
+    let own = text.iter().filter(|byte| **byte & 0xC0 != 0x80).count();
+    let shorter = length.min(own).max(1);
     (1.0 - f32::from(distance) / shorter as f32).max(0.0)
 }
