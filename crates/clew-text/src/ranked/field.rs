@@ -17,7 +17,7 @@ use super::list::List;
 use crate::search::FieldStatistics;
 
 /// Places of postings that are kept for each of two generations of words; 40 bytes each.
-const PLACES_MAX: usize = 4096;
+const PLACES_MAX: usize = 16_384;
 /// Longest word that is kept.
 const WORD_BYTES_MAX: usize = 64;
 

@@ -367,6 +367,11 @@ impl<'a> List<'a> {
         from..from + found
     }
 
+    /// The places from the current one on in its block, which must be decompressed.
+    pub(super) fn places(&self) -> std::ops::Range<usize> {
+        self.at..self.len
+    }
+
     /// The document at a place of the current block.
     pub(super) fn doc_at(&self, at: usize) -> DocId {
         self.docs[at]

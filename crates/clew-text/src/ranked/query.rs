@@ -51,7 +51,7 @@ impl WordIn {
         else {
             return false;
         };
-        part.open(at, positions.slice(info.positions_range.clone()));
+        part.open(at, positions, info.positions_range.clone());
         self.open(&mut part.list, weight, segment)
     }
 
