@@ -13,6 +13,7 @@ use super::hits::Hits;
 use super::list::{BLOCK, List};
 
 /// A word of a phrase.
+#[derive(Default)]
 pub(super) struct Part<'a> {
     pub(super) list: List<'a>,
     /// Its place among the words.
@@ -21,18 +22,6 @@ pub(super) struct Part<'a> {
     positions: Option<(&'a OwnedBytes, Range<usize>)>,
     reader: Option<PositionReader>,
     found: Vec<u32>,
-}
-
-impl Default for Part<'_> {
-    fn default() -> Self {
-        Part {
-            list: List::default(),
-            offset: 0,
-            positions: None,
-            reader: None,
-            found: Vec::new(),
-        }
-    }
 }
 
 impl<'a> Part<'a> {
