@@ -15,6 +15,7 @@ mod interval;
 mod nested;
 mod percolate;
 mod range;
+mod reads;
 mod relatives;
 mod script;
 mod similar;
@@ -23,6 +24,7 @@ mod text;
 mod vectors;
 
 pub(crate) use fixed::field_of;
+pub use reads::postings_max;
 pub(crate) use terms::dictionary_terms;
 pub(crate) use text::query_analyzer;
 
