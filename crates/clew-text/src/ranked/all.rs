@@ -1,20 +1,24 @@
 //! Documents with all of some words. The rarest word leads; where its block and those of the others around it
 //! hold nothing good enough, the documents up to the end of the first of these blocks are passed over.
 
-use super::any::Candidates;
+use super::any::Sums;
 use super::bm25::rounded;
 use super::hits::Hits;
 use super::list::List;
 
 /// Two words or more.
-pub(super) fn all(lists: &mut [List<'_>], hits: &mut Hits<'_>) {
+pub(super) fn all(lists: &mut [List<'_>], sums: &mut Sums, hits: &mut Hits<'_>) {
     lists.sort_by_key(|list| list.count);
     let Some((lead, others)) = lists.split_first_mut() else {
         return;
     };
-    let mut candidates = Candidates::default();
-    // After each of the others: what those behind it can still add.
-    let mut behind = vec![0.0; others.len() + 1];
+    sums.begin(others.len());
+    let Sums {
+        candidates,
+        // After each of the others: what those behind it can still add.
+        near: behind,
+        ..
+    } = sums;
     let mut from = 0;
     while from < tantivy::TERMINATED {
         lead.shallow(from);

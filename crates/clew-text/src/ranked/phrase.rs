@@ -21,15 +21,24 @@ pub(super) struct Part<'a> {
     found: Vec<u32>,
 }
 
-impl<'a> Part<'a> {
-    pub(super) fn new(list: List<'a>, offset: u32, positions: OwnedBytes) -> Self {
+impl Default for Part<'_> {
+    fn default() -> Self {
         Part {
-            list,
-            offset,
-            positions,
+            list: List::default(),
+            offset: 0,
+            positions: OwnedBytes::empty(),
             reader: None,
             found: Vec::new(),
         }
+    }
+}
+
+impl Part<'_> {
+    /// Goes to a word of a segment, whose list is open.
+    pub(super) fn open(&mut self, offset: u32, positions: OwnedBytes) {
+        self.offset = offset;
+        self.positions = positions;
+        self.reader = None;
     }
 
     /// Reads where the phrase would begin for each occurrence of the word; places before the text's first word

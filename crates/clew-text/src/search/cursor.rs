@@ -24,7 +24,7 @@ pub(crate) type Slot = (u8, u128);
 const BEFORE: Slot = (0, 0);
 const AFTER: Slot = (2, 0);
 
-enum Source {
+pub(super) enum Source {
     Score,
     Doc {
         base: u64,
@@ -44,12 +44,12 @@ enum Source {
 
 /// One key over one segment.
 pub(crate) struct KeyCursor {
-    source: Source,
-    order: Order,
-    mode: Mode,
+    pub(super) source: Source,
+    pub(super) order: Order,
+    pub(super) mode: Mode,
     missing: Missing,
     /// The nested objects whose values count instead of the document's own.
-    objects: Option<Objects>,
+    pub(super) objects: Option<Objects>,
 }
 
 impl KeyCursor {
@@ -218,14 +218,14 @@ impl KeyCursor {
         }
     }
 
-    fn ordered(&self, place: u128) -> Slot {
+    pub(super) fn ordered(&self, place: u128) -> Slot {
         match self.order {
             Order::Asc => (1, place),
             Order::Desc => (1, !place),
         }
     }
 
-    fn missing_slot(&self) -> Result<Slot, QueryError> {
+    pub(super) fn missing_slot(&self) -> Result<Slot, QueryError> {
         match &self.missing {
             Missing::First => Ok(BEFORE),
             Missing::Last => Ok(AFTER),

@@ -10,6 +10,7 @@ mod feature;
 mod fixed;
 mod flat;
 mod function;
+mod fuzzy;
 mod geo;
 mod interval;
 mod nested;

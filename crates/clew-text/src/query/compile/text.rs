@@ -1,27 +1,25 @@
 //! Queries on analyzed text: words, phrases, and words in several fields.
 
+use tantivy::Term as IndexTerm;
 use tantivy::query::{PhraseQuery, TermQuery};
 use tantivy::schema::{Field, IndexRecordOption};
-use tantivy::{SegmentReader, Term as IndexTerm};
 
 use super::compound::{all, any, dis_max, required};
 use super::{Compiler, Node};
 use crate::analysis::{Token, is_analyzer, tokens};
 use crate::mapping::{FieldKind, MappedField, TextStyle};
-use crate::query::automaton::Nearby;
-use crate::query::constant::{AnyWithPrefix, Borrowed, knows, prefix_end};
+use crate::query::constant::{AnyWithPrefix, knows, prefix_end};
 use crate::query::error::QueryError;
 use crate::query::leaf::{LeafStatistics, Scored};
 use crate::query::literal::text_of;
 use crate::query::minimum::MinimumShouldMatch;
-use crate::query::near::Near;
 use crate::query::phrase::{MovingPhrase, PhrasePlace};
 use crate::query::source_phrase::SourcePhrase;
 use crate::query::tree::{
-    FieldBoost, Fuzziness, Match, MatchPhrase, MultiMatch, MultiMatchKind, Operator, Query, Term,
+    FieldBoost, Match, MatchPhrase, MultiMatch, MultiMatchKind, Operator, Query, Term,
 };
-use crate::ranked::{Ranked, Shape, Weight, WordIn, idf};
-use crate::search::{FoundTerm, Snapshot};
+use crate::ranked::{FoundWord, Ranked, Shape, Weight, idf};
+use crate::search::Snapshot;
 
 impl<'a> Compiler<'a> {
     pub(super) fn matches(&mut self, clause: &Match, factor: f32) -> Result<Node, QueryError> {
@@ -145,10 +143,10 @@ impl<'a> Compiler<'a> {
     }
 
     /// A term that scores as if it were in `frequency` documents.
-    fn term_with_frequency(
+    pub(super) fn term_with_frequency(
         &mut self,
         mapped: &MappedField,
-        (term, found): (IndexTerm, FoundTerm),
+        (term, found): (IndexTerm, FoundWord),
         frequency: u64,
         boost: f32,
     ) -> Result<Node, QueryError> {
@@ -161,11 +159,9 @@ impl<'a> Compiler<'a> {
             self.scored_fields.insert(term.field());
         }
         let field = snapshot.statistics(mapped)?;
-        let ranked = snapshot.ranked_word(mapped, &term, found)?.map(|word| {
-            let docs = field.docs.max(frequency);
-            let weight = Weight::new(idf(frequency, docs), boost);
-            Ranked::new(Shape::Any(vec![WordIn { weight, ..word }]))
-        });
+        let weight = Weight::new(idf(frequency, field.docs.max(frequency)), boost);
+        let ranked = snapshot.ranked_word(mapped, (term.field(), found), weight)?;
+        let ranked = ranked.map(|word| Ranked::new(Shape::Any(vec![word])));
         let statistics = LeafStatistics {
             field,
             frequencies: vec![(term.clone(), frequency)],
@@ -428,104 +424,6 @@ impl<'a> Compiler<'a> {
         ))
     }
 
-    pub(super) fn fuzzy(
-        &mut self,
-        path: &str,
-        word: &str,
-        fuzziness: &Fuzziness,
-        boost: f32,
-    ) -> Result<Node, QueryError> {
-        let Some((mapped, field)) = self.field(path) else {
-            return Ok(Node::nothing());
-        };
-        match mapped.kind {
-            FieldKind::Text { .. } | FieldKind::Keyword { .. } => {
-                must_be_indexed(mapped)?;
-                self.nearby_terms((mapped, field), word, fuzziness, boost)
-            }
-            _ => Err(QueryError::create(format!(
-                "Can only use fuzzy queries on keyword and text fields - not on [{path}] which is \
-                 of type [{}]",
-                mapped.kind.type_name()
-            ))),
-        }
-    }
-
-    /// The nearest terms; all score as if they were as frequent as the most frequent of them, and
-    /// less the farther they are.
-    fn nearby_terms(
-        &mut self,
-        (mapped, field): (&MappedField, Field),
-        word: &str,
-        fuzziness: &Fuzziness,
-        boost: f32,
-    ) -> Result<Node, QueryError> {
-        let length = word.chars().count();
-        if fuzziness.edits(length) == 0 || fuzziness.prefix_length >= length {
-            return self.word(mapped, field, word, boost);
-        }
-        let mut frequencies = Vec::new();
-        for (distance, text) in self.nearby_words(field, word, fuzziness)? {
-            let term = IndexTerm::from_field_text(field, &text);
-            let found = self.context.snapshot.find(&term)?;
-            let shorter = length.min(text.chars().count()).max(1);
-            frequencies.push((term, found, similarity(distance, shorter)));
-        }
-        let most = frequencies
-            .iter()
-            .map(|(_, found, _)| found.frequency())
-            .max();
-        let most = most.unwrap_or(0);
-        let mut nodes = Vec::with_capacity(frequencies.len());
-        for (term, found, similarity) in frequencies {
-            let own = found.frequency();
-            let node = if is_match_only(mapped) {
-                self.counted_term(term, boost)?
-            } else {
-                self.term_with_frequency(mapped, (term, found), most, boost * similarity)?
-            };
-            let dead = self.context.snapshot.dead_docs();
-            nodes.push(Node {
-                at_least: own.saturating_sub(dead),
-                exact: dead == 0 && own == most,
-                ..node
-            });
-        }
-        Ok(any(nodes, 1))
-    }
-
-    /// The nearest words of all segments, with their distances.
-    fn nearby_words(
-        &self,
-        field: Field,
-        word: &str,
-        fuzziness: &Fuzziness,
-    ) -> Result<Vec<(u8, String)>, QueryError> {
-        let snapshot = self.context.snapshot;
-        let near = Near::new(word, fuzziness);
-        let mut found: Vec<(u8, String)> = Vec::new();
-        for (segment, reader) in snapshot.readers.iter().enumerate() {
-            if !knows(reader, field) {
-                continue;
-            }
-            let mut put = |distance: u8, term: &[u8]| {
-                found.push((distance, String::from_utf8_lossy(term).into_owned()));
-            };
-            match (&near, snapshot.files(segment)) {
-                (Some(near), Some(files)) => {
-                    if let Some(dictionary) = files.dictionary(field)? {
-                        near.find(&dictionary, &mut put);
-                    }
-                }
-                _ => nearby_by_table(reader, field, &Nearby::new(word, fuzziness), &mut put)?,
-            }
-        }
-        found.sort();
-        found.dedup();
-        found.truncate(fuzziness.max_expansions.clamp(1, EXPANSIONS_MAX));
-        Ok(found)
-    }
-
     pub(super) fn multi_match(
         &mut self,
         multi: &MultiMatch,
@@ -632,31 +530,11 @@ impl<'a> Compiler<'a> {
     }
 }
 
-/// Tells the words of a segment that are near, and their distances.
-fn nearby_by_table(
-    reader: &SegmentReader,
-    field: Field,
-    automaton: &Nearby,
-    put: &mut dyn FnMut(u8, &[u8]),
-) -> Result<(), QueryError> {
-    let inverted = reader.inverted_index(field)?;
-    let mut stream = inverted.terms().search(Borrowed(automaton)).into_stream()?;
-    while stream.advance() {
-        let distance = std::str::from_utf8(stream.key())
-            .ok()
-            .and_then(|term| automaton.distance(term));
-        if let Some(distance) = distance {
-            put(distance, stream.key());
-        }
-    }
-    Ok(())
-}
-
 /// The phrase as ranking reads it, when its field keeps positions.
 fn ranked_phrase(
     (snapshot, mapped): (&Snapshot, &MappedField),
     statistics: &LeafStatistics,
-    (terms, found): (&[(usize, IndexTerm)], Vec<FoundTerm>),
+    (terms, found): (&[(usize, IndexTerm)], Vec<FoundWord>),
     boost: f32,
 ) -> Result<Option<Ranked>, QueryError> {
     let docs = statistics.field.docs;
@@ -665,22 +543,21 @@ fn ranked_phrase(
         .iter()
         .map(|(_, count)| *count)
         .fold(docs, u64::max);
+    let rarity = found.iter().map(|found| idf(found.frequency(), docs)).sum();
+    let weight = Weight::new(rarity, boost);
     let mut words = Vec::with_capacity(terms.len());
-    let mut rarity = 0.0;
     for ((position, term), found) in terms.iter().zip(found) {
-        rarity += idf(found.frequency(), docs);
-        let Some(word) = snapshot.ranked_word(mapped, term, found)? else {
+        let Some(word) = snapshot.ranked_word(mapped, (term.field(), found), weight)? else {
             return Ok(None);
         };
         words.push((u32::try_from(*position).unwrap_or(u32::MAX), word));
     }
     let schema = snapshot.stub().schema();
     let has_positions = words.iter().all(|(_, word)| {
-        let kind = schema.get_field_entry(word.term.field()).field_type();
+        let kind = schema.get_field_entry(word.field.field).field_type();
         kind.get_index_record_option()
             .is_some_and(IndexRecordOption::has_positions)
     });
-    let weight = Weight::new(rarity, boost);
     Ok(has_positions.then(|| Ranked::new(Shape::Phrase(words, weight))))
 }
 
@@ -688,7 +565,7 @@ fn ranked_phrase(
 type PhraseTokens<'a> = (&'a MappedField, Field, Vec<Token>);
 
 /// Terms that one word may stand for, in one segment.
-const EXPANSIONS_MAX: usize = 1024;
+pub(super) const EXPANSIONS_MAX: usize = 1024;
 
 /// Values that do not fit match nothing when leniency was asked for.
 pub(super) fn leniently(node: Result<Node, QueryError>, lenient: bool) -> Result<Node, QueryError> {
@@ -720,7 +597,7 @@ pub(super) fn combined(
     }
 }
 
-fn is_match_only(mapped: &MappedField) -> bool {
+pub(super) fn is_match_only(mapped: &MappedField) -> bool {
     matches!(
         mapped.kind,
         FieldKind::Text {
@@ -779,13 +656,4 @@ fn positioned(field: Field, tokens: &[Token]) -> Vec<(usize, IndexTerm)> {
             )
         })
         .collect()
-}
-
-/// One for the same word, less for each edit.
-#[allow(
-    clippy::cast_precision_loss,
-    reason = "a word's length is far below a float's precision"
-)]
-fn similarity(distance: u8, shorter: usize) -> f32 {
-    (1.0 - f32::from(distance) / shorter as f32).max(0.0)
 }
