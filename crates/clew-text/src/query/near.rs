@@ -45,10 +45,11 @@ impl Near {
             }
         }
         Some(Near {
+            // A prefix longer than the word is the word.
+            prefix_length: fuzziness.prefix_length.min(word.len()),
             word,
             places,
             edits,
-            prefix_length: fuzziness.prefix_length,
             transpositions: fuzziness.transpositions,
         })
     }

@@ -461,7 +461,7 @@ impl<'a> Compiler<'a> {
         boost: f32,
     ) -> Result<Node, QueryError> {
         let length = word.chars().count();
-        if fuzziness.edits(length) == 0 || fuzziness.prefix_length >= length {
+        if fuzziness.edits(length) == 0 {
             return self.word(mapped, field, word, boost);
         }
         let mut frequencies = Vec::new();
