@@ -118,7 +118,7 @@ impl Compiler<'_> {
         boost: f32,
     ) -> Result<Node, QueryError> {
         let length = word.chars().count();
-        if fuzziness.edits(length) == 0 || fuzziness.prefix_length >= length {
+        if fuzziness.edits(length) == 0 {
             return self.word(mapped, field, word, boost);
         }
         let words = self.nearby_words(field, word, fuzziness)?;
