@@ -16,6 +16,7 @@ pub mod geo;
 mod query;
 mod ranked;
 mod search;
+mod similarity;
 
 mod completion;
 mod highlight;
@@ -73,3 +74,4 @@ pub use search::{
     Total, TrackTotal, count, describe, explain, field_figures, inner_hits, kin_of, matching,
     merge_hits, rescore, search, similar_terms, term_docs, term_figures,
 };
+pub use similarity::{Similarities, SimilarityError};

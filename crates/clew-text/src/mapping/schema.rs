@@ -13,10 +13,12 @@ use tantivy::tokenizer::TokenizerManager;
 
 use super::field::{Dynamic, FieldId, FieldKind, FieldSettings, MappedField, TextStyle};
 use super::nested::Nested;
+use super::parameters::show;
 use super::template::DynamicTemplate;
 use super::tree::ObjectNode;
 use crate::analysis::{Analysis, analyzers_with};
 use crate::document::{DATE_FORMAT_DEFAULT, DateFormat};
+use crate::similarity::{Similarities, Similarity};
 
 /// Why a mapping was refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -182,6 +184,7 @@ pub struct Mapping {
     pub(crate) limits: MappingLimits,
     /// The analyzers that the index's settings name.
     pub(crate) analysis: Arc<Analysis>,
+    pub(super) similarities: Arc<Similarities>,
     /// The fields once more, as documents are walked.
     pub(crate) tree: ObjectNode,
     schema: Schema,
@@ -211,6 +214,7 @@ impl Mapping {
             root: RootSettings::default(),
             limits: MappingLimits::default(),
             analysis: Arc::default(),
+            similarities: Arc::default(),
             tree: ObjectNode::default(),
             schema: build_schema(&[]).0,
         }
@@ -229,6 +233,18 @@ impl Mapping {
     /// The analyzers that its fields may name.
     pub fn analysis(&self) -> &Analysis {
         &self.analysis
+    }
+
+    /// Gives it the similarities that its fields may name; before it has any.
+    pub fn set_similarities(&mut self, similarities: Similarities) {
+        self.similarities = Arc::new(similarities);
+    }
+
+    /// How a field's terms are weighed.
+    pub(crate) fn similarity(&self, field: &MappedField) -> Similarity {
+        let own = field.settings.shown.get("similarity");
+        let own = own.and_then(|name| self.similarities.named(&show(name)));
+        own.unwrap_or_else(|| self.similarities.usual())
     }
 
     /// What tantivy needs to cut the texts of all fields.

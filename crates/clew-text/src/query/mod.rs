@@ -29,6 +29,7 @@ mod similar;
 mod source_phrase;
 mod steady;
 mod tree;
+mod weighed;
 
 pub(crate) use compile::{dictionary_terms, field_of, plan_nested, query_analyzer};
 pub(crate) use literal::text_of;

@@ -7,14 +7,15 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use tantivy::index::SegmentId;
-use tantivy::postings::TermInfo;
-use tantivy::schema::Field;
-use tantivy::{Searcher, SegmentReader, Term};
+use tantivy::postings::{Postings, TermInfo};
+use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::{DocSet, Searcher, SegmentReader, TERMINATED, Term};
 
 use super::blocks::Blocks;
 use super::filter_cache::FilterCache;
 use crate::mapping::{FieldKind, MappedField, Mapping};
 use crate::ranked::{NormTable, SegmentFiles, Weight, WordIn};
+use crate::similarity::K1;
 
 /// Statistics of a field over a shard, deleted documents included (as OpenSearch counts).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,9 +39,6 @@ impl FoundTerm {
 }
 
 type PerSegment = BTreeMap<(SegmentId, Field), FieldStatistics>;
-
-/// BM25's measure of how soon more of a term tells nothing more.
-const K1: f32 = 1.2;
 
 /// One shard's searchable segments.
 pub struct Snapshot {
@@ -108,6 +106,11 @@ impl Snapshot {
     /// Factor on the scores of terms.
     pub(crate) fn term_factor(&self) -> f32 {
         self.term_factor
+    }
+
+    /// Whether scores are those of documents that are in no index.
+    pub(crate) fn has_plain_scores(&self) -> bool {
+        self.term_factor < 1.0
     }
 
     /// Which rows of a segment are nested objects; `None` when there are none.
@@ -236,6 +239,26 @@ impl Snapshot {
             infos.push(reader.inverted_index(term.field())?.get_term_info(term)?);
         }
         Ok(FoundTerm(infos.into()))
+    }
+
+    /// How often a term is in its field in all documents together, deleted ones included. Reads the
+    /// postings of the term.
+    ///
+    /// # Errors
+    /// When postings cannot be read.
+    pub(crate) fn occurrences(&self, field: Field, found: &FoundTerm) -> tantivy::Result<u64> {
+        let mut sum = 0;
+        for (reader, info) in self.readers.iter().zip(found.0.iter()) {
+            let Some(info) = info else { continue };
+            let inverted = reader.inverted_index(field)?;
+            let option = IndexRecordOption::WithFreqs;
+            let mut postings = inverted.read_postings_from_terminfo(info, option)?;
+            while postings.doc() != TERMINATED {
+                sum += u64::from(postings.term_freq());
+                postings.advance();
+            }
+        }
+        Ok(sum)
     }
 
     /// In how many documents a term is, deleted ones included.
