@@ -60,11 +60,11 @@ pub use query::{
     Bool, BoostMode, Boosting, CompileContext, Decay, DecayShape, DistanceFeature, FeatureCurve,
     FieldBoost, FieldModifier, FunctionKind, FunctionScore, Fuzziness, FuzzyDistance, GeoQuery,
     IntervalMode, IntervalRelation, IntervalRule, IntervalScoring, Intervals, JoinScore, KnnQuery,
-    KnnResolver, LikeItem, Match, MatchPhrase, MinimumShouldMatch, MoreLikeThis, MultiMatch,
-    MultiMatchKind, NestedQuery, NoKnn, Operator, Pattern, Plan, Query, QueryError, QueryString,
-    Range, RankFeature, RegexpSyntax, Related, RelatedQuery, ScoreFormula, ScoreFunction,
-    ScoreMode, SegmentHits, SimpleFeatures, SparseVector, Term, TermsSet, ValueMode, VectorMeasure,
-    VectorScore, WordChoice, compile, plan,
+    KnnResolver, LikeDocument, LikeItem, Match, MatchPhrase, MinimumShouldMatch, MoreLikeThis,
+    MultiMatch, MultiMatchKind, NestedQuery, NoKnn, Operator, Pattern, Plan, Query, QueryError,
+    QueryString, Range, RankFeature, RegexpSyntax, Related, RelatedQuery, ScoreFormula,
+    ScoreFunction, ScoreMode, SegmentHits, SimpleFeatures, SparseVector, Term, TermsSet, ValueMode,
+    VectorMeasure, VectorScore, WordChoice, compile, plan,
 };
 pub use search::{
     Blocks, Combine, DocVisitor, Explained, FieldFigures, FieldStatistics, FilterCache,

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::field::{
-    FieldKind, FieldSettings, FloatKind, IntegerKind, KeywordStyle, RangeKind, TextStyle,
+    DOC_COUNT, FieldKind, FieldSettings, FloatKind, IntegerKind, KeywordStyle, RangeKind, TextStyle,
 };
 use super::join::JoinRelations;
-use super::kinds::{check_required, kind_of};
+use super::kinds::{check_required, kind_of, no_handler};
 use super::schema::{Definition, MappingError, NewField};
 use super::typing;
 use super::vector::read_vector;
@@ -53,6 +53,12 @@ pub(super) fn read_field(
         },
         settings: FieldSettings::default(),
     };
+    if definition.new.kind == FieldKind::Integer(IntegerKind::DocumentCount) {
+        if path != DOC_COUNT {
+            return Err(no_handler(name, &type_name));
+        }
+        definition.settings.hidden = true;
+    }
     check_required(name, &definition.new.kind, parameters)?;
     if let FieldKind::Text { analyzer, .. } = &mut definition.new.kind {
         *analyzer = analysis.default_analyzer();

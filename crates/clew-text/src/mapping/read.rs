@@ -7,7 +7,7 @@ use clew_vector::ColumnOptions;
 use serde_json::{Map, Value};
 
 use super::compression::COMPRESSION;
-use super::field::{Dynamic, FieldKind, FieldSettings, FloatKind, MappedField};
+use super::field::{DOC_COUNT, Dynamic, FieldKind, FieldSettings, FloatKind, MappedField};
 use super::join::parent_path;
 use super::parameters::{boolean, read_field, show};
 use super::schema::{Definition, Mapping, MappingError, NewField};
@@ -131,6 +131,11 @@ impl Mapping {
             if object.is_empty() && is_metadata(name) {
                 return Err(MappingError::invalid(format!(
                     "Field [{name}] is defined both as a field in [_doc] and a metadata field"
+                )));
+            }
+            if object.is_empty() && name == DOC_COUNT {
+                return Err(MappingError::invalid(format!(
+                    "Field [{name}] is defined more than once"
                 )));
             }
             let path = if object.is_empty() {

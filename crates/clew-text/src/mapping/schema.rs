@@ -11,7 +11,9 @@ use tantivy::schema::{
 };
 use tantivy::tokenizer::TokenizerManager;
 
-use super::field::{Dynamic, FieldId, FieldKind, FieldSettings, MappedField, TextStyle};
+use super::field::{
+    DOC_COUNT, Dynamic, FieldId, FieldKind, FieldSettings, IntegerKind, MappedField, TextStyle,
+};
 use super::nested::Nested;
 use super::parameters::show;
 use super::template::DynamicTemplate;
@@ -247,6 +249,12 @@ impl Mapping {
         own.unwrap_or_else(|| self.similarities.usual())
     }
 
+    /// The field that says how many documents each one stands for, once some document has said it.
+    pub(crate) fn doc_count(&self) -> Option<&MappedField> {
+        let kind = FieldKind::Integer(IntegerKind::DocumentCount);
+        self.field(DOC_COUNT).filter(|field| field.kind == kind)
+    }
+
     /// What tantivy needs to cut the texts of all fields.
     pub fn tokenizers(&self) -> TokenizerManager {
         analyzers_with(self.fields.iter().filter_map(|field| match &field.kind {
@@ -286,10 +294,11 @@ impl Mapping {
                 have.check_type(&new)?;
                 continue;
             }
-            next.push(Definition {
-                new,
-                settings: FieldSettings::default(),
-            })?;
+            let settings = FieldSettings {
+                hidden: new.kind == FieldKind::Integer(IntegerKind::DocumentCount),
+                ..FieldSettings::default()
+            };
+            next.push(Definition { new, settings })?;
         }
         next.finish(self.sizes())?;
         *self = next;

@@ -22,6 +22,7 @@ mod scored;
 mod script;
 mod similar;
 mod terms;
+mod terms_set;
 mod text;
 mod vectors;
 
