@@ -126,6 +126,15 @@ impl Shard {
         })
     }
 
+    /// Publishes what was recovered, under the mapping as the log has left it: the catalog may have been
+    /// saved before fields were added that segments already have.
+    pub(crate) fn catch_up(&self, mapping: &Arc<Mapping>) -> Result<(), EngineError> {
+        self.writer()?
+            .adopt(mapping)
+            .map_err(|source| self.tantivy_error(source))?;
+        self.refresh()
+    }
+
     /// Applies an operation of the log unless the checkpoint covers it.
     pub(crate) fn replay(
         &self,

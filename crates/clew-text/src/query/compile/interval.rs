@@ -1,6 +1,7 @@
 //! Rules over words, made rules over terms.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use tantivy::Term as IndexTerm;
 use tantivy::schema::Field;
@@ -86,25 +87,11 @@ impl<'a> Compiler<'a> {
         }))
     }
 
-    /// The sum of the words' weights, and the mean length of the field.
-    #[allow(
-        clippy::cast_precision_loss,
-        reason = "the formula is 32 bits wide wherever it is used"
-    )]
     fn word_scoring(&self, source: &TermSource, scope: Scope<'_>) -> Result<Scoring, QueryError> {
-        let snapshot = self.context.snapshot;
-        let statistics = snapshot.statistics(scope.mapped)?;
-        let mut idf = 0.0_f32;
-        for term in source.terms() {
-            let frequency = snapshot.doc_freq(&term)?;
-            let docs = statistics.docs.max(frequency);
-            idf += (1.0 + ((docs - frequency) as f32 + 0.5) / (frequency as f32 + 0.5)).ln();
-        }
-        let length_mean = statistics.tokens.max(1) as f32 / statistics.docs.max(1) as f32;
+        let terms = source.terms();
         Ok(Scoring::Words {
             field: scope.field,
-            idf,
-            length_mean,
+            weigher: Arc::new(self.weigher(scope.mapped, &terms)?),
         })
     }
 

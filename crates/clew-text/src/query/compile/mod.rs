@@ -15,12 +15,15 @@ mod geo;
 mod interval;
 mod nested;
 mod percolate;
+mod phrase;
 mod range;
 mod reads;
 mod relatives;
+mod scored;
 mod script;
 mod similar;
 mod terms;
+mod terms_set;
 mod text;
 mod vectors;
 
