@@ -724,12 +724,12 @@ fn the_successor_of_a_snapshot_counts_the_same() {
 #[test]
 fn postings_of_simple_queries_are_told_before_they_run() {
     let (snapshot, docs) = shard(7);
-    let with = |field: fn(&Doc) -> &Vec<String>, word: &str| {
+    type Values = fn(&Doc) -> &Vec<String>;
+    let with = |field: Values, word: &str| {
         let has = |doc: &&Doc| field(doc).iter().any(|own| own == word);
         docs.iter().flatten().filter(has).count() as u64
     };
-    let (words, tags): (fn(&Doc) -> &Vec<String>, fn(&Doc) -> &Vec<String>) =
-        (|doc| &doc.body, |doc| &doc.tags);
+    let (words, tags): (Values, Values) = (|doc| &doc.body, |doc| &doc.tags);
     let (first, second) = {
         let mut some = docs.iter().flatten().filter(|doc| doc.body.len() > 1);
         let doc = some.next().expect("some document has two words");
