@@ -235,3 +235,19 @@ class Crash(ClewTest):
             self.assertAlmostEqual(hits[0]["_score"], 1.0, places=5)
             ids = [hit["_id"] for hit in hits]
             self.assertEqual(len(ids), len(set(ids)))
+
+
+class FieldsThatDocumentsBrought(ClewTest):
+    """Fields that were added after the catalog was saved, in segments that were saved since."""
+
+    def test_they_are_found_after_a_crash_without_another_write(self):
+        for flushed in (lambda: self.client.indices.flush(index="brought"),
+                        lambda: self.client.indices.forcemerge(index="brought", max_num_segments=1)):
+            self.client.indices.create(index="brought")
+            self.client.index(index="brought", id="1", body={"word": "found", "number": 5}, refresh=True)
+            flushed()
+            self.restart()
+            for query in ({"match": {"word": "found"}}, {"term": {"number": 5}}):
+                hits = self.client.search(index="brought", body={"query": query})["hits"]["hits"]
+                self.assertEqual([hit["_id"] for hit in hits], ["1"], query)
+            self.client.indices.delete(index="brought")

@@ -44,8 +44,13 @@ pub(crate) fn recover(inner: &Inner) -> Result<(), EngineError> {
         recovering.add(inner.open_index(record)?);
     }
     let replayed = replay(inner, &mut recovering, catalog.applied())?;
-    let shards = recovering.indices.values().flat_map(|index| &index.shards);
-    if let Err(error) = first_error(shards.map(|shard| shard.refresh())) {
+    let shards = recovering.indices.values().flat_map(|index| {
+        let mapping = index.mapping();
+        let shards = index.shards.iter();
+        shards.map(move |shard| (shard, mapping.clone()))
+    });
+    let caught_up = shards.map(|(shard, mapping)| shard.catch_up(&mapping));
+    if let Err(error) = first_error(caught_up) {
         tracing::error!(%error, "a shard could not be recovered; the others serve");
     }
     remove_orphans(inner, &recovering)?;

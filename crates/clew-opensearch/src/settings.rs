@@ -12,6 +12,8 @@ use crate::error::ApiError;
 /// Settings that only the server itself gives an index.
 pub(crate) const PRIVATE: &str = "index.clew.";
 const SHARDS: &str = "index.number_of_shards";
+/// Before the settings of the schemes that fields are scored by.
+pub(crate) const SIMILARITY: &str = "index.similarity.";
 const SHARDS_MAX: u32 = 1024;
 const REFRESH_INTERVAL: &str = "index.refresh_interval";
 const DURABILITY: &str = "index.translog.durability";
@@ -138,11 +140,17 @@ pub(crate) fn update(
     uuid: &str,
 ) -> Result<IndexSettings, ApiError> {
     let shards = current.shards.to_string();
-    if let Some(asked) = flat.get(SHARDS)
-        && asked.as_deref() != Some(shards.as_str())
-    {
+    let is_fixed = |(name, asked): &(&String, &Option<String>)| {
+        let current = match name.as_str() {
+            SHARDS => Some(shards.as_str()),
+            name if name.starts_with(SIMILARITY) => current.given.get(name).map(String::as_str),
+            _ => return false,
+        };
+        asked.as_deref() != current
+    };
+    if let Some((name, _)) = flat.iter().find(is_fixed) {
         return Err(ApiError::illegal_argument(format!(
-            "Can't update non dynamic settings [[{SHARDS}]] for open indices [[{index}/{uuid}]]"
+            "Can't update non dynamic settings [[{name}]] for open indices [[{index}/{uuid}]]"
         )));
     }
     let mut settings = current.clone();

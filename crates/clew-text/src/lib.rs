@@ -16,6 +16,7 @@ pub mod geo;
 mod query;
 mod ranked;
 mod search;
+mod similarity;
 
 mod completion;
 mod highlight;
@@ -59,11 +60,11 @@ pub use query::{
     Bool, BoostMode, Boosting, CompileContext, Decay, DecayShape, DistanceFeature, FeatureCurve,
     FieldBoost, FieldModifier, FunctionKind, FunctionScore, Fuzziness, FuzzyDistance, GeoQuery,
     IntervalMode, IntervalRelation, IntervalRule, IntervalScoring, Intervals, JoinScore, KnnQuery,
-    KnnResolver, LikeItem, Match, MatchPhrase, MinimumShouldMatch, MoreLikeThis, MultiMatch,
-    MultiMatchKind, NestedQuery, NoKnn, Operator, Pattern, Plan, Query, QueryError, QueryString,
-    Range, RankFeature, RegexpSyntax, Related, RelatedQuery, ScoreFormula, ScoreFunction,
-    ScoreMode, SegmentHits, SimpleFeatures, SparseVector, Term, TermsSet, ValueMode, VectorMeasure,
-    VectorScore, WordChoice, compile, plan,
+    KnnResolver, LikeDocument, LikeItem, Match, MatchPhrase, MinimumShouldMatch, MoreLikeThis,
+    MultiMatch, MultiMatchKind, NestedQuery, NoKnn, Operator, Pattern, Plan, Query, QueryError,
+    QueryString, Range, RankFeature, RegexpSyntax, Related, RelatedQuery, ScoreFormula,
+    ScoreFunction, ScoreMode, SegmentHits, SimpleFeatures, SparseVector, Term, TermsSet, ValueMode,
+    VectorMeasure, VectorScore, WordChoice, compile, plan, postings_max,
 };
 pub use search::{
     Blocks, Combine, DocVisitor, Explained, FieldFigures, FieldStatistics, FilterCache,
@@ -73,3 +74,4 @@ pub use search::{
     Total, TrackTotal, count, describe, explain, field_figures, inner_hits, kin_of, matching,
     merge_hits, rescore, search, similar_terms, term_docs, term_figures,
 };
+pub use similarity::{Similarities, SimilarityError};

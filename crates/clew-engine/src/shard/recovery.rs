@@ -71,7 +71,9 @@ impl Shard {
             let view = SegmentView::open(&writer.index, id, named.doc_count, alive, bytes)
                 .map_err(|source| shard.tantivy_error(source))?;
             state.segments.insert(id, (view.alive_count(), named.alive));
-            writer.segments.push(WriterSegment::new(view));
+            writer
+                .segments
+                .push(WriterSegment::new(view.merged(named.merged)));
         }
         writer.changed = true;
         shard.publish(&mut writer)?;
@@ -122,6 +124,15 @@ impl Shard {
             merging: Mutex::new(()),
             merge_state: Arc::default(),
         })
+    }
+
+    /// Publishes what was recovered, under the mapping as the log has left it: the catalog may have been
+    /// saved before fields were added that segments already have.
+    pub(crate) fn catch_up(&self, mapping: &Arc<Mapping>) -> Result<(), EngineError> {
+        self.writer()?
+            .adopt(mapping)
+            .map_err(|source| self.tantivy_error(source))?;
+        self.refresh()
     }
 
     /// Applies an operation of the log unless the checkpoint covers it.

@@ -1,6 +1,8 @@
 //! `more_like_this` and `terms_set`.
 
-use clew_text::{Bool, LikeItem, MoreLikeThis, Query, TermsSet, WordChoice};
+use std::collections::BTreeMap;
+
+use clew_text::{Bool, LikeDocument, LikeItem, MoreLikeThis, Query, TermsSet, WordChoice};
 use serde_json::Value;
 
 use super::DslError;
@@ -12,7 +14,7 @@ const ITEMS_MAX: usize = 100;
 const WORDS_MAX: usize = 1024;
 
 pub(super) fn more_like_this(body: &Value) -> Result<Query, DslError> {
-    let mut parameters = Parameters::new("more_like_this", body)?;
+    let mut parameters = Parameters::new("mlt", body)?;
     let boost = parameters.boost()?;
     let fields = match parameters.take("fields") {
         None => Vec::new(),
@@ -26,7 +28,7 @@ pub(super) fn more_like_this(body: &Value) -> Result<Query, DslError> {
     let mut ids = Vec::new();
     let like = items(parameters.take("like"), &mut ids)?;
     if like.is_empty() && ids.is_empty() {
-        return Err(DslError::illegal(
+        return Err(DslError::parsing(
             "more_like_this requires 'like' to be specified",
         ));
     }
@@ -122,7 +124,11 @@ fn items(value: Option<&Value>, ids: &mut Vec<String>) -> Result<Vec<LikeItem>, 
                     ids.push(plain(id));
                 }
                 if let Some(document) = object.get("doc") {
-                    items.push(LikeItem::Document(document.clone()));
+                    items.push(LikeItem::Document(LikeDocument {
+                        document: document.clone(),
+                        is_stored: object.contains_key("_id"),
+                        analyzers: analyzers(object.get("per_field_analyzer")),
+                    }));
                 } else if !object.contains_key("_id") {
                     return Err(DslError::parsing(
                         "failed to parse More Like This item. either [id] or [doc] can be \
@@ -138,6 +144,13 @@ fn items(value: Option<&Value>, ids: &mut Vec<String>) -> Result<Vec<LikeItem>, 
         }
     }
     Ok(items)
+}
+
+/// The analyzers of fields, where they are not the fields' own.
+fn analyzers(value: Option<&Value>) -> BTreeMap<String, String> {
+    let fields = value.and_then(Value::as_object).into_iter().flatten();
+    let text = |(field, name): (&String, &Value)| (field.clone(), plain(name));
+    fields.map(text).collect()
 }
 
 pub(super) fn terms_set(body: &Value) -> Result<Query, DslError> {

@@ -109,14 +109,28 @@ fn like(
         match parameters.get_mut(name) {
             Some(Value::Array(items)) => {
                 for item in items {
-                    each(&mut Place::Like(item))?;
+                    like_item(item, each)?;
                 }
             }
-            Some(item) => each(&mut Place::Like(item))?,
+            Some(item) => like_item(item, each)?,
             None => {}
         }
     }
     Ok(())
+}
+
+fn like_item(
+    item: &mut Value,
+    each: &mut impl FnMut(&mut Place<'_>) -> Result<(), ApiError>,
+) -> Result<(), ApiError> {
+    // Once it is filled, a document that is named has both.
+    if item.get("_id").is_some() && item.get("doc").is_some() {
+        let reason = "failed to parse More Like This item. either [id] or [doc] can be specified, but \
+                      not both!";
+        let cause = Cause::new("parse_exception", reason);
+        return Err(ApiError::new(StatusCode::BAD_REQUEST, cause));
+    }
+    each(&mut Place::Like(item))
 }
 
 fn document_of(place: &Place<'_>) -> Option<Named> {

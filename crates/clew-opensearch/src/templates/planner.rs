@@ -1,14 +1,16 @@
 //! Templates for indexes that writes make.
 
+use std::collections::BTreeMap;
+
+use axum::http::StatusCode;
 use clew_engine::{Alias, Definitions, EngineError, IndexPlan, IndexPlanner, IndexSettings};
-use clew_text::{Analysis, Mapping};
+use clew_text::{Analysis, Mapping, Similarities, SimilarityError};
 use serde_json::Value;
 
 use super::compose::{Composed, Request, compose, data_stream_template};
 use crate::data_streams;
 use crate::error::{ApiError, Cause};
 use crate::settings;
-use axum::http::StatusCode;
 
 /// Plans missing indexes by the templates.
 #[derive(Debug)]
@@ -56,6 +58,7 @@ pub(crate) fn parse_mapping(body: &Value, settings: &IndexSettings) -> Result<Ma
         let analysis = Analysis::read(source).map_err(ApiError::illegal_argument)?;
         mapping.set_analysis(analysis);
     }
+    mapping.set_similarities(similarities(&settings.given)?);
     mapping.merge_opensearch(body).map_err(|error| {
         let (kind, reason) = (error.error_type(), error.to_string());
         let text = format!("Failed to parse mapping [_doc]: {reason}");
@@ -69,4 +72,22 @@ pub(crate) fn parse_mapping(body: &Value, settings: &IndexSettings) -> Result<Ma
         }
     })?;
     Ok(mapping)
+}
+
+/// The similarities that the settings name.
+fn similarities(given: &BTreeMap<String, String>) -> Result<Similarities, ApiError> {
+    let named = given.iter().filter_map(|(name, value)| {
+        let name = name.strip_prefix(settings::SIMILARITY)?;
+        Some((name.to_string(), value.clone()))
+    });
+    Similarities::read(named.collect()).map_err(|error| match &error {
+        SimilarityError::NotANumber { value, .. } => {
+            let inner = format!("For input string: \"{value}\"");
+            let cause = Cause::new("settings_exception", error.to_string())
+                .caused_by(Cause::new("number_format_exception", inner));
+            // OpenSearch takes it for a failure of its own.
+            ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, cause)
+        }
+        _ => ApiError::illegal_argument(error.to_string()),
+    })
 }

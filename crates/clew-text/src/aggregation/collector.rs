@@ -22,7 +22,7 @@ use super::shard::cut_terms;
 use super::significance;
 use super::spec::{Attached, NamedAgg};
 use super::unify::unify;
-use crate::mapping::Mapping;
+use crate::mapping::{MappedField, Mapping};
 use crate::search::{MergedHit, SegmentBits, Snapshot};
 
 /// Blocks are cut to this many documents, so that what is read of them stays in the cache.
@@ -104,7 +104,8 @@ impl AggCollector {
             plans: Arc::new(plans),
             pipelines: PipelinePlan::all(specs, None)?,
             limits: context.limits,
-            account: Account::new(context.limits),
+            account: Account::new(context.limits)
+                .counting_by(context.mapping.doc_count().map(MappedField::column)),
             merged,
             running: Vec::new(),
             roots: vec![0; BLOCK_DOCS],
@@ -122,6 +123,7 @@ impl AggCollector {
         if significance::is_wanted(&self.plans) || !self.samples.is_empty() {
             self.readers.push(reader.clone());
         }
+        self.account.turn_to(reader)?;
         let segment = Segment { reader, ord };
         self.running = open_all(segment, &self.plans, Level::Root)?;
         if self.wants_scores() {

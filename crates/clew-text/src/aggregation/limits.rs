@@ -1,8 +1,10 @@
 //! What one request may use, and the account it is booked on.
 
-use tantivy::DocId;
+use tantivy::columnar::Column;
+use tantivy::{DocId, SegmentReader};
 
 use super::error::AggError;
+use crate::mapping::DOC_COUNT;
 
 /// Bounds of one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +34,10 @@ pub(crate) struct Account {
     max_bytes: usize,
     /// The scores of the segment's documents, where an aggregation wants them.
     scores: Vec<f32>,
+    /// The column that says how many documents each one stands for, in indexes where some say so.
+    doc_count: Option<String>,
+    /// The same column of the segment.
+    doc_counts: Option<Column<i64>>,
 }
 
 impl Account {
@@ -41,7 +47,44 @@ impl Account {
             running_bytes: 0,
             max_bytes: limits.memory_bytes_max,
             scores: Vec::new(),
+            doc_count: None,
+            doc_counts: None,
         }
+    }
+
+    /// The same, where a column says how many documents each one stands for.
+    pub(crate) fn counting_by(self, doc_count: Option<String>) -> Self {
+        Account { doc_count, ..self }
+    }
+
+    /// Reads how many documents each one of a segment stands for, before it is counted.
+    pub(crate) fn turn_to(&mut self, reader: &SegmentReader) -> Result<(), AggError> {
+        if let Some(column) = &self.doc_count {
+            let opened = reader.fast_fields().column_opt(column);
+            self.doc_counts = opened.map_err(|source| AggError::Column {
+                field: DOC_COUNT.to_string(),
+                source,
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Whether no document of the segment stands for several.
+    #[inline]
+    pub(crate) fn every_document_is_one(&self) -> bool {
+        self.doc_counts.is_none()
+    }
+
+    /// How many documents a document stands for.
+    #[inline]
+    pub(crate) fn stands_for(&self, doc: DocId) -> u64 {
+        let count = self
+            .doc_counts
+            .as_ref()
+            .and_then(|counts| counts.first(doc));
+        count
+            .and_then(|count| u64::try_from(count).ok())
+            .unwrap_or(1)
     }
 
     /// Makes room for the scores of a segment's documents.

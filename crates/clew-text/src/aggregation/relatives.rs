@@ -59,6 +59,7 @@ fn count(
         if pairs.is_empty() {
             continue;
         }
+        account.turn_to(&segment.reader)?;
         if wants_scores(&plan.subs) {
             account.make_scores(segment.reader.max_doc())?;
             pairs

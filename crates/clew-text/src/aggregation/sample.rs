@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use tantivy::{DocId, SegmentReader};
 
-use super::collect::{Block, Collect, Everything, Segment};
+use super::collect::{Block, Collect, Counted, Everything, Segment};
 use super::column::{Repeats, Rows, ValueColumn};
 use super::error::AggError;
 use super::key::Key;
@@ -132,6 +132,7 @@ impl Samples {
                 let Some(reader) = readers.get(ord) else {
                     continue;
                 };
+                account.turn_to(reader)?;
                 account.make_scores(reader.max_doc())?;
                 for one in group {
                     account.set_score(one.doc, one.score);
@@ -139,7 +140,11 @@ impl Samples {
                 let docs: Vec<DocId> = group.iter().map(|one| one.doc).collect();
                 let segment = Segment { reader, ord };
                 let inside = || -> Result<Box<dyn Collect>, AggError> {
-                    Ok(Box::new(Everything::open(segment, plan)?))
+                    Ok(Box::new(Everything::open(
+                        segment,
+                        plan,
+                        Counted::Documents,
+                    )?))
                 };
                 let mut inside = opened(plan, inside)?;
                 let block = Block {

@@ -255,7 +255,7 @@ fn integer(scalar: &Scalar<'_>, kind: IntegerKind, coerce: bool) -> Result<Optio
         Scalar::Bool(value) => return not_numeric(*value),
     };
     let (min, max, name) = match kind {
-        IntegerKind::Long => (i64::MIN, i64::MAX, "a long"),
+        IntegerKind::Long | IntegerKind::DocumentCount => (i64::MIN, i64::MAX, "a long"),
         IntegerKind::Integer | IntegerKind::TokenCount => {
             (i32::MIN.into(), i32::MAX.into(), "an integer")
         }

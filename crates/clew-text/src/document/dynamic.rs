@@ -6,7 +6,9 @@ use serde_json::{Map, Value};
 
 use super::convert::Scalar;
 use crate::mapping::template;
-use crate::mapping::{FieldKind, FloatKind, IntegerKind, MappedField, Mapping, NewField};
+use crate::mapping::{
+    DOC_COUNT, FieldKind, FloatKind, IntegerKind, MappedField, Mapping, NewField,
+};
 
 /// Longest text that the keyword beside a dynamic text field takes.
 const IGNORE_ABOVE: u32 = 256;
@@ -73,6 +75,18 @@ impl Inference {
             self.push(format!("{path}.keyword"), kind, true);
         }
         true
+    }
+
+    /// Notes the field that says how many documents each one stands for.
+    pub(super) fn make_doc_count(&mut self) {
+        if self.seen.insert(DOC_COUNT.to_string(), ()).is_none() {
+            self.new.fields.push(NewField {
+                path: DOC_COUNT.to_string(),
+                kind: FieldKind::Integer(IntegerKind::DocumentCount),
+                indexed: false,
+                multi_field: false,
+            });
+        }
     }
 
     /// Notes what a field has in every document from now on.

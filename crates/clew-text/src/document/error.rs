@@ -1,5 +1,6 @@
 //! Why a document was refused, in the words that OpenSearch's clients look for.
 
+use super::doc_count::NO_NUMBER;
 use super::json::JsonError;
 
 /// Why a document was refused.
@@ -181,6 +182,8 @@ impl DocumentError {
             DocumentError::Field { cause, .. } => {
                 let kind = if cause.starts_with("For input string") {
                     "number_format_exception"
+                } else if cause.starts_with(NO_NUMBER) {
+                    "parsing_exception"
                 } else {
                     "illegal_argument_exception"
                 };

@@ -7,6 +7,7 @@ mod collect;
 mod convert;
 mod date;
 mod decimal;
+mod doc_count;
 mod dynamic;
 mod error;
 pub(crate) mod features;

@@ -17,8 +17,8 @@ use super::{features, flat, vector};
 use crate::completion::{self, CompletionMapping};
 use crate::geo::GeoPoint;
 use crate::mapping::{
-    Dynamic, FieldId, FieldKind, Leaf, MappedField, Mapping, Node, ObjectNode, is_metadata,
-    name_problem,
+    DOC_COUNT, Dynamic, FieldId, FieldKind, Leaf, MappedField, Mapping, Node, ObjectNode,
+    is_metadata, name_problem,
 };
 
 /// Bytes of a value that an error shows.
@@ -46,6 +46,8 @@ pub(super) struct Walk<'m, 'a> {
     pub(super) needs_routing: Option<String>,
     /// The texts of queries that the document stores.
     pub(super) queries: Vec<(FieldId, String)>,
+    /// Whether the document has said how many it stands for.
+    pub(super) has_doc_count: bool,
 }
 
 /// What the mapping says about a place in the document.
@@ -59,6 +61,8 @@ enum Place<'m> {
     Templates {
         is_strict: bool,
     },
+    /// The number of documents that the document stands for.
+    DocCount,
     /// That nobody looks.
     Ignored,
 }
@@ -97,6 +101,7 @@ impl<'m, 'a> Walk<'m, 'a> {
             id_fields: Vec::new(),
             needs_routing: None,
             queries: Vec::new(),
+            has_doc_count: false,
         }
     }
 
@@ -160,7 +165,7 @@ impl<'m, 'a> Walk<'m, 'a> {
     }
 
     /// Walks the elements of an array, which all stand for the same place.
-    fn elements(&mut self, mut each: impl FnMut(&mut Self) -> Result<()>) -> Result<()> {
+    pub(super) fn elements(&mut self, mut each: impl FnMut(&mut Self) -> Result<()>) -> Result<()> {
         self.enter()?;
         let mut is_first = true;
         while self.reader.element(is_first)? {
@@ -175,6 +180,9 @@ impl<'m, 'a> Walk<'m, 'a> {
     fn find(&self, node: Option<&'m ObjectNode>, name: &str) -> Result<Place<'m>> {
         if let Some(child) = node.and_then(|object| object.children.get(name)) {
             return Ok(Place::Known(child));
+        }
+        if self.path.is_empty() && name == DOC_COUNT {
+            return Ok(Place::DocCount);
         }
         if self.path.is_empty() && is_metadata(name) {
             let field = name.to_string();
@@ -260,6 +268,7 @@ impl<'m, 'a> Walk<'m, 'a> {
             Place::Known(Node::Leaf(leaf)) => self.leaf_value(leaf),
             Place::Known(Node::Alias(_)) => Err(alias_written(&self.path)),
             Place::New => self.new_value(),
+            Place::DocCount => self.doc_count(),
             Place::Templates { is_strict } => self.templated_value(is_strict),
             Place::Ignored => Ok(self.reader.skip_value()?),
         }

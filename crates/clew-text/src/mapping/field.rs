@@ -45,6 +45,9 @@ pub enum Dynamic {
     StrictAllowTemplates,
 }
 
+/// The field of documents that stand for several, and the name of its type.
+pub(crate) const DOC_COUNT: &str = "_doc_count";
+
 /// Width of an integer field; the column is i64 for all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IntegerKind {
@@ -58,6 +61,8 @@ pub enum IntegerKind {
     Byte,
     /// 32 bits, and the value is not what the document has but how many tokens that makes.
     TokenCount,
+    /// How many documents a document stands for: 64 bits, never searched.
+    DocumentCount,
 }
 
 /// Precision of a floating-point field; the column is f64 for all of them.
@@ -271,6 +276,7 @@ impl FieldKind {
                 RangeKind::Ip => "ip_range",
             },
             FieldKind::Integer(IntegerKind::TokenCount) => "token_count",
+            FieldKind::Integer(IntegerKind::DocumentCount) => DOC_COUNT,
             FieldKind::Float(FloatKind::Half) => "half_float",
             FieldKind::Float(FloatKind::Scaled { .. }) => "scaled_float",
             FieldKind::Float(FloatKind::RankFeature) => "rank_feature",

@@ -5,7 +5,7 @@ use clew_vector::{ColumnOptions, Space};
 use serde_json::{Map, Value};
 
 use super::field::{
-    FieldKind, FloatKind, IntegerKind, KeywordStyle, RangeKind, TextStyle, VectorMapping,
+    DOC_COUNT, FieldKind, FloatKind, IntegerKind, KeywordStyle, RangeKind, TextStyle, VectorMapping,
 };
 use super::parameters::{boolean, show};
 use super::schema::MappingError;
@@ -52,6 +52,8 @@ pub(super) fn kind_of(
         "integer" => FieldKind::Integer(IntegerKind::Integer),
         "short" => FieldKind::Integer(IntegerKind::Short),
         "byte" => FieldKind::Integer(IntegerKind::Byte),
+        // Documents make it; `read_field` refuses it to everybody else.
+        DOC_COUNT => FieldKind::Integer(IntegerKind::DocumentCount),
         "token_count" => FieldKind::Integer(IntegerKind::TokenCount),
         "unsigned_long" => FieldKind::Unsigned,
         "double" => FieldKind::Float(FloatKind::Double),
@@ -91,11 +93,15 @@ pub(super) fn kind_of(
             probes: None,
         }),
         other => {
-            return Err(MappingError::invalid(format!(
-                "No handler for type [{other}] declared on field [{name}]"
-            )));
+            return Err(no_handler(name, other));
         }
     })
+}
+
+pub(super) fn no_handler(name: &str, type_name: &str) -> MappingError {
+    MappingError::invalid(format!(
+        "No handler for type [{type_name}] declared on field [{name}]"
+    ))
 }
 
 fn scaling_factor(name: &str, parameters: &Map<String, Value>) -> Result<f64, MappingError> {

@@ -26,6 +26,7 @@ pub use field::{
 pub use join::JoinRelations;
 pub use schema::{Mapping, MappingError, MappingLimits, NewField};
 
+pub(crate) use field::DOC_COUNT;
 pub(crate) use nested::Nested;
 pub(crate) use read::{PATHS_AND_VALUES, is_metadata, name_problem, words_path};
 pub(crate) use tree::{Leaf, Node, ObjectNode};

@@ -5,17 +5,17 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::field::{
-    FieldKind, FieldSettings, FloatKind, IntegerKind, KeywordStyle, RangeKind, TextStyle,
+    DOC_COUNT, FieldKind, FieldSettings, FloatKind, IntegerKind, KeywordStyle, RangeKind, TextStyle,
 };
 use super::join::JoinRelations;
-use super::kinds::{check_required, kind_of};
+use super::kinds::{check_required, kind_of, no_handler};
 use super::schema::{Definition, MappingError, NewField};
 use super::typing;
 use super::vector::read_vector;
 use crate::analysis::Analysis;
 
 /// Parameters that every field takes and that change nothing here.
-const SHOWN: [&str; 3] = ["meta", "boost", "similarity"];
+const SHOWN: [&str; 2] = ["meta", "boost"];
 /// The same for one type or another.
 const TEXT_SHOWN: [&str; 8] = [
     "norms",
@@ -53,6 +53,12 @@ pub(super) fn read_field(
         },
         settings: FieldSettings::default(),
     };
+    if definition.new.kind == FieldKind::Integer(IntegerKind::DocumentCount) {
+        if path != DOC_COUNT {
+            return Err(no_handler(name, &type_name));
+        }
+        definition.settings.hidden = true;
+    }
     check_required(name, &definition.new.kind, parameters)?;
     if let FieldKind::Text { analyzer, .. } = &mut definition.new.kind {
         *analyzer = analysis.default_analyzer();
@@ -115,7 +121,9 @@ fn read_common(
         "doc_values" if !matches!(definition.new.kind, FieldKind::Binary { .. }) => {
             settings.doc_values = boolean(key, value)?;
         }
-        _ if SHOWN.contains(&key) => {
+        // Fields of other types take it and make nothing of it, nor of none.
+        "similarity" if value.is_null() || !is_weighed(&definition.new.kind) => {}
+        _ if SHOWN.contains(&key) || key == "similarity" => {
             settings.shown.insert(key.to_string(), value.clone());
         }
         _ => return Ok(false),
@@ -225,6 +233,18 @@ fn read_words(
         _ => return Ok(false),
     }
     Ok(true)
+}
+
+/// Whether a field may say how its terms are weighed.
+fn is_weighed(kind: &FieldKind) -> bool {
+    matches!(
+        kind,
+        FieldKind::Text { .. }
+            | FieldKind::Keyword {
+                style: KeywordStyle::Keyword,
+                ..
+            }
+    )
 }
 
 fn is_join(kind: &FieldKind) -> bool {

@@ -7,7 +7,7 @@ use clew_vector::ColumnOptions;
 use serde_json::{Map, Value};
 
 use super::compression::COMPRESSION;
-use super::field::{Dynamic, FieldKind, FieldSettings, FloatKind, MappedField};
+use super::field::{DOC_COUNT, Dynamic, FieldKind, FieldSettings, FloatKind, MappedField};
 use super::join::parent_path;
 use super::parameters::{boolean, read_field, show};
 use super::schema::{Definition, Mapping, MappingError, NewField};
@@ -15,6 +15,7 @@ use super::template;
 use super::typing;
 use crate::analysis::shown_name;
 use crate::document::{DateFormat, NewFields};
+use crate::similarity::CLASSIC_REFUSED;
 
 /// Names that a document's own fields cannot have.
 const METADATA: [&str; 9] = [
@@ -130,6 +131,11 @@ impl Mapping {
             if object.is_empty() && is_metadata(name) {
                 return Err(MappingError::invalid(format!(
                     "Field [{name}] is defined both as a field in [_doc] and a metadata field"
+                )));
+            }
+            if object.is_empty() && name == DOC_COUNT {
+                return Err(MappingError::invalid(format!(
+                    "Field [{name}] is defined more than once"
                 )));
             }
             let path = if object.is_empty() {
@@ -272,8 +278,29 @@ impl Mapping {
         Ok(())
     }
 
+    /// A similarity must be one of those that are always there or that the settings name.
+    fn check_similarity(&self, definition: &Definition) -> Result<(), MappingError> {
+        let Some(name) = definition.settings.shown.get("similarity").map(show) else {
+            return Ok(());
+        };
+        if self.similarities.named(&name).is_some() {
+            return Ok(());
+        }
+        if name == "classic" {
+            return Err(MappingError::Refused {
+                reason: CLASSIC_REFUSED.to_string(),
+            });
+        }
+        let path = &definition.new.path;
+        let field = path.rsplit('.').next().unwrap_or(path);
+        Err(MappingError::invalid(format!(
+            "Unknown Similarity type [{name}] for field [{field}]"
+        )))
+    }
+
     /// Adds a field, or gives one that exists the settings that may change.
     fn merge_definition(&mut self, definition: Definition) -> Result<(), MappingError> {
+        self.check_similarity(&definition)?;
         let Some(id) = self.by_path.get(&definition.new.path).copied() else {
             return self.push(definition);
         };
@@ -384,6 +411,8 @@ fn conflicts(field: &MappedField, definition: &Definition) -> Vec<String> {
     let normalizer = |settings: &FieldSettings| settings.normalizer.clone().unwrap_or_default();
     let [from, to] = settings.map(normalizer);
     compare("normalizer", from, to);
+    let [from, to] = settings.map(|settings| written(&settings.shown, "similarity"));
+    compare("similarity", from, to);
     match (&field.kind, &new.kind) {
         (FieldKind::Text { analyzer: from, .. }, FieldKind::Text { analyzer: to, .. }) => {
             let [from, to] = [from, to].map(|name| shown_name(name).to_string());

@@ -11,12 +11,16 @@ use tantivy::schema::{
 };
 use tantivy::tokenizer::TokenizerManager;
 
-use super::field::{Dynamic, FieldId, FieldKind, FieldSettings, MappedField, TextStyle};
+use super::field::{
+    DOC_COUNT, Dynamic, FieldId, FieldKind, FieldSettings, IntegerKind, MappedField, TextStyle,
+};
 use super::nested::Nested;
+use super::parameters::show;
 use super::template::DynamicTemplate;
 use super::tree::ObjectNode;
 use crate::analysis::{Analysis, analyzers_with};
 use crate::document::{DATE_FORMAT_DEFAULT, DateFormat};
+use crate::similarity::{Similarities, Similarity};
 
 /// Why a mapping was refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -182,6 +186,7 @@ pub struct Mapping {
     pub(crate) limits: MappingLimits,
     /// The analyzers that the index's settings name.
     pub(crate) analysis: Arc<Analysis>,
+    pub(super) similarities: Arc<Similarities>,
     /// The fields once more, as documents are walked.
     pub(crate) tree: ObjectNode,
     schema: Schema,
@@ -211,6 +216,7 @@ impl Mapping {
             root: RootSettings::default(),
             limits: MappingLimits::default(),
             analysis: Arc::default(),
+            similarities: Arc::default(),
             tree: ObjectNode::default(),
             schema: build_schema(&[]).0,
         }
@@ -229,6 +235,24 @@ impl Mapping {
     /// The analyzers that its fields may name.
     pub fn analysis(&self) -> &Analysis {
         &self.analysis
+    }
+
+    /// Gives it the similarities that its fields may name; before it has any.
+    pub fn set_similarities(&mut self, similarities: Similarities) {
+        self.similarities = Arc::new(similarities);
+    }
+
+    /// How a field's terms are weighed.
+    pub(crate) fn similarity(&self, field: &MappedField) -> Similarity {
+        let own = field.settings.shown.get("similarity");
+        let own = own.and_then(|name| self.similarities.named(&show(name)));
+        own.unwrap_or_else(|| self.similarities.usual())
+    }
+
+    /// The field that says how many documents each one stands for, once some document has said it.
+    pub(crate) fn doc_count(&self) -> Option<&MappedField> {
+        let kind = FieldKind::Integer(IntegerKind::DocumentCount);
+        self.field(DOC_COUNT).filter(|field| field.kind == kind)
     }
 
     /// What tantivy needs to cut the texts of all fields.
@@ -270,10 +294,11 @@ impl Mapping {
                 have.check_type(&new)?;
                 continue;
             }
-            next.push(Definition {
-                new,
-                settings: FieldSettings::default(),
-            })?;
+            let settings = FieldSettings {
+                hidden: new.kind == FieldKind::Integer(IntegerKind::DocumentCount),
+                ..FieldSettings::default()
+            };
+            next.push(Definition { new, settings })?;
         }
         next.finish(self.sizes())?;
         *self = next;

@@ -9,12 +9,13 @@ use serde_json::{Map, Value, json};
 
 use super::field::{Dynamic, FieldKind, FieldSettings, FloatKind, MappedField, RangeKind};
 use super::nested::Nested;
-use super::parameters::{boolean, read_field};
+use super::parameters::{boolean, read_field, show};
 use super::read::{dynamic, hidden_fields};
 use super::schema::{Definition, Mapping, MappingError, MappingLimits, ObjectSettings, Sizes};
 use super::tree::{Node, ObjectNode};
 use crate::analysis::{Analysis, POSITION_GAP, shown_name};
 use crate::document::DATE_FORMAT_DEFAULT;
+use crate::similarity::Similarities;
 
 /// Objects inside objects that an encoded mapping may have: more than any limit that was sensible
 /// when it was made, few enough to walk.
@@ -107,7 +108,7 @@ impl Mapping {
             .iter()
             .map(|(alias, path)| (alias.clone(), json!(path)))
             .collect();
-        json!({ "root": self.root_json(), "objects": objects, "aliases": aliases, "fields": fields, "analysis": self.analysis.source() })
+        json!({ "root": self.root_json(), "objects": objects, "aliases": aliases, "fields": fields, "analysis": self.analysis.source(), "similarities": self.similarities.given() })
     }
 
     /// The mapping that was encoded, with the same numbers and schema. Limits are not part of it.
@@ -125,6 +126,16 @@ impl Mapping {
         // Mappings from before there were analyzers of settings have none.
         if let Some(analysis) = encoded.get("analysis").filter(|source| !source.is_null()) {
             mapping.set_analysis(Analysis::read(analysis).map_err(MappingError::invalid)?);
+        }
+        // Nor have those from before there were similarities.
+        if let Some(given) = encoded.get("similarities").and_then(Value::as_object) {
+            let given = given
+                .iter()
+                .map(|(name, value)| (name.clone(), show(value)));
+            let similarities = Similarities::read(given.collect());
+            mapping.set_similarities(
+                similarities.map_err(|error| MappingError::invalid(error.to_string()))?,
+            );
         }
         for (key, value) in part(encoded, "root", Value::as_object)? {
             mapping.merge_root(key, value)?;

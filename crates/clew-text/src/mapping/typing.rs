@@ -70,13 +70,18 @@ pub(super) fn beside(definition: &Definition) -> Vec<(String, FieldKind, FieldSe
     let made = |analyzer: &str, filters: &[Value]| {
         with_filters(analyzer, filters).unwrap_or_else(|| analyzer.to_string())
     };
+    let similarity = settings.shown.get_key_value("similarity");
+    let weighed_alike: Map<String, Value> = similarity
+        .into_iter()
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect();
     let field = |name: String, indexed: &[Value], searched: &[Value]| {
         let kind = FieldKind::text(made(analyzer, indexed));
         let settings = FieldSettings {
             search_analyzer: Some(made(search, searched)),
             position_gap: settings.position_gap,
             hidden: true,
-            shown: Map::new(),
+            shown: weighed_alike.clone(),
             ..FieldSettings::default()
         };
         (name, kind, settings)

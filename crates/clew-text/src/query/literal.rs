@@ -76,7 +76,7 @@ fn whole_if_possible(number: f64) -> Number {
 /// Smallest and largest value of an integer field.
 pub(crate) fn limits(kind: IntegerKind) -> (i64, i64) {
     match kind {
-        IntegerKind::Long => (i64::MIN, i64::MAX),
+        IntegerKind::Long | IntegerKind::DocumentCount => (i64::MIN, i64::MAX),
         IntegerKind::Integer | IntegerKind::TokenCount => (i32::MIN.into(), i32::MAX.into()),
         IntegerKind::Short => (i16::MIN.into(), i16::MAX.into()),
         IntegerKind::Byte => (i8::MIN.into(), i8::MAX.into()),
@@ -85,7 +85,7 @@ pub(crate) fn limits(kind: IntegerKind) -> (i64, i64) {
 
 fn name(kind: IntegerKind) -> &'static str {
     match kind {
-        IntegerKind::Long => "a long",
+        IntegerKind::Long | IntegerKind::DocumentCount => "a long",
         IntegerKind::Integer | IntegerKind::TokenCount => "an integer",
         IntegerKind::Short => "a short",
         IntegerKind::Byte => "a byte",

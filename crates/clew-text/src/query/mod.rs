@@ -29,12 +29,13 @@ mod similar;
 mod source_phrase;
 mod steady;
 mod tree;
+mod weighed;
 
 pub(crate) use compile::{dictionary_terms, field_of, plan_nested, query_analyzer};
 pub(crate) use literal::text_of;
 pub(crate) use query_string::tree as query_string_tree;
 
-pub use compile::{CompileContext, Plan, compile, plan};
+pub use compile::{CompileContext, Plan, compile, plan, postings_max};
 pub use error::QueryError;
 pub use feature::{FeatureCurve, RankFeature, SparseVector};
 pub use function::{
@@ -49,7 +50,7 @@ pub(crate) use regexp::Regexp;
 pub use regexp::RegexpSyntax;
 pub use related::{Related, RelatedQuery};
 pub use script::{ScoreFormula, VectorMeasure, VectorScore};
-pub use similar::{LikeItem, MoreLikeThis, WordChoice};
+pub use similar::{LikeDocument, LikeItem, MoreLikeThis, WordChoice};
 pub(crate) use source_phrase::texts_at;
 pub use tree::{
     Bool, Boosting, DistanceFeature, FieldBoost, Fuzziness, FuzzyDistance, JoinScore, Match,

@@ -48,11 +48,12 @@ impl Near {
             }
         }
         Some(Near {
+            // A prefix longer than the word is the word.
+            prefix_length: fuzziness.prefix_length.min(word.len()),
             word,
             places,
             edits,
             edits_told: fuzziness.edits(length),
-            prefix_length: fuzziness.prefix_length,
             transpositions: fuzziness.transpositions,
         })
     }

@@ -3,17 +3,17 @@
 
 mod moves;
 
-use tantivy::fieldnorm::FieldNormReader;
+use std::sync::Arc;
+
 use tantivy::postings::{Postings, SegmentPostings};
 use tantivy::query::{EmptyScorer, EnableScoring, Explanation, Query, Scorer, Weight};
 use tantivy::schema::{Field, IndexRecordOption};
-use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, TantivyError, Term};
+use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, Term};
 
 use super::constant::knows;
+use super::weighed::{Lengths, no_match};
+use crate::similarity::Weigher;
 use moves::Place;
-
-const K1: f32 = 1.2;
-const B: f32 = 0.75;
 
 /// A place of the phrase and the words that it may hold.
 #[derive(Clone, Debug)]
@@ -29,9 +29,8 @@ pub(crate) struct MovingPhrase {
     pub(crate) places: Vec<PhrasePlace>,
     /// How far words may be moved in all.
     pub(crate) slop: u32,
-    /// The sum of the words' weights, and the mean length of the field.
-    pub(crate) idf: f32,
-    pub(crate) length_mean: f32,
+    /// What gives scores to all words together.
+    pub(crate) weigher: Arc<Weigher>,
 }
 
 impl Query for MovingPhrase {
@@ -62,9 +61,9 @@ impl Weight for MovingPhrase {
             places: moves::places(&self.places),
             slop: i64::from(self.slop),
             postings,
-            norms: reader.fieldnorms_readers().get_field(self.field)?,
-            length_mean: self.length_mean,
-            weight: self.idf * boost,
+            lengths: Lengths::open(reader, self.field)?,
+            weigher: self.weigher.clone(),
+            boost,
             doc: 0,
             frequency: 0.0,
         };
@@ -75,9 +74,7 @@ impl Weight for MovingPhrase {
     fn explain(&self, reader: &SegmentReader, doc: DocId) -> tantivy::Result<Explanation> {
         let mut scorer = self.scorer(reader, 1.0)?;
         if scorer.doc() > doc || scorer.seek(doc) != doc {
-            return Err(TantivyError::InvalidArgument(format!(
-                "document {doc} does not match"
-            )));
+            return Err(no_match(doc));
         }
         Ok(Explanation::new("phrase", scorer.score()))
     }
@@ -87,9 +84,9 @@ struct PhraseScorer {
     places: Vec<Place>,
     slop: i64,
     postings: Vec<Vec<SegmentPostings>>,
-    norms: Option<FieldNormReader>,
-    length_mean: f32,
-    weight: f32,
+    lengths: Lengths,
+    weigher: Arc<Weigher>,
+    boost: Score,
     doc: DocId,
     frequency: f32,
 }
@@ -178,17 +175,11 @@ impl DocSet for PhraseScorer {
 }
 
 impl Scorer for PhraseScorer {
-    #[allow(
-        clippy::cast_precision_loss,
-        reason = "the formula is 32 bits wide wherever it is used"
-    )]
     fn score(&mut self) -> Score {
         if self.doc == TERMINATED {
             return 0.0;
         }
-        let norms = self.norms.as_ref();
-        let length = norms.map_or(1.0, |norms| norms.fieldnorm(self.doc) as f32);
-        let norm = K1 * (1.0 - B + B * length / self.length_mean);
-        self.weight * self.frequency * (K1 + 1.0) / (self.frequency + norm)
+        let length = self.lengths.of(self.doc);
+        self.weigher.score(self.frequency, length) * self.boost
     }
 }

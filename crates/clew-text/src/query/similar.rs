@@ -1,5 +1,7 @@
 //! Documents like given texts: what a protocol asks for.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use super::minimum::MinimumShouldMatch;
@@ -31,7 +33,19 @@ pub enum LikeItem {
     /// A text for every field.
     Text(String),
     /// A document, whose fields are compared with the same fields.
-    Document(Value),
+    Document(LikeDocument),
+}
+
+/// A document to be like.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LikeDocument {
+    /// Its content.
+    pub document: Value,
+    /// Whether it is one of an index; of one that is not, all fields of words count, whichever are
+    /// asked for.
+    pub is_stored: bool,
+    /// The analyzers of fields, where they are not the fields' own.
+    pub analyzers: BTreeMap<String, String>,
 }
 
 /// Which words count.

@@ -4,9 +4,8 @@
 use tantivy::fieldnorm::FieldNormReader;
 
 use crate::search::FieldStatistics;
+use crate::similarity::{B, K1};
 
-const K1: f32 = 1.2;
-const B: f32 = 0.75;
 /// What a length of zero contributes.
 const SHORTEST: f32 = K1 * (1.0 - B);
 /// Covers the rounding of bounds that are not computed as the score itself is.

@@ -66,7 +66,8 @@ impl FoundWord {
         self.places.frequency
     }
 
-    pub(super) fn in_segment(&self, segment: usize) -> Option<&TermInfo> {
+    /// Where its postings of a segment are.
+    pub(crate) fn in_segment(&self, segment: usize) -> Option<&TermInfo> {
         self.places.infos.get(segment)?.as_ref()
     }
 }

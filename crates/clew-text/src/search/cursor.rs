@@ -87,7 +87,7 @@ impl KeyCursor {
                     ));
                 }
                 let shown = match missing {
-                    Missing::Value(_) => None,
+                    Missing::Value(value) => fitted(snapshot, path, value),
                     end => outermost(
                         snapshot,
                         path,
@@ -348,6 +348,23 @@ fn outermost(snapshot: &Snapshot, path: &str, least: bool) -> Option<SortValue> 
         })),
         _ => None,
     }
+}
+
+/// A number in place of missing ones, where it lies outside what the field's sort values can be.
+fn fitted(snapshot: &Snapshot, path: &str, value: &SortValue) -> Option<SortValue> {
+    let (SortValue::I64(least), SortValue::I64(most)) = (
+        outermost(snapshot, path, true)?,
+        outermost(snapshot, path, false)?,
+    ) else {
+        return None;
+    };
+    let number = match value {
+        SortValue::I64(number) => *number,
+        SortValue::U64(number) => i64::try_from(*number).unwrap_or(i64::MAX),
+        SortValue::F64(number) => floor(*number),
+        _ => return None,
+    };
+    (number < least || number > most).then(|| SortValue::I64(number.clamp(least, most)))
 }
 
 /// The column of points that distances are measured to.

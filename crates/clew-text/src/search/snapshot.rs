@@ -7,14 +7,16 @@ use std::sync::Arc;
 
 use parking_lot::{Mutex, RwLock};
 use tantivy::index::SegmentId;
-use tantivy::schema::Field;
-use tantivy::{Searcher, SegmentReader, Term};
+use tantivy::postings::Postings;
+use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::{DocSet, Searcher, SegmentReader, TERMINATED, Term};
 
 use super::blocks::Blocks;
 use super::filter_cache::FilterCache;
 use super::span::Spans;
 use crate::mapping::{FieldKind, MappedField, Mapping};
 use crate::ranked::{FoundWord, SearchedField, SegmentFiles, Weight, WordIn};
+use crate::similarity::K1;
 
 /// Statistics of a field over a shard, deleted documents included (as OpenSearch counts).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,9 +28,6 @@ pub struct FieldStatistics {
 }
 
 type PerSegment = BTreeMap<(SegmentId, Field), FieldStatistics>;
-
-/// BM25's measure of how soon more of a term tells nothing more.
-const K1: f32 = 1.2;
 
 /// One shard's searchable segments.
 pub struct Snapshot {
@@ -99,6 +98,11 @@ impl Snapshot {
     /// Factor on the scores of terms.
     pub(crate) fn term_factor(&self) -> f32 {
         self.term_factor
+    }
+
+    /// Whether scores are those of documents that are in no index.
+    pub(crate) fn has_plain_scores(&self) -> bool {
+        self.term_factor < 1.0
     }
 
     /// Which rows of a segment are nested objects; `None` when there are none.
@@ -247,6 +251,28 @@ impl Snapshot {
             infos.push(reader.inverted_index(term.field())?.get_term_info(term)?);
         }
         Ok(FoundWord::new(infos))
+    }
+
+    /// How often a term is in its field in all documents together, deleted ones included. Reads the
+    /// postings of the term.
+    ///
+    /// # Errors
+    /// When postings cannot be read.
+    pub(crate) fn occurrences(&self, field: Field, found: &FoundWord) -> tantivy::Result<u64> {
+        let mut sum = 0;
+        for (segment, reader) in self.readers.iter().enumerate() {
+            let Some(info) = found.in_segment(segment) else {
+                continue;
+            };
+            let inverted = reader.inverted_index(field)?;
+            let option = IndexRecordOption::WithFreqs;
+            let mut postings = inverted.read_postings_from_terminfo(info, option)?;
+            while postings.doc() != TERMINATED {
+                sum += u64::from(postings.term_freq());
+                postings.advance();
+            }
+        }
+        Ok(sum)
     }
 
     /// In how many documents a term is, deleted ones included.

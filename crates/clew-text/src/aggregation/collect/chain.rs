@@ -199,7 +199,7 @@ impl Collect for Chain {
                 std::mem::swap(&mut self.numbers, &mut self.next);
             }
             for number in &self.numbers {
-                count_up(&mut self.counts, *number, account)?;
+                count_up(&mut self.counts, *number, *doc, account)?;
                 if !self.subs.is_empty() {
                     self.subs.push(*doc, *number);
                 }

@@ -74,10 +74,23 @@ pub(crate) struct Everything {
     places: Places,
 }
 
+/// What a bucket tells of its documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Counted {
+    /// How many they are.
+    Documents,
+    /// How many they stand for.
+    WhatTheyStandFor,
+}
+
 impl Everything {
-    pub(crate) fn open(segment: Segment<'_>, plan: &Plan) -> Result<Self, AggError> {
+    pub(crate) fn open(
+        segment: Segment<'_>,
+        plan: &Plan,
+        counted: Counted,
+    ) -> Result<Self, AggError> {
         Ok(Everything {
-            places: Places::open(segment, plan)?,
+            places: Places::open(segment, plan)?.counting(counted),
         })
     }
 }

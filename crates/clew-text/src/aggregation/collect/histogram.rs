@@ -48,7 +48,7 @@ impl Steps {
             let number = self
                 .slots
                 .number(block.parents[at], step.to_u64(), account)?;
-            count_up(&mut self.counts, number, account)?;
+            count_up(&mut self.counts, number, block.docs[at], account)?;
             if !self.subs.is_empty() {
                 self.subs.push(block.docs[at], number);
             }

@@ -81,7 +81,7 @@ impl Collect for Join {
         self.find(block, account);
         for (row, parent) in std::mem::take(&mut self.pairs) {
             let number = self.slots.number(parent, 0, account)?;
-            count_up(&mut self.counts, number, account)?;
+            count_up(&mut self.counts, number, row, account)?;
             if !self.subs.is_empty() {
                 self.subs.push(row, number);
             }

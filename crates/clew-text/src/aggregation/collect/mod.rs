@@ -16,7 +16,7 @@ mod terms;
 mod top_hits;
 mod words;
 
-pub(crate) use filters::Everything;
+pub(crate) use filters::{Counted, Everything};
 pub(crate) use histogram::{start_of_step, step_of_number};
 pub(crate) use words::WordsPlan;
 
@@ -113,7 +113,9 @@ fn open(segment: Segment<'_>, plan: &Plan, level: Level) -> Result<Box<dyn Colle
         }
         Op::GeoBounds { .. } | Op::GeoCentroid => Box::new(geo::GeoMetric::open(segment, plan)?),
         Op::Matrix { fields, mode } => Box::new(matrix::Matrix::open(segment, fields, *mode)?),
-        Op::Global | Op::Sample(_) => Box::new(Everything::open(segment, plan)?),
+        Op::Global | Op::Sample(_) => {
+            Box::new(Everything::open(segment, plan, Counted::WhatTheyStandFor)?)
+        }
     })
 }
 

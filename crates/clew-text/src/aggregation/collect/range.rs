@@ -1,7 +1,7 @@
 //! Buckets that are given beforehand: ranges of numbers, and the documents without a value.
 
-use super::slots::{Slots, count_up};
-use super::{Block, Collect, Level, Segment, Subs};
+use super::slots::{Slots, count_one, count_up};
+use super::{Block, Collect, Counted, Level, Segment, Subs};
 use crate::aggregation::column::{Repeats, Rows, ValueColumn};
 use crate::aggregation::error::AggError;
 use crate::aggregation::key::{Key, KeyTable};
@@ -16,6 +16,7 @@ pub(super) struct Places {
     slots: Slots,
     counts: Vec<u64>,
     subs: Subs,
+    counted: Counted,
 }
 
 impl Places {
@@ -24,7 +25,13 @@ impl Places {
             slots: Slots::for_range(None, Level::Nested),
             counts: Vec::new(),
             subs: Subs::open(segment, plan)?,
+            counted: Counted::WhatTheyStandFor,
         })
+    }
+
+    /// The same, counting otherwise.
+    pub(super) fn counting(self, counted: Counted) -> Self {
+        Places { counted, ..self }
     }
 
     pub(super) fn add(
@@ -34,7 +41,10 @@ impl Places {
         account: &mut Account,
     ) -> Result<(), AggError> {
         let number = self.slots.number(parent, place, account)?;
-        count_up(&mut self.counts, number, account)?;
+        match self.counted {
+            Counted::Documents => count_one(&mut self.counts, number, account)?,
+            Counted::WhatTheyStandFor => count_up(&mut self.counts, number, doc, account)?,
+        }
         if !self.subs.is_empty() {
             self.subs.push(doc, number);
         }

@@ -1,6 +1,8 @@
 //! Numbers the buckets of one segment: by an array where keys are few and close together, by a
 //! hash table elsewhere.
 
+use tantivy::DocId;
+
 use super::Level;
 use crate::aggregation::error::AggError;
 use crate::aggregation::key::{Entry, KeyTable, number_of};
@@ -95,16 +97,39 @@ impl Slots {
     }
 }
 
-/// Adds one document to a bucket.
+/// Adds a document to a bucket, or as many as it stands for.
 #[inline]
 pub(crate) fn count_up(
     counts: &mut Vec<u64>,
     number: u32,
+    doc: DocId,
+    account: &mut Account,
+) -> Result<(), AggError> {
+    let count = account.stands_for(doc);
+    add(counts, number, count, account)
+}
+
+/// Adds one document to a bucket, whatever it stands for.
+#[inline]
+pub(crate) fn count_one(
+    counts: &mut Vec<u64>,
+    number: u32,
+    account: &mut Account,
+) -> Result<(), AggError> {
+    add(counts, number, 1, account)
+}
+
+#[inline]
+fn add(
+    counts: &mut Vec<u64>,
+    number: u32,
+    count: u64,
     account: &mut Account,
 ) -> Result<(), AggError> {
     if number as usize >= counts.len() {
         grow(counts, number, account)?;
     }
-    counts[number as usize] += 1;
+    let sum = &mut counts[number as usize];
+    *sum = sum.saturating_add(count);
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! A bucket per distinct value. Terms are counted by their place in the segment's dictionary; their
 //! text is read once, at the end, and only of those that were seen.
 
-use super::slots::{Slots, count_up};
+use super::slots::{Slots, count_one, count_up};
 use super::{Block, Collect, Level, Segment, Subs};
 use crate::aggregation::column::{Mask, Repeats, Rows, ValueColumn};
 use crate::aggregation::error::AggError;
@@ -102,7 +102,7 @@ impl Collect for Terms {
     fn collect(&mut self, block: Block<'_>, account: &mut Account) -> Result<(), AggError> {
         if let Some(sizes) = &mut self.sizes {
             for parent in block.parents {
-                count_up(sizes, *parent, account)?;
+                count_one(sizes, *parent, account)?;
             }
         }
         if self.column.is_empty() {
@@ -118,10 +118,18 @@ impl Collect for Terms {
                     account.charge(width * size_of::<u64>())?;
                     counts.resize(width, 0);
                 }
-                for raw in &self.rows.values {
-                    // The range came from the same column, so the distance is in the array.
-                    if let Ok(at) = usize::try_from(raw - *min) {
+                // The range came from the same column, so the distance is in the array.
+                let place = |raw: &u64| usize::try_from(raw - *min);
+                if account.every_document_is_one() || self.sizes.is_some() {
+                    for at in self.rows.values.iter().flat_map(place) {
                         counts[at] += 1;
+                    }
+                } else {
+                    for (entry, raw) in self.rows.entries.iter().zip(&self.rows.values) {
+                        let count = account.stands_for(block.docs[*entry as usize]);
+                        if let Ok(at) = place(raw) {
+                            counts[at] = counts[at].saturating_add(count);
+                        }
                     }
                 }
             }
@@ -132,7 +140,12 @@ impl Collect for Terms {
                     }
                     let entry = *entry as usize;
                     let number = slots.number(block.parents[entry], *raw, account)?;
-                    count_up(counts, number, account)?;
+                    // What is compared with a background is documents, not what they stand for.
+                    if self.sizes.is_some() {
+                        count_one(counts, number, account)?;
+                    } else {
+                        count_up(counts, number, block.docs[entry], account)?;
+                    }
                     if !self.subs.is_empty() {
                         self.subs.push(block.docs[entry], number);
                     }

@@ -10,7 +10,7 @@ use tantivy::schema::{Field, OwnedValue};
 use tantivy::store::StoreReader;
 use tantivy::{DocId, TantivyDocument};
 
-use super::slots::count_up;
+use super::slots::count_one;
 use super::{Block, Collect, Segment, Subs};
 use crate::aggregation::error::AggError;
 use crate::aggregation::key::{Entry, Key, KeyTable};
@@ -124,7 +124,7 @@ impl Words {
 impl Collect for Words {
     fn collect(&mut self, block: Block<'_>, account: &mut Account) -> Result<(), AggError> {
         for (doc, parent) in block.docs.iter().zip(block.parents) {
-            count_up(&mut self.sizes, *parent, account)?;
+            count_one(&mut self.sizes, *parent, account)?;
             self.read(*doc, account)?;
             let Some((_, words)) = self.last.take() else {
                 continue;
@@ -135,7 +135,7 @@ impl Collect for Words {
                 if entry == Entry::New {
                     account.charge(size_of::<Key>() + word.len() + 4 * size_of::<u32>())?;
                 }
-                count_up(&mut self.counts, number, account)?;
+                count_one(&mut self.counts, number, account)?;
                 if !self.subs.is_empty() {
                     self.subs.push(*doc, number);
                 }

@@ -9,6 +9,7 @@ use tantivy::tokenizer::{RawTokenizer, StopWordFilter, TokenFilter, TokenStream,
 
 use super::char_filter::java_replacement;
 use super::language::{self, ARTICLES};
+use super::light::{self, Light};
 use super::part::Part;
 use super::synonyms::Synonyms;
 use super::tokenizer::pieces;
@@ -30,6 +31,9 @@ pub(super) enum Filter {
     },
     Stop(StopWords),
     Stem(Stemmer),
+    LightStem(Light),
+    /// German umlauts in one way of writing.
+    German,
     Possessive,
     IcuFold,
     Normal(Form),
@@ -110,8 +114,9 @@ impl Filter {
                 language::stemmer(&language.unwrap_or_else(|| "porter".to_string()))?
             }
             "snowball" => {
-                language::stemmer(&part.text("language").unwrap_or_else(|| "english".into()))?
+                language::snowball(&part.text("language").unwrap_or_else(|| "english".into()))?
             }
+            "german_normalization" => Filter::German,
             "porter_stem" => language::stemmer("porter")?,
             "synonym" | "synonym_graph" => Filter::Synonyms(Synonyms::compile(part, before)?),
             "shingle" => Filter::Shingle(Shingle::compile(part)?),
@@ -225,7 +230,9 @@ impl Filter {
             Filter::Fold { .. } => ascii_folded(text),
             Filter::IcuFold => unicode::folded(text),
             Filter::Normal(form) => form.of(text),
-            Filter::Stem(_) if term.is_keyword => return None,
+            Filter::Stem(_) | Filter::LightStem(_) if term.is_keyword => return None,
+            Filter::LightStem(stemmer) => stemmer.stem(text),
+            Filter::German => light::german_normalized(text),
             Filter::Stem(stemmer) => stemmer.stem(text).into_owned(),
             Filter::Possessive => {
                 let ends = ["'s", "'S", "\u{2019}s", "\u{2019}S"];

@@ -1,13 +1,13 @@
 //! Languages: the analyzers that go by their names, their stop words and stemmers.
 //!
-//! Stemmers are Snowball's. Where Lucene's analyzer of a language has a lighter one of its own (French,
-//! German, Italian, Portuguese, Spanish), this is the difference: more words become the same term.
+//! Stemmers are Snowball's, or light ones where Lucene's analyzer of a language has such a one.
 
 use frostem::{Algorithm, Stemmer};
 use serde_json::{Value, json};
 use tantivy::tokenizer::{Language, StopWordFilter};
 
 use super::filter::Filter;
+use super::light::Light;
 
 /// Languages with an analyzer of their own.
 pub(super) const LANGUAGES: [&str; 23] = [
@@ -83,7 +83,14 @@ pub(super) fn parts(
     if let Some(words) = exclusions {
         filters.push(json!({"type": "keyword_marker", "keywords": words}));
     }
-    filters.push(json!({"type": "stemmer", "language": language}));
+    if language == "german" {
+        filters.push(json!({"type": "german_normalization"}));
+    }
+    let stemmer = match language {
+        "french" | "german" | "italian" | "portuguese" | "spanish" => format!("light_{language}"),
+        other => other.to_string(),
+    };
+    filters.push(json!({"type": "stemmer", "language": stemmer}));
     json!({"tokenizer": {"type": "standard"}, "filter": filters})
 }
 
@@ -113,17 +120,28 @@ pub(super) fn stemmer(name: &str) -> Result<Filter, String> {
     if name == "possessive_english" {
         return Ok(Filter::Possessive);
     }
-    let algorithm = match name.as_str() {
-        // What is called English here is Porter's first algorithm; his second is `porter2`.
-        "english" | "porter" => "porter",
+    if let Some(stemmer) = Light::named(&name) {
+        return Ok(Filter::LightStem(stemmer));
+    }
+    snowball(match name.as_str() {
+        // What is called English is Porter's first algorithm; his second is `porter2`.
         "porter2" => "english",
-        "german2" => "german",
-        // Lucene has kept Snowball's first stemmer for Dutch; the name now means another one.
-        "dutch" => "dutch_porter",
-        "dutch_kp" | "kp" => "dutch",
+        "dutch_kp" => "kp",
         light if light.starts_with("light_") || light.starts_with("minimal_") => {
             return Err(format!("the stemmer [{name}] is not known"));
         }
+        other => other,
+    })
+}
+
+/// Snowball's stemmer of this name.
+pub(super) fn snowball(name: &str) -> Result<Filter, String> {
+    let name = name.to_lowercase();
+    let algorithm = match name.as_str() {
+        "german2" => "german",
+        // Lucene has kept Snowball's first stemmer for Dutch; the name now means another one.
+        "dutch" => "dutch_porter",
+        "kp" => "dutch",
         other => other,
     };
     Algorithm::from_name(algorithm)
@@ -148,7 +166,13 @@ mod tests {
         for (language, text, expected) in [
             ("french", "L'avion et les maisons", vec!["avion", "maison"]),
             ("german", "Die Häuser und der Wald", vec!["haus", "wald"]),
-            ("italian", "dell'amico", vec!["amic"]),
+            (
+                "italian",
+                "dell'amico delle biblioteche",
+                vec!["amico", "bibliotec"],
+            ),
+            ("spanish", "las canciones", vec!["cancion"]),
+            ("portuguese", "os papéis", vec!["papel"]),
             ("russian", "и книги", vec!["книг"]),
             ("turkish", "Istanbul'da KIZ", vec!["ıstanbul", "kız"]),
             ("english", "The fox's dens", vec!["fox", "den"]),
@@ -164,6 +188,7 @@ mod tests {
             .into_iter()
             .map(|t| t.token.text)
             .collect();
-        assert_eq!(found, ["die", "häuser"]);
+        // Umlauts are written in one way even where nothing is stemmed.
+        assert_eq!(found, ["die", "hauser"]);
     }
 }

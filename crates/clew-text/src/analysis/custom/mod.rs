@@ -7,6 +7,7 @@
 mod char_filter;
 mod filter;
 mod language;
+mod light;
 mod part;
 mod settings;
 mod synonyms;

@@ -6,12 +6,14 @@
 use tantivy::Term as IndexTerm;
 
 use super::compound::dis_max;
+use super::scored::Blend;
 use super::text::{combined, leniently, must_be_indexed, query_analyzer, tokens_of};
 use super::{Compiler, Node};
 use crate::mapping::{FieldKind, MappedField};
 use crate::query::error::QueryError;
 use crate::query::literal::text_of;
 use crate::query::tree::{FieldBoost, Match, MultiMatch};
+use crate::similarity::Similarity;
 
 /// One field of a group.
 struct Member<'a> {
@@ -24,7 +26,7 @@ struct Occurrence<'a> {
     mapped: &'a MappedField,
     term: IndexTerm,
     boost: f32,
-    frequency: u64,
+    blend: Blend,
 }
 
 impl<'a> Compiler<'a> {
@@ -89,7 +91,7 @@ impl<'a> Compiler<'a> {
             let mut nodes = Vec::with_capacity(blended.len());
             for one in blended {
                 let boost = one.boost * boost;
-                nodes.push(self.blended_term(one.mapped, one.term, one.frequency, boost)?);
+                nodes.push(self.blended_term(one.mapped, one.term, one.blend, boost)?);
             }
             words.push(dis_max(nodes, tie_breaker));
         }
@@ -111,30 +113,52 @@ impl<'a> Compiler<'a> {
                 continue;
             };
             let term = IndexTerm::from_field_text(field, word);
+            let docs = snapshot.doc_freq(&term)?;
             found.push(Occurrence {
                 mapped: member.mapped,
-                frequency: snapshot.doc_freq(&term)?,
                 term,
                 boost: member.boost,
+                blend: Blend {
+                    docs,
+                    occurrences: None,
+                },
             });
         }
         if found.len() > 1 {
-            let mut docs = snapshot.live_docs() + snapshot.dead_docs();
-            for one in &found {
-                docs = docs.min(snapshot.statistics(one.mapped)?.tokens);
+            self.even_out(&mut found)?;
+        }
+        found.retain(|one| one.blend.docs > 0);
+        Ok(found)
+    }
+    /// Makes the word as frequent in each field as where it is most frequent.
+    fn even_out(&self, found: &mut [Occurrence<'_>]) -> Result<(), QueryError> {
+        let snapshot = self.context.snapshot;
+        let mut docs = snapshot.live_docs() + snapshot.dead_docs();
+        for one in found.iter() {
+            docs = docs.min(snapshot.statistics(one.mapped)?.tokens);
+        }
+        found.sort_by_key(|one| std::cmp::Reverse(one.blend.docs));
+        let mut before = found[0].blend.docs;
+        let mut adjusted = before.min(docs);
+        for one in found.iter_mut().filter(|one| one.blend.docs > 0) {
+            if before > one.blend.docs {
+                adjusted += 1;
             }
-            found.sort_by_key(|one| std::cmp::Reverse(one.frequency));
-            let mut before = found[0].frequency;
-            let mut adjusted = before.min(docs);
-            for one in found.iter_mut().filter(|one| one.frequency > 0) {
-                if before > one.frequency {
-                    adjusted += 1;
-                }
-                before = one.frequency;
-                one.frequency = adjusted.min(docs);
+            before = one.blend.docs;
+            one.blend.docs = adjusted.min(docs);
+        }
+        let mut similarities = found.iter().map(|one| self.similarity(one.mapped));
+        if similarities.any(Similarity::counts_occurrences) {
+            let (mut sum, mut tokens) = (0, u64::MAX);
+            for one in found.iter().filter(|one| one.blend.docs > 0) {
+                let own = snapshot.occurrences(one.term.field(), &snapshot.find(&one.term)?)?;
+                sum += own.max(one.blend.docs);
+                tokens = tokens.min(snapshot.statistics(one.mapped)?.tokens);
+            }
+            for one in found {
+                one.blend.occurrences = Some(sum.min(tokens));
             }
         }
-        found.retain(|one| one.frequency > 0);
-        Ok(found)
+        Ok(())
     }
 }

@@ -7,7 +7,8 @@ use tantivy::schema::Field;
 use tantivy::{SegmentReader, Term as IndexTerm};
 
 use super::compound::any;
-use super::text::{EXPANSIONS_MAX, is_match_only, must_be_indexed};
+use super::scored::{Blend, is_match_only};
+use super::text::{EXPANSIONS_MAX, must_be_indexed};
 use super::{Compiler, Node};
 use crate::mapping::{FieldKind, MappedField};
 use crate::query::automaton::Nearby;
@@ -118,12 +119,25 @@ impl Compiler<'_> {
         boost: f32,
     ) -> Result<Node, QueryError> {
         let length = word.chars().count();
-        if fuzziness.edits(length) == 0 || fuzziness.prefix_length >= length {
+        if fuzziness.edits(length) == 0 {
             return self.word(mapped, field, word, boost);
         }
         let words = self.nearby_words(field, word, fuzziness)?;
         let most = words.iter().map(|near| near.found.frequency()).max();
         let most = most.unwrap_or(0);
+        let occurrences = if self.similarity(mapped).counts_occurrences() {
+            let mut all = 0;
+            for near in &words {
+                all += self.context.snapshot.occurrences(field, &near.found)?;
+            }
+            Some(all)
+        } else {
+            None
+        };
+        let blend = Blend {
+            docs: most,
+            occurrences,
+        };
         let mut nodes = Vec::with_capacity(words.len());
         for near in words {
             let own = near.found.frequency();
@@ -132,7 +146,7 @@ impl Compiler<'_> {
                 self.counted_term(term, boost)?
             } else {
                 let found = (term, near.found);
-                self.term_with_frequency(mapped, found, most, boost * near.similarity)?
+                self.term_with_frequency(mapped, found, blend, boost * near.similarity)?
             };
             let dead = self.context.snapshot.dead_docs();
             nodes.push(Node {

@@ -1,6 +1,7 @@
 //! Rules over words, made rules over terms.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use tantivy::Term as IndexTerm;
 use tantivy::schema::Field;
@@ -86,25 +87,11 @@ impl<'a> Compiler<'a> {
         }))
     }
 
-    /// The sum of the words' weights, and the mean length of the field.
-    #[allow(
-        clippy::cast_precision_loss,
-        reason = "the formula is 32 bits wide wherever it is used"
-    )]
     fn word_scoring(&self, source: &TermSource, scope: Scope<'_>) -> Result<Scoring, QueryError> {
-        let snapshot = self.context.snapshot;
-        let statistics = snapshot.statistics(scope.mapped)?;
-        let mut idf = 0.0_f32;
-        for term in source.terms() {
-            let frequency = snapshot.doc_freq(&term)?;
-            let docs = statistics.docs.max(frequency);
-            idf += (1.0 + ((docs - frequency) as f32 + 0.5) / (frequency as f32 + 0.5)).ln();
-        }
-        let length_mean = statistics.tokens.max(1) as f32 / statistics.docs.max(1) as f32;
+        let terms = source.terms();
         Ok(Scoring::Words {
             field: scope.field,
-            idf,
-            length_mean,
+            weigher: Arc::new(self.weigher(scope.mapped, &terms)?),
         })
     }
 
@@ -302,32 +289,82 @@ fn joined(mut sources: Vec<TermSource>, mode: IntervalMode, max_gaps: Option<u32
         _ => {}
     }
     let whole = match mode {
-        IntervalMode::Ordered => Source::Ordered(sources),
+        IntervalMode::Ordered => ordered(sources),
         IntervalMode::Unordered => unordered(sources),
-        IntervalMode::UnorderedNoOverlap => Source::Apart(sources),
+        IntervalMode::UnorderedNoOverlap if max_gaps.is_none() => Source::Apart(sources),
+        IntervalMode::UnorderedNoOverlap => return apart(sources, max_gaps),
     };
+    with_gaps(whole, max_gaps)
+}
+
+fn with_gaps(source: TermSource, max_gaps: Option<u32>) -> TermSource {
     match max_gaps {
-        None => whole,
-        Some(gaps) => whole.each(|source| Source::MaxGaps(Box::new(source), gaps)),
+        None => source,
+        Some(gaps) => source.each(|source| Source::MaxGaps(Box::new(source), gaps)),
     }
+}
+
+/// In any order, none over another, each next one within the gaps of those before it.
+fn apart(sources: Vec<TermSource>, max_gaps: Option<u32>) -> TermSource {
+    let whole = sources.into_iter().reduce(|all, next| {
+        let either = Source::Any(vec![
+            Source::Ordered(vec![all.clone(), next.clone()]),
+            Source::Ordered(vec![next, all]),
+        ]);
+        with_gaps(either, max_gaps)
+    });
+    whole.unwrap_or_else(Source::nothing)
+}
+
+/// One after the other: those that are themselves such a row are part of it, and the gaps in them
+/// are gaps of the whole.
+fn ordered(sources: Vec<TermSource>) -> TermSource {
+    let mut counted: Vec<(TermSource, usize)> = Vec::new();
+    for source in flat(sources, |source| match source {
+        Source::Ordered(inner) => Ok(inner),
+        other => Err(other),
+    }) {
+        match counted.last_mut() {
+            Some((have, times)) if *have == source => *times += 1,
+            _ => counted.push((source, 1)),
+        }
+    }
+    let mut sources = repeated(counted);
+    if sources.len() == 1 {
+        return sources.remove(0);
+    }
+    Source::Ordered(sources)
+}
+
+fn flat(
+    sources: Vec<TermSource>,
+    parts: impl Fn(TermSource) -> Result<Vec<TermSource>, TermSource>,
+) -> Vec<TermSource> {
+    let of_one = |source| parts(source).unwrap_or_else(|whole| vec![whole]);
+    sources.into_iter().flat_map(of_one).collect()
+}
+
+fn repeated(counted: Vec<(TermSource, usize)>) -> Vec<TermSource> {
+    let one = |(source, times)| match times {
+        1 => source,
+        _ => Source::Repeated(Box::new(source), times),
+    };
+    counted.into_iter().map(one).collect()
 }
 
 /// Equal sources must be found as often as they are given, not at one place.
 fn unordered(sources: Vec<TermSource>) -> TermSource {
     let mut counted: Vec<(TermSource, usize)> = Vec::new();
-    for source in sources {
+    for source in flat(sources, |source| match source {
+        Source::Unordered(inner) => Ok(inner),
+        other => Err(other),
+    }) {
         match counted.iter_mut().find(|(have, _)| *have == source) {
             Some((_, times)) => *times += 1,
             None => counted.push((source, 1)),
         }
     }
-    let mut sources: Vec<TermSource> = counted
-        .into_iter()
-        .map(|(source, times)| match times {
-            1 => source,
-            _ => Source::Repeated(Box::new(source), times),
-        })
-        .collect();
+    let mut sources = repeated(counted);
     if sources.len() == 1 {
         return sources.remove(0);
     }

@@ -15,15 +15,20 @@ mod geo;
 mod interval;
 mod nested;
 mod percolate;
+mod phrase;
 mod range;
+mod reads;
 mod relatives;
+mod scored;
 mod script;
 mod similar;
 mod terms;
+mod terms_set;
 mod text;
 mod vectors;
 
 pub(crate) use fixed::field_of;
+pub use reads::postings_max;
 pub(crate) use terms::dictionary_terms;
 pub(crate) use text::query_analyzer;
 

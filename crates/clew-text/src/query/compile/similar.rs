@@ -5,15 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use tantivy::Term as IndexTerm;
 use tantivy::schema::Field;
 
-use super::compound::{all, any};
+use super::compound::any;
 use super::text::{must_be_indexed, query_analyzer, tokens_of};
 use super::{Compiler, Node};
-use crate::mapping::{FieldKind, MappedField};
-use crate::query::constant::Covered;
+use crate::mapping::{FieldKind, MappedField, Mapping};
 use crate::query::error::QueryError;
 use crate::query::literal::text_of;
-use crate::query::similar::{LikeItem, MoreLikeThis, texts_at};
-use crate::query::tree::{Term, TermsSet};
+use crate::query::similar::{LikeDocument, LikeItem, MoreLikeThis, texts_at};
+use crate::search::Snapshot;
 
 /// A word, in how many documents it is, and how much it says.
 struct Weighted<'a> {
@@ -30,18 +29,31 @@ impl<'a> Compiler<'a> {
     ) -> Result<Node, QueryError> {
         let mut nodes = Vec::new();
         let fields = self.similar_fields(query)?;
+        let first = fields.first().map(|(mapped, _)| *mapped);
         // A word of a text is looked for where it is most frequent, one of a document in its field.
-        if let Some((first, _)) = fields.first()
+        if let Some(first) = first
             && query.like.iter().any(is_text)
         {
-            let words = self.weighted_words((query, true), first, &fields)?;
+            let words = self.weighted_words(query, Wanted::Texts, (first, &fields))?;
             nodes.push(self.any_word(query, vec![words], factor)?);
         }
         if !query.like.iter().all(is_text) {
             let mut words = Vec::with_capacity(fields.len());
             for field in &fields {
-                let own = std::slice::from_ref(field);
-                words.push(self.weighted_words((query, false), field.0, own)?);
+                let is_first = first.is_some_and(|first| first.id == field.0.id);
+                let own = (field.0, std::slice::from_ref(field));
+                words.push(self.weighted_words(query, Wanted::Documents { is_first }, own)?);
+            }
+            if query.like.iter().any(is_made_up) {
+                let beside = self.every_field();
+                let beside = beside.iter().filter(|(other, _)| {
+                    let mut known = fields.iter();
+                    known.all(|(mapped, _)| mapped.id != other.id)
+                });
+                for field in beside {
+                    let own = (field.0, std::slice::from_ref(field));
+                    words.push(self.weighted_words(query, Wanted::MadeUp, own)?);
+                }
             }
             nodes.push(self.any_word(query, words, factor)?);
         }
@@ -59,11 +71,12 @@ impl<'a> Compiler<'a> {
         for mut words in lists {
             words.sort_by(|a, b| b.weight.total_cmp(&a.weight));
             words.truncate(query.choice.query_terms_max);
-            let best = words.first().map_or(1.0, |word| word.weight);
+            // Boosts are measured by the word that says least of those that are looked for.
+            let least = words.last().map_or(1.0, |word| word.weight);
             self.count_clauses(words.len())?;
             for word in words {
                 let boost = if query.boost_terms > 0.0 {
-                    query.boost_terms * word.weight / best
+                    query.boost_terms * word.weight / least
                 } else {
                     1.0
                 };
@@ -78,24 +91,25 @@ impl<'a> Compiler<'a> {
         Ok(any(nodes, minimum))
     }
 
+    /// The fields of words that can be searched.
+    fn every_field(&self) -> Vec<(&'a MappedField, Field)> {
+        let snapshot: &'a Snapshot = self.context.snapshot;
+        let fields = snapshot.mapping.fields().iter();
+        let fields =
+            fields.filter(|mapped| has_words(mapped) && mapped.indexed && !mapped.settings.hidden);
+        fields
+            .filter_map(|mapped| Some((mapped, snapshot.searchable(mapped)?)))
+            .collect()
+    }
+
     fn similar_fields(
         &self,
         query: &MoreLikeThis,
     ) -> Result<Vec<(&'a MappedField, Field)>, QueryError> {
-        let has_words = |mapped: &MappedField| {
-            matches!(
-                mapped.kind,
-                FieldKind::Text { .. } | FieldKind::Keyword { .. }
-            )
-        };
         if query.fields.is_empty() {
-            let mapping = &self.context.snapshot.mapping;
-            let paths = mapping
-                .fields()
-                .iter()
-                .filter(|mapped| has_words(mapped) && mapped.indexed && !mapped.multi_field)
-                .map(|mapped| mapped.path.as_str());
-            return Ok(paths.filter_map(|path| self.field(path)).collect());
+            let mut fields = self.every_field();
+            fields.retain(|(mapped, _)| !mapped.multi_field);
+            return Ok(fields);
         }
         let mut fields = Vec::with_capacity(query.fields.len());
         for path in &query.fields {
@@ -120,16 +134,20 @@ impl<'a> Compiler<'a> {
     )]
     fn weighted_words(
         &self,
-        (query, of_texts): (&MoreLikeThis, bool),
-        mapped: &MappedField,
-        fields: &[(&'a MappedField, Field)],
+        query: &MoreLikeThis,
+        wanted: Wanted,
+        (mapped, fields): (&MappedField, &[(&'a MappedField, Field)]),
     ) -> Result<Vec<Weighted<'a>>, QueryError> {
-        let like = query.like.iter().filter(|item| is_text(item) == of_texts);
+        let mapping: &Mapping = &self.context.snapshot.mapping;
+        let like = query.like.iter().filter(|item| wanted.likes(item));
         let mut counts: BTreeMap<String, u64> = BTreeMap::new();
-        for word in words(query, mapped, like)? {
+        for word in words(query, (mapping, mapped), like)? {
             *counts.entry(word).or_default() += 1;
         }
-        let unwanted: BTreeSet<String> = words(query, mapped, query.unlike.iter())?
+        let documents = !query.like.iter().all(is_text);
+        let unlike = query.unlike.iter();
+        let unlike = unlike.filter(|item| wanted.unlikes(item, documents));
+        let unwanted: BTreeSet<String> = words(query, (mapping, mapped), unlike)?
             .into_iter()
             .collect();
         let snapshot = self.context.snapshot;
@@ -164,83 +182,100 @@ impl<'a> Compiler<'a> {
         }
         Ok(found)
     }
+}
 
-    /// Documents with as many of the terms as a field of theirs says.
-    pub(super) fn terms_set(&mut self, query: &TermsSet, factor: f32) -> Result<Node, QueryError> {
-        let Some((mapped, field)) = self.field(&query.field) else {
-            return Ok(Node::nothing());
-        };
-        let snapshot = self.context.snapshot;
-        let Some(minimum) = snapshot.mapping.field(&query.minimum_field) else {
-            return Err(QueryError::create(format!(
-                "failed to find minimum_should_match field [{}]",
-                query.minimum_field
-            )));
-        };
-        if !matches!(minimum.kind, FieldKind::Integer(_)) {
-            return Err(QueryError::create(format!(
-                "minimum_should_match field [{}] must be of a whole-number type",
-                query.minimum_field
-            )));
+/// What is looked at of what to be like.
+#[derive(Clone, Copy)]
+enum Wanted {
+    Texts,
+    /// Documents, in a field that was asked for.
+    Documents {
+        /// Whether it was the first.
+        is_first: bool,
+    },
+    /// Documents of no index, in a field that was not asked for.
+    MadeUp,
+}
+
+impl Wanted {
+    fn likes(self, item: &LikeItem) -> bool {
+        match self {
+            Wanted::Texts => is_text(item),
+            Wanted::Documents { .. } => !is_text(item),
+            Wanted::MadeUp => is_made_up(item),
         }
-        let Some(terms) = super::terms::dictionary_terms(mapped, field, &query.terms)? else {
-            return Err(QueryError::create(format!(
-                "[terms_set] needs a field with a dictionary of terms, not [{}] of type [{}]",
-                query.field,
-                mapped.kind.type_name()
-            )));
-        };
-        self.count_clauses(query.terms.len())?;
-        let covered = Covered {
-            field,
-            terms,
-            minimum: minimum.column(),
-        };
-        let mut scoring = Vec::with_capacity(query.terms.len());
-        for value in &query.terms {
-            let term = Term {
-                field: query.field.clone(),
-                value: value.clone(),
-                case_insensitive: false,
-                boost: query.boost,
-            };
-            scoring.push(self.term(&term, factor)?);
-        }
-        Ok(all(vec![any(scoring, 1), Node::set(covered, 0.0)]))
     }
+
+    /// Unwanted texts are about the first field, and unwanted documents count only where something
+    /// should be like a document.
+    fn unlikes(self, item: &LikeItem, documents: bool) -> bool {
+        match self {
+            Wanted::Texts => is_text(item) || documents,
+            Wanted::Documents { is_first } => is_first || !is_text(item),
+            Wanted::MadeUp => is_made_up(item),
+        }
+    }
+}
+
+fn has_words(mapped: &MappedField) -> bool {
+    matches!(
+        mapped.kind,
+        FieldKind::Text { .. } | FieldKind::Keyword { .. }
+    )
 }
 
 fn is_text(item: &LikeItem) -> bool {
     matches!(item, LikeItem::Text(_))
 }
 
+fn is_made_up(item: &LikeItem) -> bool {
+    matches!(
+        item,
+        LikeItem::Document(LikeDocument {
+            is_stored: false,
+            ..
+        })
+    )
+}
+
 /// The words of texts and documents, as often as they are there.
 fn words<'i>(
     query: &MoreLikeThis,
-    mapped: &MappedField,
+    (mapping, mapped): (&Mapping, &MappedField),
     items: impl Iterator<Item = &'i LikeItem>,
 ) -> Result<Vec<String>, QueryError> {
-    let analyzer = query_analyzer(mapped, query.analyzer.as_deref());
     let mut found = Vec::new();
-    let mut read = |text: &str| -> Result<(), QueryError> {
-        found.extend(
-            tokens_of(analyzer, text)?
-                .into_iter()
-                .map(|token| token.text),
-        );
+    let mut read = |analyzer: &str, text: &str| -> Result<(), QueryError> {
+        let tokens = tokens_of(analyzer, text)?;
+        found.extend(tokens.into_iter().map(|token| token.text));
         Ok(())
     };
     for item in items {
         match item {
-            LikeItem::Text(text) => read(text)?,
-            LikeItem::Document(document) => {
+            LikeItem::Text(text) => {
+                read(query_analyzer(mapped, query.analyzer.as_deref()), text)?;
+            }
+            LikeItem::Document(like) => {
                 let mut texts = Vec::new();
-                texts_at(document, &mapped.path, &mut texts);
+                for path in mapping.source_paths(mapped) {
+                    texts_at(&like.document, &path, &mut texts);
+                }
+                let analyzer = like.analyzers.get(&mapped.path).map(String::as_str);
+                let analyzer = document_analyzer(mapped, analyzer);
                 for text in texts {
-                    read(&text_of(text))?;
+                    read(analyzer, &text_of(text))?;
                 }
             }
         }
     }
     Ok(found)
+}
+
+/// The analyzer of a document's text: the item's, else the field's.
+fn document_analyzer<'a>(mapped: &'a MappedField, wanted: Option<&'a str>) -> &'a str {
+    match (wanted, &mapped.kind) {
+        (Some(name), _) => mapped.analysis.resolved(name),
+        (None, FieldKind::Text { analyzer, .. }) => analyzer,
+        _ => "keyword",
+    }
 }

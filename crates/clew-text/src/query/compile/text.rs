@@ -1,25 +1,19 @@
 //! Queries on analyzed text: words, phrases, and words in several fields.
 
-use tantivy::Term as IndexTerm;
-use tantivy::query::{PhraseQuery, TermQuery};
-use tantivy::schema::{Field, IndexRecordOption};
-
 use super::compound::{all, any, dis_max, required};
 use super::{Compiler, Node};
 use crate::analysis::{Token, is_analyzer, tokens};
-use crate::mapping::{FieldKind, MappedField, TextStyle};
-use crate::query::constant::{AnyWithPrefix, knows, prefix_end};
+use crate::mapping::{FieldKind, MappedField};
+use crate::query::constant::AnyWithPrefix;
 use crate::query::error::QueryError;
-use crate::query::leaf::{LeafStatistics, Scored};
 use crate::query::literal::text_of;
 use crate::query::minimum::MinimumShouldMatch;
-use crate::query::phrase::{MovingPhrase, PhrasePlace};
-use crate::query::source_phrase::SourcePhrase;
 use crate::query::tree::{
     FieldBoost, Match, MatchPhrase, MultiMatch, MultiMatchKind, Operator, Query, Term,
 };
-use crate::ranked::{FoundWord, Ranked, Shape, Weight, idf};
-use crate::search::Snapshot;
+
+/// Terms that one word may stand for, in one segment.
+pub(super) const EXPANSIONS_MAX: usize = 1024;
 
 impl<'a> Compiler<'a> {
     pub(super) fn matches(&mut self, clause: &Match, factor: f32) -> Result<Node, QueryError> {
@@ -93,296 +87,6 @@ impl<'a> Compiler<'a> {
             clause.operator,
             clause.minimum_should_match.as_ref(),
         ))
-    }
-
-    /// One term with BM25's score; where a field keeps no frequencies all matches score the same.
-    pub(super) fn word(
-        &mut self,
-        mapped: &MappedField,
-        field: Field,
-        word: &str,
-        boost: f32,
-    ) -> Result<Node, QueryError> {
-        if is_match_only(mapped) {
-            return self.counted_term(IndexTerm::from_field_text(field, word), boost);
-        }
-        self.scored_term(mapped, IndexTerm::from_field_text(field, word), boost)
-    }
-
-    pub(super) fn scored_term(
-        &mut self,
-        mapped: &MappedField,
-        term: IndexTerm,
-        boost: f32,
-    ) -> Result<Node, QueryError> {
-        let found = self.context.snapshot.find(&term)?;
-        let frequency = found.frequency();
-        self.term_with_frequency(mapped, (term, found), frequency, boost)
-    }
-
-    /// A term of a field that scores as if it were in `frequency` documents, where it scores.
-    pub(super) fn blended_term(
-        &mut self,
-        mapped: &MappedField,
-        term: IndexTerm,
-        frequency: u64,
-        boost: f32,
-    ) -> Result<Node, QueryError> {
-        if is_match_only(mapped) {
-            return self.counted_term(term, boost);
-        }
-        let found = self.context.snapshot.find(&term)?;
-        let own = found.frequency();
-        let node = self.term_with_frequency(mapped, (term, found), frequency, boost)?;
-        let dead = self.context.snapshot.dead_docs();
-        Ok(Node {
-            at_least: own.saturating_sub(dead),
-            exact: dead == 0 && own == frequency,
-            ..node
-        })
-    }
-
-    /// A term that scores as if it were in `frequency` documents.
-    pub(super) fn term_with_frequency(
-        &mut self,
-        mapped: &MappedField,
-        (term, found): (IndexTerm, FoundWord),
-        frequency: u64,
-        boost: f32,
-    ) -> Result<Node, QueryError> {
-        if frequency == 0 {
-            return Ok(Node::nothing());
-        }
-        let snapshot = self.context.snapshot;
-        let boost = boost * snapshot.term_factor();
-        if matches!(mapped.kind, FieldKind::Text { .. }) {
-            self.scored_fields.insert(term.field());
-        }
-        let field = snapshot.statistics(mapped)?;
-        let weight = Weight::new(idf(frequency, field.docs.max(frequency)), boost);
-        let ranked = snapshot.ranked_word(mapped, (term.field(), found), weight)?;
-        let ranked = ranked.map(|word| Ranked::new(Shape::Any(vec![word])));
-        let statistics = LeafStatistics {
-            field,
-            frequencies: vec![(term.clone(), frequency)],
-        };
-        let inner = Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs));
-        let dead = snapshot.dead_docs();
-        Ok(Node {
-            at_least: frequency.saturating_sub(dead),
-            exact: dead == 0,
-            ranked,
-            ..Node::scored(Box::new(Scored { inner, statistics }), boost)
-        })
-    }
-
-    /// One term of a field that counts neither how often a value is there nor how many there are:
-    /// all its documents have one score.
-    #[allow(
-        clippy::cast_precision_loss,
-        reason = "the formula is 32 bits wide wherever it is used"
-    )]
-    pub(super) fn even_term(
-        &self,
-        mapped: &MappedField,
-        term: IndexTerm,
-        boost: f32,
-    ) -> Result<Node, QueryError> {
-        let snapshot = self.context.snapshot;
-        let frequency = snapshot.doc_freq(&term)?;
-        let statistics = snapshot.statistics(mapped)?;
-        let docs = statistics.docs.max(frequency).max(1);
-        let idf = (1.0 + ((docs - frequency) as f32 + 0.5) / (frequency as f32 + 0.5)).ln();
-        let length_mean = statistics.tokens.max(1) as f32 / docs as f32;
-        let norm = 1.2 * (0.25 + 0.75 / length_mean);
-        self.counted_term(term, boost * idf * 2.2 / (1.0 + norm))
-    }
-
-    pub(super) fn phrase(&mut self, phrase: &MatchPhrase, factor: f32) -> Result<Node, QueryError> {
-        let Some((mapped, field, tokens)) = self.phrase_tokens(phrase)? else {
-            return self.matches(&as_match(phrase), factor);
-        };
-        let terms = positioned(field, &tokens);
-        self.phrase_of(mapped, terms, phrase.slop, phrase.boost * factor)
-    }
-
-    fn phrase_of(
-        &mut self,
-        mapped: &MappedField,
-        mut terms: Vec<(usize, IndexTerm)>,
-        slop: u32,
-        boost: f32,
-    ) -> Result<Node, QueryError> {
-        match terms.len() {
-            0 => return Ok(Node::nothing()),
-            1 if is_match_only(mapped) => return self.counted_term(terms.remove(0).1, boost),
-            1 => return self.scored_term(mapped, terms.remove(0).1, boost),
-            _ => {}
-        }
-        if is_match_only(mapped) {
-            let mapping = &self.context.snapshot.mapping;
-            return Ok(Node::set(
-                SourcePhrase::new(mapping, mapped, terms, slop),
-                boost,
-            ));
-        }
-        if slop > 0 {
-            let place = |(offset, term)| PhrasePlace {
-                offset,
-                terms: vec![term],
-            };
-            let places = terms.into_iter().map(place).collect();
-            return self.moving_phrase(mapped, places, slop, boost);
-        }
-        let snapshot = self.context.snapshot;
-        let boost = boost * snapshot.term_factor();
-        let mut frequencies = Vec::with_capacity(terms.len());
-        let mut found = Vec::with_capacity(terms.len());
-        for (_, term) in &terms {
-            let one = snapshot.find(term)?;
-            if one.frequency() == 0 {
-                return Ok(Node::nothing());
-            }
-            frequencies.push((term.clone(), one.frequency()));
-            found.push(one);
-        }
-        let statistics = LeafStatistics {
-            field: snapshot.statistics(mapped)?,
-            frequencies,
-        };
-        let ranked = match slop {
-            0 => ranked_phrase((snapshot, mapped), &statistics, (&terms, found), boost)?,
-            _ => None,
-        };
-        let inner = Box::new(PhraseQuery::new_with_offset_and_slop(terms, slop));
-        Ok(Node {
-            ranked,
-            ..Node::scored(Box::new(Scored { inner, statistics }), boost)
-        })
-    }
-
-    /// A phrase whose words may be moved, or one of whose places several words may take.
-    #[allow(
-        clippy::cast_precision_loss,
-        reason = "the formula is 32 bits wide wherever it is used"
-    )]
-    fn moving_phrase(
-        &self,
-        mapped: &MappedField,
-        mut places: Vec<PhrasePlace>,
-        slop: u32,
-        boost: f32,
-    ) -> Result<Node, QueryError> {
-        let Some((_, field)) = self.field(&mapped.path) else {
-            return Ok(Node::nothing());
-        };
-        let snapshot = self.context.snapshot;
-        let boost = boost * snapshot.term_factor();
-        let statistics = snapshot.statistics(mapped)?;
-        let mut idf = 0.0_f32;
-        for place in &mut places {
-            let mut known = Vec::with_capacity(place.terms.len());
-            for term in std::mem::take(&mut place.terms) {
-                let frequency = snapshot.doc_freq(&term)?;
-                if frequency > 0 {
-                    let others = statistics.docs.max(frequency) - frequency;
-                    idf += (1.0 + (others as f32 + 0.5) / (frequency as f32 + 0.5)).ln();
-                    known.push(term);
-                }
-            }
-            if known.is_empty() {
-                return Ok(Node::nothing());
-            }
-            place.terms = known;
-        }
-        let length_mean = statistics.tokens.max(1) as f32 / statistics.docs.max(1) as f32;
-        let query = MovingPhrase {
-            field,
-            places,
-            slop,
-            idf,
-            length_mean,
-        };
-        Ok(Node::scored(Box::new(query), boost))
-    }
-
-    /// The tokens of a phrase on a text field; `None` when the field holds no analyzed text.
-    fn phrase_tokens(&self, phrase: &MatchPhrase) -> Result<Option<PhraseTokens<'a>>, QueryError> {
-        let Some((mapped, field)) = self.field(&phrase.field) else {
-            return Ok(None);
-        };
-        let FieldKind::Text { .. } = &mapped.kind else {
-            return Ok(None);
-        };
-        must_be_indexed(mapped)?;
-        let wanted = phrase.analyzer.as_deref();
-        let wanted = wanted.or(mapped.settings.search_quote_analyzer.as_deref());
-        let analyzer = query_analyzer(mapped, wanted);
-        let tokens = tokens_of(analyzer, &text_of(&phrase.text))?;
-        Ok(Some((mapped, field, tokens)))
-    }
-
-    pub(super) fn phrase_prefix(
-        &mut self,
-        phrase: &MatchPhrase,
-        factor: f32,
-    ) -> Result<Node, QueryError> {
-        let Some((mapped, field, tokens)) = self.phrase_tokens(phrase)? else {
-            return self.matches(&as_match(phrase), factor);
-        };
-        let Some((last, first)) = tokens.split_last() else {
-            return Ok(Node::nothing());
-        };
-        let boost = phrase.boost * factor;
-        let mut completions = self.words_with_prefix(field, &last.text)?;
-        completions.truncate(phrase.max_expansions.max(1));
-        let completed = |word: &String| IndexTerm::from_field_text(field, word);
-        if first.is_empty() || is_match_only(mapped) {
-            let mut nodes = Vec::with_capacity(completions.len());
-            for word in &completions {
-                let mut terms = positioned(field, first);
-                terms.push((last.position, completed(word)));
-                nodes.push(self.phrase_of(mapped, terms, phrase.slop, boost)?);
-            }
-            return Ok(if is_match_only(mapped) {
-                dis_max(nodes, 0.0)
-            } else {
-                any(nodes, 1)
-            });
-        }
-        let place = |(offset, term)| PhrasePlace {
-            offset,
-            terms: vec![term],
-        };
-        let mut places: Vec<PhrasePlace> =
-            positioned(field, first).into_iter().map(place).collect();
-        places.push(PhrasePlace {
-            offset: last.position,
-            terms: completions.iter().map(completed).collect(),
-        });
-        self.moving_phrase(mapped, places, phrase.slop, boost)
-    }
-
-    /// The words of all segments with this beginning, in order.
-    fn words_with_prefix(&self, field: Field, prefix: &str) -> Result<Vec<String>, QueryError> {
-        let mut words = std::collections::BTreeSet::new();
-        for reader in &self.context.snapshot.readers {
-            if !knows(reader, field) {
-                continue;
-            }
-            let inverted = reader.inverted_index(field)?;
-            let mut range = inverted.terms().range().ge(prefix);
-            if let Some(end) = prefix_end(prefix.as_bytes()) {
-                range = range.lt(end);
-            }
-            let mut stream = range.into_stream()?;
-            let mut left = EXPANSIONS_MAX;
-            while left > 0 && stream.advance() {
-                words.insert(String::from_utf8_lossy(stream.key()).into_owned());
-                left -= 1;
-            }
-        }
-        Ok(words.into_iter().collect())
     }
 
     pub(super) fn bool_prefix(&mut self, clause: &Match, factor: f32) -> Result<Node, QueryError> {
@@ -530,43 +234,6 @@ impl<'a> Compiler<'a> {
     }
 }
 
-/// The phrase as ranking reads it, when its field keeps positions.
-fn ranked_phrase(
-    (snapshot, mapped): (&Snapshot, &MappedField),
-    statistics: &LeafStatistics,
-    (terms, found): (&[(usize, IndexTerm)], Vec<FoundWord>),
-    boost: f32,
-) -> Result<Option<Ranked>, QueryError> {
-    let docs = statistics.field.docs;
-    let docs = statistics
-        .frequencies
-        .iter()
-        .map(|(_, count)| *count)
-        .fold(docs, u64::max);
-    let rarity = found.iter().map(|found| idf(found.frequency(), docs)).sum();
-    let weight = Weight::new(rarity, boost);
-    let mut words = Vec::with_capacity(terms.len());
-    for ((position, term), found) in terms.iter().zip(found) {
-        let Some(word) = snapshot.ranked_word(mapped, (term.field(), found), weight)? else {
-            return Ok(None);
-        };
-        words.push((u32::try_from(*position).unwrap_or(u32::MAX), word));
-    }
-    let schema = snapshot.stub().schema();
-    let has_positions = words.iter().all(|(_, word)| {
-        let kind = schema.get_field_entry(word.field.field).field_type();
-        kind.get_index_record_option()
-            .is_some_and(IndexRecordOption::has_positions)
-    });
-    Ok(has_positions.then(|| Ranked::new(Shape::Phrase(words, weight))))
-}
-
-/// A text field and the tokens of a phrase on it.
-type PhraseTokens<'a> = (&'a MappedField, Field, Vec<Token>);
-
-/// Terms that one word may stand for, in one segment.
-pub(super) const EXPANSIONS_MAX: usize = 1024;
-
 /// Values that do not fit match nothing when leniency was asked for.
 pub(super) fn leniently(node: Result<Node, QueryError>, lenient: bool) -> Result<Node, QueryError> {
     match node {
@@ -595,16 +262,6 @@ pub(super) fn combined(
             any(nodes, required)
         }
     }
-}
-
-pub(super) fn is_match_only(mapped: &MappedField) -> bool {
-    matches!(
-        mapped.kind,
-        FieldKind::Text {
-            style: TextStyle::MatchOnly,
-            ..
-        }
-    )
 }
 
 pub(super) fn must_be_indexed(mapped: &MappedField) -> Result<(), QueryError> {
@@ -636,24 +293,4 @@ pub(super) fn tokens_of(analyzer: &str, text: &str) -> Result<Vec<Token>, QueryE
         )));
     }
     Ok(tokens(analyzer, text))
-}
-
-fn as_match(phrase: &MatchPhrase) -> Match {
-    Match {
-        text: phrase.text.clone(),
-        boost: phrase.boost,
-        ..Match::new(&phrase.field, "")
-    }
-}
-
-fn positioned(field: Field, tokens: &[Token]) -> Vec<(usize, IndexTerm)> {
-    tokens
-        .iter()
-        .map(|token| {
-            (
-                token.position,
-                IndexTerm::from_field_text(field, &token.text),
-            )
-        })
-        .collect()
 }

@@ -164,7 +164,7 @@ fn lies(interval: &Interval, relation: IntervalRelation, filter: &[Interval]) ->
     };
     match relation {
         IntervalRelation::Containing => containing(),
-        IntervalRelation::NotContaining => !containing(),
+        IntervalRelation::NotContaining => apart_from(interval, filter),
         IntervalRelation::ContainedBy => contained(),
         IntervalRelation::NotContainedBy => !contained(),
         IntervalRelation::Overlapping => overlapping(),
@@ -176,6 +176,16 @@ fn lies(interval: &Interval, relation: IntervalRelation, filter: &[Interval]) ->
             .first()
             .is_some_and(|other| other.end < interval.start),
     }
+}
+
+/// As OpenSearch has "not containing": the first one of the filter's that does not both begin and
+/// end earlier must begin behind the interval, so that one that overlaps it counts too.
+fn apart_from(interval: &Interval, filter: &[Interval]) -> bool {
+    let at =
+        filter.partition_point(|other| other.start < interval.start && other.end < interval.end);
+    filter
+        .get(at)
+        .is_none_or(|other| other.start > interval.end)
 }
 
 #[cfg(test)]
@@ -267,7 +277,11 @@ mod tests {
             (R::Containing, (1, 5), true),
             (R::Containing, (3, 5), false),
             (R::Containing, (3, 9), true),
+            (R::NotContaining, (5, 7), true),
             (R::NotContaining, (3, 5), true),
+            (R::NotContaining, (3, 3), false),
+            (R::NotContaining, (7, 8), false),
+            (R::NotContaining, (1, 5), false),
             (R::ContainedBy, (3, 4), true),
             (R::ContainedBy, (4, 5), false),
             (R::ContainedBy, (8, 8), true),

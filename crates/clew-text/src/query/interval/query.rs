@@ -1,24 +1,23 @@
 //! A source as a tantivy query.
 
-use tantivy::fieldnorm::FieldNormReader;
+use std::sync::Arc;
+
 use tantivy::query::{EnableScoring, Explanation, Query, Scorer, Weight};
 use tantivy::schema::Field;
-use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, TantivyError};
+use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED};
 
 use super::algebra::Interval;
 use super::source::{SegmentSource, TermSource};
+use crate::query::weighed::{Lengths, no_match};
+use crate::similarity::Weigher;
 
 /// What turns the intervals of a document into its score.
 #[derive(Clone, Debug)]
 pub(crate) enum Scoring {
     /// Saturates with the number of tight intervals.
     Proximity,
-    /// BM25 with the sum of the words' weights, over the length of a field.
-    Words {
-        field: Field,
-        idf: f32,
-        length_mean: f32,
-    },
+    /// As the field's similarity says of all the words together.
+    Words { field: Field, weigher: Arc<Weigher> },
 }
 
 /// Documents with an interval of the source.
@@ -36,15 +35,15 @@ impl Query for IntervalQuery {
 
 impl Weight for IntervalQuery {
     fn scorer(&self, reader: &SegmentReader, boost: Score) -> tantivy::Result<Box<dyn Scorer>> {
-        let norms = match &self.scoring {
-            Scoring::Words { field, .. } => reader.fieldnorms_readers().get_field(*field)?,
+        let lengths = match &self.scoring {
+            Scoring::Words { field, .. } => Some(Lengths::open(reader, *field)?),
             Scoring::Proximity => None,
         };
         let mut scorer = IntervalScorer {
             source: self.source.open(reader)?,
             extent_min: self.source.extent_min(),
             scoring: self.scoring.clone(),
-            norms,
+            lengths,
             boost,
             doc: 0,
             intervals: Vec::new(),
@@ -56,9 +55,7 @@ impl Weight for IntervalQuery {
     fn explain(&self, reader: &SegmentReader, doc: DocId) -> tantivy::Result<Explanation> {
         let mut scorer = self.scorer(reader, 1.0)?;
         if scorer.doc() > doc || scorer.seek(doc) != doc {
-            return Err(TantivyError::InvalidArgument(format!(
-                "document {doc} does not match"
-            )));
+            return Err(no_match(doc));
         }
         Ok(Explanation::new("intervals", scorer.score()))
     }
@@ -68,14 +65,11 @@ struct IntervalScorer {
     source: SegmentSource,
     extent_min: i64,
     scoring: Scoring,
-    norms: Option<FieldNormReader>,
+    lengths: Option<Lengths>,
     boost: Score,
     doc: DocId,
     intervals: Vec<Interval>,
 }
-
-const K1: f32 = 1.2;
-const B: f32 = 0.75;
 
 impl IntervalScorer {
     /// Goes to the first document from `target` on that has an interval.
@@ -106,17 +100,14 @@ impl IntervalScorer {
                 let sum: f64 = self.intervals.iter().map(tightness).sum();
                 (sum / (sum + 1.0)) as f32
             }
-            Scoring::Words {
-                idf, length_mean, ..
-            } => {
+            Scoring::Words { weigher, .. } => {
                 let tightness = |one: &Interval| 1.0 / (1 + one.gaps.max(0)) as f32;
                 let frequency: f32 = self.intervals.iter().map(tightness).sum();
-                let length = self
-                    .norms
-                    .as_ref()
-                    .map_or(1.0, |norms| norms.fieldnorm(self.doc) as f32);
-                let norm = K1 * (1.0 - B + B * length / length_mean);
-                idf * frequency * (K1 + 1.0) / (frequency + norm)
+                let lengths = self.lengths.as_ref();
+                weigher.score(
+                    frequency,
+                    lengths.map_or(1.0, |lengths| lengths.of(self.doc)),
+                )
             }
         }
     }

@@ -51,17 +51,16 @@ impl<L> Source<L> {
             Source::Ordered(sources) | Source::Unordered(sources) | Source::Apart(sources) => {
                 sources.iter().map(Source::extent_min).sum()
             }
-            Source::Repeated(source, times) => {
-                source.extent_min() * i64::try_from(*times).unwrap_or(i64::from(u32::MAX))
-            }
             Source::Extended {
                 source,
                 before,
                 after,
             } => source.extent_min() + i64::from(*before) + i64::from(*after),
-            Source::MaxGaps(source, _) | Source::Related(source, ..) | Source::First(source, _) => {
-                source.extent_min()
-            }
+            // Repeated or not: in a score the times do not count as wider.
+            Source::Repeated(source, _)
+            | Source::MaxGaps(source, _)
+            | Source::Related(source, ..)
+            | Source::First(source, _) => source.extent_min(),
         }
     }
 

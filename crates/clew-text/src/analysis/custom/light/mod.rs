@@ -1,0 +1,202 @@
+//! Light stemmers: they take off what inflection adds and leave what derivation adds, so that fewer
+//! words become the same term than under Snowball's stemmers.
+//!
+//! Savoy's for French, German, Italian, Portuguese, Russian, Spanish and Swedish ("Light stemming
+//! approaches for the French, Portuguese, German and Hungarian languages", 2006), and others that take
+//! off plurals only, and Porter's for English, as Lucene reads all of them. A word's endings are rules: how long the word must
+//! be, the ending, and what stands in its place. All count letters, not bytes.
+
+mod french;
+mod german;
+mod plural;
+mod porter;
+mod romance;
+mod slavic;
+mod swedish;
+
+pub(super) use german::normalized as german_normalized;
+
+/// One light stemmer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Light {
+    French,
+    German,
+    Italian,
+    Portuguese,
+    Russian,
+    Spanish,
+    Swedish,
+    PluralEnglish,
+    PluralFrench,
+    PluralGerman,
+    PluralPortuguese,
+    Porter,
+}
+
+impl Light {
+    /// The stemmer that goes by this name in settings.
+    pub(super) fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "light_french" => Light::French,
+            "light_german" => Light::German,
+            "light_italian" => Light::Italian,
+            "light_portuguese" => Light::Portuguese,
+            "light_russian" => Light::Russian,
+            "light_spanish" => Light::Spanish,
+            "light_swedish" => Light::Swedish,
+            "minimal_english" => Light::PluralEnglish,
+            "minimal_french" => Light::PluralFrench,
+            "minimal_german" => Light::PluralGerman,
+            "english" | "porter" => Light::Porter,
+            "minimal_portuguese" => Light::PluralPortuguese,
+            _ => return None,
+        })
+    }
+
+    /// The stem of a word in lower case.
+    pub(super) fn stem(self, word: &str) -> String {
+        let mut word = Word(word.chars().collect());
+        match self {
+            Light::French => french::stem(&mut word),
+            Light::German => german::stem(&mut word),
+            Light::Italian => romance::italian(&mut word),
+            Light::Portuguese => romance::portuguese(&mut word),
+            Light::Russian => slavic::russian(&mut word),
+            Light::Spanish => romance::spanish(&mut word),
+            Light::Swedish => swedish::stem(&mut word),
+            Light::PluralEnglish => plural::english(&mut word),
+            Light::PluralFrench => plural::french(&mut word),
+            Light::PluralGerman => plural::german(&mut word),
+            Light::PluralPortuguese => plural::portuguese(&mut word),
+            Light::Porter => porter::stem(&mut word),
+        }
+        word.0.into_iter().collect()
+    }
+}
+
+/// A word that loses its ending, letter by letter.
+struct Word(Vec<char>);
+
+/// An ending that words lose that have more letters than a number: what stands in its place.
+type Ending = (usize, &'static str, &'static str);
+
+impl Word {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The last letter but so many.
+    fn last(&self, before: usize) -> Option<char> {
+        let at = self.len().checked_sub(before + 1)?;
+        self.0.get(at).copied()
+    }
+
+    fn ends(&self, ending: &str) -> bool {
+        let mut letters = self.0.iter().rev();
+        ending
+            .chars()
+            .rev()
+            .all(|letter| letters.next() == Some(&letter))
+    }
+
+    /// Takes off so many letters.
+    fn cut(&mut self, letters: usize) {
+        let left = self.len().saturating_sub(letters);
+        self.0.truncate(left);
+    }
+
+    /// Takes off the last letter where it is one of these.
+    fn cut_last(&mut self, letters: &[char]) -> bool {
+        let found = self.last(0).is_some_and(|last| letters.contains(&last));
+        if found {
+            self.cut(1);
+        }
+        found
+    }
+
+    /// Puts something in the place of an ending that a longer word has; whether it had it.
+    fn change(&mut self, (longer_than, ending, put): Ending) -> bool {
+        let found = self.len() > longer_than && self.ends(ending);
+        if found {
+            self.cut(ending.chars().count());
+            self.0.extend(put.chars());
+        }
+        found
+    }
+
+    /// Applies the first rule that fits; whether one did.
+    fn change_first(&mut self, rules: &[Ending]) -> bool {
+        rules.iter().any(|rule| self.change(*rule))
+    }
+
+    /// Takes off one of two letters that are the same at the end.
+    fn cut_double(&mut self) {
+        if let (Some(last), Some(before)) = (self.last(0), self.last(1))
+            && last == before
+            && last.is_alphabetic()
+        {
+            self.cut(1);
+        }
+    }
+
+    /// Takes accents off the vowels that a language marks so.
+    fn plain(&mut self, accents: &[(&str, char)]) {
+        for letter in &mut self.0 {
+            let found = accents.iter().find(|(marked, _)| marked.contains(*letter));
+            if let Some((_, plain)) = found {
+                *letter = *plain;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stems_are_those_of_opensearch() {
+        for (name, words) in include_str!("stems.txt")
+            .split("\n\n")
+            .filter_map(|part| part.split_once('\n'))
+        {
+            let stemmer = Light::named(name).unwrap();
+            for (word, stem) in words.lines().filter_map(|line| line.split_once(' ')) {
+                assert_eq!(stemmer.stem(word), stem, "{name}: {word}");
+            }
+        }
+    }
+
+    #[test]
+    fn anything_has_a_stem() {
+        for name in [
+            "",
+            "x",
+            "é",
+            "ss",
+            "eee",
+            "ß",
+            "日本語",
+            "\u{0301}",
+            "issement",
+            "xxxxxxxxxxxx",
+        ] {
+            for stemmer in [
+                Light::French,
+                Light::German,
+                Light::Italian,
+                Light::Portuguese,
+                Light::Russian,
+                Light::Spanish,
+                Light::Swedish,
+                Light::PluralEnglish,
+                Light::PluralFrench,
+                Light::PluralGerman,
+                Light::PluralPortuguese,
+                Light::Porter,
+            ] {
+                assert!(stemmer.stem(name).chars().count() <= name.chars().count());
+            }
+        }
+    }
+}

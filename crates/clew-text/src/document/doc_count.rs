@@ -1,0 +1,67 @@
+//! `_doc_count`: a document that stands for several, as one that was summed up from others does.
+
+use tantivy::schema::OwnedValue;
+
+use super::error::DocumentError;
+use super::json::Kind;
+use super::walk::{Result, Walk};
+use crate::mapping::DOC_COUNT;
+
+/// How the refusal of a value that is no number begins.
+pub(super) const NO_NUMBER: &str = "Failed to parse object: expecting token of type [VALUE_NUMBER]";
+
+impl Walk<'_, '_> {
+    /// How many documents this one stands for.
+    pub(super) fn doc_count(&mut self) -> Result<()> {
+        let kind = self.reader.kind()?;
+        let start = self.reader.at;
+        if kind == Kind::Array {
+            return self.elements(Self::doc_count);
+        }
+        self.reader.skip_value()?;
+        let written = self.reader.text(start, self.reader.at).trim();
+        let count = count(kind, written);
+        let misfit = |cause| DocumentError::Field {
+            field: DOC_COUNT.to_string(),
+            type_name: DOC_COUNT,
+            preview: written.trim_matches('"').to_string(),
+            cause,
+        };
+        let count = count.map_err(misfit)?;
+        let Some(field) = self.mapping.doc_count() else {
+            self.new_fields.make_doc_count();
+            return Ok(());
+        };
+        if std::mem::replace(&mut self.has_doc_count, true) {
+            let reason = format!(
+                "DocValuesField \"{DOC_COUNT}\" appears more than once in this document (only one value is allowed per field)"
+            );
+            return Err(DocumentError::Refused { reason }.into());
+        }
+        self.values_for(DOC_COUNT)
+            .push(field, OwnedValue::I64(count));
+        Ok(())
+    }
+}
+
+/// The number, or why the value is none.
+fn count(kind: Kind, written: &str) -> std::result::Result<i64, String> {
+    let token = match kind {
+        Kind::Number => {
+            let whole = written.strip_suffix(".0").unwrap_or(written);
+            return match whole.parse::<i64>() {
+                Ok(count @ 1..) => Ok(count),
+                Ok(_) => Err(format!("Field [{DOC_COUNT}] must be a positive integer.")),
+                Err(_) => Err(format!(
+                    "{written} cannot be converted to Long without data loss"
+                )),
+            };
+        }
+        Kind::Text => "VALUE_STRING",
+        Kind::Bool => "VALUE_BOOLEAN",
+        Kind::Object => "START_OBJECT",
+        Kind::Array => "START_ARRAY",
+        Kind::Null => "VALUE_NULL",
+    };
+    Err(format!("{NO_NUMBER} but found [{token}]"))
+}

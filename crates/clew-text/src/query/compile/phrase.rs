@@ -1,0 +1,257 @@
+//! Words at places of their own: phrases, and phrases whose last word is still being typed.
+
+use std::sync::Arc;
+
+use tantivy::Term as IndexTerm;
+use tantivy::query::PhraseQuery;
+use tantivy::schema::{Field, IndexRecordOption};
+
+use super::compound::{any, dis_max};
+use super::scored::is_match_only;
+use super::text::{EXPANSIONS_MAX, must_be_indexed, query_analyzer, tokens_of};
+use super::{Compiler, Node};
+use crate::analysis::Token;
+use crate::mapping::{FieldKind, MappedField};
+use crate::query::constant::{knows, prefix_end};
+use crate::query::error::QueryError;
+use crate::query::leaf::{LeafStatistics, Scored};
+use crate::query::literal::text_of;
+use crate::query::phrase::{MovingPhrase, PhrasePlace};
+use crate::query::source_phrase::SourcePhrase;
+use crate::query::tree::{Match, MatchPhrase};
+use crate::ranked::{FoundWord, Ranked, Shape, Weight, idf};
+use crate::search::Snapshot;
+use crate::similarity::Similarity;
+
+impl<'a> Compiler<'a> {
+    pub(super) fn phrase(&mut self, phrase: &MatchPhrase, factor: f32) -> Result<Node, QueryError> {
+        let Some((mapped, field, tokens)) = self.phrase_tokens(phrase)? else {
+            return self.matches(&as_match(phrase), factor);
+        };
+        let terms = positioned(field, &tokens);
+        self.phrase_of(mapped, terms, phrase.slop, phrase.boost * factor)
+    }
+
+    fn phrase_of(
+        &mut self,
+        mapped: &MappedField,
+        mut terms: Vec<(usize, IndexTerm)>,
+        slop: u32,
+        boost: f32,
+    ) -> Result<Node, QueryError> {
+        match terms.len() {
+            0 => return Ok(Node::nothing()),
+            1 if is_match_only(mapped) => return self.counted_term(terms.remove(0).1, boost),
+            1 => return self.scored_term(mapped, terms.remove(0).1, boost),
+            _ => {}
+        }
+        if is_match_only(mapped) {
+            let mapping = &self.context.snapshot.mapping;
+            return Ok(Node::set(
+                SourcePhrase::new(mapping, mapped, terms, slop),
+                boost,
+            ));
+        }
+        // Only as usual is a phrase's score what tantivy gives.
+        if slop > 0 || self.similarity(mapped) != Similarity::USUAL {
+            let place = |(offset, term)| PhrasePlace {
+                offset,
+                terms: vec![term],
+            };
+            let places = terms.into_iter().map(place).collect();
+            return self.moving_phrase(mapped, places, slop, boost);
+        }
+        let snapshot = self.context.snapshot;
+        let boost = boost * snapshot.term_factor();
+        let mut frequencies = Vec::with_capacity(terms.len());
+        let mut found = Vec::with_capacity(terms.len());
+        for (_, term) in &terms {
+            let one = snapshot.find(term)?;
+            if one.frequency() == 0 {
+                return Ok(Node::nothing());
+            }
+            frequencies.push((term.clone(), one.frequency()));
+            found.push(one);
+        }
+        let statistics = LeafStatistics {
+            field: snapshot.statistics(mapped)?,
+            frequencies,
+        };
+        let ranked = ranked_phrase((snapshot, mapped), &statistics, (&terms, found), boost)?;
+        let inner = Box::new(PhraseQuery::new_with_offset(terms));
+        Ok(Node {
+            ranked,
+            ..Node::scored(Box::new(Scored { inner, statistics }), boost)
+        })
+    }
+
+    /// A phrase whose words may be moved, or one of whose places several words may take.
+    fn moving_phrase(
+        &self,
+        mapped: &MappedField,
+        mut places: Vec<PhrasePlace>,
+        slop: u32,
+        boost: f32,
+    ) -> Result<Node, QueryError> {
+        let Some((_, field)) = self.field(&mapped.path) else {
+            return Ok(Node::nothing());
+        };
+        let snapshot = self.context.snapshot;
+        let boost = boost * snapshot.term_factor();
+        let mut every = Vec::new();
+        for place in &mut places {
+            let mut known = Vec::with_capacity(place.terms.len());
+            for term in std::mem::take(&mut place.terms) {
+                if snapshot.doc_freq(&term)? > 0 {
+                    known.push(term);
+                }
+            }
+            if known.is_empty() {
+                return Ok(Node::nothing());
+            }
+            every.extend(known.iter().cloned());
+            place.terms = known;
+        }
+        let weigher = Arc::new(self.weigher(mapped, &every)?);
+        let query = MovingPhrase {
+            field,
+            places,
+            slop,
+            weigher,
+        };
+        Ok(Node::scored(Box::new(query), boost))
+    }
+
+    /// The tokens of a phrase on a text field; `None` when the field holds no analyzed text.
+    fn phrase_tokens(&self, phrase: &MatchPhrase) -> Result<Option<PhraseTokens<'a>>, QueryError> {
+        let Some((mapped, field)) = self.field(&phrase.field) else {
+            return Ok(None);
+        };
+        let FieldKind::Text { .. } = &mapped.kind else {
+            return Ok(None);
+        };
+        must_be_indexed(mapped)?;
+        let wanted = phrase.analyzer.as_deref();
+        let wanted = wanted.or(mapped.settings.search_quote_analyzer.as_deref());
+        let analyzer = query_analyzer(mapped, wanted);
+        let tokens = tokens_of(analyzer, &text_of(&phrase.text))?;
+        Ok(Some((mapped, field, tokens)))
+    }
+
+    pub(super) fn phrase_prefix(
+        &mut self,
+        phrase: &MatchPhrase,
+        factor: f32,
+    ) -> Result<Node, QueryError> {
+        let Some((mapped, field, tokens)) = self.phrase_tokens(phrase)? else {
+            return self.matches(&as_match(phrase), factor);
+        };
+        let Some((last, first)) = tokens.split_last() else {
+            return Ok(Node::nothing());
+        };
+        let boost = phrase.boost * factor;
+        let mut completions = self.words_with_prefix(field, &last.text)?;
+        completions.truncate(phrase.max_expansions.max(1));
+        let completed = |word: &String| IndexTerm::from_field_text(field, word);
+        if first.is_empty() || is_match_only(mapped) {
+            let mut nodes = Vec::with_capacity(completions.len());
+            for word in &completions {
+                let mut terms = positioned(field, first);
+                terms.push((last.position, completed(word)));
+                nodes.push(self.phrase_of(mapped, terms, phrase.slop, boost)?);
+            }
+            return Ok(if is_match_only(mapped) {
+                dis_max(nodes, 0.0)
+            } else {
+                any(nodes, 1)
+            });
+        }
+        let place = |(offset, term)| PhrasePlace {
+            offset,
+            terms: vec![term],
+        };
+        let mut places: Vec<PhrasePlace> =
+            positioned(field, first).into_iter().map(place).collect();
+        places.push(PhrasePlace {
+            offset: last.position,
+            terms: completions.iter().map(completed).collect(),
+        });
+        self.moving_phrase(mapped, places, phrase.slop, boost)
+    }
+
+    /// The words of all segments with this beginning, in order.
+    fn words_with_prefix(&self, field: Field, prefix: &str) -> Result<Vec<String>, QueryError> {
+        let mut words = std::collections::BTreeSet::new();
+        for reader in &self.context.snapshot.readers {
+            if !knows(reader, field) {
+                continue;
+            }
+            let inverted = reader.inverted_index(field)?;
+            let mut range = inverted.terms().range().ge(prefix);
+            if let Some(end) = prefix_end(prefix.as_bytes()) {
+                range = range.lt(end);
+            }
+            let mut stream = range.into_stream()?;
+            let mut left = EXPANSIONS_MAX;
+            while left > 0 && stream.advance() {
+                words.insert(String::from_utf8_lossy(stream.key()).into_owned());
+                left -= 1;
+            }
+        }
+        Ok(words.into_iter().collect())
+    }
+}
+
+/// The phrase as ranking reads it, when its field keeps positions.
+fn ranked_phrase(
+    (snapshot, mapped): (&Snapshot, &MappedField),
+    statistics: &LeafStatistics,
+    (terms, found): (&[(usize, IndexTerm)], Vec<FoundWord>),
+    boost: f32,
+) -> Result<Option<Ranked>, QueryError> {
+    let docs = statistics.field.docs;
+    let docs = statistics
+        .frequencies
+        .iter()
+        .map(|(_, count)| *count)
+        .fold(docs, u64::max);
+    let rarity = found.iter().map(|found| idf(found.frequency(), docs)).sum();
+    let weight = Weight::new(rarity, boost);
+    let mut words = Vec::with_capacity(terms.len());
+    for ((position, term), found) in terms.iter().zip(found) {
+        let Some(word) = snapshot.ranked_word(mapped, (term.field(), found), weight)? else {
+            return Ok(None);
+        };
+        words.push((u32::try_from(*position).unwrap_or(u32::MAX), word));
+    }
+    let schema = snapshot.stub().schema();
+    let has_positions = words.iter().all(|(_, word)| {
+        let kind = schema.get_field_entry(word.field.field).field_type();
+        kind.get_index_record_option()
+            .is_some_and(IndexRecordOption::has_positions)
+    });
+    Ok(has_positions.then(|| Ranked::new(Shape::Phrase(words, weight))))
+}
+
+/// A text field and the tokens of a phrase on it.
+type PhraseTokens<'a> = (&'a MappedField, Field, Vec<Token>);
+
+fn as_match(phrase: &MatchPhrase) -> Match {
+    Match {
+        text: phrase.text.clone(),
+        boost: phrase.boost,
+        ..Match::new(&phrase.field, "")
+    }
+}
+
+fn positioned(field: Field, tokens: &[Token]) -> Vec<(usize, IndexTerm)> {
+    tokens
+        .iter()
+        .map(|token| {
+            (
+                token.position,
+                IndexTerm::from_field_text(field, &token.text),
+            )
+        })
+        .collect()
+}

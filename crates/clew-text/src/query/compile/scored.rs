@@ -1,0 +1,194 @@
+//! One term of a field, with the score that the field's similarity gives it.
+
+use std::sync::Arc;
+
+use tantivy::Term as IndexTerm;
+use tantivy::query::TermQuery;
+use tantivy::schema::{Field, IndexRecordOption};
+
+use super::{Compiler, Node};
+use crate::mapping::{FieldKind, MappedField, TextStyle};
+use crate::query::error::QueryError;
+use crate::query::leaf::{LeafStatistics, Scored};
+use crate::query::weighed::WeighedTerm;
+use crate::ranked::{FoundWord, Ranked, Shape, Weight, idf};
+use crate::similarity::{Similarity, TermStatistics, Weigher};
+
+/// What terms that score as one are taken to be like.
+#[derive(Clone, Copy)]
+pub(super) struct Blend {
+    /// Documents with the term.
+    pub(super) docs: u64,
+    /// Its occurrences; where nothing is said, its own, and one in each document at least.
+    pub(super) occurrences: Option<u64>,
+}
+
+impl Compiler<'_> {
+    /// One term with its score; where a field keeps no frequencies all matches score the same.
+    pub(super) fn word(
+        &mut self,
+        mapped: &MappedField,
+        field: Field,
+        word: &str,
+        boost: f32,
+    ) -> Result<Node, QueryError> {
+        self.scored_term(mapped, IndexTerm::from_field_text(field, word), boost)
+    }
+
+    pub(super) fn scored_term(
+        &mut self,
+        mapped: &MappedField,
+        term: IndexTerm,
+        boost: f32,
+    ) -> Result<Node, QueryError> {
+        if is_match_only(mapped) {
+            return self.counted_term(term, boost);
+        }
+        let found = self.context.snapshot.find(&term)?;
+        let blend = Blend {
+            docs: found.frequency(),
+            occurrences: None,
+        };
+        self.term_with_frequency(mapped, (term, found), blend, boost)
+    }
+
+    /// A term of a field that scores as if it were like the blend, where it scores.
+    pub(super) fn blended_term(
+        &mut self,
+        mapped: &MappedField,
+        term: IndexTerm,
+        blend: Blend,
+        boost: f32,
+    ) -> Result<Node, QueryError> {
+        if is_match_only(mapped) {
+            return self.counted_term(term, boost);
+        }
+        let found = self.context.snapshot.find(&term)?;
+        let own = found.frequency();
+        let node = self.term_with_frequency(mapped, (term, found), blend, boost)?;
+        let dead = self.context.snapshot.dead_docs();
+        Ok(Node {
+            at_least: own.saturating_sub(dead),
+            exact: dead == 0 && own == blend.docs,
+            ..node
+        })
+    }
+
+    /// A term that scores as if it were like the blend.
+    pub(super) fn term_with_frequency(
+        &mut self,
+        mapped: &MappedField,
+        (term, found): (IndexTerm, FoundWord),
+        blend: Blend,
+        boost: f32,
+    ) -> Result<Node, QueryError> {
+        let frequency = blend.docs;
+        if frequency == 0 {
+            return Ok(Node::nothing());
+        }
+        let snapshot = self.context.snapshot;
+        let boost = boost * snapshot.term_factor();
+        let dead = snapshot.dead_docs();
+        let known = |node| Node {
+            at_least: frequency.saturating_sub(dead),
+            exact: dead == 0,
+            ..node
+        };
+        let similarity = self.similarity(mapped);
+        if similarity != Similarity::USUAL {
+            let of_term = self.term_statistics(similarity, (&term, &found), blend)?;
+            let statistics = snapshot.statistics(mapped)?;
+            let weigher = Arc::new(Weigher::new(similarity, statistics, &[of_term]));
+            let query = Box::new(WeighedTerm { term, weigher });
+            return Ok(known(Node::scored(query, boost)));
+        }
+        if matches!(mapped.kind, FieldKind::Text { .. }) {
+            self.scored_fields.insert(term.field());
+        }
+        let field = snapshot.statistics(mapped)?;
+        let weight = Weight::new(idf(frequency, field.docs.max(frequency)), boost);
+        let ranked = snapshot.ranked_word(mapped, (term.field(), found), weight)?;
+        let ranked = ranked.map(|word| Ranked::new(Shape::Any(vec![word])));
+        let statistics = LeafStatistics {
+            field,
+            frequencies: vec![(term.clone(), frequency)],
+        };
+        let inner = Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs));
+        Ok(Node {
+            ranked,
+            ..known(Node::scored(Box::new(Scored { inner, statistics }), boost))
+        })
+    }
+
+    /// One term of a field that counts neither how often a value is there nor how many there are:
+    /// all its documents have one score.
+    pub(super) fn even_term(
+        &self,
+        mapped: &MappedField,
+        term: IndexTerm,
+        boost: f32,
+    ) -> Result<Node, QueryError> {
+        let weigher = self.weigher(mapped, std::slice::from_ref(&term))?;
+        self.counted_term(term, boost * weigher.score(1.0, 1.0))
+    }
+
+    /// How a field's terms are weighed. Documents that are in no index are always weighed as usual.
+    pub(super) fn similarity(&self, mapped: &MappedField) -> Similarity {
+        let snapshot = self.context.snapshot;
+        if snapshot.has_plain_scores() {
+            return Similarity::USUAL;
+        }
+        snapshot.mapping.similarity(mapped)
+    }
+
+    /// What gives scores to these terms of a field together.
+    pub(super) fn weigher(
+        &self,
+        mapped: &MappedField,
+        terms: &[IndexTerm],
+    ) -> Result<Weigher, QueryError> {
+        let snapshot = self.context.snapshot;
+        let similarity = self.similarity(mapped);
+        let mut statistics = Vec::with_capacity(terms.len());
+        for term in terms {
+            let found = snapshot.find(term)?;
+            let blend = Blend {
+                docs: found.frequency(),
+                occurrences: None,
+            };
+            statistics.push(self.term_statistics(similarity, (term, &found), blend)?);
+        }
+        let field = snapshot.statistics(mapped)?;
+        Ok(Weigher::new(similarity, field, &statistics))
+    }
+
+    /// Counts occurrences where the similarity asks for them, which reads the term's postings.
+    fn term_statistics(
+        &self,
+        similarity: Similarity,
+        (term, found): (&IndexTerm, &FoundWord),
+        blend: Blend,
+    ) -> Result<TermStatistics, QueryError> {
+        let occurrences = match blend.occurrences {
+            Some(given) => given,
+            None if similarity.counts_occurrences() => {
+                self.context.snapshot.occurrences(term.field(), found)?
+            }
+            None => 0,
+        };
+        Ok(TermStatistics {
+            docs: blend.docs,
+            occurrences: occurrences.max(blend.docs),
+        })
+    }
+}
+
+pub(super) fn is_match_only(mapped: &MappedField) -> bool {
+    matches!(
+        mapped.kind,
+        FieldKind::Text {
+            style: TextStyle::MatchOnly,
+            ..
+        }
+    )
+}

@@ -1,0 +1,210 @@
+//! How much a term says about a document: BM25, and the other schemes that an index may ask for.
+//!
+//! A scheme is a formula over a few numbers: what is known of the field and of the term in the
+//! shard, how often the term is in the document, and how long the document's field is. It reads no
+//! postings; `query` and `ranked` do, and only BM25 as it usually is has bounds that `ranked` can
+//! prune by.
+
+mod independence;
+mod information;
+mod language;
+mod normalization;
+mod randomness;
+mod settings;
+#[cfg(test)]
+mod tests;
+
+use crate::search::FieldStatistics;
+
+use independence::Measure;
+use information::{Distribution, Rarity};
+use normalization::Normalization;
+use randomness::{AfterEffect, BasicModel};
+
+pub(crate) use settings::CLASSIC_REFUSED;
+pub use settings::{Similarities, SimilarityError};
+
+/// BM25's measure of how soon more of a term tells nothing more, unless settings say otherwise.
+pub(crate) const K1: f32 = 1.2;
+/// How much BM25 counts the length of a document, unless settings say otherwise.
+pub(crate) const B: f32 = 0.75;
+
+/// A scheme with its parameters.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Similarity {
+    /// Saturates with the term's frequency, and counts less in longer documents.
+    Bm25 { k1: f32, b: f32 },
+    /// Every match scores the same.
+    Boolean,
+    /// A language model that is smoothed by as much as a document of length `mu` would bring.
+    Dirichlet { mu: f32 },
+    /// A language model, `lambda` of which is the model of the whole shard.
+    JelinekMercer { lambda: f32 },
+    /// How far the term's frequency is from chance.
+    Randomness {
+        model: BasicModel,
+        effect: AfterEffect,
+        normalization: Normalization,
+    },
+    /// How far the term's frequency is from being independent of the document.
+    Independence(Measure),
+    /// How much is learned from the term being so frequent.
+    Information {
+        distribution: Distribution,
+        rarity: Rarity,
+        normalization: Normalization,
+    },
+}
+
+impl Similarity {
+    /// The scheme of fields of which nothing is said.
+    pub(crate) const USUAL: Similarity = Similarity::Bm25 { k1: K1, b: B };
+
+    /// Whether it wants to know how often a term occurs in the whole shard.
+    pub(crate) fn counts_occurrences(self) -> bool {
+        !matches!(self, Similarity::Bm25 { .. } | Similarity::Boolean)
+    }
+
+    /// What OpenSearch calls it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Similarity::Bm25 { .. } => "BM25",
+            Similarity::Boolean => "boolean",
+            Similarity::Dirichlet { .. } => "LMDirichlet",
+            Similarity::JelinekMercer { .. } => "LMJelinekMercer",
+            Similarity::Randomness { .. } => "DFR",
+            Similarity::Independence(_) => "DFI",
+            Similarity::Information { .. } => "IB",
+        }
+    }
+}
+
+/// What is known of a term in a shard, deleted documents included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TermStatistics {
+    /// Documents with the term.
+    pub(crate) docs: u64,
+    /// How often it is in all of them together.
+    pub(crate) occurrences: u64,
+}
+
+/// The same numbers as the formulas take them.
+#[derive(Clone, Copy, Debug)]
+struct Figures {
+    /// Documents with the field.
+    docs: f64,
+    /// Tokens of the field.
+    tokens: f64,
+    /// Tokens in a document, on average.
+    mean: f64,
+    term_docs: f64,
+    term_occurrences: f64,
+}
+
+/// How often a term is in a document, and how long the document's field is.
+#[derive(Clone, Copy, Debug)]
+struct Occurrence {
+    frequency: f64,
+    length: f64,
+}
+
+/// Gives scores to a term, or to several that are found together, as those of a phrase.
+#[derive(Clone, Debug)]
+pub(crate) struct Weigher {
+    similarity: Similarity,
+    /// How rare the terms are, for BM25.
+    idf: f32,
+    /// Tokens in a document, on average, for BM25.
+    length_mean: f32,
+    figures: Vec<Figures>,
+}
+
+impl Weigher {
+    #[allow(
+        clippy::cast_precision_loss,
+        reason = "statistics are as wide as this in the formulas wherever they are used"
+    )]
+    pub(crate) fn new(
+        similarity: Similarity,
+        field: FieldStatistics,
+        terms: &[TermStatistics],
+    ) -> Self {
+        let docs = |term: &TermStatistics| field.docs.max(term.docs).max(1);
+        let idf = |term: &TermStatistics| {
+            let others = docs(term) - term.docs;
+            (1.0 + (others as f32 + 0.5) / (term.docs as f32 + 0.5)).ln()
+        };
+        let tokens = field.tokens.max(1);
+        let figures = terms.iter().map(|term| Figures {
+            docs: docs(term) as f64,
+            tokens: tokens as f64,
+            mean: tokens as f64 / docs(term) as f64,
+            term_docs: term.docs as f64,
+            term_occurrences: term.occurrences as f64,
+        });
+        Weigher {
+            similarity,
+            idf: terms.iter().map(idf).sum(),
+            length_mean: tokens as f32 / field.docs.max(1) as f32,
+            figures: figures.collect(),
+        }
+    }
+
+    /// The score where the terms are `frequency` times in a field of `length` tokens.
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "scores are 32 bits wide; what is computed in 64 is rounded once"
+    )]
+    pub(crate) fn score(&self, frequency: f32, length: f32) -> f32 {
+        match self.similarity {
+            Similarity::Bm25 { k1, b } => {
+                let norm = k1 * (1.0 - b + b * length / self.length_mean);
+                self.idf * frequency * (k1 + 1.0) / (frequency + norm)
+            }
+            Similarity::Boolean => 1.0,
+            _ => {
+                let occurrence = Occurrence {
+                    frequency: f64::from(frequency),
+                    length: f64::from(length),
+                };
+                let each = self.figures.iter();
+                let sum: f32 = each.map(|term| self.of_term(term, occurrence) as f32).sum();
+                sum.max(0.0)
+            }
+        }
+    }
+
+    /// What it is called, for explanations.
+    pub(crate) fn name(&self) -> &'static str {
+        self.similarity.name()
+    }
+
+    fn of_term(&self, term: &Figures, occurrence: Occurrence) -> f64 {
+        match self.similarity {
+            // These two do not look at terms one by one.
+            Similarity::Bm25 { .. } | Similarity::Boolean => 0.0,
+            Similarity::Dirichlet { mu } => language::dirichlet(mu, term, occurrence),
+            Similarity::JelinekMercer { lambda } => {
+                language::jelinek_mercer(lambda, term, occurrence)
+            }
+            Similarity::Randomness {
+                model,
+                effect,
+                normalization,
+            } => model.score(
+                term,
+                normalization.frequency(term, occurrence),
+                effect.gain(term),
+            ),
+            Similarity::Independence(measure) => measure.score(term, occurrence),
+            Similarity::Information {
+                distribution,
+                rarity,
+                normalization,
+            } => distribution.score(
+                normalization.frequency(term, occurrence),
+                rarity.share(term),
+            ),
+        }
+    }
+}
