@@ -7,7 +7,7 @@ use tantivy::{SegmentReader, Term as IndexTerm};
 use super::compound::{all, any, dis_max, required};
 use super::{Compiler, Node};
 use crate::analysis::{Token, is_analyzer, tokens};
-use crate::mapping::{FieldKind, MappedField, TextStyle};
+use crate::mapping::{FieldKind, FloatKind, MappedField, TextStyle};
 use crate::query::automaton::Nearby;
 use crate::query::constant::{AnyWithPrefix, Borrowed, knows, prefix_end};
 use crate::query::error::QueryError;
@@ -52,11 +52,7 @@ impl<'a> Compiler<'a> {
         let analyzer = query_analyzer(mapped, clause.analyzer.as_deref());
         let tokens = tokens_of(analyzer, &text_of(&clause.text))?;
         if tokens.is_empty() {
-            return Ok(if clause.zero_terms_all {
-                self.everything(boost)
-            } else {
-                Node::nothing()
-            });
+            return Ok(self.without_words(clause.zero_terms_all, boost));
         }
         self.count_clauses(tokens.len())?;
         let mut nodes = Vec::with_capacity(tokens.len());
@@ -206,8 +202,21 @@ impl<'a> Compiler<'a> {
         let Some((mapped, field, tokens)) = self.phrase_tokens(phrase)? else {
             return self.matches(&as_match(phrase), factor);
         };
+        let boost = phrase.boost * factor;
+        if tokens.is_empty() {
+            return Ok(self.without_words(phrase.zero_terms_all, boost));
+        }
         let terms = positioned(field, &tokens);
-        self.phrase_of(mapped, terms, phrase.slop, phrase.boost * factor)
+        self.phrase_of(mapped, terms, phrase.slop, boost)
+    }
+
+    /// What a text means of which its analyzer leaves nothing.
+    fn without_words(&self, all: bool, boost: f32) -> Node {
+        if all {
+            self.everything(boost)
+        } else {
+            Node::nothing()
+        }
     }
 
     fn phrase_of(
@@ -334,10 +343,10 @@ impl<'a> Compiler<'a> {
         let Some((mapped, field, tokens)) = self.phrase_tokens(phrase)? else {
             return self.matches(&as_match(phrase), factor);
         };
-        let Some((last, first)) = tokens.split_last() else {
-            return Ok(Node::nothing());
-        };
         let boost = phrase.boost * factor;
+        let Some((last, first)) = tokens.split_last() else {
+            return Ok(self.without_words(phrase.zero_terms_all, boost));
+        };
         let mut completions = self.words_with_prefix(field, &last.text)?;
         completions.truncate(phrase.max_expansions.max(1));
         let completed = |word: &String| IndexTerm::from_field_text(field, word);
@@ -545,6 +554,7 @@ impl<'a> Compiler<'a> {
                 ..multi.clause.clone()
             };
             let phrase = MatchPhrase {
+                zero_terms_all: clause.zero_terms_all,
                 slop: multi.slop,
                 text: clause.text.clone(),
                 analyzer: clause.analyzer.clone(),
@@ -602,8 +612,8 @@ impl<'a> Compiler<'a> {
                         have.kind,
                         FieldKind::Vector(_)
                             | FieldKind::Binary { .. }
-                            | FieldKind::Range { .. }
                             | FieldKind::Completion(_)
+                            | FieldKind::Float(FloatKind::RankFeature)
                             | FieldKind::RankFeatures
                     );
                     has_words && !have.settings.hidden && pattern.matches(&have.path)
@@ -693,7 +703,9 @@ const EXPANSIONS_MAX: usize = 1024;
 /// Values that do not fit match nothing when leniency was asked for.
 pub(super) fn leniently(node: Result<Node, QueryError>, lenient: bool) -> Result<Node, QueryError> {
     match node {
-        Err(QueryError::Create { .. } | QueryError::Illegal { .. }) if lenient => {
+        Err(QueryError::Create { .. } | QueryError::Date(_) | QueryError::Illegal { .. })
+            if lenient =>
+        {
             Ok(Node::nothing())
         }
         other => other,
