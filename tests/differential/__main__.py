@@ -88,7 +88,7 @@ def run_seed(pair, seed, args):
             named[why] += 1
         else:
             unknown.append((family, small, found))
-            show(family, small, found)
+            show(f"seed {seed}, {family}", small, found)
         if len(unknown) >= args.stop_after:
             break
     return unknown, named
@@ -103,8 +103,8 @@ def sort_of(found):
     return (kind, *re.findall(r"\b[45]\d\d\b|\w+_exception", found[0])) if kind in ("status", "error", "shards") else kind
 
 
-def show(family, body, found):
-    print(f"{family}: {json.dumps(body, ensure_ascii=False)}")
+def show(where, body, found):
+    print(f"{where}: {json.dumps(body, ensure_ascii=False)}")
     for line in found[:3]:
         print(f"    {line}")
 

@@ -112,6 +112,18 @@ def fuzzy_everywhere(body, found):
     return scores_only(found) and any("~" in str(one.get("query")) and not one.get("fields") for one in strings(body))
 
 
+def zero_terms(body, found):
+    """Terms without documents, below a bucket that has none on a shard."""
+    below = r"^aggregations/\w+/(buckets/\w+/)?(?!buckets)\w+/.*(buckets: \[\]|/key: |/key_as_string: |/doc_count: )"
+    return '"min_doc_count": 0' in json.dumps(body) and ("buckets: []" in found[0] or re.search(below, found[0]) is not None)
+
+
+def error_of_one(body, found):
+    """By how much a term may be more frequent: OpenSearch tells more than there can be."""
+    told = re.search(r"/buckets/.*/doc_count_error_upper_bound: (\d+), OpenSearch (\d+)$", found[0])
+    return told is not None and int(told.group(1)) < int(told.group(2))
+
+
 KNOWN = {
     "error-types": error_types,
     "errors-of-the-server": errors_of_the_server,
@@ -121,7 +133,8 @@ KNOWN = {
     "malformed-taken": malformed_taken,
     "least-score-unscored": unscored_least,
     "highlight-choice": lambda body, found: "/highlight/" in found[0] and has("fuzziness")(body, found),
-    "terms-zero": lambda body, found: '"min_doc_count": 0' in json.dumps(body) and "buckets: []" in found[0],
+    "terms-zero": zero_terms,
+    "terms-error-of-one": error_of_one,
     "geotile-order": in_aggregations("geotile_grid"),
     "geo-shape-score": geo_shape_score,
     "intervals-repeated": repeated,

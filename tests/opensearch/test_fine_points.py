@@ -5,12 +5,13 @@ from .base import ClewTest
 MAPPING = {"properties": {
     "text": {"type": "text"}, "note": {"type": "text"}, "tag": {"type": "keyword"}, "flag": {"type": "boolean"},
     "day": {"type": "date"}, "count": {"type": "integer"}, "big": {"type": "long"}, "place": {"type": "geo_point"},
+    "within": {"type": "integer_range"}, "rank": {"type": "rank_feature"}, "english": {"type": "text", "analyzer": "english"},
 }}
 DOCUMENTS = {
     "1": {"text": "quick brown fox jumps", "note": "fast", "tag": "", "flag": True, "count": 3},
     "2": {"text": "brown dog quick fox", "note": "far", "tag": "a", "flag": False, "count": 5},
     "3": {"text": "quick lazy brown sleepy dog", "note": "fa", "tag": "A", "flag": True},
-    "4": {"text": "fox", "note": "slow", "tag": "b", "place": {"lat": 48.8, "lon": 2.3}},
+    "4": {"text": "fox", "note": "slow", "tag": "b", "within": {"gte": 40, "lt": 43}, "rank": 42, "place": {"lat": 48.8, "lon": 2.3}},
 }
 
 
@@ -73,6 +74,36 @@ class FinePoints(ClewTest):
         with self.assertRaises(Exception) as refused:
             self.search(query={"bool": {"filter": [wrong, {"term": {"flag": True}}]}})
         self.assertEqual(refused.exception.status_code, 400)
+
+    def test_a_date_that_is_none_is_told_as_such(self):
+        dated = {"range": {"day": {"gte": "foo"}}}, {"term": {"day": {"value": "foo"}}}, {"distance_feature": {"field": "day", "origin": "foo", "pivot": "1d"}}
+        for query in dated:
+            with self.subTest(query=query), self.refused(400, "search_phase_execution_exception") as refused:
+                self.search(query=query)
+            cause = refused.exception.info["error"]["root_cause"][0]
+            one = "failed to parse date field [foo] with format [strict_date_optional_time||epoch_millis]"
+            self.assertEqual((cause["type"], cause["reason"]), ("parse_exception", f"{one}: [{one}]"))
+
+    def test_a_phrase_of_which_nothing_is_left_may_match_everything(self):
+        for kind in ("match_phrase", "match_phrase_prefix"):
+            self.check({kind: {"english": {"query": "the the", "zero_terms_query": "all"}}}, "1", "2", "3", "4")
+            self.check({kind: {"english": {"query": "the the"}}})
+
+    def test_all_fields_are_those_with_values_to_compare(self):
+        self.check({"simple_query_string": {"query": "41"}}, "4")
+        self.check({"query_string": {"query": "42 dog"}}, "2", "3")
+        with self.refused(400):
+            self.search(query={"simple_query_string": {"query": "42", "fields": ["flag"]}})
+
+    def test_spans_in_any_order_may_lie_over_one_another_and_score_by_their_width(self):
+        word = lambda text: {"span_term": {"text": text}}
+        near = lambda *words, **rest: {"span_near": {"clauses": [word(one) for one in words], **rest}}
+        self.check(near("fox", "fox", slop=0, in_order=False), "1", "2", "4")
+        self.check(near("fox", "fox", slop=0, in_order=True))
+        in_order, any_order = (
+            self.search(query=near("brown", "fox", slop=0, in_order=order))["hits"]["max_score"] for order in (True, False))
+        self.assertAlmostEqual(any_order, 0.3147732, places=5)
+        self.assertGreater(in_order, any_order)
 
     def test_truth_values_written_otherwise_are_one(self):
         scores = [self.search(query={"terms": {"flag": flags}})["hits"]["max_score"] for flags in ([True], [True, "true"])]

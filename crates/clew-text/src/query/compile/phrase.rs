@@ -28,8 +28,21 @@ impl<'a> Compiler<'a> {
         let Some((mapped, field, tokens)) = self.phrase_tokens(phrase)? else {
             return self.matches(&as_match(phrase), factor);
         };
+        let boost = phrase.boost * factor;
+        if tokens.is_empty() {
+            return Ok(self.without_words(phrase.zero_terms_all, boost));
+        }
         let terms = positioned(field, &tokens);
-        self.phrase_of(mapped, terms, phrase.slop, phrase.boost * factor)
+        self.phrase_of(mapped, terms, phrase.slop, boost)
+    }
+
+    /// What a text means of which its analyzer leaves nothing.
+    pub(super) fn without_words(&self, all: bool, boost: f32) -> Node {
+        if all {
+            self.everything(boost)
+        } else {
+            Node::nothing()
+        }
     }
 
     fn phrase_of(
@@ -146,10 +159,10 @@ impl<'a> Compiler<'a> {
         let Some((mapped, field, tokens)) = self.phrase_tokens(phrase)? else {
             return self.matches(&as_match(phrase), factor);
         };
-        let Some((last, first)) = tokens.split_last() else {
-            return Ok(Node::nothing());
-        };
         let boost = phrase.boost * factor;
+        let Some((last, first)) = tokens.split_last() else {
+            return Ok(self.without_words(phrase.zero_terms_all, boost));
+        };
         let mut completions = self.words_with_prefix(field, &last.text)?;
         completions.truncate(phrase.max_expansions.max(1));
         let completed = |word: &String| IndexTerm::from_field_text(field, word);

@@ -3,7 +3,7 @@
 use super::compound::{all, any, dis_max, required};
 use super::{Compiler, Node};
 use crate::analysis::{Token, is_analyzer, tokens};
-use crate::mapping::{FieldKind, MappedField};
+use crate::mapping::{FieldKind, FloatKind, MappedField};
 use crate::query::constant::AnyWithPrefix;
 use crate::query::error::QueryError;
 use crate::query::literal::text_of;
@@ -44,11 +44,7 @@ impl<'a> Compiler<'a> {
         let analyzer = query_analyzer(mapped, clause.analyzer.as_deref());
         let tokens = tokens_of(analyzer, &text_of(&clause.text))?;
         if tokens.is_empty() {
-            return Ok(if clause.zero_terms_all {
-                self.everything(boost)
-            } else {
-                Node::nothing()
-            });
+            return Ok(self.without_words(clause.zero_terms_all, boost));
         }
         self.count_clauses(tokens.len())?;
         let mut nodes = Vec::with_capacity(tokens.len());
@@ -147,6 +143,7 @@ impl<'a> Compiler<'a> {
                 ..multi.clause.clone()
             };
             let phrase = MatchPhrase {
+                zero_terms_all: clause.zero_terms_all,
                 slop: multi.slop,
                 text: clause.text.clone(),
                 analyzer: clause.analyzer.clone(),
@@ -204,8 +201,8 @@ impl<'a> Compiler<'a> {
                         have.kind,
                         FieldKind::Vector(_)
                             | FieldKind::Binary { .. }
-                            | FieldKind::Range { .. }
                             | FieldKind::Completion(_)
+                            | FieldKind::Float(FloatKind::RankFeature)
                             | FieldKind::RankFeatures
                     );
                     has_words && !have.settings.hidden && pattern.matches(&have.path)
@@ -237,7 +234,9 @@ impl<'a> Compiler<'a> {
 /// Values that do not fit match nothing when leniency was asked for.
 pub(super) fn leniently(node: Result<Node, QueryError>, lenient: bool) -> Result<Node, QueryError> {
     match node {
-        Err(QueryError::Create { .. } | QueryError::Illegal { .. }) if lenient => {
+        Err(QueryError::Create { .. } | QueryError::Date(_) | QueryError::Illegal { .. })
+            if lenient =>
+        {
             Ok(Node::nothing())
         }
         other => other,

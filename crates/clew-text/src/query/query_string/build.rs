@@ -26,7 +26,7 @@ pub(super) fn tree(
         options,
         mapping,
         // Over all fields some never fit: a word is no number.
-        lenient: options.lenient || options.fields.is_empty() || options.simple,
+        lenient: options.lenient || options.fields.is_empty(),
     };
     let (clause, boost) = unwrapped(clause, options.boost);
     let query = build.clause(clause, fields, boost)?;
@@ -46,12 +46,18 @@ fn with_minimum(mut query: Query, options: &QueryString) -> Query {
         }
         Query::Bool(clauses) => clauses.minimum_should_match = Some(minimum.clone()),
         // A boost around the words hides them in the simple language.
-        Query::Match(text) if !options.simple || text.boost.to_bits() == 1.0_f32.to_bits() => {
+        Query::Match(text) if !options.simple || !is_boosted(&options.fields) => {
             text.minimum_should_match = Some(minimum.clone());
         }
         _ => {}
     }
     query
+}
+
+fn is_boosted(fields: &[FieldBoost]) -> bool {
+    fields
+        .iter()
+        .any(|field| field.boost.to_bits() != 1.0_f32.to_bits())
 }
 
 /// What is inside parentheses around everything, with all boosts on the way there.
