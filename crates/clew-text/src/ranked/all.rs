@@ -61,9 +61,16 @@ pub(super) fn all(lists: &mut [List<'_>], sums: &mut Sums, hits: &mut Hits<'_>) 
 fn common(lead: &mut List<'_>, others: &mut [List<'_>], from: DocId, hits: &mut Hits<'_>) -> DocId {
     lead.seek(from);
     let end = lead.last().saturating_add(1);
+    // No document before this one has all words.
+    let mut least = from;
     for place in lead.places() {
         let doc = lead.doc_at(place);
-        if !hits.admits(doc) || others.iter_mut().any(|list| list.seek(doc) != doc) {
+        if doc < least || !hits.admits(doc) {
+            continue;
+        }
+        let mut found = others.iter_mut().map(|list| list.seek(doc));
+        if let Some(further) = found.find(|found| *found != doc) {
+            least = further;
             continue;
         }
         lead.place_at(place);
@@ -73,5 +80,5 @@ fn common(lead: &mut List<'_>, others: &mut [List<'_>], from: DocId, hits: &mut 
             hits.take(doc, score);
         }
     }
-    end
+    end.max(least)
 }

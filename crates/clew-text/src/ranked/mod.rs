@@ -9,6 +9,7 @@
 //! Deliberately absent: queries of any other shape, and deciding what to count; see `search`.
 
 mod bm25;
+mod candidates;
 mod dictionary;
 mod field;
 mod files;

@@ -76,14 +76,22 @@ pub(super) fn phrase(
             return Ok(());
         }
         let (from, end) = (lead.list.next_at_least(), lead.list.last());
-        if hits.floor() == f32::MIN
-            || bound(lead, others, (from, end), scoring.weight) > hits.floor()
-        {
-            let places = lead.list.score_block(&mut scores);
+        // As long as every match counts, scores are of use only where all words are.
+        let counts_all = hits.floor() == f32::MIN;
+        // No document before this one has all words.
+        let mut least = from;
+        if counts_all || bound(lead, others, (from, end), scoring.weight) > hits.floor() {
+            let places = if counts_all {
+                scores.fill(f32::MAX);
+                lead.list.seek(from);
+                lead.list.places()
+            } else {
+                lead.list.score_block(&mut scores)
+            };
             let after = places.end;
             for (at, score) in places.zip(&scores) {
-                if *score > hits.floor() {
-                    check(parts, at, scoring, hits)?;
+                if *score > hits.floor() && parts[0].list.doc_at(at) >= least {
+                    least = check(parts, at, scoring, hits)?;
                 }
             }
             parts[0].list.place_at(after);
@@ -91,7 +99,7 @@ pub(super) fn phrase(
         if end == TERMINATED {
             return Ok(());
         }
-        parts[0].list.shallow(end + 1);
+        parts[0].list.shallow((end + 1).max(least));
     }
 }
 
@@ -110,16 +118,21 @@ fn bound(
     weight.times(best)
 }
 
-/// Takes the document at a place of the leading list, if it has the phrase and scores enough.
+/// Takes the document at a place of the leading list, if it has the phrase and scores enough; returns the first
+/// document that may have all words beside it.
 fn check(
     parts: &mut [Part<'_>],
     at: usize,
     scoring: Scoring<'_>,
     hits: &mut Hits<'_>,
-) -> io::Result<()> {
+) -> io::Result<DocId> {
     let doc = parts[0].list.doc_at(at);
-    if !hits.admits(doc) || parts[1..].iter_mut().any(|part| part.list.seek(doc) != doc) {
-        return Ok(());
+    if !hits.admits(doc) {
+        return Ok(doc + 1);
+    }
+    let mut found = parts[1..].iter_mut().map(|part| part.list.seek(doc));
+    if let Some(further) = found.find(|found| *found != doc) {
+        return Ok(further);
     }
     parts[0].list.place_at(at);
     let floor = hits.floor();
@@ -128,14 +141,14 @@ fn check(
     // A phrase is at most as frequent as its rarest word.
     let most = frequencies.min().unwrap_or(0);
     if floor > f32::MIN && scoring.weight.times(factor(most, norm)) <= floor {
-        return Ok(());
+        return Ok(doc + 1);
     }
     let frequency = occurrences(parts)?;
     let score = scoring.weight.times(factor(frequency, norm));
     if frequency > 0 && score > floor {
         hits.take(doc, score);
     }
-    Ok(())
+    Ok(doc + 1)
 }
 
 /// How often the words follow each other in the document that all lists are at.

@@ -1,0 +1,85 @@
+//! Documents that may still be hits, with what is known of their scores: word by word more is added, and those that
+//! cannot be good enough any more are dropped.
+
+use tantivy::DocId;
+
+use super::bm25::rounded;
+use super::hits::Hits;
+use super::list::{BLOCK, List};
+
+/// Documents that may be good enough, ascending, with the sums of their scores so far.
+#[derive(Default)]
+pub(super) struct Candidates {
+    pub(super) docs: Vec<DocId>,
+    pub(super) sums: Vec<f64>,
+}
+
+impl Candidates {
+    /// Takes the list's documents in its block up to `end` that may be good enough with `others` added.
+    pub(super) fn read(
+        &mut self,
+        list: &mut List<'_>,
+        end: DocId,
+        (others, hits): (f64, &Hits<'_>),
+    ) {
+        let mut scores = [0.0; BLOCK];
+        let reach = hits.reach(others);
+        let docs = list.score_until(end, &mut scores);
+        let before = self.docs.len();
+        self.docs.resize(before + docs.len(), 0);
+        self.sums.resize(before + docs.len(), 0.0);
+        // Every document is written, and the place moves on only behind the good ones: which these are cannot
+        // be foreseen, so a branch would cost more.
+        let mut place = before;
+        for (doc, score) in docs.iter().zip(&scores) {
+            let sum = f64::from(*score);
+            self.docs[place] = *doc;
+            self.sums[place] = sum;
+            place += usize::from(sum > reach);
+        }
+        self.docs.truncate(place);
+        self.sums.truncate(place);
+        if hits.is_choosy() {
+            self.retain_from(before, |doc, _| hits.admits(doc));
+        }
+    }
+
+    /// Leaves the candidates from a place on that `stays` says so of; it may change their sums.
+    pub(super) fn retain_from(
+        &mut self,
+        from: usize,
+        mut stays: impl FnMut(DocId, &mut f64) -> bool,
+    ) {
+        let mut place = from;
+        for at in from..self.docs.len() {
+            let (doc, mut sum) = (self.docs[at], self.sums[at]);
+            let stay = stays(doc, &mut sum);
+            self.docs[place] = doc;
+            self.sums[place] = sum;
+            place += usize::from(stay);
+        }
+        self.docs.truncate(place);
+        self.sums.truncate(place);
+    }
+
+    /// Leaves those above `reach` without the list that are in it, with its scores added.
+    pub(super) fn keep_common(&mut self, list: &mut List<'_>, reach: f64) {
+        self.retain_from(0, |doc, sum| {
+            let found = list.seek(doc) == doc;
+            if found {
+                *sum += f64::from(list.score());
+            }
+            found && *sum > reach
+        });
+    }
+
+    /// Hands over those that are good enough.
+    pub(super) fn take(&mut self, hits: &mut Hits<'_>) {
+        for (doc, sum) in self.docs.drain(..).zip(self.sums.drain(..)) {
+            let score = rounded(sum);
+            if score > hits.floor() {
+                hits.take(doc, score);
+            }
+        }
+    }
+}
