@@ -13,6 +13,7 @@ use tantivy::{Searcher, SegmentReader, Term};
 
 use super::blocks::Blocks;
 use super::filter_cache::FilterCache;
+use super::ids::{Ids, KeptIds};
 use crate::mapping::{FieldKind, MappedField, Mapping};
 use crate::ranked::{NormTable, SegmentFiles, Weight, WordIn};
 
@@ -59,6 +60,7 @@ pub struct Snapshot {
     /// Segment by segment; `None` where the files cannot be read.
     files: Vec<Option<Arc<SegmentFiles>>>,
     filters: Arc<FilterCache>,
+    ids: KeptIds,
 }
 
 impl fmt::Debug for Snapshot {
@@ -86,6 +88,7 @@ impl Snapshot {
             norms: Mutex::default(),
             files,
             filters: Arc::default(),
+            ids: KeptIds::default(),
         }
     }
 
@@ -160,7 +163,13 @@ impl Snapshot {
             norms: Mutex::default(),
             files,
             filters,
+            ids: self.ids.kept(&living),
         }
+    }
+
+    /// The ids of a segment's documents, in their order.
+    pub(crate) fn ids(&self, reader: &SegmentReader) -> tantivy::Result<Arc<Ids>> {
+        self.ids.of(reader)
     }
 
     /// The files that ranking reads by itself.
