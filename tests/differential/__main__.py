@@ -9,6 +9,7 @@ compare with, which is said.
 import argparse
 import contextlib
 import json
+import re
 import sys
 import time
 from collections import Counter
@@ -87,7 +88,7 @@ def run_seed(pair, seed, args):
             named[why] += 1
         else:
             unknown.append((family, small, found))
-            show(family, small, found)
+            show(f"seed {seed}, {family}", small, found)
         if len(unknown) >= args.stop_after:
             break
     return unknown, named
@@ -95,11 +96,15 @@ def run_seed(pair, seed, args):
 
 def sort_of(found):
     """What a smaller request must still show: the same kind of difference, not another one."""
-    return found[0].split(":")[0].split("/")[0].split(" ")[0] if found else None
+    if not found:
+        return None
+    kind = found[0].split(":")[0].split("/")[0].split(" ")[0]
+    # An error is told apart from others by its status and its types.
+    return (kind, *re.findall(r"\b[45]\d\d\b|\w+_exception", found[0])) if kind in ("status", "error", "shards") else kind
 
 
-def show(family, body, found):
-    print(f"{family}: {json.dumps(body, ensure_ascii=False)}")
+def show(where, body, found):
+    print(f"{where}: {json.dumps(body, ensure_ascii=False)}")
     for line in found[:3]:
         print(f"    {line}")
 

@@ -9,6 +9,8 @@ NUMBER_TOLERANCE = 1e-6
 PERCENTILE_TOLERANCE = 0.05
 PERCENTILES_LEAST = 100
 PERCENTILES = ("percentiles", "percentile_ranks", "median_absolute_deviation")
+# How many different values there are is estimated, by hashes of one's own.
+CARDINALITY_TOLERANCE = 0.01
 IGNORED = {"took", "_shards", "timed_out", "_index", "_seq_no", "_primary_term"}
 
 
@@ -29,6 +31,8 @@ class Comparison:
             self.say("status", (status, reason(body)), (their_status, reason(their_body)))
         elif status >= 400:
             self.errors(body, their_body)
+        elif failures(body) != failures(their_body):
+            self.say("shards", failures(body), failures(their_body))
         elif "hits" in their_body:
             self.hits(body.get("hits", {}), their_body["hits"])
             total = their_body["hits"].get("total", {"value": 0})["value"]
@@ -94,6 +98,8 @@ class Comparison:
             for key in [*theirs, *(key for key in ours if key not in theirs)]:
                 below = f"{path}/{key}"
                 kind, inner = kinds.get(key, (None, None))
+                if kind == "cardinality" and is_near(ours.get(key), theirs.get(key)):
+                    continue
                 if kind in PERCENTILES:
                     self.rough(below, ours.get(key), theirs.get(key))
                 elif kind == "top_hits" and key in ours:
@@ -128,6 +134,18 @@ class Comparison:
         elif not (close(ours, theirs, PERCENTILE_TOLERANCE) or number(ours) and number(theirs) and abs(ours - theirs) < 2):
             if not isinstance(theirs, str):
                 self.say(path, ours, theirs)
+
+
+def is_near(ours, theirs):
+    """Two counts of different values."""
+    counts = [count.get("value") if isinstance(count, dict) else None for count in (ours, theirs)]
+    return all(map(number, counts)) and close(*counts, CARDINALITY_TOLERANCE)
+
+
+def failures(body):
+    """How many shards failed, and by what."""
+    shards = body.get("_shards", {})
+    return shards.get("failed", 0), sorted({failure["reason"]["type"] for failure in shards.get("failures", [])})
 
 
 def aggregation_kinds(requested):

@@ -11,6 +11,10 @@ MALFORMED = {"parsing_exception", "illegal_argument_exception", "x_content_parse
              "query_shard_exception", "parse_exception", "search_phase_execution_exception", "action_request_validation_exception",
              "validation_exception", "aggregation_execution_exception", "named_object_not_found_exception", "json_parse_exception"}
 
+# Where OpenSearch's code failed, and not the request.
+FAILURES = {"array_index_out_of_bounds_exception", "index_out_of_bounds_exception", "illegal_state_exception",
+            "response_handler_failure_transport_exception", "null_pointer_exception", "class_cast_exception"}
+
 
 def error_types(body, found):
     """Both refuse with the same status, and call it otherwise."""
@@ -22,7 +26,10 @@ def error_types(body, found):
 
 
 def errors_of_the_server(body, found):
-    """OpenSearch ran into an error of its own."""
+    """OpenSearch ran into an error of its own, on all shards or on some of several."""
+    failed = re.search(r"^shards: \(0, \[\]\), OpenSearch \(\d+, \[(.*)\]\)", found[0])
+    if failed:
+        return set(re.findall(r"'(\w+)'", failed.group(1))) <= FAILURES
     return found[0].startswith("status:") and "OpenSearch (500," in found[0]
 
 
@@ -33,7 +40,10 @@ def malformed_taken(body, found):
 
 def unscored_least(body, found):
     """A function's least score, where scores are not wanted: only what matches differs."""
-    return found[0].startswith(("/count", "aggregations", "total")) and has("min_score")(body, found) and has("function_score")(body, found)
+    shown = ("/count", "aggregations", "total")
+    if "sort" in body and not body.get("track_scores") and "_score" not in json.dumps(body["sort"]):
+        shown += ("hits",)
+    return found[0].startswith(shown) and has("min_score")(body, found) and has("function_score")(body, found)
 
 
 def has(*words):
@@ -57,9 +67,61 @@ def repeated(body, found):
     """The same word twice in one rule of an interval; or OpenSearch is confused by them."""
     if "ConjunctionDISI" in found[0]:
         return True
-    texts = re.findall(r'"query": "([^"]*)"', json.dumps(body["query"])) if has("intervals")(body, found) else []
+    texts = re.findall(r'"query": "([^"]*)"', json.dumps(body.get("query"))) if has("intervals")(body, found) else []
     words = lambda text: re.findall(r"\w+", text.lower())
     return any(len(words(text)) != len(set(words(text))) for text in texts)
+
+
+def scores_only(found):
+    """Only scores differ, and what stands where by them."""
+    return found[0].startswith(("max_score", "hits/", "hit "))
+
+
+def strings(body):
+    """The options of every query string, simple or not."""
+    inside = body.values() if isinstance(body, dict) else body if isinstance(body, list) else ()
+    for key, value in body.items() if isinstance(body, dict) else ():
+        if key in ("query_string", "simple_query_string") and isinstance(value, dict):
+            yield value
+    for value in inside:
+        yield from strings(value)
+
+
+def fuzzy_beside_exact(body, found):
+    """One of the words that a fuzzy word stands for is asked for by itself too."""
+    for options in strings(body) if scores_only(found) else ():
+        text = str(options.get("query")).lower()
+        near = re.findall(r"(\w+)~", text)
+        if any(one != other and distance(one, other) <= 2 for one in near for other in re.findall(r"\w+(?!~)\b", text)):
+            return True
+    return False
+
+
+def distance(one, other):
+    """Letters to change, put in or leave out."""
+    row = range(len(other) + 1)
+    for at, letter in enumerate(one, 1):
+        last, row = row, [at]
+        for place, theirs in enumerate(other, 1):
+            row.append(min(last[place] + 1, row[-1] + 1, last[place - 1] + (letter != theirs)))
+    return row[-1]
+
+
+def fuzzy_everywhere(body, found):
+    """A fuzzy word over all fields, the one that keeps no scores among them."""
+    return scores_only(found) and any("~" in str(one.get("query")) and not one.get("fields") for one in strings(body))
+
+
+def zero_terms(body, found):
+    """Terms without documents, below a bucket that has none on a shard."""
+    below = r"^aggregations/\w+/(buckets/\w+/)?(?!buckets)\w+/.*(buckets: \[\]|/key: |/key_as_string: |/doc_count: )"
+    return '"min_doc_count": 0' in json.dumps(body) and ("buckets: []" in found[0] or re.search(below, found[0]) is not None)
+
+
+def error_of_one(body, found):
+    """By how much a term may be more frequent: OpenSearch tells more than there can be."""
+    told = re.search(r"/buckets/.*/doc_count_error_upper_bound: (\d+), OpenSearch (\d+)$", found[0])
+    return told is not None and int(told.group(1)) < int(told.group(2))
 
 
 KNOWN = {
@@ -71,10 +133,13 @@ KNOWN = {
     "malformed-taken": malformed_taken,
     "least-score-unscored": unscored_least,
     "highlight-choice": lambda body, found: "/highlight/" in found[0] and has("fuzziness")(body, found),
-    "terms-zero": lambda body, found: '"min_doc_count": 0' in json.dumps(body) and "buckets: []" in found[0],
+    "terms-zero": zero_terms,
+    "terms-error-of-one": error_of_one,
     "geotile-order": in_aggregations("geotile_grid"),
     "geo-shape-score": geo_shape_score,
     "intervals-repeated": repeated,
+    "fuzzy-beside-exact": fuzzy_beside_exact,
+    "fuzzy-everywhere": fuzzy_everywhere,
 }
 
 

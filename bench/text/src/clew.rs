@@ -22,14 +22,26 @@ use crate::{COUNTED, Contender, Found, Mode, TOP};
 
 const BATCH: usize = 1_000;
 
+/// What documents have besides their text.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Columns {
+    None,
+    /// `at`, which ascends as the times of a log do, and `any`, in no order.
+    Numbers,
+}
+
 pub(crate) struct Clew {
-    pinned: Pinned,
+    pub(crate) pinned: Pinned,
     queries: Vec<Query>,
     _engine: Engine,
 }
 
 impl Clew {
-    pub(crate) fn build(docs: &Path, segments: usize, folder: &Path) -> anyhow::Result<Self> {
+    pub(crate) fn build(
+        docs: &Path,
+        segments: usize,
+        (folder, columns): (&Path, Columns),
+    ) -> anyhow::Result<Self> {
         let options = EngineOptions {
             write_buffer_bytes: 1 << 30,
             ..EngineOptions::new(folder)
@@ -38,6 +50,8 @@ impl Clew {
         let mapping = Mapping::from_opensearch(&json!({"properties": {
             "body": {"type": "text", "analyzer": "whitespace"},
             "group": {"type": "keyword"},
+            "at": {"type": "date"},
+            "any": {"type": "long"},
         }}))?;
         let settings = IndexSettings {
             refresh_interval: None,
@@ -45,7 +59,7 @@ impl Clew {
             ..IndexSettings::default()
         };
         let (index, _) = engine.create_index("docs", settings, mapping)?;
-        let pinned = fill(&engine, &index, docs, segments)?;
+        let pinned = fill((&engine, &index), (docs, columns), segments)?;
         let snapshot = pinned.shards()[0].snapshot();
         anyhow::ensure!(
             snapshot.readers.len() == segments,
@@ -63,9 +77,8 @@ impl Clew {
 /// Writes the documents in so many segments. Eight of one size are soon merged, so they are pinned as soon as
 /// the last one is there.
 fn fill(
-    engine: &Engine,
-    index: &Arc<Index>,
-    docs: &Path,
+    (engine, index): (&Engine, &Arc<Index>),
+    (docs, columns): (&Path, Columns),
     segments: usize,
 ) -> anyhow::Result<Pinned> {
     let mut number = 0;
@@ -73,7 +86,7 @@ fn fill(
         for batch in part.chunks(BATCH) {
             let operations = batch.iter().map(|body| {
                 number += 1;
-                operation(number - 1, body)
+                operation(number - 1, body, columns)
             });
             for result in engine.write(operations.collect()).results {
                 result?;
@@ -87,8 +100,13 @@ fn fill(
     Ok(engine.pin(std::slice::from_ref(index)))
 }
 
-fn operation(number: usize, body: &str) -> WriteOperation {
-    let source = json!({"body": body, "group": crate::groups(number)});
+fn operation(number: usize, body: &str, columns: Columns) -> WriteOperation {
+    let mut source = json!({"body": body, "group": crate::groups(number)});
+    if columns == Columns::Numbers {
+        source["at"] = (1_700_000_000_000 + number as u64 * 10).into();
+        let mixed = (number as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        source["any"] = (mixed >> 24).into();
+    }
     WriteOperation {
         index: "docs".into(),
         require_alias: false,

@@ -4,15 +4,21 @@
 //! that took, and then reads one order a line: `time MODE CLASS` answers the nanoseconds of CPU time of this
 //! thread for each query of the class, `top MODE CLASS` the scores of each query's first ten and how many
 //! matches were told. The same orders are understood by the contenders in Java and C++.
+//!
+//! With `lengths` or `sorts` in place of a contender it tells what reading a document's length costs, or what sorted
+//! searches do.
 
 mod bare;
 mod clew;
+mod lengths;
 mod queries;
+mod sorts;
 
 use std::io::{BufRead, Write};
 use std::path::Path;
 
 use anyhow::{Context, bail};
+use clew::Columns;
 use queries::{Class, Queries};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -52,13 +58,22 @@ trait Contender {
 fn main() -> anyhow::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [kind, docs, queries, segments, folder] = &arguments[..] else {
-        bail!("usage: clew-bench-text clew|tantivy DOCS QUERIES SEGMENTS FOLDER");
+        bail!("usage: clew-bench-text clew|tantivy|lengths|sorts DOCS QUERIES SEGMENTS FOLDER");
     };
     let queries = Queries::read(Path::new(queries))?;
     let (segments, docs, folder) = (segments.parse()?, Path::new(docs), Path::new(folder));
+    let told = match kind.as_str() {
+        "lengths" => Some(lengths::measure(docs, &queries, folder)?),
+        "sorts" => Some(sorts::measure(docs, segments, folder)?),
+        _ => None,
+    };
+    if let Some(told) = told {
+        writeln!(std::io::stdout(), "{told}")?;
+        return Ok(());
+    }
     let before = nanoseconds(ClockId::ProcessCPUTime);
     let mut contender: Box<dyn Contender> = match kind.as_str() {
-        "clew" => Box::new(clew::Clew::build(docs, segments, folder)?),
+        "clew" => Box::new(clew::Clew::build(docs, segments, (folder, Columns::None))?),
         "tantivy" => Box::new(bare::Bare::build(docs, segments)?),
         other => bail!("no contender {other}"),
     };

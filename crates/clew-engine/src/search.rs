@@ -22,7 +22,7 @@ use crate::error::EngineError;
 use crate::fetch::{Lookup, fetch};
 use crate::knn::{RememberedKnn, SegmentProfile, ViewKnn};
 use crate::named::NamedQueries;
-use crate::pinned::{PinnedShard, pin, slice_of};
+use crate::pinned::{Pinned, PinnedShard, pin, slice_of};
 use crate::request::{
     Hit, IndexPart, KnnProfile, SearchRequest, SearchResponse, ShardCounts, ShardProfile,
 };
@@ -55,9 +55,40 @@ impl Engine {
     /// shards failing is told in the response.
     pub async fn search(&self, request: SearchRequest) -> Result<SearchResponse, EngineError> {
         let inner = self.inner.clone();
+        if is_small(&request) {
+            let work = || inner.search(&request);
+            return inner.pool.run_here(&*inner.clock, work)?;
+        }
         let work = move || inner.search(&request);
         self.inner.pool.run(self.inner.clock.clone(), work).await?
     }
+}
+
+/// Postings of a search that is done where it was asked for: a block of one list.
+const SMALL_POSTINGS_MAX: u64 = 128;
+/// Hits of such a search, each of which is a block of sources to unpack.
+const SMALL_HITS_MAX: usize = 10;
+
+/// Whether the way to another thread would cost more than the search. It asks one shard for some hits
+/// by score, and the dictionary tells that few documents are looked at.
+fn is_small(request: &SearchRequest) -> bool {
+    let control = &request.control;
+    let plain = request.aggs.is_empty()
+        && request.sort.is_empty()
+        && request.inner_hits.is_empty()
+        && request.post_filter.is_none()
+        && control.slice.is_none()
+        && control.collapse.is_none()
+        && control.rescore.is_empty()
+        && control.hybrid.is_none()
+        && !control.explain
+        && request.from.saturating_add(request.size) <= SMALL_HITS_MAX
+        && request.parts.values().all(|part| part.filter.is_none());
+    let Some([shard]) = control.pinned.as_ref().map(Pinned::shards) else {
+        return false;
+    };
+    let reads = || clew_text::postings_max(shard.snapshot(), &request.query);
+    plain && reads().is_some_and(|postings| postings <= SMALL_POSTINGS_MAX)
 }
 
 impl Inner {
@@ -98,7 +129,7 @@ impl Inner {
         let answers: Vec<Result<ShardAnswer, EngineError>> = match &targets[..] {
             // The way over the pool costs more than a small search.
             [only] => vec![search(only)],
-            many => many.par_iter().map(search).collect(),
+            many => self.pool.share(|| many.par_iter().map(search).collect()),
         };
         let targets: Vec<PinnedShard> = targets.into_iter().map(|(_, target)| target).collect();
         let mut response = self.merge(request, &targets, answers, millis(now))?;

@@ -1,13 +1,15 @@
-//! The fixed pool of search threads. A search never runs on an asynchronous thread, the time it
-//! waits for the pool is counted apart, and the number that may wait is bounded.
+//! The threads that searches run on. Only what is known to be small runs where it was asked for, on an
+//! asynchronous thread; how many others run and wait at once is bounded, and the time they wait is
+//! counted apart.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use clew_platform::Clock;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::error::EngineError;
 
@@ -38,9 +40,35 @@ struct Counters {
     run_us: AtomicU64,
 }
 
-/// The pool.
+impl Counters {
+    /// Runs something that was asked for at a moment, and counts it.
+    fn of_run<T>(
+        &self,
+        clock: &dyn Clock,
+        asked: Duration,
+        work: impl FnOnce() -> T,
+    ) -> Result<T, EngineError> {
+        let started = clock.monotonic();
+        // What the work held is dropped, and nothing that outlives it is changed by searches but
+        // counters and caches behind locks of their own.
+        let result = catch_unwind(AssertUnwindSafe(work));
+        let ran = clock.monotonic().saturating_sub(started);
+        let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(0);
+        let waited = micros(started.saturating_sub(asked));
+        self.queue_wait_us.fetch_add(waited, Ordering::Relaxed);
+        self.run_us.fetch_add(micros(ran), Ordering::Relaxed);
+        self.searches.fetch_add(1, Ordering::Relaxed);
+        result.map_err(|_| EngineError::Panicked)
+    }
+}
+
+/// The pool. A search takes a blocking thread of the runtime, of which so many are taken at once. They
+/// sleep at once when nothing is to do, where the threads that share the shards of one search keep
+/// looking for more work first: that costs more than many a search.
 pub(crate) struct SearchPool {
-    threads: rayon::ThreadPool,
+    threads: usize,
+    sharing: rayon::ThreadPool,
+    running: Arc<Semaphore>,
     places: Arc<Semaphore>,
     places_max: usize,
     counters: Arc<Counters>,
@@ -49,7 +77,7 @@ pub(crate) struct SearchPool {
 impl SearchPool {
     pub(crate) fn new(threads: usize, waiting_max: usize) -> Result<Self, EngineError> {
         let threads = threads.max(1);
-        let pool = rayon::ThreadPoolBuilder::new()
+        let sharing = rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
             .thread_name(|number| format!("clew-search-{number}"))
             .build()
@@ -59,10 +87,11 @@ impl SearchPool {
                 source: std::io::Error::other(error),
             })?;
         let places_max = threads + waiting_max;
-        let places = Arc::new(Semaphore::new(places_max));
         Ok(SearchPool {
-            threads: pool,
-            places,
+            threads,
+            sharing,
+            running: Arc::new(Semaphore::new(threads)),
+            places: Arc::new(Semaphore::new(places_max)),
             places_max,
             counters: Arc::default(),
         })
@@ -76,12 +105,17 @@ impl SearchPool {
             active: (self.places_max - self.places.available_permits()) as u64,
             queue_wait_us_total: read(&self.counters.queue_wait_us),
             run_us_total: read(&self.counters.run_us),
-            threads: self.threads.current_num_threads() as u64,
-            waiting_max: (self.places_max - self.threads.current_num_threads()) as u64,
+            threads: self.threads as u64,
+            waiting_max: (self.places_max - self.threads) as u64,
         }
     }
 
-    /// Runs something on the pool. Inside it, parallel iterators use the same threads.
+    /// Runs something whose parallel iterators share the pool's threads.
+    pub(crate) fn share<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        self.sharing.install(work)
+    }
+
+    /// Runs something on a thread where it may take its time.
     ///
     /// # Errors
     /// [`EngineError::Overloaded`] when too many wait already.
@@ -116,34 +150,33 @@ impl SearchPool {
         self.run_at(place, clock, work).await
     }
 
+    /// Runs something small on the thread that asks for it.
+    ///
+    /// # Errors
+    /// [`EngineError::Panicked`].
+    pub(crate) fn run_here<T>(
+        &self,
+        clock: &dyn Clock,
+        work: impl FnOnce() -> T,
+    ) -> Result<T, EngineError> {
+        self.counters.of_run(clock, clock.monotonic(), work)
+    }
+
     async fn run_at<T: Send + 'static>(
         &self,
         place: OwnedSemaphorePermit,
         clock: Arc<dyn Clock>,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, EngineError> {
-        let (sender, receiver) = oneshot::channel::<std::thread::Result<T>>();
-        let counters = self.counters.clone();
         let asked = clock.monotonic();
-        self.threads.spawn(move || {
-            let _place = place;
-            let started = clock.monotonic();
-            // A pool whose job panics ends the process. What the job held is dropped, and nothing that
-            // outlives it is changed by searches but counters and caches behind locks of their own.
-            let result = catch_unwind(AssertUnwindSafe(work));
-            let micros = |time: std::time::Duration| u64::try_from(time.as_micros()).unwrap_or(0);
-            let waited = micros(started.saturating_sub(asked));
-            counters.queue_wait_us.fetch_add(waited, Ordering::Relaxed);
-            let ran = micros(clock.monotonic().saturating_sub(started));
-            counters.run_us.fetch_add(ran, Ordering::Relaxed);
-            counters.searches.fetch_add(1, Ordering::Relaxed);
-            // Nobody waits any more when the client has gone.
-            let _ = sender.send(result);
+        let turn = self.running.clone().acquire_owned().await;
+        let turn = turn.map_err(|_| EngineError::Closed)?;
+        let counters = self.counters.clone();
+        let searching = tokio::task::spawn_blocking(move || {
+            let _held = (place, turn);
+            counters.of_run(&*clock, asked, work)
         });
-        match receiver.await {
-            Ok(result) => result.map_err(|_| EngineError::Panicked),
-            Err(_) => Err(EngineError::Closed),
-        }
+        searching.await.map_err(|_| EngineError::Closed)?
     }
 }
 
@@ -163,7 +196,12 @@ mod tests {
         let panics = || -> u32 { panic!("as it must") };
         let answer = runtime.block_on(pool.run(clock.clone(), panics));
         assert!(matches!(answer, Err(EngineError::Panicked)));
-        assert_eq!(runtime.block_on(pool.run(clock, || 7)).unwrap(), 7);
+        assert_eq!(runtime.block_on(pool.run(clock.clone(), || 7)).unwrap(), 7);
+        assert!(matches!(
+            pool.run_here(&*clock, panics),
+            Err(EngineError::Panicked)
+        ));
         assert_eq!(pool.stats().active, 0);
+        assert_eq!(pool.stats().searches_total, 3);
     }
 }

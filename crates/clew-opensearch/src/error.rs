@@ -87,6 +87,14 @@ impl ApiError {
         Self::new(StatusCode::BAD_REQUEST, Cause::new(kind, reason))
     }
 
+    /// What went wrong, where it was the server's fault and not the request's.
+    pub(crate) fn server_fault(&self) -> Option<&str> {
+        match &*self.shape {
+            Shape::Structured { cause, .. } if self.status.is_server_error() => Some(&cause.reason),
+            _ => None,
+        }
+    }
+
     /// Names another root cause than the cause itself.
     pub(crate) fn with_root(mut self, cause: Cause) -> Self {
         if let Shape::Structured { root, .. } = &mut *self.shape {

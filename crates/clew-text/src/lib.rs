@@ -64,7 +64,7 @@ pub use query::{
     MultiMatch, MultiMatchKind, NestedQuery, NoKnn, Operator, Pattern, Plan, Query, QueryError,
     QueryString, Range, RankFeature, RegexpSyntax, Related, RelatedQuery, ScoreFormula,
     ScoreFunction, ScoreMode, SegmentHits, SimpleFeatures, SparseVector, Term, TermsSet, ValueMode,
-    VectorMeasure, VectorScore, WordChoice, compile, plan,
+    VectorMeasure, VectorScore, WordChoice, compile, plan, postings_max,
 };
 pub use search::{
     Blocks, Combine, DocVisitor, Explained, FieldFigures, FieldStatistics, FilterCache,

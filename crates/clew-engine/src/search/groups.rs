@@ -20,7 +20,7 @@ impl Inner {
         if collapse.inner.is_empty() {
             return Ok(());
         }
-        hits.par_iter_mut().try_for_each(|hit| {
+        let fill = |hit: &mut Hit| {
             let query = in_group(&request.query, &collapse.field, hit.group.as_ref());
             for wish in &collapse.inner {
                 let found = self.search(&of_group(request, query.clone(), wish))?;
@@ -31,7 +31,8 @@ impl Inner {
                 });
             }
             Ok(())
-        })
+        };
+        self.pool.share(|| hits.par_iter_mut().try_for_each(fill))
     }
 }
 

@@ -153,6 +153,7 @@ impl Shard {
         Ok(ManifestSegment {
             id,
             doc_count: segment.doc_count(),
+            merged: segment.merged,
             alive,
             files,
         })

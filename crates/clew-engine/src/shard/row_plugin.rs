@@ -1,5 +1,5 @@
 //! The `.rows` file of a segment: id, routing, sequence number and version of each document, at
-//! fixed places, so that a hit's id costs one mapped read rather than a decompressed store block.
+//! fixed places, so that a hit's id costs some mapped reads rather than a decompressed store block.
 //! The row of a nested object has its path in the place of the id, which only the document has.
 //! Layout: `docs/formats/segment.md`.
 
@@ -7,7 +7,6 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use bytemuck::{Pod, Zeroable};
 use clew_text::Blocks;
 use tantivy::directory::{OwnedBytes, TerminatingWrite};
 use tantivy::index::{Segment, SegmentComponent};
@@ -22,28 +21,56 @@ use tantivy::{
 use super::document::{Row, SegmentDocument};
 
 const EXTENSION: &str = "rows";
-const MAGIC: [u8; 8] = *b"CLEWROW1";
+const MAGIC: [u8; 8] = *b"CLEWROW3";
 /// Of files with rows of nested objects.
-const MAGIC_NESTED: [u8; 8] = *b"CLEWROW2";
-const NO_ROUTING: u32 = u32::MAX;
-/// In the place of the routing key's length: the row is a nested object's.
-const NESTED: u32 = u32::MAX - 1;
+const MAGIC_NESTED: [u8; 8] = *b"CLEWROW4";
+/// In the column of routing keys; a key of n bytes is n more than the last of these.
+const NO_ROUTING: u64 = 0;
+/// The row is a nested object's.
+const NESTED: u64 = 1;
+const ROUTING: u64 = 2;
 
-/// One fixed-size row; the strings follow all rows.
-#[derive(Clone, Copy, Pod, Zeroable)]
-#[repr(C)]
-struct RawRow {
-    seq_no: u64,
-    version: u64,
-    /// Offset of the id in the strings part; the routing key follows it.
-    offset: u64,
-    id_bytes: u32,
-    /// `NO_ROUTING` when there is none.
-    routing_bytes: u32,
+/// The columns of a file: sequence number, version, where the id begins in the strings (the routing
+/// key follows it), bytes of the id, and what there is of a routing key.
+const COLUMNS: usize = 5;
+type RawRow = [u64; COLUMNS];
+
+/// Numbers in as many bytes as the widest needs: none when all are equal.
+#[derive(Clone, Copy)]
+struct Packed {
+    /// The least of them; the column holds what is above it.
+    base: u64,
+    /// Bytes of each.
+    width: usize,
+    /// Where the column begins in the file.
+    start: usize,
 }
 
-const HEADER_BYTES: usize = 16;
-const ROW_BYTES: usize = size_of::<RawRow>();
+impl Packed {
+    fn of(numbers: impl Iterator<Item = u64> + Clone, start: usize) -> Self {
+        let base = numbers.clone().min().unwrap_or_default();
+        let most = numbers.max().unwrap_or_default() - base;
+        let width = (u64::BITS - most.leading_zeros()).div_ceil(u8::BITS) as usize;
+        Packed { base, width, start }
+    }
+
+    fn write(&self, numbers: impl Iterator<Item = u64>, out: &mut Vec<u8>) {
+        for number in numbers {
+            let above = (number - self.base).to_le_bytes();
+            out.extend_from_slice(&above[..self.width]);
+        }
+    }
+
+    fn get(&self, bytes: &[u8], row: usize) -> u64 {
+        let start = self.start + row * self.width;
+        let mut wide = [0; 8];
+        wide[..self.width].copy_from_slice(&bytes[start..start + self.width]);
+        self.base.wrapping_add(u64::from_le_bytes(wide))
+    }
+}
+
+/// Magic word and number of rows, then base and width of each column.
+const HEADER_BYTES: usize = 16 + COLUMNS * 16;
 
 fn component() -> SegmentComponent {
     SegmentComponent::Custom(EXTENSION.into())
@@ -94,7 +121,7 @@ struct RowWriter {
 
 impl RowWriter {
     fn push(&mut self, row: &RowRef<'_>) {
-        let length = |s: &str| u32::try_from(s.len()).expect("ids and routing keys are limited");
+        let length = |s: &str| s.len() as u64;
         let RowRef {
             id,
             routing,
@@ -104,22 +131,14 @@ impl RowWriter {
         } = *row;
         if let Some(path) = nested {
             let offset = self.offset_of(path);
-            self.rows.push(RawRow {
-                seq_no,
-                version,
-                offset,
-                id_bytes: length(path),
-                routing_bytes: NESTED,
-            });
+            self.rows
+                .push([seq_no, version, offset, length(path), NESTED]);
             return;
         }
-        self.rows.push(RawRow {
-            seq_no,
-            version,
-            offset: self.strings.len() as u64,
-            id_bytes: length(id),
-            routing_bytes: routing.map_or(NO_ROUTING, length),
-        });
+        let offset = self.strings.len() as u64;
+        let routed = routing.map_or(NO_ROUTING, |key| ROUTING + length(key));
+        self.rows
+            .push([seq_no, version, offset, length(id), routed]);
         self.strings.extend_from_slice(id.as_bytes());
         self.strings
             .extend_from_slice(routing.unwrap_or_default().as_bytes());
@@ -139,7 +158,18 @@ impl RowWriter {
         let is_plain = self.paths.is_empty();
         out.write_all(if is_plain { &MAGIC } else { &MAGIC_NESTED })?;
         out.write_all(&(self.rows.len() as u64).to_le_bytes())?;
-        out.write_all(bytemuck::cast_slice(&self.rows))?;
+        let column = |at: usize| self.rows.iter().map(move |row| row[at]);
+        let columns: [Packed; COLUMNS] = std::array::from_fn(|at| Packed::of(column(at), 0));
+        for packed in &columns {
+            out.write_all(&packed.base.to_le_bytes())?;
+            out.write_all(&(packed.width as u64).to_le_bytes())?;
+        }
+        let mut bytes = Vec::with_capacity(self.rows.len() * size_of::<u64>());
+        for (at, packed) in columns.iter().enumerate() {
+            bytes.clear();
+            packed.write(column(at), &mut bytes);
+            out.write_all(&bytes)?;
+        }
         out.write_all(&self.strings)?;
         out.terminate()?;
         Ok(())
@@ -184,7 +214,7 @@ impl PluginWriter for RowWriter {
         self.write(segment)
     }
     fn mem_usage(&self) -> usize {
-        self.rows.capacity() * ROW_BYTES + self.strings.capacity()
+        self.rows.capacity() * size_of::<RawRow>() + self.strings.capacity()
     }
     fn as_any(&self) -> &dyn Any {
         self
@@ -206,6 +236,9 @@ pub(super) fn as_segment_document(document: &dyn ErasedDocument) -> &SegmentDocu
 pub(super) struct Rows {
     bytes: OwnedBytes,
     count: usize,
+    columns: [Packed; COLUMNS],
+    /// Where the strings begin.
+    strings: usize,
     has_nested: bool,
 }
 
@@ -225,19 +258,36 @@ impl Rows {
         let bytes = reader.open_read(component())?.read_bytes()?;
         let damaged = || plugin_error("rows file is damaged");
         let header = bytes.get(..HEADER_BYTES).ok_or_else(damaged)?;
-        let count = u64::from_le_bytes(header[8..].try_into().map_err(|_| damaged())?);
-        let count = usize::try_from(count).map_err(|_| damaged())?;
-        let fits = count
-            .checked_mul(ROW_BYTES)
-            .is_some_and(|n| n <= bytes.len() - HEADER_BYTES);
+        let mut numbers = header[8..]
+            .chunks_exact(8)
+            .map(|chunk| u64::from_le_bytes(chunk.try_into().expect("chunks have eight bytes")));
+        let mut next = || numbers.next().expect("the header is whole");
+        let count = next();
         let has_nested = header[..8] == MAGIC_NESTED;
         let is_known = has_nested || header[..8] == MAGIC;
-        if !is_known || !fits || count != reader.max_doc() as usize {
+        if !is_known || count != u64::from(reader.max_doc()) {
             return Err(damaged());
+        }
+        let count = reader.max_doc() as usize;
+        let mut start = HEADER_BYTES;
+        let mut columns = [Packed {
+            base: 0,
+            width: 0,
+            start,
+        }; COLUMNS];
+        for column in &mut columns {
+            let (base, width) = (next(), next());
+            let width = usize::try_from(width).map_err(|_| damaged())?;
+            *column = Packed { base, width, start };
+            let fits = |end: &usize| width <= size_of::<u64>() && *end <= bytes.len();
+            let end = width.checked_mul(count).and_then(|n| start.checked_add(n));
+            start = end.filter(fits).ok_or_else(damaged)?;
         }
         Ok(Rows {
             bytes,
             count,
+            columns,
+            strings: start,
             has_nested,
         })
     }
@@ -259,19 +309,21 @@ impl Rows {
     pub(super) fn get(&self, doc: DocId) -> RowRef<'_> {
         let doc = doc as usize;
         assert!(doc < self.count, "doc ids are below the segment's count");
-        let start = HEADER_BYTES + doc * ROW_BYTES;
-        let raw: RawRow = bytemuck::pod_read_unaligned(&self.bytes[start..start + ROW_BYTES]);
-        let strings = HEADER_BYTES + self.count * ROW_BYTES;
-        let id_start = strings.saturating_add(usize::try_from(raw.offset).unwrap_or(usize::MAX));
-        let id_end = id_start.saturating_add(raw.id_bytes as usize);
+        let [seq_no, version, offset, id_bytes, routed] =
+            self.columns.map(|column| column.get(&self.bytes, doc));
+        // Beyond the end of memory there is no string either.
+        let after = |from: usize, count: u64| {
+            from.saturating_add(usize::try_from(count).unwrap_or(usize::MAX))
+        };
+        let id_start = after(self.strings, offset);
+        let id_end = after(id_start, id_bytes);
         let text = |from: usize, to: usize| {
             self.bytes
                 .get(from..to)
                 .and_then(|b| std::str::from_utf8(b).ok())
                 .unwrap_or_default()
         };
-        let (seq_no, version) = (raw.seq_no, raw.version);
-        if raw.routing_bytes == NESTED {
+        if routed == NESTED {
             return RowRef {
                 id: "",
                 routing: None,
@@ -280,14 +332,41 @@ impl Rows {
                 nested: Some(text(id_start, id_end)),
             };
         }
-        let routing = (raw.routing_bytes != NO_ROUTING)
-            .then(|| text(id_end, id_end.saturating_add(raw.routing_bytes as usize)));
+        let key_bytes = routed.checked_sub(ROUTING);
+        let routing = key_bytes.map(|bytes| text(id_end, after(id_end, bytes)));
         RowRef {
             id: text(id_start, id_end),
             routing,
             seq_no,
             version,
             nested: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_take_the_bytes_that_they_need() {
+        let cases: [(&[u64], usize); 5] = [
+            (&[], 0),
+            (&[7, 7, 7], 0),
+            (&[7, 262, 100], 1),
+            (&[1 << 40, (1 << 40) + 256], 2),
+            (&[0, u64::MAX, 1 << 63], 8),
+        ];
+        for (numbers, width) in cases {
+            let packed = Packed::of(numbers.iter().copied(), 3);
+            assert_eq!(packed.width, width, "{numbers:?}");
+            let mut bytes = vec![0xff; 3];
+            packed.write(numbers.iter().copied(), &mut bytes);
+            assert_eq!(bytes.len(), 3 + width * numbers.len());
+            let read: Vec<u64> = (0..numbers.len())
+                .map(|row| packed.get(&bytes, row))
+                .collect();
+            assert_eq!(read, numbers);
         }
     }
 }

@@ -37,10 +37,12 @@ pub(crate) struct SegmentView {
     pub(crate) reader: SegmentReader,
     /// The living rows, those of nested objects among them; `None` while all live.
     pub(crate) alive: Option<Arc<AliveBits>>,
+    /// Whether a merge wrote it.
+    pub(super) merged: bool,
 }
 
 impl SegmentView {
-    /// Opens a segment's files; O(1) in its size.
+    /// Opens the files of a segment that no merge wrote; O(1) in its size.
     pub(super) fn open(
         index: &Index,
         id: SegmentId,
@@ -68,7 +70,13 @@ impl SegmentView {
             files: Arc::new(files),
             reader,
             alive,
+            merged: false,
         })
+    }
+
+    /// The same, when a merge wrote it.
+    pub(super) fn merged(self, merged: bool) -> Self {
+        SegmentView { merged, ..self }
     }
 
     /// The same files under another schema or with other deletes.
@@ -88,6 +96,7 @@ impl SegmentView {
             files,
             reader,
             alive,
+            merged: self.merged,
         })
     }
 

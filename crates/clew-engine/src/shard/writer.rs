@@ -10,7 +10,7 @@ use clew_platform::Clock;
 use clew_text::{Mapping, Snapshot};
 use tantivy::index::Segment;
 use tantivy::indexer::SegmentWriter;
-use tantivy::store::Compressor;
+use tantivy::store::{Compressor, ZstdCompressor};
 use tantivy::{DocId, Index, IndexSettings, SegmentPlugin, TantivyError};
 
 use super::merge_job::MergeJob;
@@ -26,6 +26,13 @@ use crate::update::with_vectors;
 const TERM_TABLE_BUDGET_BYTES: usize = 16 << 20;
 /// Sources are compressed in blocks of this size: small enough that one hit costs microseconds.
 const STORE_BLOCK_BYTES: usize = 4096;
+/// New documents are compressed at memory speed,
+const STORE_NEW: Compressor = Compressor::Lz4;
+/// and better when they are merged, once: later merges take whole blocks over. On 31.3 MB of
+/// descriptions of packages 10.8 MB in place of 15.4, for which a hit costs 9 µs more.
+const STORE_MERGED: Compressor = Compressor::Zstd(ZstdCompressor {
+    compression_level: Some(3),
+});
 /// How long the version of a deleted document is remembered.
 const TOMBSTONE_LIFE: Duration = Duration::from_secs(60);
 
@@ -140,7 +147,8 @@ pub(super) fn open_index(
     directory: ShardDirectory,
     mapping: &Arc<Mapping>,
 ) -> tantivy::Result<Index> {
-    open_with(directory, mapping, VectorPlugin::new(mapping.clone()))
+    let vectors = VectorPlugin::new(mapping.clone());
+    open_with(directory, mapping, vectors, STORE_NEW)
 }
 
 /// The same for segments that a job merges.
@@ -150,16 +158,17 @@ pub(super) fn open_index_to_merge(
     job: Arc<MergeJob>,
 ) -> tantivy::Result<Index> {
     let vectors = VectorPlugin::merging(mapping.clone(), job);
-    open_with(directory, mapping, vectors)
+    open_with(directory, mapping, vectors, STORE_MERGED)
 }
 
 fn open_with(
     directory: ShardDirectory,
     mapping: &Arc<Mapping>,
     vectors: VectorPlugin,
+    compressor: Compressor,
 ) -> tantivy::Result<Index> {
     let settings = IndexSettings {
-        docstore_compression: Compressor::Lz4,
+        docstore_compression: compressor,
         docstore_blocksize: STORE_BLOCK_BYTES,
         docstore_compress_dedicated_thread: false,
         ..IndexSettings::default()

@@ -87,7 +87,7 @@ pub(super) fn match_phrase(body: &Value, prefix: bool) -> Result<Query, DslError
     if let Some(most) = parameters.whole("max_expansions")? {
         phrase.max_expansions = most;
     }
-    parameters.ignore(&["zero_terms_query"]);
+    phrase.zero_terms_all = zero_terms_all(&mut parameters)?;
     parameters.finish()?;
     Ok(if prefix {
         Query::MatchPhrasePrefix(phrase)

@@ -19,6 +19,26 @@ pub(super) fn repository_failed(name: &str, reason: &str) -> ApiError {
     ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, cause)
 }
 
+/// A repository whose folder cannot be written to.
+pub(super) fn not_accessible(name: &str, error: ApiError) -> ApiError {
+    let Some(reason) = error.server_fault() else {
+        return error;
+    };
+    let store = Cause::new(
+        "repository_exception",
+        format!("[{name}] cannot create blob store: {reason}"),
+    );
+    let cause = Cause::new(
+        "repository_verification_exception",
+        format!("[{name}] path  is not accessible on cluster-manager node"),
+    );
+    ApiError::new(
+        StatusCode::INTERNAL_SERVER_ERROR,
+        cause.caused_by(store.clone()),
+    )
+    .with_root(store)
+}
+
 /// A snapshot that is not there.
 pub(super) fn snapshot_missing(repository: &str, name: &str) -> ApiError {
     let cause = Cause::new(

@@ -6,7 +6,9 @@ use clew_engine::{DefinitionChange, Definitions, SnapshotRepository};
 use serde_json::{Map, Value, json};
 
 use super::REPOSITORY;
-use super::names::{check_repository, is_pattern, repository_failed, repository_missing, selects};
+use super::names::{
+    check_repository, is_pattern, not_accessible, repository_failed, repository_missing, selects,
+};
 use crate::api::Api;
 use crate::call::Call;
 use crate::error::ApiError;
@@ -33,6 +35,9 @@ impl Repository {
     fn open(api: &Api, name: &str, stored: &Value) -> Result<Self, ApiError> {
         let settings = &stored["settings"];
         let location = settings["location"].as_str().unwrap_or_default();
+        if location.contains('\0') {
+            return Err(repository_failed(name, "failed to create repository"));
+        }
         let dir = resolve(api, location).ok_or_else(|| {
             repository_failed(
                 name,
@@ -88,7 +93,8 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
     let stored = read(&name, &call.json_object()?)?;
     let repository = Repository::open(&call.api, &name, &stored)?;
     if verify && !repository.readonly {
-        call.blocking(move |_| repository.folder.verify()).await?;
+        let verified = call.blocking(move |_| repository.folder.verify()).await;
+        verified.map_err(|error| not_accessible(&name, error))?;
     }
     let changed = call
         .changing(move |_| Ok(vec![DefinitionChange::put(REPOSITORY, &name, stored)]))

@@ -117,7 +117,7 @@ pub(crate) fn plan_range(
         let from = end(&range.from, least)?;
         let to = end(&range.to, f64::INFINITY)?;
         let mut key = range.key.clone();
-        if is_distance && key.is_none() && from <= 0.0 {
+        if is_distance && key.is_none() && from.abs() < f64::MIN_POSITIVE {
             // Distances begin at nothing, whether that is said or not.
             let to = Some(Key::F64(to)).filter(|_| to.is_finite());
             let to = to.map_or_else(|| "*".to_string(), |to| to.to_string());
@@ -135,7 +135,10 @@ pub(crate) fn plan_range(
             "No [ranges] specified for the [{name}] aggregation"
         )));
     }
-    ranges.sort_by(in_order);
+    // Distances stay as they were given.
+    if spec.kind != EndKind::Distances {
+        ranges.sort_by(in_order);
+    }
     let plan = RangePlan {
         ranges,
         keyed: spec.keyed,

@@ -54,14 +54,12 @@ impl<'a> Found<'a> {
         }
         let mut scanner = Scanner::new(text, self.options.fragment_size);
         let mut at = 0;
-        let mut end = 0;
         while let Some(mark) = marks.get(at) {
             let range = if self.options.fragments_max == 0 {
                 0..text.len()
             } else {
                 scanner.around(words[mark.word].start)
             };
-            let range = range.start.max(end)..range.end;
             let inside = marks[at..]
                 .iter()
                 .take_while(|mark| words[mark.word].start < range.end)
@@ -69,7 +67,6 @@ impl<'a> Found<'a> {
                 .max(1);
             self.take(text, range.clone(), words, &marks[at..at + inside]);
             at += inside;
-            end = range.end.max(end);
         }
         // One more character stands between two values.
         self.chars += text.chars().count() + 1;
@@ -170,7 +167,10 @@ impl<'a> Found<'a> {
         });
         self.pieces.truncate(max);
         if !self.options.best_first {
-            self.pieces.sort_by_key(|piece| piece.order);
+            // Of those that begin at one place the less telling ones come first.
+            self.pieces.sort_by(|a, b| {
+                (a.start.cmp(&b.start)).then(scores[a.order].total_cmp(&scores[b.order]))
+            });
         }
         self.pieces.into_iter().map(|piece| piece.text).collect()
     }

@@ -254,7 +254,7 @@ fn fuzzy(term: &str, fuzziness: &Fuzziness) -> Wanted {
     Wanted::Fuzzy {
         term: term.to_string(),
         edits: fuzziness.edits(term.chars().count()).into(),
-        prefix: fuzziness.prefix_length,
+        prefix: fuzziness.prefix_length.min(term.chars().count()),
     }
 }
 

@@ -217,8 +217,8 @@ impl Nearby {
         let word: Vec<char> = word.chars().collect();
         Nearby {
             edits: fuzziness.edits(word.len()),
+            prefix_length: fuzziness.prefix_length.min(word.len()),
             word,
-            prefix_length: fuzziness.prefix_length,
             transpositions: fuzziness.transpositions,
         }
     }

@@ -2,7 +2,7 @@
 //! word that holds all its states in a few machine words. As soon as all edits are spent, only the one or two
 //! characters that may still follow are looked for.
 
-use tantivy_fst::raw::{Fst, Node};
+use tantivy_fst::raw::{Fst, Node, Transition};
 
 use super::tree::Fuzziness;
 
@@ -16,6 +16,8 @@ pub(crate) struct Near {
     /// For each ASCII character at which places the word has it.
     places: [u64; 128],
     edits: usize,
+    /// The same as it is told.
+    edits_told: u8,
     prefix_length: usize,
     transpositions: bool,
 }
@@ -34,7 +36,8 @@ impl Near {
     /// `None` when the word is too long, or too many edits are allowed.
     pub(crate) fn new(word: &str, fuzziness: &Fuzziness) -> Option<Self> {
         let word: Vec<char> = word.chars().collect();
-        let edits = usize::from(fuzziness.edits(word.len()));
+        let length = word.len();
+        let edits = usize::from(fuzziness.edits(length));
         if word.len() > WORD_MAX || edits > EDITS_MAX {
             return None;
         }
@@ -45,16 +48,18 @@ impl Near {
             }
         }
         Some(Near {
+            // A prefix longer than the word is the word.
+            prefix_length: fuzziness.prefix_length.min(word.len()),
             word,
             places,
             edits,
-            prefix_length: fuzziness.prefix_length,
+            edits_told: fuzziness.edits(length),
             transpositions: fuzziness.transpositions,
         })
     }
 
-    /// Tells every near word of the dictionary, and its distance, in no order.
-    pub(crate) fn find<D>(&self, dictionary: &Fst<D>, found: &mut dyn FnMut(u8, &[u8]))
+    /// Tells every near word of the dictionary, its distance and its number, in no order.
+    pub(crate) fn find<D>(&self, dictionary: &Fst<D>, found: &mut dyn FnMut(u8, &[u8], u64))
     where
         D: std::ops::Deref<Target = [u8]>,
     {
@@ -64,7 +69,7 @@ impl Near {
             key: Vec::new(),
             found,
         };
-        walk.at(&dictionary.root(), &self.start());
+        walk.at(Place::new(dictionary.root(), 0), &self.start());
     }
 
     fn start(&self) -> State {
@@ -139,6 +144,15 @@ impl Near {
         u8::try_from(edits).ok()
     }
 
+    /// The places without any edit left, and those of a swap, when there are no others.
+    fn spent(&self, state: &State) -> Option<(u64, u64)> {
+        let others = state.reach[..self.edits]
+            .iter()
+            .fold(0, |all, one| all | one);
+        let is_spent = others == 0 && state.depth >= self.prefix_length;
+        is_spent.then(|| (state.reach[self.edits], self.last_swapped(state)))
+    }
+
     /// The places whose characters alone may come next; `None` when any may.
     fn only(&self, state: &State) -> Option<u64> {
         if state.depth < self.prefix_length {
@@ -157,24 +171,63 @@ struct Walk<'a, 'f> {
     near: &'a Near,
     node: &'a dyn Fn(usize) -> Node<'f>,
     key: Vec<u8>,
-    found: &'a mut dyn FnMut(u8, &[u8]),
+    found: &'a mut dyn FnMut(u8, &[u8], u64),
+}
+
+/// Where a walk is, and what the way there adds to the number of its words.
+#[derive(Clone, Copy)]
+struct Place<'f> {
+    node: Node<'f>,
+    number: u64,
+}
+
+impl<'f> Place<'f> {
+    fn new(node: Node<'f>, number: u64) -> Self {
+        Place { node, number }
+    }
 }
 
 impl<'f> Walk<'_, 'f> {
-    fn at(&mut self, node: &Node<'f>, state: &State) {
-        if node.is_final()
+    fn at(&mut self, place: Place<'f>, state: &State) {
+        if let Some(spent) = self.near.spent(state) {
+            return self.finish(place, spent);
+        }
+        if place.node.is_final()
             && let Some(distance) = self.near.distance(state)
         {
-            (self.found)(distance, &self.key);
+            let number = place.number + place.node.final_output().value();
+            (self.found)(distance, &self.key, number);
         }
         match self.near.only(state) {
-            Some(places) => self.follow(node, state, places),
-            None => self.all(node, state, 0),
+            Some(places) => self.follow(place, state, places),
+            None => self.all(place, state, 0),
+        }
+    }
+
+    /// All edits are spent: what is left of the word follows from one of these places. Where a swap has begun it
+    /// goes on two places behind.
+    fn finish(&mut self, place: Place<'f>, (places, swapped): (u64, u64)) {
+        if places >> self.near.word.len() & 1 == 1 && place.node.is_final() {
+            let number = place.number + place.node.final_output().value();
+            (self.found)(self.near.edits_told, &self.key, number);
+        }
+        let mut left = (places | swapped) & (self.near.all() >> 1);
+        while left != 0 {
+            let character = self.near.word[left.trailing_zeros() as usize];
+            let here = self.near.places_of(character);
+            left &= !here;
+            let next = (places & here) << 1 | (swapped & here) << 2;
+            let before = self.key.len();
+            let mut bytes = [0; 4];
+            if let Some(to) = self.down(place, character.encode_utf8(&mut bytes).as_bytes()) {
+                self.finish(to, (next & self.near.all(), 0));
+            }
+            self.key.truncate(before);
         }
     }
 
     /// Goes on with the characters of these places.
-    fn follow(&mut self, node: &Node<'f>, state: &State, mut places: u64) {
+    fn follow(&mut self, from: Place<'f>, state: &State, mut places: u64) {
         while places != 0 {
             let character = self.near.word[places.trailing_zeros() as usize];
             places &= !self.near.places_of(character);
@@ -184,39 +237,49 @@ impl<'f> Walk<'_, 'f> {
             let mut bytes = [0; 4];
             let bytes = character.encode_utf8(&mut bytes).as_bytes();
             let before = self.key.len();
-            if let Some(node) = self.down(node, bytes) {
-                self.at(&node, &next);
+            if let Some(to) = self.down(from, bytes) {
+                self.at(to, &next);
             }
             self.key.truncate(before);
         }
     }
 
-    fn down(&mut self, node: &Node<'f>, bytes: &[u8]) -> Option<Node<'f>> {
-        let mut at: Option<Node<'f>> = None;
+    fn down(&mut self, from: Place<'f>, bytes: &[u8]) -> Option<Place<'f>> {
+        let mut at = from;
         for byte in bytes {
-            let from = at.as_ref().unwrap_or(node);
-            let place = from.find_input(*byte)?;
-            let address = from.transition_addr(place);
+            let transition = at.node.transition(at.node.find_input(*byte)?);
             self.key.push(*byte);
-            at = Some((self.node)(address));
+            at = self.over(at, transition);
         }
-        at
+        Some(at)
+    }
+
+    fn over(&self, from: Place<'f>, transition: Transition) -> Place<'f> {
+        let number = from.number + transition.out.value();
+        Place::new((self.node)(transition.addr), number)
     }
 
     /// Goes on with every character; the last `begun` bytes of the key are the beginning of one.
-    fn all(&mut self, node: &Node<'f>, state: &State, begun: usize) {
-        for transition in node.transitions() {
+    fn all(&mut self, from: Place<'f>, state: &State, begun: usize) {
+        for transition in from.node.transitions() {
             self.key.push(transition.inp);
-            let from = self.key.len() - begun - 1;
-            match std::str::from_utf8(&self.key[from..]) {
+            let begin = self.key.len() - begun - 1;
+            if begun == 0 && transition.inp.is_ascii() {
+                if let Some(next) = self.near.step(state, transition.inp.into()) {
+                    self.at(self.over(from, transition), &next);
+                }
+                self.key.pop();
+                continue;
+            }
+            match std::str::from_utf8(&self.key[begin..]) {
                 Ok(text) => {
                     let next = text.chars().next();
                     if let Some(next) = next.and_then(|next| self.near.step(state, next)) {
-                        self.at(&(self.node)(transition.addr), &next);
+                        self.at(self.over(from, transition), &next);
                     }
                 }
                 Err(_) if begun < 3 => {
-                    self.all(&(self.node)(transition.addr), state, begun + 1);
+                    self.all(self.over(from, transition), state, begun + 1);
                 }
                 Err(_) => {}
             }
@@ -242,7 +305,8 @@ mod tests {
         let map = Map::from_iter(numbered).unwrap();
         let mut have = Vec::new();
         let near = Near::new(word, fuzziness).unwrap();
-        near.find(map.as_fst(), &mut |distance, key| {
+        near.find(map.as_fst(), &mut |distance, key, number| {
+            assert_eq!(map.get(key), Some(number));
             have.push((String::from_utf8(key.to_vec()).unwrap(), distance));
         });
         have.sort();

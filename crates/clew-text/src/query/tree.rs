@@ -341,6 +341,8 @@ pub struct MatchPhrase {
     pub analyzer: Option<String>,
     /// At most so many words complete the last one, when it is a prefix.
     pub max_expansions: usize,
+    /// Whether a text of which the analyzer leaves nothing matches every document.
+    pub zero_terms_all: bool,
     /// Factor on the score.
     pub boost: f32,
 }
@@ -354,6 +356,7 @@ impl MatchPhrase {
             slop: 0,
             analyzer: None,
             max_expansions: 50,
+            zero_terms_all: false,
             boost: 1.0,
         }
     }

@@ -1,20 +1,26 @@
 //! Documents with all of some words. The rarest word leads; where its block and those of the others around it
 //! hold nothing good enough, the documents up to the end of the first of these blocks are passed over.
 
-use super::any::Candidates;
+use tantivy::DocId;
+
+use super::any::Sums;
 use super::bm25::rounded;
 use super::hits::Hits;
 use super::list::List;
 
 /// Two words or more.
-pub(super) fn all(lists: &mut [List<'_>], hits: &mut Hits<'_>) {
+pub(super) fn all(lists: &mut [List<'_>], sums: &mut Sums, hits: &mut Hits<'_>) {
     lists.sort_by_key(|list| list.count);
     let Some((lead, others)) = lists.split_first_mut() else {
         return;
     };
-    let mut candidates = Candidates::default();
-    // After each of the others: what those behind it can still add.
-    let mut behind = vec![0.0; others.len() + 1];
+    sums.begin(others.len());
+    let Sums {
+        candidates,
+        // After each of the others: what those behind it can still add.
+        near: behind,
+        ..
+    } = sums;
     let mut from = 0;
     while from < tantivy::TERMINATED {
         lead.shallow(from);
@@ -36,6 +42,9 @@ pub(super) fn all(lists: &mut [List<'_>], hits: &mut Hits<'_>) {
                 from = end + 1;
                 continue;
             }
+        } else {
+            from = common(lead, others, from, hits);
+            continue;
         }
         lead.seek(from);
         candidates.read(lead, end.saturating_add(1), (behind[0], &*hits));
@@ -45,4 +54,24 @@ pub(super) fn all(lists: &mut [List<'_>], hits: &mut Hits<'_>) {
         candidates.take(hits);
         from = end.saturating_add(1);
     }
+}
+
+/// As long as every match counts, scores are of use only where all words are: takes the matches from a document to
+/// the end of the first list's block, and returns what comes behind it.
+fn common(lead: &mut List<'_>, others: &mut [List<'_>], from: DocId, hits: &mut Hits<'_>) -> DocId {
+    lead.seek(from);
+    let end = lead.last().saturating_add(1);
+    for place in lead.places() {
+        let doc = lead.doc_at(place);
+        if !hits.admits(doc) || others.iter_mut().any(|list| list.seek(doc) != doc) {
+            continue;
+        }
+        lead.place_at(place);
+        let sum: f64 = others.iter_mut().map(|list| f64::from(list.score())).sum();
+        let score = rounded(f64::from(lead.score()) + sum);
+        if score > hits.floor() {
+            hits.take(doc, score);
+        }
+    }
+    end
 }

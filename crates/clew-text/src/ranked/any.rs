@@ -114,26 +114,61 @@ impl Candidates {
     }
 }
 
-/// What one search needs besides its lists.
-struct Sums {
+/// What a search needs besides its lists; its memory is used again in the next segment.
+pub(super) struct Sums {
     sums: Vec<f64>,
     used: [u64; WORDS],
-    candidates: Candidates,
+    pub(super) candidates: Candidates,
     /// The sums of the bounds of the lists around some documents.
-    near: Vec<f64>,
+    pub(super) near: Vec<f64>,
+    /// The places of the lists, those that matter least first, and the sums of their bounds.
+    order: Vec<(f32, usize)>,
+    below: Vec<f64>,
+}
+
+impl Default for Sums {
+    fn default() -> Self {
+        Sums {
+            sums: Vec::new(),
+            used: [0; WORDS],
+            candidates: Candidates::default(),
+            near: Vec::new(),
+            order: Vec::new(),
+            below: Vec::new(),
+        }
+    }
+}
+
+impl Sums {
+    /// Makes room for so many lists.
+    pub(super) fn begin(&mut self, lists: usize) {
+        self.near.clear();
+        self.near.resize(lists + 1, 0.0);
+    }
 }
 
 /// Several words.
-pub(super) fn any(lists: &mut [List<'_>], hits: &mut Hits<'_>) {
-    let mut sums = Sums {
-        sums: vec![0.0; WINDOW as usize],
-        used: [0; WORDS],
-        candidates: Candidates::default(),
-        near: vec![0.0; lists.len() + 1],
-    };
-    // The places of the lists, those that matter least first, and the sums of their bounds.
-    let mut order: Vec<(f32, usize)> = (0..lists.len()).map(|place| (0.0, place)).collect();
-    let mut below = vec![0.0; lists.len() + 1];
+pub(super) fn any(lists: &mut [List<'_>], sums: &mut Sums, hits: &mut Hits<'_>) {
+    sums.begin(lists.len());
+    sums.sums.resize(WINDOW as usize, 0.0);
+    let (mut order, mut below) = (
+        std::mem::take(&mut sums.order),
+        std::mem::take(&mut sums.below),
+    );
+    order.clear();
+    order.extend((0..lists.len()).map(|place| (0.0, place)));
+    below.clear();
+    below.resize(lists.len() + 1, 0.0);
+    windows(lists, (&mut order, &mut below), sums, hits);
+    (sums.order, sums.below) = (order, below);
+}
+
+fn windows(
+    lists: &mut [List<'_>],
+    (order, below): (&mut [(f32, usize)], &mut [f64]),
+    sums: &mut Sums,
+    hits: &mut Hits<'_>,
+) {
     let (mut from, mut width) = (0, FIRST_WINDOW);
     // How many lists did not matter in the window before.
     let mut needed = 0;
@@ -149,7 +184,7 @@ pub(super) fn any(lists: &mut [List<'_>], hits: &mut Hits<'_>) {
         let mut end = from.saturating_add(width);
         let floor = hits.floor();
         if floor > f32::MIN {
-            end = bound(lists, (&mut order, needed), (from, end));
+            end = bound(lists, (&mut *order, needed), (from, end));
             for (at, (best, _)) in order.iter().enumerate() {
                 below[at + 1] = below[at] + f64::from(*best);
             }
@@ -166,13 +201,13 @@ pub(super) fn any(lists: &mut [List<'_>], hits: &mut Hits<'_>) {
         }
         let (rest, essential) = order.split_at(needed);
         match essential {
-            [(_, only)] => around_one(lists, (rest, *only), (from, end), (&mut sums, hits)),
+            [(_, only)] => around_one(lists, (rest, *only), (from, end), (&mut *sums, hits)),
             several => {
                 for (_, place) in several {
-                    add(&mut lists[*place], (from, end), &mut sums);
+                    add(&mut lists[*place], (from, end), sums);
                 }
                 sums.gather(from, below[needed], hits);
-                complete(lists, (rest, &below), &mut sums.candidates, hits);
+                complete(lists, (rest, below), &mut sums.candidates, hits);
             }
         }
         from = end;

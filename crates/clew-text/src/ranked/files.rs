@@ -1,7 +1,7 @@
-//! A segment's files as far as ranking reads them itself: postings, positions, lengths and the automaton that
-//! is its dictionary.
+//! A segment's files as far as ranking reads them itself: postings, positions, lengths and dictionaries.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,13 +11,11 @@ use tantivy::directory::error::OpenReadError;
 use tantivy::directory::{CompositeFile, Directory, OwnedBytes};
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{SegmentReader, TantivyError};
-use tantivy_fst::raw::Fst;
+
+use super::dictionary::Dictionary;
 
 /// A count of tokens comes before the postings of a field.
 const TOKENS_BYTES: usize = 8;
-
-/// Behind the automaton of a dictionary and where its postings lie: the size of the latter and two versions.
-const DICTIONARY_TRAILER: usize = 8 + 4 + 4;
 
 /// Opened once for a segment.
 #[derive(Debug)]
@@ -50,29 +48,6 @@ impl SegmentFiles {
             max_doc: reader.max_doc(),
             fields: RwLock::default(),
         })
-    }
-
-    /// The automaton over the words of a field; `None` when the segment has none.
-    ///
-    /// # Errors
-    /// When it cannot be read.
-    pub(crate) fn dictionary(&self, field: Field) -> tantivy::Result<Option<Fst<OwnedBytes>>> {
-        let Some(file) = self.dictionaries.open_read(field) else {
-            return Ok(None);
-        };
-        let bytes = file.read_bytes()?;
-        let end = bytes
-            .len()
-            .checked_sub(DICTIONARY_TRAILER)
-            .ok_or_else(damaged)?;
-        let trailer = bytes.slice(end..end + size_of::<u64>());
-        let size = trailer.as_slice().try_into().map(u64::from_le_bytes);
-        let size = size.ok().and_then(|size| usize::try_from(size).ok());
-        let automaton = size
-            .and_then(|size| end.checked_sub(size))
-            .ok_or_else(damaged)?;
-        let automaton = Fst::new(bytes.slice(0..automaton)).map_err(|_| damaged())?;
-        Ok(Some(automaton))
     }
 
     /// The postings of a field; `None` when the segment has none.
@@ -109,7 +84,11 @@ impl SegmentFiles {
             .positions
             .open_read(field)
             .map(|file| file.read_bytes());
+        let Some(words) = self.dictionaries.open_read(field) else {
+            return Ok(None);
+        };
         Ok(Some(FieldFiles {
+            dictionary: Dictionary::open(&words.read_bytes()?).ok_or_else(damaged)?,
             tokens: u64::from_le_bytes(tokens),
             docs: self.max_doc,
             option,
@@ -125,14 +104,20 @@ fn damaged() -> TantivyError {
 }
 
 /// One field of a segment.
-#[derive(Debug)]
 pub(super) struct FieldFiles {
+    pub(super) dictionary: Dictionary,
     pub(super) tokens: u64,
     pub(super) docs: u32,
     pub(super) option: IndexRecordOption,
     pub(super) postings: OwnedBytes,
     pub(super) positions: Option<OwnedBytes>,
     lengths: Option<OwnedBytes>,
+}
+
+impl fmt::Debug for FieldFiles {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "FieldFiles({} tokens)", self.tokens)
+    }
 }
 
 impl FieldFiles {

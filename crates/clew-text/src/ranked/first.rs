@@ -4,7 +4,8 @@ use tantivy::postings::TermInfo;
 use tantivy::{DocId, SegmentReader};
 
 use super::files::{FieldFiles, SegmentFiles};
-use super::list::{BLOCK, variable, walk};
+use super::layout::variable;
+use super::list::{BLOCK, walk};
 use crate::query::Lists;
 
 /// The first `limit` documents that `admits` lets pass, ascending.

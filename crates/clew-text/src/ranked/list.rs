@@ -9,6 +9,7 @@ use tantivy::{DocId, TERMINATED};
 
 use super::bm25::{BlockBounds, NO_NORMS, NormTable, Weight, factor};
 use super::files::{FieldFiles, Lengths};
+use super::layout::{Layout, WIDTH, number, read_docs, read_frequencies, variable};
 
 pub(super) const BLOCK: usize = BitPacker4x::BLOCK_LEN;
 /// Bytes of a block for each bit of its numbers.
@@ -16,46 +17,6 @@ const BYTES_A_BIT: usize = BLOCK / 8;
 const WIDTH_MASK: u8 = 0x1f;
 /// Set when differences are stored less one, as they can never be zero.
 const STRICT: u8 = 1 << 6;
-
-/// Where a table entry says what; the last document and the width of the documents come first in all.
-#[derive(Clone, Copy)]
-struct Layout {
-    size: usize,
-    /// The width of the frequencies.
-    frequencies: Option<usize>,
-    /// How many positions the block has.
-    occurrences: Option<usize>,
-    /// The stored length and the frequency of the best document.
-    best: Option<usize>,
-}
-
-impl Layout {
-    fn of(option: IndexRecordOption) -> Self {
-        match option {
-            IndexRecordOption::Basic => Layout {
-                size: 5,
-                frequencies: None,
-                occurrences: None,
-                best: None,
-            },
-            IndexRecordOption::WithFreqs => Layout {
-                size: 8,
-                frequencies: Some(5),
-                occurrences: None,
-                best: Some(6),
-            },
-            IndexRecordOption::WithFreqsAndPositions => Layout {
-                size: 12,
-                frequencies: Some(5),
-                occurrences: Some(6),
-                best: Some(10),
-            },
-        }
-    }
-}
-
-/// The width of a block's documents in a table entry.
-const WIDTH: usize = 4;
 
 /// How much of the current block is decompressed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -93,41 +54,24 @@ pub(super) struct List<'a> {
     at: usize,
     /// The greatest factor in the current block, once it was asked for.
     block_best: Option<f32>,
+    /// The greatest factor behind the last full block, when it is known without reading it.
+    pub(super) tail_best: Option<f32>,
 }
 
-impl<'a> List<'a> {
-    pub(super) fn new(
-        files: &'a FieldFiles,
-        info: &TermInfo,
-        weight: Weight,
-        (table, bounds): (&'a NormTable, BlockBounds),
-    ) -> Self {
-        let bytes = &files.postings.as_slice()[info.postings_range.clone()];
-        let blocks = info.doc_freq as usize / BLOCK;
-        let (entries, data) = if blocks == 0 {
-            (&bytes[..0], bytes)
-        } else {
-            let (size, used) = variable(bytes);
-            bytes[used..].split_at(size as usize)
-        };
-        // A word of a field that keeps frequencies may itself be without.
-        let layout = if entries.len() < 8 * blocks {
-            Layout::of(IndexRecordOption::Basic)
-        } else {
-            Layout::of(files.option)
-        };
-        let mut list = List {
-            weight,
-            table,
-            lengths: files.lengths(),
-            bounds,
-            layout,
-            entries,
-            data,
-            count: info.doc_freq,
-            blocks,
+impl Default for List<'_> {
+    fn default() -> Self {
+        List {
+            weight: Weight::new(0.0, 1.0),
+            table: &NO_NORMS,
+            lengths: Lengths::One,
+            bounds: BlockBounds::new(&NO_NORMS, 1, 1),
+            layout: Layout::of(IndexRecordOption::Basic),
+            entries: &[],
+            data: &[],
+            count: 0,
+            blocks: 0,
             block: 0,
-            last: 0,
+            last: TERMINATED,
             last_before: 0,
             summed: 0,
             offset: 0,
@@ -138,9 +82,44 @@ impl<'a> List<'a> {
             len: 0,
             at: 0,
             block_best: None,
+            tail_best: None,
+        }
+    }
+}
+
+impl<'a> List<'a> {
+    /// Goes to the beginning of a list; what was read before is forgotten, its memory is used again.
+    pub(super) fn open(
+        &mut self,
+        files: &'a FieldFiles,
+        info: &TermInfo,
+        weight: Weight,
+        (table, bounds): (&'a NormTable, BlockBounds),
+    ) {
+        let bytes = &files.postings.as_slice()[info.postings_range.clone()];
+        let blocks = info.doc_freq as usize / BLOCK;
+        (self.entries, self.data) = if blocks == 0 {
+            (&bytes[..0], bytes)
+        } else {
+            let (size, used) = variable(bytes);
+            bytes[used..].split_at(size as usize)
         };
-        list.last = list.last_of(0);
-        list
+        // A word of a field that keeps frequencies may itself be without.
+        self.layout = if self.entries.len() < 8 * blocks {
+            Layout::of(IndexRecordOption::Basic)
+        } else {
+            Layout::of(files.option)
+        };
+        self.weight = weight;
+        self.table = table;
+        self.bounds = bounds;
+        self.lengths = files.lengths();
+        self.count = info.doc_freq;
+        self.blocks = blocks;
+        self.tail_best = None;
+        (self.summed, self.offset, self.positions_before) = (0, 0, 0);
+        self.len = 0;
+        self.go_to(0);
     }
 
     fn last_of(&self, block: usize) -> DocId {
@@ -272,6 +251,8 @@ impl<'a> List<'a> {
                 if strict {
                     self.frequencies.iter_mut().for_each(|one| *one += 1);
                 }
+            } else {
+                self.frequencies.fill(1);
             }
             self.loaded = Loaded::Frequencies;
         }
@@ -279,22 +260,13 @@ impl<'a> List<'a> {
 
     fn load_tail(&mut self) {
         let len = self.tail_len();
-        let mut bytes = self.data.get(self.offset..).unwrap_or_default();
-        let mut doc = self.last_before;
-        for slot in &mut self.docs[..len] {
-            let (more, used) = variable(bytes);
-            doc += more;
-            *slot = doc;
-            bytes = &bytes[used..];
-        }
+        let bytes = self.data.get(self.offset..).unwrap_or_default();
+        let bytes = read_docs(bytes, self.last_before, &mut self.docs[..len]);
         self.docs[len..].fill(TERMINATED);
-        self.frequencies.fill(1);
         if self.layout.frequencies.is_some() && !bytes.is_empty() {
-            for slot in &mut self.frequencies[..len] {
-                let (frequency, used) = variable(bytes);
-                *slot = frequency;
-                bytes = &bytes[used..];
-            }
+            read_frequencies(bytes, &mut self.frequencies[..len]);
+        } else {
+            self.frequencies.fill(1);
         }
         self.len = len;
         self.loaded = Loaded::Frequencies;
@@ -395,6 +367,11 @@ impl<'a> List<'a> {
         from..from + found
     }
 
+    /// The places from the current one on in its block, which must be decompressed.
+    pub(super) fn places(&self) -> std::ops::Range<usize> {
+        self.at..self.len
+    }
+
     /// The document at a place of the current block.
     pub(super) fn doc_at(&self, at: usize) -> DocId {
         self.docs[at]
@@ -449,13 +426,16 @@ impl<'a> List<'a> {
         let best = if self.block < self.blocks {
             self.best_of(self.entry(self.block))
         } else {
-            self.tail_best()
+            self.tail_factor()
         };
         self.block_best = Some(best);
         best
     }
 
-    fn tail_best(&mut self) -> f32 {
+    fn tail_factor(&mut self) -> f32 {
+        if let Some(known) = self.tail_best {
+            return known;
+        }
         self.load(Loaded::Frequencies);
         let docs = self.docs[..self.len].iter().zip(&self.frequencies);
         docs.map(|(doc, frequency)| factor(*frequency, self.table.of(self.lengths.id(*doc))))
@@ -476,14 +456,44 @@ impl<'a> List<'a> {
             }
         }
         // The last block is not there yet, and it may never be needed.
-        if self.tail_len() == 0 { best } else { 1.0 }
+        match self.tail_best {
+            Some(tail) => best.max(tail),
+            None if self.tail_len() == 0 => best,
+            None => 1.0,
+        }
+    }
+
+    /// Tells of every full block a factor that one of its documents has, and which none exceeds; the last is that
+    /// of the documents behind the full blocks.
+    pub(super) fn factors(&mut self, told: &mut dyn FnMut(f32, f32)) {
+        for entry in self
+            .entries
+            .chunks_exact(self.layout.size)
+            .take(self.blocks)
+        {
+            let had = match self.layout.best {
+                // A greater frequency would not fit.
+                Some(at) if entry[at + 1] > 0 => {
+                    factor(entry[at + 1].into(), self.table.of(entry[at]))
+                }
+                _ => 0.0,
+            };
+            told(had, self.best_of(entry));
+        }
+        if self.tail_len() > 0 {
+            self.go_to(self.blocks);
+            let tail = self.tail_factor();
+            told(tail, tail);
+        }
     }
 }
 
 /// The documents of a list in their order, for as long as `goes_on` says so.
 pub(super) fn walk(files: &FieldFiles, info: &TermInfo, goes_on: &mut dyn FnMut(DocId) -> bool) {
     let bounds = BlockBounds::new(&NO_NORMS, 1, 1);
-    List::new(files, info, Weight::new(0.0, 1.0), (&NO_NORMS, bounds)).walk(goes_on);
+    let mut list = List::default();
+    list.open(files, info, Weight::new(0.0, 1.0), (&NO_NORMS, bounds));
+    list.walk(goes_on);
 }
 
 /// The place of the first document from `target` on, of which there is one: a block ends with the document that
@@ -499,19 +509,3 @@ fn place_of(docs: &[DocId; BLOCK], target: DocId) -> usize {
 }
 
 const _: () = assert!(BLOCK == 128, "the steps add up to a place in the block");
-
-fn number(bytes: &[u8]) -> u32 {
-    u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
-}
-
-/// A number of seven bits a byte, the last byte marked, and how many bytes it takes.
-pub(super) fn variable(bytes: &[u8]) -> (u32, usize) {
-    let mut value = 0;
-    for (place, byte) in bytes.iter().enumerate().take(5) {
-        value |= u32::from(byte & 0x7f) << (7 * place);
-        if byte & 0x80 != 0 {
-            return (value, place + 1);
-        }
-    }
-    (value, bytes.len().min(5))
-}

@@ -9,8 +9,11 @@
 //! Deliberately absent: queries of any other shape, and deciding what to count; see `search`.
 
 mod bm25;
+mod dictionary;
+mod field;
 mod files;
 mod filter;
+mod layout;
 mod list;
 
 mod all;
@@ -23,9 +26,10 @@ mod query;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use bm25::{NormTable, Weight, idf};
+pub(crate) use bm25::{Weight, idf};
+pub(crate) use field::{FoundWord, SearchedField};
 pub(crate) use files::SegmentFiles;
 pub(crate) use filter::Filter;
 pub(crate) use first::first;
-pub(crate) use hits::Hits;
+pub(crate) use hits::{Admission, Hits};
 pub(crate) use query::{Ranked, Shape, WordIn};

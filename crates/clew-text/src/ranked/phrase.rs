@@ -2,6 +2,7 @@
 //! document, so most documents are passed over by that before their positions are read.
 
 use std::io;
+use std::ops::Range;
 
 use tantivy::positions::PositionReader;
 use tantivy::{DocId, TERMINATED, directory::OwnedBytes};
@@ -12,32 +13,32 @@ use super::hits::Hits;
 use super::list::{BLOCK, List};
 
 /// A word of a phrase.
+#[derive(Default)]
 pub(super) struct Part<'a> {
     pub(super) list: List<'a>,
     /// Its place among the words.
     pub(super) offset: u32,
-    positions: OwnedBytes,
+    /// Where its positions are in the segment.
+    positions: Option<(&'a OwnedBytes, Range<usize>)>,
     reader: Option<PositionReader>,
     found: Vec<u32>,
 }
 
 impl<'a> Part<'a> {
-    pub(super) fn new(list: List<'a>, offset: u32, positions: OwnedBytes) -> Self {
-        Part {
-            list,
-            offset,
-            positions,
-            reader: None,
-            found: Vec::new(),
-        }
+    /// Goes to a word of a segment, whose list is open.
+    pub(super) fn open(&mut self, offset: u32, positions: &'a OwnedBytes, own: Range<usize>) {
+        self.offset = offset;
+        self.positions = Some((positions, own));
+        self.reader = None;
     }
 
     /// Reads where the phrase would begin for each occurrence of the word; places before the text's first word
     /// wrap round, for all words alike.
     fn read(&mut self) -> io::Result<()> {
-        let reader = match &mut self.reader {
-            Some(reader) => reader,
-            none => none.insert(PositionReader::open(self.positions.clone())?),
+        let reader = match (&mut self.reader, &self.positions) {
+            (Some(reader), _) => reader,
+            (none, Some((all, own))) => none.insert(PositionReader::open(all.slice(own.clone()))?),
+            (None, None) => return Ok(()),
         };
         let (before, count) = (self.list.positions_before(), self.list.frequency());
         self.found.clear();

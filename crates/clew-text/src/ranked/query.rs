@@ -2,26 +2,68 @@
 
 use std::sync::Arc;
 
-use tantivy::postings::TermInfo;
-use tantivy::schema::{Field, IndexRecordOption};
-use tantivy::{SegmentReader, TantivyError, Term};
+use tantivy::TantivyError;
 
-use super::bm25::{BlockBounds, NormTable, Weight};
-use super::files::{FieldFiles, SegmentFiles};
+use super::any::Sums;
+use super::bm25::{Weight, rounded};
+use super::field::{FoundWord, SearchedField};
 use super::filter::Filter;
-use super::hits::Hits;
+use super::hits::{Admission, Hits};
 use super::list::List;
 use super::phrase::{Part, Scoring, phrase};
 use super::{all, any};
 
-/// A word of a field.
+/// A word of a field, which was measured.
 #[derive(Clone, Debug)]
 pub(crate) struct WordIn {
-    pub(crate) term: Term,
+    pub(crate) field: Arc<SearchedField>,
+    pub(crate) found: FoundWord,
     pub(crate) weight: Weight,
-    pub(crate) norms: Arc<NormTable>,
-    /// Where its postings lie, segment by segment.
-    pub(crate) infos: Arc<[Option<TermInfo>]>,
+}
+
+impl WordIn {
+    /// Opens the word's list of a segment; `false` when there is none.
+    fn open<'a>(&'a self, list: &mut List<'a>, weight: Weight, segment: usize) -> bool {
+        let found = (
+            self.found.in_segment(segment),
+            self.field.files(segment),
+            self.field.table(),
+            self.field.bounds(segment),
+        );
+        let (Some(info), Some(files), Some(table), Some(bounds)) = found else {
+            return false;
+        };
+        list.open(files, info, weight, (table, bounds));
+        let summary = self.field.summary(&self.found);
+        list.tail_best = summary.map(|summary| summary.segments[segment].1);
+        true
+    }
+
+    fn open_part<'a>(
+        &'a self,
+        part: &mut Part<'a>,
+        (at, weight): (u32, Weight),
+        segment: usize,
+    ) -> bool {
+        let info = self.found.in_segment(segment);
+        let files = self.field.files(segment);
+        let (Some(info), Some(Some(positions))) = (info, files.map(|files| &files.positions))
+        else {
+            return false;
+        };
+        part.open(at, positions, info.positions_range.clone());
+        self.open(&mut part.list, weight, segment)
+    }
+
+    /// The greatest factor in a segment, when it is known.
+    fn best_factor(&self, segment: usize) -> Option<f32> {
+        let summary = self.field.summary(&self.found)?;
+        summary.segments.get(segment).map(|(best, _)| *best)
+    }
+
+    fn is_in(&self, segment: usize) -> bool {
+        self.found.in_segment(segment).is_some()
+    }
 }
 
 /// How the words of a query are joined.
@@ -62,113 +104,134 @@ impl Ranked {
         }
     }
 
-    /// Gives the matches of a segment that may be among the best to `hits`.
+    /// Gives the matches that may be among the best to `hits`; `false` when the time was over before.
     ///
     /// # Errors
-    /// When the segment cannot be read.
-    pub(crate) fn run(
-        &self,
-        (ord, reader, files): (usize, &SegmentReader, &SegmentFiles),
-        hits: &mut Hits<'_>,
-    ) -> tantivy::Result<()> {
-        let fields = Fields::open(self.words(), reader, files)?;
-        match &self.shape {
-            Shape::Any(words) => {
-                let found = words.iter().filter_map(|word| fields.list(word, ord));
-                let mut lists: Vec<List<'_>> = found.collect();
-                match &mut lists[..] {
-                    [] => {}
-                    [only] => any::one(only, hits),
-                    several => any::any(several, hits),
-                }
+    /// When a segment cannot be read.
+    pub(crate) fn run<'a>(
+        &'a self,
+        segments: &[Admission<'a>],
+        hits: &mut Hits<'a>,
+        expired: &dyn Fn() -> bool,
+    ) -> tantivy::Result<bool> {
+        let mut order: Vec<(f32, usize)> = (0..segments.len())
+            .map(|segment| (self.bound(segment), segment))
+            .collect();
+        // The best first, so that the others may be passed over; those that are alike stay in their order.
+        order.sort_by(|a, b| b.0.total_cmp(&a.0));
+        if !segments.iter().any(Admission::is_choosy) {
+            self.expect(hits);
+        }
+        let mut room = Room::default();
+        for (bound, segment) in order {
+            if expired() {
+                return Ok(false);
             }
+            hits.begin(segment, &segments[segment]);
+            if bound > hits.floor() {
+                self.segment(segment, &mut room, hits)?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// The best score in a segment, as far as it is known.
+    fn bound(&self, segment: usize) -> f32 {
+        let score = |word: &WordIn, factor: f32| f64::from(word.weight.times(factor));
+        let sum = |words: &[WordIn]| {
+            let scores = words.iter().map(|word| {
+                let factor = word.best_factor(segment)?;
+                Some(score(word, factor))
+            });
+            scores.sum::<Option<f64>>().map(rounded)
+        };
+        let known = match &self.shape {
+            Shape::Any(words) => sum(words),
+            Shape::All(words) if !words.iter().all(|word| word.is_in(segment)) => Some(f32::MIN),
+            Shape::All(words) => sum(words),
+            Shape::Phrase(words, weight) => {
+                let factors = words.iter().map(|(_, word)| word.best_factor(segment));
+                let least = factors.reduce(|a, b| Some(a?.min(b?))).flatten();
+                least.map(|factor| weight.times(factor))
+            }
+        };
+        known.unwrap_or(f32::INFINITY)
+    }
+
+    /// Tells the score that enough documents have by one word alone.
+    fn expect(&self, hits: &mut Hits<'_>) {
+        let (Shape::Any(words), Some(wanted)) = (&self.shape, hits.wanted()) else {
+            return;
+        };
+        let last = wanted.wrapping_sub(1);
+        for word in words {
+            let summary = word.field.summary(&word.found);
+            if let Some(factor) = summary.and_then(|summary| summary.had.get(last)) {
+                hits.expect(word.weight.times(*factor));
+            }
+        }
+    }
+
+    fn segment<'a>(
+        &'a self,
+        segment: usize,
+        room: &mut Room<'a>,
+        hits: &mut Hits<'a>,
+    ) -> tantivy::Result<()> {
+        match &self.shape {
+            Shape::Any(words) => match room.lists(words, segment) {
+                ([], _) => {}
+                ([only], _) => any::one(only, hits),
+                (several, sums) => any::any(several, sums, hits),
+            },
             Shape::All(words) => {
-                let found = words.iter().map(|word| fields.list(word, ord));
-                if let Some(mut lists) = found.collect::<Option<Vec<List<'_>>>>() {
-                    all::all(&mut lists, hits);
+                let (lists, sums) = room.lists(words, segment);
+                if lists.len() == words.len() {
+                    all::all(lists, sums, hits);
                 }
             }
             Shape::Phrase(words, weight) => {
-                let found = words
-                    .iter()
-                    .map(|(at, word)| fields.part(*at, (word, *weight), ord));
-                let (Some(mut parts), Some((_, first))) =
-                    (found.collect::<Option<Vec<Part<'_>>>>(), words.first())
-                else {
-                    return Ok(());
-                };
-                let lengths = fields.of(first.term.field()).map(FieldFiles::lengths);
-                let scoring = lengths.map(|lengths| Scoring {
-                    weight: *weight,
-                    table: &first.norms,
-                    lengths,
+                room.parts.resize_with(words.len(), Part::default);
+                for ((at, word), part) in words.iter().zip(&mut room.parts) {
+                    if !word.open_part(part, (*at, *weight), segment) {
+                        return Ok(());
+                    }
+                }
+                let first = words.first().map(|(_, word)| &word.field);
+                let scoring = first.and_then(|field| {
+                    Some(Scoring {
+                        weight: *weight,
+                        table: field.table()?,
+                        lengths: field.files(segment)?.lengths(),
+                    })
                 });
                 if let Some(scoring) = scoring {
-                    phrase(&mut parts, scoring, hits).map_err(TantivyError::from)?;
+                    phrase(&mut room.parts, scoring, hits).map_err(TantivyError::from)?;
                 }
             }
         }
         Ok(())
     }
-
-    fn words(&self) -> Vec<&WordIn> {
-        match &self.shape {
-            Shape::Any(words) | Shape::All(words) => words.iter().collect(),
-            Shape::Phrase(words, _) => words.iter().map(|(_, word)| word).collect(),
-        }
-    }
 }
 
-/// The files of the fields of a query.
-struct Fields(Vec<(Field, Arc<FieldFiles>)>);
+/// The memory of a search, which goes from segment to segment.
+#[derive(Default)]
+struct Room<'a> {
+    lists: Vec<List<'a>>,
+    sums: Sums,
+    parts: Vec<Part<'a>>,
+}
 
-impl Fields {
-    fn open(
-        words: Vec<&WordIn>,
-        reader: &SegmentReader,
-        files: &SegmentFiles,
-    ) -> tantivy::Result<Self> {
-        let mut fields: Vec<(Field, Arc<FieldFiles>)> = Vec::new();
-        for word in words {
-            let field = word.term.field();
-            if fields.iter().all(|(have, _)| *have != field)
-                && let Some(opened) = files.field(reader, field)?
-            {
-                fields.push((field, opened));
-            }
+impl<'a> Room<'a> {
+    /// The lists of the words that a segment has.
+    fn lists(&mut self, words: &'a [WordIn], segment: usize) -> (&mut [List<'a>], &mut Sums) {
+        if self.lists.len() < words.len() {
+            self.lists.resize_with(words.len(), List::default);
         }
-        Ok(Fields(fields))
-    }
-
-    fn of(&self, field: Field) -> Option<&FieldFiles> {
-        let mut fields = self.0.iter();
-        fields
-            .find(|(have, _)| *have == field)
-            .map(|(_, files)| &**files)
-    }
-
-    fn list<'a>(&'a self, word: &'a WordIn, ord: usize) -> Option<List<'a>> {
-        let info = word.infos.get(ord)?.as_ref()?;
-        let files = self.of(word.term.field())?;
-        let bounds = BlockBounds::new(&word.norms, files.tokens, files.docs);
-        Some(List::new(files, info, word.weight, (&word.norms, bounds)))
-    }
-
-    fn part<'a>(
-        &'a self,
-        at: u32,
-        (word, weight): (&'a WordIn, Weight),
-        ord: usize,
-    ) -> Option<Part<'a>> {
-        let info = word.infos.get(ord)?.as_ref()?;
-        let files = self.of(word.term.field())?;
-        debug_assert!(files.option == IndexRecordOption::WithFreqsAndPositions);
-        let positions = files
-            .positions
-            .as_ref()?
-            .slice(info.positions_range.clone());
-        let mut list = self.list(word, ord)?;
-        list.weight = weight;
-        Some(Part::new(list, at, positions))
+        let mut count = 0;
+        for word in words {
+            count += usize::from(word.open(&mut self.lists[count], word.weight, segment));
+        }
+        (&mut self.lists[..count], &mut self.sums)
     }
 }

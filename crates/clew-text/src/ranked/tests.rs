@@ -117,6 +117,37 @@ fn check_all(snapshot: &Snapshot, seed: u64) {
 }
 
 #[test]
+fn words_are_ranked_the_same_where_no_document_is_deleted() {
+    // What is certain of the best scores is used then, from the second search for a word on.
+    let mut docs = random_docs(&mut Random(11), &[300, 5_000, 120, 2_600]);
+    docs.iter_mut().flatten().for_each(|doc| doc.dead = false);
+    let snapshot = snapshot(&docs);
+    check_all(&snapshot, 12);
+    check_all(&snapshot, 12);
+}
+
+#[test]
+fn words_are_found_where_the_dictionary_of_their_segment_has_them() {
+    let snapshot = shard(5);
+    let field = snapshot.mapping.field("body").unwrap().field.unwrap();
+    let searched = snapshot.searched(field).unwrap().unwrap();
+    let mut count = 0;
+    for (segment, reader) in snapshot.readers.iter().enumerate() {
+        let inverted = reader.inverted_index(field).unwrap();
+        let mut terms = inverted.terms().stream().unwrap();
+        while terms.advance() {
+            let found = searched.find(terms.key());
+            assert_eq!(found.in_segment(segment), Some(terms.value()));
+            let again = searched.find(terms.key());
+            assert_eq!(again.frequency(), found.frequency());
+            count += 1;
+        }
+    }
+    assert!(count > 100, "{count} words");
+    assert_eq!(searched.find(b"there is no such word").frequency(), 0);
+}
+
+#[test]
 fn words_are_ranked_as_their_scores_add_up() {
     check_all(&shard(1), 1);
     check_all(&shard(2), 2);

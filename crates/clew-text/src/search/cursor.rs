@@ -24,7 +24,7 @@ pub(crate) type Slot = (u8, u128);
 const BEFORE: Slot = (0, 0);
 const AFTER: Slot = (2, 0);
 
-enum Source {
+pub(super) enum Source {
     Score,
     Doc {
         base: u64,
@@ -44,12 +44,12 @@ enum Source {
 
 /// One key over one segment.
 pub(crate) struct KeyCursor {
-    source: Source,
-    order: Order,
-    mode: Mode,
+    pub(super) source: Source,
+    pub(super) order: Order,
+    pub(super) mode: Mode,
     missing: Missing,
     /// The nested objects whose values count instead of the document's own.
-    objects: Option<Objects>,
+    pub(super) objects: Option<Objects>,
 }
 
 impl KeyCursor {
@@ -87,7 +87,7 @@ impl KeyCursor {
                     ));
                 }
                 let shown = match missing {
-                    Missing::Value(_) => None,
+                    Missing::Value(value) => fitted(snapshot, path, value),
                     end => outermost(
                         snapshot,
                         path,
@@ -218,14 +218,14 @@ impl KeyCursor {
         }
     }
 
-    fn ordered(&self, place: u128) -> Slot {
+    pub(super) fn ordered(&self, place: u128) -> Slot {
         match self.order {
             Order::Asc => (1, place),
             Order::Desc => (1, !place),
         }
     }
 
-    fn missing_slot(&self) -> Result<Slot, QueryError> {
+    pub(super) fn missing_slot(&self) -> Result<Slot, QueryError> {
         match &self.missing {
             Missing::First => Ok(BEFORE),
             Missing::Last => Ok(AFTER),
@@ -348,6 +348,23 @@ fn outermost(snapshot: &Snapshot, path: &str, least: bool) -> Option<SortValue> 
         })),
         _ => None,
     }
+}
+
+/// A number in place of missing ones, where it lies outside what the field's sort values can be.
+fn fitted(snapshot: &Snapshot, path: &str, value: &SortValue) -> Option<SortValue> {
+    let (SortValue::I64(least), SortValue::I64(most)) = (
+        outermost(snapshot, path, true)?,
+        outermost(snapshot, path, false)?,
+    ) else {
+        return None;
+    };
+    let number = match value {
+        SortValue::I64(number) => *number,
+        SortValue::U64(number) => i64::try_from(*number).unwrap_or(i64::MAX),
+        SortValue::F64(number) => floor(*number),
+        _ => return None,
+    };
+    (number < least || number > most).then(|| SortValue::I64(number.clamp(least, most)))
 }
 
 /// The column of points that distances are measured to.

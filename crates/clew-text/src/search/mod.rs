@@ -26,6 +26,7 @@ mod snapshot;
 mod sort;
 mod sort_number;
 mod sorted;
+mod span;
 mod top;
 
 pub use bits::SegmentBits;
@@ -45,7 +46,6 @@ pub use request::{DocVisitor, Relation, ShardHit, ShardRequest, ShardResult, Tot
 pub use rescore::{Combine, Rescore, rescore};
 pub use run::search;
 pub use similar::{SimilarTerm, Spelling, similar_terms, term_docs};
-pub(crate) use snapshot::FoundTerm;
 pub use snapshot::{FieldStatistics, Snapshot};
 pub(crate) use sort::compare_rows;
 pub use sort::{GeoDistanceKey, Missing, Mode, Order, SortKey, SortValue};

@@ -9,7 +9,7 @@ use super::request::{ShardRequest, ShardResult, Total};
 use super::run::{Run, below, counting, expired};
 use super::top::TopScores;
 use crate::query::{CompileContext, QueryError, plan};
-use crate::ranked::{Filter, Hits, Ranked};
+use crate::ranked::{Admission, Filter, Hits, Ranked};
 
 /// What filters leave, segment by segment.
 type Left = Vec<Vec<Arc<SegmentBits>>>;
@@ -30,27 +30,18 @@ pub(super) fn ranked(
     let counting = counting(run, request.track_total);
     let count_to = counting.known.is_none().then_some(counting.limit);
     let mut hits = Hits::new(TopScores::new(request.limit, below(request)?), count_to);
-    let mut timed_out = false;
-    for (segment, reader) in run.snapshot.readers.iter().enumerate() {
-        if expired(request) {
-            timed_out = true;
-            break;
-        }
-        let Some(files) = run.snapshot.files(segment) else {
-            return Ok(None);
-        };
-        hits.begin(segment, reader.alive_bitset());
-        if let Some(post) = &run.post {
-            hits.only_within(&post[segment]);
-        }
-        within
-            .iter()
-            .for_each(|one| hits.only_within(&one[segment]));
-        without
-            .iter()
-            .for_each(|one| hits.only_without(&one[segment]));
-        ranked.run((segment, reader, files), &mut hits)?;
-    }
+    let readers = run.snapshot.readers.iter().enumerate();
+    let segments: Vec<Admission<'_>> = readers
+        .map(|(segment, reader)| {
+            let post = run.post.as_ref().map(|post| &post[segment]);
+            Admission {
+                alive: reader.alive_bitset(),
+                within: in_segment(&within, segment).chain(post).collect(),
+                without: in_segment(&without, segment).collect(),
+            }
+        })
+        .collect();
+    let timed_out = !ranked.run(&segments, &mut hits, &|| expired(request))?;
     let (top, seen) = hits.finish();
     let hits = top.into_hits(!request.sort.is_empty());
     Ok(Some(ShardResult {
@@ -62,6 +53,10 @@ pub(super) fn ranked(
         timed_out,
         terminated_early: false,
     }))
+}
+
+fn in_segment(left: &Left, segment: usize) -> impl Iterator<Item = &SegmentBits> {
+    left.iter().map(move |one| &*one[segment])
 }
 
 /// The answers of filters that are in use; `None` when one is not.

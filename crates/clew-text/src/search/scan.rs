@@ -7,12 +7,17 @@ use super::bits::SegmentBits;
 use super::grouped::{GroupedTop, Wanted};
 use super::matching::unscored;
 use super::request::{DocVisitor, Relation, ShardRequest, ShardResult, Total, TrackTotal};
-use super::run::{Run, below, by_score, expired};
+use super::run::{Counting, Run, below, by_score, counting, expired};
 use super::snapshot::Snapshot;
 use super::sort::SortKey;
 use super::sorted::{Kept, SortedTop};
+use super::span::ColumnOf;
 use super::top::TopScores;
 use crate::query::QueryError;
+
+mod passing;
+#[cfg(test)]
+mod tests;
 
 /// Documents handed on at a time when scores are read one by one.
 const BLOCK: usize = 512;
@@ -71,6 +76,10 @@ struct Scan<'r, 'a> {
     /// The scores of the living, where the visitor wants them.
     living_scores: Vec<f32>,
     visitor_scores: bool,
+    /// How far matches are counted, where nothing else needs to see every one.
+    counting: Option<Counting>,
+    /// What is sorted by, while all documents are looked at for it.
+    looking_at: Option<ColumnOf>,
 }
 
 impl Scan<'_, '_> {
@@ -131,12 +140,19 @@ impl Scan<'_, '_> {
         // tantivy's callbacks cannot fail, so the first failure waits for the segment's end.
         let mut failed = Ok(());
         match weight {
+            Scoring::Same(weight, score)
+                if self.by_ranges(segment, reader, (&**weight, *score))? => {}
             Scoring::Same(weight, score) => {
+                let before = self.seen;
                 weight.for_each_no_score(reader, &mut |docs| {
                     if failed.is_ok() {
                         failed = self.block(segment, reader, docs, &|_| *score);
                     }
                 })?;
+                if let Some(column) = self.looking_at.take() {
+                    let spans = self.run.snapshot.spans();
+                    spans.looked(column, self.seen - before);
+                }
             }
             Scoring::Each(weight) => {
                 let mut docs = Vec::with_capacity(BLOCK);
@@ -222,6 +238,12 @@ pub(super) fn scan<'a>(
     };
     // Nobody asks how many more there are: in the order of the index, the first are enough.
     let uncounted = request.track_total == TrackTotal::No && request.visitor.is_none();
+    let needs_first = request.visitor.is_none()
+        && request.min_score.is_none()
+        && request.only.is_none()
+        && request.terminate_after.is_none()
+        && !request.track_scores;
+    let segments = passing::order(&sink, run.snapshot)?;
     let mut scan = Scan {
         run,
         sink,
@@ -234,9 +256,11 @@ pub(super) fn scan<'a>(
         living: Vec::new(),
         living_scores: Vec::new(),
         visitor_scores,
+        counting: needs_first.then(|| counting(run, request.track_total)),
+        looking_at: None,
     };
     let mut timed_out = false;
-    for (segment, reader) in run.snapshot.readers.iter().enumerate() {
+    for (begin, segment) in segments {
         if expired(&request) {
             timed_out = true;
             break;
@@ -244,14 +268,18 @@ pub(super) fn scan<'a>(
         if scan.left == 0 || (uncounted && scan.sink.is_complete()) {
             break;
         }
-        scan.segment(segment, reader, &scoring)?;
+        if begin.is_some_and(|begin| scan.is_hopeless(begin, 0)) {
+            continue;
+        }
+        scan.segment(segment, &run.snapshot.readers[segment], &scoring)?;
     }
+    let known = scan.counting.as_ref().and_then(|counting| counting.known);
     let total = match request.track_total {
         TrackTotal::No => Total {
             value: 0,
             relation: Relation::Gte,
         },
-        track => Total::of(scan.seen, !timed_out, track),
+        track => known.unwrap_or_else(|| Total::of(scan.seen, !timed_out, track)),
     };
     Ok(ShardResult {
         total,

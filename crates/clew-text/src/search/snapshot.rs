@@ -5,16 +5,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
 use tantivy::index::SegmentId;
-use tantivy::postings::{Postings, TermInfo};
+use tantivy::postings::Postings;
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocSet, Searcher, SegmentReader, TERMINATED, Term};
 
 use super::blocks::Blocks;
 use super::filter_cache::FilterCache;
+use super::span::Spans;
 use crate::mapping::{FieldKind, MappedField, Mapping};
-use crate::ranked::{NormTable, SegmentFiles, Weight, WordIn};
+use crate::ranked::{FoundWord, SearchedField, SegmentFiles, Weight, WordIn};
 use crate::similarity::K1;
 
 /// Statistics of a field over a shard, deleted documents included (as OpenSearch counts).
@@ -24,18 +25,6 @@ pub struct FieldStatistics {
     pub docs: u64,
     /// Tokens in all of them.
     pub tokens: u64,
-}
-
-/// Where the postings of a term lie, segment by segment.
-#[derive(Clone, Debug)]
-pub(crate) struct FoundTerm(Arc<[Option<TermInfo>]>);
-
-impl FoundTerm {
-    /// In how many documents the term is, deleted ones included.
-    pub(crate) fn frequency(&self) -> u64 {
-        let infos = self.0.iter().flatten();
-        infos.map(|info| u64::from(info.doc_freq)).sum()
-    }
 }
 
 type PerSegment = BTreeMap<(SegmentId, Field), FieldStatistics>;
@@ -53,10 +42,12 @@ pub struct Snapshot {
     term_factor: f32,
     per_segment: Arc<Mutex<PerSegment>>,
     per_field: Mutex<BTreeMap<Field, FieldStatistics>>,
-    norms: Mutex<BTreeMap<Field, Arc<NormTable>>>,
+    /// Fields that were searched; `None` where ranking cannot read some segment by itself.
+    fields: RwLock<BTreeMap<Field, Option<Arc<SearchedField>>>>,
     /// Segment by segment; `None` where the files cannot be read.
     files: Vec<Option<Arc<SegmentFiles>>>,
     filters: Arc<FilterCache>,
+    spans: Arc<Spans>,
 }
 
 impl fmt::Debug for Snapshot {
@@ -81,9 +72,10 @@ impl Snapshot {
             term_factor: 1.0,
             per_segment: Arc::default(),
             per_field: Mutex::default(),
-            norms: Mutex::default(),
+            fields: RwLock::default(),
             files,
             filters: Arc::default(),
+            spans: Arc::default(),
         }
     }
 
@@ -152,7 +144,9 @@ impl Snapshot {
         } else {
             Arc::new(self.filters.emptied())
         };
+        self.spans.keep(&living);
         Snapshot {
+            spans: self.spans.clone(),
             mapping,
             readers,
             blocks: Vec::new(),
@@ -160,7 +154,7 @@ impl Snapshot {
             term_factor: self.term_factor,
             per_segment: Arc::new(Mutex::new(kept)),
             per_field: Mutex::default(),
-            norms: Mutex::default(),
+            fields: RwLock::default(),
             files,
             filters,
         }
@@ -171,38 +165,53 @@ impl Snapshot {
         self.files.get(segment)?.as_deref()
     }
 
+    /// Between which values the documents lie that are sorted by them.
+    pub(super) fn spans(&self) -> &Spans {
+        &self.spans
+    }
+
     /// The sets of documents that filters have left, kept for the next search.
     pub fn filters(&self) -> &FilterCache {
         &self.filters
     }
 
-    /// A word as ranking reads it, still without its weight; `None` when some segment cannot be read so.
+    /// A field as ranking reads it; `None` when some segment cannot be read so.
     ///
     /// # Errors
-    /// When a term dictionary cannot be read.
+    /// When a segment cannot be read.
+    pub(crate) fn searched(&self, field: Field) -> tantivy::Result<Option<Arc<SearchedField>>> {
+        if let Some(known) = self.fields.read().get(&field) {
+            return Ok(known.clone());
+        }
+        let files: Option<Vec<_>> = self.files.iter().map(Option::as_deref).collect();
+        let opened = match files {
+            Some(files) => {
+                let segments = self.readers.iter().zip(files);
+                Some(Arc::new(SearchedField::open(field, segments)?))
+            }
+            None => None,
+        };
+        let mut fields = self.fields.write();
+        Ok(fields.entry(field).or_insert(opened).clone())
+    }
+
+    /// A word as ranking reads it; `None` when some segment cannot be read so.
+    ///
+    /// # Errors
+    /// When a segment cannot be read.
     pub(crate) fn ranked_word(
         &self,
         mapped: &MappedField,
-        term: &Term,
-        found: FoundTerm,
+        (field, found): (Field, FoundWord),
+        weight: Weight,
     ) -> tantivy::Result<Option<WordIn>> {
-        if self.files.iter().any(Option::is_none) {
+        let Some(searched) = self.searched(field)? else {
             return Ok(None);
-        }
-        let norms = self.norms.lock().get(&term.field()).cloned();
-        let norms = match norms {
-            Some(known) => known,
-            None => {
-                let made = Arc::new(NormTable::new(self.statistics(mapped)?));
-                self.norms.lock().insert(term.field(), made.clone());
-                made
-            }
         };
         Ok(Some(WordIn {
-            term: term.clone(),
-            weight: Weight::new(0.0, 1.0),
-            norms,
-            infos: found.0,
+            field: searched.measured(self.statistics(mapped)?),
+            found,
+            weight,
         }))
     }
 
@@ -233,12 +242,15 @@ impl Snapshot {
     ///
     /// # Errors
     /// When a term dictionary cannot be read.
-    pub(crate) fn find(&self, term: &Term) -> tantivy::Result<FoundTerm> {
+    pub(crate) fn find(&self, term: &Term) -> tantivy::Result<FoundWord> {
+        if let Some(field) = self.searched(term.field())? {
+            return Ok(field.find(term.serialized_value_bytes()));
+        }
         let mut infos = Vec::with_capacity(self.readers.len());
         for reader in &self.readers {
             infos.push(reader.inverted_index(term.field())?.get_term_info(term)?);
         }
-        Ok(FoundTerm(infos.into()))
+        Ok(FoundWord::new(infos))
     }
 
     /// How often a term is in its field in all documents together, deleted ones included. Reads the
@@ -246,10 +258,12 @@ impl Snapshot {
     ///
     /// # Errors
     /// When postings cannot be read.
-    pub(crate) fn occurrences(&self, field: Field, found: &FoundTerm) -> tantivy::Result<u64> {
+    pub(crate) fn occurrences(&self, field: Field, found: &FoundWord) -> tantivy::Result<u64> {
         let mut sum = 0;
-        for (reader, info) in self.readers.iter().zip(found.0.iter()) {
-            let Some(info) = info else { continue };
+        for (segment, reader) in self.readers.iter().enumerate() {
+            let Some(info) = found.in_segment(segment) else {
+                continue;
+            };
             let inverted = reader.inverted_index(field)?;
             let option = IndexRecordOption::WithFreqs;
             let mut postings = inverted.read_postings_from_terminfo(info, option)?;

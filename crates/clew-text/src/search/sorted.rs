@@ -9,6 +9,7 @@ use super::merge::compare_hits;
 use super::request::ShardHit;
 use super::snapshot::Snapshot;
 use super::sort::{Order, SortKey, SortValue};
+use super::span::{ColumnOf, RANGE};
 use crate::query::QueryError;
 
 /// What is kept of a document; the greatest comes last in the order of hits.
@@ -76,12 +77,14 @@ impl<'a> SortedTop<'a> {
         snapshot: &Snapshot,
         reader: &SegmentReader,
     ) -> Result<(), QueryError> {
+        // Segments come in any order; their places are those of the index.
+        let before = snapshot.readers[..segment].iter();
+        let base = self.base + before.map(|one| u64::from(one.max_doc())).sum::<u64>();
         let cursors = self
             .keys
             .iter()
-            .map(|key| KeyCursor::open(key, snapshot, reader, self.base))
+            .map(|key| KeyCursor::open(key, snapshot, reader, base))
             .collect::<Result<Vec<_>, _>>()?;
-        self.base += u64::from(reader.max_doc());
         let after = match self.after {
             Some(values) => Some(
                 cursors
@@ -156,7 +159,8 @@ impl<'a> SortedTop<'a> {
             });
         }
         let keys = self.keys;
-        self.hits.sort_by(|a, b| compare_hits(keys, a, b));
+        self.hits
+            .sort_by(|a, b| compare_hits(keys, a, b).then(a.segment.cmp(&b.segment)));
         self.hits.truncate(self.limit);
         if self.hits.len() == self.limit
             && let (Some(last), true) = (self.hits.last(), current.cursors[0].is_global())
@@ -164,6 +168,62 @@ impl<'a> SortedTop<'a> {
             self.ceiling = Some(current.cursors[0].slot_of(&last.sort[0])?);
         }
         Ok(())
+    }
+
+    /// What is sorted by first.
+    pub(super) fn first_key(&self) -> Option<&SortKey> {
+        self.keys.first()
+    }
+
+    /// The first slot that a document of a segment can have, where slots of several segments compare.
+    pub(super) fn first_slot(
+        &self,
+        snapshot: &Snapshot,
+        reader: &SegmentReader,
+    ) -> Result<Option<Slot>, QueryError> {
+        let Some(key @ SortKey::Field { .. }) = self.keys.first() else {
+            return Ok(None);
+        };
+        let cursor = KeyCursor::open(key, snapshot, reader, 0)?;
+        let span = cursor.whole_span().filter(|_| cursor.is_global());
+        span.map(|span| cursor.first_slot(&span)).transpose()
+    }
+
+    /// The first slots that the documents of the current segment's ranges can have, once they are known.
+    pub(super) fn slots_of_ranges(
+        &self,
+        (snapshot, reader): (&Snapshot, &SegmentReader),
+        column: &ColumnOf,
+    ) -> Result<Option<Vec<Slot>>, QueryError> {
+        let Some(cursor) = self.current.as_ref().map(|current| &current.cursors[0]) else {
+            return Ok(None);
+        };
+        let docs = reader.max_doc();
+        let spans = snapshot.spans().of(column, docs, || {
+            let begins = (0..docs).step_by(RANGE as usize);
+            let spans = begins.map(|begin| cursor.span(begin..(begin + RANGE).min(docs)));
+            spans.collect()
+        });
+        let Some(spans) = spans.filter(|_| cursor.whole_span().is_some()) else {
+            return Ok(None);
+        };
+        let slots = spans.iter().map(|span| cursor.first_slot(span));
+        slots.collect::<Result<_, _>>().map(Some)
+    }
+
+    /// Whether no document from here on that has this slot or a later one can be among the first.
+    pub(super) fn is_hopeless(&self, slot: Slot, doc: DocId) -> bool {
+        if self.ceiling.is_some_and(|ceiling| slot > ceiling) {
+            return true;
+        }
+        let current = self.current.as_ref();
+        let current = current.filter(|current| current.heap.len() >= self.limit);
+        current
+            .and_then(|current| current.heap.peek())
+            .is_some_and(|(worst, kept, _)| {
+                let ties_lose = self.keys.len() == 1 && doc > *kept;
+                slot > worst[0] || (slot == worst[0] && ties_lose)
+            })
     }
 
     /// Whether later segments can bring no better documents: the order is that of the index.

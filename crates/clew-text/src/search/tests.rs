@@ -720,3 +720,50 @@ fn the_successor_of_a_snapshot_counts_the_same() {
     assert_eq!(counted.docs, rest.docs + first.docs);
     assert_eq!(counted.tokens, rest.tokens + first.tokens);
 }
+
+#[test]
+fn postings_of_simple_queries_are_told_before_they_run() {
+    let (snapshot, docs) = shard(7);
+    type Values = fn(&Doc) -> &Vec<String>;
+    let with = |field: Values, word: &str| {
+        let has = |doc: &&Doc| field(doc).iter().any(|own| own == word);
+        docs.iter().flatten().filter(has).count() as u64
+    };
+    let (words, tags): (Values, Values) = (|doc| &doc.body, |doc| &doc.tags);
+    let (first, second) = {
+        let mut some = docs.iter().flatten().filter(|doc| doc.body.len() > 1);
+        let doc = some.next().expect("some document has two words");
+        (doc.body[0].clone(), doc.body[1].clone())
+    };
+    let tag = docs.iter().flatten().find_map(|doc| doc.tags.first());
+    let tag = tag.expect("some document has a tag").clone();
+    let term = |field: &str, value: &str| {
+        Query::Term(Term {
+            field: field.into(),
+            value: json!(value),
+            case_insensitive: false,
+            boost: 1.0,
+        })
+    };
+    let text = format!("{first} {second} unheard");
+    let both = Query::Bool(Bool {
+        must: vec![Query::Match(Match::new("body", text))],
+        filter: vec![term("tags", &tag)],
+        ..Bool::default()
+    });
+    let of_words = with(words, &first) + with(words, &second);
+    let cases = [
+        (term("tags", "unheard"), Some(0)),
+        (term("tags", &tag), Some(with(tags, &tag))),
+        (both, Some(of_words + with(tags, &tag))),
+        (Query::MatchNone, Some(0)),
+        (Query::MatchAll { boost: 1.0 }, None),
+        (Query::Bool(Bool::default()), None),
+        (Query::Match(Match::new("body", "w ".repeat(17))), None),
+        (term("count", "1"), None),
+    ];
+    for (query, expected) in cases {
+        let told = crate::query::postings_max(&snapshot, &query);
+        assert_eq!(told, expected, "{query:?}");
+    }
+}

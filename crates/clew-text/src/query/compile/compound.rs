@@ -12,6 +12,10 @@ use crate::ranked::{Filter, Ranked, Shape};
 
 impl Compiler<'_> {
     pub(super) fn bool(&mut self, clauses: &Bool, factor: f32) -> Result<Node, QueryError> {
+        // What cannot match is not looked into any further: a wrong value beside it is no error.
+        if clauses.must.iter().chain(&clauses.filter).any(is_none) {
+            return Ok(Node::nothing());
+        }
         let factor = factor * clauses.boost;
         let must = self.nodes(&clauses.must, factor)?;
         let should = self.nodes(&clauses.should, factor)?;
@@ -129,6 +133,17 @@ impl Compiler<'_> {
             set: None,
             ..positive
         })
+    }
+}
+
+/// Whether a query says by itself that nothing matches.
+fn is_none(query: &Query) -> bool {
+    match query {
+        Query::MatchNone => true,
+        Query::Terms { values, .. } => values.is_empty(),
+        Query::ConstantScore { filter, .. } => is_none(filter),
+        Query::Bool(clauses) => clauses.must.iter().chain(&clauses.filter).any(is_none),
+        _ => false,
     }
 }
 

@@ -1,4 +1,7 @@
-//! Words that are nearly the one that is looked for.
+//! Words that are near another word: the nearest of all segments, found with one automaton, and where their
+//! postings lie, which the same walk tells.
+
+use std::ops::Range;
 
 use tantivy::schema::Field;
 use tantivy::{SegmentReader, Term as IndexTerm};
@@ -13,6 +16,74 @@ use crate::query::constant::{Borrowed, knows};
 use crate::query::error::QueryError;
 use crate::query::near::Near;
 use crate::query::tree::Fuzziness;
+use crate::ranked::{FoundWord, SearchedField};
+
+/// A word that is near, and where its postings lie.
+struct NearWord {
+    text: String,
+    similarity: f32,
+    found: FoundWord,
+}
+
+/// A word of one segment that is near.
+struct Candidate {
+    similarity: f32,
+    /// Where its text is among those of all.
+    text: Range<usize>,
+    segment: usize,
+    /// Its place among the words of the segment.
+    number: u64,
+}
+
+/// Words of all segments that are near.
+struct Candidates {
+    /// Of so many characters is the word that they are near to.
+    length: usize,
+    texts: Vec<u8>,
+    words: Vec<Candidate>,
+}
+
+impl Candidates {
+    fn new(word: &str) -> Self {
+        Candidates {
+            length: word.chars().count(),
+            texts: Vec::new(),
+            words: Vec::new(),
+        }
+    }
+
+    fn put(&mut self, (segment, number): (usize, u64), text: &[u8], distance: u8) {
+        let begin = self.texts.len();
+        self.texts.extend_from_slice(text);
+        self.words.push(Candidate {
+            similarity: similarity(distance, (self.length, text)),
+            text: begin..self.texts.len(),
+            segment,
+            number,
+        });
+    }
+
+    fn text(&self, word: &Candidate) -> &[u8] {
+        &self.texts[word.text.clone()]
+    }
+
+    /// The most similar first, among these in the order of words, and of segments: as many as the first `most` words
+    /// of `segments` segments are at the most; the others are gone.
+    fn sort(&mut self, most: usize, segments: usize) {
+        let Candidates { texts, words, .. } = self;
+        let order = |a: &Candidate, b: &Candidate| {
+            let similar = b.similarity.total_cmp(&a.similarity);
+            let alike = || texts[a.text.clone()].cmp(&texts[b.text.clone()]);
+            similar.then_with(alike).then(a.segment.cmp(&b.segment))
+        };
+        let enough = most * segments.max(1);
+        if words.len() > enough {
+            words.select_nth_unstable_by(enough, order);
+            words.truncate(enough);
+        }
+        words.sort_unstable_by(order);
+    }
+}
 
 impl Compiler<'_> {
     pub(super) fn fuzzy(
@@ -48,22 +119,16 @@ impl Compiler<'_> {
         boost: f32,
     ) -> Result<Node, QueryError> {
         let length = word.chars().count();
-        if fuzziness.edits(length) == 0 || fuzziness.prefix_length >= length {
+        if fuzziness.edits(length) == 0 {
             return self.word(mapped, field, word, boost);
         }
-        let mut frequencies = Vec::new();
-        for (distance, text) in self.nearby_words(field, word, fuzziness)? {
-            let term = IndexTerm::from_field_text(field, &text);
-            let found = self.context.snapshot.find(&term)?;
-            let shorter = length.min(text.chars().count()).max(1);
-            frequencies.push((term, found, similarity(distance, shorter)));
-        }
-        let docs = frequencies.iter().map(|(_, found, _)| found.frequency());
-        let most = docs.max().unwrap_or(0);
+        let words = self.nearby_words(field, word, fuzziness)?;
+        let most = words.iter().map(|near| near.found.frequency()).max();
+        let most = most.unwrap_or(0);
         let occurrences = if self.similarity(mapped).counts_occurrences() {
             let mut all = 0;
-            for (_, found, _) in &frequencies {
-                all += self.context.snapshot.occurrences(field, found)?;
+            for near in &words {
+                all += self.context.snapshot.occurrences(field, &near.found)?;
             }
             Some(all)
         } else {
@@ -73,13 +138,15 @@ impl Compiler<'_> {
             docs: most,
             occurrences,
         };
-        let mut nodes = Vec::with_capacity(frequencies.len());
-        for (term, found, similarity) in frequencies {
-            let own = found.frequency();
+        let mut nodes = Vec::with_capacity(words.len());
+        for near in words {
+            let own = near.found.frequency();
+            let term = IndexTerm::from_field_text(field, &near.text);
             let node = if is_match_only(mapped) {
                 self.counted_term(term, boost)?
             } else {
-                self.term_with_frequency(mapped, (term, found), blend, boost * similarity)?
+                let found = (term, near.found);
+                self.term_with_frequency(mapped, found, blend, boost * near.similarity)?
             };
             let dead = self.context.snapshot.dead_docs();
             nodes.push(Node {
@@ -91,64 +158,93 @@ impl Compiler<'_> {
         Ok(any(nodes, 1))
     }
 
-    /// The nearest words of all segments, with their distances.
+    /// The nearest words of all segments, the most similar first.
     fn nearby_words(
         &self,
         field: Field,
         word: &str,
         fuzziness: &Fuzziness,
-    ) -> Result<Vec<(u8, String)>, QueryError> {
+    ) -> Result<Vec<NearWord>, QueryError> {
         let snapshot = self.context.snapshot;
-        let near = Near::new(word, fuzziness);
-        let mut found: Vec<(u8, String)> = Vec::new();
-        for (segment, reader) in snapshot.readers.iter().enumerate() {
-            if !knows(reader, field) {
-                continue;
-            }
-            let mut put = |distance: u8, term: &[u8]| {
-                found.push((distance, String::from_utf8_lossy(term).into_owned()));
-            };
-            match (&near, snapshot.files(segment)) {
-                (Some(near), Some(files)) => {
-                    if let Some(dictionary) = files.dictionary(field)? {
-                        near.find(&dictionary, &mut put);
+        let searched = snapshot.searched(field)?;
+        let mut candidates = match (Near::new(word, fuzziness), &searched) {
+            (Some(near), Some(searched)) => by_walk(searched, &near, word),
+            _ => by_table(
+                &snapshot.readers,
+                field,
+                &Nearby::new(word, fuzziness),
+                word,
+            )?,
+        };
+        let most = fuzziness.max_expansions.clamp(1, EXPANSIONS_MAX);
+        candidates.sort(most, snapshot.readers.len());
+        let same = |a: &Candidate, b: &Candidate| candidates.text(a) == candidates.text(b);
+        let mut found = Vec::new();
+        for same in candidates.words.chunk_by(same).take(most) {
+            let text = candidates.text(&same[0]);
+            found.push(NearWord {
+                text: String::from_utf8_lossy(text).into_owned(),
+                similarity: same[0].similarity,
+                found: match &searched {
+                    Some(searched) => {
+                        searched.numbered(text, same.iter().map(|one| (one.segment, one.number)))
                     }
-                }
-                _ => nearby_by_table(reader, field, &Nearby::new(word, fuzziness), &mut put)?,
-            }
+                    None => {
+                        let text = String::from_utf8_lossy(text);
+                        snapshot.find(&IndexTerm::from_field_text(field, &text))?
+                    }
+                },
+            });
         }
-        found.sort();
-        found.dedup();
-        found.truncate(fuzziness.max_expansions.clamp(1, EXPANSIONS_MAX));
         Ok(found)
     }
 }
 
-/// Tells the words of a segment that are near, and their distances.
-fn nearby_by_table(
-    reader: &SegmentReader,
-    field: Field,
-    automaton: &Nearby,
-    put: &mut dyn FnMut(u8, &[u8]),
-) -> Result<(), QueryError> {
-    let inverted = reader.inverted_index(field)?;
-    let mut stream = inverted.terms().search(Borrowed(automaton)).into_stream()?;
-    while stream.advance() {
-        let distance = std::str::from_utf8(stream.key())
-            .ok()
-            .and_then(|term| automaton.distance(term));
-        if let Some(distance) = distance {
-            put(distance, stream.key());
+/// The words of all segments that are near, by walking through their dictionaries.
+fn by_walk(field: &SearchedField, near: &Near, word: &str) -> Candidates {
+    let mut candidates = Candidates::new(word);
+    for (segment, automaton) in field.automata().enumerate() {
+        if let Some(automaton) = automaton {
+            near.find(automaton, &mut |distance, text, number| {
+                candidates.put((segment, number), text, distance);
+            });
         }
     }
-    Ok(())
+    candidates
 }
 
-/// One for the same word, less for each edit.
+/// The same with an automaton for any word.
+fn by_table(
+    readers: &[SegmentReader],
+    field: Field,
+    automaton: &Nearby,
+    word: &str,
+) -> Result<Candidates, QueryError> {
+    let mut candidates = Candidates::new(word);
+    for (segment, reader) in readers.iter().enumerate() {
+        if !knows(reader, field) {
+            continue;
+        }
+        let inverted = reader.inverted_index(field)?;
+        let mut stream = inverted.terms().search(Borrowed(automaton)).into_stream()?;
+        while stream.advance() {
+            let text = std::str::from_utf8(stream.key()).ok();
+            if let Some(distance) = text.and_then(|text| automaton.distance(text)) {
+                candidates.put((segment, stream.term_ord()), stream.key(), distance);
+            }
+        }
+    }
+    Ok(candidates)
+}
+
+/// One for the same word, less for each edit, and the less the shorter the words are.
 #[allow(
     clippy::cast_precision_loss,
     reason = "a word's length is far below a float's precision"
 )]
-fn similarity(distance: u8, shorter: usize) -> f32 {
+fn similarity(distance: u8, (length, text): (usize, &[u8])) -> f32 {
+    // Characters begin with bytes that are not the further ones of another.
+    let own = text.iter().filter(|byte| **byte & 0xC0 != 0x80).count();
+    let shorter = length.min(own).max(1);
     (1.0 - f32::from(distance) / shorter as f32).max(0.0)
 }

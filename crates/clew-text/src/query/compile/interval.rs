@@ -15,6 +15,7 @@ use crate::mapping::{FieldKind, MappedField, TextStyle};
 use crate::query::automaton::{Nearby, Wildcard};
 use crate::query::constant::{Borrowed, knows};
 use crate::query::error::QueryError;
+use crate::query::interval::joined::{joined, joined_for};
 use crate::query::interval::query::{IntervalQuery, Scoring};
 use crate::query::interval::source::{Source, TermSource};
 use crate::query::interval::{IntervalMode, IntervalRule, IntervalScoring, Intervals};
@@ -160,7 +161,10 @@ impl<'a> Compiler<'a> {
                 rules,
                 mode,
                 max_gaps,
-            } => joined(self.interval_rules(rules, scope)?, *mode, *max_gaps),
+            } => {
+                let sources = self.interval_rules(rules, scope)?;
+                joined_for(scope.scoring, sources, *mode, *max_gaps)
+            }
             IntervalRule::AnyOf(rules) => Source::Any(self.interval_rules(rules, scope)?),
             IntervalRule::Related {
                 rule,
@@ -319,43 +323,4 @@ fn words(field: Field, tokens: &[Token]) -> Vec<TermSource> {
         });
     }
     sources
-}
-
-fn joined(mut sources: Vec<TermSource>, mode: IntervalMode, max_gaps: Option<u32>) -> TermSource {
-    match sources.len() {
-        0 => return Source::nothing(),
-        1 => return sources.remove(0),
-        _ => {}
-    }
-    let whole = match mode {
-        IntervalMode::Ordered => Source::Ordered(sources),
-        IntervalMode::Unordered => unordered(sources),
-        IntervalMode::UnorderedNoOverlap => Source::Apart(sources),
-    };
-    match max_gaps {
-        None => whole,
-        Some(gaps) => whole.each(|source| Source::MaxGaps(Box::new(source), gaps)),
-    }
-}
-
-/// Equal sources must be found as often as they are given, not at one place.
-fn unordered(sources: Vec<TermSource>) -> TermSource {
-    let mut counted: Vec<(TermSource, usize)> = Vec::new();
-    for source in sources {
-        match counted.iter_mut().find(|(have, _)| *have == source) {
-            Some((_, times)) => *times += 1,
-            None => counted.push((source, 1)),
-        }
-    }
-    let mut sources: Vec<TermSource> = counted
-        .into_iter()
-        .map(|(source, times)| match times {
-            1 => source,
-            _ => Source::Repeated(Box::new(source), times),
-        })
-        .collect();
-    if sources.len() == 1 {
-        return sources.remove(0);
-    }
-    Source::Unordered(sources)
 }

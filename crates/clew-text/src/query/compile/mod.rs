@@ -17,6 +17,7 @@ mod nested;
 mod percolate;
 mod phrase;
 mod range;
+mod reads;
 mod relatives;
 mod scored;
 mod script;
@@ -28,6 +29,7 @@ mod token_graph;
 mod vectors;
 
 pub(crate) use fixed::field_of;
+pub use reads::postings_max;
 pub(crate) use terms::dictionary_terms;
 pub(crate) use text::query_analyzer;
 

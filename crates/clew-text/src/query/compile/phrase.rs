@@ -20,8 +20,8 @@ use crate::query::literal::text_of;
 use crate::query::phrase::{MovingPhrase, PhrasePlace};
 use crate::query::source_phrase::SourcePhrase;
 use crate::query::tree::{Match, MatchPhrase};
-use crate::ranked::{Ranked, Shape, Weight, idf};
-use crate::search::{FoundTerm, Snapshot};
+use crate::ranked::{FoundWord, Ranked, Shape, Weight, idf};
+use crate::search::Snapshot;
 use crate::similarity::Similarity;
 
 impl<'a> Compiler<'a> {
@@ -30,6 +30,9 @@ impl<'a> Compiler<'a> {
             return self.matches(&as_match(phrase), factor);
         };
         let boost = phrase.boost * factor;
+        if tokens.is_empty() {
+            return Ok(self.without_words(phrase.zero_terms_all, boost));
+        }
         let places = positioned(field, &tokens);
         let is_plain = places.iter().all(|place| place.terms.len() == 1);
         if is_graph(&tokens) && phrase.slop == 0 && !is_match_only(mapped) {
@@ -57,6 +60,15 @@ impl<'a> Compiler<'a> {
         let first = |place: PhrasePlace| Some((place.offset, place.terms.into_iter().next()?));
         let terms = places.into_iter().filter_map(first).collect();
         self.phrase_of(mapped, terms, phrase.slop, boost)
+    }
+
+    /// What a text means of which its analyzer leaves nothing.
+    pub(super) fn without_words(&self, all: bool, boost: f32) -> Node {
+        if all {
+            self.everything(boost)
+        } else {
+            Node::nothing()
+        }
     }
 
     /// Words at places of their own.
@@ -175,6 +187,9 @@ impl<'a> Compiler<'a> {
             return self.matches(&as_match(phrase), factor);
         };
         let boost = phrase.boost * factor;
+        if tokens.is_empty() {
+            return Ok(self.without_words(phrase.zero_terms_all, boost));
+        }
         let ways: Vec<Vec<(usize, Vec<String>)>> = if is_graph(&tokens) || is_match_only(mapped) {
             let ways = ways(&tokens).ok_or(TOO_MANY_WAYS)?;
             let alone = |way: Vec<String>| way.into_iter().map(|word| vec![word]).enumerate();
@@ -265,7 +280,7 @@ impl<'a> Compiler<'a> {
 fn ranked_phrase(
     (snapshot, mapped): (&Snapshot, &MappedField),
     statistics: &LeafStatistics,
-    (terms, found): (&[(usize, IndexTerm)], Vec<FoundTerm>),
+    (terms, found): (&[(usize, IndexTerm)], Vec<FoundWord>),
     boost: f32,
 ) -> Result<Option<Ranked>, QueryError> {
     let docs = statistics.field.docs;
@@ -274,22 +289,21 @@ fn ranked_phrase(
         .iter()
         .map(|(_, count)| *count)
         .fold(docs, u64::max);
+    let rarity = found.iter().map(|found| idf(found.frequency(), docs)).sum();
+    let weight = Weight::new(rarity, boost);
     let mut words = Vec::with_capacity(terms.len());
-    let mut rarity = 0.0;
     for ((position, term), found) in terms.iter().zip(found) {
-        rarity += idf(found.frequency(), docs);
-        let Some(word) = snapshot.ranked_word(mapped, term, found)? else {
+        let Some(word) = snapshot.ranked_word(mapped, (term.field(), found), weight)? else {
             return Ok(None);
         };
         words.push((u32::try_from(*position).unwrap_or(u32::MAX), word));
     }
     let schema = snapshot.stub().schema();
     let has_positions = words.iter().all(|(_, word)| {
-        let kind = schema.get_field_entry(word.term.field()).field_type();
+        let kind = schema.get_field_entry(word.field.field).field_type();
         kind.get_index_record_option()
             .is_some_and(IndexRecordOption::has_positions)
     });
-    let weight = Weight::new(rarity, boost);
     Ok(has_positions.then(|| Ranked::new(Shape::Phrase(words, weight))))
 }
 

@@ -12,8 +12,7 @@ use crate::query::constant::AnyTerm;
 use crate::query::error::QueryError;
 use crate::query::leaf::{LeafStatistics, Scored};
 use crate::query::weighed::WeighedTerm;
-use crate::ranked::{Ranked, Shape, Weight, WordIn, idf};
-use crate::search::FoundTerm;
+use crate::ranked::{FoundWord, Ranked, Shape, Weight, idf};
 use crate::similarity::{Similarity, TermStatistics, Weigher};
 
 /// What terms that score as one are taken to be like.
@@ -136,7 +135,7 @@ impl Compiler<'_> {
     pub(super) fn term_with_frequency(
         &mut self,
         mapped: &MappedField,
-        (term, found): (IndexTerm, FoundTerm),
+        (term, found): (IndexTerm, FoundWord),
         blend: Blend,
         boost: f32,
     ) -> Result<Node, QueryError> {
@@ -168,11 +167,9 @@ impl Compiler<'_> {
             self.scored_fields.insert(term.field());
         }
         let field = snapshot.statistics(mapped)?;
-        let ranked = snapshot.ranked_word(mapped, &term, found)?.map(|word| {
-            let docs = field.docs.max(frequency);
-            let weight = Weight::new(idf(frequency, docs), boost);
-            Ranked::new(Shape::Any(vec![WordIn { weight, ..word }]))
-        });
+        let weight = Weight::new(idf(frequency, field.docs.max(frequency)), boost);
+        let ranked = snapshot.ranked_word(mapped, (term.field(), found), weight)?;
+        let ranked = ranked.map(|word| Ranked::new(Shape::Any(vec![word])));
         let statistics = LeafStatistics {
             field,
             frequencies: vec![(term.clone(), frequency)],
@@ -234,7 +231,7 @@ impl Compiler<'_> {
     fn term_statistics(
         &self,
         similarity: Similarity,
-        (term, found): (&IndexTerm, &FoundTerm),
+        (term, found): (&IndexTerm, &FoundWord),
         blend: Blend,
     ) -> Result<TermStatistics, QueryError> {
         let occurrences = match blend.occurrences {

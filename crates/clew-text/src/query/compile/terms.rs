@@ -34,6 +34,10 @@ impl Compiler<'_> {
                 let text = keyword_text(mapped, &term.value);
                 if term.case_insensitive {
                     must_be_indexed(mapped)?;
+                    // Of no letters there is no other case, and nothing is found.
+                    if text.is_empty() {
+                        return Ok(Node::nothing());
+                    }
                     let automaton = Wildcard::literal(&text, false, true)?;
                     return Ok(accepted(field, automaton, boost));
                 }
@@ -115,7 +119,7 @@ impl Compiler<'_> {
         };
         if let (FieldKind::Boolean, true, [value, others @ ..]) =
             (&mapped.kind, mapped.indexed, values)
-            && others.iter().all(|other| other == value)
+            && others.iter().all(|other| text_of(other) == text_of(value))
         {
             let truth = i64::from(literal::boolean(value)?);
             return self.even_term(mapped, IndexTerm::from_field_i64(field, truth), score);

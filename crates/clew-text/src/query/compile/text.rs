@@ -7,7 +7,7 @@ use super::phrase::in_a_row;
 use super::token_graph::{Place, places};
 use super::{Compiler, Node};
 use crate::analysis::{Token, is_analyzer, query_tokens};
-use crate::mapping::{FieldKind, MappedField};
+use crate::mapping::{FieldKind, FloatKind, MappedField};
 use crate::query::constant::AnyWithPrefix;
 use crate::query::error::QueryError;
 use crate::query::literal::text_of;
@@ -53,11 +53,7 @@ impl<'a> Compiler<'a> {
         let analyzer = query_analyzer(mapped, clause.analyzer.as_deref());
         let tokens = tokens_of(analyzer, &text_of(&clause.text))?;
         if tokens.is_empty() {
-            return Ok(if clause.zero_terms_all {
-                self.everything(boost)
-            } else {
-                Node::nothing()
-            });
+            return Ok(self.without_words(clause.zero_terms_all, boost));
         }
         self.count_clauses(tokens.len())?;
         let places = places(&tokens).ok_or(TOO_MANY_WAYS)?;
@@ -191,6 +187,7 @@ impl<'a> Compiler<'a> {
                 ..multi.clause.clone()
             };
             let phrase = MatchPhrase {
+                zero_terms_all: clause.zero_terms_all,
                 slop: multi.slop,
                 text: clause.text.clone(),
                 analyzer: clause.analyzer.clone(),
@@ -248,8 +245,8 @@ impl<'a> Compiler<'a> {
                         have.kind,
                         FieldKind::Vector(_)
                             | FieldKind::Binary { .. }
-                            | FieldKind::Range { .. }
                             | FieldKind::Completion(_)
+                            | FieldKind::Float(FloatKind::RankFeature)
                             | FieldKind::RankFeatures
                     );
                     has_words && !have.settings.hidden && pattern.matches(&have.path)
@@ -281,7 +278,9 @@ impl<'a> Compiler<'a> {
 /// Values that do not fit match nothing when leniency was asked for.
 pub(super) fn leniently(node: Result<Node, QueryError>, lenient: bool) -> Result<Node, QueryError> {
     match node {
-        Err(QueryError::Create { .. } | QueryError::Illegal { .. }) if lenient => {
+        Err(QueryError::Create { .. } | QueryError::Date(_) | QueryError::Illegal { .. })
+            if lenient =>
+        {
             Ok(Node::nothing())
         }
         other => other,

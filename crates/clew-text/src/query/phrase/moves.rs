@@ -150,18 +150,22 @@ impl<'a> Walk<'a> {
         let Some(mut place) = self.first(None) else {
             return 0.0;
         };
-        let mut next = self.first(Some(place));
+        // Where the next one stands now, even if it has to give way on the first one's account.
+        let stand = |walk: &Self, place| {
+            let next = walk.first(Some(place));
+            next.map_or(i64::MAX, |next| walk.places[next].position())
+        };
+        let mut next = stand(&self, place);
         let mut length = self.end - self.places[place].position();
         while self.advance(place) && self.part(place) {
             let position = self.places[place].position();
-            let passed = next.is_some_and(|next| position > self.places[next].position());
-            if passed {
+            if position > next {
                 count(length);
                 let Some(first) = self.first(None) else {
                     break;
                 };
                 place = first;
-                next = self.first(Some(place));
+                next = stand(&self, place);
                 length = self.end - self.places[place].position();
             } else {
                 length = length.min(self.end - position);

@@ -27,42 +27,54 @@ pub(super) fn tree(
         options,
         mapping,
         // Over all fields some never fit: a word is no number.
-        lenient: options.lenient || options.fields.is_empty() || options.simple,
+        lenient: options.lenient || options.fields.is_empty(),
     };
-    let Clause::Group { parts, boost } = unwrapped(clause) else {
-        let query = build.clause(clause, fields, options.boost)?;
-        return Ok(query.unwrap_or(Query::MatchNone));
-    };
-    let is_joined = match &parts[..] {
-        [(Occurrence::Should | Occurrence::Must, only)] => matches!(only, Clause::Words(_)),
-        _ => true,
-    };
-    let query = build.group(parts, fields, options.boost * boost)?;
-    let mut query = query.unwrap_or(Query::MatchNone);
-    // Where no clause is optional, a number of optional clauses can never be reached.
-    if let (Query::Bool(clauses), Some(minimum), true) =
-        (&mut query, &options.minimum_should_match, is_joined)
-    {
-        if clauses.should.is_empty() && minimum.resolve(0) > 0 {
-            return Ok(Query::MatchNone);
-        }
-        clauses.minimum_should_match = Some(minimum.clone());
-    }
-    Ok(query)
+    let (clause, boost) = unwrapped(clause, options.boost);
+    let query = build.clause(clause, fields, boost)?;
+    let query = query.unwrap_or(Query::MatchNone);
+    Ok(with_minimum(query, options))
 }
 
-/// What is inside parentheses around everything.
-fn unwrapped(clause: &Clause) -> &Clause {
-    match clause {
-        Clause::Group { parts, .. } => match &parts[..] {
-            [(Occurrence::Should, inner @ Clause::Group { boost, .. })]
-                if (*boost - 1.0).abs() < f32::EPSILON =>
-            {
-                unwrapped(inner)
-            }
-            _ => clause,
-        },
-        _ => clause,
+/// `minimum_should_match` is about the outermost clauses, or the words that one text is cut into.
+fn with_minimum(mut query: Query, options: &QueryString) -> Query {
+    let Some(minimum) = &options.minimum_should_match else {
+        return query;
+    };
+    match &mut query {
+        // Where no clause is optional, a number of optional clauses can never be reached.
+        Query::Bool(clauses) if clauses.should.is_empty() && minimum.resolve(0) > 0 => {
+            return Query::MatchNone;
+        }
+        Query::Bool(clauses) => clauses.minimum_should_match = Some(minimum.clone()),
+        // A boost around the words hides them in the simple language.
+        Query::Match(text) if !options.simple || !is_boosted(&options.fields) => {
+            text.minimum_should_match = Some(minimum.clone());
+        }
+        _ => {}
+    }
+    query
+}
+
+fn is_boosted(fields: &[FieldBoost]) -> bool {
+    fields
+        .iter()
+        .any(|field| field.boost.to_bits() != 1.0_f32.to_bits())
+}
+
+/// What is inside parentheses around everything, with all boosts on the way there.
+fn unwrapped(clause: &Clause, boost: f32) -> (&Clause, f32) {
+    let Clause::Group {
+        parts,
+        boost: outer,
+    } = clause
+    else {
+        return (clause, boost);
+    };
+    match &parts[..] {
+        [(Occurrence::Should, inner)] if !matches!(inner, Clause::Words(_)) => {
+            unwrapped(inner, boost * outer)
+        }
+        _ => (clause, boost),
     }
 }
 

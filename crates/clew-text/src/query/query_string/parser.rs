@@ -48,6 +48,7 @@ impl Parser {
             return Err(format!("more than {DEPTH_MAX} nested parentheses"));
         }
         let mut parts: Vec<(Occurrence, Clause)> = Vec::new();
+        let mut is_signed = false;
         while !matches!(self.tokens.as_slice().first(), None | Some(Token::Close)) {
             if let Some(words) = self.words_in_a_row() {
                 let occurrence = match self.default {
@@ -75,6 +76,7 @@ impl Parser {
                     _ => Occurrence::MustNot,
                 });
             }
+            is_signed |= sign.is_some();
             let clause = self.clause()?;
             // The clause before takes part in the operator too.
             if let Some((before, _)) = parts.last_mut()
@@ -98,6 +100,13 @@ impl Parser {
             parts.push((occurrence, clause));
         }
         self.depth -= 1;
+        // One clause that nothing is said about is not joined with anything.
+        if let [(occurrence, clause)] = &mut parts[..]
+            && !is_signed
+            && !matches!(clause, Clause::Words(_))
+        {
+            *occurrence = Occurrence::Should;
+        }
         Ok(Clause::Group { parts, boost: 1.0 })
     }
 

@@ -1,0 +1,278 @@
+//! A field of a snapshot as ranking reads it: its files segment by segment, what lengths contribute to scores, and
+//! where the postings lie of the words that were asked for lately.
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+
+use parking_lot::Mutex;
+use tantivy::SegmentReader;
+use tantivy::directory::OwnedBytes;
+use tantivy::postings::TermInfo;
+use tantivy::schema::Field;
+use tantivy_fst::raw::Fst;
+
+use super::bm25::{BlockBounds, NormTable, Weight};
+use super::files::{FieldFiles, SegmentFiles};
+use super::list::List;
+use crate::search::FieldStatistics;
+
+/// Places of postings that are kept for each of two generations of words; 40 bytes each.
+const PLACES_MAX: usize = 16_384;
+/// Longest word that is kept.
+const WORD_BYTES_MAX: usize = 64;
+
+/// Where the postings of a word lie, segment by segment.
+#[derive(Clone, Debug)]
+pub(crate) struct FoundWord {
+    places: Arc<Places>,
+    /// Whether the word was asked for before.
+    is_known: bool,
+}
+
+#[derive(Debug)]
+struct Places {
+    infos: Box<[Option<TermInfo>]>,
+    frequency: u64,
+    summary: OnceLock<Summary>,
+}
+
+/// How much a word can add to a score: factors, which its weight is multiplied with.
+#[derive(Debug)]
+pub(super) struct Summary {
+    /// For each segment the greatest factor, and that behind the full blocks.
+    pub(super) segments: Box<[(f32, f32)]>,
+    /// Factors that as many different documents have at least, the greatest first.
+    pub(super) had: Vec<f32>,
+}
+
+/// Factors that documents have, which are kept of a word.
+const HAD_MAX: usize = 16;
+
+impl FoundWord {
+    pub(crate) fn new(infos: Vec<Option<TermInfo>>) -> Self {
+        let counts = infos.iter().flatten().map(|info| u64::from(info.doc_freq));
+        FoundWord {
+            places: Arc::new(Places {
+                frequency: counts.sum(),
+                infos: infos.into(),
+                summary: OnceLock::new(),
+            }),
+            is_known: false,
+        }
+    }
+
+    /// In how many documents the word is, deleted ones included.
+    pub(crate) fn frequency(&self) -> u64 {
+        self.places.frequency
+    }
+
+    /// Where its postings of a segment are.
+    pub(crate) fn in_segment(&self, segment: usize) -> Option<&TermInfo> {
+        self.places.infos.get(segment)?.as_ref()
+    }
+}
+
+/// A field of the segments of a snapshot.
+#[derive(Debug)]
+pub(crate) struct SearchedField {
+    pub(crate) field: Field,
+    /// `None` where a segment has nothing of the field.
+    segments: Vec<Option<Arc<FieldFiles>>>,
+    lengths: OnceLock<Lengths>,
+    known: Mutex<Known>,
+}
+
+/// What lengths contribute under the average of the snapshot, and what is certain of each segment's blocks.
+#[derive(Debug)]
+struct Lengths {
+    table: NormTable,
+    bounds: Vec<BlockBounds>,
+}
+
+impl SearchedField {
+    /// # Errors
+    /// When a segment cannot be read.
+    pub(crate) fn open<'a>(
+        field: Field,
+        segments: impl Iterator<Item = (&'a SegmentReader, &'a SegmentFiles)>,
+    ) -> tantivy::Result<Self> {
+        let segments = segments.map(|(reader, files)| files.field(reader, field));
+        Ok(SearchedField {
+            field,
+            segments: segments.collect::<tantivy::Result<_>>()?,
+            lengths: OnceLock::new(),
+            known: Mutex::default(),
+        })
+    }
+
+    /// The field with the average length of these statistics, which are the snapshot's; they are taken once.
+    pub(crate) fn measured(self: &Arc<Self>, statistics: FieldStatistics) -> Arc<Self> {
+        self.lengths.get_or_init(|| {
+            let table = NormTable::new(statistics);
+            let bounds = self.segments.iter().map(|files| {
+                let (tokens, docs) = files.as_ref().map_or((0, 0), |one| (one.tokens, one.docs));
+                BlockBounds::new(&table, tokens, docs)
+            });
+            let bounds = bounds.collect();
+            Lengths { table, bounds }
+        });
+        self.clone()
+    }
+
+    /// What lengths contribute; `None` before the field was measured.
+    pub(super) fn table(&self) -> Option<&NormTable> {
+        self.lengths.get().map(|lengths| &lengths.table)
+    }
+
+    pub(super) fn bounds(&self, segment: usize) -> Option<BlockBounds> {
+        self.lengths.get()?.bounds.get(segment).copied()
+    }
+
+    pub(super) fn files(&self, segment: usize) -> Option<&FieldFiles> {
+        self.segments.get(segment)?.as_deref()
+    }
+
+    /// How much a word of the field can add to a score; `None` when it was not asked for before, as it is not worth
+    /// it then, and before the field was measured.
+    pub(super) fn summary<'w>(&self, word: &'w FoundWord) -> Option<&'w Summary> {
+        if !word.is_known {
+            return None;
+        }
+        let lengths = self.lengths.get()?;
+        Some(word.places.summary.get_or_init(|| {
+            let mut had = Vec::with_capacity(HAD_MAX + 1);
+            let segments = (0..self.segments.len()).map(|segment| {
+                let mut list = List::default();
+                let (mut best, mut last) = (0.0_f32, 0.0);
+                if let (Some(info), Some(files), Some(bounds)) = (
+                    word.in_segment(segment),
+                    self.files(segment),
+                    lengths.bounds.get(segment),
+                ) {
+                    let lengths = (&lengths.table, *bounds);
+                    list.open(files, info, Weight::new(0.0, 1.0), lengths);
+                    list.factors(&mut |one, bound| {
+                        (best, last) = (best.max(bound), bound);
+                        keep(&mut had, one);
+                    });
+                }
+                (best, last)
+            });
+            Summary {
+                segments: segments.collect(),
+                had,
+            }
+        }))
+    }
+
+    /// The automata over the words of the segments.
+    pub(crate) fn automata(&self) -> impl Iterator<Item = Option<&Fst<OwnedBytes>>> {
+        let segments = self.segments.iter();
+        segments.map(|files| files.as_ref().map(|files| files.dictionary.automaton()))
+    }
+
+    /// A word whose numbers in the segments are known. It is not kept: a search that goes by numbers has many words.
+    pub(crate) fn numbered(
+        &self,
+        word: &[u8],
+        numbers: impl Iterator<Item = (usize, u64)>,
+    ) -> FoundWord {
+        self.known(word).unwrap_or_else(|| {
+            let mut infos = vec![None; self.segments.len()];
+            for (segment, number) in numbers {
+                let files = self.segments.get(segment).and_then(Option::as_ref);
+                infos[segment] = files.and_then(|files| files.dictionary.numbered(number));
+            }
+            FoundWord::new(infos)
+        })
+    }
+
+    /// Where the postings of a word lie.
+    pub(crate) fn find(&self, word: &[u8]) -> FoundWord {
+        self.known(word).unwrap_or_else(|| {
+            let infos = self.segments.iter();
+            let infos = infos.map(|files| files.as_ref()?.dictionary.get(word));
+            let found = FoundWord::new(infos.collect());
+            self.known.lock().put(word, found.clone());
+            found
+        })
+    }
+
+    fn known(&self, word: &[u8]) -> Option<FoundWord> {
+        let found = self.known.lock().get(word)?;
+        Some(FoundWord {
+            is_known: true,
+            ..found
+        })
+    }
+}
+
+/// Keeps a factor among the greatest.
+fn keep(had: &mut Vec<f32>, one: f32) {
+    if had.len() == HAD_MAX && had.last().is_some_and(|least| one <= *least) {
+        return;
+    }
+    let place = had.partition_point(|other| *other >= one);
+    had.insert(place, one);
+    had.truncate(HAD_MAX);
+}
+
+/// Words that were asked for lately. When the younger generation is full it becomes the older one, so what is kept
+/// is bounded and what is asked for again and again stays.
+#[derive(Debug, Default)]
+struct Known {
+    young: HashMap<Box<[u8]>, FoundWord>,
+    old: HashMap<Box<[u8]>, FoundWord>,
+    places: usize,
+}
+
+impl Known {
+    fn get(&mut self, word: &[u8]) -> Option<FoundWord> {
+        if let Some(known) = self.young.get(word) {
+            return Some(known.clone());
+        }
+        let known = self.old.get(word).cloned()?;
+        self.put(word, known.clone());
+        Some(known)
+    }
+
+    fn put(&mut self, word: &[u8], found: FoundWord) {
+        if word.len() > WORD_BYTES_MAX {
+            return;
+        }
+        // A word is about as large as a place.
+        let places = found.places.infos.len() + 1;
+        if self.places + places > PLACES_MAX {
+            self.old = std::mem::take(&mut self.young);
+            self.places = 0;
+        }
+        self.places += places;
+        self.young.insert(word.into(), found);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(count: u32) -> FoundWord {
+        FoundWord::new(vec![Some(TermInfo {
+            doc_freq: count,
+            ..TermInfo::default()
+        })])
+    }
+
+    #[test]
+    fn known_words_are_bounded_and_those_in_use_stay() {
+        let mut known = Known::default();
+        known.put(b"often", found(7));
+        for number in 0..100_000u32 {
+            known.put(&number.to_le_bytes(), found(number));
+            assert!(known.young.len() + known.old.len() <= PLACES_MAX);
+            if number % 100 == 0 {
+                assert_eq!(known.get(b"often").unwrap().frequency(), 7);
+            }
+        }
+        assert!(known.get(&0u32.to_le_bytes()).is_none());
+    }
+}

@@ -1,0 +1,124 @@
+//! Sorted searches that need not see every match: of a segment the ranges of documents that come first are read
+//! first, and then only those that may still bring a hit.
+
+use tantivy::query::Weight;
+use tantivy::{COLLECT_BLOCK_BUFFER_LEN, DocId, SegmentReader, TERMINATED};
+
+use super::{Scan, Sink};
+use crate::query::QueryError;
+use crate::search::cursor::Slot;
+use crate::search::snapshot::Snapshot;
+use crate::search::sort::SortKey;
+use crate::search::span::{ColumnOf, RANGE};
+
+/// Ranges that are read before the others.
+const FIRST_RANGES: usize = 4;
+
+/// Where a segment begins in the order of hits, as far as that is known.
+pub(super) type Begin = Option<Slot>;
+
+/// The segments in the order of their first documents, where these can be compared, else in their own.
+pub(super) fn order(
+    sink: &Sink<'_>,
+    snapshot: &Snapshot,
+) -> Result<Vec<(Begin, usize)>, QueryError> {
+    let mut begins = Vec::with_capacity(snapshot.readers.len());
+    for (segment, reader) in snapshot.readers.iter().enumerate() {
+        let begin = match sink {
+            Sink::Sorted(top) => top.first_slot(snapshot, reader)?,
+            _ => None,
+        };
+        begins.push((begin, segment));
+    }
+    if begins.iter().all(|(begin, _)| begin.is_some()) {
+        begins.sort_unstable();
+    }
+    Ok(begins)
+}
+
+/// The column that is sorted by first.
+fn column(key: &SortKey, snapshot: &Snapshot, reader: &SegmentReader) -> Option<ColumnOf> {
+    let SortKey::Field { path, .. } = key else {
+        return None;
+    };
+    let mapped = snapshot.mapping.field(path)?;
+    Some((reader.segment_id(), mapped.column()))
+}
+
+impl Scan<'_, '_> {
+    /// Whether matches may be left uncounted.
+    pub(super) fn may_pass_over(&self) -> bool {
+        let counting = self.counting.as_ref();
+        counting.is_some_and(|counting| counting.known.is_some() || self.seen > counting.limit)
+    }
+
+    /// Whether no document from here on that has this slot, or a later one, can be a hit.
+    pub(super) fn is_hopeless(&self, slot: Slot, doc: DocId) -> bool {
+        match &self.sink {
+            Sink::Sorted(top) => self.may_pass_over() && top.is_hopeless(slot, doc),
+            _ => false,
+        }
+    }
+
+    /// Reads the segment range by range; `false` when nothing is known of its ranges yet.
+    pub(super) fn by_ranges(
+        &mut self,
+        segment: usize,
+        reader: &SegmentReader,
+        (weight, score): (&dyn Weight, f32),
+    ) -> Result<bool, QueryError> {
+        let Sink::Sorted(top) = &self.sink else {
+            return Ok(false);
+        };
+        let (Some(key), true) = (top.first_key(), self.counting.is_some()) else {
+            return Ok(false);
+        };
+        let snapshot = self.run.snapshot;
+        let Some(column) = column(key, snapshot, reader).filter(|_| reader.max_doc() > RANGE)
+        else {
+            return Ok(false);
+        };
+        let Some(slots) = top.slots_of_ranges((snapshot, reader), &column)? else {
+            self.looking_at = Some(column);
+            return Ok(false);
+        };
+        let mut first: Vec<usize> = (0..slots.len()).collect();
+        first.sort_unstable_by_key(|range| slots[*range]);
+        first.truncate(FIRST_RANGES);
+        for are_first in [true, false] {
+            let wanted = |range: usize| first.contains(&range) == are_first;
+            self.pass((segment, reader), (weight, score), (&slots, &wanted))?;
+        }
+        Ok(true)
+    }
+
+    /// Reads the documents of the ranges that are wanted.
+    fn pass(
+        &mut self,
+        (segment, reader): (usize, &SegmentReader),
+        (weight, score): (&dyn Weight, f32),
+        (slots, wanted): (&[Slot], &dyn Fn(usize) -> bool),
+    ) -> Result<(), QueryError> {
+        let range_of = |doc: DocId| (doc / RANGE) as usize;
+        let mut docs = weight.scorer(reader, 1.0)?;
+        let mut buffer = [0; COLLECT_BLOCK_BUFFER_LEN];
+        let mut chosen = Vec::with_capacity(COLLECT_BLOCK_BUFFER_LEN);
+        while docs.doc() != TERMINATED {
+            let doc = docs.doc();
+            let range = range_of(doc);
+            if !wanted(range) || self.is_hopeless(slots[range], doc) {
+                let next = (doc / RANGE + 1) * RANGE;
+                if next >= reader.max_doc() {
+                    break;
+                }
+                docs.seek(next);
+                continue;
+            }
+            let count = docs.fill_buffer(&mut buffer);
+            chosen.clear();
+            chosen.extend(buffer[..count].iter().filter(|doc| wanted(range_of(**doc))));
+            self.block(segment, reader, &chosen, &|_| score)?;
+        }
+        Ok(())
+    }
+}
