@@ -7,7 +7,8 @@ use tantivy::Term as IndexTerm;
 use tantivy::schema::Field;
 use tantivy_fst::Automaton;
 
-use super::text::{must_be_indexed, query_analyzer, tokens_of};
+use super::text::{TOO_MANY_WAYS, must_be_indexed, query_analyzer, tokens_of};
+use super::token_graph::{Place, is_graph, places};
 use super::{Compiler, Node};
 use crate::analysis::Token;
 use crate::mapping::{FieldKind, MappedField, TextStyle};
@@ -17,7 +18,7 @@ use crate::query::error::QueryError;
 use crate::query::interval::joined::{joined, joined_for};
 use crate::query::interval::query::{IntervalQuery, Scoring};
 use crate::query::interval::source::{Source, TermSource};
-use crate::query::interval::{IntervalRule, IntervalScoring, Intervals};
+use crate::query::interval::{IntervalMode, IntervalRule, IntervalScoring, Intervals};
 use crate::query::regexp::{Regexp, RegexpSyntax};
 
 /// Words that a pattern may stand for.
@@ -44,7 +45,7 @@ impl<'a> Compiler<'a> {
         let source = self.interval_rule(&query.rule, scope)?;
         let scoring = match query.scoring {
             IntervalScoring::Proximity => Scoring::Proximity,
-            IntervalScoring::Words => self.word_scoring(&source, scope)?,
+            IntervalScoring::Words => self.word_scoring(&source, (scope.mapped, scope.field))?,
         };
         let query_node = IntervalQuery { source, scoring };
         Ok(Node::scored(Box::new(query_node), query.boost * factor))
@@ -88,12 +89,31 @@ impl<'a> Compiler<'a> {
         }))
     }
 
-    fn word_scoring(&self, source: &TermSource, scope: Scope<'_>) -> Result<Scoring, QueryError> {
+    fn word_scoring(
+        &self,
+        source: &TermSource,
+        (mapped, field): (&MappedField, Field),
+    ) -> Result<Scoring, QueryError> {
         let terms = source.terms();
         Ok(Scoring::Words {
-            field: scope.field,
-            weigher: Arc::new(self.weigher(scope.mapped, &terms)?),
+            field,
+            weigher: Arc::new(self.weigher(mapped, &terms)?),
         })
+    }
+
+    /// A phrase some places of which several words may take.
+    pub(super) fn graph_phrase(
+        &self,
+        (mapped, field): (&MappedField, Field),
+        tokens: &[Token],
+        boost: f32,
+    ) -> Result<Node, QueryError> {
+        let sources = text_sources(field, tokens)?;
+        let source = joined(sources, IntervalMode::Ordered, Some(0));
+        let scoring = self.word_scoring(&source, (mapped, field))?;
+        let boost = boost * self.context.snapshot.term_factor();
+        let query = IntervalQuery { source, scoring };
+        Ok(Node::scored(Box::new(query), boost))
     }
 
     fn interval_rules(
@@ -134,7 +154,7 @@ impl<'a> Compiler<'a> {
                 let analyzer = query_analyzer(scope.mapped, analyzer.as_deref());
                 let tokens = tokens_of(analyzer, text)?;
                 self.count_clauses(tokens.len())?;
-                let sources = words(scope.field, &tokens);
+                let sources = text_sources(scope.field, &tokens)?;
                 joined(sources, *mode, *max_gaps)
             }
             IntervalRule::AllOf {
@@ -256,6 +276,25 @@ fn normalized(rule: &IntervalRule, analyzer: &str) -> IntervalRule {
         IntervalRule::Fuzzy(text, fuzziness) => IntervalRule::Fuzzy(text.to_lowercase(), fuzziness),
         other => other,
     }
+}
+
+/// The words of a text, and the ways through its synonyms of several words.
+fn text_sources(field: Field, tokens: &[Token]) -> Result<Vec<TermSource>, QueryError> {
+    if !is_graph(tokens) {
+        return Ok(words(field, tokens));
+    }
+    let term = |word: &String| IndexTerm::from_field_text(field, word);
+    let alone = |word: &String| Source::Words(vec![term(word)]);
+    let way = |way: &Vec<String>| {
+        let words = way.iter().map(alone).collect();
+        joined(words, IntervalMode::Ordered, Some(0))
+    };
+    let places = places(tokens).ok_or(TOO_MANY_WAYS)?;
+    let source = |place: &Place| match place {
+        Place::Words(words) => Source::Words(words.iter().map(term).collect()),
+        Place::Ways(ways) => Source::Any(ways.iter().map(way).collect()),
+    };
+    Ok(places.iter().map(source).collect())
 }
 
 /// The words of a text; those at one position are alternatives, and a position left out before a

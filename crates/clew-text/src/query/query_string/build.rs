@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::{Clause, Occurrence, Word};
 use crate::analysis::{is_analyzer, tokens};
 use crate::mapping::{FieldKind, Mapping};
+use crate::query::compile::query_analyzer;
 use crate::query::error::QueryError;
 use crate::query::tree::{
     Bool, FieldBoost, Fuzziness, Match, MatchPhrase, Pattern, Query, QueryString, Range,
@@ -179,7 +180,7 @@ impl Build<'_> {
         for (occurrence, clause) in parts {
             match clause {
                 // In one field each word is a clause; in several they are one text.
-                Clause::Words(words) if fields.len() == 1 => {
+                Clause::Words(words) if fields.len() == 1 && !self.is_one_text(fields, words) => {
                     for word in words {
                         let word = Clause::Word(Word::plain(word));
                         if let Some(query) = self.clause(&word, fields, 1.0)? {
@@ -197,6 +198,23 @@ impl Build<'_> {
         let is_empty =
             joined.must.is_empty() && joined.should.is_empty() && joined.must_not.is_empty();
         Ok((!is_empty).then_some(Query::Bool(joined)))
+    }
+
+    /// Whether words in a row mean something else than each of them by itself, as the words of a
+    /// synonym do.
+    fn is_one_text(&self, fields: &[FieldBoost], words: &[String]) -> bool {
+        let mapped = fields
+            .first()
+            .and_then(|one| self.mapping.field(&one.field));
+        let Some(mapped) = mapped.filter(|mapped| matches!(mapped.kind, FieldKind::Text { .. }))
+        else {
+            return false;
+        };
+        let analyzer = query_analyzer(mapped, self.options.analyzer.as_deref());
+        let texts = |text: &str| tokens(analyzer, text).into_iter().map(|token| token.text);
+        let together: Vec<String> = texts(&words.join(" ")).collect();
+        let apart: Vec<String> = words.iter().flat_map(|word| texts(word)).collect();
+        together != apart
     }
 
     fn in_field(
@@ -341,6 +359,7 @@ impl Build<'_> {
         let clause = Match {
             analyzer: self.options.analyzer.clone(),
             lenient: self.lenient,
+            synonym_phrases: self.options.synonym_phrases,
             boost,
             ..Match::new(field, &word.text)
         };
