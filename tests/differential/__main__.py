@@ -8,6 +8,7 @@ compare with, which is said.
 
 import argparse
 import contextlib
+import itertools
 import json
 import re
 import sys
@@ -22,6 +23,7 @@ from .corpus import documents, mapping, settings
 from .dice import Dice
 from .known import PAGE, known
 from .requests import FAMILIES, request
+from .sessions import SESSIONS
 from .smaller import smaller
 from .wire import Wire
 
@@ -63,7 +65,18 @@ class Pair:
     def __init__(self, clew, opensearch):
         self.clew, self.opensearch = Wire(clew), Wire(opensearch)
 
+    def session(self, name, seed):
+        """The differences of requests that follow from one another."""
+        runs = [SESSIONS[name](wire, Dice(seed)) for wire in (self.clew, self.opensearch)]
+        for step, answers in enumerate(itertools.zip_longest(*runs, fillvalue=(0, {}))):
+            found = Comparison({}).answers(*answers)
+            if found:
+                return [f"step {step} {line}" if line.startswith("hit") else line for line in found]
+        return []
+
     def differences(self, endpoint, body):
+        if endpoint == "session":
+            return self.session(body["session"], body["seed"])
         path = f"/{INDEX}/_{endpoint}"
         answers = [wire.call("POST", path, body) for wire in (self.clew, self.opensearch)]
         return Comparison(body).answers(*answers)
@@ -75,20 +88,21 @@ def run_seed(pair, seed, args):
     unknown, named = [], Counter()
     for identity in sorted(refused[0].keys() ^ refused[1].keys()):
         unknown.append(("document", {}, [f"{identity}: {refused[0].get(identity)}, OpenSearch {refused[1].get(identity)}"]))
+        show(f"seed {seed}, document", identity, unknown[-1][2])
     dice = Dice(seed)
     for _ in range(args.requests):
         family, endpoint, body = request(dice, args.only)
         found = pair.differences(endpoint, body)
         if not found:
             continue
-        small = smaller(body, lambda less: sort_of(pair.differences(endpoint, less)) == sort_of(found))
+        small = body if endpoint == "session" else smaller(body, lambda less: sort_of(pair.differences(endpoint, less)) == sort_of(found))
         found = pair.differences(endpoint, small) or found
         why = known(family, small, found)
         if why:
             named[why] += 1
         else:
             unknown.append((family, small, found))
-            show(family, small, found)
+            show(f"seed {seed}, {family}", small, found)
         if len(unknown) >= args.stop_after:
             break
     return unknown, named
@@ -103,8 +117,8 @@ def sort_of(found):
     return (kind, *re.findall(r"\b[45]\d\d\b|\w+_exception", found[0])) if kind in ("status", "error", "shards") else kind
 
 
-def show(family, body, found):
-    print(f"{family}: {json.dumps(body, ensure_ascii=False)}")
+def show(where, body, found):
+    print(f"{where}: {json.dumps(body, ensure_ascii=False)}")
     for line in found[:3]:
         print(f"    {line}")
 

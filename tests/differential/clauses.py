@@ -83,11 +83,14 @@ def patterns(dice):
     insensitive = dice.options(0.3, case_insensitive=dice.maybe)
     made = {
         "prefix": lambda: {"value": one[:dice.randint(0, 2)] or "d"},
-        "wildcard": lambda: {"value": dice.choice([one[:1] + "*", "*" + one[-2:], "?" + one[1:], "*" if field != "wild" else "w*", "*" + one[1:3] + "*", one + "\\*"])},
+        "wildcard": lambda: {"value": dice.choice([one[:1] + "*", "*" + one[-2:], "?" + one[1:], "*", "*" + one[1:3] + "*", one + "\\*"])},
         "regexp": lambda: {"value": dice.choice(["r.*", "[a-d].+", "(red|blue)", "...", "bl?ue*", "<1-200>", "~red", "r&.*d", "@", "#", ".*e{1,2}.*"])},
         "fuzzy": lambda: {"value": misspelt(dice), **dice.options(0.3, fuzziness=lambda: fulltext.fuzziness(dice), prefix_length=1,
                                                                   transpositions=dice.maybe, max_expansions=100)},
     }[kind]()
+    if field == "wild" and made["value"] in ("*", "**", "@"):
+        # Every value: OpenSearch scores that by how many there are.
+        made["value"] = "w*" if kind == "wildcard" else "w.*"
     if kind != "fuzzy":
         made |= insensitive
     if kind == "regexp":

@@ -12,6 +12,8 @@ PERCENTILES = ("percentiles", "percentile_ranks", "median_absolute_deviation")
 # How many different values there are is estimated, by hashes of one's own.
 CARDINALITY_TOLERANCE = 0.01
 IGNORED = {"took", "_shards", "timed_out", "_index", "_seq_no", "_primary_term"}
+# In which words a score is explained.
+WORDS = ("/explanation/description", "/explanation/details")
 
 
 class Comparison:
@@ -29,8 +31,10 @@ class Comparison:
         (status, body), (their_status, their_body) = ours, theirs
         if status != their_status:
             self.say("status", (status, reason(body)), (their_status, reason(their_body)))
-        elif status >= 400:
+        elif status >= 400 and all(isinstance(one.get("error"), dict) for one in (body, their_body)):
             self.errors(body, their_body)
+        elif status >= 400:
+            self.values("error", body, their_body)
         elif failures(body) != failures(their_body):
             self.say("shards", failures(body), failures(their_body))
         elif "hits" in their_body:
@@ -40,6 +44,7 @@ class Comparison:
             self.few = total < PERCENTILES_LEAST or not top_level(self.request)
             kinds = aggregation_kinds(self.request.get("aggs", {}))
             self.values("aggregations", body.get("aggregations"), their_body.get("aggregations"), kinds)
+            self.values("suggest", body.get("suggest") or None, their_body.get("suggest"))
         else:
             self.values("", body, their_body)
         return self.found
@@ -97,6 +102,8 @@ class Comparison:
         if isinstance(ours, dict) and isinstance(theirs, dict):
             for key in [*theirs, *(key for key in ours if key not in theirs)]:
                 below = f"{path}/{key}"
+                if below in WORDS:
+                    continue
                 kind, inner = kinds.get(key, (None, None))
                 if kind == "cardinality" and is_near(ours.get(key), theirs.get(key)):
                     continue
@@ -111,15 +118,15 @@ class Comparison:
                 elif key not in IGNORED:
                     self.values(below, ours[key], theirs[key], inner if inner is not None else kinds)
         elif isinstance(ours, list) and isinstance(theirs, list):
-            if path.endswith("fields/place"):
-                # In which order a column has several points is nobody's business.
+            if path.endswith(("fields/place", "/matched_queries")):
+                # In which order a column has several points, or names come, is nobody's business.
                 ours, theirs = sorted(ours, key=str), sorted(theirs, key=str)
             if len(ours) != len(theirs):
                 self.say(path, ours, theirs)
                 return
             for at, pair in enumerate(zip(ours, theirs)):
                 self.values(f"{path}/{at}", *pair, kinds)
-        elif not same(ours, theirs):
+        elif not (path == "/explanation/value" and close(ours, theirs, SCORE_TOLERANCE) or same(ours, theirs)):
             self.say(path, ours, theirs)
 
     def rough(self, path, ours, theirs):

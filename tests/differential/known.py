@@ -21,8 +21,8 @@ def error_types(body, found):
     told = found[0]
     if not told.startswith(("error:", "root_cause:")):
         return False
-    types = set(re.findall(r"\('?([a-z_]+)'?, '?([a-z_]+)'?,", told)[0] + re.findall(r"OpenSearch \('?([a-z_]+)'?, '?([a-z_]+)'?,", told)[0])
-    return types <= MALFORMED
+    types = re.search(r"\('(\w+)', '?(\w+)'?, .*OpenSearch \('(\w+)', '?(\w+)'?,", told, re.DOTALL)
+    return types is not None and set(types.groups()) <= MALFORMED
 
 
 def errors_of_the_server(body, found):
@@ -112,6 +112,27 @@ def fuzzy_everywhere(body, found):
     return scores_only(found) and any("~" in str(one.get("query")) and not one.get("fields") for one in strings(body))
 
 
+def zero_terms(body, found):
+    """Terms without documents, below a bucket that has none on a shard."""
+    below = r"^aggregations/\w+/(buckets/\w+/)?(?!buckets)\w+/.*(buckets: \[\]|/key: |/key_as_string: |/doc_count: )"
+    return '"min_doc_count": 0' in json.dumps(body) and ("buckets: []" in found[0] or re.search(below, found[0]) is not None)
+
+
+def error_of_one(body, found):
+    """By how much a term may be more frequent: OpenSearch tells more than there can be."""
+    told = re.search(r"/buckets/.*/doc_count_error_upper_bound: (\d+), OpenSearch (\d+)$", found[0])
+    return told is not None and int(told.group(1)) < int(told.group(2))
+
+
+def unordered_distances(body, found):
+    """Ranges of distances that do not ascend."""
+    for ranges in re.findall(r'"geo_distance": \{[^\[]*"ranges": (\[[^\]]*\])', json.dumps(body)):
+        ends = [(one.get("from") or 0, one.get("to") or 1e30) for one in json.loads(ranges) if isinstance(one, dict)]
+        if ends != sorted(ends):
+            return found[0].startswith("aggregations") and "/doc_count: " in found[0]
+    return False
+
+
 KNOWN = {
     "error-types": error_types,
     "errors-of-the-server": errors_of_the_server,
@@ -121,7 +142,9 @@ KNOWN = {
     "malformed-taken": malformed_taken,
     "least-score-unscored": unscored_least,
     "highlight-choice": lambda body, found: "/highlight/" in found[0] and has("fuzziness")(body, found),
-    "terms-zero": lambda body, found: '"min_doc_count": 0' in json.dumps(body) and "buckets: []" in found[0],
+    "terms-zero": zero_terms,
+    "terms-error-of-one": error_of_one,
+    "distances-unordered": unordered_distances,
     "geotile-order": in_aggregations("geotile_grid"),
     "geo-shape-score": geo_shape_score,
     "intervals-repeated": repeated,

@@ -2,7 +2,7 @@
 
 import copy
 
-from . import aggregations, clauses
+from . import aggregations, clauses, more, sessions
 from .corpus import DATES, KEYWORDS, NUMBERS, direction
 
 SORTABLE = [*NUMBERS, *KEYWORDS[:2], *DATES, "flag", "addr", "huge", "nick", "half", "owner.age"]
@@ -24,7 +24,8 @@ def search(dice):
 
 def sort(dice):
     keys = []
-    for field in dice.some([*SORTABLE, "_score", "place", "comments.stars"], 1, 3):
+    # What scores nearly alike must not be told apart by what comes behind.
+    for field in sorted(dice.some([*SORTABLE, "_score", "place", "comments.stars"], 1, 3), key=lambda name: name == "_score"):
         if field == "_score":
             keys.append("_score")
         elif field == "place":
@@ -130,7 +131,8 @@ def malformed_vector(dice):
 
 
 FAMILIES = {"search": (search, 12), "aggregations": (aggregate, 8), "knn": (knn, 2), "count": (count, 1), "fields": (fields, 2),
-            "highlight": (highlight, 2), "analyze": (analyze, 1), "wrong": (wrong, 3), "vectors": (malformed_vector, 0.3)}
+            "highlight": (highlight, 2), "analyze": (analyze, 1), "wrong": (wrong, 3), "vectors": (malformed_vector, 0.3)} | more.FAMILIES
+FAMILIES |= {name: (lambda dice, name=name: ("session", {"session": name, "seed": dice.randrange(1 << 32)}), 0.15) for name in sessions.SESSIONS}
 
 
 def request(dice, only=None):

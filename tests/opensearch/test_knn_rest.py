@@ -94,7 +94,7 @@ class KnnRest(ClewTest):
             "l2": by(lambda v: 1 / (1 + dot(gaps(v), gaps(v)))),
             "l1": by(lambda v: 1 / (1 + sum(gaps(v)))),
             "linf": by(lambda v: 1 / (1 + max(gaps(v)))),
-            "cosinesimil": by(lambda v: 1 + cosine(v, query)),
+            "cosinesimil": by(lambda v: (1 + cosine(v, query)) / 2),
             "innerproduct": by(lambda v: inner(dot(v, query))),
         }
         for space, scores in expected.items():
@@ -103,7 +103,7 @@ class KnnRest(ClewTest):
             scored = {"script_score": {"query": {"match_all": {}}, "script": script}}
             self.assert_scores(self.scores("l2", scored), scores)
         sources = {
-            "1.0 + cosineSimilarity(params.q, doc['v'])": expected["cosinesimil"],
+            "1.0 + cosineSimilarity(params.q, doc['v'])": by(lambda v: 1 + cosine(v, query)),
             "1 / (1 + l2Squared(params.q, doc['v']))": expected["l2"],
             "1 / (1 + l1Norm(params.q, doc['v']))": expected["l1"],
             "1 / (1 + lInfNorm(params.q, doc['v']))": expected["linf"],

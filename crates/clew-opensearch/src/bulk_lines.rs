@@ -76,6 +76,11 @@ pub(crate) fn parse(
         }
         let header = Header::parse(&line, lines.number)?;
         let mut condition = header.condition()?;
+        if header.verb == Verb::Create && matches!(condition, Some(Condition::At { .. })) {
+            return Err(ApiError::validation(
+                "create operations do not support compare and set. use index instead",
+            ));
+        }
         let Some(index) = header.index.or_else(|| default_index.map(String::from)) else {
             return Err(ApiError::validation("index is missing"));
         };
@@ -123,6 +128,7 @@ fn read_action(
         Verb::Update | Verb::Delete => {
             let update = update_body::parse(&source)?;
             *condition = update.condition.or(*condition);
+            update_body::check_condition(&update.spec, condition.as_ref())?;
             Action::Update(update.spec)
         }
     })

@@ -144,12 +144,7 @@ pub(crate) async fn update(call: Call) -> Result<Reply, ApiError> {
     let update = update_body::parse(&call.body)?;
     call.params.integer("retry_on_conflict")?;
     let condition = condition_of(&call)?.or(update.condition);
-    let has_upsert = update.spec.upsert.is_some() || update.spec.doc_as_upsert;
-    if has_upsert && condition.is_some() {
-        return Err(ApiError::validation(
-            "compare and write operations can not be used with upsert",
-        ));
-    }
+    update_body::check_condition(&update.spec, condition.as_ref())?;
     if let Some(Condition::External { .. }) = condition {
         return Err(ApiError::validation(
             "internal versioning can not be used for optimistic concurrency control. Please use \

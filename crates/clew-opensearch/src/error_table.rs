@@ -131,6 +131,7 @@ fn query_error_type(error: &QueryError) -> &'static str {
         QueryError::Create { .. } | QueryError::Syntax { .. } | QueryError::Unmapped { .. } => {
             "query_shard_exception"
         }
+        QueryError::Date(_) => "parse_exception",
         QueryError::TooManyClauses { .. } => "too_many_clauses",
         QueryError::State { .. } => "illegal_state_exception",
         QueryError::Aggregation(AggError::Validation { .. }) => {

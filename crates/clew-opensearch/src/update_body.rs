@@ -104,6 +104,19 @@ fn wrong_type(name: &str, value: &RawValue) -> ApiError {
     )
 }
 
+/// Refuses a condition on a document that may have to be made.
+pub(crate) fn check_condition(
+    spec: &UpdateSpec,
+    condition: Option<&Condition>,
+) -> Result<(), ApiError> {
+    if condition.is_some() && (spec.upsert.is_some() || spec.doc_as_upsert) {
+        return Err(ApiError::validation(
+            "compare and write operations can not be used with upsert",
+        ));
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

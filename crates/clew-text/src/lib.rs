@@ -35,7 +35,7 @@ pub use aggregation::{
     PercentilesKind, PercentilesResult, PercentilesSpec, PipelineKind, PipelineSpec, RangeBucket,
     RangeEnd, RangeItem, RangeSpec, RareTermsSpec, SampleSpec, Scalar, SignificantSpec, SingleKind,
     Source, Stats, Stopwatch, Summary, TermFilter, TermsKind, TermsResult, TermsSpec, TopHit,
-    TopHitsResult, TopHitsSpec, ValueFormat, WordsSpec, ZOOM_MAX,
+    TopHitsResult, TopHitsSpec, ValueFormat, WordsSpec, ZOOM_MAX, parse_zone,
 };
 pub use analysis::{Analysis, analyzers};
 pub use completion::{

@@ -12,7 +12,7 @@ use crate::call::Call;
 use crate::dsl;
 use crate::error::ApiError;
 use crate::reply::Reply;
-use crate::search::search_parts;
+use crate::search::{SourceFilter, search_parts};
 use crate::write_reply::Refresh;
 
 /// What the body says.
@@ -70,6 +70,7 @@ fn read(body: &Value) -> Result<Asked, ApiError> {
             create: false,
             external: false,
             routing: Routing::Keep,
+            kept: SourceFilter::All,
         },
         docs_max: None,
         proceed: false,
@@ -111,9 +112,17 @@ fn read_source(asked: &mut Asked, value: &Value) -> Result<(), ApiError> {
             }
             "query" => asked.query = dsl::parse_query(value)?,
             "size" => asked.page = value.as_i64(),
-            // Copies are made in the order of the index, and whole.
+            // Copies are made in the order of the index.
             "sort" | "slice" => {}
-            "remote" | "_source" => {
+            "_source" => match SourceFilter::from_json(value)? {
+                SourceFilter::None => {
+                    return Err(ApiError::validation(
+                        "_source:false is not supported in this context",
+                    ));
+                }
+                kept => asked.target.kept = kept,
+            },
+            "remote" => {
                 return Err(ApiError::illegal_argument(format!(
                     "[{key}] is not supported in [source] of [_reindex]"
                 )));

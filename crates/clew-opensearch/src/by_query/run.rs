@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use axum::http::StatusCode;
+use bytes::Bytes;
 use clew_engine::{
     Action, Condition, EngineError, Hit, OpType, SearchControl, SearchRequest, WriteOperation,
     WriteResult,
@@ -14,6 +15,8 @@ use serde_json::{Value, json};
 use super::spec::{Job, Routing, Target, Verb};
 use crate::call::Call;
 use crate::error::ApiError;
+use crate::json_writer::JsonWriter;
+use crate::search::SourceFilter;
 use crate::write_reply::{self, Refresh};
 
 /// The primary term of every write.
@@ -174,7 +177,7 @@ fn operation(job: &Job, hit: &Hit) -> WriteOperation {
         seq_no: hit.seq_no,
         primary_term: PRIMARY_TERM,
     });
-    let source = hit.source.clone().unwrap_or_default();
+    let source = kept_source(job, hit);
     let index_action = |create: bool| Action::Index {
         source: source.clone(),
         op_type: if create {
@@ -202,6 +205,18 @@ fn operation(job: &Job, hit: &Hit) -> WriteOperation {
         action,
         condition,
         require_alias: false,
+    }
+}
+
+fn kept_source(job: &Job, hit: &Hit) -> Bytes {
+    let source = hit.source.clone().unwrap_or_default();
+    match &job.verb {
+        Verb::Copy(target) if target.kept != SourceFilter::All => {
+            let mut json = JsonWriter::with_capacity(source.len());
+            target.kept.write(&source, &mut json);
+            json.into_bytes().into()
+        }
+        _ => source,
     }
 }
 

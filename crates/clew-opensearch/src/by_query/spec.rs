@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::call::Call;
 use crate::dsl;
 use crate::error::ApiError;
-use crate::search::{query_of_params, search_parts};
+use crate::search::{SourceFilter, query_of_params, search_parts};
 use crate::write_reply::Refresh;
 
 /// Documents read and written at a time unless the request says otherwise.
@@ -17,7 +17,7 @@ const PAGE_DEFAULT: usize = 1000;
 const PAGE_MAX: usize = 10_000;
 
 /// What happens to each document.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum Verb {
     /// It is removed.
     Delete,
@@ -28,7 +28,7 @@ pub(super) enum Verb {
 }
 
 /// Where copies go.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Target {
     pub(super) index: String,
     /// Documents that are there already are left alone.
@@ -36,6 +36,8 @@ pub(super) struct Target {
     /// Copies keep the version of their original.
     pub(super) external: bool,
     pub(super) routing: Routing,
+    /// What is copied of each document.
+    pub(super) kept: SourceFilter,
 }
 
 /// What becomes of routing keys.

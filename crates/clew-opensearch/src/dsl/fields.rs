@@ -28,6 +28,9 @@ pub(super) fn matches(body: &Value) -> Result<Query, DslError> {
     Ok(Query::Match(clause))
 }
 
+/// Whether synonyms of several words are phrases.
+pub(super) const SYNONYM_PHRASES: &str = "auto_generate_synonyms_phrase_query";
+
 /// The parameters that all queries on words share; `finish` is the caller's.
 pub(super) fn clause(field: &str, parameters: &mut Parameters<'_>) -> Result<Match, DslError> {
     let clause = Match {
@@ -39,9 +42,10 @@ pub(super) fn clause(field: &str, parameters: &mut Parameters<'_>) -> Result<Mat
         analyzer: parameters.text("analyzer")?,
         lenient: parameters.flag("lenient")?.unwrap_or(false),
         zero_terms_all: zero_terms_all(parameters)?,
+        synonym_phrases: parameters.flag(SYNONYM_PHRASES)?.unwrap_or(true),
         field: field.to_string(),
     };
-    parameters.ignore(&["auto_generate_synonyms_phrase_query", "cutoff_frequency"]);
+    parameters.ignore(&["cutoff_frequency"]);
     Ok(clause)
 }
 
@@ -83,7 +87,7 @@ pub(super) fn match_phrase(body: &Value, prefix: bool) -> Result<Query, DslError
     if let Some(most) = parameters.whole("max_expansions")? {
         phrase.max_expansions = most;
     }
-    parameters.ignore(&["zero_terms_query"]);
+    phrase.zero_terms_all = zero_terms_all(&mut parameters)?;
     parameters.finish()?;
     Ok(if prefix {
         Query::MatchPhrasePrefix(phrase)

@@ -6,7 +6,7 @@ use clew_text::{
 use serde_json::Value;
 
 use super::DslError;
-use super::fields::{clause, slop};
+use super::fields::{SYNONYM_PHRASES, clause, slop};
 use super::object::{Parameters, plain};
 
 fn field_list(parameters: &mut Parameters<'_>) -> Result<Vec<FieldBoost>, DslError> {
@@ -137,6 +137,9 @@ fn shared(parameters: &mut Parameters<'_>, query: &mut QueryString) -> Result<()
     if let Some(swaps) = parameters.flag("fuzzy_transpositions")? {
         query.fuzziness.transpositions = swaps;
     }
-    parameters.ignore(&["analyze_wildcard", "auto_generate_synonyms_phrase_query"]);
+    if let Some(phrases) = parameters.flag(SYNONYM_PHRASES)? {
+        query.synonym_phrases = phrases;
+    }
+    parameters.ignore(&["analyze_wildcard"]);
     Ok(())
 }

@@ -71,7 +71,7 @@ fn plugin(source: &str, arguments: &Value) -> Result<Scored, DslError> {
     let field = plain(required("field")?);
     let vector = vector(required("query_value")?)?;
     let (measure, formula) = match plain(required("space_type")?).as_str() {
-        "cosinesimil" => (VectorMeasure::Cosine, ScoreFormula::Plus(1.0)),
+        "cosinesimil" => (VectorMeasure::Cosine, ScoreFormula::HalfOfOneMore),
         "l2" => (VectorMeasure::L2Squared, ScoreFormula::Inverse(1.0)),
         "innerproduct" => (VectorMeasure::InnerProduct, ScoreFormula::InnerProduct),
         "l1" => (VectorMeasure::L1, ScoreFormula::Inverse(1.0)),

@@ -1,6 +1,7 @@
 //! The `date` step.
 
-use clew_text::DateFormat;
+use clew_text::{DateFormat, Rounding, parse_zone};
+use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 
 use super::Failure;
@@ -27,6 +28,8 @@ pub(super) struct DateStep {
     target: String,
     readings: Vec<Reading>,
     output: DateFormat,
+    /// Of dates that name none, and of what is written.
+    zone: TimeZone,
 }
 
 impl DateStep {
@@ -41,38 +44,40 @@ impl DateStep {
             readings.push(reading(format.as_str().unwrap_or_default())?);
         }
         config.remove("locale");
-        match optional(config, "timezone").as_deref() {
-            None | Some("UTC" | "Z" | "+00:00") => {}
-            Some(other) => {
-                return Err(ApiError::illegal_argument(format!(
-                    "[timezone] [{other}] of processor [date] is not supported"
-                )));
-            }
-        }
+        let zone = optional(config, "timezone");
+        let zone = parse_zone(zone.as_deref())
+            .map_err(|error| ApiError::illegal_argument(format!("[timezone] {error}")))?;
         let output = optional(config, "output_format");
         Ok(DateStep {
             field,
             target: target.unwrap_or_else(|| TARGET_DEFAULT.to_string()),
             readings,
             output: format(output.as_deref().unwrap_or(OUTPUT_DEFAULT))?,
+            zone,
         })
     }
 
     pub(super) fn apply(&self, document: &mut Document) -> Result<(), Failure> {
         let value = document.require(&self.field)?;
         let text = crate::mustache::plain(&value);
-        let found = self.readings.iter().find_map(|reading| reading.read(&text));
+        let read = |reading: &Reading| reading.read(&text, &self.zone);
+        let found = self.readings.iter().find_map(read);
         let Some(millis) = found else {
             return Err(Failure::illegal(format!("unable to parse date [{text}]")));
         };
-        document.set(&self.target, self.output.format_millis(millis).into())
+        let written = self.output.format_millis_in(millis, &self.zone);
+        document.set(&self.target, written.into())
     }
 }
 
 impl Reading {
-    fn read(&self, text: &str) -> Option<i64> {
+    fn read(&self, text: &str, zone: &TimeZone) -> Option<i64> {
         match self {
-            Reading::Format(format) => format.parse_value(text).ok(),
+            // Here nothing is reckoned.
+            Reading::Format(_) if text.starts_with("now") || text.contains("||") => None,
+            Reading::Format(format) => format
+                .parse_with_math_in(text, 0, Rounding::Down, zone)
+                .ok(),
             Reading::Unix => DateFormat::parse("epoch_second")
                 .ok()?
                 .parse_value(text)

@@ -208,11 +208,12 @@ fn database(path: &Path) -> Result<Arc<Reader<Vec<u8>>>, Failure> {
     let missing = |_| Failure::illegal(format!("database file [{name}] doesn't exist"));
     let file = std::fs::metadata(path).map_err(missing)?;
     let changed = file.modified().map_err(missing)?;
-    let mut read = READ.lock();
-    if let Some((when, reader)) = read.get(path)
-        && *when == changed
+    // Others go on with their databases while one is read.
+    let known = READ.lock().get(path).cloned();
+    if let Some((when, reader)) = known
+        && when == changed
     {
-        return Ok(reader.clone());
+        return Ok(reader);
     }
     if file.len() > DATABASE_BYTES_MAX {
         return Err(Failure::illegal(format!(
@@ -223,6 +224,7 @@ fn database(path: &Path) -> Result<Arc<Reader<Vec<u8>>>, Failure> {
         Failure::illegal(format!("database file [{name}] cannot be read: {error}"))
     })?;
     let reader = Arc::new(reader);
-    read.insert(path.to_path_buf(), (changed, reader.clone()));
+    READ.lock()
+        .insert(path.to_path_buf(), (changed, reader.clone()));
     Ok(reader)
 }

@@ -278,7 +278,7 @@ impl Dissect {
             return Ok(());
         };
         let found = self.found(&line).ok_or_else(|| Failure {
-            kind: "dissect_exception",
+            kind: "find_match",
             ..Failure::illegal(format!(
                 "Unable to find match for dissect pattern: {} against source: {line}",
                 self.pattern

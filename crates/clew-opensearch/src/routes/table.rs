@@ -54,9 +54,14 @@ impl RouteTable {
         method: &Method,
         path: &[String],
     ) -> Result<Found, Vec<&'static str>> {
+        let begin = self
+            .routes
+            .partition_point(|route| route.segments.len() < path.len());
+        let behind = &self.routes[begin..];
+        let count = behind.partition_point(|route| route.segments.len() == path.len());
         for names in [Names::Plausible, Names::Any] {
             let mut allowed = Vec::new();
-            for route in self.routes {
+            for route in &behind[..count] {
                 let Some(path_values) = route.matches(path, names) else {
                     continue;
                 };
@@ -76,10 +81,8 @@ impl RouteTable {
 }
 
 impl Route {
+    /// The values of a path of as many segments as the pattern has, when it fits.
     fn matches(&self, path: &[String], names: Names) -> Option<Vec<(&'static str, String)>> {
-        if self.segments.len() != path.len() {
-            return None;
-        }
         let mut values = Vec::new();
         for (segment, text) in self.segments.iter().zip(path) {
             match segment {
@@ -104,10 +107,10 @@ impl Route {
     }
 }
 
-/// Patterns with more literals come first.
+/// Short patterns come first, and of those with as many segments the ones with more literals.
 fn table() -> Vec<Route> {
     let mut routes: Vec<Route> = areas().flat_map(routes_of).collect();
-    routes.sort_by_key(|route: &Route| std::cmp::Reverse(route.literals()));
+    routes.sort_by_key(|route| (route.segments.len(), std::cmp::Reverse(route.literals())));
     routes
 }
 

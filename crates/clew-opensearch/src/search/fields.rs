@@ -230,8 +230,20 @@ fn points(found: &[Value]) -> Vec<Value> {
         .filter_map(|value| GeoPoint::from_json(value).ok());
     let mut points: Vec<GeoPoint> = points.map(GeoPoint::quantized).collect();
     points.sort_by(|a, b| a.lat.total_cmp(&b.lat).then(a.lon.total_cmp(&b.lon)));
-    let shown = |GeoPoint { lat, lon }| Value::from(format!("{lat:?}, {lon:?}"));
+    let shown = |GeoPoint { lat, lon }| Value::from(format!("{}, {}", degrees(lat), degrees(lon)));
     points.into_iter().map(shown).collect()
+}
+
+/// Degrees as OpenSearch writes them: small ones with an exponent.
+fn degrees(number: f64) -> String {
+    if number.abs() >= 1e-3 || number.abs() < f64::MIN_POSITIVE {
+        return format!("{number:?}");
+    }
+    let written = format!("{number:E}");
+    match written.split_once('E') {
+        Some((digits, exponent)) if !digits.contains('.') => format!("{digits}.0E{exponent}"),
+        _ => written,
+    }
 }
 
 /// What addresses are ordered by.

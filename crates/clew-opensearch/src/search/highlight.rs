@@ -125,9 +125,9 @@ fn read_option(options: &mut HighlightOptions, key: &str, value: &Value) -> Resu
                 )));
             }
         },
-        // Pieces are sentences here whatever these say, and the source is what is read.
-        "boundary_scanner"
-        | "boundary_scanner_locale"
+        "boundary_scanner" => options.by_word = value.as_str() == Some("word"),
+        // Pieces end with sentences or words whatever these say, and the source is what is read.
+        "boundary_scanner_locale"
         | "boundary_chars"
         | "boundary_max_scan"
         | "fragmenter"

@@ -267,8 +267,16 @@ pub(super) fn write(
     for (spec, result) in specs.iter().zip(results) {
         json.key(&spec.name).begin_object();
         json.key("hits").begin_object();
+        let asked = &spec.spec;
+        // Behind the last one, in the order of scores, OpenSearch does not know how many there are.
+        let by_score = asked.sort.is_empty() && asked.size > 0;
+        let is_behind = by_score && asked.from > 0 && result.hits.is_empty();
         let total = Total {
-            value: result.total,
+            value: if is_behind && !spec.is_group() {
+                0
+            } else {
+                result.total
+            },
             relation: Relation::Eq,
         };
         write_total(json, Some(total), outer.total_as_int);

@@ -359,6 +359,11 @@ impl Spec {
         !self.search_after.is_empty()
     }
 
+    /// Whether nothing is asked but for suggestions, beside which there are no hits.
+    fn only_suggests(&self) -> bool {
+        self.suggest.is_some() && self.query.is_none() && self.aggs.is_empty()
+    }
+
     /// Whether the answer is put together from shards' hits or buckets.
     pub(super) fn reduces(&self) -> bool {
         self.size > 0 || !self.aggs.is_empty()
@@ -394,7 +399,11 @@ impl Spec {
         let inner = self.output.inner.iter().filter(|spec| !spec.is_group());
         let collapse = self.collapse.as_ref();
         Ok(SearchRequest {
-            query: self.query.clone().unwrap_or(base.query),
+            query: match &self.query {
+                Some(query) => query.clone(),
+                None if self.only_suggests() => Query::MatchNone,
+                None => base.query,
+            },
             post_filter: self.post_filter.clone(),
             sort: self.sort.clone(),
             from: self.from,

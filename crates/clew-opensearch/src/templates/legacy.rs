@@ -1,14 +1,14 @@
 //! `_template`: templates of the first generation, of which an index takes all that match.
 
 use axum::http::{Method, StatusCode};
-use clew_engine::{DefinitionChange, Definitions};
+use clew_engine::DefinitionChange;
 use serde_json::{Map, Value, json};
 
+use super::LEGACY;
 use super::compose::patterns_of;
 use super::part::{self, parse_error};
-use super::patterns::{self, any_overlap, bracketed, missing, selects};
+use super::patterns::{self, missing, selects};
 use super::planner::parse_mapping;
-use super::{COMPOSABLE, LEGACY};
 use crate::call::Call;
 use crate::error::ApiError;
 use crate::reply::Reply;
@@ -40,9 +40,6 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
                 return Err(ApiError::illegal_argument(format!(
                     "index_template [{name}] already exists"
                 )));
-            }
-            if old.map(patterns_of).as_ref() != Some(&own) {
-                check_overlap(definitions, &name, &own)?;
             }
             Ok(vec![DefinitionChange::put(LEGACY, &name, template)])
         })
@@ -97,34 +94,6 @@ fn read(body: &Value) -> Result<Map<String, Value>, ApiError> {
         template.insert(key.to_string(), value);
     }
     Ok(template)
-}
-
-/// A template that would never be taken is refused; one for everything is taken for the rest.
-fn check_overlap(definitions: &Definitions, name: &str, own: &[String]) -> Result<(), ApiError> {
-    if own.iter().any(|pattern| pattern == "*") {
-        return Ok(());
-    }
-    let stronger: Vec<(&str, Vec<String>)> = definitions
-        .of(COMPOSABLE)
-        .map(|(other, stored)| (other, patterns_of(stored)))
-        .filter(|(_, others)| any_overlap(own, others))
-        .collect();
-    if stronger.is_empty() {
-        return Ok(());
-    }
-    let names: Vec<&str> = stronger.iter().map(|(other, _)| *other).collect();
-    let each: Vec<String> = stronger
-        .iter()
-        .map(|(other, patterns)| format!("{other} => {}", bracketed(patterns)))
-        .collect();
-    Err(ApiError::illegal_argument(format!(
-        "legacy template [{name}] has index patterns {} matching patterns from existing \
-         composable templates [{}] with patterns ({}), use composable templates \
-         (/_index_template) instead",
-        bracketed(own),
-        names.join(","),
-        each.join(",")
-    )))
 }
 
 /// `GET` and `HEAD` of `/_template/{name}`.

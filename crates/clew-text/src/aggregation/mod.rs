@@ -84,3 +84,4 @@ pub use spec::{
     OrderBy, OrderKey, PercentilesSpec, RangeItem, RangeSpec, RareTermsSpec, SampleSpec, Scalar,
     SignificantSpec, Source, TermFilter, TermsSpec, TopHitsSpec, WordsSpec,
 };
+pub use zone::parse_zone;

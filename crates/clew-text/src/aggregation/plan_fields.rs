@@ -331,7 +331,7 @@ pub(crate) fn bound_ms(
     };
     format
         .parse_with_math_in(&text, now_ms, Rounding::Down, zone)
-        .map_err(|error| AggError::invalid(error.to_string()))
+        .map_err(|error| AggError::Query(Box::new(error.into())))
 }
 
 /// Patterns are only for strings.

@@ -135,7 +135,10 @@ pub(crate) fn plan_range(
             "No [ranges] specified for the [{name}] aggregation"
         )));
     }
-    ranges.sort_by(in_order);
+    // Distances stay as they were given.
+    if spec.kind != EndKind::Distances {
+        ranges.sort_by(in_order);
+    }
     let plan = RangePlan {
         ranges,
         keyed: spec.keyed,

@@ -8,7 +8,7 @@ use super::error::AggError;
 ///
 /// # Errors
 /// [`AggError::Invalid`] for anything else.
-pub(crate) fn parse_zone(text: Option<&str>) -> Result<TimeZone, AggError> {
+pub fn parse_zone(text: Option<&str>) -> Result<TimeZone, AggError> {
     let Some(text) = text else {
         return Ok(TimeZone::UTC);
     };

@@ -120,6 +120,19 @@ pub fn tokens(analyzer: &str, text: &str) -> Vec<Token> {
     found
 }
 
+/// The terms of a query's text: the same, each of one place where lengths say nothing of ways through it.
+pub(crate) fn query_tokens(analyzer: &str, text: &str) -> Vec<Token> {
+    let mut found = tokens(analyzer, text);
+    if found.iter().any(|token| token.length > 1)
+        && custom::chain(analyzer).is_some_and(|chain| chain.hides_ways())
+    {
+        for token in &mut found {
+            token.length = 1;
+        }
+    }
+    found
+}
+
 /// What Lucene's standard tokenizer calls a term.
 fn kind(text: &str) -> &'static str {
     let mut letters = text.chars();

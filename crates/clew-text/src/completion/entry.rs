@@ -4,6 +4,9 @@ use serde_json::{Map, Value};
 
 use super::{CompletionMapping, SEPARATOR};
 
+/// Characters that an input cannot have.
+const RESERVED: [char; 3] = ['\0', '\u{1e}', SEPARATOR];
+
 /// Inputs of one document's field.
 const INPUTS_MAX: usize = 1000;
 
@@ -123,7 +126,7 @@ fn term(
     weight: u32,
     contexts: &Map<String, Value>,
 ) -> Result<String, String> {
-    if let Some(found) = input.chars().find(|c| ('\0'..=SEPARATOR).contains(c)) {
+    if let Some(found) = input.chars().find(|c| RESERVED.contains(c)) {
         return Err(format!(
             "Illegal input [{input}] UTF-16 codepoint [0x{:x}] is a reserved character",
             u32::from(found)

@@ -52,7 +52,11 @@ impl<'a> Found<'a> {
             let word = words[mark.word].text.clone();
             *self.frequencies.entry(word).or_default() += 1;
         }
-        let mut scanner = Scanner::new(text, self.options.fragment_size);
+        let mut scanner = if self.options.by_word {
+            Scanner::of_words(text)
+        } else {
+            Scanner::new(text, self.options.fragment_size)
+        };
         let mut at = 0;
         while let Some(mark) = marks.get(at) {
             let range = if self.options.fragments_max == 0 {

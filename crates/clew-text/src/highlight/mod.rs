@@ -34,6 +34,8 @@ pub struct HighlightOptions {
     pub best_first: bool,
     /// Whether the text is escaped for HTML.
     pub escape: bool,
+    /// Pieces are single words and what is between them, however large a piece may be.
+    pub by_word: bool,
     /// What is looked for instead of the search's query.
     pub query: Option<Query>,
 }
@@ -48,6 +50,7 @@ impl Default for HighlightOptions {
             same_field: true,
             no_match_size: 0,
             best_first: false,
+            by_word: false,
             escape: false,
             query: None,
         }

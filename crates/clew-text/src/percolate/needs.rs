@@ -156,7 +156,8 @@ fn words(mapping: &Mapping, clause: &Match) -> Needs {
     let found = tokens(analyzer, &text_of(&clause.text));
     let mut places: Vec<usize> = found.iter().map(|token| token.position).collect();
     places.sort_unstable();
-    let each_alone = places.windows(2).all(|pair| pair[0] != pair[1]);
+    let each_alone = places.windows(2).all(|pair| pair[0] != pair[1])
+        && found.iter().all(|token| token.length <= 1);
     let mut keys: Vec<String> = found
         .iter()
         .map(|token| term_key(mapped, token.text.as_bytes()))

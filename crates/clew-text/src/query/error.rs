@@ -10,6 +10,9 @@ pub enum QueryError {
         /// What is wrong with the value.
         reason: String,
     },
+    /// A date, or the arithmetic behind it, is malformed.
+    #[error("{0}")]
+    Date(String),
     /// The text of a query-string query is malformed.
     #[error("Failed to parse query [{query}]")]
     Syntax {
@@ -78,6 +81,18 @@ impl QueryError {
     pub fn illegal(reason: impl Into<String>) -> Self {
         QueryError::Illegal {
             reason: reason.into(),
+        }
+    }
+}
+
+impl From<crate::document::DateError> for QueryError {
+    fn from(error: crate::document::DateError) -> Self {
+        use crate::document::DateError;
+        match &error {
+            // What each of the formats says comes behind what they say together.
+            DateError::Value { .. } => QueryError::Date(format!("{error}: [{error}]")),
+            DateError::Math { .. } => QueryError::Date(error.to_string()),
+            _ => QueryError::create(error.to_string()),
         }
     }
 }

@@ -92,6 +92,8 @@ fn byte(value: f64) -> i8 {
 pub enum ScoreFormula {
     /// The measure and a number.
     Plus(f32),
+    /// Half of the measure and one.
+    HalfOfOneMore,
     /// One divided by the measure and a number.
     Inverse(f32),
     /// As OpenSearch scores an inner product: never negative.
@@ -102,6 +104,7 @@ impl ScoreFormula {
     pub(crate) fn apply(self, measure: f32) -> f32 {
         match self {
             ScoreFormula::Plus(number) => measure + number,
+            ScoreFormula::HalfOfOneMore => f32::midpoint(1.0, measure),
             ScoreFormula::Inverse(number) => 1.0 / (measure + number),
             ScoreFormula::InnerProduct if measure >= 0.0 => measure + 1.0,
             ScoreFormula::InnerProduct => 1.0 / (1.0 - measure),

@@ -304,6 +304,8 @@ pub struct Match {
     pub lenient: bool,
     /// Whether a text without words matches everything.
     pub zero_terms_all: bool,
+    /// Whether the words of a synonym must stand in a row.
+    pub synonym_phrases: bool,
     /// Factor on the score.
     pub boost: f32,
 }
@@ -320,6 +322,7 @@ impl Match {
             analyzer: None,
             lenient: false,
             zero_terms_all: false,
+            synonym_phrases: true,
             boost: 1.0,
         }
     }
@@ -338,6 +341,8 @@ pub struct MatchPhrase {
     pub analyzer: Option<String>,
     /// At most so many words complete the last one, when it is a prefix.
     pub max_expansions: usize,
+    /// Whether a text of which the analyzer leaves nothing matches every document.
+    pub zero_terms_all: bool,
     /// Factor on the score.
     pub boost: f32,
 }
@@ -351,6 +356,7 @@ impl MatchPhrase {
             slop: 0,
             analyzer: None,
             max_expansions: 50,
+            zero_terms_all: false,
             boost: 1.0,
         }
     }
@@ -521,6 +527,8 @@ pub struct QueryString {
     pub fuzziness: Fuzziness,
     /// Share of the other fields' scores that is added to the best one's.
     pub tie_breaker: f32,
+    /// Whether the words of a synonym must stand in a row.
+    pub synonym_phrases: bool,
     /// Whether this is the simple language, which never fails.
     pub simple: bool,
     /// What the simple language understands.
@@ -597,6 +605,7 @@ impl QueryString {
             quote_analyzer: None,
             fuzziness: Fuzziness::auto(),
             tie_breaker: 0.0,
+            synonym_phrases: true,
             simple: false,
             features: SimpleFeatures::default(),
             boost: 1.0,

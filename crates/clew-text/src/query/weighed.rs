@@ -1,4 +1,4 @@
-//! Documents with a term, scored by a similarity that has no bounds to prune by.
+//! Documents with a term, or with any of several that count as one, scored without bounds to prune by.
 
 use std::sync::Arc;
 
@@ -6,15 +6,16 @@ use tantivy::fieldnorm::FieldNormReader;
 use tantivy::postings::{Postings, SegmentPostings};
 use tantivy::query::{EmptyScorer, EnableScoring, Explanation, Query, Scorer, Weight};
 use tantivy::schema::{Field, IndexRecordOption};
-use tantivy::{DocId, DocSet, Score, SegmentReader, TantivyError, Term};
+use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, TantivyError, Term};
 
 use super::constant::knows;
 use crate::similarity::Weigher;
 
-/// Documents with a term.
+/// Documents with any of some terms of a field; how often they are there is counted together.
 #[derive(Clone, Debug)]
 pub(crate) struct WeighedTerm {
-    pub(crate) term: Term,
+    pub(crate) field: Field,
+    pub(crate) terms: Vec<Term>,
     pub(crate) weigher: Arc<Weigher>,
 }
 
@@ -26,19 +27,26 @@ impl Query for WeighedTerm {
 
 impl WeighedTerm {
     fn open(&self, reader: &SegmentReader, boost: Score) -> tantivy::Result<Option<WeighedScorer>> {
-        let field = self.term.field();
-        if !knows(reader, field) {
+        if !knows(reader, self.field) {
             return Ok(None);
         }
-        let inverted = reader.inverted_index(field)?;
-        let postings = inverted.read_postings(&self.term, IndexRecordOption::WithFreqs)?;
-        let lengths = Lengths::open(reader, field)?;
-        Ok(postings.map(|postings| WeighedScorer {
+        let inverted = reader.inverted_index(self.field)?;
+        let mut postings = Vec::with_capacity(self.terms.len());
+        for term in &self.terms {
+            postings.extend(inverted.read_postings(term, IndexRecordOption::WithFreqs)?);
+        }
+        if postings.is_empty() {
+            return Ok(None);
+        }
+        let mut scorer = WeighedScorer {
             postings,
-            lengths,
+            doc: 0,
+            lengths: Lengths::open(reader, self.field)?,
             weigher: self.weigher.clone(),
             boost,
-        }))
+        };
+        scorer.settle();
+        Ok(Some(scorer))
     }
 }
 
@@ -91,40 +99,69 @@ impl Lengths {
 }
 
 struct WeighedScorer {
-    postings: SegmentPostings,
+    postings: Vec<SegmentPostings>,
+    /// The first document that any of them is at.
+    doc: DocId,
     lengths: Lengths,
     weigher: Arc<Weigher>,
     boost: Score,
 }
 
 impl WeighedScorer {
+    fn settle(&mut self) {
+        let docs = self.postings.iter().map(DocSet::doc);
+        self.doc = docs.min().unwrap_or(TERMINATED);
+    }
+
     #[allow(
         clippy::cast_precision_loss,
         reason = "frequencies are single precision in scores wherever they are computed"
     )]
     fn frequency(&self) -> f32 {
-        self.postings.term_freq() as f32
+        let here = self.postings.iter().filter(|one| one.doc() == self.doc);
+        here.map(|one| one.term_freq() as f32).sum()
     }
 }
 
 impl DocSet for WeighedScorer {
     fn advance(&mut self) -> DocId {
-        self.postings.advance()
+        if self.doc != TERMINATED {
+            for one in &mut self.postings {
+                if one.doc() == self.doc {
+                    one.advance();
+                }
+            }
+            self.settle();
+        }
+        self.doc
     }
+
     fn seek(&mut self, target: DocId) -> DocId {
-        self.postings.seek(target)
+        for one in &mut self.postings {
+            if one.doc() < target {
+                one.seek(target);
+            }
+        }
+        self.settle();
+        self.doc
     }
+
     fn doc(&self) -> DocId {
-        self.postings.doc()
+        self.doc
     }
+
     fn size_hint(&self) -> u32 {
-        self.postings.size_hint()
+        let hints = self.postings.iter().map(DocSet::size_hint);
+        hints.fold(0, u32::saturating_add)
     }
 }
 
 impl Scorer for WeighedScorer {
     fn score(&mut self) -> Score {
-        let length = self.lengths.of(self.doc());
+        if self.doc == TERMINATED {
+            return 0.0;
+        }
+        let length = self.lengths.of(self.doc);
         self.weigher.score(self.frequency(), length) * self.boost
     }
 }

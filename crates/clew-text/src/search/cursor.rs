@@ -6,10 +6,12 @@
 
 use std::cmp::Ordering;
 use std::net::Ipv6Addr;
+use std::sync::Arc;
 
 use tantivy::columnar::{Column, StrColumn, TermOrdHit};
 use tantivy::{DocId, SegmentReader, f64_to_u64, i64_to_u64, u64_to_f64, u64_to_i64};
 
+use super::ids::Ids;
 use super::nested_sort::Objects;
 use super::snapshot::Snapshot;
 use super::sort::{GeoDistanceKey, Missing, Mode, Order, SortKey, SortValue};
@@ -35,6 +37,8 @@ pub(super) enum Source {
     /// Every document has this one.
     Same(String),
     Text(StrColumn),
+    /// Of the documents themselves.
+    Ids(Arc<Ids>),
     Address(Column<Ipv6Addr>),
     /// Points, and what their distances are from; no column where no document has any.
     Distance(Option<Column<u64>>, GeoDistanceKey),
@@ -102,7 +106,7 @@ impl KeyCursor {
         if folds
             && matches!(
                 source,
-                Source::Text(_) | Source::Address(_) | Source::Same(_)
+                Source::Text(_) | Source::Ids(_) | Source::Address(_) | Source::Same(_)
             )
         {
             return Err(QueryError::illegal(
@@ -125,9 +129,20 @@ impl KeyCursor {
         })
     }
 
+    /// The same, where what has no value is not shown to have one.
+    pub(super) fn bare(self) -> Self {
+        KeyCursor {
+            missing: Missing::Last,
+            ..self
+        }
+    }
+
     /// Whether slots of several segments can be compared.
     pub(super) fn is_global(&self) -> bool {
-        !matches!(self.source, Source::Text(_) | Source::Absent)
+        !matches!(
+            self.source,
+            Source::Text(_) | Source::Ids(_) | Source::Absent
+        )
     }
 
     pub(crate) fn slot(&self, doc: DocId, score: f32) -> Result<Slot, QueryError> {
@@ -150,6 +165,7 @@ impl KeyCursor {
                         .flat_map(|row| column.ords().values_for_doc(row)),
                 )
                 .map(|ord| 2 * u128::from(ord) + 1),
+            Source::Ids(ids) => ids.rank(doc).map(|rank| 2 * u128::from(rank) + 1),
             Source::Address(column) => self
                 .pick(self.rows(doc).flat_map(|row| column.values_for_doc(row)))
                 .map(Ipv6Addr::to_bits),
@@ -280,6 +296,10 @@ impl KeyCursor {
                     TermOrdHit::Next(ord) => 2 * u128::from(ord),
                 }
             }
+            (Source::Ids(ids), SortValue::Str(text)) => {
+                let (before, is_there) = ids.before(text)?;
+                2 * u128::from(before) + u128::from(is_there)
+            }
             (Source::Address(_), SortValue::Ip(address)) => address.to_bits(),
             // No document here has a value: only the side matters, and all are equal.
             (Source::Absent, SortValue::I64(number)) => u128::from(i64_to_u64(*number)),
@@ -322,7 +342,8 @@ impl KeyCursor {
                 column.ord_to_str(small / 2, &mut text)?;
                 SortValue::Str(text)
             }
-            Source::Text(_) | Source::Absent => match &self.missing {
+            Source::Ids(ids) if place % 2 == 1 => SortValue::Str(ids.id(small / 2)?),
+            Source::Text(_) | Source::Ids(_) | Source::Absent => match &self.missing {
                 Missing::Value(value) => value.clone(),
                 _ => SortValue::Null,
             },
@@ -405,6 +426,9 @@ fn source(
     unmapped_ok: bool,
 ) -> Result<Source, QueryError> {
     let Some(mapped) = snapshot.mapping.field(path) else {
+        if path == "_id" {
+            return Ok(Source::Ids(snapshot.ids(reader)?));
+        }
         if unmapped_ok {
             return Ok(Source::Absent);
         }

@@ -104,7 +104,7 @@ impl<'a> GroupedTop<'a> {
         self.current = Some(Current {
             segment,
             cursors,
-            group: KeyCursor::open(&self.group, snapshot, reader, 0)?,
+            group: KeyCursor::open(&self.group, snapshot, reader, 0)?.bare(),
             after,
             firsts: BTreeMap::new(),
             order: BTreeSet::new(),

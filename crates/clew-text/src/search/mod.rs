@@ -11,6 +11,7 @@ mod explain;
 mod figures;
 mod filter_cache;
 mod grouped;
+mod ids;
 mod inner;
 mod matching;
 mod merge;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::bits::SegmentBits;
 use super::matching::segment_answer;
-use super::request::{ShardRequest, ShardResult, Total};
+use super::request::{ShardRequest, ShardResult};
 use super::run::{Run, below, counting, expired};
 use super::top::TopScores;
 use crate::query::{CompileContext, QueryError, plan};
@@ -43,16 +43,7 @@ pub(super) fn ranked(
         .collect();
     let timed_out = !ranked.run(&segments, &mut hits, &|| expired(request))?;
     let (top, seen) = hits.finish();
-    let hits = top.into_hits(!request.sort.is_empty());
-    Ok(Some(ShardResult {
-        total: counting
-            .known
-            .unwrap_or_else(|| Total::of(seen, !timed_out, request.track_total)),
-        max_score: hits.first().and_then(|hit| hit.score),
-        hits,
-        timed_out,
-        terminated_early: false,
-    }))
+    Ok(Some(counting.result(request, top, (seen, timed_out))))
 }
 
 fn in_segment(left: &Left, segment: usize) -> impl Iterator<Item = &SegmentBits> {

@@ -133,6 +133,26 @@ pub(super) struct Counting {
     pub(super) limit: u64,
 }
 
+impl Counting {
+    /// The best by score, after so many matches were counted, all of them unless the time was up.
+    pub(super) fn result(
+        &self,
+        request: &ShardRequest<'_>,
+        top: TopScores,
+        (seen, timed_out): (u64, bool),
+    ) -> ShardResult {
+        let hits = top.into_hits(!request.sort.is_empty());
+        let counted = || Total::of(seen, !timed_out, request.track_total);
+        ShardResult {
+            total: self.known.unwrap_or_else(counted),
+            max_score: hits.first().and_then(|hit| hit.score),
+            hits,
+            timed_out,
+            terminated_early: false,
+        }
+    }
+}
+
 pub(super) fn counting(run: &Run<'_>, track: TrackTotal) -> Counting {
     let limit = match track {
         TrackTotal::Exact => u64::MAX,
@@ -258,16 +278,7 @@ fn first_matches(
             doc = docs.advance();
         }
     }
-    let hits = top.into_hits(!request.sort.is_empty());
-    Ok(ShardResult {
-        total: counting
-            .known
-            .unwrap_or_else(|| Total::of(seen, !timed_out, request.track_total)),
-        max_score: hits.first().and_then(|hit| hit.score),
-        hits,
-        timed_out,
-        terminated_early: false,
-    })
+    Ok(counting.result(request, top, (seen, timed_out)))
 }
 
 fn best(
@@ -355,16 +366,7 @@ fn best_by_score(run: &Run<'_>, request: &ShardRequest<'_>) -> Result<ShardResul
             threshold(seen, &top)
         })?;
     }
-    let hits = top.into_hits(!request.sort.is_empty());
-    Ok(ShardResult {
-        total: counting
-            .known
-            .unwrap_or_else(|| Total::of(seen, !timed_out, request.track_total)),
-        max_score: hits.first().and_then(|hit| hit.score),
-        hits,
-        timed_out,
-        terminated_early: false,
-    })
+    Ok(counting.result(request, top, (seen, timed_out)))
 }
 
 /// Rounding of sums in another order.

@@ -14,6 +14,8 @@ pub struct Spelling {
     pub prefix: usize,
     /// Shorter words are not corrected.
     pub length_min: usize,
+    /// Terms that are less alike are none.
+    pub accuracy: f32,
 }
 
 impl Default for Spelling {
@@ -22,6 +24,7 @@ impl Default for Spelling {
             edits_max: 2,
             prefix: 1,
             length_min: 4,
+            accuracy: 0.5,
         }
     }
 }
@@ -89,12 +92,16 @@ pub fn similar_terms(
             let Some((edits, length)) = edits(&wanted, text, spelling.edits_max) else {
                 continue;
             };
+            let score = likeness(edits, wanted.len().min(length));
+            if score < spelling.accuracy {
+                continue;
+            }
             let docs = u64::from(terms.value().doc_freq);
             match found.iter_mut().find(|have| have.text == text) {
                 Some(have) => have.docs += docs,
                 None => found.push(SimilarTerm {
                     text: text.to_string(),
-                    score: likeness(edits, wanted.len().min(length)),
+                    score,
                     docs,
                 }),
             }

@@ -13,6 +13,7 @@ use tantivy::{DocSet, Searcher, SegmentReader, TERMINATED, Term};
 
 use super::blocks::Blocks;
 use super::filter_cache::FilterCache;
+use super::ids::{Ids, KeptIds};
 use super::span::Spans;
 use crate::mapping::{FieldKind, MappedField, Mapping};
 use crate::ranked::{FoundWord, SearchedField, SegmentFiles, Weight, WordIn};
@@ -48,6 +49,7 @@ pub struct Snapshot {
     files: Vec<Option<Arc<SegmentFiles>>>,
     filters: Arc<FilterCache>,
     spans: Arc<Spans>,
+    ids: KeptIds,
 }
 
 impl fmt::Debug for Snapshot {
@@ -76,6 +78,7 @@ impl Snapshot {
             files,
             filters: Arc::default(),
             spans: Arc::default(),
+            ids: KeptIds::default(),
         }
     }
 
@@ -157,7 +160,13 @@ impl Snapshot {
             fields: RwLock::default(),
             files,
             filters,
+            ids: self.ids.kept(&living),
         }
+    }
+
+    /// The ids of a segment's documents, in their order.
+    pub(crate) fn ids(&self, reader: &SegmentReader) -> tantivy::Result<Arc<Ids>> {
+        self.ids.of(reader)
     }
 
     /// The files that ranking reads by itself.

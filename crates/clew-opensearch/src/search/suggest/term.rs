@@ -102,6 +102,8 @@ fn read(body: &Map<String, Value>) -> Result<Wish<'_>, ApiError> {
             }
             "prefix_length" | "prefix_len" => wish.spelling.prefix = number(key, value)?,
             "min_word_length" | "min_word_len" => wish.spelling.length_min = number(key, value)?,
+            #[allow(clippy::cast_possible_truncation, reason = "a share of 1")]
+            "accuracy" => wish.spelling.accuracy = value.as_f64().unwrap_or(0.5) as f32,
             "min_doc_freq" => wish.docs_min = value.as_f64().unwrap_or(0.0),
             // How many candidates each shard looks at: here all are.
             "shard_size" | "max_inspections" | "max_term_freq" | "string_distance"

@@ -177,6 +177,15 @@ impl Filter {
         })
     }
 
+    /// Whether the lengths of its terms say nothing of ways through the text, as those of shingles of
+    /// several sizes, which overlap.
+    pub(super) fn hides_ways(&self) -> bool {
+        match self {
+            Filter::Shingle(shingle) => shingle.keeps_words || shingle.sizes.len() > 1,
+            _ => false,
+        }
+    }
+
     pub(super) fn apply(&self, mut terms: Vec<Term>) -> Vec<Term> {
         match self {
             Filter::Nothing => terms,
@@ -472,7 +481,12 @@ impl Shingle {
         let mut shingle = first.clone();
         shingle.token.text = words.join(&self.separator);
         shingle.token.offset_to = end.token.offset_to;
-        shingle.token.position_length = size;
+        // Where words do not stand beside them, the shortest shingles take one place each.
+        shingle.token.position_length = if self.keeps_words {
+            size
+        } else {
+            size + 1 - self.sizes.start
+        };
         shingle.kind = "shingle";
         Some(shingle)
     }

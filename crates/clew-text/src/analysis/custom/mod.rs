@@ -105,6 +105,11 @@ impl Chain {
         terms
     }
 
+    /// Whether the lengths of terms say nothing of ways through the text.
+    pub(super) fn hides_ways(&self) -> bool {
+        self.filters.iter().any(Filter::hides_ways)
+    }
+
     /// The text after each filter of characters.
     pub(super) fn filtered(&self, text: &str) -> Vec<String> {
         let mut filtered = Filtered::new(text);

@@ -8,12 +8,30 @@ use super::{Chain, Term};
 /// Rules of one filter.
 const RULES_MAX: usize = 100_000;
 
-/// What sequences of words are replaced by.
+/// How synonyms lie beside the words of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Layout {
+    /// Word by word beside the text's, over those that follow where they are more.
+    Flat,
+    /// As ways of their own through a graph, however many words they have.
+    Graph,
+}
+
+/// What stands for a sequence of words.
 #[derive(Clone, Debug, Default)]
+struct Rule {
+    /// Whether the words stay too.
+    keeps: bool,
+    others: Vec<Vec<String>>,
+}
+
+/// What sequences of words are replaced by, or what is added to them.
+#[derive(Clone, Debug)]
 pub(super) struct Synonyms {
-    rules: BTreeMap<Vec<String>, Vec<Vec<String>>>,
+    rules: BTreeMap<Vec<String>, Rule>,
     /// Words of the longest sequence.
     longest: usize,
+    layout: Layout,
 }
 
 impl Synonyms {
@@ -27,35 +45,44 @@ impl Synonyms {
             return Err(format!("at most {RULES_MAX} synonyms are allowed"));
         }
         let expand = part.flag("expand", true)?;
-        let mut synonyms = Synonyms::default();
+        let reader = Reader {
+            before,
+            is_lenient: part.flag("lenient", false)?,
+        };
+        let mut synonyms = Synonyms {
+            rules: BTreeMap::new(),
+            longest: 0,
+            layout: match part.type_name() {
+                "synonym_graph" => Layout::Graph,
+                _ => Layout::Flat,
+            },
+        };
         for line in lines.iter().map(|line| line.trim()) {
             if line.is_empty() || line.starts_with('#') {
                 continue;
             }
-            let read = |side: &str| -> Vec<Vec<String>> {
-                let words = |one: &str| -> Vec<String> {
-                    let terms = before.run(one.trim());
-                    terms.into_iter().map(|term| term.token.text).collect()
-                };
-                let all = side.split(',').map(words);
-                all.filter(|words| !words.is_empty()).collect()
-            };
             match line.split_once("=>") {
+                Some((_, to)) if to.contains("=>") => return Err(FAILED.to_string()),
                 Some((from, to)) => {
-                    let to = read(to);
-                    for from in read(from) {
-                        synonyms.add(from, to.clone());
+                    let to = reader.read(to)?;
+                    let from = match from.trim() {
+                        "" => Vec::new(),
+                        from => reader.read(from)?,
+                    };
+                    for from in from {
+                        synonyms.add(from, to.iter(), false);
                     }
                 }
                 None => {
-                    let all = read(line);
-                    let to = if expand {
-                        all.clone()
-                    } else {
-                        all.iter().take(1).cloned().collect()
-                    };
-                    for from in all {
-                        synonyms.add(from, to.clone());
+                    let all = reader.read(line)?;
+                    for (at, from) in all.iter().enumerate() {
+                        let others = all.iter().enumerate().filter(|(other, _)| *other != at);
+                        let others = others.map(|(_, words)| words);
+                        if expand {
+                            synonyms.add(from.clone(), others, true);
+                        } else {
+                            synonyms.add(from.clone(), all.iter().take(1), false);
+                        }
                     }
                 }
             }
@@ -63,48 +90,203 @@ impl Synonyms {
         Ok(synonyms)
     }
 
-    fn add(&mut self, from: Vec<String>, to: Vec<Vec<String>>) {
+    fn add<'w>(
+        &mut self,
+        from: Vec<String>,
+        to: impl Iterator<Item = &'w Vec<String>>,
+        keeps: bool,
+    ) {
         self.longest = self.longest.max(from.len());
-        let have = self.rules.entry(from).or_default();
+        let rule = self.rules.entry(from).or_default();
+        rule.keeps |= keeps;
         for words in to {
-            if !have.contains(&words) {
-                have.push(words);
+            if !rule.others.contains(words) {
+                rule.others.push(words.clone());
             }
         }
     }
 
+    /// The rule for the longest sequence at the beginning of some terms, and how long it is.
+    fn find(&self, terms: &[Term]) -> Option<(usize, &Rule)> {
+        (1..=self.longest.min(terms.len()))
+            .rev()
+            .find_map(|length| {
+                let words = terms[..length].iter();
+                let words: Vec<String> = words.map(|term| term.token.text.clone()).collect();
+                Some((length, self.rules.get(&words)?))
+            })
+    }
+
     pub(super) fn apply(&self, terms: Vec<Term>) -> Vec<Term> {
-        let mut out = Vec::with_capacity(terms.len());
+        let mut out = Laid::default();
+        // Where the next term would stand in the text, and where it is put.
+        let (mut expected, mut next) = (0, 0);
         let mut at = 0;
         while at < terms.len() {
-            let found = (1..=self.longest.min(terms.len() - at))
-                .rev()
-                .find_map(|length| {
-                    let words = &terms[at..at + length];
-                    let words: Vec<String> = words.iter().map(|t| t.token.text.clone()).collect();
-                    Some((length, self.rules.get(&words)?))
-                });
-            let Some((length, replacements)) = found else {
-                out.push(terms[at].clone());
+            let skipped = terms[at].token.position.saturating_sub(expected);
+            let Some((length, rule)) = self.find(&terms[at..]) else {
+                let mut term = terms[at].clone();
+                next += skipped;
+                expected = term.token.position + 1;
+                term.token.position = next;
+                // Terms at one place stay at one.
+                let is_last = terms
+                    .get(at + 1)
+                    .is_none_or(|after| after.token.position > terms[at].token.position);
+                if is_last {
+                    next += 1;
+                } else {
+                    expected -= 1;
+                }
+                out.originals(&[term]);
                 at += 1;
                 continue;
             };
-            for words in replacements {
-                for (step, word) in words.iter().enumerate() {
-                    // Words of the text stay where they are as far as there are as many.
-                    let origin = &terms[at + step.min(length - 1)];
-                    let mut term = origin.clone();
-                    if term.token.text != *word {
-                        term.kind = "SYNONYM";
-                    }
-                    term.token.text = word.clone();
-                    term.token.position = terms[at].token.position + step;
-                    out.push(term);
+            let matched = &terms[at..at + length];
+            next = match self.layout {
+                Layout::Graph => out.graph(matched, rule, next),
+                // A place that is left out before it stays so if the words themselves stay.
+                Layout::Flat if rule.keeps => {
+                    out.flat((&terms[at..], length), rule, next + skipped)
                 }
-            }
+                Layout::Flat => out.flat((&terms[at..], length), rule, next),
+            };
+            expected = matched[length - 1].token.position + 1;
             at += length;
         }
-        out.sort_by_key(|term| term.token.position);
-        out
+        match self.layout {
+            Layout::Flat => out.own_first(),
+            Layout::Graph => out.sorted(),
+        }
     }
+}
+
+/// Why rules are refused, in OpenSearch's words.
+const FAILED: &str = "Failed to build synonyms";
+
+/// Reads the words of rules.
+struct Reader<'c> {
+    before: &'c Chain,
+    /// Whether words that analysis leaves nothing of are passed over.
+    is_lenient: bool,
+}
+
+impl Reader<'_> {
+    fn read(&self, side: &str) -> Result<Vec<Vec<String>>, String> {
+        let mut all = Vec::new();
+        for one in side.split(',') {
+            let terms = self.before.run(one.trim());
+            let words: Vec<String> = terms.into_iter().map(|term| term.token.text).collect();
+            if !words.is_empty() {
+                all.push(words);
+            } else if !self.is_lenient {
+                return Err(FAILED.to_string());
+            }
+        }
+        Ok(all)
+    }
+}
+
+/// Terms that are put in their places.
+#[derive(Default)]
+struct Laid {
+    /// With each, whether it is one of the text's own.
+    terms: Vec<(Term, bool)>,
+}
+
+impl Laid {
+    fn originals(&mut self, terms: &[Term]) {
+        self.terms
+            .extend(terms.iter().map(|term| (term.clone(), true)));
+    }
+
+    fn synonym(&mut self, word: &str, like: &Term, (position, length): (usize, usize)) {
+        let mut term = like.clone();
+        term.kind = "SYNONYM";
+        term.token.text = word.to_string();
+        term.token.position = position;
+        term.token.position_length = length;
+        self.terms.push((term, false));
+    }
+
+    /// Puts each synonym beside the matched words, the first of the terms, word by word, and over those
+    /// that follow; where the next term goes.
+    fn flat(&mut self, (terms, length): (&[Term], usize), rule: &Rule, start: usize) -> usize {
+        let matched = &terms[..length];
+        if rule.keeps {
+            for (step, term) in matched.iter().enumerate() {
+                let mut term = term.clone();
+                term.token.position = start + step;
+                self.originals(&[term]);
+            }
+        }
+        for words in &rule.others {
+            if let [word] = &words[..] {
+                let mut like = matched[0].clone();
+                like.token.offset_to = matched[matched.len() - 1].token.offset_to;
+                let length = if rule.keeps { matched.len() } else { 1 };
+                self.synonym(word, &like, (start, length));
+                continue;
+            }
+            for (step, word) in words.iter().enumerate() {
+                let like = &terms[step.min(terms.len() - 1)];
+                self.synonym(word, like, (start + step, 1));
+            }
+        }
+        let longest = rule.others.iter().map(Vec::len).max().unwrap_or(0);
+        let places = if rule.keeps { matched.len() } else { longest };
+        start + places.min(matched.len())
+    }
+
+    /// Gives each synonym, and last the matched words, places of their own; where the next term goes.
+    fn graph(&mut self, matched: &[Term], rule: &Rule, start: usize) -> usize {
+        let own = if rule.keeps { matched.len() - 1 } else { 0 };
+        let inner: usize = rule.others.iter().map(|words| words.len() - 1).sum();
+        let end = start + inner + own + 1;
+        let mut like = matched[0].clone();
+        like.token.offset_to = matched[matched.len() - 1].token.offset_to;
+        // The places between the ends belong to one way after the other.
+        let mut free = start + 1;
+        for words in &rule.others {
+            for (word, (from, to)) in words.iter().zip(way(words.len(), start, free, end)) {
+                self.synonym(word, &like, (from, to - from));
+            }
+            free += words.len() - 1;
+        }
+        if rule.keeps {
+            for (term, (from, to)) in matched.iter().zip(way(matched.len(), start, free, end)) {
+                let mut term = term.clone();
+                term.token.position = from;
+                term.token.position_length = to - from;
+                self.originals(&[term]);
+            }
+        }
+        end
+    }
+
+    fn sorted(mut self) -> Vec<Term> {
+        self.terms.sort_by_key(|(term, _)| term.token.position);
+        self.terms.into_iter().map(|(term, _)| term).collect()
+    }
+
+    /// The same, with the text's own terms first at each place.
+    fn own_first(mut self) -> Vec<Term> {
+        self.terms
+            .sort_by_key(|(term, is_own)| (term.token.position, !is_own));
+        self.terms.into_iter().map(|(term, _)| term).collect()
+    }
+}
+
+/// The places of the words of a way from a start to an end over free places.
+fn way(
+    words: usize,
+    start: usize,
+    free: usize,
+    end: usize,
+) -> impl Iterator<Item = (usize, usize)> {
+    (0..words).map(move |word| {
+        let from = if word == 0 { start } else { free + word - 1 };
+        let to = if word + 1 == words { end } else { free + word };
+        (from, to)
+    })
 }

@@ -17,6 +17,8 @@ pub(super) struct Delimiter {
     at_digits: bool,
     keep: bool,
     possessive: bool,
+    /// Whether what is joined takes as many places as its parts.
+    is_graph: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -51,6 +53,7 @@ impl Delimiter {
             at_digits: part.flag("split_on_numerics", true)?,
             keep: part.flag("preserve_original", false)?,
             possessive: part.flag("stem_english_possessive", true)?,
+            is_graph: part.type_name() == "word_delimiter_graph",
         })
     }
 
@@ -112,48 +115,95 @@ impl Delimiter {
         parts: &[Range<usize>],
         out: &mut Vec<Term>,
     ) -> usize {
-        let add = |out: &mut Vec<Term>, text: String, place: usize, range: Range<usize>| {
-            let mut part = term.clone();
-            // Where a filter has changed a term's length, its parts have the whole term's place.
-            if term.token.offset_to - term.token.offset_from == term.token.text.len() {
-                part.token.offset_to = term.token.offset_from + range.end;
-                part.token.offset_from = term.token.offset_from + range.start;
-            }
-            part.token.text = text;
-            part.token.position = term.token.position + place;
-            out.push(part);
-        };
-        let whole = 0..word.len();
-        if self.keep {
-            add(out, word.to_string(), 0, whole.clone());
-        }
         let is_number = |part: &Range<usize>| word[part.clone()].chars().all(char::is_numeric);
-        let joined = |wanted: &dyn Fn(&Range<usize>) -> bool| -> String {
-            let wanted = parts.iter().filter(|part| wanted(part));
-            wanted.map(|part| &word[part.clone()]).collect()
+        let mut shown = Vec::with_capacity(parts.len());
+        let mut place = 0;
+        for part in parts {
+            let numbers = is_number(part);
+            shown.push(Piece {
+                numbers,
+                place,
+                places: usize::from(if numbers { self.numbers } else { self.words }),
+            });
+            place += usize::from(if numbers { self.numbers } else { self.words });
+        }
+        let whole = (0, place.max(1));
+        let mut made: Vec<(usize, Rank, Term)> = Vec::new();
+        let mut add =
+            |text: String, rank: Rank, (at, length): (usize, usize), range: Range<usize>| {
+                let mut part = term.clone();
+                // Where a filter has changed a term's length, its parts have the whole term's place.
+                if term.token.offset_to - term.token.offset_from == term.token.text.len() {
+                    part.token.offset_to = term.token.offset_from + range.end;
+                    part.token.offset_from = term.token.offset_from + range.start;
+                }
+                part.token.text = text;
+                part.token.position = term.token.position + at;
+                if self.is_graph {
+                    part.token.position_length = length;
+                }
+                made.push((at, rank, part));
+            };
+        if self.keep {
+            add(word.to_string(), Rank::Whole, whole, 0..word.len());
+        }
+        let text = |parts: &[Range<usize>]| -> String {
+            parts.iter().map(|part| &word[part.clone()]).collect()
         };
         if self.joined_all {
-            add(out, joined(&|_| true), 0, whole);
+            add(text(parts), self.rank_joined(), whole, 0..word.len());
         } else {
-            for (wants, numbers) in [(self.joined_words, false), (self.joined_numbers, true)] {
-                let of_kind = |part: &Range<usize>| is_number(part) == numbers;
-                if wants && parts.iter().filter(|part| of_kind(part)).count() > 1 {
-                    add(out, joined(&of_kind), 0, whole.clone());
+            let mut from = 0;
+            for run in shown.chunk_by(|a, b| a.numbers == b.numbers) {
+                let parts = &parts[from..from + run.len()];
+                from += run.len();
+                let wants = if run[0].numbers {
+                    self.joined_numbers
+                } else {
+                    self.joined_words
+                };
+                if wants && run.len() > 1 {
+                    let length: usize = run.iter().map(|piece| piece.places).sum();
+                    let range = parts[0].start..parts[parts.len() - 1].end;
+                    let rank = self.rank_joined();
+                    add(text(parts), rank, (run[0].place, length.max(1)), range);
                 }
             }
         }
-        let mut place = 0;
-        for part in parts {
-            let wanted = if is_number(part) {
-                self.numbers
-            } else {
-                self.words
-            };
-            if wanted {
-                add(out, word[part.clone()].to_string(), place, part.clone());
-                place += 1;
+        for (part, piece) in parts.iter().zip(&shown) {
+            if piece.places > 0 {
+                let text = word[part.clone()].to_string();
+                add(text, Rank::Part, (piece.place, 1), part.clone());
             }
         }
+        made.sort_by_key(|(at, rank, _)| (*at, *rank));
+        out.extend(made.into_iter().map(|(_, _, term)| term));
         place.saturating_sub(1)
     }
+
+    /// In a graph joined parts come before the parts, else behind them.
+    fn rank_joined(&self) -> Rank {
+        if self.is_graph {
+            Rank::JoinedFirst
+        } else {
+            Rank::JoinedLast
+        }
+    }
+}
+
+/// A part among the others.
+struct Piece {
+    numbers: bool,
+    place: usize,
+    /// How many places it takes: none where parts of its kind are not wanted.
+    places: usize,
+}
+
+/// The order of what stands at one place.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    Whole,
+    JoinedFirst,
+    Part,
+    JoinedLast,
 }

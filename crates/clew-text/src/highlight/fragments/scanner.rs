@@ -47,6 +47,15 @@ impl Scanner {
         }
     }
 
+    /// Pieces that are words, and what is between them.
+    pub(super) fn of_words(text: &str) -> Self {
+        let scanner = Scanner::new(text, 0);
+        Scanner {
+            sentences: scanner.words.clone(),
+            ..scanner
+        }
+    }
+
     /// The piece around the character at a byte; bytes must ascend from call to call.
     pub(super) fn around(&mut self, byte: usize) -> Range<usize> {
         let offset = self.bytes.partition_point(|at| *at < byte) + 1;
@@ -147,6 +156,8 @@ mod tests {
         );
         assert_eq!(piece(12, "nine"), "seven eight nine");
         assert_eq!(piece(0, "nine"), "Five six seven eight nine ten.");
+        let at = text.find("nine").unwrap();
+        assert_eq!(&text[Scanner::of_words(text).around(at)], "nine");
         let text = "a b c d by e-mail";
         let around = Scanner::new(text, 12).around(8);
         assert_eq!(&text[around], "a b c d by e-mail");

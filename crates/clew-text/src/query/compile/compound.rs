@@ -141,6 +141,7 @@ fn is_none(query: &Query) -> bool {
     match query {
         Query::MatchNone => true,
         Query::Terms { values, .. } => values.is_empty(),
+        Query::Ids { values, .. } => values.is_empty(),
         Query::ConstantScore { filter, .. } => is_none(filter),
         Query::Bool(clauses) => clauses.must.iter().chain(&clauses.filter).any(is_none),
         _ => false,

@@ -5,9 +5,11 @@
 
 use tantivy::Term as IndexTerm;
 
-use super::compound::dis_max;
+use super::compound::{any, dis_max};
+use super::phrase::in_a_row;
 use super::scored::Blend;
-use super::text::{combined, leniently, must_be_indexed, query_analyzer, tokens_of};
+use super::text::{TOO_MANY_WAYS, combined, leniently, must_be_indexed, query_analyzer, tokens_of};
+use super::token_graph::{Place, places};
 use super::{Compiler, Node};
 use crate::mapping::{FieldKind, MappedField};
 use crate::query::error::QueryError;
@@ -86,29 +88,79 @@ impl<'a> Compiler<'a> {
         self.count_clauses(tokens.len().saturating_mul(members.len()))?;
         let tie_breaker = multi.tie_breaker.unwrap_or(0.0);
         let mut words = Vec::with_capacity(tokens.len());
-        for token in tokens {
-            let blended = self.blended(members, &token.text)?;
-            let mut nodes = Vec::with_capacity(blended.len());
-            for one in blended {
-                let boost = one.boost * boost;
-                nodes.push(self.blended_term(one.mapped, one.term, one.blend, boost)?);
-            }
-            words.push(dis_max(nodes, tie_breaker));
+        for place in places(&tokens).ok_or(TOO_MANY_WAYS)? {
+            words.push(match place {
+                Place::Words(same) => self.blended_words(members, &same, (boost, tie_breaker))?,
+                Place::Ways(ways) => {
+                    let mut nodes = Vec::with_capacity(ways.len());
+                    for way in &ways {
+                        nodes.push(self.way_in_fields(members, way, (boost, tie_breaker))?);
+                    }
+                    any(nodes, 1)
+                }
+            });
         }
         let minimum = multi.clause.minimum_should_match.as_ref();
         Ok(combined(words, multi.clause.operator, minimum))
     }
 
-    /// The word in each field that has it. The more frequent a field has it, the lower it counts
+    /// Words that stand for each other, in any of the fields.
+    fn blended_words(
+        &mut self,
+        members: &[Member<'a>],
+        words: &[String],
+        (boost, tie_breaker): (f32, f32),
+    ) -> Result<Node, QueryError> {
+        if let ([member], Some((mapped, field))) = (
+            members,
+            members.first().and_then(|one| self.field(&one.mapped.path)),
+        ) {
+            return self.same_words(mapped, field, words, member.boost * boost);
+        }
+        let blended = self.blended(members, words)?;
+        let mut nodes = Vec::with_capacity(blended.len());
+        for one in blended {
+            let boost = one.boost * boost;
+            nodes.push(self.blended_term(one.mapped, one.term, one.blend, boost)?);
+        }
+        Ok(dis_max(nodes, tie_breaker))
+    }
+
+    /// The words of a synonym, in a row in one of the fields.
+    fn way_in_fields(
+        &mut self,
+        members: &[Member<'a>],
+        way: &[String],
+        (boost, tie_breaker): (f32, f32),
+    ) -> Result<Node, QueryError> {
+        if way.len() == 1 {
+            return self.blended_words(members, way, (boost, tie_breaker));
+        }
+        self.count_clauses(way.len().saturating_mul(members.len()))?;
+        let mut nodes = Vec::with_capacity(members.len());
+        for member in members {
+            let Some((mapped, field)) = self.field(&member.mapped.path) else {
+                continue;
+            };
+            let boost = member.boost * boost;
+            nodes.push(self.phrase_of(mapped, in_a_row(field, way), 0, boost)?);
+        }
+        Ok(dis_max(nodes, tie_breaker))
+    }
+
+    /// The words in each field that has them. The more frequent a field has it, the lower it counts
     /// by one, which lets the field where the word is at home win.
     fn blended(
         &self,
         members: &[Member<'a>],
-        word: &str,
+        words: &[String],
     ) -> Result<Vec<Occurrence<'a>>, QueryError> {
         let snapshot = self.context.snapshot;
         let mut found = Vec::with_capacity(members.len());
-        for member in members {
+        let each = words
+            .iter()
+            .flat_map(|word| members.iter().map(move |member| (word, member)));
+        for (word, member) in each {
             let Some((_, field)) = self.field(&member.mapped.path) else {
                 continue;
             };

@@ -244,7 +244,7 @@ impl Compiler<'_> {
                             rounding,
                             &jiff::tz::TimeZone::UTC,
                         )
-                        .map_err(|error| QueryError::create(error.to_string()))?,
+                        .map_err(QueryError::from)?,
                     _ => self.context.now_ms,
                 };
                 Ok(Place {

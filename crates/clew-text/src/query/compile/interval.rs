@@ -7,13 +7,15 @@ use tantivy::Term as IndexTerm;
 use tantivy::schema::Field;
 use tantivy_fst::Automaton;
 
-use super::text::{must_be_indexed, query_analyzer, tokens_of};
+use super::text::{TOO_MANY_WAYS, must_be_indexed, query_analyzer, tokens_of};
+use super::token_graph::{Place, is_graph, places};
 use super::{Compiler, Node};
 use crate::analysis::Token;
 use crate::mapping::{FieldKind, MappedField, TextStyle};
 use crate::query::automaton::{Nearby, Wildcard};
 use crate::query::constant::{Borrowed, knows};
 use crate::query::error::QueryError;
+use crate::query::interval::joined::{joined, joined_for};
 use crate::query::interval::query::{IntervalQuery, Scoring};
 use crate::query::interval::source::{Source, TermSource};
 use crate::query::interval::{IntervalMode, IntervalRule, IntervalScoring, Intervals};
@@ -43,7 +45,7 @@ impl<'a> Compiler<'a> {
         let source = self.interval_rule(&query.rule, scope)?;
         let scoring = match query.scoring {
             IntervalScoring::Proximity => Scoring::Proximity,
-            IntervalScoring::Words => self.word_scoring(&source, scope)?,
+            IntervalScoring::Words => self.word_scoring(&source, (scope.mapped, scope.field))?,
         };
         let query_node = IntervalQuery { source, scoring };
         Ok(Node::scored(Box::new(query_node), query.boost * factor))
@@ -87,12 +89,31 @@ impl<'a> Compiler<'a> {
         }))
     }
 
-    fn word_scoring(&self, source: &TermSource, scope: Scope<'_>) -> Result<Scoring, QueryError> {
+    fn word_scoring(
+        &self,
+        source: &TermSource,
+        (mapped, field): (&MappedField, Field),
+    ) -> Result<Scoring, QueryError> {
         let terms = source.terms();
         Ok(Scoring::Words {
-            field: scope.field,
-            weigher: Arc::new(self.weigher(scope.mapped, &terms)?),
+            field,
+            weigher: Arc::new(self.weigher(mapped, &terms)?),
         })
+    }
+
+    /// A phrase some places of which several words may take.
+    pub(super) fn graph_phrase(
+        &self,
+        (mapped, field): (&MappedField, Field),
+        tokens: &[Token],
+        boost: f32,
+    ) -> Result<Node, QueryError> {
+        let sources = text_sources(field, tokens)?;
+        let source = joined(sources, IntervalMode::Ordered, Some(0));
+        let scoring = self.word_scoring(&source, (mapped, field))?;
+        let boost = boost * self.context.snapshot.term_factor();
+        let query = IntervalQuery { source, scoring };
+        Ok(Node::scored(Box::new(query), boost))
     }
 
     fn interval_rules(
@@ -133,14 +154,17 @@ impl<'a> Compiler<'a> {
                 let analyzer = query_analyzer(scope.mapped, analyzer.as_deref());
                 let tokens = tokens_of(analyzer, text)?;
                 self.count_clauses(tokens.len())?;
-                let sources = words(scope.field, &tokens);
+                let sources = text_sources(scope.field, &tokens)?;
                 joined(sources, *mode, *max_gaps)
             }
             IntervalRule::AllOf {
                 rules,
                 mode,
                 max_gaps,
-            } => joined(self.interval_rules(rules, scope)?, *mode, *max_gaps),
+            } => {
+                let sources = self.interval_rules(rules, scope)?;
+                joined_for(scope.scoring, sources, *mode, *max_gaps)
+            }
             IntervalRule::AnyOf(rules) => Source::Any(self.interval_rules(rules, scope)?),
             IntervalRule::Related {
                 rule,
@@ -254,6 +278,25 @@ fn normalized(rule: &IntervalRule, analyzer: &str) -> IntervalRule {
     }
 }
 
+/// The words of a text, and the ways through its synonyms of several words.
+fn text_sources(field: Field, tokens: &[Token]) -> Result<Vec<TermSource>, QueryError> {
+    if !is_graph(tokens) {
+        return Ok(words(field, tokens));
+    }
+    let term = |word: &String| IndexTerm::from_field_text(field, word);
+    let alone = |word: &String| Source::Words(vec![term(word)]);
+    let way = |way: &Vec<String>| {
+        let words = way.iter().map(alone).collect();
+        joined(words, IntervalMode::Ordered, Some(0))
+    };
+    let places = places(tokens).ok_or(TOO_MANY_WAYS)?;
+    let source = |place: &Place| match place {
+        Place::Words(words) => Source::Words(words.iter().map(term).collect()),
+        Place::Ways(ways) => Source::Any(ways.iter().map(way).collect()),
+    };
+    Ok(places.iter().map(source).collect())
+}
+
 /// The words of a text; those at one position are alternatives, and a position left out before a
 /// word belongs to it.
 fn words(field: Field, tokens: &[Token]) -> Vec<TermSource> {
@@ -280,93 +323,4 @@ fn words(field: Field, tokens: &[Token]) -> Vec<TermSource> {
         });
     }
     sources
-}
-
-fn joined(mut sources: Vec<TermSource>, mode: IntervalMode, max_gaps: Option<u32>) -> TermSource {
-    match sources.len() {
-        0 => return Source::nothing(),
-        1 => return sources.remove(0),
-        _ => {}
-    }
-    let whole = match mode {
-        IntervalMode::Ordered => ordered(sources),
-        IntervalMode::Unordered => unordered(sources),
-        IntervalMode::UnorderedNoOverlap if max_gaps.is_none() => Source::Apart(sources),
-        IntervalMode::UnorderedNoOverlap => return apart(sources, max_gaps),
-    };
-    with_gaps(whole, max_gaps)
-}
-
-fn with_gaps(source: TermSource, max_gaps: Option<u32>) -> TermSource {
-    match max_gaps {
-        None => source,
-        Some(gaps) => source.each(|source| Source::MaxGaps(Box::new(source), gaps)),
-    }
-}
-
-/// In any order, none over another, each next one within the gaps of those before it.
-fn apart(sources: Vec<TermSource>, max_gaps: Option<u32>) -> TermSource {
-    let whole = sources.into_iter().reduce(|all, next| {
-        let either = Source::Any(vec![
-            Source::Ordered(vec![all.clone(), next.clone()]),
-            Source::Ordered(vec![next, all]),
-        ]);
-        with_gaps(either, max_gaps)
-    });
-    whole.unwrap_or_else(Source::nothing)
-}
-
-/// One after the other: those that are themselves such a row are part of it, and the gaps in them
-/// are gaps of the whole.
-fn ordered(sources: Vec<TermSource>) -> TermSource {
-    let mut counted: Vec<(TermSource, usize)> = Vec::new();
-    for source in flat(sources, |source| match source {
-        Source::Ordered(inner) => Ok(inner),
-        other => Err(other),
-    }) {
-        match counted.last_mut() {
-            Some((have, times)) if *have == source => *times += 1,
-            _ => counted.push((source, 1)),
-        }
-    }
-    let mut sources = repeated(counted);
-    if sources.len() == 1 {
-        return sources.remove(0);
-    }
-    Source::Ordered(sources)
-}
-
-fn flat(
-    sources: Vec<TermSource>,
-    parts: impl Fn(TermSource) -> Result<Vec<TermSource>, TermSource>,
-) -> Vec<TermSource> {
-    let of_one = |source| parts(source).unwrap_or_else(|whole| vec![whole]);
-    sources.into_iter().flat_map(of_one).collect()
-}
-
-fn repeated(counted: Vec<(TermSource, usize)>) -> Vec<TermSource> {
-    let one = |(source, times)| match times {
-        1 => source,
-        _ => Source::Repeated(Box::new(source), times),
-    };
-    counted.into_iter().map(one).collect()
-}
-
-/// Equal sources must be found as often as they are given, not at one place.
-fn unordered(sources: Vec<TermSource>) -> TermSource {
-    let mut counted: Vec<(TermSource, usize)> = Vec::new();
-    for source in flat(sources, |source| match source {
-        Source::Unordered(inner) => Ok(inner),
-        other => Err(other),
-    }) {
-        match counted.iter_mut().find(|(have, _)| *have == source) {
-            Some((_, times)) => *times += 1,
-            None => counted.push((source, 1)),
-        }
-    }
-    let mut sources = repeated(counted);
-    if sources.len() == 1 {
-        return sources.remove(0);
-    }
-    Source::Unordered(sources)
 }

@@ -25,6 +25,7 @@ mod similar;
 mod terms;
 mod terms_set;
 mod text;
+mod token_graph;
 mod vectors;
 
 pub(crate) use fixed::field_of;

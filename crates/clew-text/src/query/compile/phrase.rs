@@ -8,7 +8,8 @@ use tantivy::schema::{Field, IndexRecordOption};
 
 use super::compound::{any, dis_max};
 use super::scored::is_match_only;
-use super::text::{EXPANSIONS_MAX, must_be_indexed, query_analyzer, tokens_of};
+use super::text::{EXPANSIONS_MAX, TOO_MANY_WAYS, must_be_indexed, query_analyzer, tokens_of};
+use super::token_graph::{is_graph, ways};
 use super::{Compiler, Node};
 use crate::analysis::Token;
 use crate::mapping::{FieldKind, MappedField};
@@ -28,11 +29,50 @@ impl<'a> Compiler<'a> {
         let Some((mapped, field, tokens)) = self.phrase_tokens(phrase)? else {
             return self.matches(&as_match(phrase), factor);
         };
-        let terms = positioned(field, &tokens);
-        self.phrase_of(mapped, terms, phrase.slop, phrase.boost * factor)
+        let boost = phrase.boost * factor;
+        if tokens.is_empty() {
+            return Ok(self.without_words(phrase.zero_terms_all, boost));
+        }
+        let places = positioned(field, &tokens);
+        let is_plain = places.iter().all(|place| place.terms.len() == 1);
+        if is_graph(&tokens) && phrase.slop == 0 && !is_match_only(mapped) {
+            return self.graph_phrase((mapped, field), &tokens, boost);
+        }
+        if is_graph(&tokens) || !is_plain && is_match_only(mapped) {
+            let ways = ways(&tokens).ok_or(TOO_MANY_WAYS)?;
+            let mut nodes = Vec::with_capacity(ways.len());
+            for way in &ways {
+                self.count_clauses(way.len())?;
+                nodes.push(self.phrase_of(mapped, in_a_row(field, way), phrase.slop, boost)?);
+            }
+            return Ok(any(nodes, 1));
+        }
+        if places.len() == 1 {
+            let words: Vec<String> = by_place(&tokens)
+                .into_iter()
+                .flat_map(|(_, words)| words)
+                .collect();
+            return self.same_words(mapped, field, &words, boost);
+        }
+        if !is_plain {
+            return self.moving_phrase(mapped, places, phrase.slop, boost);
+        }
+        let first = |place: PhrasePlace| Some((place.offset, place.terms.into_iter().next()?));
+        let terms = places.into_iter().filter_map(first).collect();
+        self.phrase_of(mapped, terms, phrase.slop, boost)
     }
 
-    fn phrase_of(
+    /// What a text means of which its analyzer leaves nothing.
+    pub(super) fn without_words(&self, all: bool, boost: f32) -> Node {
+        if all {
+            self.everything(boost)
+        } else {
+            Node::nothing()
+        }
+    }
+
+    /// Words at places of their own.
+    pub(super) fn phrase_of(
         &mut self,
         mapped: &MappedField,
         mut terms: Vec<(usize, IndexTerm)>,
@@ -146,18 +186,53 @@ impl<'a> Compiler<'a> {
         let Some((mapped, field, tokens)) = self.phrase_tokens(phrase)? else {
             return self.matches(&as_match(phrase), factor);
         };
-        let Some((last, first)) = tokens.split_last() else {
+        let boost = phrase.boost * factor;
+        if tokens.is_empty() {
+            return Ok(self.without_words(phrase.zero_terms_all, boost));
+        }
+        let ways: Vec<Vec<(usize, Vec<String>)>> = if is_graph(&tokens) || is_match_only(mapped) {
+            let ways = ways(&tokens).ok_or(TOO_MANY_WAYS)?;
+            let alone = |way: Vec<String>| way.into_iter().map(|word| vec![word]).enumerate();
+            ways.into_iter().map(|way| alone(way).collect()).collect()
+        } else {
+            vec![by_place(&tokens)]
+        };
+        let mut nodes = Vec::with_capacity(ways.len());
+        for way in &ways {
+            self.count_clauses(way.len())?;
+            nodes.push(self.begun_phrase((mapped, field), phrase, way, boost)?);
+        }
+        Ok(match nodes.len() {
+            1 => nodes.remove(0),
+            _ => any(nodes, 1),
+        })
+    }
+
+    /// A phrase whose last word is still being typed.
+    fn begun_phrase(
+        &mut self,
+        (mapped, field): (&MappedField, Field),
+        phrase: &MatchPhrase,
+        words: &[(usize, Vec<String>)],
+        boost: f32,
+    ) -> Result<Node, QueryError> {
+        let Some(((offset, last), first)) = words.split_last() else {
             return Ok(Node::nothing());
         };
-        let boost = phrase.boost * factor;
-        let mut completions = self.words_with_prefix(field, &last.text)?;
+        let mut completions = Vec::new();
+        for word in last {
+            completions.extend(self.words_with_prefix(field, word)?);
+        }
         completions.truncate(phrase.max_expansions.max(1));
-        let completed = |word: &String| IndexTerm::from_field_text(field, word);
+        let term = |word: &String| IndexTerm::from_field_text(field, word);
         if first.is_empty() || is_match_only(mapped) {
             let mut nodes = Vec::with_capacity(completions.len());
             for word in &completions {
-                let mut terms = positioned(field, first);
-                terms.push((last.position, completed(word)));
+                let each = first.iter().flat_map(|(offset, words)| {
+                    words.iter().map(move |word| (*offset, term(word)))
+                });
+                let mut terms: Vec<(usize, IndexTerm)> = each.collect();
+                terms.push((*offset, term(word)));
                 nodes.push(self.phrase_of(mapped, terms, phrase.slop, boost)?);
             }
             return Ok(if is_match_only(mapped) {
@@ -166,15 +241,14 @@ impl<'a> Compiler<'a> {
                 any(nodes, 1)
             });
         }
-        let place = |(offset, term)| PhrasePlace {
-            offset,
-            terms: vec![term],
+        let place = |(offset, words): &(usize, Vec<String>)| PhrasePlace {
+            offset: *offset,
+            terms: words.iter().map(term).collect(),
         };
-        let mut places: Vec<PhrasePlace> =
-            positioned(field, first).into_iter().map(place).collect();
+        let mut places: Vec<PhrasePlace> = first.iter().map(place).collect();
         places.push(PhrasePlace {
-            offset: last.position,
-            terms: completions.iter().map(completed).collect(),
+            offset: *offset,
+            terms: completions.iter().map(term).collect(),
         });
         self.moving_phrase(mapped, places, phrase.slop, boost)
     }
@@ -244,14 +318,36 @@ fn as_match(phrase: &MatchPhrase) -> Match {
     }
 }
 
-fn positioned(field: Field, tokens: &[Token]) -> Vec<(usize, IndexTerm)> {
-    tokens
-        .iter()
-        .map(|token| {
-            (
-                token.position,
-                IndexTerm::from_field_text(field, &token.text),
-            )
-        })
-        .collect()
+/// The words at each place, each once.
+fn by_place(tokens: &[Token]) -> Vec<(usize, Vec<String>)> {
+    let mut places: Vec<(usize, Vec<String>)> = Vec::new();
+    for token in tokens {
+        match places.last_mut() {
+            Some((offset, words)) if *offset == token.position => {
+                if !words.contains(&token.text) {
+                    words.push(token.text.clone());
+                }
+            }
+            _ => places.push((token.position, vec![token.text.clone()])),
+        }
+    }
+    places
+}
+
+fn positioned(field: Field, tokens: &[Token]) -> Vec<PhrasePlace> {
+    let places = by_place(tokens).into_iter();
+    let terms = |(offset, words): (usize, Vec<String>)| PhrasePlace {
+        offset,
+        terms: in_a_row(field, &words)
+            .into_iter()
+            .map(|(_, term)| term)
+            .collect(),
+    };
+    places.map(terms).collect()
+}
+
+/// Words one directly behind the other.
+pub(super) fn in_a_row(field: Field, words: &[String]) -> Vec<(usize, IndexTerm)> {
+    let term = |word: &String| IndexTerm::from_field_text(field, word);
+    words.iter().map(term).enumerate().collect()
 }

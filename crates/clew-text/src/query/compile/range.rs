@@ -166,9 +166,8 @@ impl Compiler<'_> {
         ends: &Ends<'_>,
         score: f32,
     ) -> Result<Node, QueryError> {
-        let reason = |error: crate::document::DateError| QueryError::create(error.to_string());
         let given = range.format.as_deref().map(DateFormat::parse);
-        let given = given.transpose().map_err(reason)?;
+        let given = given.transpose()?;
         let (Some(field), Some(format)) = (mapped.field, given.as_ref().or(mapped.date_format()))
         else {
             return Ok(Node::nothing());
@@ -182,7 +181,7 @@ impl Compiler<'_> {
             } else {
                 format.parse_with_math_in(&text, now_ms, rounding, &zone)
             }
-            .map_err(reason)
+            .map_err(QueryError::from)
         };
         let low = match ends.low {
             Some((value, true)) => Some(at(value, Rounding::Down)?),
@@ -208,8 +207,7 @@ impl Compiler<'_> {
         let FieldKind::Range { kind, .. } = mapped.kind else {
             return Ok(Node::nothing());
         };
-        let given = range.format.as_deref().map(DateFormat::parse).transpose();
-        let given = given.map_err(|error| QueryError::create(error.to_string()))?;
+        let given = range.format.as_deref().map(DateFormat::parse).transpose()?;
         let reader = EndReader {
             kind,
             format: given.as_ref().or(mapped.date_format()),

@@ -8,6 +8,7 @@ use tantivy::schema::{Field, IndexRecordOption};
 
 use super::{Compiler, Node};
 use crate::mapping::{FieldKind, MappedField, TextStyle};
+use crate::query::constant::AnyTerm;
 use crate::query::error::QueryError;
 use crate::query::leaf::{LeafStatistics, Scored};
 use crate::query::weighed::WeighedTerm;
@@ -33,6 +34,62 @@ impl Compiler<'_> {
         boost: f32,
     ) -> Result<Node, QueryError> {
         self.scored_term(mapped, IndexTerm::from_field_text(field, word), boost)
+    }
+
+    /// Words that stand for each other: a document scores as if they were one, which is in as many
+    /// documents as the most frequent of them.
+    pub(super) fn same_words(
+        &mut self,
+        mapped: &MappedField,
+        field: Field,
+        words: &[String],
+        boost: f32,
+    ) -> Result<Node, QueryError> {
+        if let [word] = words {
+            return self.word(mapped, field, word, boost);
+        }
+        if is_match_only(mapped) {
+            let terms = words.iter().map(|word| word.as_bytes().to_vec()).collect();
+            return Ok(Node::set(AnyTerm { field, terms }, boost));
+        }
+        let snapshot = self.context.snapshot;
+        let similarity = self.similarity(mapped);
+        let mut terms = Vec::with_capacity(words.len());
+        let mut all = TermStatistics {
+            docs: 0,
+            occurrences: 0,
+        };
+        for word in words {
+            let term = IndexTerm::from_field_text(field, word);
+            let found = snapshot.find(&term)?;
+            let blend = Blend {
+                docs: found.frequency(),
+                occurrences: None,
+            };
+            if blend.docs > 0 {
+                let one = self.term_statistics(similarity, (&term, &found), blend)?;
+                all.docs = all.docs.max(one.docs);
+                all.occurrences += one.occurrences;
+                terms.push(term);
+            }
+        }
+        if terms.is_empty() {
+            return Ok(Node::nothing());
+        }
+        let weigher = Arc::new(Weigher::new(
+            similarity,
+            snapshot.statistics(mapped)?,
+            &[all],
+        ));
+        let query = WeighedTerm {
+            field,
+            terms,
+            weigher,
+        };
+        Ok(Node {
+            at_least: all.docs.saturating_sub(snapshot.dead_docs()),
+            ..Node::scored(Box::new(query), boost * snapshot.term_factor())
+        })
     }
 
     pub(super) fn scored_term(
@@ -99,7 +156,11 @@ impl Compiler<'_> {
             let of_term = self.term_statistics(similarity, (&term, &found), blend)?;
             let statistics = snapshot.statistics(mapped)?;
             let weigher = Arc::new(Weigher::new(similarity, statistics, &[of_term]));
-            let query = Box::new(WeighedTerm { term, weigher });
+            let query = Box::new(WeighedTerm {
+                field: term.field(),
+                terms: vec![term],
+                weigher,
+            });
             return Ok(known(Node::scored(query, boost)));
         }
         if matches!(mapped.kind, FieldKind::Text { .. }) {
@@ -156,6 +217,10 @@ impl Compiler<'_> {
                 docs: found.frequency(),
                 occurrences: None,
             };
+            // A word that no document has says nothing of those that have another one.
+            if blend.docs == 0 {
+                continue;
+            }
             statistics.push(self.term_statistics(similarity, (term, &found), blend)?);
         }
         let field = snapshot.statistics(mapped)?;

@@ -1,15 +1,24 @@
 //! Queries on analyzed text: words, phrases, and words in several fields.
 
+use tantivy::schema::Field;
+
 use super::compound::{all, any, dis_max, required};
+use super::phrase::in_a_row;
+use super::token_graph::{Place, places};
 use super::{Compiler, Node};
-use crate::analysis::{Token, is_analyzer, tokens};
-use crate::mapping::{FieldKind, MappedField};
+use crate::analysis::{Token, is_analyzer, query_tokens};
+use crate::mapping::{FieldKind, FloatKind, MappedField};
 use crate::query::constant::AnyWithPrefix;
 use crate::query::error::QueryError;
 use crate::query::literal::text_of;
 use crate::query::minimum::MinimumShouldMatch;
 use crate::query::tree::{
     FieldBoost, Match, MatchPhrase, MultiMatch, MultiMatchKind, Operator, Query, Term,
+};
+
+/// The error of a text whose synonyms make more ways than a query may have clauses.
+pub(super) const TOO_MANY_WAYS: QueryError = QueryError::TooManyClauses {
+    max: super::CLAUSES_MAX,
 };
 
 /// Terms that one word may stand for, in one segment.
@@ -44,27 +53,55 @@ impl<'a> Compiler<'a> {
         let analyzer = query_analyzer(mapped, clause.analyzer.as_deref());
         let tokens = tokens_of(analyzer, &text_of(&clause.text))?;
         if tokens.is_empty() {
-            return Ok(if clause.zero_terms_all {
-                self.everything(boost)
-            } else {
-                Node::nothing()
-            });
+            return Ok(self.without_words(clause.zero_terms_all, boost));
         }
         self.count_clauses(tokens.len())?;
-        let mut nodes = Vec::with_capacity(tokens.len());
-        for token in &tokens {
-            nodes.push(match &clause.fuzziness {
-                Some(fuzziness) => {
-                    self.nearby_terms((mapped, field), &token.text, fuzziness, boost)?
-                }
-                None => self.word(mapped, field, &token.text, boost)?,
-            });
+        let places = places(&tokens).ok_or(TOO_MANY_WAYS)?;
+        let mut nodes = Vec::with_capacity(places.len());
+        for place in &places {
+            nodes.push(self.at_place(clause, (mapped, field), place, boost)?);
         }
         Ok(combined(
             nodes,
             clause.operator,
             clause.minimum_should_match.as_ref(),
         ))
+    }
+
+    /// What stands at one place of a text.
+    fn at_place(
+        &mut self,
+        clause: &Match,
+        (mapped, field): (&MappedField, Field),
+        place: &Place,
+        boost: f32,
+    ) -> Result<Node, QueryError> {
+        match place {
+            Place::Words(words) => match (&words[..], &clause.fuzziness) {
+                ([word], Some(fuzziness)) => {
+                    self.nearby_terms((mapped, field), word, fuzziness, boost)
+                }
+                _ => self.same_words(mapped, field, words, boost),
+            },
+            Place::Ways(ways) => {
+                let mut nodes = Vec::with_capacity(ways.len());
+                for way in ways {
+                    self.count_clauses(way.len())?;
+                    nodes.push(if way.len() > 1 && clause.synonym_phrases {
+                        let terms = in_a_row(field, way);
+                        self.phrase_of(mapped, terms, 0, boost)?
+                    } else {
+                        let mut words = Vec::with_capacity(way.len());
+                        for word in way {
+                            let word = Place::Words(vec![word.clone()]);
+                            words.push(self.at_place(clause, (mapped, field), &word, boost)?);
+                        }
+                        all(words)
+                    });
+                }
+                Ok(any(nodes, 1))
+            }
+        }
     }
 
     /// A match on a keyword, each word of its text by itself.
@@ -101,25 +138,28 @@ impl<'a> Compiler<'a> {
         let analyzer = query_analyzer(mapped, clause.analyzer.as_deref());
         let text = text_of(&clause.text);
         let tokens = tokens_of(analyzer, &text)?;
-        let Some((last, first)) = tokens.split_last() else {
+        let is_cut = tokens.last().is_some_and(|last| last.end == text.len());
+        self.count_clauses(tokens.len())?;
+        let places = places(&tokens).ok_or(TOO_MANY_WAYS)?;
+        let Some((last, first)) = places.split_last() else {
             return Ok(Node::nothing());
         };
-        self.count_clauses(tokens.len())?;
-        let mut nodes = Vec::with_capacity(tokens.len());
-        for token in first {
-            nodes.push(match &clause.fuzziness {
-                Some(fuzziness) => {
-                    self.nearby_terms((mapped, field), &token.text, fuzziness, boost)?
-                }
-                None => self.word(mapped, field, &token.text, boost)?,
-            });
+        let mut nodes = Vec::with_capacity(places.len());
+        for place in first {
+            nodes.push(self.at_place(clause, (mapped, field), place, boost)?);
         }
-        // A last word with something behind it, be it a space, is a whole one.
-        nodes.push(if last.end == text.len() {
-            let prefix = last.text.as_bytes().to_vec();
-            Node::set(AnyWithPrefix { field, prefix }, boost)
-        } else {
-            self.word(mapped, field, &last.text, boost)?
+        let whole = Match {
+            fuzziness: None,
+            ..clause.clone()
+        };
+        nodes.push(match last {
+            // A last word with something behind it, be it a space, is a whole one, and so are words that
+            // stand for each other.
+            Place::Words(words) if is_cut && words.len() == 1 => {
+                let prefix = words[0].as_bytes().to_vec();
+                Node::set(AnyWithPrefix { field, prefix }, boost)
+            }
+            last => self.at_place(&whole, (mapped, field), last, boost)?,
         });
         Ok(combined(
             nodes,
@@ -147,6 +187,7 @@ impl<'a> Compiler<'a> {
                 ..multi.clause.clone()
             };
             let phrase = MatchPhrase {
+                zero_terms_all: clause.zero_terms_all,
                 slop: multi.slop,
                 text: clause.text.clone(),
                 analyzer: clause.analyzer.clone(),
@@ -204,8 +245,8 @@ impl<'a> Compiler<'a> {
                         have.kind,
                         FieldKind::Vector(_)
                             | FieldKind::Binary { .. }
-                            | FieldKind::Range { .. }
                             | FieldKind::Completion(_)
+                            | FieldKind::Float(FloatKind::RankFeature)
                             | FieldKind::RankFeatures
                     );
                     has_words && !have.settings.hidden && pattern.matches(&have.path)
@@ -237,7 +278,9 @@ impl<'a> Compiler<'a> {
 /// Values that do not fit match nothing when leniency was asked for.
 pub(super) fn leniently(node: Result<Node, QueryError>, lenient: bool) -> Result<Node, QueryError> {
     match node {
-        Err(QueryError::Create { .. } | QueryError::Illegal { .. }) if lenient => {
+        Err(QueryError::Create { .. } | QueryError::Date(_) | QueryError::Illegal { .. })
+            if lenient =>
+        {
             Ok(Node::nothing())
         }
         other => other,
@@ -292,5 +335,5 @@ pub(super) fn tokens_of(analyzer: &str, text: &str) -> Result<Vec<Token>, QueryE
             "[match] analyzer [{analyzer}] not found"
         )));
     }
-    Ok(tokens(analyzer, text))
+    Ok(query_tokens(analyzer, text))
 }

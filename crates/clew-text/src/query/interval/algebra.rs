@@ -66,6 +66,11 @@ pub(crate) fn minimal(mut intervals: Vec<Interval>) -> Vec<Interval> {
 
 /// One interval of each list, each one beginning after the one before has ended.
 pub(crate) fn ordered(lists: &[Vec<Interval>]) -> Vec<Interval> {
+    minimal(rows(lists))
+}
+
+/// For each interval of the first list the first ones of the others that come after one another.
+fn rows(lists: &[Vec<Interval>]) -> Vec<Interval> {
     let Some((first, rest)) = lists.split_first() else {
         return Vec::new();
     };
@@ -89,13 +94,19 @@ pub(crate) fn ordered(lists: &[Vec<Interval>]) -> Vec<Interval> {
         }
         found.extend(Interval::around(&parts));
     }
-    minimal(found)
+    found
 }
 
 /// One interval of each list, in any order.
 pub(crate) fn unordered(lists: &[Vec<Interval>]) -> Vec<Interval> {
-    let mut places = vec![0; lists.len()];
     let mut found = Vec::new();
+    each_step(lists, |parts| found.extend(Interval::around(parts)));
+    minimal(found)
+}
+
+/// Walks all lists together: the one that stands first moves on, until one is at its end.
+fn each_step(lists: &[Vec<Interval>], mut put: impl FnMut(&[Interval])) {
+    let mut places = vec![0; lists.len()];
     loop {
         let parts: Option<Vec<Interval>> = lists
             .iter()
@@ -103,12 +114,12 @@ pub(crate) fn unordered(lists: &[Vec<Interval>]) -> Vec<Interval> {
             .map(|(list, place)| list.get(*place).copied())
             .collect();
         let Some(parts) = parts else {
-            return minimal(found);
+            return;
         };
-        found.extend(Interval::around(&parts));
-        let first = parts.iter().enumerate().min_by_key(|(_, part)| part.start);
-        let Some((first, _)) = first else {
-            return Vec::new();
+        put(&parts);
+        let first = parts.iter().enumerate();
+        let Some((first, _)) = first.min_by_key(|(_, part)| (part.start, part.end)) else {
+            return;
         };
         places[first] += 1;
     }
@@ -124,6 +135,38 @@ pub(crate) fn apart(lists: Vec<Vec<Interval>>) -> Vec<Interval> {
         minimal(either)
     });
     joined.unwrap_or_default()
+}
+
+/// One interval of each list, each one beginning after the one before has ended, with at most so
+/// many positions between them; minimal or not.
+pub(crate) fn near_in_order(lists: &[Vec<Interval>], slop: i64) -> Vec<Interval> {
+    let mut found = rows(lists);
+    found.retain(|interval| interval.gaps <= slop);
+    found
+}
+
+/// One interval of each list, in any order and over one another, with at most so many positions
+/// that none covers; minimal or not. How wide they are counts as gaps, as in a score it does.
+pub(crate) fn near(lists: &[Vec<Interval>], slop: i64) -> Vec<Interval> {
+    let mut found = Vec::new();
+    let mut last = 0;
+    each_step(lists, |parts| {
+        let Some(whole) = Interval::around(parts) else {
+            return;
+        };
+        // The end that was reached stays, even when what reached it has moved on.
+        last = whole.end.max(last);
+        let moved = i64::from(last - whole.end);
+        let wide = Interval {
+            end: last,
+            gaps: whole.width() + moved,
+            ..whole
+        };
+        if whole.gaps + moved <= slop {
+            found.push(wide);
+        }
+    });
+    found
 }
 
 /// So many neighbours of one list.

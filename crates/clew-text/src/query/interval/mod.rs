@@ -8,6 +8,7 @@
 //! [`algebra`] what the rules do with lists of intervals.
 
 pub(crate) mod algebra;
+pub(crate) mod joined;
 pub(crate) mod query;
 pub(crate) mod rule;
 pub(crate) mod source;

@@ -18,6 +18,12 @@ pub(crate) enum Source<L> {
     Unordered(Vec<Source<L>>),
     /// In any order, none over another.
     Apart(Vec<Source<L>>),
+    /// As `span_near` joins: what is near enough, minimal or not.
+    Near {
+        sources: Vec<Source<L>>,
+        in_order: bool,
+        slop: u32,
+    },
     Repeated(Box<Source<L>>, usize),
     MaxGaps(Box<Source<L>>, u32),
     Related(Box<Source<L>>, IntervalRelation, Box<Source<L>>),
@@ -48,9 +54,10 @@ impl<L> Source<L> {
         match self {
             Source::Words(_) => 1,
             Source::Any(sources) => sources.iter().map(Source::extent_min).min().unwrap_or(0),
-            Source::Ordered(sources) | Source::Unordered(sources) | Source::Apart(sources) => {
-                sources.iter().map(Source::extent_min).sum()
-            }
+            Source::Ordered(sources)
+            | Source::Unordered(sources)
+            | Source::Apart(sources)
+            | Source::Near { sources, .. } => sources.iter().map(Source::extent_min).sum(),
             Source::Extended {
                 source,
                 before,
@@ -73,6 +80,15 @@ impl<L> Source<L> {
             Source::Ordered(sources) => Source::Ordered(list(sources)?),
             Source::Unordered(sources) => Source::Unordered(list(sources)?),
             Source::Apart(sources) => Source::Apart(list(sources)?),
+            Source::Near {
+                sources,
+                in_order,
+                slop,
+            } => Source::Near {
+                sources: list(sources)?,
+                in_order: *in_order,
+                slop: *slop,
+            },
             Source::Words(words) => Source::Words(leaf(words)?),
             Source::Repeated(source, times) => {
                 Source::Repeated(Box::new(source.try_map(leaf)?), *times)
@@ -139,7 +155,8 @@ impl TermSource {
             Source::Any(sources)
             | Source::Ordered(sources)
             | Source::Unordered(sources)
-            | Source::Apart(sources) => sources.iter().map(Source::size).sum(),
+            | Source::Apart(sources)
+            | Source::Near { sources, .. } => sources.iter().map(Source::size).sum(),
             Source::Related(source, _, filter) => source.size() + filter.size(),
             Source::Repeated(source, _)
             | Source::MaxGaps(source, _)
@@ -163,7 +180,10 @@ impl TermSource {
             Source::Any(sources)
             | Source::Ordered(sources)
             | Source::Unordered(sources)
-            | Source::Apart(sources) => sources.iter().for_each(|source| source.gather(terms)),
+            | Source::Apart(sources)
+            | Source::Near { sources, .. } => {
+                sources.iter().for_each(|source| source.gather(terms));
+            }
             Source::Related(source, relation, filter) => {
                 source.gather(terms);
                 // What must not be there tells nothing of what is.
@@ -243,12 +263,13 @@ impl SegmentSource {
                 let docs = sources.iter_mut().map(|source| source.candidate(target));
                 docs.min().unwrap_or(TERMINATED)
             }
-            Source::Ordered(sources) | Source::Unordered(sources) | Source::Apart(sources) => {
-                agreed(target, |doc| {
-                    let docs = sources.iter_mut().map(|source| source.candidate(doc));
-                    docs.max().unwrap_or(TERMINATED)
-                })
-            }
+            Source::Ordered(sources)
+            | Source::Unordered(sources)
+            | Source::Apart(sources)
+            | Source::Near { sources, .. } => agreed(target, |doc| {
+                let docs = sources.iter_mut().map(|source| source.candidate(doc));
+                docs.max().unwrap_or(TERMINATED)
+            }),
             Source::Related(source, relation, filter) if relation.needs_filter() => {
                 agreed(target, |doc| {
                     source.candidate(doc).max(filter.candidate(doc))
@@ -277,6 +298,18 @@ impl SegmentSource {
                 lists(sources, doc).map_or_else(Vec::new, |lists| algebra::unordered(&lists))
             }
             Source::Apart(sources) => lists(sources, doc).map_or_else(Vec::new, algebra::apart),
+            Source::Near {
+                sources,
+                in_order,
+                slop,
+            } => {
+                let slop = i64::from(*slop);
+                match (lists(sources, doc), *in_order) {
+                    (None, _) => Vec::new(),
+                    (Some(lists), true) => algebra::near_in_order(&lists, slop),
+                    (Some(lists), false) => algebra::near(&lists, slop),
+                }
+            }
             Source::Repeated(source, times) => algebra::repeated(&source.intervals(doc), *times),
             Source::MaxGaps(source, gaps) => {
                 let mut list = source.intervals(doc);

@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::{Clause, Occurrence, Word};
 use crate::analysis::{is_analyzer, tokens};
 use crate::mapping::{FieldKind, Mapping};
+use crate::query::compile::query_analyzer;
 use crate::query::error::QueryError;
 use crate::query::tree::{
     Bool, FieldBoost, Fuzziness, Match, MatchPhrase, Pattern, Query, QueryString, Range,
@@ -26,7 +27,7 @@ pub(super) fn tree(
         options,
         mapping,
         // Over all fields some never fit: a word is no number.
-        lenient: options.lenient || options.fields.is_empty() || options.simple,
+        lenient: options.lenient || options.fields.is_empty(),
     };
     let (clause, boost) = unwrapped(clause, options.boost);
     let query = build.clause(clause, fields, boost)?;
@@ -46,12 +47,18 @@ fn with_minimum(mut query: Query, options: &QueryString) -> Query {
         }
         Query::Bool(clauses) => clauses.minimum_should_match = Some(minimum.clone()),
         // A boost around the words hides them in the simple language.
-        Query::Match(text) if !options.simple || text.boost.to_bits() == 1.0_f32.to_bits() => {
+        Query::Match(text) if !options.simple || !is_boosted(&options.fields) => {
             text.minimum_should_match = Some(minimum.clone());
         }
         _ => {}
     }
     query
+}
+
+fn is_boosted(fields: &[FieldBoost]) -> bool {
+    fields
+        .iter()
+        .any(|field| field.boost.to_bits() != 1.0_f32.to_bits())
 }
 
 /// What is inside parentheses around everything, with all boosts on the way there.
@@ -173,7 +180,7 @@ impl Build<'_> {
         for (occurrence, clause) in parts {
             match clause {
                 // In one field each word is a clause; in several they are one text.
-                Clause::Words(words) if fields.len() == 1 => {
+                Clause::Words(words) if fields.len() == 1 && !self.is_one_text(fields, words) => {
                     for word in words {
                         let word = Clause::Word(Word::plain(word));
                         if let Some(query) = self.clause(&word, fields, 1.0)? {
@@ -191,6 +198,23 @@ impl Build<'_> {
         let is_empty =
             joined.must.is_empty() && joined.should.is_empty() && joined.must_not.is_empty();
         Ok((!is_empty).then_some(Query::Bool(joined)))
+    }
+
+    /// Whether words in a row mean something else than each of them by itself, as the words of a
+    /// synonym do.
+    fn is_one_text(&self, fields: &[FieldBoost], words: &[String]) -> bool {
+        let mapped = fields
+            .first()
+            .and_then(|one| self.mapping.field(&one.field));
+        let Some(mapped) = mapped.filter(|mapped| matches!(mapped.kind, FieldKind::Text { .. }))
+        else {
+            return false;
+        };
+        let analyzer = query_analyzer(mapped, self.options.analyzer.as_deref());
+        let texts = |text: &str| tokens(analyzer, text).into_iter().map(|token| token.text);
+        let together: Vec<String> = texts(&words.join(" ")).collect();
+        let apart: Vec<String> = words.iter().flat_map(|word| texts(word)).collect();
+        together != apart
     }
 
     fn in_field(
@@ -335,6 +359,7 @@ impl Build<'_> {
         let clause = Match {
             analyzer: self.options.analyzer.clone(),
             lenient: self.lenient,
+            synonym_phrases: self.options.synonym_phrases,
             boost,
             ..Match::new(field, &word.text)
         };
