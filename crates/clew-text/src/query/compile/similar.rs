@@ -59,11 +59,12 @@ impl<'a> Compiler<'a> {
         for mut words in lists {
             words.sort_by(|a, b| b.weight.total_cmp(&a.weight));
             words.truncate(query.choice.query_terms_max);
-            let best = words.first().map_or(1.0, |word| word.weight);
+            // As OpenSearch has it, by the least weighty one that is kept.
+            let least = words.last().map_or(1.0, |word| word.weight);
             self.count_clauses(words.len())?;
             for word in words {
                 let boost = if query.boost_terms > 0.0 {
-                    query.boost_terms * word.weight / best
+                    query.boost_terms * word.weight / least
                 } else {
                     1.0
                 };
