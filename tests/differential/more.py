@@ -27,9 +27,10 @@ def rescore(dice):
 
 def suggest(dice):
     text = " ".join(fulltext.misspelt(dice) for _ in range(dice.randint(1, 3)))
-    term = {"field": dice.choice(["title", "body", "title.simple"]), **dice.options(
+    # An accuracy that no word has exactly.
+    term = {"field": dice.choice(["title", "body", "title.simple"]), "accuracy": dice.choice([0.45, 0.55, 0.7]), **dice.options(
         0.3, size=dice.choice([1, 3]), suggest_mode=dice.choice(["missing", "popular", "always"]), max_edits=dice.choice([1, 2]), sort=dice.choice(["score", "frequency"]),
-        prefix_length=dice.choice([0, 1, 2]), min_word_length=dice.choice([2, 4]), min_doc_freq=dice.choice([0, 2]))}
+        prefix_length=dice.choice([1, 2]), min_word_length=dice.choice([2, 4]), min_doc_freq=dice.choice([0, 2]))}
     complete = {"field": "complete", **dice.options(0.3, size=dice.choice([2, 10]), skip_duplicates=dice.maybe)}
     if dice.maybe(0.3):
         complete["fuzzy"] = dice.options(0.4, fuzziness=dice.choice([1, 2]), transpositions=dice.maybe, prefix_length=1, min_length=3)
