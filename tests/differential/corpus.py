@@ -166,7 +166,7 @@ def document(dice):
         "local": lambda: moment(dice).strftime("%Y/%m/%d"),
         "flag": lambda: several(dice, dice.maybe), "addr": lambda: several(dice, lambda: address(dice)),
         "place": lambda: several(dice, lambda: point(dice)),
-        "complete": lambda: {"input": [sentence(dice, 1, 3) for _ in range(whole(1, 2))], "weight": whole(1, 100000)},
+        "complete": lambda: {"input": sentence(dice, 1, 3), "weight": whole(1, 100000)},
         "within": lambda: span(dice, 0, 50), "open": lambda: days(dice),
         "owner": lambda: {"name": dice.choice(PEOPLE), "age": whole(18, 30)},
         "comments": lambda: [comment(dice) for _ in range(whole(0, 4))],

@@ -9,11 +9,11 @@ SINGLE = ["level", "owner.name", "count", "tiny", "lower"]
 
 def collapse(dice):
     """One hit of each group, and what else is in the group."""
-    order = [{"big": {"order": dice.choice(["asc", "desc"])}}]
+    order = [{"big": {"order": dice.choice(["asc", "desc"])}}, "_id"]
     how = {"field": dice.choice(SINGLE)}
     if dice.maybe(0.5):
         inner = {"name": "more", "size": dice.choice([0, 2, 5]), "sort": order, "_source": False, **dice.options(0.3, **{"from": 1})}
-        how["inner_hits"] = inner if dice.maybe(0.7) else [inner, {**inner, "name": "others", "sort": [{"huge": "asc"}]}]
+        how["inner_hits"] = inner if dice.maybe(0.7) else [inner, {**inner, "name": "others", "sort": [{"huge": "asc"}, "_id"]}]
     made = {"query": clauses.clause(dice, 1), "collapse": how, "size": dice.choice([3, 10, 40]), "_source": False, "sort": order}
     return "search", made | dice.options(0.2, **{"from": 2}, track_total_hits=True)
 
@@ -27,9 +27,10 @@ def rescore(dice):
 
 def suggest(dice):
     text = " ".join(fulltext.misspelt(dice) for _ in range(dice.randint(1, 3)))
-    term = {"field": dice.choice(["title", "body", "title.simple"]), **dice.options(
+    # An accuracy that no word has exactly.
+    term = {"field": dice.choice(["title", "body", "title.simple"]), "accuracy": dice.choice([0.45, 0.55, 0.7]), **dice.options(
         0.3, size=dice.choice([1, 3]), suggest_mode=dice.choice(["missing", "popular", "always"]), max_edits=dice.choice([1, 2]), sort=dice.choice(["score", "frequency"]),
-        prefix_length=dice.choice([0, 1, 2]), min_word_length=dice.choice([2, 4]), min_doc_freq=dice.choice([0, 2]))}
+        prefix_length=dice.choice([1, 2]), min_word_length=dice.choice([2, 4]), min_doc_freq=dice.choice([0, 2]))}
     complete = {"field": "complete", **dice.options(0.3, size=dice.choice([2, 10]), skip_duplicates=dice.maybe)}
     if dice.maybe(0.3):
         complete["fuzzy"] = dice.options(0.4, fuzziness=dice.choice([1, 2]), transpositions=dice.maybe, prefix_length=1, min_length=3)
@@ -76,8 +77,8 @@ def marks(dice):
     options = dice.options(0.25, number_of_fragments=dice.choice([0, 2]), fragment_size=dice.choice([30, 80]), pre_tags=["<b>"], post_tags=["</b>"],
                            boundary_scanner=dice.choice(["sentence", "word"]), require_field_match=dice.maybe, no_match_size=dice.choice([0, 15]),
                            highlight_query={"match": {field: fulltext.words(dice)}}, max_analyzer_offset=100000, order=dice.choice(["score", "none"]))
-    query = dice.choice([lambda: fulltext.match_phrase(dice), lambda: fulltext.multi_match(dice), lambda: clauses.patterns(dice),
-                         lambda: {"bool": {"must": [fulltext.match(dice)], "should": [fulltext.match_phrase(dice)]}}])()
+    query = dice.choice([lambda: fulltext.match(dice), lambda: fulltext.multi_match(dice), lambda: clauses.patterns(dice),
+                         lambda: {"bool": {"must": [fulltext.match(dice)], "should": [fulltext.match(dice)]}}])()
     fields = {field: {}, **({"title": {}} if dice.maybe(0.3) else {})}
     return "search", {"query": query, "size": 10, "_source": False, "highlight": {"fields": fields, **options}}
 

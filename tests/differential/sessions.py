@@ -239,7 +239,7 @@ def ingest(wire, dice):
         processors = []
         for one in dice.some(PROCESSORS, 1, 4):
             ((kind, options),) = one.items()
-            processors.append({kind: {**options, **dice.options(0.15, ignore_failure=True, tag="t", on_failure=[{"set": {"field": "error", "value": "{{_ingest.on_failure_message}}"}}])}})
+            processors.append({kind: {**options, **dice.options(0.15, ignore_failure=True, tag="t", on_failure=[{"set": {"field": "error", "value": "{{_ingest.on_failure_processor_type}}"}}])}})
         document = {**small(dice), "list": dice.some(PEOPLE), "when": dice.choice(["2021-02-03", "1612310400", "x"]), "raw": dice.choice(['{"j": 1}', "[1,2]", "no"]), "pairs": "k=v l=w",
                     "url": "a%20b", "size": dice.choice(["3kb", "1mb", "x"]), "html": "<b>x</b> y", "csv": 'a,"b,c"', "d.e": 1, "level": dice.choice(LEVELS)}
         body = {"pipeline": {"processors": processors}, "docs": [{"_index": "i", "_id": "1", "_source": document}]}

@@ -34,6 +34,8 @@ pub struct Completed {
     pub place: (usize, DocId),
     /// The input as it was written.
     pub input: String,
+    /// The text as its words are looked for.
+    pub normal: String,
     /// Its weight, and the factor of the contexts that it was found by.
     pub score: f32,
     /// The contexts that the input itself has.
@@ -67,6 +69,10 @@ pub fn complete(
         return Ok(Vec::new());
     };
     let typed = mapping.normal(&wish.typed);
+    // Something of which nothing is left begins nothing.
+    if typed.is_empty() && !wish.typed.is_empty() {
+        return Ok(Vec::new());
+    }
     let prefix = Prefix::new(&typed, wish.fuzziness.as_ref());
     let mut found = Vec::new();
     let mut left = LOOKED_AT_MAX;
@@ -86,7 +92,10 @@ pub fn complete(
                 break;
             }
             left -= 1;
-            let Some(entry) = Entry::read(term).filter(|entry| prefix.fits(entry.normal)) else {
+            let Some(entry) = Entry::read(term) else {
+                continue;
+            };
+            let Some(likeness) = prefix.likeness(entry.normal) else {
                 continue;
             };
             let info = terms.value();
@@ -100,7 +109,8 @@ pub fn complete(
                     found.push(Completed {
                         place,
                         input: entry.input.to_string(),
-                        score: weight(entry.weight) * factor,
+                        normal: entry.normal.to_string(),
+                        score: weight(entry.weight) * factor * likeness,
                         contexts: entry.contexts.clone(),
                     });
                 }
@@ -161,9 +171,15 @@ fn factor(
     best
 }
 
+#[allow(clippy::cast_precision_loss, reason = "words are short")]
+fn letters(count: usize) -> f32 {
+    count as f32
+}
+
 /// The beginning that is wanted.
 struct Prefix<'a> {
     typed: &'a str,
+    is_fuzzy: bool,
     edits: usize,
     /// Bytes that must be as typed.
     certain: usize,
@@ -182,6 +198,7 @@ impl<'a> Prefix<'a> {
         let certain = typed.char_indices().nth(certain).map(|(at, _)| at);
         Prefix {
             typed,
+            is_fuzzy: fuzziness.is_some(),
             edits,
             certain: if edits == 0 {
                 typed.len()
@@ -195,11 +212,15 @@ impl<'a> Prefix<'a> {
         &self.typed[..self.certain]
     }
 
-    /// Whether a text begins with what was typed, or with something like it.
-    fn fits(&self, text: &str) -> bool {
+    /// The factor of a text that begins with what was typed, or with something like it: then it
+    /// counts by how many letters are as typed before the first one that is not.
+    fn likeness(&self, text: &str) -> Option<f32> {
         debug_assert!(!text.contains(SEPARATOR));
-        if self.edits == 0 {
-            return text.starts_with(self.typed);
+        if self.edits == 0 && !text.starts_with(self.typed) {
+            return None;
+        }
+        if !self.is_fuzzy {
+            return Some(1.0);
         }
         // The last row holds the distance of what was typed to every beginning of the text.
         let text: Vec<char> = text.chars().collect();
@@ -213,7 +234,13 @@ impl<'a> Prefix<'a> {
                 row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
             }
         }
-        row.iter().min().is_some_and(|least| *least <= self.edits)
+        // The shortest beginning that is near enough is the one that counts.
+        let shortest = row.iter().position(|edits| *edits <= self.edits)?;
+        let certain = self.certain().chars().count();
+        let beginning = &text[..shortest.max(certain).min(text.len())];
+        let pairs = beginning.iter().zip(self.typed.chars());
+        let same = pairs.take_while(|(have, typed)| **have == *typed).count();
+        Some(letters(same.max(1)))
     }
 }
 
@@ -224,13 +251,15 @@ mod tests {
     #[test]
     fn beginnings_may_be_wrong_as_far_as_wanted() {
         let exact = Prefix::new("foo", None);
-        assert!(exact.fits("foo bar") && !exact.fits("fo"));
+        assert_eq!(exact.likeness("foo bar"), Some(1.0));
+        assert_eq!(exact.likeness("fo"), None);
         let fuzziness = Fuzziness {
             prefix_length: 1,
             ..Fuzziness::auto()
         };
         let fuzzy = Prefix::new("amstrdam", Some(&fuzziness));
         assert_eq!(fuzzy.certain(), "a");
-        assert!(fuzzy.fits("amsterdam centraal") && !fuzzy.fits("rotterdam"));
+        assert_eq!(fuzzy.likeness("amsterdam centraal"), Some(4.0));
+        assert_eq!(fuzzy.likeness("rotterdam"), None);
     }
 }

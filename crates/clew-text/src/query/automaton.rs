@@ -260,7 +260,9 @@ impl Automaton for Nearby {
     }
 
     fn is_match(&self, state: &NearbyState) -> bool {
-        state.partial.missing == 0 && state.row.last().is_some_and(|last| *last <= self.edits)
+        state.partial.missing == 0
+            && state.depth >= self.prefix_length
+            && state.row.last().is_some_and(|last| *last <= self.edits)
     }
 
     fn can_match(&self, state: &NearbyState) -> bool {

@@ -139,6 +139,10 @@ impl Near {
     }
 
     fn distance(&self, state: &State) -> Option<u8> {
+        // What is shorter than the prefix does not begin with it.
+        if state.depth < self.prefix_length {
+            return None;
+        }
         let end = self.word.len();
         let edits = (0..=self.edits).find(|edits| state.reach[*edits] >> end & 1 == 1)?;
         u8::try_from(edits).ok()

@@ -145,9 +145,10 @@ impl Explainer<'_> {
     }
 
     fn leaf(&self, score: f32, query: &Query, weight: &dyn Weight) -> Explained {
-        let figures = weight
-            .explain(self.reader, self.doc)
-            .ok()
+        // Of several clauses some may have gone past the document, which then must not be sought.
+        let figures = (!is_joined(query))
+            .then(|| weight.explain(self.reader, self.doc).ok())
+            .flatten()
             .and_then(|explanation| serde_json::to_value(&explanation).ok());
         let details = figures.as_ref().map(|figures| vec![read(figures)]);
         Explained::new(
@@ -155,6 +156,21 @@ impl Explainer<'_> {
             format!("weight({} in {}), result of:", describe(query), self.doc),
             details.unwrap_or_default(),
         )
+    }
+}
+
+/// Whether a query is compiled into several that are joined.
+fn is_joined(query: &Query) -> bool {
+    match query {
+        Query::MultiMatch(_)
+        | Query::QueryString(_)
+        | Query::MatchBoolPrefix(_)
+        | Query::MatchPhrasePrefix(_)
+        | Query::MoreLikeThis(_)
+        | Query::Fuzzy { .. }
+        | Query::Boosting(_) => true,
+        Query::Match(clause) => clause.fuzziness.is_some(),
+        _ => false,
     }
 }
 

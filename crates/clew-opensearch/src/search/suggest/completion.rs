@@ -1,7 +1,7 @@
 //! The `completion` suggester: texts that begin with what was typed, the heaviest first.
 
 use clew_engine::{EngineError, Pinned, PinnedShard};
-use clew_text::{Completed, CompletionWish, ContextWish, Fuzziness, complete};
+use clew_text::{Completed, CompletionWish, ContextWish, Fuzziness, FuzzyDistance, complete};
 use serde_json::{Map, Value, json};
 
 use super::entry;
@@ -40,7 +40,7 @@ pub(super) fn suggest(
     found.sort_by(|(_, a), (_, b)| {
         b.score
             .total_cmp(&a.score)
-            .then_with(|| a.input.cmp(&b.input))
+            .then_with(|| (&a.normal, &a.input).cmp(&(&b.normal, &b.input)))
     });
     let mut options: Vec<Value> = Vec::new();
     let mut seen: Vec<(*const PinnedShard, (usize, u32))> = Vec::new();
@@ -111,8 +111,12 @@ fn read(typed: &str, body: &Map<String, Value>) -> Result<Asked, ApiError> {
                 asked.size = size.unwrap_or(SIZE_DEFAULT).clamp(1, SIZE_MAX);
             }
             ("skip_duplicates", Value::Bool(flag)) => asked.skip_duplicates = *flag,
-            ("fuzzy", Value::Bool(true)) => asked.wish.fuzziness = Some(fuzziness(&Map::new())?),
-            ("fuzzy", Value::Object(members)) => asked.wish.fuzziness = Some(fuzziness(members)?),
+            ("fuzzy", Value::Bool(true)) => {
+                asked.wish.fuzziness = Some(fuzziness(typed, &Map::new())?)
+            }
+            ("fuzzy", Value::Object(members)) => {
+                asked.wish.fuzziness = Some(fuzziness(typed, members)?)
+            }
             ("contexts", Value::Object(members)) => {
                 let wishes = members.iter().map(|(name, value)| ContextWish {
                     name: name.clone(),
@@ -131,13 +135,19 @@ fn read(typed: &str, body: &Map<String, Value>) -> Result<Asked, ApiError> {
     Ok(asked)
 }
 
-fn fuzziness(members: &Map<String, Value>) -> Result<Fuzziness, ApiError> {
+fn fuzziness(typed: &str, members: &Map<String, Value>) -> Result<Fuzziness, ApiError> {
     let mut found = match members.get("fuzziness") {
         None => Fuzziness::auto(),
         Some(value) => {
             Fuzziness::parse(&crate::mustache::plain(value)).map_err(ApiError::illegal_argument)?
         }
     };
+    // Shorter beginnings must be as typed.
+    let least = members.get("min_length").and_then(Value::as_u64);
+    let least = least.map_or(3, |least| usize::try_from(least).unwrap_or(usize::MAX));
+    if typed.chars().count() < least {
+        found.distance = FuzzyDistance::Fixed(0);
+    }
     found.prefix_length = 1;
     if let Some(length) = members.get("prefix_length").and_then(Value::as_u64) {
         found.prefix_length = usize::try_from(length).unwrap_or(usize::MAX);

@@ -194,7 +194,8 @@ fn options(pinned: &Pinned, wish: &Wish<'_>, word: &str) -> Result<Vec<Value>, A
 )]
 fn reaches(docs: u64, min: f64, all: u64) -> bool {
     let min = if min < 1.0 { min * all as f64 } else { min };
-    docs as f64 >= min
+    // More than so many, not as many.
+    docs as f64 > min.floor()
 }
 
 fn order(by_frequency: bool, a: &SimilarTerm, b: &SimilarTerm) -> Ordering {
