@@ -140,3 +140,14 @@ class MoreAggregationsTest(ClewTest):
             with self.subTest(aggs), self.refused(400) as caught:
                 self.aggregate(aggs)
             self.assertIn(reason, str(caught.exception.info))
+
+
+class Limits(ClewTest):
+    def test_too_many_buckets_are_refused_as_a_service_that_is_not_available(self):
+        self.index_all("many", {str(number): {"n": number} for number in range(30)})
+        self.client.cluster.put_settings(body={"transient": {"search.max_buckets": 10}})
+        self.addCleanup(self.client.cluster.put_settings, body={"transient": {"search.max_buckets": None}})
+        with self.refused(503, "search_phase_execution_exception") as caught:
+            self.client.search(index="many", body={"size": 0, "aggs": {"a": {"terms": {"field": "n", "size": 30}}}})
+        cause = caught.exception.info["error"]["caused_by"]
+        self.assertEqual((cause["type"], cause["max_buckets"]), ("too_many_buckets_exception", 10))

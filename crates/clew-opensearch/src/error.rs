@@ -6,6 +6,9 @@ use serde_json::{Value, json};
 
 use crate::json_writer::JsonWriter;
 
+/// More buckets than `search.max_buckets` allows.
+pub(crate) const TOO_MANY_BUCKETS: &str = "too_many_buckets_exception";
+
 /// One cause in a chain: `{"type":..,"reason":..,<extra>,"caused_by":{..}}`.
 #[derive(Clone, Debug)]
 pub(crate) struct Cause {
@@ -201,6 +204,16 @@ impl ApiError {
         let Shape::Structured { cause: inner, .. } = &*self.shape else {
             return self;
         };
+        if inner.kind == TOO_MANY_BUCKETS {
+            // OpenSearch counts buckets when it puts together what the shards have found.
+            let cause = Cause::new("search_phase_execution_exception", "")
+                .with("phase", "fetch")
+                .with("grouped", true)
+                .with("failed_shards", json!([]))
+                .caused_by(inner.clone());
+            let root = Some(inner.clone());
+            return Self::shaped(self.status, Shape::Structured { cause, root });
+        }
         let mut reason = JsonWriter::with_capacity(256);
         reason.begin_object();
         inner.write_members(&mut reason, Chain::Whole);

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::aggs::AggDslError;
 use crate::dsl::{DslError, DslErrorKind};
-use crate::error::{ApiError, Cause};
+use crate::error::{ApiError, Cause, TOO_MANY_BUCKETS};
 
 fn cause_of(error: DslError) -> Cause {
     let cause = Cause::new(error.kind.type_name(), error.reason);
@@ -87,6 +87,12 @@ impl From<&EngineError> for ApiError {
             EngineError::DocumentMissing { .. } => named("document_missing_exception"),
             EngineError::VersionConflict { .. } => named("version_conflict_engine_exception"),
             EngineError::Mapping(error) => named(error.error_type()),
+            EngineError::Query(QueryError::Aggregation(AggError::TooManyBuckets {
+                max, ..
+            })) => {
+                let cause = named(TOO_MANY_BUCKETS).with("max_buckets", *max);
+                return ApiError::new(StatusCode::SERVICE_UNAVAILABLE, cause);
+            }
             EngineError::Query(error) => named(query_error_type(error)),
             EngineError::RoutingMissing { .. } => named("routing_missing_exception"),
             EngineError::Trimmed { from, first } => {
@@ -138,7 +144,6 @@ fn query_error_type(error: &QueryError) -> &'static str {
             "action_request_validation_exception"
         }
         QueryError::Aggregation(AggError::Execution { .. }) => "aggregation_execution_exception",
-        QueryError::Aggregation(AggError::TooManyBuckets { .. }) => "too_many_buckets_exception",
         _ => "illegal_argument_exception",
     }
 }

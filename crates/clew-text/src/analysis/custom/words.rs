@@ -115,18 +115,7 @@ impl Delimiter {
         parts: &[Range<usize>],
         out: &mut Vec<Term>,
     ) -> usize {
-        let is_number = |part: &Range<usize>| word[part.clone()].chars().all(char::is_numeric);
-        let mut shown = Vec::with_capacity(parts.len());
-        let mut place = 0;
-        for part in parts {
-            let numbers = is_number(part);
-            shown.push(Piece {
-                numbers,
-                place,
-                places: usize::from(if numbers { self.numbers } else { self.words }),
-            });
-            place += usize::from(if numbers { self.numbers } else { self.words });
-        }
+        let (shown, place) = self.pieces(word, parts);
         let whole = (0, place.max(1));
         let mut made: Vec<(usize, Rank, Term)> = Vec::new();
         let mut add =
@@ -179,6 +168,23 @@ impl Delimiter {
         made.sort_by_key(|(at, rank, _)| (*at, *rank));
         out.extend(made.into_iter().map(|(_, _, term)| term));
         place.saturating_sub(1)
+    }
+
+    /// Where the parts of a term go, and how many places they take.
+    fn pieces(&self, word: &str, parts: &[Range<usize>]) -> (Vec<Piece>, usize) {
+        let mut pieces = Vec::with_capacity(parts.len());
+        let mut place = 0;
+        for part in parts {
+            let numbers = word[part.clone()].chars().all(char::is_numeric);
+            let places = usize::from(if numbers { self.numbers } else { self.words });
+            pieces.push(Piece {
+                numbers,
+                place,
+                places,
+            });
+            place += places;
+        }
+        (pieces, place)
     }
 
     /// In a graph joined parts come before the parts, else behind them.
