@@ -134,11 +134,12 @@ def measure(servers, arguments):
     bodies = list(corpus.batches(documents))
     questions = corpus.questions(documents, arguments.searches + arguments.warm)
     scratch = Figures()
+    # A Java server compiles what it does often, and goes on getting faster for minutes.
     for server in servers:
         say(f"warming {server.name}")
-        for _ in range(1 if arguments.quick else 2):
+        for _ in range(1 if arguments.quick else 5):
             bulk(server, scratch, bodies, len(documents))
-        searches(server, scratch, questions, 0)
+            searches(server, scratch, questions, 0)
     for turn in range(arguments.rounds):
         for server in in_turn(servers, turn):
             say(f"round {turn + 1}: {server.name}")
