@@ -84,6 +84,7 @@ impl Inner {
             .into_iter()
             .map(|result| result.expect("every operation went to a shard or failed"))
             .collect();
+        self.log.hand_over();
         self.signal.wake();
         let touched = touched
             .into_iter()

@@ -43,6 +43,7 @@ pub(crate) fn order(log: &Log, request: &proto::AppendRequest) -> Result<Ordered
         expect_last: request.expect_last_llsn.map(Llsn::new),
         epoch: request.epoch,
         compression: words::compression(request.compression)?,
+        more_follows: false,
     };
     let info = match request.create_stream {
         true => streams::find_or_create(log, &request.stream)?,

@@ -154,6 +154,10 @@ pub struct AppendOptions {
     pub epoch: Option<u64>,
     /// How the entries are stored.
     pub compression: Compression,
+    /// More calls follow at once: the writer is not woken for this one alone, which costs more than a
+    /// small call. It is as soon as somebody waits for durability or calls
+    /// [`Log::hand_over`](crate::Log::hand_over). Without effect where durability is `Sync`.
+    pub more_follows: bool,
 }
 
 impl AppendOptions {

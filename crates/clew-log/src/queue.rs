@@ -19,6 +19,9 @@ use crate::progress::Controls;
 /// Larger writes gain nothing, and make those who wait for them wait longer.
 const GROUP_BYTES_MAX: usize = 1 << 20;
 const SPARE_GROUPS_MAX: usize = 16;
+/// The writer is woken for so many bytes also while more calls are to follow, so that the disk works
+/// meanwhile.
+const HELD_BYTES_MAX: usize = 64 << 10;
 
 /// Frames that are written with one call, behind a mark.
 #[derive(Debug, Default)]
@@ -97,6 +100,13 @@ pub(crate) struct Work {
     pub(crate) closing: bool,
 }
 
+/// Whether a call wakes the writer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wake {
+    Always,
+    WhenMuch,
+}
+
 /// The queue with room for one call.
 pub(crate) struct Room<'a> {
     queue: &'a Queue,
@@ -131,6 +141,10 @@ impl Queue {
             state.waits += 1;
         }
         while state.phase == Phase::Open && !fits(&state) {
+            // What was held back must go out, or there will never be room.
+            if state.writer_waits {
+                self.work.notify_one();
+            }
             self.room.wait(&mut state);
         }
         if state.phase != Phase::Open {
@@ -193,6 +207,14 @@ impl Queue {
         let mut state = self.state.lock();
         if state.sync_target < target {
             state.sync_target = target;
+            self.wake_writer(state);
+        }
+    }
+
+    /// Hands over the calls that were held back.
+    pub(crate) fn hand_over(&self) {
+        let state = self.state.lock();
+        if !state.full.is_empty() || !state.filling.bytes.is_empty() {
             self.wake_writer(state);
         }
     }
@@ -295,14 +317,26 @@ impl Room<'_> {
     }
 
     /// Hands the call over to the writer; with a target, to be synced up to there.
-    pub(crate) fn commit(mut self, sync_target: Option<Glsn>, controls_target: Controls) {
+    pub(crate) fn commit(self, sync_target: Option<Glsn>, controls_target: Controls) {
+        self.add(sync_target, controls_target, Wake::Always);
+    }
+
+    /// Leaves the call in the queue, where more are to follow.
+    pub(crate) fn hold(self) {
+        self.add(None, 0, Wake::WhenMuch);
+    }
+
+    fn add(mut self, sync_target: Option<Glsn>, controls_target: Controls, wake: Wake) {
         self.state.sync_target = self
             .state
             .sync_target
             .max(sync_target.unwrap_or(Glsn::ZERO));
         self.state.controls_target = self.state.controls_target.max(controls_target);
         self.state.filling.calls += 1;
-        self.queue.wake_writer(self.state);
+        let much = !self.state.full.is_empty() || self.state.filling.bytes.len() > HELD_BYTES_MAX;
+        if wake == Wake::Always || much {
+            self.queue.wake_writer(self.state);
+        }
     }
 
     fn begin_group(&mut self, next: Glsn) {

@@ -363,7 +363,7 @@ mod tests {
                 "{\"create\":{\"_id\":2,\"routing\":\"r\"}}\n{\"x\":2}\n",
                 "\n",
                 "{\"update\":{\"_id\":\"3\",\"if_seq_no\":4,\"if_primary_term\":1}}\n",
-                "{\"doc\":{\"x\":3},\"doc_as_upsert\":true}\n",
+                "{\"doc\":{\"x\":3}}\n",
                 "{\"delete\":{\"_id\":\"4\"}}\n",
                 "{\"index\":{}}\nnot read here\n",
             )
@@ -405,6 +405,13 @@ mod tests {
         check_refused(
             "{\"index\":{}}\n{}",
             "must be terminated by a newline [\\\\n]",
+        );
+        check_refused(
+            concat!(
+                "{\"update\":{\"_id\":\"3\",\"if_seq_no\":4,\"if_primary_term\":1}}\n",
+                "{\"doc\":{\"x\":3},\"doc_as_upsert\":true}\n",
+            ),
+            "compare and write operations can not be used with upsert",
         );
         let line = "Malformed action/metadata line";
         check_refused(

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use clew_log::{Durability, Glsn, NewEntry};
+use clew_log::{AppendOptions, Durability, Glsn, NewEntry};
 use clew_text::{
     DocumentError, FieldId, Mapping, NestedObject, NoQuery, ParsedDocument, QueryReader,
     stored_query,
@@ -283,8 +283,13 @@ impl Writer {
 
     fn append(&mut self, parts: &[&[u8]]) -> Result<Glsn, EngineError> {
         let entry = NewEntry::new(self.stream, parts);
-        // The group is synced once, when its last position is waited for.
-        let appended = self.log.append(&[entry], Durability::Os)?;
+        // The group is written and synced once, when its last position is waited for.
+        let options = AppendOptions {
+            durability: Durability::Os,
+            more_follows: true,
+            ..AppendOptions::default()
+        };
+        let appended = self.log.append(&[entry], options)?;
         self.unflushed_bytes += parts.iter().map(|part| part.len() as u64).sum::<u64>();
         self.unflushed_operations += 1;
         self.next_seq_no += 1;

@@ -83,10 +83,11 @@ impl Log {
         let (mut room, begun) = self.room(&mut sequencer, bytes, now)?;
         let appended = sequencer.push(entries, &blocks, &options, &mut room);
         shared.last.store(appended.last.get(), Ordering::Release);
-        room.commit(
-            (options.durability == Durability::Sync).then_some(appended.last),
-            0,
-        );
+        match options.durability {
+            Durability::Sync => room.commit(Some(appended.last), 0),
+            _ if options.more_follows => room.hold(),
+            _ => room.commit(None, 0),
+        }
         drop(sequencer);
         if begun && shared.options.retains_less() {
             // The call itself has been taken. What could not be given up now will be next time.

@@ -170,7 +170,10 @@ impl Log {
         let progress = &self.shared().progress;
         match durability {
             Durability::Memory => Ok(()),
-            Durability::Os => progress.wait(glsn, Goal::Written),
+            Durability::Os => {
+                self.hand_over();
+                progress.wait(glsn, Goal::Written)
+            }
             Durability::Sync => {
                 if glsn > self.last() {
                     progress.wait(glsn, Goal::Written)?;
@@ -186,7 +189,10 @@ impl Log {
         let progress = &self.shared().progress;
         match durability {
             Durability::Memory => Ok(()),
-            Durability::Os => progress.wait_async(glsn, Goal::Written).await,
+            Durability::Os => {
+                self.hand_over();
+                progress.wait_async(glsn, Goal::Written).await
+            }
             Durability::Sync => {
                 if glsn > self.last() {
                     progress.wait_async(glsn, Goal::Written).await?;
@@ -195,6 +201,12 @@ impl Log {
                 progress.wait_async(glsn, Goal::Durable).await
             }
         }
+    }
+
+    /// Lets the writer write what calls left that more were to follow
+    /// ([`AppendOptions::more_follows`](crate::AppendOptions::more_follows)).
+    pub fn hand_over(&self) {
+        self.shared().queue.hand_over();
     }
 
     /// The last position given; its entry may still be on its way to the disk.

@@ -2,7 +2,8 @@ use std::path::Path;
 use std::sync::{Arc, mpsc};
 
 use clew_log::{
-    Durability, Glsn, Llsn, Log, LogError, LogErrorKind, LogOptions, NewEntry, StreamId, Trim,
+    AppendOptions, Durability, Glsn, Llsn, Log, LogError, LogErrorKind, LogOptions, NewEntry,
+    StreamId, Trim,
 };
 use clew_platform::{RealDisk, SimDisk};
 
@@ -394,4 +395,51 @@ fn the_real_disk_keeps_entries_and_refuses_a_second_writer() {
         (entries[0].glsn, entries.last().unwrap().glsn),
         (first, Glsn::new(100))
     );
+}
+
+#[test]
+fn calls_that_others_follow_are_written_as_soon_as_somebody_waits_for_them() {
+    let disk = SimDisk::new();
+    let log = open(&disk, LogOptions::default());
+    let held = AppendOptions {
+        durability: Durability::Os,
+        more_follows: true,
+        ..AppendOptions::default()
+    };
+    let entry = || NewEntry::new(StreamId::new(1), &[b"x"]);
+    let mut expected = 0;
+    for want in [Durability::Os, Durability::Sync] {
+        for _ in 0..10 {
+            log.append(&[entry()], held).unwrap();
+        }
+        log.wait(log.last(), want).unwrap();
+        expected += 10;
+        assert_eq!(contents(&log).len(), expected);
+    }
+    log.append(&[entry()], held).unwrap();
+    log.hand_over();
+    log.written(log.last()).unwrap();
+    log.append(&[entry()], held).unwrap();
+    drop(log);
+    assert_eq!(contents(&open(&disk, LogOptions::default())).len(), 22);
+}
+
+#[test]
+fn calls_that_others_follow_are_written_when_there_is_no_room_for_more() {
+    let options = LogOptions {
+        pending_bytes_max: 200,
+        ..LogOptions::default()
+    };
+    let log = open(&SimDisk::new(), options);
+    let held = AppendOptions {
+        durability: Durability::Os,
+        more_follows: true,
+        ..AppendOptions::default()
+    };
+    for _ in 0..100 {
+        let entry = NewEntry::new(StreamId::new(1), &[&[7; 50]]);
+        log.append(&[entry], held).unwrap();
+    }
+    log.written(log.last()).unwrap();
+    assert_eq!(contents(&log).len(), 100);
 }

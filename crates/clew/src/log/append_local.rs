@@ -53,6 +53,7 @@ impl LocalWriter {
             expect_last: batch.expect_last.map(Llsn::new),
             epoch: self.how.epoch,
             compression: self.how.compression,
+            more_follows: false,
         }
     }
 
