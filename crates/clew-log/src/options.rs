@@ -155,7 +155,7 @@ pub struct AppendOptions {
     /// How the entries are stored.
     pub compression: Compression,
     /// More calls follow at once: the writer is not woken for this one alone, which costs more than a
-    /// small call. It is as soon as somebody waits for durability or calls
+    /// small call. It is as soon as somebody waits for durability, reads, or calls
     /// [`Log::hand_over`](crate::Log::hand_over). Without effect where durability is `Sync`.
     pub more_follows: bool,
 }

@@ -229,15 +229,24 @@ impl Log {
     /// frames and as much of entries to find it.
     pub fn read(&self, glsn: Glsn) -> Result<Entry, LogError> {
         if glsn <= self.last() {
-            self.shared().progress.wait(glsn, Goal::Readable)?;
+            self.readable(glsn)?;
         }
         self.view().read(glsn)
+    }
+
+    /// Waits until an entry that was appended can be read.
+    fn readable(&self, glsn: Glsn) -> Result<(), LogError> {
+        let progress = &self.shared().progress;
+        if progress.written() < glsn {
+            self.hand_over();
+        }
+        progress.wait(glsn, Goal::Readable)
     }
 
     /// Reads one entry of a stream. The first read by stream of an older file walks it once.
     pub fn read_at(&self, stream: StreamId, llsn: Llsn) -> Result<Entry, LogError> {
         let stream = self.stream_info(stream)?;
-        self.shared().progress.wait(self.last(), Goal::Readable)?;
+        self.readable(self.last())?;
         self.view().read_at(&stream, llsn)
     }
 
@@ -275,7 +284,7 @@ impl Log {
             }
             Range::Llsn { stream, from, to } => {
                 let stream = self.stream_info(stream)?;
-                self.shared().progress.wait(self.last(), Goal::Readable)?;
+                self.readable(self.last())?;
                 self.view().scan_stream(&stream, from, to, selection.order)
             }
         }

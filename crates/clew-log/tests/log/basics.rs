@@ -416,12 +416,14 @@ fn calls_that_others_follow_are_written_as_soon_as_somebody_waits_for_them() {
         expected += 10;
         assert_eq!(contents(&log).len(), expected);
     }
+    let read = log.append(&[entry()], held).unwrap().last;
+    assert_eq!(&log.read(read).unwrap().payload[..], b"x");
     log.append(&[entry()], held).unwrap();
     log.hand_over();
     log.written(log.last()).unwrap();
     log.append(&[entry()], held).unwrap();
     drop(log);
-    assert_eq!(contents(&open(&disk, LogOptions::default())).len(), 22);
+    assert_eq!(contents(&open(&disk, LogOptions::default())).len(), 23);
 }
 
 #[test]
