@@ -43,7 +43,7 @@ class Cluster(ClewTest):
         self.assertEqual((shown["persistent"], shown["transient"]), (kept, {}))
         self.assertEqual(self.client.info()["version"]["number"], "7.10.2")
         self.index_all("many", {str(n): {"n": n} for n in range(5)})
-        with self.refused(400, "search_phase_execution_exception"):
+        with self.refused(503, "search_phase_execution_exception"):
             self.client.search(index="many", body={"aggs": {"n": {"terms": {"field": "n"}}}})
 
     def test_tables_for_people(self):
