@@ -100,13 +100,6 @@ pub(crate) struct Work {
     pub(crate) closing: bool,
 }
 
-/// Whether a call wakes the writer.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Wake {
-    Always,
-    WhenMuch,
-}
-
 /// The queue with room for one call.
 pub(crate) struct Room<'a> {
     queue: &'a Queue,
@@ -317,24 +310,20 @@ impl Room<'_> {
     }
 
     /// Hands the call over to the writer; with a target, to be synced up to there.
-    pub(crate) fn commit(self, sync_target: Option<Glsn>, controls_target: Controls) {
-        self.add(sync_target, controls_target, Wake::Always);
-    }
-
-    /// Leaves the call in the queue, where more are to follow.
-    pub(crate) fn hold(self) {
-        self.add(None, 0, Wake::WhenMuch);
-    }
-
-    fn add(mut self, sync_target: Option<Glsn>, controls_target: Controls, wake: Wake) {
+    pub(crate) fn commit(mut self, sync_target: Option<Glsn>, controls_target: Controls) {
         self.state.sync_target = self
             .state
             .sync_target
             .max(sync_target.unwrap_or(Glsn::ZERO));
         self.state.controls_target = self.state.controls_target.max(controls_target);
         self.state.filling.calls += 1;
-        let much = !self.state.full.is_empty() || self.state.filling.bytes.len() > HELD_BYTES_MAX;
-        if wake == Wake::Always || much {
+        self.queue.wake_writer(self.state);
+    }
+
+    /// Leaves the call in the queue, where more are to follow, unless much is there by now.
+    pub(crate) fn hold(mut self) {
+        self.state.filling.calls += 1;
+        if !self.state.full.is_empty() || self.state.filling.bytes.len() > HELD_BYTES_MAX {
             self.queue.wake_writer(self.state);
         }
     }

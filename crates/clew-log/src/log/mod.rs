@@ -171,7 +171,7 @@ impl Log {
         match durability {
             Durability::Memory => Ok(()),
             Durability::Os => {
-                self.hand_over();
+                self.request_write(glsn);
                 progress.wait(glsn, Goal::Written)
             }
             Durability::Sync => {
@@ -190,7 +190,7 @@ impl Log {
         match durability {
             Durability::Memory => Ok(()),
             Durability::Os => {
-                self.hand_over();
+                self.request_write(glsn);
                 progress.wait_async(glsn, Goal::Written).await
             }
             Durability::Sync => {
@@ -236,11 +236,8 @@ impl Log {
 
     /// Waits until an entry that was appended can be read.
     fn readable(&self, glsn: Glsn) -> Result<(), LogError> {
-        let progress = &self.shared().progress;
-        if progress.written() < glsn {
-            self.hand_over();
-        }
-        progress.wait(glsn, Goal::Readable)
+        self.request_write(glsn);
+        self.shared().progress.wait(glsn, Goal::Readable)
     }
 
     /// Reads one entry of a stream. The first read by stream of an older file walks it once.
@@ -374,6 +371,13 @@ impl Log {
             indexed,
             first,
             last,
+        }
+    }
+
+    /// Has an entry written that may be held back.
+    fn request_write(&self, glsn: Glsn) {
+        if self.shared().progress.written() < glsn {
+            self.hand_over();
         }
     }
 

@@ -397,31 +397,35 @@ fn the_real_disk_keeps_entries_and_refuses_a_second_writer() {
     );
 }
 
+/// A call that others follow.
+fn held() -> AppendOptions {
+    AppendOptions {
+        durability: Durability::Os,
+        more_follows: true,
+        ..AppendOptions::default()
+    }
+}
+
 #[test]
 fn calls_that_others_follow_are_written_as_soon_as_somebody_waits_for_them() {
     let disk = SimDisk::new();
     let log = open(&disk, LogOptions::default());
-    let held = AppendOptions {
-        durability: Durability::Os,
-        more_follows: true,
-        ..AppendOptions::default()
-    };
     let entry = || NewEntry::new(StreamId::new(1), &[b"x"]);
     let mut expected = 0;
     for want in [Durability::Os, Durability::Sync] {
         for _ in 0..10 {
-            log.append(&[entry()], held).unwrap();
+            log.append(&[entry()], held()).unwrap();
         }
         log.wait(log.last(), want).unwrap();
         expected += 10;
         assert_eq!(contents(&log).len(), expected);
     }
-    let read = log.append(&[entry()], held).unwrap().last;
+    let read = log.append(&[entry()], held()).unwrap().last;
     assert_eq!(&log.read(read).unwrap().payload[..], b"x");
-    log.append(&[entry()], held).unwrap();
+    log.append(&[entry()], held()).unwrap();
     log.hand_over();
     log.written(log.last()).unwrap();
-    log.append(&[entry()], held).unwrap();
+    log.append(&[entry()], held()).unwrap();
     drop(log);
     assert_eq!(contents(&open(&disk, LogOptions::default())).len(), 23);
 }
@@ -433,14 +437,9 @@ fn calls_that_others_follow_are_written_when_there_is_no_room_for_more() {
         ..LogOptions::default()
     };
     let log = open(&SimDisk::new(), options);
-    let held = AppendOptions {
-        durability: Durability::Os,
-        more_follows: true,
-        ..AppendOptions::default()
-    };
     for _ in 0..100 {
         let entry = NewEntry::new(StreamId::new(1), &[&[7; 50]]);
-        log.append(&[entry], held).unwrap();
+        log.append(&[entry], held()).unwrap();
     }
     log.written(log.last()).unwrap();
     assert_eq!(contents(&log).len(), 100);
