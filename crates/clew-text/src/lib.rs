@@ -3,7 +3,7 @@
 //! A [`Mapping`] says what a document's fields are and owns the tantivy schema, which only grows.
 //! `document` turns JSON into what a segment writer takes; `query` is the typed query tree that
 //! every protocol builds; `search` runs it over a [`Snapshot`] of segments; `aggregation` computes
-//! buckets and metrics over the matching documents.
+//! buckets and metrics over the matching documents; `sources` keeps what documents were.
 //!
 //! Deliberately absent: shards, the log, files, any protocol's JSON except the mapping itself.
 
@@ -17,6 +17,7 @@ mod query;
 mod ranked;
 mod search;
 mod similarity;
+mod sources;
 
 mod completion;
 mod highlight;
@@ -75,3 +76,4 @@ pub use search::{
     merge_hits, rescore, search, similar_terms, term_docs, term_figures,
 };
 pub use similarity::{Similarities, SimilarityError};
+pub use sources::{Packed, SourceCursor, SourceWriter, Sources, merge_sources, source_component};
