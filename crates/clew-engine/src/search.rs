@@ -13,7 +13,6 @@ use clew_text::{
     KnnResolver, MergedHit, NamedResult, Percolations, Query, QueryError, SegmentBits, ShardHit,
     ShardRequest, ShardResult, Stopwatch, merge_hits,
 };
-use rayon::prelude::*;
 use tantivy::{DocId, SegmentReader};
 
 use crate::blocks::BlockLevel;
@@ -129,7 +128,7 @@ impl Inner {
         let answers: Vec<Result<ShardAnswer, EngineError>> = match &targets[..] {
             // The way over the pool costs more than a small search.
             [only] => vec![search(only)],
-            many => self.pool.share(|| many.par_iter().map(search).collect()),
+            many => self.pool.each(many.len(), |at| search(&many[at])),
         };
         let targets: Vec<PinnedShard> = targets.into_iter().map(|(_, target)| target).collect();
         let mut response = self.merge(request, &targets, answers, millis(now))?;
@@ -190,6 +189,7 @@ impl Inner {
             visitor: aggs.as_mut().map(|visitor| visitor as &mut dyn DocVisitor),
             now_ms,
             expired: Some(&expired),
+            threads: Some(&self.pool),
         };
         let whole = hybrid::Part {
             target,
@@ -654,5 +654,14 @@ impl DocVisitor for AggVisitor {
     }
     fn collect(&mut self, docs: &[DocId]) -> Result<(), QueryError> {
         Ok(self.0.collect(docs)?)
+    }
+    fn fork(&mut self) -> Option<Box<dyn DocVisitor + Send>> {
+        Some(Box::new(AggVisitor(self.0.fork()?)))
+    }
+    fn end(&mut self) -> Result<(), QueryError> {
+        Ok(self.0.end()?)
+    }
+    fn join(&mut self, segments: &[usize]) -> Result<(), QueryError> {
+        Ok(self.0.join(segments)?)
     }
 }

@@ -72,8 +72,8 @@ pub use search::{
     FilterCacheFigures, GeoDistanceKey, InnerFound, InnerRequest, Kin, MergedHit, MergedHits,
     Missing, Mode, NestedSort, Order, Relation, Rescore, Scope, SegmentBits, ShardHit,
     ShardRequest, ShardResult, SimilarTerm, Snapshot, SortKey, SortValue, Spelling, TermFigures,
-    Total, TrackTotal, count, describe, explain, field_figures, inner_hits, kin_of, matching,
-    merge_hits, rescore, search, similar_terms, term_docs, term_figures,
+    Threads, Total, TrackTotal, count, describe, explain, field_figures, inner_hits, kin_of,
+    matching, merge_hits, rescore, search, share, similar_terms, term_docs, term_figures,
 };
 pub use similarity::{Similarities, SimilarityError};
 pub use sources::{Packed, SourceCursor, SourceWriter, Sources, merge_sources, source_component};

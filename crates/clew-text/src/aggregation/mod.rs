@@ -14,6 +14,7 @@ mod collect;
 mod collector;
 mod column;
 mod decimal;
+mod deposit;
 mod digest;
 mod error;
 mod fill;

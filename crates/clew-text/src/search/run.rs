@@ -7,6 +7,7 @@ use tantivy::query::{EnableScoring, Weight};
 use tantivy::{DocId, TERMINATED};
 
 use super::bits::SegmentBits;
+use super::helpers::helpers;
 use super::matching::{matching_plan, unscored};
 use super::nested_sort::with_objects;
 use super::ranking::ranked;
@@ -14,6 +15,7 @@ use super::request::{Relation, ShardRequest, ShardResult, Total, TrackTotal};
 use super::scan::scan;
 use super::snapshot::Snapshot;
 use super::sort::{Order, SortKey, SortValue};
+use super::threads::share;
 use super::top::TopScores;
 use crate::query::{Bool, CompileContext, KnnResolver, Plan, Query, QueryError, plan};
 use crate::ranked::first;
@@ -128,6 +130,7 @@ pub(super) fn expired(request: &ShardRequest<'_>) -> bool {
 }
 
 /// The total when it is known without looking at documents, and whether it may be left there.
+#[derive(Clone, Copy)]
 pub(super) struct Counting {
     pub(super) known: Option<Total>,
     pub(super) limit: u64,
@@ -190,23 +193,49 @@ fn count_only(run: &Run<'_>, request: &ShardRequest<'_>) -> Result<ShardResult, 
         return Ok(result);
     }
     let weight = unscored(run.snapshot, &run.plan)?;
+    let time_is_up = request.expired;
+    let (seen, timed_out) = match helpers(run, request).filter(|_| counting.limit == u64::MAX) {
+        Some(threads) => {
+            let parts = share(threads, run.snapshot.readers.len(), |left| {
+                counted((run, &*weight), left, (u64::MAX, time_is_up))
+            });
+            let parts = parts.into_iter().collect::<Result<Vec<_>, _>>()?;
+            let sum = parts.iter().map(|(seen, _)| seen).sum();
+            (sum, parts.iter().any(|(_, timed_out)| *timed_out))
+        }
+        None => {
+            let all = &mut (0..run.snapshot.readers.len());
+            counted((run, &*weight), all, (counting.limit, time_is_up))?
+        }
+    };
+    result.timed_out = timed_out;
+    result.total = Total::of(seen, !timed_out, request.track_total);
+    Ok(result)
+}
+
+/// How many documents of some segments match, as far as there is time and they are not more than so many, and whether
+/// the time was up.
+fn counted(
+    (run, weight): (&Run<'_>, &dyn Weight),
+    segments: &mut dyn Iterator<Item = usize>,
+    (limit, expired): (u64, Option<&(dyn Fn() -> bool + Sync)>),
+) -> Result<(u64, bool), QueryError> {
     let mut seen = 0;
-    for (segment, reader) in run.snapshot.readers.iter().enumerate() {
-        if seen > counting.limit {
+    for segment in segments {
+        if seen > limit {
             break;
         }
-        if expired(request) {
-            result.timed_out = true;
-            break;
+        if expired.is_some_and(|expired| expired()) {
+            return Ok((seen, true));
         }
+        let reader = &run.snapshot.readers[segment];
         seen += if run.post.is_some() {
-            count_passing(run, &*weight, segment, reader)?
+            count_passing(run, weight, segment, reader)?
         } else {
             u64::from(weight.count(reader)?)
         };
     }
-    result.total = Total::of(seen, !result.timed_out, request.track_total);
-    Ok(result)
+    Ok((seen, false))
 }
 
 fn count_passing(
