@@ -97,5 +97,8 @@ fn a_dictionary_makes_up_for_small_blocks() {
         (sources.blocks, sources.bytes.len())
     });
     assert!(trained.0 > plain.0 * 3, "blocks: {trained:?} and {plain:?}");
-    assert!(trained.1 * 8 < plain.1 * 9, "bytes: {trained:?} and {plain:?}");
+    assert!(
+        trained.1 * 8 < plain.1 * 9,
+        "bytes: {trained:?} and {plain:?}"
+    );
 }
