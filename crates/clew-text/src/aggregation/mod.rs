@@ -55,6 +55,7 @@ mod significance;
 mod sketch;
 mod spec;
 mod unify;
+mod visit;
 mod zone;
 
 #[cfg(test)]

@@ -107,9 +107,10 @@ impl<'a> Hits<'a> {
 
     /// The score that a document must exceed; below all scores as long as every match counts.
     pub(super) fn floor(&self) -> f32 {
-        let others = |beside: &Beside| beside.seen.load(Ordering::Relaxed) - self.told_seen;
-        let seen = || self.seen + self.beside.map_or(0, others);
-        if self.count_to.is_some_and(|limit| seen() <= limit) {
+        if self
+            .count_to
+            .is_some_and(|limit| !self.has_seen_more(limit))
+        {
             return f32::MIN;
         }
         let least = match self.beside {
@@ -118,6 +119,11 @@ impl<'a> Hits<'a> {
         };
         let threshold = self.top.threshold_in(self.segment);
         threshold.map_or(least, |threshold| threshold.max(least))
+    }
+
+    fn has_seen_more(&self, limit: u64) -> bool {
+        let others = |beside: &Beside| beside.seen.load(Ordering::Relaxed) - self.told_seen;
+        self.seen > limit || (limit < u64::MAX && self.seen + self.beside.map_or(0, others) > limit)
     }
 
     /// How many hits are wanted, if it is no matter where they are.
@@ -164,8 +170,8 @@ impl<'a> Hits<'a> {
     }
 
     fn tell(&mut self, beside: &Beside) {
-        if self.seen - self.told_seen >= TOLD_AT_ONCE {
-            let more = self.seen - self.told_seen;
+        let more = self.seen - self.told_seen;
+        if more >= TOLD_AT_ONCE && self.count_to.is_some_and(|limit| limit < u64::MAX) {
             beside.seen.fetch_add(more, Ordering::Relaxed);
             self.told_seen = self.seen;
         }

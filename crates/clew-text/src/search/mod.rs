@@ -6,6 +6,7 @@
 
 mod bits;
 mod blocks;
+mod count_only;
 mod cursor;
 mod explain;
 mod figures;

@@ -7,7 +7,7 @@ use tantivy::query::{EnableScoring, Weight};
 use tantivy::{DocId, TERMINATED};
 
 use super::bits::SegmentBits;
-use super::helpers::helpers;
+use super::count_only::count_only;
 use super::matching::{matching_plan, unscored};
 use super::nested_sort::with_objects;
 use super::ranking::ranked;
@@ -15,7 +15,6 @@ use super::request::{Relation, ShardRequest, ShardResult, Total, TrackTotal};
 use super::scan::scan;
 use super::snapshot::Snapshot;
 use super::sort::{Order, SortKey, SortValue};
-use super::threads::share;
 use super::top::TopScores;
 use crate::query::{Bool, CompileContext, KnnResolver, Plan, Query, QueryError, plan};
 use crate::ranked::first;
@@ -177,82 +176,6 @@ pub(super) fn counting(run: &Run<'_>, track: TrackTotal) -> Counting {
         None
     };
     Counting { known, limit }
-}
-
-fn count_only(run: &Run<'_>, request: &ShardRequest<'_>) -> Result<ShardResult, QueryError> {
-    let counting = counting(run, request.track_total);
-    let mut result = ShardResult {
-        total: Total::of(0, true, request.track_total),
-        max_score: None,
-        hits: Vec::new(),
-        timed_out: false,
-        terminated_early: false,
-    };
-    if let Some(total) = counting.known {
-        result.total = total;
-        return Ok(result);
-    }
-    let weight = unscored(run.snapshot, &run.plan)?;
-    let time_is_up = request.expired;
-    let (seen, timed_out) = match helpers(run, request).filter(|_| counting.limit == u64::MAX) {
-        Some(threads) => {
-            let parts = share(threads, run.snapshot.readers.len(), |left| {
-                counted((run, &*weight), left, (u64::MAX, time_is_up))
-            });
-            let parts = parts.into_iter().collect::<Result<Vec<_>, _>>()?;
-            let sum = parts.iter().map(|(seen, _)| seen).sum();
-            (sum, parts.iter().any(|(_, timed_out)| *timed_out))
-        }
-        None => {
-            let all = &mut (0..run.snapshot.readers.len());
-            counted((run, &*weight), all, (counting.limit, time_is_up))?
-        }
-    };
-    result.timed_out = timed_out;
-    result.total = Total::of(seen, !timed_out, request.track_total);
-    Ok(result)
-}
-
-/// How many documents of some segments match, as far as there is time and they are not more than so many, and whether
-/// the time was up.
-fn counted(
-    (run, weight): (&Run<'_>, &dyn Weight),
-    segments: &mut dyn Iterator<Item = usize>,
-    (limit, expired): (u64, Option<&(dyn Fn() -> bool + Sync)>),
-) -> Result<(u64, bool), QueryError> {
-    let mut seen = 0;
-    for segment in segments {
-        if seen > limit {
-            break;
-        }
-        if expired.is_some_and(|expired| expired()) {
-            return Ok((seen, true));
-        }
-        let reader = &run.snapshot.readers[segment];
-        seen += if run.post.is_some() {
-            count_passing(run, weight, segment, reader)?
-        } else {
-            u64::from(weight.count(reader)?)
-        };
-    }
-    Ok((seen, false))
-}
-
-fn count_passing(
-    run: &Run<'_>,
-    weight: &dyn Weight,
-    segment: usize,
-    reader: &SegmentReader,
-) -> Result<u64, QueryError> {
-    let alive = reader.alive_bitset();
-    let mut seen = 0;
-    weight.for_each_no_score(reader, &mut |docs| {
-        for doc in docs {
-            let living = alive.is_none_or(|alive| alive.is_alive(*doc));
-            seen += u64::from(living && run.passes(segment, *doc));
-        }
-    })?;
-    Ok(seen)
 }
 
 /// All matches score the same: the first ones are the best ones.

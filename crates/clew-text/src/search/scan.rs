@@ -3,170 +3,26 @@
 use tantivy::query::Weight;
 use tantivy::{DocId, SegmentReader};
 
-use super::bits::SegmentBits;
-use super::grouped::{GroupedTop, Wanted};
 use super::helpers::helpers;
-use super::matching::unscored;
 use super::request::{DocVisitor, Relation, ShardRequest, ShardResult, Total, TrackTotal};
-use super::run::{Counting, Run, below, by_score, counting};
-use super::snapshot::Snapshot;
-use super::sort::{Order, SortKey, SortValue};
-use super::sorted::{Kept, SortedTop};
+use super::run::Run;
 use super::span::ColumnOf;
-use super::top::TopScores;
 use crate::query::QueryError;
 
 use passing::Begin;
 use shared::Together;
+use sink::Sink;
+use wish::Wish;
 
 mod passing;
 mod shared;
+mod sink;
 #[cfg(test)]
 mod tests;
+mod wish;
 
 /// Documents handed on at a time when scores are read one by one.
 const BLOCK: usize = 512;
-
-enum Sink<'a> {
-    Nothing,
-    Score(TopScores),
-    Sorted(SortedTop<'a>),
-    Grouped(Box<GroupedTop<'a>>),
-}
-
-impl Sink<'_> {
-    fn begin(
-        &mut self,
-        segment: usize,
-        snapshot: &Snapshot,
-        reader: &SegmentReader,
-    ) -> Result<(), QueryError> {
-        match self {
-            Sink::Sorted(top) => top.begin(segment, snapshot, reader),
-            Sink::Grouped(top) => top.begin(segment, snapshot, reader),
-            _ => Ok(()),
-        }
-    }
-
-    /// Whether no later segment can bring a better document.
-    fn is_complete(&self) -> bool {
-        matches!(self, Sink::Sorted(top) if top.is_complete())
-    }
-
-    fn offer(&mut self, segment: usize, doc: DocId, score: f32) -> Result<(), QueryError> {
-        match self {
-            Sink::Nothing => Ok(()),
-            Sink::Score(top) => {
-                top.offer(segment, doc, score);
-                Ok(())
-            }
-            Sink::Sorted(top) => top.offer(doc, score),
-            Sink::Grouped(top) => top.offer(doc, score),
-        }
-    }
-
-    /// Joins what another thread has found in other segments.
-    fn absorb(&mut self, other: Self) {
-        match (self, other) {
-            (Sink::Score(top), Sink::Score(more)) => top.absorb(more),
-            (Sink::Sorted(top), Sink::Sorted(more)) => top.absorb(more),
-            // Nothing is kept, or one thread sees everything.
-            _ => {}
-        }
-    }
-}
-
-/// What is wanted of a scan.
-#[derive(Clone, Copy)]
-struct Wish<'a> {
-    sort: &'a [SortKey],
-    limit: usize,
-    collapse: Option<&'a str>,
-    after: Option<&'a [SortValue]>,
-    below: Option<f32>,
-    kept: Kept,
-    min_score: Option<f32>,
-    only: Option<&'a [SegmentBits]>,
-    terminate_after: Option<u64>,
-    expired: Option<&'a (dyn Fn() -> bool + Sync)>,
-    /// The scores of the living are wanted by the visitor.
-    visitor_scores: bool,
-    /// Nobody asks how many more there are: in the order of the index, the first are enough.
-    uncounted: bool,
-    /// How far matches are counted, where nothing else needs to see every one.
-    counting: Option<Counting>,
-}
-
-impl<'a> Wish<'a> {
-    fn of(run: &Run<'_>, request: &ShardRequest<'a>) -> Result<Self, QueryError> {
-        let visitor = request.visitor.as_ref();
-        let by_score = by_score(request.sort);
-        let scores_shown = request.track_scores
-            || (by_score && request.limit > 0)
-            || request
-                .sort
-                .iter()
-                .any(|key| matches!(key, SortKey::Score { .. }));
-        let needs_first = visitor.is_none()
-            && request.min_score.is_none()
-            && request.only.is_none()
-            && request.terminate_after.is_none()
-            && !request.track_scores;
-        let ranks = by_score && request.limit > 0 && request.collapse.is_none();
-        Ok(Wish {
-            sort: request.sort,
-            limit: request.limit,
-            collapse: request.collapse,
-            after: request.search_after,
-            below: if ranks { below(request)? } else { None },
-            kept: Kept {
-                scores: scores_shown,
-                doc_base: request.doc_base,
-            },
-            min_score: request.min_score,
-            only: request.only,
-            terminate_after: request.terminate_after,
-            expired: request.expired,
-            visitor_scores: visitor.is_some_and(|visitor| visitor.wants_scores()),
-            uncounted: request.track_total == TrackTotal::No && visitor.is_none(),
-            counting: needs_first.then(|| counting(run, request.track_total)),
-        })
-    }
-
-    /// Whether the order is that of the index.
-    fn by_place(&self) -> bool {
-        matches!(self.sort, [SortKey::Doc { order: Order::Asc }, ..])
-    }
-
-    fn scoring(&self, run: &Run<'_>) -> Result<Scoring, QueryError> {
-        let wanted = self.kept.scores || self.min_score.is_some() || self.visitor_scores;
-        Ok(match run.plan.constant {
-            Some(score) => Scoring::Same(unscored(run.snapshot, &run.plan)?, score),
-            None if wanted => Scoring::Each(run.scored_weight()?),
-            None => Scoring::Same(unscored(run.snapshot, &run.plan)?, 0.0),
-        })
-    }
-
-    fn sink(&self, snapshot: &Snapshot) -> Result<Sink<'a>, QueryError> {
-        Ok(if self.limit == 0 {
-            Sink::Nothing
-        } else if let Some(path) = self.collapse {
-            let wanted = Wanted {
-                sort: self.sort,
-                limit: self.limit,
-                after: self.after,
-                kept: self.kept,
-            };
-            let top = GroupedTop::new(path, &snapshot.mapping, wanted)?;
-            Sink::Grouped(Box::new(top))
-        } else if by_score(self.sort) {
-            Sink::Score(TopScores::new(self.limit, self.below))
-        } else {
-            let top = SortedTop::new(self.sort, self.limit, self.after, self.kept)?;
-            Sink::Sorted(top)
-        })
-    }
-}
 
 /// What happens to each block of matches.
 struct Scan<'r, 'a, 'v> {

@@ -3,42 +3,14 @@
 use std::num::NonZeroI64;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tantivy::{DocId, SegmentReader};
-
 use super::named;
 use crate::aggregation::*;
 use crate::query::{Bool, NoKnn, Query, QueryError};
 use crate::search::fixture::{Random, mapping, random_docs, snapshot};
 use crate::search::threads_of_tests::Three;
 use crate::search::{
-    DocVisitor, Order, ShardRequest, ShardResult, Snapshot, SortKey, Threads, TrackTotal, search,
+    Order, ShardRequest, ShardResult, Snapshot, SortKey, Threads, TrackTotal, search,
 };
-
-struct Visitor(AggCollector);
-
-impl DocVisitor for Visitor {
-    fn segment(&mut self, ord: usize, reader: &SegmentReader) -> Result<(), QueryError> {
-        Ok(self.0.segment(ord, reader)?)
-    }
-    fn wants_scores(&self) -> bool {
-        self.0.wants_scores()
-    }
-    fn scores(&mut self, docs: &[DocId], scores: &[f32]) {
-        self.0.scores(docs, scores);
-    }
-    fn collect(&mut self, docs: &[DocId]) -> Result<(), QueryError> {
-        Ok(self.0.collect(docs)?)
-    }
-    fn fork(&mut self) -> Option<Box<dyn DocVisitor + Send>> {
-        Some(Box::new(Visitor(self.0.fork()?)))
-    }
-    fn end(&mut self) -> Result<(), QueryError> {
-        Ok(self.0.end()?)
-    }
-    fn join(&mut self, segments: &[usize]) -> Result<(), QueryError> {
-        Ok(self.0.join(segments)?)
-    }
-}
 
 fn request() -> Vec<NamedAgg> {
     let field = |path: &str| Source::field(path);
@@ -97,7 +69,7 @@ fn run(
         stopwatch: None,
         searcher: None,
     };
-    let mut visitor = Visitor(AggCollector::new(&request(), context)?);
+    let mut visitor = AggCollector::new(&request(), context)?;
     let request = ShardRequest {
         sort,
         track_total: TrackTotal::Exact,
@@ -106,7 +78,7 @@ fn run(
         ..ShardRequest::new(query)
     };
     let result = search(snapshot, request, &NoKnn)?;
-    Ok((result, visitor.0.finish()?))
+    Ok((result, visitor.finish()?))
 }
 
 /// Three threads, and whether they were asked.

@@ -4,9 +4,11 @@
 use tantivy::query::Weight;
 use tantivy::{COLLECT_BLOCK_BUFFER_LEN, DocId, SegmentReader, TERMINATED};
 
-use super::{Counting, Scan, Sink};
+use super::Scan;
+use super::sink::Sink;
 use crate::query::QueryError;
 use crate::search::cursor::Slot;
+use crate::search::run::Counting;
 use crate::search::snapshot::Snapshot;
 use crate::search::sort::SortKey;
 use crate::search::span::{ColumnOf, RANGE};

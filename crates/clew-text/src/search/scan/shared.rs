@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
-use super::{Begin, Found, Scan, Scoring, Sink, Wish};
+use super::sink::Sink;
+use super::wish::Wish;
+use super::{Begin, Found, Scan, Scoring};
 use crate::query::QueryError;
 use crate::search::cursor::Slot;
 use crate::search::request::DocVisitor;
