@@ -16,7 +16,7 @@ mod tests;
 
 use tantivy::tokenizer::{RawTokenizer, TextAnalyzer, TokenStream, TokenizerManager};
 
-pub use custom::Analysis;
+pub use custom::{Analysis, strip_html};
 pub(crate) use custom::{shown_name, with_filters};
 
 use simple::{SimpleTokenizer, WhitespaceTokenizer};

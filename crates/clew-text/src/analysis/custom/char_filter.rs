@@ -184,6 +184,19 @@ const BLOCKS: [&str; 18] = [
     "blockquote",
 ];
 
+/// A text without the tags of HTML, and with what its entities mean.
+pub fn strip_html(text: &str) -> String {
+    let mut stripped = String::with_capacity(text.len());
+    let mut at = 0;
+    for (range, replacement) in html(text) {
+        stripped.push_str(&text[at..range.start]);
+        stripped.push_str(&replacement);
+        at = range.end;
+    }
+    stripped.push_str(&text[at..]);
+    stripped
+}
+
 fn html(text: &str) -> Stretches {
     let mut found: Stretches = Vec::new();
     let mut at = 0;

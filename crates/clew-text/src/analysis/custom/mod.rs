@@ -22,6 +22,7 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 
+pub use char_filter::strip_html;
 pub use settings::Analysis;
 
 use char_filter::{CharFilter, Filtered};
