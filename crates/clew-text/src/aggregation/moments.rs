@@ -25,6 +25,11 @@ impl ExactSum {
     }
 
     fn merge(&mut self, other: ExactSum) {
+        if self.sum == 0.0 && self.lost == 0.0 {
+            // What was lost is reckoned for the next value, and is not in this sum.
+            *self = other;
+            return;
+        }
         self.add(other.sum);
         self.add(other.lost);
     }
