@@ -217,3 +217,18 @@ impl Points {
         Some((corner(self.lat.max, left), corner(self.lat.min, right)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sum_that_is_taken_over_stays_what_it_was() {
+        let mut sum = ExactSum::default();
+        sum.add(17.39);
+        sum.add(143.48);
+        let mut whole = ExactSum::default();
+        whole.merge(sum);
+        assert_eq!(whole.value().to_bits(), 160.87_f64.to_bits());
+    }
+}
