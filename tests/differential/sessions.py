@@ -34,7 +34,8 @@ def whole_order(dice):
 
 def scroll(wire, dice):
     """All pages of a scroll, of slices of it too."""
-    body = {"query": clauses.clause(dice, 1), "size": dice.choice([7, 50, 100]), "_source": False, "sort": dice.choice([["_doc"], [{"count": "asc"}], ["_score"]])}
+    query = next(query for query in iter(lambda: clauses.clause(dice, 1), None) if "min_score" not in str(query))
+    body = {"query": query, "size": dice.choice([7, 50, 100]), "_source": False, "sort": dice.choice([["_doc"], [{"count": "asc"}], ["_score"]])}
     slices = dice.choice([1, 1, 2, 3])
     found = []
     for one in range(slices):
@@ -57,7 +58,9 @@ def scroll(wire, dice):
 
 def search_after(wire, dice):
     """All pages behind one another, of a point in time or of the index itself."""
-    body = {"query": clauses.clause(dice, 1), "size": dice.choice([20, 70, 300]), "_source": False, "sort": whole_order(dice)}
+    # A function's least score is judged otherwise where scores are not wanted.
+    query = next(query for query in iter(lambda: clauses.clause(dice, 1), None) if "min_score" not in str(query))
+    body = {"query": query, "size": dice.choice([20, 70, 300]), "_source": False, "sort": whole_order(dice)}
     path = f"/{INDEX}/_search"
     if dice.maybe():
         pit = wire.need("POST", f"/{INDEX}/_search/point_in_time?keep_alive=1m")["pit_id"]

@@ -38,7 +38,7 @@ pub use aggregation::{
     Source, Stats, Stopwatch, Summary, TermFilter, TermsKind, TermsResult, TermsSpec, TopHit,
     TopHitsResult, TopHitsSpec, ValueFormat, WordsSpec, ZOOM_MAX, parse_zone,
 };
-pub use analysis::{Analysis, analyzers, strip_html};
+pub use analysis::{Analysis, analyzers, java_pattern, strip_html};
 pub use completion::{
     Completed, CompletionContext, CompletionMapping, CompletionWish, ContextKind, ContextWish,
     complete,

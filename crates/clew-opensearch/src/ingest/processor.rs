@@ -1,5 +1,6 @@
 //! The kinds of steps, as a definition gives them.
 
+use clew_text::java_pattern;
 use regex::Regex;
 use serde_json::{Map, Value};
 
@@ -307,7 +308,7 @@ fn moved(config: &mut Map<String, Value>) -> Result<Field, ApiError> {
 
 pub(super) fn pattern(config: &mut Map<String, Value>, key: &str) -> Result<Regex, ApiError> {
     let written = text(config, key)?;
-    Regex::new(&written).map_err(|error| refused(key, format!("Invalid regex pattern. {error}")))
+    java_pattern(&written).map_err(|error| refused(key, format!("Invalid regex pattern. {error}")))
 }
 
 pub(super) fn template(written: &str) -> Result<Template, ApiError> {

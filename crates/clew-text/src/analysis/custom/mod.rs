@@ -5,11 +5,14 @@
 //! and two analyzers are the same when their names are.
 
 mod char_filter;
+mod cjk;
 mod filter;
 mod language;
+mod letters;
 mod light;
 mod part;
 mod settings;
+mod stop_words;
 mod synonyms;
 mod tokenizer;
 mod unicode;
