@@ -3,6 +3,9 @@
 import datetime
 import math
 
+# Letters of the words that are completed: where a query names no field, OpenSearch looks for its words among them too.
+OTHER_LETTERS = {ord("a") + place: ord("\u03b1") + place for place in range(26)} | {ord("A") + place: ord("\u03b1") + place for place in range(26)}
+
 # Common words first: they are drawn by a law that makes the first ones frequent.
 WORDS = (
     "the a of search server fast index query log data node quick brown fox jumps over lazy dog vector memory engine "
@@ -166,7 +169,7 @@ def document(dice):
         "local": lambda: moment(dice).strftime("%Y/%m/%d"),
         "flag": lambda: several(dice, dice.maybe), "addr": lambda: several(dice, lambda: address(dice)),
         "place": lambda: several(dice, lambda: point(dice)),
-        "complete": lambda: {"input": sentence(dice, 1, 3), "weight": whole(1, 100000)},
+        "complete": lambda: {"input": sentence(dice, 1, 3).translate(OTHER_LETTERS), "weight": whole(1, 100000)},
         "within": lambda: span(dice, 0, 50), "open": lambda: days(dice),
         "owner": lambda: {"name": dice.choice(PEOPLE), "age": whole(18, 30)},
         "comments": lambda: [comment(dice) for _ in range(whole(0, 4))],

@@ -1,7 +1,7 @@
 """Whole requests of the rarer kinds: what stands around a query, and other endpoints than the search."""
 
 from . import clauses, fulltext
-from .corpus import LEVELS, PEOPLE, SPACES, TAGS, WORDS, direction
+from .corpus import LEVELS, OTHER_LETTERS, PEOPLE, SPACES, TAGS, WORDS, direction
 
 # A field with few values, and none of them twice in one document.
 SINGLE = ["level", "owner.name", "count", "tiny", "lower"]
@@ -34,7 +34,7 @@ def suggest(dice):
     complete = {"field": "complete", **dice.options(0.3, size=dice.choice([2, 10]), skip_duplicates=dice.maybe)}
     if dice.maybe(0.3):
         complete["fuzzy"] = dice.options(0.4, fuzziness=dice.choice([1, 2]), transpositions=dice.maybe, prefix_length=1, min_length=3)
-    kinds = {"t": {"text": text, "term": term}, "c": {"prefix": fulltext.word(dice)[:dice.randint(1, 3)], "completion": complete}}
+    kinds = {"t": {"text": text, "term": term}, "c": {"prefix": fulltext.word(dice)[:dice.randint(1, 3)].translate(OTHER_LETTERS), "completion": complete}}
     chosen = dice.some(list(kinds), 1, 2)
     return "search", {"size": 0, "suggest": {name: kinds[name] for name in chosen}}
 
@@ -87,7 +87,8 @@ def vectors(dice):
     document = {"_index": "differential", "_id": str(dice.randrange(600))}
     return "search", {"size": 5, "_source": False, "query": {"more_like_this": {
         "fields": dice.some(["title", "body", "note"], 1, 2), "like": [document] if dice.maybe() else [document, fulltext.words(dice, 2, 4)],
-        "min_term_freq": 1, "min_doc_freq": dice.choice([1, 3]), **dice.options(0.3, max_query_terms=dice.choice([5, 25]), minimum_should_match=dice.choice(["10%", 2]),
+        # All words: of those that weigh alike OpenSearch takes some by their hashes.
+        "min_term_freq": 1, "min_doc_freq": dice.choice([1, 3]), "max_query_terms": 1000, **dice.options(0.3, minimum_should_match=dice.choice(["10%", 2]),
                                                                                include=dice.maybe, boost_terms=1.5, stop_words=WORDS[:3])}}}
 
 

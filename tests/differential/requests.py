@@ -16,7 +16,7 @@ def search(dice):
     if dice.maybe(0.25):
         body["sort"] = sort(dice)
         body |= dice.options(0.2, track_scores=True)
-        if "nested" in str(body["sort"]):
+        if "nested" in str(body["sort"]) or "range" in body["query"]:
             # OpenSearch stops at the count, and may have missed the first ones.
             body.pop("track_total_hits", None)
     return "search", body

@@ -20,6 +20,15 @@ class AliasesTest(ClewTest):
         self.client.indices.delete_alias(index="a", name="all")
         self.assertEqual(self.client.get(index="all", id="2")["_source"], {"tag": "y"})
 
+    def test_an_alias_that_must_exist_must_do_so_in_each_index(self):
+        self.client.indices.create(index="a", body={"aliases": {"all": {}}})
+        self.client.indices.create(index="b")
+        remove = {"indices": ["a", "b"], "alias": "all"}
+        with self.refused(404, "aliases_not_found_exception", "aliases [all] missing"):
+            self.client.indices.update_aliases(body={"actions": [{"remove": {**remove, "must_exist": True}}]})
+        self.client.indices.update_aliases(body={"actions": [{"remove": remove}]})
+        self.assertFalse(self.client.indices.exists_alias(name="all"))
+
     def test_filters_of_aliases_restrict_searches(self):
         body = {
             "mappings": {"properties": {"tag": {"type": "keyword"}}},

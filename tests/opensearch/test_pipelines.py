@@ -28,6 +28,18 @@ class PipelineTest(ClewTest):
         shown = self.client.ingest.simulate(id="p", body={"docs": [{"_source": {"name": "Bo"}}]})
         self.assertEqual(shown["docs"][0]["doc"]["_source"]["greeting"], "hello Bo")
 
+    def test_documents_go_to_the_index_of_their_month_and_get_a_hash(self):
+        steps = [
+            {"date_index_name": {"field": "at", "date_rounding": "M", "index_name_prefix": "by-{{kind}}-", "date_formats": ["yyyy-MM-dd"]}},
+            {"fingerprint": {"fields": ["at", "kind"]}},
+        ]
+        self.client.ingest.put_pipeline(id="months", body={"processors": steps})
+        written = self.client.index(index="any", id="1", body={"at": "2024-02-23", "kind": "log"}, pipeline="months", refresh=True)
+        self.assertEqual(written["_index"], "by-log-2024-02-01")
+        found = self.client.get(index="by-log-2024-02-01", id="1")["_source"]
+        self.assertRegex(found["fingerprint"], r"^SHA-1@2\.16\.0:\S{27}=$")
+        self.assertFalse(self.client.indices.exists(index="any"))
+
     def test_lines_are_taken_apart_by_patterns(self):
         grok = {"field": "message", "patterns": ["%{IP:client.ip} %{WORD:verb} %{NUMBER:took:float}", "%{GREEDYDATA:rest}"]}
         self.client.ingest.put_pipeline(id="lines", body={"processors": [{"grok": grok}]})

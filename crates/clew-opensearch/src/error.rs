@@ -10,7 +10,7 @@ use crate::json_writer::JsonWriter;
 pub(crate) const TOO_MANY_BUCKETS: &str = "too_many_buckets_exception";
 
 /// One cause in a chain: `{"type":..,"reason":..,<extra>,"caused_by":{..}}`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Cause {
     kind: &'static str,
     reason: String,
@@ -170,6 +170,15 @@ impl ApiError {
     /// Says which index the error is about.
     pub(crate) fn in_index(self, index: &str, uuid: &str) -> Self {
         self.map_cause(|cause| cause.with("index", index).with("index_uuid", uuid))
+    }
+
+    /// Says what of the request the error is about, before all that it says already.
+    pub(crate) fn about(self, key: &'static str, value: impl Into<Value>) -> Self {
+        self.map_cause(|mut cause| {
+            cause.extra.retain(|(known, _)| *known != key);
+            cause.extra.insert(0, (key, value.into()));
+            cause
+        })
     }
 
     /// Says where in the request's body the error is.

@@ -145,7 +145,12 @@ impl<'a> Renderer<'a> {
             match node {
                 Node::Text(text) => self.text.push_str(text),
                 Node::Value { path, escape } => {
-                    let text = self.find(path).map(plain).unwrap_or_default();
+                    let found = self.find(path);
+                    let text = match self.escape {
+                        Escape::Json => found.map(plain),
+                        Escape::Plain => found.map(shown),
+                    };
+                    let text = text.unwrap_or_default();
                     self.push(&text, *escape);
                 }
                 Node::Section {
@@ -273,6 +278,38 @@ pub(crate) fn plain(value: &Value) -> String {
         Value::String(text) => text.clone(),
         Value::Null => String::new(),
         other => other.to_string(),
+    }
+}
+
+/// A value as templates of pipelines show it: items of a list have their numbers as names.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::Array(items) => {
+            let items = (0..).zip(items);
+            let items =
+                items.map(|(number, item): (usize, _)| format!("{number}={}", java_text(item)));
+            format!("{{{}}}", items.collect::<Vec<_>>().join(", "))
+        }
+        other => java_text(other),
+    }
+}
+
+/// A value as Java writes it: `[a, b]`, `{name=value}`.
+pub(crate) fn java_text(value: &Value) -> String {
+    match value {
+        Value::Null => "null".to_string(),
+        Value::String(text) => text.clone(),
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(java_text).collect();
+            format!("[{}]", items.join(", "))
+        }
+        Value::Object(members) => {
+            let members = members.iter();
+            let members = members.map(|(name, value)| format!("{name}={}", java_text(value)));
+            format!("{{{}}}", members.collect::<Vec<_>>().join(", "))
+        }
+        Value::Bool(_) | Value::Number(_) => value.to_string(),
     }
 }
 

@@ -3,7 +3,7 @@
 //! A [`Mapping`] says what a document's fields are and owns the tantivy schema, which only grows.
 //! `document` turns JSON into what a segment writer takes; `query` is the typed query tree that
 //! every protocol builds; `search` runs it over a [`Snapshot`] of segments; `aggregation` computes
-//! buckets and metrics over the matching documents.
+//! buckets and metrics over the matching documents; `sources` keeps what documents were.
 //!
 //! Deliberately absent: shards, the log, files, any protocol's JSON except the mapping itself.
 
@@ -17,6 +17,7 @@ mod query;
 mod ranked;
 mod search;
 mod similarity;
+mod sources;
 
 mod completion;
 mod highlight;
@@ -37,7 +38,7 @@ pub use aggregation::{
     Source, Stats, Stopwatch, Summary, TermFilter, TermsKind, TermsResult, TermsSpec, TopHit,
     TopHitsResult, TopHitsSpec, ValueFormat, WordsSpec, ZOOM_MAX, parse_zone,
 };
-pub use analysis::{Analysis, analyzers};
+pub use analysis::{Analysis, analyzers, java_pattern, strip_html};
 pub use completion::{
     Completed, CompletionContext, CompletionMapping, CompletionWish, ContextKind, ContextWish,
     complete,
@@ -75,3 +76,4 @@ pub use search::{
     matching, merge_hits, rescore, search, share, similar_terms, term_docs, term_figures,
 };
 pub use similarity::{Similarities, SimilarityError};
+pub use sources::{Packed, SourceCursor, SourceWriter, Sources, merge_sources, source_component};

@@ -205,17 +205,24 @@ impl Changes {
         let indices = concrete(call, &target.indices)?;
         let mut lacking = BTreeSet::new();
         for name in &target.aliases {
-            let mut found = false;
+            let mut found = 0;
             for index in &indices {
+                let before = self.actions.len();
                 for alias in aliases_of(index).keys() {
                     if is_wanted(&[name], alias) {
-                        found = true;
                         let (index, name) = (index.name().to_string(), alias.clone());
                         self.actions.push(AliasAction::Remove { index, name });
                     }
                 }
+                found += usize::from(self.actions.len() > before);
             }
-            if !found {
+            // What must exist must do so in each index.
+            let least = if must_exist == Some(true) {
+                indices.len().max(1)
+            } else {
+                1
+            };
+            if found < least {
                 lacking.insert(name.clone());
             }
         }

@@ -1,4 +1,4 @@
-//! The `date` step.
+//! The `date` step, and how steps read dates.
 
 use clew_text::{DateFormat, Rounding, parse_zone};
 use jiff::tz::TimeZone;
@@ -6,12 +6,15 @@ use serde_json::{Map, Value};
 
 use super::Failure;
 use super::document::Document;
-use super::pipeline::{malformed, missing, optional, text};
+use super::pipeline::{missing, names, optional, refused, text};
 use crate::error::ApiError;
+use crate::mustache::java_text;
 
 /// Where dates go, and how they are written there, unless a step says otherwise.
 const TARGET_DEFAULT: &str = "@timestamp";
 const OUTPUT_DEFAULT: &str = "yyyy-MM-dd'T'HH:mm:ss.SSSXXX";
+/// The second of TAI64's labels that is the epoch's, ten seconds ahead of UTC.
+const TAI_EPOCH: i64 = (1 << 62) + 10;
 
 /// A way to read a date.
 #[derive(Debug)]
@@ -19,6 +22,34 @@ enum Reading {
     Format(DateFormat),
     /// Seconds since the epoch.
     Unix,
+    /// A label of TAI64N: `@` and 24 digits to the base 16, eight of them nanoseconds.
+    Tai,
+}
+
+/// The ways in which a step reads dates, the first that fits.
+#[derive(Debug)]
+pub(super) struct Readings {
+    readings: Vec<Reading>,
+    /// Of dates that name none.
+    zone: TimeZone,
+}
+
+impl Readings {
+    pub(super) fn parse(formats: &[String], zone: Option<&str>) -> Result<Self, ApiError> {
+        let readings = formats.iter().map(|format| reading(format));
+        Ok(Readings {
+            readings: readings.collect::<Result<_, _>>()?,
+            zone: parse_zone(zone)
+                .map_err(|error| ApiError::illegal_argument(format!("[timezone] {error}")))?,
+        })
+    }
+
+    pub(super) fn read(&self, text: &str) -> Result<i64, Failure> {
+        self.readings
+            .iter()
+            .find_map(|reading| reading.read(text, &self.zone))
+            .ok_or_else(|| Failure::illegal(format!("unable to parse date [{text}]")))
+    }
 }
 
 /// Reads a date and writes it in one format.
@@ -26,47 +57,31 @@ enum Reading {
 pub(super) struct DateStep {
     field: String,
     target: String,
-    readings: Vec<Reading>,
+    readings: Readings,
     output: DateFormat,
-    /// Of dates that name none, and of what is written.
-    zone: TimeZone,
 }
 
 impl DateStep {
     pub(super) fn parse(config: &mut Map<String, Value>) -> Result<Self, ApiError> {
         let field = text(config, "field")?;
-        let target = optional(config, "target_field");
-        let Some(Value::Array(formats)) = config.remove("formats") else {
-            return Err(missing("formats"));
-        };
-        let mut readings = Vec::new();
-        for format in &formats {
-            readings.push(reading(format.as_str().unwrap_or_default())?);
-        }
+        let target = optional(config, "target_field")?;
+        let formats = names(config, "formats")?.ok_or_else(|| missing("formats"))?;
         config.remove("locale");
-        let zone = optional(config, "timezone");
-        let zone = parse_zone(zone.as_deref())
-            .map_err(|error| ApiError::illegal_argument(format!("[timezone] {error}")))?;
-        let output = optional(config, "output_format");
+        let zone = optional(config, "timezone")?;
+        let output = optional(config, "output_format")?;
         Ok(DateStep {
             field,
             target: target.unwrap_or_else(|| TARGET_DEFAULT.to_string()),
-            readings,
+            readings: Readings::parse(&formats, zone.as_deref())?,
             output: format(output.as_deref().unwrap_or(OUTPUT_DEFAULT))?,
-            zone,
         })
     }
 
     pub(super) fn apply(&self, document: &mut Document) -> Result<(), Failure> {
-        let value = document.require(&self.field)?;
-        let text = crate::mustache::plain(&value);
-        let read = |reading: &Reading| reading.read(&text, &self.zone);
-        let found = self.readings.iter().find_map(read);
-        let Some(millis) = found else {
-            return Err(Failure::illegal(format!("unable to parse date [{text}]")));
-        };
-        let written = self.output.format_millis_in(millis, &self.zone);
-        document.set(&self.target, written.into())
+        let written = java_text(&document.require(&self.field)?);
+        let millis = self.readings.read(&written)?;
+        let date = self.output.format_millis_in(millis, &self.readings.zone);
+        document.set(&self.target, date.into())
     }
 }
 
@@ -82,6 +97,13 @@ impl Reading {
                 .ok()?
                 .parse_value(text)
                 .ok(),
+            Reading::Tai => {
+                let digits = text.strip_prefix('@').unwrap_or(text);
+                let seconds = i64::from_str_radix(digits.get(..16)?, 16).ok()?;
+                let nanos = i64::from_str_radix(digits.get(16..24)?, 16).ok()?;
+                let seconds = seconds.checked_sub(TAI_EPOCH)?;
+                seconds.checked_mul(1000)?.checked_add(nanos / 1_000_000)
+            }
         }
     }
 }
@@ -91,15 +113,12 @@ fn reading(name: &str) -> Result<Reading, ApiError> {
         "ISO8601" => Reading::Format(format("strict_date_optional_time||date_optional_time")?),
         "UNIX_MS" => Reading::Format(format("epoch_millis")?),
         "UNIX" => Reading::Unix,
-        "TAI64N" => {
-            return Err(ApiError::illegal_argument(
-                "date format [TAI64N] is not supported",
-            ));
-        }
+        "TAI64N" => Reading::Tai,
         other => Reading::Format(format(other)?),
     })
 }
 
-fn format(written: &str) -> Result<DateFormat, ApiError> {
-    DateFormat::parse(written).map_err(|error| malformed(format!("[formats] {error}")))
+/// A format by its name or its pattern.
+pub(super) fn format(written: &str) -> Result<DateFormat, ApiError> {
+    DateFormat::parse(written).map_err(|error| refused("formats", error))
 }

@@ -58,7 +58,50 @@ impl Document {
 
     /// The value at a path that must be there.
     pub(super) fn require(&self, path: &str) -> Result<Value, Failure> {
-        self.get(path).ok_or_else(|| missing(path))
+        self.get(path).ok_or_else(|| self.absent(path))
+    }
+
+    /// What is said about a path that leads nowhere: where it ended.
+    pub(super) fn absent(&self, path: &str) -> Failure {
+        if path.is_empty() {
+            return Failure::illegal("path cannot be null nor empty");
+        }
+        let ingest = Value::Object(self.ingest.clone());
+        let (mut at, steps) = match path.strip_prefix("_ingest.") {
+            Some(rest) => (&ingest, rest),
+            None => (&self.source, path.strip_prefix("_source.").unwrap_or(path)),
+        };
+        for name in steps.split('.') {
+            let inner = match at {
+                Value::Object(members) => members.get(name).ok_or_else(|| missing(name, path)),
+                Value::Array(items) => item(items.len(), name, path).map(|number| &items[number]),
+                Value::Null => Err(Failure::illegal(format!(
+                    "cannot resolve [{name}] from null as part of path [{path}]"
+                ))),
+                other => Err(Failure::illegal(format!(
+                    "cannot resolve [{name}] from object of type [{}] as part of path [{path}]",
+                    super::values::class(other)
+                ))),
+            };
+            match inner {
+                Ok(inner) => at = inner,
+                Err(failure) => return failure,
+            }
+        }
+        missing(steps, path)
+    }
+
+    /// The names of the members of the source.
+    pub(super) fn names(&self) -> Vec<String> {
+        let members = self.source.as_object();
+        members.map_or_else(Vec::new, |members| members.keys().cloned().collect())
+    }
+
+    /// Keeps the members of the source whose names are wanted.
+    pub(super) fn retain(&mut self, wanted: impl Fn(&str) -> bool) {
+        if let Value::Object(members) = &mut self.source {
+            members.retain(|name, _| wanted(name));
+        }
     }
 
     /// Sets the value at a path; objects on the way are made.
@@ -130,15 +173,33 @@ impl Document {
     }
 }
 
-/// What is said about a path that leads nowhere.
-pub(super) fn missing(path: &str) -> Failure {
-    let last = path.rsplit('.').next().unwrap_or(path);
+fn missing(name: &str, path: &str) -> Failure {
     Failure::illegal(format!(
-        "field [{last}] not present as part of path [{path}]"
+        "field [{name}] not present as part of path [{path}]"
     ))
 }
 
+/// The number of an item of a list, as a path names it.
+fn item(length: usize, name: &str, path: &str) -> Result<usize, Failure> {
+    let number: usize = name.parse().map_err(|_| {
+        let reason = format!(
+            "[{name}] is not an integer, cannot be used as an index as part of path [{path}]"
+        );
+        Failure::no_number(reason, name)
+    })?;
+    if number >= length {
+        return Err(Failure::illegal(format!(
+            "[{number}] is out of bounds for array with length [{length}] as part of path [{path}]"
+        )));
+    }
+    Ok(number)
+}
+
 fn put(at: &mut Value, path: &str, value: Value) -> Result<(), Failure> {
+    put_at(at, path, path, value)
+}
+
+fn put_at(at: &mut Value, path: &str, whole: &str, value: Value) -> Result<(), Failure> {
     let (name, rest) = match path.split_once('.') {
         Some((name, rest)) => (name, Some(rest)),
         None => (path, None),
@@ -146,21 +207,12 @@ fn put(at: &mut Value, path: &str, value: Value) -> Result<(), Failure> {
     let place = match at {
         Value::Object(members) => members.entry(name).or_insert(Value::Null),
         Value::Array(items) => {
-            let length = items.len();
-            let number = name.parse::<usize>().map_err(|_| {
-                Failure::illegal(format!(
-                    "[{name}] is not an integer, cannot be used as an index as part of path"
-                ))
-            })?;
-            items.get_mut(number).ok_or_else(|| {
-                Failure::illegal(format!(
-                    "[{number}] is out of bounds for array with length [{length}] as part of path"
-                ))
-            })?
+            let number = item(items.len(), name, whole)?;
+            &mut items[number]
         }
         other => {
             return Err(Failure::illegal(format!(
-                "cannot set [{name}] with parent object of type [{}] as part of path",
+                "cannot set [{name}] with parent object of type [{}] as part of path [{whole}]",
                 super::values::class(other)
             )));
         }
@@ -174,7 +226,7 @@ fn put(at: &mut Value, path: &str, value: Value) -> Result<(), Failure> {
             if place.is_null() {
                 *place = Value::Object(Map::new());
             }
-            put(place, rest, value)
+            put_at(place, rest, whole, value)
         }
     }
 }

@@ -13,8 +13,7 @@ use serde_json::{Map, Value, json};
 
 use super::Failure;
 use super::document::Document;
-use super::pipeline::{flag, malformed, optional, text};
-use super::structured::names;
+use super::pipeline::{flag, names, optional, refused, text};
 use crate::error::ApiError;
 
 /// The folder of databases, in the data folder.
@@ -69,24 +68,28 @@ pub(super) struct GeoIp {
 impl GeoIp {
     pub(super) fn parse(config: &mut Map<String, Value>) -> Result<Self, ApiError> {
         let database =
-            optional(config, "database_file").unwrap_or_else(|| "GeoLite2-City.mmdb".to_string());
+            optional(config, "database_file")?.unwrap_or_else(|| "GeoLite2-City.mmdb".to_string());
         if database.contains(['/', '\\']) || database.starts_with('.') {
-            return Err(malformed(format!(
-                "[database_file] must be the name of a file in the folder [{FOLDER}] of the data \
+            return Err(refused(
+                "database_file",
+                format!(
+                    "must be the name of a file in the folder [{FOLDER}] of the data \
                  folder, got [{database}]"
-            )));
+                ),
+            ));
         }
         let properties = names(config, "properties")?;
         for name in properties.iter().flatten() {
             if !PROPERTIES.contains(&name.to_lowercase().as_str()) {
-                return Err(malformed(format!(
-                    "[properties] illegal property value [{name}]. valid values are {PROPERTIES:?}"
-                )));
+                return Err(refused(
+                    "properties",
+                    format!("illegal property value [{name}]. valid values are {PROPERTIES:?}"),
+                ));
             }
         }
         Ok(GeoIp {
             field: text(config, "field")?,
-            target: optional(config, "target_field").unwrap_or_else(|| "geoip".to_string()),
+            target: optional(config, "target_field")?.unwrap_or_else(|| "geoip".to_string()),
             database,
             properties,
             first_only: flag(config, "first_only", true)?,

@@ -8,8 +8,8 @@ use serde_json::{Map, Value, json};
 
 use super::Failure;
 use super::document::Document;
-use super::pipeline::{flag, malformed, missing, text};
-use super::structured::{names, text_of};
+use super::pipeline::{flag, missing, names, refused, text};
+use super::structured::text_of;
 use crate::call::Call;
 use crate::error::ApiError;
 use crate::reply::Reply;
@@ -87,16 +87,18 @@ impl Expression {
                 }
                 GrokComponent::RegularExpression { string, .. } => renamed.push_str(string),
                 GrokComponent::PatternError(reason) => {
-                    return Err(malformed(format!(
-                        "[patterns] Invalid regex pattern found in: [{written}]. {reason:?}"
-                    )));
+                    return Err(refused(
+                        "patterns",
+                        format!("Invalid regex pattern found in: [{written}]. {reason:?}"),
+                    ));
                 }
             }
         }
         let pattern = patterns.compile(&renamed, true).map_err(|error| {
-            malformed(format!(
-                "[patterns] Invalid regex pattern found in: [{written}]. {error}"
-            ))
+            refused(
+                "patterns",
+                format!("Invalid regex pattern found in: [{written}]. {error}"),
+            )
         })?;
         // Groups that are named by the expression itself, or inside the patterns that it is made of.
         for name in pattern.capture_names() {
@@ -130,9 +132,9 @@ impl Grok {
     pub(super) fn parse(config: &mut Map<String, Value>) -> Result<Self, ApiError> {
         let mut patterns = Patterns::with_default_patterns();
         if let Some(own) = config.remove("pattern_definitions") {
-            let own = own.as_object().ok_or_else(|| {
-                malformed("[pattern_definitions] property isn't a map".to_string())
-            })?;
+            let own = own
+                .as_object()
+                .ok_or_else(|| refused("pattern_definitions", "property isn't a map"))?;
             for (name, definition) in own {
                 let definition = definition.as_str().ok_or_else(|| missing(name))?;
                 patterns.add_pattern(name.as_str(), definition);
@@ -140,14 +142,13 @@ impl Grok {
         }
         let written = names(config, "patterns")?.ok_or_else(|| missing("patterns"))?;
         if written.is_empty() {
-            return Err(malformed(
-                "[patterns] List of patterns must not be empty".to_string(),
-            ));
+            return Err(refused("patterns", "List of patterns must not be empty"));
         }
         if written.len() > PATTERNS_MAX {
-            return Err(malformed(format!(
-                "[patterns] at most {PATTERNS_MAX} patterns are allowed"
-            )));
+            return Err(refused(
+                "patterns",
+                format!("at most {PATTERNS_MAX} patterns are allowed"),
+            ));
         }
         let expressions = written
             .iter()

@@ -7,7 +7,8 @@ use parking_lot::Mutex;
 use serde_json::{Map, Value};
 
 use super::processor::Processor;
-use crate::error::{ApiError, Cause};
+use super::values::class;
+use crate::error::ApiError;
 
 /// Pipelines that are kept ready.
 const READY_MAX: usize = 1000;
@@ -102,19 +103,28 @@ impl Reader {
         let Some(items) = value.as_array() else {
             return Err(malformed(format!("[{key}] property isn't a list")));
         };
-        items.iter().map(|item| self.step(item, depth)).collect()
+        let mut steps = Vec::new();
+        for item in items {
+            let Value::Object(members) = item else {
+                return Err(malformed("[processors] holds no processor".to_string()));
+            };
+            for (name, config) in members {
+                steps.push(self.step(name, config, depth)?);
+            }
+        }
+        Ok(steps)
     }
 
-    fn step(&mut self, item: &Value, depth: usize) -> Result<Step, ApiError> {
+    fn step(&mut self, name: &str, config: &Value, depth: usize) -> Result<Step, ApiError> {
         if depth > DEPTH_MAX || self.left == 0 {
             return Err(ApiError::illegal_argument(format!(
                 "a pipeline has at most [{STEPS_MAX}] processors, [{DEPTH_MAX}] inside each other"
             )));
         }
         self.left -= 1;
-        let members = item.as_object();
-        let Some((name, Value::Object(config))) = members.and_then(|m| m.iter().next()) else {
-            return Err(malformed("[processors] holds no processor".to_string()));
+        let Value::Object(config) = config else {
+            let reason = format!("property isn't a map, but of type [{}]", class(config));
+            return Err(malformed(reason).about("processor_type", name));
         };
         let mut config = config.clone();
         if config.remove("if").is_some() {
@@ -123,33 +133,65 @@ impl Reader {
             )));
         }
         config.remove("description");
-        let tag = match config.remove("tag") {
-            Some(Value::String(tag)) => Some(tag),
-            _ => None,
-        };
-        let ignore_failure = config.remove("ignore_failure") == Some(Value::Bool(true));
+        let tag = optional(&mut config, "tag")?;
+        let ignore_failure = flag(&mut config, "ignore_failure", false)?;
+        self.configured(name, &mut config, depth)
+            .map(|(name, on_failure, what)| Step {
+                name,
+                tag: tag.clone(),
+                ignore_failure,
+                on_failure,
+                what,
+            })
+            .map_err(|error| {
+                let error = match &tag {
+                    Some(tag) => error.about("processor_tag", tag.as_str()),
+                    None => error,
+                };
+                error.about("processor_type", name)
+            })
+    }
+
+    /// What a step does, and what is done when it fails.
+    fn configured(
+        &mut self,
+        name: &str,
+        config: &mut Map<String, Value>,
+        depth: usize,
+    ) -> Result<(&'static str, Vec<Step>, Processor), ApiError> {
         let on_failure = match config.remove("on_failure") {
             None => Vec::new(),
+            Some(Value::Array(none)) if none.is_empty() => {
+                return Err(refused("on_failure", "processors list cannot be empty"));
+            }
             Some(value) => self.steps("on_failure", &value, depth + 1)?,
         };
         let inner = match config.remove("processor") {
             None => None,
-            Some(inner) => Some(Box::new(self.step(&inner, depth + 1)?)),
+            Some(Value::Object(one)) => match one.iter().next() {
+                Some((name, config)) if one.len() == 1 => {
+                    Some(Box::new(self.step(name, config, depth + 1)?))
+                }
+                _ => {
+                    return Err(refused(
+                        "processor",
+                        "Must specify exactly one processor type",
+                    ));
+                }
+            },
+            Some(other) => return Err(not_a("map", "processor", &other)),
         };
-        let (name, what) = Processor::parse(name, &mut config, inner)?;
-        if let Some((other, _)) = config.iter().next() {
+        let (name, what) = Processor::parse(name, config, inner)?;
+        if !config.is_empty() {
+            let mut others: Vec<&str> = config.keys().map(String::as_str).collect();
+            others.sort_unstable();
             return Err(malformed(format!(
                 "processor [{name}] doesn't support one or more provided configuration parameters \
-                 [{other}]"
+                 [{}]",
+                others.join(", ")
             )));
         }
-        Ok(Step {
-            name,
-            tag,
-            ignore_failure,
-            on_failure,
-            what,
-        })
+        Ok((name, on_failure, what))
     }
 }
 
@@ -157,25 +199,71 @@ pub(super) fn malformed(reason: String) -> ApiError {
     ApiError::bad_request("parse_exception", reason)
 }
 
+/// What is wrong with a member.
+pub(super) fn refused(key: &str, reason: impl std::fmt::Display) -> ApiError {
+    malformed(format!("[{key}] {reason}")).about("property_name", key)
+}
+
 /// A member that must be there.
 pub(super) fn missing(key: &str) -> ApiError {
-    let reason = format!("[{key}] required property is missing");
-    let cause = Cause::new("parse_exception", reason).with("property_name", key);
-    ApiError::new(axum::http::StatusCode::BAD_REQUEST, cause)
+    refused(key, "required property is missing")
+}
+
+fn not_a(kind: &str, key: &str, value: &Value) -> ApiError {
+    let class = class(value);
+    refused(
+        key,
+        format!("property isn't a {kind}, but of type [{class}]"),
+    )
 }
 
 /// A text member.
 pub(super) fn text(config: &mut Map<String, Value>, key: &str) -> Result<String, ApiError> {
-    optional(config, key).ok_or_else(|| missing(key))
+    optional(config, key)?.ok_or_else(|| missing(key))
 }
 
 /// A text member that may be missing.
-pub(super) fn optional(config: &mut Map<String, Value>, key: &str) -> Option<String> {
-    match config.remove(key)? {
-        Value::String(text) => Some(text),
-        Value::Null => None,
-        other => Some(other.to_string()),
+pub(super) fn optional(
+    config: &mut Map<String, Value>,
+    key: &str,
+) -> Result<Option<String>, ApiError> {
+    match config.remove(key) {
+        Some(Value::String(text)) => Ok(Some(text)),
+        None | Some(Value::Null) => Ok(None),
+        Some(other) => Err(not_a("string", key, &other)),
     }
+}
+
+/// A member that may be missing and is a list of texts.
+pub(super) fn names(
+    config: &mut Map<String, Value>,
+    key: &str,
+) -> Result<Option<Vec<String>>, ApiError> {
+    match config.get(key) {
+        None | Some(Value::Null | Value::Array(_)) => one_or_more(config, key),
+        Some(other) => Err(not_a("list", key, other)),
+    }
+}
+
+/// A member that may be missing and is a text or a list of them.
+pub(super) fn one_or_more(
+    config: &mut Map<String, Value>,
+    key: &str,
+) -> Result<Option<Vec<String>>, ApiError> {
+    let items = match config.remove(key) {
+        None | Some(Value::Null) => return Ok(None),
+        Some(Value::Array(items)) => items,
+        Some(one) => vec![one],
+    };
+    texts(key, items).map(Some)
+}
+
+fn texts(key: &str, items: Vec<Value>) -> Result<Vec<String>, ApiError> {
+    let text = |item| match item {
+        Value::String(text) => Ok(text),
+        other => Err(not_a("string", key, &other)),
+    };
+    items.into_iter().map(text).collect()
 }
 
 /// A flag.
@@ -187,11 +275,6 @@ pub(super) fn flag(
     match config.remove(key) {
         None | Some(Value::Null) => Ok(default),
         Some(Value::Bool(flag)) => Ok(flag),
-        Some(Value::String(text)) if text == "true" => Ok(true),
-        Some(Value::String(text)) if text == "false" => Ok(false),
-        Some(other) => Err(malformed(format!(
-            "[{key}] property isn't a boolean, but of type [{}]",
-            super::values::class(&other)
-        ))),
+        Some(other) => Err(not_a("boolean", key, &other)),
     }
 }

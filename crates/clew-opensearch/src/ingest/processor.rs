@@ -1,25 +1,26 @@
 //! The kinds of steps, as a definition gives them.
 
+use clew_text::java_pattern;
 use regex::Regex;
 use serde_json::{Map, Value};
 
+use super::community_id::CommunityId;
+use super::convert::Kind;
 use super::dates::DateStep;
+use super::dissect::Dissect;
+use super::fields::{Copied, Removed, RemovedByPattern, Sorted};
+use super::fingerprint::Fingerprint;
 use super::geoip::GeoIp;
+use super::given::Given;
 use super::grok::Grok;
-use super::pipeline::{Step, flag, malformed, missing, optional, text};
-use super::structured::{Csv, Dissect, KeyValues};
+use super::index_name::IndexName;
+use super::json::Json;
+use super::pipeline::{Step, flag, malformed, missing, optional, refused, text};
+use super::structured::{Csv, KeyValues};
 use super::user_agent::UserAgent;
-use super::values::{Change, Kind};
+use super::values::{Change, replacement};
 use crate::error::ApiError;
 use crate::mustache::Template;
-
-/// A value to put somewhere: its texts are templates.
-#[derive(Debug)]
-pub(super) enum Given {
-    Value(Value),
-    Text(Template),
-    CopyOf(String),
-}
 
 /// Where a step reads and writes.
 #[derive(Debug)]
@@ -44,10 +45,13 @@ pub(super) enum Processor {
         values: Vec<Given>,
         duplicates: bool,
     },
-    Remove {
-        fields: Vec<Template>,
-        ignore_missing: bool,
-    },
+    Remove(Removed),
+    RemoveByPattern(RemovedByPattern),
+    Copy(Copied),
+    Sort(Sorted),
+    Fingerprint(Fingerprint),
+    CommunityId(CommunityId),
+    IndexName(IndexName),
     Rename {
         field: Field,
         replace: bool,
@@ -61,10 +65,7 @@ pub(super) enum Processor {
         field: Field,
         kind: Kind,
     },
-    Json {
-        field: Field,
-        to_root: bool,
-    },
+    Json(Json),
     Date(DateStep),
     KeyValues(KeyValues),
     Csv(Csv),
@@ -99,7 +100,6 @@ impl Processor {
         let (name, what) = match name {
             "set" => ("set", set(config)?),
             "append" => ("append", append(config)?),
-            "remove" => ("remove", remove(config)?),
             "rename" => {
                 let replace = flag(config, "override_target", false)?;
                 let field = moved(config)?;
@@ -110,19 +110,14 @@ impl Processor {
                 let field = field(config)?;
                 ("convert", Processor::Convert { field, kind })
             }
-            "json" => {
-                let to_root = flag(config, "add_to_root", false)?;
-                let field = field(config)?;
-                ("json", Processor::Json { field, to_root })
-            }
-            "date" => ("date", Processor::Date(DateStep::parse(config)?)),
             "dot_expander" => {
-                let path = optional(config, "path");
+                let path = optional(config, "path")?;
                 let field = text(config, "field")?;
                 if !field.contains('.') {
-                    return Err(malformed(
-                        "[field] field does not contain a dot".to_string(),
-                    ));
+                    return Err(refused("field", "field does not contain a dot"));
+                }
+                if field.starts_with('.') || field.ends_with('.') {
+                    return Err(refused("field", "Field can't start or end with a dot"));
                 }
                 ("dot_expander", Processor::DotExpander { field, path })
             }
@@ -151,7 +146,10 @@ impl Processor {
             }
             other => match structured(other, config)? {
                 Some(what) => what,
-                None => change(other, config)?,
+                None => match fields(other, config)? {
+                    Some(what) => what,
+                    None => change(other, config)?,
+                },
             },
         };
         if inner.is_some() {
@@ -164,12 +162,43 @@ impl Processor {
     }
 }
 
+/// Steps that go by whole fields.
+fn fields(
+    name: &str,
+    config: &mut Map<String, Value>,
+) -> Result<Option<(&'static str, Processor)>, ApiError> {
+    Ok(Some(match name {
+        "remove" => ("remove", Processor::Remove(Removed::parse(config)?)),
+        "remove_by_pattern" => (
+            "remove_by_pattern",
+            Processor::RemoveByPattern(RemovedByPattern::parse(config)?),
+        ),
+        "copy" => ("copy", Processor::Copy(Copied::parse(config)?)),
+        "sort" => ("sort", Processor::Sort(Sorted::parse(config)?)),
+        "fingerprint" => (
+            "fingerprint",
+            Processor::Fingerprint(Fingerprint::parse(config)?),
+        ),
+        "community_id" => (
+            "community_id",
+            Processor::CommunityId(CommunityId::parse(config)?),
+        ),
+        "date_index_name" => (
+            "date_index_name",
+            Processor::IndexName(IndexName::parse(config)?),
+        ),
+        "date" => ("date", Processor::Date(DateStep::parse(config)?)),
+        _ => return Ok(None),
+    }))
+}
+
 /// Steps that take a text apart.
 fn structured(
     name: &str,
     config: &mut Map<String, Value>,
 ) -> Result<Option<(&'static str, Processor)>, ApiError> {
     Ok(Some(match name {
+        "json" => ("json", Processor::Json(Json::parse(config)?)),
         "kv" => ("kv", Processor::KeyValues(KeyValues::parse(config)?)),
         "csv" => ("csv", Processor::Csv(Csv::parse(config)?)),
         "dissect" => ("dissect", Processor::Dissect(Dissect::parse(config)?)),
@@ -195,13 +224,11 @@ fn change(
         "html_strip" => ("html_strip", Change::StripHtml),
         "urldecode" => ("urldecode", Change::UrlDecode),
         "bytes" => ("bytes", Change::Bytes),
-        "gsub" => (
-            "gsub",
-            Change::Replace {
-                pattern: pattern(config, "pattern")?,
-                with: text(config, "replacement")?,
-            },
-        ),
+        "gsub" => {
+            let pattern = pattern(config, "pattern")?;
+            let with = replacement(&text(config, "replacement")?, &pattern);
+            ("gsub", Change::Replace { pattern, with })
+        }
         "split" => (
             "split",
             Change::Split {
@@ -223,13 +250,14 @@ fn change(
 fn set(config: &mut Map<String, Value>) -> Result<Processor, ApiError> {
     let field = template(&text(config, "field")?)?;
     config.remove("media_type");
-    let value = match (config.remove("value"), optional(config, "copy_from")) {
-        (Some(value), None) => given(value)?,
+    let value = config.remove("value").filter(|value| !value.is_null());
+    let value = match (value, optional(config, "copy_from")?) {
+        (Some(value), None) => Given::parse(value)?,
         (None, Some(path)) => Given::CopyOf(path),
         (Some(_), Some(_)) => {
-            return Err(malformed(
-                "[copy_from] cannot set both `copy_from` and `value` in the same processor"
-                    .to_string(),
+            return Err(refused(
+                "copy_from",
+                "cannot set both `copy_from` and `value` in the same processor",
             ));
         }
         (None, None) => return Err(missing("value")),
@@ -244,30 +272,18 @@ fn set(config: &mut Map<String, Value>) -> Result<Processor, ApiError> {
 
 fn append(config: &mut Map<String, Value>) -> Result<Processor, ApiError> {
     let field = template(&text(config, "field")?)?;
-    let values = match config.remove("value").ok_or_else(|| missing("value"))? {
-        Value::Array(items) => items,
-        one => vec![one],
+    let values = match config.remove("value") {
+        None | Some(Value::Null) => return Err(missing("value")),
+        Some(Value::Array(items)) => items,
+        Some(one) => vec![one],
     };
     Ok(Processor::Append {
         field,
-        values: values.into_iter().map(given).collect::<Result<_, _>>()?,
+        values: values
+            .into_iter()
+            .map(Given::parse)
+            .collect::<Result<_, _>>()?,
         duplicates: flag(config, "allow_duplicates", true)?,
-    })
-}
-
-fn remove(config: &mut Map<String, Value>) -> Result<Processor, ApiError> {
-    let names = match config.remove("field").ok_or_else(|| missing("field"))? {
-        Value::Array(items) => items,
-        one => vec![one],
-    };
-    let mut fields = Vec::new();
-    for name in names {
-        let name = name.as_str().ok_or_else(|| missing("field"))?;
-        fields.push(template(name)?);
-    }
-    Ok(Processor::Remove {
-        fields,
-        ignore_missing: flag(config, "ignore_missing", false)?,
     })
 }
 
@@ -275,7 +291,7 @@ fn remove(config: &mut Map<String, Value>) -> Result<Processor, ApiError> {
 pub(super) fn field(config: &mut Map<String, Value>) -> Result<Field, ApiError> {
     let from = text(config, "field")?;
     Ok(Field {
-        to: optional(config, "target_field").unwrap_or_else(|| from.clone()),
+        to: optional(config, "target_field")?.unwrap_or_else(|| from.clone()),
         from,
         ignore_missing: flag(config, "ignore_missing", false)?,
     })
@@ -292,17 +308,9 @@ fn moved(config: &mut Map<String, Value>) -> Result<Field, ApiError> {
 
 pub(super) fn pattern(config: &mut Map<String, Value>, key: &str) -> Result<Regex, ApiError> {
     let written = text(config, key)?;
-    Regex::new(&written)
-        .map_err(|error| malformed(format!("[{key}] Invalid regex pattern. {error}")))
+    java_pattern(&written).map_err(|error| refused(key, format!("Invalid regex pattern. {error}")))
 }
 
 pub(super) fn template(written: &str) -> Result<Template, ApiError> {
     Template::parse(written).map_err(malformed)
-}
-
-fn given(value: Value) -> Result<Given, ApiError> {
-    Ok(match value {
-        Value::String(text) => Given::Text(template(&text)?),
-        other => Given::Value(other),
-    })
 }

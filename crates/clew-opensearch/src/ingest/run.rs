@@ -9,11 +9,12 @@ use clew_engine::{Engine, WriteOperation};
 use serde_json::Value;
 
 use super::Failure;
-use super::document::{Document, missing};
+use super::document::Document;
 use super::pipeline::{Pipeline, Step};
-use super::processor::{Field, Given, Processor};
+use super::processor::Processor;
 use super::store;
-use crate::error::{ApiError, Cause};
+use super::values::wrong_type;
+use crate::error::ApiError;
 
 /// The settings of an index that name its pipelines.
 const DEFAULT_SETTING: &str = "index.default_pipeline";
@@ -226,8 +227,16 @@ impl<'a> Ingest<'a> {
                 ignore_missing,
             } => {
                 let name = document.fill(name)?;
-                if *ignore_missing && self.find(&name)?.is_none() {
-                    return Ok(Flow::On);
+                if self.find(&name)?.is_none() {
+                    if *ignore_missing {
+                        return Ok(Flow::On);
+                    }
+                    return Err(Failure {
+                        kind: "illegal_state_exception",
+                        ..Failure::illegal(format!(
+                            "Pipeline processor configured for non-existent pipeline [{name}]"
+                        ))
+                    });
                 }
                 return self.run_named(&name, document, depth + 1);
             }
@@ -236,14 +245,8 @@ impl<'a> Ingest<'a> {
                 ignore_missing,
                 step,
             } => return self.foreach((field, *ignore_missing), step, document, depth),
-            Processor::Date(date) => date.apply(document)?,
-            Processor::KeyValues(pairs) => pairs.apply(document)?,
-            Processor::Csv(csv) => csv.apply(document)?,
-            Processor::Dissect(dissect) => dissect.apply(document)?,
-            Processor::Grok(grok) => grok.apply(document)?,
             Processor::GeoIp(place) => place.apply(document, self.engine.data_dir())?,
-            Processor::UserAgent(agent) => agent.apply(document)?,
-            other => change(other, document)?,
+            other => other.change(document)?,
         }
         Ok(Flow::On)
     }
@@ -257,14 +260,14 @@ impl<'a> Ingest<'a> {
     ) -> Result<Flow, Failure> {
         let items = match document.get(field) {
             None | Some(Value::Null) if ignore_missing => return Ok(Flow::On),
-            None => return Err(missing(field)),
+            None => return Err(document.absent(field)),
             Some(Value::Array(items)) => items,
-            Some(other) => {
+            Some(Value::Null) => {
                 return Err(Failure::illegal(format!(
-                    "field [{field}] of type [{}] cannot be cast to [java.util.List]",
-                    super::values::class(&other)
+                    "field [{field}] is null, cannot loop over its elements."
                 )));
             }
+            Some(other) => return Err(wrong_type(field, &other, "java.util.List")),
         };
         let mut changed = Vec::with_capacity(items.len());
         for item in items {
@@ -282,170 +285,13 @@ impl<'a> Ingest<'a> {
     }
 }
 
-/// Steps that change one document by itself.
-fn change(what: &Processor, document: &mut Document) -> Result<(), Failure> {
-    match what {
-        Processor::Set {
-            field,
-            value,
-            replace,
-            ignore_empty,
-        } => {
-            let path = document.fill(field)?;
-            let there = document.get(&path).is_some_and(|value| !value.is_null());
-            let value = given(value, document)?;
-            let empty = value.is_null() || value.as_str() == Some("");
-            if (there && !replace) || (empty && *ignore_empty) {
-                return Ok(());
-            }
-            document.set(&path, value)
-        }
-        Processor::Append {
-            field,
-            values,
-            duplicates,
-        } => {
-            let path = document.fill(field)?;
-            let mut items = match document.get(&path) {
-                None | Some(Value::Null) => Vec::new(),
-                Some(Value::Array(items)) => items,
-                Some(one) => vec![one],
-            };
-            for value in values {
-                let value = given(value, document)?;
-                if *duplicates || !items.contains(&value) {
-                    items.push(value);
-                }
-            }
-            document.set(&path, Value::Array(items))
-        }
-        Processor::Remove {
-            fields,
-            ignore_missing,
-        } => {
-            for field in fields {
-                let path = document.fill(field)?;
-                if document.remove(&path).is_none() && !ignore_missing {
-                    return Err(missing(&path));
-                }
-            }
-            Ok(())
-        }
-        Processor::Rename { field, replace } => rename(field, *replace, document),
-        Processor::Change { field, change } => {
-            with_field(field, document, |path, value| change.apply(path, value))
-        }
-        Processor::Convert { field, kind } => {
-            with_field(field, document, |path, value| kind.convert(path, value))
-        }
-        Processor::Json { field, to_root } => json(field, *to_root, document),
-        Processor::DotExpander { field, path } => expand(field, path.as_deref(), document),
-        _ => Ok(()),
-    }
-}
-
-fn given(value: &Given, document: &Document) -> Result<Value, Failure> {
-    match value {
-        Given::Value(value) => Ok(value.clone()),
-        Given::Text(template) => Ok(document.fill(template)?.into()),
-        Given::CopyOf(path) => document.require(path),
-    }
-}
-
-fn with_field(
-    field: &Field,
-    document: &mut Document,
-    change: impl Fn(&str, Value) -> Result<Value, Failure>,
-) -> Result<(), Failure> {
-    let value = match document.get(&field.from) {
-        None | Some(Value::Null) if field.ignore_missing => return Ok(()),
-        None => return Err(missing(&field.from)),
-        Some(value) => value,
-    };
-    let changed = change(&field.from, value)?;
-    document.set(&field.to, changed)
-}
-
-fn rename(field: &Field, replace: bool, document: &mut Document) -> Result<(), Failure> {
-    if document.get(&field.from).is_none() {
-        if field.ignore_missing {
-            return Ok(());
-        }
-        return Err(Failure::illegal(format!(
-            "field [{}] doesn't exist",
-            field.from
-        )));
-    }
-    if document.get(&field.to).is_some() && !replace {
-        return Err(Failure::illegal(format!(
-            "field [{}] already exists",
-            field.to
-        )));
-    }
-    let value = document.remove(&field.from).unwrap_or(Value::Null);
-    document.set(&field.to, value)
-}
-
-fn json(field: &Field, to_root: bool, document: &mut Document) -> Result<(), Failure> {
-    let text = match document.get(&field.from) {
-        None if field.ignore_missing => return Ok(()),
-        None => return Err(missing(&field.from)),
-        Some(Value::String(text)) => text,
-        Some(other) => other.to_string(),
-    };
-    let value: Value =
-        serde_json::from_str(&text).map_err(|error| Failure::illegal(error.to_string()))?;
-    if !to_root {
-        return document.set(&field.to, value);
-    }
-    match (value, &mut document.source) {
-        (Value::Object(more), Value::Object(members)) => {
-            members.extend(more);
-            Ok(())
-        }
-        _ => Err(Failure::illegal(
-            "cannot add non-map fields to root of document",
-        )),
-    }
-}
-
-/// Turns a member with dots in its name into members of members.
-fn expand(field: &str, path: Option<&str>, document: &mut Document) -> Result<(), Failure> {
-    let whole = match path {
-        Some(path) => format!("{path}.{field}"),
-        None => field.to_string(),
-    };
-    let at = match path {
-        None => Some(&mut document.source),
-        Some(path) => document
-            .source
-            .pointer_mut(&format!("/{}", path.replace('.', "/"))),
-    };
-    let taken = at
-        .and_then(Value::as_object_mut)
-        .and_then(|members| members.remove(field));
-    match taken {
-        None => Ok(()),
-        Some(value) => match document.get(&whole) {
-            None => document.set(&whole, value),
-            Some(before) => {
-                let mut items = match before {
-                    Value::Array(items) => items,
-                    one => vec![one],
-                };
-                items.push(value);
-                document.set(&whole, Value::Array(items))
-            }
-        },
-    }
-}
-
 /// A failure that nothing handled, as the answer to the write.
 pub(super) fn refused(failure: Failure) -> ApiError {
-    let status = if failure.kind == "illegal_argument_exception" {
-        StatusCode::BAD_REQUEST
-    } else {
-        StatusCode::INTERNAL_SERVER_ERROR
+    let status = match failure.kind {
+        "illegal_argument_exception" | "parse_exception" | "number_format_exception" => {
+            StatusCode::BAD_REQUEST
+        }
+        _ => StatusCode::INTERNAL_SERVER_ERROR,
     };
-    ApiError::new(status, Cause::new(failure.kind, failure.reason))
+    ApiError::new(status, failure.cause())
 }

@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use super::Failure;
 use super::document::Document;
 use super::pipeline::Pipeline;
-use super::run::{Flow, Ingest};
+use super::run::{Flow, Ingest, refused};
 use super::store;
 use crate::call::Call;
-use crate::error::{ApiError, Cause};
+use crate::error::ApiError;
 use crate::mustache::plain;
 use crate::reply::Reply;
 
@@ -42,13 +42,13 @@ pub(crate) async fn simulate(call: Call) -> Result<Reply, ApiError> {
         .blocking(move |engine| {
             let mut ingest = Ingest::new(engine);
             let shown = docs.iter().map(|doc| one(&mut ingest, &pipeline, doc));
-            Ok(shown.collect::<Vec<Value>>())
+            Ok(shown.collect::<Result<Vec<Value>, ApiError>>())
         })
-        .await?;
+        .await??;
     Ok(Reply::json(&json!({"docs": shown})))
 }
 
-fn one(ingest: &mut Ingest<'_>, pipeline: &Pipeline, doc: &Value) -> Value {
+fn one(ingest: &mut Ingest<'_>, pipeline: &Pipeline, doc: &Value) -> Result<Value, ApiError> {
     let text = |key: &str| doc.get(key).map(plain);
     let mut document = Document::new(
         text("_index").unwrap_or_else(|| "_index".to_string()),
@@ -56,29 +56,27 @@ fn one(ingest: &mut Ingest<'_>, pipeline: &Pipeline, doc: &Value) -> Value {
         text("routing").or_else(|| text("_routing")),
         doc.get("_source").cloned().unwrap_or_else(|| json!({})),
     );
-    match ingest.run(pipeline, &mut document, 0) {
+    Ok(match ingest.run(pipeline, &mut document, 0) {
         Ok(Flow::Dropped) => Value::Null,
         Ok(Flow::On) => {
-            let mut shown = json!({
-                "_index": document.index,
-                "_id": document.id,
-                "_source": document.source,
-                "_ingest": {"timestamp": document.ingest.get("timestamp")},
-            });
+            let mut shown = json!({"_index": document.index});
+            if let Some(id) = document.id {
+                shown["_id"] = id.into();
+            }
+            shown["_source"] = document.source;
+            shown["_ingest"] = json!({"timestamp": document.ingest.get("timestamp")});
             if let Some(routing) = document.routing {
                 shown["_routing"] = routing.into();
             }
             json!({"doc": shown})
         }
-        Err(failure) => json!({"error": cause(failure)}),
-    }
+        // OpenSearch answers so when the list itself cannot be gone through.
+        Err(failure) if failure.step == "foreach" => return Err(refused(failure)),
+        Err(failure) => json!({"error": error(failure)}),
+    })
 }
 
-fn cause(failure: Failure) -> Value {
-    let error = ApiError::new(
-        axum::http::StatusCode::BAD_REQUEST,
-        Cause::new(failure.kind, failure.reason),
-    );
-    let body: Value = serde_json::from_slice(&error.body()).unwrap_or(Value::Null);
+fn error(failure: Failure) -> Value {
+    let body: Value = serde_json::from_slice(&refused(failure).body()).unwrap_or(Value::Null);
     body["error"].clone()
 }

@@ -5,8 +5,8 @@ use woothee::parser::Parser;
 
 use super::Failure;
 use super::document::Document;
-use super::pipeline::{flag, malformed, optional, text};
-use super::structured::{names, text_of};
+use super::pipeline::{flag, names, optional, refused, text};
+use super::structured::text_of;
 use crate::error::ApiError;
 
 /// Everything that can be told.
@@ -26,21 +26,23 @@ pub(super) struct UserAgent {
 impl UserAgent {
     pub(super) fn parse(config: &mut Map<String, Value>) -> Result<Self, ApiError> {
         if config.contains_key("regex_file") {
-            return Err(malformed(
-                "[regex_file] is not supported: the rules are built in".to_string(),
+            return Err(refused(
+                "regex_file",
+                "is not supported: the rules are built in",
             ));
         }
         let properties = names(config, "properties")?;
         for name in properties.iter().flatten() {
             if !PROPERTIES.contains(&name.to_lowercase().as_str()) {
-                return Err(malformed(format!(
-                    "[properties] illegal property value [{name}]. valid values are {PROPERTIES:?}"
-                )));
+                return Err(refused(
+                    "properties",
+                    format!("illegal property value [{name}]. valid values are {PROPERTIES:?}"),
+                ));
             }
         }
         Ok(UserAgent {
             field: text(config, "field")?,
-            target: optional(config, "target_field").unwrap_or_else(|| "user_agent".to_string()),
+            target: optional(config, "target_field")?.unwrap_or_else(|| "user_agent".to_string()),
             properties,
             ignore_missing: flag(config, "ignore_missing", false)?,
         })

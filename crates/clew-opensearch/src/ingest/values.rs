@@ -1,10 +1,10 @@
 //! Changes of single values.
 
 use regex::Regex;
-use serde_json::{Number, Value};
+use serde_json::Value;
 
 use super::Failure;
-use crate::error::ApiError;
+use crate::mustache::java_text;
 use crate::params::{Plus, decode};
 
 /// A change of a text, or of each text of a list.
@@ -18,7 +18,7 @@ pub(super) enum Change {
     Bytes,
     Replace {
         pattern: Regex,
-        with: String,
+        with: Result<String, String>,
     },
     Split {
         separator: Regex,
@@ -31,41 +31,64 @@ impl Change {
     /// Changes a value.
     pub(super) fn apply(&self, path: &str, value: Value) -> Result<Value, Failure> {
         match (self, value) {
+            (_, Value::Null) => Err(Failure::illegal(format!(
+                "field [{path}] is null, cannot {}.",
+                match self {
+                    Change::Join(_) => "join",
+                    Change::Split { .. } => "split",
+                    _ => "process it",
+                }
+            ))),
             (Change::Join(separator), Value::Array(items)) => {
-                let texts: Vec<String> = items.iter().map(crate::mustache::plain).collect();
+                let texts: Vec<String> = items.iter().map(java_text).collect();
                 Ok(texts.join(separator).into())
             }
             (Change::Join(_), other) => Err(wrong_type(path, &other, "java.util.List")),
-            (Change::Split { .. }, Value::String(text)) => self.text(path, &text),
+            (_, Value::String(text)) => self.text(&text),
             (Change::Split { .. }, other) => Err(wrong_type(path, &other, "java.lang.String")),
             (_, Value::Array(items)) => {
-                let changed = items.into_iter().map(|item| self.apply(path, item));
+                let changed = items.iter().map(|item| match item {
+                    Value::String(text) => self.text(text),
+                    other => Err(Failure::illegal(format!(
+                        "value [{}] of type [{}] in list field [{path}] cannot be cast to \
+                         [java.lang.String]",
+                        java_text(other),
+                        class(other)
+                    ))),
+                });
                 Ok(Value::Array(changed.collect::<Result<_, _>>()?))
             }
-            (_, Value::String(text)) => self.text(path, &text),
             (_, other) => Err(wrong_type(path, &other, "java.lang.String")),
         }
     }
 
-    fn text(&self, path: &str, text: &str) -> Result<Value, Failure> {
+    fn text(&self, text: &str) -> Result<Value, Failure> {
         Ok(match self {
             Change::Lower => text.to_lowercase().into(),
             Change::Upper => text.to_uppercase().into(),
             Change::Trim => text.trim().into(),
-            Change::StripHtml => strip_html(text).into(),
+            Change::StripHtml => clew_text::strip_html(text).into(),
             Change::UrlDecode => decode(text, Plus::IsSpace)
-                .map_err(|_| Failure::illegal(format!("could not URL-decode value [{text}]")))?
+                .map_err(|_| Failure::illegal(wrong_escape(text)))?
                 .into(),
-            Change::Bytes => bytes(path, text)?.into(),
-            Change::Replace { pattern, with } => {
-                // References are written with a dollar in both; a name must end where it ends.
-                pattern.replace_all(text, with.as_str()).into_owned().into()
-            }
+            Change::Bytes => bytes(text)?.into(),
+            Change::Replace { pattern, with } => match with {
+                Ok(with) => pattern.replace_all(text, with.as_str()).into_owned().into(),
+                // What is wrong with it matters only where there is something to replace.
+                Err(reason) if pattern.is_match(text) => {
+                    return Err(Failure::illegal(reason.as_str()));
+                }
+                Err(_) => text.into(),
+            },
             Change::Split {
                 separator,
                 keep_trailing,
             } => {
                 let mut parts: Vec<&str> = separator.split(text).collect();
+                // A separator of no length at the start parts nothing off.
+                if parts.len() > 1 && separator.find(text).is_some_and(|found| found.end() == 0) {
+                    parts.remove(0);
+                }
                 while !keep_trailing && parts.last().is_some_and(|last| last.is_empty()) {
                     parts.pop();
                 }
@@ -76,171 +99,138 @@ impl Change {
     }
 }
 
-fn wrong_type(path: &str, value: &Value, wanted: &str) -> Failure {
-    if value.is_null() {
-        return Failure::illegal(format!("field [{path}] is null, cannot process it."));
-    }
+pub(super) fn wrong_type(path: &str, value: &Value, wanted: &str) -> Failure {
     Failure::illegal(format!(
         "field [{path}] of type [{}] cannot be cast to [{wanted}]",
         class(value)
     ))
 }
 
-fn strip_html(text: &str) -> String {
-    let mut stripped = String::new();
-    let mut inside = false;
-    for character in text.chars() {
-        match character {
-            '<' => inside = true,
-            '>' if inside => inside = false,
-            other if !inside => stripped.push(other),
-            _ => {}
+/// What is wrong with the first escape that is not one.
+fn wrong_escape(text: &str) -> String {
+    for piece in text.split('%').skip(1) {
+        let digits: Vec<char> = piece.chars().take(2).collect();
+        if let Some(wrong) = digits.iter().find(|digit| !digit.is_ascii_hexdigit()) {
+            return format!(
+                "URLDecoder: Illegal hex characters in escape (%) pattern - not a hexadecimal \
+                 digit: \"{wrong}\" = {}",
+                u32::from(*wrong)
+            );
+        }
+        if digits.len() < 2 {
+            break;
         }
     }
-    stripped
+    "URLDecoder: Incomplete trailing escape (%) pattern".to_string()
 }
 
-fn bytes(path: &str, text: &str) -> Result<u64, Failure> {
-    let lower = text.trim().to_ascii_lowercase();
+/// A replacement as Java writes it, with `\` before what means itself, as the one of our expressions.
+pub(super) fn replacement(written: &str, pattern: &Regex) -> Result<String, String> {
+    let mut ours = String::new();
+    let mut letters = written.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' => match letters.next() {
+                None => return Err("character to be escaped is missing".to_string()),
+                Some('$') => ours.push_str("$$"),
+                Some(other) => ours.push(other),
+            },
+            '$' => {
+                let named = letters.next_if_eq(&'{').is_some();
+                let mut name = String::new();
+                while let Some(letter) = letters.next_if(|letter| match named {
+                    true => *letter != '}',
+                    // A number goes on while there is such a group.
+                    false => name
+                        .parse::<usize>()
+                        .map_or(letter.is_ascii_digit(), |before| {
+                            let digit = letter
+                                .to_digit(10)
+                                .and_then(|digit| usize::try_from(digit).ok());
+                            digit.is_some_and(|digit| {
+                                before.saturating_mul(10).saturating_add(digit)
+                                    < pattern.captures_len()
+                            })
+                        }),
+                }) {
+                    name.push(letter);
+                }
+                if named {
+                    letters.next();
+                }
+                ours.push_str(&reference(&name, named, letters.peek().is_none(), pattern)?);
+            }
+            other => ours.push(other),
+        }
+    }
+    Ok(ours)
+}
+
+/// A group that a replacement names.
+fn reference(name: &str, named: bool, at_end: bool, pattern: &Regex) -> Result<String, String> {
+    match name.parse::<usize>() {
+        _ if named => {
+            if !pattern.capture_names().flatten().any(|known| known == name) {
+                return Err(format!("No group with name {{{name}}}"));
+            }
+        }
+        Ok(number) => {
+            if number >= pattern.captures_len() {
+                return Err(format!("No group {number}"));
+            }
+        }
+        Err(_) if at_end => {
+            return Err("Illegal group reference: group index is missing".to_string());
+        }
+        Err(_) => return Err("Illegal group reference".to_string()),
+    }
+    Ok(format!("${{{name}}}"))
+}
+
+fn bytes(text: &str) -> Result<i64, Failure> {
+    let lower = text.trim().to_lowercase();
     let units = [
-        ("pb", 50),
-        ("tb", 40),
-        ("gb", 30),
-        ("mb", 20),
+        ("k", 10),
         ("kb", 10),
-        ("b", 0),
+        ("m", 20),
+        ("mb", 20),
+        ("g", 30),
+        ("gb", 30),
+        ("t", 40),
+        ("tb", 40),
+        ("p", 50),
+        ("pb", 50),
     ];
-    let found = units
-        .iter()
-        .find_map(|(unit, power)| Some((lower.strip_suffix(unit)?, *power)));
-    let refused = || {
-        Failure::illegal(format!(
-            "failed to parse setting [{path}] with value [{text}] as a size in bytes"
-        ))
+    let refused = |reason: String| Failure {
+        kind: "parse_exception",
+        ..Failure::illegal(reason)
     };
-    let (digits, power) = found.ok_or_else(refused)?;
-    let number: u64 = digits.trim().parse().map_err(|_| refused())?;
-    number.checked_mul(1 << power).ok_or_else(refused)
-}
-
-/// What a value is turned into.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Kind {
-    Integer,
-    Long,
-    Float,
-    Double,
-    Text,
-    Boolean,
-    Ip,
-    Auto,
-}
-
-impl Kind {
-    pub(super) fn parse(name: &str) -> Result<Self, ApiError> {
-        Ok(match name {
-            "integer" => Kind::Integer,
-            "long" => Kind::Long,
-            "float" => Kind::Float,
-            "double" => Kind::Double,
-            "string" => Kind::Text,
-            "boolean" => Kind::Boolean,
-            "ip" => Kind::Ip,
-            "auto" => Kind::Auto,
-            other => {
-                return Err(super::pipeline::malformed(format!(
-                    "[type] type [{other}] not supported, cannot convert field."
-                )));
-            }
-        })
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Kind::Integer => "integer",
-            Kind::Long => "long",
-            Kind::Float => "float",
-            Kind::Double => "double",
-            Kind::Text => "string",
-            Kind::Boolean => "boolean",
-            Kind::Ip => "ip",
-            Kind::Auto => "auto",
-        }
-    }
-
-    /// Converts a value, or each of a list.
-    pub(super) fn convert(self, path: &str, value: Value) -> Result<Value, Failure> {
-        if let Value::Array(items) = value {
-            let items = items.into_iter().map(|item| self.convert(path, item));
-            return Ok(Value::Array(items.collect::<Result<_, _>>()?));
-        }
-        if value.is_null() {
-            return Err(Failure::illegal(format!(
-                "Field [{path}] is null, cannot be converted to type [{}]",
-                self.name()
-            )));
-        }
-        let text = crate::mustache::plain(&value);
-        let refused = || {
-            let name = self.name();
-            Failure::illegal(format!("unable to convert [{text}] to {name}"))
+    let setting = format!("failed to parse setting [Ingest Field] with value [{text}]");
+    for (unit, power) in units {
+        let Some(digits) = lower.strip_suffix(unit).map(str::trim) else {
+            continue;
         };
-        let whole = || parse_whole(text.trim());
-        Ok(match self {
-            Kind::Text => text.into(),
-            Kind::Integer => {
-                let number = whole().and_then(|number| i32::try_from(number).ok());
-                number.ok_or_else(refused)?.into()
-            }
-            Kind::Long => whole().ok_or_else(refused)?.into(),
-            Kind::Float | Kind::Double => {
-                let number = text.trim().parse::<f64>().ok().and_then(Number::from_f64);
-                Value::Number(number.ok_or_else(refused)?)
-            }
-            Kind::Boolean => match text.to_ascii_lowercase().as_str() {
-                "true" => true.into(),
-                "false" => false.into(),
-                _ => {
-                    return Err(Failure::illegal(format!(
-                        "[{text}] is not a boolean value, cannot convert to boolean"
-                    )));
-                }
-            },
-            Kind::Ip => match text.parse::<std::net::IpAddr>() {
-                Ok(_) => text.into(),
-                Err(_) => {
-                    return Err(Failure::illegal(format!(
-                        "'{text}' is not an IP string literal."
-                    )));
-                }
-            },
-            Kind::Auto => auto(value, &text),
-        })
+        return match digits.parse::<i64>() {
+            Ok(number) => number
+                .checked_mul(1 << power)
+                .ok_or_else(|| refused(format!("{setting}: too large"))),
+            Err(_) if digits.parse::<f64>().is_ok() => Err(refused(format!(
+                "Failed to parse bytes value [{text}]. Fractional bytes values have been deprecated \
+                 since Legacy 6.2. Use non-fractional bytes values instead: found for setting \
+                 [Ingest Field]"
+            ))),
+            Err(_) => Err(refused(setting)),
+        };
     }
-}
-
-fn parse_whole(text: &str) -> Option<i64> {
-    match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
-        Some(digits) => i64::from_str_radix(digits, 16).ok(),
-        None => text.parse().ok(),
-    }
-}
-
-fn auto(value: Value, text: &str) -> Value {
-    if !value.is_string() {
-        return value;
-    }
-    match text {
-        "true" => return true.into(),
-        "false" => return false.into(),
-        _ => {}
-    }
-    if let Ok(number) = text.parse::<i64>() {
-        return number.into();
-    }
-    match text.parse::<f64>().ok().and_then(Number::from_f64) {
-        Some(number) => Value::Number(number),
-        None => value,
+    match (lower.as_str(), lower.strip_suffix('b').map(str::trim)) {
+        ("-1" | "0", _) => Ok(if lower == "0" { 0 } else { -1 }),
+        (_, Some(digits)) => digits.parse().map_err(|_| Failure {
+            kind: "number_format_exception",
+            ..Failure::illegal(format!("For input string: \"{digits}\""))
+        }),
+        (_, None) => Err(refused(format!(
+            "{setting} as a size in bytes: unit is missing or unrecognized"
+        ))),
     }
 }
 
@@ -249,8 +239,12 @@ pub(super) fn class(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "java.lang.Boolean",
-        Value::Number(number) if number.is_f64() => "java.lang.Double",
-        Value::Number(_) => "java.lang.Integer",
+        Value::Number(number) => match number.as_i64() {
+            Some(whole) if i32::try_from(whole).is_ok() => "java.lang.Integer",
+            Some(_) => "java.lang.Long",
+            None if number.is_u64() => "java.math.BigInteger",
+            None => "java.lang.Double",
+        },
         Value::String(_) => "java.lang.String",
         Value::Array(_) => "java.util.ArrayList",
         Value::Object(_) => "java.util.HashMap",

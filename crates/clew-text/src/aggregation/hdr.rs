@@ -95,7 +95,9 @@ impl Hdr {
     )]
     pub(crate) fn quantiles(&self, ranks: &[f64], digits: u8) -> Vec<Option<f64>> {
         let one = |rank: &f64| {
-            let wanted = ((rank.clamp(0.0, 1.0) * self.total as f64) + 0.5).floor() as u64;
+            // A little less, so that what rounding added does not make it one more.
+            let percent = (rank.clamp(0.0, 1.0) * 100.0).next_down();
+            let wanted = (percent * self.total as f64 / 100.0).ceil() as u64;
             let wanted = wanted.max(1);
             let mut seen = 0;
             let step = self.counts.iter().find(|(_, count)| {
@@ -147,6 +149,9 @@ mod tests {
         assert_eq!(read, [1.0, 51.0302734375, 101.0615234375, 151.1240234375]);
         assert_eq!(hdr.ranks(&[51.0, 0.5], 3), [Some(0.5), Some(0.0)]);
         assert!(!hdr.add(-1.0, 3));
+        // A rank between two values is that of the greater one, however near it is to the other.
+        let read = hdr.quantiles(&[0.51], 3);
+        assert_eq!(read, [Some(101.0615234375)]);
     }
 
     #[test]

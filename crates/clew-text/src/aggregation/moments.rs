@@ -25,6 +25,11 @@ impl ExactSum {
     }
 
     fn merge(&mut self, other: ExactSum) {
+        if self.sum == 0.0 && self.lost == 0.0 {
+            // What was lost is reckoned for the next value, and is not in this sum.
+            *self = other;
+            return;
+        }
         self.add(other.sum);
         self.add(other.lost);
     }
@@ -210,5 +215,20 @@ impl Points {
         }
         let corner = |lat, lon| GeoPoint { lat, lon };
         Some((corner(self.lat.max, left), corner(self.lat.min, right)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sum_that_is_taken_over_stays_what_it_was() {
+        let mut sum = ExactSum::default();
+        sum.add(17.39);
+        sum.add(143.48);
+        let mut whole = ExactSum::default();
+        whole.merge(sum);
+        assert_eq!(whole.value().to_bits(), 160.87_f64.to_bits());
     }
 }

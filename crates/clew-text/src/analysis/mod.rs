@@ -7,6 +7,7 @@
 //! Deliberately absent: files of words or rules, plugins.
 
 mod custom;
+mod java_pattern;
 mod scripts;
 mod simple;
 mod standard;
@@ -16,8 +17,9 @@ mod tests;
 
 use tantivy::tokenizer::{RawTokenizer, TextAnalyzer, TokenStream, TokenizerManager};
 
-pub use custom::Analysis;
+pub use custom::{Analysis, strip_html};
 pub(crate) use custom::{shown_name, with_filters};
+pub use java_pattern::java_pattern;
 
 use simple::{SimpleTokenizer, WhitespaceTokenizer};
 use standard::StandardTokenizer;
@@ -133,17 +135,50 @@ pub(crate) fn query_tokens(analyzer: &str, text: &str) -> Vec<Token> {
     found
 }
 
-/// What Lucene's standard tokenizer calls a term.
+/// What Lucene's standard tokenizer calls a term: by its script where all of it is of one that needs no spaces.
 fn kind(text: &str) -> &'static str {
-    let mut letters = text.chars();
-    match letters.next() {
+    let all = |is: fn(char) -> bool| text.chars().all(is);
+    match text.chars().next() {
         Some('\u{3040}'..='\u{309f}') => "<HIRAGANA>",
-        Some('\u{30a0}'..='\u{30ff}') => "<KATAKANA>",
-        Some('\u{ac00}'..='\u{d7af}') => "<HANGUL>",
-        Some('\u{3400}'..='\u{9fff}') => "<IDEOGRAPHIC>",
-        Some(first) if first.is_numeric() && letters.all(|c| !c.is_alphabetic()) => "<NUM>",
+        Some(first) if is_ideograph(first) => "<IDEOGRAPHIC>",
+        Some(first) if is_katakana(first) && all(is_katakana) => "<KATAKANA>",
+        Some(first) if is_hangul(first) && all(is_hangul) => "<HANGUL>",
+        Some(first) if first.is_numeric() && all(|letter| !letter.is_alphabetic()) => "<NUM>",
         _ => "<ALPHANUM>",
     }
+}
+
+fn is_katakana(letter: char) -> bool {
+    matches!(
+        letter,
+        '\u{3099}'
+            | '\u{309a}'
+            | '\u{30a0}'..='\u{30ff}'
+            | '\u{31f0}'..='\u{31ff}'
+            | '\u{32d0}'..='\u{32fe}'
+            | '\u{3300}'..='\u{3357}'
+            | '\u{ff66}'..='\u{ff9f}'
+    )
+}
+
+fn is_hangul(letter: char) -> bool {
+    matches!(
+        letter,
+        '\u{1100}'..='\u{11ff}' | '\u{3131}'..='\u{318e}' | '\u{ac00}'..='\u{d7af}'
+    )
+}
+
+fn is_ideograph(letter: char) -> bool {
+    matches!(
+        letter,
+        '\u{2e80}'..='\u{2fd5}'
+            | '\u{3005}'
+            | '\u{3007}'
+            | '\u{3021}'..='\u{3029}'
+            | '\u{3400}'..='\u{9fff}'
+            | '\u{f900}'..='\u{faff}'
+            | '\u{20000}'..='\u{2fa1f}'
+    )
 }
 
 /// A composed analyzer in parts.

@@ -132,7 +132,10 @@ pub(super) fn is_complex(c: char) -> bool {
 
 /// Whether a word that has this character is a token.
 pub(super) fn makes_word(c: char) -> bool {
-    c.is_alphanumeric() && !(c.is_numeric() && within(NUMBER_SIGNS, c))
+    // Katakana words in one square are signs to Unicode, and words all the same.
+    let is_square =
+        ('\u{32d0}'..='\u{32fe}').contains(&c) || ('\u{3300}'..='\u{3357}').contains(&c);
+    is_square || c.is_alphanumeric() && !(c.is_numeric() && within(NUMBER_SIGNS, c))
 }
 
 /// Whether a word of signs that has this character is a token.

@@ -36,6 +36,15 @@ pub(super) struct Found<'a> {
     frequencies: BTreeMap<String, usize>,
 }
 
+/// What a mark counts as: its word, or what found it and others.
+fn counted(words: &[Token], mark: &Mark) -> String {
+    match mark.group {
+        None => words[mark.word].text.clone(),
+        // No word begins so.
+        Some(group) => format!("\0{group}"),
+    }
+}
+
 impl<'a> Found<'a> {
     pub(super) fn new(options: &'a HighlightOptions) -> Self {
         Found {
@@ -49,8 +58,7 @@ impl<'a> Found<'a> {
     /// Adds the pieces of one value.
     pub(super) fn add(&mut self, text: &str, words: &[Token], marks: &[Mark]) {
         for mark in marks {
-            let word = words[mark.word].text.clone();
-            *self.frequencies.entry(word).or_default() += 1;
+            *self.frequencies.entry(counted(words, mark)).or_default() += 1;
         }
         let mut scanner = if self.options.by_word {
             Scanner::of_words(text)
@@ -81,10 +89,7 @@ impl<'a> Found<'a> {
             order: self.pieces.len(),
             start: self.chars + text[..range.start].chars().count(),
             length: text[range.clone()].chars().count(),
-            words: marks
-                .iter()
-                .map(|mark| words[mark.word].text.clone())
-                .collect(),
+            words: marks.iter().map(|mark| counted(words, mark)).collect(),
             text: self.write(text, range, words, marks),
         };
         self.pieces.push(piece);

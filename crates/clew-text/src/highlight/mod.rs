@@ -258,6 +258,35 @@ mod tests {
             &["The <em>quick</em> brown fox is brown."],
         );
         check(&Query::Match(Match::new("other", "quick")), &[]);
+        // In any order, as far apart as the slop allows.
+        let near = |slop| {
+            Query::MatchPhrase(MatchPhrase {
+                slop,
+                ..MatchPhrase::new("text", "fox quick")
+            })
+        };
+        check(
+            &near(1),
+            &["The <em>quick</em> brown <em>fox</em> is brown."],
+        );
+        check(&near(0), &[]);
+        check(
+            &Query::Regexp(Pattern::new("text", "f@x")),
+            &["The quick brown <em>fox</em> is brown."],
+        );
+    }
+
+    #[test]
+    fn what_a_pattern_finds_counts_as_one_word() {
+        let source = json!({"text": "Ab cd. Ae ef ag. Ax ax ax."});
+        let one = HighlightOptions {
+            fragments_max: 1,
+            fragment_size: 5,
+            best_first: true,
+            ..HighlightOptions::default()
+        };
+        let pieces = shown(&Query::Prefix(Pattern::new("text", "a")), one, &source);
+        assert_eq!(pieces, ["<em>Ax</em> <em>ax</em>"]);
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! What a query looks for, field by field, and where it is in a text's words.
 
-use regex::Regex;
 use serde_json::Value;
 
 use crate::analysis::{Token, tokens};
-use crate::mapping::{FieldKind, Mapping};
-use crate::query::{FieldBoost, Fuzziness, Match, MatchPhrase, MultiMatch, MultiMatchKind, Query};
+use crate::mapping::{FieldKind, KeywordStyle, Mapping};
+use crate::query::{
+    FieldBoost, Fuzziness, Match, MatchPhrase, MultiMatch, MultiMatchKind, Query, QueryError,
+    Regexp, Wildcard,
+};
 
 /// Queries are this deep at most; a deeper one is not looked into.
 const DEPTH_MAX: usize = 30;
@@ -21,7 +23,8 @@ pub(super) struct FieldWanted {
 enum Wanted {
     Term(String),
     Prefix(String),
-    Pattern(Regex),
+    Wildcard(Wildcard),
+    Expression(Regexp),
     Fuzzy {
         term: String,
         edits: usize,
@@ -44,9 +47,11 @@ impl FieldWanted {
 }
 
 /// A word that is looked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Mark {
     pub(super) word: usize,
+    /// What stands for many words found it, and these count as one word; none where it is looked for as it is.
+    pub(super) group: Option<usize>,
 }
 
 /// Takes a query apart.
@@ -109,7 +114,7 @@ impl Reader<'_> {
             Query::Term(term) => {
                 let text = plain(&term.value);
                 if term.case_insensitive {
-                    self.pattern(&term.field, &regex::escape(&text), true);
+                    self.wildcard(&term.field, Wildcard::literal(&text, false, true));
                 } else {
                     self.push(&term.field, Wanted::Term(text));
                 }
@@ -120,18 +125,21 @@ impl Reader<'_> {
                 }
             }
             Query::Prefix(pattern) if pattern.case_insensitive => {
-                let written = format!("{}.*", regex::escape(&pattern.value));
-                self.pattern(&pattern.field, &written, true);
+                let wanted = Wildcard::literal(&pattern.value, true, true);
+                self.wildcard(&pattern.field, wanted);
             }
             Query::Prefix(pattern) => {
                 self.push(&pattern.field, Wanted::Prefix(pattern.value.clone()));
             }
             Query::Wildcard(pattern) => {
-                let written = wildcard(&pattern.value);
-                self.pattern(&pattern.field, &written, pattern.case_insensitive);
+                let wanted = Wildcard::parse(&pattern.value, pattern.case_insensitive);
+                self.wildcard(&pattern.field, wanted);
             }
             Query::Regexp(pattern) => {
-                self.pattern(&pattern.field, &pattern.value, pattern.case_insensitive);
+                let (value, any_case) = (&pattern.value, pattern.case_insensitive);
+                if let Ok(expression) = Regexp::new(value, pattern.syntax, any_case) {
+                    self.push(&pattern.field, Wanted::Expression(expression));
+                }
             }
             Query::Fuzzy {
                 field,
@@ -234,15 +242,26 @@ impl Reader<'_> {
         fields
     }
 
-    fn pattern(&mut self, field: &str, written: &str, any_case: bool) {
-        let flags = if any_case { "(?i)" } else { "" };
-        // What only the index's own language of patterns can say is not marked.
-        if let Ok(pattern) = Regex::new(&format!("{flags}^(?:{written})$")) {
-            self.push(field, Wanted::Pattern(pattern));
+    /// A pattern that cannot be read is not marked.
+    fn wildcard(&mut self, field: &str, pattern: Result<Wildcard, QueryError>) {
+        if let Ok(pattern) = pattern {
+            self.push(field, Wanted::Wildcard(pattern));
         }
     }
 
     fn push(&mut self, field: &str, what: Wanted) {
+        let kind = self.mapping.field(field).map(|mapped| &mapped.kind);
+        let is_wildcard = matches!(
+            kind,
+            Some(FieldKind::Keyword {
+                style: KeywordStyle::Wildcard,
+                ..
+            })
+        );
+        if is_wildcard {
+            // OpenSearch looks such values through by itself, and shows nothing.
+            return;
+        }
         self.found.push(FieldWanted {
             field: field.to_string(),
             what,
@@ -258,22 +277,6 @@ fn fuzzy(term: &str, fuzziness: &Fuzziness) -> Wanted {
     }
 }
 
-fn wildcard(pattern: &str) -> String {
-    let mut written = String::new();
-    let mut characters = pattern.chars();
-    while let Some(character) = characters.next() {
-        match character {
-            '*' => written.push_str(".*"),
-            '?' => written.push('.'),
-            '\\' => written.push_str(&regex::escape(
-                &characters.next().unwrap_or('\\').to_string(),
-            )),
-            other => written.push_str(&regex::escape(&other.to_string())),
-        }
-    }
-    written
-}
-
 fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -284,27 +287,75 @@ fn plain(value: &Value) -> String {
 /// The words that are looked for, in their order, each once.
 pub(super) fn marks(words: &[Token], wanted: &[FieldWanted]) -> Vec<Mark> {
     let mut marks = Vec::new();
-    for one in wanted {
-        if let Wanted::Phrase { terms, slop, open } = &one.what {
-            for start in 0..words.len() {
-                let places = phrase_at(words, start, terms, (*slop, *open));
-                marks.extend(places.into_iter().map(|word| Mark { word }));
-            }
-            continue;
-        }
-        let places = (0..words.len()).filter(|word| fits(&one.what, &words[*word].text));
-        marks.extend(places.map(|word| Mark { word }));
+    for (number, one) in wanted.iter().enumerate() {
+        let group = match &one.what {
+            Wanted::Term(_) | Wanted::Phrase { .. } => None,
+            Wanted::Prefix(_)
+            | Wanted::Wildcard(_)
+            | Wanted::Expression(_)
+            | Wanted::Fuzzy { .. } => Some(number),
+        };
+        let places = match &one.what {
+            Wanted::Phrase { terms, slop, open } => phrase(words, terms, (*slop, *open)),
+            what => (0..words.len())
+                .filter(|word| fits(what, &words[*word].text))
+                .collect(),
+        };
+        marks.extend(places.into_iter().map(|word| Mark { word, group }));
     }
-    marks.sort_by_key(|mark| mark.word);
-    marks.dedup();
+    marks.sort_unstable();
+    marks.dedup_by_key(|mark| mark.word);
     marks
+}
+
+/// The words of a phrase, wherever it is.
+fn phrase(words: &[Token], terms: &[String], (slop, open): (usize, bool)) -> Vec<usize> {
+    if slop > 0 && !open {
+        return near(words, terms, slop);
+    }
+    let starts = 0..words.len();
+    starts
+        .flat_map(|start| phrase_at(words, start, terms, (slop, open)))
+        .collect()
+}
+
+/// Words near each other, in any order: from the first of each on, the one that lies first always moves on.
+fn near(words: &[Token], terms: &[String], slop: usize) -> Vec<usize> {
+    let places = |term: &String| -> Vec<usize> {
+        let words = words.iter().enumerate();
+        let found = words.filter(|(_, word)| word.text == *term);
+        found.map(|(at, _)| at).collect()
+    };
+    let places: Vec<Vec<usize>> = terms.iter().map(places).collect();
+    let mut at = vec![0; places.len()];
+    let mut found = Vec::new();
+    loop {
+        let now = places.iter().zip(&at).map(|(of_term, at)| of_term.get(*at));
+        let Some(now) = now
+            .map(Option::<&usize>::copied)
+            .collect::<Option<Vec<usize>>>()
+        else {
+            return found;
+        };
+        let (Some(first), Some(last)) = (now.iter().min(), now.iter().max()) else {
+            return found;
+        };
+        let width = words[*last].position - words[*first].position + 1;
+        if width <= slop + terms.len() {
+            found.extend(&now);
+        }
+        if let Some(moves) = now.iter().position(|one| one == first) {
+            at[moves] += 1;
+        }
+    }
 }
 
 fn fits(what: &Wanted, word: &str) -> bool {
     match what {
         Wanted::Term(term) => term == word,
         Wanted::Prefix(prefix) => word.starts_with(prefix.as_str()),
-        Wanted::Pattern(pattern) => pattern.is_match(word),
+        Wanted::Wildcard(pattern) => pattern.matches(word),
+        Wanted::Expression(expression) => expression.matches(word),
         Wanted::Fuzzy {
             term,
             edits,

@@ -35,6 +35,7 @@ pub(crate) use compile::{dictionary_terms, field_of, plan_nested, query_analyzer
 pub(crate) use literal::text_of;
 pub(crate) use query_string::tree as query_string_tree;
 
+pub(crate) use automaton::Wildcard;
 pub(crate) use compile::matches_max;
 pub use compile::{CompileContext, Plan, compile, plan, postings_max};
 pub use error::QueryError;

@@ -22,6 +22,17 @@ pub(crate) struct PhrasePlace {
     pub(crate) terms: Vec<Term>,
 }
 
+/// How often a phrase is where the words of its places stand at these positions.
+pub(super) fn frequency(wanted: &[PhrasePlace], positions: &[Vec<u32>], slop: u32) -> f32 {
+    let mut places = moves::places(wanted);
+    for (place, positions) in places.iter_mut().zip(positions) {
+        place.begin();
+        place.add(positions);
+        place.end();
+    }
+    moves::frequency(&mut places, i64::from(slop))
+}
+
 /// Documents with the phrase.
 #[derive(Clone, Debug)]
 pub(crate) struct MovingPhrase {

@@ -4,16 +4,15 @@
 use std::sync::Arc;
 
 use serde_json::Value as Json;
-use tantivy::schema::{Field, OwnedValue};
-use tantivy::{SegmentReader, TantivyDocument, Term as IndexTerm};
+use tantivy::schema::Field;
+use tantivy::{SegmentReader, Term as IndexTerm};
 use tantivy_common::BitSet;
 
 use super::constant::{DocumentSet, Found, add_postings, knows};
+use super::phrase::{PhrasePlace, frequency};
 use crate::analysis::for_each_token;
 use crate::mapping::{FieldKind, MappedField, Mapping};
-
-/// Blocks of the document store that are kept while documents are read in order.
-const STORE_BLOCKS: usize = 4;
+use crate::sources::Sources;
 
 /// Words at places relative to each other.
 #[derive(Debug)]
@@ -23,8 +22,8 @@ pub(crate) struct SourcePhrase {
     position_gap: usize,
     /// Where the source has the text: the field's own place, and those that are copied to it.
     paths: Vec<String>,
-    words: Vec<(usize, IndexTerm)>,
-    slop: usize,
+    words: Vec<PhrasePlace>,
+    slop: u32,
 }
 
 impl SourcePhrase {
@@ -40,14 +39,18 @@ impl SourcePhrase {
             _ => "keyword".to_string(),
         };
         SourcePhrase {
-            field: words
-                .first()
-                .map_or(Mapping::SOURCE, |(_, term)| term.field()),
+            field: words.first().map_or(Mapping::ID, |(_, term)| term.field()),
             analyzer,
             position_gap: mapped.settings.position_gap,
             paths: mapping.source_paths(mapped),
-            words,
-            slop: slop as usize,
+            words: words
+                .into_iter()
+                .map(|(offset, term)| PhrasePlace {
+                    offset,
+                    terms: vec![term],
+                })
+                .collect(),
+            slop,
         }
     }
 
@@ -55,7 +58,7 @@ impl SourcePhrase {
     fn candidates(&self, reader: &SegmentReader) -> tantivy::Result<Option<BitSet>> {
         let inverted = reader.inverted_index(self.field)?;
         let mut all: Option<BitSet> = None;
-        for (_, term) in &self.words {
+        for term in self.words.iter().flat_map(|place| &place.terms) {
             let Some(info) = inverted.terms().get(term.serialized_value_bytes())? else {
                 return Ok(None);
             };
@@ -82,44 +85,24 @@ impl SourcePhrase {
         for path in &self.paths {
             texts_at(source, path, &mut texts);
         }
-        let mut places: Vec<Vec<usize>> = vec![Vec::new(); self.words.len()];
+        let mut places: Vec<Vec<u32>> = vec![Vec::new(); self.words.len()];
         let mut first_position = 0;
         for text in texts {
             let mut next = first_position;
             for_each_token(&self.analyzer, &text, |token| {
                 let position = first_position + token.position;
                 next = position + 1;
-                for ((offset, word), found) in self.words.iter().zip(&mut places) {
-                    if word.serialized_value_bytes() == token.text.as_bytes() {
-                        // Where the phrase would begin; shifted, so that it is never negative.
-                        found.push(position + self.longest_offset() - offset);
+                let is_here =
+                    |word: &IndexTerm| word.serialized_value_bytes() == token.text.as_bytes();
+                for (place, found) in self.words.iter().zip(&mut places) {
+                    if place.terms.iter().any(is_here) {
+                        found.extend(u32::try_from(position));
                     }
                 }
             });
             first_position = next + self.position_gap;
         }
-        let Some((first, others)) = places.split_first() else {
-            return false;
-        };
-        first.iter().any(|start| self.fits(*start, others))
-    }
-
-    fn longest_offset(&self) -> usize {
-        self.words
-            .iter()
-            .map(|(offset, _)| *offset)
-            .max()
-            .unwrap_or(0)
-    }
-
-    /// Whether every other word has a place that takes no more moves than allowed.
-    fn fits(&self, start: usize, others: &[Vec<usize>]) -> bool {
-        let least = start.saturating_sub(self.slop);
-        (least..=start).any(|low| {
-            let high = low + self.slop;
-            let near = |found: &Vec<usize>| found.iter().any(|at| (low..=high).contains(at));
-            others.iter().all(near)
-        })
+        frequency(&self.words, &places, self.slop) > 0.0
     }
 }
 
@@ -163,16 +146,13 @@ impl DocumentSet for SourcePhrase {
         let Some(candidates) = self.candidates(reader)? else {
             return Ok(Found::Nothing);
         };
-        let store = reader.get_store_reader(STORE_BLOCKS)?;
+        let mut sources = Sources::open(reader)?.cursor();
         let mut bits = BitSet::with_max_value(reader.max_doc());
         for doc in (0..reader.max_doc()).filter(|doc| candidates.contains(*doc)) {
             if reader.is_deleted(doc) {
                 continue;
             }
-            let stored: TantivyDocument = store.get(doc)?;
-            let source = stored.get_first(Mapping::SOURCE).map(OwnedValue::from);
-            if let Some(OwnedValue::Str(source)) = source
-                && let Ok(source) = serde_json::from_str(&source)
+            if let Ok(source) = serde_json::from_slice(sources.get(doc)?)
                 && self.is_in(&source)
             {
                 bits.insert(doc);

@@ -681,6 +681,17 @@ fn query_strings_match_like_a_loop() {
             }),
             is(move |d| w(d, "w1") && !phrase_at(&d.body, &["w1", "w2"])),
         ),
+        (
+            // A phrase that no document has, and whose words all have.
+            Query::Bool(Bool {
+                must_not: vec![Query::ConstantScore {
+                    filter: Box::new(Query::MatchPhrase(MatchPhrase::new("body", "w1 w1 w1 w1"))),
+                    boost: 1.0,
+                }],
+                ..Bool::default()
+            }),
+            is(move |d| !phrase_at(&d.body, &["w1", "w1", "w1", "w1"])),
+        ),
     ]);
 }
 

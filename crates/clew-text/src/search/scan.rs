@@ -97,6 +97,20 @@ impl<'r, 'a, 'v> Scan<'r, 'a, 'v> {
 }
 
 impl Scan<'_, '_, '_> {
+    /// Whether every match that lives counts, and only its being there does.
+    fn takes_all(&self) -> bool {
+        let Wish {
+            min_score,
+            only,
+            terminate_after,
+            visitor_scores,
+            ..
+        } = &self.wish;
+        let unbounded = min_score.is_none() && only.is_none() && terminate_after.is_none();
+        let unread = matches!(self.sink, Sink::Nothing) && !visitor_scores;
+        unbounded && unread && self.run.post.is_none()
+    }
+
     /// Takes a block; `score_of` gives the score of the document at a place in it.
     fn block(
         &mut self,
@@ -106,6 +120,14 @@ impl Scan<'_, '_, '_> {
         score_of: &dyn Fn(usize) -> f32,
     ) -> Result<(), QueryError> {
         let alive = reader.alive_bitset();
+        if alive.is_none() && self.takes_all() {
+            self.seen += docs.len() as u64;
+            self.together.count(docs.len() as u64);
+            return match &mut self.visitor {
+                Some(visitor) if !docs.is_empty() => visitor.collect(docs),
+                _ => Ok(()),
+            };
+        }
         let before = self.seen;
         self.living.clear();
         self.living_scores.clear();

@@ -155,30 +155,26 @@ fn words(pinned: &Pinned, wish: &Wish<'_>, text: &str) -> Result<Vec<Token>, Api
 fn options(pinned: &Pinned, wish: &Wish<'_>, word: &str) -> Result<Vec<Value>, ApiError> {
     let failed =
         |error: clew_text::QueryError| ApiError::from(clew_engine::EngineError::from(error));
-    let mut own_docs = 0;
     let mut found: Vec<SimilarTerm> = Vec::new();
+    // Each shard judges by what it has itself, as OpenSearch's do.
     for shard in pinned.shards() {
         let snapshot = shard.snapshot();
-        own_docs += term_docs(snapshot, wish.field, word).map_err(failed)?;
-        for term in similar_terms(snapshot, wish.field, word, wish.spelling).map_err(failed)? {
+        let own_docs = term_docs(snapshot, wish.field, word).map_err(failed)?;
+        if wish.mode == Mode::Missing && own_docs > 0 {
+            continue;
+        }
+        let similar = similar_terms(snapshot, wish.field, word, wish.spelling).map_err(failed)?;
+        let wanted = similar.into_iter().filter(|term| {
+            let enough = reaches(term.docs, wish.docs_min, snapshot.live_docs());
+            enough && (wish.mode != Mode::Popular || term.docs > own_docs)
+        });
+        for term in wanted {
             match found.iter_mut().find(|have| have.text == term.text) {
                 Some(have) => have.docs += term.docs,
                 None => found.push(term),
             }
         }
     }
-    if wish.mode == Mode::Missing && own_docs > 0 {
-        return Ok(Vec::new());
-    }
-    let all_docs: u64 = pinned
-        .shards()
-        .iter()
-        .map(|shard| shard.snapshot().live_docs())
-        .sum();
-    found.retain(|term| {
-        let enough = reaches(term.docs, wish.docs_min, all_docs);
-        enough && (wish.mode != Mode::Popular || term.docs > own_docs)
-    });
     found.sort_by(|a, b| order(wish.by_frequency, a, b));
     found.truncate(wish.size);
     Ok(found

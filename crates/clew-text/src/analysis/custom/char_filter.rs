@@ -90,7 +90,11 @@ impl CharFilter {
                     let (from, to) = rule
                         .split_once("=>")
                         .ok_or_else(|| format!("Invalid Mapping Rule : [{rule}]"))?;
-                    pairs.push((from.trim().to_string(), to.trim().to_string()));
+                    let meant = |side: &str| {
+                        unescaped(side.trim())
+                            .ok_or_else(|| format!("Invalid escaped char in [{side}]"))
+                    };
+                    pairs.push((meant(from)?, meant(to)?));
                 }
                 pairs.retain(|(from, _)| !from.is_empty());
                 pairs.sort_by_key(|(from, _)| std::cmp::Reverse(from.len()));
@@ -119,6 +123,32 @@ impl CharFilter {
         };
         input.replaced(&stretches)
     }
+}
+
+/// One side of a mapping: a backslash says what cannot be written.
+fn unescaped(side: &str) -> Option<String> {
+    let mut out = String::new();
+    let mut letters = side.chars();
+    while let Some(letter) = letters.next() {
+        out.push(match letter {
+            '\\' => match letters.next()? {
+                'n' => '\n',
+                't' => '\t',
+                'r' => '\r',
+                'b' => '\u{8}',
+                'f' => '\u{c}',
+                'u' => {
+                    let digits: String = letters.by_ref().take(4).collect();
+                    let code = u32::from_str_radix(&digits, 16).ok();
+                    code.filter(|_| digits.len() == 4)
+                        .and_then(char::from_u32)?
+                }
+                other => other,
+            },
+            other => other,
+        });
+    }
+    Some(out)
 }
 
 /// `$1` names a group wherever it stands, also right before letters.
@@ -183,6 +213,19 @@ const BLOCKS: [&str; 18] = [
     "hr",
     "blockquote",
 ];
+
+/// A text without the tags of HTML, and with what its entities mean.
+pub fn strip_html(text: &str) -> String {
+    let mut stripped = String::with_capacity(text.len());
+    let mut at = 0;
+    for (range, replacement) in html(text) {
+        stripped.push_str(&text[at..range.start]);
+        stripped.push_str(&replacement);
+        at = range.end;
+    }
+    stripped.push_str(&text[at..]);
+    stripped
+}
 
 fn html(text: &str) -> Stretches {
     let mut found: Stretches = Vec::new();

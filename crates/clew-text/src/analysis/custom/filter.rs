@@ -8,7 +8,9 @@ use regex::Regex;
 use tantivy::tokenizer::{RawTokenizer, StopWordFilter, TokenFilter, TokenStream, Tokenizer};
 
 use super::char_filter::java_replacement;
+use super::cjk::{Pairs, usual_width};
 use super::language::{self, ARTICLES};
+use super::letters::Letters;
 use super::light::{self, Light};
 use super::part::Part;
 use super::synonyms::Synonyms;
@@ -34,6 +36,11 @@ pub(super) enum Filter {
     LightStem(Light),
     /// German umlauts in one way of writing.
     German,
+    /// Letters of other scripts likewise.
+    Letters(Letters),
+    /// Letters in their usual width.
+    Width,
+    Pairs(Pairs),
     Possessive,
     IcuFold,
     Normal(Form),
@@ -117,6 +124,8 @@ impl Filter {
                 language::snowball(&part.text("language").unwrap_or_else(|| "english".into()))?
             }
             "german_normalization" => Filter::German,
+            "cjk_width" => Filter::Width,
+            "cjk_bigram" => Filter::Pairs(Pairs::compile(part)?),
             "porter_stem" => language::stemmer("porter")?,
             "synonym" | "synonym_graph" => Filter::Synonyms(Synonyms::compile(part, before)?),
             "shingle" => Filter::Shingle(Shingle::compile(part)?),
@@ -173,7 +182,10 @@ impl Filter {
                 max: part.number("max_output_size", 255, 1..=usize::MAX)?,
             },
             "flatten_graph" => Filter::Nothing,
-            other => return Err(format!("Unknown filter type [{other}]")),
+            other => match Letters::named(other) {
+                Some(letters) => Filter::Letters(letters),
+                None => return Err(format!("Unknown filter type [{other}]")),
+            },
         })
     }
 
@@ -182,6 +194,7 @@ impl Filter {
     pub(super) fn hides_ways(&self) -> bool {
         match self {
             Filter::Shingle(shingle) => shingle.keeps_words || shingle.sizes.len() > 1,
+            Filter::Pairs(pairs) => pairs.hides_ways(),
             _ => false,
         }
     }
@@ -192,6 +205,7 @@ impl Filter {
             Filter::Synonyms(synonyms) => synonyms.apply(terms),
             Filter::Shingle(shingle) => shingle.apply(&terms),
             Filter::Delimiter(delimiter) => delimiter.apply(terms),
+            Filter::Pairs(pairs) => pairs.apply(terms),
             Filter::Limit(most) => {
                 terms.truncate(*most);
                 terms
@@ -242,6 +256,8 @@ impl Filter {
             Filter::Stem(_) | Filter::LightStem(_) if term.is_keyword => return None,
             Filter::LightStem(stemmer) => stemmer.stem(text),
             Filter::German => light::german_normalized(text),
+            Filter::Letters(letters) => letters.normalized(text),
+            Filter::Width => usual_width(text),
             Filter::Stem(stemmer) => stemmer.stem(text).into_owned(),
             Filter::Possessive => {
                 let ends = ["'s", "'S", "\u{2019}s", "\u{2019}S"];

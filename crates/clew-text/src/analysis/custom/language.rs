@@ -10,10 +10,14 @@ use super::filter::Filter;
 use super::light::Light;
 
 /// Languages with an analyzer of their own.
-pub(super) const LANGUAGES: [&str; 23] = [
+pub(super) const LANGUAGES: [&str; 30] = [
+    "arabic",
     "armenian",
     "basque",
+    "bulgarian",
     "catalan",
+    "cjk",
+    "czech",
     "danish",
     "dutch",
     "english",
@@ -22,12 +26,15 @@ pub(super) const LANGUAGES: [&str; 23] = [
     "french",
     "german",
     "greek",
+    "hindi",
     "hungarian",
     "indonesian",
     "irish",
     "italian",
+    "latvian",
     "lithuanian",
     "norwegian",
+    "persian",
     "portuguese",
     "romanian",
     "russian",
@@ -61,24 +68,16 @@ pub(super) fn parts(
     stopwords: Option<&Value>,
     exclusions: Option<&Value>,
 ) -> Value {
-    let mut filters = Vec::new();
-    if language == "english" {
-        filters.push(json!({"type": "stemmer", "language": "possessive_english"}));
-    }
-    if let Some((_, articles)) = ELISIONS.iter().find(|(name, _)| *name == language) {
-        filters.push(json!({"type": "elision", "articles": articles, "articles_case": true}));
-    }
-    if language == "turkish" {
-        filters.push(json!({"type": "apostrophe"}));
-    }
-    filters.push(json!({"type": "lowercase", "language": language}));
-    let own = json!(format!("_{language}_"));
+    let mut filters = before_stopping(language);
     match stopwords {
         Some(given) => filters.push(json!({"type": "stop", "stopwords": given})),
         None if stop_words(language).is_some() => {
-            filters.push(json!({"type": "stop", "stopwords": own}));
+            filters.push(json!({"type": "stop", "stopwords": format!("_{language}_")}));
         }
         None => {}
+    }
+    if language == "arabic" {
+        filters.push(json!({"type": "arabic_normalization"}));
     }
     if let Some(words) = exclusions {
         filters.push(json!({"type": "keyword_marker", "keywords": words}));
@@ -90,8 +89,47 @@ pub(super) fn parts(
         "french" | "german" | "italian" | "portuguese" | "spanish" => format!("light_{language}"),
         other => other.to_string(),
     };
-    filters.push(json!({"type": "stemmer", "language": stemmer}));
-    json!({"tokenizer": {"type": "standard"}, "filter": filters})
+    if !matches!(language, "cjk" | "persian") {
+        filters.push(json!({"type": "stemmer", "language": stemmer}));
+    }
+    let mut parts = json!({"tokenizer": {"type": "standard"}, "filter": filters});
+    if language == "persian" {
+        // What joins no letters parts words.
+        let apart = json!({"type": "mapping", "mappings": ["\\u200C=>\\u0020"]});
+        parts["char_filter"] = json!([apart]);
+    }
+    parts
+}
+
+/// What is made of words before any is left out.
+fn before_stopping(language: &str) -> Vec<Value> {
+    let mut filters = Vec::new();
+    if language == "english" {
+        filters.push(json!({"type": "stemmer", "language": "possessive_english"}));
+    }
+    if let Some((_, articles)) = ELISIONS.iter().find(|(name, _)| *name == language) {
+        filters.push(json!({"type": "elision", "articles": articles, "articles_case": true}));
+    }
+    let more: &[&str] = match language {
+        "turkish" => &["apostrophe"],
+        "cjk" => &["cjk_width"],
+        _ => &[],
+    };
+    filters.extend(more.iter().map(|kind| json!({"type": kind})));
+    filters.push(json!({"type": "lowercase", "language": language}));
+    let more: &[&str] = match language {
+        "cjk" => &["cjk_bigram"],
+        "arabic" => &["decimal_digit"],
+        "hindi" => &["decimal_digit", "hindi_normalization"],
+        "persian" => &[
+            "decimal_digit",
+            "arabic_normalization",
+            "persian_normalization",
+        ],
+        _ => &[],
+    };
+    filters.extend(more.iter().map(|kind| json!({"type": kind})));
+    filters
 }
 
 /// Words of a language that say little; `None` where there is no list.
@@ -110,7 +148,11 @@ pub(super) fn stop_words(language: &str) -> Option<StopWordFilter> {
         "russian" => Language::Russian,
         "spanish" => Language::Spanish,
         "swedish" => Language::Swedish,
-        _ => return None,
+        other => {
+            let words = super::stop_words::list(other)?;
+            let words = words.split_whitespace().map(str::to_string);
+            return Some(StopWordFilter::remove(words));
+        }
     })
 }
 
@@ -176,6 +218,18 @@ mod tests {
             ("russian", "и книги", vec!["книг"]),
             ("turkish", "Istanbul'da KIZ", vec!["ıstanbul", "kız"]),
             ("english", "The fox's dens", vec!["fox", "den"]),
+            (
+                "cjk",
+                "the 東京都 ＡＢＣ ﾎﾟｹ は",
+                vec!["東京", "京都", "abc", "ポケ", "は"],
+            ),
+            ("arabic", "في السيارات مُحَمَّد ١٢", vec!["سيار", "محمد", "12"]),
+            ("czech", "městech a kočkami", vec!["měst", "kočk"]),
+            ("bulgarian", "градовете и книгите", vec!["град", "книг"]),
+            ("hindi", "लड़कियों और पढ़ाई", vec!["लडक", "पढाइ"]),
+            ("latvian", "grāmatām un brāļu", vec!["grāmat", "brāl"]),
+            ("persian", "کتاب‌ها ۱۲", vec!["كتاب", "12"]),
+            ("romanian", "și nu casele", vec!["și", "cas"]),
         ] {
             let chain = Chain::compile(&parts(language, None, None)).unwrap();
             let found: Vec<String> = chain.run(text).into_iter().map(|t| t.token.text).collect();

@@ -5,11 +5,14 @@
 //! and two analyzers are the same when their names are.
 
 mod char_filter;
+mod cjk;
 mod filter;
 mod language;
+mod letters;
 mod light;
 mod part;
 mod settings;
+mod stop_words;
 mod synonyms;
 mod tokenizer;
 mod unicode;
@@ -22,6 +25,7 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 
+pub use char_filter::strip_html;
 pub use settings::Analysis;
 
 use char_filter::{CharFilter, Filtered};

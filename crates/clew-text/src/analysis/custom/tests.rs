@@ -22,6 +22,55 @@ fn filtered(filter: Value) -> Value {
 }
 
 #[test]
+fn letters_without_spaces_are_paired() {
+    let pairs = |options: Value| {
+        let mut pairs = json!({"type": "cjk_bigram"});
+        let members = options.as_object().unwrap().clone();
+        pairs.as_object_mut().unwrap().extend(members);
+        json!({"tokenizer": {"type": "standard"}, "filter": [{"type": "cjk_width"}, pairs]})
+    };
+    let text = "日本語 x 東 ｶﾞｷ";
+    let (usual, both) = (json!({}), json!({"output_unigrams": true}));
+    check(
+        pairs(usual),
+        text,
+        &[("日本", 0), ("本語", 1), ("x", 2), ("東", 3), ("ガキ", 4)],
+    );
+    check(
+        pairs(both),
+        "日本語 x",
+        &[
+            ("日", 0),
+            ("日本", 0),
+            ("本", 1),
+            ("本語", 1),
+            ("語", 2),
+            ("x", 3),
+        ],
+    );
+    check(
+        pairs(json!({"ignored_scripts": ["han"]})),
+        "日本 한국어",
+        &[("日", 0), ("本", 1), ("한국", 2), ("국어", 3)],
+    );
+}
+
+#[test]
+fn mappings_say_with_a_backslash_what_cannot_be_written() {
+    let mapping = |rule: &str| {
+        let filter = json!({"type": "mapping", "mappings": [rule]});
+        json!({"tokenizer": {"type": "whitespace"}, "char_filter": [filter]})
+    };
+    check(
+        mapping(r"\u200C=>\u0020"),
+        "a\u{200c}b",
+        &[("a", 0), ("b", 1)],
+    );
+    check(mapping(r"\\=>x"), r"a\b", &[("axb", 0)]);
+    assert!(Chain::compile(&mapping(r"\u00=>x")).is_err());
+}
+
+#[test]
 fn tokenizers_cut_where_their_names_say() {
     for (tokenizer, text, expected) in [
         (json!({"type": "letter"}), "it's 2 B", vec!["it", "s", "B"]),

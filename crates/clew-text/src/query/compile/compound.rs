@@ -198,11 +198,8 @@ fn all_ranked(nodes: &[Node]) -> Option<Ranked> {
     (all.len() > 1).then(|| Ranked::new(Shape::All(all)))
 }
 
-/// What excludes: sets of documents can be asked in any way, what scores only in the plain one.
+/// What excludes: it may be asked for documents that it has gone past, which not all know by the short cut.
 fn excluded(node: Node) -> Box<dyn TantivyQuery> {
-    if node.constant.is_some() {
-        return node.query;
-    }
     Box::new(Steady(node.query))
 }
 

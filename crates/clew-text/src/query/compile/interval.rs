@@ -302,6 +302,7 @@ fn text_sources(field: Field, tokens: &[Token]) -> Result<Vec<TermSource>, Query
 fn words(field: Field, tokens: &[Token]) -> Vec<TermSource> {
     let mut sources: Vec<TermSource> = Vec::new();
     let mut last: Option<usize> = None;
+    let is_only = tokens.len() == 1;
     for token in tokens {
         let term = IndexTerm::from_field_text(field, &token.text);
         if last == Some(token.position)
@@ -310,7 +311,9 @@ fn words(field: Field, tokens: &[Token]) -> Vec<TermSource> {
             terms.push(term);
             continue;
         }
-        let skipped = last.map_or(0, |last| token.position.saturating_sub(last + 1));
+        // What is left out before the only word does not count.
+        let first = if is_only { 0 } else { token.position };
+        let skipped = last.map_or(first, |last| token.position.saturating_sub(last + 1));
         last = Some(token.position);
         let word = Source::Words(vec![term]);
         sources.push(match u32::try_from(skipped) {

@@ -6,8 +6,13 @@
 //! off plurals only, and Porter's for English, as Lucene reads all of them. A word's endings are rules: how long the word must
 //! be, the ending, and what stands in its place. All count letters, not bytes.
 
+mod arabic;
+mod bulgarian;
+mod czech;
 mod french;
 mod german;
+mod hindi;
+mod latvian;
 mod plural;
 mod porter;
 mod romance;
@@ -19,9 +24,14 @@ pub(super) use german::normalized as german_normalized;
 /// One light stemmer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Light {
+    Arabic,
+    Bulgarian,
+    Czech,
     French,
     German,
+    Hindi,
     Italian,
+    Latvian,
     Portuguese,
     Russian,
     Spanish,
@@ -37,6 +47,11 @@ impl Light {
     /// The stemmer that goes by this name in settings.
     pub(super) fn named(name: &str) -> Option<Self> {
         Some(match name {
+            "arabic" => Light::Arabic,
+            "bulgarian" => Light::Bulgarian,
+            "czech" => Light::Czech,
+            "hindi" => Light::Hindi,
+            "latvian" => Light::Latvian,
             "light_french" => Light::French,
             "light_german" => Light::German,
             "light_italian" => Light::Italian,
@@ -57,9 +72,14 @@ impl Light {
     pub(super) fn stem(self, word: &str) -> String {
         let mut word = Word(word.chars().collect());
         match self {
+            Light::Arabic => arabic::stem(&mut word),
+            Light::Bulgarian => bulgarian::stem(&mut word),
+            Light::Czech => czech::stem(&mut word),
             Light::French => french::stem(&mut word),
             Light::German => german::stem(&mut word),
+            Light::Hindi => hindi::stem(&mut word),
             Light::Italian => romance::italian(&mut word),
+            Light::Latvian => latvian::stem(&mut word),
             Light::Portuguese => romance::portuguese(&mut word),
             Light::Russian => slavic::russian(&mut word),
             Light::Spanish => romance::spanish(&mut word),
@@ -103,6 +123,14 @@ impl Word {
     fn cut(&mut self, letters: usize) {
         let left = self.len().saturating_sub(letters);
         self.0.truncate(left);
+    }
+
+    /// Puts another letter in the place of the last but so many.
+    fn put_last(&mut self, before: usize, letter: char) {
+        let at = self.len().checked_sub(before + 1);
+        if let Some(place) = at.and_then(|at| self.0.get_mut(at)) {
+            *place = letter;
+        }
     }
 
     /// Takes off the last letter where it is one of these.
@@ -182,6 +210,11 @@ mod tests {
             "xxxxxxxxxxxx",
         ] {
             for stemmer in [
+                Light::Arabic,
+                Light::Bulgarian,
+                Light::Czech,
+                Light::Hindi,
+                Light::Latvian,
                 Light::French,
                 Light::German,
                 Light::Italian,

@@ -1,0 +1,68 @@
+//! `date_index_name`: sends a document to the index of its day, month or year.
+
+use clew_text::DateFormat;
+use jiff::tz::TimeZone;
+use serde_json::{Map, Value};
+
+use super::Failure;
+use super::dates::{Readings, format};
+use super::document::Document;
+use super::pipeline::{names, optional, text};
+use super::processor::template;
+use crate::error::ApiError;
+use crate::mustache::{Template, java_text};
+
+/// How dates are read, and how they stand in names, unless a step says otherwise.
+const READ_DEFAULT: &str = "yyyy-MM-dd'T'HH:mm:ss.SSSXX";
+const NAME_DEFAULT: &str = "yyyy-MM-dd";
+const ZONE_DEFAULT: &str = "UTC";
+
+/// The step. The name that it gives has the date in it as date math, which the write works out.
+#[derive(Debug)]
+pub(super) struct IndexName {
+    field: String,
+    readings: Readings,
+    zone: String,
+    prefix: Template,
+    rounding: Template,
+    name_format: Template,
+}
+
+impl IndexName {
+    pub(super) fn parse(config: &mut Map<String, Value>) -> Result<Self, ApiError> {
+        config.remove("locale");
+        let zone = optional(config, "timezone")?.unwrap_or_else(|| ZONE_DEFAULT.to_string());
+        let formats =
+            names(config, "date_formats")?.unwrap_or_else(|| vec![READ_DEFAULT.to_string()]);
+        let name_format =
+            optional(config, "index_name_format")?.unwrap_or_else(|| NAME_DEFAULT.to_string());
+        Ok(IndexName {
+            field: text(config, "field")?,
+            readings: Readings::parse(&formats, Some(&zone))?,
+            zone,
+            prefix: template(&optional(config, "index_name_prefix")?.unwrap_or_default())?,
+            rounding: template(&text(config, "date_rounding")?)?,
+            name_format: template(&name_format)?,
+        })
+    }
+
+    pub(super) fn apply(&self, document: &mut Document) -> Result<(), Failure> {
+        let written = java_text(&document.require(&self.field)?);
+        let millis = self.readings.read(&written)?;
+        let name_format = document.fill(&self.name_format)?;
+        let date = self
+            .dated(&name_format)?
+            .format_millis_in(millis, &TimeZone::UTC);
+        let name = format!(
+            "<{}{{{date}||/{}{{{name_format}|{}}}}}>",
+            document.fill(&self.prefix)?,
+            document.fill(&self.rounding)?,
+            self.zone
+        );
+        document.set("_index", name.into())
+    }
+
+    fn dated(&self, name_format: &str) -> Result<DateFormat, Failure> {
+        format(name_format).map_err(|error| Failure::illegal(error.reason()))
+    }
+}

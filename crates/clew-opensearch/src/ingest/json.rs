@@ -1,0 +1,63 @@
+//! `json`: reads JSON that a field has as text.
+
+use serde_json::{Map, Value};
+
+use super::Failure;
+use super::document::Document;
+use super::pipeline::{flag, optional, refused, text};
+use crate::error::{ApiError, Cause};
+use crate::mustache::java_text;
+
+/// The step.
+#[derive(Debug)]
+pub(super) struct Json {
+    field: String,
+    /// Where the value goes; none means that its members go to the document itself.
+    target: Option<String>,
+}
+
+impl Json {
+    pub(super) fn parse(config: &mut Map<String, Value>) -> Result<Self, ApiError> {
+        let field = text(config, "field")?;
+        let target = optional(config, "target_field")?;
+        let to_root = flag(config, "add_to_root", false)?;
+        if to_root && target.is_some() {
+            return Err(refused(
+                "target_field",
+                "Cannot set a target field while also setting `add_to_root` to true",
+            ));
+        }
+        let target = (!to_root).then(|| target.unwrap_or_else(|| field.clone()));
+        Ok(Json { field, target })
+    }
+
+    pub(super) fn apply(&self, document: &mut Document) -> Result<(), Failure> {
+        let value = first_value(&java_text(&document.require(&self.field)?))?;
+        let Some(target) = &self.target else {
+            return match (value, &mut document.source) {
+                (Value::Object(more), Value::Object(members)) => {
+                    members.extend(more);
+                    Ok(())
+                }
+                _ => Err(Failure::illegal(
+                    "cannot add non-map fields to root of document",
+                )),
+            };
+        };
+        document.set(target, value)
+    }
+}
+
+/// The first value of a text: nothing at all is `null`, and what comes behind it is not looked at.
+fn first_value(text: &str) -> Result<Value, Failure> {
+    let first = serde_json::Deserializer::from_str(text)
+        .into_iter::<Value>()
+        .next();
+    first.unwrap_or(Ok(Value::Null)).map_err(|error| {
+        let because = Cause::new("json_parse_exception", error.to_string());
+        Failure {
+            because: Some(Box::new(because)),
+            ..Failure::illegal(error.to_string())
+        }
+    })
+}
