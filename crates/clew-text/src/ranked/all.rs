@@ -8,9 +8,8 @@ use super::bm25::rounded;
 use super::hits::Hits;
 use super::list::List;
 
-/// Two words or more.
+/// Two words or more, the rarest first.
 pub(super) fn all(lists: &mut [List<'_>], sums: &mut Sums, hits: &mut Hits<'_>) {
-    lists.sort_by_key(|list| list.count);
     let Some((lead, others)) = lists.split_first_mut() else {
         return;
     };

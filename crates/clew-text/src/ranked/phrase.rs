@@ -61,12 +61,12 @@ pub(super) struct Scoring<'a> {
     pub(super) lengths: Lengths<'a>,
 }
 
+/// Two words or more, the rarest first.
 pub(super) fn phrase(
     parts: &mut [Part<'_>],
     scoring: Scoring<'_>,
     hits: &mut Hits<'_>,
 ) -> io::Result<()> {
-    parts.sort_by_key(|part| part.list.count);
     let mut scores = [0.0; BLOCK];
     loop {
         let Some((lead, others)) = parts.split_first_mut() else {

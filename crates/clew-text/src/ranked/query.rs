@@ -201,20 +201,28 @@ impl Ranked {
         hits: &mut Hits<'a>,
     ) -> tantivy::Result<()> {
         match &self.shape {
-            Shape::Any(words) => match room.lists(words, segment) {
+            Shape::Any(words) => match room.lists(words.iter(), segment) {
                 ([], _) => {}
                 ([only], _) => any::one(only, hits),
                 (several, sums) => any::any(several, sums, hits),
             },
             Shape::All(words) => {
-                let (lists, sums) = room.lists(words, segment);
+                if !room.by_rarity(words.iter().map(|word| (0, word)), segment) {
+                    return Ok(());
+                }
+                let order = std::mem::take(&mut room.order);
+                let (lists, sums) = room.lists(order.iter().map(|(_, word)| *word), segment);
                 if lists.len() == words.len() {
                     all::all(lists, sums, hits);
                 }
+                room.order = order;
             }
             Shape::Phrase(words, weight) => {
+                if !room.by_rarity(words.iter().map(|(at, word)| (*at, word)), segment) {
+                    return Ok(());
+                }
                 room.parts.resize_with(words.len(), Part::default);
-                for ((at, word), part) in words.iter().zip(&mut room.parts) {
+                for ((at, word), part) in room.order.iter().zip(&mut room.parts) {
                     if !word.open_part(part, (*at, *weight), segment) {
                         return Ok(());
                     }
@@ -239,14 +247,40 @@ impl Ranked {
 /// The memory of a search, which goes from segment to segment.
 #[derive(Default)]
 struct Room<'a> {
+    /// Words and their places, the rarest of a segment first.
+    order: Vec<(u32, &'a WordIn)>,
     lists: Vec<List<'a>>,
     sums: Sums,
     parts: Vec<Part<'a>>,
 }
 
 impl<'a> Room<'a> {
+    /// Puts words in the order of how rare they are in a segment, before their lists are opened, which are large to
+    /// move; `false` when one is not there.
+    fn by_rarity(
+        &mut self,
+        words: impl Iterator<Item = (u32, &'a WordIn)>,
+        segment: usize,
+    ) -> bool {
+        self.order.clear();
+        self.order.extend(words);
+        let count = |word: &WordIn| {
+            word.found
+                .in_segment(segment)
+                .map_or(0, |info| info.doc_freq)
+        };
+        self.order.sort_by_key(|(_, word)| count(word));
+        self.order
+            .first()
+            .is_none_or(|(_, rarest)| count(rarest) > 0)
+    }
+
     /// The lists of the words that a segment has.
-    fn lists(&mut self, words: &'a [WordIn], segment: usize) -> (&mut [List<'a>], &mut Sums) {
+    fn lists(
+        &mut self,
+        words: impl ExactSizeIterator<Item = &'a WordIn>,
+        segment: usize,
+    ) -> (&mut [List<'a>], &mut Sums) {
         if self.lists.len() < words.len() {
             self.lists.resize_with(words.len(), List::default);
         }
