@@ -5,6 +5,7 @@ VENV := $(CLEW_CACHE)/venv
 PYTHON := $(VENV)/bin/python
 RELEASE := $(CARGO_TARGET_DIR)/release/clew
 DEBUG := $(CARGO_TARGET_DIR)/debug/clew
+PGO := $(CARGO_TARGET_DIR)/pgo
 
 SPEC := $(CLEW_CACHE)/rest-api-spec-2.19.0
 ELASTICSEARCH_PY := $(addprefix $(CLEW_CACHE)/elasticsearch-py-,7.10.1 7.17.12 8.17.2)
@@ -52,8 +53,8 @@ bench-log: build ## the log beside Varlog's storage and the disk; writes bench/R
 bench-vectors: build $(CLEW_CACHE)/venv-bench/.installed ## vector search beside hnswlib, faiss and usearch; ARGS="--rows 20000" for a short one
 	CLEW_CACHE=$(CLEW_CACHE) $(CLEW_CACHE)/venv-bench/bin/python bench/vectors/run.py --bin $(RELEASE) $(ARGS)
 
-bench-opensearch: build $(VENV)/.installed ## Clew beside a real OpenSearch over HTTP; ARGS=--quick for a short one
-	CLEW_CACHE=$(CLEW_CACHE) $(PYTHON) bench/opensearch/run.py --bin $(RELEASE) $(ARGS)
+bench-opensearch: pgo ## Clew, as `pgo` builds it, beside a real OpenSearch over HTTP; ARGS=--quick for a short one
+	CLEW_CACHE=$(CLEW_CACHE) $(PYTHON) bench/opensearch/run.py --bin $(PGO)/clew $(ARGS)
 
 bench-text: ## text search beside tantivy, Lucene and Xapian; ARGS="--rows 100000" for a short one
 	cargo build --release --locked -p clew-bench-text
@@ -64,7 +65,7 @@ build: ## the release binary
 	@echo $(RELEASE)
 
 pgo: $(VENV)/.installed ## the fastest binary: built twice, the second time with what the first one did most; thrice as long as `build`
-	PYTHON=$(PYTHON) bench/pgo/build.sh $(CARGO_TARGET_DIR)/pgo
+	PYTHON=$(PYTHON) bench/pgo/build.sh $(PGO)
 
 deny: ## licences, sources and bans of all dependencies
 	@command -v cargo-deny >/dev/null || cargo install --locked cargo-deny

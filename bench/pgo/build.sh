@@ -4,6 +4,8 @@
 set -euo pipefail
 export CARGO_TARGET_DIR=${1:?usage: build.sh TARGET_FOLDER}
 cd "$(dirname "$0")/../.."
+# Nothing is built a third time.
+export CARGO_INCREMENTAL=0
 host=$(rustc -vV | sed -n 's/^host: //p')
 # Naming the target keeps build scripts and macros free of counters.
 build=(cargo build --release --locked -p clew --target "$host")
@@ -22,4 +24,5 @@ RUSTFLAGS="-Cprofile-generate=$counted" "${build[@]}"
 "${PYTHON:-python3}" bench/pgo/train.py --bin "$CARGO_TARGET_DIR/$host/release/clew"
 "$merge" merge -o "$profile" "$counted"
 CARGO_PROFILE_RELEASE_LTO=fat CARGO_PROFILE_RELEASE_CODEGEN_UNITS=1 RUSTFLAGS="-Cprofile-use=$profile" "${build[@]}"
-echo "$CARGO_TARGET_DIR/$host/release/clew"
+ln -f "$CARGO_TARGET_DIR/$host/release/clew" "$CARGO_TARGET_DIR/clew"
+echo "$CARGO_TARGET_DIR/clew"
