@@ -11,7 +11,7 @@ ELASTICSEARCH_PY := $(addprefix $(CLEW_CACHE)/elasticsearch-py-,7.10.1 7.17.12 8
 GO_SESSION := $(CLEW_CACHE)/go-elasticsearch-8.17.0/session
 FILEBEAT := filebeat-7.17.28
 
-.PHONY: help demo test test-rust test-clients clients conformance differential fuzz-rest check bench-log bench-vectors bench-text bench-opensearch build deny doc clean
+.PHONY: help demo test test-rust test-clients clients conformance differential fuzz-rest check bench-log bench-vectors bench-text bench-opensearch build pgo deny doc clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -62,6 +62,9 @@ bench-text: ## text search beside tantivy, Lucene and Xapian; ARGS="--rows 10000
 build: ## the release binary
 	cargo build --release --locked -p clew
 	@echo $(RELEASE)
+
+pgo: $(VENV)/.installed ## the fastest binary: built twice, the second time with what the first one did most; thrice as long as `build`
+	PYTHON=$(PYTHON) bench/pgo/build.sh $(CARGO_TARGET_DIR)/pgo
 
 deny: ## licences, sources and bans of all dependencies
 	@command -v cargo-deny >/dev/null || cargo install --locked cargo-deny

@@ -33,7 +33,7 @@ pub(crate) enum Columns {
 pub(crate) struct Clew {
     pub(crate) pinned: Pinned,
     queries: Vec<Query>,
-    _engine: Engine,
+    pub(crate) engine: Engine,
 }
 
 impl Clew {
@@ -69,7 +69,7 @@ impl Clew {
         Ok(Clew {
             pinned,
             queries: Vec::new(),
-            _engine: engine,
+            engine,
         })
     }
 }

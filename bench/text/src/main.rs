@@ -5,13 +5,14 @@
 //! thread for each query of the class, `top MODE CLASS` the scores of each query's first ten and how many
 //! matches were told. The same orders are understood by the contenders in Java and C++.
 //!
-//! With `lengths` or `sorts` in place of a contender it tells what reading a document's length costs, or what sorted
-//! searches do.
+//! With `lengths`, `sorts` or `shared` in place of a contender it tells what reading a document's length costs, what
+//! sorted searches do, or what it brings to read a shard's segments on several threads.
 
 mod bare;
 mod clew;
 mod lengths;
 mod queries;
+mod shared;
 mod sorts;
 
 use std::io::{BufRead, Write};
@@ -64,6 +65,7 @@ fn main() -> anyhow::Result<()> {
     let (segments, docs, folder) = (segments.parse()?, Path::new(docs), Path::new(folder));
     let told = match kind.as_str() {
         "lengths" => Some(lengths::measure(docs, &queries, folder)?),
+        "shared" => Some(shared::measure(docs, &queries, (segments, folder))?),
         "sorts" => Some(sorts::measure(docs, segments, folder)?),
         _ => None,
     };

@@ -13,8 +13,7 @@ use clew_text::{
     KnnResolver, MergedHit, NamedResult, Percolations, Query, QueryError, SegmentBits, ShardHit,
     ShardRequest, ShardResult, Stopwatch, merge_hits,
 };
-use rayon::prelude::*;
-use tantivy::{DocId, SegmentReader};
+use tantivy::DocId;
 
 use crate::blocks::BlockLevel;
 use crate::engine::{Engine, Inner};
@@ -64,8 +63,8 @@ impl Engine {
     }
 }
 
-/// Postings of a search that is done where it was asked for: a block of one list.
-const SMALL_POSTINGS_MAX: u64 = 128;
+/// Postings of a search that is done where it was asked for: 50 µs of work at most, where the way costs 20.
+const SMALL_POSTINGS_MAX: u64 = 8192;
 /// Hits of such a search, each of which is a block of sources to unpack.
 const SMALL_HITS_MAX: usize = 10;
 
@@ -129,7 +128,7 @@ impl Inner {
         let answers: Vec<Result<ShardAnswer, EngineError>> = match &targets[..] {
             // The way over the pool costs more than a small search.
             [only] => vec![search(only)],
-            many => self.pool.share(|| many.par_iter().map(search).collect()),
+            many => self.pool.each(many.len(), |at| search(&many[at])),
         };
         let targets: Vec<PinnedShard> = targets.into_iter().map(|(_, target)| target).collect();
         let mut response = self.merge(request, &targets, answers, millis(now))?;
@@ -162,7 +161,7 @@ impl Inner {
             visible: part.and_then(|part| part.filter.as_ref()),
         };
         let context = self.agg_context(target, now_ms, (moment.place, searcher));
-        let mut aggs = AggVisitor::of(request, context, &self.clock)?;
+        let mut aggs = collector_of(request, context, &self.clock)?;
         let expired = || deadline.is_some_and(|deadline| self.clock.monotonic() >= deadline);
         let boosted = part.and_then(|part| boosted(part, &request.query));
         let control = &request.control;
@@ -190,6 +189,7 @@ impl Inner {
             visitor: aggs.as_mut().map(|visitor| visitor as &mut dyn DocVisitor),
             now_ms,
             expired: Some(&expired),
+            threads: Some(&self.pool),
         };
         let whole = hybrid::Part {
             target,
@@ -202,7 +202,7 @@ impl Inner {
         let (result, parts) = whole.found(shard_request)?;
         self.report_damage(target);
         let partial = aggs
-            .map(|visitor| visitor.0.finish())
+            .map(AggCollector::finish)
             .transpose()
             .map_err(QueryError::from)?;
         let took = self.clock.monotonic().saturating_sub(started);
@@ -617,42 +617,22 @@ fn check_window(request: &SearchRequest) -> Result<(), EngineError> {
     }
 }
 
-/// Feeds an aggregation with the documents of a search.
-struct AggVisitor(AggCollector);
-
-impl AggVisitor {
-    /// None when no aggregation is asked for.
-    fn of(
-        request: &SearchRequest,
-        context: AggContext<'_>,
-        clock: &Arc<dyn Clock>,
-    ) -> Result<Option<Self>, QueryError> {
-        let stopwatch = request.profile.then(|| {
-            let clock = clock.clone();
-            Stopwatch::new(move || clock.monotonic())
-        });
-        let context = AggContext {
-            stopwatch: stopwatch.as_ref(),
-            ..context
-        };
-        match &request.aggs[..] {
-            [] => Ok(None),
-            specs => Ok(Some(AggVisitor(AggCollector::new(specs, context)?))),
-        }
-    }
-}
-
-impl DocVisitor for AggVisitor {
-    fn segment(&mut self, ord: usize, reader: &SegmentReader) -> Result<(), QueryError> {
-        Ok(self.0.segment(ord, reader)?)
-    }
-    fn wants_scores(&self) -> bool {
-        self.0.wants_scores()
-    }
-    fn scores(&mut self, docs: &[DocId], scores: &[f32]) {
-        self.0.scores(docs, scores);
-    }
-    fn collect(&mut self, docs: &[DocId]) -> Result<(), QueryError> {
-        Ok(self.0.collect(docs)?)
+/// What the aggregations of a search collect on a shard; `None` when none is asked for.
+fn collector_of(
+    request: &SearchRequest,
+    context: AggContext<'_>,
+    clock: &Arc<dyn Clock>,
+) -> Result<Option<AggCollector>, QueryError> {
+    let stopwatch = request.profile.then(|| {
+        let clock = clock.clone();
+        Stopwatch::new(move || clock.monotonic())
+    });
+    let context = AggContext {
+        stopwatch: stopwatch.as_ref(),
+        ..context
+    };
+    match &request.aggs[..] {
+        [] => Ok(None),
+        specs => Ok(Some(AggCollector::new(specs, context)?)),
     }
 }

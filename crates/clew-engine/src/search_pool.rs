@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use clew_platform::Clock;
+use clew_text::{Threads, share};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::error::EngineError;
@@ -63,8 +64,8 @@ impl Counters {
 }
 
 /// The pool. A search takes a blocking thread of the runtime, of which so many are taken at once. They
-/// sleep at once when nothing is to do, where the threads that share the shards of one search keep
-/// looking for more work first: that costs more than many a search.
+/// sleep at once when nothing is to do, where the threads that share the shards and segments of one search
+/// keep looking for more work first: that costs more than many a search.
 pub(crate) struct SearchPool {
     threads: usize,
     sharing: rayon::ThreadPool,
@@ -110,9 +111,14 @@ impl SearchPool {
         }
     }
 
-    /// Runs something whose parallel iterators share the pool's threads.
-    pub(crate) fn share<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
-        self.sharing.install(work)
+    /// Does something so many times, on as many threads as are free; the results in their order.
+    pub(crate) fn each<T: Send>(&self, count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+        let numbered = share(self, count, |left| {
+            left.map(|at| (at, work(at))).collect::<Vec<_>>()
+        });
+        let mut all: Vec<(usize, T)> = numbered.into_iter().flatten().collect();
+        all.sort_unstable_by_key(|(at, _)| *at);
+        all.into_iter().map(|(_, result)| result).collect()
     }
 
     /// Runs something on a thread where it may take its time.
@@ -180,6 +186,30 @@ impl SearchPool {
     }
 }
 
+/// Only threads that no search runs on help another one, so that all together never use more than there are. When the
+/// pool is busy everyone searches alone, which costs the least.
+impl Threads for SearchPool {
+    fn run(&self, more: usize, work: &(dyn Fn() + Sync)) {
+        let free = || self.running.clone().try_acquire_owned().ok();
+        let turns: Vec<_> = (0..more.min(self.threads - 1))
+            .map_while(|_| free())
+            .collect();
+        if turns.is_empty() {
+            return work();
+        }
+        // There are as many threads as turns, so none of these waits for a thread.
+        self.sharing.in_place_scope(|scope| {
+            for turn in turns {
+                scope.spawn(move |_| {
+                    work();
+                    drop(turn);
+                });
+            }
+            work();
+        });
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use clew_platform::RealClock;
@@ -203,5 +233,32 @@ mod tests {
         ));
         assert_eq!(pool.stats().active, 0);
         assert_eq!(pool.stats().searches_total, 3);
+    }
+    #[test]
+    fn free_threads_help_and_busy_ones_do_not() {
+        let pool = SearchPool::new(3, 1).unwrap();
+        let tasks = |more| {
+            let threads = std::sync::Mutex::new(std::collections::BTreeSet::new());
+            let begun = std::sync::Barrier::new(more);
+            let work = |_| {
+                begun.wait();
+                let name = format!("{:?}", std::thread::current().id());
+                threads.lock().unwrap().insert(name);
+            };
+            assert_eq!(pool.each(more, work).len(), more);
+            threads.into_inner().unwrap().len()
+        };
+        // Three tasks that wait for each other need three threads.
+        assert_eq!(tasks(3), 3);
+        let busy = pool.running.clone().try_acquire_many_owned(3).unwrap();
+        assert_eq!(tasks(1), 1);
+        let alone = pool.each(5, |at| (at, std::thread::current().id()));
+        assert!(
+            alone
+                .iter()
+                .all(|(_, id)| *id == std::thread::current().id())
+        );
+        drop(busy);
+        assert_eq!(pool.running.available_permits(), 3);
     }
 }

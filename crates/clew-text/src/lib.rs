@@ -3,7 +3,7 @@
 //! A [`Mapping`] says what a document's fields are and owns the tantivy schema, which only grows.
 //! `document` turns JSON into what a segment writer takes; `query` is the typed query tree that
 //! every protocol builds; `search` runs it over a [`Snapshot`] of segments; `aggregation` computes
-//! buckets and metrics over the matching documents.
+//! buckets and metrics over the matching documents; `sources` keeps what documents were.
 //!
 //! Deliberately absent: shards, the log, files, any protocol's JSON except the mapping itself.
 
@@ -17,6 +17,7 @@ mod query;
 mod ranked;
 mod search;
 mod similarity;
+mod sources;
 
 mod completion;
 mod highlight;
@@ -71,7 +72,8 @@ pub use search::{
     FilterCacheFigures, GeoDistanceKey, InnerFound, InnerRequest, Kin, MergedHit, MergedHits,
     Missing, Mode, NestedSort, Order, Relation, Rescore, Scope, SegmentBits, ShardHit,
     ShardRequest, ShardResult, SimilarTerm, Snapshot, SortKey, SortValue, Spelling, TermFigures,
-    Total, TrackTotal, count, describe, explain, field_figures, inner_hits, kin_of, matching,
-    merge_hits, rescore, search, similar_terms, term_docs, term_figures,
+    Threads, Total, TrackTotal, count, describe, explain, field_figures, inner_hits, kin_of,
+    matching, merge_hits, rescore, search, share, similar_terms, term_docs, term_figures,
 };
 pub use similarity::{Similarities, SimilarityError};
+pub use sources::{Packed, SourceCursor, SourceWriter, Sources, merge_sources, source_component};

@@ -2,7 +2,6 @@
 //! wish.
 
 use clew_text::{Bool, Query, SortValue, Term, TrackTotal};
-use rayon::prelude::*;
 use serde_json::Value;
 
 use crate::engine::Inner;
@@ -20,19 +19,23 @@ impl Inner {
         if collapse.inner.is_empty() {
             return Ok(());
         }
-        let fill = |hit: &mut Hit| {
+        let found = |hit: &Hit| {
             let query = in_group(&request.query, &collapse.field, hit.group.as_ref());
-            for wish in &collapse.inner {
+            let found = collapse.inner.iter().map(|wish| {
                 let found = self.search(&of_group(request, query.clone(), wish))?;
-                hit.inner.push(InnerResult {
+                Ok(InnerResult {
                     total: found.total.map_or(0, |total| total.value),
                     max_score: found.max_score,
                     hits: found.hits,
-                });
-            }
-            Ok(())
+                })
+            });
+            found.collect::<Result<Vec<_>, EngineError>>()
         };
-        self.pool.share(|| hits.par_iter_mut().try_for_each(fill))
+        let all = self.pool.each(hits.len(), |at| found(&hits[at]));
+        for (hit, found) in hits.iter_mut().zip(all) {
+            hit.inner.extend(found?);
+        }
+        Ok(())
     }
 }
 

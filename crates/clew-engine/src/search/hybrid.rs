@@ -18,7 +18,7 @@ pub(super) struct Part<'a> {
     pub(super) request: &'a SearchRequest,
     pub(super) knn: &'a dyn KnnResolver,
     pub(super) now_ms: i64,
-    pub(super) expired: &'a dyn Fn() -> bool,
+    pub(super) expired: &'a (dyn Fn() -> bool + Sync),
     pub(super) only: Option<&'a [clew_text::SegmentBits]>,
 }
 

@@ -9,7 +9,6 @@ use clew_text::{
     DocumentError, FieldId, Mapping, NestedObject, NoQuery, ParsedDocument, QueryReader,
     stored_query,
 };
-use tantivy::TantivyError;
 use tantivy::indexer::AddOperation;
 use tantivy::schema::{Field, OwnedValue};
 
@@ -367,11 +366,8 @@ impl Writer {
             id_fields,
             ..
         } = document;
-        let source = String::from_utf8(source)
-            .map_err(|error| TantivyError::InvalidArgument(error.to_string()))?;
         let ids = std::iter::once(Mapping::ID).chain(id_fields);
         fields.extend(ids.map(|field| (field, OwnedValue::Str(row.id.clone()))));
-        fields.push((Mapping::SOURCE, OwnedValue::Str(source)));
         let buffer = self.buffer()?;
         let first = buffer.writer.max_doc();
         for object in nested {
@@ -388,6 +384,7 @@ impl Writer {
         buffer.ids.insert(row.id.clone(), buffered);
         let document = SegmentDocument {
             fields,
+            source,
             vectors,
             row,
         };
@@ -455,6 +452,7 @@ impl Buffer {
         };
         let document = SegmentDocument {
             fields,
+            source: Vec::new(),
             vectors,
             row,
         };

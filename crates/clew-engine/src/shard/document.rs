@@ -6,8 +6,10 @@ use tantivy::schema::{Field, OwnedValue};
 
 /// A document on its way into a segment.
 pub(super) struct SegmentDocument {
-    /// Id, source and mapped fields.
+    /// Id and mapped fields.
     pub(super) fields: Vec<(Field, OwnedValue)>,
+    /// What it was, as JSON without its vectors; empty when it is a nested object.
+    pub(super) source: Vec<u8>,
     /// Vectors, by field.
     pub(super) vectors: Vec<(FieldId, Vec<f32>)>,
     /// The document's row.

@@ -153,7 +153,6 @@ impl Shard {
         Ok(ManifestSegment {
             id,
             doc_count: segment.doc_count(),
-            merged: segment.merged,
             alive,
             files,
         })

@@ -35,8 +35,6 @@ pub(super) struct ManifestSegment {
     pub(super) doc_count: u32,
     /// The file that says which documents live; none while all do.
     pub(super) alive: Option<String>,
-    /// Whether a merge wrote it, which compresses better.
-    pub(super) merged: bool,
     /// Names and lengths of the segment's files.
     pub(super) files: Vec<(String, u64)>,
 }

@@ -226,9 +226,7 @@ impl Shard {
             let alive = (alive.alive_count() < doc_count).then(|| Arc::new(alive));
             let bytes = self.directory.segment_bytes(&id);
             let view = SegmentView::open(&writer.index, id, doc_count, alive, bytes)?;
-            writer
-                .segments
-                .insert(0, WriterSegment::new(view.merged(true)));
+            writer.segments.insert(0, WriterSegment::new(view));
         }
         Ok(())
     }
@@ -273,7 +271,7 @@ fn choose(writer: &Writer, goal: MergeGoal, memory_max: usize) -> Vec<usize> {
         }
         MergeGoal::AtMost(_) => by_size
             .into_iter()
-            .find(|&at| needs_rewrite(at) || !segments[at].view.merged)
+            .find(|&at| needs_rewrite(at) || !segments[at].view.merged())
             .into_iter()
             .collect(),
         MergeGoal::Upkeep => {

@@ -17,6 +17,7 @@ mod norms;
 mod recovery;
 mod row_plugin;
 mod segment;
+mod source_plugin;
 mod vector_plugin;
 mod writer;
 

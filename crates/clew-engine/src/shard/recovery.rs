@@ -71,9 +71,7 @@ impl Shard {
             let view = SegmentView::open(&writer.index, id, named.doc_count, alive, bytes)
                 .map_err(|source| shard.tantivy_error(source))?;
             state.segments.insert(id, (view.alive_count(), named.alive));
-            writer
-                .segments
-                .push(WriterSegment::new(view.merged(named.merged)));
+            writer.segments.push(WriterSegment::new(view));
         }
         writer.changed = true;
         shard.publish(&mut writer)?;

@@ -7,7 +7,7 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use clew_text::Blocks;
+use clew_text::{Blocks, Packed};
 use tantivy::directory::{OwnedBytes, TerminatingWrite};
 use tantivy::index::{Segment, SegmentComponent};
 use tantivy::indexer::doc_id_mapping::{DocIdMapping, MappingType};
@@ -35,42 +35,8 @@ const ROUTING: u64 = 2;
 const COLUMNS: usize = 5;
 type RawRow = [u64; COLUMNS];
 
-/// Numbers in as many bytes as the widest needs: none when all are equal.
-#[derive(Clone, Copy)]
-struct Packed {
-    /// The least of them; the column holds what is above it.
-    base: u64,
-    /// Bytes of each.
-    width: usize,
-    /// Where the column begins in the file.
-    start: usize,
-}
-
-impl Packed {
-    fn of(numbers: impl Iterator<Item = u64> + Clone, start: usize) -> Self {
-        let base = numbers.clone().min().unwrap_or_default();
-        let most = numbers.max().unwrap_or_default() - base;
-        let width = (u64::BITS - most.leading_zeros()).div_ceil(u8::BITS) as usize;
-        Packed { base, width, start }
-    }
-
-    fn write(&self, numbers: impl Iterator<Item = u64>, out: &mut Vec<u8>) {
-        for number in numbers {
-            let above = (number - self.base).to_le_bytes();
-            out.extend_from_slice(&above[..self.width]);
-        }
-    }
-
-    fn get(&self, bytes: &[u8], row: usize) -> u64 {
-        let start = self.start + row * self.width;
-        let mut wide = [0; 8];
-        wide[..self.width].copy_from_slice(&bytes[start..start + self.width]);
-        self.base.wrapping_add(u64::from_le_bytes(wide))
-    }
-}
-
 /// Magic word and number of rows, then base and width of each column.
-const HEADER_BYTES: usize = 16 + COLUMNS * 16;
+const HEADER_BYTES: usize = 16 + COLUMNS * Packed::HEADER_BYTES;
 
 fn component() -> SegmentComponent {
     SegmentComponent::Custom(EXTENSION.into())
@@ -159,10 +125,9 @@ impl RowWriter {
         out.write_all(if is_plain { &MAGIC } else { &MAGIC_NESTED })?;
         out.write_all(&(self.rows.len() as u64).to_le_bytes())?;
         let column = |at: usize| self.rows.iter().map(move |row| row[at]);
-        let columns: [Packed; COLUMNS] = std::array::from_fn(|at| Packed::of(column(at), 0));
+        let columns: [Packed; COLUMNS] = std::array::from_fn(|at| Packed::of(column(at)));
         for packed in &columns {
-            out.write_all(&packed.base.to_le_bytes())?;
-            out.write_all(&(packed.width as u64).to_le_bytes())?;
+            out.write_all(&packed.header())?;
         }
         let mut bytes = Vec::with_capacity(self.rows.len() * size_of::<u64>());
         for (at, packed) in columns.iter().enumerate() {
@@ -258,31 +223,21 @@ impl Rows {
         let bytes = reader.open_read(component())?.read_bytes()?;
         let damaged = || plugin_error("rows file is damaged");
         let header = bytes.get(..HEADER_BYTES).ok_or_else(damaged)?;
-        let mut numbers = header[8..]
-            .chunks_exact(8)
-            .map(|chunk| u64::from_le_bytes(chunk.try_into().expect("chunks have eight bytes")));
-        let mut next = || numbers.next().expect("the header is whole");
-        let count = next();
-        let has_nested = header[..8] == MAGIC_NESTED;
-        let is_known = has_nested || header[..8] == MAGIC;
-        if !is_known || count != u64::from(reader.max_doc()) {
+        let (numbers, headers) = header.split_at(16);
+        let has_nested = numbers[..8] == MAGIC_NESTED;
+        let is_known = has_nested || numbers[..8] == MAGIC;
+        if !is_known || numbers[8..] != u64::from(reader.max_doc()).to_le_bytes() {
             return Err(damaged());
         }
         let count = reader.max_doc() as usize;
-        let mut start = HEADER_BYTES;
-        let mut columns = [Packed {
-            base: 0,
-            width: 0,
-            start,
-        }; COLUMNS];
-        for column in &mut columns {
-            let (base, width) = (next(), next());
-            let width = usize::try_from(width).map_err(|_| damaged())?;
-            *column = Packed { base, width, start };
-            let fits = |end: &usize| width <= size_of::<u64>() && *end <= bytes.len();
-            let end = width.checked_mul(count).and_then(|n| start.checked_add(n));
-            start = end.filter(fits).ok_or_else(damaged)?;
+        let (mut columns, mut start) = (Vec::with_capacity(COLUMNS), HEADER_BYTES);
+        for header in headers.as_chunks().0 {
+            let opened = Packed::open(header, count, start, bytes.len());
+            let (column, end) = opened.ok_or_else(damaged)?;
+            columns.push(column);
+            start = end;
         }
+        let columns = columns.try_into().map_err(|_| damaged())?;
         Ok(Rows {
             bytes,
             count,
@@ -340,33 +295,6 @@ impl Rows {
             seq_no,
             version,
             nested: None,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_take_the_bytes_that_they_need() {
-        let cases: [(&[u64], usize); 5] = [
-            (&[], 0),
-            (&[7, 7, 7], 0),
-            (&[7, 262, 100], 1),
-            (&[1 << 40, (1 << 40) + 256], 2),
-            (&[0, u64::MAX, 1 << 63], 8),
-        ];
-        for (numbers, width) in cases {
-            let packed = Packed::of(numbers.iter().copied(), 3);
-            assert_eq!(packed.width, width, "{numbers:?}");
-            let mut bytes = vec![0xff; 3];
-            packed.write(numbers.iter().copied(), &mut bytes);
-            assert_eq!(bytes.len(), 3 + width * numbers.len());
-            let read: Vec<u64> = (0..numbers.len())
-                .map(|row| packed.get(&bytes, row))
-                .collect();
-            assert_eq!(read, numbers);
         }
     }
 }

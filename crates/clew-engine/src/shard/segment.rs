@@ -2,20 +2,15 @@
 
 use std::sync::Arc;
 
-use clew_text::{Blocks, FieldId, FieldKind, Mapping, StoredVector, restore_vectors};
+use clew_text::{Blocks, FieldId, FieldKind, Mapping, Sources, StoredVector, restore_vectors};
 use tantivy::index::SegmentId;
 use tantivy::query::EmptyQuery;
-use tantivy::schema::document::{DeserializeError, DocumentDeserialize, DocumentDeserializer};
-use tantivy::schema::{IndexRecordOption, OwnedValue};
-use tantivy::store::StoreReader;
+use tantivy::schema::IndexRecordOption;
 use tantivy::{DocId, DocSet, Index, SegmentReader, TERMINATED, Term};
 
 use super::alive::AliveBits;
 use super::row_plugin::{RowRef, Rows, plugin_error};
 use super::vector_plugin::VectorFile;
-
-/// Decompressed blocks of stored sources kept for each segment (4 KiB each).
-const STORE_CACHE_BLOCKS: usize = 64;
 
 /// The files of a segment, open; shared by all views that show it.
 pub(crate) struct SegmentFiles {
@@ -24,7 +19,7 @@ pub(crate) struct SegmentFiles {
     pub(super) bytes: u64,
     rows: Rows,
     vectors: VectorFile,
-    store: StoreReader,
+    sources: Arc<Sources>,
     /// Which rows are documents and which are nested objects, when there are any of these.
     blocks: Option<Arc<Blocks>>,
 }
@@ -37,12 +32,10 @@ pub(crate) struct SegmentView {
     pub(crate) reader: SegmentReader,
     /// The living rows, those of nested objects among them; `None` while all live.
     pub(crate) alive: Option<Arc<AliveBits>>,
-    /// Whether a merge wrote it.
-    pub(super) merged: bool,
 }
 
 impl SegmentView {
-    /// Opens the files of a segment that no merge wrote; O(1) in its size.
+    /// Opens the files of a segment; O(1) in its size.
     pub(super) fn open(
         index: &Index,
         id: SegmentId,
@@ -64,19 +57,18 @@ impl SegmentView {
             rows,
             blocks,
             vectors: VectorFile::open(&reader)?,
-            store: reader.get_store_reader(STORE_CACHE_BLOCKS)?,
+            sources: Sources::open(&reader)?,
         };
         Ok(SegmentView {
             files: Arc::new(files),
             reader,
             alive,
-            merged: false,
         })
     }
 
-    /// The same, when a merge wrote it.
-    pub(super) fn merged(self, merged: bool) -> Self {
-        SegmentView { merged, ..self }
+    /// Whether a merge wrote it.
+    pub(super) fn merged(&self) -> bool {
+        self.files.sources.merged()
     }
 
     /// The same files under another schema or with other deletes.
@@ -96,7 +88,6 @@ impl SegmentView {
             files,
             reader,
             alive,
-            merged: self.merged,
         })
     }
 
@@ -175,10 +166,10 @@ impl SegmentView {
         mapping: &Mapping,
         with_vectors: bool,
     ) -> tantivy::Result<Vec<u8>> {
-        let StoredSource(source) = self.files.store.get(doc)?;
-        let source = source.into_bytes();
+        let mut sources = self.files.sources.cursor();
+        let source = sources.get(doc)?;
         if !with_vectors {
-            return Ok(source);
+            return Ok(source.to_vec());
         }
         let mut vectors = Vec::new();
         for (field, column) in self.files.vectors.columns() {
@@ -195,9 +186,9 @@ impl SegmentView {
             }
         }
         Ok(if vectors.is_empty() {
-            source
+            source.to_vec()
         } else {
-            restore_vectors(&source, &vectors)
+            restore_vectors(source, &vectors)
         })
     }
 }
@@ -234,21 +225,4 @@ pub(super) fn empty_searcher(index: &Index) -> tantivy::Result<tantivy::Searcher
     let searcher = reader.searcher();
     debug_assert_eq!(searcher.search(&EmptyQuery, &tantivy::collector::Count)?, 0);
     Ok(searcher)
-}
-
-/// The stored source and nothing else.
-struct StoredSource(String);
-
-impl DocumentDeserialize for StoredSource {
-    fn deserialize<'de, D: DocumentDeserializer<'de>>(
-        mut fields: D,
-    ) -> Result<Self, DeserializeError> {
-        let mut source = String::new();
-        while let Some((_, value)) = fields.next_field::<OwnedValue>()? {
-            if let OwnedValue::Str(text) = value {
-                source = text;
-            }
-        }
-        Ok(StoredSource(source))
-    }
 }

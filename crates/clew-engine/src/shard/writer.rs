@@ -16,6 +16,7 @@ use tantivy::{DocId, Index, IndexSettings, SegmentPlugin, TantivyError};
 use super::merge_job::MergeJob;
 use super::row_plugin::RowPlugin;
 use super::segment::{SegmentView, empty_searcher};
+use super::source_plugin::SourcePlugin;
 use super::vector_plugin::VectorPlugin;
 use super::{AliveBits, Located, ShardDirectory, View};
 use crate::error::EngineError;
@@ -24,15 +25,8 @@ use crate::update::with_vectors;
 
 /// Sizes the term hash table of a segment writer; not a limit.
 const TERM_TABLE_BUDGET_BYTES: usize = 16 << 20;
-/// Sources are compressed in blocks of this size: small enough that one hit costs microseconds.
-const STORE_BLOCK_BYTES: usize = 4096;
-/// New documents are compressed at memory speed,
-const STORE_NEW: Compressor = Compressor::Lz4;
-/// and better when they are merged, once: later merges take whole blocks over. On 31.3 MB of
-/// descriptions of packages 10.8 MB in place of 15.4, for which a hit costs 9 µs more.
-const STORE_MERGED: Compressor = Compressor::Zstd(ZstdCompressor {
-    compression_level: Some(3),
-});
+/// tantivy's own document store has no fields to keep, one empty entry for each document: blocks of many.
+const STORE_BLOCK_BYTES: usize = 64 << 10;
 /// How long the version of a deleted document is remembered.
 const TOMBSTONE_LIFE: Duration = Duration::from_secs(60);
 
@@ -148,7 +142,7 @@ pub(super) fn open_index(
     mapping: &Arc<Mapping>,
 ) -> tantivy::Result<Index> {
     let vectors = VectorPlugin::new(mapping.clone());
-    open_with(directory, mapping, vectors, STORE_NEW)
+    open_with(directory, mapping, vectors)
 }
 
 /// The same for segments that a job merges.
@@ -158,17 +152,16 @@ pub(super) fn open_index_to_merge(
     job: Arc<MergeJob>,
 ) -> tantivy::Result<Index> {
     let vectors = VectorPlugin::merging(mapping.clone(), job);
-    open_with(directory, mapping, vectors, STORE_MERGED)
+    open_with(directory, mapping, vectors)
 }
 
 fn open_with(
     directory: ShardDirectory,
     mapping: &Arc<Mapping>,
     vectors: VectorPlugin,
-    compressor: Compressor,
 ) -> tantivy::Result<Index> {
     let settings = IndexSettings {
-        docstore_compression: compressor,
+        docstore_compression: Compressor::Zstd(ZstdCompressor::default()),
         docstore_blocksize: STORE_BLOCK_BYTES,
         docstore_compress_dedicated_thread: false,
         ..IndexSettings::default()
@@ -176,7 +169,11 @@ fn open_with(
     let mut index = Index::create(directory, mapping.schema().clone(), settings)?;
     index.set_tokenizers(mapping.tokenizers());
     index.set_fast_field_tokenizers(mapping.tokenizers());
-    let plugins: [Arc<dyn SegmentPlugin>; 2] = [Arc::new(RowPlugin), Arc::new(vectors)];
+    let plugins: [Arc<dyn SegmentPlugin>; 3] = [
+        Arc::new(RowPlugin),
+        Arc::new(SourcePlugin),
+        Arc::new(vectors),
+    ];
     for plugin in plugins {
         index.register_plugin(plugin);
     }

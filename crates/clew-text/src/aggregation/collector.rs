@@ -6,6 +6,7 @@ use tantivy::{DocId, SegmentReader};
 
 use super::auto_date;
 use super::collect::{Block, Collect, Level, Segment, open_all};
+use super::deposit::{Counted, Deposit};
 use super::error::AggError;
 use super::limits::{Account, AggLimits};
 use super::partial::Partial;
@@ -75,7 +76,7 @@ pub struct AggCollector {
     merged: Vec<Partial>,
     running: Vec<Box<dyn Collect>>,
     /// What global aggregations may see of each segment; everything where nothing is said.
-    visible: Option<Vec<SegmentBits>>,
+    visible: Option<Arc<Vec<SegmentBits>>>,
     /// At the root every document has the same parent.
     roots: Vec<u32>,
     /// Segments seen, where they are needed again at the end.
@@ -83,6 +84,14 @@ pub struct AggCollector {
     samples: Samples,
     /// The place of the current segment.
     ord: usize,
+    /// Where forks leave what they count: this one's own, or that of the collector that a fork comes from.
+    forks: Forks,
+}
+
+enum Forks {
+    None,
+    Wanted(Arc<Deposit>),
+    Fork(Arc<Deposit>),
 }
 
 impl AggCollector {
@@ -98,7 +107,7 @@ impl AggCollector {
         let visible = visible.filter(|_| global);
         let visible = visible.map(|query| documents_of(query, &context));
         Ok(AggCollector {
-            visible: visible.transpose()?,
+            visible: visible.transpose()?.map(Arc::new),
             samples: Samples::of(&plans),
             ord: 0,
             plans: Arc::new(plans),
@@ -110,7 +119,64 @@ impl AggCollector {
             running: Vec::new(),
             roots: vec![0; BLOCK_DOCS],
             readers: Vec::new(),
+            forks: Forks::None,
         })
+    }
+
+    /// A collector of some segments on another thread; `None` where one must see them all, which samples want.
+    pub fn fork(&mut self) -> Option<Self> {
+        if !self.samples.is_empty() || !self.running.is_empty() {
+            return None;
+        }
+        let deposit = match &self.forks {
+            Forks::None => Arc::<Deposit>::default(),
+            Forks::Wanted(deposit) => deposit.clone(),
+            Forks::Fork(_) => return None,
+        };
+        self.forks = Forks::Wanted(deposit.clone());
+        Some(AggCollector {
+            visible: self.visible.clone(),
+            samples: Samples::of(&[]),
+            ord: 0,
+            plans: self.plans.clone(),
+            pipelines: Vec::new(),
+            limits: self.limits,
+            account: self.account.fork(deposit.bytes()),
+            merged: Vec::new(),
+            running: Vec::new(),
+            roots: self.roots.clone(),
+            readers: Vec::new(),
+            forks: Forks::Fork(deposit),
+        })
+    }
+
+    /// No segment comes any more to this fork.
+    ///
+    /// # Errors
+    /// As [`AggCollector::segment`].
+    pub fn end(&mut self) -> Result<(), AggError> {
+        self.end_segment()
+    }
+
+    /// Takes over what forks have counted of these segments, as if they had come one after the other; what was counted
+    /// of others is forgotten.
+    ///
+    /// # Errors
+    /// [`AggError::TooLarge`].
+    pub fn join(&mut self, segments: &[usize]) -> Result<(), AggError> {
+        let Forks::Wanted(deposit) = std::mem::replace(&mut self.forks, Forks::None) else {
+            return Ok(());
+        };
+        let mut counted = deposit.take();
+        for ord in segments {
+            // Where the time was up, some were not seen.
+            let Some(segment) = counted.remove(ord) else {
+                continue;
+            };
+            self.readers.extend(segment.reader);
+            self.merge(segment.partials)?;
+        }
+        Ok(())
     }
 
     /// Turns to the next segment.
@@ -220,9 +286,22 @@ impl AggCollector {
             };
             self.samples.end_segment(&self.plans, segment)?;
         }
-        let running = std::mem::take(&mut self.running);
-        for (merged, collector) in self.merged.iter_mut().zip(running) {
-            let partial = collector.finish()?;
+        let running = std::mem::take(&mut self.running).into_iter();
+        let partials = running
+            .map(Collect::finish)
+            .collect::<Result<Vec<_>, _>>()?;
+        let Forks::Fork(deposit) = &self.forks else {
+            return self.merge(partials);
+        };
+        let bytes = partials.iter().map(Partial::size_bytes).sum();
+        let reader = self.readers.pop();
+        deposit.put(self.ord, Counted { partials, reader });
+        self.account.hand_over(bytes)
+    }
+
+    /// Adds what a segment holds.
+    fn merge(&mut self, partials: Vec<Partial>) -> Result<(), AggError> {
+        for (merged, partial) in self.merged.iter_mut().zip(partials) {
             merged.merge(partial, None);
         }
         let bytes = self.merged.iter().map(Partial::size_bytes).sum();

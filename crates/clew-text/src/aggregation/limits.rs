@@ -1,5 +1,8 @@
 //! What one request may use, and the account it is booked on.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use tantivy::columnar::Column;
 use tantivy::{DocId, SegmentReader};
 
@@ -32,6 +35,8 @@ pub(crate) struct Account {
     settled_bytes: usize,
     running_bytes: usize,
     max_bytes: usize,
+    /// What all collectors together use that collect other segments of the shard at the same time.
+    together: Option<Arc<AtomicUsize>>,
     /// The scores of the segment's documents, where an aggregation wants them.
     scores: Vec<f32>,
     /// The column that says how many documents each one stands for, in indexes where some say so.
@@ -46,6 +51,7 @@ impl Account {
             settled_bytes: 0,
             running_bytes: 0,
             max_bytes: limits.memory_bytes_max,
+            together: None,
             scores: Vec::new(),
             doc_count: None,
             doc_counts: None,
@@ -55,6 +61,19 @@ impl Account {
     /// The same, where a column says how many documents each one stands for.
     pub(crate) fn counting_by(self, doc_count: Option<String>) -> Self {
         Account { doc_count, ..self }
+    }
+
+    /// An account for a collector of other segments, which shares the bounds of this one with its like.
+    pub(crate) fn fork(&self, together: Arc<AtomicUsize>) -> Self {
+        Account {
+            settled_bytes: self.settled_bytes,
+            running_bytes: 0,
+            max_bytes: self.max_bytes,
+            together: Some(together),
+            scores: Vec::new(),
+            doc_count: self.doc_count.clone(),
+            doc_counts: None,
+        }
     }
 
     /// Reads how many documents each one of a segment stands for, before it is counted.
@@ -115,6 +134,19 @@ impl Account {
     /// Books an allocation, before or right after it is made.
     pub(crate) fn charge(&mut self, bytes: usize) -> Result<(), AggError> {
         self.running_bytes += bytes;
+        if let Some(together) = &self.together {
+            together.fetch_add(bytes, Ordering::Relaxed);
+        }
+        self.check()
+    }
+
+    /// A segment of a fork is done: what it holds is left for the collector that it comes from.
+    pub(crate) fn hand_over(&mut self, bytes: usize) -> Result<(), AggError> {
+        if let Some(together) = &self.together {
+            together.fetch_add(bytes, Ordering::Relaxed);
+            together.fetch_sub(self.running_bytes, Ordering::Relaxed);
+        }
+        self.running_bytes = 0;
         self.check()
     }
 
@@ -126,7 +158,11 @@ impl Account {
     }
 
     fn check(&self) -> Result<(), AggError> {
-        let wanted_bytes = self.settled_bytes + self.running_bytes;
+        let running_bytes = match &self.together {
+            Some(together) => together.load(Ordering::Relaxed),
+            None => self.running_bytes,
+        };
+        let wanted_bytes = self.settled_bytes + running_bytes;
         if wanted_bytes > self.max_bytes {
             return Err(AggError::TooLarge {
                 wanted_bytes,

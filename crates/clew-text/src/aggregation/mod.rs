@@ -14,6 +14,7 @@ mod collect;
 mod collector;
 mod column;
 mod decimal;
+mod deposit;
 mod digest;
 mod error;
 mod fill;
@@ -54,6 +55,7 @@ mod significance;
 mod sketch;
 mod spec;
 mod unify;
+mod visit;
 mod zone;
 
 #[cfg(test)]

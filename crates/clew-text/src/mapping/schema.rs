@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use tantivy::schema::{
-    FAST, Field, INDEXED, IndexRecordOption, IpAddrOptions, NumericOptions, STORED, STRING, Schema,
+    FAST, Field, INDEXED, IndexRecordOption, IpAddrOptions, NumericOptions, STRING, Schema,
     SchemaBuilder, TextFieldIndexing, TextOptions,
 };
 use tantivy::tokenizer::TokenizerManager;
@@ -222,10 +222,8 @@ impl Mapping {
         }
     }
 
-    /// The tantivy field of document ids: raw postings. Ids are read back from another file.
+    /// The tantivy field of document ids: raw postings. Ids are read back from another file, and so are sources.
     pub const ID: Field = Field::from_field_id(0);
-    /// The tantivy field of the stored source.
-    pub const SOURCE: Field = Field::from_field_id(1);
 
     /// Gives it the analyzers that its fields may name; before it has any.
     pub fn set_analysis(&mut self, analysis: Analysis) {
@@ -464,7 +462,6 @@ pub struct NewField {
 fn build_schema(fields: &[MappedField]) -> (Schema, Vec<Option<Field>>) {
     let mut builder = Schema::builder();
     builder.add_text_field("_id", STRING);
-    builder.add_text_field("_source", STORED);
     let added = fields
         .iter()
         .map(|field| add_to(&mut builder, field))

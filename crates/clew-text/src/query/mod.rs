@@ -36,6 +36,7 @@ pub(crate) use literal::text_of;
 pub(crate) use query_string::tree as query_string_tree;
 
 pub(crate) use automaton::Wildcard;
+pub(crate) use compile::matches_max;
 pub use compile::{CompileContext, Plan, compile, plan, postings_max};
 pub use error::QueryError;
 pub use feature::{FeatureCurve, RankFeature, SparseVector};

@@ -4,17 +4,15 @@
 use std::sync::Arc;
 
 use serde_json::Value as Json;
-use tantivy::schema::{Field, OwnedValue};
-use tantivy::{SegmentReader, TantivyDocument, Term as IndexTerm};
+use tantivy::schema::Field;
+use tantivy::{SegmentReader, Term as IndexTerm};
 use tantivy_common::BitSet;
 
 use super::constant::{DocumentSet, Found, add_postings, knows};
 use super::phrase::{PhrasePlace, frequency};
 use crate::analysis::for_each_token;
 use crate::mapping::{FieldKind, MappedField, Mapping};
-
-/// Blocks of the document store that are kept while documents are read in order.
-const STORE_BLOCKS: usize = 4;
+use crate::sources::Sources;
 
 /// Words at places relative to each other.
 #[derive(Debug)]
@@ -41,9 +39,7 @@ impl SourcePhrase {
             _ => "keyword".to_string(),
         };
         SourcePhrase {
-            field: words
-                .first()
-                .map_or(Mapping::SOURCE, |(_, term)| term.field()),
+            field: words.first().map_or(Mapping::ID, |(_, term)| term.field()),
             analyzer,
             position_gap: mapped.settings.position_gap,
             paths: mapping.source_paths(mapped),
@@ -150,16 +146,13 @@ impl DocumentSet for SourcePhrase {
         let Some(candidates) = self.candidates(reader)? else {
             return Ok(Found::Nothing);
         };
-        let store = reader.get_store_reader(STORE_BLOCKS)?;
+        let mut sources = Sources::open(reader)?.cursor();
         let mut bits = BitSet::with_max_value(reader.max_doc());
         for doc in (0..reader.max_doc()).filter(|doc| candidates.contains(*doc)) {
             if reader.is_deleted(doc) {
                 continue;
             }
-            let stored: TantivyDocument = store.get(doc)?;
-            let source = stored.get_first(Mapping::SOURCE).map(OwnedValue::from);
-            if let Some(OwnedValue::Str(source)) = source
-                && let Ok(source) = serde_json::from_str(&source)
+            if let Ok(source) = serde_json::from_slice(sources.get(doc)?)
                 && self.is_in(&source)
             {
                 bits.insert(doc);

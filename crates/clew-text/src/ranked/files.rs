@@ -10,9 +10,11 @@ use parking_lot::RwLock;
 use tantivy::directory::error::OpenReadError;
 use tantivy::directory::{CompositeFile, Directory, OwnedBytes};
 use tantivy::schema::{Field, IndexRecordOption};
-use tantivy::{SegmentReader, TantivyError};
+use tantivy::{DocId, SegmentReader, TantivyError};
 
+use super::bm25::NormTable;
 use super::dictionary::Dictionary;
+use super::list::BLOCK;
 
 /// A count of tokens comes before the postings of a field.
 const TOKENS_BYTES: usize = 8;
@@ -146,6 +148,25 @@ impl Lengths<'_> {
         match self {
             Lengths::Stored(bytes) => bytes[doc as usize],
             Lengths::One => ONE,
+        }
+    }
+
+    /// What the lengths of documents contribute. Never inlined, so that profiles show what reading lengths costs; it is
+    /// called once for a block.
+    #[inline(never)]
+    pub(super) fn contributions(
+        self,
+        docs: &[DocId],
+        table: &NormTable,
+        contributions: &mut [f32; BLOCK],
+    ) {
+        match self {
+            Lengths::Stored(bytes) => {
+                for (one, doc) in contributions.iter_mut().zip(docs) {
+                    *one = table.of(bytes[*doc as usize]);
+                }
+            }
+            Lengths::One => contributions[..docs.len()].fill(table.of(ONE)),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Where ranking leaves what it finds, and which score a document must exceed to be worth finding.
 
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
 use tantivy::DocId;
 use tantivy::fastfield::AliveBitSet;
 
@@ -24,6 +26,38 @@ impl Admission<'_> {
     }
 }
 
+/// Matches that a thread takes before it tells the others how many there are.
+const TOLD_AT_ONCE: u64 = 64;
+
+/// What threads know of each other that read segments of one shard at the same time.
+#[derive(Debug, Default)]
+pub(crate) struct Beside {
+    seen: AtomicU64,
+    /// A number that grows with the score that documents of any segment must exceed.
+    floor: AtomicU32,
+}
+
+const SIGN: u32 = 1 << 31;
+
+impl Beside {
+    fn floor(&self) -> f32 {
+        let place = self.floor.load(Ordering::Relaxed);
+        match place {
+            0 => f32::MIN,
+            _ if place & SIGN == 0 => f32::from_bits(!place),
+            _ => f32::from_bits(place & !SIGN),
+        }
+    }
+
+    /// A thread has as many hits as wanted, with this score or better ones.
+    fn raise(&self, score: f32) {
+        // One that is as good may be in an earlier segment.
+        let bits = score.next_down().to_bits();
+        let place = if bits & SIGN == 0 { bits | SIGN } else { !bits };
+        self.floor.fetch_max(place, Ordering::Relaxed);
+    }
+}
+
 /// The best hits of a shard so far, and the segment that is being read.
 pub(crate) struct Hits<'a> {
     top: TopScores,
@@ -34,6 +68,10 @@ pub(crate) struct Hits<'a> {
     here: Admission<'a>,
     /// All must exceed this: it is certain that enough do.
     least: f32,
+    /// What other threads know, and how much of this they were told.
+    beside: Option<&'a Beside>,
+    told_seen: u64,
+    told_floor: f32,
 }
 
 impl<'a> Hits<'a> {
@@ -45,6 +83,17 @@ impl<'a> Hits<'a> {
             segment: 0,
             here: Admission::default(),
             least: f32::MIN,
+            beside: None,
+            told_seen: 0,
+            told_floor: f32::MIN,
+        }
+    }
+
+    /// The same on one of several threads.
+    pub(crate) fn beside(self, others: &'a Beside) -> Self {
+        Hits {
+            beside: Some(others),
+            ..self
         }
     }
 
@@ -58,11 +107,23 @@ impl<'a> Hits<'a> {
 
     /// The score that a document must exceed; below all scores as long as every match counts.
     pub(super) fn floor(&self) -> f32 {
-        if self.count_to.is_some_and(|limit| self.seen <= limit) {
+        if self
+            .count_to
+            .is_some_and(|limit| !self.has_seen_more(limit))
+        {
             return f32::MIN;
         }
+        let least = match self.beside {
+            Some(beside) => beside.floor().max(self.least),
+            None => self.least,
+        };
         let threshold = self.top.threshold_in(self.segment);
-        threshold.map_or(self.least, |threshold| threshold.max(self.least))
+        threshold.map_or(least, |threshold| threshold.max(least))
+    }
+
+    fn has_seen_more(&self, limit: u64) -> bool {
+        let others = |beside: &Beside| beside.seen.load(Ordering::Relaxed) - self.told_seen;
+        self.seen > limit || (limit < u64::MAX && self.seen + self.beside.map_or(0, others) > limit)
     }
 
     /// How many hits are wanted, if it is no matter where they are.
@@ -103,6 +164,23 @@ impl<'a> Hits<'a> {
     pub(super) fn take(&mut self, doc: DocId, score: f32) {
         self.seen += 1;
         self.top.offer(self.segment, doc, score);
+        if let Some(beside) = self.beside {
+            self.tell(beside);
+        }
+    }
+
+    fn tell(&mut self, beside: &Beside) {
+        let more = self.seen - self.told_seen;
+        if more >= TOLD_AT_ONCE && self.count_to.is_some_and(|limit| limit < u64::MAX) {
+            beside.seen.fetch_add(more, Ordering::Relaxed);
+            self.told_seen = self.seen;
+        }
+        if let Some(worst) = self.top.threshold()
+            && worst > self.told_floor
+        {
+            beside.raise(worst);
+            self.told_floor = worst;
+        }
     }
 
     /// The best, and how many matches were taken.

@@ -317,14 +317,7 @@ impl<'a> List<'a> {
     pub(super) fn score_until(&mut self, end: DocId, scores: &mut [f32; BLOCK]) -> &[DocId] {
         let (table, lengths, weight) = (self.table, self.lengths, self.weight);
         let (docs, frequencies) = self.take_until(end);
-        match lengths {
-            Lengths::Stored(bytes) => {
-                for (score, doc) in scores.iter_mut().zip(docs) {
-                    *score = table.of(bytes[*doc as usize]);
-                }
-            }
-            Lengths::One => scores[..docs.len()].fill(table.of(lengths.id(0))),
-        }
+        lengths.contributions(docs, table, scores);
         for (score, frequency) in scores.iter_mut().zip(frequencies) {
             *score = weight.times(factor(*frequency, *score));
         }

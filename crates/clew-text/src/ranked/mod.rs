@@ -32,5 +32,5 @@ pub(crate) use field::{FoundWord, SearchedField};
 pub(crate) use files::SegmentFiles;
 pub(crate) use filter::Filter;
 pub(crate) use first::first;
-pub(crate) use hits::{Admission, Hits};
+pub(crate) use hits::{Admission, Beside, Hits};
 pub(crate) use query::{Ranked, Shape, WordIn};

@@ -13,6 +13,9 @@ use super::list::List;
 use super::phrase::{Part, Scoring, phrase};
 use super::{all, any};
 
+/// Words from which on most documents are looked at, as each adds little to what another may have.
+const MANY_WORDS: usize = 4;
+
 /// A word of a field, which was measured.
 #[derive(Clone, Debug)]
 pub(crate) struct WordIn {
@@ -104,21 +107,40 @@ impl Ranked {
         }
     }
 
-    /// Gives the matches that may be among the best to `hits`; `false` when the time was over before.
+    /// About how many documents must be looked at when matches are counted to a limit; 0 where it is few for certain.
+    pub(crate) fn documents(&self, count_to: Option<u64>) -> u64 {
+        let counts_all = count_to == Some(u64::MAX);
+        let sum = |words: &[WordIn]| words.iter().map(|word| word.found.frequency()).sum();
+        let least = |words: &mut dyn Iterator<Item = &WordIn>| {
+            words.map(|word| word.found.frequency()).min().unwrap_or(0)
+        };
+        match &self.shape {
+            Shape::Any(words) if counts_all || words.len() >= MANY_WORDS => sum(words),
+            Shape::All(words) if counts_all => least(&mut words.iter()),
+            Shape::Phrase(words, _) if counts_all => least(&mut words.iter().map(|(_, word)| word)),
+            _ => 0,
+        }
+    }
+
+    /// The segments, the best first, so that the others may be passed over; those that are alike stay in their order.
+    pub(crate) fn order(&self, segments: usize) -> Vec<(f32, usize)> {
+        let bounds = (0..segments).map(|segment| (self.bound(segment), segment));
+        let mut order: Vec<(f32, usize)> = bounds.collect();
+        order.sort_by(|a, b| b.0.total_cmp(&a.0));
+        order
+    }
+
+    /// Gives the matches of some segments that may be among the best to `hits`; `false` when the time was over before.
     ///
     /// # Errors
     /// When a segment cannot be read.
     pub(crate) fn run<'a>(
         &'a self,
         segments: &[Admission<'a>],
+        order: impl Iterator<Item = (f32, usize)>,
         hits: &mut Hits<'a>,
         expired: &dyn Fn() -> bool,
     ) -> tantivy::Result<bool> {
-        let mut order: Vec<(f32, usize)> = (0..segments.len())
-            .map(|segment| (self.bound(segment), segment))
-            .collect();
-        // The best first, so that the others may be passed over; those that are alike stay in their order.
-        order.sort_by(|a, b| b.0.total_cmp(&a.0));
         if !segments.iter().any(Admission::is_choosy) {
             self.expect(hits);
         }

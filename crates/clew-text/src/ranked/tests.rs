@@ -7,14 +7,10 @@ use serde_json::json;
 
 use super::bm25::rounded;
 use crate::query::{
-    Bool, Fuzziness, Match, MatchPhrase, MinimumShouldMatch, NoKnn, Operator, Pattern, Query, Range,
+    Bool, Fuzziness, Match, MatchPhrase, MinimumShouldMatch, Operator, Pattern, Query, Range,
 };
-use crate::search::fixture::{Random, random_docs, snapshot};
-use crate::search::{Relation, ShardHit, ShardRequest, ShardResult, Snapshot, TrackTotal, search};
-
-fn run(snapshot: &Snapshot, request: ShardRequest<'_>) -> ShardResult {
-    search(snapshot, request, &NoKnn).unwrap()
-}
+use crate::search::fixture::{Random, random_docs, run, snapshot};
+use crate::search::{Relation, ShardHit, ShardRequest, Snapshot, TrackTotal};
 
 /// Every match with its score, from a search that cannot prune.
 fn scanned(snapshot: &Snapshot, query: &Query) -> BTreeMap<(usize, u32), f32> {

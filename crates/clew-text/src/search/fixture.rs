@@ -10,8 +10,10 @@ use tantivy::indexer::{AddOperation, SegmentWriter};
 use tantivy::{Index, ReloadPolicy, SegmentReader, TantivyDocument};
 use tantivy_common::{BitSet, OwnedBytes};
 
-use super::Snapshot;
+use super::threads::tests::Three;
+use super::{ShardRequest, ShardResult, Snapshot, search};
 use crate::mapping::{FieldKind, FloatKind, IntegerKind, Mapping, NewField, VectorMapping};
+use crate::query::NoKnn;
 
 /// A document as the tests know it.
 #[derive(Clone, Debug, Default)]
@@ -205,4 +207,18 @@ pub(crate) fn snapshot(segments: &[Vec<Doc>]) -> Snapshot {
 pub(crate) fn shard(seed: u64) -> (Snapshot, Vec<Vec<Doc>>) {
     let docs = random_docs(&mut Random(seed), &[150, 90, 200, 1, 60]);
     (snapshot(&docs), docs)
+}
+
+/// Searches on one thread, and checks that several find the same.
+pub(crate) fn run(snapshot: &Snapshot, request: ShardRequest<'_>) -> ShardResult {
+    let plain = request.visitor.is_none() && request.expired.is_none();
+    let shared = plain.then(|| ShardRequest {
+        threads: Some(&Three),
+        ..request.without_visitor()
+    });
+    let alone = search(snapshot, request, &NoKnn).unwrap();
+    if let Some(shared) = shared {
+        assert_eq!(search(snapshot, shared, &NoKnn).unwrap(), alone);
+    }
+    alone
 }

@@ -1,16 +1,18 @@
 //! Running a query over one shard's segments: totals, the best documents by score or by sort
 //! keys, and the stream of matching documents that aggregations read.
 //!
-//! Deliberately absent: shards and threads (the caller runs one search per shard and merges), and
-//! fetching what a document holds.
+//! Deliberately absent: shards (the caller runs one search per shard and merges), starting threads (the caller
+//! lends them), and fetching what a document holds.
 
 mod bits;
 mod blocks;
+mod count_only;
 mod cursor;
 mod explain;
 mod figures;
 mod filter_cache;
 mod grouped;
+mod helpers;
 mod ids;
 mod inner;
 mod matching;
@@ -28,6 +30,7 @@ mod sort;
 mod sort_number;
 mod sorted;
 mod span;
+mod threads;
 mod top;
 
 pub use bits::SegmentBits;
@@ -50,9 +53,12 @@ pub use similar::{SimilarTerm, Spelling, similar_terms, term_docs};
 pub use snapshot::{FieldStatistics, Snapshot};
 pub(crate) use sort::compare_rows;
 pub use sort::{GeoDistanceKey, Missing, Mode, Order, SortKey, SortValue};
+pub use threads::{Threads, share};
 pub(crate) use top::TopScores;
 
 #[cfg(test)]
 pub(crate) mod fixture;
+#[cfg(test)]
+pub(crate) use threads::tests as threads_of_tests;
 #[cfg(test)]
 mod tests;

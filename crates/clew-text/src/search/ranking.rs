@@ -4,12 +4,14 @@
 use std::sync::Arc;
 
 use super::bits::SegmentBits;
+use super::helpers::helpers_with;
 use super::matching::segment_answer;
 use super::request::{ShardRequest, ShardResult};
 use super::run::{Run, below, counting, expired};
+use super::threads::share;
 use super::top::TopScores;
 use crate::query::{CompileContext, QueryError, plan};
-use crate::ranked::{Admission, Filter, Hits, Ranked};
+use crate::ranked::{Admission, Beside, Filter, Hits, Ranked};
 
 /// What filters leave, segment by segment.
 type Left = Vec<Vec<Arc<SegmentBits>>>;
@@ -29,7 +31,8 @@ pub(super) fn ranked(
     };
     let counting = counting(run, request.track_total);
     let count_to = counting.known.is_none().then_some(counting.limit);
-    let mut hits = Hits::new(TopScores::new(request.limit, below(request)?), count_to);
+    let (limit, below) = (request.limit, below(request)?);
+    let hits = || Hits::new(TopScores::new(limit, below), count_to);
     let readers = run.snapshot.readers.iter().enumerate();
     let segments: Vec<Admission<'_>> = readers
         .map(|(segment, reader)| {
@@ -41,9 +44,31 @@ pub(super) fn ranked(
             }
         })
         .collect();
-    let timed_out = !ranked.run(&segments, &mut hits, &|| expired(request))?;
-    let (top, seen) = hits.finish();
-    Ok(Some(counting.result(request, top, (seen, timed_out))))
+    let order = ranked.order(segments.len());
+    let documents = ranked.documents(count_to);
+    let Some(threads) = helpers_with(documents, run.snapshot, request) else {
+        let mut hits = hits();
+        let order = order.into_iter();
+        let timed_out = !ranked.run(&segments, order, &mut hits, &|| expired(request))?;
+        let (top, seen) = hits.finish();
+        return Ok(Some(counting.result(request, top, (seen, timed_out))));
+    };
+    let (beside, time_is_up) = (Beside::default(), request.expired);
+    let parts = share(threads, order.len(), |left| {
+        let mut hits = hits().beside(&beside);
+        let expired = || time_is_up.is_some_and(|expired| expired());
+        let in_time = ranked.run(&segments, left.map(|at| order[at]), &mut hits, &expired)?;
+        Ok((hits.finish(), in_time))
+    });
+    let parts = parts.into_iter().collect::<Result<Vec<_>, QueryError>>()?;
+    let mut all = TopScores::new(limit, below);
+    let (mut all_seen, mut timed_out) = (0, false);
+    for ((top, seen), in_time) in parts {
+        all.absorb(top);
+        all_seen += seen;
+        timed_out |= !in_time;
+    }
+    Ok(Some(counting.result(request, all, (all_seen, timed_out))))
 }
 
 fn in_segment(left: &Left, segment: usize) -> impl Iterator<Item = &SegmentBits> {

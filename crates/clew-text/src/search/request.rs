@@ -4,6 +4,7 @@ use tantivy::{DocId, SegmentReader};
 
 use super::bits::SegmentBits;
 use super::sort::{SortKey, SortValue};
+use super::threads::Threads;
 use crate::query::{Query, QueryError};
 
 /// How exactly matching documents are counted.
@@ -87,6 +88,28 @@ pub trait DocVisitor {
     /// # Errors
     /// Ends the search.
     fn collect(&mut self, docs: &[DocId]) -> Result<(), QueryError>;
+
+    /// A visitor for some of the segments, on another thread; `None` where one must see them all in their order.
+    fn fork(&mut self) -> Option<Box<dyn DocVisitor + Send>> {
+        None
+    }
+
+    /// No segment comes any more. Asked of forks only.
+    ///
+    /// # Errors
+    /// Ends the search.
+    fn end(&mut self) -> Result<(), QueryError> {
+        Ok(())
+    }
+
+    /// Takes over what the forks have seen, as if these segments had come one after the other; what was seen of
+    /// others is forgotten.
+    ///
+    /// # Errors
+    /// Ends the search.
+    fn join(&mut self, _segments: &[usize]) -> Result<(), QueryError> {
+        Ok(())
+    }
 }
 
 /// What is wanted of one shard.
@@ -122,7 +145,9 @@ pub struct ShardRequest<'a> {
     /// Milliseconds since the epoch that `now` means.
     pub now_ms: i64,
     /// Asked between segments; `true` ends the search with what it has.
-    pub expired: Option<&'a dyn Fn() -> bool>,
+    pub expired: Option<&'a (dyn Fn() -> bool + Sync)>,
+    /// Threads that may help with the segments.
+    pub threads: Option<&'a dyn Threads>,
 }
 
 impl<'a> ShardRequest<'a> {
@@ -145,6 +170,7 @@ impl<'a> ShardRequest<'a> {
             visitor: None,
             now_ms: 0,
             expired: None,
+            threads: None,
         }
     }
 
@@ -153,12 +179,25 @@ impl<'a> ShardRequest<'a> {
     where
         'a: 'b,
     {
-        // Written out, because a visitor's lifetime changes only by itself.
+        let plain = self.without_visitor();
         ShardRequest {
             sort,
+            visitor: self.visitor.map(|visitor| visitor as &mut dyn DocVisitor),
+            ..plain
+        }
+    }
+
+    /// The same for hits and totals alone.
+    pub(crate) fn without_visitor<'b>(&self) -> ShardRequest<'b>
+    where
+        'a: 'b,
+    {
+        // Written out, because a visitor's lifetime changes only by itself.
+        ShardRequest {
             query: self.query,
             filter: self.filter,
             post_filter: self.post_filter,
+            sort: self.sort,
             collapse: self.collapse,
             track_scores: self.track_scores,
             limit: self.limit,
@@ -168,9 +207,10 @@ impl<'a> ShardRequest<'a> {
             only: self.only,
             terminate_after: self.terminate_after,
             doc_base: self.doc_base,
-            visitor: self.visitor.map(|visitor| visitor as &mut dyn DocVisitor),
+            visitor: None,
             now_ms: self.now_ms,
             expired: self.expired,
+            threads: self.threads,
         }
     }
 }

@@ -7,6 +7,7 @@ use tantivy::query::{EnableScoring, Weight};
 use tantivy::{DocId, TERMINATED};
 
 use super::bits::SegmentBits;
+use super::count_only::count_only;
 use super::matching::{matching_plan, unscored};
 use super::nested_sort::with_objects;
 use super::ranking::ranked;
@@ -128,6 +129,7 @@ pub(super) fn expired(request: &ShardRequest<'_>) -> bool {
 }
 
 /// The total when it is known without looking at documents, and whether it may be left there.
+#[derive(Clone, Copy)]
 pub(super) struct Counting {
     pub(super) known: Option<Total>,
     pub(super) limit: u64,
@@ -174,56 +176,6 @@ pub(super) fn counting(run: &Run<'_>, track: TrackTotal) -> Counting {
         None
     };
     Counting { known, limit }
-}
-
-fn count_only(run: &Run<'_>, request: &ShardRequest<'_>) -> Result<ShardResult, QueryError> {
-    let counting = counting(run, request.track_total);
-    let mut result = ShardResult {
-        total: Total::of(0, true, request.track_total),
-        max_score: None,
-        hits: Vec::new(),
-        timed_out: false,
-        terminated_early: false,
-    };
-    if let Some(total) = counting.known {
-        result.total = total;
-        return Ok(result);
-    }
-    let weight = unscored(run.snapshot, &run.plan)?;
-    let mut seen = 0;
-    for (segment, reader) in run.snapshot.readers.iter().enumerate() {
-        if seen > counting.limit {
-            break;
-        }
-        if expired(request) {
-            result.timed_out = true;
-            break;
-        }
-        seen += if run.post.is_some() {
-            count_passing(run, &*weight, segment, reader)?
-        } else {
-            u64::from(weight.count(reader)?)
-        };
-    }
-    result.total = Total::of(seen, !result.timed_out, request.track_total);
-    Ok(result)
-}
-
-fn count_passing(
-    run: &Run<'_>,
-    weight: &dyn Weight,
-    segment: usize,
-    reader: &SegmentReader,
-) -> Result<u64, QueryError> {
-    let alive = reader.alive_bitset();
-    let mut seen = 0;
-    weight.for_each_no_score(reader, &mut |docs| {
-        for doc in docs {
-            let living = alive.is_none_or(|alive| alive.is_alive(*doc));
-            seen += u64::from(living && run.passes(segment, *doc));
-        }
-    })?;
-    Ok(seen)
 }
 
 /// All matches score the same: the first ones are the best ones.

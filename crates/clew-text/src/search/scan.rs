@@ -3,71 +3,35 @@
 use tantivy::query::Weight;
 use tantivy::{DocId, SegmentReader};
 
-use super::bits::SegmentBits;
-use super::grouped::{GroupedTop, Wanted};
-use super::matching::unscored;
+use super::helpers::helpers;
 use super::request::{DocVisitor, Relation, ShardRequest, ShardResult, Total, TrackTotal};
-use super::run::{Counting, Run, below, by_score, counting, expired};
-use super::snapshot::Snapshot;
-use super::sort::SortKey;
-use super::sorted::{Kept, SortedTop};
+use super::run::Run;
 use super::span::ColumnOf;
-use super::top::TopScores;
 use crate::query::QueryError;
 
+use passing::Begin;
+use shared::Together;
+use sink::Sink;
+use wish::Wish;
+
 mod passing;
+mod shared;
+mod sink;
 #[cfg(test)]
 mod tests;
+mod wish;
 
 /// Documents handed on at a time when scores are read one by one.
 const BLOCK: usize = 512;
 
-enum Sink<'a> {
-    Nothing,
-    Score(TopScores),
-    Sorted(SortedTop<'a>),
-    Grouped(Box<GroupedTop<'a>>),
-}
-
-impl Sink<'_> {
-    fn begin(
-        &mut self,
-        segment: usize,
-        snapshot: &Snapshot,
-        reader: &SegmentReader,
-    ) -> Result<(), QueryError> {
-        match self {
-            Sink::Sorted(top) => top.begin(segment, snapshot, reader),
-            Sink::Grouped(top) => top.begin(segment, snapshot, reader),
-            _ => Ok(()),
-        }
-    }
-
-    /// Whether no later segment can bring a better document.
-    fn is_complete(&self) -> bool {
-        matches!(self, Sink::Sorted(top) if top.is_complete())
-    }
-
-    fn offer(&mut self, segment: usize, doc: DocId, score: f32) -> Result<(), QueryError> {
-        match self {
-            Sink::Nothing => Ok(()),
-            Sink::Score(top) => {
-                top.offer(segment, doc, score);
-                Ok(())
-            }
-            Sink::Sorted(top) => top.offer(doc, score),
-            Sink::Grouped(top) => top.offer(doc, score),
-        }
-    }
-}
-
 /// What happens to each block of matches.
-struct Scan<'r, 'a> {
+struct Scan<'r, 'a, 'v> {
     run: &'r Run<'r>,
+    wish: Wish<'a>,
     sink: Sink<'a>,
-    visitor: Option<&'a mut dyn DocVisitor>,
-    min_score: Option<f32>,
-    only: Option<&'a [SegmentBits]>,
+    visitor: Option<&'v mut dyn DocVisitor>,
+    /// What threads at other segments of the same scan see of this one.
+    together: &'r Together,
     /// Matches that may still be looked at.
     left: u64,
     seen: u64,
@@ -75,14 +39,78 @@ struct Scan<'r, 'a> {
     living: Vec<DocId>,
     /// The scores of the living, where the visitor wants them.
     living_scores: Vec<f32>,
-    visitor_scores: bool,
-    /// How far matches are counted, where nothing else needs to see every one.
-    counting: Option<Counting>,
     /// What is sorted by, while all documents are looked at for it.
     looking_at: Option<ColumnOf>,
 }
 
-impl Scan<'_, '_> {
+impl<'r, 'a, 'v> Scan<'r, 'a, 'v> {
+    fn new(
+        (run, together): (&'r Run<'r>, &'r Together),
+        wish: Wish<'a>,
+        visitor: Option<&'v mut dyn DocVisitor>,
+    ) -> Result<Self, QueryError> {
+        Ok(Scan {
+            run,
+            wish,
+            sink: wish.sink(run.snapshot)?,
+            visitor,
+            together,
+            left: wish.terminate_after.unwrap_or(u64::MAX),
+            seen: 0,
+            max_score: None,
+            living: Vec::new(),
+            living_scores: Vec::new(),
+            looking_at: None,
+        })
+    }
+
+    /// Goes through segments, as long as there is time and any use in it.
+    fn segments(
+        mut self,
+        scoring: &Scoring,
+        segments: impl Iterator<Item = (Begin, usize)>,
+    ) -> Result<Found<'a>, QueryError> {
+        let mut timed_out = false;
+        for (begin, segment) in segments {
+            if self.wish.expired.is_some_and(|expired| expired()) {
+                timed_out = true;
+                break;
+            }
+            if self.left == 0 || (self.wish.uncounted && self.sink.is_complete()) {
+                break;
+            }
+            self.together.meet(&mut self.sink);
+            if begin.is_some_and(|begin| self.is_hopeless(begin, 0)) {
+                continue;
+            }
+            self.segment(segment, &self.run.snapshot.readers[segment], scoring)?;
+            self.together.meet(&mut self.sink);
+        }
+        Ok(Found {
+            sink: self.sink,
+            seen: self.seen,
+            max_score: self.max_score,
+            left: self.left,
+            timed_out,
+        })
+    }
+}
+
+impl Scan<'_, '_, '_> {
+    /// Whether every match that lives counts, and only its being there does.
+    fn takes_all(&self) -> bool {
+        let Wish {
+            min_score,
+            only,
+            terminate_after,
+            visitor_scores,
+            ..
+        } = &self.wish;
+        let unbounded = min_score.is_none() && only.is_none() && terminate_after.is_none();
+        let unread = matches!(self.sink, Sink::Nothing) && !visitor_scores;
+        unbounded && unread && self.run.post.is_none()
+    }
+
     /// Takes a block; `score_of` gives the score of the document at a place in it.
     fn block(
         &mut self,
@@ -92,6 +120,15 @@ impl Scan<'_, '_> {
         score_of: &dyn Fn(usize) -> f32,
     ) -> Result<(), QueryError> {
         let alive = reader.alive_bitset();
+        if alive.is_none() && self.takes_all() {
+            self.seen += docs.len() as u64;
+            self.together.count(docs.len() as u64);
+            return match &mut self.visitor {
+                Some(visitor) if !docs.is_empty() => visitor.collect(docs),
+                _ => Ok(()),
+            };
+        }
+        let before = self.seen;
         self.living.clear();
         self.living_scores.clear();
         for (at, doc) in docs.iter().enumerate() {
@@ -100,14 +137,17 @@ impl Scan<'_, '_> {
             }
             let score = score_of(at);
             let wanted = alive.is_none_or(|alive| alive.is_alive(*doc))
-                && self.min_score.is_none_or(|min| score >= min)
-                && self.only.is_none_or(|only| only[segment].contains(*doc));
+                && self.wish.min_score.is_none_or(|min| score >= min)
+                && self
+                    .wish
+                    .only
+                    .is_none_or(|only| only[segment].contains(*doc));
             if !wanted {
                 continue;
             }
             self.left -= 1;
             self.living.push(*doc);
-            if self.visitor_scores {
+            if self.wish.visitor_scores {
                 self.living_scores.push(score);
             }
             if self.run.passes(segment, *doc) {
@@ -116,9 +156,10 @@ impl Scan<'_, '_> {
                 self.sink.offer(segment, *doc, score)?;
             }
         }
+        self.together.count(self.seen - before);
         match &mut self.visitor {
             Some(visitor) if !self.living.is_empty() => {
-                if self.visitor_scores {
+                if self.wish.visitor_scores {
                     visitor.scores(&self.living, &self.living_scores);
                 }
                 visitor.collect(&self.living)
@@ -187,110 +228,77 @@ enum Scoring {
     Each(Box<dyn Weight>),
 }
 
-#[allow(
-    clippy::too_many_lines,
-    reason = "one pass over the segments, whose steps share their state"
-)]
-pub(super) fn scan<'a>(
+/// What was found in some segments.
+struct Found<'a> {
+    sink: Sink<'a>,
+    seen: u64,
+    max_score: Option<f32>,
+    left: u64,
+    timed_out: bool,
+}
+
+impl Found<'_> {
+    /// Joins what another thread has found in other segments.
+    fn absorb(&mut self, other: Self) {
+        self.sink.absorb(other.sink);
+        self.seen += other.seen;
+        self.max_score = self
+            .max_score
+            .into_iter()
+            .chain(other.max_score)
+            .reduce(f32::max);
+        self.timed_out |= other.timed_out;
+    }
+
+    fn result(self, wish: &Wish<'_>, (track, best_shown): (TrackTotal, bool)) -> ShardResult {
+        let known = wish.counting.and_then(|counting| counting.known);
+        let total = match track {
+            TrackTotal::No => Total {
+                value: 0,
+                relation: Relation::Gte,
+            },
+            track => known.unwrap_or_else(|| Total::of(self.seen, !self.timed_out, track)),
+        };
+        ShardResult {
+            total,
+            max_score: self.max_score.filter(|_| best_shown && wish.limit > 0),
+            hits: match self.sink {
+                Sink::Nothing => Vec::new(),
+                Sink::Score(top) => top.into_hits(!wish.sort.is_empty()),
+                Sink::Sorted(top) => top.into_hits(),
+                Sink::Grouped(top) => top.into_hits(),
+            },
+            timed_out: self.timed_out,
+            terminated_early: wish.terminate_after.is_some() && self.left == 0,
+        }
+    }
+}
+
+pub(super) fn scan(
     run: &Run<'_>,
-    mut request: ShardRequest<'a>,
+    mut request: ShardRequest<'_>,
 ) -> Result<ShardResult, QueryError> {
-    let visitor = request.visitor.as_ref();
-    let visitor_scores = visitor.is_some_and(|visitor| visitor.wants_scores());
-    let scores_shown = request.track_scores
-        || (by_score(request.sort) && request.limit > 0)
-        || request
-            .sort
-            .iter()
-            .any(|key| matches!(key, SortKey::Score { .. }));
+    let wish = Wish::of(run, &request)?;
+    let scoring = wish.scoring(run)?;
+    let segments = match wish.counting {
+        Some(_) => passing::order(&wish.sink(run.snapshot)?, run.snapshot)?,
+        // Visitors see the segments in their order.
+        None => (0..run.snapshot.readers.len())
+            .map(|segment| (None, segment))
+            .collect(),
+    };
     // An order of one's own hides which score is the best, even when it is by score first.
     let best_shown = request.track_scores || request.sort.is_empty();
-    let scores_wanted = scores_shown || request.min_score.is_some();
-    let scoring = match run.plan.constant {
-        Some(score) => Scoring::Same(unscored(run.snapshot, &run.plan)?, score),
-        None if scores_wanted || visitor_scores => Scoring::Each(run.scored_weight()?),
-        None => Scoring::Same(unscored(run.snapshot, &run.plan)?, 0.0),
-    };
-    let kept = Kept {
-        scores: scores_shown,
-        doc_base: request.doc_base,
-    };
-    let sink = if request.limit == 0 {
-        Sink::Nothing
-    } else if let Some(path) = request.collapse {
-        let wanted = Wanted {
-            sort: request.sort,
-            limit: request.limit,
-            after: request.search_after,
-            kept,
-        };
-        let top = GroupedTop::new(path, &run.snapshot.mapping, wanted)?;
-        Sink::Grouped(Box::new(top))
-    } else if by_score(request.sort) {
-        Sink::Score(TopScores::new(request.limit, below(&request)?))
-    } else {
-        Sink::Sorted(SortedTop::new(
-            request.sort,
-            request.limit,
-            request.search_after,
-            kept,
-        )?)
-    };
-    // Nobody asks how many more there are: in the order of the index, the first are enough.
-    let uncounted = request.track_total == TrackTotal::No && request.visitor.is_none();
-    let needs_first = request.visitor.is_none()
-        && request.min_score.is_none()
-        && request.only.is_none()
-        && request.terminate_after.is_none()
-        && !request.track_scores;
-    let segments = passing::order(&sink, run.snapshot)?;
-    let mut scan = Scan {
-        run,
-        sink,
-        visitor: request.visitor.take(),
-        min_score: request.min_score,
-        only: request.only,
-        left: request.terminate_after.unwrap_or(u64::MAX),
-        seen: 0,
-        max_score: None,
-        living: Vec::new(),
-        living_scores: Vec::new(),
-        visitor_scores,
-        counting: needs_first.then(|| counting(run, request.track_total)),
-        looking_at: None,
-    };
-    let mut timed_out = false;
-    for (begin, segment) in segments {
-        if expired(&request) {
-            timed_out = true;
-            break;
-        }
-        if scan.left == 0 || (uncounted && scan.sink.is_complete()) {
-            break;
-        }
-        if begin.is_some_and(|begin| scan.is_hopeless(begin, 0)) {
-            continue;
-        }
-        scan.segment(segment, &run.snapshot.readers[segment], &scoring)?;
+    let shown = (request.track_total, best_shown);
+    if let Some(threads) = helpers(run, &request).filter(|_| shared::fits(&wish))
+        && let visitor = &mut request.visitor
+        && let Some(found) = shared::found((run, wish), (&scoring, &segments), (threads, visitor))
+    {
+        return Ok(found.result(&wish, shown));
     }
-    let known = scan.counting.as_ref().and_then(|counting| counting.known);
-    let total = match request.track_total {
-        TrackTotal::No => Total {
-            value: 0,
-            relation: Relation::Gte,
-        },
-        track => known.unwrap_or_else(|| Total::of(scan.seen, !timed_out, track)),
-    };
-    Ok(ShardResult {
-        total,
-        max_score: scan.max_score.filter(|_| best_shown && request.limit > 0),
-        hits: match scan.sink {
-            Sink::Nothing => Vec::new(),
-            Sink::Score(top) => top.into_hits(!request.sort.is_empty()),
-            Sink::Sorted(top) => top.into_hits(),
-            Sink::Grouped(top) => top.into_hits(),
-        },
-        timed_out,
-        terminated_early: request.terminate_after.is_some() && scan.left == 0,
-    })
+    let together = Together::default();
+    let visitor = request.visitor.take();
+    let scan = Scan::new((run, &together), wish, visitor)?;
+    let found = scan.segments(&scoring, segments.into_iter())?;
+    Ok(found.result(&wish, shown))
 }

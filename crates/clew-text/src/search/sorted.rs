@@ -158,16 +158,35 @@ impl<'a> SortedTop<'a> {
                 group: None,
             });
         }
-        let keys = self.keys;
-        self.hits
-            .sort_by(|a, b| compare_hits(keys, a, b).then(a.segment.cmp(&b.segment)));
-        self.hits.truncate(self.limit);
+        self.put_in_order();
         if self.hits.len() == self.limit
             && let (Some(last), true) = (self.hits.last(), current.cursors[0].is_global())
         {
             self.ceiling = Some(current.cursors[0].slot_of(&last.sort[0])?);
         }
         Ok(())
+    }
+
+    fn put_in_order(&mut self) {
+        let keys = self.keys;
+        self.hits
+            .sort_by(|a, b| compare_hits(keys, a, b).then(a.segment.cmp(&b.segment)));
+        self.hits.truncate(self.limit);
+    }
+
+    /// Takes the hits of another, which are of other segments.
+    pub(super) fn absorb(&mut self, other: Self) {
+        self.hits.extend(other.hits);
+        self.put_in_order();
+    }
+
+    /// What a hit must not exceed, with what is known of hits elsewhere.
+    pub(super) fn lower_ceiling(&mut self, elsewhere: Option<Slot>) -> Option<Slot> {
+        self.ceiling = match (self.ceiling, elsewhere) {
+            (Some(own), Some(other)) => Some(own.min(other)),
+            (own, other) => own.or(other),
+        };
+        self.ceiling
     }
 
     /// What is sorted by first.

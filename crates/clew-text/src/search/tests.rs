@@ -6,16 +6,12 @@ use serde_json::json;
 use tantivy::fieldnorm::FieldNormReader;
 use tantivy::{DocId, SegmentReader};
 
-use super::fixture::{Doc, Random, random_docs, shard, snapshot};
+use super::fixture::{Doc, Random, random_docs, run, shard, snapshot};
 use super::*;
 use crate::query::{
     Bool, FieldBoost, KnnQuery, KnnResolver, Match, MatchPhrase, MultiMatch, MultiMatchKind, NoKnn,
     Operator, Query, QueryError, SegmentHits, Term,
 };
-
-fn run(snapshot: &Snapshot, request: ShardRequest<'_>) -> ShardResult {
-    search(snapshot, request, &NoKnn).unwrap()
-}
 
 fn body(doc: &Doc) -> Option<&Vec<String>> {
     Some(&doc.body).filter(|words| !words.is_empty())

@@ -91,6 +91,14 @@ impl TopScores {
         }
     }
 
+    /// Takes the candidates of another, which are of other segments.
+    pub(crate) fn absorb(&mut self, other: Self) {
+        self.heap.extend(other.heap);
+        while self.heap.len() > self.limit {
+            self.heap.pop();
+        }
+    }
+
     /// How many are kept.
     pub(crate) fn len(&self) -> usize {
         self.heap.len()

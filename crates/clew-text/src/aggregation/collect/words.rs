@@ -6,9 +6,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use serde_json::Value;
-use tantivy::schema::{Field, OwnedValue};
-use tantivy::store::StoreReader;
-use tantivy::{DocId, TantivyDocument};
+use tantivy::DocId;
+use tantivy::schema::Field;
 
 use super::slots::count_one;
 use super::{Block, Collect, Segment, Subs};
@@ -19,10 +18,8 @@ use crate::aggregation::partial::{Buckets, Partial};
 use crate::aggregation::partition::part_of;
 use crate::aggregation::plan::{Plan, TermSet, TermSets};
 use crate::analysis::for_each_token;
-use crate::mapping::Mapping;
+use crate::sources::{SourceCursor, Sources};
 
-/// Blocks of the document store that are kept while documents are read in order.
-const STORE_BLOCKS: usize = 4;
 /// Words in a row that, seen again, are a copy.
 const COPY_WORDS: usize = 6;
 
@@ -40,7 +37,7 @@ pub(crate) struct WordsPlan {
 pub(crate) struct Words {
     plan: Arc<WordsPlan>,
     filter: TermSets,
-    store: StoreReader,
+    sources: SourceCursor,
     field: String,
     table: KeyTable<Key>,
     counts: Vec<u64>,
@@ -57,15 +54,15 @@ impl Words {
         plan: &Plan,
         (words, filter): (&Arc<WordsPlan>, &TermSets),
     ) -> Result<Self, AggError> {
-        let store = segment.reader.get_store_reader(STORE_BLOCKS);
-        let store = store.map_err(|source| AggError::Column {
+        let sources = Sources::open(segment.reader);
+        let sources = sources.map_err(|source| AggError::Column {
             field: plan.values.field.clone(),
-            source: source.into(),
+            source,
         })?;
         Ok(Words {
             plan: words.clone(),
             filter: filter.clone(),
-            store,
+            sources: sources.cursor(),
             field: plan.values.field.clone(),
             table: KeyTable::default(),
             counts: Vec::new(),
@@ -81,15 +78,12 @@ impl Words {
         if self.last.as_ref().is_some_and(|(last, _)| *last == doc) {
             return Ok(());
         }
-        let stored: TantivyDocument = self.store.get(doc).map_err(|source| AggError::Column {
+        let source = self.sources.get(doc).map_err(|source| AggError::Column {
             field: self.field.clone(),
             source,
         })?;
-        let source = stored.get_first(Mapping::SOURCE).map(OwnedValue::from);
         let mut found = BTreeSet::new();
-        if let Some(OwnedValue::Str(source)) = source
-            && let Ok(source) = serde_json::from_str::<Value>(&source)
-        {
+        if let Ok(source) = serde_json::from_slice::<Value>(source) {
             let mut texts = Vec::new();
             for path in &self.plan.paths {
                 crate::query::texts_at(&source, path, &mut texts);

@@ -5,11 +5,12 @@ mod cases;
 mod limits;
 pub(in crate::aggregation) mod model;
 mod property;
+mod shared;
 
 use std::net::Ipv6Addr;
 
 use tantivy::indexer::NoMergePolicy;
-use tantivy::{DocId, Index, IndexWriter, TantivyDocument};
+use tantivy::{DocId, Index, IndexWriter, SegmentReader, TantivyDocument};
 
 use super::*;
 use crate::mapping::{FieldKind, FloatKind, IntegerKind, Mapping, NewField};
@@ -117,30 +118,59 @@ pub(super) fn try_run_within(
     };
     let mut all: Option<Intermediate> = None;
     for segments in shards {
+        let readers: Vec<SegmentReader> = segments
+            .iter()
+            .flat_map(|docs| {
+                let searcher = build_segment(&mapping, docs).reader().unwrap().searcher();
+                searcher.segment_readers().first().cloned()
+            })
+            .collect();
         let mut collector = AggCollector::new(specs, context)?;
-        for (ord, docs) in segments.iter().enumerate() {
-            let index = build_segment(&mapping, docs);
-            let searcher = index.reader().unwrap().searcher();
-            let Some(reader) = searcher.segment_readers().first() else {
-                continue;
-            };
-            collector.segment(ord, reader)?;
-            let visible: Vec<DocId> = (0..)
-                .zip(docs)
-                .filter(|(_, doc)| !doc.hidden)
-                .map(|(id, _)| id)
-                .collect();
-            for block in visible.chunks(7) {
-                collector.collect(block)?;
-            }
+        for (ord, (docs, reader)) in segments.iter().zip(&readers).enumerate() {
+            collect(&mut collector, (ord, reader), docs)?;
         }
         let shard = collector.finish()?;
+        let forked = forked(specs, context, (segments, &readers))?;
+        assert_eq!(format!("{forked:?}"), format!("{shard:?}"));
         match &mut all {
             None => all = Some(shard),
             Some(all) => all.merge(shard)?,
         }
     }
     all.expect("there is a shard").into_result()
+}
+
+fn collect(
+    collector: &mut AggCollector,
+    (ord, reader): (usize, &SegmentReader),
+    docs: &[Doc],
+) -> Result<(), AggError> {
+    collector.segment(ord, reader)?;
+    let visible = (0..).zip(docs).filter(|(_, doc)| !doc.hidden);
+    let visible: Vec<DocId> = visible.map(|(id, _)| id).collect();
+    visible
+        .chunks(7)
+        .try_for_each(|block| collector.collect(block))
+}
+
+/// The same from two collectors that take turns, the last segment first.
+fn forked(
+    specs: &[NamedAgg],
+    context: AggContext<'_>,
+    (segments, readers): (&[Vec<Doc>], &[SegmentReader]),
+) -> Result<Intermediate, AggError> {
+    let mut collector = AggCollector::new(specs, context)?;
+    let mut forks = [collector.fork(), collector.fork()];
+    for (ord, (docs, reader)) in segments.iter().zip(readers).enumerate().rev() {
+        let own = forks[ord % 2].as_mut().expect("there are no samples");
+        collect(own, (ord, reader), docs)?;
+    }
+    for mut fork in forks.into_iter().flatten() {
+        fork.end()?;
+    }
+    let order: Vec<usize> = (0..segments.len()).collect();
+    collector.join(&order)?;
+    collector.finish()
 }
 
 pub(super) fn run(shards: &Shards, specs: &[NamedAgg]) -> Vec<NamedResult> {

@@ -18,7 +18,9 @@ use crate::query::error::QueryError;
 use crate::query::interval::joined::{joined, joined_for};
 use crate::query::interval::query::{IntervalQuery, Scoring};
 use crate::query::interval::source::{Source, TermSource};
-use crate::query::interval::{IntervalMode, IntervalRule, IntervalScoring, Intervals};
+use crate::query::interval::{
+    IntervalMode, IntervalRelation, IntervalRule, IntervalScoring, Intervals,
+};
 use crate::query::regexp::{Regexp, RegexpSyntax};
 
 /// Words that a pattern may stand for.
@@ -172,9 +174,15 @@ impl<'a> Compiler<'a> {
                 filter,
             } => {
                 let filter = self.interval_rule(filter, scope)?;
-                self.interval_rule(rule, scope)?.each(|source| {
-                    Source::Related(Box::new(source), *relation, Box::new(filter.clone()))
-                })
+                let related =
+                    |source| Source::Related(Box::new(source), *relation, Box::new(filter.clone()));
+                let source = self.interval_rule(rule, scope)?;
+                // Only here alternatives are not looked at each by itself.
+                if *relation == IntervalRelation::Overlapping {
+                    related(source)
+                } else {
+                    source.each(related)
+                }
             }
             IntervalRule::Extended {
                 rule,

@@ -29,6 +29,7 @@ mod token_graph;
 mod vectors;
 
 pub(crate) use fixed::field_of;
+pub(crate) use reads::matches_max;
 pub use reads::postings_max;
 pub(crate) use terms::dictionary_terms;
 pub(crate) use text::query_analyzer;

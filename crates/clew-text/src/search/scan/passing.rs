@@ -4,9 +4,11 @@
 use tantivy::query::Weight;
 use tantivy::{COLLECT_BLOCK_BUFFER_LEN, DocId, SegmentReader, TERMINATED};
 
-use super::{Scan, Sink};
+use super::Scan;
+use super::sink::Sink;
 use crate::query::QueryError;
 use crate::search::cursor::Slot;
+use crate::search::run::Counting;
 use crate::search::snapshot::Snapshot;
 use crate::search::sort::SortKey;
 use crate::search::span::{ColumnOf, RANGE};
@@ -45,11 +47,12 @@ fn column(key: &SortKey, snapshot: &Snapshot, reader: &SegmentReader) -> Option<
     Some((reader.segment_id(), mapped.column()))
 }
 
-impl Scan<'_, '_> {
+impl Scan<'_, '_, '_> {
     /// Whether matches may be left uncounted.
     pub(super) fn may_pass_over(&self) -> bool {
-        let counting = self.counting.as_ref();
-        counting.is_some_and(|counting| counting.known.is_some() || self.seen > counting.limit)
+        let enough = |counting: Counting| self.together.seen() > counting.limit;
+        let counting = self.wish.counting;
+        counting.is_some_and(|counting| counting.known.is_some() || enough(counting))
     }
 
     /// Whether no document from here on that has this slot, or a later one, can be a hit.
@@ -70,7 +73,7 @@ impl Scan<'_, '_> {
         let Sink::Sorted(top) = &self.sink else {
             return Ok(false);
         };
-        let (Some(key), true) = (top.first_key(), self.counting.is_some()) else {
+        let (Some(key), true) = (top.first_key(), self.wish.counting.is_some()) else {
             return Ok(false);
         };
         let snapshot = self.run.snapshot;

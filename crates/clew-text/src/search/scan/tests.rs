@@ -2,16 +2,10 @@
 
 use serde_json::json;
 
-use crate::query::{Match, NoKnn, Query, Range};
-use crate::search::fixture::{Random, random_docs, snapshot};
+use crate::query::{Match, Query, Range};
+use crate::search::fixture::{Random, random_docs, run, snapshot};
 use crate::search::sort::compare_rows;
-use crate::search::{
-    Missing, Order, ShardHit, ShardRequest, ShardResult, Snapshot, SortKey, TrackTotal, search,
-};
-
-fn run(snapshot: &Snapshot, request: ShardRequest<'_>) -> ShardResult {
-    search(snapshot, request, &NoKnn).unwrap()
-}
+use crate::search::{Missing, Order, ShardHit, ShardRequest, Snapshot, SortKey, TrackTotal};
 
 #[test]
 fn sorted_hits_are_the_same_whether_ranges_are_passed_over_or_not() {

@@ -1,0 +1,90 @@
+//! The number of matches and nothing else.
+
+use tantivy::SegmentReader;
+use tantivy::query::Weight;
+
+use super::helpers::helpers;
+use super::matching::unscored;
+use super::request::{ShardRequest, ShardResult, Total};
+use super::run::{Run, counting};
+use super::threads::share;
+use crate::query::QueryError;
+
+pub(super) fn count_only(
+    run: &Run<'_>,
+    request: &ShardRequest<'_>,
+) -> Result<ShardResult, QueryError> {
+    let counting = counting(run, request.track_total);
+    let mut result = ShardResult {
+        total: Total::of(0, true, request.track_total),
+        max_score: None,
+        hits: Vec::new(),
+        timed_out: false,
+        terminated_early: false,
+    };
+    if let Some(total) = counting.known {
+        result.total = total;
+        return Ok(result);
+    }
+    let weight = unscored(run.snapshot, &run.plan)?;
+    let time_is_up = request.expired;
+    let (seen, timed_out) = match helpers(run, request).filter(|_| counting.limit == u64::MAX) {
+        Some(threads) => {
+            let parts = share(threads, run.snapshot.readers.len(), |left| {
+                counted((run, &*weight), left, (u64::MAX, time_is_up))
+            });
+            let parts = parts.into_iter().collect::<Result<Vec<_>, _>>()?;
+            let sum = parts.iter().map(|(seen, _)| seen).sum();
+            (sum, parts.iter().any(|(_, timed_out)| *timed_out))
+        }
+        None => {
+            let all = &mut (0..run.snapshot.readers.len());
+            counted((run, &*weight), all, (counting.limit, time_is_up))?
+        }
+    };
+    result.timed_out = timed_out;
+    result.total = Total::of(seen, !timed_out, request.track_total);
+    Ok(result)
+}
+
+/// How many documents of some segments match, as far as there is time and they are not more than so many, and whether
+/// the time was up.
+fn counted(
+    (run, weight): (&Run<'_>, &dyn Weight),
+    segments: &mut dyn Iterator<Item = usize>,
+    (limit, expired): (u64, Option<&(dyn Fn() -> bool + Sync)>),
+) -> Result<(u64, bool), QueryError> {
+    let mut seen = 0;
+    for segment in segments {
+        if seen > limit {
+            break;
+        }
+        if expired.is_some_and(|expired| expired()) {
+            return Ok((seen, true));
+        }
+        let reader = &run.snapshot.readers[segment];
+        seen += if run.post.is_some() {
+            count_passing(run, weight, segment, reader)?
+        } else {
+            u64::from(weight.count(reader)?)
+        };
+    }
+    Ok((seen, false))
+}
+
+fn count_passing(
+    run: &Run<'_>,
+    weight: &dyn Weight,
+    segment: usize,
+    reader: &SegmentReader,
+) -> Result<u64, QueryError> {
+    let alive = reader.alive_bitset();
+    let mut seen = 0;
+    weight.for_each_no_score(reader, &mut |docs| {
+        for doc in docs {
+            let living = alive.is_none_or(|alive| alive.is_alive(*doc));
+            seen += u64::from(living && run.passes(segment, *doc));
+        }
+    })?;
+    Ok(seen)
+}
