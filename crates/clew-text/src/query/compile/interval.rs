@@ -174,15 +174,7 @@ impl<'a> Compiler<'a> {
                 filter,
             } => {
                 let filter = self.interval_rule(filter, scope)?;
-                let related =
-                    |source| Source::Related(Box::new(source), *relation, Box::new(filter.clone()));
-                let source = self.interval_rule(rule, scope)?;
-                // Only here alternatives are not looked at each by itself.
-                if *relation == IntervalRelation::Overlapping {
-                    related(source)
-                } else {
-                    source.each(related)
-                }
+                related(self.interval_rule(rule, scope)?, *relation, &filter)
             }
             IntervalRule::Extended {
                 rule,
@@ -303,6 +295,17 @@ fn text_sources(field: Field, tokens: &[Token]) -> Result<Vec<TermSource>, Query
         Place::Ways(ways) => Source::Any(ways.iter().map(way).collect()),
     };
     Ok(places.iter().map(source).collect())
+}
+
+/// A source whose intervals have something to do with a filter's.
+fn related(source: TermSource, relation: IntervalRelation, filter: &TermSource) -> TermSource {
+    let related = |source| Source::Related(Box::new(source), relation, Box::new(filter.clone()));
+    // Only here alternatives are not looked at each by itself.
+    if relation == IntervalRelation::Overlapping {
+        related(source)
+    } else {
+        source.each(related)
+    }
 }
 
 /// The words of a text; those at one position are alternatives, and a position left out before a
