@@ -4,7 +4,7 @@ import datetime
 import math
 
 # Letters of the words that are completed: where a query names no field, OpenSearch looks for its words among them too.
-OTHER_LETTERS = {ord("a") + place: ord("\u03b1") + place for place in range(26)} | {ord("A") + place: ord("\u03b1") + place for place in range(26)}
+OTHER_LETTERS = str.maketrans("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", "nopqrstuvwxyzabcdefghijklmNOPQRSTUVWXYZABCDEFGHIJKLM")
 
 # Common words first: they are drawn by a law that makes the first ones frequent.
 WORDS = (

@@ -32,7 +32,7 @@ def sort(dice):
             keys.append({"_geo_distance": {"place": [2.3, 48.8], "order": dice.choice(["asc", "desc"]), "unit": dice.choice(["km", "m"]),
                                            **dice.options(0.3, mode=dice.choice(["min", "max", "avg", "median"]))}})
         elif field == "comments.stars":
-            keys.append({field: {"order": "desc", "mode": dice.choice(["min", "max", "sum", "avg"]), "nested": {"path": "comments"}}})
+            keys.append({field: {"order": "desc", "mode": dice.choice(["min", "max", "avg"]), "nested": {"path": "comments"}}})
         else:
             options = dice.options(0.4, order=dice.choice(["asc", "desc"]), missing=dice.choice(["_first", "_last"]))
             if field == "nanos":

@@ -195,7 +195,6 @@ impl<'a> Prefix<'a> {
                 fuzziness.prefix_length,
             ),
         };
-        let certain = typed.char_indices().nth(certain).map(|(at, _)| at);
         Prefix {
             typed,
             is_fuzzy: fuzziness.is_some(),
@@ -203,17 +202,21 @@ impl<'a> Prefix<'a> {
             certain: if edits == 0 {
                 typed.len()
             } else {
-                certain.unwrap_or(typed.len())
+                certain.min(typed.len())
             },
         }
     }
 
+    /// The letters that must be as typed.
     fn certain(&self) -> &'a str {
-        &self.typed[..self.certain]
+        let whole = |at: &usize| self.typed.is_char_boundary(*at);
+        let end = (0..=self.certain).rev().find(whole).unwrap_or(0);
+        &self.typed[..end]
     }
 
     /// The factor of a text that begins with what was typed, or with something like it: then it
-    /// counts by how many letters are as typed before the first one that is not.
+    /// counts by how many letters are as typed before the first one that is not. As in OpenSearch, which is not
+    /// aware of Unicode here, a letter is a byte of it.
     fn likeness(&self, text: &str) -> Option<f32> {
         debug_assert!(!text.contains(SEPARATOR));
         if self.edits == 0 && !text.starts_with(self.typed) {
@@ -223,9 +226,9 @@ impl<'a> Prefix<'a> {
             return Some(1.0);
         }
         // The last row holds the distance of what was typed to every beginning of the text.
-        let text: Vec<char> = text.chars().collect();
+        let text = text.as_bytes();
         let mut row: Vec<usize> = (0..=text.len()).collect();
-        for (i, typed) in self.typed.chars().enumerate() {
+        for (i, typed) in self.typed.bytes().enumerate() {
             let mut diagonal = row[0];
             row[0] = i + 1;
             for (j, have) in text.iter().enumerate() {
@@ -236,9 +239,8 @@ impl<'a> Prefix<'a> {
         }
         // The shortest beginning that is near enough is the one that counts.
         let shortest = row.iter().position(|edits| *edits <= self.edits)?;
-        let certain = self.certain().chars().count();
-        let beginning = &text[..shortest.max(certain).min(text.len())];
-        let pairs = beginning.iter().zip(self.typed.chars());
+        let beginning = &text[..shortest.max(self.certain).min(text.len())];
+        let pairs = beginning.iter().zip(self.typed.bytes());
         let same = pairs.take_while(|(have, typed)| **have == *typed).count();
         Some(letters(same.max(1)))
     }
@@ -261,5 +263,8 @@ mod tests {
         assert_eq!(fuzzy.certain(), "a");
         assert_eq!(fuzzy.likeness("amsterdam centraal"), Some(4.0));
         assert_eq!(fuzzy.likeness("rotterdam"), None);
+        // Of two bytes of a letter one may be wrong.
+        let accent = Prefix::new("naï", Some(&fuzziness));
+        assert_eq!(accent.likeness("naïve"), Some(3.0));
     }
 }

@@ -18,7 +18,9 @@ use crate::query::error::QueryError;
 use crate::query::interval::joined::{joined, joined_for};
 use crate::query::interval::query::{IntervalQuery, Scoring};
 use crate::query::interval::source::{Source, TermSource};
-use crate::query::interval::{IntervalMode, IntervalRule, IntervalScoring, Intervals};
+use crate::query::interval::{
+    IntervalMode, IntervalRelation, IntervalRule, IntervalScoring, Intervals,
+};
 use crate::query::regexp::{Regexp, RegexpSyntax};
 
 /// Words that a pattern may stand for.
@@ -172,9 +174,7 @@ impl<'a> Compiler<'a> {
                 filter,
             } => {
                 let filter = self.interval_rule(filter, scope)?;
-                self.interval_rule(rule, scope)?.each(|source| {
-                    Source::Related(Box::new(source), *relation, Box::new(filter.clone()))
-                })
+                related(self.interval_rule(rule, scope)?, *relation, &filter)
             }
             IntervalRule::Extended {
                 rule,
@@ -295,6 +295,17 @@ fn text_sources(field: Field, tokens: &[Token]) -> Result<Vec<TermSource>, Query
         Place::Ways(ways) => Source::Any(ways.iter().map(way).collect()),
     };
     Ok(places.iter().map(source).collect())
+}
+
+/// A source whose intervals have something to do with a filter's.
+fn related(source: TermSource, relation: IntervalRelation, filter: &TermSource) -> TermSource {
+    let related = |source| Source::Related(Box::new(source), relation, Box::new(filter.clone()));
+    // Only here alternatives are not looked at each by itself.
+    if relation == IntervalRelation::Overlapping {
+        related(source)
+    } else {
+        source.each(related)
+    }
 }
 
 /// The words of a text; those at one position are alternatives, and a position left out before a

@@ -116,10 +116,34 @@ fn cases() -> Vec<(IntervalRule, Wanted)> {
     ]
 }
 
+fn cases_of_alternatives() -> Vec<(IntervalRule, Wanted)> {
+    vec![(
+        // Between the two there is no w1, which would be the smaller interval of the alternatives.
+        related(
+            IntervalRule::AnyOf(vec![
+                word("w1"),
+                all_of(&["w2", "w3"], IntervalMode::Unordered, None),
+            ]),
+            IntervalRelation::Overlapping,
+            word("w4"),
+        ),
+        Box::new(|doc| {
+            let between = |a: usize, b: usize| &doc.body[a.min(b) + 1..a.max(b)];
+            let is_part = |have: &String| ["w1", "w2", "w3"].contains(&have.as_str());
+            at(doc, "w2").iter().any(|a| {
+                at(doc, "w3").iter().any(|b| {
+                    let between = between(*a, *b);
+                    !between.iter().any(is_part) && between.iter().any(|have| have == "w4")
+                })
+            })
+        }),
+    )]
+}
+
 #[test]
 fn rules_find_what_a_loop_finds() {
     let (snapshot, docs) = shard(23);
-    for (rule, wanted) in cases() {
+    for (rule, wanted) in cases().into_iter().chain(cases_of_alternatives()) {
         let bits = matching(&snapshot, &query(rule.clone()), &NoKnn, 0).unwrap();
         let mut found = 0;
         for (segment, docs) in docs.iter().enumerate() {
