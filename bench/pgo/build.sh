@@ -13,7 +13,10 @@ counted=$CARGO_TARGET_DIR/counted
 profile=$CARGO_TARGET_DIR/clew.profdata
 
 # Any version of the tool that reads what this compiler writes will do: its own, or the system's newest.
-merge=$(ls "$(rustc --print sysroot)/lib/rustlib/$host/bin/llvm-profdata" /usr/lib/llvm-*/bin/llvm-profdata 2>/dev/null | sort -V | tail -1)
+merge=
+for tool in $(ls /usr/lib/llvm-*/bin/llvm-profdata 2>/dev/null | sort -V) "$(rustc --print sysroot)/lib/rustlib/$host/bin/llvm-profdata"; do
+	if [ -x "$tool" ]; then merge=$tool; fi
+done
 if [ -z "$merge" ]; then
 	echo "llvm-profdata is needed: rustup component add llvm-tools, or apt-get install llvm-19" >&2
 	exit 1
