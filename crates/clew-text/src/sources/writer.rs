@@ -10,7 +10,7 @@ use super::{FOOTER_BYTES, MAGIC, Packed, Sources, put_length};
 
 /// Of a dictionary: larger ones make sources 3 % smaller at most.
 const DICTIONARY_BYTES: usize = 32 << 10;
-/// Of the sources that a dictionary is trained on; a tenth of a second.
+/// Of the sources that a dictionary is trained on; a merge of 32 MB of sources takes 0.7 s with it.
 const SAMPLE_BYTES: u64 = 1 << 20;
 /// Of one of them.
 const SAMPLE_SOURCE_BYTES: usize = 8 << 10;
