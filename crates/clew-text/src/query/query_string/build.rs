@@ -40,6 +40,14 @@ fn with_minimum(mut query: Query, options: &QueryString) -> Query {
     let Some(minimum) = &options.minimum_should_match else {
         return query;
     };
+    // In the simple language a clause that is the only one left stands for itself.
+    if options.simple
+        && let Query::Bool(clauses) = &mut query
+        && let Some(only) = only_clause(clauses)
+    {
+        *only = with_minimum(std::mem::replace(only, Query::MatchNone), options);
+        return query;
+    }
     match &mut query {
         // Where no clause is optional, a number of optional clauses can never be reached.
         Query::Bool(clauses) if clauses.should.is_empty() && minimum.resolve(0) > 0 => {
@@ -53,6 +61,13 @@ fn with_minimum(mut query: Query, options: &QueryString) -> Query {
         _ => {}
     }
     query
+}
+
+fn only_clause(clauses: &mut Bool) -> Option<&mut Query> {
+    match (&mut clauses.must[..], &mut clauses.should[..]) {
+        ([only], []) | ([], [only]) if clauses.must_not.is_empty() => Some(only),
+        _ => None,
+    }
 }
 
 fn is_boosted(fields: &[FieldBoost]) -> bool {
