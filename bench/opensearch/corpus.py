@@ -23,11 +23,15 @@ def words(seed, count=20_000):
     return ["".join(syllable() for _ in range(dice.randint(1, 4))) for _ in range(count)]
 
 
+def drawn(dice, known):
+    """A word, the first in the list the most often, as uneven as real ones are."""
+    return known[min(int(len(known) ** dice.random()), len(known) - 1)]
+
+
 def generated(count, least, most):
     """Texts of a few words, the frequent ones first in the list."""
     dice, known = random.Random(count), words(1)
-    word = lambda: known[min(int(len(known) ** dice.random()), len(known) - 1)]
-    return [" ".join(word() for _ in range(dice.randint(least, most))) for _ in range(count)]
+    return [" ".join(drawn(dice, known) for _ in range(dice.randint(least, most))) for _ in range(count)]
 
 
 def folder():

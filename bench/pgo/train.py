@@ -10,7 +10,7 @@ import random
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "opensearch"))
-from corpus import batches, words  # noqa: E402
+from corpus import batches, drawn, words  # noqa: E402
 from servers import Clew  # noqa: E402
 
 DIMENSION = 64
@@ -34,7 +34,7 @@ class Texts:
         self.dice, self.known = random.Random(seed), words(seed, 50_000)
 
     def word(self):
-        return self.known[min(int(len(self.known) ** self.dice.random()), len(self.known) - 1)]
+        return drawn(self.dice, self.known)
 
     def text(self, least, most):
         return " ".join(self.word() for _ in range(self.dice.randint(least, most)))
@@ -104,14 +104,14 @@ def train(client, size):
 
 def vectors(client, dice, count):
     client.call("PUT", "/vectors", VECTORS)
-    drawn = lambda: [round(dice.gauss(0, 1), 4) for _ in range(DIMENSION)]
-    rows = [{"group": f"g{at % 9}", "vector": drawn()} for at in range(count)]
+    vector = lambda: [round(dice.gauss(0, 1), 4) for _ in range(DIMENSION)]
+    rows = [{"group": f"g{at % 9}", "vector": vector()} for at in range(count)]
     for body in batches(rows):
         client.call("POST", "/vectors/_bulk", body, "application/x-ndjson")
     client.call("POST", "/vectors/_forcemerge?max_num_segments=1")
     client.call("POST", "/vectors/_refresh")
     for at in range(count // 4):
-        knn = {"vector": drawn(), "k": 10}
+        knn = {"vector": vector(), "k": 10}
         if at % 2:
             knn["filter"] = {"term": {"group": f"g{at % 9}"}}
         client.call("POST", "/vectors/_search", {"size": 10, "_source": False, "query": {"knn": {"vector": knn}}})
