@@ -9,7 +9,7 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use clew_log::{Durability, Glsn, Log, LogOptions, LogStats, NewEntry, StreamId, Trim};
 use clew_platform::{Clock, Disk, Task, memory_bytes};
-use clew_text::{Mapping, NewFields, QueryReader};
+use clew_text::{Mapping, NewFields, QueryReader, Threads};
 use clew_vector::MemoryBudget;
 use parking_lot::{Mutex, RwLock};
 
@@ -235,6 +235,11 @@ impl Engine {
     /// Every index, by name.
     pub fn indices(&self) -> Vec<Arc<Index>> {
         self.inner.indices.read().values().cloned().collect()
+    }
+
+    /// The threads that searches run on, as help for a search that is run elsewhere: in a measurement, say.
+    pub fn search_threads(&self) -> &dyn Threads {
+        &self.inner.pool
     }
 
     /// Flushes everything, stops the threads and closes the log. Later calls do nothing.
