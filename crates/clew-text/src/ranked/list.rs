@@ -13,7 +13,7 @@ use super::layout::{Layout, WIDTH, number, read_docs, read_frequencies, variable
 
 pub(super) const BLOCK: usize = BitPacker4x::BLOCK_LEN;
 /// Bytes of a block for each bit of its numbers.
-const BYTES_A_BIT: usize = BLOCK / 8;
+pub(super) const BYTES_A_BIT: usize = BLOCK / 8;
 const WIDTH_MASK: u8 = 0x1f;
 /// Set when differences are stored less one, as they can never be zero.
 const STRICT: u8 = 1 << 6;
@@ -52,6 +52,8 @@ pub(super) struct List<'a> {
     frequencies: [u32; BLOCK],
     len: usize,
     at: usize,
+    /// A place in the current block, and how many positions come before it there.
+    counted: (usize, u32),
     /// The greatest factor in the current block, once it was asked for.
     block_best: Option<f32>,
     /// The greatest factor behind the last full block, when it is known without reading it.
@@ -81,6 +83,7 @@ impl Default for List<'_> {
             frequencies: [1; BLOCK],
             len: 0,
             at: 0,
+            counted: (0, 0),
             block_best: None,
             tail_best: None,
         }
@@ -145,6 +148,7 @@ impl<'a> List<'a> {
         self.block = block;
         self.loaded = Loaded::Nothing;
         self.at = 0;
+        self.counted = (0, 0);
         self.block_best = None;
     }
 
@@ -378,8 +382,15 @@ impl<'a> List<'a> {
     /// How many positions come before those of the current document.
     pub(super) fn positions_before(&mut self) -> u64 {
         self.load(Loaded::Frequencies);
-        let inside: u32 = self.frequencies[..self.at].iter().sum();
-        self.positions_before + u64::from(inside)
+        let (place, count) = self.counted;
+        // Places are mostly asked for in their order.
+        let count = if place <= self.at {
+            count + self.frequencies[place..self.at].iter().sum::<u32>()
+        } else {
+            self.frequencies[..self.at].iter().sum()
+        };
+        self.counted = (self.at, count);
+        self.positions_before + u64::from(count)
     }
 
     /// The greatest factor that a table entry allows.

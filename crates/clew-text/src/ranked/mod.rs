@@ -17,6 +17,7 @@ mod filter;
 mod layout;
 mod list;
 mod near;
+mod positions;
 mod recent;
 
 mod all;
