@@ -26,6 +26,9 @@ enum Loaded {
     Frequencies,
 }
 
+/// Documents from the current one on that are looked at before all of a block are.
+const NEAR: usize = 8;
+
 /// A reader of one list; it only goes forward.
 pub(super) struct List<'a> {
     pub(super) weight: Weight,
@@ -293,12 +296,13 @@ impl<'a> List<'a> {
         self.shallow(target);
         self.load(Loaded::Docs);
         if self.docs[self.at % BLOCK] < target {
-            // Words that come together come together again: often it is the next one.
-            let next = (self.at + 1) % BLOCK;
-            self.at = if self.docs[next] >= target && next > 0 {
-                next
-            } else {
-                place_of(&self.docs, target)
+            self.at = match self.docs[self.at % BLOCK..].first_chunk::<NEAR>() {
+                // Words that come together come together again: often it is near.
+                Some(near) if near[NEAR - 1] >= target => {
+                    let before = near.iter().map(|doc| u32::from(*doc < target));
+                    self.at + before.sum::<u32>() as usize
+                }
+                _ => place_of(&self.docs, target),
             };
         }
         self.docs[self.at % BLOCK]

@@ -60,7 +60,6 @@ pub(super) fn phrase(parts: &mut [Part<'_>], scoring: Scoring<'_>, hits: &mut Hi
         let mut least = from;
         if counts_all || bound(lead, others, (from, end), scoring.weight) > hits.floor() {
             let places = if counts_all {
-                scores.fill(f32::MAX);
                 lead.list.seek(from);
                 lead.list.places()
             } else {
@@ -68,7 +67,7 @@ pub(super) fn phrase(parts: &mut [Part<'_>], scoring: Scoring<'_>, hits: &mut Hi
             };
             let after = places.end;
             for (at, score) in places.zip(&scores) {
-                if *score > hits.floor() && parts[0].list.doc_at(at) >= least {
+                if (counts_all || *score > hits.floor()) && parts[0].list.doc_at(at) >= least {
                     least = check(parts, at, scoring, hits);
                 }
             }
@@ -109,18 +108,19 @@ fn check(parts: &mut [Part<'_>], at: usize, scoring: Scoring<'_>, hits: &mut Hit
     }
     parts[0].list.place_at(at);
     let floor = hits.floor();
-    let norm = scoring.table.of(scoring.lengths.id(doc));
+    // Reading a length often waits for memory.
+    let norm = || scoring.table.of(scoring.lengths.id(doc));
     if floor > f32::MIN {
         let frequencies = parts.iter_mut().map(|part| part.list.frequency());
         // A phrase is at most as frequent as its rarest word.
         let most = frequencies.min().unwrap_or(0);
-        if scoring.weight.times(factor(most, norm)) <= floor {
+        if scoring.weight.times(factor(most, norm())) <= floor {
             return doc + 1;
         }
     }
     let frequency = occurrences(parts);
     if frequency > 0 {
-        let score = scoring.weight.times(factor(frequency, norm));
+        let score = scoring.weight.times(factor(frequency, norm()));
         if score > floor {
             hits.take(doc, score);
         }
