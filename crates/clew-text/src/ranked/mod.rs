@@ -16,6 +16,9 @@ mod files;
 mod filter;
 mod layout;
 mod list;
+mod near;
+mod positions;
+mod recent;
 
 mod all;
 mod any;
@@ -33,4 +36,5 @@ pub(crate) use files::SegmentFiles;
 pub(crate) use filter::Filter;
 pub(crate) use first::first;
 pub(crate) use hits::{Admission, Beside, Hits};
+pub(crate) use near::{Around, NearWord, NearWords};
 pub(crate) use query::{Ranked, Shape, WordIn};

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use tantivy::TantivyError;
-
 use super::any::Sums;
 use super::bm25::{Weight, rounded};
 use super::field::{FoundWord, SearchedField};
@@ -54,7 +52,7 @@ impl WordIn {
         else {
             return false;
         };
-        part.open(at, positions, info.positions_range.clone());
+        part.open(at, &positions.as_slice()[info.positions_range.clone()]);
         self.open(&mut part.list, weight, segment)
     }
 
@@ -131,30 +129,27 @@ impl Ranked {
     }
 
     /// Gives the matches of some segments that may be among the best to `hits`; `false` when the time was over before.
-    ///
-    /// # Errors
-    /// When a segment cannot be read.
     pub(crate) fn run<'a>(
         &'a self,
         segments: &[Admission<'a>],
         order: impl Iterator<Item = (f32, usize)>,
         hits: &mut Hits<'a>,
         expired: &dyn Fn() -> bool,
-    ) -> tantivy::Result<bool> {
+    ) -> bool {
         if !segments.iter().any(Admission::is_choosy) {
             self.expect(hits);
         }
         let mut room = Room::default();
         for (bound, segment) in order {
             if expired() {
-                return Ok(false);
+                return false;
             }
             hits.begin(segment, &segments[segment]);
             if bound > hits.floor() {
-                self.segment(segment, &mut room, hits)?;
+                self.segment(segment, &mut room, hits);
             }
         }
-        Ok(true)
+        true
     }
 
     /// The best score in a segment, as far as it is known.
@@ -194,12 +189,7 @@ impl Ranked {
         }
     }
 
-    fn segment<'a>(
-        &'a self,
-        segment: usize,
-        room: &mut Room<'a>,
-        hits: &mut Hits<'a>,
-    ) -> tantivy::Result<()> {
+    fn segment<'a>(&'a self, segment: usize, room: &mut Room<'a>, hits: &mut Hits<'a>) {
         match &self.shape {
             Shape::Any(words) => match room.lists(words.iter(), segment) {
                 ([], _) => {}
@@ -208,7 +198,7 @@ impl Ranked {
             },
             Shape::All(words) => {
                 if !room.by_rarity(words.iter().map(|word| (0, word)), segment) {
-                    return Ok(());
+                    return;
                 }
                 let order = std::mem::take(&mut room.order);
                 let (lists, sums) = room.lists(order.iter().map(|(_, word)| *word), segment);
@@ -219,12 +209,12 @@ impl Ranked {
             }
             Shape::Phrase(words, weight) => {
                 if !room.by_rarity(words.iter().map(|(at, word)| (*at, word)), segment) {
-                    return Ok(());
+                    return;
                 }
                 room.parts.resize_with(words.len(), Part::default);
                 for ((at, word), part) in room.order.iter().zip(&mut room.parts) {
                     if !word.open_part(part, (*at, *weight), segment) {
-                        return Ok(());
+                        return;
                     }
                 }
                 let first = words.first().map(|(_, word)| &word.field);
@@ -236,11 +226,10 @@ impl Ranked {
                     })
                 });
                 if let Some(scoring) = scoring {
-                    phrase(&mut room.parts, scoring, hits).map_err(TantivyError::from)?;
+                    phrase(&mut room.parts, scoring, hits);
                 }
             }
         }
-        Ok(())
     }
 }
 

@@ -49,7 +49,7 @@ pub(super) fn ranked(
     let Some(threads) = helpers_with(documents, run.snapshot, request) else {
         let mut hits = hits();
         let order = order.into_iter();
-        let timed_out = !ranked.run(&segments, order, &mut hits, &|| expired(request))?;
+        let timed_out = !ranked.run(&segments, order, &mut hits, &|| expired(request));
         let (top, seen) = hits.finish();
         return Ok(Some(counting.result(request, top, (seen, timed_out))));
     };
@@ -57,10 +57,9 @@ pub(super) fn ranked(
     let parts = share(threads, order.len(), |left| {
         let mut hits = hits().beside(&beside);
         let expired = || time_is_up.is_some_and(|expired| expired());
-        let in_time = ranked.run(&segments, left.map(|at| order[at]), &mut hits, &expired)?;
-        Ok((hits.finish(), in_time))
+        let in_time = ranked.run(&segments, left.map(|at| order[at]), &mut hits, &expired);
+        (hits.finish(), in_time)
     });
-    let parts = parts.into_iter().collect::<Result<Vec<_>, QueryError>>()?;
     let mut all = TopScores::new(limit, below);
     let (mut all_seen, mut timed_out) = (0, false);
     for ((top, seen), in_time) in parts {
