@@ -40,6 +40,7 @@ mod document;
 mod document_write;
 mod field_caps;
 mod filling;
+mod hot_threads;
 mod index_admin;
 mod index_mapping;
 mod index_recovery;
