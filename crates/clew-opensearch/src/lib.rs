@@ -47,6 +47,7 @@ mod index_recovery;
 mod index_settings;
 mod index_state;
 mod ingest;
+mod ism;
 mod knn_plugin;
 mod machine;
 mod maintenance;
