@@ -5,7 +5,7 @@ use clew_engine::Alias;
 use serde_json::Value;
 
 use super::conditions::RolloverConditions;
-use super::policy::{items, members, read_count, required_text, unknown_field};
+use super::members::{items, members, read_count, required_text, unknown_field};
 use crate::aliases::AliasBody;
 use crate::error::ApiError;
 use crate::settings::Flat;

@@ -43,21 +43,22 @@ pub(super) fn attach_new(engine: &Engine) -> Result<(), ApiError> {
         let mut changes: Vec<_> = gone
             .map(|(uuid, _)| DefinitionChange::remove(MANAGED, uuid))
             .collect();
+        let is_new = |index: &&Arc<Index>| all.get(MANAGED, index.uuid()).is_none();
+        let new: Vec<&Arc<Index>> = indices.iter().filter(is_new).collect();
+        if new.is_empty() {
+            return Ok::<_, ApiError>(changes);
+        }
         let policies: Vec<(&str, Policy)> = all
             .of(POLICY)
             .filter_map(|(id, value)| Some((id, Policy::parse(&value["policy"]).ok()?)))
             .collect();
-        let mut room = MANAGED_MAX.saturating_sub(all.of(MANAGED).count());
-        for index in &indices {
-            if room == 0 || all.get(MANAGED, index.uuid()).is_some() {
-                continue;
-            }
-            if let Some(id) = policy_for(index, &policies) {
-                changes.push(Managed::new(index, &id).kept());
-                room -= 1;
-            }
-        }
-        Ok::<_, ApiError>(changes)
+        let room = MANAGED_MAX.saturating_sub(all.of(MANAGED).count());
+        let following = new.into_iter().filter_map(|index| {
+            let id = policy_for(index, &policies)?;
+            Some(Managed::new(index, &id).kept())
+        });
+        changes.extend(following.take(room));
+        Ok(changes)
     })?;
     Ok(())
 }

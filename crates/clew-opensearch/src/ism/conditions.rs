@@ -5,7 +5,7 @@ use std::time::Duration;
 use clew_engine::Index;
 use serde_json::{Map, Value, json};
 
-use super::policy::{members, read_count, read_time, unknown_field};
+use super::members::{members, read_count, read_time, unknown_field};
 use crate::error::ApiError;
 use crate::settings::parse_bytes;
 

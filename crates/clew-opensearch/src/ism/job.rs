@@ -90,6 +90,13 @@ impl Work {
         }));
         self.progress(uuid)
     }
+
+    /// Forgets how work ended for indexes that nobody will ask for.
+    fn forget_others(&self, all: &[Managed]) {
+        let mut long = self.long.lock();
+        let is_managed = |uuid: &str| all.iter().any(|managed| managed.index_uuid == uuid);
+        long.retain(|uuid, progress| *progress == Progress::Running || is_managed(uuid));
+    }
 }
 
 /// Runs the job when it is time, until the server stops.
@@ -127,7 +134,9 @@ pub(super) fn run_once(api: &Arc<Api>) {
             tracing::warn!(reason = error.reason(), "cannot find the indexes to manage");
         }
     }
-    for managed in Managed::all(&api.engine) {
+    let all = Managed::all(&api.engine);
+    api.ism.forget_others(&all);
+    for managed in all {
         if let Err(error) = step(api, &managed.index_uuid) {
             let (index, reason) = (&managed.index, error.reason());
             tracing::warn!(index, reason, "cannot record the state of a managed index");

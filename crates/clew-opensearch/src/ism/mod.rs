@@ -7,10 +7,14 @@
 //!
 //! Deliberately absent: notifications, and actions that need other nodes.
 
+mod policy;
+
 mod actions;
 mod conditions;
+mod members;
+mod retry;
+
 mod managed;
-mod policy;
 
 mod attach;
 mod explain;

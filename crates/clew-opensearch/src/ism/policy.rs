@@ -4,19 +4,19 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::actions::Action;
 use super::conditions::Condition;
+use super::members::{items, members, read_time, required_text, unknown_field};
+use super::retry::Retry;
 use crate::error::ApiError;
-use crate::settings::parse_time;
 use crate::templates::{any_matches, read_patterns};
 
 /// Every managed index keeps the policy that it follows.
 const POLICY_BYTES_MAX: usize = 256 << 10;
 /// The version of its policies' shape that OpenSearch 2.19 tells.
 const SCHEMA_VERSION: u32 = 21;
-const RETRIES_MAX: u64 = 1000;
 
 /// A policy that can be followed.
 #[derive(Debug)]
@@ -40,21 +40,6 @@ pub(super) struct Planned {
     pub(super) action: Action,
     pub(super) timeout: Option<Duration>,
     pub(super) retry: Retry,
-}
-
-/// How often and when an action that failed is tried again.
-#[derive(Debug)]
-pub(super) struct Retry {
-    pub(super) count: u64,
-    backoff: Backoff,
-    delay: Duration,
-}
-
-#[derive(Debug)]
-enum Backoff {
-    Exponential,
-    Constant,
-    Linear,
 }
 
 /// Where a state leads, and when.
@@ -239,60 +224,6 @@ impl Planned {
     }
 }
 
-impl Default for Retry {
-    fn default() -> Self {
-        Retry {
-            count: 3,
-            backoff: Backoff::Exponential,
-            delay: Duration::from_secs(60),
-        }
-    }
-}
-
-impl Retry {
-    fn parse(value: &Value) -> Result<Self, ApiError> {
-        let mut retry = Retry::default();
-        for (key, value) in members(value, "ActionRetry")? {
-            match key.as_str() {
-                "count" => {
-                    retry.count = read_count(key, value)?;
-                    if retry.count > RETRIES_MAX {
-                        return Err(ApiError::illegal_argument(format!(
-                            "Count for ActionRetry must be at most [{RETRIES_MAX}]"
-                        )));
-                    }
-                }
-                "backoff" => {
-                    retry.backoff = match value.as_str().unwrap_or_default() {
-                        "exponential" => Backoff::Exponential,
-                        "constant" => Backoff::Constant,
-                        "linear" => Backoff::Linear,
-                        _ => {
-                            return Err(ApiError::illegal_argument(format!(
-                                "Invalid backoff {value}: one of [exponential, constant, linear]"
-                            )));
-                        }
-                    }
-                }
-                "delay" => retry.delay = read_time(key, value)?.unwrap_or(retry.delay),
-                other => return Err(unknown_field(other, "ActionRetry")),
-            }
-        }
-        Ok(retry)
-    }
-
-    /// How long to wait after so many attempts have failed.
-    pub(super) fn pause(&self, failures: u64) -> Duration {
-        let failures = u32::try_from(failures).unwrap_or(u32::MAX);
-        let times = match self.backoff {
-            Backoff::Exponential => 1u32.checked_shl(failures.saturating_sub(1)),
-            Backoff::Constant => Some(1),
-            Backoff::Linear => Some(failures),
-        };
-        self.delay.saturating_mul(times.unwrap_or(u32::MAX))
-    }
-}
-
 impl Transition {
     fn parse(value: &Value) -> Result<Self, ApiError> {
         let members = members(value, "Transition")?;
@@ -348,58 +279,4 @@ impl IsmTemplate {
                 .unwrap_or(0),
         })
     }
-}
-
-pub(super) fn members<'a>(
-    value: &'a Value,
-    what: &str,
-) -> Result<&'a Map<String, Value>, ApiError> {
-    value.as_object().ok_or_else(|| {
-        ApiError::bad_request("parsing_exception", format!("{what} must be an object"))
-    })
-}
-
-pub(super) fn unknown_field(field: &str, what: &str) -> ApiError {
-    ApiError::illegal_argument(format!("Invalid field: [{field}] found in {what}."))
-}
-
-/// A list that may be absent.
-pub(super) fn items<'a>(
-    members: &'a Map<String, Value>,
-    name: &str,
-) -> Result<&'a [Value], ApiError> {
-    match members.get(name) {
-        None | Some(Value::Null) => Ok(&[]),
-        Some(Value::Array(items)) => Ok(items),
-        Some(_) => Err(ApiError::bad_request(
-            "parsing_exception",
-            format!("[{name}] must be a list"),
-        )),
-    }
-}
-
-pub(super) fn required_text(members: &Map<String, Value>, name: &str) -> Result<String, ApiError> {
-    let text = members.get(name).and_then(Value::as_str);
-    text.map(String::from)
-        .ok_or_else(|| ApiError::illegal_argument(format!("{name} is null")))
-}
-
-/// A number that is not negative, which clients write as number or as text.
-pub(super) fn read_count(name: &str, value: &Value) -> Result<u64, ApiError> {
-    let number = match value {
-        Value::String(text) => text.parse().ok(),
-        other => other.as_u64(),
-    };
-    number.ok_or_else(|| {
-        ApiError::illegal_argument(format!(
-            "[{name}] must be a whole number of at least 0, not {value}"
-        ))
-    })
-}
-
-pub(super) fn read_time(name: &str, value: &Value) -> Result<Option<Duration>, ApiError> {
-    let text = value.as_str().ok_or_else(|| {
-        ApiError::illegal_argument(format!("[{name}] must be a time such as [1h], not {value}"))
-    })?;
-    parse_time(name, text)
 }
