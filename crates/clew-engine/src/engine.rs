@@ -50,7 +50,7 @@ pub struct EngineOptions {
     pub log_bytes_max: u64,
     /// So much of the log's newest files is kept for readers of changes, needed or not.
     pub changes_retention_bytes: u64,
-    /// Memory that all merges together may take for vectors and graphs.
+    /// Memory that all merges together may take for vectors, graphs and the order of documents.
     pub merge_memory_bytes: usize,
     /// Threads that build the graph of one merge.
     pub merge_threads: usize,
