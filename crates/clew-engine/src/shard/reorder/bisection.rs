@@ -8,8 +8,8 @@
 
 use std::thread;
 
-/// So few documents are left in the order in which they come: a block of postings is longer.
-const LEAF: usize = 32;
+/// So few documents are left in the order in which they come.
+const LEAF: usize = 16;
 /// A cut is as good as it gets after so many rounds.
 const ROUNDS_MAX: usize = 20;
 /// Or when a round moves fewer than one in so many of the documents.
