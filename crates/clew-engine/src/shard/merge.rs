@@ -316,3 +316,24 @@ impl Merged {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_upkeep_puts_only_large_segments_in_order() {
+        let (least, any) = (UPKEEP_REORDER_ROWS_MIN, MergeGoal::AtMost(1));
+        let cases = [
+            (MergeOrder::Similar, MergeGoal::Upkeep, least - 1, false),
+            (MergeOrder::Similar, MergeGoal::Upkeep, least, true),
+            (MergeOrder::Similar, any, 1, true),
+            (MergeOrder::Stacked, MergeGoal::Upkeep, least, false),
+            (MergeOrder::Stacked, any, least, false),
+        ];
+        for (order, goal, rows, wanted) in cases {
+            let found = order.finds_similar(goal, rows);
+            assert_eq!(found, wanted, "{order:?} {goal:?} {rows}");
+        }
+    }
+}
