@@ -22,6 +22,7 @@ mod recent;
 
 mod all;
 mod any;
+mod count;
 mod first;
 mod hits;
 mod phrase;
