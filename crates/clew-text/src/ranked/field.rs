@@ -1,7 +1,6 @@
 //! A field of a snapshot as ranking reads it: its files segment by segment, what lengths contribute to scores, and
 //! where the postings lie of the words that were asked for lately.
 
-use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
@@ -14,6 +13,8 @@ use tantivy_fst::raw::Fst;
 use super::bm25::{BlockBounds, NormTable, Weight};
 use super::files::{FieldFiles, SegmentFiles};
 use super::list::List;
+use super::near::{Around, NearBefore, NearWords};
+use super::recent::Recent;
 use crate::search::FieldStatistics;
 
 /// Places of postings that are kept for each of two generations of words; 40 bytes each.
@@ -66,6 +67,14 @@ impl FoundWord {
         self.places.frequency
     }
 
+    /// The same when it is asked for again.
+    pub(super) fn asked_again(&self) -> Self {
+        FoundWord {
+            places: self.places.clone(),
+            is_known: true,
+        }
+    }
+
     /// Where its postings of a segment are.
     pub(crate) fn in_segment(&self, segment: usize) -> Option<&TermInfo> {
         self.places.infos.get(segment)?.as_ref()
@@ -80,6 +89,7 @@ pub(crate) struct SearchedField {
     segments: Vec<Option<Arc<FieldFiles>>>,
     lengths: OnceLock<Lengths>,
     known: Mutex<Known>,
+    near: Mutex<NearBefore>,
 }
 
 /// What lengths contribute under the average of the snapshot, and what is certain of each segment's blocks.
@@ -102,6 +112,7 @@ impl SearchedField {
             segments: segments.collect::<tantivy::Result<_>>()?,
             lengths: OnceLock::new(),
             known: Mutex::default(),
+            near: Mutex::default(),
         })
     }
 
@@ -199,11 +210,28 @@ impl SearchedField {
     }
 
     fn known(&self, word: &[u8]) -> Option<FoundWord> {
-        let found = self.known.lock().get(word)?;
-        Some(FoundWord {
-            is_known: true,
-            ..found
-        })
+        let found = self.known.lock().0.get(word)?;
+        Some(found.asked_again())
+    }
+
+    /// The words near another one, which are searched for when they were not lately.
+    ///
+    /// # Errors
+    /// When the search fails.
+    pub(crate) fn near<E>(
+        &self,
+        around: Around,
+        search: impl FnOnce() -> Result<NearWords, E>,
+    ) -> Result<NearWords, E> {
+        // The lock is not held during the search.
+        let known = self.near.lock().get(&around);
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let found = search()?;
+        let mut near = self.near.lock();
+        near.put(around, found.clone(), self.segments.len());
+        Ok(found)
     }
 }
 
@@ -217,62 +245,23 @@ fn keep(had: &mut Vec<f32>, one: f32) {
     had.truncate(HAD_MAX);
 }
 
-/// Words that were asked for lately. When the younger generation is full it becomes the older one, so what is kept
-/// is bounded and what is asked for again and again stays.
-#[derive(Debug, Default)]
-struct Known {
-    young: HashMap<Box<[u8]>, FoundWord>,
-    old: HashMap<Box<[u8]>, FoundWord>,
-    places: usize,
+/// Words that were asked for lately; their size is told in places.
+#[derive(Debug)]
+struct Known(Recent<Box<[u8]>, FoundWord>);
+
+impl Default for Known {
+    fn default() -> Self {
+        Known(Recent::new(PLACES_MAX))
+    }
 }
 
 impl Known {
-    fn get(&mut self, word: &[u8]) -> Option<FoundWord> {
-        if let Some(known) = self.young.get(word) {
-            return Some(known.clone());
-        }
-        let known = self.old.get(word).cloned()?;
-        self.put(word, known.clone());
-        Some(known)
-    }
-
     fn put(&mut self, word: &[u8], found: FoundWord) {
         if word.len() > WORD_BYTES_MAX {
             return;
         }
         // A word is about as large as a place.
         let places = found.places.infos.len() + 1;
-        if self.places + places > PLACES_MAX {
-            self.old = std::mem::take(&mut self.young);
-            self.places = 0;
-        }
-        self.places += places;
-        self.young.insert(word.into(), found);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn found(count: u32) -> FoundWord {
-        FoundWord::new(vec![Some(TermInfo {
-            doc_freq: count,
-            ..TermInfo::default()
-        })])
-    }
-
-    #[test]
-    fn known_words_are_bounded_and_those_in_use_stay() {
-        let mut known = Known::default();
-        known.put(b"often", found(7));
-        for number in 0..100_000u32 {
-            known.put(&number.to_le_bytes(), found(number));
-            assert!(known.young.len() + known.old.len() <= PLACES_MAX);
-            if number % 100 == 0 {
-                assert_eq!(known.get(b"often").unwrap().frequency(), 7);
-            }
-        }
-        assert!(known.get(&0u32.to_le_bytes()).is_none());
+        self.0.put(word.into(), found, places);
     }
 }

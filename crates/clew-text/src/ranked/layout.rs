@@ -48,6 +48,7 @@ pub(super) fn number(bytes: &[u8]) -> u32 {
 }
 
 /// The last byte of a number is marked.
+pub(super) const MARK: u8 = 0x80;
 const MARKS: u64 = 0x8080_8080_8080_8080;
 
 /// A number of seven bits a byte, the last byte marked, and how many bytes it takes.
@@ -55,7 +56,7 @@ pub(super) fn variable(bytes: &[u8]) -> (u32, usize) {
     let mut value = 0;
     for (place, byte) in bytes.iter().enumerate().take(5) {
         value |= u32::from(byte & 0x7f) << (7 * place);
-        if byte & 0x80 != 0 {
+        if byte & MARK != 0 {
             return (value, place + 1);
         }
     }

@@ -13,7 +13,7 @@ use super::layout::{Layout, WIDTH, number, read_docs, read_frequencies, variable
 
 pub(super) const BLOCK: usize = BitPacker4x::BLOCK_LEN;
 /// Bytes of a block for each bit of its numbers.
-const BYTES_A_BIT: usize = BLOCK / 8;
+pub(super) const BYTES_A_BIT: usize = BLOCK / 8;
 const WIDTH_MASK: u8 = 0x1f;
 /// Set when differences are stored less one, as they can never be zero.
 const STRICT: u8 = 1 << 6;
@@ -25,6 +25,9 @@ enum Loaded {
     Docs,
     Frequencies,
 }
+
+/// Documents from the current one on that are looked at before all of a block are.
+const NEAR: usize = 8;
 
 /// A reader of one list; it only goes forward.
 pub(super) struct List<'a> {
@@ -52,6 +55,8 @@ pub(super) struct List<'a> {
     frequencies: [u32; BLOCK],
     len: usize,
     at: usize,
+    /// A place in the current block, and how many positions come before it there.
+    counted: (usize, u32),
     /// The greatest factor in the current block, once it was asked for.
     block_best: Option<f32>,
     /// The greatest factor behind the last full block, when it is known without reading it.
@@ -81,6 +86,7 @@ impl Default for List<'_> {
             frequencies: [1; BLOCK],
             len: 0,
             at: 0,
+            counted: (0, 0),
             block_best: None,
             tail_best: None,
         }
@@ -145,6 +151,7 @@ impl<'a> List<'a> {
         self.block = block;
         self.loaded = Loaded::Nothing;
         self.at = 0;
+        self.counted = (0, 0);
         self.block_best = None;
     }
 
@@ -289,12 +296,13 @@ impl<'a> List<'a> {
         self.shallow(target);
         self.load(Loaded::Docs);
         if self.docs[self.at % BLOCK] < target {
-            // Words that come together come together again: often it is the next one.
-            let next = (self.at + 1) % BLOCK;
-            self.at = if self.docs[next] >= target && next > 0 {
-                next
-            } else {
-                place_of(&self.docs, target)
+            self.at = match self.docs[self.at % BLOCK..].first_chunk::<NEAR>() {
+                // Words that come together come together again: often it is near.
+                Some(near) if near[NEAR - 1] >= target => {
+                    let before = near.iter().map(|doc| u32::from(*doc < target));
+                    self.at + before.sum::<u32>() as usize
+                }
+                _ => place_of(&self.docs, target),
             };
         }
         self.docs[self.at % BLOCK]
@@ -344,6 +352,31 @@ impl<'a> List<'a> {
         }
     }
 
+    /// Marks the documents before `end`, the first bit being that of `from`, which no document from here on comes
+    /// before; goes to the first that is left.
+    pub(super) fn mark_until(&mut self, (from, end): (DocId, DocId), marks: &mut [u64]) {
+        loop {
+            self.load(Loaded::Docs);
+            let docs = &self.docs[self.at..self.len];
+            let here = match docs.last() {
+                Some(last) if *last >= end => docs.partition_point(|doc| *doc < end),
+                _ => docs.len(),
+            };
+            for doc in &docs[..here] {
+                let place = (doc - from) as usize;
+                marks[place / 64] |= 1 << (place % 64);
+            }
+            self.at += here;
+            if self.at < self.len || self.block >= self.blocks {
+                return;
+            }
+            self.go_to(self.block + 1);
+            if self.last_before.saturating_add(1) >= end {
+                return;
+            }
+        }
+    }
+
     /// The score of the current document.
     pub(super) fn score(&mut self) -> f32 {
         let norm = self.table.of(self.lengths.id(self.docs[self.at]));
@@ -378,8 +411,15 @@ impl<'a> List<'a> {
     /// How many positions come before those of the current document.
     pub(super) fn positions_before(&mut self) -> u64 {
         self.load(Loaded::Frequencies);
-        let inside: u32 = self.frequencies[..self.at].iter().sum();
-        self.positions_before + u64::from(inside)
+        let (place, count) = self.counted;
+        // Places are mostly asked for in their order.
+        let count = if place <= self.at {
+            count + self.frequencies[place..self.at].iter().sum::<u32>()
+        } else {
+            self.frequencies[..self.at].iter().sum()
+        };
+        self.counted = (self.at, count);
+        self.positions_before + u64::from(count)
     }
 
     /// The greatest factor that a table entry allows.

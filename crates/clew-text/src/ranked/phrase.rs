@@ -1,55 +1,37 @@
 //! Documents with words one after the other. A phrase is never more frequent than its rarest word in the
 //! document, so most documents are passed over by that before their positions are read.
 
-use std::io;
-use std::ops::Range;
-
-use tantivy::positions::PositionReader;
-use tantivy::{DocId, TERMINATED, directory::OwnedBytes};
+use tantivy::{DocId, TERMINATED};
 
 use super::bm25::{NormTable, Weight, factor};
 use super::files::Lengths;
 use super::hits::Hits;
 use super::list::{BLOCK, List};
+use super::positions::Positions;
 
 /// A word of a phrase.
 #[derive(Default)]
 pub(super) struct Part<'a> {
     pub(super) list: List<'a>,
     /// Its place among the words.
-    pub(super) offset: u32,
-    /// Where its positions are in the segment.
-    positions: Option<(&'a OwnedBytes, Range<usize>)>,
-    reader: Option<PositionReader>,
+    offset: u32,
+    positions: Positions<'a>,
     found: Vec<u32>,
 }
 
 impl<'a> Part<'a> {
     /// Goes to a word of a segment, whose list is open.
-    pub(super) fn open(&mut self, offset: u32, positions: &'a OwnedBytes, own: Range<usize>) {
+    pub(super) fn open(&mut self, offset: u32, positions: &'a [u8]) {
         self.offset = offset;
-        self.positions = Some((positions, own));
-        self.reader = None;
+        self.positions.open(positions);
     }
 
-    /// Reads where the phrase would begin for each occurrence of the word; places before the text's first word
-    /// wrap round, for all words alike.
-    fn read(&mut self) -> io::Result<()> {
-        let reader = match (&mut self.reader, &self.positions) {
-            (Some(reader), _) => reader,
-            (none, Some((all, own))) => none.insert(PositionReader::open(all.slice(own.clone()))?),
-            (None, None) => return Ok(()),
-        };
-        let (before, count) = (self.list.positions_before(), self.list.frequency());
+    /// Reads where the phrase would end for each occurrence of the word, if its last word has this offset.
+    fn read(&mut self, last: u32) {
+        let own = (self.list.positions_before(), self.list.frequency());
         self.found.clear();
-        self.found.resize(count as usize, 0);
-        reader.read(before, &mut self.found);
-        let mut at = 0u32;
-        for place in &mut self.found {
-            at += *place;
-            *place = at.wrapping_sub(self.offset);
-        }
-        Ok(())
+        self.positions
+            .read(own, last.wrapping_sub(self.offset), &mut self.found);
     }
 }
 
@@ -62,18 +44,14 @@ pub(super) struct Scoring<'a> {
 }
 
 /// Two words or more, the rarest first.
-pub(super) fn phrase(
-    parts: &mut [Part<'_>],
-    scoring: Scoring<'_>,
-    hits: &mut Hits<'_>,
-) -> io::Result<()> {
+pub(super) fn phrase(parts: &mut [Part<'_>], scoring: Scoring<'_>, hits: &mut Hits<'_>) {
     let mut scores = [0.0; BLOCK];
     loop {
         let Some((lead, others)) = parts.split_first_mut() else {
-            return Ok(());
+            return;
         };
         if lead.list.is_over() {
-            return Ok(());
+            return;
         }
         let (from, end) = (lead.list.next_at_least(), lead.list.last());
         // As long as every match counts, scores are of use only where all words are.
@@ -82,7 +60,6 @@ pub(super) fn phrase(
         let mut least = from;
         if counts_all || bound(lead, others, (from, end), scoring.weight) > hits.floor() {
             let places = if counts_all {
-                scores.fill(f32::MAX);
                 lead.list.seek(from);
                 lead.list.places()
             } else {
@@ -90,14 +67,14 @@ pub(super) fn phrase(
             };
             let after = places.end;
             for (at, score) in places.zip(&scores) {
-                if *score > hits.floor() && parts[0].list.doc_at(at) >= least {
-                    least = check(parts, at, scoring, hits)?;
+                if (counts_all || *score > hits.floor()) && parts[0].list.doc_at(at) >= least {
+                    least = check(parts, at, scoring, hits);
                 }
             }
             parts[0].list.place_at(after);
         }
         if end == TERMINATED {
-            return Ok(());
+            return;
         }
         parts[0].list.shallow((end + 1).max(least));
     }
@@ -120,62 +97,65 @@ fn bound(
 
 /// Takes the document at a place of the leading list, if it has the phrase and scores enough; returns the first
 /// document that may have all words beside it.
-fn check(
-    parts: &mut [Part<'_>],
-    at: usize,
-    scoring: Scoring<'_>,
-    hits: &mut Hits<'_>,
-) -> io::Result<DocId> {
+fn check(parts: &mut [Part<'_>], at: usize, scoring: Scoring<'_>, hits: &mut Hits<'_>) -> DocId {
     let doc = parts[0].list.doc_at(at);
     if !hits.admits(doc) {
-        return Ok(doc + 1);
+        return doc + 1;
     }
     let mut found = parts[1..].iter_mut().map(|part| part.list.seek(doc));
     if let Some(further) = found.find(|found| *found != doc) {
-        return Ok(further);
+        return further;
     }
     parts[0].list.place_at(at);
     let floor = hits.floor();
-    let norm = scoring.table.of(scoring.lengths.id(doc));
-    let frequencies = parts.iter_mut().map(|part| part.list.frequency());
-    // A phrase is at most as frequent as its rarest word.
-    let most = frequencies.min().unwrap_or(0);
-    if floor > f32::MIN && scoring.weight.times(factor(most, norm)) <= floor {
-        return Ok(doc + 1);
+    // Reading a length often waits for memory.
+    let norm = || scoring.table.of(scoring.lengths.id(doc));
+    if floor > f32::MIN {
+        let frequencies = parts.iter_mut().map(|part| part.list.frequency());
+        // A phrase is at most as frequent as its rarest word.
+        let most = frequencies.min().unwrap_or(0);
+        if scoring.weight.times(factor(most, norm())) <= floor {
+            return doc + 1;
+        }
     }
-    let frequency = occurrences(parts)?;
-    let score = scoring.weight.times(factor(frequency, norm));
-    if frequency > 0 && score > floor {
-        hits.take(doc, score);
+    let frequency = occurrences(parts);
+    if frequency > 0 {
+        let score = scoring.weight.times(factor(frequency, norm()));
+        if score > floor {
+            hits.take(doc, score);
+        }
     }
-    Ok(doc + 1)
+    doc + 1
 }
 
 /// How often the words follow each other in the document that all lists are at.
-fn occurrences(parts: &mut [Part<'_>]) -> io::Result<u32> {
+fn occurrences(parts: &mut [Part<'_>]) -> u32 {
+    let last = parts.iter().map(|part| part.offset).max().unwrap_or(0);
     let Some((first, rest)) = parts.split_first_mut() else {
-        return Ok(0);
+        return 0;
     };
-    first.read()?;
+    first.read(last);
     for part in rest {
-        part.read()?;
+        part.read(last);
         keep_common(&mut first.found, &part.found);
         if first.found.is_empty() {
-            return Ok(0);
+            return 0;
         }
     }
-    Ok(u32::try_from(first.found.len()).unwrap_or(u32::MAX))
+    u32::try_from(first.found.len()).unwrap_or(u32::MAX)
 }
 
-/// Leaves in `places` what is in both; both ascend, but for places that have wrapped round, which come first.
+/// Leaves in `places` what is in both; both ascend.
 fn keep_common(places: &mut Vec<u32>, others: &[u32]) {
-    let order = |place: u32| place.wrapping_add(1 << 31);
-    let mut others = others.iter().copied().peekable();
-    places.retain(|place| {
-        while others
-            .next_if(|other| order(*other) < order(*place))
-            .is_some()
-        {}
-        others.peek() == Some(place)
-    });
+    let (mut own, mut other, mut kept) = (0, 0, 0);
+    while let (Some(here), Some(there)) = (places.get(own).copied(), others.get(other)) {
+        if here == *there {
+            places[kept] = here;
+            kept += 1;
+        }
+        // Of what is twice in `places` both are kept.
+        other += usize::from(*there < here);
+        own += usize::from(here <= *there);
+    }
+    places.truncate(kept);
 }

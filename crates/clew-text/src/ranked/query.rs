@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use tantivy::TantivyError;
-
 use super::any::Sums;
 use super::bm25::{Weight, rounded};
+use super::count::Marks;
 use super::field::{FoundWord, SearchedField};
 use super::filter::Filter;
 use super::hits::{Admission, Hits};
@@ -54,7 +53,7 @@ impl WordIn {
         else {
             return false;
         };
-        part.open(at, positions, info.positions_range.clone());
+        part.open(at, &positions.as_slice()[info.positions_range.clone()]);
         self.open(&mut part.list, weight, segment)
     }
 
@@ -122,6 +121,38 @@ impl Ranked {
         }
     }
 
+    /// Whether matches are counted apart from ranking: where they need not be looked at one by one.
+    pub(crate) fn counts_apart(&self) -> bool {
+        matches!(self.shape, Shape::Any(_))
+    }
+
+    /// Counts the matches of some segments that count, until there are more than `most`, and says whether there was
+    /// time to; only what [`Ranked::counts_apart`].
+    pub(crate) fn count(
+        &self,
+        admissions: &[Admission<'_>],
+        segments: impl Iterator<Item = usize>,
+        most: u64,
+        expired: &dyn Fn() -> bool,
+    ) -> (u64, bool) {
+        let (mut room, mut marks) = (Room::default(), Marks::default());
+        let mut count = 0;
+        for segment in segments {
+            let Shape::Any(words) = &self.shape else {
+                break;
+            };
+            if count > most {
+                break;
+            }
+            if expired() {
+                return (count, false);
+            }
+            let (lists, _) = room.lists(words.iter(), segment);
+            count += marks.any(lists, &admissions[segment], most - count);
+        }
+        (count, true)
+    }
+
     /// The segments, the best first, so that the others may be passed over; those that are alike stay in their order.
     pub(crate) fn order(&self, segments: usize) -> Vec<(f32, usize)> {
         let bounds = (0..segments).map(|segment| (self.bound(segment), segment));
@@ -131,30 +162,27 @@ impl Ranked {
     }
 
     /// Gives the matches of some segments that may be among the best to `hits`; `false` when the time was over before.
-    ///
-    /// # Errors
-    /// When a segment cannot be read.
     pub(crate) fn run<'a>(
         &'a self,
         segments: &[Admission<'a>],
         order: impl Iterator<Item = (f32, usize)>,
         hits: &mut Hits<'a>,
         expired: &dyn Fn() -> bool,
-    ) -> tantivy::Result<bool> {
+    ) -> bool {
         if !segments.iter().any(Admission::is_choosy) {
             self.expect(hits);
         }
         let mut room = Room::default();
         for (bound, segment) in order {
             if expired() {
-                return Ok(false);
+                return false;
             }
             hits.begin(segment, &segments[segment]);
             if bound > hits.floor() {
-                self.segment(segment, &mut room, hits)?;
+                self.segment(segment, &mut room, hits);
             }
         }
-        Ok(true)
+        true
     }
 
     /// The best score in a segment, as far as it is known.
@@ -194,12 +222,7 @@ impl Ranked {
         }
     }
 
-    fn segment<'a>(
-        &'a self,
-        segment: usize,
-        room: &mut Room<'a>,
-        hits: &mut Hits<'a>,
-    ) -> tantivy::Result<()> {
+    fn segment<'a>(&'a self, segment: usize, room: &mut Room<'a>, hits: &mut Hits<'a>) {
         match &self.shape {
             Shape::Any(words) => match room.lists(words.iter(), segment) {
                 ([], _) => {}
@@ -208,7 +231,7 @@ impl Ranked {
             },
             Shape::All(words) => {
                 if !room.by_rarity(words.iter().map(|word| (0, word)), segment) {
-                    return Ok(());
+                    return;
                 }
                 let order = std::mem::take(&mut room.order);
                 let (lists, sums) = room.lists(order.iter().map(|(_, word)| *word), segment);
@@ -219,12 +242,12 @@ impl Ranked {
             }
             Shape::Phrase(words, weight) => {
                 if !room.by_rarity(words.iter().map(|(at, word)| (*at, word)), segment) {
-                    return Ok(());
+                    return;
                 }
                 room.parts.resize_with(words.len(), Part::default);
                 for ((at, word), part) in room.order.iter().zip(&mut room.parts) {
                     if !word.open_part(part, (*at, *weight), segment) {
-                        return Ok(());
+                        return;
                     }
                 }
                 let first = words.first().map(|(_, word)| &word.field);
@@ -236,11 +259,10 @@ impl Ranked {
                     })
                 });
                 if let Some(scoring) = scoring {
-                    phrase(&mut room.parts, scoring, hits).map_err(TantivyError::from)?;
+                    phrase(&mut room.parts, scoring, hits);
                 }
             }
         }
-        Ok(())
     }
 }
 

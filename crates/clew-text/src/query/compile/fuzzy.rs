@@ -3,8 +3,8 @@
 
 use std::ops::Range;
 
+use tantivy::Term as IndexTerm;
 use tantivy::schema::Field;
-use tantivy::{SegmentReader, Term as IndexTerm};
 
 use super::compound::any;
 use super::scored::{Blend, is_match_only};
@@ -16,14 +16,7 @@ use crate::query::constant::{Borrowed, knows};
 use crate::query::error::QueryError;
 use crate::query::near::Near;
 use crate::query::tree::Fuzziness;
-use crate::ranked::{FoundWord, SearchedField};
-
-/// A word that is near, and where its postings lie.
-struct NearWord {
-    text: String,
-    similarity: f32,
-    found: FoundWord,
-}
+use crate::ranked::{Around, FoundWord, NearWord, NearWords, SearchedField};
 
 /// A word of one segment that is near.
 struct Candidate {
@@ -83,6 +76,26 @@ impl Candidates {
         }
         words.sort_unstable_by(order);
     }
+
+    /// The first `most` words, which are sorted; `find` tells where the postings of those lie that are the same in
+    /// some segments.
+    fn words(
+        &self,
+        most: usize,
+        find: impl Fn(&[u8], &[Candidate]) -> Result<FoundWord, QueryError>,
+    ) -> Result<NearWords, QueryError> {
+        let same = |a: &Candidate, b: &Candidate| self.text(a) == self.text(b);
+        let words = self.words.chunk_by(same).take(most).map(|same| {
+            let text = self.text(&same[0]);
+            Ok(NearWord {
+                text: String::from_utf8_lossy(text).into(),
+                similarity: same[0].similarity,
+                found: find(text, same)?,
+            })
+        });
+        let words = words.collect::<Result<Vec<_>, QueryError>>()?;
+        Ok(NearWords::new(words))
+    }
 }
 
 impl Compiler<'_> {
@@ -123,11 +136,12 @@ impl Compiler<'_> {
             return self.word(mapped, field, word, boost);
         }
         let words = self.nearby_words(field, word, fuzziness)?;
-        let most = words.iter().map(|near| near.found.frequency()).max();
+        let near = words.as_slice().iter();
+        let most = near.map(|near| near.found.frequency()).max();
         let most = most.unwrap_or(0);
         let occurrences = if self.similarity(mapped).counts_occurrences() {
             let mut all = 0;
-            for near in &words {
+            for near in words.as_slice() {
                 all += self.context.snapshot.occurrences(field, &near.found)?;
             }
             Some(all)
@@ -138,14 +152,14 @@ impl Compiler<'_> {
             docs: most,
             occurrences,
         };
-        let mut nodes = Vec::with_capacity(words.len());
-        for near in words {
+        let mut nodes = Vec::with_capacity(words.as_slice().len());
+        for near in words.as_slice() {
             let own = near.found.frequency();
             let term = IndexTerm::from_field_text(field, &near.text);
             let node = if is_match_only(mapped) {
                 self.counted_term(term, boost)?
             } else {
-                let found = (term, near.found);
+                let found = (term, words.found(near));
                 self.term_with_frequency(mapped, found, blend, boost * near.similarity)?
             };
             let dead = self.context.snapshot.dead_docs();
@@ -164,39 +178,63 @@ impl Compiler<'_> {
         field: Field,
         word: &str,
         fuzziness: &Fuzziness,
-    ) -> Result<Vec<NearWord>, QueryError> {
+    ) -> Result<NearWords, QueryError> {
         let snapshot = self.context.snapshot;
-        let searched = snapshot.searched(field)?;
-        let mut candidates = match (Near::new(word, fuzziness), &searched) {
-            (Some(near), Some(searched)) => by_walk(searched, &near, word),
-            _ => by_table(
-                &snapshot.readers,
-                field,
-                &Nearby::new(word, fuzziness),
-                word,
-            )?,
-        };
         let most = fuzziness.max_expansions.clamp(1, EXPANSIONS_MAX);
-        candidates.sort(most, snapshot.readers.len());
-        let same = |a: &Candidate, b: &Candidate| candidates.text(a) == candidates.text(b);
-        let mut found = Vec::new();
-        for same in candidates.words.chunk_by(same).take(most) {
-            let text = candidates.text(&same[0]);
-            found.push(NearWord {
-                text: String::from_utf8_lossy(text).into_owned(),
-                similarity: same[0].similarity,
-                found: match &searched {
-                    Some(searched) => {
-                        searched.numbered(text, same.iter().map(|one| (one.segment, one.number)))
-                    }
-                    None => {
-                        let text = String::from_utf8_lossy(text);
-                        snapshot.find(&IndexTerm::from_field_text(field, &text))?
-                    }
-                },
+        let Some(searched) = snapshot.searched(field)? else {
+            let mut candidates = self.by_table(field, word, fuzziness)?;
+            candidates.sort(most, snapshot.readers.len());
+            return candidates.words(most, |text, _| {
+                let text = String::from_utf8_lossy(text);
+                Ok(snapshot.find(&IndexTerm::from_field_text(field, &text))?)
             });
+        };
+        let around = Around {
+            word: word.into(),
+            edits: fuzziness.edits(word.chars().count()),
+            prefix_length: fuzziness.prefix_length,
+            transpositions: fuzziness.transpositions,
+            most,
+        };
+        searched.near(around, || {
+            let mut candidates = match Near::new(word, fuzziness) {
+                Some(near) => by_walk(&searched, &near, word),
+                None => self.by_table(field, word, fuzziness)?,
+            };
+            candidates.sort(most, snapshot.readers.len());
+            candidates.words(most, |text, same| {
+                let numbers = same.iter().map(|one| (one.segment, one.number));
+                Ok(searched.numbered(text, numbers))
+            })
+        })
+    }
+
+    /// The words of all segments that are near, by an automaton for any word.
+    fn by_table(
+        &self,
+        field: Field,
+        word: &str,
+        fuzziness: &Fuzziness,
+    ) -> Result<Candidates, QueryError> {
+        let automaton = Nearby::new(word, fuzziness);
+        let mut candidates = Candidates::new(word);
+        for (segment, reader) in self.context.snapshot.readers.iter().enumerate() {
+            if !knows(reader, field) {
+                continue;
+            }
+            let inverted = reader.inverted_index(field)?;
+            let mut stream = inverted
+                .terms()
+                .search(Borrowed(&automaton))
+                .into_stream()?;
+            while stream.advance() {
+                let text = std::str::from_utf8(stream.key()).ok();
+                if let Some(distance) = text.and_then(|text| automaton.distance(text)) {
+                    candidates.put((segment, stream.term_ord()), stream.key(), distance);
+                }
+            }
         }
-        Ok(found)
+        Ok(candidates)
     }
 }
 
@@ -211,30 +249,6 @@ fn by_walk(field: &SearchedField, near: &Near, word: &str) -> Candidates {
         }
     }
     candidates
-}
-
-/// The same with an automaton for any word.
-fn by_table(
-    readers: &[SegmentReader],
-    field: Field,
-    automaton: &Nearby,
-    word: &str,
-) -> Result<Candidates, QueryError> {
-    let mut candidates = Candidates::new(word);
-    for (segment, reader) in readers.iter().enumerate() {
-        if !knows(reader, field) {
-            continue;
-        }
-        let inverted = reader.inverted_index(field)?;
-        let mut stream = inverted.terms().search(Borrowed(automaton)).into_stream()?;
-        while stream.advance() {
-            let text = std::str::from_utf8(stream.key()).ok();
-            if let Some(distance) = text.and_then(|text| automaton.distance(text)) {
-                candidates.put((segment, stream.term_ord()), stream.key(), distance);
-            }
-        }
-    }
-    Ok(candidates)
 }
 
 /// One for the same word, less for each edit, and the less the shorter the words are.
