@@ -67,6 +67,7 @@ mod segments;
 mod settings;
 mod shard_stores;
 mod snapshots;
+mod sql;
 mod stats;
 mod suggestion;
 mod tasks;

@@ -17,6 +17,7 @@ mod maintenance;
 mod pipelines;
 mod search;
 mod snapshots;
+mod sql;
 mod templates;
 
 pub(crate) use endpoint::{Endpoint, Group};
@@ -37,6 +38,7 @@ pub(crate) fn areas() -> impl Iterator<Item = &'static Group> {
         pipelines::GROUPS,
         search::GROUPS,
         snapshots::GROUPS,
+        sql::GROUPS,
         templates::GROUPS,
     ]
     .into_iter()
