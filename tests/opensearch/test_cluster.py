@@ -212,3 +212,28 @@ class Cluster(ClewTest):
         with self.refused(400, "illegal_argument_exception", "[procces] -> did you mean [process]?"):
             self.client.nodes.stats(metric="procces")
         self.assertEqual(self.raw("GET", "/_nodes/nobody/stats")["nodes"], {})
+
+    def test_how_shards_came_to_be_as_a_table(self):
+        self.assertEqual(self.client.cat.recovery(), "")
+        self.client.indices.create(index="one", body={"settings": {"number_of_shards": 2}})
+        self.client.indices.create(index="two")
+        rows = self.client.cat.recovery(index="one", format="json", s="shard:desc")
+        self.assertEqual([row["shard"] for row in rows], ["1", "0"])
+        self.assertEqual((rows[0]["type"], rows[0]["stage"]), ("empty_store", "done"))
+        self.assertEqual((rows[0]["repository"], rows[0]["source_node"]), ("n/a", "n/a"))
+        self.assertNotIn("start_time", rows[0])
+        text = self.client.cat.recovery(h="i,s,st,tor", s="i,s", v=True)
+        self.assertEqual(text.splitlines()[1].split(), ["one", "0", "done", "0"])
+        self.assertEqual(len(text.splitlines()), 4)
+        self.assertIn("translog_ops_percent", self.client.cat.recovery(help=True))
+        self.assertEqual(self.client.cat.recovery(active_only=True), "")
+
+    def test_busy_threads_are_named(self):
+        text = self.client.nodes.hot_threads(interval="20ms", threads=2, ignore_idle_threads=False)
+        self.assertTrue(text.startswith("::: {clew-0}{"), text)
+        self.assertIn("interval=20ms, busiestThreads=2, ignoreIdleThreads=false:", text)
+        self.assertEqual(text.count("cpu usage by thread '"), 2)
+        for wrong in [{"type": "block"}, {"interval": "2m"}, {"interval": "soon"}]:
+            with self.subTest(wrong), self.refused(400, "illegal_argument_exception"):
+                self.client.nodes.hot_threads(params=wrong)
+        self.assertEqual(self.client.nodes.hot_threads(node_id="nobody"), "")

@@ -232,6 +232,11 @@ impl Engine {
         &self.inner.options.data
     }
 
+    /// Time since the Unix epoch, by the clock that the engine was opened with.
+    pub fn now(&self) -> Duration {
+        self.inner.clock.since_epoch()
+    }
+
     /// Every index, by name.
     pub fn indices(&self) -> Vec<Arc<Index>> {
         self.inner.indices.read().values().cloned().collect()

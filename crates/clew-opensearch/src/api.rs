@@ -11,6 +11,7 @@ use tokio::sync::watch;
 use crate::cluster_settings::ClusterSettings;
 use crate::dispatch::dispatch;
 use crate::filling;
+use crate::ism;
 use crate::metrics::RestMetrics;
 use crate::routes::RouteTable;
 use crate::search::SearchContexts;
@@ -68,6 +69,8 @@ pub(crate) struct Api {
     pub(crate) tasks: Tasks,
     /// Snapshots that are being taken.
     pub(crate) running: Running,
+    /// What goes on with indexes that follow policies.
+    pub(crate) ism: ism::Work,
     /// When the node was started.
     pub(crate) started: Instant,
     pub(crate) voting: VotingExclusions,
@@ -78,6 +81,27 @@ pub(crate) struct Api {
 }
 
 impl Api {
+    pub(crate) fn new(engine: Engine, options: RestOptions) -> Self {
+        let metrics = RestMetrics::new(options.registry.as_ref());
+        let node_id = stable_id(&[&options.cluster_name, &options.node_name]);
+        engine.set_planner(Arc::new(Planner));
+        filling::remove_unfinished(&engine, &engine.indices());
+        Api {
+            cluster_settings: ClusterSettings::load(&engine),
+            engine,
+            routes: RouteTable::new(),
+            metrics,
+            tasks: Tasks::default(),
+            running: Running::default(),
+            ism: ism::Work::default(),
+            started: Instant::now(),
+            voting: VotingExclusions::default(),
+            search_contexts: SearchContexts::default(),
+            node_id,
+            options,
+        }
+    }
+
     /// Comes back when the server stops.
     pub(crate) async fn stopped(&self) {
         match &self.options.stopped {
@@ -89,26 +113,15 @@ impl Api {
 }
 
 /// The REST API as one fallback service, so that it can be merged with routers of fixed paths
-/// without any conflict of patterns.
-pub fn router(engine: Engine, options: RestOptions) -> Router {
-    let metrics = RestMetrics::new(options.registry.as_ref());
-    let node_id = stable_id(&[&options.cluster_name, &options.node_name]);
-    engine.set_planner(Arc::new(Planner));
-    filling::remove_unfinished(&engine, &engine.indices());
-    let api = Api {
-        cluster_settings: ClusterSettings::load(&engine),
-        engine,
-        routes: RouteTable::new(),
-        metrics,
-        tasks: Tasks::default(),
-        running: Running::default(),
-        started: Instant::now(),
-        voting: VotingExclusions::default(),
-        search_contexts: SearchContexts::default(),
-        node_id,
-        options,
-    };
-    Router::new().fallback(dispatch).with_state(Arc::new(api))
+/// without any conflict of patterns; and the work that goes on beside requests, which whoever serves
+/// the router runs as well. It ends when the server stops.
+pub fn router(
+    engine: Engine,
+    options: RestOptions,
+) -> (Router, impl Future<Output = ()> + Send + 'static) {
+    let api = Arc::new(Api::new(engine, options));
+    let background = ism::run(api.clone());
+    (Router::new().fallback(dispatch).with_state(api), background)
 }
 
 /// A name for something that has none of its own: FNV-1a of the parts as 22 characters.

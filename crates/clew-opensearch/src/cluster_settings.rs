@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::call::Call;
 use crate::error::ApiError;
+use crate::ism;
 use crate::reply::Reply;
 use crate::search::Expensive;
 use crate::settings::{flatten_plain, shown, unflatten};
@@ -134,7 +135,16 @@ fn check(both: &Both) -> Result<(), ApiError> {
             "more than [{SETTINGS_MAX}] cluster settings"
         )));
     }
+    ism::check_settings(|name| both.given(name))?;
     buckets_max(both).map(|_| ())
+}
+
+impl Both {
+    /// A setting's value; a transient one wins.
+    fn given(&self, name: &str) -> Option<String> {
+        let given = self.transient.get(name).or(self.persistent.get(name));
+        given.map(|text| text.trim_matches('"').to_string())
+    }
 }
 
 /// How many buckets a search may have (`search.max_buckets`).
@@ -184,6 +194,11 @@ impl ClusterSettings {
             Some("false" | "\"false\"") => Expensive::Refused,
             _ => Expensive::Allowed,
         }
+    }
+
+    /// The value of a setting that was given.
+    pub(crate) fn given(&self, name: &str) -> Option<String> {
+        self.lock().given(name)
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Both> {

@@ -1,6 +1,7 @@
 //! `_recovery`: how the shards of indexes came to be. A shard is served only when it is whole, so
 //! every one that is shown is done.
 
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clew_engine::{ClosedNames, Index, IndexStats, ResolveOptions, Wildcards};
@@ -45,23 +46,33 @@ enum Origin {
 
 /// `GET /{index}/_recovery`.
 pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
+    let mut body = Map::new();
+    for (index, shards) in recoveries(&call).await? {
+        body.insert(index.name().to_string(), json!({"shards": shards}));
+    }
+    Ok(Reply::json(&Value::Object(body)))
+}
+
+/// The indexes of a request, each with what there is to tell of its shards.
+pub(crate) async fn recoveries(call: &Call) -> Result<Vec<(Arc<Index>, Vec<Value>)>, ApiError> {
     let options = call.resolve_options_from(ResolveOptions {
         wildcards: Wildcards::SHOWN,
         closed: ClosedNames::Allow,
         ..ResolveOptions::default()
     })?;
-    let only_active = call.params.flag("active_only", false)?;
     let indices = call.indices_with(call.index_expression(), options).await?;
-    let mut body = Map::new();
-    for index in indices.iter().filter(|_| !only_active) {
+    // Nothing is recovering while it is shown.
+    if call.params.flag("active_only", false)? {
+        return Ok(Vec::new());
+    }
+    let told = |index: Arc<Index>| {
         let shards = index.shard_stats();
         let shards = shards.iter().enumerate();
-        let shown: Vec<Value> = shards
-            .map(|(number, stats)| show(&call, index, number, stats))
-            .collect();
-        body.insert(index.name().to_string(), json!({"shards": shown}));
-    }
-    Ok(Reply::json(&Value::Object(body)))
+        let shown = shards.map(|(number, stats)| show(call, &index, number, stats));
+        let shown = shown.collect();
+        (index, shown)
+    };
+    Ok(indices.into_iter().map(told).collect())
 }
 
 fn origin(call: &Call, index: &Index) -> Origin {

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clew_engine::{Index, IndexSettings, Wildcards};
+use clew_engine::{Engine, Index, IndexSettings, Wildcards};
+use clew_log::Glsn;
 use serde_json::{Map, Value, json};
 
 use crate::call::Call;
@@ -164,6 +165,16 @@ pub(crate) fn routing_shards(settings: &IndexSettings) -> u64 {
     let power = u32::BITS - settings.shards.saturating_sub(1).leading_zeros();
     let doublings = POWER_MAX.saturating_sub(power).max(1);
     u64::from(settings.shards) << doublings
+}
+
+/// Changes settings of one index; durable when it returns.
+pub(crate) fn change(
+    engine: &Engine,
+    index: &Index,
+    flat: &settings::Flat,
+) -> Result<Glsn, ApiError> {
+    let next = settings::update(&index.settings(), flat, index.name(), index.uuid())?;
+    Ok(engine.put_settings(index.name(), next)?)
 }
 
 /// `PUT /{index}/_settings`.

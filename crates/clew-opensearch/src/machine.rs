@@ -142,8 +142,9 @@ fn kibibytes(text: &str, label: &str) -> u64 {
     number_after(text, label) * 1024
 }
 
-/// The fourteenth and fifteenth field; the second may hold blanks, but ends with a bracket.
-fn cpu_ms(stat: &str) -> u64 {
+/// Processor time as `stat` of a process or a thread tells it, in milliseconds: the fourteenth and
+/// fifteenth field; the second may hold blanks, but ends with a bracket.
+pub(crate) fn cpu_ms(stat: &str) -> u64 {
     let Some((_, fields)) = stat.rsplit_once(')') else {
         return 0;
     };

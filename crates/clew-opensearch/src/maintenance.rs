@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use clew_engine::Index;
+use clew_engine::{Engine, EngineError, Index};
 use serde_json::{Value, json};
 
 use crate::call::Call;
@@ -46,6 +46,17 @@ pub(crate) async fn clear_cache(call: Call) -> Result<Reply, ApiError> {
     Ok(Reply::json(&shards(&indices)))
 }
 
+/// Merges an index; what is still in the write buffers belongs to the merge, too.
+pub(crate) fn merge(
+    engine: &Engine,
+    index: &Index,
+    segments_max: usize,
+) -> Result<(), EngineError> {
+    engine.refresh(index)?;
+    engine.force_merge(index, segments_max)?;
+    engine.refresh(index)
+}
+
 /// `POST /{index}/_forcemerge`; with `wait_for_completion=false` the merge goes on as a task.
 pub(crate) async fn force_merge(call: Call) -> Result<Reply, ApiError> {
     let asked = call.params.integer("max_num_segments")?.unwrap_or(1).max(1);
@@ -56,14 +67,9 @@ pub(crate) async fn force_merge(call: Call) -> Result<Reply, ApiError> {
         .iter()
         .map(|index| index.name().to_string())
         .collect();
-    let work = move |engine: &clew_engine::Engine| {
-        for index in &indices {
-            // What is still in the write buffers belongs to the merge, too.
-            engine.refresh(index)?;
-            engine.force_merge(index, segments_max)?;
-            engine.refresh(index)?;
-        }
-        Ok(())
+    let work = move |engine: &Engine| {
+        let mut all = indices.iter();
+        all.try_for_each(|index| merge(engine, index, segments_max))
     };
     if call.params.flag("wait_for_completion", true)? {
         call.blocking(work).await?;

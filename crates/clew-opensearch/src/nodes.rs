@@ -15,7 +15,13 @@ use crate::stats::{Sums, pick, sections_of, shard_stats};
 const ROLES: [&str; 3] = ["cluster_manager", "data", "ingest"];
 
 /// What clients look for among the plugins, and is built in: names and what they do.
-pub(crate) const PLUGINS: &[(&str, &str)] = &[("opensearch-knn", "vector search, built in")];
+pub(crate) const PLUGINS: &[(&str, &str)] = &[
+    (
+        "opensearch-index-management",
+        "index state management, built in",
+    ),
+    ("opensearch-knn", "vector search, built in"),
+];
 
 /// `GET /_nodes`.
 pub(crate) async fn info(call: Call) -> Result<Reply, ApiError> {

@@ -2,7 +2,7 @@
 //! that has become old or large enough.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use clew_engine::{Alias, AliasAction, Definitions, Engine, EngineError, Index, IndexPlan};
 use serde_json::{Map, Value, json};
@@ -24,7 +24,7 @@ enum Condition {
 }
 
 /// What is rolled over, and to what.
-struct Rollover {
+pub(crate) struct Rollover {
     target: String,
     old: Arc<Index>,
     stream: bool,
@@ -67,7 +67,10 @@ pub(crate) async fn rollover(call: Call) -> Result<Reply, ApiError> {
     let plan = plan(engine, &rollover, body)?;
     let met: Vec<(String, bool)> = conditions
         .iter()
-        .map(|(name, condition)| (name.clone(), is_met(condition, &rollover.old)))
+        .map(|(name, condition)| {
+            let met = is_met(condition, &rollover.old, engine.now());
+            (name.clone(), met)
+        })
         .collect();
     let due = met.is_empty() || met.iter().any(|(_, met)| *met);
     let (old, new) = (rollover.old.name().to_string(), rollover.new.clone());
@@ -96,7 +99,7 @@ pub(crate) async fn rollover(call: Call) -> Result<Reply, ApiError> {
 }
 
 /// The index that is written to under this name, and whether that is a data stream.
-fn find(engine: &Engine, target: &str) -> Result<(Arc<Index>, bool), ApiError> {
+pub(crate) fn find(engine: &Engine, target: &str) -> Result<(Arc<Index>, bool), ApiError> {
     if let Some(indices) = data_streams::all(engine).remove(target)
         && let Some(newest) = indices.last()
     {
@@ -127,7 +130,7 @@ fn find(engine: &Engine, target: &str) -> Result<(Arc<Index>, bool), ApiError> {
 }
 
 /// `logs-1` is followed by `logs-000002`.
-fn next_name(name: &str) -> Result<String, ApiError> {
+pub(crate) fn next_name(name: &str) -> Result<String, ApiError> {
     let refused = || {
         ApiError::illegal_argument(format!(
             "index name [{name}] does not match pattern '^.*-\\d+$'"
@@ -171,14 +174,13 @@ fn read_conditions(body: Option<&Value>) -> Result<Vec<(String, Condition)>, Api
     Ok(conditions)
 }
 
-fn is_met(condition: &Condition, index: &Index) -> bool {
+fn is_met(condition: &Condition, index: &Index, now: Duration) -> bool {
     match condition {
         Condition::Docs(docs) => index.stats().docs >= *docs,
         Condition::Bytes(bytes) => index.stats().bytes >= *bytes,
         Condition::Age(age) => {
-            let now = SystemTime::now().duration_since(UNIX_EPOCH);
             let created = Duration::from_millis(index.created_ms());
-            now.unwrap_or_default().saturating_sub(created) >= *age
+            now.saturating_sub(created) >= *age
         }
     }
 }
@@ -218,34 +220,64 @@ fn carry_out(
     rollover: Rollover,
     plan: IndexPlan,
 ) -> Result<clew_log::Glsn, EngineError> {
-    let Rollover {
-        target, old, new, ..
-    } = rollover;
-    engine.create_planned(&new, plan)?;
-    let before = old.aliases().get(&target).cloned().unwrap_or_default();
-    let (index, name) = (old.name().to_string(), target.clone());
-    let mut actions = Vec::new();
-    let is_write_index = if before.is_write_index == Some(true) {
-        let alias = Alias {
-            is_write_index: Some(false),
-            ..before.clone()
+    engine.create_planned(&rollover.new, plan)?;
+    rollover.move_name(engine)
+}
+
+impl Rollover {
+    /// A rollover to a new index whose name was decided on before.
+    pub(crate) fn begun(target: &str, old: &Arc<Index>, new: &str) -> Self {
+        Rollover {
+            target: target.to_string(),
+            old: old.clone(),
+            stream: old.data_stream().is_some(),
+            new: new.to_string(),
+        }
+    }
+
+    /// Does what of it is not done yet.
+    pub(crate) fn finish(self, engine: &Engine) -> Result<(), ApiError> {
+        if engine.index(&self.new).is_err() {
+            let plan = plan(engine, &self, Map::new())?;
+            engine.create_planned(&self.new, plan)?;
+        }
+        let new = engine.index(&self.new)?;
+        if !new.aliases().contains_key(&self.target) {
+            self.move_name(engine)?;
+        }
+        Ok(())
+    }
+
+    /// Lets the name mean the new index, as one change.
+    fn move_name(self, engine: &Engine) -> Result<clew_log::Glsn, EngineError> {
+        let Rollover {
+            target, old, new, ..
+        } = self;
+        let before = old.aliases().get(&target).cloned().unwrap_or_default();
+        let (index, name) = (old.name().to_string(), target.clone());
+        let mut actions = Vec::new();
+        let is_write_index = if before.is_write_index == Some(true) {
+            let alias = Alias {
+                is_write_index: Some(false),
+                ..before.clone()
+            };
+            actions.push(AliasAction::Add { index, name, alias });
+            Some(true)
+        } else {
+            actions.push(AliasAction::Remove { index, name });
+            None
         };
-        actions.push(AliasAction::Add { index, name, alias });
-        Some(true)
-    } else {
-        actions.push(AliasAction::Remove { index, name });
-        None
-    };
-    actions.push(AliasAction::Add {
-        index: new,
-        name: target,
-        alias: Alias {
-            is_write_index,
-            is_hidden: before.is_hidden,
-            ..Alias::default()
-        },
-    });
-    engine.change_aliases(actions)
+        actions.push(AliasAction::Add {
+            index: new,
+            name: target,
+            alias: Alias {
+                is_write_index,
+                is_hidden: before.is_hidden,
+                ..Alias::default()
+            },
+        });
+        engine.change_aliases(actions)
+    }
 }
 
 #[cfg(test)]

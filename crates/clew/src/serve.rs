@@ -137,7 +137,12 @@ async fn serve(config: Config) -> anyhow::Result<()> {
     let addresses = (http.local_addr()?, grpc.local_addr()?);
     let (stopping, stopped) = watch::channel(false);
     let mut servers = JoinSet::new();
-    servers.spawn(serve_http(&config, http, &engine, stopped.clone())?);
+    let (served, background) = serve_http(&config, http, &engine, stopped.clone())?;
+    servers.spawn(served);
+    servers.spawn(async move {
+        background.await;
+        Ok(())
+    });
     let limits = ServerOptions {
         message_bytes_max: config.grpc.message_bytes_max,
     };
@@ -171,15 +176,19 @@ async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
     listener.with_context(|| format!("cannot listen on {address}"))
 }
 
-/// The OpenSearch REST API and the small endpoints, until the server stops.
+/// The OpenSearch REST API and the small endpoints, and the API's work beside them, until the server
+/// stops.
 fn serve_http(
     config: &Config,
     listener: TcpListener,
     engine: &Engine,
     stopped: watch::Receiver<bool>,
-) -> anyhow::Result<impl Future<Output = anyhow::Result<()>> + Send + 'static> {
+) -> anyhow::Result<(
+    impl Future<Output = anyhow::Result<()>> + Send + 'static,
+    impl Future<Output = ()> + Send + 'static,
+)> {
     let registry = Registry::new();
-    let app = router(config, &listener, (engine, &registry), stopped.clone())?;
+    let (app, background) = router(config, &listener, (engine, &registry), stopped.clone())?;
     // Answers go out at once: small ones must not wait for the client's acknowledgement.
     let listener = listener.tap_io(|stream| {
         if let Err(error) = stream.set_nodelay(true) {
@@ -187,7 +196,7 @@ fn serve_http(
         }
     });
     let server = axum::serve(listener, app).with_graceful_shutdown(until_stopped(stopped));
-    Ok(async move { Ok(server.await?) })
+    Ok((async move { Ok(server.await?) }, background))
 }
 
 /// Lets the servers end what is open, for a while.
@@ -218,7 +227,7 @@ fn router(
     listener: &TcpListener,
     (engine, registry): (&Engine, &Registry),
     stopped: watch::Receiver<bool>,
-) -> anyhow::Result<Router> {
+) -> anyhow::Result<(Router, impl Future<Output = ()> + Send + use<>)> {
     let rest = RestOptions {
         body_bytes_max: config.http.body_bytes_max,
         publish_address: listener.local_addr()?.to_string(),
@@ -232,11 +241,13 @@ fn router(
         engine: engine.clone(),
         registry: registry.clone(),
     };
-    Ok(Router::new()
+    let (api, background) = clew_opensearch::router(engine.clone(), rest);
+    let app = Router::new()
         .route("/_health", get(health))
         .route("/_metrics", get(metrics_page))
         .with_state(shared)
-        .merge(clew_opensearch::router(engine.clone(), rest)))
+        .merge(api);
+    Ok((app, background))
 }
 
 /// One line on standard output tells whoever started the server where it listens.

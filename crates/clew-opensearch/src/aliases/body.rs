@@ -26,14 +26,14 @@ pub(crate) fn read_aliases(body: &Value) -> Result<Aliases, ApiError> {
 
 /// What an alias says, while its members are read.
 #[derive(Clone, Debug, Default)]
-pub(super) struct AliasBody {
+pub(crate) struct AliasBody {
     alias: Alias,
     routing: Option<String>,
 }
 
 impl AliasBody {
     /// Reads a member; whether an alias has such a member.
-    pub(super) fn read(&mut self, key: &str, value: &Value) -> Result<bool, ApiError> {
+    pub(crate) fn read(&mut self, key: &str, value: &Value) -> Result<bool, ApiError> {
         let alias = &mut self.alias;
         match key {
             "filter" => alias.filter = read_filter(value)?,
@@ -52,7 +52,7 @@ impl AliasBody {
     }
 
     /// The alias; its filter must be a query.
-    pub(super) fn finish(self, name: &str) -> Result<Alias, ApiError> {
+    pub(crate) fn finish(self, name: &str) -> Result<Alias, ApiError> {
         let mut alias = self.alias;
         if let Some(filter) = &alias.filter
             && let Err(error) = dsl::parse_query(filter)

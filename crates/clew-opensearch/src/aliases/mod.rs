@@ -14,7 +14,7 @@ use crate::error::ApiError;
 use crate::reply::Reply;
 use crate::search::glob;
 
-pub(crate) use body::{read_aliases, shown_alias, shown_aliases};
+pub(crate) use body::{AliasBody, read_aliases, shown_alias, shown_aliases};
 pub(crate) use change::{delete, put, update};
 
 /// `GET|HEAD /{index}/_alias/{alias}`: what is there, and 404 when a name that is no pattern is

@@ -3,6 +3,7 @@
 mod cluster;
 mod indices;
 mod nodes;
+mod recovery;
 mod segments;
 mod shards;
 mod snapshots;
@@ -23,6 +24,7 @@ use crate::reply::Reply;
 pub(crate) use cluster::{cluster_manager, field_data, pending_tasks, thread_pool};
 pub(crate) use indices::{count, indices};
 pub(crate) use nodes::{allocation, attributes, nodes, plugins, tasks};
+pub(crate) use recovery::recovery;
 pub(crate) use segments::segments;
 pub(crate) use shards::shards;
 pub(crate) use snapshots::{repositories, snapshots};
@@ -43,6 +45,7 @@ pub(crate) async fn list(_call: Call) -> Result<Reply, ApiError> {
         "nodes",
         "pending_tasks",
         "plugins",
+        "recovery",
         "repositories",
         "segments",
         "shards",

@@ -56,6 +56,11 @@ pub(super) const GROUPS: &[Group] = &[Group {
             ["/_cat/templates", "/_cat/templates/{name}"],
             cat::templates
         ),
+        endpoint!(
+            "GET",
+            ["/_cat/recovery", "/_cat/recovery/{index}"],
+            cat::recovery
+        ),
         endpoint!("GET", ["/_cat/repositories"], cat::repositories),
         endpoint!(
             "GET",
@@ -87,5 +92,7 @@ const CAT: &[&str] = &[
     "ts",
     "timeout",
     "detailed",
+    "active_only",
+    "index",
     "after_glsn",
 ];

@@ -3,8 +3,8 @@
 use super::endpoint::{Group, endpoint};
 use super::params::{ADMIN, READ};
 use crate::{
-    allocation, cluster, cluster_health, cluster_settings, cluster_state, knn_plugin, nodes,
-    openapi, root, tasks, voting,
+    allocation, cluster, cluster_health, cluster_settings, cluster_state, hot_threads, knn_plugin,
+    nodes, openapi, root, tasks, voting,
 };
 
 pub(super) const GROUPS: &[Group] = &[
@@ -68,6 +68,24 @@ pub(super) const GROUPS: &[Group] = &[
                 nodes::info
             ),
         ],
+    },
+    Group {
+        class: "nodes",
+        params: HOT_THREADS,
+        endpoints: &[endpoint!(
+            "GET",
+            [
+                "/_nodes/hot_threads",
+                "/_nodes/hotthreads",
+                "/_nodes/{node}/hot_threads",
+                "/_nodes/{node}/hotthreads",
+                "/_cluster/nodes/hot_threads",
+                "/_cluster/nodes/hotthreads",
+                "/_cluster/nodes/{node}/hot_threads",
+                "/_cluster/nodes/{node}/hotthreads"
+            ],
+            hot_threads::get
+        )],
     },
     Group {
         class: "knn",
@@ -179,6 +197,15 @@ const NODES: &[&str] = &[
     "completion_fields",
     "fielddata_fields",
     "include_segment_file_sizes",
+];
+
+const HOT_THREADS: &[&str] = &[
+    "interval",
+    "snapshots",
+    "threads",
+    "ignore_idle_threads",
+    "type",
+    "timeout",
 ];
 
 const ALLOCATION: &[&str] = &[

@@ -13,6 +13,7 @@ mod copies;
 mod documents;
 mod indices;
 mod inspection;
+mod ism;
 mod maintenance;
 mod pipelines;
 mod search;
@@ -34,6 +35,7 @@ pub(crate) fn areas() -> impl Iterator<Item = &'static Group> {
         documents::GROUPS,
         indices::GROUPS,
         inspection::GROUPS,
+        ism::GROUPS,
         maintenance::GROUPS,
         pipelines::GROUPS,
         search::GROUPS,

@@ -12,6 +12,7 @@ use super::content::{Content, IndexContent, Stored, stored};
 use super::names::{check_snapshot, invalid_snapshot_name};
 use super::repository::Repository;
 use super::running::RunningSnapshot;
+use crate::api::Api;
 use crate::call::Call;
 use crate::error::ApiError;
 use crate::reply::Reply;
@@ -41,9 +42,27 @@ pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
         ..ResolveOptions::default()
     };
     let indices = call.indices_with(&asked.indices, options).await?;
-    let id = call.api.engine.new_snapshot_id();
+    let work = prepare(&call.api, repository, name, (asked, indices))?;
+    let work = tokio::task::spawn_blocking(work);
+    if !wait {
+        return Ok(Reply::json(&json!({"accepted": true})));
+    }
+    let taken = work
+        .await
+        .map_err(|error| ApiError::internal(error.to_string()))??;
+    Ok(Reply::json(&json!({"snapshot": taken.show()})))
+}
+
+/// Puts a snapshot on the list of those that are being taken; what takes it is handed back.
+fn prepare(
+    api: &Api,
+    repository: Repository,
+    name: String,
+    (asked, indices): (Asked, Vec<Arc<Index>>),
+) -> Result<impl FnOnce() -> Result<Stored, ApiError> + Send + use<>, ApiError> {
+    let id = api.engine.new_snapshot_id();
     let started_ms = now_ms();
-    let ends = call.api.running.begin(RunningSnapshot {
+    let ends = api.running.begin(RunningSnapshot {
         repository: repository.name.clone(),
         name: name.clone(),
         id: id.clone(),
@@ -63,35 +82,59 @@ pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
         metadata: asked.metadata,
         started_ms,
         ended_ms: 0,
-        version: call.api.options.version_number.clone(),
+        version: api.options.version_number.clone(),
         indices: Vec::new(),
         definitions: Vec::new(),
     };
-    let engine = call.api.engine.clone();
-    let work = tokio::task::spawn_blocking(move || {
+    let engine = api.engine.clone();
+    Ok(move || {
         let taken = take(&engine, &repository, &indices, Stored { id, content });
         drop(ends);
         if let Err(error) = &taken {
             tracing::warn!(reason = error.reason(), "a snapshot failed");
         }
         taken
-    });
-    if !wait {
-        return Ok(Reply::json(&json!({"accepted": true})));
+    })
+}
+
+/// What takes a snapshot of one index.
+pub(crate) fn prepare_of(
+    api: &Api,
+    repository: &str,
+    name: &str,
+    index: Arc<Index>,
+) -> Result<impl FnOnce() -> Result<(), ApiError> + Send + use<>, ApiError> {
+    let repository = Repository::find(api, repository)?;
+    check_snapshot(&repository.name, name)?;
+    repository.check_writable("create snapshot")?;
+    let asked = Asked {
+        include_global_state: false,
+        ..Asked::default()
+    };
+    let work = prepare(api, repository, name.to_string(), (asked, vec![index]))?;
+    Ok(move || work().map(drop))
+}
+
+/// Whether a repository has a snapshot of this name.
+pub(crate) fn is_taken(api: &Api, repository: &str, name: &str) -> Result<bool, ApiError> {
+    let repository = Repository::find(api, repository)?;
+    let taken = stored(&repository.folder)?;
+    Ok(taken.iter().any(|taken| taken.content.name == name))
+}
+
+impl Default for Asked {
+    fn default() -> Self {
+        Asked {
+            indices: String::new(),
+            ignore_unavailable: false,
+            include_global_state: true,
+            metadata: None,
+        }
     }
-    let taken = work
-        .await
-        .map_err(|error| ApiError::internal(error.to_string()))??;
-    Ok(Reply::json(&json!({"snapshot": taken.show()})))
 }
 
 fn read(body: Option<&Value>) -> Result<Asked, ApiError> {
-    let mut asked = Asked {
-        indices: String::new(),
-        ignore_unavailable: false,
-        include_global_state: true,
-        metadata: None,
-    };
+    let mut asked = Asked::default();
     for (key, value) in body.and_then(Value::as_object).into_iter().flatten() {
         match (key.as_str(), value) {
             ("indices", value) => asked.indices = read_names(value)?,

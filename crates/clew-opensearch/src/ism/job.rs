@@ -1,0 +1,170 @@
+//! The job: now and then every managed index takes one step. What takes long (merges, snapshots) goes on
+//! beside it, so that the others need not wait.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clew_engine::Engine;
+use parking_lot::{Mutex, MutexGuard};
+
+use super::attach::attach_new;
+use super::machine::advance;
+use super::managed::Managed;
+use super::settings::JobSettings;
+use crate::api::Api;
+use crate::error::ApiError;
+
+/// How often the job looks whether it is time: the interval may be changed meanwhile.
+const LOOK_EVERY: Duration = Duration::from_secs(15);
+
+/// What goes on with managed indexes now. Whoever changes one holds [`Work::lock`].
+pub(crate) struct Work {
+    one: Mutex<()>,
+    /// By the index's unique id.
+    long: Arc<Mutex<BTreeMap<String, Progress>>>,
+    spawn: fn(Box<dyn FnOnce() + Send>),
+}
+
+impl fmt::Debug for Work {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Work").field("long", &self.long).finish()
+    }
+}
+
+/// How far something has come that takes long.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Progress {
+    Running,
+    Done,
+    Failed { reason: String },
+}
+
+impl Default for Work {
+    fn default() -> Self {
+        Self::spawned_by(|work| drop(tokio::task::spawn_blocking(work)))
+    }
+}
+
+impl Work {
+    /// What takes long is run by this function.
+    pub(super) fn spawned_by(spawn: fn(Box<dyn FnOnce() + Send>)) -> Self {
+        Work {
+            one: Mutex::new(()),
+            long: Arc::default(),
+            spawn,
+        }
+    }
+
+    /// Held while a managed index or a policy is changed.
+    pub(super) fn lock(&self) -> MutexGuard<'_, ()> {
+        self.one.lock()
+    }
+
+    /// How far an index's long work has come; what has ended is told once.
+    pub(super) fn progress(&self, uuid: &str) -> Option<Progress> {
+        let mut long = self.long.lock();
+        match long.get(uuid)? {
+            Progress::Running => Some(Progress::Running),
+            Progress::Done | Progress::Failed { .. } => long.remove(uuid),
+        }
+    }
+
+    /// Begins something that takes long, and tells how far it has come.
+    pub(super) fn begin(
+        &self,
+        uuid: &str,
+        work: impl FnOnce() -> Result<(), ApiError> + Send + 'static,
+    ) -> Option<Progress> {
+        self.long.lock().insert(uuid.to_string(), Progress::Running);
+        let (long, key) = (self.long.clone(), uuid.to_string());
+        (self.spawn)(Box::new(move || {
+            let ended = match work() {
+                Ok(()) => Progress::Done,
+                Err(error) => Progress::Failed {
+                    reason: error.reason(),
+                },
+            };
+            long.lock().insert(key, ended);
+        }));
+        self.progress(uuid)
+    }
+
+    /// Forgets how work ended for indexes that nobody will ask for.
+    fn forget_others(&self, all: &[Managed]) {
+        let mut long = self.long.lock();
+        let is_managed = |uuid: &str| all.iter().any(|managed| managed.index_uuid == uuid);
+        long.retain(|uuid, progress| *progress == Progress::Running || is_managed(uuid));
+    }
+}
+
+/// Runs the job when it is time, until the server stops.
+pub(crate) async fn run(api: Arc<Api>) {
+    let stopped = api.stopped();
+    tokio::pin!(stopped);
+    let mut look = tokio::time::interval(LOOK_EVERY);
+    look.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let mut last = api.started;
+    loop {
+        tokio::select! {
+            () = &mut stopped => return,
+            _ = look.tick() => {}
+        }
+        let settings = JobSettings::read(|name| api.cluster_settings.given(name));
+        let Ok(JobSettings { enabled, interval }) = settings else {
+            continue;
+        };
+        if !enabled || last.elapsed() < interval {
+            continue;
+        }
+        last += last.elapsed();
+        let working = api.clone();
+        if let Err(error) = tokio::task::spawn_blocking(move || run_once(&working)).await {
+            tracing::error!(%error, "managing indexes failed");
+        }
+    }
+}
+
+/// Every managed index takes a step.
+pub(super) fn run_once(api: &Arc<Api>) {
+    {
+        let _one = api.ism.lock();
+        if let Err(error) = attach_new(&api.engine) {
+            tracing::warn!(reason = error.reason(), "cannot find the indexes to manage");
+        }
+    }
+    let all = Managed::all(&api.engine);
+    api.ism.forget_others(&all);
+    for managed in all {
+        if let Err(error) = step(api, &managed.index_uuid) {
+            let (index, reason) = (&managed.index, error.reason());
+            tracing::warn!(index, reason, "cannot record the state of a managed index");
+        }
+    }
+}
+
+/// One step of one index, recorded when it changed anything.
+fn step(api: &Arc<Api>, uuid: &str) -> Result<(), ApiError> {
+    // Held for one index only, so that requests need not wait for all of them.
+    let _one = api.ism.lock();
+    let engine = &api.engine;
+    let Some(before) = engine.with_definitions(|all| Managed::of(all, uuid)) else {
+        return Ok(());
+    };
+    let index = engine.index(&before.index).ok();
+    let Some(index) = index.filter(|index| index.uuid() == uuid) else {
+        return Ok(());
+    };
+    match advance(api, &index, before.clone())? {
+        Some(after) if after != before => after.save(engine),
+        Some(_) => Ok(()),
+        // The index is gone, and so is what is known of it.
+        None => attach_new(engine),
+    }
+}
+
+/// Milliseconds since the epoch.
+pub(super) fn now_ms(engine: &Engine) -> u64 {
+    u64::try_from(engine.now().as_millis()).unwrap_or(u64::MAX)
+}

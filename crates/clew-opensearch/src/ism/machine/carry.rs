@@ -1,0 +1,186 @@
+//! Carrying out the actions of policies, with what the endpoints of the same names use. Each may be
+//! carried out again after it was done.
+
+use std::slice;
+
+use clew_engine::{AliasAction, Block, IndexState};
+use serde_json::json;
+
+use super::{Outcome, Subject, rollover};
+use crate::aliases::{aliases_of, is_wanted};
+use crate::data_streams::refuse_write_index;
+use crate::error::ApiError;
+use crate::index_settings;
+use crate::ism::actions::{Action, AliasChange};
+use crate::ism::job::{Progress, now_ms};
+use crate::maintenance::merge;
+use crate::mustache::{Escape, Template};
+use crate::settings::Flat;
+use crate::snapshots;
+
+/// Carries an action out, or begins to.
+pub(super) fn out(subject: Subject<'_>, action: &Action) -> Result<Outcome, ApiError> {
+    let name = subject.index.name().to_string();
+    match action {
+        Action::Rollover {
+            conditions,
+            copy_alias,
+        } => rollover::attempt(subject, conditions, *copy_alias),
+        Action::Delete => delete(&subject),
+        Action::ForceMerge { segments_max } => force_merge(&subject, *segments_max),
+        Action::Open => {
+            set_state(&subject, IndexState::Open)?;
+            Ok(Outcome::done(format!(
+                "Successfully opened index [index={name}]"
+            )))
+        }
+        Action::Close => {
+            set_state(&subject, IndexState::Closed)?;
+            Ok(Outcome::done(format!(
+                "Successfully closed index [index={name}]"
+            )))
+        }
+        Action::Settings {
+            name: kind,
+            settings,
+        } => {
+            index_settings::change(&subject.api.engine, subject.index, settings)?;
+            Ok(Outcome::done(format!(
+                "Successfully set {kind} [index={name}]"
+            )))
+        }
+        Action::Alias { changes } => change_aliases(&subject, changes),
+        Action::Snapshot {
+            repository,
+            snapshot,
+        } => take_snapshot(subject, repository, snapshot),
+    }
+}
+
+fn delete(subject: &Subject<'_>) -> Result<Outcome, ApiError> {
+    let (engine, index) = (&subject.api.engine, subject.index);
+    refuse_write_index(engine, slice::from_ref(index))?;
+    engine.delete_index(index.name())?;
+    Ok(Outcome::Deleted)
+}
+
+fn set_state(subject: &Subject<'_>, state: IndexState) -> Result<(), ApiError> {
+    let engine = &subject.api.engine;
+    engine.set_index_state(slice::from_ref(subject.index), state)?;
+    Ok(())
+}
+
+/// Blocks writes, then merges beside the job; done when the merge is.
+fn force_merge(subject: &Subject<'_>, segments_max: usize) -> Result<Outcome, ApiError> {
+    let (api, index) = (subject.api, subject.index.clone());
+    let name = index.name().to_string();
+    let uuid = index.uuid().to_string();
+    if !index.settings().blocks.contains(&Block::Write) {
+        let setting = "index.blocks.write".to_string();
+        let flat = Flat::from([(setting, Some("true".to_string()))]);
+        index_settings::change(&api.engine, &index, &flat)?;
+    }
+    let progress = api.ism.progress(&uuid).or_else(|| {
+        let engine = api.engine.clone();
+        let work = move || Ok(merge(&engine, &index, segments_max)?);
+        api.ism.begin(&uuid, work)
+    });
+    Ok(match progress {
+        Some(Progress::Done) => Outcome::done(format!("Force merge completed [index={name}]")),
+        Some(Progress::Failed { reason }) => Outcome::Failed {
+            message: format!("Force merge failed [index={name}]"),
+            cause: Some(reason),
+        },
+        Some(Progress::Running) | None => {
+            Outcome::waiting(format!("Force merge still running [index={name}]"))
+        }
+    })
+}
+
+fn change_aliases(subject: &Subject<'_>, changes: &[AliasChange]) -> Result<Outcome, ApiError> {
+    let (engine, index) = (&subject.api.engine, subject.index);
+    let mut actions = Vec::new();
+    for change in changes {
+        match change {
+            AliasChange::Add { name, alias } => actions.push(AliasAction::Add {
+                index: index.name().to_string(),
+                name: name.clone(),
+                alias: (**alias).clone(),
+            }),
+            // What is removed already is no failure.
+            AliasChange::Remove { pattern } => {
+                let have = aliases_of(index);
+                let wanted = have.keys().filter(|alias| is_wanted(&[pattern], alias));
+                actions.extend(wanted.map(|alias| AliasAction::Remove {
+                    index: index.name().to_string(),
+                    name: alias.clone(),
+                }));
+            }
+        }
+    }
+    if !actions.is_empty() {
+        engine.change_aliases(actions)?;
+    }
+    let name = index.name();
+    Ok(Outcome::done(format!(
+        "Successfully updated alias [index={name}]"
+    )))
+}
+
+/// Takes a snapshot beside the job, whose name is kept before it is begun.
+fn take_snapshot(
+    subject: Subject<'_>,
+    repository: &str,
+    snapshot: &str,
+) -> Result<Outcome, ApiError> {
+    let (api, index) = (subject.api, subject.index.clone());
+    let (engine, uuid) = (&api.engine, index.uuid().to_string());
+    let name = match &subject.managed.intent {
+        Some(name) => name.clone(),
+        None => {
+            let name = snapshot_name(&subject, snapshot)?;
+            subject.managed.intent = Some(name.clone());
+            subject.managed.save(engine)?;
+            name
+        }
+    };
+    let progress = match api.ism.progress(&uuid) {
+        Some(progress) => Some(progress),
+        // It was taken, and the process ended before that was recorded.
+        None if snapshots::is_taken(api, repository, &name)? => Some(Progress::Done),
+        None => {
+            let work = snapshots::prepare_of(api, repository, &name, index.clone())?;
+            api.ism.begin(&uuid, work)
+        }
+    };
+    let place = format!("[index={}]", index.name());
+    let mut info = json!({"snapshot": name, "repository": repository});
+    Ok(match progress {
+        Some(Progress::Done) => {
+            info["message"] = json!(format!("Snapshot successful for index: {place}"));
+            Outcome::Done { info }
+        }
+        Some(Progress::Failed { reason }) => Outcome::Failed {
+            message: format!("Failed to create snapshot {place}"),
+            cause: Some(reason),
+        },
+        Some(Progress::Running) | None => {
+            info["message"] = json!(format!("Snapshot currently in progress {place}"));
+            Outcome::Waiting { info }
+        }
+    })
+}
+
+/// The policy's name with the index put in, and the time, as in `daily-2026.11.22-00:40:00.000`.
+fn snapshot_name(subject: &Subject<'_>, pattern: &str) -> Result<String, ApiError> {
+    let index = subject.index;
+    let values = json!({"ctx": {"index": index.name(), "indexUuid": index.uuid()}});
+    let rendered = Template::parse(pattern)
+        .and_then(|template| template.render(&values, Escape::Plain))
+        .map_err(ApiError::illegal_argument)?;
+    let time = snapshots::iso(now_ms(&subject.api.engine));
+    let time = time.trim_end_matches('Z').replace('T', "-");
+    let (date, clock) = time.split_at(10);
+    let date = date.replace('-', ".");
+    Ok(format!("{rendered}-{date}{clock}").to_lowercase())
+}

@@ -1,0 +1,125 @@
+//! The action that lets a new index take over. The new index's name is kept before it is made, so that it is
+//! made once even if the process ends in between.
+
+use clew_engine::{Alias, AliasAction, Engine, Index};
+use serde_json::json;
+
+use super::{Outcome, Subject};
+use crate::api::Api;
+use crate::error::ApiError;
+use crate::ism::conditions::{Facts, RolloverConditions};
+use crate::ism::job::now_ms;
+use crate::ism::settings::of_index;
+use crate::rollover::{self, Rollover};
+
+/// Rolls over when the conditions are met.
+pub(super) fn attempt(
+    subject: Subject<'_>,
+    conditions: &RolloverConditions,
+    copy_alias: bool,
+) -> Result<Outcome, ApiError> {
+    let (engine, index) = (&subject.api.engine, subject.index);
+    let place = format!("[index={}]", index.name());
+    if of_index(index, "rollover_skip").as_deref() == Some("true") {
+        return Ok(Outcome::done(format!(
+            "Skipped rollover action for {place}"
+        )));
+    }
+    let Some(target) = target(index) else {
+        let message = format!("Missing rollover_alias index setting {place}");
+        return Ok(Outcome::failed(message));
+    };
+    let facts = Facts::of(index, engine.now(), None);
+    let new = match &subject.managed.intent {
+        Some(new) => new.clone(),
+        None => {
+            let (old, _) = rollover::find(engine, &target)?;
+            if old.uuid() != index.uuid() {
+                return Ok(match when_rolled_over(subject.api, index) {
+                    None => Outcome::failed(format!(
+                        "Not the write index when rollover [{target}] {place}"
+                    )),
+                    Some(at) => {
+                        subject.managed.rolled_over_ms = Some(at);
+                        Outcome::done(format!("This index has already been rolled over {place}"))
+                    }
+                });
+            }
+            if !conditions.is_met(&facts) {
+                let info = json!({
+                    "message": format!("Rollover conditions not met {place}"),
+                    "conditions": conditions.shown(&facts),
+                });
+                return Ok(Outcome::Waiting { info });
+            }
+            let new = rollover::next_name(old.name())?;
+            engine.check_new_name(&new)?;
+            subject.managed.intent = Some(new.clone());
+            subject.managed.save(engine)?;
+            new
+        }
+    };
+    let rollover = Rollover::begun(&target, index, &new);
+    rollover.finish(engine)?;
+    if copy_alias {
+        copy_aliases(engine, index, (&target, &new))?;
+    }
+    subject.managed.rolled_over_ms = Some(now_ms(engine));
+    Ok(Outcome::Done {
+        info: json!({
+            "message": format!("Successfully rolled over index {place}"),
+            "conditions": conditions.shown(&facts),
+        }),
+    })
+}
+
+/// The alias or the data stream that an index is rolled over for.
+fn target(index: &Index) -> Option<String> {
+    index
+        .data_stream()
+        .or_else(|| of_index(index, "rollover_alias"))
+}
+
+/// When the index's successor was made, where another one is written to now.
+pub(super) fn when_rolled_over(api: &Api, index: &Index) -> Option<u64> {
+    let engine = &api.engine;
+    let (newest, _) = rollover::find(engine, &target(index)?).ok()?;
+    let (front, number) = numbered(index.name())?;
+    let (newest_front, newest_number) = numbered(newest.name())?;
+    if front != newest_front || newest_number <= number {
+        return None;
+    }
+    let next = rollover::next_name(index.name()).ok()?;
+    let next = engine.index(&next).unwrap_or(newest);
+    Some(next.created_ms())
+}
+
+fn numbered(name: &str) -> Option<(&str, u64)> {
+    let (front, number) = name.rsplit_once('-')?;
+    Some((front, number.parse().ok()?))
+}
+
+/// Gives the new index the other aliases of the old one.
+fn copy_aliases(
+    engine: &Engine,
+    index: &Index,
+    (target, new): (&str, &str),
+) -> Result<(), ApiError> {
+    let aliases = index.aliases();
+    let others = aliases.iter().filter(|(name, _)| *name != target);
+    let actions: Vec<AliasAction> = others
+        .map(|(name, alias)| AliasAction::Add {
+            index: new.to_string(),
+            name: name.clone(),
+            alias: Alias {
+                // Both cannot be the one that is written to.
+                is_write_index: alias.is_write_index.map(|_| false),
+                ..alias.clone()
+            },
+        })
+        .collect();
+    if !actions.is_empty() {
+        engine.change_aliases(actions)?;
+    }
+    Ok(())
+}

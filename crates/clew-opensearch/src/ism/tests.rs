@@ -1,0 +1,592 @@
+//! Policies followed on a simulated disk, by a clock that moves when told to: each run of the job is a
+//! call, and what takes long is done at once.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::http::Method;
+use bytes::Bytes;
+use clew_engine::{Engine, EngineOptions};
+use clew_platform::{FixedClock, SimDisk};
+use serde_json::{Value, json};
+
+use super::job::{Work, run_once};
+use crate::api::{Api, RestOptions};
+use crate::call::Call;
+use crate::client::Client;
+use crate::document_write;
+use crate::error::ApiError;
+use crate::params::Params;
+use crate::reply::Reply;
+use crate::{aliases, index_admin, ism, snapshots, templates};
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+struct Node {
+    api: Arc<Api>,
+    clock: Arc<FixedClock>,
+    runtime: tokio::runtime::Runtime,
+}
+
+impl Node {
+    fn open(disk: &SimDisk) -> Result<Node, ApiError> {
+        Self::open_at(disk, Duration::from_secs(1_790_000_000))
+    }
+
+    fn open_at(disk: &SimDisk, now: Duration) -> Result<Node, ApiError> {
+        let clock = Arc::new(FixedClock::at(now));
+        let options = EngineOptions {
+            search_threads: 1,
+            ..EngineOptions::new("/data")
+        };
+        let engine = Engine::open(options, Arc::new(disk.clone()), clock.clone())?;
+        let mut api = Api::new(
+            engine,
+            RestOptions {
+                data: "/data".into(),
+                ..RestOptions::default()
+            },
+        );
+        api.ism = Work::spawned_by(|work| work());
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        let api = Arc::new(api);
+        Ok(Node {
+            api,
+            clock,
+            runtime,
+        })
+    }
+
+    fn call(&self, path: &[(&'static str, &str)], query: &str, body: &Value) -> Call {
+        let body = match body {
+            Value::Null => Bytes::new(),
+            body => Bytes::from(body.to_string()),
+        };
+        Call {
+            api: self.api.clone(),
+            method: Method::GET,
+            path_values: path
+                .iter()
+                .map(|(name, value)| (*name, value.to_string()))
+                .collect(),
+            params: Arc::new(Params::parse(query).unwrap()),
+            body,
+            opaque_id: None,
+            client: Client::default(),
+            last_event_id: None,
+        }
+    }
+
+    fn answer(
+        &self,
+        answer: impl Future<Output = Result<Reply, ApiError>>,
+    ) -> Result<Value, ApiError> {
+        let reply = self.runtime.block_on(answer)?;
+        Ok(serde_json::from_slice(&reply.body).unwrap())
+    }
+
+    fn put_policy(&self, id: &str, body: Value) -> Result<Value, ApiError> {
+        let body = json!({ "policy": body });
+        self.answer(ism::put(self.call(&[("id", id)], "", &body)))
+    }
+
+    fn create(&self, index: &str, body: Value) {
+        let created = index_admin::create(self.call(&[("index", index)], "", &body));
+        self.answer(created).unwrap();
+    }
+
+    /// Writes documents and makes them visible.
+    fn write(&self, index: &str, count: u64) {
+        for n in 0..count {
+            let call = self.call(&[("index", index)], "refresh=true", &json!({"n": n}));
+            self.answer(document_write::index(call)).unwrap();
+        }
+    }
+
+    fn add(&self, index: &str, policy: &str) -> Value {
+        let body = json!({"policy_id": policy});
+        self.answer(ism::add(self.call(&[("index", index)], "", &body)))
+            .unwrap()
+    }
+
+    /// Runs the job some minutes later.
+    fn run(&self) {
+        self.clock.advance(5 * MINUTE);
+        run_once(&self.api);
+    }
+
+    fn explain(&self, index: &str) -> Value {
+        let call = self.call(&[("index", index)], "", &Value::Null);
+        let explained = self.answer(ism::explain(call)).unwrap();
+        explained[index].clone()
+    }
+
+    fn message(&self, index: &str) -> String {
+        let explained = self.explain(index);
+        explained["info"]["message"].as_str().unwrap().to_string()
+    }
+
+    fn names(&self) -> Vec<String> {
+        let indices = self.api.engine.indices();
+        let names = indices.iter().map(|index| index.name().to_string());
+        names.collect()
+    }
+}
+
+/// A policy with one state.
+fn only(actions: Value) -> Value {
+    json!({
+        "description": "one state",
+        "default_state": "only",
+        "states": [{"name": "only", "actions": actions, "transitions": []}],
+    })
+}
+
+/// From hot to cold after three documents, and gone after a day.
+fn life() -> Value {
+    json!({
+        "description": "a short life",
+        "default_state": "hot",
+        "states": [
+            {
+                "name": "hot",
+                "actions": [{"index_priority": {"priority": 50}}],
+                "transitions": [{"state_name": "cold", "conditions": {"min_doc_count": 3}}],
+            },
+            {
+                "name": "cold",
+                "actions": [{"read_only": {}}, {"force_merge": {"max_num_segments": 1}}],
+                "transitions": [{"state_name": "gone", "conditions": {"min_index_age": "1d"}}],
+            },
+            {"name": "gone", "actions": [{"delete": {}}], "transitions": []},
+        ],
+    })
+}
+
+#[test]
+fn an_index_is_led_through_its_states_to_its_end() {
+    let node = Node::open(&SimDisk::new()).unwrap();
+    node.put_policy("life", life()).unwrap();
+    node.create("book", Value::Null);
+    assert_eq!(node.add("book", "life")["updated_indices"], 1);
+    node.run();
+    assert_eq!(
+        node.message("book"),
+        "Successfully initialized policy: life"
+    );
+    node.run();
+    let explained = node.explain("book");
+    assert_eq!(explained["state"]["name"], "hot");
+    assert_eq!(explained["action"]["name"], "index_priority");
+    assert_eq!(explained["step"]["step_status"], "completed");
+    let settings = node.api.engine.index("book").unwrap().settings();
+    assert_eq!(settings.given["index.priority"], "50");
+    node.run();
+    assert_eq!(
+        node.message("book"),
+        "Evaluating transition conditions [index=book]"
+    );
+    node.write("book", 3);
+    node.run();
+    assert_eq!(node.message("book"), "Transitioning to cold [index=book]");
+    node.run();
+    assert!(
+        !node
+            .api
+            .engine
+            .index("book")
+            .unwrap()
+            .settings()
+            .blocks
+            .is_empty()
+    );
+    node.run();
+    assert_eq!(node.message("book"), "Force merge completed [index=book]");
+    let index = node.api.engine.index("book").unwrap();
+    assert_eq!(
+        index
+            .segments()
+            .into_iter()
+            .map(|shard| shard.len())
+            .sum::<usize>(),
+        1
+    );
+    node.run();
+    assert_eq!(
+        node.explain("book")["step"]["step_status"],
+        "condition_not_met"
+    );
+    node.clock.advance(24 * 60 * MINUTE);
+    node.run();
+    node.run();
+    assert!(node.names().is_empty());
+    let all = node
+        .answer(ism::explain(node.call(&[], "", &Value::Null)))
+        .unwrap();
+    assert_eq!(all, json!({"total_managed_indices": 0}));
+}
+
+fn rolling(node: &Node) {
+    let policy = only(json!([{"rollover": {"min_doc_count": 2, "copy_alias": true}}]));
+    node.put_policy("rolling", policy).unwrap();
+    let settings = json!({"plugins.index_state_management.rollover_alias": "logs"});
+    node.create(
+        "logs-000001",
+        json!({"settings": settings, "aliases": {"logs": {"is_write_index": true}, "all": {}}}),
+    );
+    node.add("logs-000001", "rolling");
+}
+
+#[test]
+fn a_full_index_is_rolled_over_with_its_aliases() {
+    let node = Node::open(&SimDisk::new()).unwrap();
+    rolling(&node);
+    node.run();
+    node.run();
+    let explained = node.explain("logs-000001");
+    assert_eq!(
+        explained["info"]["message"],
+        "Rollover conditions not met [index=logs-000001]"
+    );
+    assert_eq!(
+        explained["info"]["conditions"]["min_doc_count"],
+        json!({"condition": 2, "current": 0})
+    );
+    assert_eq!(explained["step"]["name"], "attempt_rollover");
+    node.write("logs", 2);
+    node.run();
+    assert_eq!(node.names(), ["logs-000001", "logs-000002"]);
+    assert_eq!(node.explain("logs-000001")["rolled_over"], true);
+    node.write("logs", 1);
+    let newer = node.api.engine.index("logs-000002").unwrap();
+    assert_eq!(newer.stats().docs, 1);
+    assert!(newer.aliases().contains_key("all"));
+    node.run();
+    node.run();
+    assert_eq!(node.explain("logs-000001")["policy_completed"], true);
+    assert_eq!(node.names().len(), 2);
+}
+
+#[test]
+fn a_rollover_that_power_cuts_anywhere_happens_once() {
+    let mut changes_until_cut = 1;
+    loop {
+        let disk = SimDisk::new();
+        let node = Node::open(&disk).unwrap();
+        rolling(&node);
+        node.run();
+        node.write("logs", 2);
+        disk.cut_power_after(changes_until_cut);
+        node.run();
+        // When nothing was cut, the write goes through.
+        let is_whole = node.api.engine.change_definitions(|_| {
+            let change = clew_engine::DefinitionChange::put("probe", "p", json!(1));
+            Ok::<_, ApiError>(vec![change])
+        });
+        let now = node.api.engine.now();
+        drop(node);
+        let found = disk.crashed(changes_until_cut);
+        let node = Node::open_at(&found, now).unwrap();
+        for _ in 0..4 {
+            node.run();
+        }
+        let explained = node.explain("logs-000001");
+        assert_eq!(
+            node.names(),
+            ["logs-000001", "logs-000002"],
+            "cut after {changes_until_cut}: {explained}"
+        );
+        assert_eq!(
+            explained["policy_completed"], true,
+            "cut after {changes_until_cut}"
+        );
+        node.write("logs", 1);
+        assert_eq!(
+            node.api.engine.index("logs-000002").unwrap().stats().docs,
+            1
+        );
+        if is_whole.is_ok() {
+            break;
+        }
+        changes_until_cut += 1;
+    }
+    assert!(
+        changes_until_cut > 3,
+        "the rollover changed the disk at several points"
+    );
+}
+
+#[test]
+fn templates_want_new_indexes_only_and_the_highest_priority_wins() {
+    let node = Node::open(&SimDisk::new()).unwrap();
+    node.create("log-before", Value::Null);
+    node.clock.advance(MINUTE);
+    for (id, patterns, priority) in [("wide", "log*", 1), ("narrow", "log-a*", 2)] {
+        let mut policy = only(json!([]));
+        policy["ism_template"] = json!([{"index_patterns": [patterns], "priority": priority}]);
+        node.put_policy(id, policy).unwrap();
+    }
+    let mut clash = only(json!([]));
+    clash["ism_template"] = json!({"index_patterns": ["*-b"], "priority": 1});
+    let refused = node.put_policy("clash", clash).unwrap_err();
+    assert!(
+        refused.reason().contains("use a different priority than 1"),
+        "{refused:?}"
+    );
+    node.clock.advance(MINUTE);
+    for name in ["log-a", "log-b", "other"] {
+        node.create(name, Value::Null);
+    }
+    node.create("log-hidden", json!({"settings": {"index.hidden": true}}));
+    let followed = |name: &str| node.explain(name)["policy_id"].clone();
+    assert_eq!(followed("log-a"), "narrow");
+    assert_eq!(followed("log-b"), "wide");
+    for name in ["log-before", "other", "log-hidden"] {
+        assert_eq!(followed(name), Value::Null, "{name}");
+    }
+    let removed = ism::remove(node.call(&[("index", "log-b")], "", &Value::Null));
+    assert_eq!(node.answer(removed).unwrap()["updated_indices"], 1);
+    node.run();
+    assert_eq!(followed("log-b"), Value::Null);
+}
+
+#[test]
+fn streams_are_rolled_over_and_their_new_indexes_follow_too() {
+    let node = Node::open(&SimDisk::new()).unwrap();
+    let template = json!({"index_patterns": ["metrics-*"], "data_stream": {}});
+    let put = templates::index_put(node.call(&[("name", "t")], "", &template));
+    node.answer(put).unwrap();
+    let mut policy = only(json!([{"rollover": {"min_index_age": "1h"}}]));
+    policy["ism_template"] = json!([{"index_patterns": ["metrics-*"], "priority": 1}]);
+    node.put_policy("streams", policy).unwrap();
+    node.clock.advance(MINUTE);
+    let body = json!({"@timestamp": "2026-11-22T00:00:00Z"});
+    let call = node.call(&[("index", "metrics-cpu")], "op_type=create", &body);
+    node.answer(document_write::index(call)).unwrap();
+    for _ in 0..20 {
+        node.run();
+    }
+    let names = node.names();
+    assert_eq!(names, [".ds-metrics-cpu-000001", ".ds-metrics-cpu-000002"]);
+    assert_eq!(node.explain(&names[1])["policy_id"], "streams");
+    assert_eq!(node.explain(&names[0])["policy_completed"], true);
+}
+
+#[test]
+fn a_failing_action_is_tried_again_later_and_less_often() {
+    let node = Node::open(&SimDisk::new()).unwrap();
+    // No alias says what to roll over.
+    let retry = json!({"count": 2, "backoff": "linear", "delay": "6m"});
+    let policy = only(json!([{"retry": retry, "rollover": {}}]));
+    node.put_policy("failing", policy).unwrap();
+    node.create("i-1", Value::Null);
+    node.add("i-1", "failing");
+    node.run();
+    let mut seen = Vec::new();
+    for _ in 0..7 {
+        node.run();
+        let explained = node.explain("i-1");
+        let action = &explained["action"];
+        seen.push((
+            action["consumed_retries"].as_u64().unwrap(),
+            action["failed"] == true,
+        ));
+    }
+    // Every five minutes: at once, after six minutes, after twelve more.
+    let want = [
+        (1, false),
+        (1, false),
+        (2, false),
+        (2, false),
+        (2, false),
+        (2, true),
+        (2, true),
+    ];
+    assert_eq!(seen, want);
+    assert_eq!(
+        node.message("i-1"),
+        "Missing rollover_alias index setting [index=i-1]"
+    );
+    node.answer(ism::retry(node.call(&[("index", "i-1")], "", &Value::Null)))
+        .unwrap();
+    assert_eq!(node.explain("i-1")["retry_info"]["failed"], false);
+    node.run();
+    assert_eq!(node.explain("i-1")["retry_info"]["consumed_retries"], 1);
+}
+
+#[test]
+fn an_action_that_takes_too_long_has_failed() {
+    let node = Node::open(&SimDisk::new()).unwrap();
+    let policy = only(json!([{"timeout": "1h", "rollover": {"min_doc_count": 5}}]));
+    node.put_policy("slow", policy).unwrap();
+    let settings = json!({"plugins.index_state_management.rollover_alias": "a"});
+    let body = json!({"settings": settings, "aliases": {"a": {}}});
+    node.create("i-1", body);
+    node.add("i-1", "slow");
+    for _ in 0..15 {
+        node.run();
+    }
+    assert_eq!(node.explain("i-1")["action"]["failed"], true);
+    assert_eq!(node.message("i-1"), "Action timed out");
+}
+
+#[test]
+fn policies_change_between_actions_and_survive_a_restart() {
+    let disk = SimDisk::new();
+    let node = Node::open(&disk).unwrap();
+    node.put_policy("life", life()).unwrap();
+    node.create("book", Value::Null);
+    node.add("book", "life");
+    node.run();
+    node.run();
+    node.api.engine.close().unwrap();
+    let now = node.api.engine.now();
+    drop(node);
+    let node = Node::open_at(&disk, now).unwrap();
+    assert_eq!(node.explain("book")["state"]["name"], "hot");
+    let mut other = only(json!([{"replica_count": {"number_of_replicas": 0}}, {"close": {}}]));
+    other["states"][0]["name"] = json!("hot");
+    other["default_state"] = json!("hot");
+    node.put_policy("other", other).unwrap();
+    let body = json!({"policy_id": "other", "include": [{"state": "cold"}]});
+    let skipped = ism::change_policy(node.call(&[("index", "book")], "", &body));
+    assert_eq!(node.answer(skipped).unwrap()["failures"], true);
+    let body = json!({"policy_id": "other"});
+    let changed = ism::change_policy(node.call(&[("index", "book")], "", &body));
+    assert_eq!(node.answer(changed).unwrap()["updated_indices"], 1);
+    for _ in 0..4 {
+        node.run();
+    }
+    assert_eq!(node.explain("book")["policy_id"], "other");
+    assert!(!node.api.engine.index("book").unwrap().is_open());
+}
+
+#[test]
+fn snapshots_and_aliases_are_made_by_policies() {
+    let node = Node::open(&SimDisk::new()).unwrap();
+    let body = json!({"type": "fs", "settings": {"location": "backup"}});
+    let put = snapshots::repository_put(node.call(&[("repository", "backup")], "", &body));
+    node.answer(put).unwrap();
+    let policy = only(json!([
+        {"snapshot": {"repository": "backup", "snapshot": "of-{{ctx.index}}"}},
+        {"alias": {"actions": [{"add": {"alias": "kept"}}, {"remove": {"alias": "old"}}]}},
+    ]));
+    node.put_policy("keeping", policy).unwrap();
+    node.create("book", json!({"aliases": {"old": {}}}));
+    node.add("book", "keeping");
+    node.run();
+    node.run();
+    let name = node.explain("book")["info"]["snapshot"].clone();
+    assert_eq!(name, "of-book-2026.09.21-14:23:20.000");
+    assert!(snapshots::is_taken(&node.api, "backup", name.as_str().unwrap()).unwrap());
+    node.run();
+    let shown = aliases::aliases_of(&node.api.engine.index("book").unwrap());
+    assert_eq!(shown.keys().collect::<Vec<_>>(), ["kept"]);
+}
+
+/// Every policy is refused for its reason.
+fn check_refused(cases: &[(Value, &str)]) {
+    let node = Node::open(&SimDisk::new()).unwrap();
+    for (policy, want) in cases {
+        let refused = node.put_policy("p", policy.clone()).unwrap_err();
+        let reason = refused.reason();
+        assert!(reason.contains(want), "{policy}: {reason}");
+    }
+}
+
+#[test]
+fn actions_that_cannot_be_carried_out_are_refused() {
+    let alias = json!({"actions": [{"add": {"index": "i", "alias": "a"}}]});
+    let cases = [
+        (json!({"shrink": {}}), "action [shrink] is not supported"),
+        (json!({"notification": {}}), "action [notification] is not"),
+        (json!({"fly": {}}), "Invalid field: [fly] found in Action."),
+        (json!({"delete": {}, "open": {}}), "Only one action"),
+        (json!({"timeout": "1h"}), "Action is null"),
+        (json!({"force_merge": {}}), "max_num_segments is null"),
+        (
+            json!({"rollover": {"min_size": "0b"}}),
+            "needs to be greater",
+        ),
+        (
+            json!({"rollover": {"max_age": "1d"}}),
+            "Invalid field: [max_age]",
+        ),
+        (
+            json!({"retry": {"backoff": "soon"}, "open": {}}),
+            "Invalid backoff",
+        ),
+        (json!({"alias": alias}), "don't accept"),
+        (
+            json!({"allocation": {}}),
+            "At least one allocation parameter",
+        ),
+    ];
+    let cases: Vec<_> = cases
+        .into_iter()
+        .map(|(action, want)| (only(json!([action])), want))
+        .collect();
+    check_refused(&cases);
+}
+
+#[test]
+fn policies_that_cannot_be_followed_are_refused() {
+    let when = |conditions: Value| {
+        let mut policy = only(json!([]));
+        let transition = json!({"state_name": "only", "conditions": conditions});
+        policy["states"][0]["transitions"] = json!([transition]);
+        policy
+    };
+    let with = |name: &str, value: Value| {
+        let mut policy = only(json!([]));
+        policy[name] = value;
+        policy
+    };
+    let state = json!({"name": "only"});
+    check_refused(&[
+        (when(json!({"cron": {}})), "[cron] is not supported"),
+        (
+            when(json!({"min_size": "1gb", "min_doc_count": 1})),
+            "Cannot provide more than one",
+        ),
+        (when(json!({"min_index_age": 5})), "must be a time"),
+        (
+            with("default_state", json!("x")),
+            "must have a default state",
+        ),
+        (with("states", json!([])), "at least one State"),
+        (
+            with("states", json!([state, state])),
+            "duplicate state names",
+        ),
+        (with("description", Value::Null), "description is null"),
+        (with("colour", json!("red")), "Invalid field: [colour]"),
+        (
+            with("error_notification", json!({"channel": {}})),
+            "no notifications",
+        ),
+        (
+            with("ism_template", json!([{"index_patterns": []}])),
+            "index_patterns is null",
+        ),
+    ]);
+}
+
+#[test]
+fn the_job_runs_as_the_cluster_settings_say() {
+    use super::settings::JobSettings;
+    let read = |name: &'static str, value: &'static str| {
+        JobSettings::read(move |asked| (asked == name).then(|| value.to_string()))
+    };
+    let interval = "plugins.index_state_management.job_interval";
+    assert_eq!(read("", "").unwrap().interval, 5 * MINUTE);
+    assert_eq!(read(interval, "1").unwrap().interval, MINUTE);
+    let old = "opendistro.index_state_management.enabled";
+    assert!(!read(old, "false").unwrap().enabled);
+    for wrong in ["0", "-1", "soon", "99999999"] {
+        assert!(read(interval, wrong).is_err(), "{wrong}");
+    }
+}
