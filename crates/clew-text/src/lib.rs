@@ -1,7 +1,7 @@
 //! Mappings, analyzers, queries and aggregations on tantivy.
 //!
 //! A [`Mapping`] says what a document's fields are and owns the tantivy schema, which only grows.
-//! `document` turns JSON into what a segment writer takes; `query` is the typed query tree that
+//! `document` turns JSON into what `indexing` writes into a segment; `query` is the typed query tree that
 //! every protocol builds; `search` runs it over a [`Snapshot`] of segments; `aggregation` computes
 //! buckets and metrics over the matching documents; `sources` keeps what documents were.
 //!
@@ -12,6 +12,7 @@ mod mapping;
 pub mod analysis;
 mod document;
 pub mod geo;
+mod indexing;
 
 mod query;
 mod ranked;
@@ -48,6 +49,7 @@ pub use document::{
     ParsedDocument, RangeRelation, Rounding, StoredVector, restore_vectors,
 };
 pub use highlight::{HighlightField, HighlightOptions, Highlighter};
+pub use indexing::SegmentBuilder;
 pub use mapping::{
     Dynamic, FieldId, FieldKind, FieldSettings, FloatKind, IntegerKind, JoinRelations,
     KeywordStyle, MappedField, Mapping, MappingError, MappingLimits, NewField,

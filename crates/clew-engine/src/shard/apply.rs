@@ -9,7 +9,6 @@ use clew_text::{
     DocumentError, FieldId, Mapping, NestedObject, NoQuery, ParsedDocument, QueryReader,
     stored_query,
 };
-use tantivy::indexer::AddOperation;
 use tantivy::schema::{Field, OwnedValue};
 
 use super::document::{Row, SegmentDocument};
@@ -369,11 +368,11 @@ impl Writer {
         let ids = std::iter::once(Mapping::ID).chain(id_fields);
         fields.extend(ids.map(|field| (field, OwnedValue::Str(row.id.clone()))));
         let buffer = self.buffer()?;
-        let first = buffer.writer.max_doc();
+        let first = buffer.builder.doc_count();
         for object in nested {
             buffer.add_nested(object, &row)?;
         }
-        let doc = buffer.writer.max_doc();
+        let doc = buffer.builder.doc_count();
         let buffered = Buffered {
             first,
             doc,
@@ -388,12 +387,9 @@ impl Writer {
             vectors,
             row,
         };
-        buffer.writer.add_document(AddOperation {
-            opstamp: 0,
-            document,
-        })?;
+        buffer.builder.add(&document)?;
         let is_due = first / BUFFER_CHECK_DOCS != (doc + 1) / BUFFER_CHECK_DOCS;
-        let size_bytes = is_due.then(|| buffer.writer.mem_usage());
+        let size_bytes = is_due.then(|| buffer.builder.mem_usage());
         self.advance(glsn);
         match size_bytes {
             Some(size_bytes) if size_bytes >= self.buffer_bytes_max => self.seal(),
@@ -456,10 +452,7 @@ impl Buffer {
             vectors,
             row,
         };
-        self.writer.add_document(AddOperation {
-            opstamp: 0,
-            document,
-        })
+        self.builder.add(&document)
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a segment writer takes: tantivy's fields, and the parts that only our plugins see.
+//! What a segment takes: tantivy's fields, and the parts that only our plugins see.
 
 use clew_text::FieldId;
 use tantivy::Document;

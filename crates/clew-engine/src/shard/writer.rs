@@ -7,9 +7,8 @@ use std::time::Duration;
 
 use clew_log::{Glsn, Log, StreamId};
 use clew_platform::Clock;
-use clew_text::{Mapping, Snapshot};
+use clew_text::{Mapping, SegmentBuilder, Snapshot};
 use tantivy::index::Segment;
-use tantivy::indexer::SegmentWriter;
 use tantivy::store::{Compressor, ZstdCompressor};
 use tantivy::{DocId, Index, IndexSettings, SegmentPlugin, TantivyError};
 
@@ -23,8 +22,6 @@ use crate::error::EngineError;
 use crate::operation::decode;
 use crate::update::with_vectors;
 
-/// Sizes the term hash table of a segment writer; not a limit.
-const TERM_TABLE_BUDGET_BYTES: usize = 16 << 20;
 /// tantivy's own document store has no fields to keep, one empty entry for each document: blocks of many.
 const STORE_BLOCK_BYTES: usize = 64 << 10;
 /// How long the version of a deleted document is remembered.
@@ -69,7 +66,7 @@ impl WriterSegment {
 /// The segment being filled.
 pub(super) struct Buffer {
     pub(super) segment: Segment,
-    pub(super) writer: SegmentWriter,
+    pub(super) builder: SegmentBuilder,
     pub(super) ids: HashMap<String, Buffered>,
     pub(super) dead: Vec<DocId>,
 }
@@ -284,7 +281,7 @@ impl Writer {
     /// Memory of the segment being filled.
     pub(super) fn buffer_bytes(&self) -> usize {
         let buffer = self.buffer.as_ref();
-        buffer.map_or(0, |buffer| buffer.writer.mem_usage())
+        buffer.map_or(0, |buffer| buffer.builder.mem_usage())
     }
 
     /// Where a document's living version lies.
@@ -319,11 +316,11 @@ impl Writer {
         if self.buffer.is_none() {
             let index = open_index(self.directory.fork(HashMap::new()), &self.mapping)?;
             let segment = index.new_segment();
-            let writer = SegmentWriter::for_segment(TERM_TABLE_BUDGET_BYTES, segment.clone())?;
+            let builder = SegmentBuilder::new(segment.clone())?;
             let (ids, dead) = (HashMap::new(), Vec::new());
             self.buffer = Some(Buffer {
                 segment,
-                writer,
+                builder,
                 ids,
                 dead,
             });
@@ -353,15 +350,15 @@ impl Writer {
     pub(super) fn seal(&mut self) -> tantivy::Result<()> {
         let Some(Buffer {
             segment,
-            writer,
+            builder,
             dead,
             ..
         }) = self.buffer.take()
         else {
             return Ok(());
         };
-        let doc_count = writer.max_doc();
-        writer.finalize()?;
+        let doc_count = builder.doc_count();
+        builder.finish()?;
         let alive = (!dead.is_empty()).then(|| {
             let mut alive = AliveBits::full(doc_count);
             for doc in dead {

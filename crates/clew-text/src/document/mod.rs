@@ -1,4 +1,4 @@
-//! From a document's JSON to what a segment writer takes: typed values for tantivy, vectors, and
+//! From a document's JSON to what a segment takes: typed values for tantivy, vectors, and
 //! the source without its vectors, since those are kept in their columns.
 //!
 //! Deliberately absent: `_id`, routing and versions, which belong to the engine.

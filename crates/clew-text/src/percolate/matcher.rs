@@ -3,19 +3,16 @@
 use std::sync::Arc;
 
 use tantivy::fastfield::{AliveBitSet, write_alive_bitset};
-use tantivy::indexer::{AddOperation, SegmentWriter};
 use tantivy::schema::{Field, OwnedValue};
 use tantivy::{Index, IndexReader, ReloadPolicy, Searcher, SegmentReader, TantivyDocument};
 use tantivy_common::{BitSet, OwnedBytes};
 
 use super::needs::term_key;
 use crate::document::{Parsed, ParsedDocument};
+use crate::indexing::SegmentBuilder;
 use crate::mapping::{FieldKind, Mapping};
 use crate::query::{CompileContext, NoKnn, Query, QueryError, plan};
 use crate::search::{Blocks, ShardRequest, Snapshot, TrackTotal, search};
-
-/// Memory for the writer of one such index: its tables are laid out by this.
-const WRITER_BYTES: usize = 4 << 20;
 
 /// Documents against which queries are tried.
 pub struct DocumentMatcher {
@@ -44,7 +41,7 @@ impl DocumentMatcher {
         let mut index = Index::create_in_ram(mapping.schema().clone());
         index.set_tokenizers(mapping.tokenizers());
         let segment = index.new_segment();
-        let mut writer = SegmentWriter::for_segment(WRITER_BYTES, segment.clone())?;
+        let mut writer = SegmentBuilder::new(segment.clone())?;
         let mut kinds: Vec<Option<String>> = Vec::new();
         for source in documents {
             let refused = |reason: String| QueryError::create(reason);
@@ -61,7 +58,7 @@ impl DocumentMatcher {
             add(&mut writer, fields)?;
             kinds.push(None);
         }
-        writer.finalize()?;
+        writer.finish()?;
         let rows = (0_u32..).zip(&kinds);
         let rows = rows.filter(|(_, kind)| kind.is_none()).map(|(row, _)| row);
         let rows: Vec<u32> = rows.collect();
@@ -147,15 +144,12 @@ pub(super) fn has_words(kind: &FieldKind, indexed: bool) -> bool {
     indexed && has_postings
 }
 
-fn add(writer: &mut SegmentWriter, fields: Vec<(Field, OwnedValue)>) -> tantivy::Result<()> {
+fn add(writer: &mut SegmentBuilder, fields: Vec<(Field, OwnedValue)>) -> tantivy::Result<()> {
     let mut document = TantivyDocument::default();
     for (field, value) in fields {
         document.add_field_value(field, &value);
     }
-    writer.add_document(AddOperation {
-        opstamp: 0,
-        document,
-    })
+    writer.add(&document)
 }
 
 fn snapshot(

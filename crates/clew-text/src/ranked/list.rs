@@ -349,6 +349,31 @@ impl<'a> List<'a> {
         }
     }
 
+    /// Marks the documents before `end`, the first bit being that of `from`, which no document from here on comes
+    /// before; goes to the first that is left.
+    pub(super) fn mark_until(&mut self, (from, end): (DocId, DocId), marks: &mut [u64]) {
+        loop {
+            self.load(Loaded::Docs);
+            let docs = &self.docs[self.at..self.len];
+            let here = match docs.last() {
+                Some(last) if *last >= end => docs.partition_point(|doc| *doc < end),
+                _ => docs.len(),
+            };
+            for doc in &docs[..here] {
+                let place = (doc - from) as usize;
+                marks[place / 64] |= 1 << (place % 64);
+            }
+            self.at += here;
+            if self.at < self.len || self.block >= self.blocks {
+                return;
+            }
+            self.go_to(self.block + 1);
+            if self.last_before.saturating_add(1) >= end {
+                return;
+            }
+        }
+    }
+
     /// The score of the current document.
     pub(super) fn score(&mut self) -> f32 {
         let norm = self.table.of(self.lengths.id(self.docs[self.at]));

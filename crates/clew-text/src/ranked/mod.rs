@@ -23,6 +23,7 @@ mod recent;
 
 mod all;
 mod any;
+mod count;
 mod hits;
 mod phrase;
 mod query;

@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use clew_vector::{ColumnOptions, HnswOptions, Space};
 use tantivy::fastfield::{AliveBitSet, write_alive_bitset};
-use tantivy::indexer::{AddOperation, SegmentWriter};
 use tantivy::{Index, ReloadPolicy, SegmentReader, TantivyDocument};
 use tantivy_common::{BitSet, OwnedBytes};
 
 use super::threads::tests::Three;
 use super::{ShardRequest, ShardResult, Snapshot, search};
+use crate::indexing::SegmentBuilder;
 use crate::mapping::{FieldKind, FloatKind, IntegerKind, Mapping, NewField, VectorMapping};
 use crate::query::NoKnn;
 
@@ -165,21 +165,16 @@ fn frozen(alive: &BitSet) -> AliveBitSet {
 
 fn segment(index: &Index, mapping: &Mapping, docs: &[Doc]) -> SegmentReader {
     let segment = index.new_segment();
-    let mut writer = SegmentWriter::for_segment(50_000_000, segment.clone()).unwrap();
+    let mut writer = SegmentBuilder::new(segment.clone()).unwrap();
     let size = u32::try_from(docs.len()).unwrap();
     let mut alive = BitSet::with_max_value_and_full(size);
     for (number, doc) in (0..).zip(docs) {
-        writer
-            .add_document(AddOperation {
-                opstamp: 0,
-                document: document(mapping, doc),
-            })
-            .unwrap();
+        writer.add(&document(mapping, doc)).unwrap();
         if doc.dead {
             alive.remove(number);
         }
     }
-    writer.finalize().unwrap();
+    writer.finish().unwrap();
     let segment = segment.with_max_doc(size);
     let dead = docs.iter().any(|doc| doc.dead);
     SegmentReader::open_with_custom_alive_set(&segment, dead.then(|| frozen(&alive))).unwrap()

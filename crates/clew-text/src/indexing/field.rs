@@ -1,0 +1,186 @@
+//! One indexed field of a segment that is being filled: how its values become terms, and how long its documents are.
+
+use std::io;
+
+use tantivy::fieldnorm::FieldNormReader;
+use tantivy::postings::FieldSerializer;
+use tantivy::schema::document::{ReferenceValueLeaf, Value};
+use tantivy::schema::{FieldEntry, FieldType, IndexRecordOption};
+use tantivy::tokenizer::{TextAnalyzer, Token, TokenStream, TokenizerManager};
+use tantivy::{DocId, f64_to_u64, i64_to_u64};
+
+use super::occurrences::{Full, Occurrences};
+
+/// Positions between the values of a field, as tantivy counts them.
+const VALUE_GAP: u32 = 1;
+/// Bytes of the longest term that tantivy's dictionaries take; longer ones are left out, as they are there.
+const MAX_TOKEN_LEN: usize = u16::MAX as usize - 5;
+
+/// What is wrong with a value.
+#[derive(Debug)]
+pub(super) enum Refusal {
+    /// It is not of the field's type.
+    Type,
+    /// The segment holds more than its numbers count.
+    Size,
+}
+
+impl From<Full> for Refusal {
+    fn from(Full: Full) -> Self {
+        Refusal::Size
+    }
+}
+
+/// How a field's values become terms.
+enum Cut {
+    /// Each text is one term.
+    Whole,
+    Words(TextAnalyzer),
+    U64,
+    I64,
+    F64,
+    Ip,
+}
+
+/// How far the last document has come.
+#[derive(Default)]
+struct LastDocument {
+    /// Its occurrences.
+    length: u32,
+    /// Where its next value begins.
+    position: u32,
+}
+
+/// One indexed field of a segment that is being filled.
+pub(super) struct FieldPostings {
+    cut: Cut,
+    occurrences: Occurrences,
+    /// The length of each document up to the last that has any, as tantivy rounds it; `None` when it is not kept.
+    norms: Option<Vec<u8>>,
+    last: LastDocument,
+}
+
+impl FieldPostings {
+    /// Postings for a field; `None` when it has none.
+    pub(super) fn new(entry: &FieldEntry, tokenizers: &TokenizerManager) -> Option<Self> {
+        if !entry.is_indexed() {
+            return None;
+        }
+        let (cut, record) = match entry.field_type() {
+            FieldType::Str(options) => {
+                let options = options.get_indexing_options()?;
+                let cut = match options.tokenizer() {
+                    "raw" => Cut::Whole,
+                    name => Cut::Words(tokenizers.get(name)?),
+                };
+                (cut, options.index_option())
+            }
+            FieldType::U64(_) => (Cut::U64, IndexRecordOption::Basic),
+            FieldType::I64(_) => (Cut::I64, IndexRecordOption::Basic),
+            FieldType::F64(_) => (Cut::F64, IndexRecordOption::Basic),
+            FieldType::IpAddr(_) => (Cut::Ip, IndexRecordOption::Basic),
+            _ => return None,
+        };
+        Some(FieldPostings {
+            cut,
+            occurrences: Occurrences::new(record),
+            norms: entry.has_fieldnorms().then(Vec::new),
+            last: LastDocument::default(),
+        })
+    }
+
+    /// Memory that it holds.
+    pub(super) fn mem_usage(&self) -> usize {
+        self.occurrences.mem_usage() + self.norms.as_ref().map_or(0, Vec::capacity)
+    }
+
+    /// Adds a value of a document, which is the last one or comes after it.
+    pub(super) fn add<'a>(&mut self, doc: DocId, value: impl Value<'a>) -> Result<(), Refusal> {
+        if self.occurrences.begin(doc) {
+            self.last = LastDocument::default();
+        }
+        let value = value.as_leaf().ok_or(Refusal::Type)?;
+        self.cut(value)?;
+        if let Some(norms) = &mut self.norms {
+            norms.resize(doc as usize + 1, 0);
+            norms[doc as usize] = FieldNormReader::fieldnorm_to_id(self.last.length);
+        }
+        Ok(())
+    }
+
+    fn cut(&mut self, value: ReferenceValueLeaf<'_>) -> Result<(), Refusal> {
+        let FieldPostings {
+            cut,
+            occurrences,
+            last,
+            ..
+        } = self;
+        let mut number = |value: Option<u64>| {
+            last.length += 1;
+            let value = value.ok_or(Refusal::Type)?;
+            Ok(occurrences.push(&value.to_be_bytes(), 0)?)
+        };
+        match cut {
+            Cut::U64 => return number(value.as_u64()),
+            Cut::I64 => return number(value.as_i64().map(i64_to_u64)),
+            Cut::F64 => return number(value.as_f64().map(f64_to_u64)),
+            Cut::Ip => {
+                last.length += 1;
+                let address = value.as_ip_addr().ok_or(Refusal::Type)?;
+                return Ok(occurrences.push(&address.to_bits().to_be_bytes(), 0)?);
+            }
+            Cut::Whole | Cut::Words(_) => {}
+        }
+        let (start, mut end) = (last.position, last.position);
+        let mut token = |token: &Token| {
+            if token.text.len() > MAX_TOKEN_LEN {
+                return Ok(());
+            }
+            let position = u32::try_from(token.position).map_err(|_| Full)?;
+            let length = u32::try_from(token.position_length).map_err(|_| Full)?;
+            let position = start.checked_add(position).ok_or(Full)?;
+            end = end.max(position.saturating_add(length));
+            last.length += 1;
+            occurrences.push(token.text.as_bytes(), position)
+        };
+        match (value.as_str(), cut) {
+            (Some(text), Cut::Words(analyzer)) => {
+                let mut stream = analyzer.token_stream(text);
+                while stream.advance() {
+                    token(stream.token())?;
+                }
+            }
+            (Some(text), _) if text.len() <= MAX_TOKEN_LEN => {
+                last.length += 1;
+                occurrences.push(text.as_bytes(), start)?;
+                end = start.saturating_add(1);
+            }
+            (Some(_), _) => {}
+            (None, _) => {
+                let cut = value.into_pre_tokenized_text().ok_or(Refusal::Type)?;
+                for word in &cut.tokens {
+                    token(word)?;
+                }
+            }
+        }
+        last.position = end.saturating_add(VALUE_GAP);
+        Ok(())
+    }
+
+    /// The lengths of that many documents.
+    pub(super) fn norms(&mut self, doc_count: DocId) -> Option<&[u8]> {
+        let norms = self.norms.as_mut()?;
+        norms.resize(doc_count as usize, 0);
+        Some(norms)
+    }
+
+    /// Number of occurrences.
+    pub(super) fn token_count(&self) -> u64 {
+        self.occurrences.count()
+    }
+
+    /// Writes all terms with their postings.
+    pub(super) fn serialize(&self, out: &mut FieldSerializer<'_>) -> io::Result<()> {
+        self.occurrences.serialize(out)
+    }
+}

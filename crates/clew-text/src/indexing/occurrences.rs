@@ -1,0 +1,150 @@
+//! Which term stands where in one field, first in the order in which it came and then in the order of the terms.
+
+use std::io;
+
+use tantivy::DocId;
+use tantivy::postings::FieldSerializer;
+use tantivy::schema::IndexRecordOption;
+
+use super::terms::TermTable;
+
+/// A field has more terms or occurrences than 32 bits count.
+#[derive(Debug)]
+pub(super) struct Full;
+
+/// The occurrences of a field's terms.
+///
+/// Adding one touches the slot of its term and the ends of two lists. [`Occurrences::serialize`] brings them into the
+/// order of the terms by counting, for which it takes the lists' memory once more; there is no list for each term that
+/// grows in places of its own.
+pub(super) struct Occurrences {
+    record: IndexRecordOption,
+    terms: TermTable,
+    /// The term of each occurrence.
+    numbers: Vec<u32>,
+    /// Where each of them stands; `None` when that is not kept.
+    positions: Option<Vec<u32>>,
+    /// The documents that have any, and where the occurrences of each begin.
+    docs: Vec<(DocId, u32)>,
+}
+
+impl Occurrences {
+    pub(super) fn new(record: IndexRecordOption) -> Self {
+        Occurrences {
+            record,
+            terms: TermTable::default(),
+            numbers: Vec::new(),
+            positions: record.has_positions().then(Vec::new),
+            docs: Vec::new(),
+        }
+    }
+
+    /// Memory that they hold.
+    pub(super) fn mem_usage(&self) -> usize {
+        let positions = self.positions.as_ref().map_or(0, Vec::capacity);
+        self.terms.mem_usage()
+            + (self.numbers.capacity() + positions) * size_of::<u32>()
+            + self.docs.capacity() * size_of::<(DocId, u32)>()
+    }
+
+    /// Their number.
+    pub(super) fn count(&self) -> u64 {
+        self.numbers.len() as u64
+    }
+
+    /// Says of which document those that follow are; whether it is another one than before.
+    pub(super) fn begin(&mut self, doc: DocId) -> bool {
+        let is_new = self.docs.last().is_none_or(|(last, _)| *last != doc);
+        if is_new {
+            let start = u32::try_from(self.numbers.len()).unwrap_or(u32::MAX);
+            self.docs.push((doc, start));
+        }
+        is_new
+    }
+
+    pub(super) fn push(&mut self, term: &[u8], position: u32) -> Result<(), Full> {
+        if self.numbers.len() >= u32::MAX as usize {
+            return Err(Full);
+        }
+        self.numbers.push(self.terms.number(term).ok_or(Full)?);
+        if let Some(positions) = &mut self.positions {
+            positions.push(position);
+        }
+        Ok(())
+    }
+
+    /// Writes all terms with their postings.
+    pub(super) fn serialize(&self, out: &mut FieldSerializer<'_>) -> io::Result<()> {
+        let order = self.terms.sorted();
+        let mut sorted = self.by_term(&order);
+        let mut start = 0;
+        let mut deltas = Vec::new();
+        for number in order {
+            let end = sorted.ends[number as usize] as usize;
+            let docs = &sorted.docs[start..end];
+            let doc_count = docs.chunk_by(|a, b| a == b).count();
+            let doc_count = u32::try_from(doc_count).unwrap_or(u32::MAX);
+            out.new_term(self.terms.term(number), doc_count, self.record.has_freq())?;
+            for run in docs.chunk_by(|a, b| a == b) {
+                let next = start + run.len();
+                deltas.clear();
+                if let Some(positions) = &mut sorted.positions {
+                    let mut before = 0;
+                    deltas.extend(positions[start..next].iter().map(|position| {
+                        position.saturating_sub(std::mem::replace(&mut before, *position))
+                    }));
+                }
+                let frequency = if self.record.has_freq() {
+                    u32::try_from(run.len()).unwrap_or(u32::MAX)
+                } else {
+                    0
+                };
+                out.write_doc(run[0], frequency, &deltas);
+                start = next;
+            }
+            out.close_term()?;
+        }
+        Ok(())
+    }
+
+    /// All occurrences by term, and as they came within each: a counting sort, whose writes go to as many places as
+    /// there are terms but do not wait for each other.
+    fn by_term(&self, order: &[u32]) -> ByTerm {
+        let numbers = &self.numbers;
+        let mut ends = vec![0_u32; self.terms.len()];
+        for number in numbers {
+            ends[*number as usize] += 1;
+        }
+        let mut sum = 0;
+        for number in order {
+            let count = std::mem::replace(&mut ends[*number as usize], sum);
+            sum += count;
+        }
+        let mut sorted = ByTerm {
+            docs: vec![0; numbers.len()],
+            positions: self.positions.as_ref().map(|all| vec![0; all.len()]),
+            ends,
+        };
+        let ends = self.docs.iter().skip(1).map(|(_, start)| *start as usize);
+        let ends = ends.chain([numbers.len()]);
+        for ((doc, start), end) in self.docs.iter().zip(ends) {
+            for at in *start as usize..end {
+                let place = &mut sorted.ends[numbers[at] as usize];
+                sorted.docs[*place as usize] = *doc;
+                if let (Some(sorted), Some(all)) = (&mut sorted.positions, &self.positions) {
+                    sorted[*place as usize] = all[at];
+                }
+                *place += 1;
+            }
+        }
+        sorted
+    }
+}
+
+/// Occurrences in the order of their terms.
+struct ByTerm {
+    docs: Vec<DocId>,
+    positions: Option<Vec<u32>>,
+    /// Where each term's occurrences end, by its number.
+    ends: Vec<u32>,
+}
