@@ -31,6 +31,8 @@ LUCENE = "10.4.0"
 K1 = 1.2
 # Xapian keeps exact lengths and another IDF; the order of its hits is its own.
 COMPARED = {"tantivy", "lucene"}
+# Clew with index.merge.reorder: only when it is asked for, in one segment.
+ORDERED = "ordered"
 
 
 class Contender:
@@ -43,6 +45,14 @@ class Contender:
             [*command, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
         self.built_s = int(self.process.stdout.readline().split()[1]) / 1e9
+
+    def sizes(self):
+        """Bytes of what Clew's segments consist of, by kind of file."""
+        sizes = {}
+        for path in self.folder.glob("indices/*/0/*.*"):
+            kind = path.suffix[1:]
+            sizes[kind] = sizes.get(kind, 0) + path.stat().st_size
+        return ", ".join(f"{kind} {size:,}" for kind, size in sorted(sizes.items()) if size >= 1 << 20)
 
     def can(self, kind):
         return kind not in FILTERED_OUT.get(self.name, ())
@@ -72,13 +82,13 @@ class Contender:
 
 def commands(arguments, cache):
     """How each contender is started; those that are missing here are told."""
-    found, missing = {"clew": [arguments.worker, "clew"], "tantivy": [arguments.worker, "tantivy"]}, []
+    found, missing = {name: [arguments.worker, name] for name in ("clew", ORDERED, "tantivy")}, []
     for name, make in {"lucene": lucene, "xapian": xapian}.items():
         try:
             found[name] = make(cache)
         except (OSError, StopIteration, subprocess.CalledProcessError) as error:
             missing.append(f"{name} skipped ({error})")
-    wanted = arguments.only.split(",") if arguments.only else list(found)
+    wanted = arguments.only.split(",") if arguments.only else [name for name in found if name != ORDERED]
     return {name: command for name, command in found.items() if name in wanted}, missing
 
 
@@ -131,7 +141,7 @@ def agreement(contenders, kinds):
         for one in contenders:
             if one is known[0] or not one.can(kind):
                 continue
-            if one.name not in COMPARED | {"clew"} or (one.name == "tantivy" and base == "lucene"):
+            if one.name not in COMPARED | {"clew", ORDERED} or (one.name == "tantivy" and base == "lucene"):
                 wrong = 0 if base == "lucene" else sum(len(a) != len(b) for a, b in zip(wanted, one.top(kind)))
             else:
                 wrong = sum(not alike(a, b) for a, b in zip(wanted, one.top(kind)))
@@ -176,6 +186,8 @@ def table(figures, contenders, kinds):
         head += [f"to the best of tantivy and Lucene, {number}"]
     if any(name == "xapian" for name, _ in names):
         head.append("to Xapian")
+    if any(name == ORDERED for name, _ in names):
+        head.append("ordered to clew, 1")
     if len(segments) > 1:
         head.append(f"{segments[-1]} to {segments[0]} segments")
     lines = ["| " + " | ".join(head) + " |", "| --- " * len(head) + "|"]
@@ -188,6 +200,8 @@ def table(figures, contenders, kinds):
             cells.append(ratio(figures, ("clew", number, kind), [(n, number, kind) for n in ("tantivy", "lucene")]))
         if any(name == "xapian" for name, _ in names):
             cells.append(ratio(figures, ("clew", 1, kind), [("xapian", 1, kind)]))
+        if any(name == ORDERED for name, _ in names):
+            cells.append(ratio(figures, (ORDERED, 1, kind), [("clew", 1, kind)]))
         if len(segments) > 1:
             own = ("clew", segments[-1], kind), ("clew", segments[0], kind)
             cells.append(ratio(figures, own[0], [own[1]], mark=0.7))
@@ -252,10 +266,10 @@ def bench(name, arguments, known, where):
     try:
         for segments in map(int, arguments.segments.split(",")):
             for rival, command in found.items():
-                if rival == "xapian" and segments > 1:
+                if rival in ("xapian", ORDERED) and segments > 1:
                     continue
                 contenders.append(Contender(rival, command, segments, cache, docs, queries))
-                print(f"{rival}, {segments} segment(s): built in {contenders[-1].built_s:.1f} s of CPU", flush=True)
+                print(f"{rival}, {segments} segment(s): built in {contenders[-1].built_s:.1f} s of CPU; {contenders[-1].sizes()}", flush=True)
         lines = report(contenders, kinds, arguments.rounds)
     finally:
         for one in contenders:

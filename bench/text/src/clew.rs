@@ -1,14 +1,15 @@
 //! Clew: its engine makes the segments, its own search runs over them, as for a search over HTTP with one
 //! shard; what is left out is reading the request and fetching the documents.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context;
 use bytes::Bytes;
 use clew_engine::{
-    Action, Engine, EngineOptions, Index, IndexSettings, OpType, Pinned, TranslogDurability,
-    WriteOperation,
+    Action, Engine, EngineOptions, Index, IndexSettings, MERGE_REORDER, OpType, Pinned,
+    TranslogDurability, WriteOperation,
 };
 use clew_platform::{RealClock, RealDisk};
 use clew_text::{
@@ -40,7 +41,22 @@ impl Clew {
     pub(crate) fn build(
         docs: &Path,
         segments: usize,
+        within: (&Path, Columns),
+    ) -> anyhow::Result<Self> {
+        Self::with(docs, segments, within, BTreeMap::new())
+    }
+
+    /// In one segment, whose documents the merge has put in an order.
+    pub(crate) fn ordered(docs: &Path, folder: &Path) -> anyhow::Result<Self> {
+        let given = [(MERGE_REORDER.to_string(), true.to_string())];
+        Self::with(docs, 1, (folder, Columns::None), given.into())
+    }
+
+    fn with(
+        docs: &Path,
+        segments: usize,
         (folder, columns): (&Path, Columns),
+        given: BTreeMap<String, String>,
     ) -> anyhow::Result<Self> {
         let options = EngineOptions {
             write_buffer_bytes: 1 << 30,
@@ -56,6 +72,7 @@ impl Clew {
         let settings = IndexSettings {
             refresh_interval: None,
             durability: TranslogDurability::Async,
+            given,
             ..IndexSettings::default()
         };
         let (index, _) = engine.create_index("docs", settings, mapping)?;

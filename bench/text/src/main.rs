@@ -1,11 +1,11 @@
 //! A contender of the text benchmark: holds one index and answers rounds of queries.
 //!
-//! `clew-bench-text clew|tantivy DOCS QUERIES SEGMENTS FOLDER` builds the index in the folder, tells how long
+//! `clew-bench-text clew|ordered|tantivy DOCS QUERIES SEGMENTS FOLDER` builds the index in the folder, tells how long
 //! that took, and then reads one order a line: `time MODE CLASS` answers the nanoseconds of CPU time of this
 //! thread for each query of the class, `top MODE CLASS` the scores of each query's first ten and how many
 //! matches were told. The same orders are understood by the contenders in Java and C++.
 //!
-//! With `lengths`, `sorts` or `shared` in place of a contender it tells what reading a document's length costs, what
+//! `ordered` is Clew with `index.merge.reorder`. With `lengths`, `sorts` or `shared` in place of a contender it tells what reading a document's length costs, what
 //! sorted searches do, or what it brings to read a shard's segments on several threads.
 
 mod bare;
@@ -59,7 +59,9 @@ trait Contender {
 fn main() -> anyhow::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [kind, docs, queries, segments, folder] = &arguments[..] else {
-        bail!("usage: clew-bench-text clew|tantivy|lengths|sorts DOCS QUERIES SEGMENTS FOLDER");
+        bail!(
+            "usage: clew-bench-text clew|ordered|tantivy|lengths|sorts DOCS QUERIES SEGMENTS FOLDER"
+        );
     };
     let queries = Queries::read(Path::new(queries))?;
     let (segments, docs, folder) = (segments.parse()?, Path::new(docs), Path::new(folder));
@@ -76,6 +78,10 @@ fn main() -> anyhow::Result<()> {
     let before = nanoseconds(ClockId::ProcessCPUTime);
     let mut contender: Box<dyn Contender> = match kind.as_str() {
         "clew" => Box::new(clew::Clew::build(docs, segments, (folder, Columns::None))?),
+        "ordered" => {
+            anyhow::ensure!(segments == 1, "an order is that of one segment");
+            Box::new(clew::Clew::ordered(docs, folder)?)
+        }
         "tantivy" => Box::new(bare::Bare::build(docs, segments)?),
         other => bail!("no contender {other}"),
     };

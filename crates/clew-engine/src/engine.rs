@@ -50,7 +50,7 @@ pub struct EngineOptions {
     pub log_bytes_max: u64,
     /// So much of the log's newest files is kept for readers of changes, needed or not.
     pub changes_retention_bytes: u64,
-    /// Memory that all merges together may take for vectors and graphs.
+    /// Memory that all merges together may take for vectors, graphs and the order of documents.
     pub merge_memory_bytes: usize,
     /// Threads that build the graph of one merge.
     pub merge_threads: usize,
@@ -395,6 +395,7 @@ impl Engine {
     /// The first failure; [`EngineError::Closed`] when the engine closes first.
     pub fn force_merge(&self, index: &Index, segments_max: usize) -> Result<(), EngineError> {
         let goal = crate::shard::MergeGoal::AtMost(segments_max);
+        let order = index.settings().merge_order();
         for shard in &index.shards {
             // One pass brings the number down, the others each take the deletes out of one
             // segment; without the bound, steady writes would always leave one more to do.
@@ -403,7 +404,7 @@ impl Engine {
                 if self.inner.closed.load(Ordering::SeqCst) {
                     return Err(EngineError::Closed);
                 }
-                if !shard.merge(goal)? {
+                if !shard.merge(goal, order)? {
                     break;
                 }
             }

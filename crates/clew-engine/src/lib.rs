@@ -74,7 +74,7 @@ pub use request::{
 pub use resolve::{AliasNames, ClosedNames, ResolveOptions, Resolved, Wildcards};
 pub use search_pool::SearchStats;
 pub use segment_stats::SegmentStats;
-pub use settings::{DATA_STREAM, IndexSettings, TranslogDurability};
+pub use settings::{DATA_STREAM, IndexSettings, MERGE_REORDER, TranslogDurability};
 pub use snapshot::{
     Cleaned, SnapshotFile, SnapshotManifest, SnapshotRepository, documents_file_name, index_state,
 };

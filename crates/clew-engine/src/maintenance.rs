@@ -15,7 +15,7 @@ use crate::engine::Inner;
 use crate::error::EngineError;
 use crate::index::Index;
 use crate::settings::TranslogDurability;
-use crate::shard::{MergeGoal, Shard};
+use crate::shard::{MergeGoal, MergeOrder, Shard};
 
 /// A shard that has unflushed operations is flushed at the latest after this long.
 const FLUSH_AGE_MAX: Duration = Duration::from_secs(300);
@@ -180,8 +180,11 @@ fn run_upkeep(inner: &Inner) {
 fn run_merger(inner: &Inner) {
     while !is_closed(inner) {
         let mut merged = false;
-        for shard in indices(inner).iter().flat_map(|index| &index.shards) {
-            merged |= merge(inner, shard);
+        for index in &indices(inner) {
+            let order = index.settings().merge_order();
+            for shard in &index.shards {
+                merged |= merge(inner, shard, order);
+            }
         }
         if !merged {
             inner.merger.sleep(None);
@@ -190,18 +193,20 @@ fn run_merger(inner: &Inner) {
 }
 
 /// Runs one merge if the shard wants one; whether it did.
-fn merge(inner: &Inner, shard: &Shard) -> bool {
+fn merge(inner: &Inner, shard: &Shard, order: MergeOrder) -> bool {
     if is_closed(inner) || shard.failure().is_some() {
         return false;
     }
-    shard.merge(MergeGoal::Upkeep).unwrap_or_else(|error| {
-        if matches!(error, EngineError::MergeCancelled) {
-            return false;
-        }
-        let (index, number) = (&shard.place.index, shard.place.number);
-        tracing::error!(index, shard = number, %error, "merge failed");
-        false
-    })
+    shard
+        .merge(MergeGoal::Upkeep, order)
+        .unwrap_or_else(|error| {
+            if matches!(error, EngineError::MergeCancelled) {
+                return false;
+            }
+            let (index, number) = (&shard.place.index, shard.place.number);
+            tracing::error!(index, shard = number, %error, "merge failed");
+            false
+        })
 }
 
 /// Flushes shards with much or old unflushed data, and all that hold back a log that has grown

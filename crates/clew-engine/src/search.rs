@@ -63,9 +63,9 @@ impl Engine {
     }
 }
 
-/// Postings of a search that is done where it was asked for: not much more work than the way to another thread and back,
-/// which a profile put at some 20 µs.
-const SMALL_POSTINGS_MAX: u64 = 8192;
+/// Postings of a search that is done where it was asked for: a fraction of a millisecond of work, as the ten best are
+/// ranked, so that others who wait for this thread hardly notice.
+const SMALL_POSTINGS_MAX: u64 = 1 << 16;
 /// Hits of such a search, each of which is a block of sources to unpack.
 const SMALL_HITS_MAX: usize = 10;
 

@@ -8,6 +8,7 @@ use clew_text::MappingLimits;
 use serde::{Deserialize, Serialize};
 
 use crate::routing::routing_slots;
+use crate::shard::MergeOrder;
 
 /// Fields that a mapping may be allowed: each costs memory in every segment.
 const FIELDS_MAX: usize = 100_000;
@@ -23,6 +24,9 @@ pub const DATA_STREAM: &str = "index.clew.data_stream";
 
 /// The setting that says how many slots routing keys are spread over.
 const ROUTING_SLOTS: &str = "index.number_of_routing_shards";
+
+/// The setting that has merges put similar documents beside each other.
+pub const MERGE_REORDER: &str = "index.merge.reorder";
 
 /// When a write to an index is acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -85,6 +89,14 @@ impl IndexSettings {
                 defaults.nested_objects_max,
                 NESTED_OBJECTS_MAX,
             ),
+        }
+    }
+
+    /// In which order merges put documents.
+    pub(crate) fn merge_order(&self) -> MergeOrder {
+        match self.given.get(MERGE_REORDER).map(String::as_str) {
+            Some("true") => MergeOrder::Similar,
+            _ => MergeOrder::Stacked,
         }
     }
 

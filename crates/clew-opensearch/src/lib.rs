@@ -69,6 +69,7 @@ mod segments;
 mod settings;
 mod shard_stores;
 mod snapshots;
+mod sql;
 mod stats;
 mod suggestion;
 mod tasks;

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use clew_engine::{Block, IndexSettings, TranslogDurability};
+use clew_engine::{Block, IndexSettings, MERGE_REORDER, TranslogDurability};
 use serde_json::{Map, Value};
 
 use crate::error::ApiError;
@@ -203,7 +203,7 @@ fn merge(settings: &mut IndexSettings, flat: &Flat) -> Result<(), ApiError> {
                     settings.blocks.retain(|kept| *kept != block);
                     settings.blocks.extend(block_set.then_some(block));
                     settings.blocks.sort_unstable();
-                } else if name == HIDDEN {
+                } else if [HIDDEN, MERGE_REORDER].contains(&name.as_str()) {
                     text.map(|text| boolean(name, text)).transpose()?;
                 }
             }

@@ -78,4 +78,6 @@ pub use search::{
     matching, merge_hits, rescore, search, share, similar_terms, term_docs, term_figures,
 };
 pub use similarity::{Similarities, SimilarityError};
-pub use sources::{Packed, SourceCursor, SourceWriter, Sources, merge_sources, source_component};
+pub use sources::{
+    Packed, SourceCursor, SourceWriter, Sources, merge_sources, reorder_sources, source_component,
+};

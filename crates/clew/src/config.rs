@@ -98,7 +98,7 @@ pub(crate) struct EngineConfig {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct VectorsConfig {
-    /// Memory that all merges together may take for vectors and graphs; 0 means a quarter of what
+    /// Memory that all merges together may take for vectors, graphs and orders; 0 means a quarter of what
     /// the machine, or the container, has.
     pub(crate) build_memory_bytes: usize,
     /// Threads that build one graph; 0 means half of the cores.

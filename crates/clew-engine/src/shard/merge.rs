@@ -1,4 +1,4 @@
-//! Merging segments: which, and how. A merge runs beside writes and searches; only taking the list
+//! Merging segments. A merge runs beside writes and searches; only taking the list
 //! and putting the result in its place hold the write lock.
 
 use std::collections::HashMap;
@@ -7,26 +7,22 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use clew_platform::run_in_background;
-use clew_text::{FieldId, FieldKind, Mapping};
-use clew_vector::{ColumnOptions, GraphChoice, gets_graph, memory_needed};
+use clew_text::Mapping;
+use clew_vector::{GraphChoice, gets_graph, memory_needed};
 use tantivy::index::{Segment, SegmentId};
 use tantivy::indexer::merge_filtered_segments;
 
 use super::manifest::io_error;
+use super::merge_choice::{choose, rows_by_column};
 use super::merge_job::{MergeJob, SavePlace, forget};
 use super::norms::complete_norms;
+use super::reorder::{RowOrder, reorder};
 use super::writer::{Writer, WriterSegment, open_index, open_index_to_merge};
 use super::{AliveBits, SegmentView, Shard, ShardCounters};
 use crate::error::EngineError;
 
-/// Segments of one size class that are merged together.
-const MERGE_FACTOR: usize = 8;
-/// Segments below this size are of one class: what they cost is their number.
-const FLOOR_BYTES: u64 = 2 << 20;
-/// Larger results are only made on demand.
-const MERGED_BYTES_MAX: u64 = 5 << 30;
-/// A segment is rewritten when more than one in this many of its documents is dead.
-const DEAD_SHARE: u32 = 3;
+/// From so many rows on the upkeep finds an order for them.
+const UPKEEP_REORDER_ROWS_MIN: u32 = 1 << 16;
 
 /// What to merge.
 #[derive(Clone, Copy, Debug)]
@@ -37,10 +33,39 @@ pub(crate) enum MergeGoal {
     AtMost(usize),
 }
 
+/// In which order a merge puts documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MergeOrder {
+    /// That of the segments, one behind the other.
+    Stacked,
+    /// Similar ones beside each other, where that is worth the time.
+    Similar,
+}
+
+impl MergeOrder {
+    /// Whether so many rows are put in an order of their own. The upkeep merges each document once for each size class,
+    /// and only of the larger ones it takes searches long enough to look through them.
+    fn finds_similar(self, goal: MergeGoal, rows: u32) -> bool {
+        let rows_min = match goal {
+            MergeGoal::Upkeep => UPKEEP_REORDER_ROWS_MIN,
+            MergeGoal::AtMost(_) => 0,
+        };
+        self == MergeOrder::Similar && rows >= rows_min
+    }
+}
+
+/// What a merge has written.
+struct Merged {
+    id: SegmentId,
+    doc_count: u32,
+    /// Where the documents have gone after they were stacked.
+    order: Option<RowOrder>,
+}
+
 impl Shard {
     /// Runs one merge if the goal asks for one; whether it did. Its work is done by a thread that
     /// yields to all others; the locks are held by this one.
-    pub(crate) fn merge(&self, goal: MergeGoal) -> Result<bool, EngineError> {
+    pub(crate) fn merge(&self, goal: MergeGoal, order: MergeOrder) -> Result<bool, EngineError> {
         self.make_parts_durable(goal)?;
         let _one_at_a_time = self.merging.lock();
         let (parts, mapping) = {
@@ -65,7 +90,14 @@ impl Shard {
         let state = &self.merge_state;
         let started = self.context.clock.monotonic();
         state.running.store(true, Ordering::Relaxed);
-        let merged = run_in_background("clew-merge-work", || self.run_merge(&parts, &mapping));
+        let merged = run_in_background("clew-merge-work", || {
+            let merged = self.run_merge(&parts, &mapping)?;
+            let merged = merged.map(|(id, rows)| match order.finds_similar(goal, rows) {
+                true => self.reorder((id, rows), &mapping),
+                false => Ok(Merged::stacked(id, rows)),
+            });
+            merged.transpose()
+        });
         state.running.store(false, Ordering::Relaxed);
         state.progress.rest();
         let merged = merged.map_err(io_error("start a thread for", &self.place.dir))?;
@@ -189,20 +221,63 @@ impl Shard {
         Ok(meta.map(|meta| (meta.id(), meta.max_doc())))
     }
 
+    /// Writes a merged segment anew, in a better order if there is one. Of the two only one is left.
+    fn reorder(
+        &self,
+        (id, doc_count): (SegmentId, u32),
+        mapping: &Arc<Mapping>,
+    ) -> tantivy::Result<Merged> {
+        let started = self.context.clock.monotonic();
+        let index = open_index(self.directory.fork(HashMap::new()), mapping)?;
+        let source = index.new_segment_meta(id, doc_count);
+        let target = index.new_segment();
+        let target_id = target.id();
+        let work = (&self.context.merges, &*self.merge_state);
+        let order = reorder(&index.segment(source), &target, work);
+        let is_better = matches!(order, Ok(Some(_)));
+        self.discard(if is_better { &id } else { &target_id });
+        let Some(order) = order.inspect_err(|_| self.discard(&id))? else {
+            return Ok(Merged::stacked(id, doc_count));
+        };
+        let dir = self.place.dir.display();
+        let took = self.since(started);
+        tracing::info!(%dir, rows = doc_count, ?took, "put similar documents beside each other");
+        Ok(Merged {
+            id: target_id,
+            doc_count,
+            order: Some(order),
+        })
+    }
+
+    /// Removes the files of a segment that nothing names. Failing is no error: the next flush tries again.
+    fn discard(&self, id: &SegmentId) {
+        let files = self.directory.segment_files(id).unwrap_or_default();
+        for (name, _) in files {
+            let path = self.place.dir.join(name);
+            if let Err(error) = self.context.disk.remove_file(&path) {
+                tracing::warn!(path = %path.display(), %error, "cannot remove an unused file");
+            }
+        }
+    }
+
     /// Puts the merged segment in the place of its parts. Documents that died meanwhile are
-    /// killed in it: the n-th document that lived at the start is its n-th document.
+    /// killed in it: the n-th document that lived at the start is its n-th document, or has gone
+    /// from there to where the order says.
     fn replace(
         &self,
         writer: &mut Writer,
         parts: &[SegmentView],
-        merged: Option<(SegmentId, u32)>,
+        merged: Option<Merged>,
     ) -> tantivy::Result<()> {
         let is_part = |segment: &WriterSegment| {
             parts
                 .iter()
                 .any(|part| part.files.id == segment.view.files.id)
         };
-        let mut new_alive = merged.map(|(_, doc_count)| AliveBits::full(doc_count));
+        let mut new_alive = merged
+            .as_ref()
+            .map(|merged| AliveBits::full(merged.doc_count));
+        let order = merged.as_ref().and_then(|merged| merged.order.as_ref());
         let mut new_doc = 0;
         for part in parts {
             let now = writer
@@ -215,14 +290,14 @@ impl Shard {
             let lived = part.alive.as_ref();
             for doc in (0..part.doc_count()).filter(|&d| lived.is_none_or(|a| a.is_alive(d))) {
                 if let (false, Some(alive)) = (lives_now(doc), &mut new_alive) {
-                    alive.kill(new_doc);
+                    alive.kill(order.map_or(new_doc, |order| order.new_of(new_doc)));
                 }
                 new_doc += 1;
             }
         }
         writer.segments.retain(|segment| !is_part(segment));
         writer.changed = true;
-        if let (Some((id, doc_count)), Some(alive)) = (merged, new_alive) {
+        if let (Some(Merged { id, doc_count, .. }), Some(alive)) = (merged, new_alive) {
             let alive = (alive.alive_count() < doc_count).then(|| Arc::new(alive));
             let bytes = self.directory.segment_bytes(&id);
             let view = SegmentView::open(&writer.index, id, doc_count, alive, bytes)?;
@@ -232,112 +307,14 @@ impl Shard {
     }
 }
 
-/// The columns of some segments, with as many rows as they have together.
-fn rows_by_column<'a>(
-    views: impl Iterator<Item = &'a SegmentView>,
-) -> HashMap<FieldId, (ColumnOptions, usize)> {
-    let mut columns: HashMap<FieldId, (ColumnOptions, usize)> = HashMap::new();
-    for view in views {
-        for (field, column) in view.vectors().columns() {
-            let entry = columns.entry(field).or_insert((*column.options(), 0));
-            entry.1 += column.len();
+impl Merged {
+    fn stacked(id: SegmentId, doc_count: u32) -> Self {
+        Merged {
+            id,
+            doc_count,
+            order: None,
         }
     }
-    columns
-}
-
-/// Memory that the vectors of a segment take in a merge.
-fn vector_bytes(view: &SegmentView) -> usize {
-    let columns = view.vectors().columns();
-    let needs = columns
-        .map(|(_, column)| memory_needed(column.options(), column.len(), GraphChoice::Never));
-    needs.sum()
-}
-
-/// The positions of the segments to merge now; empty when all is well. Merges of the upkeep leave
-/// alone what does not fit into the memory allowed.
-fn choose(writer: &Writer, goal: MergeGoal, memory_max: usize) -> Vec<usize> {
-    let segments = &writer.segments;
-    let mut by_size: Vec<usize> = (0..segments.len()).collect();
-    by_size.sort_by_key(|&at| segments[at].view.bytes());
-    let needs_rewrite = |at: usize| {
-        segments[at].alive_count() < segments[at].view.doc_count()
-            || wants_graph(&segments[at].view, writer.mapping(), memory_max)
-    };
-    match goal {
-        MergeGoal::AtMost(max) if segments.len() > max.max(1) => {
-            by_size.truncate(segments.len() - max.max(1) + 1);
-            by_size
-        }
-        MergeGoal::AtMost(_) => by_size
-            .into_iter()
-            .find(|&at| needs_rewrite(at) || !segments[at].view.merged())
-            .into_iter()
-            .collect(),
-        MergeGoal::Upkeep => {
-            by_size.retain(|&at| vector_bytes(&segments[at].view) <= memory_max);
-            let sizes = |at: usize| Sizes {
-                files: segments[at].view.bytes(),
-                vectors: vector_bytes(&segments[at].view),
-            };
-            let crowded = crowded_class(&by_size, sizes, memory_max);
-            if !crowded.is_empty() {
-                return crowded;
-            }
-            let rewrite = by_size.into_iter().find(|&at| {
-                // By the deletes that searches know: a merge would show the others early.
-                let view = &segments[at].view;
-                let (all, alive) = (view.doc_count(), view.alive_count());
-                (all - alive) * DEAD_SHARE > all
-                    || wants_graph(&segments[at].view, writer.mapping(), memory_max)
-            });
-            rewrite.into_iter().collect()
-        }
-    }
-}
-
-/// Sizes of a segment.
-#[derive(Clone, Copy)]
-struct Sizes {
-    files: u64,
-    /// Memory that a merge needs for its vectors.
-    vectors: usize,
-}
-
-/// The smallest size class that has enough segments to be merged; each class is eight times as
-/// large as the one below.
-fn crowded_class(
-    by_size: &[usize],
-    sizes: impl Fn(usize) -> Sizes,
-    memory_max: usize,
-) -> Vec<usize> {
-    let class = |at: usize| (sizes(at).files.max(FLOOR_BYTES) / FLOOR_BYTES).ilog2() / 3;
-    for group in by_size.chunk_by(|&a, &b| class(a) == class(b)) {
-        let (mut files, mut vectors) = (0, 0);
-        let fitting = group.iter().take_while(|&&at| {
-            files += sizes(at).files;
-            vectors += sizes(at).vectors;
-            files <= MERGED_BYTES_MAX && vectors <= memory_max
-        });
-        let fitting: Vec<usize> = fitting.copied().collect();
-        if fitting.len() >= MERGE_FACTOR {
-            return fitting;
-        }
-    }
-    Vec::new()
-}
-
-/// Whether a column of the segment lacks the graph that a merge would build.
-fn wants_graph(segment: &SegmentView, mapping: &Mapping, memory_max: usize) -> bool {
-    let choice = GraphChoice::WhenWorthIt;
-    segment.vectors().columns().any(|(field, column)| {
-        let mapped = mapping.by_id(field).map(|field| &field.kind);
-        matches!(mapped, Some(FieldKind::Vector(_)))
-            && !(column.has_graph() || column.has_lists())
-            && gets_graph(column.options(), column.len(), choice)
-            // Otherwise the upkeep would write it again and again, each time without a graph.
-            && memory_needed(column.options(), column.len(), choice) <= memory_max
-    })
 }
 
 #[cfg(test)]
@@ -345,28 +322,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_class_is_merged_once_it_is_crowded() {
-        let check = |sizes: &[u64], want: &[usize]| {
-            let mut by_size: Vec<usize> = (0..sizes.len()).collect();
-            by_size.sort_by_key(|&at| sizes[at]);
-            let of = |at: usize| Sizes {
-                files: sizes[at],
-                vectors: 10,
-            };
-            assert_eq!(crowded_class(&by_size, of, 1000), want, "{sizes:?}");
-            // Eight do not fit.
-            assert_eq!(crowded_class(&by_size, of, 79), [0; 0], "{sizes:?}");
-        };
-        let mib = 1 << 20;
-        check(&[1; 7], &[]);
-        check(&[1; 8], &[0, 1, 2, 3, 4, 5, 6, 7]);
-        check(
-            &[1, 1, 1, 1, 100 * mib, 100 * mib, 100 * mib, 100 * mib],
-            &[],
-        );
-        let mut sizes = vec![300 * mib; 8];
-        sizes.extend([1; 3]);
-        check(&sizes, &[0, 1, 2, 3, 4, 5, 6, 7]);
-        check(&[4096 * mib; 9], &[]);
+    fn the_upkeep_puts_only_large_segments_in_order() {
+        let (least, any) = (UPKEEP_REORDER_ROWS_MIN, MergeGoal::AtMost(1));
+        let cases = [
+            (MergeOrder::Similar, MergeGoal::Upkeep, least - 1, false),
+            (MergeOrder::Similar, MergeGoal::Upkeep, least, true),
+            (MergeOrder::Similar, any, 1, true),
+            (MergeOrder::Stacked, MergeGoal::Upkeep, least, false),
+            (MergeOrder::Stacked, any, least, false),
+        ];
+        for (order, goal, rows, wanted) in cases {
+            let found = order.finds_similar(goal, rows);
+            assert_eq!(found, wanted, "{order:?} {goal:?} {rows}");
+        }
     }
 }

@@ -29,7 +29,7 @@ const SAVE_SHARE: u32 = 20;
 /// How vectors are merged; the same for all shards of a node.
 #[derive(Clone, Debug)]
 pub(crate) struct MergeLimits {
-    /// Memory that all merges may take together for vectors and graphs.
+    /// Memory that all merges may take together for vectors, graphs and the order of documents.
     pub(crate) memory: Arc<MemoryBudget>,
     /// Threads that build one graph.
     pub(crate) threads: usize,

@@ -77,6 +77,20 @@ impl SegmentPlugin for RowPlugin {
     }
 }
 
+/// Writes the rows of a segment in another order, given by their old places.
+pub(super) fn reorder(
+    reader: &SegmentReader,
+    target: &Segment,
+    order: &[DocId],
+) -> tantivy::Result<()> {
+    let rows = Rows::open(reader)?;
+    let mut reordered = RowWriter::default();
+    for &doc in order {
+        reordered.push(&rows.get(doc));
+    }
+    reordered.write(target)
+}
+
 #[derive(Default)]
 struct RowWriter {
     rows: Vec<RawRow>,

@@ -32,7 +32,7 @@ const ENTRY_BYTES: usize = 24;
 /// Graphs of one data set come out the same on every run.
 const GRAPH_SEED: u64 = 0x636c_6577;
 
-fn component() -> SegmentComponent {
+pub(super) fn component() -> SegmentComponent {
     SegmentComponent::Custom(EXTENSION.into())
 }
 

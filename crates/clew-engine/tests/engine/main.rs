@@ -19,5 +19,6 @@ mod documents;
 mod life_cycle;
 mod merges;
 mod recall;
+mod reordering;
 mod snapshots;
 mod vectors;

@@ -18,6 +18,7 @@ mod maintenance;
 mod pipelines;
 mod search;
 mod snapshots;
+mod sql;
 mod templates;
 
 pub(crate) use endpoint::{Endpoint, Group};
@@ -39,6 +40,7 @@ pub(crate) fn areas() -> impl Iterator<Item = &'static Group> {
         pipelines::GROUPS,
         search::GROUPS,
         snapshots::GROUPS,
+        sql::GROUPS,
         templates::GROUPS,
     ]
     .into_iter()

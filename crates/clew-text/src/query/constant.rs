@@ -17,6 +17,7 @@ use tantivy_common::BitSet;
 
 use crate::document::RangeRelation;
 use crate::document::ranges::Span;
+use crate::ranked::{Lists, SearchedField, SegmentFiles};
 
 /// Documents of one segment.
 pub(crate) enum Found {
@@ -25,26 +26,33 @@ pub(crate) enum Found {
     Bits(BitSet),
 }
 
+/// A segment, and its files as ranking reads them.
+type Files<'a> = (&'a SegmentReader, &'a SegmentFiles);
+
 /// Which documents of a segment belong to the set; deleted ones may be among them.
 pub(crate) trait DocumentSet: Debug + Send + Sync + 'static {
     fn find(&self, reader: &SegmentReader) -> tantivy::Result<Found>;
 
     /// The posting lists of one field that make up the set; `None` when it is made otherwise.
-    fn lists(&self, _reader: &SegmentReader) -> tantivy::Result<Option<Lists>> {
+    fn lists(&self, _segment: Files<'_>) -> tantivy::Result<Option<Lists>> {
         Ok(None)
     }
 }
 
-/// Posting lists of a field in one segment.
+/// Where posting lists of a field lie in one segment.
 #[derive(Debug)]
-pub(crate) struct Lists {
-    pub(crate) field: Field,
-    pub(crate) infos: Vec<TermInfo>,
+struct Places {
+    field: Field,
+    infos: Vec<TermInfo>,
 }
 
-impl Lists {
+impl Places {
+    fn lists(self, (reader, files): Files<'_>) -> tantivy::Result<Option<Lists>> {
+        files.lists(reader, (self.field, self.infos)).map(Some)
+    }
+
     /// The documents of all lists.
-    pub(crate) fn union(&self, reader: &SegmentReader) -> tantivy::Result<Found> {
+    fn union(&self, reader: &SegmentReader) -> tantivy::Result<Found> {
         if self.infos.is_empty() {
             return Ok(Found::Nothing);
         }
@@ -132,7 +140,7 @@ pub(crate) struct AnyTerm {
 }
 
 impl AnyTerm {
-    fn read(&self, reader: &SegmentReader) -> tantivy::Result<Lists> {
+    fn read(&self, reader: &SegmentReader) -> tantivy::Result<Places> {
         let mut infos = Vec::new();
         if knows(reader, self.field) {
             let inverted = reader.inverted_index(self.field)?;
@@ -140,7 +148,7 @@ impl AnyTerm {
                 infos.extend(inverted.terms().get(term)?);
             }
         }
-        Ok(Lists {
+        Ok(Places {
             field: self.field,
             infos,
         })
@@ -152,8 +160,8 @@ impl DocumentSet for AnyTerm {
         self.read(reader)?.union(reader)
     }
 
-    fn lists(&self, reader: &SegmentReader) -> tantivy::Result<Option<Lists>> {
-        self.read(reader).map(Some)
+    fn lists(&self, segment: Files<'_>) -> tantivy::Result<Option<Lists>> {
+        self.read(segment.0)?.lists(segment)
     }
 }
 
@@ -162,10 +170,12 @@ impl DocumentSet for AnyTerm {
 pub(crate) struct AnyWithPrefix {
     pub(crate) field: Field,
     pub(crate) prefix: Vec<u8>,
+    /// The field where ranking can read it.
+    pub(crate) searched: Option<Arc<SearchedField>>,
 }
 
 impl AnyWithPrefix {
-    fn read(&self, reader: &SegmentReader) -> tantivy::Result<Lists> {
+    fn read(&self, reader: &SegmentReader) -> tantivy::Result<Places> {
         let mut infos = Vec::new();
         if knows(reader, self.field) {
             let inverted = reader.inverted_index(self.field)?;
@@ -178,7 +188,7 @@ impl AnyWithPrefix {
                 infos.push(stream.value().clone());
             }
         }
-        Ok(Lists {
+        Ok(Places {
             field: self.field,
             infos,
         })
@@ -187,11 +197,28 @@ impl AnyWithPrefix {
 
 impl DocumentSet for AnyWithPrefix {
     fn find(&self, reader: &SegmentReader) -> tantivy::Result<Found> {
-        self.read(reader)?.union(reader)
+        let searched = self.searched.as_ref();
+        let Some(lists) = searched.and_then(|field| field.with_prefix(reader, &self.prefix)) else {
+            return self.read(reader)?.union(reader);
+        };
+        if lists.is_empty() {
+            return Ok(Found::Nothing);
+        }
+        let mut bits = BitSet::with_max_value(reader.max_doc());
+        lists.each(&mut |docs| {
+            for doc in docs {
+                bits.insert(*doc);
+            }
+        });
+        Ok(Found::Bits(bits))
     }
 
-    fn lists(&self, reader: &SegmentReader) -> tantivy::Result<Option<Lists>> {
-        self.read(reader).map(Some)
+    fn lists(&self, segment: Files<'_>) -> tantivy::Result<Option<Lists>> {
+        let searched = self.searched.as_ref();
+        match searched.and_then(|field| field.with_prefix(segment.0, &self.prefix)) {
+            Some(lists) => Ok(Some(lists)),
+            None => self.read(segment.0)?.lists(segment),
+        }
     }
 }
 
@@ -219,8 +246,8 @@ where
         self.read(reader)?.union(reader)
     }
 
-    fn lists(&self, reader: &SegmentReader) -> tantivy::Result<Option<Lists>> {
-        self.read(reader).map(Some)
+    fn lists(&self, segment: Files<'_>) -> tantivy::Result<Option<Lists>> {
+        self.read(segment.0)?.lists(segment)
     }
 }
 
@@ -229,7 +256,7 @@ where
     A: tantivy_fst::Automaton + Debug + Send + Sync + 'static,
     A::State: Clone,
 {
-    fn read(&self, reader: &SegmentReader) -> tantivy::Result<Lists> {
+    fn read(&self, reader: &SegmentReader) -> tantivy::Result<Places> {
         let mut infos = Vec::new();
         if knows(reader, self.field) {
             let inverted = reader.inverted_index(self.field)?;
@@ -239,7 +266,7 @@ where
                 infos.push(stream.value().clone());
             }
         }
-        Ok(Lists {
+        Ok(Places {
             field: self.field,
             infos,
         })

@@ -63,5 +63,5 @@ pub use tree::{
 #[cfg(test)]
 mod tests;
 
-pub(crate) use constant::Lists;
+pub(crate) use constant::DocumentSet;
 pub(crate) use glob::Glob;

@@ -14,6 +14,12 @@ const WINDOW: u32 = 4096;
 const WORDS: usize = WINDOW as usize / 64;
 /// The first window is small, so that there is a threshold soon.
 const FIRST_WINDOW: u32 = 256;
+/// With so few words a window ends where the first block does: its bounds are tighter then, and windows that are left out
+/// are worth more than what each costs. Two words are found 10 % faster where similar documents lie beside each other
+/// (1 M sentences), three 3 %, neither slower where they do not; ten take twice as long.
+const FEW: usize = 3;
+/// But it is not narrower than this.
+const NARROWEST_WINDOW: u32 = 128;
 
 /// One word: no sums are needed.
 pub(super) fn one(list: &mut List<'_>, hits: &mut Hits<'_>) {
@@ -134,7 +140,7 @@ fn windows(
                 for (_, place) in several {
                     add(&mut lists[*place], (from, end), sums);
                 }
-                sums.gather(from, below[needed], hits);
+                sums.gather((from, end), below[needed], hits);
                 complete(lists, (rest, below), &mut sums.candidates, hits);
             }
         }
@@ -144,21 +150,29 @@ fn windows(
 }
 
 /// Bounds every list's scores in a window and sorts them by it. The window grows to where the first list that
-/// mattered before enters another block.
+/// mattered before enters another block; that of few lists shrinks to where any of them does.
 fn bound(
     lists: &mut [List<'_>],
     (order, needed): (&mut [(f32, usize)], usize),
     (from, end): (DocId, DocId),
 ) -> DocId {
-    let mut reach = tantivy::TERMINATED;
+    let (mut reach, mut nearest) = (tantivy::TERMINATED, tantivy::TERMINATED);
     for (at, (_, place)) in order.iter().enumerate() {
         let list = &mut lists[*place];
         list.shallow(from);
-        if at >= needed && !list.is_over() {
-            reach = reach.min(list.last().saturating_add(1));
+        if list.is_over() {
+            continue;
+        }
+        let entered = list.last().saturating_add(1);
+        nearest = nearest.min(entered);
+        if at >= needed {
+            reach = reach.min(entered);
         }
     }
-    let end = end.max(reach).min(tantivy::TERMINATED);
+    let mut end = end.max(reach).min(tantivy::TERMINATED);
+    if lists.len() <= FEW {
+        end = end.min(nearest.max(from.saturating_add(NARROWEST_WINDOW)));
+    }
     for (best, place) in order.iter_mut() {
         let list = &mut lists[*place];
         *best = if list.is_over() {
@@ -224,9 +238,9 @@ fn add(list: &mut List<'_>, (from, end): (DocId, DocId), sums: &mut Sums) {
 
 impl Sums {
     /// The documents whose sums may be good enough with `others` added; the sums are zero afterwards.
-    fn gather(&mut self, from: DocId, others: f64, hits: &Hits<'_>) {
+    fn gather(&mut self, (from, end): (DocId, DocId), others: f64, hits: &Hits<'_>) {
         let reach = hits.reach(others);
-        for (base, word) in (from..).step_by(64).zip(&mut self.used) {
+        for (base, word) in (from..end).step_by(64).zip(&mut self.used) {
             let mut left = std::mem::take(word);
             while left != 0 {
                 let doc = base + left.trailing_zeros();

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use parking_lot::Mutex;
 use tantivy::SegmentReader;
 use tantivy::directory::OwnedBytes;
+use tantivy::index::SegmentId;
 use tantivy::postings::TermInfo;
 use tantivy::schema::Field;
 use tantivy_fst::raw::Fst;
@@ -13,6 +14,7 @@ use tantivy_fst::raw::Fst;
 use super::bm25::{BlockBounds, NormTable, Weight};
 use super::files::{FieldFiles, SegmentFiles};
 use super::list::List;
+use super::lists::Lists;
 use super::near::{Around, NearBefore, NearWords};
 use super::recent::Recent;
 use crate::search::FieldStatistics;
@@ -87,6 +89,7 @@ pub(crate) struct SearchedField {
     pub(crate) field: Field,
     /// `None` where a segment has nothing of the field.
     segments: Vec<Option<Arc<FieldFiles>>>,
+    ids: Vec<SegmentId>,
     lengths: OnceLock<Lengths>,
     known: Mutex<Known>,
     near: Mutex<NearBefore>,
@@ -106,10 +109,15 @@ impl SearchedField {
         field: Field,
         segments: impl Iterator<Item = (&'a SegmentReader, &'a SegmentFiles)>,
     ) -> tantivy::Result<Self> {
-        let segments = segments.map(|(reader, files)| files.field(reader, field));
+        let mut ids = Vec::new();
+        let segments = segments.map(|(reader, files)| {
+            ids.push(reader.segment_id());
+            files.field(reader, field)
+        });
         Ok(SearchedField {
             field,
             segments: segments.collect::<tantivy::Result<_>>()?,
+            ids,
             lengths: OnceLock::new(),
             known: Mutex::default(),
             near: Mutex::default(),
@@ -174,6 +182,13 @@ impl SearchedField {
                 had,
             }
         }))
+    }
+
+    /// The lists of a segment's words that begin so; `None` when it is none of these segments.
+    pub(crate) fn with_prefix(&self, reader: &SegmentReader, prefix: &[u8]) -> Option<Lists> {
+        let id = reader.segment_id();
+        let segment = self.ids.iter().position(|one| *one == id)?;
+        Some(Lists::with_prefix(self.segments[segment].clone(), prefix))
     }
 
     /// The automata over the words of the segments.

@@ -9,12 +9,14 @@ use std::sync::Arc;
 use parking_lot::RwLock;
 use tantivy::directory::error::OpenReadError;
 use tantivy::directory::{CompositeFile, Directory, OwnedBytes};
+use tantivy::postings::TermInfo;
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, SegmentReader, TantivyError};
 
 use super::bm25::NormTable;
 use super::dictionary::Dictionary;
 use super::list::BLOCK;
+use super::lists::Lists;
 
 /// A count of tokens comes before the postings of a field.
 const TOKENS_BYTES: usize = 8;
@@ -50,6 +52,18 @@ impl SegmentFiles {
             max_doc: reader.max_doc(),
             fields: RwLock::default(),
         })
+    }
+
+    /// The posting lists of some words of a field.
+    ///
+    /// # Errors
+    /// When the field cannot be read.
+    pub(crate) fn lists(
+        &self,
+        reader: &SegmentReader,
+        (field, infos): (Field, Vec<TermInfo>),
+    ) -> tantivy::Result<Lists> {
+        Ok(Lists::new(self.field(reader, field)?, infos))
     }
 
     /// The postings of a field; `None` when the segment has none.

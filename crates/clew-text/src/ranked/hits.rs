@@ -24,6 +24,14 @@ impl Admission<'_> {
     pub(super) fn is_choosy(&self) -> bool {
         self.alive.is_some() || !self.within.is_empty() || !self.without.is_empty()
     }
+
+    /// Whether a document that matches is one that counts.
+    #[inline]
+    pub(super) fn admits(&self, doc: DocId) -> bool {
+        self.alive.is_none_or(|alive| alive.is_alive(doc))
+            && self.within.iter().all(|bits| bits.contains(doc))
+            && !self.without.iter().any(|bits| bits.contains(doc))
+    }
 }
 
 /// Matches that a thread takes before it tells the others how many there are.
@@ -155,9 +163,7 @@ impl<'a> Hits<'a> {
     /// Whether a document that matches is one that counts.
     #[inline]
     pub(super) fn admits(&self, doc: DocId) -> bool {
-        self.here.alive.is_none_or(|alive| alive.is_alive(doc))
-            && self.here.within.iter().all(|bits| bits.contains(doc))
-            && !self.here.without.iter().any(|bits| bits.contains(doc))
+        self.here.admits(doc)
     }
 
     /// Takes a match that is admitted; those of a segment come in their order.

@@ -338,17 +338,39 @@ impl<'a> List<'a> {
         self.frequencies[self.at]
     }
 
-    /// The documents from here on, for as long as `goes_on` says so.
-    fn walk(&mut self, goes_on: &mut dyn FnMut(DocId) -> bool) {
+    /// The documents from here on, block by block, for as long as `goes_on` says so.
+    pub(super) fn walk(&mut self, goes_on: &mut dyn FnMut(&[DocId]) -> bool) {
         loop {
             self.load(Loaded::Docs);
-            if !self.docs[self.at..self.len].iter().all(|doc| goes_on(*doc)) {
-                return;
-            }
-            if self.block >= self.blocks {
+            if !goes_on(&self.docs[self.at..self.len]) || self.block >= self.blocks {
                 return;
             }
             self.go_to(self.block + 1);
+        }
+    }
+
+    /// Marks the documents before `end`, the first bit being that of `from`, which no document from here on comes
+    /// before; goes to the first that is left.
+    pub(super) fn mark_until(&mut self, (from, end): (DocId, DocId), marks: &mut [u64]) {
+        loop {
+            self.load(Loaded::Docs);
+            let docs = &self.docs[self.at..self.len];
+            let here = match docs.last() {
+                Some(last) if *last >= end => docs.partition_point(|doc| *doc < end),
+                _ => docs.len(),
+            };
+            for doc in &docs[..here] {
+                let place = (doc - from) as usize;
+                marks[place / 64] |= 1 << (place % 64);
+            }
+            self.at += here;
+            if self.at < self.len || self.block >= self.blocks {
+                return;
+            }
+            self.go_to(self.block + 1);
+            if self.last_before.saturating_add(1) >= end {
+                return;
+            }
         }
     }
 
@@ -494,14 +516,6 @@ impl<'a> List<'a> {
             told(tail, tail);
         }
     }
-}
-
-/// The documents of a list in their order, for as long as `goes_on` says so.
-pub(super) fn walk(files: &FieldFiles, info: &TermInfo, goes_on: &mut dyn FnMut(DocId) -> bool) {
-    let bounds = BlockBounds::new(&NO_NORMS, 1, 1);
-    let mut list = List::default();
-    list.open(files, info, Weight::new(0.0, 1.0), (&NO_NORMS, bounds));
-    list.walk(goes_on);
 }
 
 /// The place of the first document from `target` on, of which there is one: a block ends with the document that

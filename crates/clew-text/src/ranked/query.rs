@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::any::Sums;
 use super::bm25::{Weight, rounded};
+use super::count::Marks;
 use super::field::{FoundWord, SearchedField};
 use super::filter::Filter;
 use super::hits::{Admission, Hits};
@@ -118,6 +119,38 @@ impl Ranked {
             Shape::Phrase(words, _) if counts_all => least(&mut words.iter().map(|(_, word)| word)),
             _ => 0,
         }
+    }
+
+    /// Whether matches are counted apart from ranking: where they need not be looked at one by one.
+    pub(crate) fn counts_apart(&self) -> bool {
+        matches!(self.shape, Shape::Any(_))
+    }
+
+    /// Counts the matches of some segments that count, until there are more than `most`, and says whether there was
+    /// time to; only what [`Ranked::counts_apart`].
+    pub(crate) fn count(
+        &self,
+        admissions: &[Admission<'_>],
+        segments: impl Iterator<Item = usize>,
+        most: u64,
+        expired: &dyn Fn() -> bool,
+    ) -> (u64, bool) {
+        let (mut room, mut marks) = (Room::default(), Marks::default());
+        let mut count = 0;
+        for segment in segments {
+            let Shape::Any(words) = &self.shape else {
+                break;
+            };
+            if count > most {
+                break;
+            }
+            if expired() {
+                return (count, false);
+            }
+            let (lists, _) = room.lists(words.iter(), segment);
+            count += marks.any(lists, &admissions[segment], most - count);
+        }
+        (count, true)
     }
 
     /// The segments, the best first, so that the others may be passed over; those that are alike stay in their order.

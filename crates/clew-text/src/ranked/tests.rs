@@ -285,6 +285,29 @@ fn the_first_documents_of_many_words_are_merged_as_a_full_scan_finds_them() {
             check(&snapshot, &query, &wanted);
             let wild = Query::Wildcard(Pattern::new(field, format!("{prefix}*")));
             check(&snapshot, &wild, &wanted);
+            check_counts(&snapshot, [&query, &wild], wanted.len());
+        }
+    }
+}
+
+/// Counts to many limits, so that the lists of one segment, of some, and of all together suffice.
+fn check_counts(snapshot: &Snapshot, queries: [&Query; 2], count: usize) {
+    for most in (0..count + 2).step_by(count / 30 + 1) {
+        for query in queries {
+            let track_total = TrackTotal::UpTo(most as u64);
+            let request = ShardRequest {
+                track_total,
+                ..ShardRequest::new(query)
+            };
+            let result = run(snapshot, request);
+            assert_eq!(result.hits.len(), count.min(10));
+            let wanted = if count > most {
+                (most as u64, Relation::Gte)
+            } else {
+                (count as u64, Relation::Eq)
+            };
+            let total = (result.total.value, result.total.relation);
+            assert_eq!(total, wanted, "{query:?} {most}");
         }
     }
 }

@@ -11,6 +11,7 @@ mod cursor;
 mod explain;
 mod figures;
 mod filter_cache;
+mod first_matches;
 mod grouped;
 mod helpers;
 mod ids;

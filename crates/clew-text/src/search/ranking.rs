@@ -8,7 +8,7 @@ use super::helpers::helpers_with;
 use super::matching::segment_answer;
 use super::request::{ShardRequest, ShardResult};
 use super::run::{Run, below, counting, expired};
-use super::threads::share;
+use super::threads::{Threads, share};
 use super::top::TopScores;
 use crate::query::{CompileContext, QueryError, plan};
 use crate::ranked::{Admission, Beside, Filter, Hits, Ranked};
@@ -32,7 +32,6 @@ pub(super) fn ranked(
     let counting = counting(run, request.track_total);
     let count_to = counting.known.is_none().then_some(counting.limit);
     let (limit, below) = (request.limit, below(request)?);
-    let hits = || Hits::new(TopScores::new(limit, below), count_to);
     let readers = run.snapshot.readers.iter().enumerate();
     let segments: Vec<Admission<'_>> = readers
         .map(|(segment, reader)| {
@@ -46,28 +45,63 @@ pub(super) fn ranked(
         .collect();
     let order = ranked.order(segments.len());
     let documents = ranked.documents(count_to);
-    let Some(threads) = helpers_with(documents, run.snapshot, request) else {
-        let mut hits = hits();
-        let order = order.into_iter();
-        let timed_out = !ranked.run(&segments, order, &mut hits, &|| expired(request));
-        let (top, seen) = hits.finish();
-        return Ok(Some(counting.result(request, top, (seen, timed_out))));
+    let threads = helpers_with(documents, run.snapshot, request);
+    let apart = count_to.filter(|_| ranked.counts_apart());
+    let counted = apart.map(|most| count(ranked, &segments, (most, threads), request));
+    let hits = || {
+        let count_to = count_to.filter(|_| counted.is_none());
+        Hits::new(TopScores::new(limit, below), count_to)
     };
-    let (beside, time_is_up) = (Beside::default(), request.expired);
-    let parts = share(threads, order.len(), |left| {
-        let mut hits = hits().beside(&beside);
+    let (top, seen, in_time) = match threads {
+        None => {
+            let mut hits = hits();
+            let order = order.into_iter();
+            let in_time = ranked.run(&segments, order, &mut hits, &|| expired(request));
+            let (top, seen) = hits.finish();
+            (top, seen, in_time)
+        }
+        Some(threads) => {
+            let (beside, time_is_up) = (Beside::default(), request.expired);
+            let parts = share(threads, order.len(), |left| {
+                let mut hits = hits().beside(&beside);
+                let expired = || time_is_up.is_some_and(|expired| expired());
+                let in_time = ranked.run(&segments, left.map(|at| order[at]), &mut hits, &expired);
+                (hits.finish(), in_time)
+            });
+            let mut best = TopScores::new(limit, below);
+            let (mut all_seen, mut all_in_time) = (0, true);
+            for ((top, seen), in_time) in parts {
+                best.absorb(top);
+                all_seen += seen;
+                all_in_time &= in_time;
+            }
+            (best, all_seen, all_in_time)
+        }
+    };
+    let (seen, counted_in_time) = counted.unwrap_or((seen, true));
+    let timed_out = !(in_time && counted_in_time);
+    Ok(Some(counting.result(request, top, (seen, timed_out))))
+}
+
+/// How many documents match, until they are more than `most`, and whether there was time to count them.
+fn count(
+    ranked: &Ranked,
+    segments: &[Admission<'_>],
+    (most, threads): (u64, Option<&dyn Threads>),
+    request: &ShardRequest<'_>,
+) -> (u64, bool) {
+    let Some(threads) = threads else {
+        return ranked.count(segments, 0..segments.len(), most, &|| expired(request));
+    };
+    let time_is_up = request.expired;
+    let parts = share(threads, segments.len(), |left| {
         let expired = || time_is_up.is_some_and(|expired| expired());
-        let in_time = ranked.run(&segments, left.map(|at| order[at]), &mut hits, &expired);
-        (hits.finish(), in_time)
+        ranked.count(segments, left, most, &expired)
     });
-    let mut all = TopScores::new(limit, below);
-    let (mut all_seen, mut timed_out) = (0, false);
-    for ((top, seen), in_time) in parts {
-        all.absorb(top);
-        all_seen += seen;
-        timed_out |= !in_time;
-    }
-    Ok(Some(counting.result(request, all, (all_seen, timed_out))))
+    let parts = parts.into_iter();
+    parts.fold((0, true), |(sum, all), (seen, in_time)| {
+        (sum + seen, all && in_time)
+    })
 }
 
 fn in_segment(left: &Left, segment: usize) -> impl Iterator<Item = &SegmentBits> {

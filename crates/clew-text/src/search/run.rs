@@ -2,13 +2,14 @@
 //! only the number of matches; the first matches of a query whose matches all score the same;
 //! the best by score, pruned; or a full scan, for sorting and for visitors.
 
+use tantivy::DocId;
 use tantivy::SegmentReader;
 use tantivy::query::{EnableScoring, Weight};
-use tantivy::{DocId, TERMINATED};
 
 use super::bits::SegmentBits;
 use super::count_only::count_only;
-use super::matching::{matching_plan, unscored};
+use super::first_matches::first_matches;
+use super::matching::matching_plan;
 use super::nested_sort::with_objects;
 use super::ranking::ranked;
 use super::request::{Relation, ShardRequest, ShardResult, Total, TrackTotal};
@@ -17,7 +18,6 @@ use super::snapshot::Snapshot;
 use super::sort::{Order, SortKey, SortValue};
 use super::top::TopScores;
 use crate::query::{Bool, CompileContext, KnnResolver, Plan, Query, QueryError, plan};
-use crate::ranked::first;
 
 /// What all ways need.
 pub(super) struct Run<'a> {
@@ -178,61 +178,6 @@ pub(super) fn counting(run: &Run<'_>, track: TrackTotal) -> Counting {
     Counting { known, limit }
 }
 
-/// All matches score the same: the first ones are the best ones.
-fn first_matches(
-    run: &Run<'_>,
-    request: &ShardRequest<'_>,
-    score: f32,
-) -> Result<ShardResult, QueryError> {
-    let counting = counting(run, request.track_total);
-    let weight = unscored(run.snapshot, &run.plan)?;
-    let mut top = TopScores::new(request.limit, below(request)?);
-    let skip_all = below(request)?.is_some_and(|below| score >= below);
-    let (mut seen, mut timed_out) = (0, false);
-    for (segment, reader) in run.snapshot.readers.iter().enumerate() {
-        let enough = |seen: u64, top: &TopScores| {
-            (top.is_full() || skip_all) && (counting.known.is_some() || seen > counting.limit)
-        };
-        if enough(seen, &top) {
-            break;
-        }
-        if expired(request) {
-            timed_out = true;
-            break;
-        }
-        let alive = reader.alive_bitset();
-        let wanted = Wanted {
-            limit: request.limit.saturating_sub(top.len()),
-            // Enough is known when one list alone has more documents than are counted.
-            certain: match counting.known {
-                Some(_) => None,
-                None => Some(counting.limit.saturating_sub(seen)),
-            },
-        };
-        if let Some((docs, certain)) = first_of_lists(run, segment, &wanted)? {
-            docs.into_iter()
-                .for_each(|doc| top.offer(segment, doc, score));
-            seen += certain;
-            continue;
-        }
-        let mut docs = weight.scorer(reader, 1.0)?;
-        let mut doc = docs.doc();
-        while doc != TERMINATED {
-            if alive.is_none_or(|alive| alive.is_alive(doc)) && run.passes(segment, doc) {
-                seen += 1;
-                if !top.is_full() {
-                    top.offer(segment, doc, score);
-                }
-                if enough(seen, &top) {
-                    break;
-                }
-            }
-            doc = docs.advance();
-        }
-    }
-    Ok(counting.result(request, top, (seen, timed_out)))
-}
-
 fn best(
     run: &Run<'_>,
     request: &ShardRequest<'_>,
@@ -244,50 +189,6 @@ fn best(
         return Ok(result);
     }
     best_by_score(run, request)
-}
-
-/// What [`first_matches`] still needs.
-struct Wanted {
-    limit: usize,
-    /// More matches than this must be certain; `None` when they need not be counted.
-    certain: Option<u64>,
-}
-
-/// Documents that are merged from the beginnings of their lists, rather than marked one by one.
-const MERGED_MAX: usize = 256;
-
-/// The first documents of a set of posting lists and how many it has for certain; `None` when that is too few
-/// to leave them uncounted, or the set is made otherwise.
-fn first_of_lists(
-    run: &Run<'_>,
-    segment: usize,
-    wanted: &Wanted,
-) -> Result<Option<(Vec<DocId>, u64)>, QueryError> {
-    let (Some(set), Some(files)) = (&run.plan.set, run.snapshot.files(segment)) else {
-        return Ok(None);
-    };
-    let reader = &run.snapshot.readers[segment];
-    if wanted.limit > MERGED_MAX || (run.post.is_some() && wanted.certain.is_some()) {
-        return Ok(None);
-    }
-    let Some(lists) = set.lists(reader)? else {
-        return Ok(None);
-    };
-    let longest = lists
-        .infos
-        .iter()
-        .map(|info| info.doc_freq)
-        .max()
-        .unwrap_or(0);
-    let certain = u64::from(longest.saturating_sub(reader.num_deleted_docs()));
-    if wanted.certain.is_some_and(|needed| certain <= needed) {
-        return Ok(None);
-    }
-    let alive = reader.alive_bitset();
-    let admits =
-        |doc: DocId| alive.is_none_or(|alive| alive.is_alive(doc)) && run.passes(segment, doc);
-    let found = first((reader, files), &lists, wanted.limit, &admits)?;
-    Ok(Some((found, certain)))
 }
 
 /// The best by score. Matches are counted as far as wanted; from then on only documents that may

@@ -21,7 +21,7 @@ use tantivy::{DocId, SegmentReader, TantivyError};
 
 use codec::Decoder;
 pub use packed::Packed;
-pub use writer::{SourceWriter, merge_sources};
+pub use writer::{SourceWriter, merge_sources, reorder_sources};
 
 const MAGIC: [u8; 8] = *b"CLEWSRC1";
 /// Codec, where the dictionary and the columns begin, number of blocks and of documents, bytes of all sources.

@@ -164,6 +164,25 @@ pub fn merge_sources<W: Write>(readers: &[SegmentReader], out: W) -> tantivy::Re
     Ok(writer.finish()?)
 }
 
+/// Writes the sources of a merged segment in another order, given by their old places.
+///
+/// # Errors
+/// When a file cannot be written, or is damaged.
+pub fn reorder_sources<W: Write>(
+    reader: &SegmentReader,
+    order: &[DocId],
+    out: W,
+) -> tantivy::Result<W> {
+    let sources = Sources::open(reader)?;
+    let encoder = Encoder::zstd(sources.dictionary().to_vec())?;
+    let mut writer = SourceWriter::with(out, encoder);
+    let mut cursor = sources.cursor();
+    for &doc in order {
+        writer.push(cursor.get(doc)?)?;
+    }
+    Ok(writer.finish()?)
+}
+
 /// A dictionary from documents in equal distances; empty when there is too little to train one on.
 fn train(readers: &[SegmentReader], sources: &[Arc<Sources>]) -> tantivy::Result<Vec<u8>> {
     let plain_bytes: u64 = sources.iter().map(|one| one.plain_bytes).sum();

@@ -186,10 +186,7 @@ impl Compiler<'_> {
             FieldKind::Text {
                 style: TextStyle::MatchOnly,
                 ..
-            } => {
-                let prefix = Vec::new();
-                Node::set(AnyWithPrefix { field, prefix }, score)
-            }
+            } => self.beginning((field, &[]), score)?,
             FieldKind::Text { .. } => Node::set(HasTokens(field), score),
             _ => Node::set(HasColumn(mapped.column()), score),
         })
@@ -205,8 +202,21 @@ impl Compiler<'_> {
             let automaton = Wildcard::literal(&pattern.value, true, true)?;
             return Ok(accepted(field, automaton, score));
         }
-        let prefix = pattern.value.as_bytes().to_vec();
-        Ok(Node::set(AnyWithPrefix { field, prefix }, score))
+        self.beginning((field, pattern.value.as_bytes()), score)
+    }
+
+    /// Words that begin so.
+    pub(super) fn beginning(
+        &self,
+        (field, prefix): (Field, &[u8]),
+        score: f32,
+    ) -> Result<Node, QueryError> {
+        let set = AnyWithPrefix {
+            field,
+            prefix: prefix.to_vec(),
+            searched: self.context.snapshot.searched(field)?,
+        };
+        Ok(Node::set(set, score))
     }
 
     pub(super) fn wildcard(&self, pattern: &Pattern, factor: f32) -> Result<Node, QueryError> {

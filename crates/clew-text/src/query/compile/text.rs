@@ -8,7 +8,6 @@ use super::token_graph::{Place, places};
 use super::{Compiler, Node};
 use crate::analysis::{Token, is_analyzer, query_tokens};
 use crate::mapping::{FieldKind, FloatKind, MappedField};
-use crate::query::constant::AnyWithPrefix;
 use crate::query::error::QueryError;
 use crate::query::literal::text_of;
 use crate::query::minimum::MinimumShouldMatch;
@@ -156,8 +155,7 @@ impl<'a> Compiler<'a> {
             // A last word with something behind it, be it a space, is a whole one, and so are words that
             // stand for each other.
             Place::Words(words) if is_cut && words.len() == 1 => {
-                let prefix = words[0].as_bytes().to_vec();
-                Node::set(AnyWithPrefix { field, prefix }, boost)
+                self.beginning((field, words[0].as_bytes()), boost)?
             }
             last => self.at_place(&whole, (mapped, field), last, boost)?,
         });

@@ -1,0 +1,159 @@
+//! Which segments are merged next: those of a size class that has become crowded, those with many dead documents,
+//! and those that lack a graph.
+
+use std::collections::HashMap;
+
+use clew_text::{FieldId, FieldKind, Mapping};
+use clew_vector::{ColumnOptions, GraphChoice, gets_graph, memory_needed};
+
+use super::SegmentView;
+use super::merge::MergeGoal;
+use super::writer::Writer;
+
+/// Segments of one size class that are merged together.
+const MERGE_FACTOR: usize = 8;
+/// Segments below this size are of one class: what they cost is their number.
+const FLOOR_BYTES: u64 = 2 << 20;
+/// Larger results are only made on demand.
+const MERGED_BYTES_MAX: u64 = 5 << 30;
+/// A segment is rewritten when more than one in this many of its documents is dead.
+const DEAD_SHARE: u32 = 3;
+
+/// The columns of some segments, with as many rows as they have together.
+pub(super) fn rows_by_column<'a>(
+    views: impl Iterator<Item = &'a SegmentView>,
+) -> HashMap<FieldId, (ColumnOptions, usize)> {
+    let mut columns: HashMap<FieldId, (ColumnOptions, usize)> = HashMap::new();
+    for view in views {
+        for (field, column) in view.vectors().columns() {
+            let entry = columns.entry(field).or_insert((*column.options(), 0));
+            entry.1 += column.len();
+        }
+    }
+    columns
+}
+
+/// Memory that the vectors of a segment take in a merge.
+fn vector_bytes(view: &SegmentView) -> usize {
+    let columns = view.vectors().columns();
+    let needs = columns
+        .map(|(_, column)| memory_needed(column.options(), column.len(), GraphChoice::Never));
+    needs.sum()
+}
+
+/// The positions of the segments to merge now; empty when all is well. Merges of the upkeep leave
+/// alone what does not fit into the memory allowed.
+pub(super) fn choose(writer: &Writer, goal: MergeGoal, memory_max: usize) -> Vec<usize> {
+    let segments = &writer.segments;
+    let mut by_size: Vec<usize> = (0..segments.len()).collect();
+    by_size.sort_by_key(|&at| segments[at].view.bytes());
+    let needs_rewrite = |at: usize| {
+        segments[at].alive_count() < segments[at].view.doc_count()
+            || wants_graph(&segments[at].view, writer.mapping(), memory_max)
+    };
+    match goal {
+        MergeGoal::AtMost(max) if segments.len() > max.max(1) => {
+            by_size.truncate(segments.len() - max.max(1) + 1);
+            by_size
+        }
+        MergeGoal::AtMost(_) => by_size
+            .into_iter()
+            .find(|&at| needs_rewrite(at) || !segments[at].view.merged())
+            .into_iter()
+            .collect(),
+        MergeGoal::Upkeep => {
+            by_size.retain(|&at| vector_bytes(&segments[at].view) <= memory_max);
+            let sizes = |at: usize| Sizes {
+                files: segments[at].view.bytes(),
+                vectors: vector_bytes(&segments[at].view),
+            };
+            let crowded = crowded_class(&by_size, sizes, memory_max);
+            if !crowded.is_empty() {
+                return crowded;
+            }
+            let rewrite = by_size.into_iter().find(|&at| {
+                // By the deletes that searches know: a merge would show the others early.
+                let view = &segments[at].view;
+                let (all, alive) = (view.doc_count(), view.alive_count());
+                (all - alive) * DEAD_SHARE > all
+                    || wants_graph(&segments[at].view, writer.mapping(), memory_max)
+            });
+            rewrite.into_iter().collect()
+        }
+    }
+}
+
+/// Sizes of a segment.
+#[derive(Clone, Copy)]
+struct Sizes {
+    files: u64,
+    /// Memory that a merge needs for its vectors.
+    vectors: usize,
+}
+
+/// The smallest size class that has enough segments to be merged; each class is eight times as
+/// large as the one below.
+fn crowded_class(
+    by_size: &[usize],
+    sizes: impl Fn(usize) -> Sizes,
+    memory_max: usize,
+) -> Vec<usize> {
+    let class = |at: usize| (sizes(at).files.max(FLOOR_BYTES) / FLOOR_BYTES).ilog2() / 3;
+    for group in by_size.chunk_by(|&a, &b| class(a) == class(b)) {
+        let (mut files, mut vectors) = (0, 0);
+        let fitting = group.iter().take_while(|&&at| {
+            files += sizes(at).files;
+            vectors += sizes(at).vectors;
+            files <= MERGED_BYTES_MAX && vectors <= memory_max
+        });
+        let fitting: Vec<usize> = fitting.copied().collect();
+        if fitting.len() >= MERGE_FACTOR {
+            return fitting;
+        }
+    }
+    Vec::new()
+}
+
+/// Whether a column of the segment lacks the graph that a merge would build.
+fn wants_graph(segment: &SegmentView, mapping: &Mapping, memory_max: usize) -> bool {
+    let choice = GraphChoice::WhenWorthIt;
+    segment.vectors().columns().any(|(field, column)| {
+        let mapped = mapping.by_id(field).map(|field| &field.kind);
+        matches!(mapped, Some(FieldKind::Vector(_)))
+            && !(column.has_graph() || column.has_lists())
+            && gets_graph(column.options(), column.len(), choice)
+            // Otherwise the upkeep would write it again and again, each time without a graph.
+            && memory_needed(column.options(), column.len(), choice) <= memory_max
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_class_is_merged_once_it_is_crowded() {
+        let check = |sizes: &[u64], want: &[usize]| {
+            let mut by_size: Vec<usize> = (0..sizes.len()).collect();
+            by_size.sort_by_key(|&at| sizes[at]);
+            let of = |at: usize| Sizes {
+                files: sizes[at],
+                vectors: 10,
+            };
+            assert_eq!(crowded_class(&by_size, of, 1000), want, "{sizes:?}");
+            // Eight do not fit.
+            assert_eq!(crowded_class(&by_size, of, 79), [0; 0], "{sizes:?}");
+        };
+        let mib = 1 << 20;
+        check(&[1; 7], &[]);
+        check(&[1; 8], &[0, 1, 2, 3, 4, 5, 6, 7]);
+        check(
+            &[1, 1, 1, 1, 100 * mib, 100 * mib, 100 * mib, 100 * mib],
+            &[],
+        );
+        let mut sizes = vec![300 * mib; 8];
+        sizes.extend([1; 3]);
+        check(&sizes, &[0, 1, 2, 3, 4, 5, 6, 7]);
+        check(&[4096 * mib; 9], &[]);
+    }
+}

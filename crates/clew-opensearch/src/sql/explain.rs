@@ -1,0 +1,57 @@
+//! Plans as answers: the search, and what is done with its rows.
+
+use serde_json::{Map, Value, json};
+
+use super::error::SqlError;
+use super::plan::Statement;
+use super::push::{Pushed, Read};
+use super::request::Request;
+use super::scan::ROWS_MAX;
+use super::{Language, planned};
+use crate::call::Call;
+use crate::reply::Reply;
+
+/// Says what would be done.
+pub(super) async fn explained(call: &Call, language: Language) -> Result<Reply, SqlError> {
+    let request = Request::of(call)?;
+    let Statement::Rows(plan) = request.statement(language)? else {
+        return Err(SqlError::unsupported("explaining this statement"));
+    };
+    let Some(indices) = plan.indices.clone() else {
+        return Ok(Reply::json(
+            &json!({"root": {"name": "ValuesOperator", "description": {}, "children": []}}),
+        ));
+    };
+    let (_, pushed) = planned(call, plan, request.filter).await?;
+    Ok(Reply::json(&json!({"root": tree(&pushed, &indices)})))
+}
+
+/// The operators of a plan, the last one outermost, down to the search.
+fn tree(pushed: &Pushed, indices: &str) -> Value {
+    let body = with_size(pushed);
+    let request = format!(
+        "OpenSearchQueryRequest(indexName={indices}, sourceBuilder={body}, searchDone=false)"
+    );
+    let scan = json!({
+        "name": "OpenSearchIndexScan",
+        "description": {"request": request},
+        "children": [],
+    });
+    pushed.rest.iter().fold(
+        scan,
+        |child, stage| json!({"name": stage.operator(), "description": {}, "children": [child]}),
+    )
+}
+
+/// The body of the search, as it is sent where one page is enough.
+fn with_size(pushed: &Pushed) -> Value {
+    let mut body: Map<String, Value> = pushed.body();
+    if let Read::Hits(hits) = &pushed.read {
+        body.insert("from".into(), hits.offset.into());
+        body.insert(
+            "size".into(),
+            hits.limit.unwrap_or(ROWS_MAX).min(ROWS_MAX).into(),
+        );
+    }
+    Value::Object(body)
+}

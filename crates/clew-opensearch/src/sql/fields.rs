@@ -1,0 +1,243 @@
+//! The columns that indexes have, and the types that SQL knows them by.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::error::SqlError;
+
+/// The type of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum SqlType {
+    /// Nothing but null.
+    Undefined,
+    // From narrow to wide: arithmetic has the wider type of its operands.
+    Byte,
+    Short,
+    Integer,
+    Long,
+    Float,
+    Double,
+    Boolean,
+    Keyword,
+    Text,
+    Timestamp,
+    Ip,
+    GeoPoint,
+    Binary,
+    Object,
+    Nested,
+}
+
+impl SqlType {
+    /// The name in answers.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            SqlType::Undefined => "undefined",
+            SqlType::Byte => "byte",
+            SqlType::Short => "short",
+            SqlType::Integer => "integer",
+            SqlType::Long => "long",
+            SqlType::Float => "float",
+            SqlType::Double => "double",
+            SqlType::Boolean => "boolean",
+            SqlType::Keyword => "keyword",
+            SqlType::Text => "text",
+            SqlType::Timestamp => "timestamp",
+            SqlType::Ip => "ip",
+            SqlType::GeoPoint => "geo_point",
+            SqlType::Binary => "binary",
+            SqlType::Object => "object",
+            SqlType::Nested => "nested",
+        }
+    }
+
+    /// The type that a mapping's type is known by; `None` where fields of it cannot be columns.
+    fn of_mapping(name: &str) -> Option<Self> {
+        Some(match name {
+            "byte" => SqlType::Byte,
+            "short" => SqlType::Short,
+            "integer" | "token_count" => SqlType::Integer,
+            "long" | "unsigned_long" => SqlType::Long,
+            "float" | "half_float" => SqlType::Float,
+            "double" | "scaled_float" => SqlType::Double,
+            "boolean" => SqlType::Boolean,
+            "keyword" | "constant_keyword" | "wildcard" => SqlType::Keyword,
+            "text" | "match_only_text" | "search_as_you_type" => SqlType::Text,
+            "date" | "date_nanos" => SqlType::Timestamp,
+            "ip" => SqlType::Ip,
+            "geo_point" => SqlType::GeoPoint,
+            "binary" => SqlType::Binary,
+            "object" | "flat_object" => SqlType::Object,
+            "nested" => SqlType::Nested,
+            _ => return None,
+        })
+    }
+
+    pub(super) fn is_whole(self) -> bool {
+        (SqlType::Byte..=SqlType::Long).contains(&self)
+    }
+
+    pub(super) fn is_number(self) -> bool {
+        (SqlType::Byte..=SqlType::Double).contains(&self)
+    }
+}
+
+/// What a mapping says of a path.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Field {
+    pub(super) kind: SqlType,
+    /// The path under which whole values can be compared, grouped and sorted.
+    pub(super) exact: Option<String>,
+    /// Its own name, where it is the alias of another.
+    pub(super) path: String,
+    /// Whether documents have the value at the path; else it is made of another field's.
+    pub(super) in_source: bool,
+    /// Whether it is inside of nested objects, which searches see apart from the document.
+    pub(super) in_nested: bool,
+}
+
+/// All fields of some indexes.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Fields {
+    by_path: BTreeMap<String, Field>,
+    /// The columns that a star stands for.
+    top: Vec<String>,
+}
+
+/// Columns that every document has.
+const METADATA: [(&str, SqlType); 4] = [
+    ("_id", SqlType::Keyword),
+    ("_index", SqlType::Keyword),
+    ("_score", SqlType::Float),
+    ("_routing", SqlType::Keyword),
+];
+
+pub(super) fn is_metadata(name: &str) -> bool {
+    METADATA.iter().any(|(have, _)| *have == name)
+}
+
+impl Fields {
+    /// Adds what one index's mapping, as `GET _mapping` shows it, has more than those before.
+    pub(super) fn add_mapping(&mut self, mapping: &Value) {
+        let mut aliases = Vec::new();
+        self.add_children("", mapping, false, &mut aliases);
+        for (alias, path) in aliases {
+            if let Some(field) = self.by_path.get(&path) {
+                let field = Field {
+                    in_source: false,
+                    ..field.clone()
+                };
+                self.by_path.entry(alias).or_insert(field);
+            }
+        }
+        for (name, kind) in METADATA {
+            let field = Field {
+                kind,
+                exact: Some(name.to_string()).filter(|_| name != "_score"),
+                path: name.to_string(),
+                in_source: false,
+                in_nested: false,
+            };
+            self.by_path.entry(name.to_string()).or_insert(field);
+        }
+    }
+
+    fn add_children(
+        &mut self,
+        prefix: &str,
+        mapping: &Value,
+        nested: bool,
+        aliases: &mut Vec<(String, String)>,
+    ) {
+        let properties = mapping.get("properties").and_then(Value::as_object);
+        for (name, child) in properties.into_iter().flatten() {
+            let path = if prefix.is_empty() {
+                name.clone()
+            } else {
+                format!("{prefix}.{name}")
+            };
+            let type_name = child
+                .get("type")
+                .and_then(Value::as_str)
+                .unwrap_or("object");
+            if let ("alias", Some(target)) = (type_name, child.get("path").and_then(Value::as_str))
+            {
+                aliases.push((path, target.to_string()));
+                continue;
+            }
+            let Some(kind) = SqlType::of_mapping(type_name) else {
+                continue;
+            };
+            if prefix.is_empty() && !self.top.contains(&path) {
+                self.top.push(path.clone());
+            }
+            self.add_field(&path, kind, child, nested);
+            self.add_children(&path, child, nested || kind == SqlType::Nested, aliases);
+        }
+    }
+
+    fn add_field(&mut self, path: &str, kind: SqlType, mapping: &Value, in_nested: bool) {
+        let has_column = mapping.get("doc_values") != Some(&Value::Bool(false));
+        let own = match kind {
+            SqlType::Object
+            | SqlType::Nested
+            | SqlType::GeoPoint
+            | SqlType::Binary
+            | SqlType::Text => None,
+            _ => Some(path.to_string()).filter(|_| has_column),
+        };
+        let mut exact = own;
+        let multi = mapping.get("fields").and_then(Value::as_object);
+        for (name, child) in multi.into_iter().flatten() {
+            let type_name = child
+                .get("type")
+                .and_then(Value::as_str)
+                .unwrap_or_default();
+            let Some(kind) = SqlType::of_mapping(type_name) else {
+                continue;
+            };
+            let path = format!("{path}.{name}");
+            if kind == SqlType::Keyword && exact.is_none() {
+                exact = Some(path.clone());
+            }
+            let field = Field {
+                kind,
+                exact: Some(path.clone()).filter(|_| kind != SqlType::Text),
+                path: path.clone(),
+                in_source: false,
+                in_nested,
+            };
+            self.by_path.entry(path).or_insert(field);
+        }
+        let field = Field {
+            kind,
+            exact,
+            path: path.to_string(),
+            in_source: true,
+            in_nested,
+        };
+        self.by_path.entry(path.to_string()).or_insert(field);
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<&Field> {
+        self.by_path.get(name)
+    }
+
+    pub(super) fn require(&self, name: &str) -> Result<&Field, SqlError> {
+        self.get(name).ok_or_else(|| SqlError::unknown_column(name))
+    }
+
+    /// The columns that a star stands for.
+    pub(super) fn top(&self) -> &[String] {
+        &self.top
+    }
+
+    /// All paths but those that every document has, with their types.
+    pub(super) fn all(&self) -> impl Iterator<Item = (&str, SqlType)> {
+        let shown = self.by_path.iter().filter(|(path, field)| {
+            !is_metadata(path) && (field.in_source || field.path != **path)
+        });
+        shown.map(|(path, field)| (path.as_str(), field.kind))
+    }
+}

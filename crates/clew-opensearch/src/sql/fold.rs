@@ -1,0 +1,226 @@
+//! Groups of rows, and what aggregates make of each, where no search can do it.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::cast::{float, of_number};
+use super::error::SqlError;
+use super::eval::{Bound, bind, compare};
+use super::expr::{Call, Expr};
+use super::fields::SqlType;
+use super::plan::{Group, Output};
+use super::rows::{Column, Columns, Row, Table, distinct, key_of};
+
+/// An aggregate that is known, and what it is of.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Aggregate {
+    CountAll,
+    Count,
+    CountDistinct,
+    Sum,
+    Average,
+    Least,
+    Greatest,
+    /// The root of the variance, or the variance; of all rows, or estimated from some.
+    Spread {
+        root: bool,
+        sampled: bool,
+    },
+    Percentile(f64),
+}
+
+impl Aggregate {
+    /// Reads a call, which has one argument besides a percentage.
+    pub(super) fn of(call: &Call) -> Result<Self, SqlError> {
+        let wrong = || SqlError::semantic(format!("{} function expected one argument", call.name));
+        let spread = |root, sampled| Aggregate::Spread { root, sampled };
+        let percentile = matches!(call.name.as_str(), "percentile" | "percentile_approx");
+        if call.args.len() != 1 + usize::from(percentile) {
+            return Err(wrong());
+        }
+        let is_star = call.args.first() == Some(&Expr::Star);
+        if is_star && (call.name != "count" || call.distinct) {
+            return Err(wrong());
+        }
+        Ok(match call.name.as_str() {
+            "count" if is_star => Aggregate::CountAll,
+            "count" if call.distinct => Aggregate::CountDistinct,
+            _ if call.distinct => return Err(SqlError::unsupported("DISTINCT of this aggregate")),
+            "count" => Aggregate::Count,
+            "sum" => Aggregate::Sum,
+            "avg" => Aggregate::Average,
+            "min" => Aggregate::Least,
+            "max" => Aggregate::Greatest,
+            "std" | "stddev" | "stddev_pop" => spread(true, false),
+            "stddev_samp" => spread(true, true),
+            "variance" | "var_pop" => spread(false, false),
+            "var_samp" => spread(false, true),
+            _ => {
+                let percent = call
+                    .args
+                    .get(1)
+                    .and_then(Expr::constant)
+                    .and_then(|value| value.as_f64());
+                let percent = percent.filter(|percent| (0.0..=100.0).contains(percent));
+                Aggregate::Percentile(percent.ok_or_else(|| {
+                    SqlError::semantic(format!(
+                        "{} function expected a percentage of 0 to 100",
+                        call.name
+                    ))
+                })?)
+            }
+        })
+    }
+
+    /// The type of the result, by that of the argument.
+    pub(super) fn kind(self, of: SqlType) -> Result<SqlType, SqlError> {
+        let is_taken = match self {
+            Aggregate::CountAll | Aggregate::Count | Aggregate::CountDistinct => true,
+            Aggregate::Least | Aggregate::Greatest => {
+                of != SqlType::Object && of != SqlType::Nested
+            }
+            _ => of.is_number() || of == SqlType::Undefined,
+        };
+        if !is_taken {
+            return Err(SqlError::semantic(format!(
+                "the aggregate cannot be used on [{}]",
+                of.name()
+            )));
+        }
+        Ok(match self {
+            Aggregate::CountAll | Aggregate::Count | Aggregate::CountDistinct => SqlType::Integer,
+            Aggregate::Sum if of.is_whole() => of.max(SqlType::Integer),
+            Aggregate::Sum | Aggregate::Least | Aggregate::Greatest => of,
+            Aggregate::Average | Aggregate::Spread { .. } | Aggregate::Percentile(_) => {
+                SqlType::Double
+            }
+        })
+    }
+
+    /// The result over the values of a group's rows.
+    fn result(self, kind: SqlType, values: &[Value]) -> Value {
+        let known = || values.iter().filter(|value| !value.is_null());
+        let numbers = || known().filter_map(Value::as_f64);
+        let extreme = |wanted: Ordering| {
+            known().fold(None::<&Value>, |best, value| match best {
+                Some(best) if compare(value, best) != Some(wanted) => Some(best),
+                _ => Some(value),
+            })
+        };
+        match self {
+            Aggregate::CountAll => values.len().into(),
+            Aggregate::Count => known().count().into(),
+            Aggregate::CountDistinct => distinct(known()).into(),
+            Aggregate::Least => extreme(Ordering::Less).cloned().unwrap_or_default(),
+            Aggregate::Greatest => extreme(Ordering::Greater).cloned().unwrap_or_default(),
+            Aggregate::Sum => of_number(kind, numbers().sum()),
+            Aggregate::Average => or_null(mean(&numbers().collect::<Vec<_>>())),
+            Aggregate::Spread { root, sampled } => or_null(
+                variance(&numbers().collect::<Vec<_>>(), sampled)
+                    .map(|variance| if root { variance.sqrt() } else { variance }),
+            ),
+            Aggregate::Percentile(percent) => or_null(percentile(numbers().collect(), percent)),
+        }
+    }
+}
+
+fn or_null(number: Option<f64>) -> Value {
+    number.map_or(Value::Null, float)
+}
+
+fn count(numbers: &[f64]) -> f64 {
+    u32::try_from(numbers.len()).map_or(f64::INFINITY, f64::from)
+}
+
+fn mean(numbers: &[f64]) -> Option<f64> {
+    (!numbers.is_empty()).then(|| numbers.iter().sum::<f64>() / count(numbers))
+}
+
+fn variance(numbers: &[f64], sampled: bool) -> Option<f64> {
+    let mean = mean(numbers)?;
+    let squares: f64 = numbers.iter().map(|number| (number - mean).powi(2)).sum();
+    let divisor = count(numbers) - if sampled { 1.0 } else { 0.0 };
+    (divisor > 0.0).then(|| squares / divisor)
+}
+
+/// Between the two nearest ranks.
+fn percentile(mut numbers: Vec<f64>, percent: f64) -> Option<f64> {
+    numbers.sort_by(f64::total_cmp);
+    let last = numbers.len().checked_sub(1)?;
+    let rank = percent / 100.0 * count(&numbers[..last]);
+    let below: usize = format!("{:.0}", rank.floor()).parse().ok()?;
+    let (low, high) = (numbers.get(below)?, numbers.get((below + 1).min(last))?);
+    Some(low + (high - low) * (rank - rank.floor()))
+}
+
+/// Each aggregate of a group, by what it is called with.
+pub(super) fn calls(group: &Group) -> Result<Vec<(Aggregate, &Call, &Output)>, SqlError> {
+    let mut calls = Vec::with_capacity(group.aggregates.len());
+    for output in &group.aggregates {
+        let Expr::Call(call) = &output.expr else {
+            return Err(SqlError::semantic("a group needs aggregates"));
+        };
+        calls.push((Aggregate::of(call)?, call, output));
+    }
+    Ok(calls)
+}
+
+/// Puts rows into groups, in the order of their keys; without keys there is one group.
+pub(super) fn grouped(table: Table, group: &Group) -> Result<Table, SqlError> {
+    let mut columns = Vec::new();
+    let mut aggregates = Vec::new();
+    for (aggregate, call, output) in calls(group)? {
+        let (bound, of) = match call.args.first() {
+            Some(Expr::Star) | None => (Bound::Literal(Value::Bool(true)), SqlType::Boolean),
+            Some(arg) => bind(arg, &table.columns)?,
+        };
+        let kind = aggregate.kind(of)?;
+        columns.push(Column::new(output.label(), kind));
+        aggregates.push((aggregate, kind, bound));
+    }
+    let mut keys = Vec::new();
+    for key in &group.keys {
+        let (bound, kind) = bind(&key.expr, &table.columns)?;
+        columns.push(Column::new(key.label(), kind));
+        keys.push(bound);
+    }
+    let mut groups: BTreeMap<String, (Row, Vec<Row>)> = BTreeMap::new();
+    for row in table.rows {
+        let values: Row = keys.iter().map(|key| key.value(&row)).collect();
+        let (_, rows) = groups
+            .entry(key_of(values.iter()))
+            .or_insert((values, Vec::new()));
+        rows.push(row);
+    }
+    let mut groups: Vec<(Row, Vec<Row>)> = groups.into_values().collect();
+    if groups.is_empty() && keys.is_empty() {
+        groups.push((Row::new(), Vec::new()));
+    }
+    groups.sort_by(|(left, _), (right, _)| by_keys(left, right));
+    let rows = groups.into_iter().map(|(key, rows)| {
+        let of_aggregate = |(aggregate, kind, bound): &(Aggregate, SqlType, Bound)| {
+            let values: Vec<Value> = rows.iter().map(|row| bound.value(row)).collect();
+            aggregate.result(*kind, &values)
+        };
+        aggregates.iter().map(of_aggregate).chain(key).collect()
+    });
+    Ok(Table {
+        rows: rows.collect(),
+        columns: Columns(columns),
+    })
+}
+
+/// Groups without a value come first.
+fn by_keys(left: &Row, right: &Row) -> Ordering {
+    let one = |(left, right): (&Value, &Value)| match (left.is_null(), right.is_null()) {
+        (false, false) => compare(left, right).unwrap_or(Ordering::Equal),
+        (left, right) => right.cmp(&left),
+    };
+    left.iter()
+        .zip(right)
+        .map(one)
+        .find(|order| order.is_ne())
+        .unwrap_or(Ordering::Equal)
+}

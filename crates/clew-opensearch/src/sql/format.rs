@@ -1,0 +1,108 @@
+//! Rows as answers: with their schema as JSON, or as lines of text.
+
+use serde_json::{Map, Value, json};
+
+use super::cast::shown;
+use super::error::SqlError;
+use super::rows::Table;
+use crate::call::Call;
+use crate::reply::Reply;
+
+/// How an answer is written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Format {
+    Jdbc,
+    Csv { sanitize: bool },
+    Raw,
+}
+
+impl Format {
+    pub(super) fn of(call: &Call) -> Result<Self, SqlError> {
+        match call.params.get("format").unwrap_or("jdbc") {
+            "jdbc" | "json" => Ok(Format::Jdbc),
+            "csv" => Ok(Format::Csv {
+                sanitize: call.params.flag("sanitize", true)?,
+            }),
+            "raw" => Ok(Format::Raw),
+            other => Err(SqlError::argument(format!(
+                "response in {other} format is not supported."
+            ))),
+        }
+    }
+
+    /// The answer; `total` is how many rows there are with those of other pages.
+    pub(super) fn reply(self, table: &Table, total: usize, cursor: Option<String>) -> Reply {
+        match self {
+            Format::Jdbc => jdbc(table, total, cursor),
+            Format::Csv { sanitize } => lines(table, ',', sanitize),
+            Format::Raw => lines(table, '|', false),
+        }
+    }
+}
+
+fn jdbc(table: &Table, total: usize, cursor: Option<String>) -> Reply {
+    let schema: Vec<Value> = table
+        .columns
+        .0
+        .iter()
+        .map(|column| match &column.written {
+            Some(written) => {
+                json!({"name": written, "alias": column.name, "type": column.kind.name()})
+            }
+            None => json!({"name": column.name, "type": column.kind.name()}),
+        })
+        .collect();
+    let mut answer = Map::new();
+    answer.insert("schema".into(), schema.into());
+    answer.insert("datarows".into(), json!(table.rows));
+    answer.insert("total".into(), total.into());
+    answer.insert("size".into(), table.rows.len().into());
+    if let Some(cursor) = cursor {
+        answer.insert("cursor".into(), cursor.into());
+    }
+    answer.insert("status".into(), 200.into());
+    Reply::json(&Value::Object(answer))
+}
+
+fn lines(table: &Table, separator: char, sanitize: bool) -> Reply {
+    let names = table.columns.0.iter().map(|column| column.name.clone());
+    let mut text = line(names, separator, sanitize);
+    for row in &table.rows {
+        let cells = row.iter().map(|value| {
+            if value.is_null() {
+                String::new()
+            } else {
+                shown(value)
+            }
+        });
+        text.push('\n');
+        text.push_str(&line(cells, separator, sanitize));
+    }
+    Reply::text(text)
+}
+
+/// What a spreadsheet would take for a formula is sanitized.
+fn line(cells: impl Iterator<Item = String>, separator: char, sanitize: bool) -> String {
+    let cells = cells.map(|mut cell| {
+        if sanitize && cell.starts_with(['=', '+', '-', '@']) {
+            cell.insert(0, '\'');
+        }
+        if cell.contains([separator, '"', '\n', '\r']) {
+            cell = format!("\"{}\"", cell.replace('"', "\"\""));
+        }
+        cell
+    });
+    cells.collect::<Vec<_>>().join(&separator.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_are_quoted_where_they_must_be() {
+        let cells = || ["=1", "a,b", "x\"y", "a|b"].map(String::from).into_iter();
+        assert_eq!(line(cells(), ',', true), "'=1,\"a,b\",\"x\"\"y\",a|b");
+        assert_eq!(line(cells(), '|', false), "=1|a,b|\"x\"\"y\"|\"a|b\"");
+    }
+}

@@ -1,0 +1,351 @@
+//! Functions of one row.
+
+use std::ops::RangeInclusive;
+
+use serde_json::Value;
+
+use super::cast::{float, shown};
+use super::fields::SqlType;
+use super::like::like;
+use super::time;
+
+/// A function by its name, how many arguments it takes, and the type it has for theirs.
+pub(super) struct Function {
+    name: &'static str,
+    pub(super) args: RangeInclusive<usize>,
+    pub(super) kind: fn(&[SqlType]) -> SqlType,
+    pub(super) run: fn(&[Value]) -> Value,
+}
+
+impl std::fmt::Debug for Function {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+const MANY: usize = 100;
+
+const fn function(
+    name: &'static str,
+    args: RangeInclusive<usize>,
+    kind: fn(&[SqlType]) -> SqlType,
+    run: fn(&[Value]) -> Value,
+) -> Function {
+    Function {
+        name,
+        args,
+        kind,
+        run,
+    }
+}
+
+static FUNCTIONS: &[Function] = &[
+    function("upper", 1..=1, keyword, |args| {
+        text(args, |text| text.to_uppercase().into())
+    }),
+    function("lower", 1..=1, keyword, |args| {
+        text(args, |text| text.to_lowercase().into())
+    }),
+    function("trim", 1..=1, keyword, |args| {
+        text(args, |text| text.trim().into())
+    }),
+    function("ltrim", 1..=1, keyword, |args| {
+        text(args, |text| text.trim_start().into())
+    }),
+    function("rtrim", 1..=1, keyword, |args| {
+        text(args, |text| text.trim_end().into())
+    }),
+    function("reverse", 1..=1, keyword, |args| {
+        text(args, |text| text.chars().rev().collect::<String>().into())
+    }),
+    function("length", 1..=1, integer, |args| {
+        text(args, |text| text.len().into())
+    }),
+    function("char_length", 1..=1, integer, |args| {
+        text(args, |text| text.chars().count().into())
+    }),
+    function("concat", 1..=MANY, keyword, |args| concat("", args)),
+    function("concat_ws", 2..=MANY, keyword, |args| {
+        args.split_first()
+            .and_then(|(by, rest)| Some(concat(by.as_str()?, rest)))
+            .unwrap_or_default()
+    }),
+    function("substring", 2..=3, keyword, substring),
+    function("substr", 2..=3, keyword, substring),
+    function("replace", 3..=3, keyword, |args| match args {
+        [Value::String(text), Value::String(from), Value::String(to)] => {
+            text.replace(from, to).into()
+        }
+        _ => Value::Null,
+    }),
+    function("abs", 1..=1, first, |args| match whole(args) {
+        Some(whole) => whole.checked_abs().map_or(Value::Null, Value::from),
+        None => number(args, f64::abs),
+    }),
+    function("sqrt", 1..=1, double, |args| number(args, f64::sqrt)),
+    function("exp", 1..=1, double, |args| number(args, f64::exp)),
+    function("ln", 1..=1, double, |args| number(args, f64::ln)),
+    function("log10", 1..=1, double, |args| number(args, f64::log10)),
+    function("pow", 2..=2, double, power),
+    function("power", 2..=2, double, power),
+    function("mod", 2..=2, wider, |args| match args {
+        [left, right] => match (left.as_i64(), right.as_i64(), left.as_f64(), right.as_f64()) {
+            (Some(left), Some(right), ..) => {
+                left.checked_rem(right).map_or(Value::Null, Value::from)
+            }
+            (.., Some(left), Some(right)) => float(left % right),
+            _ => Value::Null,
+        },
+        _ => Value::Null,
+    }),
+    function("floor", 1..=1, long, |args| number(args, f64::floor)),
+    function("ceil", 1..=1, long, |args| number(args, f64::ceil)),
+    function("ceiling", 1..=1, long, |args| number(args, f64::ceil)),
+    function("round", 1..=2, rounded, round),
+    function("coalesce", 1..=MANY, first_known, coalesce),
+    function("ifnull", 2..=2, first_known, coalesce),
+    function("nullif", 2..=2, first, |args| match args {
+        [left, right] if left != right => left.clone(),
+        _ => Value::Null,
+    }),
+    function("isnull", 1..=1, boolean, |args| {
+        args.iter().all(Value::is_null).into()
+    }),
+    function("isnotnull", 1..=1, boolean, |args| {
+        (!args.iter().all(Value::is_null)).into()
+    }),
+    function("like", 2..=2, boolean, |args| match args {
+        [Value::String(text), Value::String(pattern)] => like(text, pattern).into(),
+        _ => Value::Null,
+    }),
+    function(
+        "if",
+        3..=3,
+        |kinds| first_known(kinds.get(1..).unwrap_or_default()),
+        case,
+    ),
+    function("case", 1..=MANY, results, case),
+    function("timestamp", 1..=1, timestamp, |args| {
+        text(args, |text| time::shown(text).into())
+    }),
+    function("datetime", 1..=1, timestamp, |args| {
+        text(args, |text| time::shown(text).into())
+    }),
+    function("date", 1..=1, keyword, |args| {
+        text(args, |text| part(text, 0..10).into())
+    }),
+    function("year", 1..=1, integer, |args| {
+        text(args, |text| digits(text, 0..4))
+    }),
+    function("month", 1..=1, integer, |args| {
+        text(args, |text| digits(text, 5..7))
+    }),
+    function("day", 1..=1, integer, |args| {
+        text(args, |text| digits(text, 8..10))
+    }),
+    function("dayofmonth", 1..=1, integer, |args| {
+        text(args, |text| digits(text, 8..10))
+    }),
+    function("hour", 1..=1, integer, |args| {
+        text(args, |text| digits(text, 11..13))
+    }),
+    function("minute", 1..=1, integer, |args| {
+        text(args, |text| digits(text, 14..16))
+    }),
+    function("second", 1..=1, integer, |args| {
+        text(args, |text| digits(text, 17..19))
+    }),
+    function("span", 2..=2, first, span),
+];
+
+pub(super) fn find(name: &str) -> Option<&'static Function> {
+    FUNCTIONS.iter().find(|function| function.name == name)
+}
+
+fn keyword(_: &[SqlType]) -> SqlType {
+    SqlType::Keyword
+}
+
+fn integer(_: &[SqlType]) -> SqlType {
+    SqlType::Integer
+}
+
+fn long(_: &[SqlType]) -> SqlType {
+    SqlType::Long
+}
+
+fn double(_: &[SqlType]) -> SqlType {
+    SqlType::Double
+}
+
+fn boolean(_: &[SqlType]) -> SqlType {
+    SqlType::Boolean
+}
+
+fn timestamp(_: &[SqlType]) -> SqlType {
+    SqlType::Timestamp
+}
+
+fn first(kinds: &[SqlType]) -> SqlType {
+    kinds.first().copied().unwrap_or(SqlType::Undefined)
+}
+
+fn wider(kinds: &[SqlType]) -> SqlType {
+    kinds.iter().copied().max().unwrap_or(SqlType::Undefined)
+}
+
+fn first_known(kinds: &[SqlType]) -> SqlType {
+    let known = kinds
+        .iter()
+        .copied()
+        .find(|kind| *kind != SqlType::Undefined);
+    known.unwrap_or(SqlType::Undefined)
+}
+
+fn rounded(kinds: &[SqlType]) -> SqlType {
+    if first(kinds).is_whole() {
+        SqlType::Long
+    } else {
+        SqlType::Double
+    }
+}
+
+/// Of the results between the conditions, and the one at the end.
+fn results(kinds: &[SqlType]) -> SqlType {
+    let last = kinds.len().saturating_sub(1);
+    let results = kinds
+        .iter()
+        .enumerate()
+        .filter(|(at, _)| at % 2 == 1 || *at == last);
+    first_known(&results.map(|(_, kind)| *kind).collect::<Vec<_>>())
+}
+
+/// A text of the first argument, if it is one.
+fn text(args: &[Value], change: impl Fn(&str) -> Value) -> Value {
+    match args.first() {
+        Some(Value::String(text)) => change(text),
+        _ => Value::Null,
+    }
+}
+
+fn number(args: &[Value], change: impl Fn(f64) -> f64) -> Value {
+    match args.first().and_then(Value::as_f64) {
+        Some(number) => float(change(number)),
+        None => Value::Null,
+    }
+}
+
+fn whole(args: &[Value]) -> Option<i64> {
+    args.first().and_then(Value::as_i64)
+}
+
+fn concat(between: &str, args: &[Value]) -> Value {
+    if args.iter().any(Value::is_null) {
+        return Value::Null;
+    }
+    let texts: Vec<String> = args.iter().map(shown).collect();
+    texts.join(between).into()
+}
+
+/// Places count from one, or from the end where they are negative.
+fn substring(args: &[Value]) -> Value {
+    let [Value::String(text), start, ..] = args else {
+        return Value::Null;
+    };
+    let length = text.chars().count();
+    let from_end = |back: i64| {
+        usize::try_from(back.unsigned_abs()).map_or(0, |back| length.saturating_sub(back))
+    };
+    let skipped = match start.as_i64() {
+        Some(start) if start > 0 => usize::try_from(start - 1).unwrap_or(usize::MAX),
+        Some(0) => return "".into(),
+        Some(start) => from_end(start),
+        None => return Value::Null,
+    };
+    let taken = args.get(2).map_or(Some(usize::MAX), |count| {
+        count
+            .as_i64()
+            .map(|count| usize::try_from(count).unwrap_or(0))
+    });
+    taken.map_or(Value::Null, |taken| {
+        text.chars()
+            .skip(skipped)
+            .take(taken)
+            .collect::<String>()
+            .into()
+    })
+}
+
+fn power(args: &[Value]) -> Value {
+    match args {
+        [base, exponent] => match (base.as_f64(), exponent.as_f64()) {
+            (Some(base), Some(exponent)) => float(base.powf(exponent)),
+            _ => Value::Null,
+        },
+        _ => Value::Null,
+    }
+}
+
+fn round(args: &[Value]) -> Value {
+    let digits = args.get(1).map_or(Some(0), Value::as_i64);
+    let Some(digits) = digits.and_then(|digits| i32::try_from(digits.clamp(-300, 300)).ok()) else {
+        return Value::Null;
+    };
+    let scale = 10_f64.powi(digits);
+    match whole(args) {
+        Some(whole) if digits >= 0 => whole.into(),
+        _ => number(args, |number| {
+            let scaled = (number * scale).round() / scale;
+            if scaled.is_finite() { scaled } else { number }
+        }),
+    }
+}
+
+fn coalesce(args: &[Value]) -> Value {
+    args.iter()
+        .find(|arg| !arg.is_null())
+        .cloned()
+        .unwrap_or_default()
+}
+
+/// Conditions with their results, then the result if none holds.
+fn case(args: &[Value]) -> Value {
+    let mut rest = args;
+    while let [condition, result, others @ ..] = rest {
+        if *condition == Value::Bool(true) {
+            return result.clone();
+        }
+        rest = others;
+    }
+    rest.first().cloned().unwrap_or_default()
+}
+
+fn part(text: &str, range: std::ops::Range<usize>) -> Option<String> {
+    time::shown(text)?.get(range).map(String::from)
+}
+
+fn digits(text: &str, range: std::ops::Range<usize>) -> Value {
+    let digits = part(text, range).and_then(|digits| digits.parse::<i64>().ok());
+    digits.map_or(Value::Null, Value::from)
+}
+
+/// The span of fixed length that a number or a time is in.
+fn span(args: &[Value]) -> Value {
+    match args {
+        [value, Value::Number(width)] => match (value.as_i64(), width.as_i64()) {
+            (Some(value), Some(width)) if width > 0 => (value.div_euclid(width) * width).into(),
+            _ => match (value.as_f64(), width.as_f64()) {
+                (Some(value), Some(width)) if width > 0.0 => float((value / width).floor() * width),
+                _ => Value::Null,
+            },
+        },
+        [Value::String(moment), Value::String(width)] => {
+            let (Some(moment), Some(width)) = (time::millis(moment), time::fixed_millis(width))
+            else {
+                return Value::Null;
+            };
+            time::of_millis(moment.div_euclid(width) * width).into()
+        }
+        _ => Value::Null,
+    }
+}

@@ -1,0 +1,76 @@
+//! A document's values as a row has them.
+
+use serde_json::Value;
+
+use super::cast::{cast, of_number};
+use super::fields::{Field, SqlType, is_metadata};
+use super::time;
+
+/// A column's value of a hit.
+pub(super) fn value_of(field: &Field, hit: &Value) -> Value {
+    if is_metadata(&field.path) {
+        return hit.get(&field.path).cloned().unwrap_or_default();
+    }
+    let found = if field.in_source && field.kind != SqlType::Timestamp {
+        hit.get("_source")
+            .and_then(|source| at_path(source, &field.path))
+    } else {
+        let listed = hit.get("fields").and_then(|fields| fields.get(&field.path));
+        listed.map(|values| match values.as_array().map(Vec::as_slice) {
+            Some([one]) => one.clone(),
+            _ => values.clone(),
+        })
+    };
+    found.map_or(Value::Null, |value| typed(field.kind, value))
+}
+
+/// What is at a path; names may have dots in them, and lists may be on the way.
+fn at_path(value: &Value, path: &str) -> Option<Value> {
+    match value {
+        Value::Object(members) => {
+            if let Some(found) = members.get(path) {
+                return Some(found.clone());
+            }
+            let dots = path.match_indices('.').map(|(at, _)| at);
+            let mut found =
+                dots.filter_map(|at| at_path(members.get(&path[..at])?, &path[at + 1..]));
+            found.next()
+        }
+        Value::Array(items) => {
+            let found: Vec<Value> = items
+                .iter()
+                .filter_map(|item| at_path(item, path))
+                .collect();
+            (!found.is_empty()).then_some(Value::Array(found))
+        }
+        _ => None,
+    }
+}
+
+/// A document's value as the mapping reads it: numbers may be written as texts, and texts as numbers.
+fn typed(kind: SqlType, value: Value) -> Value {
+    match (kind, value) {
+        (kind, Value::Array(items))
+            if !matches!(kind, SqlType::GeoPoint | SqlType::Object | SqlType::Nested) =>
+        {
+            Value::Array(items.into_iter().map(|item| typed(kind, item)).collect())
+        }
+        (SqlType::Timestamp, Value::String(text)) => {
+            time::shown(&text).map_or(Value::String(text), Value::from)
+        }
+        (
+            SqlType::Keyword | SqlType::Text | SqlType::Ip,
+            value @ (Value::Number(_) | Value::Bool(_)),
+        ) => cast(SqlType::Keyword, &value),
+        (kind, Value::Number(number)) if kind.is_whole() && number.is_u64() => {
+            Value::Number(number)
+        }
+        (kind, Value::Number(number)) if kind.is_number() => number
+            .as_f64()
+            .map_or(Value::Null, |number| of_number(kind, number)),
+        (kind, value @ Value::String(_)) if kind.is_number() || kind == SqlType::Boolean => {
+            cast(kind, &value)
+        }
+        (_, value) => value,
+    }
+}

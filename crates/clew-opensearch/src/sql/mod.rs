@@ -1,0 +1,265 @@
+//! SQL and PPL over REST: a statement becomes a plan, as much of the plan as a search can do becomes
+//! the body of one, and its answer goes through the rest of the plan.
+//!
+//! Deliberately absent: joins, subqueries, window functions, and a second way to search.
+
+mod expr;
+mod lex;
+mod parser;
+mod plan;
+mod ppl;
+mod select;
+mod words;
+
+mod fields;
+mod filter;
+mod groups;
+mod hit;
+mod push;
+mod scan;
+
+mod budget;
+mod cast;
+mod eval;
+mod fold;
+mod functions;
+mod like;
+mod rows;
+mod time;
+
+mod catalog;
+mod cursor;
+mod error;
+mod explain;
+mod format;
+mod request;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use clew_engine::ResolveOptions;
+use serde_json::{Value, json};
+
+use crate::call::Call;
+use crate::error::ApiError;
+use crate::reply::Reply;
+use catalog::Catalog;
+use cursor::Cursor;
+use error::SqlError;
+use explain::explained;
+use fields::Fields;
+use format::Format;
+use plan::{Plan, Statement};
+use push::{Pushed, Read};
+use request::Request;
+use rows::{Columns, Table};
+use scan::{ROWS_MAX, Source};
+
+/// Which language a statement is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Language {
+    Sql,
+    Ppl,
+}
+
+/// More rows than these go through stages away from the async threads.
+const INLINE_ROWS_MAX: usize = 100;
+
+/// URI parameters of statements.
+pub(crate) const PARAMS: &[&str] = &["format", "sanitize", "mode"];
+
+/// `POST /_plugins/_sql`.
+pub(crate) async fn sql(call: Call) -> Result<Reply, ApiError> {
+    Ok(answer(&call, Language::Sql)
+        .await
+        .unwrap_or_else(|error| error.reply(Language::Sql)))
+}
+
+/// `POST /_plugins/_ppl`.
+pub(crate) async fn ppl(call: Call) -> Result<Reply, ApiError> {
+    Ok(answer(&call, Language::Ppl)
+        .await
+        .unwrap_or_else(|error| error.reply(Language::Ppl)))
+}
+
+/// `POST /_plugins/_sql/_explain`.
+pub(crate) async fn explain_sql(call: Call) -> Result<Reply, ApiError> {
+    Ok(explained(&call, Language::Sql)
+        .await
+        .unwrap_or_else(|error| error.reply(Language::Sql)))
+}
+
+/// `POST /_plugins/_ppl/_explain`.
+pub(crate) async fn explain_ppl(call: Call) -> Result<Reply, ApiError> {
+    Ok(explained(&call, Language::Ppl)
+        .await
+        .unwrap_or_else(|error| error.reply(Language::Ppl)))
+}
+
+/// `POST /_plugins/_sql/close`.
+pub(crate) async fn close(call: Call) -> Result<Reply, ApiError> {
+    Ok(closed(&call)
+        .await
+        .unwrap_or_else(|error| error.reply(Language::Sql)))
+}
+
+async fn closed(call: &Call) -> Result<Reply, SqlError> {
+    let request = Request::of(call)?;
+    let cursor = request
+        .cursor
+        .ok_or_else(|| SqlError::argument("[cursor] is missing"))?;
+    scan::close(call, &Cursor::read(&cursor)?.scroll).await?;
+    Ok(Reply::json(&json!({"succeeded": true})))
+}
+
+async fn answer(call: &Call, language: Language) -> Result<Reply, SqlError> {
+    let format = Format::of(call)?;
+    let request = Request::of(call)?;
+    if let (Some(text), Language::Sql) = (&request.cursor, language) {
+        return next_page(call, format, Cursor::read(text)?).await;
+    }
+    let table = match request.statement(language)? {
+        Statement::ShowTables { like } => shown_tables(call, &like)?,
+        Statement::Describe { table, columns } => {
+            let (_, fields) = source(call, &table).await?;
+            Catalog {
+                cluster: &call.api.options.cluster_name,
+            }
+            .fields(&table, &fields, &columns)
+        }
+        Statement::Rows(Plan {
+            indices: None,
+            stages,
+        }) => {
+            let one = Table {
+                columns: Columns::default(),
+                rows: vec![Vec::new()],
+            };
+            one.through(&stages)?
+        }
+        Statement::Rows(plan) => {
+            let (source, pushed) = planned(call, plan, request.filter.clone()).await?;
+            if let (Read::Hits(hits), 1..) = (&pushed.read, request.fetch_size)
+                && pushed.is_paged()
+            {
+                let size = request.fetch_size.min(source.window);
+                let page = source.first_page(&pushed, size).await?;
+                let cursor = Cursor {
+                    scroll: String::new(),
+                    query: request.query,
+                    parameters: request.parameters,
+                    left: hits.limit.unwrap_or(usize::MAX),
+                    size,
+                };
+                return paged(&source, format, &pushed, (page, cursor)).await;
+            }
+            let table = source.rows(&pushed).await?;
+            return scan::off_thread(table.rows.len() > INLINE_ROWS_MAX, move || {
+                let mut table = table.through(&pushed.rest)?.shown();
+                if !pushed.is_limited() {
+                    table.rows.truncate(ROWS_MAX);
+                }
+                Ok(format.reply(&table, table.rows.len(), None))
+            })
+            .await;
+        }
+    };
+    Ok(format.reply(&table, table.rows.len(), None))
+}
+
+/// A plan behind its search. What the rest of it makes of no rows says whether it can be done at all.
+async fn planned<'c>(
+    call: &'c Call,
+    plan: Plan,
+    filter: Option<Value>,
+) -> Result<(Source<'c>, Arc<Pushed>), SqlError> {
+    let (source, fields) = source(call, plan.indices.as_deref().unwrap_or_default()).await?;
+    let mut pushed = Pushed::of(plan, &fields)?;
+    Table::empty(pushed.columns()).through(&pushed.rest)?;
+    if let Some(filter) = filter {
+        pushed.add_query(filter);
+    }
+    Ok((source, Arc::new(pushed)))
+}
+
+/// The indexes of an expression, and the fields that they have together.
+async fn source<'c>(call: &'c Call, indices: &str) -> Result<(Source<'c>, Fields), SqlError> {
+    let found = call
+        .indices_with(indices, ResolveOptions::default())
+        .await?;
+    let mut fields = Fields::default();
+    for index in &found {
+        fields.add_mapping(&crate::index_mapping::shown_mapping(index));
+    }
+    let window = found
+        .iter()
+        .map(|index| index.settings().max_result_window)
+        .min();
+    let Some(window) = window else {
+        return Err(SqlError::no_such_index(indices));
+    };
+    let source = Source {
+        call,
+        indices: indices.to_string(),
+        window: window.min(ROWS_MAX),
+    };
+    Ok((source, fields))
+}
+
+/// The indexes with names like a pattern, hidden ones left out.
+fn shown_tables(call: &Call, like: &str) -> Result<Table, SqlError> {
+    let resolved = call
+        .api
+        .engine
+        .resolve_named("*", ResolveOptions::default())
+        .map_err(ApiError::from)?;
+    let names = resolved.iter().map(|found| found.index.name().to_string());
+    let mut names: Vec<String> = names.filter(|name| like::like(name, like)).collect();
+    names.sort();
+    Ok(Catalog {
+        cluster: &call.api.options.cluster_name,
+    }
+    .tables(names.into_iter()))
+}
+
+async fn next_page(call: &Call, format: Format, cursor: Cursor) -> Result<Reply, SqlError> {
+    let Statement::Rows(plan) = select::parse(&cursor.query, cursor.parameters.clone())? else {
+        return Err(SqlError::argument("the cursor cannot be read"));
+    };
+    let (source, pushed) = planned(call, plan, None).await?;
+    let page = source.next_page(&pushed, &cursor.scroll).await?;
+    paged(&source, format, &pushed, (page, cursor)).await
+}
+
+/// Answers with a page, and the cursor for the next while there may be one.
+async fn paged(
+    source: &Source<'_>,
+    format: Format,
+    pushed: &Arc<Pushed>,
+    (mut page, mut cursor): (scan::Page, Cursor),
+) -> Result<Reply, SqlError> {
+    let total = match &pushed.read {
+        Read::Hits(hits) => page.total.min(hits.limit.unwrap_or(usize::MAX)),
+        Read::Groups(_) => page.total,
+    };
+    page.rows.truncate(cursor.left);
+    cursor.left -= page.rows.len();
+    let is_last = cursor.left == 0 || page.rows.len() < cursor.size;
+    if is_last {
+        source.close(page.scroll.take().as_deref()).await?;
+    }
+    let next = page
+        .scroll
+        .map(|scroll| Cursor { scroll, ..cursor }.written());
+    let rows = Table {
+        columns: pushed.columns(),
+        rows: page.rows,
+    };
+    let pushed = pushed.clone();
+    scan::off_thread(rows.rows.len() > INLINE_ROWS_MAX, move || {
+        let table = rows.through(&pushed.rest)?.shown();
+        Ok(format.reply(&table, total, next))
+    })
+    .await
+}

@@ -1,0 +1,353 @@
+//! Reads expressions by precedence. Statements of SQL and commands of PPL are read around this.
+
+use serde_json::Value;
+
+use super::error::SqlError;
+use super::expr::{Call, Expr, Logic, Op, RELEVANCE};
+use super::lex::Kind;
+use super::words::{Parser, is_clause};
+
+/// Parentheses and functions inside one another.
+const DEPTH_MAX: usize = 40;
+/// Operators of arithmetic: each may be a level of its own.
+const OPERATORS_MAX: usize = 200;
+
+impl Parser<'_> {
+    /// An expression.
+    pub(super) fn expr(&mut self) -> Result<Expr, SqlError> {
+        self.depth += 1;
+        if self.depth > DEPTH_MAX {
+            return Err(SqlError::too_large(format!(
+                "the query is nested deeper than {DEPTH_MAX} levels"
+            )));
+        }
+        let expr = self.joined("or", Logic::Or, |parser| {
+            parser.joined("and", Logic::And, Self::negation)
+        });
+        self.depth -= 1;
+        expr
+    }
+
+    fn joined(
+        &mut self,
+        keyword: &str,
+        logic: Logic,
+        mut part: impl FnMut(&mut Self) -> Result<Expr, SqlError>,
+    ) -> Result<Expr, SqlError> {
+        let first = part(self)?;
+        if !self.is_keyword(0, keyword) {
+            return Ok(first);
+        }
+        let mut parts = vec![first];
+        while self.keyword(keyword) {
+            parts.push(part(self)?);
+        }
+        Ok(Expr::Logic(logic, parts))
+    }
+
+    fn negation(&mut self) -> Result<Expr, SqlError> {
+        let mut negated = false;
+        while self.keyword("not") {
+            negated = !negated;
+        }
+        let expr = self.comparison()?;
+        Ok(if negated {
+            Expr::Not(Box::new(expr))
+        } else {
+            expr
+        })
+    }
+
+    fn comparison(&mut self) -> Result<Expr, SqlError> {
+        let left = self.sum()?;
+        let op = match self.peek() {
+            Some(Kind::Symbol("=" | "==")) => Op::Equal,
+            Some(Kind::Symbol("<>" | "!=")) => Op::Unequal,
+            Some(Kind::Symbol("<")) => Op::Less,
+            Some(Kind::Symbol("<=")) => Op::LessOrEqual,
+            Some(Kind::Symbol(">")) => Op::Greater,
+            Some(Kind::Symbol(">=")) => Op::GreaterOrEqual,
+            _ => return self.predicate(left),
+        };
+        self.at += 1;
+        Ok(binary(op, left, self.sum()?))
+    }
+
+    /// `IS NULL`, `IN`, `LIKE` and `BETWEEN`, each of which may be negated.
+    fn predicate(&mut self, left: Expr) -> Result<Expr, SqlError> {
+        if self.keyword("is") {
+            let negated = self.keyword("not");
+            self.expect_keyword("null")?;
+            return Ok(not_if(negated, Expr::IsNull(Box::new(left))));
+        }
+        let follows = ["in", "like", "between"]
+            .iter()
+            .any(|word| self.is_keyword(1, word));
+        let negated = follows && self.keyword("not");
+        if self.keyword("in") {
+            self.expect("(")?;
+            if self.is_keyword(0, "select") {
+                return Err(SqlError::unsupported("a subquery"));
+            }
+            let list = self.list(Self::sum)?;
+            self.expect(")")?;
+            return Ok(not_if(negated, Expr::In(Box::new(left), list)));
+        }
+        if self.keyword("like") {
+            let pattern = self.sum()?;
+            return Ok(not_if(negated, binary(Op::Like, left, pattern)));
+        }
+        if self.keyword("between") {
+            let low = self.sum()?;
+            self.expect_keyword("and")?;
+            let high = self.sum()?;
+            let both = vec![
+                binary(Op::GreaterOrEqual, left.clone(), low),
+                binary(Op::LessOrEqual, left, high),
+            ];
+            return Ok(not_if(negated, Expr::Logic(Logic::And, both)));
+        }
+        Ok(left)
+    }
+
+    fn sum(&mut self) -> Result<Expr, SqlError> {
+        let ops = [("+", Op::Add), ("-", Op::Subtract)];
+        self.operations(&ops, |parser| {
+            let ops = [("*", Op::Multiply), ("/", Op::Divide), ("%", Op::Modulo)];
+            parser.operations(&ops, Self::signed)
+        })
+    }
+
+    fn operations(
+        &mut self,
+        ops: &[(&str, Op)],
+        mut operand: impl FnMut(&mut Self) -> Result<Expr, SqlError>,
+    ) -> Result<Expr, SqlError> {
+        let mut left = operand(self)?;
+        while let Some((_, op)) = ops.iter().find(|(symbol, _)| self.is_symbol(0, symbol)) {
+            self.at += 1;
+            self.operators += 1;
+            if self.operators > OPERATORS_MAX {
+                return Err(SqlError::too_large(format!(
+                    "the query has more than {OPERATORS_MAX} operators of arithmetic"
+                )));
+            }
+            left = binary(*op, left, operand(self)?);
+        }
+        Ok(left)
+    }
+
+    fn signed(&mut self) -> Result<Expr, SqlError> {
+        let mut negative = false;
+        while self.is_symbol(0, "-") || self.is_symbol(0, "+") {
+            negative ^= self.symbol("-") || !self.symbol("+");
+        }
+        let expr = self.primary()?;
+        if !negative {
+            return Ok(expr);
+        }
+        if let Expr::Literal(Value::Number(number)) = &expr {
+            let text = format!("-{number}");
+            return Ok(Expr::Literal(
+                serde_json::from_str(&text).unwrap_or(Value::Null),
+            ));
+        }
+        Ok(binary(Op::Subtract, Expr::Literal(0.into()), expr))
+    }
+
+    fn primary(&mut self) -> Result<Expr, SqlError> {
+        let Some(kind) = self.peek().cloned() else {
+            return Err(self.error("an expression"));
+        };
+        let expr = match kind {
+            Kind::Symbol("(") => {
+                self.at += 1;
+                if self.is_keyword(0, "select") {
+                    return Err(SqlError::unsupported("a subquery"));
+                }
+                let inner = self.expr()?;
+                self.expect(")")?;
+                return Ok(inner);
+            }
+            Kind::Symbol("[") => return self.names(),
+            Kind::Symbol("?") => {
+                let value = self.parameters.pop();
+                Expr::Literal(value.ok_or_else(|| self.error("a value in [parameters]"))?)
+            }
+            Kind::Text(text) | Kind::Interval(text) => Expr::Literal(text.into()),
+            Kind::Number(digits) => {
+                Expr::Literal(serde_json::from_str(&digits).map_err(|_| self.error("a number"))?)
+            }
+            Kind::Name(name) => Expr::Column(name),
+            Kind::Word(word) => return self.word(&word),
+            Kind::Symbol(_) => return Err(self.error("an expression")),
+        };
+        self.at += 1;
+        Ok(expr)
+    }
+
+    /// A constant with a name, a function or a column.
+    fn word(&mut self, word: &str) -> Result<Expr, SqlError> {
+        let name = word.to_ascii_lowercase();
+        if self.is_symbol(1, "(") && !is_clause(word)
+            || matches!(name.as_str(), "left" | "right") && self.is_symbol(1, "(")
+        {
+            self.at += 2;
+            return self.call(name);
+        }
+        if name == "case" {
+            self.at += 1;
+            return self.case();
+        }
+        // A text in quotes behind the name of a type is a value of it.
+        if let (true, Some(Kind::Text(text))) = (
+            matches!(name.as_str(), "timestamp" | "date"),
+            self.peek_at(1),
+        ) {
+            let text = Expr::Literal(text.clone().into());
+            self.at += 2;
+            return Ok(Expr::call(&name, vec![text]));
+        }
+        let expr = match name.as_str() {
+            "true" => Expr::Literal(true.into()),
+            "false" => Expr::Literal(false.into()),
+            "null" => Expr::Literal(Value::Null),
+            _ if is_clause(word) => return Err(self.error("an expression")),
+            _ => Expr::column(word),
+        };
+        self.at += 1;
+        Ok(expr)
+    }
+
+    fn call(&mut self, name: String) -> Result<Expr, SqlError> {
+        if name == "cast" {
+            let value = self.expr()?;
+            self.expect_keyword("as")?;
+            let kind = self.name()?.to_ascii_lowercase();
+            self.expect(")")?;
+            return Ok(Expr::call("cast", vec![value, Expr::Literal(kind.into())]));
+        }
+        let mut call = Call {
+            distinct: self.keyword("distinct"),
+            name,
+            args: Vec::new(),
+            options: Vec::new(),
+        };
+        let takes_options =
+            RELEVANCE.contains(&call.name.as_str()) || call.name == "date_histogram";
+        while !self.symbol(")") {
+            if !call.args.is_empty() || !call.options.is_empty() {
+                self.expect(",")?;
+            }
+            if takes_options && self.is_symbol(1, "=") {
+                let option = self.name()?.to_ascii_lowercase();
+                self.expect("=")?;
+                call.options.push((option, self.option()?));
+            } else if self.symbol("*") {
+                call.args.push(Expr::Star);
+            } else {
+                call.args.push(self.expr()?);
+            }
+        }
+        if self.is_keyword(0, "over") {
+            return Err(SqlError::unsupported("a window function"));
+        }
+        if self.is_keyword(0, "filter") && self.is_symbol(1, "(") {
+            return Err(SqlError::unsupported("FILTER of an aggregate"));
+        }
+        Ok(histogram(call))
+    }
+
+    fn option(&mut self) -> Result<Value, SqlError> {
+        match self.sum()? {
+            Expr::Literal(value) => Ok(value),
+            Expr::Column(name) => Ok(name.into()),
+            _ => Err(self.error("a value")),
+        }
+    }
+
+    /// `CASE [value] WHEN condition THEN result .. ELSE result END`, as conditions and results.
+    fn case(&mut self) -> Result<Expr, SqlError> {
+        let value = if self.is_keyword(0, "when") {
+            None
+        } else {
+            Some(self.expr()?)
+        };
+        let mut args = Vec::new();
+        while self.keyword("when") {
+            let condition = self.expr()?;
+            args.push(match &value {
+                Some(value) => binary(Op::Equal, value.clone(), condition),
+                None => condition,
+            });
+            self.expect_keyword("then")?;
+            args.push(self.expr()?);
+        }
+        if args.is_empty() {
+            return Err(self.error("WHEN"));
+        }
+        args.push(if self.keyword("else") {
+            self.expr()?
+        } else {
+            Expr::Literal(Value::Null)
+        });
+        self.expect_keyword("end")?;
+        Ok(Expr::call("case", args))
+    }
+
+    /// Names of fields with boosts: `[title ^ 2, 'body']`.
+    fn names(&mut self) -> Result<Expr, SqlError> {
+        self.expect("[")?;
+        let names = self.list(|parser| {
+            let name = match parser.peek() {
+                Some(Kind::Text(_)) => parser.text()?,
+                Some(Kind::Symbol("*")) => {
+                    parser.at += 1;
+                    "*".to_string()
+                }
+                _ => parser.name()?,
+            };
+            let has_boost = parser.symbol("^") || matches!(parser.peek(), Some(Kind::Number(_)));
+            let boost = match parser.peek() {
+                Some(Kind::Number(digits)) if has_boost => format!("^{digits}"),
+                _ if has_boost => return Err(parser.error("a number")),
+                _ => String::new(),
+            };
+            parser.at += usize::from(has_boost);
+            Ok(Value::from(name + &boost))
+        })?;
+        self.expect("]")?;
+        Ok(Expr::Literal(Value::Array(names)))
+    }
+}
+
+/// A histogram over time says the same as a span.
+fn histogram(mut call: Call) -> Expr {
+    if call.name == "date_histogram" {
+        let mut option = |name: &str| {
+            let found = call.options.iter().position(|(have, _)| have == name);
+            found.map(|at| call.options.remove(at).1)
+        };
+        if let Some(Value::String(field)) = option("field") {
+            call.args.push(Expr::Column(field));
+        }
+        let interval = option("interval")
+            .or(option("fixed_interval"))
+            .or(option("calendar_interval"));
+        call.args.extend(interval.map(Expr::Literal));
+        call.name = "span".to_string();
+    }
+    Expr::Call(call)
+}
+
+pub(super) fn binary(op: Op, left: Expr, right: Expr) -> Expr {
+    Expr::Binary(op, Box::new(left), Box::new(right))
+}
+
+fn not_if(negated: bool, expr: Expr) -> Expr {
+    if negated {
+        Expr::Not(Box::new(expr))
+    } else {
+        expr
+    }
+}

@@ -1,0 +1,173 @@
+//! What a statement means, in the terms that SQL and PPL have in common: rows of some indexes that go
+//! through stages. How much of it a search can do is decided elsewhere.
+
+use super::expr::Expr;
+
+/// A statement that reads rows.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Plan {
+    /// Where the rows come from; one row without columns where it is not said.
+    pub(super) indices: Option<String>,
+    pub(super) stages: Vec<Stage>,
+}
+
+/// A statement.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Statement {
+    Rows(Plan),
+    /// The indexes whose names are like a pattern.
+    ShowTables {
+        like: String,
+    },
+    /// The fields, with names like a pattern, of indexes.
+    Describe {
+        table: String,
+        columns: String,
+    },
+}
+
+/// One step from rows to rows.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Stage {
+    Filter(Expr),
+    /// Columns that are added, or replaced by their names.
+    Eval(Vec<(String, Expr)>),
+    Group(Group),
+    Sort(Vec<SortKey>),
+    Limit {
+        count: usize,
+        offset: usize,
+    },
+    Dedup(Dedup),
+    Project(Vec<Output>),
+    Rename(Vec<(String, String)>),
+    Drop(Vec<String>),
+    Top(Top),
+}
+
+/// A column of a result.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Output {
+    /// A star stands for all columns.
+    pub(super) expr: Expr,
+    pub(super) name: String,
+    pub(super) alias: Option<String>,
+}
+
+impl Output {
+    pub(super) fn named(expr: Expr, name: impl Into<String>) -> Self {
+        Output {
+            expr,
+            name: name.into(),
+            alias: None,
+        }
+    }
+
+    /// What later stages call it.
+    pub(super) fn label(&self) -> &str {
+        self.alias.as_ref().unwrap_or(&self.name)
+    }
+}
+
+/// Rows into groups: the columns are the aggregates, then the keys.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Group {
+    pub(super) keys: Vec<Output>,
+    pub(super) aggregates: Vec<Output>,
+}
+
+/// What rows are ordered by.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct SortKey {
+    pub(super) expr: Expr,
+    pub(super) descending: bool,
+    pub(super) nulls_first: bool,
+}
+
+/// Rows with the same values in some columns, only the first of them.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Dedup {
+    pub(super) count: usize,
+    pub(super) columns: Vec<String>,
+    /// Rows without a value in one of the columns.
+    pub(super) keeps_empty: bool,
+    /// Only where they follow each other.
+    pub(super) is_consecutive: bool,
+}
+
+/// The most or least frequent of groups: the first column counts, the last `by` columns tell within which.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Top {
+    pub(super) count: usize,
+    pub(super) is_rare: bool,
+    pub(super) by: usize,
+}
+
+impl Stage {
+    /// Whether it makes one row of each, in the same order, by the row alone.
+    pub(super) fn is_row_by_row(&self) -> bool {
+        matches!(
+            self,
+            Stage::Eval(_) | Stage::Project(_) | Stage::Rename(_) | Stage::Drop(_)
+        )
+    }
+
+    /// Its name where a plan is explained.
+    pub(super) fn operator(&self) -> &'static str {
+        match self {
+            Stage::Filter(_) => "FilterOperator",
+            Stage::Eval(_) => "EvalOperator",
+            Stage::Group(_) => "AggregationOperator",
+            Stage::Sort(_) => "SortOperator",
+            Stage::Limit { .. } => "LimitOperator",
+            Stage::Dedup(_) => "DedupeOperator",
+            Stage::Project(_) => "ProjectOperator",
+            Stage::Rename(_) => "RenameOperator",
+            Stage::Drop(_) => "RemoveOperator",
+            Stage::Top(_) => "RareTopNOperator",
+        }
+    }
+
+    /// Adds the columns that it reads.
+    pub(super) fn columns(&self, names: &mut Vec<String>) {
+        match self {
+            Stage::Filter(expr) => expr.columns(names),
+            Stage::Eval(new) => new.iter().for_each(|(_, expr)| expr.columns(names)),
+            Stage::Group(group) => {
+                let outputs = group.keys.iter().chain(&group.aggregates);
+                outputs.for_each(|output| output.expr.columns(names));
+            }
+            Stage::Sort(keys) => keys.iter().for_each(|key| key.expr.columns(names)),
+            Stage::Limit { .. } | Stage::Top(_) | Stage::Drop(_) => {}
+            Stage::Dedup(dedup) => names.extend(dedup.columns.iter().cloned()),
+            Stage::Project(outputs) => outputs.iter().for_each(|output| output.expr.columns(names)),
+            Stage::Rename(pairs) => names.extend(pairs.iter().map(|(from, _)| from.clone())),
+        }
+    }
+
+    /// Whether the columns before it that it does not read are gone behind it.
+    pub(super) fn forgets(&self) -> bool {
+        match self {
+            Stage::Group(_) => true,
+            Stage::Project(outputs) => outputs.iter().all(|output| output.expr != Expr::Star),
+            _ => false,
+        }
+    }
+}
+
+impl Plan {
+    /// Moves limits before what makes one row of each, where a search can apply them.
+    pub(super) fn with_early_limits(mut self) -> Self {
+        for at in 1..self.stages.len() {
+            let mut at = at;
+            while at > 0
+                && matches!(self.stages[at], Stage::Limit { .. })
+                && self.stages[at - 1].is_row_by_row()
+            {
+                self.stages.swap(at, at - 1);
+                at -= 1;
+            }
+        }
+        self
+    }
+}

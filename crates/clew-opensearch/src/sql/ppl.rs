@@ -1,0 +1,302 @@
+//! Statements of PPL: a source, then commands between pipes.
+
+use super::error::SqlError;
+use super::expr::{AGGREGATES, Expr};
+use super::plan::{Dedup, Group, Output, Plan, SortKey, Stage, Statement, Top};
+use super::words::Parser;
+
+/// How many rows `head`, `top` and `rare` leave unless they say.
+const COUNT_DEFAULT: usize = 10;
+
+/// How many commands a statement may have.
+const COMMANDS_MAX: usize = 100;
+
+/// Commands of OpenSearch that are not here.
+const UNSUPPORTED: &[&str] = &[
+    "parse",
+    "grok",
+    "patterns",
+    "join",
+    "lookup",
+    "kmeans",
+    "ad",
+    "ml",
+    "fillnull",
+    "trendline",
+    "flatten",
+    "expand",
+    "eventstats",
+    "appendcol",
+    "fieldsummary",
+    "subquery",
+];
+
+/// Reads a statement.
+pub(super) fn parse(text: &str) -> Result<Statement, SqlError> {
+    let mut parser = Parser::new(text, Vec::new())?;
+    if parser.keyword("describe") {
+        let table = parser.indices(true)?;
+        return match parser.is_done() {
+            true => Ok(Statement::Describe {
+                table,
+                columns: "%".to_string(),
+            }),
+            false => Err(parser.error("the end of the statement")),
+        };
+    }
+    parser.keyword("search");
+    if !parser.keyword("source") && !parser.keyword("index") {
+        return Err(parser.error("SOURCE"));
+    }
+    parser.expect("=")?;
+    let indices = parser.indices(true)?;
+    let mut stages = Vec::new();
+    if !parser.is_done() && !parser.is_symbol(0, "|") {
+        stages.push(Stage::Filter(parser.expr()?));
+    }
+    while parser.symbol("|") {
+        command(&mut parser, &mut stages)?;
+        if stages.len() > COMMANDS_MAX {
+            return Err(SqlError::too_large(format!(
+                "the query has more than {COMMANDS_MAX} commands"
+            )));
+        }
+    }
+    if !parser.is_done() {
+        return Err(parser.error("'|'"));
+    }
+    Ok(Statement::Rows(Plan {
+        indices: Some(indices),
+        stages,
+    }))
+}
+
+fn command(parser: &mut Parser<'_>, stages: &mut Vec<Stage>) -> Result<(), SqlError> {
+    if let Some(name) = UNSUPPORTED.iter().find(|name| parser.is_keyword(0, name)) {
+        return Err(SqlError::unsupported(&format!("the command [{name}]")));
+    }
+    let stage = if parser.keyword("where") {
+        Stage::Filter(parser.expr()?)
+    } else if parser.keyword("fields") {
+        fields(parser)?
+    } else if parser.keyword("rename") {
+        Stage::Rename(parser.list(|parser| {
+            let from = parser.name()?;
+            parser.expect_keyword("as")?;
+            Ok((from, parser.name()?))
+        })?)
+    } else if parser.keyword("eval") {
+        let new = parser.list(|parser| {
+            let name = parser.name()?;
+            parser.expect("=")?;
+            Ok((name, parser.expr()?))
+        })?;
+        // Each sees those before it.
+        stages.extend(new.into_iter().map(|new| Stage::Eval(vec![new])));
+        return Ok(());
+    } else if parser.keyword("stats") {
+        Stage::Group(stats(parser)?)
+    } else if parser.keyword("sort") {
+        return sort(parser, stages);
+    } else if parser.keyword("head") {
+        let count = if parser.is_count() {
+            parser.count()?
+        } else {
+            COUNT_DEFAULT
+        };
+        let offset = if parser.keyword("from") {
+            parser.count()?
+        } else {
+            0
+        };
+        Stage::Limit { count, offset }
+    } else if parser.keyword("top") {
+        return top(parser, stages, false);
+    } else if parser.keyword("rare") {
+        return top(parser, stages, true);
+    } else if parser.keyword("dedup") {
+        dedup(parser)?
+    } else {
+        return Err(parser.error("a command"));
+    };
+    stages.push(stage);
+    Ok(())
+}
+
+fn fields(parser: &mut Parser<'_>) -> Result<Stage, SqlError> {
+    if parser.symbol("-") {
+        return Ok(Stage::Drop(parser.list(Parser::name)?));
+    }
+    parser.symbol("+");
+    let names = parser.list(Parser::name)?;
+    let outputs = names
+        .into_iter()
+        .map(|name| Output::named(Expr::column(&name), name));
+    Ok(Stage::Project(outputs.collect()))
+}
+
+/// `stats aggregates [by keys]`; a span of time comes before the other keys.
+fn stats(parser: &mut Parser<'_>) -> Result<Group, SqlError> {
+    let aggregates = parser.list(|parser| {
+        let start = parser.position();
+        let mut expr = parser.expr()?;
+        let Expr::Call(call) = &mut expr else {
+            return Err(SqlError::semantic(format!(
+                "stats needs an aggregate, not [{}]",
+                parser.written_since(start)
+            )));
+        };
+        if !AGGREGATES.contains(&call.name.as_str()) {
+            return Err(SqlError::semantic(format!(
+                "unsupported function name: {}",
+                call.name
+            )));
+        }
+        if call.name == "count" && call.args.is_empty() {
+            call.args.push(Expr::Star);
+        }
+        if matches!(call.name.as_str(), "distinct_count" | "dc") {
+            call.name = "count".to_string();
+            call.distinct = true;
+        }
+        labelled(parser, start, expr)
+    })?;
+    let mut keys = if parser.keyword("by") {
+        parser.list(key)?
+    } else {
+        Vec::new()
+    };
+    let is_span = |key: &Output| matches!(&key.expr, Expr::Call(call) if call.name == "span");
+    keys.sort_by_key(|key| !is_span(key));
+    Ok(Group { keys, aggregates })
+}
+
+fn key(parser: &mut Parser<'_>) -> Result<Output, SqlError> {
+    let start = parser.position();
+    let expr = parser.expr()?;
+    labelled(parser, start, expr)
+}
+
+/// An expression by the name it is given, or as it was written.
+fn labelled(parser: &mut Parser<'_>, start: usize, expr: Expr) -> Result<Output, SqlError> {
+    let written = match &expr {
+        Expr::Column(name) => name.clone(),
+        _ => parser.written_since(start).to_string(),
+    };
+    let name = if parser.keyword("as") {
+        parser.alias()?.unwrap_or(written)
+    } else {
+        written
+    };
+    Ok(Output::named(expr, name))
+}
+
+fn sort(parser: &mut Parser<'_>, stages: &mut Vec<Stage>) -> Result<(), SqlError> {
+    let count = if parser.is_count() {
+        Some(parser.count()?)
+    } else {
+        None
+    };
+    let keys = parser.list(|parser| {
+        let mut descending = parser.symbol("-");
+        if !descending {
+            parser.symbol("+");
+        }
+        let casts = ["auto", "str", "num", "ip"];
+        let is_cast =
+            parser.is_symbol(1, "(") && casts.iter().any(|cast| parser.is_keyword(0, cast));
+        if is_cast {
+            parser.name()?;
+            parser.expect("(")?;
+        }
+        let expr = Expr::Column(parser.name()?);
+        if is_cast {
+            parser.expect(")")?;
+        }
+        if parser.keyword("desc") || parser.keyword("d") {
+            descending = true;
+        } else if !parser.keyword("asc") {
+            parser.keyword("a");
+        }
+        Ok(SortKey {
+            expr,
+            descending,
+            nulls_first: !descending,
+        })
+    })?;
+    stages.push(Stage::Sort(keys));
+    // None are as many as there are.
+    stages.extend(
+        count
+            .filter(|count| *count > 0)
+            .map(|count| Stage::Limit { count, offset: 0 }),
+    );
+    Ok(())
+}
+
+/// `top [n] columns [by columns]`: groups by how often they are, without saying how often.
+fn top(parser: &mut Parser<'_>, stages: &mut Vec<Stage>, is_rare: bool) -> Result<(), SqlError> {
+    let count = if parser.is_count() {
+        parser.count()?
+    } else {
+        COUNT_DEFAULT
+    };
+    let columns = parser.list(Parser::name)?;
+    let by = if parser.keyword("by") {
+        parser.list(Parser::name)?
+    } else {
+        Vec::new()
+    };
+    let output = |name: &String| Output::named(Expr::column(name), name);
+    let counted = "#count";
+    stages.push(Stage::Group(Group {
+        keys: columns.iter().chain(&by).map(output).collect(),
+        aggregates: vec![Output::named(
+            Expr::call("count", vec![Expr::Star]),
+            counted,
+        )],
+    }));
+    stages.push(Stage::Top(Top {
+        count,
+        is_rare,
+        by: by.len(),
+    }));
+    stages.push(Stage::Project(
+        by.iter().chain(&columns).map(output).collect(),
+    ));
+    Ok(())
+}
+
+fn dedup(parser: &mut Parser<'_>) -> Result<Stage, SqlError> {
+    let count = if parser.is_count() {
+        parser.count()?
+    } else {
+        1
+    };
+    if count == 0 {
+        return Err(SqlError::argument(
+            "Number of duplicate events must be greater than 0",
+        ));
+    }
+    let columns = parser.list(Parser::name)?;
+    let mut dedup = Dedup {
+        count,
+        columns,
+        keeps_empty: false,
+        is_consecutive: false,
+    };
+    loop {
+        let option = if parser.keyword("keepempty") {
+            &mut dedup.keeps_empty
+        } else if parser.keyword("consecutive") {
+            &mut dedup.is_consecutive
+        } else {
+            return Ok(Stage::Dedup(dedup));
+        };
+        parser.expect("=")?;
+        *option = parser.keyword("true");
+        if !*option && !parser.keyword("false") {
+            return Err(parser.error("true or false"));
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! How much of a plan a search does: the conditions, then either the groups or the order and the limit.
+
+use serde_json::{Map, Value, json};
+
+use super::error::SqlError;
+use super::expr::{Expr, Logic};
+use super::fields::{Field, Fields, SqlType};
+use super::filter;
+use super::groups::Groups;
+use super::plan::{Plan, SortKey, Stage};
+use super::rows::{Column, Columns};
+
+/// How times are asked for, whatever format their mapping has.
+const TIME_FORMAT: &str = "strict_date_optional_time_nanos";
+
+/// A plan behind its search.
+#[derive(Debug)]
+pub(super) struct Pushed {
+    pub(super) query: Option<Value>,
+    pub(super) read: Read,
+    /// What is left to do with the rows.
+    pub(super) rest: Vec<Stage>,
+}
+
+/// What of the search's answer becomes rows.
+#[derive(Debug)]
+pub(super) enum Read {
+    Hits(Hits),
+    Groups(Groups),
+}
+
+/// Documents as rows.
+#[derive(Debug, Default)]
+pub(super) struct Hits {
+    pub(super) columns: Vec<(Column, Field)>,
+    sort: Vec<Value>,
+    pub(super) offset: usize,
+    pub(super) limit: Option<usize>,
+}
+
+impl Pushed {
+    pub(super) fn of(plan: Plan, fields: &Fields) -> Result<Self, SqlError> {
+        let mut stages = plan.with_early_limits().stages;
+        let mut queries = Vec::new();
+        let mut left = Vec::new();
+        let filters = stages
+            .iter()
+            .take_while(|stage| matches!(stage, Stage::Filter(_)))
+            .count();
+        for stage in stages.drain(..filters) {
+            if let Stage::Filter(expr) = stage {
+                for part in conjuncts(expr) {
+                    match filter::query(&part, fields)? {
+                        Some(query) => queries.push((filter::is_relevance(&part), query)),
+                        None => left.push(part),
+                    }
+                }
+            }
+        }
+        let query = together(queries);
+        if !left.is_empty() {
+            stages.insert(0, Stage::Filter(Expr::Logic(Logic::And, left)));
+        }
+        let groups = match stages.first() {
+            Some(Stage::Group(group)) => Groups::of(group, fields)?,
+            _ => None,
+        };
+        if let Some(groups) = groups {
+            stages.remove(0);
+            return Ok(Pushed {
+                query,
+                read: Read::Groups(groups),
+                rest: stages,
+            });
+        }
+        let mut hits = Hits::default();
+        hits.take_order(&mut stages, fields)?;
+        hits.take_columns(&stages, fields);
+        Ok(Pushed {
+            query,
+            read: Read::Hits(hits),
+            rest: stages,
+        })
+    }
+
+    /// The columns that the search's rows have.
+    pub(super) fn columns(&self) -> Columns {
+        match &self.read {
+            Read::Hits(hits) => Columns(
+                hits.columns
+                    .iter()
+                    .map(|(column, _)| column.clone())
+                    .collect(),
+            ),
+            Read::Groups(groups) => groups.columns(),
+        }
+    }
+
+    /// Adds a condition that was given beside the statement.
+    pub(super) fn add_query(&mut self, query: Value) {
+        let mut queries = vec![(false, query)];
+        queries.extend(self.query.take().map(|query| (true, query)));
+        self.query = together(queries);
+    }
+
+    /// The search's body, without how many of its hits or groups are wanted.
+    pub(super) fn body(&self) -> Map<String, Value> {
+        let mut body = Map::new();
+        if let Some(query) = &self.query {
+            body.insert("query".into(), query.clone());
+        }
+        match &self.read {
+            Read::Hits(hits) => hits.describe(&mut body),
+            Read::Groups(groups) => groups.describe(&mut body),
+        }
+        body
+    }
+
+    /// Whether a page of the search's rows can go through the rest without the other pages.
+    pub(super) fn is_paged(&self) -> bool {
+        let by_row = |stage: &Stage| stage.is_row_by_row() || matches!(stage, Stage::Filter(_));
+        matches!(&self.read, Read::Hits(hits) if hits.offset == 0) && self.rest.iter().all(by_row)
+    }
+
+    /// Whether the statement says how many rows it wants, or makes groups of all there are.
+    pub(super) fn is_limited(&self) -> bool {
+        let is_open = matches!(&self.read, Read::Hits(hits) if hits.limit.is_none());
+        let limits = |stage: &Stage| matches!(stage, Stage::Limit { .. } | Stage::Group(_));
+        !is_open || self.rest.iter().any(limits)
+    }
+
+    /// Whether every row must be looked at before one can be shown.
+    pub(super) fn needs_all(&self) -> bool {
+        !self.rest.iter().all(Stage::is_row_by_row)
+    }
+}
+
+fn conjuncts(expr: Expr) -> Vec<Expr> {
+    match expr {
+        Expr::Logic(Logic::And, parts) => parts.into_iter().flat_map(conjuncts).collect(),
+        other => vec![other],
+    }
+}
+
+/// All conditions as one query. What searches for something gives the score, the others none.
+fn together(queries: Vec<(bool, Value)>) -> Option<Value> {
+    let (mut must, mut filter) = (Vec::new(), Vec::new());
+    for (scores, query) in queries {
+        if scores {
+            must.push(query)
+        } else {
+            filter.push(query)
+        }
+    }
+    match (must.len(), filter.len()) {
+        (0, 0) => None,
+        (1, 0) => must.pop(),
+        (0, _) => Some(json!({"bool": {"filter": filter}})),
+        (_, 0) => Some(json!({"bool": {"must": must}})),
+        _ => Some(json!({"bool": {"must": must, "filter": filter}})),
+    }
+}
+
+impl Hits {
+    /// Takes an order by fields, and the limit behind it, away from the stages.
+    fn take_order(&mut self, stages: &mut Vec<Stage>, fields: &Fields) -> Result<(), SqlError> {
+        if let Some(Stage::Sort(keys)) = stages.first() {
+            let sort: Option<Vec<Value>> = keys
+                .iter()
+                .map(|key| sort_of(key, fields).transpose())
+                .collect::<Option<Result<_, _>>>()
+                .transpose()?;
+            let Some(sort) = sort else {
+                return Ok(());
+            };
+            self.sort = sort;
+            stages.remove(0);
+        }
+        if let Some(Stage::Limit { count, offset }) = stages.first() {
+            (self.limit, self.offset) = (Some(*count), *offset);
+            stages.remove(0);
+        }
+        Ok(())
+    }
+
+    /// The columns that the stages read; what a star stands for as long as none forgets it.
+    fn take_columns(&mut self, stages: &[Stage], fields: &Fields) {
+        let forgetting = stages.iter().position(Stage::forgets);
+        let mut names = Vec::new();
+        let reading = forgetting.map_or(stages, |at| &stages[..=at]);
+        reading.iter().for_each(|stage| stage.columns(&mut names));
+        let top: &[String] = if forgetting.is_some() {
+            &[]
+        } else {
+            fields.top()
+        };
+        for name in top.iter().chain(&names) {
+            let is_new = self.columns.iter().all(|(column, _)| column.name != *name);
+            if let (true, Some(field)) = (is_new, fields.get(name)) {
+                let column = Column {
+                    is_hidden: forgetting.is_none() && !top.contains(name),
+                    ..Column::new(name, field.kind)
+                };
+                self.columns.push((column, field.clone()));
+            }
+        }
+    }
+
+    fn describe(&self, body: &mut Map<String, Value>) {
+        let columns = || self.columns.iter().map(|(_, field)| field);
+        let is_time = |field: &&Field| field.kind == SqlType::Timestamp;
+        let source: Vec<&str> = columns()
+            .filter(|field| field.in_source && !is_time(field))
+            .map(|field| field.path.as_str())
+            .collect();
+        let made = columns().filter(|field| is_time(field) || !field.in_source);
+        let made: Vec<Value> = made
+            .filter(|field| !super::fields::is_metadata(&field.path))
+            .map(|field| match field.kind {
+                SqlType::Timestamp => json!({"field": field.path, "format": TIME_FORMAT}),
+                _ => json!({"field": field.path}),
+            })
+            .collect();
+        body.insert(
+            "_source".into(),
+            if source.is_empty() {
+                false.into()
+            } else {
+                source.into()
+            },
+        );
+        if !made.is_empty() {
+            body.insert("fields".into(), made.into());
+        }
+        if !self.sort.is_empty() {
+            body.insert("sort".into(), self.sort.clone().into());
+            if columns().any(|field| field.path == "_score") {
+                body.insert("track_scores".into(), true.into());
+            }
+        }
+    }
+}
+
+/// One key of a search's order; `None` where the field has no column to sort by.
+fn sort_of(key: &SortKey, fields: &Fields) -> Result<Option<Value>, SqlError> {
+    let Expr::Column(name) = &key.expr else {
+        return Ok(None);
+    };
+    let Some(field) = fields.get(name) else {
+        return Ok(None);
+    };
+    let order = if key.descending { "desc" } else { "asc" };
+    if name == "_score" {
+        return Ok(Some(json!({"_score": {"order": order}})));
+    }
+    let (Some(path), false) = (&field.exact, field.in_nested) else {
+        return Ok(None);
+    };
+    if super::fields::is_metadata(name) {
+        return Ok((name == "_id").then(|| json!({path: {"order": order}})));
+    }
+    let missing = if key.nulls_first { "_first" } else { "_last" };
+    let unmapped = match field.kind {
+        SqlType::Timestamp => "date",
+        SqlType::Text => "keyword",
+        kind => kind.name(),
+    };
+    Ok(Some(
+        json!({path: {"order": order, "missing": missing, "unmapped_type": unmapped}}),
+    ))
+}

@@ -1,0 +1,312 @@
+//! Rows, and the stages of a plan over them. This is what each stage means; where a search can do
+//! the same, it only does it sooner.
+
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::budget::Budget;
+use super::error::SqlError;
+use super::eval::{Bound, bind, compare};
+use super::expr::Expr;
+use super::fields::{SqlType, is_metadata};
+use super::fold;
+use super::plan::{Dedup, Output, SortKey, Stage, Top};
+
+/// A column of some rows.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Column {
+    /// What later stages call it.
+    pub(super) name: String,
+    /// How it was written, where it was given another name.
+    pub(super) written: Option<String>,
+    pub(super) kind: SqlType,
+    /// Whether a star leaves it out: it was only fetched for a stage.
+    pub(super) is_hidden: bool,
+}
+
+impl Column {
+    pub(super) fn new(name: impl Into<String>, kind: SqlType) -> Self {
+        Column {
+            name: name.into(),
+            written: None,
+            kind,
+            is_hidden: false,
+        }
+    }
+}
+
+/// The columns of some rows.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Columns(pub(super) Vec<Column>);
+
+impl Columns {
+    pub(super) fn place(&self, name: &str) -> Result<usize, SqlError> {
+        let found = self.0.iter().position(|column| column.name == name);
+        found.ok_or_else(|| SqlError::unknown_column(name))
+    }
+
+    pub(super) fn kind(&self, place: usize) -> SqlType {
+        self.0
+            .get(place)
+            .map_or(SqlType::Undefined, |column| column.kind)
+    }
+}
+
+/// A row's values, by the places of the columns.
+pub(super) type Row = Vec<Value>;
+
+/// Rows with their columns.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Table {
+    pub(super) columns: Columns,
+    pub(super) rows: Vec<Row>,
+}
+
+impl Table {
+    /// No rows yet.
+    pub(super) fn empty(columns: Columns) -> Self {
+        Table {
+            columns,
+            rows: Vec::new(),
+        }
+    }
+
+    /// The rows behind all stages.
+    pub(super) fn through(self, stages: &[Stage]) -> Result<Self, SqlError> {
+        stages.iter().try_fold(self, Self::stage)
+    }
+
+    /// Without the columns that were only fetched for a stage.
+    pub(super) fn shown(self) -> Self {
+        let is_shown: Vec<bool> = self
+            .columns
+            .0
+            .iter()
+            .map(|column| !column.is_hidden)
+            .collect();
+        if is_shown.iter().all(|shown| *shown) {
+            return self;
+        }
+        let keep = |row: Row| {
+            let shown = row.into_iter().zip(&is_shown);
+            shown
+                .filter(|(_, shown)| **shown)
+                .map(|(value, _)| value)
+                .collect()
+        };
+        Table {
+            columns: Columns(
+                self.columns
+                    .0
+                    .into_iter()
+                    .filter(|column| !column.is_hidden)
+                    .collect(),
+            ),
+            rows: self.rows.into_iter().map(keep).collect(),
+        }
+    }
+
+    fn stage(mut self, stage: &Stage) -> Result<Self, SqlError> {
+        match stage {
+            Stage::Filter(expr) => {
+                let (condition, _) = bind(expr, &self.columns)?;
+                self.rows.retain(|row| condition.is_true(row));
+                Ok(self)
+            }
+            Stage::Eval(new) => self.evaluated(new),
+            Stage::Group(group) => fold::grouped(self, group),
+            Stage::Sort(keys) => self.sorted(keys),
+            Stage::Limit { count, offset } => {
+                self.rows.drain(..(*offset).min(self.rows.len()));
+                self.rows.truncate(*count);
+                Ok(self)
+            }
+            Stage::Dedup(dedup) => self.deduplicated(dedup),
+            Stage::Project(outputs) => self.projected(outputs),
+            Stage::Rename(pairs) => {
+                for (from, to) in pairs {
+                    let place = self.columns.place(from)?;
+                    self.columns.0[place].name.clone_from(to);
+                }
+                Ok(self)
+            }
+            Stage::Drop(names) => {
+                for name in names {
+                    let place = self.columns.place(name)?;
+                    self.columns.0.remove(place);
+                    self.rows.iter_mut().for_each(|row| drop(row.remove(place)));
+                }
+                Ok(self)
+            }
+            Stage::Top(top) => Ok(self.most_frequent(top)),
+        }
+    }
+
+    fn evaluated(mut self, new: &[(String, Expr)]) -> Result<Self, SqlError> {
+        for (name, expr) in new {
+            let (bound, kind) = bind(expr, &self.columns)?;
+            let place = self.columns.place(name).ok();
+            let mut budget = Budget::default();
+            for row in &mut self.rows {
+                let value = bound.value(row);
+                budget.spend(&value)?;
+                match place {
+                    Some(place) => row[place] = value,
+                    None => row.push(value),
+                }
+            }
+            let column = Column::new(name, kind);
+            match place {
+                Some(place) => self.columns.0[place] = column,
+                None => self.columns.0.push(column),
+            }
+        }
+        Ok(self)
+    }
+
+    fn projected(self, outputs: &[Output]) -> Result<Self, SqlError> {
+        let mut columns = Vec::new();
+        let mut bound: Vec<Bound> = Vec::new();
+        for output in outputs {
+            if output.expr == Expr::Star {
+                for (place, column) in self.columns.0.iter().enumerate() {
+                    if !column.is_hidden && !is_metadata(&column.name) {
+                        columns.push(column.clone());
+                        bound.push(Bound::Place(place));
+                    }
+                }
+                continue;
+            }
+            let (value, kind) = bind(&output.expr, &self.columns)?;
+            columns.push(Column {
+                written: output.alias.is_some().then(|| output.name.clone()),
+                ..Column::new(output.label(), kind)
+            });
+            bound.push(value);
+        }
+        let mut budget = Budget::default();
+        let mut rows = Vec::with_capacity(self.rows.len());
+        for row in &self.rows {
+            let row: Row = bound.iter().map(|value| value.value(row)).collect();
+            row.iter().try_for_each(|value| budget.spend(value))?;
+            rows.push(row);
+        }
+        Ok(Table {
+            columns: Columns(columns),
+            rows,
+        })
+    }
+
+    fn sorted(mut self, keys: &[SortKey]) -> Result<Self, SqlError> {
+        let mut bound = Vec::with_capacity(keys.len());
+        for key in keys {
+            bound.push((bind(&key.expr, &self.columns)?.0, key));
+        }
+        let valued = |row: Row| {
+            let values: Vec<Value> = bound.iter().map(|(expr, _)| expr.value(&row)).collect();
+            (values, row)
+        };
+        let mut rows: Vec<(Vec<Value>, Row)> = self.rows.into_iter().map(valued).collect();
+        rows.sort_by(|(left, _), (right, _)| {
+            let pairs = left.iter().zip(right).zip(keys);
+            let mut orders = pairs.map(|((left, right), key)| ordered(left, right, key));
+            orders
+                .find(|order| order.is_ne())
+                .unwrap_or(Ordering::Equal)
+        });
+        self.rows = rows.into_iter().map(|(_, row)| row).collect();
+        Ok(self)
+    }
+
+    fn deduplicated(mut self, dedup: &Dedup) -> Result<Self, SqlError> {
+        let places: Result<Vec<usize>, SqlError> = dedup
+            .columns
+            .iter()
+            .map(|name| self.columns.place(name))
+            .collect();
+        let places = places?;
+        let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+        let mut last = String::new();
+        self.rows.retain(|row| {
+            if places.iter().any(|place| row[*place].is_null()) {
+                return dedup.keeps_empty;
+            }
+            let key = key_of(places.iter().map(|place| &row[*place]));
+            if dedup.is_consecutive && key != last {
+                seen.clear();
+                last.clone_from(&key);
+            }
+            let times = seen.entry(key).or_default();
+            *times += 1;
+            *times <= dedup.count
+        });
+        Ok(self)
+    }
+
+    /// The first column counts, and the last tell within which rows the most frequent are wanted.
+    fn most_frequent(mut self, top: &Top) -> Self {
+        let first_by = self.columns.0.len() - top.by.min(self.columns.0.len());
+        let count_of = |row: &Row| row.first().and_then(Value::as_i64).unwrap_or(0);
+        let within = |row: &Row| key_of(row[first_by..].iter());
+        let mut order: BTreeMap<String, usize> = BTreeMap::new();
+        for row in &self.rows {
+            let next = order.len();
+            order.entry(within(row)).or_insert(next);
+        }
+        self.rows.sort_by_key(|row| {
+            let count = count_of(row);
+            (
+                order.get(&within(row)).copied(),
+                if top.is_rare { count } else { -count },
+            )
+        });
+        let mut taken: BTreeMap<String, usize> = BTreeMap::new();
+        self.rows.retain(|row| {
+            let times = taken.entry(within(row)).or_default();
+            *times += 1;
+            *times <= top.count
+        });
+        self
+    }
+}
+
+/// Values that are the same give the same text.
+pub(super) fn key_of<'v>(values: impl Iterator<Item = &'v Value>) -> String {
+    let mut key = String::new();
+    for value in values {
+        key.push_str(&value.to_string());
+        key.push('\u{0}');
+    }
+    key
+}
+
+fn ordered(left: &Value, right: &Value, key: &SortKey) -> Ordering {
+    let nulls = match (left.is_null(), right.is_null()) {
+        (true, true) => return Ordering::Equal,
+        (true, false) => Ordering::Less,
+        (false, true) => Ordering::Greater,
+        (false, false) => {
+            let order = compare(left, right).unwrap_or(Ordering::Equal);
+            return if key.descending {
+                order.reverse()
+            } else {
+                order
+            };
+        }
+    };
+    if key.nulls_first {
+        nulls
+    } else {
+        nulls.reverse()
+    }
+}
+
+/// How many different values there are.
+pub(super) fn distinct<'v>(values: impl Iterator<Item = &'v Value>) -> usize {
+    values
+        .map(|value| key_of(std::iter::once(value)))
+        .collect::<BTreeSet<String>>()
+        .len()
+}

@@ -1,0 +1,258 @@
+//! Runs the searches of a plan, through the same path as `_search`, and makes rows of their answers.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use serde_json::{Map, Value, json};
+
+use super::budget::Budget;
+use super::error::SqlError;
+use super::groups::Groups;
+use super::hit::value_of;
+use super::plan::Stage;
+use super::push::{Hits, Pushed, Read};
+use super::rows::{Row, Table};
+use crate::call::Call;
+use crate::error::ApiError;
+use crate::params::Params;
+use crate::search;
+
+/// Rows of an answer that says nothing else.
+pub(super) const ROWS_MAX: usize = 10_000;
+/// Documents that are looked at where no search can do the work, and the most that `LIMIT` can ask for.
+const SCANNED_MAX: usize = 100_000;
+/// Groups of an answer.
+const GROUPS_MAX: usize = 65_536;
+/// Documents of a page, where there are several.
+const PAGE_ROWS: usize = 5_000;
+/// Answers longer than this are read away from the async threads.
+const INLINE_BYTES_MAX: usize = 64 * 1024;
+/// How long a page stays open for the next.
+const PAGE_KEEP_ALIVE: &str = "1m";
+
+/// The indexes that a plan reads, and the largest window that all of them allow.
+pub(super) struct Source<'c> {
+    pub(super) call: &'c Call,
+    pub(super) indices: String,
+    pub(super) window: usize,
+}
+
+/// What one search brought.
+#[derive(Default)]
+pub(super) struct Page {
+    pub(super) rows: Vec<Row>,
+    /// How many documents match.
+    pub(super) total: usize,
+    /// What the next page of documents is read by.
+    pub(super) scroll: Option<String>,
+    /// The key that the next page of groups comes behind.
+    after: Option<Value>,
+}
+
+impl Source<'_> {
+    /// All rows that a plan's search has.
+    pub(super) async fn rows(&self, pushed: &Arc<Pushed>) -> Result<Table, SqlError> {
+        let rows = match &pushed.read {
+            Read::Groups(_) => self.groups(pushed).await?,
+            Read::Hits(hits) => self.hits(hits, pushed).await?,
+        };
+        Ok(Table {
+            columns: pushed.columns(),
+            rows,
+        })
+    }
+
+    async fn groups(&self, pushed: &Arc<Pushed>) -> Result<Vec<Row>, SqlError> {
+        let mut body = pushed.body();
+        let enough = match pushed.rest.first() {
+            Some(Stage::Limit { count, offset }) => offset.saturating_add(*count),
+            _ => usize::MAX,
+        };
+        let mut rows = Vec::new();
+        loop {
+            let page = self.search(pushed, body.clone(), None).await?;
+            rows.extend(page.rows);
+            let Some(after) = page.after.filter(|_| rows.len() < enough) else {
+                return Ok(rows);
+            };
+            if rows.len() >= GROUPS_MAX {
+                let details = format!("there are more than {GROUPS_MAX} groups");
+                return Err(SqlError::semantic(details));
+            }
+            Groups::after(&mut body, after);
+        }
+    }
+
+    async fn hits(&self, hits: &Hits, pushed: &Arc<Pushed>) -> Result<Vec<Row>, SqlError> {
+        let wanted = match hits.limit {
+            Some(limit) => limit,
+            None if pushed.needs_all() => usize::MAX,
+            None => ROWS_MAX,
+        };
+        let end = hits.offset.saturating_add(wanted);
+        if end <= self.window {
+            let mut body = pushed.body();
+            body.insert("from".into(), hits.offset.into());
+            body.insert("size".into(), wanted.into());
+            return Ok(self.search(pushed, body, None).await?.rows);
+        }
+        let mut page = self.first_page(pushed, PAGE_ROWS).await?;
+        if page.total.min(end) > SCANNED_MAX {
+            self.close(page.scroll.as_deref()).await?;
+            return Err(SqlError::semantic(format!(
+                "{} documents would have to be read, more than {SCANNED_MAX}",
+                page.total.min(end)
+            )));
+        }
+        let mut rows = Vec::new();
+        let mut budget = Budget::default();
+        loop {
+            let spent = page
+                .rows
+                .iter()
+                .flatten()
+                .try_for_each(|value| budget.spend(value));
+            rows.append(&mut page.rows);
+            match page.scroll {
+                None => break,
+                Some(scroll) if rows.len() >= end || spent.is_err() => {
+                    self.close(Some(&scroll)).await?;
+                    spent?;
+                    break;
+                }
+                Some(scroll) => page = self.next_page(pushed, &scroll).await?,
+            }
+        }
+        rows.truncate(end);
+        rows.drain(..hits.offset.min(rows.len()));
+        Ok(rows)
+    }
+
+    /// The first of several pages.
+    pub(super) async fn first_page(
+        &self,
+        pushed: &Arc<Pushed>,
+        size: usize,
+    ) -> Result<Page, SqlError> {
+        let mut body = pushed.body();
+        body.insert("size".into(), size.min(self.window).into());
+        body.insert("track_total_hits".into(), true.into());
+        let page = self.search(pushed, body, Some(PAGE_KEEP_ALIVE)).await?;
+        self.closed_at_end(page).await
+    }
+
+    /// The page behind another.
+    pub(super) async fn next_page(
+        &self,
+        pushed: &Arc<Pushed>,
+        scroll: &str,
+    ) -> Result<Page, SqlError> {
+        let body = json!({"scroll_id": scroll, "scroll": PAGE_KEEP_ALIVE});
+        let reply = search::next_page(inner(self.call, "", body.to_string())?).await?;
+        let page = read(pushed, reply.body).await?;
+        self.closed_at_end(page).await
+    }
+
+    /// Nothing comes behind a page without rows.
+    async fn closed_at_end(&self, mut page: Page) -> Result<Page, SqlError> {
+        if page.rows.is_empty() {
+            self.close(page.scroll.take().as_deref()).await?;
+        }
+        Ok(page)
+    }
+
+    pub(super) async fn close(&self, scroll: Option<&str>) -> Result<(), SqlError> {
+        match scroll {
+            Some(scroll) => close(self.call, scroll).await,
+            None => Ok(()),
+        }
+    }
+
+    async fn search(
+        &self,
+        pushed: &Arc<Pushed>,
+        body: Map<String, Value>,
+        scroll: Option<&str>,
+    ) -> Result<Page, SqlError> {
+        let params = scroll.map_or(String::new(), |keep_alive| format!("scroll={keep_alive}"));
+        let call = inner(self.call, &params, String::new())?;
+        let options = call.resolve_options()?;
+        let bytes = search::run(&call, &self.indices, options, Value::Object(body)).await?;
+        read(pushed, Bytes::from(bytes)).await
+    }
+}
+
+/// Ends what pages are read from; it may have ended by itself.
+pub(super) async fn close(call: &Call, scroll: &str) -> Result<(), SqlError> {
+    let body = json!({"scroll_id": [scroll]}).to_string();
+    search::clear_scroll(inner(call, "", body)?).await?;
+    Ok(())
+}
+
+/// The request that a search of ours is.
+fn inner(call: &Call, params: &str, body: String) -> Result<Call, ApiError> {
+    Ok(Call {
+        api: call.api.clone(),
+        method: call.method.clone(),
+        path_values: Vec::new(),
+        params: Arc::new(Params::parse(params)?),
+        body: Bytes::from(body),
+        opaque_id: call.opaque_id.clone(),
+        client: call.client.clone(),
+        last_event_id: None,
+    })
+}
+
+/// Reads an answer, a long one away from the async threads.
+async fn read(pushed: &Arc<Pushed>, bytes: Bytes) -> Result<Page, SqlError> {
+    let pushed = pushed.clone();
+    off_thread(bytes.len() > INLINE_BYTES_MAX, move || {
+        let answer = serde_json::from_slice(&bytes);
+        let answer: Value = answer.map_err(|error| ApiError::internal(error.to_string()))?;
+        Ok(page_of(&pushed, &answer))
+    })
+    .await
+}
+
+/// Does what takes long where it does not hold up others.
+pub(super) async fn off_thread<T: Send + 'static>(
+    takes_long: bool,
+    work: impl FnOnce() -> Result<T, SqlError> + Send + 'static,
+) -> Result<T, SqlError> {
+    if !takes_long {
+        return work();
+    }
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|error| ApiError::internal(error.to_string()))?
+}
+
+fn page_of(pushed: &Pushed, answer: &Value) -> Page {
+    let hits = match &pushed.read {
+        Read::Hits(hits) => hits,
+        Read::Groups(groups) => {
+            let (rows, after) = groups.rows(answer);
+            return Page {
+                rows,
+                after,
+                ..Page::default()
+            };
+        }
+    };
+    let found = answer.pointer("/hits/hits").and_then(Value::as_array);
+    let row = |hit: &Value| {
+        hits.columns
+            .iter()
+            .map(|(_, field)| value_of(field, hit))
+            .collect()
+    };
+    let total = answer.pointer("/hits/total/value").and_then(Value::as_u64);
+    Page {
+        rows: found.into_iter().flatten().map(row).collect(),
+        total: usize::try_from(total.unwrap_or(0)).unwrap_or(usize::MAX),
+        scroll: answer
+            .get("_scroll_id")
+            .and_then(Value::as_str)
+            .map(String::from),
+        after: None,
+    }
+}

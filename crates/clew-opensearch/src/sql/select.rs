@@ -1,0 +1,363 @@
+//! Statements of SQL.
+
+use serde_json::Value;
+
+use super::error::SqlError;
+use super::expr::Expr;
+use super::plan::{Group, Output, Plan, SortKey, Stage, Statement};
+use super::words::Parser;
+
+/// Reads a statement; `parameters` stand for its question marks.
+pub(super) fn parse(text: &str, parameters: Vec<Value>) -> Result<Statement, SqlError> {
+    let mut parser = Parser::new(text, parameters)?;
+    let statement = if parser.keywords(&["show", "tables"]) {
+        parser.expect_keyword("like")?;
+        Statement::ShowTables {
+            like: parser.indices(true)?,
+        }
+    } else if parser.keywords(&["describe", "tables"]) {
+        parser.expect_keyword("like")?;
+        let table = parser.indices(true)?;
+        let is_narrow = parser.keywords(&["columns", "like"]);
+        let columns = if is_narrow {
+            parser.text()?
+        } else {
+            "%".to_string()
+        };
+        Statement::Describe { table, columns }
+    } else if parser.keyword("delete") {
+        return Err(SqlError::unsupported("DELETE"));
+    } else {
+        parser.expect_keyword("select")?;
+        Statement::Rows(select(&mut parser)?)
+    };
+    parser.symbol(";");
+    for clause in ["union", "minus", "intersect"] {
+        if parser.keyword(clause) {
+            return Err(SqlError::unsupported(&clause.to_ascii_uppercase()));
+        }
+    }
+    if !parser.is_done() {
+        return Err(parser.error("the end of the statement"));
+    }
+    Ok(statement)
+}
+
+/// A SELECT as it was written.
+struct Select {
+    distinct: bool,
+    outputs: Vec<Output>,
+    /// The index expression, and the name that stands before columns.
+    from: Option<(String, Option<String>)>,
+    filter: Option<Expr>,
+    keys: Vec<Output>,
+    having: Option<Expr>,
+    order: Vec<SortKey>,
+    limit: Option<(usize, usize)>,
+}
+
+fn select(parser: &mut Parser<'_>) -> Result<Plan, SqlError> {
+    let distinct = parser.keyword("distinct");
+    parser.keyword("all");
+    let outputs = parser.list(output)?;
+    let from = if parser.keyword("from") {
+        Some(from(parser)?)
+    } else {
+        None
+    };
+    let filter = if parser.keyword("where") {
+        Some(parser.expr()?)
+    } else {
+        None
+    };
+    let keys = if parser.keywords(&["group", "by"]) {
+        parser.list(output)?
+    } else {
+        Vec::new()
+    };
+    let having = if parser.keyword("having") {
+        Some(parser.expr()?)
+    } else {
+        None
+    };
+    let order = if parser.keywords(&["order", "by"]) {
+        parser.list(sort_key)?
+    } else {
+        Vec::new()
+    };
+    let limit = if parser.keyword("limit") {
+        Some(limit(parser)?)
+    } else {
+        None
+    };
+    let mut select = Select {
+        distinct,
+        outputs,
+        from,
+        filter,
+        keys,
+        having,
+        order,
+        limit,
+    };
+    select.drop_prefix();
+    select.resolve_names()?;
+    select.plan()
+}
+
+fn output(parser: &mut Parser<'_>) -> Result<Output, SqlError> {
+    let start = parser.position();
+    if parser.symbol("*") {
+        return Ok(Output::named(Expr::Star, "*"));
+    }
+    if parser.is_keyword(0, "from") {
+        return Err(parser.error("an expression"));
+    }
+    let expr = parser.expr()?;
+    let name = match &expr {
+        Expr::Column(name) => name.clone(),
+        _ => parser.written_since(start).to_string(),
+    };
+    let alias = parser.alias()?;
+    Ok(Output { expr, name, alias })
+}
+
+fn from(parser: &mut Parser<'_>) -> Result<(String, Option<String>), SqlError> {
+    if parser.is_symbol(0, "(") {
+        return Err(SqlError::unsupported("a subquery"));
+    }
+    let indices = parser.indices(false)?;
+    let alias = parser.alias()?;
+    let joins = ["join", "inner", "left", "right", "full", "cross"];
+    if parser.is_symbol(0, ",") || joins.iter().any(|word| parser.is_keyword(0, word)) {
+        return Err(SqlError::unsupported("JOIN"));
+    }
+    Ok((indices, alias))
+}
+
+fn sort_key(parser: &mut Parser<'_>) -> Result<SortKey, SqlError> {
+    let expr = parser.expr()?;
+    let descending = !parser.keyword("asc") && parser.keyword("desc");
+    let nulls_first = if parser.keywords(&["nulls", "first"]) {
+        true
+    } else {
+        !parser.keywords(&["nulls", "last"]) && !descending
+    };
+    Ok(SortKey {
+        expr,
+        descending,
+        nulls_first,
+    })
+}
+
+/// `LIMIT count OFFSET offset` or `LIMIT offset, count`.
+fn limit(parser: &mut Parser<'_>) -> Result<(usize, usize), SqlError> {
+    let first = parser.count()?;
+    if parser.symbol(",") {
+        return Ok((parser.count()?, first));
+    }
+    let offset = if parser.keyword("offset") {
+        parser.count()?
+    } else {
+        0
+    };
+    Ok((first, offset))
+}
+
+impl Select {
+    /// Columns lose the name of the index before them.
+    fn drop_prefix(&mut self) {
+        let Some((indices, alias)) = self.from.clone() else {
+            return;
+        };
+        let names: Vec<String> = alias
+            .into_iter()
+            .chain([indices])
+            .map(|name| name + ".")
+            .collect();
+        let mut change = |expr: &Expr| match expr {
+            Expr::Column(name) => {
+                let bare = names.iter().find_map(|prefix| name.strip_prefix(prefix))?;
+                Some(Expr::column(bare))
+            }
+            _ => None,
+        };
+        for output in self.outputs.iter_mut().chain(&mut self.keys) {
+            output.expr = output.expr.clone().replaced(&mut change);
+            if let Expr::Column(name) = &output.expr {
+                output.name.clone_from(name);
+            }
+        }
+        let order = self.order.iter_mut().map(|key| &mut key.expr);
+        for expr in order.chain(&mut self.filter).chain(&mut self.having) {
+            *expr = expr.clone().replaced(&mut change);
+        }
+    }
+
+    /// Keys, orders and conditions over groups may name a column of the result, or its place.
+    fn resolve_names(&mut self) -> Result<(), SqlError> {
+        let outputs = &self.outputs;
+        let aliased = |expr: &Expr| match expr {
+            Expr::Column(name) => {
+                let found = outputs
+                    .iter()
+                    .find(|output| output.alias.as_ref() == Some(name));
+                found.map(|output| output.expr.clone())
+            }
+            _ => None,
+        };
+        let placed = |expr: &Expr| match expr {
+            Expr::Literal(Value::Number(place)) => {
+                let at = place
+                    .as_u64()
+                    .and_then(|place| usize::try_from(place).ok()?.checked_sub(1));
+                let found = at
+                    .and_then(|at| outputs.get(at))
+                    .filter(|output| output.expr != Expr::Star);
+                let found = found.map(|output| output.expr.clone());
+                found.map(Some).ok_or_else(|| {
+                    SqlError::semantic(format!("there is no column {place} in the result"))
+                })
+            }
+            _ => Ok(None),
+        };
+        let exprs = self.keys.iter_mut().map(|key| &mut key.expr);
+        for expr in exprs.chain(self.order.iter_mut().map(|key| &mut key.expr)) {
+            *expr = match placed(expr)? {
+                Some(found) => found,
+                None => expr.clone().replaced(&mut |part| aliased(part)),
+            };
+        }
+        if let Some(having) = &mut self.having {
+            *having = having.clone().replaced(&mut |part| aliased(part));
+        }
+        Ok(())
+    }
+
+    fn plan(mut self) -> Result<Plan, SqlError> {
+        let mut stages: Vec<Stage> = self.filter.take().map(Stage::Filter).into_iter().collect();
+        if let Some(Stage::Filter(filter)) = stages.first()
+            && filter.any(&Expr::is_aggregate)
+        {
+            return Err(SqlError::semantic("an aggregate cannot be used in WHERE"));
+        }
+        stages.extend(self.group()?.map(Stage::Group));
+        match self.having.take() {
+            Some(_) if !matches!(stages.last(), Some(Stage::Group(_))) => {
+                return Err(SqlError::semantic("HAVING needs GROUP BY or an aggregate"));
+            }
+            having => stages.extend(having.map(Stage::Filter)),
+        }
+        if !self.order.is_empty() {
+            stages.push(Stage::Sort(self.order));
+        }
+        if let Some((count, offset)) = self.limit {
+            stages.push(Stage::Limit { count, offset });
+        }
+        stages.push(Stage::Project(self.outputs));
+        Ok(Plan {
+            indices: self.from.map(|(indices, _)| indices),
+            stages,
+        })
+    }
+
+    /// The groups, if there are any; what is shown of them then reads columns of the groups.
+    fn group(&mut self) -> Result<Option<Group>, SqlError> {
+        let having_or_order = self
+            .having
+            .iter()
+            .chain(self.order.iter().map(|key| &key.expr));
+        let mut shown = self
+            .outputs
+            .iter()
+            .map(|output| &output.expr)
+            .chain(having_or_order);
+        let aggregates = shown.any(|expr| expr.any(&Expr::is_aggregate));
+        if self.distinct {
+            if aggregates || !self.keys.is_empty() {
+                return Err(SqlError::unsupported("DISTINCT together with GROUP BY"));
+            }
+            if self.outputs.iter().any(|output| output.expr == Expr::Star) {
+                return Err(SqlError::unsupported("DISTINCT *"));
+            }
+            self.keys.clone_from(&self.outputs);
+        }
+        if !aggregates && self.keys.is_empty() {
+            return Ok(None);
+        }
+        for (number, key) in self.keys.iter_mut().enumerate() {
+            if key.expr.any(&Expr::is_aggregate) {
+                return Err(SqlError::semantic("GROUP BY cannot contain an aggregate"));
+            }
+            if !matches!(key.expr, Expr::Column(_)) {
+                key.name = format!("#key{number}");
+            }
+            key.alias = None;
+        }
+        let mut group = Group {
+            keys: std::mem::take(&mut self.keys),
+            aggregates: Vec::new(),
+        };
+        let mut grouped = |expr: &Expr| group.column_of(expr);
+        let order = self.order.iter_mut().map(|key| &mut key.expr);
+        let shown = self
+            .outputs
+            .iter_mut()
+            .map(|output| &mut output.expr)
+            .chain(order);
+        for expr in shown.chain(&mut self.having) {
+            *expr = expr.clone().replaced(&mut grouped);
+        }
+        self.check_grouped(&group)?;
+        Ok(Some(group))
+    }
+
+    fn check_grouped(&self, group: &Group) -> Result<(), SqlError> {
+        let having_or_order = self
+            .having
+            .iter()
+            .chain(self.order.iter().map(|key| &key.expr));
+        let mut names = Vec::new();
+        for expr in self
+            .outputs
+            .iter()
+            .map(|output| &output.expr)
+            .chain(having_or_order)
+        {
+            if *expr == Expr::Star {
+                names.push("*".to_string());
+            }
+            expr.columns(&mut names);
+        }
+        let known =
+            |name: &str| name.starts_with('#') || group.keys.iter().any(|key| key.name == name);
+        match names.iter().find(|name| !known(name)) {
+            Some(name) => Err(SqlError::semantic(format!(
+                "Explicit GROUP BY clause is required because expression [{name}] contains non-aggregated column"
+            ))),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Group {
+    /// The column of the groups that an expression is, which is made where it is a new aggregate.
+    fn column_of(&mut self, expr: &Expr) -> Option<Expr> {
+        if let Some(key) = self.keys.iter().find(|key| key.expr == *expr) {
+            return Some(Expr::column(&key.name));
+        }
+        if !expr.is_aggregate() {
+            return None;
+        }
+        let have = self
+            .aggregates
+            .iter()
+            .position(|aggregate| aggregate.expr == *expr);
+        let at = have.unwrap_or_else(|| {
+            let name = format!("#aggregate{}", self.aggregates.len());
+            self.aggregates.push(Output::named(expr.clone(), name));
+            self.aggregates.len() - 1
+        });
+        Some(Expr::column(&self.aggregates[at].name))
+    }
+}

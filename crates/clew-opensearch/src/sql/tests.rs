@@ -1,0 +1,252 @@
+//! Statements, the searches that they become, and what is wrong with others.
+
+use serde_json::{Value, json};
+
+use super::error::SqlError;
+use super::fields::Fields;
+use super::plan::{Plan, Statement};
+use super::push::Pushed;
+use super::rows::Table;
+use super::{Language, ppl, select};
+
+fn fields() -> Fields {
+    let mut fields = Fields::default();
+    fields.add_mapping(&json!({"properties": {
+        "title": {"type": "text", "fields": {"keyword": {"type": "keyword"}}},
+        "body": {"type": "text"},
+        "tag": {"type": "keyword"},
+        "n": {"type": "long"},
+        "price": {"type": "double"},
+        "ok": {"type": "boolean"},
+        "at": {"type": "date"},
+        "who": {"properties": {"ip": {"type": "ip"}}},
+        "parts": {"type": "nested", "properties": {"n": {"type": "long"}}},
+    }}));
+    fields
+}
+
+fn plan(language: Language, text: &str) -> Result<Plan, SqlError> {
+    let statement = match language {
+        Language::Sql => select::parse(text, Vec::new())?,
+        Language::Ppl => ppl::parse(text)?,
+    };
+    match statement {
+        Statement::Rows(plan) => Ok(plan),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The statement behind its search, if it can be done.
+fn pushed(language: Language, text: &str) -> Result<Pushed, SqlError> {
+    let pushed = Pushed::of(plan(language, text)?, &fields())?;
+    Table::empty(pushed.columns()).through(&pushed.rest)?;
+    Ok(pushed)
+}
+
+fn check_query(condition: &str, expected: Value) {
+    for (language, text) in [
+        (Language::Sql, format!("SELECT n FROM t WHERE {condition}")),
+        (Language::Ppl, format!("source=t | where {condition}")),
+    ] {
+        let pushed = pushed(language, &text).unwrap();
+        assert_eq!(pushed.query, Some(expected.clone()), "{text}");
+    }
+}
+
+fn filter(query: Value) -> Value {
+    json!({"bool": {"filter": [query]}})
+}
+
+#[test]
+fn conditions_become_queries() {
+    check_query("tag = 'a'", filter(json!({"term": {"tag": "a"}})));
+    check_query(
+        "title = 'a'",
+        filter(json!({"term": {"title.keyword": "a"}})),
+    );
+    check_query("body = 'a'", filter(json!({"term": {"body": "a"}})));
+    check_query("3 >= n", filter(json!({"range": {"n": {"lte": 3}}})));
+    check_query("n = -3", filter(json!({"term": {"n": -3}})));
+    check_query(
+        "n <> 3",
+        filter(
+            json!({"bool": {"filter": [{"exists": {"field": "n"}}], "must_not": [{"term": {"n": 3}}]}}),
+        ),
+    );
+    check_query(
+        "n BETWEEN 1 AND 2 AND ok",
+        json!({"bool": {"filter": [
+            {"range": {"n": {"gte": 1}}}, {"range": {"n": {"lte": 2}}}, {"term": {"ok": true}},
+        ]}}),
+    );
+    check_query(
+        "tag IN ('a', 'b') OR NOT n < 1",
+        filter(json!({"bool": {"should": [
+            {"terms": {"tag": ["a", "b"]}}, {"bool": {"must_not": [{"range": {"n": {"lt": 1}}}]}},
+        ]}})),
+    );
+    check_query(
+        r"tag LIKE 'a%b_c\%d*'",
+        filter(json!({"wildcard": {"tag": {"value": r"a*b?c%d\*", "case_insensitive": true}}})),
+    );
+    check_query(
+        "who.ip IS NULL",
+        filter(json!({"bool": {"must_not": [{"exists": {"field": "who.ip"}}]}})),
+    );
+    check_query(
+        "at > '2024-02-03 04:05:06'",
+        filter(json!({"range": {"at": {
+            "gt": "2024-02-03T04:05:06.000000000Z", "format": "strict_date_optional_time_nanos||epoch_millis",
+        }}})),
+    );
+    check_query(
+        "match(body, 'x y', operator='and')",
+        json!({"match": {"body": {"operator": "and", "query": "x y"}}}),
+    );
+    check_query(
+        "match_phrase(body, 'x y') AND n = 1",
+        json!({"bool": {
+            "must": [{"match_phrase": {"body": {"query": "x y"}}}], "filter": [{"term": {"n": 1}}],
+        }}),
+    );
+    check_query(
+        "multi_match([title ^ 2, 'bo*'], 'x')",
+        json!({"multi_match": {"query": "x", "fields": ["title^2", "bo*"]}}),
+    );
+}
+
+fn check_body(language: Language, text: &str, rest: usize, expected: Value) {
+    let pushed = pushed(language, text).unwrap();
+    assert_eq!(Value::Object(pushed.body()), expected, "{text}");
+    assert_eq!(pushed.rest.len(), rest, "{text}: {:?}", pushed.rest);
+}
+
+#[test]
+fn statements_become_searches() {
+    check_body(
+        Language::Sql,
+        "SELECT title, at FROM t ORDER BY title DESC, n LIMIT 3",
+        1,
+        json!({
+            "_source": ["title"],
+            "fields": [{"field": "at", "format": "strict_date_optional_time_nanos"}],
+            "sort": [
+                {"title.keyword": {"order": "desc", "missing": "_last", "unmapped_type": "keyword"}},
+                {"n": {"order": "asc", "missing": "_first", "unmapped_type": "long"}},
+            ],
+        }),
+    );
+    // Words have no order of their own: the rows are ordered behind the search.
+    check_body(
+        Language::Sql,
+        "SELECT n FROM t ORDER BY body",
+        2,
+        json!({"_source": ["body", "n"]}),
+    );
+    check_body(
+        Language::Ppl,
+        "source=t | stats count(), avg(n) as mean by tag, span(at, 1M)",
+        0,
+        json!({"size": 0, "track_total_hits": false, "aggs": {"groups": {
+            "composite": {"size": 5000, "sources": [
+                {"k0": {"date_histogram": {
+                    "field": "at", "missing_bucket": true, "missing_order": "first", "order": "asc",
+                    "calendar_interval": "1M",
+                }}},
+                {"k1": {"terms": {"field": "tag", "missing_bucket": true, "missing_order": "first", "order": "asc"}}},
+            ]},
+            "aggs": {"a1": {"avg": {"field": "n"}}},
+        }}}),
+    );
+    check_body(
+        Language::Sql,
+        "SELECT count(*), count(body), max(n) FROM t",
+        1,
+        json!({"size": 0, "track_total_hits": true, "aggs": {
+            "a1": {"filter": {"exists": {"field": "body"}}}, "a2": {"max": {"field": "n"}},
+        }}),
+    );
+    // An aggregate of more than a field is one of the rows.
+    check_body(
+        Language::Sql,
+        "SELECT sum(n + 1) FROM t",
+        2,
+        json!({"_source": ["n"]}),
+    );
+}
+
+fn check_error(language: Language, text: &str, expected: &str) {
+    let error = pushed(language, text).unwrap_err().shown();
+    assert!(error.contains(expected), "{text}: {error}");
+}
+
+#[test]
+fn what_cannot_be_meant_is_refused() {
+    for (text, expected) in [
+        ("SELECT x FROM t", "name=x"),
+        ("SELECT n FROM t WHERE x = 1", "name=x"),
+        ("SELECT n, sum(n) FROM t", "[n]"),
+        ("SELECT count(*) FROM t WHERE count(*) > 1", "WHERE"),
+        ("SELECT n FROM t HAVING n > 1", "HAVING"),
+        ("SELECT sum(tag) FROM t", "[keyword]"),
+        ("SELECT sum(n, n) FROM t", "one argument"),
+        ("SELECT percentile(n, 101) FROM t", "percentage"),
+        ("SELECT upper(tag, tag) FROM t", "arguments"),
+        ("SELECT cast(n AS shape) FROM t", "shape"),
+        ("SELECT n FROM t GROUP BY n, span(tag, 1d)", "[keyword]"),
+        ("SELECT span(at, '2w') FROM t GROUP BY 1", "interval"),
+        ("SELECT n FROM t ORDER BY 7", "no column 7"),
+        ("SELECT n FROM t WHERE match(x, 'a')", "name=x"),
+        ("SELECT n FROM t WHERE match(body)", "match"),
+        (
+            "SELECT n FROM t WHERE match(body, 'a') OR n + 1 = 2",
+            "[match]",
+        ),
+        ("SELECT n FROM t UNION SELECT n FROM t", "UNION"),
+        ("SELECT n FROM t, u", "JOIN"),
+        ("SELECT n FROM t WHERE n ==", "<EOF>"),
+        ("SELECT n FROM t LIMIT -1", "whole number"),
+        ("SELECT n FROM t WHERE n = ?", "parameters"),
+        ("DELETE FROM t", "DELETE"),
+    ] {
+        check_error(Language::Sql, text, expected);
+    }
+    for (text, expected) in [
+        ("t | head", "SOURCE"),
+        ("source=t | stats upper(tag)", "upper"),
+        ("source=t | dedup 0 n", "duplicate"),
+        ("source=t | fields n | where title = 'a'", "name=title"),
+        ("source=t | eval x = 1 | rename y as z", "name=y"),
+        ("source=t | join u", "[join]"),
+    ] {
+        check_error(Language::Ppl, text, expected);
+    }
+}
+
+#[test]
+fn deep_and_long_statements_are_refused_and_wide_ones_are_not() {
+    let nested = |depth: usize| {
+        format!(
+            "SELECT n FROM t WHERE {}n = 1{}",
+            "(".repeat(depth),
+            ")".repeat(depth)
+        )
+    };
+    assert!(pushed(Language::Sql, &nested(30)).is_ok());
+    check_error(Language::Sql, &nested(20_000), "nested deeper");
+    check_error(
+        Language::Sql,
+        &format!("SELECT n FROM t WHERE n = 1{}", " + 1".repeat(1_000)),
+        "operators",
+    );
+    check_error(Language::Sql, &"x".repeat(70_000), "bytes");
+    let wide = format!("SELECT n FROM t WHERE n = 0{}", " OR n = 1".repeat(2_000));
+    assert!(pushed(Language::Sql, &wide).is_ok());
+    assert!(
+        pushed(
+            Language::Sql,
+            &format!("SELECT n FROM t WHERE {} n = 1", "NOT ".repeat(5_001))
+        )
+        .is_ok()
+    );
+}

@@ -1,0 +1,260 @@
+//! Walks over the words of a statement: what comes next, and what must.
+
+use serde_json::Value;
+
+use super::error::SqlError;
+use super::lex::{Kind, Token, tokens};
+
+/// A statement may be as long as this.
+const TEXT_BYTES_MAX: usize = 64 * 1024;
+
+/// Words that end a list of names without a comma.
+const CLAUSES: &[&str] = &[
+    "from",
+    "where",
+    "group",
+    "having",
+    "order",
+    "limit",
+    "offset",
+    "union",
+    "minus",
+    "intersect",
+    "join",
+    "inner",
+    "left",
+    "right",
+    "full",
+    "cross",
+    "on",
+    "as",
+    "asc",
+    "desc",
+    "nulls",
+    "and",
+    "or",
+    "not",
+    "in",
+    "like",
+    "between",
+    "is",
+    "by",
+    "over",
+    "when",
+    "then",
+    "else",
+    "end",
+];
+
+/// A statement that is being read.
+pub(super) struct Parser<'t> {
+    text: &'t str,
+    tokens: Vec<Token>,
+    /// The next word.
+    pub(super) at: usize,
+    /// How deep inside of expressions it is.
+    pub(super) depth: usize,
+    /// Operators of arithmetic so far.
+    pub(super) operators: usize,
+    /// What stands for the question marks that are still to come, last first.
+    pub(super) parameters: Vec<Value>,
+}
+
+impl<'t> Parser<'t> {
+    pub(super) fn new(text: &'t str, mut parameters: Vec<Value>) -> Result<Self, SqlError> {
+        if text.len() > TEXT_BYTES_MAX {
+            return Err(SqlError::too_large(format!(
+                "the query has {} bytes, more than {TEXT_BYTES_MAX}",
+                text.len()
+            )));
+        }
+        parameters.reverse();
+        Ok(Parser {
+            text,
+            tokens: tokens(text)?,
+            at: 0,
+            depth: 0,
+            operators: 0,
+            parameters,
+        })
+    }
+
+    pub(super) fn peek(&self) -> Option<&Kind> {
+        self.tokens.get(self.at).map(|token| &token.kind)
+    }
+
+    pub(super) fn peek_at(&self, ahead: usize) -> Option<&Kind> {
+        self.tokens.get(self.at + ahead).map(|token| &token.kind)
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        self.at >= self.tokens.len()
+    }
+
+    /// Where the next word stands.
+    pub(super) fn position(&self) -> usize {
+        self.tokens
+            .get(self.at)
+            .map_or(self.text.len(), |token| token.start)
+    }
+
+    /// What was written between a position and the last word that was read.
+    pub(super) fn written_since(&self, start: usize) -> &'t str {
+        let end = self.at.checked_sub(1).and_then(|at| self.tokens.get(at));
+        let end = end.map_or(start, |token| token.end);
+        self.text.get(start..end).unwrap_or_default()
+    }
+
+    /// The next word must not stand here.
+    pub(super) fn error(&self, wanted: &str) -> SqlError {
+        let (symbol, at) = match self.tokens.get(self.at) {
+            Some(token) => (
+                self.text.get(token.start..token.end).unwrap_or_default(),
+                token.start,
+            ),
+            None => ("<EOF>", self.text.len()),
+        };
+        SqlError::syntax(self.text, at, symbol, wanted)
+    }
+
+    pub(super) fn is_keyword(&self, ahead: usize, keyword: &str) -> bool {
+        matches!(self.peek_at(ahead), Some(Kind::Word(word)) if word.eq_ignore_ascii_case(keyword))
+    }
+
+    pub(super) fn keyword(&mut self, keyword: &str) -> bool {
+        let is = self.is_keyword(0, keyword);
+        self.at += usize::from(is);
+        is
+    }
+
+    /// Several keywords in a row, or none of them.
+    pub(super) fn keywords(&mut self, keywords: &[&str]) -> bool {
+        let all = keywords
+            .iter()
+            .enumerate()
+            .all(|(ahead, word)| self.is_keyword(ahead, word));
+        self.at += if all { keywords.len() } else { 0 };
+        all
+    }
+
+    pub(super) fn expect_keyword(&mut self, keyword: &str) -> Result<(), SqlError> {
+        if self.keyword(keyword) {
+            return Ok(());
+        }
+        Err(self.error(&keyword.to_ascii_uppercase()))
+    }
+
+    pub(super) fn is_symbol(&self, ahead: usize, symbol: &str) -> bool {
+        matches!(self.peek_at(ahead), Some(Kind::Symbol(have)) if *have == symbol)
+    }
+
+    pub(super) fn symbol(&mut self, symbol: &str) -> bool {
+        let is = self.is_symbol(0, symbol);
+        self.at += usize::from(is);
+        is
+    }
+
+    pub(super) fn expect(&mut self, symbol: &str) -> Result<(), SqlError> {
+        if self.symbol(symbol) {
+            return Ok(());
+        }
+        Err(self.error(&format!("'{symbol}'")))
+    }
+
+    /// A name, in backticks or not.
+    pub(super) fn name(&mut self) -> Result<String, SqlError> {
+        let name = match self.peek() {
+            Some(Kind::Name(name)) => name.clone(),
+            Some(Kind::Word(word)) if !is_clause(word) => word.clone(),
+            _ => return Err(self.error("a name")),
+        };
+        self.at += 1;
+        Ok(name)
+    }
+
+    /// The name that something is given: `AS name`, or a name that follows.
+    pub(super) fn alias(&mut self) -> Result<Option<String>, SqlError> {
+        let is_given = self.keyword("as");
+        match self.peek() {
+            Some(Kind::Text(text)) => {
+                let text = text.clone();
+                self.at += 1;
+                Ok(Some(text))
+            }
+            Some(Kind::Name(_)) => self.name().map(Some),
+            Some(Kind::Word(word)) if is_given || !is_clause(word) => self.name().map(Some),
+            _ if is_given => Err(self.error("a name")),
+            _ => Ok(None),
+        }
+    }
+
+    /// An expression of indexes, which is read as it was written: dashes, stars and dots belong to it.
+    pub(super) fn indices(&mut self, commas: bool) -> Result<String, SqlError> {
+        if let Some(Kind::Name(name) | Kind::Text(name)) = self.peek() {
+            let name = name.clone();
+            self.at += 1;
+            return Ok(name);
+        }
+        let start = self.position();
+        let rest = self.text.get(start..).unwrap_or_default();
+        let is_part = |c: char| {
+            !c.is_whitespace()
+                && !matches!(c, '|' | '(' | ')' | ';' | '\'' | '"' | '`')
+                && (commas || c != ',')
+        };
+        let end = start + rest.find(|c| !is_part(c)).unwrap_or(rest.len());
+        if end == start {
+            return Err(self.error("the name of an index"));
+        }
+        while self
+            .tokens
+            .get(self.at)
+            .is_some_and(|token| token.start < end)
+        {
+            self.at += 1;
+        }
+        Ok(self.text.get(start..end).unwrap_or_default().to_string())
+    }
+
+    pub(super) fn text(&mut self) -> Result<String, SqlError> {
+        let Some(Kind::Text(text)) = self.peek() else {
+            return Err(self.error("a text in quotes"));
+        };
+        let text = text.clone();
+        self.at += 1;
+        Ok(text)
+    }
+
+    /// A whole number.
+    pub(super) fn count(&mut self) -> Result<usize, SqlError> {
+        let count = match self.peek() {
+            Some(Kind::Number(digits)) => digits.parse().ok(),
+            _ => None,
+        };
+        let count = count.ok_or_else(|| self.error("a whole number"))?;
+        self.at += 1;
+        Ok(count)
+    }
+
+    /// Whether a whole number comes next.
+    pub(super) fn is_count(&self) -> bool {
+        matches!(self.peek(), Some(Kind::Number(_)))
+    }
+
+    pub(super) fn list<T>(
+        &mut self,
+        mut item: impl FnMut(&mut Self) -> Result<T, SqlError>,
+    ) -> Result<Vec<T>, SqlError> {
+        let mut items = vec![item(self)?];
+        while self.symbol(",") {
+            items.push(item(self)?);
+        }
+        Ok(items)
+    }
+}
+
+pub(super) fn is_clause(word: &str) -> bool {
+    CLAUSES
+        .iter()
+        .any(|clause| word.eq_ignore_ascii_case(clause))
+}

@@ -1,0 +1,68 @@
+//! How many documents have any of some words. Only documents are decompressed, neither frequencies nor lengths: they
+//! are marked in windows of bits, which a core's fastest cache holds, and the marks are counted.
+
+use tantivy::DocId;
+
+use super::hits::Admission;
+use super::list::List;
+
+/// Documents of a window: 8 KiB of marks.
+const WINDOW: u32 = 1 << 16;
+const WORDS: usize = WINDOW as usize / 64;
+
+/// The marks of a window, all zero between searches of segments.
+pub(super) struct Marks(Vec<u64>);
+
+impl Default for Marks {
+    fn default() -> Self {
+        Marks(vec![0; WORDS])
+    }
+}
+
+impl Marks {
+    /// Counts documents that any of the lists has, until there are more than `most`.
+    pub(super) fn any(
+        &mut self,
+        lists: &mut [List<'_>],
+        admission: &Admission<'_>,
+        most: u64,
+    ) -> u64 {
+        if let ([only], false) = (&*lists, admission.is_choosy()) {
+            return u64::from(only.count);
+        }
+        let mut count = 0;
+        while count <= most {
+            let living = lists.iter().filter(|list| !list.is_over());
+            let Some(from) = living.map(List::next_at_least).min() else {
+                break;
+            };
+            if from >= tantivy::TERMINATED {
+                break;
+            }
+            let window = (from, from.saturating_add(WINDOW));
+            for list in &mut *lists {
+                list.mark_until(window, &mut self.0);
+            }
+            count += self.take(from, admission);
+        }
+        count
+    }
+
+    /// Counts the marks that count, and takes all away.
+    fn take(&mut self, from: DocId, admission: &Admission<'_>) -> u64 {
+        let is_choosy = admission.is_choosy();
+        let mut count = 0;
+        for (base, word) in (from..).step_by(64).zip(&mut self.0) {
+            let mut left = std::mem::take(word);
+            if !is_choosy {
+                count += u64::from(left.count_ones());
+                continue;
+            }
+            while left != 0 {
+                count += u64::from(admission.admits(base + left.trailing_zeros()));
+                left &= left - 1;
+            }
+        }
+        count
+    }
+}

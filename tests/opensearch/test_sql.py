@@ -1,0 +1,421 @@
+"""SQL and PPL: rows against those that Python makes of the same documents."""
+
+import collections
+import csv
+import datetime
+import io
+import random
+import statistics
+
+from opensearchpy.exceptions import TransportError
+
+from .base import ClewTest
+
+CITIES = ["Oslo", "Bergen", "Paris", "Lyon", "Rome", "New York"]
+WORDS = ["fast", "slow", "red", "green", "engine", "wheel"]
+START = datetime.datetime(2024, 1, 1)
+MAPPINGS = {
+    "properties": {
+        "name": {"type": "text", "fields": {"keyword": {"type": "keyword"}}},
+        "note": {"type": "text"},
+        "city": {"type": "keyword"},
+        "age": {"type": "integer"},
+        "pay": {"type": "double"},
+        "member": {"type": "boolean"},
+        "at": {"type": "date"},
+        "address": {"properties": {"zip": {"type": "keyword"}, "floor": {"type": "long"}}},
+    }
+}
+
+
+def documents(count, seed=7):
+    """People, some of them without a city or a pay."""
+    draw = random.Random(seed)
+    people = {}
+    for number in range(count):
+        at = START + datetime.timedelta(minutes=draw.randrange(60 * 24 * 3))
+        person = {
+            "name": f"{draw.choice(['Ann', 'Bob', 'Eve'])} {number}",
+            "note": " ".join(draw.choices(WORDS, k=3)),
+            "age": draw.randrange(18, 60),
+            "member": draw.random() < 0.5,
+            "at": at.isoformat() + "Z",
+            "address": {"zip": f"{draw.randrange(5):04d}", "floor": draw.randrange(9)},
+        }
+        if draw.random() < 0.9:
+            person["city"] = draw.choice(CITIES)
+        if draw.random() < 0.9:
+            person["pay"] = draw.randrange(1000, 9000) / 4
+        people[str(number)] = person
+    return people
+
+
+class SqlTest(ClewTest):
+    """Statements over one index of people."""
+
+    def setUp(self):
+        super().setUp()
+        self.client.indices.create(index="people", body={"mappings": MAPPINGS})
+        self.people = documents(400)
+        self.index_all("people", self.people)
+        self.all = list(self.people.values())
+
+    def sql(self, query, params=None, **body):
+        return self.raw("POST", "/_plugins/_sql", {"query": query, **body}, params=params)
+
+    def ppl(self, query, params=None):
+        return self.raw("POST", "/_plugins/_ppl", {"query": query}, params=params)
+
+    def rows(self, query, **body):
+        answer = self.sql(query, **body)
+        self.assertEqual(answer["size"], len(answer["datarows"]))
+        return answer["datarows"]
+
+    def ppl_rows(self, query):
+        return self.ppl(query)["datarows"]
+
+    def count(self, condition):
+        return self.rows(f"SELECT count(*) FROM people WHERE {condition}")[0][0]
+
+    def explained(self, query, language="_sql"):
+        answer = self.raw("POST", f"/_plugins/{language}/_explain", {"query": query})
+        operators = []
+        node = answer["root"]
+        while node["children"]:
+            operators.append(node["name"])
+            (node,) = node["children"]
+        return operators, node["description"]["request"]
+
+    def test_columns_have_the_types_of_the_mapping(self):
+        answer = self.sql("SELECT name, age AS years, pay, member, at, address.zip, upper(city) FROM people LIMIT 3")
+        self.assertEqual(
+            answer["schema"],
+            [
+                {"name": "name", "type": "text"},
+                {"name": "age", "alias": "years", "type": "integer"},
+                {"name": "pay", "type": "double"},
+                {"name": "member", "type": "boolean"},
+                {"name": "at", "type": "timestamp"},
+                {"name": "address.zip", "type": "keyword"},
+                {"name": "upper(city)", "type": "keyword"},
+            ],
+        )
+        self.assertEqual((answer["total"], answer["size"], answer["status"]), (3, 3, 200))
+
+    def test_a_star_has_the_fields_at_the_top(self):
+        answer = self.sql("SELECT * FROM people WHERE name = 'Nobody'")
+        names = [column["name"] for column in answer["schema"]]
+        self.assertEqual(sorted(names), sorted(MAPPINGS["properties"]))
+        row = self.sql("SELECT * FROM people ORDER BY name LIMIT 1")
+        shown = dict(zip([column["name"] for column in row["schema"]], row["datarows"][0]))
+        first = min(self.all, key=lambda person: person["name"])
+        self.assertEqual(shown["address"], first["address"])
+        self.assertEqual(shown["at"], first["at"].replace("T", " ").rstrip("Z"))
+
+    def test_conditions_find_what_python_finds(self):
+        for condition, wanted in [
+            ("age = 30", lambda p: p["age"] == 30),
+            ("30 < age", lambda p: p["age"] > 30),
+            ("age <> 30", lambda p: p["age"] != 30),
+            ("city <> 'Oslo'", lambda p: p.get("city") not in (None, "Oslo")),
+            ("age BETWEEN 20 AND 30 OR member = true", lambda p: 20 <= p["age"] <= 30 or p["member"]),
+            ("city IN ('Oslo', 'Rome') AND NOT member = true", lambda p: p.get("city") in ("Oslo", "Rome") and not p["member"]),
+            ("city LIKE '%o%'", lambda p: "o" in p.get("city", "").lower()),
+            ("city LIKE 'New_York'", lambda p: p.get("city") == "New York"),
+            ("name LIKE 'ann %'", lambda p: p["name"].startswith("Ann ")),
+            ("city IS NULL", lambda p: "city" not in p),
+            ("pay IS NOT NULL", lambda p: "pay" in p),
+            ("name = 'Ann 1'", lambda p: p["name"] == "Ann 1"),
+            ("at >= '2024-01-02' AND at < '2024-01-02 12:00:00'", lambda p: "2024-01-02" <= p["at"] < "2024-01-02T12"),
+            ("at >= timestamp('2024-01-03 06:00:00')", lambda p: p["at"] >= "2024-01-03T06"),
+            ("member", lambda p: p["member"]),
+            ("address.floor > 6", lambda p: p["address"]["floor"] > 6),
+            ("match(note, 'fast engine', operator='and')", lambda p: {"fast", "engine"} <= set(p["note"].split())),
+            ("match_phrase(note, 'red green')", lambda p: "red green" in p["note"]),
+            ("multi_match([note, 'name' ^ 2], 'slow')", lambda p: "slow" in p["note"]),
+            ("query_string(['note'], 'wheel AND red')", lambda p: {"wheel", "red"} <= set(p["note"].split())),
+            ("simple_query_string([note], '+wheel -red', default_operator='and')", lambda p: "wheel" in p["note"] and "red" not in p["note"]),
+            ("query('note:wheel')", lambda p: "wheel" in p["note"]),
+            # Only the rows can tell these.
+            ("upper(city) = 'OSLO'", lambda p: p.get("city") == "Oslo"),
+            ("age % 2 = 1 AND city = 'Rome'", lambda p: p["age"] % 2 == 1 and p.get("city") == "Rome"),
+            ("address.floor * 10 > age", lambda p: p["address"]["floor"] * 10 > p["age"]),
+            ("concat(city, '!') LIKE 'r%!'", lambda p: p.get("city") == "Rome"),
+            ("CASE WHEN age < 30 THEN 'young' ELSE 'old' END = 'young'", lambda p: p["age"] < 30),
+        ]:
+            with self.subTest(condition):
+                self.assertEqual(self.count(condition), sum(map(bool, map(wanted, self.all))))
+
+    def test_rows_are_ordered_and_limited(self):
+        ordered = sorted(self.all, key=lambda p: (-p["age"], p["name"]))
+        expected = [[p["name"], p["age"]] for p in ordered]
+        query = "SELECT name, age FROM people ORDER BY age DESC, name LIMIT 20 OFFSET 5"
+        self.assertEqual(self.rows(query), expected[5:25])
+        self.assertEqual(self.rows(query.replace("20 OFFSET 5", "5, 20")), expected[5:25])
+        by_expression = sorted(self.all, key=lambda p: (p["age"] % 7, p["name"]))
+        query = "SELECT name, age % 7 AS m FROM people ORDER BY m, name LIMIT 9"
+        self.assertEqual(self.rows(query), [[p["name"], p["age"] % 7] for p in by_expression[:9]])
+
+    def test_nulls_come_first_unless_they_shall_not(self):
+        nulls = sum("pay" not in p for p in self.all)
+        for order, first in [("", True), ("DESC", False), ("NULLS LAST", False), ("DESC NULLS FIRST", True)]:
+            with self.subTest(order):
+                pays = [row[0] for row in self.rows(f"SELECT pay FROM people ORDER BY pay {order}")]
+                self.assertEqual(pays[0] is None, first)
+                self.assertEqual(pays[:nulls] if first else pays[-nulls:], [None] * nulls)
+                known = [pay for pay in pays if pay is not None]
+                self.assertEqual(known, sorted(known, reverse="DESC" in order))
+
+    def test_functions_of_a_row(self):
+        self.assertEqual(
+            self.rows(
+                "SELECT 1 + 2 * 3, 7 / 2, 7.0 / 2, 1 / 0, concat('a', 'b'), upper('x'), length('abc'), abs(-4), round(2.5), "
+                "floor(2.7), ceil(2.1), coalesce(null, 'c'), ifnull(null, 1), cast('12' AS int), substring('hello', 2, 3), "
+                "year(timestamp('2024-05-06 07:08:09')), nullif(1, 1), -(3), not true"
+            ),
+            [[7, 3, 3.5, None, "ab", "X", 3, 4, 3.0, 2, 3, "c", 1, 12, "ell", 2024, None, -3, False]],
+        )
+
+    def test_groups_are_those_of_python(self):
+        groups = collections.defaultdict(list)
+        for person in self.all:
+            groups[person.get("city")].append(person)
+        expected = []
+        for city in sorted(groups, key=lambda city: (city is not None, city)):
+            people = groups[city]
+            pays = [p["pay"] for p in people if "pay" in p]
+            expected.append(
+                [city, len(people), len(pays), sum(p["age"] for p in people), statistics.fmean(pays), min(pays), max(pays)]
+            )
+        rows = self.rows(
+            "SELECT city, COUNT(*), count(pay), sum(age), AVG(pay), min(pay), max(pay) FROM people GROUP BY city"
+        )
+        self.assertEqual([row[:4] for row in rows], [row[:4] for row in expected])
+        for row, wanted in zip(rows, expected):
+            self.assertEqual(row[5:], wanted[5:])
+            self.assertAlmostEqual(row[4], wanted[4])
+        # The same, put together row by row.
+        slow = self.rows(
+            "SELECT city, COUNT(*), count(pay), sum(age), AVG(pay), min(pay), max(pay) FROM people "
+            "WHERE age + 0 > 0 GROUP BY city"
+        )
+        self.assertEqual([row[:4] + row[5:] for row in slow], [row[:4] + row[5:] for row in rows])
+
+    def test_groups_are_filtered_ordered_and_computed_with(self):
+        counts = collections.Counter(p["city"] for p in self.all if "city" in p)
+        expected = sorted(((c, n) for c, n in counts.items() if n > 55), key=lambda item: (-item[1], item[0]))
+        rows = self.rows(
+            "SELECT city AS c, count(*) n, count(*) * 2 FROM people WHERE city IS NOT NULL GROUP BY city "
+            "HAVING n > 55 ORDER BY count(*) DESC, c"
+        )
+        self.assertEqual(rows, [[city, n, 2 * n] for city, n in expected])
+        self.assertGreater(len(rows), 0)
+
+    def test_every_group_is_there(self):
+        self.client.indices.create(index="many", body={"mappings": {"properties": {"n": {"type": "long"}}}})
+        self.index_all("many", {str(n): {"n": n // 2} for n in range(12_000)})
+        self.assertEqual(self.rows("SELECT count(distinct n) FROM many WHERE n < 100"), [[100]])
+        rows = self.rows("SELECT n, count(*) FROM many GROUP BY n")
+        self.assertEqual(rows, [[n, 2] for n in range(6_000)])
+        # More documents than a page has, looked at one by one.
+        self.assertEqual(self.rows("SELECT count(*) FROM many WHERE n + 1 > 1"), [[11_998]])
+        self.assertEqual(len(self.rows("SELECT n FROM many LIMIT 11000")), 11_000)
+        self.assertEqual(len(self.rows("SELECT n FROM many")), 10_000)
+
+    def test_aggregates_of_everything(self):
+        ages = [p["age"] for p in self.all]
+        row = self.rows(
+            "SELECT count(*), stddev(age), var_samp(age), count(DISTINCT city), percentile(age, 50), max(at) FROM people"
+        )[0]
+        self.assertEqual(row[0], len(ages))
+        self.assertAlmostEqual(row[1], statistics.pstdev(ages))
+        self.assertAlmostEqual(row[2], statistics.variance(ages))
+        self.assertEqual(row[3], len(CITIES))
+        self.assertAlmostEqual(row[4], statistics.median(ages), delta=1)
+        self.assertEqual(row[5], max(p["at"] for p in self.all).replace("T", " ").rstrip("Z"))
+        self.assertEqual(self.rows("SELECT count(*), max(age) FROM people WHERE age > 1000"), [[0, None]])
+
+    def test_spans_of_time_and_numbers(self):
+        days = collections.Counter(p["at"][:10] + " 00:00:00" for p in self.all)
+        for key in ["date_histogram(field='at', interval='1d')", "span(at, 1d)", "date_histogram(at, '1d')"]:
+            with self.subTest(key):
+                self.assertEqual(
+                    self.rows(f"SELECT {key} AS day, count(*) FROM people GROUP BY day"),
+                    [list(item) for item in sorted(days.items())],
+                )
+        decades = collections.Counter(p["age"] // 10 * 10 for p in self.all)
+        self.assertEqual(
+            self.rows("SELECT span(age, 10), count(*) FROM people GROUP BY span(age, 10)"),
+            [list(item) for item in sorted(decades.items())],
+        )
+
+    def test_distinct_rows(self):
+        expected = sorted({(p["address"]["zip"], p["member"]) for p in self.all})
+        rows = self.rows("SELECT DISTINCT address.zip, member FROM people ORDER BY address.zip, member")
+        self.assertEqual(rows, [list(row) for row in expected])
+
+    def test_indexes_are_named_by_patterns_and_aliases(self):
+        self.client.indices.create(index="people-2024.02", body={"mappings": MAPPINGS})
+        self.index_all("people-2024.02", {"x": {"name": "Zoe", "age": 99}})
+        self.client.indices.put_alias(index="people*", name="everyone")
+        for source in ["people*", "`people*`", "everyone", "everyone e"]:
+            with self.subTest(source):
+                self.assertEqual(self.rows(f"SELECT count(*) FROM {source}"), [[401]])
+        self.assertEqual(self.rows("SELECT e.name FROM people-2024.02 AS e WHERE e.age = 99"), [["Zoe"]])
+        self.assertEqual(self.rows("SELECT _id, _index FROM everyone WHERE age = 99"), [["x", "people-2024.02"]])
+        self.assertEqual(self.ppl_rows("source=people,people-2024.02 | stats count()"), [[401]])
+
+    def test_parameters_and_filters_beside_the_statement(self):
+        wanted = sum(p["age"] > 40 and p["member"] for p in self.all)
+        rows = self.rows(
+            "SELECT count(*) FROM people WHERE age > ?",
+            parameters=[{"type": "integer", "value": 40}],
+            filter={"term": {"member": True}},
+        )
+        self.assertEqual(rows, [[wanted]])
+
+    def test_pages_have_all_rows_once(self):
+        query = "SELECT name FROM people WHERE age > 20 ORDER BY name"
+        expected = sorted([p["name"]] for p in self.all if p["age"] > 20)
+        answer = self.sql(query, fetch_size=70)
+        self.assertEqual(answer["total"], len(expected))
+        pages = [answer["datarows"]]
+        # What is written meanwhile is not seen.
+        self.index_all("people", {"late": {"name": "Aaa", "age": 30}})
+        while "cursor" in answer:
+            answer = self.raw("POST", "/_plugins/_sql", {"cursor": answer["cursor"]})
+            pages.append(answer["datarows"])
+        self.assertEqual(sum(pages, []), expected)
+        self.assertLessEqual(max(map(len, pages)), 70)
+        self.assertGreater(len(pages), 3)
+
+    def test_pages_end_at_the_limit_and_can_be_closed(self):
+        answer = self.sql("SELECT name FROM people ORDER BY name LIMIT 5", fetch_size=3)
+        last = self.raw("POST", "/_plugins/_sql", {"cursor": answer["cursor"]})
+        self.assertEqual((len(answer["datarows"]), len(last["datarows"]), "cursor" in last), (3, 2, False))
+        open_page = self.sql("SELECT name FROM people", fetch_size=3)["cursor"]
+        self.assertEqual(self.raw("POST", "/_plugins/_sql/close", {"cursor": open_page}), {"succeeded": True})
+        with self.assertRaises(TransportError) as caught:
+            self.raw("POST", "/_plugins/_sql", {"cursor": open_page})
+        self.assertEqual(caught.exception.status_code, 404)
+
+    def test_rows_as_lines(self):
+        self.index_all("people", {"odd": {"name": "=1+1,\"x\"", "age": 1}})
+        text = self.sql("SELECT name, age, city FROM people WHERE age < 20 ORDER BY age, name", params={"format": "csv"})
+        rows = list(csv.reader(io.StringIO(text)))
+        self.assertEqual(rows[:2], [["name", "age", "city"], ["'=1+1,\"x\"", "1", ""]])
+        self.assertEqual(len(rows), 2 + sum(p["age"] < 20 for p in self.all))
+        text = self.sql("SELECT age, name FROM people WHERE age < 18", params={"format": "raw"})
+        self.assertEqual(text, "age|name\n1|\"=1+1,\"\"x\"\"\"")
+
+    def test_tables_and_their_columns(self):
+        answer = self.sql("SHOW TABLES LIKE 'peo%'")
+        self.assertEqual([row[2] for row in answer["datarows"]], ["people"])
+        columns = {row[3]: row[5] for row in self.rows("DESCRIBE TABLES LIKE 'people'")}
+        self.assertEqual(columns["address.floor"], "long")
+        self.assertEqual(columns["at"], "timestamp")
+        self.assertNotIn("name.keyword", columns)
+        self.assertEqual([row[3] for row in self.rows("DESCRIBE TABLES LIKE people COLUMNS LIKE '%e'")], ["age", "name", "note"])
+        self.assertEqual({row[3] for row in self.ppl_rows("describe people")}, set(columns))
+
+    def test_what_a_search_can_do_it_does(self):
+        for query, operators, parts in [
+            ("SELECT name FROM people WHERE age > 3 ORDER BY age LIMIT 5", ["ProjectOperator"], ['"range":{"age":{"gt":3}}', '"size":5', '"sort"']),
+            ("SELECT city, count(*) FROM people GROUP BY city", ["ProjectOperator"], ['"composite"']),
+            ("SELECT name FROM people WHERE age > pay", ["ProjectOperator", "FilterOperator"], ['"_source":["age","pay","name"]']),
+        ]:
+            found, request = self.explained(query)
+            self.assertEqual(found, operators, query)
+            for part in parts:
+                self.assertIn(part, request.replace(": ", ":"), query)
+        found, request = self.explained("source=people | where age > 3 | fields name | head 5", "_ppl")
+        self.assertEqual(found, ["ProjectOperator"])
+        self.assertIn('"size":5', request)
+
+    def test_ppl_commands(self):
+        people = self.all
+        by_age = sorted(people, key=lambda p: (-p["age"], p["name"]))
+        self.assertEqual(
+            self.ppl_rows("source=people age > 30 | where member = true | sort - age, name | fields name, age | head 4 from 1"),
+            [[p["name"], p["age"]] for p in by_age if p["age"] > 30 and p["member"]][1:5],
+        )
+        self.assertEqual(
+            self.ppl_rows("source=people | eval double = age * 2, more = double + 1 | sort name | fields name, more | head 3"),
+            [[p["name"], p["age"] * 2 + 1] for p in sorted(people, key=lambda p: p["name"])[:3]],
+        )
+        renamed = self.ppl("source=people | fields name, age | rename age as years | fields - name | head 1")
+        self.assertEqual([column["name"] for column in renamed["schema"]], ["years"])
+
+    def test_ppl_stats(self):
+        groups = collections.defaultdict(list)
+        for person in self.all:
+            groups[(person["at"][:10] + " 00:00:00", person["member"])].append(person["age"])
+        answer = self.ppl("source=people | stats count() as n, avg(age) by member, span(at, 1d) as day")
+        self.assertEqual([c["name"] for c in answer["schema"]], ["n", "avg(age)", "day", "member"])
+        expected = [[len(ages), statistics.fmean(ages), *key] for key, ages in sorted(groups.items())]
+        for row, wanted in zip(answer["datarows"], expected, strict=True):
+            self.assertEqual(row[:1] + row[2:], wanted[:1] + wanted[2:])
+            self.assertAlmostEqual(row[1], wanted[1])
+        counts = collections.Counter(p["city"] for p in self.all if "city" in p)
+        self.assertEqual(
+            self.ppl_rows("source=people | where isnotnull(city) | stats count() as n by city | eval twice = n * 2 | where twice > 100 | sort - n, city | fields city, twice"),
+            [[c, 2 * n] for c, n in sorted(counts.items(), key=lambda item: (-item[1], item[0])) if n > 50],
+        )
+        self.assertEqual(
+            self.ppl_rows("source=people | stats count() as n by city, member | stats sum(n), max(n)"),
+            [[400, max(collections.Counter((p.get("city"), p["member"]) for p in self.all).values())]],
+        )
+
+    def test_ppl_top_rare_and_dedup(self):
+        counts = collections.Counter(p["age"] for p in self.all)
+        top = [row[0] for row in self.ppl_rows("source=people | top 5 age")]
+        self.assertEqual([counts[age] for age in top], sorted(counts.values(), reverse=True)[:5])
+        rare = [row[0] for row in self.ppl_rows("source=people | rare age")]
+        self.assertEqual([counts[age] for age in rare], sorted(counts.values())[:10])
+        within = self.ppl_rows("source=people | top 1 city by member")
+        for member, city in within:
+            cities = collections.Counter(p.get("city") for p in self.all if p["member"] == member)
+            self.assertEqual(cities[city], max(cities.values()))
+        self.assertEqual(len(within), 2)
+        kept = self.ppl_rows("source=people | sort name | dedup 2 city | fields city, name")
+        seen = collections.Counter()
+        expected = []
+        for person in sorted(self.all, key=lambda p: p["name"]):
+            city = person.get("city")
+            if city and seen[city] < 2:
+                expected.append([city, person["name"]])
+            seen[city] += 1
+        self.assertEqual(kept, expected)
+
+    def test_what_is_wrong_is_said(self):
+        for status, kind, details, query in [
+            (400, "SyntaxCheckException", "offending symbol", "SELECT FROM people"),
+            (400, "SyntaxCheckException", "offending symbol [WERE]", "SELECT name FROM people x WERE age > 3"),
+            (400, "SyntaxCheckException", "nested deeper", "SELECT " + "(" * 2000 + "1" + ")" * 2000),
+            (400, "SyntaxCheckException", "operators", "SELECT 1" + "+1" * 5000),
+            (400, "SyntaxCheckException", "bytes", "SELECT '" + "x" * 70000 + "'"),
+            (400, "SemanticCheckException", "name=nope", "SELECT nope FROM people"),
+            (400, "SemanticCheckException", "name=nope", "SELECT name FROM people WHERE nope = 1"),
+            (400, "SemanticCheckException", "name=nope", "SELECT name FROM people ORDER BY nope"),
+            (400, "SemanticCheckException", "[name]", "SELECT name, count(*) FROM people"),
+            (400, "SemanticCheckException", "unsupported function", "SELECT nope(name) FROM people"),
+            (400, "SemanticCheckException", "numbers", "SELECT name + 1 FROM people"),
+            (400, "SemanticCheckException", "[match]", "SELECT match(name, 'x') FROM people"),
+            (400, "UnsupportedOperationException", "JOIN", "SELECT a.x FROM people a JOIN people b ON a.x = b.x"),
+            (400, "UnsupportedOperationException", "subquery", "SELECT * FROM (SELECT * FROM people)"),
+            (400, "UnsupportedOperationException", "subquery", "SELECT name FROM people WHERE age IN (SELECT 1)"),
+            (400, "UnsupportedOperationException", "window", "SELECT rank() OVER (ORDER BY age) FROM people"),
+            (404, "IndexNotFoundException", "nowhere", "SELECT * FROM nowhere"),
+            (404, "IndexNotFoundException", "nowhere*", "SELECT * FROM nowhere*"),
+        ]:
+            with self.subTest(query[:60]), self.assertRaises(TransportError) as caught:
+                self.sql(query)
+            error = caught.exception
+            self.assertEqual((error.status_code, error.info["status"]), (status, status), error.info)
+            self.assertEqual(error.info["error"]["type"], kind, error.info)
+            self.assertIn(details, error.info["error"]["details"])
+            self.assertTrue(error.info["error"]["reason"])
+        for query in ["source=people | fly away", "source=people | head x", "where a = 1", "source=people | stats upper(name)", "source=people | parse name '.*'"]:
+            with self.subTest(query), self.assertRaises(TransportError) as caught:
+                self.ppl(query)
+            self.assertEqual(caught.exception.info["error"]["reason"], "Invalid Query")
