@@ -63,7 +63,7 @@ class Ism(ClewTest):
     def test_what_cannot_be_followed_is_refused(self):
         for body, reason in [
             (policy(default_state="cold"), "default state"),
-            (policy(states=[{"name": "hot", "actions": [{"shrink": {}}]}]), "[shrink]"),
+            (policy(states=[{"name": "hot", "actions": [{"rollup": {}}]}]), "[rollup]"),
             (policy(states=[{"name": "hot", "transitions": [{"state_name": "x"}]}]), "nonexistent"),
         ]:
             with self.subTest(reason), self.refused(400, "illegal_argument_exception", reason):

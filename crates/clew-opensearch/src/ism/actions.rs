@@ -1,6 +1,8 @@
 //! What a policy may do with an index, read from JSON. How each is carried out is said in `machine` and
 //! `machine::rollover`.
 
+mod shrink;
+
 use clew_engine::Alias;
 use serde_json::Value;
 
@@ -9,6 +11,8 @@ use super::members::{items, members, read_count, required_text, unknown_field};
 use crate::aliases::AliasBody;
 use crate::error::ApiError;
 use crate::settings::Flat;
+
+pub(super) use shrink::{Shrink, ShrinkTo};
 
 /// Changes of aliases in one action.
 const ALIAS_CHANGES_MAX: usize = 100;
@@ -41,6 +45,7 @@ pub(super) enum Action {
         repository: String,
         snapshot: String,
     },
+    Shrink(Shrink),
 }
 
 /// A change of the index's aliases.
@@ -80,7 +85,8 @@ impl Action {
             "allocation" => read_allocation(value),
             "alias" => read_aliases(value),
             "snapshot" => read_snapshot(value),
-            "shrink" | "rollup" | "notification" | "convert_index_to_remote" | "custom" => Err(
+            "shrink" => Ok(Action::Shrink(Shrink::parse(value)?)),
+            "rollup" | "notification" | "convert_index_to_remote" | "custom" => Err(
                 ApiError::illegal_argument(format!("action [{name}] is not supported")),
             ),
             other => Err(unknown_field(other, "Action")),
@@ -98,6 +104,7 @@ impl Action {
             Action::Settings { name, .. } => name,
             Action::Alias { .. } => "alias",
             Action::Snapshot { .. } => "snapshot",
+            Action::Shrink(_) => "shrink",
         }
     }
 

@@ -3,6 +3,7 @@
 
 mod carry;
 mod rollover;
+mod shrink;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -465,6 +465,32 @@ fn policies_change_between_actions_and_survive_a_restart() {
 }
 
 #[test]
+fn a_shrunken_copy_takes_the_aliases() {
+    let node = Node::open(&SimDisk::new()).unwrap();
+    let shrink = json!({"percentage_of_source_shards": 0.8, "switch_aliases": true,
+        "target_index_name_template": {"source": "small-{{ctx.index}}"}});
+    node.put_policy("small", only(json!([{ "shrink": shrink }, {"delete": {}}])))
+        .unwrap();
+    let settings = json!({"number_of_shards": 4});
+    node.create(
+        "book",
+        json!({"settings": settings, "aliases": {"read": {}}}),
+    );
+    node.write("book", 20);
+    node.add("book", "small");
+    node.run();
+    node.run();
+    let message = "Shrink finished successfully: [small-book] [index=book]";
+    assert_eq!(node.message("book"), message);
+    let copy = node.api.engine.index("small-book").unwrap();
+    assert_eq!((copy.settings().shards, copy.stats().docs), (2, 20));
+    assert!(copy.settings().blocks.is_empty());
+    assert!(copy.aliases().contains_key("read"));
+    node.run();
+    assert_eq!(node.names(), ["small-book"]);
+}
+
+#[test]
 fn snapshots_and_aliases_are_made_by_policies() {
     let node = Node::open(&SimDisk::new()).unwrap();
     let body = json!({"type": "fs", "settings": {"location": "backup"}});
@@ -501,7 +527,12 @@ fn check_refused(cases: &[(Value, &str)]) {
 fn actions_that_cannot_be_carried_out_are_refused() {
     let alias = json!({"actions": [{"add": {"index": "i", "alias": "a"}}]});
     let cases = [
-        (json!({"shrink": {}}), "action [shrink] is not supported"),
+        (json!({"shrink": {}}), "Exactly one option"),
+        (
+            json!({"shrink": {"num_new_shards": 1, "max_shard_size": "1gb"}}),
+            "Exactly one option",
+        ),
+        (json!({"rollup": {}}), "action [rollup] is not supported"),
         (json!({"notification": {}}), "action [notification] is not"),
         (json!({"fly": {}}), "Invalid field: [fly] found in Action."),
         (json!({"delete": {}, "open": {}}), "Only one action"),

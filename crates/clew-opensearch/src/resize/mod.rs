@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use axum::http::StatusCode;
 use clew_engine::{Block, Index};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::api::Api;
 use crate::call::Call;
@@ -62,6 +62,21 @@ async fn resize(call: Call, kind: Kind) -> Result<Reply, ApiError> {
         api.tasks.end(number, ended);
     });
     Ok(Reply::json(&json!({"task": task})))
+}
+
+/// What makes a shrunken copy of an index.
+pub(crate) fn prepare_shrink(
+    api: &Arc<Api>,
+    source: &Arc<Index>,
+    target: &str,
+    body: Value,
+) -> Result<impl FnOnce() -> Result<(), ApiError> + Send + use<>, ApiError> {
+    let asked = Resize::read(Kind::Shrink, target, Some(body))?;
+    let filled = asked.plan(source)?;
+    api.engine.check_new_name(target)?;
+    check_blocked(source)?;
+    let (api, source) = (api.clone(), source.clone());
+    Ok(move || copy(&api, &source, filled))
 }
 
 /// What could still be written would be missing in the copy.

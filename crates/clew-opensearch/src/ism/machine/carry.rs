@@ -3,10 +3,10 @@
 
 use std::slice;
 
-use clew_engine::{AliasAction, Block, IndexState};
+use clew_engine::{AliasAction, Block, Engine, Index, IndexState};
 use serde_json::json;
 
-use super::{Outcome, Subject, rollover};
+use super::{Outcome, Subject, rollover, shrink};
 use crate::aliases::{aliases_of, is_wanted};
 use crate::data_streams::refuse_write_index;
 use crate::error::ApiError;
@@ -54,6 +54,7 @@ pub(super) fn out(subject: Subject<'_>, action: &Action) -> Result<Outcome, ApiE
             repository,
             snapshot,
         } => take_snapshot(subject, repository, snapshot),
+        Action::Shrink(asked) => shrink::attempt(subject, asked),
     }
 }
 
@@ -75,11 +76,7 @@ fn force_merge(subject: &Subject<'_>, segments_max: usize) -> Result<Outcome, Ap
     let (api, index) = (subject.api, subject.index.clone());
     let name = index.name().to_string();
     let uuid = index.uuid().to_string();
-    if !index.settings().blocks.contains(&Block::Write) {
-        let setting = "index.blocks.write".to_string();
-        let flat = Flat::from([(setting, Some("true".to_string()))]);
-        index_settings::change(&api.engine, &index, &flat)?;
-    }
+    block_writes(&api.engine, &index)?;
     let progress = api.ism.progress(&uuid).or_else(|| {
         let engine = api.engine.clone();
         let work = move || Ok(merge(&engine, &index, segments_max)?);
@@ -173,14 +170,28 @@ fn take_snapshot(
 
 /// The policy's name with the index put in, and the time, as in `daily-2026.11.22-00:40:00.000`.
 fn snapshot_name(subject: &Subject<'_>, pattern: &str) -> Result<String, ApiError> {
-    let index = subject.index;
-    let values = json!({"ctx": {"index": index.name(), "indexUuid": index.uuid()}});
-    let rendered = Template::parse(pattern)
-        .and_then(|template| template.render(&values, Escape::Plain))
-        .map_err(ApiError::illegal_argument)?;
+    let rendered = rendered(subject.index, pattern)?;
     let time = snapshots::iso(now_ms(&subject.api.engine));
     let time = time.trim_end_matches('Z').replace('T', "-");
     let (date, clock) = time.split_at(10);
     let date = date.replace('-', ".");
     Ok(format!("{rendered}-{date}{clock}").to_lowercase())
+}
+
+/// A text with the index's name put in where it says `{{ctx.index}}`.
+pub(super) fn rendered(index: &Index, pattern: &str) -> Result<String, ApiError> {
+    let values = json!({"ctx": {"index": index.name(), "indexUuid": index.uuid()}});
+    Template::parse(pattern)
+        .and_then(|template| template.render(&values, Escape::Plain))
+        .map_err(ApiError::illegal_argument)
+}
+
+/// Lets nobody write to an index any more.
+pub(super) fn block_writes(engine: &Engine, index: &Index) -> Result<(), ApiError> {
+    if !index.settings().blocks.contains(&Block::Write) {
+        let setting = "index.blocks.write".to_string();
+        let flat = Flat::from([(setting, Some("true".to_string()))]);
+        index_settings::change(engine, index, &flat)?;
+    }
+    Ok(())
 }

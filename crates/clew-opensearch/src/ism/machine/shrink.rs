@@ -1,0 +1,110 @@
+//! The action that writes an index again with fewer shards, beside the job. The source stays as it is,
+//! blocked for writes; the new index's name is kept before it is made.
+
+use clew_engine::{AliasAction, Engine, Index};
+use serde_json::{Value, json};
+
+use super::carry::{block_writes, rendered};
+use super::{Outcome, Subject};
+use crate::aliases::shown_aliases;
+use crate::error::ApiError;
+use crate::ism::actions::{Shrink, ShrinkTo};
+use crate::ism::job::Progress;
+use crate::resize;
+
+/// Begins to shrink, or looks how far that has come.
+pub(super) fn attempt(subject: Subject<'_>, asked: &Shrink) -> Result<Outcome, ApiError> {
+    let (api, index) = (subject.api, subject.index);
+    let engine = &api.engine;
+    if index.settings().shards == 1 {
+        return Ok(Outcome::done(
+            "Shrink action did not do anything because source index has only one primary shard."
+                .to_string(),
+        ));
+    }
+    let name = match &subject.managed.intent {
+        Some(name) => name.clone(),
+        None => {
+            let pattern = asked.target.as_deref().unwrap_or("{{ctx.index}}_shrunken");
+            let name = rendered(index, pattern)?;
+            engine.check_new_name(&name)?;
+            subject.managed.intent = Some(name.clone());
+            subject.managed.save(engine)?;
+            name
+        }
+    };
+    block_writes(engine, index)?;
+    let progress = match api.ism.progress(index.uuid()) {
+        Some(progress) => Some(progress),
+        None if is_copy(engine, &name, index) => Some(Progress::Done),
+        None => {
+            let body = request(asked, index);
+            let work = resize::prepare_shrink(api, index, &name, body)?;
+            api.ism.begin(index.uuid(), work)
+        }
+    };
+    let place = format!("[index={}]", index.name());
+    Ok(match progress {
+        Some(Progress::Done) => {
+            if asked.switch_aliases {
+                switch_aliases(engine, index, &name)?;
+            }
+            Outcome::done(format!("Shrink finished successfully: [{name}] {place}"))
+        }
+        Some(Progress::Failed { reason }) => Outcome::Failed {
+            message: format!("Shrink failed {place}"),
+            cause: Some(reason),
+        },
+        Some(Progress::Running) | None => {
+            Outcome::waiting(format!("Shrink is still running {place}"))
+        }
+    })
+}
+
+/// Whether an index of this name is the finished copy of another. What was not finished is removed by
+/// whoever made it, or at the next start.
+fn is_copy(engine: &Engine, name: &str, source: &Index) -> bool {
+    let Ok(copy) = engine.index(name) else {
+        return false;
+    };
+    let settings = copy.settings();
+    let of = settings.given.get("index.resize.source.uuid");
+    of.is_some_and(|uuid| uuid == source.uuid())
+}
+
+/// What `_shrink` would be asked for.
+fn request(asked: &Shrink, index: &Index) -> Value {
+    let mut body = json!({
+        "settings": {"index.blocks.write": null},
+        "aliases": shown_aliases(&asked.aliases),
+    });
+    if let ShrinkTo::ShardBytes(bytes) = asked.to {
+        body["max_shard_size"] = json!(format!("{bytes}b"));
+    }
+    if let Some(shards) = asked.to.shards(index.settings().shards) {
+        body["settings"]["index.number_of_shards"] = json!(shards);
+    }
+    body
+}
+
+/// Gives the new index the aliases of the old one, as one change.
+fn switch_aliases(engine: &Engine, index: &Index, new: &str) -> Result<(), ApiError> {
+    let aliases = index.aliases();
+    let moved = aliases.iter().flat_map(|(name, alias)| {
+        let remove = AliasAction::Remove {
+            index: index.name().to_string(),
+            name: name.clone(),
+        };
+        let add = AliasAction::Add {
+            index: new.to_string(),
+            name: name.clone(),
+            alias: alias.clone(),
+        };
+        [remove, add]
+    });
+    let actions: Vec<AliasAction> = moved.collect();
+    if !actions.is_empty() {
+        engine.change_aliases(actions)?;
+    }
+    Ok(())
+}
