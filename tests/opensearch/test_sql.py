@@ -346,6 +346,18 @@ class SqlTest(ClewTest):
         renamed = self.ppl("source=people | fields name, age | rename age as years | fields - name | head 1")
         self.assertEqual([column["name"] for column in renamed["schema"]], ["years"])
 
+    def test_ppl_answers_at_once(self):
+        answer = self.raw("POST", "/_plugins/_ppl", {"query": "source=people | fields name", "fetch_size": 3})
+        self.assertEqual((len(answer["datarows"]), "cursor" in answer), (400, False))
+        text = self.sql("SELECT name FROM people", params={"format": "csv"}, fetch_size=3)
+        self.assertEqual(len(text.splitlines()), 401)
+
+    def test_rows_that_grow_without_end_are_refused(self):
+        doubled = " | ".join(["eval name = concat(name, name)"] * 60)
+        with self.assertRaises(TransportError) as caught:
+            self.ppl(f"source=people | {doubled}")
+        self.assertIn("bytes", caught.exception.info["error"]["details"])
+
     def test_ppl_stats(self):
         groups = collections.defaultdict(list)
         for person in self.all:

@@ -134,6 +134,13 @@ impl Expr {
         matches!(self, Expr::Call(call) if AGGREGATES.contains(&call.name.as_str()))
     }
 
+    /// Whether it, or a part of it, searches for something.
+    pub(super) fn is_search(&self) -> bool {
+        self.any(
+            &|part| matches!(part, Expr::Call(call) if RELEVANCE.contains(&call.name.as_str())),
+        )
+    }
+
     /// Whether this or a part of it is what is looked for.
     pub(super) fn any(&self, wanted: &dyn Fn(&Expr) -> bool) -> bool {
         wanted(self) || self.parts().into_iter().any(|part| part.any(wanted))

@@ -21,7 +21,7 @@ pub(super) fn query(expr: &Expr, fields: &Fields) -> Result<Option<Value>, SqlEr
                 .collect::<Result<Option<Vec<Value>>, SqlError>>()?;
             // Scores are of no use unless something is searched for.
             let clause = match logic {
-                Logic::And if is_relevance(expr) => "must",
+                Logic::And if expr.is_search() => "must",
                 Logic::And => "filter",
                 Logic::Or => "should",
             };
@@ -59,11 +59,6 @@ pub(super) fn query(expr: &Expr, fields: &Fields) -> Result<Option<Value>, SqlEr
         Expr::Literal(Value::Bool(false)) => Ok(Some(json!({"match_none": {}}))),
         Expr::Literal(_) | Expr::Star => Ok(None),
     }
-}
-
-/// Whether the condition searches for something.
-pub(super) fn is_relevance(expr: &Expr) -> bool {
-    expr.any(&|part| matches!(part, Expr::Call(call) if RELEVANCE.contains(&call.name.as_str())))
 }
 
 /// The field that an expression is, where a query over documents can ask for it.

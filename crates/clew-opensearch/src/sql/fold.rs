@@ -78,9 +78,8 @@ impl Aggregate {
     pub(super) fn kind(self, of: SqlType) -> Result<SqlType, SqlError> {
         let is_taken = match self {
             Aggregate::CountAll | Aggregate::Count | Aggregate::CountDistinct => true,
-            Aggregate::Least | Aggregate::Greatest => {
-                of != SqlType::Object && of != SqlType::Nested
-            }
+            // The kinds behind it have no order, or not that of their texts.
+            Aggregate::Least | Aggregate::Greatest => of <= SqlType::Timestamp,
             _ => of.is_number() || of == SqlType::Undefined,
         };
         if !is_taken {

@@ -145,6 +145,40 @@ impl Stage {
         }
     }
 
+    /// Whether it does the same before a stage that it stands behind.
+    fn may_precede(&self, earlier: &Stage) -> bool {
+        match (self, earlier) {
+            (Stage::Filter(_), Stage::Sort(_)) => true,
+            (_, earlier) if !earlier.is_row_by_row() => false,
+            (Stage::Limit { .. }, _) => true,
+            // What is searched for is named in other ways, too.
+            (Stage::Filter(expr), Stage::Eval(_)) if expr.is_search() => false,
+            (Stage::Filter(_) | Stage::Sort(_), earlier) => {
+                let mut names = Vec::new();
+                self.columns(&mut names);
+                names.iter().all(|name| earlier.passes(name))
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether a column is the same before and behind it.
+    fn passes(&self, name: &str) -> bool {
+        match self {
+            Stage::Eval(new) => new.iter().all(|(made, _)| made != name),
+            Stage::Drop(names) => names.iter().all(|dropped| dropped != name),
+            Stage::Rename(pairs) => pairs.iter().all(|(from, to)| from != name && to != name),
+            Stage::Project(outputs) => {
+                let same = |output: &Output| matches!(&output.expr, Expr::Column(column) if column == name);
+                outputs
+                    .iter()
+                    .find(|output| output.label() == name)
+                    .is_some_and(same)
+            }
+            _ => false,
+        }
+    }
+
     /// Whether the columns before it that it does not read are gone behind it.
     pub(super) fn forgets(&self) -> bool {
         match self {
@@ -156,14 +190,11 @@ impl Stage {
 }
 
 impl Plan {
-    /// Moves limits before what makes one row of each, where a search can apply them.
-    pub(super) fn with_early_limits(mut self) -> Self {
-        for at in 1..self.stages.len() {
-            let mut at = at;
-            while at > 0
-                && matches!(self.stages[at], Stage::Limit { .. })
-                && self.stages[at - 1].is_row_by_row()
-            {
+    /// Moves conditions, orders and limits before what makes one row of each, where a search can do them.
+    pub(super) fn reordered(mut self) -> Self {
+        for last in 1..self.stages.len() {
+            let mut at = last;
+            while at > 0 && self.stages[at].may_precede(&self.stages[at - 1]) {
                 self.stages.swap(at, at - 1);
                 at -= 1;
             }

@@ -40,7 +40,7 @@ pub(super) struct Hits {
 
 impl Pushed {
     pub(super) fn of(plan: Plan, fields: &Fields) -> Result<Self, SqlError> {
-        let mut stages = plan.with_early_limits().stages;
+        let mut stages = plan.reordered().stages;
         let mut queries = Vec::new();
         let mut left = Vec::new();
         let filters = stages
@@ -51,7 +51,7 @@ impl Pushed {
             if let Stage::Filter(expr) = stage {
                 for part in conjuncts(expr) {
                     match filter::query(&part, fields)? {
-                        Some(query) => queries.push((filter::is_relevance(&part), query)),
+                        Some(query) => queries.push((part.is_search(), query)),
                         None => left.push(part),
                     }
                 }

@@ -136,6 +136,23 @@ fn statements_become_searches() {
             ],
         }),
     );
+    // Conditions and orders come before what leaves their columns alone.
+    check_body(
+        Language::Ppl,
+        "source=t | eval m = n + 1 | fields n, m, tag | where tag = 'a' | sort - n | head 2",
+        2,
+        json!({
+            "query": {"bool": {"filter": [{"term": {"tag": "a"}}]}},
+            "_source": ["n", "tag"],
+            "sort": [{"n": {"order": "desc", "missing": "_last", "unmapped_type": "long"}}],
+        }),
+    );
+    check_body(
+        Language::Ppl,
+        "source=t | eval n = n + 1 | where n = 2 | fields n",
+        3,
+        json!({"_source": ["n"]}),
+    );
     // Words have no order of their own: the rows are ordered behind the search.
     check_body(
         Language::Sql,
@@ -190,6 +207,7 @@ fn what_cannot_be_meant_is_refused() {
         ("SELECT n FROM t HAVING n > 1", "HAVING"),
         ("SELECT sum(tag) FROM t", "[keyword]"),
         ("SELECT sum(n, n) FROM t", "one argument"),
+        ("SELECT min(who.ip) FROM t", "[ip]"),
         ("SELECT percentile(n, 101) FROM t", "percentage"),
         ("SELECT upper(tag, tag) FROM t", "arguments"),
         ("SELECT cast(n AS shape) FROM t", "shape"),
