@@ -121,9 +121,10 @@ impl Ranked {
         }
     }
 
-    /// Whether matches are counted apart from ranking: where they need not be looked at one by one.
+    /// Whether matches are counted apart from ranking: where they need not be looked at one by one. The list of a single
+    /// word is read once for both.
     pub(crate) fn counts_apart(&self) -> bool {
-        matches!(self.shape, Shape::Any(_))
+        matches!(&self.shape, Shape::Any(words) if words.len() > 1)
     }
 
     /// Counts the matches of some segments that count, until there are more than `most`, and says whether there was
