@@ -71,37 +71,32 @@ pub(crate) const PARAMS: &[&str] = &["format", "sanitize", "mode"];
 
 /// `POST /_plugins/_sql`.
 pub(crate) async fn sql(call: Call) -> Result<Reply, ApiError> {
-    Ok(answer(&call, Language::Sql)
-        .await
-        .unwrap_or_else(|error| error.reply(Language::Sql)))
+    Ok(told(answer(&call, Language::Sql).await, Language::Sql))
 }
 
 /// `POST /_plugins/_ppl`.
 pub(crate) async fn ppl(call: Call) -> Result<Reply, ApiError> {
-    Ok(answer(&call, Language::Ppl)
-        .await
-        .unwrap_or_else(|error| error.reply(Language::Ppl)))
+    Ok(told(answer(&call, Language::Ppl).await, Language::Ppl))
 }
 
 /// `POST /_plugins/_sql/_explain`.
 pub(crate) async fn explain_sql(call: Call) -> Result<Reply, ApiError> {
-    Ok(explained(&call, Language::Sql)
-        .await
-        .unwrap_or_else(|error| error.reply(Language::Sql)))
+    Ok(told(explained(&call, Language::Sql).await, Language::Sql))
 }
 
 /// `POST /_plugins/_ppl/_explain`.
 pub(crate) async fn explain_ppl(call: Call) -> Result<Reply, ApiError> {
-    Ok(explained(&call, Language::Ppl)
-        .await
-        .unwrap_or_else(|error| error.reply(Language::Ppl)))
+    Ok(told(explained(&call, Language::Ppl).await, Language::Ppl))
 }
 
 /// `POST /_plugins/_sql/close`.
 pub(crate) async fn close(call: Call) -> Result<Reply, ApiError> {
-    Ok(closed(&call)
-        .await
-        .unwrap_or_else(|error| error.reply(Language::Sql)))
+    Ok(told(closed(&call).await, Language::Sql))
+}
+
+/// Errors of statements have a shape of their own.
+fn told(answer: Result<Reply, SqlError>, language: Language) -> Reply {
+    answer.unwrap_or_else(|error| error.reply(language))
 }
 
 async fn closed(call: &Call) -> Result<Reply, SqlError> {
@@ -140,7 +135,8 @@ async fn answer(call: &Call, language: Language) -> Result<Reply, SqlError> {
         }
         Statement::Rows(plan) => {
             let (source, pushed) = planned(call, plan, request.filter.clone()).await?;
-            if let (Read::Hits(hits), 1..) = (&pushed.read, request.fetch_size)
+            let may_page = language == Language::Sql && format == Format::Jdbc;
+            if let (Read::Hits(hits), 1.., true) = (&pushed.read, request.fetch_size, may_page)
                 && pushed.is_paged()
             {
                 let size = request.fetch_size.min(source.window);
