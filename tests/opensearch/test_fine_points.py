@@ -53,6 +53,8 @@ class FinePoints(ClewTest):
         self.check(string("quick dog lazy", "simple_query_string", **boosted), "1", "2", "3")
         self.check(string("lazy +the", "simple_query_string", analyzer="stop", minimum_should_match=2), "3")
         self.check(string("lazy fox", "simple_query_string", minimum_should_match=2))
+        # Of a negated stop word nothing is left, not even everything else.
+        self.check(string("-the", "simple_query_string", analyzer="stop"))
 
     def test_gaps_of_intervals_inside_intervals_are_gaps_of_the_whole(self):
         inner = text("quick brown", ordered=True)

@@ -203,11 +203,14 @@ impl Build<'_> {
                         }
                     }
                 }
-                clause => {
-                    if let Some(query) = self.clause(clause, fields, 1.0)? {
-                        add(*occurrence, query);
+                clause => match self.clause(clause, fields, 1.0)? {
+                    Some(query) => add(*occurrence, query),
+                    // In the simple language what is not wanted stands beside everything that is, and goes with it.
+                    None if self.options.simple && *occurrence == Occurrence::MustNot => {
+                        return Ok(None);
                     }
-                }
+                    None => {}
+                },
             }
         }
         let is_empty =
