@@ -228,7 +228,8 @@ def main():
         for server in servers:
             server.close()
     told = " ".join(sys.argv[1:]).replace(arguments.bin, "").replace("--bin", "").split("--results")[0].strip()
-    lines = [f"{versions}, heap {arguments.heap}; both on one CPU, the client on another. {source}.", "", *table(figures)]
+    lines = [f"{versions}, heap {arguments.heap}; both on one CPU, the client, which sends each "
+             f"request in one write, on another. {source}.", "", *table(figures)]
     print("\n".join(lines))
     if not arguments.quick:
         command = "make bench-opensearch" + (f" ARGS='{told}'" if told else "")
