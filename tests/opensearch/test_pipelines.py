@@ -186,3 +186,35 @@ class ByQueryTest(ClewTest):
         self.assertEqual(caught.exception.info["version_conflicts"], 5)
         body["conflicts"] = "proceed"
         self.assertEqual(self.client.reindex(body=body)["version_conflicts"], 5)
+
+    def test_an_index_that_refuses_the_query_is_told_and_nothing_is_written(self):
+        self.client.indices.create(index="dated", body={"mappings": {"properties": {"n": {"type": "date"}}}})
+        self.client.index(index="dated", id="1", body={"n": "2020-01-01"}, refresh=True)
+        query = {"bool": {"should": [{"regexp": {"n": ".*"}}, {"match_all": {}}]}}
+        self.client.indices.create(index="worded", body={"mappings": {"properties": {"n": {"type": "keyword"}}}})
+        self.client.index(index="worded", id="1", body={"n": "x"}, refresh=True)
+        found = self.client.search(index="dated,worded", body={"query": query})
+        [failure] = found["_shards"]["failures"]
+        self.assertEqual((failure["index"], failure["reason"]["type"]), ("dated", "query_shard_exception"))
+        source = {"index": ["dated", "worded"], "query": query}
+        for ask in (
+            lambda: self.client.delete_by_query(index="dated,worded", body={"query": query}),
+            lambda: self.client.update_by_query(index="dated,worded", body={"query": query}),
+            lambda: self.client.reindex(body={"source": source, "dest": {"index": "copied"}}),
+        ):
+            with self.refused(400) as caught:
+                ask()
+            reply = caught.exception.info
+            [failure] = reply["failures"]
+            self.assertEqual((failure["index"], failure["shard"], failure["status"]), ("dated", 0, 400))
+            self.assertEqual(failure["reason"]["type"], "query_shard_exception")
+            self.assertIn("regexp", failure["reason"]["reason"])
+            self.assertEqual(reply["batches"], 0)
+        self.assertEqual(self.client.count(index="dated,worded")["count"], 2)
+
+    def test_a_document_that_cannot_be_copied_gives_its_status(self):
+        self.client.indices.create(index="b", body={"mappings": {"properties": {"n": {"type": "ip"}}}})
+        with self.refused(400) as caught:
+            self.client.reindex(body={"source": {"index": "a"}, "dest": {"index": "b"}})
+        failure = caught.exception.info["failures"][0]
+        self.assertEqual((failure["status"], failure["cause"]["type"]), (400, "mapper_parsing_exception"))

@@ -69,7 +69,8 @@ pub use recall::{
 pub use request::{
     Action, Collapse, Condition, Document, Hit, Hybrid, IndexPart, InnerHits, InnerResult,
     KnnProfile, NestedStep, OpType, SearchControl, SearchRequest, SearchResponse, ShardCounts,
-    ShardProfile, UpdateSpec, Within, WriteOperation, WriteOutcome, WriteResult, Written,
+    ShardFailure, ShardProfile, UpdateSpec, Within, WriteOperation, WriteOutcome, WriteResult,
+    Written,
 };
 pub use resolve::{AliasNames, ClosedNames, ResolveOptions, Resolved, Wildcards};
 pub use search_pool::SearchStats;

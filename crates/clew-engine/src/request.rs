@@ -366,6 +366,17 @@ pub struct ShardCounts {
     pub skipped: u32,
 }
 
+/// A shard that could not answer a search which others answered.
+#[derive(Debug)]
+pub struct ShardFailure {
+    /// The index searched.
+    pub index: String,
+    /// The shard's number.
+    pub shard: u32,
+    /// What went wrong there.
+    pub error: EngineError,
+}
+
 /// The answer to a search.
 #[derive(Debug)]
 pub struct SearchResponse {
@@ -379,8 +390,8 @@ pub struct SearchResponse {
     pub aggs: Vec<NamedResult>,
     /// How many shards took part.
     pub shards: ShardCounts,
-    /// The first failure of each shard that failed.
-    pub failures: Vec<(String, u32, String)>,
+    /// Why each shard that failed did.
+    pub failures: Vec<ShardFailure>,
     /// Whether the time limit cut the search short.
     pub timed_out: bool,
     /// Whether a shard stopped after as many matches as it should look at.

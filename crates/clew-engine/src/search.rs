@@ -23,7 +23,8 @@ use crate::knn::{RememberedKnn, SegmentProfile, ViewKnn};
 use crate::named::NamedQueries;
 use crate::pinned::{Pinned, PinnedShard, pin, slice_of};
 use crate::request::{
-    Hit, IndexPart, KnnProfile, SearchRequest, SearchResponse, ShardCounts, ShardProfile,
+    Hit, IndexPart, KnnProfile, SearchRequest, SearchResponse, ShardCounts, ShardFailure,
+    ShardProfile,
 };
 
 mod groups;
@@ -388,10 +389,11 @@ struct Gathered<'t> {
     answered: Vec<&'t PinnedShard>,
     knn: Vec<KnnProfile>,
     shard_profiles: Vec<ShardProfile>,
-    failures: Vec<(String, u32, String)>,
+    failures: Vec<ShardFailure>,
 }
 
 impl<'t> Gathered<'t> {
+    /// # Errors
     /// The first failure where no shard answered.
     fn of(
         request: &SearchRequest,
@@ -399,14 +401,15 @@ impl<'t> Gathered<'t> {
         answers: Vec<Result<ShardAnswer, EngineError>>,
     ) -> Result<Self, EngineError> {
         let mut all = Gathered::default();
-        let mut first_failure = None;
         for (target, answer) in targets.iter().zip(answers) {
             match answer {
                 Err(error) => {
                     let place = &target.shard.place;
-                    let failure = (place.index.clone(), place.number, error.to_string());
-                    all.failures.push(failure);
-                    first_failure.get_or_insert(error);
+                    all.failures.push(ShardFailure {
+                        index: place.index.clone(),
+                        shard: place.number,
+                        error,
+                    });
                 }
                 Ok(answer) => {
                     if request.profile {
@@ -427,9 +430,12 @@ impl<'t> Gathered<'t> {
                 }
             }
         }
-        match first_failure {
-            Some(error) if all.answered.is_empty() => Err(error),
-            _ => Ok(all),
+        if !all.answered.is_empty() {
+            return Ok(all);
+        }
+        match all.failures.into_iter().next() {
+            Some(failure) => Err(failure.error),
+            None => Ok(Gathered::default()),
         }
     }
 }

@@ -38,6 +38,14 @@ impl Cause {
         self
     }
 
+    fn value(&self) -> Value {
+        let mut json = JsonWriter::with_capacity(256);
+        json.begin_object();
+        self.write_members(&mut json, Chain::Whole);
+        json.end_object();
+        serde_json::from_slice(&json.into_bytes()).unwrap_or(Value::Null)
+    }
+
     /// Writes the members of the cause's object, without the braces.
     fn write_members(&self, json: &mut JsonWriter, chain: Chain) {
         json.string_field("type", self.kind)
@@ -199,6 +207,14 @@ impl ApiError {
         matches!(&*self.shape, Shape::Structured { cause, .. } if cause.kind == kind)
     }
 
+    /// What is wrong as the failure of a part of a request: a cause with all of its own, no root causes.
+    pub(crate) fn cause(&self) -> Value {
+        match &*self.shape {
+            Shape::Structured { cause, .. } => cause.value(),
+            Shape::Text { text, .. } | Shape::BareText(text) => Value::from(text.as_str()),
+        }
+    }
+
     /// What is wrong, without type and status.
     pub(crate) fn reason(&self) -> String {
         match &*self.shape {
@@ -223,12 +239,7 @@ impl ApiError {
             let root = Some(inner.clone());
             return Self::shaped(self.status, Shape::Structured { cause, root });
         }
-        let mut reason = JsonWriter::with_capacity(256);
-        reason.begin_object();
-        inner.write_members(&mut reason, Chain::Whole);
-        reason.end_object();
-        let reason: Value = serde_json::from_slice(&reason.into_bytes()).unwrap_or(Value::Null);
-        let failed = json!([{"shard": 0, "index": index, "node": node, "reason": reason}]);
+        let failed = json!([{"shard": 0, "index": index, "node": node, "reason": inner.value()}]);
         let mut cause = Cause::new("search_phase_execution_exception", "all shards failed")
             .with("phase", "query")
             .with("grouped", true)

@@ -76,7 +76,7 @@ fn a_damaged_shard_says_so_and_the_others_serve() {
         .unwrap();
     assert_eq!((response.shards.total, response.shards.failed), (2, 1));
     assert!(
-        response.failures[0].2.contains("3 bytes"),
+        response.failures[0].error.to_string().contains("3 bytes"),
         "{:?}",
         response.failures
     );

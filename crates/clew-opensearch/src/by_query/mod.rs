@@ -9,14 +9,13 @@ mod spec;
 
 use std::sync::Arc;
 
-use axum::http::StatusCode;
 use serde_json::json;
 
 use crate::call::Call;
 use crate::error::ApiError;
 use crate::reply::Reply;
 
-use run::{Outcome, run};
+use run::run;
 use spec::{Job, Verb};
 
 pub(crate) use reindex::reindex;
@@ -38,7 +37,8 @@ async fn start(call: Call, job: Job, action: &'static str) -> Result<Reply, ApiE
     let wait = call.params.flag("wait_for_completion", true)?;
     let call = Arc::new(call);
     if wait {
-        return Ok(reply(run(&call, &job).await?));
+        let outcome = run(&call, &job).await?;
+        return Ok(Reply::json(&outcome.body).with_status(outcome.status));
     }
     let number = call.api.tasks.begin(action, job.description.clone())?;
     let id = format!("{}:{number}", call.api.node_id);
@@ -47,13 +47,4 @@ async fn start(call: Call, job: Job, action: &'static str) -> Result<Reply, ApiE
         call.api.tasks.end(number, answer);
     });
     Ok(Reply::json(&json!({"task": id})))
-}
-
-fn reply(outcome: Outcome) -> Reply {
-    let status = if outcome.conflict {
-        StatusCode::CONFLICT
-    } else {
-        StatusCode::OK
-    };
-    Reply::json(&outcome.body).with_status(status)
 }

@@ -27,8 +27,8 @@ const FAILURES_MAX: usize = 100;
 /// How a job ended.
 pub(super) struct Outcome {
     pub(super) body: Value,
-    /// It stopped at a conflict.
-    pub(super) conflict: bool,
+    /// The gravest of its failures.
+    pub(super) status: StatusCode,
 }
 
 #[derive(Default)]
@@ -41,7 +41,17 @@ struct Counts {
     batches: u64,
     done: usize,
     failures: Vec<Value>,
-    stopped_at_conflict: bool,
+    /// The gravest of the failures.
+    status: StatusCode,
+}
+
+impl Counts {
+    fn fail(&mut self, status: StatusCode, failure: impl FnOnce() -> Value) {
+        self.status = self.status.max(status);
+        if self.failures.len() < FAILURES_MAX {
+            self.failures.push(failure());
+        }
+    }
 }
 
 /// Does a job.
@@ -57,8 +67,21 @@ pub(super) async fn run(call: &Arc<Call>, job: &Job) -> Result<Outcome, ApiError
         let first = counts.batches == 0;
         let request = request(job, after.take(), job.page.min(left), first)?;
         let response = call.api.engine.search(request).await?;
-        if let Some((index, shard, reason)) = response.failures.first() {
-            return Err(ApiError::internal(format!("[{index}][{shard}]: {reason}")));
+        for failure in &response.failures {
+            let error = ApiError::from(&failure.error);
+            counts.fail(error.status(), || {
+                json!({
+                    "index": failure.index,
+                    "shard": failure.shard,
+                    "node": call.api.node_id,
+                    "status": error.status().as_u16(),
+                    "reason": error.cause(),
+                })
+            });
+        }
+        if !counts.failures.is_empty() {
+            // What is missing would never be written: nothing of what was found is, either.
+            break;
         }
         if first {
             counts.total = response.total.map_or(0, |total| total.value);
@@ -82,7 +105,7 @@ pub(super) async fn run(call: &Arc<Call>, job: &Job) -> Result<Outcome, ApiError
     }
     let took = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     Ok(Outcome {
-        conflict: counts.stopped_at_conflict,
+        status: counts.status,
         body: render(job, counts, took),
     })
 }
@@ -156,20 +179,14 @@ fn refused(call: &Call, job: &Job, hit: &Hit, error: &EngineError, counts: &mut 
     if conflict && job.proceed {
         return;
     }
-    counts.stopped_at_conflict |= conflict;
-    if counts.failures.len() < FAILURES_MAX {
-        let body: Value = serde_json::from_slice(&error.body()).unwrap_or(Value::Null);
-        let mut cause = body["error"].clone();
-        if let Value::Object(members) = &mut cause {
-            members.remove("root_cause");
-        }
-        counts.failures.push(json!({
+    counts.fail(error.status(), || {
+        json!({
             "index": index,
             "id": hit.id,
-            "cause": cause,
+            "cause": error.cause(),
             "status": error.status().as_u16(),
-        }));
-    }
+        })
+    });
 }
 
 fn operation(job: &Job, hit: &Hit) -> WriteOperation {

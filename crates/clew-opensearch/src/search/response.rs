@@ -16,6 +16,7 @@ use super::sort_values;
 use super::source_filter::SourceFilter;
 use crate::aggs::render_aggs;
 use crate::call::Call;
+use crate::error::ApiError;
 use crate::json_writer::JsonWriter;
 
 /// A search's result and how it is to be shown.
@@ -114,11 +115,12 @@ impl Answer {
         json.unsigned_field("failed", u64::from(shards.failed));
         if !self.response.failures.is_empty() {
             json.key("failures").begin_array();
-            for (index, shard, reason) in &self.response.failures {
+            for failure in &self.response.failures {
                 json.value(&json!({
-                    "shard": shard,
-                    "index": index,
-                    "reason": {"type": "exception", "reason": reason},
+                    "shard": failure.shard,
+                    "index": failure.index,
+                    "node": self.node,
+                    "reason": ApiError::from(&failure.error).cause(),
                 }));
             }
             json.end_array();
