@@ -224,6 +224,16 @@ impl SearchedField {
         })
     }
 
+    /// In how many documents a word is, deleted ones included. Nothing is kept: the word is not searched for.
+    pub(crate) fn frequency(&self, word: &[u8]) -> u64 {
+        if let Some(known) = self.known(word) {
+            return known.frequency();
+        }
+        let infos = self.segments.iter().flatten();
+        let infos = infos.filter_map(|files| files.dictionary.get(word));
+        infos.map(|info| u64::from(info.doc_freq)).sum()
+    }
+
     fn known(&self, word: &[u8]) -> Option<FoundWord> {
         let found = self.known.lock().0.get(word)?;
         Some(found.asked_again())

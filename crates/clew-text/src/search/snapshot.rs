@@ -289,6 +289,9 @@ impl Snapshot {
     /// # Errors
     /// When a term dictionary cannot be read.
     pub fn doc_freq(&self, term: &Term) -> tantivy::Result<u64> {
+        if let Some(field) = self.searched(term.field())? {
+            return Ok(field.frequency(term.serialized_value_bytes()));
+        }
         let mut sum = 0;
         for reader in &self.readers {
             sum += u64::from(reader.inverted_index(term.field())?.doc_freq(term)?);

@@ -64,9 +64,22 @@ impl Packed {
     #[inline]
     pub fn get(&self, bytes: &[u8], row: usize) -> u64 {
         let start = self.start + row * self.width;
-        let mut wide = [0; 8];
-        wide[..self.width].copy_from_slice(&bytes[start..start + self.width]);
-        self.base.wrapping_add(u64::from_le_bytes(wide))
+        let above = match bytes[start..].first_chunk() {
+            // The bytes of the numbers behind are read too: a copy of as many as one has is a call.
+            Some(wide) => u64::from_le_bytes(*wide) & self.mask(),
+            None => {
+                let mut wide = [0; 8];
+                wide[..self.width].copy_from_slice(&bytes[start..start + self.width]);
+                u64::from_le_bytes(wide)
+            }
+        };
+        self.base.wrapping_add(above)
+    }
+
+    /// The bits that a number has.
+    fn mask(&self) -> u64 {
+        let unused = u64::BITS - u8::BITS * u32::try_from(self.width).unwrap_or(8);
+        u64::MAX.checked_shr(unused).unwrap_or(0)
     }
 }
 
