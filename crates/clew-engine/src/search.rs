@@ -66,7 +66,7 @@ impl Engine {
 
 /// Postings of a search that is done where it was asked for: a fraction of a millisecond of work, as the ten best are
 /// ranked, so that others who wait for this thread hardly notice.
-const SMALL_POSTINGS_MAX: u64 = 1 << 16;
+const SMALL_POSTINGS_MAX: u64 = 1 << 17;
 /// Hits of such a search, each of which is a block of sources to unpack.
 const SMALL_HITS_MAX: usize = 10;
 

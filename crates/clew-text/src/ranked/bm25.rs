@@ -71,6 +71,9 @@ pub(crate) fn idf(frequency: u64, docs: u64) -> f32 {
 pub(crate) struct Weight(f32);
 
 impl Weight {
+    /// Scores are the words' shares.
+    pub(super) const ONE: Weight = Weight(1.0);
+
     pub(crate) fn new(idf: f32, boost: f32) -> Self {
         let weight = idf * (1.0 + K1);
         Weight(if boost == 1.0 { weight } else { weight * boost })

@@ -10,6 +10,29 @@ use super::list::List;
 const WINDOW: u32 = 1 << 16;
 const WORDS: usize = WINDOW as usize / 64;
 
+/// Counts documents that all of the lists have, the rarest first, until there are more than `most`.
+pub(super) fn all(lists: &mut [List<'_>], admission: &Admission<'_>, most: u64) -> u64 {
+    let Some((lead, others)) = lists.split_first_mut() else {
+        return 0;
+    };
+    let is_choosy = admission.is_choosy();
+    let (mut count, mut least) = (0, 0);
+    lead.walk(&mut |docs| {
+        for doc in docs {
+            if *doc < least {
+                continue;
+            }
+            let mut found = others.iter_mut().map(|list| list.seek(*doc));
+            match found.find(|found| found != doc) {
+                Some(further) => least = further,
+                None => count += u64::from(!is_choosy || admission.admits(*doc)),
+            }
+        }
+        count <= most && least < tantivy::TERMINATED
+    });
+    count
+}
+
 /// The marks of a window, all zero between searches of segments.
 pub(super) struct Marks(Vec<u64>);
 

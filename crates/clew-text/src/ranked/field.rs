@@ -11,7 +11,11 @@ use tantivy::postings::TermInfo;
 use tantivy::schema::Field;
 use tantivy_fst::raw::Fst;
 
+use super::best::RARE_MAX;
 use super::bm25::{BlockBounds, NormTable, Weight};
+use super::champions::{
+    CHAMPIONS_MAX, Champion, Champions, Contest, ManyChampions, many_champions,
+};
 use super::files::{FieldFiles, SegmentFiles};
 use super::list::List;
 use super::lists::Lists;
@@ -19,8 +23,8 @@ use super::near::{Around, NearBefore, NearWords};
 use super::recent::Recent;
 use crate::search::FieldStatistics;
 
-/// Places of postings that are kept for each of two generations of words; 40 bytes each.
-const PLACES_MAX: usize = 16_384;
+/// Bytes that are kept for each of two generations of words.
+const KNOWN_BYTES_MAX: usize = 1 << 21;
 /// Longest word that is kept.
 const WORD_BYTES_MAX: usize = 64;
 
@@ -37,6 +41,7 @@ struct Places {
     infos: Box<[Option<TermInfo>]>,
     frequency: u64,
     summary: OnceLock<Summary>,
+    many_champions: OnceLock<ManyChampions>,
 }
 
 /// How much a word can add to a score: factors, which its weight is multiplied with.
@@ -44,12 +49,8 @@ struct Places {
 pub(super) struct Summary {
     /// For each segment the greatest factor, and that behind the full blocks.
     pub(super) segments: Box<[(f32, f32)]>,
-    /// Factors that as many different documents have at least, the greatest first.
-    pub(super) had: Vec<f32>,
+    pub(super) champions: Champions,
 }
-
-/// Factors that documents have, which are kept of a word.
-const HAD_MAX: usize = 16;
 
 impl FoundWord {
     pub(crate) fn new(infos: Vec<Option<TermInfo>>) -> Self {
@@ -59,6 +60,7 @@ impl FoundWord {
                 frequency: counts.sum(),
                 infos: infos.into(),
                 summary: OnceLock::new(),
+                many_champions: OnceLock::new(),
             }),
             is_known: false,
         }
@@ -90,6 +92,8 @@ pub(crate) struct SearchedField {
     /// `None` where a segment has nothing of the field.
     segments: Vec<Option<Arc<FieldFiles>>>,
     ids: Vec<SegmentId>,
+    /// The number of each segment's first document among all; `None` where they are too many to be numbered.
+    bases: Option<Vec<u32>>,
     lengths: OnceLock<Lengths>,
     known: Mutex<Known>,
     near: Mutex<NearBefore>,
@@ -109,15 +113,23 @@ impl SearchedField {
         field: Field,
         segments: impl Iterator<Item = (&'a SegmentReader, &'a SegmentFiles)>,
     ) -> tantivy::Result<Self> {
-        let mut ids = Vec::new();
+        let (mut ids, mut sizes) = (Vec::new(), Vec::new());
         let segments = segments.map(|(reader, files)| {
             ids.push(reader.segment_id());
+            sizes.push(reader.max_doc());
             files.field(reader, field)
+        });
+        let segments = segments.collect::<tantivy::Result<_>>()?;
+        let bases = sizes.iter().scan(Some(0_u32), |next, size| {
+            let base = *next;
+            *next = base.and_then(|base| base.checked_add(*size));
+            Some(base)
         });
         Ok(SearchedField {
             field,
-            segments: segments.collect::<tantivy::Result<_>>()?,
+            segments,
             ids,
+            bases: bases.collect(),
             lengths: OnceLock::new(),
             known: Mutex::default(),
             near: Mutex::default(),
@@ -159,7 +171,7 @@ impl SearchedField {
         }
         let lengths = self.lengths.get()?;
         Some(word.places.summary.get_or_init(|| {
-            let mut had = Vec::with_capacity(HAD_MAX + 1);
+            let mut contest = Contest::new(CHAMPIONS_MAX);
             let segments = (0..self.segments.len()).map(|segment| {
                 let mut list = List::default();
                 let (mut best, mut last) = (0.0_f32, 0.0);
@@ -169,18 +181,41 @@ impl SearchedField {
                     lengths.bounds.get(segment),
                 ) {
                     let lengths = (&lengths.table, *bounds);
-                    list.open(files, info, Weight::new(0.0, 1.0), lengths);
-                    list.factors(&mut |one, bound| {
-                        (best, last) = (best.max(bound), bound);
-                        keep(&mut had, one);
-                    });
+                    list.open(files, info, Weight::ONE, lengths);
+                    list.factors(&mut |bound| (best, last) = (best.max(bound), bound));
+                    list.open(files, info, Weight::ONE, lengths);
+                    contest.take(segment, &mut list);
                 }
                 (best, last)
             });
             Summary {
                 segments: segments.collect(),
-                had,
+                champions: contest.end(),
             }
+        }))
+    }
+
+    /// The number of each segment's first document among all of them.
+    pub(super) fn bases(&self) -> Option<&[u32]> {
+        self.bases.as_deref()
+    }
+
+    /// The best documents of a frequent word; `None` as for [`SearchedField::summary`].
+    pub(super) fn many_champions<'w>(&self, word: &'w FoundWord) -> Option<&'w ManyChampions> {
+        if !word.is_known {
+            return None;
+        }
+        let (lengths, bases) = (self.lengths.get()?, self.bases()?);
+        Some(word.places.many_champions.get_or_init(|| {
+            let mut contest = Contest::new(many_champions(word.frequency()));
+            let mut list = List::default();
+            for (segment, bounds) in lengths.bounds.iter().enumerate() {
+                if let (Some(info), Some(files)) = (word.in_segment(segment), self.files(segment)) {
+                    list.open(files, info, Weight::ONE, (&lengths.table, *bounds));
+                    contest.take(segment, &mut list);
+                }
+            }
+            contest.end_ascending(bases)
         }))
     }
 
@@ -260,23 +295,13 @@ impl SearchedField {
     }
 }
 
-/// Keeps a factor among the greatest.
-fn keep(had: &mut Vec<f32>, one: f32) {
-    if had.len() == HAD_MAX && had.last().is_some_and(|least| one <= *least) {
-        return;
-    }
-    let place = had.partition_point(|other| *other >= one);
-    had.insert(place, one);
-    had.truncate(HAD_MAX);
-}
-
-/// Words that were asked for lately; their size is told in places.
+/// Words that were asked for lately.
 #[derive(Debug)]
 struct Known(Recent<Box<[u8]>, FoundWord>);
 
 impl Default for Known {
     fn default() -> Self {
-        Known(Recent::new(PLACES_MAX))
+        Known(Recent::new(KNOWN_BYTES_MAX))
     }
 }
 
@@ -285,8 +310,18 @@ impl Known {
         if word.len() > WORD_BYTES_MAX {
             return;
         }
-        // A word is about as large as a place.
-        let places = found.places.infos.len() + 1;
-        self.0.put(word.into(), found, places);
+        let champions = usize::try_from(found.frequency())
+            .map_or(CHAMPIONS_MAX, |frequency| frequency.min(CHAMPIONS_MAX));
+        let many = if found.frequency() > RARE_MAX {
+            many_champions(found.frequency()) * (size_of::<u32>() + size_of::<f32>())
+        } else {
+            0
+        };
+        let bytes = size_of::<Places>()
+            + WORD_BYTES_MAX
+            + found.places.infos.len() * (size_of::<Option<TermInfo>>() + size_of::<(f32, f32)>())
+            + champions * size_of::<Champion>()
+            + many;
+        self.0.put(word.into(), found, bytes);
     }
 }

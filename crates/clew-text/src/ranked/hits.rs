@@ -155,6 +155,16 @@ impl<'a> Hits<'a> {
         floor - others - floor.abs() * ROUNDING
     }
 
+    /// The same, which are known to exceed `least`.
+    pub(crate) fn above(self, least: f32) -> Self {
+        Hits { least, ..self }
+    }
+
+    /// What all are known to exceed.
+    pub(crate) fn least(&self) -> f32 {
+        self.least
+    }
+
     /// Whether a document may match and not count.
     pub(super) fn is_choosy(&self) -> bool {
         self.here.is_choosy()
@@ -173,6 +183,11 @@ impl<'a> Hits<'a> {
         if let Some(beside) = self.beside {
             self.tell(beside);
         }
+    }
+
+    /// Takes a match of any segment, which is admitted there.
+    pub(super) fn take_at(&mut self, (segment, doc): (usize, DocId), score: f32) {
+        self.top.offer(segment, doc, score);
     }
 
     fn tell(&mut self, beside: &Beside) {

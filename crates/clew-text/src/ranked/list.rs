@@ -493,27 +493,19 @@ impl<'a> List<'a> {
         }
     }
 
-    /// Tells of every full block a factor that one of its documents has, and which none exceeds; the last is that
-    /// of the documents behind the full blocks.
-    pub(super) fn factors(&mut self, told: &mut dyn FnMut(f32, f32)) {
+    /// Tells of every full block a factor that none of its documents exceeds; the last is that of the documents behind
+    /// the full blocks.
+    pub(super) fn factors(&mut self, told: &mut dyn FnMut(f32)) {
         for entry in self
             .entries
             .chunks_exact(self.layout.size)
             .take(self.blocks)
         {
-            let had = match self.layout.best {
-                // A greater frequency would not fit.
-                Some(at) if entry[at + 1] > 0 => {
-                    factor(entry[at + 1].into(), self.table.of(entry[at]))
-                }
-                _ => 0.0,
-            };
-            told(had, self.best_of(entry));
+            told(self.best_of(entry));
         }
         if self.tail_len() > 0 {
             self.go_to(self.blocks);
-            let tail = self.tail_factor();
-            told(tail, tail);
+            told(self.tail_factor());
         }
     }
 }

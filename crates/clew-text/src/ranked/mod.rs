@@ -10,6 +10,7 @@
 
 mod bm25;
 mod candidates;
+mod champions;
 mod dictionary;
 mod field;
 mod files;
@@ -23,6 +24,7 @@ mod recent;
 
 mod all;
 mod any;
+mod best;
 mod count;
 mod hits;
 mod phrase;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::any::Sums;
+use super::best::{Needs, best};
 use super::bm25::{Weight, rounded};
 use super::count::Marks;
 use super::field::{FoundWord, SearchedField};
@@ -10,7 +11,7 @@ use super::filter::Filter;
 use super::hits::{Admission, Hits};
 use super::list::List;
 use super::phrase::{Part, Scoring, phrase};
-use super::{all, any};
+use super::{all, any, count};
 
 /// Words from which on most documents are looked at, as each adds little to what another may have.
 const MANY_WORDS: usize = 4;
@@ -25,7 +26,7 @@ pub(crate) struct WordIn {
 
 impl WordIn {
     /// Opens the word's list of a segment; `false` when there is none.
-    fn open<'a>(&'a self, list: &mut List<'a>, weight: Weight, segment: usize) -> bool {
+    pub(super) fn open<'a>(&'a self, list: &mut List<'a>, weight: Weight, segment: usize) -> bool {
         let found = (
             self.found.in_segment(segment),
             self.field.files(segment),
@@ -121,6 +122,51 @@ impl Ranked {
         }
     }
 
+    /// Gives the best to `hits` and says `true`, when they are known from the words' champions alone; otherwise `hits`
+    /// may be told what the best exceed, and nothing else of it is of use.
+    pub(crate) fn take_champions<'a>(
+        &'a self,
+        segments: &[Admission<'a>],
+        hits: &mut Hits<'a>,
+    ) -> bool {
+        match &self.shape {
+            Shape::Any(words) => match &words[..] {
+                [only] => Self::take_champions_of(only, segments, hits),
+                several => best(several, Needs::Any, segments, hits),
+            },
+            Shape::All(words) => best(words, Needs::All, segments, hits),
+            Shape::Phrase(..) => false,
+        }
+    }
+
+    fn take_champions_of(word: &WordIn, segments: &[Admission<'_>], hits: &mut Hits<'_>) -> bool {
+        let Some(wanted) = hits.wanted() else {
+            return false;
+        };
+        let Some(summary) = word.field.summary(&word.found) else {
+            return false;
+        };
+        let (mut missing, mut worst) = (wanted, f32::MAX);
+        for one in &summary.champions.best {
+            let score = word.weight.times(one.factor);
+            // Factors that differ may score the same: the first in the index is the better one then.
+            if missing == 0 && score < worst {
+                return true;
+            }
+            if segments[one.segment].admits(one.doc) {
+                hits.take_at((one.segment, one.doc), score);
+                if missing > 0 {
+                    (missing, worst) = (missing - 1, score);
+                }
+            }
+        }
+        let behind = || {
+            let last = summary.champions.best.last()?;
+            Some(word.weight.times(last.factor.next_down()))
+        };
+        summary.champions.are_all || (missing == 0 && behind().is_some_and(|score| score < worst))
+    }
+
     /// Whether matches are counted apart from ranking: where they need not be looked at one by one. The list of a single
     /// word is read once for both.
     pub(crate) fn counts_apart(&self) -> bool {
@@ -128,7 +174,7 @@ impl Ranked {
     }
 
     /// Counts the matches of some segments that count, until there are more than `most`, and says whether there was
-    /// time to; only what [`Ranked::counts_apart`].
+    /// time to; not of phrases.
     pub(crate) fn count(
         &self,
         admissions: &[Admission<'_>],
@@ -139,17 +185,23 @@ impl Ranked {
         let (mut room, mut marks) = (Room::default(), Marks::default());
         let mut count = 0;
         for segment in segments {
-            let Shape::Any(words) = &self.shape else {
-                break;
-            };
             if count > most {
                 break;
             }
             if expired() {
                 return (count, false);
             }
-            let (lists, _) = room.lists(words.iter(), segment);
-            count += marks.any(lists, &admissions[segment], most - count);
+            let (admission, most) = (&admissions[segment], most - count);
+            count += match &self.shape {
+                Shape::Any(words) => {
+                    let (lists, _) = room.lists(words.iter(), segment);
+                    marks.any(lists, admission, most)
+                }
+                Shape::All(words) => room
+                    .all_lists(words, segment)
+                    .map_or(0, |(lists, _)| count::all(lists, admission, most)),
+                Shape::Phrase(..) => 0,
+            };
         }
         (count, true)
     }
@@ -217,8 +269,8 @@ impl Ranked {
         let last = wanted.wrapping_sub(1);
         for word in words {
             let summary = word.field.summary(&word.found);
-            if let Some(factor) = summary.and_then(|summary| summary.had.get(last)) {
-                hits.expect(word.weight.times(*factor));
+            if let Some(one) = summary.and_then(|summary| summary.champions.best.get(last)) {
+                hits.expect(word.weight.times(one.factor));
             }
         }
     }
@@ -231,15 +283,9 @@ impl Ranked {
                 (several, sums) => any::any(several, sums, hits),
             },
             Shape::All(words) => {
-                if !room.by_rarity(words.iter().map(|word| (0, word)), segment) {
-                    return;
-                }
-                let order = std::mem::take(&mut room.order);
-                let (lists, sums) = room.lists(order.iter().map(|(_, word)| *word), segment);
-                if lists.len() == words.len() {
+                if let Some((lists, sums)) = room.all_lists(words, segment) {
                     all::all(lists, sums, hits);
                 }
-                room.order = order;
             }
             Shape::Phrase(words, weight) => {
                 if !room.by_rarity(words.iter().map(|(at, word)| (*at, word)), segment) {
@@ -296,6 +342,22 @@ impl<'a> Room<'a> {
         self.order
             .first()
             .is_none_or(|(_, rarest)| count(rarest) > 0)
+    }
+
+    /// The lists of the words, the rarest first, when a segment has all of them.
+    fn all_lists(
+        &mut self,
+        words: &'a [WordIn],
+        segment: usize,
+    ) -> Option<(&mut [List<'a>], &mut Sums)> {
+        if !self.by_rarity(words.iter().map(|word| (0, word)), segment) {
+            return None;
+        }
+        let order = std::mem::take(&mut self.order);
+        let (lists, _) = self.lists(order.iter().map(|(_, word)| *word), segment);
+        let has_all = lists.len() == words.len();
+        self.order = order;
+        has_all.then(|| (&mut self.lists[..words.len()], &mut self.sums))
     }
 
     /// The lists of the words that a segment has.

@@ -6,11 +6,13 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::bm25::rounded;
+use super::{Admission, Hits};
 use crate::query::{
-    Bool, Fuzziness, Match, MatchPhrase, MinimumShouldMatch, Operator, Pattern, Query, Range,
+    Bool, CompileContext, Fuzziness, Match, MatchPhrase, MinimumShouldMatch, NoKnn, Operator,
+    Pattern, Query, Range, plan,
 };
 use crate::search::fixture::{Random, random_docs, run, snapshot};
-use crate::search::{Relation, ShardHit, ShardRequest, Snapshot, TrackTotal};
+use crate::search::{Relation, ShardHit, ShardRequest, Snapshot, TopScores, TrackTotal};
 
 /// Every match with its score, from a search that cannot prune.
 fn scanned(snapshot: &Snapshot, query: &Query) -> BTreeMap<(usize, u32), f32> {
@@ -147,6 +149,77 @@ fn words_are_found_where_the_dictionary_of_their_segment_has_them() {
 fn words_are_ranked_as_their_scores_add_up() {
     check_all(&shard(1), 1);
     check_all(&shard(2), 2);
+}
+
+/// The best ten from the words' champions alone, when these suffice.
+fn by_champions(snapshot: &Snapshot, query: &Query) -> Option<Vec<((usize, u32), f32)>> {
+    let context = CompileContext {
+        snapshot,
+        now_ms: 0,
+        knn: &NoKnn,
+    };
+    let ranked = plan(query, &context).unwrap().ranked.unwrap();
+    let readers = snapshot.readers.iter();
+    let segments: Vec<Admission<'_>> = readers
+        .map(|reader| Admission {
+            alive: reader.alive_bitset(),
+            ..Admission::default()
+        })
+        .collect();
+    let mut hits = Hits::new(TopScores::new(10, None), None);
+    let pair = |hit: ShardHit| ((hit.segment, hit.doc), hit.score.unwrap());
+    ranked.take_champions(&segments, &mut hits).then(|| {
+        hits.finish()
+            .0
+            .into_hits(false)
+            .into_iter()
+            .map(pair)
+            .collect()
+    })
+}
+
+#[test]
+fn frequent_words_are_ranked_by_their_champions_as_their_scores_add_up() {
+    let mut random = Random(21);
+    let snapshot = snapshot(&random_docs(&mut random, &[9_000, 300, 14_000, 11_000]));
+    let mut tried = BTreeMap::new();
+    for (least, texts) in [
+        (
+            1,
+            ["w0", "w1 w0", "w3 w2", "w0 w39", "w2 w0 w1", "w0 w1 w36 w2"].as_slice(),
+        ),
+        (2, &["w1 w0", "w3 w2"]),
+        (3, &["w2 w0 w1"]),
+    ] {
+        for text in texts {
+            let words = text.split(' ').map(|one| word("body", one));
+            let wanted = summed(&snapshot, &words.collect::<Vec<_>>(), least);
+            let operator = if least == 1 {
+                Operator::Or
+            } else {
+                Operator::And
+            };
+            let query = Query::Match(Match {
+                operator,
+                ..Match::new("body", *text)
+            });
+            check(&snapshot, &query, &wanted);
+            let found = by_champions(&snapshot, &query);
+            *tried.entry((least, found.is_some())).or_insert(0) += 1;
+            if let Some(found) = found {
+                assert_eq!(found, wanted[..10], "{text}");
+            }
+        }
+    }
+    // Both ways were gone.
+    assert!(
+        tried[&(1, true)] > 1 && tried.contains_key(&(2, true)),
+        "{tried:?}"
+    );
+    assert!(
+        tried.contains_key(&(1, false)) || tried.contains_key(&(3, false)),
+        "{tried:?}"
+    );
 }
 
 proptest! {

@@ -43,14 +43,22 @@ pub(super) fn ranked(
             }
         })
         .collect();
-    let order = ranked.order(segments.len());
     let documents = ranked.documents(count_to);
     let threads = helpers_with(documents, run.snapshot, request);
+    let counted = |most| count(ranked, &segments, (most, threads), request);
+    let mut champions = Hits::new(TopScores::new(limit, below), None);
+    if ranked.take_champions(&segments, &mut champions) {
+        let (seen, in_time) = count_to.map_or((0, true), counted);
+        let (top, _) = champions.finish();
+        return Ok(Some(counting.result(request, top, (seen, !in_time))));
+    }
+    let least = champions.least();
+    let order = ranked.order(segments.len());
     let apart = count_to.filter(|_| ranked.counts_apart());
-    let counted = apart.map(|most| count(ranked, &segments, (most, threads), request));
+    let counted = apart.map(counted);
     let hits = || {
         let count_to = count_to.filter(|_| counted.is_none());
-        Hits::new(TopScores::new(limit, below), count_to)
+        Hits::new(TopScores::new(limit, below), count_to).above(least)
     };
     let (top, seen, in_time) = match threads {
         None => {
