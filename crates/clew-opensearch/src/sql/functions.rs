@@ -24,6 +24,8 @@ impl std::fmt::Debug for Function {
 }
 
 const MANY: usize = 100;
+/// A longer text is null, as in MySQL: a short statement could ask for one that no memory holds.
+const TEXT_BYTES_MAX: usize = 16 << 20;
 
 const fn function(
     name: &'static str,
@@ -73,9 +75,7 @@ static FUNCTIONS: &[Function] = &[
     function("substring", 2..=3, keyword, substring),
     function("substr", 2..=3, keyword, substring),
     function("replace", 3..=3, keyword, |args| match args {
-        [Value::String(text), Value::String(from), Value::String(to)] => {
-            text.replace(from, to).into()
-        }
+        [Value::String(text), Value::String(from), Value::String(to)] => replace(text, (from, to)),
         _ => Value::Null,
     }),
     function("abs", 1..=1, first, |args| match whole(args) {
@@ -244,7 +244,28 @@ fn concat(between: &str, args: &[Value]) -> Value {
         return Value::Null;
     }
     let texts: Vec<String> = args.iter().map(shown).collect();
+    let length = texts
+        .iter()
+        .map(|text| text.len() + between.len())
+        .sum::<usize>();
+    if length > TEXT_BYTES_MAX {
+        return Value::Null;
+    }
     texts.join(between).into()
+}
+
+fn replace(text: &str, (from, to): (&str, &str)) -> Value {
+    if from.is_empty() {
+        return text.into();
+    }
+    let more = to.len().saturating_sub(from.len());
+    let length = more
+        .saturating_mul(text.matches(from).count())
+        .saturating_add(text.len());
+    if length > TEXT_BYTES_MAX {
+        return Value::Null;
+    }
+    text.replace(from, to).into()
 }
 
 /// Places count from one, or from the end where they are negative.
@@ -329,11 +350,18 @@ fn digits(text: &str, range: std::ops::Range<usize>) -> Value {
     digits.map_or(Value::Null, Value::from)
 }
 
+/// Where a number's span of a length begins, unless that is below all numbers.
+fn begin(number: i64, width: i64) -> Option<i64> {
+    number.div_euclid(width).checked_mul(width)
+}
+
 /// The span of fixed length that a number or a time is in.
 fn span(args: &[Value]) -> Value {
     match args {
         [value, Value::Number(width)] => match (value.as_i64(), width.as_i64()) {
-            (Some(value), Some(width)) if width > 0 => (value.div_euclid(width) * width).into(),
+            (Some(value), Some(width)) if width > 0 => {
+                begin(value, width).map_or(Value::Null, Value::from)
+            }
             _ => match (value.as_f64(), width.as_f64()) {
                 (Some(value), Some(width)) if width > 0.0 => float((value / width).floor() * width),
                 _ => Value::Null,
@@ -344,8 +372,48 @@ fn span(args: &[Value]) -> Value {
             else {
                 return Value::Null;
             };
-            time::of_millis(moment.div_euclid(width) * width).into()
+            begin(moment, width).and_then(time::of_millis).into()
         }
         _ => Value::Null,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_begin_at_multiples_of_their_length() {
+        assert_eq!(run("span", &[7.into(), 5.into()]), 5);
+        assert_eq!(run("span", &[(-1).into(), 5.into()]), -5);
+        assert_eq!(run("span", &[i64::MIN.into(), 3.into()]), Value::Null);
+    }
+
+    fn run(name: &str, args: &[Value]) -> Value {
+        let function = find(name).expect("a function");
+        (function.run)(args)
+    }
+
+    #[test]
+    fn texts_that_no_memory_holds_are_null() {
+        let text = |length: usize| Value::from("a".repeat(length));
+        assert_eq!(
+            run("replace", &[text(3), "a".into(), "bc".into()]),
+            "bcbcbc"
+        );
+        assert_eq!(run("replace", &[text(3), "".into(), "bc".into()]), "aaa");
+        assert_eq!(run("replace", &[text(3), "aa".into(), "".into()]), "a");
+        let long = run("replace", &[text(4096), "a".into(), text(4096)]);
+        assert_eq!(long, text(TEXT_BYTES_MAX));
+        assert_eq!(
+            run("replace", &[text(4097), "a".into(), text(4096)]),
+            Value::Null
+        );
+        assert_eq!(
+            run("replace", &[long.clone(), "a".into(), text(60_000)]),
+            Value::Null
+        );
+        assert_eq!(run("concat", &[long.clone(), "".into()]), long);
+        assert_eq!(run("concat", &[long, "a".into()]), Value::Null);
     }
 }
