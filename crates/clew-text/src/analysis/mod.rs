@@ -21,6 +21,7 @@ pub use custom::{Analysis, strip_html};
 pub(crate) use custom::{shown_name, with_filters};
 pub use java_pattern::java_pattern;
 
+use scripts::makes_word;
 use simple::{SimpleTokenizer, WhitespaceTokenizer};
 use standard::StandardTokenizer;
 

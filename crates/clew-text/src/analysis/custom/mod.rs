@@ -14,6 +14,7 @@ mod part;
 mod settings;
 mod stop_words;
 mod synonyms;
+mod thai;
 mod tokenizer;
 mod unicode;
 mod words;

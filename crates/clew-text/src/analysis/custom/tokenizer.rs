@@ -42,6 +42,8 @@ pub(super) enum Cutter {
     },
     /// What lies between characters of these classes.
     Between(CharacterClasses),
+    /// Words of a dictionary where no space parts them.
+    Thai,
 }
 
 /// Classes of characters, and single ones.
@@ -147,6 +149,7 @@ impl Cutter {
                     skip: part.number("skip", 0, 0..=1000)?,
                 }
             }
+            "thai" => Cutter::Thai,
             "char_group" => Cutter::Between(CharacterClasses::read(
                 &part.list("tokenize_on_chars").unwrap_or_default(),
             )?),
@@ -188,6 +191,7 @@ impl Cutter {
                 }
                 tokens
             }
+            Cutter::Thai => numbered(text, super::thai::words(text)),
             Cutter::Between(classes) => numbered(text, runs(text, |c| !classes.has(c))),
             Cutter::Pattern {
                 pattern,
