@@ -196,16 +196,7 @@ impl Cutter {
             Cutter::Pattern {
                 pattern,
                 group: None,
-            } => {
-                let mut ranges = Vec::new();
-                let mut at = 0;
-                for found in pattern.find_iter(text) {
-                    ranges.push(at..found.start());
-                    at = found.end();
-                }
-                ranges.push(at..text.len());
-                numbered(text, ranges)
-            }
+            } => numbered(text, between(text, pattern)),
             Cutter::Pattern {
                 pattern,
                 group: Some(group),
@@ -299,6 +290,18 @@ pub(super) fn pieces(word: &str, lengths: &Range<usize>, only_first: bool) -> Ve
         }
     }
     found
+}
+
+/// What lies between the matches of a pattern.
+fn between(text: &str, pattern: &Regex) -> Vec<Range<usize>> {
+    let mut ranges = Vec::new();
+    let mut at = 0;
+    for found in pattern.find_iter(text) {
+        ranges.push(at..found.start());
+        at = found.end();
+    }
+    ranges.push(at..text.len());
+    ranges
 }
 
 /// Runs of characters that belong together.
