@@ -103,6 +103,9 @@ pub(crate) async fn run(
     if let (Err(error), Some(index)) = (spec.check_sort(&state.indices), state.indices.first()) {
         return Err(error.all_shards_failed(index.name(), &call.api.node_id));
     }
+    if let (Err(error), Some(index)) = (spec.check_after(&state.indices), state.indices.first()) {
+        return Err(error.all_shards_failed(index.name(), &call.api.node_id));
+    }
     if let (Err(error), Some(index)) = (collapse::check(&spec), state.indices.first()) {
         return Err(error.all_shards_failed(index.name(), &call.api.node_id));
     }
