@@ -49,6 +49,7 @@ pub(crate) use guard::Expensive;
 pub(crate) use msearch::{msearch, msearch_template};
 pub(crate) use pit::{
     create as create_pit, delete as delete_pit, delete_all as delete_all_pits, list as list_pits,
+    named_pits, open_pits,
 };
 pub(crate) use rank_eval::rank_eval;
 pub(crate) use request::{match_all, query_of_params};
