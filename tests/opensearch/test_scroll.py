@@ -77,6 +77,37 @@ class ScrollTest(ClewTest):
         with self.refused(404, "search_context_missing_exception"):
             self.client.search(body=body)
 
+    def test_the_segments_of_points_in_time_are_listed(self):
+        def rows(path, body=None, **params):
+            return self.raw("GET", f"/_cat/{path}", body=body, params={"format": "json", **params})
+
+        def refused(reason, body):
+            with self.refused(400, reason=reason):
+                rows("pit_segments", body)
+
+        first = self.client.create_pit(index="s", params={"keep_alive": "1m"})["pit_id"]
+        kept = rows("pit_segments", {"pit_id": first})
+        self.assertEqual(kept, rows("segments/s"))
+        self.index_all("s", {"99": {"n": 99}})
+        self.assertEqual(rows("pit_segments", {"pit_id": [first]}), kept)
+        second = self.client.create_pit(index="s", params={"keep_alive": "1m"})["pit_id"]
+        both = rows("pit_segments", {"pit_id": [first, second]})
+        self.assertGreater(len(both), len(kept))
+        self.assertEqual(rows("pit_segments/_all"), both)
+        shards = [row["shard"] for row in both]
+        self.assertEqual(shards, sorted(shards))
+        self.assertIn("docs.count", self.raw("GET", "/_cat/pit_segments?help"))
+        refused("no pit ids specified", None)
+        refused("no pit ids specified", {"pit_id": []})
+        refused("invalid id: [bad]", {"pit_id": "bad"})
+        refused("invalid id: [7]", {"pit_id": [7]})
+        refused("pit_id array element should only contain PIT identifier", {"pit_id": [{}]})
+        refused("Unknown parameter [pit] in request body or parameter is of the wrong type[START_ARRAY] ", {"pit": ["x"]})
+        refused("Malformed content, must start with an object", [1])
+        self.client.transport.perform_request("DELETE", "/_search/point_in_time/_all")
+        self.assertEqual(rows("pit_segments", {"pit_id": first}), [])
+        self.assertEqual(rows("pit_segments/_all"), [])
+
     def test_a_search_may_end_early(self):
         reply = self.client.search(index="s", body={"terminate_after": 2, "size": 20})
         self.assertTrue(reply["terminated_early"])

@@ -181,6 +181,50 @@ class Pages(SearchTest):
             after = hits[0]["sort"]
         self.assertEqual(seen, ["2", "3", "1"])
 
+    def test_a_page_begins_behind_a_value_of_its_field(self):
+        self.client.indices.create(index="v", body={"mappings": {"properties": {
+            "d": {"type": "date"}, "short": {"type": "date", "format": "yyyy/MM/dd"}, "n": {"type": "integer"},
+            "ip": {"type": "ip"}, "b": {"type": "boolean"}, "k": {"type": "keyword"},
+            "u": {"type": "unsigned_long"}}}})
+        self.index_all("v", {str(at): {"u": at, "d": f"2024-01-0{at + 1}", "short": f"2024/01/0{at + 1}", "n": at, "b": at > 0,
+                                       "ip": f"10.0.0.{at}", "k": str(at)} for at in range(3)})
+
+        def after(field, value):
+            return self.client.search(index="v", body={"sort": [{field: "asc"}], "search_after": [value]})["hits"]["hits"]
+
+        def refused(field, value, kind, reason):
+            with self.refused(400, "search_phase_execution_exception", "all shards failed") as caught:
+                after(field, value)
+            [root] = caught.exception.info["error"]["root_cause"]
+            self.assertEqual((root["type"], root["reason"]), (kind, reason))
+            return caught.exception.info["error"]["failed_shards"][0]["reason"]
+
+        for field, value, ids in [
+            ("d", "2024-01-01", "12"), ("d", "1704067200000", "12"), ("d", "2024-01-01||+1d", "2"), ("d", 1.5, "012"),
+            ("short", "2024/01/02", "2"), ("n", "1", "2"), ("ip", "10.0.0.0", "12"), ("k", 1, "2"), ("k", True, ""),
+            ("u", "1", "2"),
+        ]:
+            self.assertEqual("".join(hit["_id"] for hit in after(field, value)), ids, (field, value))
+        formats = "strict_date_optional_time||epoch_millis"
+        for value in ["nonsense", "2024-13-45", True]:
+            text = f"failed to parse date field [{str(value).lower()}] with format [{formats}]"
+            shown = refused("d", value, "parse_exception", f"{text}: [{text}]")
+            self.assertEqual(shown["caused_by"]["type"], "illegal_argument_exception")
+        refused("d", "", "parse_exception", "cannot parse empty date")
+        refused("d", "now", "parse_exception", "could not read the current timestamp")
+        text = "failed to parse date field [1704067200000] with format [yyyy/MM/dd]"
+        refused("short", "1704067200000", "parse_exception", f"{text}: [{text}]")
+        for field, value in [("n", "x"), ("n", "1.5"), ("n", "99999999999"), ("n", True), ("b", "true")]:
+            reason = f"Failed to parse search_after value for field [{field}]."
+            shown = refused(field, value, "illegal_argument_exception", reason)
+            self.assertEqual(shown["caused_by"]["type"], "number_format_exception")
+        refused("u", "x", "illegal_argument_exception", 'For input string: "x"')
+        refused("u", "-1", "illegal_argument_exception", "Value [-1] is out of range for an unsigned long")
+        refused("u", "1.5", "illegal_argument_exception", "Value [1.5] has a decimal part")
+        refused("ip", "nonsense", "illegal_argument_exception", "'nonsense' is not an IP string literal.")
+        with self.refused(400, "parsing_exception", "but found [START_OBJECT] inside search_after."):
+            after("d", {})
+
     def test_totals_are_counted_as_asked(self):
         def total(**body):
             return self.client.search(index="books", body=body)["hits"].get("total")

@@ -63,6 +63,33 @@ class Similarities(ClewTest):
             top = self.client.search(index="i", body={"query": query, "size": 2})["hits"]["hits"]
             self.assertEqual([hit["_score"] for hit in top], best, name)
 
+    def test_words_at_one_place_are_as_long_as_the_scheme_says(self):
+        """The scores are a real OpenSearch's."""
+        text = {"type": "text", "analyzer": "more", "search_analyzer": "standard"}
+        self.client.indices.create(index="o", body={
+            "settings": {"number_of_shards": 1, "similarity": {"each": {"type": "BM25", "discount_overlaps": "false"}},
+                         "analysis": {
+                             "filter": {"alike": {"type": "synonym", "synonyms": ["quick,fast,speedy,rapid"]}},
+                             "analyzer": {"more": {"tokenizer": "standard", "filter": ["lowercase", "alike"]}}}},
+            "mappings": {"properties": {"usual": text, "each": {**text, "similarity": "each"}}}})
+        texts = ["quick brown fox", "quick quick fox", "brown fox jumps over", "fox quick fast"]
+        self.index_all("o", {str(at): {"usual": text, "each": text} for at, text in enumerate(texts)})
+        expected = {"usual": [0.137504, 0.137504, 0.12776, 0.137504], "each": [0.1119, 0.094334, 0.12776, 0.094334]}
+
+        def check():
+            for field, scores in expected.items():
+                body = {"query": {"match": {field: "fox"}}}
+                hits = self.client.search(index="o", body=body)["hits"]["hits"]
+                found = {hit["_id"]: hit["_score"] for hit in hits}
+                for at, score in enumerate(scores):
+                    self.assertAlmostEqual(found[str(at)], score, delta=1e-5, msg=field)
+
+        check()
+        self.restart()
+        check()
+        self.client.indices.forcemerge(index="o", params={"max_num_segments": 1})
+        check()
+
     def test_what_makes_no_sense_is_refused(self):
         def create(field=None, **schemes):
             self.client.indices.create(index="i", body={

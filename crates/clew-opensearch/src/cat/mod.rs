@@ -25,7 +25,7 @@ pub(crate) use cluster::{cluster_manager, field_data, pending_tasks, thread_pool
 pub(crate) use indices::{count, indices};
 pub(crate) use nodes::{allocation, attributes, nodes, plugins, tasks};
 pub(crate) use recovery::recovery;
-pub(crate) use segments::segments;
+pub(crate) use segments::{all_pit_segments, pit_segments, segments};
 pub(crate) use shards::shards;
 pub(crate) use snapshots::{repositories, snapshots};
 use table::{Column, Table, number, text};
@@ -44,6 +44,7 @@ pub(crate) async fn list(_call: Call) -> Result<Reply, ApiError> {
         "nodeattrs",
         "nodes",
         "pending_tasks",
+        "pit_segments",
         "plugins",
         "recovery",
         "repositories",

@@ -30,6 +30,8 @@ pub(super) const GROUPS: &[Group] = &[Group {
             ["/_cat/segments", "/_cat/segments/{index}"],
             cat::segments
         ),
+        endpoint!("GET", ["/_cat/pit_segments"], cat::pit_segments).takes("DeletePit"),
+        endpoint!("GET", ["/_cat/pit_segments/_all"], cat::all_pit_segments),
         endpoint!(
             "GET",
             ["/_cat/cluster_manager", "/_cat/master"],

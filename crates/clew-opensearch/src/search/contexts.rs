@@ -184,6 +184,13 @@ impl SearchContexts {
         touch(&mut self.lock().pits, Kind::Pit, id, keep_alive)
     }
 
+    /// The shards of an open point in time, which lives no longer for that.
+    pub(super) fn open_pinned(&self, id: ContextId) -> Option<Pinned> {
+        let state = self.lock();
+        let open = state.pits.get(&id.number)?;
+        (open.expires > Instant::now()).then(|| open.what.pinned.clone())
+    }
+
     /// Notes how far a scroll has come.
     pub(super) fn advance(&self, id: ContextId, after: Vec<SortValue>) {
         if let Some(open) = self.lock().scrolls.get_mut(&id.number) {

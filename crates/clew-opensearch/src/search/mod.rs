@@ -49,6 +49,7 @@ pub(crate) use guard::Expensive;
 pub(crate) use msearch::{msearch, msearch_template};
 pub(crate) use pit::{
     create as create_pit, delete as delete_pit, delete_all as delete_all_pits, list as list_pits,
+    named_pits, open_pits,
 };
 pub(crate) use rank_eval::rank_eval;
 pub(crate) use request::{match_all, query_of_params};
@@ -101,6 +102,9 @@ pub(crate) async fn run(
     check_window(call, &spec, &state.indices)?;
     inner::check_windows(&spec.output.inner, &state.indices)?;
     if let (Err(error), Some(index)) = (spec.check_sort(&state.indices), state.indices.first()) {
+        return Err(error.all_shards_failed(index.name(), &call.api.node_id));
+    }
+    if let (Err(error), Some(index)) = (spec.check_after(&state.indices), state.indices.first()) {
         return Err(error.all_shards_failed(index.name(), &call.api.node_id));
     }
     if let (Err(error), Some(index)) = (collapse::check(&spec), state.indices.first()) {

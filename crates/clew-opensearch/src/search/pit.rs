@@ -3,9 +3,11 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use axum::http::StatusCode;
+use clew_engine::Pinned;
 use serde_json::{Value, json};
 
 use super::contexts::{Kind, Pit, watch};
+use super::request::token;
 use super::search_parts;
 use crate::call::Call;
 use crate::error::ApiError;
@@ -72,27 +74,12 @@ pub(crate) async fn delete_all(call: Call) -> Result<Reply, ApiError> {
 
 /// `DELETE /_search/point_in_time`.
 pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
-    let body = call.json_object()?;
-    let mut ids = Vec::new();
-    for (key, value) in body.as_object().into_iter().flatten() {
-        match (key.as_str(), value) {
-            ("pit_id", Value::Array(items)) => ids.extend(items.iter().filter_map(Value::as_str)),
-            ("pit_id", Value::String(id)) => ids.push(id),
-            _ => {
-                return Err(ApiError::illegal_argument(format!(
-                    "Unknown parameter [{key}] in request body or parameter is of the wrong type"
-                )));
-            }
-        }
-    }
-    if ids.is_empty() {
-        return Err(ApiError::validation("no pit ids specified"));
-    }
+    let ids = given_ids(&call, "pit_id")?;
     let contexts = &call.api.search_contexts;
     let mut answers = Vec::with_capacity(ids.len());
     let mut any = false;
     for text in ids {
-        let id = contexts.read(Kind::Pit, text)?;
+        let id = contexts.read(Kind::Pit, &text)?;
         let gone = id.is_some_and(|id| contexts.close(Kind::Pit, id));
         any |= gone;
         answers.push(json!({"successful": gone, "pit_id": text}));
@@ -103,6 +90,64 @@ pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
         StatusCode::NOT_FOUND
     };
     Ok(Reply::json(&json!({"pits": answers})).with_status(status))
+}
+
+/// The points in time that a request's body names, each as it was made; those that have ended are left out.
+pub(crate) fn named_pits(call: &Call) -> Result<Vec<Pinned>, ApiError> {
+    let contexts = &call.api.search_contexts;
+    let mut found = Vec::new();
+    for text in given_ids(call, "PIT identifier")? {
+        let id = contexts.read(Kind::Pit, &text)?;
+        found.extend(id.and_then(|id| contexts.open_pinned(id)));
+    }
+    Ok(found)
+}
+
+/// All points in time that are open.
+pub(crate) fn open_pits(call: &Call) -> Vec<Pinned> {
+    let pits = call.api.search_contexts.pits().into_iter();
+    pits.map(|(_, pit, _)| pit.pinned).collect()
+}
+
+/// `pit_id` of a body: an id or several. `what` is what an endpoint calls an id.
+fn given_ids(call: &Call, what: &str) -> Result<Vec<String>, ApiError> {
+    let body = match call.json()? {
+        None => json!({}),
+        Some(body) if body.is_object() => body,
+        Some(_) => {
+            return Err(ApiError::illegal_argument(
+                "Malformed content, must start with an object",
+            ));
+        }
+    };
+    let one = |id: &Value, place: &str| match id {
+        Value::String(id) => Ok(id.clone()),
+        Value::Number(_) | Value::Bool(_) => Ok(id.to_string()),
+        Value::Null | Value::Array(_) | Value::Object(_) => Err(ApiError::illegal_argument(
+            format!("pit_id {place} should only contain {what}"),
+        )),
+    };
+    let mut ids = Vec::new();
+    for (key, value) in body.as_object().into_iter().flatten() {
+        match (key.as_str(), value) {
+            ("pit_id", Value::Array(items)) => {
+                for item in items {
+                    ids.push(one(item, "array element")?);
+                }
+            }
+            ("pit_id", id) => ids.push(one(id, "element")?),
+            _ => {
+                return Err(ApiError::illegal_argument(format!(
+                    "Unknown parameter [{key}] in request body or parameter is of the wrong type[{}] ",
+                    token(value)
+                )));
+            }
+        }
+    }
+    if ids.is_empty() {
+        return Err(ApiError::validation("no pit ids specified"));
+    }
+    Ok(ids)
 }
 
 /// A search at a point in time names no indexes: the point in time has them.

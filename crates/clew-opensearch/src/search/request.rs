@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clew_engine::{Index, SearchControl, SearchRequest};
-use clew_text::{FieldKind, NamedAgg, Query, SortKey, TrackTotal};
+use clew_text::{FieldKind, NamedAgg, Query, SortKey, SortValue, TrackTotal};
 use serde_json::{Value, json};
 
 use super::collapse::{self, CollapseSpec};
@@ -167,7 +167,7 @@ impl Spec {
             "sort" => self.sort = dsl::parse_sort(value)?,
             "from" => self.from = whole(key, value)?,
             "size" => self.size = whole(key, value)?,
-            "search_after" => self.search_after = list(key, value)?,
+            "search_after" => self.search_after = sort_values::singles(list(key, value)?)?,
             "_source" => self.source = Some(SourceFilter::from_json(value)?),
             "fields" | "docvalue_fields" => self.output.fields.extend(key, value)?,
             "stored_fields" if value.is_object() => return Err(unknown_key(key, value, text)),
@@ -374,16 +374,23 @@ impl Spec {
         check_sort(&self.sort, indices)
     }
 
+    /// Refuses values that no hit comes after.
+    pub(super) fn check_after(&self, indices: &[Arc<Index>]) -> Result<(), ApiError> {
+        self.after(indices).map(|_| ())
+    }
+
+    /// The values that hits come after.
+    fn after(&self, indices: &[Arc<Index>]) -> Result<Option<Vec<SortValue>>, ApiError> {
+        if self.search_after.is_empty() {
+            return Ok(None);
+        }
+        let index = indices.first().map(Arc::as_ref);
+        sort_values::read(&self.search_after, &self.sort, index).map(Some)
+    }
+
     /// The engine's request; what is left in the spec is for writing the answer.
     pub(super) fn request(&self, indices: &[Arc<Index>]) -> Result<SearchRequest, ApiError> {
-        let search_after = match self.search_after.as_slice() {
-            [] => None,
-            values => Some(sort_values::read(
-                values,
-                &self.sort,
-                indices.first().map(Arc::as_ref),
-            )?),
-        };
+        let search_after = self.after(indices)?;
         let output = &self.output;
         for index in indices {
             output.fields.check(index)?;
@@ -612,7 +619,8 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-fn token(value: &Value) -> &'static str {
+/// What JSON's readers call the beginning of a value.
+pub(super) fn token(value: &Value) -> &'static str {
     match value {
         Value::Object(_) => "START_OBJECT",
         Value::Array(_) => "START_ARRAY",

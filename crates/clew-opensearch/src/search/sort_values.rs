@@ -1,10 +1,12 @@
 //! Values that hits are ordered by: written into answers, and read back from `search_after`.
 
+use axum::http::StatusCode;
 use clew_engine::Index;
-use clew_text::{FieldKind, MappedField, SortKey, SortValue};
+use clew_text::{DateError, FieldKind, IntegerKind, MappedField, Rounding, SortKey, SortValue};
 use serde_json::Value;
 
-use crate::error::ApiError;
+use super::request::token;
+use crate::error::{ApiError, Cause};
 use crate::json_writer::JsonWriter;
 
 /// Writes one value.
@@ -32,7 +34,28 @@ pub(super) fn shown(value: &SortValue) -> Value {
     serde_json::from_slice(&json.into_bytes()).unwrap_or_default()
 }
 
+/// Values of `search_after`, each of which is a single one.
+pub(super) fn singles(values: Vec<Value>) -> Result<Vec<Value>, ApiError> {
+    match values
+        .iter()
+        .find(|value| value.is_object() || value.is_array())
+    {
+        None => Ok(values),
+        Some(value) => Err(ApiError::bad_request(
+            "parsing_exception",
+            format!(
+                "Expected [VALUE_STRING] or [VALUE_NUMBER] or [VALUE_BOOLEAN] or [VALUE_NULL] but found [{}] \
+                 inside search_after.",
+                token(value)
+            ),
+        )),
+    }
+}
+
 /// Reads `search_after`; what a text means is decided by its field.
+///
+/// # Errors
+/// In OpenSearch's words; it finds them when the shards have the request.
 pub(super) fn read(
     values: &[Value],
     sort: &[SortKey],
@@ -40,7 +63,7 @@ pub(super) fn read(
 ) -> Result<Vec<SortValue>, ApiError> {
     if sort.is_empty() {
         return Err(ApiError::illegal_argument(
-            "Sort must contain at least one field when using search_after.",
+            "Sort must contain at least one field.",
         ));
     }
     if values.len() != sort.len() {
@@ -60,13 +83,6 @@ pub(super) fn read(
 fn read_one(value: &Value, key: &SortKey, index: Option<&Index>) -> Result<SortValue, ApiError> {
     let refused =
         || ApiError::illegal_argument(format!("Failed to parse search_after value [{value}]"));
-    let number = |value: &Value| -> Option<SortValue> {
-        value
-            .as_i64()
-            .map(SortValue::I64)
-            .or_else(|| value.as_u64().map(SortValue::U64))
-            .or_else(|| value.as_f64().map(SortValue::F64))
-    };
     if let SortKey::Score { .. } = key {
         #[allow(
             clippy::cast_possible_truncation,
@@ -75,57 +91,144 @@ fn read_one(value: &Value, key: &SortKey, index: Option<&Index>) -> Result<SortV
         let score = value.as_f64().map(|score| SortValue::Score(score as f32));
         return score.ok_or_else(refused);
     }
-    match value {
-        Value::Null => Ok(SortValue::Null),
-        Value::Bool(flag) => Ok(SortValue::I64(i64::from(*flag))),
-        Value::Number(_) => number(value).ok_or_else(refused),
-        Value::String(text) if matches!(key, SortKey::GeoDistance(_)) => match text.as_str() {
-            "Infinity" => Ok(SortValue::F64(f64::INFINITY)),
-            _ => Err(refused()),
-        },
-        Value::String(text) => {
-            let mapping = index.map(Index::mapping);
-            let field = match (key, &mapping) {
-                (SortKey::Field { path, .. }, Some(mapping)) => mapping.field(path),
-                _ => None,
-            };
-            match field {
-                Some(field) => of_field(field, text).ok_or_else(refused),
-                None => Ok(SortValue::Str(text.clone())),
+    let mapping = index.map(Index::mapping);
+    let field = match (key, &mapping) {
+        (SortKey::Field { path, .. }, Some(mapping)) => mapping.field(path),
+        _ => None,
+    };
+    let flag = |value: &bool| if *value { "true" } else { "false" };
+    match (value, field) {
+        (Value::Null, _) => Ok(SortValue::Null),
+        (Value::Number(_), Some(field)) if !takes_numbers(field) => {
+            of_field(field, &value.to_string())
+        }
+        (Value::Number(_), _) => number(value).ok_or_else(refused),
+        (Value::Bool(value), Some(field)) => of_field(field, flag(value)),
+        (Value::String(text), Some(field)) => of_field(field, text),
+        (Value::Bool(value), None) => Ok(SortValue::I64(i64::from(*value))),
+        (Value::String(text), None) if matches!(key, SortKey::GeoDistance(_)) => {
+            match text.as_str() {
+                "Infinity" => Ok(SortValue::F64(f64::INFINITY)),
+                _ => Err(refused()),
             }
         }
-        Value::Array(_) | Value::Object(_) => Err(refused()),
+        (Value::String(text), None) => Ok(SortValue::Str(text.clone())),
+        (Value::Array(_) | Value::Object(_), _) => Err(refused()),
     }
 }
 
+fn number(value: &Value) -> Option<SortValue> {
+    let whole = value.as_i64().map(SortValue::I64);
+    let unsigned = || value.as_u64().map(SortValue::U64);
+    let float = || value.as_f64().map(SortValue::F64);
+    whole.or_else(unsigned).or_else(float)
+}
+
+/// Whether hits are ordered by numbers, so that one is taken as it is.
+fn takes_numbers(field: &MappedField) -> bool {
+    !matches!(
+        field.kind,
+        FieldKind::Ip | FieldKind::Keyword { .. } | FieldKind::Text { .. } | FieldKind::Flat
+    )
+}
+
 /// What a text means as a value of a field.
-fn of_field(field: &MappedField, text: &str) -> Option<SortValue> {
-    let number = || {
-        match text {
-            "Infinity" => return Some(SortValue::F64(f64::INFINITY)),
-            "-Infinity" => return Some(SortValue::F64(f64::NEG_INFINITY)),
-            _ => {}
-        }
-        let value: Value = serde_json::from_str(text.trim()).ok()?;
-        let unsigned = || value.as_u64().map(SortValue::U64);
-        let float = || value.as_f64().map(SortValue::F64);
-        let whole = value.as_i64().map(SortValue::I64);
-        whole.or_else(unsigned).or_else(float)
-    };
+fn of_field(field: &MappedField, text: &str) -> Result<SortValue, ApiError> {
     match &field.kind {
-        FieldKind::Ip => Some(SortValue::Ip(match text.parse().ok()? {
-            std::net::IpAddr::V4(address) => address.to_ipv6_mapped(),
-            std::net::IpAddr::V6(address) => address,
-        })),
-        FieldKind::Date { .. } => {
-            let millis = field.date_format()?.parse_value(text).ok();
-            millis.map(SortValue::I64).or_else(number)
+        FieldKind::Ip => {
+            let address = text.parse().map_err(|_| {
+                ApiError::illegal_argument(format!("'{text}' is not an IP string literal."))
+            })?;
+            Ok(SortValue::Ip(match address {
+                std::net::IpAddr::V4(address) => address.to_ipv6_mapped(),
+                std::net::IpAddr::V6(address) => address,
+            }))
         }
-        FieldKind::DateNanos { .. } => {
-            let nanos = field.date_format()?.parse_nanos(text).ok();
-            nanos.map(SortValue::I64).or_else(number)
-        }
-        FieldKind::Integer(_) | FieldKind::Unsigned | FieldKind::Float(_) => number(),
-        _ => Some(SortValue::Str(text.to_string())),
+        FieldKind::Date { .. } | FieldKind::DateNanos { .. } => of_date(field, text),
+        FieldKind::Unsigned => of_unsigned(text).map_err(ApiError::illegal_argument),
+        FieldKind::Integer(_) | FieldKind::Float(_) | FieldKind::Boolean => of_number(field, text),
+        _ => Ok(SortValue::Str(text.to_string())),
     }
+}
+
+fn of_unsigned(text: &str) -> Result<SortValue, String> {
+    match text {
+        "Infinity" => return Ok(SortValue::F64(f64::INFINITY)),
+        "-Infinity" => return Ok(SortValue::F64(f64::NEG_INFINITY)),
+        _ => {}
+    }
+    if let Ok(value) = text.parse() {
+        return Ok(SortValue::U64(value));
+    }
+    Err(match text.parse::<f64>() {
+        Ok(value) if value.fract() != 0.0 => format!("Value [{text}] has a decimal part"),
+        Ok(_) => format!("Value [{text}] is out of range for an unsigned long"),
+        Err(_) => format!("For input string: \"{text}\""),
+    })
+}
+
+fn of_number(field: &MappedField, text: &str) -> Result<SortValue, ApiError> {
+    let found = match (text, &field.kind) {
+        ("Infinity", _) => Some(SortValue::F64(f64::INFINITY)),
+        ("-Infinity", _) => Some(SortValue::F64(f64::NEG_INFINITY)),
+        (_, FieldKind::Integer(IntegerKind::Long) | FieldKind::Float(_)) => {
+            let value = serde_json::from_str(text.trim()).ok();
+            value.as_ref().and_then(number)
+        }
+        // Everything narrower is kept in 32 bits.
+        _ => text.parse::<i32>().ok().map(|n| SortValue::I64(n.into())),
+    };
+    found.ok_or_else(|| {
+        let cause = Cause::new(
+            "number_format_exception",
+            format!("For input string: \"{text}\""),
+        );
+        let reason = format!(
+            "Failed to parse search_after value for field [{}].",
+            field.path
+        );
+        let error = Cause::new("illegal_argument_exception", reason).caused_by(cause);
+        ApiError::new(StatusCode::BAD_REQUEST, error)
+    })
+}
+
+/// A date or an expression that starts with one; the time of the request is none that hits come after.
+fn of_date(field: &MappedField, text: &str) -> Result<SortValue, ApiError> {
+    let refused = |cause| ApiError::new(StatusCode::BAD_REQUEST, cause);
+    let parse_exception = |reason: String| Cause::new("parse_exception", reason);
+    match text {
+        "" => return Err(refused(parse_exception("cannot parse empty date".into()))),
+        // What an answer shows of a document without a date.
+        "Infinity" | "-Infinity" => return of_number(field, text),
+        now if now.starts_with("now") => {
+            let cause = Cause::new(
+                "illegal_state_exception",
+                "now() is not allowed in [search_after] key",
+            );
+            let error = parse_exception("could not read the current timestamp".into());
+            return Err(refused(error.caused_by(cause)));
+        }
+        _ => {}
+    }
+    let Some(format) = field.date_format() else {
+        return of_number(field, text);
+    };
+    let zone = jiff::tz::TimeZone::UTC;
+    let found = if matches!(field.kind, FieldKind::DateNanos { .. }) {
+        format.parse_nanos_with_math_in(text, 0, Rounding::Down, &zone)
+    } else {
+        format.parse_with_math_in(text, 0, Rounding::Down, &zone)
+    };
+    found.map(SortValue::I64).map_err(|error| {
+        let reason = error.to_string();
+        if !matches!(error, DateError::Value { .. }) {
+            return refused(parse_exception(reason));
+        }
+        let parsers = Cause::new(
+            "date_time_parse_exception",
+            "Failed to parse with all enclosed parsers",
+        );
+        let inner = Cause::new("illegal_argument_exception", reason.clone()).caused_by(parsers);
+        refused(parse_exception(format!("{reason}: [{reason}]")).caused_by(inner))
+    })
 }

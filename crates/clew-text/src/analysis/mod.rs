@@ -18,9 +18,10 @@ mod tests;
 use tantivy::tokenizer::{RawTokenizer, TextAnalyzer, TokenStream, TokenizerManager};
 
 pub use custom::{Analysis, strip_html};
-pub(crate) use custom::{shown_name, with_filters};
+pub(crate) use custom::{counting_each, counts_each, shown_name, with_filters};
 pub use java_pattern::java_pattern;
 
+use scripts::makes_word;
 use simple::{SimpleTokenizer, WhitespaceTokenizer};
 use standard::StandardTokenizer;
 

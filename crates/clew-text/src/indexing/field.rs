@@ -10,6 +10,7 @@ use tantivy::tokenizer::{TextAnalyzer, Token, TokenStream, TokenizerManager};
 use tantivy::{DocId, f64_to_u64, i64_to_u64};
 
 use super::occurrences::{Full, Occurrences};
+use crate::analysis;
 
 /// Positions between the values of a field, as tantivy counts them.
 const VALUE_GAP: u32 = 1;
@@ -45,7 +46,7 @@ enum Cut {
 /// How far the last document has come.
 #[derive(Default)]
 struct LastDocument {
-    /// Its occurrences.
+    /// Its words; those of one place are one, unless all of them count.
     length: u32,
     /// Where its next value begins.
     position: u32,
@@ -57,6 +58,8 @@ pub(super) struct FieldPostings {
     occurrences: Occurrences,
     /// The length of each document up to the last that has any, as tantivy rounds it; `None` when it is not kept.
     norms: Option<Vec<u8>>,
+    /// Whether words of one place count in the length each.
+    counts_each: bool,
     last: LastDocument,
 }
 
@@ -66,12 +69,16 @@ impl FieldPostings {
         if !entry.is_indexed() {
             return None;
         }
+        let mut counts_each = false;
         let (cut, record) = match entry.field_type() {
             FieldType::Str(options) => {
                 let options = options.get_indexing_options()?;
                 let cut = match options.tokenizer() {
                     "raw" => Cut::Whole,
-                    name => Cut::Words(tokenizers.get(name)?),
+                    name => {
+                        counts_each = analysis::counts_each(name);
+                        Cut::Words(tokenizers.get(name)?)
+                    }
                 };
                 (cut, options.index_option())
             }
@@ -85,6 +92,7 @@ impl FieldPostings {
             cut,
             occurrences: Occurrences::new(record),
             norms: entry.has_fieldnorms().then(Vec::new),
+            counts_each,
             last: LastDocument::default(),
         })
     }
@@ -112,6 +120,7 @@ impl FieldPostings {
         let FieldPostings {
             cut,
             occurrences,
+            counts_each,
             last,
             ..
         } = self;
@@ -132,6 +141,7 @@ impl FieldPostings {
             Cut::Whole | Cut::Words(_) => {}
         }
         let (start, mut end) = (last.position, last.position);
+        let mut before = None;
         let mut token = |token: &Token| {
             if token.text.len() > MAX_TOKEN_LEN {
                 return Ok(());
@@ -140,7 +150,9 @@ impl FieldPostings {
             let length = u32::try_from(token.position_length).map_err(|_| Full)?;
             let position = start.checked_add(position).ok_or(Full)?;
             end = end.max(position.saturating_add(length));
-            last.length += 1;
+            // As Lucene counts: a synonym makes no text longer.
+            let is_beside = before.replace(position) == Some(position);
+            last.length += u32::from(*counts_each || !is_beside);
             occurrences.push(token.text.as_bytes(), position)
         };
         match (value.as_str(), cut) {

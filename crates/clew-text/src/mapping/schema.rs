@@ -1,6 +1,7 @@
 //! The mapping and the schema it owns. Fields are only ever added, in the order of their ids, so
 //! that a schema built later is an extension of one built earlier and old segments stay readable.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -18,7 +19,7 @@ use super::nested::Nested;
 use super::parameters::show;
 use super::template::DynamicTemplate;
 use super::tree::ObjectNode;
-use crate::analysis::{Analysis, analyzers_with};
+use crate::analysis::{Analysis, analyzers_with, counting_each};
 use crate::document::{DATE_FORMAT_DEFAULT, DateFormat};
 use crate::similarity::{Similarities, Similarity};
 
@@ -218,7 +219,7 @@ impl Mapping {
             analysis: Arc::default(),
             similarities: Arc::default(),
             tree: ObjectNode::default(),
-            schema: build_schema(&[]).0,
+            schema: build_schema(&[], &Similarities::default()).0,
         }
     }
 
@@ -255,10 +256,15 @@ impl Mapping {
 
     /// What tantivy needs to cut the texts of all fields.
     pub fn tokenizers(&self) -> TokenizerManager {
-        analyzers_with(self.fields.iter().filter_map(|field| match &field.kind {
-            FieldKind::Text { analyzer, .. } => Some(analyzer.as_str()),
+        let names = self.fields.iter().filter_map(|field| match &field.kind {
+            FieldKind::Text { analyzer, .. } => {
+                let counting = postings_analyzer(field, analyzer, &self.similarities);
+                Some([Cow::Borrowed(analyzer.as_str()), counting])
+            }
             _ => None,
-        }))
+        });
+        let names: Vec<Cow<'_, str>> = names.flatten().collect();
+        analyzers_with(names.iter().map(Cow::as_ref))
     }
 
     /// Sets how large it may grow; what is there already stays.
@@ -397,7 +403,7 @@ impl Mapping {
             });
         }
         self.check_nested(nested_before)?;
-        let (schema, tantivy_fields) = build_schema(&self.fields);
+        let (schema, tantivy_fields) = build_schema(&self.fields, &self.similarities);
         for (field, tantivy_field) in self.fields.iter_mut().zip(tantivy_fields) {
             field.field = tantivy_field;
         }
@@ -459,12 +465,15 @@ pub struct NewField {
 
 /// The schema, and the tantivy field of each mapped field. Names are generated (`f0`, `f1`, ...)
 /// because tantivy gives meaning to dots and refuses some names that users may choose.
-fn build_schema(fields: &[MappedField]) -> (Schema, Vec<Option<Field>>) {
+fn build_schema(
+    fields: &[MappedField],
+    similarities: &Similarities,
+) -> (Schema, Vec<Option<Field>>) {
     let mut builder = Schema::builder();
     builder.add_text_field("_id", STRING);
     let added = fields
         .iter()
-        .map(|field| add_to(&mut builder, field))
+        .map(|field| add_to(&mut builder, field, similarities))
         .collect();
     (builder.build(), added)
 }
@@ -487,7 +496,26 @@ fn weighted_terms() -> TextOptions {
     )
 }
 
-fn add_to(builder: &mut SchemaBuilder, field: &MappedField) -> Option<Field> {
+/// The analyzer of a text's postings, under the name that says how its words count.
+fn postings_analyzer<'f>(
+    field: &MappedField,
+    analyzer: &'f str,
+    similarities: &Similarities,
+) -> Cow<'f, str> {
+    let own = field.settings.shown.get("similarity").map(show);
+    let counting = similarities
+        .counts_each(own.as_deref())
+        .then(|| counting_each(analyzer));
+    counting
+        .flatten()
+        .map_or(Cow::Borrowed(analyzer), Cow::Owned)
+}
+
+fn add_to(
+    builder: &mut SchemaBuilder,
+    field: &MappedField,
+    similarities: &Similarities,
+) -> Option<Field> {
     let name = field.column();
     let numeric = |postings: bool| {
         let options = NumericOptions::default() | FAST;
@@ -503,7 +531,7 @@ fn add_to(builder: &mut SchemaBuilder, field: &MappedField) -> Option<Field> {
             if field.indexed {
                 options = options.set_indexing_options(
                     TextFieldIndexing::default()
-                        .set_tokenizer(analyzer)
+                        .set_tokenizer(&postings_analyzer(field, analyzer, similarities))
                         .set_fieldnorms(*style != TextStyle::MatchOnly)
                         .set_index_option(match style {
                             TextStyle::MatchOnly => IndexRecordOption::Basic,

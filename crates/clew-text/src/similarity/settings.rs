@@ -81,6 +81,13 @@ impl Similarities {
         &self.given
     }
 
+    /// Whether words of one place count each in lengths under a scheme, or under that of fields that name none.
+    pub(crate) fn counts_each(&self, name: Option<&str>) -> bool {
+        let name = name.unwrap_or(DEFAULT);
+        let given = self.given.get(&format!("{name}.discount_overlaps"));
+        given.is_some_and(|given| given == "false")
+    }
+
     /// The scheme that goes by this name.
     pub(crate) fn named(&self, name: &str) -> Option<Similarity> {
         standing(name).or_else(|| self.named.get(name).copied())

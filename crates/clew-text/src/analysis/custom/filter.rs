@@ -127,6 +127,13 @@ impl Filter {
             "cjk_width" => Filter::Width,
             "cjk_bigram" => Filter::Pairs(Pairs::compile(part)?),
             "porter_stem" => language::stemmer("porter")?,
+            "dutch_stem" | "french_stem" | "russian_stem" => {
+                language::snowball(part.type_name().trim_end_matches("_stem"))?
+            }
+            "arabic_stem" | "brazilian_stem" | "czech_stem" | "persian_stem" => {
+                let language = part.type_name().trim_end_matches("_stem");
+                language::stemmer(language)?
+            }
             "synonym" | "synonym_graph" => Filter::Synonyms(Synonyms::compile(part, before)?),
             "shingle" => Filter::Shingle(Shingle::compile(part)?),
             kind @ ("ngram" | "nGram" | "edge_ngram" | "edgeNGram") => {

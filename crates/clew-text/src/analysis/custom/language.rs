@@ -10,10 +10,12 @@ use super::filter::Filter;
 use super::light::Light;
 
 /// Languages with an analyzer of their own.
-pub(super) const LANGUAGES: [&str; 30] = [
+pub(super) const LANGUAGES: [&str; 34] = [
     "arabic",
     "armenian",
     "basque",
+    "bengali",
+    "brazilian",
     "bulgarian",
     "catalan",
     "cjk",
@@ -38,8 +40,10 @@ pub(super) const LANGUAGES: [&str; 30] = [
     "portuguese",
     "romanian",
     "russian",
+    "sorani",
     "spanish",
     "swedish",
+    "thai",
     "turkish",
 ];
 
@@ -80,7 +84,10 @@ pub(super) fn parts(
         filters.push(json!({"type": "arabic_normalization"}));
     }
     if let Some(words) = exclusions {
-        filters.push(json!({"type": "keyword_marker", "keywords": words}));
+        // What is left out of stemming is written as the text has it.
+        let spelled = |filter: &Value| filter["type"] == "indic_normalization";
+        let at = filters.iter().position(spelled).unwrap_or(filters.len());
+        filters.insert(at, json!({"type": "keyword_marker", "keywords": words}));
     }
     if language == "german" {
         filters.push(json!({"type": "german_normalization"}));
@@ -89,10 +96,15 @@ pub(super) fn parts(
         "french" | "german" | "italian" | "portuguese" | "spanish" => format!("light_{language}"),
         other => other.to_string(),
     };
-    if !matches!(language, "cjk" | "persian") {
+    if !matches!(language, "cjk" | "persian" | "thai") {
         filters.push(json!({"type": "stemmer", "language": stemmer}));
     }
-    let mut parts = json!({"tokenizer": {"type": "standard"}, "filter": filters});
+    let tokenizer = if language == "thai" {
+        "thai"
+    } else {
+        "standard"
+    };
+    let mut parts = json!({"tokenizer": {"type": tokenizer}, "filter": filters});
     if language == "persian" {
         // What joins no letters parts words.
         let apart = json!({"type": "mapping", "mappings": ["\\u200C=>\\u0020"]});
@@ -113,14 +125,24 @@ fn before_stopping(language: &str) -> Vec<Value> {
     let more: &[&str] = match language {
         "turkish" => &["apostrophe"],
         "cjk" => &["cjk_width"],
+        "sorani" => &["sorani_normalization"],
         _ => &[],
     };
     filters.extend(more.iter().map(|kind| json!({"type": kind})));
     filters.push(json!({"type": "lowercase", "language": language}));
     let more: &[&str] = match language {
         "cjk" => &["cjk_bigram"],
-        "arabic" => &["decimal_digit"],
-        "hindi" => &["decimal_digit", "hindi_normalization"],
+        "arabic" | "sorani" | "thai" => &["decimal_digit"],
+        "bengali" => &[
+            "decimal_digit",
+            "indic_normalization",
+            "bengali_normalization",
+        ],
+        "hindi" => &[
+            "decimal_digit",
+            "indic_normalization",
+            "hindi_normalization",
+        ],
         "persian" => &[
             "decimal_digit",
             "arabic_normalization",
@@ -158,7 +180,13 @@ pub(super) fn stop_words(language: &str) -> Option<StopWordFilter> {
 
 /// The stemmer of a language, under the names that stemmers go by.
 pub(super) fn stemmer(name: &str) -> Result<Filter, String> {
-    let name = name.to_lowercase();
+    let name = match name {
+        // The names that were first, for which the lower case would say nothing.
+        "dutchKp" => "kp".to_string(),
+        "minimalEnglish" | "possessiveEnglish" | "lightFinnish" | "lightFrench"
+        | "lightNorwegian" | "minimalNynorsk" | "minimalPortuguese" => in_words(name),
+        other => other.to_lowercase(),
+    };
     if name == "possessive_english" {
         return Ok(Filter::Possessive);
     }
@@ -174,6 +202,18 @@ pub(super) fn stemmer(name: &str) -> Result<Filter, String> {
         }
         other => other,
     })
+}
+
+/// A name whose words begin with capitals, with lines between them.
+fn in_words(name: &str) -> String {
+    let mut out = String::with_capacity(name.len() + 1);
+    for letter in name.chars() {
+        if letter.is_ascii_uppercase() {
+            out.push('_');
+        }
+        out.push(letter.to_ascii_lowercase());
+    }
+    out
 }
 
 /// Snowball's stemmer of this name.
@@ -193,6 +233,8 @@ pub(super) fn snowball(name: &str) -> Result<Filter, String> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::super::Chain;
     use super::*;
 
@@ -200,6 +242,20 @@ mod tests {
     fn every_language_has_its_parts() {
         for language in LANGUAGES {
             Chain::compile(&parts(language, None, None)).unwrap();
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_goes_through_every_language(text in any::<String>(), word in "[\\p{Bengali}\\p{Thai}\\p{Arabic}a-zåäöáçñ\u{200c}.'-]{0,12}") {
+            for language in LANGUAGES {
+                let chain = super::super::chain(language).unwrap();
+                for text in [&text, &word] {
+                    for term in chain.run(text) {
+                        prop_assert!(text.get(term.token.offset_from..term.token.offset_to).is_some());
+                    }
+                }
+            }
         }
     }
 
@@ -230,6 +286,26 @@ mod tests {
             ("latvian", "grāmatām un brāļu", vec!["grāmat", "brāl"]),
             ("persian", "کتاب‌ها ۱۲", vec!["كتاب", "12"]),
             ("romanian", "și nu casele", vec!["și", "cas"]),
+            (
+                "bengali",
+                "বাংলা\u{9df} করিতেছিলাম ও ছেলেদের ১২",
+                vec!["বাংলা\u{9df}", "কর", "ছেল", "12"],
+            ),
+            (
+                "brazilian",
+                "Os meninos comendo as maçãs",
+                vec!["menin", "com", "mac"],
+            ),
+            (
+                "sorani",
+                "پياوه\u{200c}کان بۆ كتێبەکە ١٢",
+                vec!["پیاو", "کتێب", "12"],
+            ),
+            (
+                "thai",
+                "ฉันกินข้าวและปลา ๑๒",
+                vec!["ฉัน", "กิน", "ข้าว", "ปลา", "12"],
+            ),
         ] {
             let chain = Chain::compile(&parts(language, None, None)).unwrap();
             let found: Vec<String> = chain.run(text).into_iter().map(|t| t.token.text).collect();

@@ -14,6 +14,7 @@ mod part;
 mod settings;
 mod stop_words;
 mod synonyms;
+mod thai;
 mod tokenizer;
 mod unicode;
 mod words;
@@ -176,6 +177,27 @@ pub(crate) fn with_filters(name: &str, more: &[Value]) -> Option<String> {
     let filters = parts.as_object_mut()?.entry("filter").or_insert(json!([]));
     filters.as_array_mut()?.extend(more.iter().cloned());
     Some(full_name(shown_name(name), &parts))
+}
+
+/// The part of a name that says that words of one place count in a length each.
+const LENGTH: (&str, &str) = ("length", "each");
+
+/// The name of the same analyzer for fields in whose lengths words of one place count each; `None` for analyzers that
+/// put no two words at one place.
+pub(crate) fn counting_each(name: &str) -> Option<String> {
+    let (shown, parts) = name.split_once(SEPARATOR)?;
+    let mut parts: Value = serde_json::from_str(parts).ok()?;
+    let (key, value) = LENGTH;
+    parts.as_object_mut()?.insert(key.into(), value.into());
+    Some(full_name(shown, &parts))
+}
+
+/// Whether it is such a name.
+pub(crate) fn counts_each(name: &str) -> bool {
+    let parts = name.split_once(SEPARATOR);
+    let parts: Option<Value> = parts.and_then(|(_, parts)| serde_json::from_str(parts).ok());
+    let (key, value) = LENGTH;
+    parts.is_some_and(|parts| parts.get(key).and_then(Value::as_str) == Some(value))
 }
 
 /// Whether a name says all of an analyzer that is put together.

@@ -7,7 +7,7 @@ pub(super) fn list(language: &str) -> Option<&'static str> {
     found.map(|(_, words)| *words)
 }
 
-const LISTS: [(&str, &str); 17] = [
+const LISTS: [(&str, &str); 22] = [
     (
         "arabic",
         "أما أن أنت أو أي إذا إلا إلى إن اذا الا الان التى التي الذى الذي الذين الى اما ان انت انه \
@@ -26,6 +26,26 @@ const LISTS: [(&str, &str); 17] = [
          gu guzti haiei haiek hala han hango hara hari hark hau hauei hauek hemen hi hona honek honi \
          hor hori horko horra horri hura izan ni noiz nola non nongo nor nora ze zein zen zer ziren \
          zu zuek zuen zuten",
+    ),
+    (
+        "bengali",
+        "অনেক অন্য অবশ্য আগে আছে আজ আবার আমরা আমাদের আর ই উত্তর উপর উপরে এ এই এক্ এখন এত এব এমন এমনি \
+         এর এস এসে ও ওই কমনে করা করে কাছে কাজ কাজে কারণ কি কিছু কে কেউ কেখা কেন কোটি কোনো কয়েক খুব \
+         গিয়ে গেল চার চালু চেষ্টা ছিল জানা জ্নজন টি তখন তবে তা তাই তো থাকা থেকে দিন দু দুই দেওয়া \
+         ধামার নতুন না নাগাদ নিয়ে নেওয়া নয় পর পরে পাচ পি পেয়্র্ প্রতি প্রথম প্রযন্ত প্রাথমিক প্রায় \
+         বক্তব্য বন বলা বলে বলেন বহু বা বি বিভিন্ন বেশ বেশি মতো মধ্যে মনে যখন যদি যা যাওয়া যে র রকম \
+         লক্ষ শুধু শুরু সঙ্গে সব সহ সাধারণ সামনে সি সে সেই হতে হাজার হয়",
+    ),
+    (
+        "brazilian",
+        "a ainda alem ambas ambos antes ao aonde aos apos aquele aqueles as assim com como contra \
+         contudo cuja cujas cujo cujos da das de dela dele deles demais depois desde desta deste \
+         dispoe dispoem diversa diversas diversos do dos durante e ela elas ele eles em entao entre \
+         essa essas esse esses esta estas este estes ha isso isto logo mais mas mediante menos mesma \
+         mesmas mesmo mesmos na nao nas nem nesse neste nos o os ou outra outras outro outros pelas \
+         pelo pelos perante pois por porque portanto propios proprio quais qual qualquer quando \
+         quanto que quem quer se seja sem sendo seu seus sob sobre sua suas tal tambem teu teus toda \
+         todas todo todos tua tuas tudo um uma umas uns",
     ),
     (
         "bulgarian",
@@ -61,6 +81,18 @@ const LISTS: [(&str, &str); 17] = [
     (
         "estonian",
         "aga ei et ja juba ka kes kui kus kõik mis mitte ning oma see siis tema veel väga või üks",
+    ),
+    (
+        "galician",
+        "a alí ao aos aquel aquela aquelas aqueles aquilo aquí as así aínda ben cando che co coa coas \
+         comigo con connosco contigo convosco cos cun cunha cunhas cuns da dalgunha dalgunhas dalgún \
+         dalgúns das de del dela delas deles desde deste do dos dun dunha dunhas duns e el ela elas \
+         eles en era eran esa esas ese eses esta estaba estar este estes estiven estou está están eu \
+         facer foi foron fun había hai iso isto la las lle lles lo los mais me meu meus min miña \
+         miñas moi na nas neste nin no non nos nosa nosas noso nosos nun nunha nunhas nuns nós o os \
+         ou para pero pode pois pola polas polo polos por que se senón ser seu seus sexa sido sobre \
+         súa súas tamén tan te ten ter teu teus teñen teño ti tido tiven tiña túa túas un unha unhas \
+         uns vos vosa vosas voso vosos vós á é ó ós",
     ),
     (
         "greek",
@@ -135,6 +167,23 @@ const LISTS: [(&str, &str); 17] = [
          prima prin până pînă sa sale sau se spre sub sunt sînt să săi său ta tale te tine toate \
          toată tot toţi tu tăi tău un una unde unei unele unor vi voi vouă vreo vreun vă îi îl îmi în \
          încât încît între îţi ăla ălea ăsta ăstea ăştia şi ţi ţie",
+    ),
+    (
+        "sorani",
+        "ئێمە ئێوە ئەم ئەو ئەوان ئەوەی بۆ بێ بێجگە بە بەبێ بەدەم بەردەم بەرلە بەرەوی بەرەوە بەلای \
+         بەپێی تۆ تێ جگە دوای دوو دە دەکات دەگەڵ سەر لێ لە لەبابەت لەباتی لەبارەی لەبرێتی لەبن لەبەر \
+         لەبەینی لەدەم لەرێ لەرێگا لەرەوی لەسەر لەلایەن لەناو لەنێو لەو لەپێناوی لەژێر لەگەڵ من ناو \
+         نێوان هەر هەروەها و وەک پاش پێ پێش چەند کرد کە ی",
+    ),
+    (
+        "thai",
+        "กล่าว กว่า กัน กับ การ ก็ ก่อน ขณะ ขอ ของ ขึ้น คง ครั้ง ความ คือ จะ จัด จาก จึง ช่วง ซึ่ง \
+         ดัง ด้วย ด้าน ตั้ง ตั้งแต่ ตาม ต่อ ต่าง ต่างๆ ต้อง ถึง ถูก ถ้า ทั้ง ทั้งนี้ ทาง ที่ ที่สุด \
+         ทุก ทํา ทําให้ นอกจาก นัก นั้น นี้ น่า นํา บาง ผล ผ่าน พบ พร้อม มา มาก มี ยัง รวม ระหว่าง \
+         รับ ราย ร่วม ลง วัน ว่า สุด ส่ง ส่วน สําหรับ หนึ่ง หรือ หลัง หลังจาก หลาย หาก อยาก อยู่ \
+         อย่าง ออก อะไร อาจ อีก เขา เข้า เคย เฉพาะ เช่น เดียว เดียวกัน เนื่องจาก เปิด เปิดเผย เป็น \
+         เป็นการ เพราะ เพื่อ เมื่อ เรา เริ่ม เลย เห็น เอง แต่ แบบ แรก และ แล้ว แห่ง โดย ใน ให้ ได้ ไป \
+         ไม่ ไว้",
     ),
     (
         "turkish",

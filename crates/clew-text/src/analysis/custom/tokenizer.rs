@@ -42,6 +42,8 @@ pub(super) enum Cutter {
     },
     /// What lies between characters of these classes.
     Between(CharacterClasses),
+    /// Words of a dictionary where no space parts them.
+    Thai,
 }
 
 /// Classes of characters, and single ones.
@@ -147,6 +149,7 @@ impl Cutter {
                     skip: part.number("skip", 0, 0..=1000)?,
                 }
             }
+            "thai" => Cutter::Thai,
             "char_group" => Cutter::Between(CharacterClasses::read(
                 &part.list("tokenize_on_chars").unwrap_or_default(),
             )?),
@@ -188,20 +191,12 @@ impl Cutter {
                 }
                 tokens
             }
+            Cutter::Thai => numbered(text, super::thai::words(text)),
             Cutter::Between(classes) => numbered(text, runs(text, |c| !classes.has(c))),
             Cutter::Pattern {
                 pattern,
                 group: None,
-            } => {
-                let mut ranges = Vec::new();
-                let mut at = 0;
-                for found in pattern.find_iter(text) {
-                    ranges.push(at..found.start());
-                    at = found.end();
-                }
-                ranges.push(at..text.len());
-                numbered(text, ranges)
-            }
+            } => numbered(text, between(text, pattern)),
             Cutter::Pattern {
                 pattern,
                 group: Some(group),
@@ -295,6 +290,18 @@ pub(super) fn pieces(word: &str, lengths: &Range<usize>, only_first: bool) -> Ve
         }
     }
     found
+}
+
+/// What lies between the matches of a pattern.
+fn between(text: &str, pattern: &Regex) -> Vec<Range<usize>> {
+    let mut ranges = Vec::new();
+    let mut at = 0;
+    for found in pattern.find_iter(text) {
+        ranges.push(at..found.start());
+        at = found.end();
+    }
+    ranges.push(at..text.len());
+    ranges
 }
 
 /// Runs of characters that belong together.

@@ -7,35 +7,54 @@
 //! be, the ending, and what stands in its place. All count letters, not bytes.
 
 mod arabic;
+mod bengali;
+mod brazilian;
 mod bulgarian;
 mod czech;
+mod finnish;
 mod french;
 mod german;
 mod hindi;
+mod hungarian;
+mod indonesian;
 mod latvian;
+mod norwegian;
+mod persian;
 mod plural;
 mod porter;
 mod romance;
 mod slavic;
+mod sorani;
 mod swedish;
 
 pub(super) use german::normalized as german_normalized;
+
+use norwegian::Norwegian;
 
 /// One light stemmer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Light {
     Arabic,
+    Bengali,
+    Brazilian,
     Bulgarian,
     Czech,
+    Finnish,
     French,
     German,
     Hindi,
+    Hungarian,
+    Indonesian,
     Italian,
     Latvian,
+    Norwegian(Norwegian),
+    Persian,
     Portuguese,
     Russian,
+    Sorani,
     Spanish,
     Swedish,
+    PluralNorwegian(Norwegian),
     PluralEnglish,
     PluralFrench,
     PluralGerman,
@@ -48,17 +67,28 @@ impl Light {
     pub(super) fn named(name: &str) -> Option<Self> {
         Some(match name {
             "arabic" => Light::Arabic,
+            "bengali" => Light::Bengali,
+            "brazilian" => Light::Brazilian,
             "bulgarian" => Light::Bulgarian,
             "czech" => Light::Czech,
             "hindi" => Light::Hindi,
+            "indonesian" => Light::Indonesian,
             "latvian" => Light::Latvian,
+            "light_finnish" => Light::Finnish,
             "light_french" => Light::French,
             "light_german" => Light::German,
+            "light_hungarian" => Light::Hungarian,
             "light_italian" => Light::Italian,
+            "light_norwegian" => Light::Norwegian(Norwegian::Bokmaal),
+            "light_nynorsk" => Light::Norwegian(Norwegian::Nynorsk),
             "light_portuguese" => Light::Portuguese,
             "light_russian" => Light::Russian,
             "light_spanish" => Light::Spanish,
             "light_swedish" => Light::Swedish,
+            "minimal_norwegian" => Light::PluralNorwegian(Norwegian::Bokmaal),
+            "minimal_nynorsk" => Light::PluralNorwegian(Norwegian::Nynorsk),
+            "persian" => Light::Persian,
+            "sorani" => Light::Sorani,
             "minimal_english" => Light::PluralEnglish,
             "minimal_french" => Light::PluralFrench,
             "minimal_german" => Light::PluralGerman,
@@ -73,20 +103,29 @@ impl Light {
         let mut word = Word(word.chars().collect());
         match self {
             Light::Arabic => arabic::stem(&mut word),
+            Light::Bengali => bengali::stem(&mut word),
+            Light::Brazilian => brazilian::stem(&mut word),
             Light::Bulgarian => bulgarian::stem(&mut word),
             Light::Czech => czech::stem(&mut word),
+            Light::Finnish => finnish::stem(&mut word),
             Light::French => french::stem(&mut word),
             Light::German => german::stem(&mut word),
             Light::Hindi => hindi::stem(&mut word),
+            Light::Hungarian => hungarian::stem(&mut word),
+            Light::Indonesian => indonesian::stem(&mut word),
             Light::Italian => romance::italian(&mut word),
             Light::Latvian => latvian::stem(&mut word),
+            Light::Norwegian(way) => norwegian::light(&mut word, way),
+            Light::Persian => persian::stem(&mut word),
             Light::Portuguese => romance::portuguese(&mut word),
             Light::Russian => slavic::russian(&mut word),
+            Light::Sorani => sorani::stem(&mut word),
             Light::Spanish => romance::spanish(&mut word),
             Light::Swedish => swedish::stem(&mut word),
             Light::PluralEnglish => plural::english(&mut word),
             Light::PluralFrench => plural::french(&mut word),
             Light::PluralGerman => plural::german(&mut word),
+            Light::PluralNorwegian(way) => norwegian::minimal(&mut word, way),
             Light::PluralPortuguese => plural::portuguese(&mut word),
             Light::Porter => porter::stem(&mut word),
         }
@@ -143,7 +182,7 @@ impl Word {
     }
 
     /// Puts something in the place of an ending that a longer word has; whether it had it.
-    fn change(&mut self, (longer_than, ending, put): Ending) -> bool {
+    fn change(&mut self, (longer_than, ending, put): (usize, &str, &str)) -> bool {
         let found = self.len() > longer_than && self.ends(ending);
         if found {
             self.cut(ending.chars().count());
@@ -155,6 +194,15 @@ impl Word {
     /// Applies the first rule that fits; whether one did.
     fn change_first(&mut self, rules: &[Ending]) -> bool {
         rules.iter().any(|rule| self.change(*rule))
+    }
+
+    /// Takes off the first of the endings that it has; they are listed by the letters that a word must have more
+    /// than, between spaces. Whether it had one.
+    fn cut_listed(&mut self, endings: &[(usize, &str)]) -> bool {
+        endings.iter().any(|(longer_than, endings)| {
+            let mut endings = endings.split_whitespace();
+            endings.any(|ending| self.change((*longer_than, ending, "")))
+        })
     }
 
     /// Takes off one of two letters that are the same at the end.
@@ -227,6 +275,17 @@ mod tests {
                 Light::PluralGerman,
                 Light::PluralPortuguese,
                 Light::Porter,
+                Light::Bengali,
+                Light::Brazilian,
+                Light::Finnish,
+                Light::Hungarian,
+                Light::Indonesian,
+                Light::Norwegian(Norwegian::Bokmaal),
+                Light::Norwegian(Norwegian::Nynorsk),
+                Light::Persian,
+                Light::PluralNorwegian(Norwegian::Bokmaal),
+                Light::PluralNorwegian(Norwegian::Nynorsk),
+                Light::Sorani,
             ] {
                 assert!(stemmer.stem(name).chars().count() <= name.chars().count());
             }
