@@ -286,7 +286,7 @@ impl Union {
                 *doc = a.min(b);
                 *sum =
                     only_if(has_own, own_sums[own]) + only_if(has_other, scored(&factors[other]));
-                *known = own_known[own] * u32::from(has_own) | bit * u32::from(has_other);
+                *known = (own_known[own] * u32::from(has_own)) | (bit * u32::from(has_other));
                 own += usize::from(has_own);
                 other += usize::from(has_other);
                 count += 1;
