@@ -21,7 +21,7 @@ pub(super) fn many_champions(frequency: u64) -> usize {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Champion {
     pub(super) factor: f32,
-    pub(super) segment: usize,
+    segment: u32,
     pub(super) doc: DocId,
 }
 
@@ -66,6 +66,9 @@ impl Contest {
     /// Takes the documents of a segment, whose scores are their factors.
     pub(super) fn take(&mut self, segment: usize, list: &mut List<'_>) {
         self.seen += u64::from(list.count);
+        let Ok(segment) = u32::try_from(segment) else {
+            return;
+        };
         let mut factors = [0.0; BLOCK];
         while !list.is_over() {
             let end = list.last();
@@ -109,7 +112,7 @@ impl Contest {
     pub(super) fn end_ascending(mut self, bases: &[u32]) -> ManyChampions {
         self.cut();
         self.best.sort_unstable_by_key(|one| (one.segment, one.doc));
-        let number = |one: &Champion| bases[one.segment] + one.doc;
+        let number = |one: &Champion| bases[one.segment()] + one.doc;
         ManyChampions {
             docs: self.best.iter().map(number).collect(),
             factors: self.best.iter().map(|one| one.factor).collect(),
@@ -128,6 +131,10 @@ impl Contest {
 }
 
 impl Champion {
+    pub(super) fn segment(&self) -> usize {
+        self.segment as usize
+    }
+
     fn order(&self, other: &Self) -> std::cmp::Ordering {
         let place = |one: &Self| (one.segment, one.doc);
         other

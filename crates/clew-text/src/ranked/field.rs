@@ -24,7 +24,7 @@ use super::recent::Recent;
 use crate::search::FieldStatistics;
 
 /// Bytes that are kept for each of two generations of words.
-const KNOWN_BYTES_MAX: usize = 1 << 21;
+const KNOWN_BYTES_MAX: usize = 1 << 24;
 /// Longest word that is kept.
 const WORD_BYTES_MAX: usize = 64;
 

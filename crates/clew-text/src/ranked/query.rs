@@ -153,8 +153,8 @@ impl Ranked {
             if missing == 0 && score < worst {
                 return true;
             }
-            if segments[one.segment].admits(one.doc) {
-                hits.take_at((one.segment, one.doc), score);
+            if segments[one.segment()].admits(one.doc) {
+                hits.take_at((one.segment(), one.doc), score);
                 if missing > 0 {
                     (missing, worst) = (missing - 1, score);
                 }
