@@ -280,7 +280,7 @@ def bench(name, arguments, known, where):
         "of one thread's CPU time by class (least and greatest round; p50/p99 of the queries), contenders in",
         f"turns, {arguments.rounds} rounds, the ten best. Positions kept, nothing else; prefix matches score the same,",
         "fuzzy ones score in Clew and Lucene and not in tantivy. Clew keeps where the postings of words lie that were asked",
-        "for lately, and their best scores: all words here were asked for before.",
+        "for lately, and their best documents: all words here were asked for before.",
         "",
     ]
     print("\n".join(lines), flush=True)
