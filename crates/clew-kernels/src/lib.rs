@@ -1,5 +1,6 @@
 //! Distance functions in the widest instruction set this CPU has, because a vector search is little
-//! else than distances. This crate is the one home of `std::arch`.
+//! else than distances, and a search for frequent words often little else than sums. This crate is the one home of
+//! `std::arch`.
 //!
 //! The scalar functions are the specification; every other table answers the same, floats within
 //! rounding. A table is chosen once per process, and every entry works on many rows per call, so that
@@ -18,6 +19,7 @@ mod codes;
 mod table;
 
 mod fast_scan;
+mod impacts;
 mod plain;
 mod prefetch;
 

@@ -5,11 +5,16 @@ use tantivy::DocId;
 
 use super::any::Sums;
 use super::bm25::rounded;
+use super::dense::{Needs, dense};
 use super::hits::Hits;
 use super::list::List;
 
 /// Two words or more, the rarest first.
 pub(super) fn all(lists: &mut [List<'_>], sums: &mut Sums, hits: &mut Hits<'_>) {
+    // What is left then has not all words, or is not good enough.
+    if dense(lists, Needs::All, sums, hits) > 0 {
+        return;
+    }
     let Some((lead, others)) = lists.split_first_mut() else {
         return;
     };

@@ -6,6 +6,7 @@ use tantivy::DocId;
 
 use super::bm25::rounded;
 use super::candidates::Candidates;
+use super::dense::{Dense, Needs, dense};
 use super::hits::Hits;
 use super::list::{BLOCK, List};
 
@@ -58,6 +59,7 @@ pub(super) struct Sums {
     /// The places of the lists, those that matter least first, and the sums of their bounds.
     order: Vec<(f32, usize)>,
     below: Vec<f64>,
+    pub(super) dense: Dense,
 }
 
 impl Default for Sums {
@@ -69,6 +71,7 @@ impl Default for Sums {
             near: Vec::new(),
             order: Vec::new(),
             below: Vec::new(),
+            dense: Dense::default(),
         }
     }
 }
@@ -85,6 +88,7 @@ impl Sums {
 pub(super) fn any(lists: &mut [List<'_>], sums: &mut Sums, hits: &mut Hits<'_>) {
     sums.begin(lists.len());
     sums.sums.resize(WINDOW as usize, 0.0);
+    let from = dense(lists, Needs::Any, sums, hits);
     let (mut order, mut below) = (
         std::mem::take(&mut sums.order),
         std::mem::take(&mut sums.below),
@@ -93,17 +97,17 @@ pub(super) fn any(lists: &mut [List<'_>], sums: &mut Sums, hits: &mut Hits<'_>) 
     order.extend((0..lists.len()).map(|place| (0.0, place)));
     below.clear();
     below.resize(lists.len() + 1, 0.0);
-    windows(lists, (&mut order, &mut below), sums, hits);
+    windows(lists, from, (&mut order, &mut below), (sums, hits));
     (sums.order, sums.below) = (order, below);
 }
 
 fn windows(
     lists: &mut [List<'_>],
+    mut from: DocId,
     (order, below): (&mut [(f32, usize)], &mut [f64]),
-    sums: &mut Sums,
-    hits: &mut Hits<'_>,
+    (sums, hits): (&mut Sums, &mut Hits<'_>),
 ) {
-    let (mut from, mut width) = (0, FIRST_WINDOW);
+    let mut width = FIRST_WINDOW;
     // How many lists did not matter in the window before.
     let mut needed = 0;
     loop {
@@ -135,10 +139,10 @@ fn windows(
         }
         let (rest, essential) = order.split_at(needed);
         match essential {
-            [(_, only)] => around_one(lists, (rest, *only), (from, end), (&mut *sums, hits)),
+            [(_, only)] => around_one(lists, (rest, *only), (from, end), (&mut *sums, &mut *hits)),
             several => {
                 for (_, place) in several {
-                    add(&mut lists[*place], (from, end), sums);
+                    sums.add(&mut lists[*place], (from, end));
                 }
                 sums.gather((from, end), below[needed], hits);
                 complete(lists, (rest, below), &mut sums.candidates, hits);
@@ -218,25 +222,51 @@ fn around_one(
     }
 }
 
-/// Adds a list's scores in a window to the sums.
-fn add(list: &mut List<'_>, (from, end): (DocId, DocId), sums: &mut Sums) {
-    let mut scores = [0.0; BLOCK];
-    list.seek(from);
-    loop {
-        let last = list.last();
-        for (doc, score) in list.score_until(end, &mut scores).iter().zip(&scores) {
-            let place = (doc - from) as usize;
-            sums.sums[place] += f64::from(*score);
-            sums.used[place / 64] |= 1 << (place % 64);
-        }
-        if last.saturating_add(1) >= end {
-            return;
-        }
-        list.shallow(last + 1);
-    }
-}
-
 impl Sums {
+    /// Adds a list's scores in a window to the sums.
+    pub(super) fn add(&mut self, list: &mut List<'_>, (from, end): (DocId, DocId)) {
+        let mut scores = [0.0; BLOCK];
+        list.seek(from);
+        loop {
+            let last = list.last();
+            for (doc, score) in list.score_until(end, &mut scores).iter().zip(&scores) {
+                let place = (doc - from) as usize;
+                self.sums[place] += f64::from(*score);
+                self.used[place / 64] |= 1 << (place % 64);
+            }
+            if last.saturating_add(1) >= end {
+                return;
+            }
+            list.shallow(last + 1);
+        }
+    }
+
+    /// The sums of a window, by their places in it.
+    pub(super) fn each(&self, mut told: impl FnMut(usize, f64)) {
+        for (base, word) in (0..).step_by(64).zip(&self.used) {
+            let mut left = *word;
+            while left != 0 {
+                let place = base + left.trailing_zeros() as usize;
+                left &= left - 1;
+                told(place, self.sums[place]);
+            }
+        }
+    }
+
+    /// The sum at a place of a window.
+    pub(super) fn sum(&self, place: usize) -> f64 {
+        self.sums.get(place).copied().unwrap_or(0.0)
+    }
+
+    /// Takes the sums away.
+    pub(super) fn forget(&mut self) {
+        for (base, word) in (0..).step_by(64).zip(&mut self.used) {
+            if std::mem::take(word) != 0 {
+                self.sums[base..base + 64].fill(0.0);
+            }
+        }
+    }
+
     /// The documents whose sums may be good enough with `others` added; the sums are zero afterwards.
     fn gather(&mut self, (from, end): (DocId, DocId), others: f64, hits: &Hits<'_>) {
         let reach = hits.reach(others);
@@ -270,11 +300,11 @@ fn complete(
             if *sum <= with {
                 return false;
             }
-            list.shallow(doc);
-            if *sum + f64::from(list.block_bound()) <= without {
+            let bound = list.bound_of(doc);
+            if *sum + f64::from(bound) <= without {
                 return false;
             }
-            if list.seek(doc) == doc {
+            if bound > 0.0 && list.seek(doc) == doc {
                 *sum += f64::from(list.score());
             }
             true

@@ -9,7 +9,7 @@ use crate::similarity::{B, K1};
 /// What a length of zero contributes.
 const SHORTEST: f32 = K1 * (1.0 - B);
 /// Covers the rounding of bounds that are not computed as the score itself is.
-const ROUNDING: f32 = 1.0 + 1e-5;
+pub(super) const ROUNDING: f32 = 1.0 + 1e-5;
 
 /// For each stored length what it contributes to the denominator, under one average length.
 #[derive(Debug)]

@@ -65,7 +65,8 @@ impl Candidates {
     /// Leaves those above `reach` without the list that are in it, with its scores added.
     pub(super) fn keep_common(&mut self, list: &mut List<'_>, reach: f64) {
         self.retain_from(0, |doc, sum| {
-            let found = list.seek(doc) == doc;
+            let bound = list.bound_of(doc);
+            let found = bound > 0.0 && *sum + f64::from(bound) > reach && list.seek(doc) == doc;
             if found {
                 *sum += f64::from(list.score());
             }

@@ -1,6 +1,6 @@
 //! The best documents of a word over all segments of a snapshot: its champion list (Manning, Raghavan, Schütze:
 //! Introduction to Information Retrieval, 7.1.3). The best of the word alone are read off it, and those of several words
-//! score at least what its documents do; `best` finds those of several frequent words in longer lists.
+//! score at least what its documents do.
 
 use tantivy::DocId;
 
@@ -8,14 +8,6 @@ use super::list::{BLOCK, List};
 
 /// Documents that are kept of a word: ten are mostly left of them where a filter lets a tenth pass.
 pub(super) const CHAMPIONS_MAX: usize = 128;
-/// Documents that are kept of the most frequent words.
-pub(super) const MANY_CHAMPIONS_MAX: usize = 2048;
-
-/// How many documents are kept of a frequent word: an eighth, which suffices for nine of ten searches.
-pub(super) fn many_champions(frequency: u64) -> usize {
-    let share = usize::try_from(frequency / 8).unwrap_or(MANY_CHAMPIONS_MAX);
-    share.clamp(MANY_CHAMPIONS_MAX / 2, MANY_CHAMPIONS_MAX)
-}
 
 /// A document and the word's share of it.
 #[derive(Clone, Copy, Debug)]
@@ -33,19 +25,9 @@ pub(super) struct Champions {
     pub(super) are_all: bool,
 }
 
-/// The champions of a frequent word, ascending. A document is known by its number in the whole snapshot, in which the
-/// segments follow each other.
-#[derive(Debug, Default)]
-pub(super) struct ManyChampions {
-    pub(super) docs: Vec<u32>,
-    pub(super) factors: Vec<f32>,
-    /// What any other document has at most; `None` when there is no other one.
-    pub(super) rest: Option<f32>,
-}
-
 /// Looks for champions in one segment after the other, in their order.
+#[derive(Default)]
 pub(super) struct Contest {
-    max: usize,
     best: Vec<Champion>,
     seen: u64,
     /// Enough have this or more.
@@ -53,16 +35,6 @@ pub(super) struct Contest {
 }
 
 impl Contest {
-    /// Keeps `max` champions.
-    pub(super) fn new(max: usize) -> Self {
-        Contest {
-            max,
-            best: Vec::new(),
-            seen: 0,
-            floor: None,
-        }
-    }
-
     /// Takes the documents of a segment, whose scores are their factors.
     pub(super) fn take(&mut self, segment: usize, list: &mut List<'_>) {
         self.seen += u64::from(list.count);
@@ -83,7 +55,7 @@ impl Contest {
                         });
                     }
                 }
-                if self.best.len() >= 2 * self.max {
+                if self.best.len() >= 2 * CHAMPIONS_MAX {
                     self.cut();
                 }
             }
@@ -99,25 +71,13 @@ impl Contest {
     }
 
     fn cut(&mut self) {
-        if self.best.len() <= self.max {
+        if self.best.len() <= CHAMPIONS_MAX {
             return;
         }
         self.best
-            .select_nth_unstable_by(self.max - 1, Champion::order);
-        self.best.truncate(self.max);
+            .select_nth_unstable_by(CHAMPIONS_MAX - 1, Champion::order);
+        self.best.truncate(CHAMPIONS_MAX);
         self.floor = self.best.last().map(|last| last.factor);
-    }
-
-    /// The champions where the segments' first documents have these numbers.
-    pub(super) fn end_ascending(mut self, bases: &[u32]) -> ManyChampions {
-        self.cut();
-        self.best.sort_unstable_by_key(|one| (one.segment, one.doc));
-        let number = |one: &Champion| bases[one.segment()] + one.doc;
-        ManyChampions {
-            docs: self.best.iter().map(number).collect(),
-            factors: self.best.iter().map(|one| one.factor).collect(),
-            rest: self.floor,
-        }
     }
 
     pub(super) fn end(mut self) -> Champions {

@@ -4,14 +4,21 @@
 use tantivy::DocId;
 
 use super::hits::Admission;
+use super::impacts::Impacts;
 use super::list::List;
 
 /// Documents of a window: 8 KiB of marks.
 const WINDOW: u32 = 1 << 16;
 const WORDS: usize = WINDOW as usize / 64;
+/// Documents that are looked at together by their impacts.
+const HAS: usize = 1024;
 
 /// Counts documents that all of the lists have, the rarest first, until there are more than `most`.
 pub(super) fn all(lists: &mut [List<'_>], admission: &Admission<'_>, most: u64) -> u64 {
+    let impacts: Option<Vec<&Impacts>> = lists.iter().map(|list| list.impacts).collect();
+    if let Some(impacts) = impacts {
+        return all_by_impacts(&impacts, admission, most);
+    }
     let Some((lead, others)) = lists.split_first_mut() else {
         return 0;
     };
@@ -30,6 +37,32 @@ pub(super) fn all(lists: &mut [List<'_>], admission: &Admission<'_>, most: u64) 
         }
         count <= most && least < tantivy::TERMINATED
     });
+    count
+}
+
+/// The same by impacts alone.
+fn all_by_impacts(impacts: &[&Impacts], admission: &Admission<'_>, most: u64) -> u64 {
+    let docs = impacts.first().map_or(0, |first| first.shares().len());
+    let mut has = [0; HAS];
+    let mut count = 0;
+    for (first, from) in (0..).step_by(HAS).zip((0..docs).step_by(HAS)) {
+        if count > most {
+            break;
+        }
+        has.fill(1);
+        let has = &mut has[..HAS.min(docs - from)];
+        for impacts in impacts {
+            for (has, share) in has.iter_mut().zip(&impacts.shares()[from..]) {
+                *has &= u8::from(*share > 0);
+            }
+        }
+        count += if admission.is_choosy() {
+            let docs = (first..).zip(has).filter(|(_, has)| **has > 0);
+            docs.filter(|(doc, _)| admission.admits(*doc)).count() as u64
+        } else {
+            u64::from(has.iter().map(|has| u16::from(*has)).sum::<u16>())
+        };
+    }
     count
 }
 

@@ -11,12 +11,11 @@ use tantivy::postings::TermInfo;
 use tantivy::schema::Field;
 use tantivy_fst::raw::Fst;
 
-use super::best::RARE_MAX;
 use super::bm25::{BlockBounds, NormTable, Weight};
-use super::champions::{
-    CHAMPIONS_MAX, Champion, Champions, Contest, ManyChampions, many_champions,
-};
+use super::champions::{CHAMPIONS_MAX, Champion, Champions, Contest};
+use super::dense::RARITY_OF_ALL;
 use super::files::{FieldFiles, SegmentFiles};
+use super::impacts::{Budget, Impacts};
 use super::list::List;
 use super::lists::Lists;
 use super::near::{Around, NearBefore, NearWords};
@@ -41,7 +40,8 @@ struct Places {
     infos: Box<[Option<TermInfo>]>,
     frequency: u64,
     summary: OnceLock<Summary>,
-    many_champions: OnceLock<ManyChampions>,
+    /// For each segment.
+    impacts: OnceLock<Box<[Option<Impacts>]>>,
 }
 
 /// How much a word can add to a score: factors, which its weight is multiplied with.
@@ -60,7 +60,7 @@ impl FoundWord {
                 frequency: counts.sum(),
                 infos: infos.into(),
                 summary: OnceLock::new(),
-                many_champions: OnceLock::new(),
+                impacts: OnceLock::new(),
             }),
             is_known: false,
         }
@@ -92,10 +92,11 @@ pub(crate) struct SearchedField {
     /// `None` where a segment has nothing of the field.
     segments: Vec<Option<Arc<FieldFiles>>>,
     ids: Vec<SegmentId>,
-    /// The number of each segment's first document among all; `None` where they are too many to be numbered.
-    bases: Option<Vec<u32>>,
+    /// Documents of each segment.
+    sizes: Vec<u32>,
     lengths: OnceLock<Lengths>,
     known: Mutex<Known>,
+    impact_budget: Arc<Budget>,
     near: Mutex<NearBefore>,
 }
 
@@ -120,18 +121,14 @@ impl SearchedField {
             files.field(reader, field)
         });
         let segments = segments.collect::<tantivy::Result<_>>()?;
-        let bases = sizes.iter().scan(Some(0_u32), |next, size| {
-            let base = *next;
-            *next = base.and_then(|base| base.checked_add(*size));
-            Some(base)
-        });
         Ok(SearchedField {
             field,
             segments,
             ids,
-            bases: bases.collect(),
+            sizes,
             lengths: OnceLock::new(),
             known: Mutex::default(),
+            impact_budget: Arc::default(),
             near: Mutex::default(),
         })
     }
@@ -171,7 +168,7 @@ impl SearchedField {
         }
         let lengths = self.lengths.get()?;
         Some(word.places.summary.get_or_init(|| {
-            let mut contest = Contest::new(CHAMPIONS_MAX);
+            let mut contest = Contest::default();
             let segments = (0..self.segments.len()).map(|segment| {
                 let mut list = List::default();
                 let (mut best, mut last) = (0.0_f32, 0.0);
@@ -195,28 +192,30 @@ impl SearchedField {
         }))
     }
 
-    /// The number of each segment's first document among all of them.
-    pub(super) fn bases(&self) -> Option<&[u32]> {
-        self.bases.as_deref()
+    /// Whether a word was asked for before and is so frequent that impacts are used in most segments even where other
+    /// words are needed too.
+    pub(super) fn is_dense(&self, word: &FoundWord) -> bool {
+        let docs: u64 = self.sizes.iter().map(|size| u64::from(*size)).sum();
+        word.is_known && word.frequency() >= docs / RARITY_OF_ALL
     }
 
-    /// The best documents of a frequent word; `None` as for [`SearchedField::summary`].
-    pub(super) fn many_champions<'w>(&self, word: &'w FoundWord) -> Option<&'w ManyChampions> {
+    /// The impacts of a word in a segment where it is frequent; `None` as for [`SearchedField::summary`].
+    pub(super) fn impacts<'w>(&self, word: &'w FoundWord, segment: usize) -> Option<&'w Impacts> {
         if !word.is_known {
             return None;
         }
-        let (lengths, bases) = (self.lengths.get()?, self.bases()?);
-        Some(word.places.many_champions.get_or_init(|| {
-            let mut contest = Contest::new(many_champions(word.frequency()));
+        let lengths = self.lengths.get()?;
+        let all = word.places.impacts.get_or_init(|| {
             let mut list = List::default();
-            for (segment, bounds) in lengths.bounds.iter().enumerate() {
-                if let (Some(info), Some(files)) = (word.in_segment(segment), self.files(segment)) {
-                    list.open(files, info, Weight::ONE, (&lengths.table, *bounds));
-                    contest.take(segment, &mut list);
-                }
-            }
-            contest.end_ascending(bases)
-        }))
+            let segments = lengths.bounds.iter().zip(&self.sizes).enumerate();
+            let impacts = segments.map(|(segment, (bounds, docs))| {
+                let (info, files) = (word.in_segment(segment)?, self.files(segment)?);
+                list.open(files, info, Weight::ONE, (&lengths.table, *bounds));
+                Impacts::read(&mut list, *docs, &self.impact_budget)
+            });
+            impacts.collect()
+        });
+        all.get(segment)?.as_ref()
     }
 
     /// The lists of a segment's words that begin so; `None` when it is none of these segments.
@@ -312,16 +311,13 @@ impl Known {
         }
         let champions = usize::try_from(found.frequency())
             .map_or(CHAMPIONS_MAX, |frequency| frequency.min(CHAMPIONS_MAX));
-        let many = if found.frequency() > RARE_MAX {
-            many_champions(found.frequency()) * (size_of::<u32>() + size_of::<f32>())
-        } else {
-            0
-        };
+        // Impacts have a budget of their own.
+        let of_segment =
+            size_of::<Option<TermInfo>>() + size_of::<(f32, f32)>() + size_of::<Option<Impacts>>();
         let bytes = size_of::<Places>()
             + WORD_BYTES_MAX
-            + found.places.infos.len() * (size_of::<Option<TermInfo>>() + size_of::<(f32, f32)>())
-            + champions * size_of::<Champion>()
-            + many;
+            + found.places.infos.len() * of_segment
+            + champions * size_of::<Champion>();
         self.0.put(word.into(), found, bytes);
     }
 }

@@ -115,10 +115,7 @@ impl<'a> Hits<'a> {
 
     /// The score that a document must exceed; below all scores as long as every match counts.
     pub(super) fn floor(&self) -> f32 {
-        if self
-            .count_to
-            .is_some_and(|limit| !self.has_seen_more(limit))
-        {
+        if self.counts() {
             return f32::MIN;
         }
         let least = match self.beside {
@@ -127,6 +124,12 @@ impl<'a> Hits<'a> {
         };
         let threshold = self.top.threshold_in(self.segment);
         threshold.map_or(least, |threshold| threshold.max(least))
+    }
+
+    /// Whether every match counts.
+    pub(super) fn counts(&self) -> bool {
+        self.count_to
+            .is_some_and(|limit| !self.has_seen_more(limit))
     }
 
     fn has_seen_more(&self, limit: u64) -> bool {
@@ -153,16 +156,6 @@ impl<'a> Hits<'a> {
         }
         let floor = f64::from(floor);
         floor - others - floor.abs() * ROUNDING
-    }
-
-    /// The same, which are known to exceed `least`.
-    pub(crate) fn above(self, least: f32) -> Self {
-        Hits { least, ..self }
-    }
-
-    /// What all are known to exceed.
-    pub(crate) fn least(&self) -> f32 {
-        self.least
     }
 
     /// Whether a document may match and not count.

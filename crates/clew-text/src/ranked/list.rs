@@ -9,6 +9,7 @@ use tantivy::{DocId, TERMINATED};
 
 use super::bm25::{BlockBounds, NO_NORMS, NormTable, Weight, factor};
 use super::files::{FieldFiles, Lengths};
+use super::impacts::Impacts;
 use super::layout::{Layout, WIDTH, number, read_docs, read_frequencies, variable};
 
 pub(super) const BLOCK: usize = BitPacker4x::BLOCK_LEN;
@@ -61,6 +62,8 @@ pub(super) struct List<'a> {
     block_best: Option<f32>,
     /// The greatest factor behind the last full block, when it is known without reading it.
     pub(super) tail_best: Option<f32>,
+    /// What is known of the documents one by one.
+    pub(super) impacts: Option<&'a Impacts>,
 }
 
 impl Default for List<'_> {
@@ -89,6 +92,7 @@ impl Default for List<'_> {
             counted: (0, 0),
             block_best: None,
             tail_best: None,
+            impacts: None,
         }
     }
 }
@@ -123,6 +127,7 @@ impl<'a> List<'a> {
         self.count = info.doc_freq;
         self.blocks = blocks;
         self.tail_best = None;
+        self.impacts = None;
         (self.summed, self.offset, self.positions_before) = (0, 0, 0);
         self.len = 0;
         self.go_to(0);
@@ -439,6 +444,17 @@ impl<'a> List<'a> {
 
     fn entry(&self, block: usize) -> &[u8] {
         &self.entries[block * self.layout.size..][..self.layout.size]
+    }
+
+    /// The greatest score that a document may have, none when it is known not to be in the list; it is not before the
+    /// current block.
+    #[inline]
+    pub(super) fn bound_of(&mut self, doc: DocId) -> f32 {
+        if let Some(impacts) = self.impacts {
+            return self.weight.times(impacts.factor(doc));
+        }
+        self.shallow(doc);
+        self.block_bound()
     }
 
     /// The greatest score in the current block.

@@ -24,9 +24,10 @@ mod recent;
 
 mod all;
 mod any;
-mod best;
 mod count;
+mod dense;
 mod hits;
+mod impacts;
 mod phrase;
 mod query;
 

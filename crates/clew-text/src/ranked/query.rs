@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::any::Sums;
-use super::best::{Needs, best};
 use super::bm25::{Weight, rounded};
 use super::count::Marks;
 use super::field::{FoundWord, SearchedField};
@@ -122,25 +121,13 @@ impl Ranked {
         }
     }
 
-    /// Gives the best to `hits` and says `true`, when they are known from the words' champions alone; otherwise `hits`
-    /// may be told what the best exceed, and nothing else of it is of use.
-    pub(crate) fn take_champions<'a>(
-        &'a self,
-        segments: &[Admission<'a>],
-        hits: &mut Hits<'a>,
-    ) -> bool {
-        match &self.shape {
-            Shape::Any(words) => match &words[..] {
-                [only] => Self::take_champions_of(only, segments, hits),
-                several => best(several, Needs::Any, segments, hits),
-            },
-            Shape::All(words) => best(words, Needs::All, segments, hits),
-            Shape::Phrase(..) => false,
-        }
-    }
-
-    fn take_champions_of(word: &WordIn, segments: &[Admission<'_>], hits: &mut Hits<'_>) -> bool {
-        let Some(wanted) = hits.wanted() else {
+    /// Gives the best to `hits` and says `true`, when they are those of one word and known from its champions alone;
+    /// otherwise nothing of `hits` is of use.
+    pub(crate) fn take_champions(&self, segments: &[Admission<'_>], hits: &mut Hits<'_>) -> bool {
+        let (Shape::Any(words), Some(wanted)) = (&self.shape, hits.wanted()) else {
+            return false;
+        };
+        let [word] = &words[..] else {
             return false;
         };
         let Some(summary) = word.field.summary(&word.found) else {
@@ -170,7 +157,11 @@ impl Ranked {
     /// Whether matches are counted apart from ranking: where they need not be looked at one by one. The list of a single
     /// word is read once for both.
     pub(crate) fn counts_apart(&self) -> bool {
-        matches!(&self.shape, Shape::Any(words) if words.len() > 1)
+        match &self.shape {
+            Shape::Any(words) => words.len() > 1,
+            Shape::All(words) => words.iter().all(|word| word.field.is_dense(&word.found)),
+            Shape::Phrase(..) => false,
+        }
     }
 
     /// Counts the matches of some segments that count, until there are more than `most`, and says whether there was
@@ -369,9 +360,15 @@ impl<'a> Room<'a> {
         if self.lists.len() < words.len() {
             self.lists.resize_with(words.len(), List::default);
         }
-        let mut count = 0;
+        let (mut count, are_several) = (0, words.len() > 1);
         for word in words {
-            count += usize::from(word.open(&mut self.lists[count], word.weight, segment));
+            let list = &mut self.lists[count];
+            if word.open(list, word.weight, segment) {
+                if are_several {
+                    list.impacts = word.field.impacts(&word.found, segment);
+                }
+                count += 1;
+            }
         }
         (&mut self.lists[..count], &mut self.sums)
     }

@@ -151,14 +151,59 @@ fn words_are_ranked_as_their_scores_add_up() {
     check_all(&shard(2), 2);
 }
 
-/// The best ten from the words' champions alone, when these suffice.
-fn by_champions(snapshot: &Snapshot, query: &Query) -> Option<Vec<((usize, u32), f32)>> {
+#[test]
+fn frequent_words_are_ranked_by_their_impacts_as_their_scores_add_up() {
+    let mut random = Random(21);
+    let snapshot = snapshot(&random_docs(&mut random, &[9_000, 300, 14_000, 11_000]));
+    for (operator, texts) in [
+        (
+            Operator::Or,
+            ["w1 w0", "w3 w2", "w0 w39", "w2 w0 w1", "w0 w1 w36 w2"].as_slice(),
+        ),
+        (Operator::And, &["w1 w0", "w3 w2", "w2 w0 w1", "w0 w39"]),
+    ] {
+        for text in texts {
+            let words: Vec<_> = text.split(' ').map(|one| word("body", one)).collect();
+            let least = if operator == Operator::Or {
+                1
+            } else {
+                words.len()
+            };
+            let wanted = summed(&snapshot, &words, least);
+            let query = Query::Match(Match {
+                operator,
+                ..Match::new("body", *text)
+            });
+            check(&snapshot, &query, &wanted);
+        }
+    }
+    let field = snapshot.mapping.field("body").unwrap().field.unwrap();
+    let searched = snapshot.searched(field).unwrap().unwrap();
+    let has_impacts = |word: &str, segment| {
+        let found = searched.find(word.as_bytes());
+        searched.impacts(&found, segment).is_some()
+    };
+    for segment in [0, 2, 3] {
+        assert!(has_impacts("w0", segment) && has_impacts("w3", segment));
+        assert!(!has_impacts("w39", segment));
+    }
+}
+
+#[test]
+fn one_word_is_ranked_by_its_champions() {
+    let snapshot = shard(21);
+    let query = word("body", "w0");
+    check(
+        &snapshot,
+        &query,
+        &summed(&snapshot, std::slice::from_ref(&query), 1),
+    );
     let context = CompileContext {
-        snapshot,
+        snapshot: &snapshot,
         now_ms: 0,
         knn: &NoKnn,
     };
-    let ranked = plan(query, &context).unwrap().ranked.unwrap();
+    let ranked = plan(&query, &context).unwrap().ranked.unwrap();
     let readers = snapshot.readers.iter();
     let segments: Vec<Admission<'_>> = readers
         .map(|reader| Admission {
@@ -167,59 +212,7 @@ fn by_champions(snapshot: &Snapshot, query: &Query) -> Option<Vec<((usize, u32),
         })
         .collect();
     let mut hits = Hits::new(TopScores::new(10, None), None);
-    let pair = |hit: ShardHit| ((hit.segment, hit.doc), hit.score.unwrap());
-    ranked.take_champions(&segments, &mut hits).then(|| {
-        hits.finish()
-            .0
-            .into_hits(false)
-            .into_iter()
-            .map(pair)
-            .collect()
-    })
-}
-
-#[test]
-fn frequent_words_are_ranked_by_their_champions_as_their_scores_add_up() {
-    let mut random = Random(21);
-    let snapshot = snapshot(&random_docs(&mut random, &[9_000, 300, 14_000, 11_000]));
-    let mut tried = BTreeMap::new();
-    for (least, texts) in [
-        (
-            1,
-            ["w0", "w1 w0", "w3 w2", "w0 w39", "w2 w0 w1", "w0 w1 w36 w2"].as_slice(),
-        ),
-        (2, &["w1 w0", "w3 w2"]),
-        (3, &["w2 w0 w1"]),
-    ] {
-        for text in texts {
-            let words = text.split(' ').map(|one| word("body", one));
-            let wanted = summed(&snapshot, &words.collect::<Vec<_>>(), least);
-            let operator = if least == 1 {
-                Operator::Or
-            } else {
-                Operator::And
-            };
-            let query = Query::Match(Match {
-                operator,
-                ..Match::new("body", *text)
-            });
-            check(&snapshot, &query, &wanted);
-            let found = by_champions(&snapshot, &query);
-            *tried.entry((least, found.is_some())).or_insert(0) += 1;
-            if let Some(found) = found {
-                assert_eq!(found, wanted[..10], "{text}");
-            }
-        }
-    }
-    // Both ways were gone.
-    assert!(
-        tried[&(1, true)] > 1 && tried.contains_key(&(2, true)),
-        "{tried:?}"
-    );
-    assert!(
-        tried.contains_key(&(1, false)) || tried.contains_key(&(3, false)),
-        "{tried:?}"
-    );
+    assert!(ranked.take_champions(&segments, &mut hits));
 }
 
 proptest! {

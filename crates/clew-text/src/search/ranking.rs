@@ -52,13 +52,12 @@ pub(super) fn ranked(
         let (top, _) = champions.finish();
         return Ok(Some(counting.result(request, top, (seen, !in_time))));
     }
-    let least = champions.least();
     let order = ranked.order(segments.len());
     let apart = count_to.filter(|_| ranked.counts_apart());
     let counted = apart.map(counted);
     let hits = || {
         let count_to = count_to.filter(|_| counted.is_none());
-        Hits::new(TopScores::new(limit, below), count_to).above(least)
+        Hits::new(TopScores::new(limit, below), count_to)
     };
     let (top, seen, in_time) = match threads {
         None => {
