@@ -9,6 +9,7 @@ mod highlight;
 mod hybrid;
 mod inner;
 mod lookup;
+mod members;
 mod msearch;
 mod percolated;
 mod pit;
@@ -101,16 +102,15 @@ pub(crate) async fn run(
     let state = State::of(call, &spec, expression, options).await?;
     check_window(call, &spec, &state.indices)?;
     inner::check_windows(&spec.output.inner, &state.indices)?;
-    if let (Err(error), Some(index)) = (spec.check_sort(&state.indices), state.indices.first()) {
-        return Err(error.all_shards_failed(index.name(), &call.api.node_id));
-    }
-    if let (Err(error), Some(index)) = (spec.check_after(&state.indices), state.indices.first()) {
-        return Err(error.all_shards_failed(index.name(), &call.api.node_id));
-    }
-    if let (Err(error), Some(index)) = (collapse::check(&spec), state.indices.first()) {
-        return Err(error.all_shards_failed(index.name(), &call.api.node_id));
+    let mut after = None;
+    if let Some(index) = state.indices.first() {
+        let refused = |error: ApiError| error.all_shards_failed(index.name(), &call.api.node_id);
+        spec.check_sort(&state.indices).map_err(refused)?;
+        after = spec.after(index).map_err(refused)?;
+        collapse::check(&spec).map_err(refused)?;
     }
     let mut request = spec.request(&state.indices)?;
+    request.search_after = after;
     request.parts.clone_from(&state.parts);
     request.control.pinned = Some(state.pinned.clone());
     request.control.hybrid = hybrid::ranking(&spec, pipeline.as_ref(), &state.indices)

@@ -7,7 +7,7 @@ use clew_engine::Pinned;
 use serde_json::{Value, json};
 
 use super::contexts::{Kind, Pit, watch};
-use super::request::token;
+use super::members::token;
 use super::search_parts;
 use crate::call::Call;
 use crate::error::ApiError;

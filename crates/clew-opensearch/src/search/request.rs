@@ -13,6 +13,7 @@ use super::control::Control;
 use super::fields::FieldList;
 use super::highlight::Highlight;
 use super::inner::{self, InnerSpec};
+use super::members::{flag, float, groups, is_empty, list, track_total, unknown_key, whole};
 use super::scope::{Boosts, read_boosts};
 use super::sort_values;
 use super::source_filter::SourceFilter;
@@ -374,23 +375,17 @@ impl Spec {
         check_sort(&self.sort, indices)
     }
 
-    /// Refuses values that no hit comes after.
-    pub(super) fn check_after(&self, indices: &[Arc<Index>]) -> Result<(), ApiError> {
-        self.after(indices).map(|_| ())
-    }
-
     /// The values that hits come after.
-    fn after(&self, indices: &[Arc<Index>]) -> Result<Option<Vec<SortValue>>, ApiError> {
+    pub(super) fn after(&self, index: &Index) -> Result<Option<Vec<SortValue>>, ApiError> {
         if self.search_after.is_empty() {
             return Ok(None);
         }
-        let index = indices.first().map(Arc::as_ref);
         sort_values::read(&self.search_after, &self.sort, index).map(Some)
     }
 
-    /// The engine's request; what is left in the spec is for writing the answer.
+    /// The engine's request, without the values that hits come after; what is left in the spec is for writing the
+    /// answer.
     pub(super) fn request(&self, indices: &[Arc<Index>]) -> Result<SearchRequest, ApiError> {
-        let search_after = self.after(indices)?;
         let output = &self.output;
         for index in indices {
             output.fields.check(index)?;
@@ -420,7 +415,7 @@ impl Spec {
                 .unwrap_or(TrackTotal::UpTo(TRACK_TOTAL_DEFAULT)),
             track_scores: self.track_scores,
             min_score: self.min_score,
-            search_after,
+            search_after: None,
             aggs: self.aggs.clone(),
             source,
             vectors,
@@ -460,20 +455,6 @@ fn check_sort(sort: &[SortKey], indices: &[Arc<Index>]) -> Result<(), ApiError> 
         }
     }
     Ok(())
-}
-
-/// Longest name of a group of searches, in bytes.
-const GROUP_BYTES_MAX: usize = 256;
-
-/// The names of the groups that a search is counted in.
-fn groups(key: &str, value: &Value) -> Result<Vec<String>, ApiError> {
-    let names = list(key, value)?;
-    let name = |value: &Value| {
-        let text = value.as_str().filter(|text| text.len() <= GROUP_BYTES_MAX);
-        text.map(str::to_string)
-            .ok_or_else(|| ApiError::illegal_argument(format!("[{key}] takes short names")))
-    };
-    names.iter().map(name).collect()
 }
 
 /// A search for everything.
@@ -533,117 +514,4 @@ pub(super) fn min_score_of_params(params: &Params) -> Result<Option<f32>, ApiErr
             "Failed to parse float parameter [min_score] with value [{text}]"
         ))
     })
-}
-
-fn whole(key: &str, value: &Value) -> Result<usize, ApiError> {
-    let number = match value {
-        Value::String(text) => text.parse::<i64>().ok(),
-        other => other.as_i64(),
-    };
-    let Some(number) = number else {
-        return Err(ApiError::bad_request(
-            "parsing_exception",
-            format!("[{key}] must be a whole number, found [{value}]"),
-        ));
-    };
-    usize::try_from(number).map_err(|_| {
-        ApiError::illegal_argument(format!(
-            "[{key}] parameter cannot be negative, found [{number}]"
-        ))
-    })
-}
-
-fn flag(key: &str, value: &Value) -> Result<bool, ApiError> {
-    match value {
-        Value::Bool(flag) => Ok(*flag),
-        Value::String(text) if text == "true" => Ok(true),
-        Value::String(text) if text == "false" => Ok(false),
-        other => Err(ApiError::illegal_argument(format!(
-            "Failed to parse value [{other}] of [{key}] as only [true] or [false] are allowed."
-        ))),
-    }
-}
-
-fn float(key: &str, value: &Value) -> Result<f32, ApiError> {
-    #[allow(clippy::cast_possible_truncation, reason = "scores have 32 bits")]
-    let number = value.as_f64().map(|number| number as f32);
-    number.ok_or_else(|| {
-        ApiError::bad_request(
-            "parsing_exception",
-            format!("[{key}] must be a number, found [{value}]"),
-        )
-    })
-}
-
-fn list(key: &str, value: &Value) -> Result<Vec<Value>, ApiError> {
-    match value {
-        Value::Array(items) if items.is_empty() => Err(ApiError::illegal_argument(
-            "Values must contains at least one value.",
-        )),
-        Value::Array(items) => Ok(items.clone()),
-        other => Err(ApiError::bad_request(
-            "parsing_exception",
-            format!(
-                "Expected [START_ARRAY] in [{key}] but found [{}]",
-                token(other)
-            ),
-        )),
-    }
-}
-
-fn track_total(value: &Value) -> Result<TrackTotal, ApiError> {
-    let number = match value {
-        Value::Bool(true) => return Ok(TrackTotal::Exact),
-        Value::Bool(false) => return Ok(TrackTotal::No),
-        Value::String(text) if text == "true" || text.is_empty() => return Ok(TrackTotal::Exact),
-        Value::String(text) if text == "false" => return Ok(TrackTotal::No),
-        Value::String(text) => text.parse::<i64>().ok(),
-        other => other.as_i64(),
-    };
-    match number {
-        Some(-1) => Ok(TrackTotal::Exact),
-        Some(limit) if limit >= 0 => Ok(TrackTotal::UpTo(limit.unsigned_abs())),
-        _ => Err(ApiError::illegal_argument(format!(
-            "[track_total_hits] parameter must be positive or equals to -1, got {value}"
-        ))),
-    }
-}
-
-fn is_empty(value: &Value) -> bool {
-    match value {
-        Value::Null | Value::Bool(false) => true,
-        Value::Object(members) => members.is_empty(),
-        Value::Array(items) => items.is_empty(),
-        Value::Number(number) => number.as_u64() == Some(0),
-        Value::Bool(true) | Value::String(_) => false,
-    }
-}
-
-/// What JSON's readers call the beginning of a value.
-pub(super) fn token(value: &Value) -> &'static str {
-    match value {
-        Value::Object(_) => "START_OBJECT",
-        Value::Array(_) => "START_ARRAY",
-        Value::String(_) => "VALUE_STRING",
-        Value::Number(_) => "VALUE_NUMBER",
-        Value::Bool(_) => "VALUE_BOOLEAN",
-        Value::Null => "VALUE_NULL",
-    }
-}
-
-fn unknown_key(key: &str, value: &Value, text: &[u8]) -> ApiError {
-    let quoted = format!("\"{key}\"");
-    let at = text
-        .windows(quoted.len())
-        .position(|window| window == quoted.as_bytes());
-    let before = &text[..at.unwrap_or(0)];
-    let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
-    let column = before
-        .iter()
-        .rev()
-        .take_while(|byte| **byte != b'\n')
-        .count()
-        + 1;
-    let reason = format!("Unknown key for a {} in [{key}].", token(value));
-    ApiError::bad_request("parsing_exception", reason).at_place(line, column)
 }

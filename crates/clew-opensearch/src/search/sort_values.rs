@@ -5,7 +5,7 @@ use clew_engine::Index;
 use clew_text::{DateError, FieldKind, IntegerKind, MappedField, Rounding, SortKey, SortValue};
 use serde_json::Value;
 
-use super::request::token;
+use super::members::token;
 use crate::error::{ApiError, Cause};
 use crate::json_writer::JsonWriter;
 
@@ -59,7 +59,7 @@ pub(super) fn singles(values: Vec<Value>) -> Result<Vec<Value>, ApiError> {
 pub(super) fn read(
     values: &[Value],
     sort: &[SortKey],
-    index: Option<&Index>,
+    index: &Index,
 ) -> Result<Vec<SortValue>, ApiError> {
     if sort.is_empty() {
         return Err(ApiError::illegal_argument(
@@ -80,7 +80,7 @@ pub(super) fn read(
         .collect()
 }
 
-fn read_one(value: &Value, key: &SortKey, index: Option<&Index>) -> Result<SortValue, ApiError> {
+fn read_one(value: &Value, key: &SortKey, index: &Index) -> Result<SortValue, ApiError> {
     let refused =
         || ApiError::illegal_argument(format!("Failed to parse search_after value [{value}]"));
     if let SortKey::Score { .. } = key {
@@ -91,9 +91,9 @@ fn read_one(value: &Value, key: &SortKey, index: Option<&Index>) -> Result<SortV
         let score = value.as_f64().map(|score| SortValue::Score(score as f32));
         return score.ok_or_else(refused);
     }
-    let mapping = index.map(Index::mapping);
-    let field = match (key, &mapping) {
-        (SortKey::Field { path, .. }, Some(mapping)) => mapping.field(path),
+    let mapping = index.mapping();
+    let field = match key {
+        SortKey::Field { path, .. } => mapping.field(path),
         _ => None,
     };
     let flag = |value: &bool| if *value { "true" } else { "false" };
@@ -107,10 +107,7 @@ fn read_one(value: &Value, key: &SortKey, index: Option<&Index>) -> Result<SortV
         (Value::String(text), Some(field)) => of_field(field, text),
         (Value::Bool(value), None) => Ok(SortValue::I64(i64::from(*value))),
         (Value::String(text), None) if matches!(key, SortKey::GeoDistance(_)) => {
-            match text.as_str() {
-                "Infinity" => Ok(SortValue::F64(f64::INFINITY)),
-                _ => Err(refused()),
-            }
+            endless(text).ok_or_else(refused)
         }
         (Value::String(text), None) => Ok(SortValue::Str(text.clone())),
         (Value::Array(_) | Value::Object(_), _) => Err(refused()),
@@ -144,19 +141,29 @@ fn of_field(field: &MappedField, text: &str) -> Result<SortValue, ApiError> {
                 std::net::IpAddr::V6(address) => address,
             }))
         }
-        FieldKind::Date { .. } | FieldKind::DateNanos { .. } => of_date(field, text),
-        FieldKind::Unsigned => of_unsigned(text).map_err(ApiError::illegal_argument),
-        FieldKind::Integer(_) | FieldKind::Float(_) | FieldKind::Boolean => of_number(field, text),
+        FieldKind::Date { .. } | FieldKind::DateNanos { .. } => {
+            endless(text).map_or_else(|| of_date(field, text), Ok)
+        }
+        FieldKind::Unsigned => endless(text)
+            .map_or_else(|| of_unsigned(text), Ok)
+            .map_err(ApiError::illegal_argument),
+        FieldKind::Integer(_) | FieldKind::Float(_) | FieldKind::Boolean => {
+            endless(text).map_or_else(|| of_number(field, text), Ok)
+        }
         _ => Ok(SortValue::Str(text.to_string())),
     }
 }
 
-fn of_unsigned(text: &str) -> Result<SortValue, String> {
+/// What an answer shows of a document without a number, a date or a point.
+fn endless(text: &str) -> Option<SortValue> {
     match text {
-        "Infinity" => return Ok(SortValue::F64(f64::INFINITY)),
-        "-Infinity" => return Ok(SortValue::F64(f64::NEG_INFINITY)),
-        _ => {}
+        "Infinity" => Some(SortValue::F64(f64::INFINITY)),
+        "-Infinity" => Some(SortValue::F64(f64::NEG_INFINITY)),
+        _ => None,
     }
+}
+
+fn of_unsigned(text: &str) -> Result<SortValue, String> {
     if let Ok(value) = text.parse() {
         return Ok(SortValue::U64(value));
     }
@@ -168,10 +175,8 @@ fn of_unsigned(text: &str) -> Result<SortValue, String> {
 }
 
 fn of_number(field: &MappedField, text: &str) -> Result<SortValue, ApiError> {
-    let found = match (text, &field.kind) {
-        ("Infinity", _) => Some(SortValue::F64(f64::INFINITY)),
-        ("-Infinity", _) => Some(SortValue::F64(f64::NEG_INFINITY)),
-        (_, FieldKind::Integer(IntegerKind::Long) | FieldKind::Float(_)) => {
+    let found = match &field.kind {
+        FieldKind::Integer(IntegerKind::Long) | FieldKind::Float(_) => {
             let value = serde_json::from_str(text.trim()).ok();
             value.as_ref().and_then(number)
         }
@@ -198,8 +203,6 @@ fn of_date(field: &MappedField, text: &str) -> Result<SortValue, ApiError> {
     let parse_exception = |reason: String| Cause::new("parse_exception", reason);
     match text {
         "" => return Err(refused(parse_exception("cannot parse empty date".into()))),
-        // What an answer shows of a document without a date.
-        "Infinity" | "-Infinity" => return of_number(field, text),
         now if now.starts_with("now") => {
             let cause = Cause::new(
                 "illegal_state_exception",
