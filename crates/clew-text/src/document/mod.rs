@@ -4,6 +4,7 @@
 //! Deliberately absent: `_id`, routing and versions, which belong to the engine.
 
 mod collect;
+mod composed;
 mod convert;
 mod date;
 mod decimal;

@@ -1,0 +1,172 @@
+//! Values that are more than one scalar: ranges, features, points, vectors, and what else a field takes whole.
+
+use std::borrow::Cow;
+
+use tantivy::schema::OwnedValue;
+
+use super::convert::{Misfit, Scalar, geo_point};
+use super::error::DocumentError;
+use super::json::Kind;
+use super::ranges::range_of;
+use super::walk::{Result, Walk, misfit};
+use super::{features, flat, vector};
+use crate::completion::{self, CompletionMapping};
+use crate::geo::GeoPoint;
+use crate::mapping::{Leaf, MappedField};
+
+impl<'m> Walk<'m, '_> {
+    /// A range, as an object of its ends.
+    pub(super) fn range_value(&mut self, leaf: &'m Leaf) -> Result<()> {
+        let (ends, written) = self.tree()?;
+        for id in std::iter::once(&leaf.id).chain(&leaf.copies) {
+            let field = self.field(*id);
+            let converted = range_of(field, &ends).map(|range| Some(OwnedValue::Bytes(range)));
+            self.give(field, converted, written)?;
+        }
+        Ok(())
+    }
+
+    /// Texts to be proposed, in any of the forms they are written in.
+    pub(super) fn completion_value(
+        &mut self,
+        leaf: &'m Leaf,
+        mapping: &CompletionMapping,
+    ) -> Result<()> {
+        let (value, written) = self.tree()?;
+        let field = self.field(leaf.id);
+        match completion::terms(&field.path, mapping, &value) {
+            Ok(terms) => {
+                for term in terms {
+                    self.give(field, flat::term(term), written)?;
+                }
+                Ok(())
+            }
+            Err(cause) => Err(misfit(field, written, cause)),
+        }
+    }
+
+    /// A query that waits for documents.
+    pub(super) fn query_value(&mut self, field: &'m MappedField) -> Result<()> {
+        let unfit = |kind: &'static str, reason: &str| {
+            let reason = reason.to_string();
+            DocumentError::Unfit { kind, reason }.into()
+        };
+        let refused = |reason: &str| unfit("illegal_argument_exception", reason);
+        let (query, written) = self.tree()?;
+        if !query.is_object() {
+            let reason = "[_na] query malformed, must start with start_object";
+            return Err(unfit("parsing_exception", reason));
+        }
+        if !self.nested.is_empty() {
+            return Err(refused("nested objects cannot store percolator queries"));
+        }
+        if self.queries.iter().any(|(id, _)| *id == field.id) {
+            return Err(refused("a document can only contain one percolator query"));
+        }
+        self.queries.push((field.id, written.to_string()));
+        Ok(())
+    }
+
+    /// An object whose leaves are terms: each by itself, and behind its path.
+    pub(super) fn flat_value(&mut self, leaf: &'m Leaf) -> Result<()> {
+        let (object, written) = self.tree()?;
+        let field = self.field(leaf.id);
+        let terms = flat::leaves(&field.path, &object);
+        for (path, value) in terms {
+            self.give(field, flat::term(value.clone()), written)?;
+            for id in &leaf.multi_fields {
+                let behind_path = format!("{path}={value}");
+                self.give(self.field(*id), flat::term(behind_path), written)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// An object of features and their weights.
+    pub(super) fn features_value(&mut self, field: &'m MappedField) -> Result<()> {
+        let (object, written) = self.tree()?;
+        let features = features::read(&field.path, field.is_inverse(), &object);
+        if let Ok(new) = &features {
+            let names: Vec<&str> = new.tokens.iter().map(|token| token.text.as_str()).collect();
+            let repeated = self.values_for(&field.path).term_of(field, &names);
+            if let Some(feature) = repeated {
+                let cause = repeated_feature(field, &feature);
+                return Err(misfit(field, written, cause));
+            }
+        }
+        let value = features.map(|features| Some(OwnedValue::PreTokStr(features)));
+        self.give(field, value, written)
+    }
+
+    /// Points, in any of the forms they are written in.
+    pub(super) fn geo_value(&mut self, leaf: &'m Leaf, field: &'m MappedField) -> Result<()> {
+        let start = self.reader.at;
+        self.reader.skip_value()?;
+        let written = self.reader.text(start, self.reader.at);
+        let points = serde_json::from_str(written)
+            .map_err(|error| error.to_string())
+            .and_then(|value| GeoPoint::many_from_json(&value));
+        let codes: std::result::Result<Vec<u64>, Misfit> = match points {
+            Ok(points) => points.into_iter().map(|one| geo_point(Ok(one))).collect(),
+            Err(cause) => Err(Misfit::Value(cause)),
+        };
+        match codes {
+            Ok(codes) => {
+                for code in codes {
+                    self.values.push(field, OwnedValue::U64(code));
+                }
+            }
+            Err(_) if field.settings.ignore_malformed => return Ok(()),
+            Err(Misfit::Value(cause)) => return Err(misfit(field, written, cause)),
+            Err(Misfit::ImmenseTerm(_)) => {}
+        }
+        // Other fields that take the same value have it as it is written.
+        let text = Scalar::Text(Cow::Borrowed(written.trim_matches('"')));
+        for id in leaf.multi_fields.iter().chain(&leaf.copies) {
+            self.add_one(*id, &text)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn vector_value(
+        &mut self,
+        field: &'m MappedField,
+        column: &clew_vector::ColumnOptions,
+    ) -> Result<()> {
+        if self.reader.kind()? == Kind::Null {
+            return Ok(self.reader.null()?);
+        }
+        let start = self.reader.at;
+        let vector = match vector::read(&mut self.reader, column.dimension)? {
+            Ok(vector) => vector,
+            Err(cause) => {
+                let rest = self.reader.text(start, self.reader.bytes().len());
+                return Err(misfit(field, rest, cause));
+            }
+        };
+        let refuse = |walk: &Self, cause: String| {
+            let written = walk.reader.text(start, walk.reader.at);
+            Err(misfit(field, written, cause))
+        };
+        if let Err(cause) = vector::check(&vector, column) {
+            return refuse(self, cause);
+        }
+        if self.values.vectors.iter().any(|(id, _)| *id == field.id) {
+            let cause = format!(
+                "VectorValuesField \"{}\" appears more than once in this document (only one value is allowed per field)",
+                field.path
+            );
+            return refuse(self, cause);
+        }
+        self.values.vectors.push((field.id, vector));
+        Ok(())
+    }
+}
+
+fn repeated_feature(field: &MappedField, feature: &str) -> String {
+    format!(
+        "[rank_features] fields do not support indexing multiple values for the same feature \
+         [{}.{feature}] in the same document",
+        field.path
+    )
+}
