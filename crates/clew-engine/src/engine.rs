@@ -7,28 +7,24 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use clew_log::{Durability, Glsn, Log, LogOptions, LogStats, NewEntry, StreamId, Trim};
+use clew_log::{Durability, Glsn, Log, LogOptions, LogStats, Trim};
 use clew_platform::{Clock, Disk, Task, memory_bytes};
-use clew_text::{Mapping, NewFields, QueryReader, Threads};
+use clew_text::{QueryReader, Threads};
 use clew_vector::MemoryBudget;
 use parking_lot::{Mutex, RwLock};
 
-use crate::activity::Activity;
-use crate::alias::{self, AliasTable, Aliases};
-use crate::blocks::BlockLevel;
-use crate::catalog::{CATALOG_STREAM, Catalog, CatalogOperation, IndexRecord};
-use crate::date_names::resolve_date;
+use crate::alias::AliasTable;
+use crate::catalog::Catalog;
 use crate::error::EngineError;
 use crate::index::Index;
 use crate::maintenance::{self, Signal};
-use crate::names::{IdGenerator, check_alias_name, check_alias_routing, check_name};
+use crate::names::IdGenerator;
 use crate::planner::IndexPlanner;
 use crate::recovery;
 use crate::search_pool::{SearchPool, SearchStats};
-use crate::settings::{IndexSettings, TranslogDurability};
-use crate::shard::{MergeLimits, Shard, ShardContext, ShardPlace, io_error};
+use crate::settings::TranslogDurability;
+use crate::shard::{MergeLimits, io_error};
 
-const SHARDS_MAX: u32 = 1024;
 /// Merges may take this part of the memory; the rest is for buffers, and for the system to keep
 /// mapped files in.
 const MERGE_MEMORY_SHARE: u64 = 4;
@@ -255,108 +251,12 @@ impl Engine {
         self._owner.close()
     }
 
-    /// Creates an index; durable when it returns.
-    ///
-    /// # Errors
-    /// When the name breaks the rules or is taken, or the settings are out of bounds.
-    pub fn create_index(
-        &self,
-        name: &str,
-        settings: IndexSettings,
-        mapping: Mapping,
-    ) -> Result<(Arc<Index>, Glsn), EngineError> {
-        self.create_index_with_aliases(name, settings, mapping, Aliases::new())
-    }
-
-    /// Creates an index that has aliases from the start.
-    ///
-    /// # Errors
-    /// As [`Engine::create_index`], and when an alias's name breaks the rules or is an index's.
-    pub fn create_index_with_aliases(
-        &self,
-        name: &str,
-        settings: IndexSettings,
-        mapping: Mapping,
-        aliases: Aliases,
-    ) -> Result<(Arc<Index>, Glsn), EngineError> {
-        let name = resolve_date(name, self.inner.now_ms())?;
-        let (index, glsn) = self.inner.create_index(&name, settings, mapping, aliases)?;
-        self.inner.log.wait(glsn, Durability::Sync)?;
-        Ok((index, glsn))
-    }
-
-    /// Checks that an index of this name could be made now.
-    ///
-    /// # Errors
-    /// When the name breaks the rules or is taken.
-    pub fn check_new_name(&self, name: &str) -> Result<(), EngineError> {
-        check_name(name)?;
-        match self.inner.indices.read().get(name) {
-            None => Ok(()),
-            Some(existing) => Err(EngineError::IndexExists {
-                index: name.to_string(),
-                uuid: existing.uuid.clone(),
-            }),
-        }
-    }
-
-    /// Deletes an index and its files; durable when it returns.
-    ///
-    /// # Errors
-    /// When there is no such index.
-    pub fn delete_index(&self, name: &str) -> Result<Glsn, EngineError> {
-        let glsn = self.inner.delete_index(name)?;
-        self.inner.log.wait(glsn, Durability::Sync)?;
-        Ok(glsn)
-    }
-
     /// The index of a name.
     ///
     /// # Errors
     /// [`EngineError::IndexNotFound`].
     pub fn index(&self, name: &str) -> Result<Arc<Index>, EngineError> {
         self.inner.index(name)
-    }
-
-    /// Merges fields into an index's mapping; durable when it returns.
-    ///
-    /// # Errors
-    /// When the mapping is malformed or would change a field's type.
-    pub fn put_mapping(&self, name: &str, body: &serde_json::Value) -> Result<Glsn, EngineError> {
-        let index = self.inner.index(name)?;
-        index.check_block(BlockLevel::MetadataWrite)?;
-        let glsn = self
-            .inner
-            .change_mapping(&index, |mapping| Ok(mapping.merge_opensearch(body)?))?;
-        self.inner.log.wait(glsn, Durability::Sync)?;
-        Ok(glsn)
-    }
-
-    /// Replaces an index's settings; durable when it returns.
-    ///
-    /// # Errors
-    /// When they are out of bounds or would change the number of shards.
-    pub fn put_settings(&self, name: &str, settings: IndexSettings) -> Result<Glsn, EngineError> {
-        let index = self.inner.index(name)?;
-        check_settings(&settings)?;
-        let _changing = index.changing.lock();
-        if settings.shards != index.settings().shards {
-            let reason = "final index setting [index.number_of_shards], not updateable".to_string();
-            return Err(EngineError::InvalidSetting { reason });
-        }
-        if !only_blocks_change(&index.settings(), &settings) {
-            index.check_block(BlockLevel::MetadataWrite)?;
-        }
-        let uuid = index.uuid.clone();
-        let operation = CatalogOperation::PutSettings {
-            uuid,
-            settings: settings.clone(),
-        };
-        let glsn = self.inner.append_catalog(operation)?;
-        index.settings.store(Arc::new(settings));
-        self.inner.signal.wake();
-        self.inner.log.wait(glsn, Durability::Sync)?;
-        Ok(glsn)
     }
 
     /// Makes all writes to an index visible to searches.
@@ -466,32 +366,6 @@ pub(crate) fn first_error(
     first
 }
 
-/// A block must not forbid that it is taken away.
-fn only_blocks_change(before: &IndexSettings, after: &IndexSettings) -> bool {
-    let (before, after) = (&before.given, &after.given);
-    let mut names = before.keys().chain(after.keys());
-    names.all(|name| name.starts_with("index.blocks.") || before.get(name) == after.get(name))
-}
-
-fn check_settings(settings: &IndexSettings) -> Result<(), EngineError> {
-    let reason = if !(1..=SHARDS_MAX).contains(&settings.shards) {
-        format!(
-            "Failed to parse value [{}] for setting [index.number_of_shards] must be >= 1 and <= {SHARDS_MAX}",
-            settings.shards
-        )
-    } else if settings.max_result_window == 0 {
-        "Failed to parse value [0] for setting [index.max_result_window] must be >= 1".to_string()
-    } else if settings.ef_search < 2 {
-        let ef = settings.ef_search;
-        format!(
-            "Failed to parse value [{ef}] for setting [index.knn.algo_param.ef_search] must be >= 2"
-        )
-    } else {
-        return Ok(());
-    };
-    Err(EngineError::InvalidSetting { reason })
-}
-
 impl Inner {
     /// There may be something to merge or flush.
     pub(crate) fn wake_upkeep(&self) {
@@ -504,207 +378,6 @@ impl Inner {
         found.ok_or_else(|| EngineError::IndexNotFound {
             index: name.to_string(),
         })
-    }
-
-    pub(crate) fn create_index(
-        &self,
-        name: &str,
-        settings: IndexSettings,
-        mapping: Mapping,
-        aliases: Aliases,
-    ) -> Result<(Arc<Index>, Glsn), EngineError> {
-        check_name(name)?;
-        check_settings(&settings)?;
-        let mut indices = self.indices.write();
-        if let Some(existing) = indices.get(name) {
-            let (index, uuid) = (name.to_string(), existing.uuid.clone());
-            return Err(EngineError::IndexExists { index, uuid });
-        }
-        self.check_new_aliases(name, &indices, &aliases)?;
-        let record = IndexRecord {
-            name: name.to_string(),
-            uuid: self.ids.next_uuid(),
-            created_ms: u64::try_from(self.clock.since_epoch().as_millis()).unwrap_or(u64::MAX),
-            settings,
-            mapping: mapping.encode(),
-            first_stream: self.catalog.lock().next_stream(),
-            aliases,
-            closed: false,
-        };
-        // The shards are made first: an index in the log must never lack its folders.
-        let index = Arc::new(self.open_index(&record)?);
-        let glsn = self.append_catalog(CatalogOperation::CreateIndex(record))?;
-        let aliased = !index.aliases().is_empty();
-        indices.insert(name.to_string(), index.clone());
-        if aliased {
-            self.aliases.store(Arc::new(alias::table(indices.values())));
-        }
-        Ok((index, glsn))
-    }
-
-    /// Checks the names that a new index would add.
-    fn check_new_aliases(
-        &self,
-        name: &str,
-        indices: &BTreeMap<String, Arc<Index>>,
-        aliases: &Aliases,
-    ) -> Result<(), EngineError> {
-        let table = self.aliases.load();
-        if table.contains_key(name) {
-            return Err(EngineError::InvalidIndexName {
-                index: name.to_string(),
-                reason: "already exists as alias",
-            });
-        }
-        for (alias, says) in aliases {
-            check_alias_name(alias)?;
-            check_alias_routing(alias, says)?;
-            if alias == name || indices.contains_key(alias) {
-                let uuid = indices.get(alias).map_or("_na_", |index| index.uuid());
-                return Err(EngineError::AliasIsIndex {
-                    alias: alias.clone(),
-                    uuid: uuid.to_string(),
-                });
-            }
-            let mut holders = vec![(name, says.clone())];
-            for index in table.get(alias).into_iter().flatten() {
-                holders.extend(
-                    index
-                        .aliases
-                        .load()
-                        .get(alias)
-                        .map(|says| (index.name(), says.clone())),
-                );
-            }
-            alias::check_holders(alias, &holders)?;
-        }
-        Ok(())
-    }
-
-    /// Opens the index of a catalog record.
-    pub(crate) fn open_index(&self, record: &IndexRecord) -> Result<Index, EngineError> {
-        let mut mapping = record.decode_mapping()?;
-        mapping.set_limits(record.settings.mapping_limits());
-        let mapping = Arc::new(mapping);
-        let shard = |number: u32| {
-            let dir = self.index_dir(&record.uuid).join(number.to_string());
-            let stream = record.stream(number);
-            let place = ShardPlace {
-                index: record.name.clone(),
-                number,
-                stream,
-                dir,
-            };
-            let context = ShardContext {
-                disk: self.disk.clone(),
-                clock: self.clock.clone(),
-                log: self.log.clone(),
-                buffer_bytes_max: self.options.write_buffer_bytes,
-                query_reader: self.options.query_reader,
-                merges: self.merges.clone(),
-            };
-            Shard::open(place, context, mapping.clone()).map(Arc::new)
-        };
-        Ok(Index {
-            name: record.name.clone(),
-            uuid: record.uuid.clone(),
-            created_ms: record.created_ms,
-            settings: ArcSwap::from_pointee(record.settings.clone()),
-            mapping: ArcSwap::new(mapping.clone()),
-            aliases: ArcSwap::from_pointee(record.aliases.clone()),
-            closed: AtomicBool::new(record.closed),
-            changing: Mutex::new(()),
-            routing_slots: record.settings.routing_slots(),
-            shards: (0..record.settings.shards)
-                .map(shard)
-                .collect::<Result<_, _>>()?,
-            activity: Activity::default(),
-        })
-    }
-
-    pub(crate) fn index_dir(&self, uuid: &str) -> PathBuf {
-        self.options.data.join("indices").join(uuid)
-    }
-
-    fn delete_index(&self, name: &str) -> Result<Glsn, EngineError> {
-        let mut indices = self.indices.write();
-        let index = indices.get(name).cloned();
-        let index = index.ok_or_else(|| EngineError::IndexNotFound {
-            index: name.to_string(),
-        })?;
-        index.check_block(BlockLevel::Delete)?;
-        let operation = CatalogOperation::DeleteIndex {
-            uuid: index.uuid.clone(),
-        };
-        let glsn = self.append_catalog(operation)?;
-        // Only a durable deletion may take the files: after a crash the index might come back.
-        self.log.wait(glsn, Durability::Sync)?;
-        indices.remove(name);
-        if !index.aliases().is_empty() {
-            self.aliases.store(Arc::new(alias::table(indices.values())));
-        }
-        self.forget_index(&index);
-        Ok(glsn)
-    }
-
-    /// Removes what a deleted index has on disk and in the log.
-    pub(crate) fn forget_index(&self, index: &Index) {
-        for shard in &index.shards {
-            shard.retire();
-        }
-        let streams: Vec<StreamId> = index.shards.iter().map(|s| s.place.stream).collect();
-        if let Err(error) = self.log.delete_streams(&streams) {
-            tracing::warn!(%error, "cannot forget the streams of a deleted index");
-        }
-        let dir = self.index_dir(&index.uuid);
-        if let Err(error) = self.disk.remove_dir_all(&dir) {
-            tracing::warn!(dir = %dir.display(), %error, "cannot remove a deleted index");
-        }
-    }
-
-    /// Appends a change of the catalog to the log and follows it.
-    pub(crate) fn append_catalog(&self, operation: CatalogOperation) -> Result<Glsn, EngineError> {
-        self.append_to_catalog(&mut self.catalog.lock(), operation)
-    }
-
-    /// The same under the catalog's lock, for changes that depend on what it says.
-    pub(crate) fn append_to_catalog(
-        &self,
-        catalog: &mut Catalog,
-        operation: CatalogOperation,
-    ) -> Result<Glsn, EngineError> {
-        let payload = serde_json::to_vec(&operation).expect("operations have only plain fields");
-        let parts: [&[u8]; 1] = [&payload];
-        let entry = NewEntry::new(StreamId::new(CATALOG_STREAM), &parts);
-        let glsn = self.log.append(&[entry], Durability::Sync)?.first;
-        catalog.apply(operation, glsn);
-        Ok(glsn)
-    }
-
-    /// Changes an index's mapping; the change stands in the log before any document that needs it.
-    pub(crate) fn change_mapping(
-        &self,
-        index: &Index,
-        change: impl FnOnce(&mut Mapping) -> Result<(), EngineError>,
-    ) -> Result<Glsn, EngineError> {
-        let _changing = index.changing.lock();
-        let mut mapping = (*index.mapping()).clone();
-        mapping.set_limits(index.settings().mapping_limits());
-        change(&mut mapping)?;
-        let uuid = index.uuid.clone();
-        let operation = CatalogOperation::PutMapping {
-            uuid,
-            mapping: mapping.encode(),
-        };
-        let glsn = self.append_catalog(operation)?;
-        index.mapping.store(Arc::new(mapping));
-        Ok(glsn)
-    }
-
-    /// Adds fields that a document brought; those that are there by now are kept.
-    pub(crate) fn grow_mapping(&self, index: &Index, fields: NewFields) -> Result<(), EngineError> {
-        self.change_mapping(index, |mapping| Ok(mapping.grow(fields)?))
-            .map(|_| ())
     }
 
     /// Flushes every shard and saves the catalog, then trims the log.

@@ -24,6 +24,7 @@ mod shard;
 mod date_names;
 mod engine;
 mod index;
+mod index_catalog;
 mod index_state;
 mod maintenance;
 mod names;

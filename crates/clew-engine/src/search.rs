@@ -3,15 +3,12 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use clew_platform::Clock;
 use clew_text::{
-    AggCollector, AggContext, AggLimits, AggSearcher, Attached, Bool, DocVisitor, Intermediate,
-    KnnResolver, MergedHit, NamedResult, Percolations, Query, QueryError, SegmentBits, ShardHit,
-    ShardRequest, ShardResult, Stopwatch, merge_hits,
+    AggCollector, AggSearcher, Bool, DocVisitor, Intermediate, KnnResolver, MergedHit,
+    Percolations, Query, QueryError, SegmentBits, ShardHit, ShardRequest, ShardResult, merge_hits,
 };
 use tantivy::DocId;
 
@@ -27,9 +24,14 @@ use crate::request::{
     ShardProfile,
 };
 
+mod aggs;
 mod groups;
 mod hybrid;
 mod inner;
+mod skip;
+
+use aggs::collector_of;
+use skip::skip;
 
 pub(crate) use inner::{document_of, part_of};
 
@@ -216,30 +218,6 @@ impl Inner {
             knn: knn.profiles.map(RefCell::into_inner).unwrap_or_default(),
             took,
         })
-    }
-
-    /// What a shard's aggregations are planned against.
-    fn agg_context<'a>(
-        &self,
-        target: &'a PinnedShard,
-        now_ms: i64,
-        (shard, searcher): (usize, AggSearcher<'a>),
-    ) -> AggContext<'a> {
-        let snapshot = &target.view.snapshot;
-        AggContext {
-            mapping: &snapshot.mapping,
-            index: target.index.name(),
-            stopwatch: None,
-            now_ms,
-            limits: AggLimits {
-                buckets_max: self.buckets_max.load(Ordering::Relaxed),
-                ..AggLimits::default()
-            },
-            snapshot: Some(snapshot),
-            scope: None,
-            shard,
-            searcher: Some(searcher),
-        }
     }
 
     /// Reads what the hits hold; `answered` are the shards that they name.
@@ -440,49 +418,6 @@ impl<'t> Gathered<'t> {
     }
 }
 
-impl Inner {
-    /// The results of aggregations; documents that are top hits are read.
-    fn agg_results(
-        &self,
-        partial: Intermediate,
-        request: &SearchRequest,
-        targets: &[PinnedShard],
-        now_ms: i64,
-    ) -> Result<Vec<NamedResult>, EngineError> {
-        let failed: RefCell<Option<EngineError>> = RefCell::default();
-        let read = |merged: &MergedHit| -> Result<Hit, EngineError> {
-            let target = &targets[merged.shard];
-            let lookup = Lookup {
-                source: true,
-                vectors: true,
-                explained: None,
-                now_ms,
-            };
-            let mut hits = [fetch(target, &merged.hit, lookup)?];
-            if hits[0].nested.is_empty() && !request.inner_hits.is_empty() {
-                let places = [(0, merged.hit.segment, merged.hit.doc)];
-                inner::fill(&[target], &request.inner_hits, &places, &mut hits, now_ms)?;
-            }
-            let [hit] = hits;
-            Ok(hit)
-        };
-        let attach = |merged: &MergedHit| match read(merged) {
-            Ok(hit) => Some(Attached(Arc::new(hit))),
-            Err(error) => {
-                failed.borrow_mut().get_or_insert(error);
-                None
-            }
-        };
-        let results = partial
-            .into_result_with(&attach)
-            .map_err(QueryError::from)?;
-        match failed.into_inner() {
-            None => Ok(results),
-            Some(error) => Err(error),
-        }
-    }
-}
-
 /// How many hits a shard gives for the request's query.
 fn limit_of(request: &SearchRequest) -> usize {
     if request.control.hybrid.is_some() {
@@ -506,61 +441,6 @@ struct Moment {
 
 fn millis(time: Duration) -> i64 {
     i64::try_from(time.as_millis()).unwrap_or(i64::MAX)
-}
-
-/// Leaves out shards on which nothing can match, and says how many; one is kept to give the empty
-/// answer its shape.
-fn skip(
-    targets: Vec<PinnedShard>,
-    request: &SearchRequest,
-    now_ms: i64,
-) -> Result<(Vec<PinnedShard>, u32), EngineError> {
-    let above = request.control.skip_above;
-    let ranges = required_ranges(&request.query);
-    let sees_all = request.aggs.iter().any(|agg| agg.spec.needs_every_shard());
-    if above.is_none_or(|above| targets.len() as u64 <= above) || ranges.is_empty() || sees_all {
-        return Ok((targets, 0));
-    }
-    let before = targets.len();
-    let mut kept = Vec::with_capacity(before);
-    let mut spare = None;
-    for target in targets {
-        let mut can_match = target.shard.check_readable().is_err();
-        if !can_match {
-            can_match = true;
-            for range in &ranges {
-                let snapshot = &target.view.snapshot;
-                can_match &= clew_text::count(snapshot, range, &clew_text::NoKnn, now_ms)? > 0;
-            }
-        }
-        if can_match {
-            kept.push(target);
-        } else {
-            spare.get_or_insert(target);
-        }
-    }
-    if kept.is_empty() {
-        kept.extend(spare);
-    }
-    let skipped = u32::try_from(before - kept.len()).expect("shard counts are limited");
-    Ok((kept, skipped))
-}
-
-/// The ranges that every match is in.
-fn required_ranges(query: &Query) -> Vec<&Query> {
-    match query {
-        Query::Range(_) => vec![query],
-        Query::ConstantScore { filter: inner, .. } | Query::Named { query: inner, .. } => {
-            required_ranges(inner)
-        }
-        Query::Bool(clauses) => clauses
-            .must
-            .iter()
-            .chain(&clauses.filter)
-            .flat_map(required_ranges)
-            .collect(),
-        _ => Vec::new(),
-    }
 }
 
 /// The query with an index's factor on its scores; `None` where there is no factor.
@@ -621,25 +501,5 @@ fn check_window(request: &SearchRequest) -> Result<(), EngineError> {
             ),
         }),
         _ => Ok(()),
-    }
-}
-
-/// What the aggregations of a search collect on a shard; `None` when none is asked for.
-fn collector_of(
-    request: &SearchRequest,
-    context: AggContext<'_>,
-    clock: &Arc<dyn Clock>,
-) -> Result<Option<AggCollector>, QueryError> {
-    let stopwatch = request.profile.then(|| {
-        let clock = clock.clone();
-        Stopwatch::new(move || clock.monotonic())
-    });
-    let context = AggContext {
-        stopwatch: stopwatch.as_ref(),
-        ..context
-    };
-    match &request.aggs[..] {
-        [] => Ok(None),
-        specs => Ok(Some(AggCollector::new(specs, context)?)),
     }
 }

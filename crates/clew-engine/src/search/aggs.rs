@@ -1,0 +1,105 @@
+//! The aggregations of a search: what they are collected in on a shard, and their results.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use clew_platform::Clock;
+use clew_text::{
+    AggCollector, AggContext, AggLimits, AggSearcher, Attached, Intermediate, MergedHit,
+    NamedResult, QueryError, Stopwatch,
+};
+
+use super::inner;
+use crate::engine::Inner;
+use crate::error::EngineError;
+use crate::fetch::{Lookup, fetch};
+use crate::pinned::PinnedShard;
+use crate::request::{Hit, SearchRequest};
+
+impl Inner {
+    /// What a shard's aggregations are planned against.
+    pub(super) fn agg_context<'a>(
+        &self,
+        target: &'a PinnedShard,
+        now_ms: i64,
+        (shard, searcher): (usize, AggSearcher<'a>),
+    ) -> AggContext<'a> {
+        let snapshot = &target.view.snapshot;
+        AggContext {
+            mapping: &snapshot.mapping,
+            index: target.index.name(),
+            stopwatch: None,
+            now_ms,
+            limits: AggLimits {
+                buckets_max: self.buckets_max.load(Ordering::Relaxed),
+                ..AggLimits::default()
+            },
+            snapshot: Some(snapshot),
+            scope: None,
+            shard,
+            searcher: Some(searcher),
+        }
+    }
+
+    /// The results of aggregations; documents that are top hits are read.
+    pub(super) fn agg_results(
+        &self,
+        partial: Intermediate,
+        request: &SearchRequest,
+        targets: &[PinnedShard],
+        now_ms: i64,
+    ) -> Result<Vec<NamedResult>, EngineError> {
+        let failed: RefCell<Option<EngineError>> = RefCell::default();
+        let read = |merged: &MergedHit| -> Result<Hit, EngineError> {
+            let target = &targets[merged.shard];
+            let lookup = Lookup {
+                source: true,
+                vectors: true,
+                explained: None,
+                now_ms,
+            };
+            let mut hits = [fetch(target, &merged.hit, lookup)?];
+            if hits[0].nested.is_empty() && !request.inner_hits.is_empty() {
+                let places = [(0, merged.hit.segment, merged.hit.doc)];
+                inner::fill(&[target], &request.inner_hits, &places, &mut hits, now_ms)?;
+            }
+            let [hit] = hits;
+            Ok(hit)
+        };
+        let attach = |merged: &MergedHit| match read(merged) {
+            Ok(hit) => Some(Attached(Arc::new(hit))),
+            Err(error) => {
+                failed.borrow_mut().get_or_insert(error);
+                None
+            }
+        };
+        let results = partial
+            .into_result_with(&attach)
+            .map_err(QueryError::from)?;
+        match failed.into_inner() {
+            None => Ok(results),
+            Some(error) => Err(error),
+        }
+    }
+}
+
+/// What the aggregations of a search collect on a shard; `None` when none is asked for.
+pub(super) fn collector_of(
+    request: &SearchRequest,
+    context: AggContext<'_>,
+    clock: &Arc<dyn Clock>,
+) -> Result<Option<AggCollector>, QueryError> {
+    let stopwatch = request.profile.then(|| {
+        let clock = clock.clone();
+        Stopwatch::new(move || clock.monotonic())
+    });
+    let context = AggContext {
+        stopwatch: stopwatch.as_ref(),
+        ..context
+    };
+    match &request.aggs[..] {
+        [] => Ok(None),
+        specs => Ok(Some(AggCollector::new(specs, context)?)),
+    }
+}

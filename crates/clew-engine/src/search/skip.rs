@@ -1,0 +1,62 @@
+//! Which shards a search passes over: those without a document in a range that every match is in.
+
+use clew_text::Query;
+
+use crate::error::EngineError;
+use crate::pinned::PinnedShard;
+use crate::request::SearchRequest;
+
+/// Leaves out shards on which nothing can match, and says how many; one is kept to give the empty
+/// answer its shape.
+pub(super) fn skip(
+    targets: Vec<PinnedShard>,
+    request: &SearchRequest,
+    now_ms: i64,
+) -> Result<(Vec<PinnedShard>, u32), EngineError> {
+    let above = request.control.skip_above;
+    let ranges = required_ranges(&request.query);
+    let sees_all = request.aggs.iter().any(|agg| agg.spec.needs_every_shard());
+    if above.is_none_or(|above| targets.len() as u64 <= above) || ranges.is_empty() || sees_all {
+        return Ok((targets, 0));
+    }
+    let before = targets.len();
+    let mut kept = Vec::with_capacity(before);
+    let mut spare = None;
+    for target in targets {
+        let mut can_match = target.shard.check_readable().is_err();
+        if !can_match {
+            can_match = true;
+            for range in &ranges {
+                let snapshot = &target.view.snapshot;
+                can_match &= clew_text::count(snapshot, range, &clew_text::NoKnn, now_ms)? > 0;
+            }
+        }
+        if can_match {
+            kept.push(target);
+        } else {
+            spare.get_or_insert(target);
+        }
+    }
+    if kept.is_empty() {
+        kept.extend(spare);
+    }
+    let skipped = u32::try_from(before - kept.len()).expect("shard counts are limited");
+    Ok((kept, skipped))
+}
+
+/// The ranges that every match is in.
+fn required_ranges(query: &Query) -> Vec<&Query> {
+    match query {
+        Query::Range(_) => vec![query],
+        Query::ConstantScore { filter: inner, .. } | Query::Named { query: inner, .. } => {
+            required_ranges(inner)
+        }
+        Query::Bool(clauses) => clauses
+            .must
+            .iter()
+            .chain(&clauses.filter)
+            .flat_map(required_ranges)
+            .collect(),
+        _ => Vec::new(),
+    }
+}
