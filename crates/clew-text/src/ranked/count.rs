@@ -95,6 +95,8 @@ impl Marks {
             if from >= tantivy::TERMINATED {
                 break;
             }
+            // What an admission says of 64 documents begins there.
+            let from = from - from % 64;
             let window = (from, from.saturating_add(WINDOW));
             for list in &mut *lists {
                 list.mark_until(window, &mut self.0);
@@ -108,16 +110,12 @@ impl Marks {
     fn take(&mut self, from: DocId, admission: &Admission<'_>) -> u64 {
         let is_choosy = admission.is_choosy();
         let mut count = 0;
-        for (base, word) in (from..).step_by(64).zip(&mut self.0) {
-            let mut left = std::mem::take(word);
-            if !is_choosy {
-                count += u64::from(left.count_ones());
-                continue;
+        for (first, word) in (from..).step_by(64).zip(&mut self.0) {
+            let mut docs = std::mem::take(word);
+            if is_choosy && docs != 0 {
+                docs = admission.admitted(first, docs);
             }
-            while left != 0 {
-                count += u64::from(admission.admits(base + left.trailing_zeros()));
-                left &= left - 1;
-            }
+            count += u64::from(docs.count_ones());
         }
         count
     }

@@ -32,6 +32,24 @@ impl Admission<'_> {
             && self.within.iter().all(|bits| bits.contains(doc))
             && !self.without.iter().any(|bits| bits.contains(doc))
     }
+
+    /// Which of 64 documents count, the first of which has a number that is a multiple of 64.
+    pub(super) fn admitted(&self, first: DocId, docs: u64) -> u64 {
+        let word = |bits: &SegmentBits| bits.words().get(first as usize / 64).copied();
+        let within = self.within.iter().map(|bits| word(bits).unwrap_or(0));
+        let without = self.without.iter().map(|bits| !word(bits).unwrap_or(0));
+        let docs = within.chain(without).fold(docs, |docs, word| docs & word);
+        let Some(alive) = self.alive else {
+            return docs;
+        };
+        let (mut left, mut dead) = (docs, 0);
+        while left != 0 {
+            let place = left.trailing_zeros();
+            left &= left - 1;
+            dead |= u64::from(alive.is_deleted(first + place)) << place;
+        }
+        docs & !dead
+    }
 }
 
 /// Matches that a thread takes before it tells the others how many there are.
