@@ -83,6 +83,10 @@ impl Clew {
             "{} segments were made",
             snapshot.readers.len()
         );
+        // The engine reads them in the background after the first search.
+        let first = Query::Match(Match::new("body", "the"));
+        clew_text::search(snapshot, ShardRequest::new(&first), &NoKnn)?;
+        snapshot.read_impacts();
         Ok(Clew {
             pinned,
             queries: Vec::new(),

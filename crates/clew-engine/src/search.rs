@@ -136,6 +136,13 @@ impl Inner {
         };
         let targets: Vec<PinnedShard> = targets.into_iter().map(|(_, target)| target).collect();
         let mut response = self.merge(request, &targets, answers, millis(now))?;
+        for target in targets {
+            if target.view.snapshot.wants_impacts() {
+                let view = target.view;
+                let read = move || view.snapshot.read_impacts();
+                self.pool.spawn("reading impacts", read);
+            }
+        }
         response.shards.total += skipped;
         response.shards.successful += skipped;
         response.shards.skipped = skipped;

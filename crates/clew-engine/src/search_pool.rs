@@ -111,6 +111,15 @@ impl SearchPool {
         }
     }
 
+    /// Does something that nobody waits for, on the threads that help searches.
+    pub(crate) fn spawn(&self, what: &'static str, work: impl FnOnce() + Send + 'static) {
+        self.sharing.spawn(move || {
+            if catch_unwind(AssertUnwindSafe(work)).is_err() {
+                tracing::error!(what, "a thread has panicked");
+            }
+        });
+    }
+
     /// Does something so many times, on as many threads as are free; the results in their order.
     pub(crate) fn each<T: Send>(&self, count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
         let numbered = share(self, count, |left| {

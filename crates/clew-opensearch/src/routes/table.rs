@@ -62,10 +62,11 @@ impl RouteTable {
         for names in [Names::Plausible, Names::Any] {
             let mut allowed = Vec::new();
             for route in &behind[..count] {
-                let Some(path_values) = route.matches(path, names) else {
+                if !route.fits(path, names) {
                     continue;
-                };
+                }
                 if route.methods.contains(&method.as_str()) {
+                    let path_values = route.values(path);
                     return Ok(Found { route, path_values });
                 }
                 allowed.extend(route.methods.iter().copied());
@@ -81,22 +82,26 @@ impl RouteTable {
 }
 
 impl Route {
-    /// The values of a path of as many segments as the pattern has, when it fits.
-    fn matches(&self, path: &[String], names: Names) -> Option<Vec<(&'static str, String)>> {
-        let mut values = Vec::new();
-        for (segment, text) in self.segments.iter().zip(path) {
-            match segment {
-                Segment::Literal(literal) if literal == text => {}
-                Segment::Literal(_) => return None,
-                Segment::Value("index")
-                    if names == Names::Plausible && text.starts_with('_') && text != "_all" =>
-                {
-                    return None;
-                }
-                Segment::Value(name) => values.push((*name, text.clone())),
+    /// Whether a path of as many segments as the pattern has fits.
+    fn fits(&self, path: &[String], names: Names) -> bool {
+        let mut both = self.segments.iter().zip(path);
+        both.all(|(segment, text)| match segment {
+            Segment::Literal(literal) => literal == text,
+            Segment::Value("index") => {
+                names == Names::Any || !text.starts_with('_') || text == "_all"
             }
-        }
-        Some(values)
+            Segment::Value(_) => true,
+        })
+    }
+
+    /// The values of a path that fits.
+    fn values(&self, path: &[String]) -> Vec<(&'static str, String)> {
+        let both = self.segments.iter().zip(path);
+        both.filter_map(|(segment, text)| match segment {
+            Segment::Literal(_) => None,
+            Segment::Value(name) => Some((*name, text.clone())),
+        })
+        .collect()
     }
 
     fn literals(&self) -> usize {

@@ -34,6 +34,22 @@ impl NormTable {
         NormTable { average, values }
     }
 
+    /// The average length.
+    pub(super) fn average(&self) -> f32 {
+        self.average
+    }
+
+    /// How many times as great, and as small, a factor may be under this average length as it is under another.
+    pub(super) fn change_from(&self, average: f32) -> (f32, f32) {
+        // The part of the norm that depends on the length is `ratio` times as large, the other part is the same.
+        let ratio = average / self.average;
+        if ratio < 1.0 {
+            (ROUNDING / ratio, ROUNDING)
+        } else {
+            (ROUNDING, ratio * ROUNDING)
+        }
+    }
+
     pub(super) fn of(&self, id: u8) -> f32 {
         self.values[usize::from(id)]
     }
@@ -182,6 +198,17 @@ mod tests {
             let table = NormTable::new(FieldStatistics { docs, tokens });
             let ours = Weight::new(idf(frequency, docs), boost).times(factor(tf, table.of(norm)));
             prop_assert_eq!(ours.to_bits(), theirs.score(norm, tf).to_bits());
+        }
+
+        #[test]
+        fn factors_change_no_more_than_their_bounds_say(
+            frequency in 1u32..300, norm in 0u8..200, own in 1.0f32..60.0, query in 1.0f32..60.0,
+        ) {
+            let table_now = table(query);
+            let (more, less) = table_now.change_from(own);
+            let before = factor(frequency, table(own).of(norm));
+            let now = factor(frequency, table_now.of(norm));
+            prop_assert!(before / less <= now && now <= before * more, "{before} {now} {more} {less}");
         }
 
         #[test]

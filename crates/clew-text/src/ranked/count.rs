@@ -15,7 +15,7 @@ const HAS: usize = 1024;
 
 /// Counts documents that all of the lists have, the rarest first, until there are more than `most`.
 pub(super) fn all(lists: &mut [List<'_>], admission: &Admission<'_>, most: u64) -> u64 {
-    let impacts: Option<Vec<&Impacts>> = lists.iter().map(|list| list.impacts).collect();
+    let impacts: Option<Vec<Impacts<'_>>> = lists.iter().map(|list| list.impacts).collect();
     if let Some(impacts) = impacts {
         return all_by_impacts(&impacts, admission, most);
     }
@@ -41,7 +41,7 @@ pub(super) fn all(lists: &mut [List<'_>], admission: &Admission<'_>, most: u64) 
 }
 
 /// The same by impacts alone.
-fn all_by_impacts(impacts: &[&Impacts], admission: &Admission<'_>, most: u64) -> u64 {
+fn all_by_impacts(impacts: &[Impacts<'_>], admission: &Admission<'_>, most: u64) -> u64 {
     let docs = impacts.first().map_or(0, |first| first.shares().len());
     let mut has = [0; HAS];
     let mut count = 0;

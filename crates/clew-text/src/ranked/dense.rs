@@ -6,7 +6,7 @@
 use tantivy::DocId;
 
 use super::any::Sums;
-use super::bm25::{ROUNDING, rounded};
+use super::bm25::rounded;
 use super::hits::Hits;
 use super::list::List;
 
@@ -87,7 +87,10 @@ impl Scale {
         }
         let whole: f64 = lists
             .iter()
-            .map(|list| f64::from(list.weight.times(1.0)))
+            .map(|list| {
+                let full = list.impacts.map_or(1.0, |impacts| impacts.full());
+                f64::from(list.weight.times(full))
+            })
             .sum();
         let unit = WHOLE / whole;
         if !(unit.is_finite() && unit > 0.0) {
@@ -105,12 +108,12 @@ impl Scale {
         let mut reach = 0.0;
         for (list, factor) in lists.iter().zip(&mut scale.factors) {
             if let Some(impacts) = list.impacts {
-                let full = f64::from(list.weight.times(ROUNDING)) * unit;
+                let full = f64::from(list.weight.times(impacts.full())) * unit;
                 // A product is divided by 256.
                 let whole = whole_part((full * 256.0 / 255.0).ceil());
                 *factor = Some(whole);
                 // An impact is rounded up by less than one, its factor by less than one, the product down.
-                scale.less += whole / 256 + 3;
+                scale.less += whole / 256 + 3 + whole_part(full * f64::from(impacts.slack()) + 1.0);
                 reach += f64::from(list.weight.times(impacts.greatest_factor()));
             }
         }

@@ -46,13 +46,18 @@ impl Dictionary {
         &self.automaton
     }
 
+    /// How many words there are.
+    pub(super) fn len(&self) -> u64 {
+        self.automaton.len() as u64
+    }
+
     /// The numbers of the words that begin so. What a transition adds is what the first word behind it needs, as
     /// numbers ascend with the words: so the first one's number is known where the beginning ends, and that of the
     /// first word behind all of them at the last transition beside the way there.
     pub(super) fn with_prefix(&self, prefix: &[u8]) -> Option<Range<u64>> {
         let mut node = self.automaton.root();
         let mut number = 0;
-        let mut end = u64::try_from(self.automaton.len()).ok()?;
+        let mut end = self.len();
         for byte in prefix {
             let at = node.find_input(*byte)?;
             if at + 1 < node.len() {

@@ -15,7 +15,7 @@ use super::bm25::{BlockBounds, NormTable, Weight};
 use super::champions::{CHAMPIONS_MAX, Champion, Champions, Contest};
 use super::dense::RARITY_OF_ALL;
 use super::files::{FieldFiles, SegmentFiles};
-use super::impacts::{Budget, Impacts};
+use super::impacts::{Impacts, RARITY};
 use super::list::List;
 use super::lists::Lists;
 use super::near::{Around, NearBefore, NearWords};
@@ -40,8 +40,6 @@ struct Places {
     infos: Box<[Option<TermInfo>]>,
     frequency: u64,
     summary: OnceLock<Summary>,
-    /// For each segment.
-    impacts: OnceLock<Box<[Option<Impacts>]>>,
 }
 
 /// How much a word can add to a score: factors, which its weight is multiplied with.
@@ -60,7 +58,6 @@ impl FoundWord {
                 frequency: counts.sum(),
                 infos: infos.into(),
                 summary: OnceLock::new(),
-                impacts: OnceLock::new(),
             }),
             is_known: false,
         }
@@ -92,11 +89,10 @@ pub(crate) struct SearchedField {
     /// `None` where a segment has nothing of the field.
     segments: Vec<Option<Arc<FieldFiles>>>,
     ids: Vec<SegmentId>,
-    /// Documents of each segment.
-    sizes: Vec<u32>,
+    /// Documents of all segments.
+    docs: u64,
     lengths: OnceLock<Lengths>,
     known: Mutex<Known>,
-    impact_budget: Arc<Budget>,
     near: Mutex<NearBefore>,
 }
 
@@ -114,10 +110,10 @@ impl SearchedField {
         field: Field,
         segments: impl Iterator<Item = (&'a SegmentReader, &'a SegmentFiles)>,
     ) -> tantivy::Result<Self> {
-        let (mut ids, mut sizes) = (Vec::new(), Vec::new());
+        let (mut ids, mut docs) = (Vec::new(), 0);
         let segments = segments.map(|(reader, files)| {
             ids.push(reader.segment_id());
-            sizes.push(reader.max_doc());
+            docs += u64::from(reader.max_doc());
             files.field(reader, field)
         });
         let segments = segments.collect::<tantivy::Result<_>>()?;
@@ -125,10 +121,9 @@ impl SearchedField {
             field,
             segments,
             ids,
-            sizes,
+            docs,
             lengths: OnceLock::new(),
             known: Mutex::default(),
-            impact_budget: Arc::default(),
             near: Mutex::default(),
         })
     }
@@ -192,30 +187,39 @@ impl SearchedField {
         }))
     }
 
-    /// Whether a word was asked for before and is so frequent that impacts are used in most segments even where other
-    /// words are needed too.
-    pub(super) fn is_dense(&self, word: &FoundWord) -> bool {
-        let docs: u64 = self.sizes.iter().map(|size| u64::from(*size)).sum();
-        word.is_known && word.frequency() >= docs / RARITY_OF_ALL
+    /// The same when it is known; of a word with impacts, it is not worth it otherwise.
+    pub(super) fn summary_beside_impacts<'w>(&self, word: &'w FoundWord) -> Option<&'w Summary> {
+        if self.has_impacts(word) {
+            word.places.summary.get()
+        } else {
+            self.summary(word)
+        }
     }
 
-    /// The impacts of a word in a segment where it is frequent; `None` as for [`SearchedField::summary`].
-    pub(super) fn impacts<'w>(&self, word: &'w FoundWord, segment: usize) -> Option<&'w Impacts> {
-        if !word.is_known {
-            return None;
+    /// Whether a word has impacts and is so frequent that they are used even where other words are needed too.
+    pub(super) fn is_dense(&self, word: &FoundWord) -> bool {
+        word.frequency() >= self.docs / RARITY_OF_ALL && self.has_impacts(word)
+    }
+
+    /// Whether a word has impacts, as far as is told by its frequency.
+    fn has_impacts(&self, word: &FoundWord) -> bool {
+        let mut segments = self.segments.iter().flatten();
+        word.frequency() >= self.docs / u64::from(RARITY)
+            && segments.any(|files| files.frequent().is_some())
+    }
+
+    /// The impacts of a word in a segment; `None` where it is rare, and before they and the field were read.
+    pub(super) fn impacts(&self, word: &FoundWord, segment: usize) -> Option<Impacts<'_>> {
+        let frequent = self.files(segment)?.frequent()?;
+        frequent.get(word.in_segment(segment)?, self.table()?)
+    }
+
+    /// Reads the impacts of the frequent words of all segments.
+    pub(crate) fn read_impacts(&self) {
+        if let Some(table) = self.table() {
+            let segments = self.segments.iter().flatten();
+            segments.for_each(|files| files.read_impacts(table));
         }
-        let lengths = self.lengths.get()?;
-        let all = word.places.impacts.get_or_init(|| {
-            let mut list = List::default();
-            let segments = lengths.bounds.iter().zip(&self.sizes).enumerate();
-            let impacts = segments.map(|(segment, (bounds, docs))| {
-                let (info, files) = (word.in_segment(segment)?, self.files(segment)?);
-                list.open(files, info, Weight::ONE, (&lengths.table, *bounds));
-                Impacts::read(&mut list, *docs, &self.impact_budget)
-            });
-            impacts.collect()
-        });
-        all.get(segment)?.as_ref()
     }
 
     /// The lists of a segment's words that begin so; `None` when it is none of these segments.
@@ -311,12 +315,9 @@ impl Known {
         }
         let champions = usize::try_from(found.frequency())
             .map_or(CHAMPIONS_MAX, |frequency| frequency.min(CHAMPIONS_MAX));
-        // Impacts have a budget of their own.
-        let of_segment =
-            size_of::<Option<TermInfo>>() + size_of::<(f32, f32)>() + size_of::<Option<Impacts>>();
         let bytes = size_of::<Places>()
             + WORD_BYTES_MAX
-            + found.places.infos.len() * of_segment
+            + found.places.infos.len() * (size_of::<Option<TermInfo>>() + size_of::<(f32, f32)>())
             + champions * size_of::<Champion>();
         self.0.put(word.into(), found, bytes);
     }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use parking_lot::RwLock;
 use tantivy::directory::error::OpenReadError;
@@ -15,6 +16,7 @@ use tantivy::{DocId, SegmentReader, TantivyError};
 
 use super::bm25::NormTable;
 use super::dictionary::Dictionary;
+use super::impacts::{DOCS_MIN, FrequentWords};
 use super::list::BLOCK;
 use super::lists::Lists;
 
@@ -30,6 +32,8 @@ pub(crate) struct SegmentFiles {
     max_doc: u32,
     /// Fields that were searched; a segment's files never change.
     fields: RwLock<BTreeMap<Field, Option<Arc<FieldFiles>>>>,
+    /// Whether the impacts of some field may still be read.
+    wants_impacts: AtomicBool,
 }
 
 impl SegmentFiles {
@@ -51,6 +55,7 @@ impl SegmentFiles {
             dictionaries: open("term")?,
             max_doc: reader.max_doc(),
             fields: RwLock::default(),
+            wants_impacts: AtomicBool::default(),
         })
     }
 
@@ -76,8 +81,16 @@ impl SegmentFiles {
             return Ok(known.clone());
         }
         let opened = self.open_field(reader, field)?.map(Arc::new);
+        let has_impacts = opened.as_ref().is_some_and(|files| files.has_impacts());
         self.fields.write().insert(field, opened.clone());
+        self.wants_impacts.fetch_or(has_impacts, Ordering::AcqRel);
         Ok(opened)
+    }
+
+    /// Whether a field was searched whose impacts may be read; says so once.
+    pub(crate) fn take_wants_impacts(&self) -> bool {
+        self.wants_impacts.load(Ordering::Relaxed)
+            && self.wants_impacts.swap(false, Ordering::AcqRel)
     }
 
     fn open_field(
@@ -111,6 +124,7 @@ impl SegmentFiles {
             postings,
             positions: positions.transpose()?,
             lengths: lengths.transpose()?,
+            frequent: OnceLock::new(),
         }))
     }
 }
@@ -128,6 +142,7 @@ pub(super) struct FieldFiles {
     pub(super) postings: OwnedBytes,
     pub(super) positions: Option<OwnedBytes>,
     lengths: Option<OwnedBytes>,
+    frequent: OnceLock<FrequentWords>,
 }
 
 impl fmt::Debug for FieldFiles {
@@ -137,6 +152,24 @@ impl fmt::Debug for FieldFiles {
 }
 
 impl FieldFiles {
+    /// Of a field without lengths all documents of a word are alike.
+    fn has_impacts(&self) -> bool {
+        self.lengths.is_some() && self.option.has_freq() && self.docs >= DOCS_MIN
+    }
+
+    /// Reads the impacts of the frequent words, if there are any and they were not read yet.
+    pub(super) fn read_impacts(&self, table: &NormTable) {
+        if self.has_impacts() {
+            self.frequent
+                .get_or_init(|| FrequentWords::read(self, table));
+        }
+    }
+
+    /// The words with impacts; `None` before they were read.
+    pub(super) fn frequent(&self) -> Option<&FrequentWords> {
+        self.frequent.get()
+    }
+
     pub(super) fn lengths(&self) -> Lengths<'_> {
         match &self.lengths {
             Some(bytes) => Lengths::Stored(bytes.as_slice()),

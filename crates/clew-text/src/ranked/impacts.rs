@@ -1,66 +1,90 @@
-//! The impacts of a frequent word in a segment (Anh, de Kretser, Moffat: "Vector-space ranking with effective early
-//! termination", 2001): the share of each document, rounded up to a byte; zero where the word is not. `dense` adds
-//! those of several words without reading their lists, and a document that is looked up in the word's list is mostly
+//! The impacts of a segment's frequent words (Anh, de Kretser, Moffat: "Vector-space ranking with effective early
+//! termination", 2001): of each document a word's share, rounded up to a byte; zero where the word is not. `dense` adds
+//! those of several words without reading their lists, and a document that is looked up in a word's list is mostly
 //! dropped by its impact instead.
-
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+//!
+//! They are read once for a field of a segment, under the average length of that moment, beside the searches: those go
+//! on without them until they are there. Under another average length they tell a little less.
 
 use tantivy::DocId;
+use tantivy::postings::TermInfo;
 
-use super::bm25::ROUNDING;
+use super::bm25::{BlockBounds, NormTable, ROUNDING, Weight};
+use super::files::FieldFiles;
 use super::list::{BLOCK, List};
 
-/// They are made where the word is in one of so many documents.
-const RARITY: u32 = 32;
-/// A shorter list is read in less time than its impacts.
-const FREQUENCY_MIN: u32 = 256;
-/// Bytes that the impacts of a field's words may take: those of the 32 most frequent words of a million documents. The
-/// lists of words for which there is no room are read as those of rare words are.
+/// Words that are in one of so many documents are frequent.
+pub(super) const RARITY: u32 = 32;
+/// Of smaller segments the lists are read in less time.
+pub(super) const DOCS_MIN: u32 = 4096;
+/// Bytes of all impacts of a field of a segment: those of the 32 most frequent words of a million documents.
 const BYTES_MAX: usize = 1 << 25;
+/// Under an average length that makes more of a difference to the shares, impacts tell too little.
+const CHANGE_MAX: f32 = 1.1;
 
-/// What is left of the memory for impacts.
+/// The impacts of some words of a segment.
 #[derive(Debug)]
-pub(super) struct Budget(AtomicUsize);
-
-impl Default for Budget {
-    fn default() -> Self {
-        Budget(AtomicUsize::new(BYTES_MAX))
-    }
+pub(super) struct FrequentWords {
+    /// The average length that they were read under.
+    average: f32,
+    /// By where the words' postings begin.
+    words: Vec<(usize, Shares)>,
 }
 
-impl Budget {
-    fn take(&self, bytes: usize) -> bool {
-        let rest = |left: usize| left.checked_sub(bytes);
-        let order = Ordering::Relaxed;
-        self.0.fetch_update(order, order, rest).is_ok()
-    }
-}
-
-/// One byte for each document of a segment.
+/// One byte for each document.
 #[derive(Debug)]
-pub(super) struct Impacts {
-    shares: Box<[u8]>,
+struct Shares {
+    all: Box<[u8]>,
     greatest: u8,
-    budget: Arc<Budget>,
 }
 
-impl Drop for Impacts {
-    fn drop(&mut self) {
-        self.budget
-            .0
-            .fetch_add(self.shares.len(), Ordering::Relaxed);
+impl FrequentWords {
+    /// Reads the lists of the most frequent words: some ns for each of their postings.
+    pub(super) fn read(files: &FieldFiles, table: &NormTable) -> Self {
+        let least = files.docs / RARITY;
+        let mut words: Vec<(u32, u64)> = files
+            .dictionary
+            .frequencies(0..files.dictionary.len())
+            .zip(0..)
+            .filter(|(frequency, _)| *frequency >= least)
+            .collect();
+        words.sort_unstable_by(|a, b| b.cmp(a));
+        words.truncate(BYTES_MAX / (files.docs as usize).max(1));
+        let bounds = BlockBounds::new(table, files.tokens, files.docs);
+        let mut list = List::default();
+        let infos = words
+            .into_iter()
+            .filter_map(|(_, number)| files.dictionary.numbered(number));
+        let mut words: Vec<(usize, Shares)> = infos
+            .map(|info| {
+                list.open(files, &info, Weight::ONE, (table, bounds));
+                (
+                    info.postings_range.start,
+                    Shares::read(&mut list, files.docs),
+                )
+            })
+            .collect();
+        words.sort_unstable_by_key(|(begin, _)| *begin);
+        FrequentWords {
+            average: table.average(),
+            words,
+        }
+    }
+
+    /// The impacts of a word under another average length; `None` where they are not there or of no use.
+    pub(super) fn get(&self, info: &TermInfo, table: &NormTable) -> Option<Impacts<'_>> {
+        let begin = info.postings_range.start;
+        let at = self.words.binary_search_by_key(&begin, |(begin, _)| *begin);
+        let (_, shares) = self.words.get(at.ok()?)?;
+        let (more, less) = table.change_from(self.average);
+        (more <= CHANGE_MAX && less <= CHANGE_MAX).then_some(Impacts { shares, more, less })
     }
 }
 
-impl Impacts {
-    /// Reads them off a list from its beginning on, whose scores are shares, in a segment of so many documents. `None`
-    /// where the word is not frequent, or there is no room.
-    pub(super) fn read(list: &mut List<'_>, docs: u32, budget: &Arc<Budget>) -> Option<Self> {
-        if list.count < FREQUENCY_MIN || list.count < docs / RARITY || !budget.take(docs as usize) {
-            return None;
-        }
-        let mut shares = vec![0; docs as usize].into_boxed_slice();
+impl Shares {
+    /// Reads them off a list from its beginning on, whose scores are shares.
+    fn read(list: &mut List<'_>, docs: u32) -> Self {
+        let mut all = vec![0; docs as usize].into_boxed_slice();
         let mut factors = [0.0; BLOCK];
         let mut greatest = 0;
         loop {
@@ -69,24 +93,31 @@ impl Impacts {
             for (doc, factor) in found.iter().zip(&factors) {
                 let share = up(*factor);
                 greatest = share.max(greatest);
-                if let Some(place) = shares.get_mut(*doc as usize) {
+                if let Some(place) = all.get_mut(*doc as usize) {
                     *place = share;
                 }
             }
             if end == tantivy::TERMINATED {
-                return Some(Impacts {
-                    shares,
-                    greatest,
-                    budget: budget.clone(),
-                });
+                return Shares { all, greatest };
             }
             list.shallow(end + 1);
         }
     }
+}
 
+/// A word's impacts under an average length.
+#[derive(Clone, Copy)]
+pub(super) struct Impacts<'a> {
+    shares: &'a Shares,
+    /// How many times as great, or as small, as it was a share may be.
+    more: f32,
+    less: f32,
+}
+
+impl<'a> Impacts<'a> {
     /// A byte for each document.
-    pub(super) fn shares(&self) -> &[u8] {
-        &self.shares
+    pub(super) fn shares(&self) -> &'a [u8] {
+        &self.shares.all
     }
 
     /// Whether the word is in a document.
@@ -97,18 +128,28 @@ impl Impacts {
 
     #[inline]
     fn share(&self, doc: DocId) -> u8 {
-        self.shares.get(doc as usize).copied().unwrap_or(0)
+        self.shares.all.get(doc as usize).copied().unwrap_or(0)
     }
 
     /// What the word's factor in a document does not exceed; zero where it is not.
     #[inline]
     pub(super) fn factor(&self, doc: DocId) -> f32 {
-        factor(self.share(doc))
+        factor(self.share(doc)) * self.more
     }
 
     /// What its factor in any document does not exceed.
     pub(super) fn greatest_factor(&self) -> f32 {
-        factor(self.greatest)
+        factor(self.shares.greatest) * self.more
+    }
+
+    /// What a full impact stands for at most.
+    pub(super) fn full(&self) -> f32 {
+        ROUNDING * self.more
+    }
+
+    /// By which part of [`Impacts::full`] what an impact stands for may be smaller, besides its rounding.
+    pub(super) fn slack(&self) -> f32 {
+        1.0 - 1.0 / (self.more * self.less)
     }
 }
 
@@ -137,25 +178,5 @@ mod tests {
             assert!(share <= factor(up(share)), "{share}");
             assert!(factor(up(share) - 1) < share * ROUNDING, "{share}");
         }
-    }
-
-    #[test]
-    fn a_budget_is_given_back() {
-        let budget = Arc::new(Budget::default());
-        let take = |bytes| {
-            budget.take(bytes).then(|| Impacts {
-                shares: vec![0; bytes].into(),
-                greatest: 0,
-                budget: budget.clone(),
-            })
-        };
-        let first = take(BYTES_MAX - 1).unwrap();
-        assert!(take(2).is_none());
-        let second = take(1).unwrap();
-        assert!(take(1).is_none());
-        drop(first);
-        assert!(take(BYTES_MAX - 1).is_some());
-        drop(second);
-        assert!(take(BYTES_MAX).is_some());
     }
 }

@@ -63,7 +63,7 @@ pub(super) struct List<'a> {
     /// The greatest factor behind the last full block, when it is known without reading it.
     pub(super) tail_best: Option<f32>,
     /// What is known of the documents one by one.
-    pub(super) impacts: Option<&'a Impacts>,
+    pub(super) impacts: Option<Impacts<'a>>,
 }
 
 impl Default for List<'_> {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::any::Sums;
 use super::bm25::{Weight, rounded};
 use super::count::Marks;
+use super::dense::{Needs, dense};
 use super::field::{FoundWord, SearchedField};
 use super::filter::Filter;
 use super::hits::{Admission, Hits};
@@ -36,8 +37,14 @@ impl WordIn {
             return false;
         };
         list.open(files, info, weight, (table, bounds));
-        let summary = self.field.summary(&self.found);
-        list.tail_best = summary.map(|summary| summary.segments[segment].1);
+        list.impacts = self.field.impacts(&self.found, segment);
+        list.tail_best = match list.impacts {
+            Some(impacts) => Some(impacts.greatest_factor()),
+            None => {
+                let summary = self.field.summary_beside_impacts(&self.found);
+                summary.map(|summary| summary.segments[segment].1)
+            }
+        };
         true
     }
 
@@ -59,8 +66,13 @@ impl WordIn {
 
     /// The greatest factor in a segment, when it is known.
     fn best_factor(&self, segment: usize) -> Option<f32> {
-        let summary = self.field.summary(&self.found)?;
-        summary.segments.get(segment).map(|(best, _)| *best)
+        match self.field.summary_beside_impacts(&self.found) {
+            Some(summary) => summary.segments.get(segment).map(|(best, _)| *best),
+            None => {
+                let impacts = self.field.impacts(&self.found, segment)?;
+                Some(impacts.greatest_factor())
+            }
+        }
     }
 
     fn is_in(&self, segment: usize) -> bool {
@@ -259,7 +271,7 @@ impl Ranked {
         };
         let last = wanted.wrapping_sub(1);
         for word in words {
-            let summary = word.field.summary(&word.found);
+            let summary = word.field.summary_beside_impacts(&word.found);
             if let Some(one) = summary.and_then(|summary| summary.champions.best.get(last)) {
                 hits.expect(word.weight.times(one.factor));
             }
@@ -270,7 +282,12 @@ impl Ranked {
         match &self.shape {
             Shape::Any(words) => match room.lists(words.iter(), segment) {
                 ([], _) => {}
-                ([only], _) => any::one(only, hits),
+                ([only], sums) => {
+                    // What is left then is not good enough.
+                    if dense(std::slice::from_mut(only), Needs::Any, sums, hits) == 0 {
+                        any::one(only, hits);
+                    }
+                }
                 (several, sums) => any::any(several, sums, hits),
             },
             Shape::All(words) => {
@@ -360,15 +377,9 @@ impl<'a> Room<'a> {
         if self.lists.len() < words.len() {
             self.lists.resize_with(words.len(), List::default);
         }
-        let (mut count, are_several) = (0, words.len() > 1);
+        let mut count = 0;
         for word in words {
-            let list = &mut self.lists[count];
-            if word.open(list, word.weight, segment) {
-                if are_several {
-                    list.impacts = word.field.impacts(&word.found, segment);
-                }
-                count += 1;
-            }
+            count += usize::from(word.open(&mut self.lists[count], word.weight, segment));
         }
         (&mut self.lists[..count], &mut self.sums)
     }

@@ -155,6 +155,8 @@ fn words_are_ranked_as_their_scores_add_up() {
 fn frequent_words_are_ranked_by_their_impacts_as_their_scores_add_up() {
     let mut random = Random(21);
     let snapshot = snapshot(&random_docs(&mut random, &[9_000, 300, 14_000, 11_000]));
+    run(&snapshot, ShardRequest::new(&word("body", "w0")));
+    snapshot.read_impacts();
     for (operator, texts) in [
         (
             Operator::Or,
@@ -177,15 +179,25 @@ fn frequent_words_are_ranked_by_their_impacts_as_their_scores_add_up() {
             check(&snapshot, &query, &wanted);
         }
     }
-    let field = snapshot.mapping.field("body").unwrap().field.unwrap();
-    let searched = snapshot.searched(field).unwrap().unwrap();
-    let has_impacts = |word: &str, segment| {
-        let found = searched.find(word.as_bytes());
-        searched.impacts(&found, segment).is_some()
-    };
-    for segment in [0, 2, 3] {
-        assert!(has_impacts("w0", segment) && has_impacts("w3", segment));
-        assert!(!has_impacts("w39", segment));
+}
+
+#[test]
+fn words_are_ranked_the_same_with_impacts() {
+    for seed in [31, 32] {
+        let snapshot = shard(seed);
+        assert!(!snapshot.wants_impacts());
+        check_all(&snapshot, seed);
+        assert!(snapshot.wants_impacts() && !snapshot.wants_impacts());
+        snapshot.read_impacts();
+        check_all(&snapshot, seed + 1);
+        let field = snapshot.mapping.field("body").unwrap().field.unwrap();
+        let searched = snapshot.searched(field).unwrap().unwrap();
+        let has_impacts = |word: &str, segment| {
+            let found = searched.find(word.as_bytes());
+            searched.impacts(&found, segment).is_some()
+        };
+        assert!(has_impacts("w0", 0) && !has_impacts("w39", 0), "{seed}");
+        assert!(!has_impacts("w0", 1), "the segment is small");
     }
 }
 

@@ -224,6 +224,24 @@ impl Snapshot {
         }))
     }
 
+    /// Whether [`Snapshot::read_impacts`] would make searches faster; says so once for a segment's field.
+    pub fn wants_impacts(&self) -> bool {
+        let wanting = self
+            .files
+            .iter()
+            .flatten()
+            .filter(|files| files.take_wants_impacts());
+        wanting.count() > 0
+    }
+
+    /// Reads how much the frequent words of the fields that were searched add to the score of each document, for the
+    /// searches from now on. It takes about 0.2 s of CPU for a million short documents, and memory: a byte for each
+    /// document and frequent word, 32 MiB for a field of a segment at most.
+    pub fn read_impacts(&self) {
+        let fields: Vec<_> = self.fields.read().values().flatten().cloned().collect();
+        fields.iter().for_each(|field| field.read_impacts());
+    }
+
     /// The searcher over no segments, which tantivy wants for its schema.
     pub(crate) fn stub(&self) -> &Searcher {
         &self.stub
