@@ -103,6 +103,8 @@ pub struct IndexStats {
     pub graphs_resumed_total: u64,
     /// Memory of the documents that are in no segment yet.
     pub buffer_bytes: u64,
+    /// Memory of what frequent words add to the score of each document.
+    pub impacts_bytes: u64,
     /// What filters left, kept for the next search.
     pub filters: FilterCacheFigures,
 }
@@ -138,6 +140,7 @@ impl IndexStats {
         self.graphs_refused_total += other.graphs_refused_total;
         self.graphs_resumed_total += other.graphs_resumed_total;
         self.buffer_bytes += other.buffer_bytes;
+        self.impacts_bytes += other.impacts_bytes;
         self.filters.add(other.filters);
     }
 }
@@ -310,6 +313,7 @@ fn stats_of(shard: &Shard) -> IndexStats {
         graphs_refused_total: read(&merges.graphs_refused),
         graphs_resumed_total: read(&merges.graphs_resumed),
         buffer_bytes: shard.buffer_bytes() as u64,
+        impacts_bytes: view.snapshot.impacts_bytes() as u64,
         filters: view.snapshot.filters().figures(),
         unflushed_operations,
         unflushed_bytes,

@@ -135,7 +135,8 @@ fn merges(stats: &IndexStats) -> Value {
 
 fn segments(stats: &IndexStats) -> Value {
     json!({
-        "count": stats.segments, "memory_in_bytes": 0, "terms_memory_in_bytes": 0,
+        "count": stats.segments, "memory_in_bytes": stats.impacts_bytes,
+        "terms_memory_in_bytes": stats.impacts_bytes,
         "stored_fields_memory_in_bytes": 0, "doc_values_memory_in_bytes": 0,
         "norms_memory_in_bytes": 0, "points_memory_in_bytes": 0,
         "index_writer_memory_in_bytes": stats.buffer_bytes,

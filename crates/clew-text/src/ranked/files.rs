@@ -93,6 +93,16 @@ impl SegmentFiles {
             && self.wants_impacts.swap(false, Ordering::AcqRel)
     }
 
+    /// The memory that impacts take.
+    pub(crate) fn impacts_bytes(&self) -> usize {
+        let fields = self.fields.read();
+        let frequent = fields
+            .values()
+            .flatten()
+            .filter_map(|files| files.frequent());
+        frequent.map(FrequentWords::bytes).sum()
+    }
+
     fn open_field(
         &self,
         reader: &SegmentReader,

@@ -71,6 +71,11 @@ impl FrequentWords {
         }
     }
 
+    /// The memory that they take.
+    pub(super) fn bytes(&self) -> usize {
+        self.words.iter().map(|(_, shares)| shares.all.len()).sum()
+    }
+
     /// The impacts of a word under another average length; `None` where they are not there or of no use.
     pub(super) fn get(&self, info: &TermInfo, table: &NormTable) -> Option<Impacts<'_>> {
         let begin = info.postings_range.start;

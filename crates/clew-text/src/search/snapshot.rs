@@ -242,6 +242,15 @@ impl Snapshot {
         fields.iter().for_each(|field| field.read_impacts());
     }
 
+    /// The memory that these take.
+    pub fn impacts_bytes(&self) -> usize {
+        self.files
+            .iter()
+            .flatten()
+            .map(|files| files.impacts_bytes())
+            .sum()
+    }
+
     /// The searcher over no segments, which tantivy wants for its schema.
     pub(crate) fn stub(&self) -> &Searcher {
         &self.stub
