@@ -42,7 +42,7 @@ fn impacts_are_read_after_the_first_search_and_live_with_their_segment() {
         node.refresh();
     };
     let bytes = || node.index().stats().impacts_bytes;
-    // A search asks for them, and a thread that nobody waits for reads them.
+    // A search asks for them, once it knows the field's average length, and a thread that nobody waits for reads them.
     let read = |docs: u64| {
         let is_there = |_| {
             found(&node, "often");
@@ -52,6 +52,7 @@ fn impacts_are_read_after_the_first_search_and_live_with_their_segment() {
     };
     fill(0, COUNT);
     assert_eq!(bytes(), 0);
+    assert!(found(&node, "unheardof").is_empty());
     let texts = ["often also", "also often rare5", "often", "rare7 also"];
     let wanted = texts.map(|text| found(&node, text));
     assert!(wanted.iter().all(|hits| hits.len() == 10));

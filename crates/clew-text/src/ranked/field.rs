@@ -1,6 +1,7 @@
 //! A field of a snapshot as ranking reads it: its files segment by segment, what lengths contribute to scores, and
 //! where the postings lie of the words that were asked for lately.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
@@ -92,6 +93,8 @@ pub(crate) struct SearchedField {
     /// Documents of all segments.
     docs: u64,
     lengths: OnceLock<Lengths>,
+    /// Whether impacts may be read that were not yet.
+    wants_impacts: AtomicBool,
     known: Mutex<Known>,
     near: Mutex<NearBefore>,
 }
@@ -123,6 +126,7 @@ impl SearchedField {
             ids,
             docs,
             lengths: OnceLock::new(),
+            wants_impacts: AtomicBool::default(),
             known: Mutex::default(),
             near: Mutex::default(),
         })
@@ -137,6 +141,9 @@ impl SearchedField {
                 BlockBounds::new(&table, tokens, docs)
             });
             let bounds = bounds.collect();
+            let mut segments = self.segments.iter().flatten();
+            let wants = segments.any(|files| files.wants_impacts());
+            self.wants_impacts.store(wants, Ordering::Release);
             Lengths { table, bounds }
         });
         self.clone()
@@ -214,11 +221,18 @@ impl SearchedField {
         frequent.get(word.in_segment(segment)?, self.table()?)
     }
 
-    /// Reads the impacts of the frequent words of all segments.
+    /// Whether there are impacts to be read now; says so once.
+    pub(crate) fn take_wants_impacts(&self) -> bool {
+        self.wants_impacts.load(Ordering::Relaxed)
+            && self.wants_impacts.swap(false, Ordering::AcqRel)
+    }
+
+    /// Reads the impacts of the frequent words of all segments, once the field was measured.
     pub(crate) fn read_impacts(&self) {
         if let Some(table) = self.table() {
             let segments = self.segments.iter().flatten();
-            segments.for_each(|files| files.read_impacts(table));
+            let wanting = segments.filter(|files| files.wants_impacts());
+            wanting.for_each(|files| files.read_impacts(table));
         }
     }
 

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::RwLock;
@@ -32,8 +31,6 @@ pub(crate) struct SegmentFiles {
     max_doc: u32,
     /// Fields that were searched; a segment's files never change.
     fields: RwLock<BTreeMap<Field, Option<Arc<FieldFiles>>>>,
-    /// Whether the impacts of some field may still be read.
-    wants_impacts: AtomicBool,
 }
 
 impl SegmentFiles {
@@ -55,7 +52,6 @@ impl SegmentFiles {
             dictionaries: open("term")?,
             max_doc: reader.max_doc(),
             fields: RwLock::default(),
-            wants_impacts: AtomicBool::default(),
         })
     }
 
@@ -81,16 +77,8 @@ impl SegmentFiles {
             return Ok(known.clone());
         }
         let opened = self.open_field(reader, field)?.map(Arc::new);
-        let has_impacts = opened.as_ref().is_some_and(|files| files.has_impacts());
         self.fields.write().insert(field, opened.clone());
-        self.wants_impacts.fetch_or(has_impacts, Ordering::AcqRel);
         Ok(opened)
-    }
-
-    /// Whether a field was searched whose impacts may be read; says so once.
-    pub(crate) fn take_wants_impacts(&self) -> bool {
-        self.wants_impacts.load(Ordering::Relaxed)
-            && self.wants_impacts.swap(false, Ordering::AcqRel)
     }
 
     /// The memory that impacts take.
@@ -162,17 +150,16 @@ impl fmt::Debug for FieldFiles {
 }
 
 impl FieldFiles {
-    /// Of a field without lengths all documents of a word are alike.
-    fn has_impacts(&self) -> bool {
-        self.lengths.is_some() && self.option.has_freq() && self.docs >= DOCS_MIN
+    /// Whether impacts were not read that would be of use. Of a field without lengths all documents of a word are alike.
+    pub(super) fn wants_impacts(&self) -> bool {
+        let has_them = self.lengths.is_some() && self.option.has_freq() && self.docs >= DOCS_MIN;
+        has_them && self.frequent.get().is_none()
     }
 
-    /// Reads the impacts of the frequent words, if there are any and they were not read yet.
+    /// Reads the impacts of the frequent words.
     pub(super) fn read_impacts(&self, table: &NormTable) {
-        if self.has_impacts() {
-            self.frequent
-                .get_or_init(|| FrequentWords::read(self, table));
-        }
+        self.frequent
+            .get_or_init(|| FrequentWords::read(self, table));
     }
 
     /// The words with impacts; `None` before they were read.

@@ -224,13 +224,13 @@ impl Snapshot {
         }))
     }
 
-    /// Whether [`Snapshot::read_impacts`] would make searches faster; says so once for a segment's field.
+    /// Whether [`Snapshot::read_impacts`] would make searches faster; says so once for a field.
     pub fn wants_impacts(&self) -> bool {
-        let wanting = self
-            .files
-            .iter()
+        let fields = self.fields.read();
+        let wanting = fields
+            .values()
             .flatten()
-            .filter(|files| files.take_wants_impacts());
+            .filter(|field| field.take_wants_impacts());
         wanting.count() > 0
     }
 
