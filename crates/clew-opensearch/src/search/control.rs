@@ -7,6 +7,7 @@ use clew_engine::{SearchControl, Slice};
 use clew_text::{Combine, Rescore};
 use serde_json::Value;
 
+use super::members::flag;
 use crate::dsl;
 use crate::error::ApiError;
 use crate::params::Params;
@@ -49,7 +50,7 @@ impl Control {
     /// Takes a member of the body when it is one of these.
     pub(super) fn read_member(&mut self, key: &str, value: &Value) -> Result<bool, ApiError> {
         match key {
-            "explain" => self.explain = truth(key, value)?,
+            "explain" => self.explain = flag(key, value)?,
             "terminate_after" => self.terminate_after = Some(natural(key, value)?),
             "pit" => self.pit = Some(pit(value)?),
             "slice" => self.slice = Some(slice(value)?),
@@ -279,17 +280,6 @@ fn unknown(within: &str, key: &str) -> ApiError {
         "x_content_parse_exception",
         format!("[{within}] unknown field [{key}]"),
     )
-}
-
-fn truth(key: &str, value: &Value) -> Result<bool, ApiError> {
-    match value {
-        Value::Bool(flag) => Ok(*flag),
-        Value::String(text) if text == "true" => Ok(true),
-        Value::String(text) if text == "false" => Ok(false),
-        other => Err(ApiError::illegal_argument(format!(
-            "Failed to parse value [{other}] of [{key}] as only [true] or [false] are allowed."
-        ))),
-    }
 }
 
 fn natural(key: &str, value: &Value) -> Result<u64, ApiError> {
