@@ -212,7 +212,7 @@ impl SearchedField {
     fn has_impacts(&self, word: &FoundWord) -> bool {
         let mut segments = self.segments.iter().flatten();
         word.frequency() >= self.docs / u64::from(RARITY)
-            && segments.any(|files| files.frequent().is_some())
+            && segments.any(|files| files.frequent().is_some_and(|words| words.bytes() > 0))
     }
 
     /// The impacts of a word in a segment; `None` where it is rare, and before they and the field were read.

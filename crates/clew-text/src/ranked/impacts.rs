@@ -6,6 +6,8 @@
 //! They are read once for a field of a segment, under the average length of that moment, beside the searches: those go
 //! on without them until they are there. Under another average length they tell a little less.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use tantivy::DocId;
 use tantivy::postings::TermInfo;
 
@@ -19,8 +21,34 @@ pub(super) const RARITY: u32 = 32;
 pub(super) const DOCS_MIN: u32 = 4096;
 /// Bytes of all impacts of a field of a segment: those of the 32 most frequent words of a million documents.
 const BYTES_MAX: usize = 1 << 25;
+/// Bytes of all impacts of the process. Where there is no room for a field's, its lists are read as before.
+const ALL_BYTES_MAX: usize = 1 << 28;
 /// Under an average length that makes more of a difference to the shares, impacts tell too little.
 const CHANGE_MAX: f32 = 1.1;
+
+/// The room that is left for impacts.
+static ROOM: AtomicUsize = AtomicUsize::new(ALL_BYTES_MAX);
+
+/// A part of a room; it is given back.
+#[derive(Debug)]
+struct Part {
+    room: &'static AtomicUsize,
+    bytes: usize,
+}
+
+impl Part {
+    fn take(room: &'static AtomicUsize, bytes: usize) -> Option<Self> {
+        let order = Ordering::Relaxed;
+        let rest = room.fetch_update(order, order, |left| left.checked_sub(bytes));
+        rest.ok().map(|_| Part { room, bytes })
+    }
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        self.room.fetch_add(self.bytes, Ordering::Relaxed);
+    }
+}
 
 /// The impacts of some words of a segment.
 #[derive(Debug)]
@@ -29,6 +57,8 @@ pub(super) struct FrequentWords {
     average: f32,
     /// By where the words' postings begin.
     words: Vec<(usize, Shares)>,
+    /// What they take of the room; `None` when there was none, and then there are no words.
+    part: Option<Part>,
 }
 
 /// One byte for each document.
@@ -50,6 +80,10 @@ impl FrequentWords {
             .collect();
         words.sort_unstable_by(|a, b| b.cmp(a));
         words.truncate(BYTES_MAX / (files.docs as usize).max(1));
+        let part = Part::take(&ROOM, words.len() * files.docs as usize);
+        if part.is_none() {
+            words.clear();
+        }
         let bounds = BlockBounds::new(table, files.tokens, files.docs);
         let mut list = List::default();
         let infos = words
@@ -68,12 +102,13 @@ impl FrequentWords {
         FrequentWords {
             average: table.average(),
             words,
+            part,
         }
     }
 
     /// The memory that they take.
     pub(super) fn bytes(&self) -> usize {
-        self.words.iter().map(|(_, shares)| shares.all.len()).sum()
+        self.part.as_ref().map_or(0, |part| part.bytes)
     }
 
     /// The impacts of a word under another average length; `None` where they are not there or of no use.
@@ -175,6 +210,19 @@ fn factor(share: u8) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_part_of_a_room_is_given_back() {
+        static ROOM: AtomicUsize = AtomicUsize::new(10);
+        let first = Part::take(&ROOM, 7).unwrap();
+        assert!(Part::take(&ROOM, 4).is_none());
+        let second = Part::take(&ROOM, 3).unwrap();
+        assert!(Part::take(&ROOM, 1).is_none());
+        drop(first);
+        assert!(Part::take(&ROOM, 8).is_none());
+        drop(second);
+        assert!(Part::take(&ROOM, 10).is_some());
+    }
 
     #[test]
     fn no_document_exceeds_its_impact() {

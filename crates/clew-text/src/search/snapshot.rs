@@ -236,7 +236,7 @@ impl Snapshot {
 
     /// Reads how much the frequent words of the fields that were searched add to the score of each document, for the
     /// searches from now on. It takes about 0.2 s of CPU for a million short documents, and memory: a byte for each
-    /// document and frequent word, 32 MiB for a field of a segment at most.
+    /// document and frequent word, 32 MiB for a field of a segment and 256 MiB for the process at most.
     pub fn read_impacts(&self) {
         let fields: Vec<_> = self.fields.read().values().flatten().cloned().collect();
         fields.iter().for_each(|field| field.read_impacts());
