@@ -1,7 +1,7 @@
 """Clew beside a real OpenSearch over HTTP: what a document and a search cost, in one run on one machine.
 
 Both run at once on one CPU of their own, the client on another; they take turns (ABBA), so that a busy machine harms
-both alike. What counts is CPU time of the server's process. The table has medians with the least and greatest round.
+both alike, and who has no turn stands still. What counts is CPU time of the server's process. The table has medians with the least and greatest round.
 
     python bench/opensearch/run.py --bin target/release/clew [--quick] [--rounds 4]
 """
@@ -19,7 +19,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import corpus  # noqa: E402
-from servers import ROOT, Clew, Real, cpu_s, memory_mb, restart_ms  # noqa: E402
+from servers import ROOT, Clew, Real, alone, cpu_s, memory_mb, restart_ms  # noqa: E402
 sys.path.insert(0, str(ROOT))
 from bench import results  # noqa: E402
 from tests.real_opensearch import Missing  # noqa: E402
@@ -111,10 +111,11 @@ def large(servers, figures, count, rounds):
     for turn in range(rounds):
         for server in in_turn(servers, turn):
             first = count + turn * corpus.BATCH
-            load(server, LARGE, corpus.batches(documents[first:first + corpus.BATCH], first))
-            began = time.perf_counter()
-            server.client.call("POST", f"{LARGE}/_refresh")
-            took = (time.perf_counter() - began) * 1000
+            with alone(server, servers):
+                load(server, LARGE, corpus.batches(documents[first:first + corpus.BATCH], first))
+                began = time.perf_counter()
+                server.client.call("POST", f"{LARGE}/_refresh")
+                took = (time.perf_counter() - began) * 1000
             figures.add("refresh", f"ms for {corpus.BATCH:,} new documents beside {count:,}", server, took)
     probe = {"size": 10, "track_total_hits": True, "query": {"match": {"text": "the"}}}
     for server in servers:
@@ -148,11 +149,12 @@ def measure(servers, arguments):
     for turn in range(arguments.rounds):
         for server in in_turn(servers, turn):
             say(f"round {turn + 1}: {server.name}")
-            bulk(server, figures, bodies, len(documents))
-            if turn == 0:
-                figures.add("memory", "MB after loading", server, memory_mb(server))
-            merge(server, INDEX)
-            searches(server, figures, questions, arguments.warm)
+            with alone(server, servers):
+                bulk(server, figures, bodies, len(documents))
+                if turn == 0:
+                    figures.add("memory", "MB after loading", server, memory_mb(server))
+                merge(server, INDEX)
+                searches(server, figures, questions, arguments.warm)
     for server in servers:
         figures.add("index", "MB in one segment", server, store_mb(server, INDEX))
         server.client.call("DELETE", INDEX)

@@ -1,5 +1,6 @@
 """The two servers as processes of their own, and what they cost: CPU, memory, files."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -66,6 +67,19 @@ class Client:
 
     def json(self, method, path, body=None):
         return json.loads(self.call(method, path, body))
+
+
+@contextlib.contextmanager
+def alone(server, servers):
+    """The other servers stand still meanwhile: they share the CPU, and what they do when nobody asks is not this one's."""
+    others = [other for other in servers if other is not server]
+    for other in others:
+        os.kill(other.pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for other in others:
+            os.kill(other.pid, signal.SIGCONT)
 
 
 class Clew:
