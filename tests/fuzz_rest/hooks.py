@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 ITS_OWN_500 = {
     "repository_exception",
     "repository_verification_exception",
+    "snapshot_restore_exception",
     "fail_processor_exception",
     "illegal_state_exception",
     "unsupported_operation_exception",
