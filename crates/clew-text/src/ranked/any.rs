@@ -27,15 +27,13 @@ pub(super) fn one(list: &mut List<'_>, hits: &mut Hits<'_>) {
     let mut scores = [0.0; BLOCK];
     while !list.is_over() {
         let floor = hits.floor();
-        let end = list.last();
         if list.block_bound() > floor {
-            let docs = list.score_until(end.saturating_add(1), &mut scores);
+            let docs = list.score_until(tantivy::TERMINATED, &mut scores);
             take_better(docs, &scores, hits);
         }
-        if end == tantivy::TERMINATED {
+        if !list.next_block() {
             return;
         }
-        list.shallow(end + 1);
     }
 }
 

@@ -43,7 +43,6 @@ impl Contest {
         };
         let mut factors = [0.0; BLOCK];
         while !list.is_over() {
-            let end = list.last();
             if self.admits(list.block_factor()) {
                 let docs = list.score_until(tantivy::TERMINATED, &mut factors);
                 for (doc, factor) in docs.iter().zip(factors) {
@@ -59,10 +58,9 @@ impl Contest {
                     self.cut();
                 }
             }
-            if end == tantivy::TERMINATED {
+            if !list.next_block() {
                 return;
             }
-            list.shallow(end + 1);
         }
     }
 

@@ -128,7 +128,6 @@ impl Shares {
         let mut factors = [0.0; BLOCK];
         let mut greatest = 0;
         loop {
-            let end = list.last();
             let found = list.score_until(tantivy::TERMINATED, &mut factors);
             for (doc, factor) in found.iter().zip(&factors) {
                 let share = up(*factor);
@@ -137,10 +136,9 @@ impl Shares {
                     *place = share;
                 }
             }
-            if end == tantivy::TERMINATED {
+            if !list.next_block() {
                 return Shares { all, greatest };
             }
-            list.shallow(end + 1);
         }
     }
 }

@@ -168,6 +168,15 @@ impl<'a> List<'a> {
         }
     }
 
+    /// Goes to the next block without decompressing it; `false` when this is the last one.
+    pub(super) fn next_block(&mut self) -> bool {
+        let is_last = self.last == TERMINATED;
+        if !is_last {
+            self.shallow(self.last + 1);
+        }
+        !is_last
+    }
+
     /// The block is mostly near: steps double until it is passed, and are halved then.
     fn jump(&mut self, target: DocId) {
         let (mut low, mut step) = (self.block + 1, 1);
