@@ -1,7 +1,8 @@
 """Clew beside a real OpenSearch over HTTP: what a document and a search cost, in one run on one machine.
 
 Both run at once on one CPU of their own, the client on another; they take turns (ABBA), so that a busy machine harms
-both alike, and who has no turn stands still. What counts is CPU time of the server's process. The table has medians with the least and greatest round.
+both alike, and who has no turn stands still. What counts is CPU time of the server's process. The table has medians
+with the least and greatest round.
 
     python bench/opensearch/run.py --bin target/release/clew [--quick] [--rounds 4]
 """
