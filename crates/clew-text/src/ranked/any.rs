@@ -99,6 +99,19 @@ pub(super) fn any(lists: &mut [List<'_>], sums: &mut Sums, hits: &mut Hits<'_>) 
     (sums.order, sums.below) = (order, below);
 }
 
+/// Puts the lists that have impacts before the others, with what they add at most anywhere, and says how many they are.
+fn put_aside(lists: &[List<'_>], order: &mut [(f32, usize)], below: &mut [f64]) -> usize {
+    for (best, place) in &mut *order {
+        *best = lists[*place].best_of_impacts().unwrap_or(f32::INFINITY);
+    }
+    order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    let count = order.partition_point(|(best, _)| *best < f32::INFINITY);
+    for (at, (best, _)) in order[..count].iter().enumerate() {
+        below[at + 1] = below[at] + f64::from(*best);
+    }
+    count
+}
+
 fn windows(
     lists: &mut [List<'_>],
     mut from: DocId,
@@ -106,10 +119,19 @@ fn windows(
     (sums, hits): (&mut Sums, &mut Hits<'_>),
 ) {
     let mut width = FIRST_WINDOW;
-    // How many lists did not matter in the window before.
-    let mut needed = 0;
+    // What a document has at most by lists with impacts. Once that is not enough for a hit, they are put aside until
+    // documents of the other lists are looked up in them: impacts bound these better than blocks do.
+    let reach = lists.iter().filter_map(List::best_of_impacts);
+    let reach: f64 = reach.map(f64::from).sum();
+    // How many are put aside, and how many lists did not matter in the window before.
+    let (mut aside, mut needed) = (0, 0);
     loop {
-        let living = lists.iter().filter(|list| !list.is_over());
+        if aside == 0 && reach > 0.0 && rounded(reach) <= hits.floor() {
+            aside = put_aside(lists, order, below);
+            needed = aside;
+        }
+        let walked = order[aside..].iter().map(|(_, place)| &lists[*place]);
+        let living = walked.filter(|list| !list.is_over());
         let Some(next) = living.map(List::next_at_least).min() else {
             return;
         };
@@ -120,15 +142,16 @@ fn windows(
         let mut end = from.saturating_add(width);
         let floor = hits.floor();
         if floor > f32::MIN {
-            end = bound(lists, (&mut *order, needed), (from, end));
-            for (at, (best, _)) in order.iter().enumerate() {
+            end = bound(lists, (&mut order[aside..], needed - aside), (from, end));
+            for (at, (best, _)) in order.iter().enumerate().skip(aside) {
                 below[at + 1] = below[at] + f64::from(*best);
             }
             needed = below[1..].partition_point(|sum| rounded(*sum) <= floor);
+            needed = needed.max(aside);
             if needed == lists.len() {
                 from = end;
-                // All matter for where the next window ends.
-                needed = 0;
+                // All that are walked matter for where the next window ends.
+                needed = aside;
                 continue;
             }
             if needed + 1 < lists.len() {
@@ -137,7 +160,10 @@ fn windows(
         }
         let (rest, essential) = order.split_at(needed);
         match essential {
-            [(_, only)] => around_one(lists, (rest, *only), (from, end), (&mut *sums, &mut *hits)),
+            [(_, only)] => {
+                let rest = (rest, aside);
+                around_one(lists, (rest, *only), (from, end), (&mut *sums, &mut *hits));
+            }
             several => {
                 for (_, place) in several {
                     sums.add(&mut lists[*place], (from, end));
@@ -172,7 +198,7 @@ fn bound(
         }
     }
     let mut end = end.max(reach).min(tantivy::TERMINATED);
-    if lists.len() <= FEW {
+    if order.len() <= FEW {
         end = end.min(nearest.max(from.saturating_add(NARROWEST_WINDOW)));
     }
     for (best, place) in order.iter_mut() {
@@ -191,7 +217,7 @@ fn bound(
 /// the others around it hold nothing good enough, the documents up to the end of the first of them are passed over.
 fn around_one(
     lists: &mut [List<'_>],
-    (rest, only): (&[(f32, usize)], usize),
+    ((rest, aside), only): ((&[(f32, usize)], usize), usize),
     (mut from, end): (DocId, DocId),
     (sums, hits): (&mut Sums, &mut Hits<'_>),
 ) {
@@ -203,11 +229,16 @@ fn around_one(
     while from < end {
         lists[only].shallow(from);
         let mut last = lists[only].last().min(end - 1);
-        for (at, (_, place)) in rest.iter().enumerate() {
+        for (at, (bound, place)) in rest.iter().enumerate() {
             let list = &mut lists[*place];
-            list.shallow(from);
-            last = last.min(list.last());
-            below[at + 1] = below[at] + f64::from(list.block_bound());
+            let bound = if at < aside {
+                *bound
+            } else {
+                list.shallow(from);
+                last = last.min(list.last());
+                list.block_bound()
+            };
+            below[at + 1] = below[at] + f64::from(bound);
         }
         let others = below[rest.len()];
         let lead = &mut lists[only];

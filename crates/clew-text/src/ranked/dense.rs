@@ -105,7 +105,6 @@ impl Scale {
             needs,
             wanted,
         };
-        let mut reach = 0.0;
         for (list, factor) in lists.iter().zip(&mut scale.factors) {
             if let Some(impacts) = list.impacts {
                 let full = f64::from(list.weight.times(impacts.full())) * unit;
@@ -114,10 +113,10 @@ impl Scale {
                 *factor = Some(whole);
                 // An impact is rounded up by less than one, its factor by less than one, the product down.
                 scale.less += whole / 256 + 3 + whole_part(full * f64::from(impacts.slack()) + 1.0);
-                reach += f64::from(list.weight.times(impacts.greatest_factor()));
             }
         }
-        scale.reach = rounded(reach);
+        let reach = lists.iter().filter_map(List::best_of_impacts);
+        scale.reach = rounded(reach.map(f64::from).sum());
         Some(scale)
     }
 

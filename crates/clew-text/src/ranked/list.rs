@@ -466,6 +466,12 @@ impl<'a> List<'a> {
         self.block_bound()
     }
 
+    /// The greatest score of all documents, when it is known by their impacts.
+    pub(super) fn best_of_impacts(&self) -> Option<f32> {
+        let impacts = self.impacts?;
+        Some(self.weight.times(impacts.greatest_factor()))
+    }
+
     /// The greatest score in the current block.
     #[inline]
     pub(super) fn block_bound(&mut self) -> f32 {
