@@ -6,7 +6,7 @@ use half::{bf16, f16};
 
 use crate::codes::{self, CodeTable};
 use crate::distances::{self, BitDistances, DistanceTable, Distances};
-use crate::impacts::{self, AddImpacts};
+use crate::impacts::{self, ImpactTable};
 
 /// The functions of one instruction set.
 #[derive(Debug, Clone, Copy)]
@@ -14,7 +14,7 @@ pub struct Kernels {
     isa: &'static str,
     distances: DistanceTable,
     pub(crate) codes: CodeTable,
-    pub(crate) add_impacts: AddImpacts,
+    pub(crate) impacts: ImpactTable,
 }
 
 impl Kernels {
@@ -88,7 +88,7 @@ const SCALAR: Kernels = Kernels {
     isa: "scalar",
     distances: distances::scalar::TABLE,
     codes: codes::SCALAR,
-    add_impacts: impacts::scalar,
+    impacts: impacts::SCALAR,
 };
 
 #[cfg(target_arch = "x86_64")]
@@ -99,20 +99,13 @@ fn has_avx2() -> bool {
         && is_x86_feature_detected!("popcnt")
 }
 
-/// Only in tables for which AVX2 was detected.
-#[cfg(target_arch = "x86_64")]
-fn add_impacts_avx2(impacts: &[u8], factor: u16, sums: &mut [u16]) {
-    // SAFETY: the feature was detected.
-    unsafe { impacts::avx2(impacts, factor, sums) }
-}
-
 #[cfg(target_arch = "x86_64")]
 fn detect_avx2() -> Option<Kernels> {
     has_avx2().then_some(Kernels {
         isa: "avx2",
         distances: detected_types!(avx2, detected_bits!(crate::distances::avx2::bits)),
         codes: detected_codes!(avx2, codes::scalar::insert_sorted),
-        add_impacts: add_impacts_avx2,
+        impacts: impacts::AVX2,
     })
 }
 
@@ -136,7 +129,7 @@ fn detect_avx512() -> Option<Kernels> {
             // SAFETY: the features were detected above.
             unsafe { codes::avx512::insert_sorted(keys, len, key) }
         }),
-        add_impacts: add_impacts_avx2,
+        impacts: impacts::AVX2,
     })
 }
 
@@ -146,6 +139,6 @@ fn detect_neon() -> Option<Kernels> {
         isa: "neon",
         distances: detected_types!(neon, detected_bits!(crate::distances::neon::bits)),
         codes: detected_codes!(neon, codes::scalar::insert_sorted),
-        add_impacts: impacts::scalar,
+        impacts: impacts::SCALAR,
     })
 }

@@ -1,4 +1,4 @@
-//! Sums of impacts are those of plain arithmetic in every instruction set.
+//! Impacts are added and marked as plain arithmetic does it, in every instruction set.
 
 use clew_kernels::available;
 use proptest::prelude::*;
@@ -18,6 +18,26 @@ proptest! {
         for kernels in available() {
             let mut have = sums.clone();
             kernels.add_impacts(&impacts, factor, &mut have);
+            prop_assert_eq!(&have, &wanted, "{}", kernels.isa());
+        }
+    }
+
+    #[test]
+    fn impacts_that_are_not_zero_are_marked(
+        impacts in proptest::collection::vec(prop_oneof![Just(0u8), any::<u8>()], 0..400),
+        marks in proptest::collection::vec(any::<u64>(), 0..8),
+    ) {
+        let mut wanted = marks.clone();
+        for (place, impact) in impacts.iter().enumerate() {
+            if let Some(mark) = wanted.get_mut(place / 64)
+                && *impact > 0
+            {
+                *mark |= 1 << (place % 64);
+            }
+        }
+        for kernels in available() {
+            let mut have = marks.clone();
+            kernels.mark_impacts(&impacts, &mut have);
             prop_assert_eq!(&have, &wanted, "{}", kernels.isa());
         }
     }

@@ -10,8 +10,8 @@ use super::list::List;
 /// Documents of a window: 8 KiB of marks.
 const WINDOW: u32 = 1 << 16;
 const WORDS: usize = WINDOW as usize / 64;
-/// Documents that are looked at together by their impacts.
-const HAS: usize = 1024;
+/// Documents that are looked at together where all words have impacts.
+const NEAR: usize = 1024;
 
 /// Counts documents that all of the lists have, the rarest first, until there are more than `most`.
 pub(super) fn all(lists: &mut [List<'_>], admission: &Admission<'_>, most: u64) -> u64 {
@@ -43,25 +43,34 @@ pub(super) fn all(lists: &mut [List<'_>], admission: &Admission<'_>, most: u64) 
 /// The same by impacts alone.
 fn all_by_impacts(impacts: &[Impacts<'_>], admission: &Admission<'_>, most: u64) -> u64 {
     let docs = impacts.first().map_or(0, |first| first.shares().len());
-    let mut has = [0; HAS];
+    let kernels = clew_kernels::kernels();
     let mut count = 0;
-    for (first, from) in (0..).step_by(HAS).zip((0..docs).step_by(HAS)) {
+    for (first, from) in (0..).step_by(NEAR).zip((0..docs).step_by(NEAR)) {
         if count > most {
             break;
         }
-        has.fill(1);
-        let has = &mut has[..HAS.min(docs - from)];
+        let places = from..docs.min(from + NEAR);
+        let mut all = [u64::MAX; NEAR / 64];
         for impacts in impacts {
-            for (has, share) in has.iter_mut().zip(&impacts.shares()[from..]) {
-                *has &= u8::from(*share > 0);
-            }
+            let mut has = [0; NEAR / 64];
+            kernels.mark_impacts(&impacts.shares()[places.clone()], &mut has);
+            all.iter_mut().zip(has).for_each(|(all, has)| *all &= has);
         }
-        count += if admission.is_choosy() {
-            let docs = (first..).zip(has).filter(|(_, has)| **has > 0);
-            docs.filter(|(doc, _)| admission.admits(*doc)).count() as u64
-        } else {
-            u64::from(has.iter().map(|has| u16::from(*has)).sum::<u16>())
-        };
+        count += counted(first, &mut all, admission);
+    }
+    count
+}
+
+/// How many of the documents that are marked count, the first bit being that of `from`; takes the marks away.
+fn counted(from: DocId, marks: &mut [u64], admission: &Admission<'_>) -> u64 {
+    let is_choosy = admission.is_choosy();
+    let mut count = 0;
+    for (first, word) in (from..).step_by(64).zip(marks) {
+        let mut docs = std::mem::take(word);
+        if is_choosy && docs != 0 {
+            docs = admission.admitted(first, docs);
+        }
+        count += u64::from(docs.count_ones());
     }
     count
 }
@@ -86,36 +95,27 @@ impl Marks {
         if let ([only], false) = (&*lists, admission.is_choosy()) {
             return u64::from(only.count);
         }
-        let mut count = 0;
+        let kernels = clew_kernels::kernels();
+        let (mut count, mut from) = (0, 0);
         while count <= most {
-            let living = lists.iter().filter(|list| !list.is_over());
-            let Some(from) = living.map(List::next_at_least).min() else {
+            let next = lists.iter().filter_map(|list| match list.impacts {
+                Some(impacts) => (!impacts.shares_from(from).is_empty()).then_some(from),
+                None => (!list.is_over()).then(|| list.next_at_least()),
+            });
+            let Some(next) = next.min().filter(|next| *next < tantivy::TERMINATED) else {
                 break;
             };
-            if from >= tantivy::TERMINATED {
-                break;
-            }
             // What an admission says of 64 documents begins there.
-            let from = from - from % 64;
-            let window = (from, from.saturating_add(WINDOW));
+            from = next - next % 64;
+            let end = from.saturating_add(WINDOW);
             for list in &mut *lists {
-                list.mark_until(window, &mut self.0);
+                match list.impacts {
+                    Some(impacts) => kernels.mark_impacts(impacts.shares_from(from), &mut self.0),
+                    None => list.mark_until((from, end), &mut self.0),
+                }
             }
-            count += self.take(from, admission);
-        }
-        count
-    }
-
-    /// Counts the marks that count, and takes all away.
-    fn take(&mut self, from: DocId, admission: &Admission<'_>) -> u64 {
-        let is_choosy = admission.is_choosy();
-        let mut count = 0;
-        for (first, word) in (from..).step_by(64).zip(&mut self.0) {
-            let mut docs = std::mem::take(word);
-            if is_choosy && docs != 0 {
-                docs = admission.admitted(first, docs);
-            }
-            count += u64::from(docs.count_ones());
+            count += counted(from, &mut self.0, admission);
+            from = end;
         }
         count
     }

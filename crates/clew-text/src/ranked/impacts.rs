@@ -158,6 +158,11 @@ impl<'a> Impacts<'a> {
         &self.shares.all
     }
 
+    /// The same from a document on.
+    pub(super) fn shares_from(&self, doc: DocId) -> &'a [u8] {
+        self.shares.all.get(doc as usize..).unwrap_or_default()
+    }
+
     /// Whether the word is in a document.
     #[inline]
     pub(super) fn has(&self, doc: DocId) -> bool {
