@@ -1,7 +1,7 @@
 //! A field of a snapshot as ranking reads it: its files segment by segment, what lengths contribute to scores, and
 //! where the postings lie of the words that were asked for lately.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
@@ -25,6 +25,8 @@ use crate::search::FieldStatistics;
 
 /// Bytes that are kept for each of two generations of words.
 const KNOWN_BYTES_MAX: usize = 1 << 24;
+/// To summarize a word takes as long as is spared in so many searches for it beside others.
+const OFTEN: u32 = 10;
 /// Longest word that is kept.
 const WORD_BYTES_MAX: usize = 64;
 
@@ -32,14 +34,15 @@ const WORD_BYTES_MAX: usize = 64;
 #[derive(Clone, Debug)]
 pub(crate) struct FoundWord {
     places: Arc<Places>,
-    /// Whether the word was asked for before.
-    is_known: bool,
+    /// How often the word was asked for before.
+    asked: u32,
 }
 
 #[derive(Debug)]
 struct Places {
     infos: Box<[Option<TermInfo>]>,
     frequency: u64,
+    asked: AtomicU32,
     summary: OnceLock<Summary>,
 }
 
@@ -58,9 +61,10 @@ impl FoundWord {
             places: Arc::new(Places {
                 frequency: counts.sum(),
                 infos: infos.into(),
+                asked: AtomicU32::new(0),
                 summary: OnceLock::new(),
             }),
-            is_known: false,
+            asked: 0,
         }
     }
 
@@ -72,8 +76,8 @@ impl FoundWord {
     /// The same when it is asked for again.
     pub(super) fn asked_again(&self) -> Self {
         FoundWord {
+            asked: self.places.asked.fetch_add(1, Ordering::Relaxed) + 1,
             places: self.places.clone(),
-            is_known: true,
         }
     }
 
@@ -162,11 +166,27 @@ impl SearchedField {
         self.segments.get(segment)?.as_deref()
     }
 
-    /// How much a word of the field can add to a score; `None` when it was not asked for before, as it is not worth
-    /// it then, and before the field was measured.
+    /// How much a word of the field can add to a score, for a search for it alone; `None` when it was not asked for
+    /// before, as it is not worth it then, or seldom and its impacts do as well; and before the field was measured.
     pub(super) fn summary<'w>(&self, word: &'w FoundWord) -> Option<&'w Summary> {
-        if !word.is_known {
-            return None;
+        let worth = if self.has_impacts(word) { OFTEN } else { 1 };
+        self.summary_after(worth, word)
+    }
+
+    /// The same for a search for other words too: of a word with impacts, it is never worth it.
+    pub(super) fn summary_beside<'w>(&self, word: &'w FoundWord) -> Option<&'w Summary> {
+        let worth = if self.has_impacts(word) {
+            u32::MAX
+        } else {
+            OFTEN
+        };
+        self.summary_after(worth, word)
+    }
+
+    /// The summary when it is known, or the word was asked for so often before.
+    fn summary_after<'w>(&self, often: u32, word: &'w FoundWord) -> Option<&'w Summary> {
+        if word.asked < often {
+            return word.places.summary.get();
         }
         let lengths = self.lengths.get()?;
         Some(word.places.summary.get_or_init(|| {
@@ -192,15 +212,6 @@ impl SearchedField {
                 champions: contest.end(),
             }
         }))
-    }
-
-    /// The same when it is known; of a word with impacts, it is not worth it otherwise.
-    pub(super) fn summary_beside_impacts<'w>(&self, word: &'w FoundWord) -> Option<&'w Summary> {
-        if self.has_impacts(word) {
-            word.places.summary.get()
-        } else {
-            self.summary(word)
-        }
     }
 
     /// Whether a word has impacts and is so frequent that they are used even where other words are needed too.

@@ -41,7 +41,7 @@ impl WordIn {
         list.tail_best = match list.impacts {
             Some(impacts) => Some(impacts.greatest_factor()),
             None => {
-                let summary = self.field.summary_beside_impacts(&self.found);
+                let summary = self.field.summary_beside(&self.found);
                 summary.map(|summary| summary.segments[segment].1)
             }
         };
@@ -66,7 +66,7 @@ impl WordIn {
 
     /// The greatest factor in a segment, when it is known.
     fn best_factor(&self, segment: usize) -> Option<f32> {
-        match self.field.summary_beside_impacts(&self.found) {
+        match self.field.summary_beside(&self.found) {
             Some(summary) => summary.segments.get(segment).map(|(best, _)| *best),
             None => {
                 let impacts = self.field.impacts(&self.found, segment)?;
@@ -271,7 +271,7 @@ impl Ranked {
         };
         let last = wanted.wrapping_sub(1);
         for word in words {
-            let summary = word.field.summary_beside_impacts(&word.found);
+            let summary = word.field.summary_beside(&word.found);
             if let Some(one) = summary.and_then(|summary| summary.champions.best.get(last)) {
                 hits.expect(word.weight.times(one.factor));
             }
