@@ -28,5 +28,6 @@ pub use distances::{BitDistances, Distances};
 pub use fast_scan::{
     FAST_CODES_MULTIPLE, FAST_ROWS, FAST_TABLE_BYTES, FastQuery, fast_block_bytes,
 };
+pub use impacts::{IMPACTS_CHUNK, WordImpacts};
 pub use prefetch::{prefetch, prefetch_span};
 pub use table::{Kernels, available, kernels};

@@ -160,10 +160,7 @@ fn windows(
         }
         let (rest, essential) = order.split_at(needed);
         match essential {
-            [(_, only)] => {
-                let rest = (rest, aside);
-                around_one(lists, (rest, *only), (from, end), (&mut *sums, &mut *hits));
-            }
+            [_] => around_one(lists, (order, aside), (from, end), (&mut *sums, &mut *hits)),
             several => {
                 for (_, place) in several {
                     sums.add(&mut lists[*place], (from, end));
@@ -213,22 +210,26 @@ fn bound(
     end
 }
 
-/// The documents of the only list that matters; the others add to their scores. Where its block and those of
-/// the others around it hold nothing good enough, the documents up to the end of the first of them are passed over.
+/// The documents of the only list that matters, the last in the order; the others add to their scores. Where its block
+/// and those of the others around it hold nothing good enough, the documents up to the end of the first of them are
+/// passed over.
 fn around_one(
     lists: &mut [List<'_>],
-    ((rest, aside), only): ((&[(f32, usize)], usize), usize),
+    (order, aside): (&[(f32, usize)], usize),
     (mut from, end): (DocId, DocId),
     (sums, hits): (&mut Sums, &mut Hits<'_>),
 ) {
+    let Some(((_, only), rest)) = order.split_last() else {
+        return;
+    };
     let Sums {
         candidates,
         near: below,
         ..
     } = sums;
     while from < end {
-        lists[only].shallow(from);
-        let mut last = lists[only].last().min(end - 1);
+        lists[*only].shallow(from);
+        let mut last = lists[*only].last().min(end - 1);
         for (at, (bound, place)) in rest.iter().enumerate() {
             let list = &mut lists[*place];
             let bound = if at < aside {
@@ -241,7 +242,7 @@ fn around_one(
             below[at + 1] = below[at] + f64::from(bound);
         }
         let others = below[rest.len()];
-        let lead = &mut lists[only];
+        let lead = &mut lists[*only];
         if rounded(f64::from(lead.block_bound()) + others) > hits.floor() {
             lead.seek(from);
             candidates.read(lead, last + 1, (others, &*hits));

@@ -3,6 +3,7 @@
 //! the sums of the best tell a score that enough documents exceed, and only documents that may have more are
 //! looked up in the lists.
 
+use clew_kernels::{IMPACTS_CHUNK as CHUNK, WordImpacts};
 use tantivy::DocId;
 
 use super::any::Sums;
@@ -12,8 +13,6 @@ use super::list::List;
 
 /// Documents of a window: its sums fill a quarter of a core's fastest cache.
 const WINDOW: u32 = 4096;
-/// Documents that are passed over together.
-const CHUNK: usize = 64;
 /// All words together are looked for in their lists where one of them is in less than one of so many documents: its
 /// list leads there.
 pub(super) const RARITY_OF_ALL: u64 = 16;
@@ -37,6 +36,8 @@ pub(super) enum Needs {
 #[derive(Default)]
 pub(super) struct Dense {
     sums: Vec<u16>,
+    /// The greatest sum of each chunk of documents, which are passed over together.
+    greatest: Vec<u16>,
     /// The greatest sums, falling.
     best: Vec<u16>,
     /// Documents that may be good enough, and their sums.
@@ -175,14 +176,16 @@ impl Dense {
         (exact, hits): (&mut Sums, &mut Hits<'_>),
     ) {
         let places = from as usize..end as usize;
-        self.sums.clear();
         self.sums.resize(places.len(), 0);
-        let (kernels, mut has_lists) = (clew_kernels::kernels(), false);
+        self.greatest.resize(places.len().div_ceil(CHUNK), 0);
+        let mut words: [WordImpacts<'_>; WORDS_MAX] = [(&[], 0); WORDS_MAX];
+        let (mut count, mut has_lists) = (0, false);
         for (list, factor) in lists.iter_mut().zip(&scale.factors) {
             match (list.impacts, factor) {
                 (Some(impacts), Some(factor)) => {
                     let shares = impacts.shares().get(places.clone()).unwrap_or_default();
-                    kernels.add_impacts(shares, *factor, &mut self.sums);
+                    words[count] = (shares, *factor);
+                    count += 1;
                 }
                 _ if list.is_over() => {}
                 _ => {
@@ -191,13 +194,15 @@ impl Dense {
                 }
             }
         }
+        let needs_all = scale.needs == Needs::All;
+        let sums = (&mut self.sums[..], &mut self.greatest[..]);
+        clew_kernels::kernels().sum_impacts(&words[..count], needs_all, sums.0, sums.1);
         if has_lists {
-            exact.each(|place, sum| self.sums[place] += whole_part(sum * scale.unit));
-        }
-        if scale.needs == Needs::All {
-            let impacts = lists.iter().filter_map(|list| list.impacts);
-            impacts
-                .for_each(|impacts| only_with(&impacts.shares()[places.clone()], &mut self.sums));
+            exact.each(|place, sum| {
+                self.sums[place] += whole_part(sum * scale.unit);
+                let greatest = &mut self.greatest[place / CHUNK];
+                *greatest = self.sums[place].max(*greatest);
+            });
         }
         self.find(scale, from, hits);
         self.look_up(lists, scale, (from, exact), hits);
@@ -210,9 +215,9 @@ impl Dense {
     fn find(&mut self, scale: &Scale, from: DocId, hits: &mut Hits<'_>) {
         self.found.clear();
         let mut least = scale.sum_above(hits.floor());
-        for (first, chunk) in (from..).step_by(CHUNK).zip(self.sums.chunks(CHUNK)) {
-            let greatest = chunk.iter().fold(0, |greatest, sum| greatest.max(*sum));
-            if greatest < least {
+        let chunks = self.sums.chunks(CHUNK).zip(&self.greatest);
+        for (first, (chunk, greatest)) in (from..).step_by(CHUNK).zip(chunks) {
+            if *greatest < least {
                 continue;
             }
             for (doc, sum) in (first..).zip(chunk) {
@@ -253,13 +258,6 @@ impl Dense {
                 hits.take(*doc, score);
             }
         }
-    }
-}
-
-/// Takes the sums away of documents without a word.
-fn only_with(shares: &[u8], sums: &mut [u16]) {
-    for (sum, share) in sums.iter_mut().zip(shares) {
-        *sum = if *share == 0 { 0 } else { *sum };
     }
 }
 
