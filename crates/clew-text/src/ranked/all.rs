@@ -35,12 +35,18 @@ pub(super) fn all(lists: &mut [List<'_>], sums: &mut Sums, hits: &mut Hits<'_>) 
         let floor = hits.floor();
         if floor > f32::MIN {
             for (at, list) in others.iter_mut().enumerate().rev() {
-                list.shallow(from);
-                if list.is_over() {
-                    return;
-                }
-                end = end.min(list.last());
-                behind[at] = behind[at + 1] + f64::from(list.block_bound());
+                // Blocks of a list with impacts are many and bound documents no better than these do.
+                let best = if let Some(best) = list.best_of_impacts() {
+                    best
+                } else {
+                    list.shallow(from);
+                    if list.is_over() {
+                        return;
+                    }
+                    end = end.min(list.last());
+                    list.block_bound()
+                };
+                behind[at] = behind[at + 1] + f64::from(best);
             }
             if rounded(f64::from(lead.block_bound()) + behind[0]) <= floor {
                 from = end + 1;
@@ -70,6 +76,10 @@ fn common(lead: &mut List<'_>, others: &mut [List<'_>], from: DocId, hits: &mut 
     for place in lead.places() {
         let doc = lead.doc_at(place);
         if doc < least || !hits.admits(doc) {
+            continue;
+        }
+        let mut impacts = others.iter().filter_map(|list| list.impacts);
+        if impacts.any(|impacts| !impacts.has(doc)) {
             continue;
         }
         let mut found = others.iter_mut().map(|list| list.seek(doc));
