@@ -1,5 +1,5 @@
 //! Distance functions in the widest instruction set this CPU has, because a vector search is little
-//! else than distances, and a search for frequent words often little else than sums. This crate is the one home of
+//! else than distances, and a search for words often little else than sums and intersections. This crate is the one home of
 //! `std::arch`.
 //!
 //! The scalar functions are the specification; every other table answers the same, floats within
@@ -22,6 +22,7 @@ mod fast_scan;
 mod impacts;
 mod plain;
 mod prefetch;
+mod sorted;
 
 pub use codes::{CodeBits, CodeKernels, CodeQuery, CodeRows};
 pub use distances::{BitDistances, Distances};

@@ -7,6 +7,7 @@ use half::{bf16, f16};
 use crate::codes::{self, CodeTable};
 use crate::distances::{self, BitDistances, DistanceTable, Distances};
 use crate::impacts::{self, ImpactTable};
+use crate::sorted::{self, SortedTable};
 
 /// The functions of one instruction set.
 #[derive(Debug, Clone, Copy)]
@@ -15,6 +16,7 @@ pub struct Kernels {
     distances: DistanceTable,
     pub(crate) codes: CodeTable,
     pub(crate) impacts: ImpactTable,
+    pub(crate) sorted: SortedTable,
 }
 
 impl Kernels {
@@ -89,6 +91,7 @@ const SCALAR: Kernels = Kernels {
     distances: distances::scalar::TABLE,
     codes: codes::SCALAR,
     impacts: impacts::SCALAR,
+    sorted: sorted::SCALAR,
 };
 
 #[cfg(target_arch = "x86_64")]
@@ -106,6 +109,7 @@ fn detect_avx2() -> Option<Kernels> {
         distances: detected_types!(avx2, detected_bits!(crate::distances::avx2::bits)),
         codes: detected_codes!(avx2, codes::scalar::insert_sorted),
         impacts: impacts::AVX2,
+        sorted: sorted::AVX2,
     })
 }
 
@@ -130,6 +134,7 @@ fn detect_avx512() -> Option<Kernels> {
             unsafe { codes::avx512::insert_sorted(keys, len, key) }
         }),
         impacts: impacts::AVX2,
+        sorted: sorted::AVX2,
     })
 }
 
@@ -140,5 +145,6 @@ fn detect_neon() -> Option<Kernels> {
         distances: detected_types!(neon, detected_bits!(crate::distances::neon::bits)),
         codes: detected_codes!(neon, codes::scalar::insert_sorted),
         impacts: impacts::SCALAR,
+        sorted: sorted::SCALAR,
     })
 }

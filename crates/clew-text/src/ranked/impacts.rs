@@ -169,8 +169,9 @@ impl<'a> Impacts<'a> {
         self.share(doc) > 0
     }
 
+    /// The impact of a document; zero where the word is not.
     #[inline]
-    fn share(&self, doc: DocId) -> u8 {
+    pub(super) fn share(&self, doc: DocId) -> u8 {
         self.shares.all.get(doc as usize).copied().unwrap_or(0)
     }
 
@@ -188,6 +189,16 @@ impl<'a> Impacts<'a> {
     /// What a full impact stands for at most.
     pub(super) fn full(&self) -> f32 {
         ROUNDING * self.more
+    }
+
+    /// The least impact that a document has whose factor is more than this.
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "what is too large or too small becomes the greatest or least number"
+    )]
+    pub(super) fn least_above(&self, factor: f64) -> u8 {
+        ((factor * 255.0 / f64::from(self.full())) as u8).max(1)
     }
 
     /// By which part of [`Impacts::full`] what an impact stands for may be smaller, besides its rounding.

@@ -30,6 +30,9 @@ enum Loaded {
 /// Documents from the current one on that are looked at before all of a block are.
 const NEAR: usize = 8;
 
+/// So few documents are looked up in a block one by one.
+const FEW: usize = 8;
+
 /// A reader of one list; it only goes forward.
 pub(super) struct List<'a> {
     pub(super) weight: Weight,
@@ -207,6 +210,15 @@ impl<'a> List<'a> {
         self.last_before + 1
     }
 
+    /// The first document from `target` on that may come next, as far as is known without decompressing.
+    pub(super) fn next_from(&mut self, target: DocId) -> DocId {
+        self.shallow(target);
+        if self.loaded > Loaded::Nothing {
+            return self.seek(target);
+        }
+        self.next_at_least().max(target)
+    }
+
     /// Whether no document is left; exact once the last block is decompressed.
     pub(super) fn is_over(&self) -> bool {
         self.block >= self.blocks
@@ -326,11 +338,7 @@ impl<'a> List<'a> {
     pub(super) fn take_until(&mut self, end: DocId) -> (&[DocId], &[u32]) {
         self.load(Loaded::Frequencies);
         let from = self.at;
-        let found = if self.len > from && self.docs[self.len - 1] < end {
-            self.len
-        } else {
-            from + self.docs[from..self.len].partition_point(|doc| *doc < end)
-        };
+        let found = self.place_until(end);
         self.at = found;
         (&self.docs[from..found], &self.frequencies[from..found])
     }
@@ -368,16 +376,12 @@ impl<'a> List<'a> {
     pub(super) fn mark_until(&mut self, (from, end): (DocId, DocId), marks: &mut [u64]) {
         loop {
             self.load(Loaded::Docs);
-            let docs = &self.docs[self.at..self.len];
-            let here = match docs.last() {
-                Some(last) if *last >= end => docs.partition_point(|doc| *doc < end),
-                _ => docs.len(),
-            };
-            for doc in &docs[..here] {
+            let after = self.place_until(end);
+            for doc in &self.docs[self.at..after] {
                 let place = (doc - from) as usize;
                 marks[place / 64] |= 1 << (place % 64);
             }
-            self.at += here;
+            self.at = after;
             if self.at < self.len || self.block >= self.blocks {
                 return;
             }
@@ -407,6 +411,92 @@ impl<'a> List<'a> {
     /// The places from the current one on in its block, which must be decompressed.
     pub(super) fn places(&self) -> std::ops::Range<usize> {
         self.at..self.len
+    }
+
+    /// The place behind the current one and those before `end` in its block, which must be decompressed.
+    fn place_until(&self, end: DocId) -> usize {
+        let place = if self.last >= end {
+            place_of(&self.docs, end)
+        } else {
+            self.len
+        };
+        place.clamp(self.at, self.len)
+    }
+
+    /// The documents from the current one on up to `end` in its block, and the place of the first of them; the block is
+    /// decompressed.
+    fn docs_until(&mut self, end: DocId) -> (u32, &[DocId]) {
+        self.load(Loaded::Docs);
+        (
+            place_in_block(self.at),
+            &self.docs[self.at..self.place_until(end)],
+        )
+    }
+
+    /// Writes the places of documents before `end` that two lists have in their current blocks, from where they stand on,
+    /// and returns how many they are; both blocks are decompressed.
+    pub(super) fn find_common(
+        &mut self,
+        other: &mut List<'_>,
+        end: DocId,
+        [places, others]: &mut [[u32; BLOCK]; 2],
+    ) -> usize {
+        let ((first, docs), (first_other, other_docs)) =
+            (self.docs_until(end), other.docs_until(end));
+        if docs.len() > FEW {
+            let count = clew_kernels::kernels().intersect(docs, other_docs, [places, others]);
+            places[..count].iter_mut().for_each(|place| *place += first);
+            others[..count]
+                .iter_mut()
+                .for_each(|place| *place += first_other);
+            return count;
+        }
+        let mut count = 0;
+        for (doc, place) in docs.iter().zip(first..) {
+            let there = place_of(&other.docs, *doc) % BLOCK;
+            (places[count], others[count]) = (place, place_in_block(there));
+            count += usize::from(other.docs[there] == *doc);
+        }
+        count
+    }
+
+    /// Writes the places of documents before `end` that have at least this impact.
+    pub(super) fn find_impacts(
+        &mut self,
+        impacts: Impacts<'_>,
+        least: u8,
+        end: DocId,
+        places: &mut [u32; BLOCK],
+    ) -> usize {
+        let (first, docs) = self.docs_until(end);
+        let mut count = 0;
+        for (doc, place) in docs.iter().zip(first..) {
+            places[count] = place;
+            count += usize::from(impacts.share(*doc) >= least);
+        }
+        count
+    }
+
+    /// The impacts, if there are any, and the least one of a document that may score more than this.
+    pub(super) fn impacts_from(&self, score: f64) -> Option<(Impacts<'a>, u8)> {
+        let impacts = self.impacts?;
+        Some((
+            impacts,
+            impacts.least_above(score / f64::from(self.weight.times(1.0))),
+        ))
+    }
+
+    /// The scores of some documents of the current block that are at these places.
+    pub(super) fn score_at(&mut self, places: &[u32], docs: &[DocId], scores: &mut [f32; BLOCK]) {
+        if places.is_empty() {
+            return;
+        }
+        self.load(Loaded::Frequencies);
+        self.lengths.contributions(docs, self.table, scores);
+        for (score, place) in scores.iter_mut().zip(places) {
+            let frequency = self.frequencies[*place as usize % BLOCK];
+            *score = self.weight.times(factor(frequency, *score));
+        }
     }
 
     /// The document at a place of the current block.
@@ -539,6 +629,11 @@ impl<'a> List<'a> {
             told(self.tail_factor());
         }
     }
+}
+
+#[allow(clippy::cast_possible_truncation, reason = "blocks are small")]
+fn place_in_block(place: usize) -> u32 {
+    place as u32
 }
 
 /// The place of the first document from `target` on, of which there is one: a block ends with the document that
