@@ -6,13 +6,17 @@ use tantivy::DocId;
 
 use super::bm25::rounded;
 use super::candidates::Candidates;
-use super::dense::{Dense, Needs, dense};
+use super::dense::{Dense, Needs, dense, reach_of_impacts};
 use super::hits::Hits;
 use super::list::{BLOCK, List};
 
 /// Documents of the largest window: its sums fill half of a core's fastest cache.
 const WINDOW: u32 = 4096;
 const WORDS: usize = WINDOW as usize / 64;
+/// So few documents are sorted in less time than marks of a window are read.
+const SORTED_MAX: usize = 32;
+/// The sum of a document that no list has.
+const NONE: f64 = -0.0;
 /// The first window is small, so that there is a threshold soon.
 const FIRST_WINDOW: u32 = 256;
 /// With so few words a window ends where the first block does: its bounds are tighter then, and windows that are left out
@@ -49,8 +53,12 @@ fn take_better(docs: &[DocId], scores: &[f32; BLOCK], hits: &mut Hits<'_>) {
 
 /// What a search needs besides its lists; its memory is used again in the next segment.
 pub(super) struct Sums {
+    /// The sums of a window's documents. A list adds nothing below zero: where the sign is set, none has the document.
     sums: Vec<f64>,
-    used: [u64; WORDS],
+    /// The documents of the window that a list has, each once, in any order.
+    docs: Vec<DocId>,
+    /// A bit for each document of the window, all zero.
+    marks: [u64; WORDS],
     pub(super) candidates: Candidates,
     /// The sums of the bounds of the lists around some documents.
     pub(super) near: Vec<f64>,
@@ -64,7 +72,8 @@ impl Default for Sums {
     fn default() -> Self {
         Sums {
             sums: Vec::new(),
-            used: [0; WORDS],
+            docs: Vec::new(),
+            marks: [0; WORDS],
             candidates: Candidates::default(),
             near: Vec::new(),
             order: Vec::new(),
@@ -85,7 +94,7 @@ impl Sums {
 /// Several words.
 pub(super) fn any(lists: &mut [List<'_>], sums: &mut Sums, hits: &mut Hits<'_>) {
     sums.begin(lists.len());
-    sums.sums.resize(WINDOW as usize, 0.0);
+    sums.sums.resize(WINDOW as usize, NONE);
     let from = dense(lists, Needs::Any, sums, hits);
     let (mut order, mut below) = (
         std::mem::take(&mut sums.order),
@@ -119,14 +128,13 @@ fn windows(
     (sums, hits): (&mut Sums, &mut Hits<'_>),
 ) {
     let mut width = FIRST_WINDOW;
-    // What a document has at most by lists with impacts. Once that is not enough for a hit, they are put aside until
-    // documents of the other lists are looked up in them: impacts bound these better than blocks do.
-    let reach = lists.iter().filter_map(List::best_of_impacts);
-    let reach: f64 = reach.map(f64::from).sum();
+    // Once lists with impacts are not enough for a hit, they are put aside until documents of the other lists are looked
+    // up in them: impacts bound these better than blocks do.
+    let reach = reach_of_impacts(lists);
     // How many are put aside, and how many lists did not matter in the window before.
     let (mut aside, mut needed) = (0, 0);
     loop {
-        if aside == 0 && reach > 0.0 && rounded(reach) <= hits.floor() {
+        if aside == 0 && reach > 0.0 && reach <= hits.floor() {
             aside = put_aside(lists, order, below);
             needed = aside;
         }
@@ -165,7 +173,7 @@ fn windows(
                 for (_, place) in several {
                     sums.add(&mut lists[*place], (from, end));
                 }
-                sums.gather((from, end), below[needed], hits);
+                sums.gather(from, below[needed], hits);
                 complete(lists, (rest, below), &mut sums.candidates, hits);
             }
         }
@@ -259,11 +267,17 @@ impl Sums {
         list.seek(from);
         loop {
             let last = list.last();
-            for (doc, score) in list.score_until(end, &mut scores).iter().zip(&scores) {
-                let place = (doc - from) as usize;
-                self.sums[place] += f64::from(*score);
-                self.used[place / 64] |= 1 << (place % 64);
+            let docs = list.score_until(end, &mut scores);
+            let mut count = self.docs.len();
+            self.docs.resize(count + docs.len(), 0);
+            // Whether another list has a document cannot be foreseen: a branch would cost more.
+            for (doc, score) in docs.iter().zip(&scores) {
+                let sum = &mut self.sums[(doc - from) as usize];
+                self.docs[count] = *doc;
+                count += usize::from(sum.is_sign_negative());
+                *sum += f64::from(*score);
             }
+            self.docs.truncate(count);
             if last.saturating_add(1) >= end {
                 return;
             }
@@ -271,46 +285,62 @@ impl Sums {
         }
     }
 
-    /// The sums of a window, by their places in it.
-    pub(super) fn each(&self, mut told: impl FnMut(usize, f64)) {
-        for (base, word) in (0..).step_by(64).zip(&self.used) {
-            let mut left = *word;
-            while left != 0 {
-                let place = base + left.trailing_zeros() as usize;
-                left &= left - 1;
-                told(place, self.sums[place]);
-            }
+    /// The sums of a window that begins at a document, by their places in it.
+    pub(super) fn each(&self, from: DocId, mut told: impl FnMut(usize, f64)) {
+        for doc in &self.docs {
+            let place = (doc - from) as usize;
+            told(place, self.sums[place]);
         }
     }
 
     /// The sum at a place of a window.
     pub(super) fn sum(&self, place: usize) -> f64 {
-        self.sums.get(place).copied().unwrap_or(0.0)
+        self.sums.get(place).copied().unwrap_or(NONE)
     }
 
-    /// Takes the sums away.
-    pub(super) fn forget(&mut self) {
-        for (base, word) in (0..).step_by(64).zip(&mut self.used) {
-            if std::mem::take(word) != 0 {
-                self.sums[base..base + 64].fill(0.0);
-            }
+    /// Takes the sums of a window away.
+    pub(super) fn forget(&mut self, from: DocId) {
+        for doc in self.docs.drain(..) {
+            self.sums[(doc - from) as usize] = NONE;
         }
     }
 
-    /// The documents whose sums may be good enough with `others` added; the sums are zero afterwards.
-    fn gather(&mut self, (from, end): (DocId, DocId), others: f64, hits: &Hits<'_>) {
+    /// Takes the documents of a window whose sums may be good enough with `others` added.
+    fn gather(&mut self, from: DocId, others: f64, hits: &Hits<'_>) {
         let reach = hits.reach(others);
-        for (base, word) in (from..end).step_by(64).zip(&mut self.used) {
-            let mut left = std::mem::take(word);
-            while left != 0 {
-                let doc = base + left.trailing_zeros();
-                left &= left - 1;
-                let sum = std::mem::take(&mut self.sums[(doc - from) as usize]);
-                if sum > reach && hits.admits(doc) {
-                    self.candidates.docs.push(doc);
-                    self.candidates.sums.push(sum);
-                }
-            }
+        let found = &mut self.candidates.docs;
+        found.resize(self.docs.len(), 0);
+        let mut count = 0;
+        for doc in &self.docs {
+            found[count] = *doc;
+            count += usize::from(self.sums[(doc - from) as usize] > reach);
+        }
+        found.truncate(count);
+        if hits.is_choosy() {
+            found.retain(|doc| hits.admits(*doc));
+        }
+        if count > SORTED_MAX {
+            sort_by_marks(found, from, &mut self.marks);
+        } else {
+            found.sort_unstable();
+        }
+        let sums = found.iter().map(|doc| self.sums[(doc - from) as usize]);
+        self.candidates.sums.extend(sums);
+        self.forget(from);
+    }
+}
+
+/// Sorts documents of a window, which are all different; what is marked before and after is nothing.
+fn sort_by_marks(docs: &mut Vec<DocId>, from: DocId, marks: &mut [u64; WORDS]) {
+    for doc in docs.drain(..) {
+        let place = (doc - from) as usize;
+        marks[place / 64] |= 1 << (place % 64);
+    }
+    for (base, word) in (from..).step_by(64).zip(marks) {
+        let mut left = std::mem::take(word);
+        while left != 0 {
+            docs.push(base + left.trailing_zeros());
+            left &= left - 1;
         }
     }
 }

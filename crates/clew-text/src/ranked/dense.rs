@@ -62,6 +62,12 @@ fn pays(lists: &[List<'_>], needs: Needs) -> bool {
     }
 }
 
+/// The score that no document exceeds by lists with impacts alone.
+pub(super) fn reach_of_impacts(lists: &[List<'_>]) -> f32 {
+    let best = lists.iter().filter_map(List::best_of_impacts);
+    rounded(best.map(f64::from).sum())
+}
+
 /// How scores become whole numbers.
 struct Scale {
     /// What a score of one is.
@@ -71,7 +77,6 @@ struct Scale {
     /// What a document has more at most than its sum, and less.
     more: u16,
     less: u16,
-    /// The score that no document exceeds by lists with impacts alone.
     reach: f32,
     needs: Needs,
     wanted: usize,
@@ -116,8 +121,7 @@ impl Scale {
                 scale.less += whole / 256 + 3 + whole_part(full * f64::from(impacts.slack()) + 1.0);
             }
         }
-        let reach = lists.iter().filter_map(List::best_of_impacts);
-        scale.reach = rounded(reach.map(f64::from).sum());
+        scale.reach = reach_of_impacts(lists);
         Some(scale)
     }
 
@@ -198,7 +202,7 @@ impl Dense {
         let sums = (&mut self.sums[..], &mut self.greatest[..]);
         clew_kernels::kernels().sum_impacts(&words[..count], needs_all, sums.0, sums.1);
         if has_lists {
-            exact.each(|place, sum| {
+            exact.each(from, |place, sum| {
                 self.sums[place] += whole_part(sum * scale.unit);
                 let greatest = &mut self.greatest[place / CHUNK];
                 *greatest = self.sums[place].max(*greatest);
@@ -207,7 +211,7 @@ impl Dense {
         self.find(scale, from, hits);
         self.look_up(lists, scale, (from, exact), hits);
         if has_lists {
-            exact.forget();
+            exact.forget(from);
         }
     }
 
