@@ -266,7 +266,7 @@ impl SearchedField {
         word: &[u8],
         numbers: impl Iterator<Item = (usize, u64)>,
     ) -> FoundWord {
-        self.known(word).unwrap_or_else(|| {
+        self.searched_again(word).unwrap_or_else(|| {
             let mut infos = vec![None; self.segments.len()];
             for (segment, number) in numbers {
                 let files = self.segments.get(segment).and_then(Option::as_ref);
@@ -278,7 +278,7 @@ impl SearchedField {
 
     /// Where the postings of a word lie.
     pub(crate) fn find(&self, word: &[u8]) -> FoundWord {
-        self.known(word).unwrap_or_else(|| {
+        self.searched_again(word).unwrap_or_else(|| {
             let infos = self.segments.iter();
             let infos = infos.map(|files| files.as_ref()?.dictionary.get(word));
             let found = FoundWord::new(infos.collect());
@@ -298,8 +298,11 @@ impl SearchedField {
     }
 
     fn known(&self, word: &[u8]) -> Option<FoundWord> {
-        let found = self.known.lock().0.get(word)?;
-        Some(found.asked_again())
+        self.known.lock().0.get(word)
+    }
+
+    fn searched_again(&self, word: &[u8]) -> Option<FoundWord> {
+        self.known(word).map(|found| found.asked_again())
     }
 
     /// The words near another one, which are searched for when they were not lately.

@@ -11,7 +11,7 @@ use crate::query::{
     Bool, CompileContext, Fuzziness, Match, MatchPhrase, MinimumShouldMatch, NoKnn, Operator,
     Pattern, Query, Range, plan,
 };
-use crate::search::fixture::{Random, random_docs, run, snapshot};
+use crate::search::fixture::{Doc, Random, random_docs, run, snapshot};
 use crate::search::{Relation, ShardHit, ShardRequest, Snapshot, TopScores, TrackTotal};
 
 /// Every match with its score, from a search that cannot prune.
@@ -198,6 +198,46 @@ fn words_are_ranked_the_same_with_impacts() {
         };
         assert!(has_impacts("w0", 0) && !has_impacts("w39", 0), "{seed}");
         assert!(!has_impacts("w0", 1), "the segment is small");
+    }
+}
+
+#[test]
+fn matches_are_counted_by_impacts_in_all_windows_of_a_large_segment() {
+    let mut random = Random(41);
+    let docs: Vec<Doc> = (0..150_000)
+        .map(|_| {
+            let words = [("w0", 2), ("w1", 4), ("w2", 2_000), ("other", 1)];
+            let words = words
+                .into_iter()
+                .filter(|(_, one_in)| random.below(*one_in) == 0);
+            let words: Vec<&str> = words.map(|(word, _)| word).collect();
+            Doc {
+                body: vec![words.join(" ")],
+                dead: random.below(10) == 0,
+                ..Doc::default()
+            }
+        })
+        .collect();
+    let snapshot = snapshot(std::slice::from_ref(&docs));
+    run(&snapshot, ShardRequest::new(&word("body", "w0")));
+    snapshot.read_impacts();
+    for text in ["w0 w1", "w1 w2", "w2 w0 w1", "w2 none"] {
+        let has_any = |doc: &&Doc| {
+            let words: Vec<&str> = doc.body[0].split(' ').collect();
+            !doc.dead && text.split(' ').any(|one| words.contains(&one))
+        };
+        let wanted = docs.iter().filter(has_any).count() as u64;
+        let query = word("body", text);
+        let request = ShardRequest {
+            track_total: TrackTotal::Exact,
+            ..ShardRequest::new(&query)
+        };
+        let total = run(&snapshot, request).total;
+        assert_eq!(
+            (total.value, total.relation),
+            (wanted, Relation::Eq),
+            "{text}"
+        );
     }
 }
 
