@@ -7,19 +7,20 @@ use serde_json::Value;
 
 use super::DslError;
 use super::fields::{SYNONYM_PHRASES, clause, slop};
-use super::object::{Parameters, plain};
+use super::object::{Parameters, check_boost, plain};
 
 fn field_list(parameters: &mut Parameters<'_>) -> Result<Vec<FieldBoost>, DslError> {
+    let query = parameters.query();
+    let boosted = |text: &str| {
+        let field = FieldBoost::parse(text);
+        check_boost(field.boost, query).map(|()| field)
+    };
     match parameters.take("fields") {
         None => Ok(Vec::new()),
-        Some(Value::Array(fields)) => Ok(fields
-            .iter()
-            .map(|field| FieldBoost::parse(&plain(field)))
-            .collect()),
-        Some(Value::String(field)) => Ok(vec![FieldBoost::parse(field)]),
+        Some(Value::Array(fields)) => fields.iter().map(|field| boosted(&plain(field))).collect(),
+        Some(Value::String(field)) => Ok(vec![boosted(field)?]),
         Some(_) => Err(DslError::parsing(format!(
-            "[{}] query does not support [fields]",
-            parameters.query()
+            "[{query}] query does not support [fields]"
         ))),
     }
 }

@@ -11,6 +11,16 @@ pub(super) struct Parameters<'a> {
     entries: Vec<(&'a str, &'a Value)>,
 }
 
+/// Scores are added and compared as numbers that are not negative.
+pub(super) fn check_boost(boost: f32, query: &str) -> Result<(), DslError> {
+    if boost >= 0.0 {
+        return Ok(());
+    }
+    Err(DslError::illegal(format!(
+        "negative [boost] are not allowed in [{query}], use a value between 0 and 1 to deboost"
+    )))
+}
+
 impl<'a> Parameters<'a> {
     pub(super) fn new(query: &'static str, body: &'a Value) -> Result<Self, DslError> {
         let Value::Object(object) = body else {
@@ -92,17 +102,15 @@ impl<'a> Parameters<'a> {
             _ => None,
         };
         let number = number.ok_or_else(|| self.wrong(value))?;
-        if name == "boost" && number < 0.0 {
-            return Err(DslError::illegal(format!(
-                "negative [boost] are not allowed in [{}], use a value between 0 and 1 to deboost",
-                self.query
-            )));
-        }
         #[allow(
             clippy::cast_possible_truncation,
             reason = "scores and boosts are 32 bits wide"
         )]
-        Ok(Some(number as f32))
+        let number = number as f32;
+        if name == "boost" {
+            check_boost(number, self.query)?;
+        }
+        Ok(Some(number))
     }
 
     pub(super) fn whole(&mut self, name: &str) -> Result<Option<usize>, DslError> {

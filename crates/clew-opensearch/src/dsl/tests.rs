@@ -398,6 +398,16 @@ fn malformed_queries_are_refused_as_opensearch_refuses_them() {
             IllegalArgument,
             "negative [boost] are not allowed in [match_all], use a value between 0 and 1 to deboost",
         ),
+        (
+            json!({"multi_match": {"query": "x", "fields": ["a", "b^-2"]}}),
+            IllegalArgument,
+            "negative [boost] are not allowed in [multi_match], use a value between 0 and 1 to deboost",
+        ),
+        (
+            json!({"query_string": {"query": "x", "fields": ["a^NaN"]}}),
+            IllegalArgument,
+            "negative [boost] are not allowed in [query_string], use a value between 0 and 1 to deboost",
+        ),
     ];
     for (json, kind, reason) in cases {
         let error = parse_query(&json).expect_err(&json.to_string());
