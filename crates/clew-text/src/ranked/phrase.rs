@@ -66,9 +66,11 @@ pub(super) fn phrase(parts: &mut [Part<'_>], scoring: Scoring<'_>, hits: &mut Hi
                 lead.list.score_block(&mut scores)
             };
             let after = places.end;
+            let mut floor = hits.floor();
             for (at, score) in places.zip(&scores) {
-                if (counts_all || *score > hits.floor()) && parts[0].list.doc_at(at) >= least {
+                if (counts_all || *score > floor) && parts[0].list.doc_at(at) >= least {
                     least = check(parts, at, scoring, hits);
+                    floor = hits.floor();
                 }
             }
             parts[0].list.place_at(after);
