@@ -1,6 +1,6 @@
 //! Distance functions in the widest instruction set this CPU has, because a vector search is little
-//! else than distances, and a search for words often little else than sums and intersections. This crate is the one home of
-//! `std::arch`.
+//! else than distances, and a search for words often little else than sums and intersections. This
+//! crate is the one home of `std::arch`.
 //!
 //! The scalar functions are the specification; every other table answers the same, floats within
 //! rounding. A table is chosen once per process, and every entry works on many rows per call, so that
