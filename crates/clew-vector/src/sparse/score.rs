@@ -51,11 +51,12 @@ impl<'a> Scorer<'a> {
     }
 
     /// No posting of a block adds this much more than it is worth: a code is less than a step too
-    /// great, and a step is worth most where there is nothing else.
+    /// great, and a step is worth most where there is nothing else. One that is worth next to nothing is added as the
+    /// least number there is, as often as its code says.
     #[inline]
     pub(super) fn error(&self, query: f32, block: &Block) -> f32 {
         self.worth(query, block.step, block.length_min)
-            .max(f32::MIN_POSITIVE)
+            .max(f32::MIN_POSITIVE * 256.0)
     }
 
     #[inline]

@@ -191,6 +191,27 @@ fn metrics() -> impl Strategy<Value = SparseMetric> {
     ]
 }
 
+/// What codes make of the smallest weights beside the largest is all error: no score is known of their row.
+#[test]
+fn rounding_is_not_taken_for_a_score() {
+    let seed = 13_320_324_000_680_208_643;
+    let rows = rows(Shape::Extreme, (11, 1), seed);
+    let mut noise = SplitMix::new(!seed);
+    let metric = SparseMetric::Bm25 {
+        k1: 0.652_031_84,
+        b: 0.339_368_3,
+        average_length: 9.478_809,
+    };
+    for _ in 0..100 {
+        let query = vector(Shape::Extreme, &mut noise);
+        let request = SparseSearchRequest {
+            metric,
+            ..SparseSearchRequest::new(&query, 2)
+        };
+        check(&rows, &request);
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 

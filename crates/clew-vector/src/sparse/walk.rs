@@ -273,7 +273,8 @@ impl<'a, 'q> Walk<'a, 'q> {
         for &place in &self.candidates {
             let sum = self.sums[place as usize];
             if sum >= self.found.threshold() * self.slack {
-                let least = (sum - error) * self.slack;
+                // Both are rounded, and may be nearly the same.
+                let least = sum * self.slack - error * (2.0 - self.slack);
                 self.found.push(base + place, (least, sum));
             }
         }
