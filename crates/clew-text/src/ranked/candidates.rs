@@ -8,23 +8,10 @@ use super::hits::Hits;
 use super::list::{BLOCK, List};
 
 /// Documents that may be good enough, ascending, with the sums of their scores so far.
+#[derive(Default)]
 pub(super) struct Candidates {
     pub(super) docs: Vec<DocId>,
     pub(super) sums: Vec<f64>,
-    /// Where documents are in the blocks of two lists, and what a list adds: of use within a call only.
-    places: [[u32; BLOCK]; 2],
-    scores: [f32; BLOCK],
-}
-
-impl Default for Candidates {
-    fn default() -> Self {
-        Candidates {
-            docs: Vec::new(),
-            sums: Vec::new(),
-            places: [[0; BLOCK]; 2],
-            scores: [0.0; BLOCK],
-        }
-    }
 }
 
 impl Candidates {
@@ -35,15 +22,16 @@ impl Candidates {
         end: DocId,
         (others, hits): (f64, &Hits<'_>),
     ) {
+        let mut scores = [0.0; BLOCK];
         let reach = hits.reach(others);
-        let docs = list.score_until(end, &mut self.scores);
+        let docs = list.score_until(end, &mut scores);
         let before = self.docs.len();
         self.docs.resize(before + docs.len(), 0);
         self.sums.resize(before + docs.len(), 0.0);
         // Every document is written, and the place moves on only behind the good ones: which these are cannot
         // be foreseen, so a branch would cost more.
         let mut place = before;
-        for (doc, score) in docs.iter().zip(&self.scores) {
+        for (doc, score) in docs.iter().zip(&scores) {
             let sum = f64::from(*score);
             self.docs[place] = *doc;
             self.sums[place] = sum;
@@ -64,30 +52,32 @@ impl Candidates {
         end: DocId,
         (rest, hits): (f64, &Hits<'_>),
     ) {
+        let mut places = [[0; BLOCK]; 2];
+        let mut scores = [0.0; BLOCK];
         let bound = f64::from(list.block_bound());
         let least = other.impacts_from(hits.reach(rest + bound));
         let count = match least {
-            Some((impacts, least)) => list.find_impacts(impacts, least, end, &mut self.places[0]),
-            None => list.find_common(other, end, &mut self.places),
+            Some((impacts, least)) => list.find_impacts(impacts, least, end, &mut places[0]),
+            None => list.find_common(other, end, &mut places),
         };
-        let own = &self.places[0][..count];
+        let own = &places[0][..count];
         let docs = own.iter().map(|place| list.doc_at(*place as usize));
         self.docs.extend(docs);
-        list.score_at(own, &self.docs, &mut self.scores);
-        let scores = self.scores[..count].iter();
-        self.sums.extend(scores.map(|score| f64::from(*score)));
+        list.score_at(own, &self.docs, &mut scores);
+        let own_scores = scores[..count].iter();
+        self.sums.extend(own_scores.map(|score| f64::from(*score)));
         if least.is_some() {
             self.keep_common(other, hits.reach(rest));
         } else {
             let reach = hits.reach(rest + f64::from(other.block_bound()));
             let mut kept = 0;
             for at in 0..count {
-                self.places[1][kept] = self.places[1][at];
+                places[1][kept] = places[1][at];
                 kept += usize::from(self.sums[at] > reach);
             }
             self.retain_from(0, |_, sum| *sum > reach);
-            other.score_at(&self.places[1][..kept], &self.docs, &mut self.scores);
-            for (sum, score) in self.sums.iter_mut().zip(&self.scores) {
+            other.score_at(&places[1][..kept], &self.docs, &mut scores);
+            for (sum, score) in self.sums.iter_mut().zip(&scores) {
                 *sum += f64::from(*score);
             }
         }
