@@ -35,6 +35,20 @@ pub(crate) const AVX2: SortedTable = SortedTable {
     intersect: |a, b, places| unsafe { intersect_avx2(a, b, places) },
 };
 
+/// Only in tables for which AVX-512F was detected, on CPUs that [`has_vp2intersect`].
+#[cfg(target_arch = "x86_64")]
+pub(crate) const VP2INTERSECT: SortedTable = SortedTable {
+    // SAFETY: the features were detected.
+    intersect: |a, b, places| unsafe { intersect_vp2intersect(a, b, places) },
+};
+
+/// Whether one instruction compares sixteen numbers with sixteen others in all pairs. Where AVX-512 has to make do without
+/// it, it takes 1.2 to 1.9 times as long as AVX2.
+#[cfg(target_arch = "x86_64")]
+pub(crate) fn has_vp2intersect() -> bool {
+    is_x86_feature_detected!("avx512vp2intersect")
+}
+
 /// The specification: which list goes on cannot be foreseen, so only finds are branched on.
 #[allow(
     clippy::cast_possible_truncation,
@@ -112,6 +126,74 @@ fn intersect_avx2(a: &[u32], b: &[u32], [places, others]: [&mut [u32]; 2]) -> us
                 (in_a, in_b) = (in_a & (in_a - 1), in_b & (in_b - 1));
                 count += 1;
             }
+        }
+        at += LANES * usize::from(last <= last_other);
+        other += LANES * usize::from(last_other <= last);
+    }
+    count
+}
+
+/// The same with sixteen numbers of each list: the instruction tells which of them are in the other.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f")]
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    reason = "places of more numbers than there are do not occur; instructions take numbers without a sign as with one"
+)]
+fn intersect_vp2intersect(a: &[u32], b: &[u32], [places, others]: [&mut [u32]; 2]) -> usize {
+    use std::arch::x86_64::{
+        __m512i, __mmask16, _mm512_add_epi32, _mm512_loadu_epi32, _mm512_mask_loadu_epi32,
+        _mm512_mask_storeu_epi32, _mm512_maskz_compress_epi32, _mm512_set1_epi32,
+        _mm512_setr_epi32,
+    };
+    const LANES: usize = 16;
+    // A bit for each of the first numbers.
+    let first = |count: usize| ((1u32 << count.min(LANES)) - 1) as __mmask16;
+    // The sixteen from a place on, the last of them, and which they are. Where there are fewer, the last one stands in for
+    // the others.
+    let load = |list: &[u32], at: usize| -> (__m512i, u32, __mmask16) {
+        let rest = &list[at..];
+        if let Some(sixteen) = rest.first_chunk::<LANES>() {
+            // SAFETY: there are 64 bytes; the load needs no alignment.
+            let loaded = unsafe { _mm512_loadu_epi32(sixteen.as_ptr().cast()) };
+            return (loaded, sixteen[LANES - 1], __mmask16::MAX);
+        }
+        let (last, there) = (rest[rest.len() - 1], first(rest.len()));
+        let filled = _mm512_set1_epi32(last as i32);
+        // SAFETY: only numbers that are there are read.
+        let loaded = unsafe { _mm512_mask_loadu_epi32(filled, there, rest.as_ptr().cast()) };
+        (loaded, last, there)
+    };
+    let counting = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    let store = |found: __mmask16, at: usize, places: &mut [u32]| {
+        let numbers = _mm512_add_epi32(counting, _mm512_set1_epi32(at as i32));
+        let numbers = _mm512_maskz_compress_epi32(found, numbers);
+        // SAFETY: no more numbers are written than there is room for.
+        unsafe {
+            _mm512_mask_storeu_epi32(places.as_mut_ptr().cast(), first(places.len()), numbers);
+        }
+    };
+    let (mut at, mut other, mut count) = (0, 0, 0);
+    while at < a.len() && other < b.len() {
+        let ((some, last, there), (more, last_other, there_too)) = (load(a, at), load(b, other));
+        let (in_a, in_b): (__mmask16, __mmask16);
+        // SAFETY: the instruction is there, and changes nothing but its two masks, which are registers that follow each
+        // other.
+        unsafe {
+            std::arch::asm!(
+                "vp2intersectd k2, {some}, {more}",
+                some = in(zmm_reg) some, more = in(zmm_reg) more, out("k2") in_a, out("k3") in_b,
+                options(pure, nomem, nostack, preserves_flags)
+            );
+        }
+        let in_a = in_a & there;
+        if in_a != 0 {
+            // Both ascend: the first of the one are the first of the other.
+            let end = count + in_a.count_ones() as usize;
+            store(in_a, at, &mut places[count..end]);
+            store(in_b & there_too, other, &mut others[count..end]);
+            count = end;
         }
         at += LANES * usize::from(last <= last_other);
         other += LANES * usize::from(last_other <= last);

@@ -126,6 +126,11 @@ fn detect_avx512() -> Option<Kernels> {
     } else {
         detected_bits!(crate::distances::avx2::bits)
     };
+    let sorted = if sorted::has_vp2intersect() {
+        sorted::VP2INTERSECT
+    } else {
+        sorted::AVX2
+    };
     supported.then_some(Kernels {
         isa: "avx512",
         distances: detected_types!(avx512, bits),
@@ -134,7 +139,7 @@ fn detect_avx512() -> Option<Kernels> {
             unsafe { codes::avx512::insert_sorted(keys, len, key) }
         }),
         impacts: impacts::AVX2,
-        sorted: sorted::AVX2,
+        sorted,
     })
 }
 
