@@ -69,14 +69,8 @@ impl Candidates {
         if least.is_some() {
             self.keep_common(other, hits.reach(rest));
         } else {
-            let reach = hits.reach(rest + f64::from(other.block_bound()));
-            let mut kept = 0;
-            for at in 0..count {
-                places[1][kept] = places[1][at];
-                kept += usize::from(self.sums[at] > reach);
-            }
-            self.retain_from(0, |_, sum| *sum > reach);
-            other.score_at(&places[1][..kept], &self.docs, &mut scores);
+            // Nearly all would pass a test before, and what is not good enough is dropped with the next word or the last.
+            other.score_at(&places[1][..count], &self.docs, &mut scores);
             for (sum, score) in self.sums.iter_mut().zip(&scores) {
                 *sum += f64::from(*score);
             }
