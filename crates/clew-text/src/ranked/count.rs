@@ -85,10 +85,10 @@ impl Default for Marks {
 }
 
 impl Marks {
-    /// Counts documents that any of the lists has, until there are more than `most`.
+    /// Counts documents that any of the lists has, until there are more than `most`; the segment has so many documents.
     pub(super) fn any(
         &mut self,
-        lists: &mut [List<'_>],
+        (lists, docs): (&mut [List<'_>], u32),
         admission: &Admission<'_>,
         most: u64,
     ) -> u64 {
@@ -108,13 +108,14 @@ impl Marks {
             // What an admission says of 64 documents begins there.
             from = next - next % 64;
             let end = from.saturating_add(WINDOW);
+            let words = WORDS.min(docs.saturating_sub(from).div_ceil(64) as usize);
             for list in &mut *lists {
                 match list.impacts {
                     Some(impacts) => kernels.mark_impacts(impacts.shares_from(from), &mut self.0),
                     None => list.mark_until((from, end), &mut self.0),
                 }
             }
-            count += counted(from, &mut self.0, admission);
+            count += counted(from, &mut self.0[..words], admission);
             from = end;
         }
         count

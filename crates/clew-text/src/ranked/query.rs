@@ -197,8 +197,10 @@ impl Ranked {
             let (admission, most) = (&admissions[segment], most - count);
             count += match &self.shape {
                 Shape::Any(words) => {
+                    let files = words.iter().filter_map(|word| word.field.files(segment));
+                    let docs = files.map(|files| files.docs).max().unwrap_or(0);
                     let (lists, _) = room.lists(words.iter(), segment);
-                    marks.any(lists, admission, most)
+                    marks.any((lists, docs), admission, most)
                 }
                 Shape::All(words) => room
                     .all_lists(words, segment)
