@@ -6,6 +6,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
+use clew_kernels::prefetch_span;
 use parking_lot::RwLock;
 use tantivy::directory::error::OpenReadError;
 use tantivy::directory::{CompositeFile, Directory, OwnedBytes};
@@ -21,6 +22,10 @@ use super::lists::Lists;
 
 /// A count of tokens comes before the postings of a field.
 const TOKENS_BYTES: usize = 8;
+
+/// What is asked for of a list before it is read, from its beginning and up to its end.
+const FIRST_BYTES: usize = 128;
+const LAST_BYTES: usize = 192;
 
 /// Opened once for a segment.
 #[derive(Debug)]
@@ -165,6 +170,17 @@ impl FieldFiles {
     /// The words with impacts; `None` before they were read.
     pub(super) fn frequent(&self) -> Option<&FrequentWords> {
         self.frequent.get()
+    }
+
+    /// Asks for what is read first of a word's postings, and last: the documents behind the full blocks.
+    pub(super) fn prefetch(&self, info: &TermInfo) {
+        let (postings, range) = (self.postings.as_slice(), &info.postings_range);
+        prefetch_span(postings, range.start, FIRST_BYTES.min(range.len()));
+        prefetch_span(
+            postings,
+            range.end.saturating_sub(LAST_BYTES).max(range.start),
+            LAST_BYTES,
+        );
     }
 
     pub(super) fn lengths(&self) -> Lengths<'_> {

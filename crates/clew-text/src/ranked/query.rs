@@ -48,6 +48,14 @@ impl WordIn {
         true
     }
 
+    fn prefetch(&self, segment: usize) {
+        if let (Some(info), Some(files)) =
+            (self.found.in_segment(segment), self.field.files(segment))
+        {
+            files.prefetch(info);
+        }
+    }
+
     fn open_part<'a>(
         &'a self,
         part: &mut Part<'a>,
@@ -217,6 +225,31 @@ impl Ranked {
         let mut order: Vec<(f32, usize)> = bounds.collect();
         order.sort_by(|a, b| b.0.total_cmp(&a.0));
         order
+    }
+
+    /// The same segments; while one is read, what is read first in the next one is on its way: it lies nowhere near, and
+    /// waiting for one list after the other is a good part of the time that a small segment takes.
+    pub(crate) fn ahead<S>(
+        &self,
+        segments: impl Iterator<Item = S>,
+        number: impl Fn(&S) -> usize,
+    ) -> impl Iterator<Item = S> {
+        let asked = segments.inspect(move |segment| self.prefetch(number(segment)));
+        let mut asked = asked.peekable();
+        std::iter::from_fn(move || {
+            let now = asked.next();
+            asked.peek();
+            now
+        })
+    }
+
+    fn prefetch(&self, segment: usize) {
+        match &self.shape {
+            Shape::Any(words) | Shape::All(words) => {
+                words.iter().for_each(|word| word.prefetch(segment));
+            }
+            Shape::Phrase(words, _) => words.iter().for_each(|(_, word)| word.prefetch(segment)),
+        }
     }
 
     /// Gives the matches of some segments that may be among the best to `hits`; `false` when the time was over before.

@@ -62,7 +62,7 @@ pub(super) fn ranked(
     let (top, seen, in_time) = match threads {
         None => {
             let mut hits = hits();
-            let order = order.into_iter();
+            let order = ranked.ahead(order.into_iter(), |(_, segment)| *segment);
             let in_time = ranked.run(&segments, order, &mut hits, &|| expired(request));
             let (top, seen) = hits.finish();
             (top, seen, in_time)
@@ -98,7 +98,8 @@ fn count(
     request: &ShardRequest<'_>,
 ) -> (u64, bool) {
     let Some(threads) = threads else {
-        return ranked.count(segments, 0..segments.len(), most, &|| expired(request));
+        let all = ranked.ahead(0..segments.len(), |segment| *segment);
+        return ranked.count(segments, all, most, &|| expired(request));
     };
     let time_is_up = request.expired;
     let parts = share(threads, segments.len(), |left| {
