@@ -35,7 +35,7 @@ pub(crate) const AVX2: SortedTable = SortedTable {
     intersect: |a, b, places| unsafe { intersect_avx2(a, b, places) },
 };
 
-/// Only in tables for which AVX-512F was detected, on CPUs that [`has_vp2intersect`].
+/// Only in tables for which AVX-512F and POPCNT were detected, on CPUs that [`has_vp2intersect`].
 #[cfg(target_arch = "x86_64")]
 pub(crate) const VP2INTERSECT: SortedTable = SortedTable {
     // SAFETY: the features were detected.
@@ -135,7 +135,7 @@ fn intersect_avx2(a: &[u32], b: &[u32], [places, others]: [&mut [u32]; 2]) -> us
 
 /// The same with sixteen numbers of each list: the instruction tells which of them are in the other.
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f")]
+#[target_feature(enable = "avx512f,popcnt")]
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_possible_wrap,

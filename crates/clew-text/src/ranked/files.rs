@@ -175,12 +175,9 @@ impl FieldFiles {
     /// Asks for what is read first of a word's postings, and last: the documents behind the full blocks.
     pub(super) fn prefetch(&self, info: &TermInfo) {
         let (postings, range) = (self.postings.as_slice(), &info.postings_range);
-        prefetch_span(postings, range.start, FIRST_BYTES.min(range.len()));
-        prefetch_span(
-            postings,
-            range.end.saturating_sub(LAST_BYTES).max(range.start),
-            LAST_BYTES,
-        );
+        let (first, last) = (FIRST_BYTES.min(range.len()), LAST_BYTES.min(range.len()));
+        prefetch_span(postings, range.start, first);
+        prefetch_span(postings, range.end - last, last);
     }
 
     pub(super) fn lengths(&self) -> Lengths<'_> {
