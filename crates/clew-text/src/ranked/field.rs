@@ -16,7 +16,7 @@ use super::bm25::{BlockBounds, NormTable, Weight};
 use super::champions::{CHAMPIONS_MAX, Champion, Champions, Contest};
 use super::dense::RARITY_OF_ALL;
 use super::files::{FieldFiles, SegmentFiles};
-use super::impacts::{Impacts, RARITY};
+use super::impacts::{FrequentWords, Impacts, RARITY};
 use super::list::List;
 use super::lists::Lists;
 use super::near::{Around, NearBefore, NearWords};
@@ -93,6 +93,8 @@ pub(crate) struct SearchedField {
     pub(crate) field: Field,
     /// `None` where a segment has nothing of the field.
     segments: Vec<Option<Arc<FieldFiles>>>,
+    /// Their words with impacts under the average length of the snapshot, as far as they were read.
+    frequent: Vec<OnceLock<Arc<FrequentWords>>>,
     ids: Vec<SegmentId>,
     /// Documents of all segments.
     docs: u64,
@@ -123,9 +125,10 @@ impl SearchedField {
             docs += u64::from(reader.max_doc());
             files.field(reader, field)
         });
-        let segments = segments.collect::<tantivy::Result<_>>()?;
+        let segments = segments.collect::<tantivy::Result<Vec<_>>>()?;
         Ok(SearchedField {
             field,
+            frequent: segments.iter().map(|_| OnceLock::new()).collect(),
             segments,
             ids,
             docs,
@@ -145,8 +148,13 @@ impl SearchedField {
                 BlockBounds::new(&table, tokens, docs)
             });
             let bounds = bounds.collect();
-            let mut segments = self.segments.iter().flatten();
-            let wants = segments.any(|files| files.wants_impacts());
+            let mut wants = false;
+            for (files, frequent) in self.with_impacts() {
+                match files.frequent(&table) {
+                    Some(known) => _ = frequent.set(known),
+                    None => wants = true,
+                }
+            }
             self.wants_impacts.store(wants, Ordering::Release);
             Lengths { table, bounds }
         });
@@ -221,14 +229,20 @@ impl SearchedField {
 
     /// Whether a word has impacts, as far as is told by its frequency.
     fn has_impacts(&self, word: &FoundWord) -> bool {
-        let mut segments = self.segments.iter().flatten();
-        word.frequency() >= self.docs / u64::from(RARITY)
-            && segments.any(|files| files.frequent().is_some_and(|words| words.bytes() > 0))
+        let mut segments = self.frequent.iter().filter_map(OnceLock::get);
+        word.frequency() >= self.docs / u64::from(RARITY) && segments.any(|words| words.bytes() > 0)
+    }
+
+    /// The segments that impacts are of use in, and where they are.
+    fn with_impacts(&self) -> impl Iterator<Item = (&FieldFiles, &OnceLock<Arc<FrequentWords>>)> {
+        let segments = self.segments.iter().zip(&self.frequent);
+        let segments = segments.filter_map(|(files, frequent)| Some((files.as_deref()?, frequent)));
+        segments.filter(|(files, _)| files.can_have_impacts())
     }
 
     /// The impacts of a word in a segment; `None` where it is rare, and before they and the field were read.
     pub(super) fn impacts(&self, word: &FoundWord, segment: usize) -> Option<Impacts<'_>> {
-        let frequent = self.files(segment)?.frequent()?;
+        let frequent = self.frequent.get(segment)?.get()?;
         frequent.get(word.in_segment(segment)?, self.table()?)
     }
 
@@ -240,10 +254,11 @@ impl SearchedField {
 
     /// Reads the impacts of the frequent words of all segments, once the field was measured.
     pub(crate) fn read_impacts(&self) {
-        if let Some(table) = self.table() {
-            let segments = self.segments.iter().flatten();
-            let wanting = segments.filter(|files| files.wants_impacts());
-            wanting.for_each(|files| files.read_impacts(table));
+        let Some(table) = self.table() else {
+            return;
+        };
+        for (files, frequent) in self.with_impacts() {
+            frequent.get_or_init(|| files.read_impacts(table));
         }
     }
 

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use clew_kernels::prefetch_span;
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 use tantivy::directory::error::OpenReadError;
 use tantivy::directory::{CompositeFile, Directory, OwnedBytes};
 use tantivy::postings::TermInfo;
@@ -89,11 +89,8 @@ impl SegmentFiles {
     /// The memory that impacts take.
     pub(crate) fn impacts_bytes(&self) -> usize {
         let fields = self.fields.read();
-        let frequent = fields
-            .values()
-            .flatten()
-            .filter_map(|files| files.frequent());
-        frequent.map(FrequentWords::bytes).sum()
+        let bytes = |files: &Arc<FieldFiles>| files.frequent.lock().as_ref().map(|one| one.bytes());
+        fields.values().flatten().filter_map(bytes).sum()
     }
 
     fn open_field(
@@ -127,7 +124,8 @@ impl SegmentFiles {
             postings,
             positions: positions.transpose()?,
             lengths: lengths.transpose()?,
-            frequent: OnceLock::new(),
+            frequent: Mutex::default(),
+            reading: Mutex::default(),
         }))
     }
 }
@@ -145,7 +143,10 @@ pub(super) struct FieldFiles {
     pub(super) postings: OwnedBytes,
     pub(super) positions: Option<OwnedBytes>,
     lengths: Option<OwnedBytes>,
-    frequent: OnceLock<FrequentWords>,
+    /// The words with impacts that were read last.
+    frequent: Mutex<Option<Arc<FrequentWords>>>,
+    /// Held while they are read.
+    reading: Mutex<()>,
 }
 
 impl fmt::Debug for FieldFiles {
@@ -155,21 +156,30 @@ impl fmt::Debug for FieldFiles {
 }
 
 impl FieldFiles {
-    /// Whether impacts were not read that would be of use. Of a field without lengths all documents of a word are alike.
-    pub(super) fn wants_impacts(&self) -> bool {
-        let has_them = self.lengths.is_some() && self.option.has_freq() && self.docs >= DOCS_MIN;
-        has_them && self.frequent.get().is_none()
+    /// Whether impacts are of use. Of a field without lengths all documents of a word are alike.
+    pub(super) fn can_have_impacts(&self) -> bool {
+        self.lengths.is_some() && self.option.has_freq() && self.docs >= DOCS_MIN
     }
 
-    /// Reads the impacts of the frequent words.
-    pub(super) fn read_impacts(&self, table: &NormTable) {
+    /// The words with impacts; `None` before they were read under an average length near this one.
+    pub(super) fn frequent(&self, table: &NormTable) -> Option<Arc<FrequentWords>> {
         self.frequent
-            .get_or_init(|| FrequentWords::read(self, table));
+            .lock()
+            .clone()
+            .filter(|words| words.fit(table))
     }
 
-    /// The words with impacts; `None` before they were read.
-    pub(super) fn frequent(&self) -> Option<&FrequentWords> {
-        self.frequent.get()
+    /// Reads the impacts of the frequent words, unless another snapshot has; those under another average length go.
+    pub(super) fn read_impacts(&self, table: &NormTable) -> Arc<FrequentWords> {
+        let _alone = self.reading.lock();
+        if let Some(known) = self.frequent(table) {
+            return known;
+        }
+        // Their room is free for the new ones, as soon as no search holds them.
+        *self.frequent.lock() = None;
+        let read = Arc::new(FrequentWords::read(self, table));
+        *self.frequent.lock() = Some(read.clone());
+        read
     }
 
     /// Asks for what is read first of a word's postings, and last: the documents behind the full blocks.

@@ -3,8 +3,9 @@
 //! those of several words without reading their lists, and a document that is looked up in a word's list is mostly
 //! dropped by its impact instead.
 //!
-//! They are read once for a field of a segment, under the average length of that moment, beside the searches: those go
-//! on without them until they are there. Under another average length they tell a little less.
+//! They are read for a field of a segment under the average length of that moment, beside the searches: those go on
+//! without them until they are there. Under another average length they tell a little less; once it is too far off they
+//! are read anew.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -111,13 +112,19 @@ impl FrequentWords {
         self.part.as_ref().map_or(0, |part| part.bytes)
     }
 
-    /// The impacts of a word under another average length; `None` where they are not there or of no use.
+    /// Whether they tell enough under another average length.
+    pub(super) fn fit(&self, table: &NormTable) -> bool {
+        let (more, less) = table.change_from(self.average);
+        more <= CHANGE_MAX && less <= CHANGE_MAX
+    }
+
+    /// The impacts of a word under an average length that they [fit](FrequentWords::fit); `None` where they are not there.
     pub(super) fn get(&self, info: &TermInfo, table: &NormTable) -> Option<Impacts<'_>> {
         let begin = info.postings_range.start;
         let at = self.words.binary_search_by_key(&begin, |(begin, _)| *begin);
         let (_, shares) = self.words.get(at.ok()?)?;
         let (more, less) = table.change_from(self.average);
-        (more <= CHANGE_MAX && less <= CHANGE_MAX).then_some(Impacts { shares, more, less })
+        Some(Impacts { shares, more, less })
     }
 }
 

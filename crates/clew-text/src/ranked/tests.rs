@@ -190,15 +190,50 @@ fn words_are_ranked_the_same_with_impacts() {
         assert!(snapshot.wants_impacts() && !snapshot.wants_impacts());
         snapshot.read_impacts();
         check_all(&snapshot, seed + 1);
-        let field = snapshot.mapping.field("body").unwrap().field.unwrap();
-        let searched = snapshot.searched(field).unwrap().unwrap();
-        let has_impacts = |word: &str, segment| {
-            let found = searched.find(word.as_bytes());
-            searched.impacts(&found, segment).is_some()
-        };
-        assert!(has_impacts("w0", 0) && !has_impacts("w39", 0), "{seed}");
-        assert!(!has_impacts("w0", 1), "the segment is small");
+        assert!(has_impacts(&snapshot, ("w0", 0)), "{seed}");
+        assert!(!has_impacts(&snapshot, ("w39", 0)), "{seed}");
+        assert!(!has_impacts(&snapshot, ("w0", 1)), "the segment is small");
     }
+}
+
+fn has_impacts(snapshot: &Snapshot, (word, segment): (&str, usize)) -> bool {
+    let field = snapshot.mapping.field("body").unwrap().field.unwrap();
+    let searched = snapshot.searched(field).unwrap().unwrap();
+    let found = searched.find(word.as_bytes());
+    searched.impacts(&found, segment).is_some()
+}
+
+#[test]
+fn impacts_are_read_anew_once_the_average_length_is_another() {
+    let docs = random_docs(&mut Random(51), &[9_000, 3_000]);
+    let both = snapshot(&docs);
+    let of = |before: &Snapshot, segments: usize| {
+        let readers = both.readers[..segments].to_vec();
+        before.successor(before.mapping.clone(), readers, before.stub().clone())
+    };
+    let first = of(&both, 1);
+    let any = Query::Match(Match::new("body", "w0 w2"));
+    let check = |snapshot: &Snapshot| {
+        let words = [word("body", "w0"), word("body", "w2")];
+        check(snapshot, &any, &summed(snapshot, &words, 1));
+    };
+    check(&first);
+    first.read_impacts();
+    assert!(has_impacts(&first, ("w0", 0)));
+    // The next snapshot has the same average length, and the same impacts at once.
+    let same = of(&first, 1);
+    check(&same);
+    assert!(has_impacts(&same, ("w0", 0)) && !same.wants_impacts());
+    // The documents of the other segment are longer.
+    let longer = of(&same, 2);
+    check(&longer);
+    assert!(!has_impacts(&longer, ("w0", 0)) && longer.wants_impacts());
+    let bytes = longer.impacts_bytes();
+    longer.read_impacts();
+    assert!(has_impacts(&longer, ("w0", 0)));
+    assert_eq!(longer.impacts_bytes(), bytes, "those before are kept");
+    check(&longer);
+    check(&first);
 }
 
 #[test]
