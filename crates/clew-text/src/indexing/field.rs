@@ -188,7 +188,12 @@ impl FieldPostings {
 
     /// Number of occurrences.
     pub(super) fn token_count(&self) -> u64 {
-        self.occurrences.count()
+        self.occurrences.count() as u64
+    }
+
+    /// Ends what was added, so that it can be written.
+    pub(super) fn settle(&mut self) -> Result<(), Refusal> {
+        Ok(self.occurrences.settle()?)
     }
 
     /// Writes all terms with their postings.

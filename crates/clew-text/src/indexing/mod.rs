@@ -161,6 +161,8 @@ impl SegmentBuilder {
         let mut out = InvertedIndexSerializer::open(&self.segment)?;
         for (field, postings) in numbered(&mut self.fields) {
             if postings.token_count() > 0 {
+                let settled = postings.settle();
+                settled.map_err(|refusal| refused(&self.schema, field, &refusal))?;
                 let norms = norms.get_field(field)?;
                 let mut out = out.new_field(field, postings.token_count(), norms)?;
                 postings.serialize(&mut out)?;

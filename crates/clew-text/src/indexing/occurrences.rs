@@ -6,7 +6,10 @@ use tantivy::DocId;
 use tantivy::postings::FieldSerializer;
 use tantivy::schema::IndexRecordOption;
 
-use super::terms::TermTable;
+use super::terms::{Asked, TermTable};
+
+/// Terms whose slots are on their way at once.
+const AHEAD: usize = 16;
 
 /// A field has more terms or occurrences than 32 bits count.
 #[derive(Debug)]
@@ -22,6 +25,8 @@ pub(super) struct Occurrences {
     terms: TermTable,
     /// The term of each occurrence.
     numbers: Vec<u32>,
+    /// The terms of those that follow, whose slots were asked for.
+    asked: Vec<Asked>,
     /// Where each of them stands; `None` when that is not kept.
     positions: Option<Vec<u32>>,
     /// The documents that have any, and where the occurrences of each begin.
@@ -34,6 +39,7 @@ impl Occurrences {
             record,
             terms: TermTable::default(),
             numbers: Vec::new(),
+            asked: Vec::with_capacity(AHEAD),
             positions: record.has_positions().then(Vec::new),
             docs: Vec::new(),
         }
@@ -48,32 +54,48 @@ impl Occurrences {
     }
 
     /// Their number.
-    pub(super) fn count(&self) -> u64 {
-        self.numbers.len() as u64
+    pub(super) fn count(&self) -> usize {
+        self.numbers.len() + self.asked.len()
     }
 
     /// Says of which document those that follow are; whether it is another one than before.
     pub(super) fn begin(&mut self, doc: DocId) -> bool {
         let is_new = self.docs.last().is_none_or(|(last, _)| *last != doc);
         if is_new {
-            let start = u32::try_from(self.numbers.len()).unwrap_or(u32::MAX);
+            let start = u32::try_from(self.count()).unwrap_or(u32::MAX);
             self.docs.push((doc, start));
         }
         is_new
     }
 
     pub(super) fn push(&mut self, term: &[u8], position: u32) -> Result<(), Full> {
-        if self.numbers.len() >= u32::MAX as usize {
+        if self.count() >= u32::MAX as usize {
             return Err(Full);
         }
-        self.numbers.push(self.terms.number(term).ok_or(Full)?);
+        if let Some(asked) = self.terms.ask(term) {
+            self.asked.push(asked);
+            if self.asked.len() >= AHEAD {
+                self.settle()?;
+            }
+        } else {
+            self.settle()?;
+            self.numbers.push(self.terms.number(term).ok_or(Full)?);
+        }
         if let Some(positions) = &mut self.positions {
             positions.push(position);
         }
         Ok(())
     }
 
-    /// Writes all terms with their postings.
+    /// Looks up the terms that were asked for.
+    pub(super) fn settle(&mut self) -> Result<(), Full> {
+        for asked in self.asked.drain(..) {
+            self.numbers.push(self.terms.number_of(asked).ok_or(Full)?);
+        }
+        Ok(())
+    }
+
+    /// Writes all terms with their postings; they are settled.
     pub(super) fn serialize(&self, out: &mut FieldSerializer<'_>) -> io::Result<()> {
         let order = self.terms.sorted();
         let mut sorted = self.by_term(&order);

@@ -2,6 +2,7 @@
 
 use std::hash::BuildHasher;
 
+use clew_kernels::prefetch;
 use foldhash::fast::RandomState;
 
 /// Bytes of the longest term that a slot holds itself.
@@ -30,6 +31,13 @@ pub(super) struct TermTable {
     seed: RandomState,
 }
 
+/// A short term whose slot was asked for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Asked {
+    key: u128,
+    hash: u64,
+}
+
 impl TermTable {
     /// Number of terms.
     pub(super) fn len(&self) -> usize {
@@ -53,10 +61,34 @@ impl TermTable {
     /// The number of a term, which it gets when it has none; `None` when there are more terms, or more bytes of them,
     /// than 32 bits count.
     pub(super) fn number(&mut self, term: &[u8]) -> Option<u32> {
+        match self.ask(term) {
+            Some(asked) => self.number_of(asked),
+            None => {
+                let hash = self.seed.hash_one(term);
+                self.find(LONG | u128::from(hash), hash, term)
+            }
+        }
+    }
+
+    /// Asks for the slot of a term, so that it is there when its [number](TermTable::number_of) is; `None` when the term
+    /// is too long for that. Of many terms slots are nowhere near, and most of the time is waiting for one.
+    pub(super) fn ask(&self, term: &[u8]) -> Option<Asked> {
+        let key = packed(term)?;
+        let hash = self.seed.hash_one(key);
+        prefetch(&self.slots, self.home(hash));
+        Some(Asked { key, hash })
+    }
+
+    /// As [`TermTable::number`].
+    pub(super) fn number_of(&mut self, Asked { key, hash }: Asked) -> Option<u32> {
+        let bytes = key.to_le_bytes();
+        self.find(key, hash, &bytes[..length_of(key)])
+    }
+
+    fn find(&mut self, key: u128, hash: u64, term: &[u8]) -> Option<u32> {
         if self.len() * 8 >= self.slots.len() * 5 {
             self.grow();
         }
-        let (key, hash) = self.key(term);
         let mut at = self.home(hash);
         loop {
             let slot = self.slots[at];
@@ -64,7 +96,7 @@ impl TermTable {
                 return self.insert(at, key, term);
             }
             if slot >> KEY_SHIFT == key {
-                let number = number_of(slot);
+                let number = number_in(slot);
                 if key < LONG || self.term(number) == term {
                     return Some(number);
                 }
@@ -95,19 +127,9 @@ impl TermTable {
         Some(number)
     }
 
-    fn key(&self, term: &[u8]) -> (u128, u64) {
-        match packed(term) {
-            Some(key) => (key, self.seed.hash_one(key)),
-            None => {
-                let hash = self.seed.hash_one(term);
-                (LONG | u128::from(hash), hash)
-            }
-        }
-    }
-
     fn home(&self, hash: u64) -> usize {
         // The length is a power of two that fits, and so does what is left of the hash.
-        usize::try_from(hash & (self.slots.len() as u64 - 1)).unwrap_or(0)
+        usize::try_from(hash & (self.slots.len() as u64).wrapping_sub(1)).unwrap_or(0)
     }
 
     fn next(&self, at: usize) -> usize {
@@ -137,9 +159,14 @@ fn index(number: u32) -> usize {
     number as usize
 }
 
-fn number_of(slot: u128) -> u32 {
+fn number_in(slot: u128) -> u32 {
     let low = slot & u128::from(u32::MAX);
     u32::try_from(low).unwrap_or(0).wrapping_sub(1)
+}
+
+/// How long the term is whose key this is, when that is short.
+fn length_of(key: u128) -> usize {
+    usize::try_from(key >> LENGTH_SHIFT).map_or(0, |length| length.min(INLINE_MAX))
 }
 
 /// A short term as a number: its bytes, and above them its length. No two have the same.
