@@ -128,7 +128,8 @@ impl TermTable {
     }
 
     fn home(&self, hash: u64) -> usize {
-        // The length is a power of two that fits, and so does what is left of the hash.
+        // The length is a power of two that fits, and so does what is left of the hash. Before there are slots, a place
+        // outside is asked for, which is ignored, and none is looked at.
         usize::try_from(hash & (self.slots.len() as u64).wrapping_sub(1)).unwrap_or(0)
     }
 
