@@ -1,6 +1,6 @@
 //! Distance functions in the widest instruction set this CPU has, because a vector search is little
-//! else than distances, and a search for words often little else than sums and intersections. This
-//! crate is the one home of `std::arch`.
+//! else than distances, a search for words often little else than sums and intersections, and a
+//! good part of indexing is finding where words end. This crate is the one home of `std::arch`.
 //!
 //! The scalar functions are the specification; every other table answers the same, floats within
 //! rounding. A table is chosen once per process, and every entry works on many rows per call, so that
@@ -23,6 +23,7 @@ mod impacts;
 mod plain;
 mod prefetch;
 mod sorted;
+mod words;
 
 pub use codes::{CodeBits, CodeKernels, CodeQuery, CodeRows};
 pub use distances::{BitDistances, Distances};
@@ -32,3 +33,4 @@ pub use fast_scan::{
 pub use impacts::{IMPACTS_CHUNK, WordImpacts};
 pub use prefetch::{prefetch, prefetch_span};
 pub use table::{Kernels, available, kernels};
+pub use words::{WORD_BLOCK, WordMarks};

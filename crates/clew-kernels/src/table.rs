@@ -8,6 +8,7 @@ use crate::codes::{self, CodeTable};
 use crate::distances::{self, BitDistances, DistanceTable, Distances};
 use crate::impacts::{self, ImpactTable};
 use crate::sorted::{self, SortedTable};
+use crate::words::{self, WordTable};
 
 /// The functions of one instruction set.
 #[derive(Debug, Clone, Copy)]
@@ -17,6 +18,7 @@ pub struct Kernels {
     pub(crate) codes: CodeTable,
     pub(crate) impacts: ImpactTable,
     pub(crate) sorted: SortedTable,
+    pub(crate) words: WordTable,
 }
 
 impl Kernels {
@@ -92,6 +94,7 @@ const SCALAR: Kernels = Kernels {
     codes: codes::SCALAR,
     impacts: impacts::SCALAR,
     sorted: sorted::SCALAR,
+    words: words::SCALAR,
 };
 
 #[cfg(target_arch = "x86_64")]
@@ -110,6 +113,7 @@ fn detect_avx2() -> Option<Kernels> {
         codes: detected_codes!(avx2, codes::scalar::insert_sorted),
         impacts: impacts::AVX2,
         sorted: sorted::AVX2,
+        words: words::AVX2,
     })
 }
 
@@ -140,6 +144,7 @@ fn detect_avx512() -> Option<Kernels> {
         }),
         impacts: impacts::AVX2,
         sorted,
+        words: words::AVX2,
     })
 }
 
@@ -151,5 +156,6 @@ fn detect_neon() -> Option<Kernels> {
         codes: detected_codes!(neon, codes::scalar::insert_sorted),
         impacts: impacts::SCALAR,
         sorted: sorted::SCALAR,
+        words: words::SCALAR,
     })
 }

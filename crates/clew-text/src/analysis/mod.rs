@@ -23,6 +23,7 @@ pub use java_pattern::java_pattern;
 
 use scripts::makes_word;
 use simple::{SimpleTokenizer, WhitespaceTokenizer};
+pub(crate) use standard::StandardTerms;
 use standard::StandardTokenizer;
 
 /// Positions between two values of one text field, so that a phrase does not reach across them.

@@ -1,22 +1,28 @@
 //! The `standard` analyzer: words of Unicode's annex 29 that hold a letter, a digit or a picture,
 //! in lower case.
 //!
-//! Most text is ASCII, where the rules need a byte's class and its two neighbours. A stretch
-//! between spaces that holds anything else goes to the full rules; spaces always end words, so
+//! Most text is ASCII, where a word goes on to the next byte that is no letter, digit or underscore, which a kernel
+//! marks for 64 bytes at once; only at a sign that may join two parts of a word the rules need to look at its two
+//! neighbours. A stretch between spaces that holds anything else goes to the full rules; spaces always end words, so
 //! nothing is lost by deciding stretch by stretch.
 
 use std::ops::Range;
 
+use clew_kernels::{WORD_BLOCK, WordMarks, kernels};
 use tantivy::tokenizer::{Token, Tokenizer};
 use unicode_segmentation::{UWordBoundIndices, UnicodeSegmentation};
 
 use super::scripts::{is_complex, is_emoji, makes_word};
-use super::stream::{Case, WordStream};
+use super::stream::{Case, WordStream, piece_length, push_lower};
+
+/// Bytes behind the last one of the text in lower case.
+const PADDING: usize = 16;
 
 /// The `standard` analyzer, and its tokenizer, which leaves the case as it is.
 #[derive(Clone, Default)]
 pub(super) struct StandardTokenizer {
     token: Token,
+    marks: Vec<WordMarks>,
     keeps_case: bool,
 }
 
@@ -34,13 +40,61 @@ impl Tokenizer for StandardTokenizer {
     type TokenStream<'a> = WordStream<'a, StandardWords<'a>>;
 
     fn token_stream<'a>(&'a mut self, text: &'a str) -> Self::TokenStream<'a> {
-        let words = StandardWords::new(text);
+        let words = StandardWords::new(text, &mut self.marks);
         let case = if self.keeps_case {
             Case::Kept
         } else {
             Case::Lower
         };
         WordStream::new(text, words, case, &mut self.token)
+    }
+}
+
+/// The `standard` analyzer for those who want nothing but the terms: they are where they stand in the text, which is
+/// brought into lower case as a whole.
+#[derive(Default)]
+pub(crate) struct StandardTerms {
+    marks: Vec<WordMarks>,
+    /// The text with its ASCII letters in lower case, and zeros behind it.
+    lower: Vec<u8>,
+    /// A term that is not ASCII, and zeros behind it.
+    other: String,
+}
+
+impl StandardTerms {
+    /// Calls `sink` with each term in turn: the bytes from its first one on, of which there are more than its own, and
+    /// how many are its own.
+    ///
+    /// # Errors
+    /// Those of `sink`, which then is not called again.
+    pub(crate) fn each<E>(
+        &mut self,
+        text: &str,
+        mut sink: impl FnMut(&[u8], usize) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.lower.clear();
+        self.lower.extend_from_slice(text.as_bytes());
+        self.lower.make_ascii_lowercase();
+        self.lower.extend_from_slice(&[0; PADDING]);
+        let is_ascii = text.is_ascii();
+        for mut word in StandardWords::new(text, &mut self.marks) {
+            while !word.is_empty() {
+                let piece = &text[word.clone()];
+                let piece = &piece[..piece_length(piece)];
+                let start = word.start;
+                word.start += piece.len();
+                if is_ascii || piece.is_ascii() {
+                    sink(&self.lower[start..], piece.len())?;
+                } else {
+                    self.other.clear();
+                    push_lower(&mut self.other, piece);
+                    let length = self.other.len();
+                    self.other.extend(['\0'; PADDING]);
+                    sink(self.other.as_bytes(), length)?;
+                }
+            }
+        }
+        Ok(())
     }
 }
 
@@ -86,6 +140,7 @@ const fn classes() -> [Class; 256] {
 /// Byte ranges of the words of a text.
 pub(super) struct StandardWords<'a> {
     text: &'a str,
+    marks: &'a [WordMarks],
     at: usize,
     /// The rest of a stretch that is not ASCII, and where it begins.
     stretch: Option<Stretch<'a>>,
@@ -105,9 +160,12 @@ enum Found {
 }
 
 impl<'a> StandardWords<'a> {
-    fn new(text: &'a str) -> Self {
+    /// The words of a text, whose marks take the place of those given.
+    fn new(text: &'a str, marks: &'a mut Vec<WordMarks>) -> Self {
+        kernels().mark_words(text.as_bytes(), marks);
         StandardWords {
             text,
+            marks,
             at: 0,
             stretch: None,
         }
@@ -120,6 +178,25 @@ impl<'a> StandardWords<'a> {
             .map_or(Class::Other, |byte| CLASSES[usize::from(*byte)])
     }
 
+    /// The first byte from there on that one of the marks has, which `mark` makes of those of a block.
+    fn next_marked(&self, from: usize, mark: impl Fn(&WordMarks) -> u64) -> Option<usize> {
+        let first = from / WORD_BLOCK;
+        let mut behind = !0 << (from % WORD_BLOCK);
+        for (block, marks) in (first..).zip(self.marks.get(first..)?) {
+            let marked = mark(marks) & std::mem::replace(&mut behind, !0);
+            if marked != 0 {
+                return Some(block * WORD_BLOCK + marked.trailing_zeros() as usize);
+            }
+        }
+        None
+    }
+
+    /// The first byte from there on that is no letter, digit or underscore, or the end.
+    fn next_outside(&self, from: usize) -> usize {
+        let found = self.next_marked(from, |marks| !marks.inside);
+        found.unwrap_or(self.text.len())
+    }
+
     /// The next word, as long as all is ASCII.
     fn next_ascii(&mut self) -> Found {
         loop {
@@ -127,36 +204,29 @@ impl<'a> StandardWords<'a> {
                 Found::Word(range) => range.start,
                 other => return other,
             };
-            let mut end = start;
-            let mut is_word = false;
-            let mut last = Class::Other;
+            let mut end = self.next_outside(start);
             loop {
                 let class = self.class(end);
-                match class {
-                    Class::Letter | Class::Digit => is_word = true,
-                    Class::Underscore => {}
-                    Class::NotAscii => return Found::NotAscii(start),
-                    Class::Other => break,
-                    Class::MidLetter | Class::MidNumber | Class::MidBoth => {
-                        let next = self.class(end + 1);
-                        if next == Class::NotAscii {
-                            return Found::NotAscii(start);
-                        }
-                        let joins = match class {
-                            Class::MidLetter => last == Class::Letter,
-                            Class::MidNumber => last == Class::Digit,
-                            _ => last == Class::Letter || last == Class::Digit,
-                        };
-                        if !joins || next != last {
-                            break;
-                        }
-                    }
+                if class == Class::Other {
+                    break;
                 }
-                last = class;
-                end += 1;
+                let (last, next) = (self.class(end - 1), self.class(end + 1));
+                if class == Class::NotAscii || next == Class::NotAscii {
+                    return Found::NotAscii(start);
+                }
+                let joins = match class {
+                    Class::MidLetter => last == Class::Letter,
+                    Class::MidNumber => last == Class::Digit,
+                    _ => last == Class::Letter || last == Class::Digit,
+                };
+                if !joins || next != last {
+                    break;
+                }
+                end = self.next_outside(end + 1);
             }
             self.at = end;
-            if is_word {
+            let word = &self.text.as_bytes()[start..end];
+            if word.iter().any(|byte| *byte != b'_') {
                 return Found::Word(start..end);
             }
         }
@@ -165,17 +235,15 @@ impl<'a> StandardWords<'a> {
     /// Goes to the byte where a word may start.
     fn skip_to_word(&mut self) -> Found {
         let bytes = self.text.as_bytes();
-        while let Some(byte) = bytes.get(self.at) {
-            match CLASSES[usize::from(*byte)] {
-                Class::Letter | Class::Digit | Class::Underscore => {
-                    return Found::Word(self.at..self.at);
-                }
+        while let Some(at) = self.next_marked(self.at, |marks| marks.inside | marks.special) {
+            match CLASSES[usize::from(bytes[at])] {
+                Class::Letter | Class::Digit | Class::Underscore => return Found::Word(at..at),
                 Class::NotAscii => {
                     // A keycap picture starts with one of two signs that are no word otherwise.
-                    let keycap = self.at > 0 && matches!(bytes[self.at - 1], b'#' | b'*');
-                    return Found::NotAscii(self.at - usize::from(keycap));
+                    let keycap = at > 0 && matches!(bytes[at - 1], b'#' | b'*');
+                    return Found::NotAscii(at - usize::from(keycap));
                 }
-                _ => self.at += 1,
+                _ => self.at = at + 1,
             }
         }
         Found::End

@@ -48,7 +48,7 @@ impl<'a, W: Iterator<Item = Range<usize>>> WordStream<'a, W> {
 }
 
 /// Bytes of the longest beginning of the word that is still one token.
-fn piece_length(word: &str) -> usize {
+pub(super) fn piece_length(word: &str) -> usize {
     // A character has at least as many bytes as UTF-16 units, so short words need no count.
     if word.len() <= TOKEN_LENGTH_MAX {
         return word.len();
@@ -99,7 +99,7 @@ pub(super) fn lower(text: &str) -> String {
 
 /// Lower case character by character, one for one, as Lucene does: the only character whose lower
 /// case is two (a dotted capital I) keeps the first.
-fn push_lower(out: &mut String, word: &str) {
+pub(super) fn push_lower(out: &mut String, word: &str) {
     if word.is_ascii() {
         out.push_str(word);
         out.make_ascii_lowercase();

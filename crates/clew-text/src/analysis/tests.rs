@@ -92,7 +92,13 @@ fn every_name_of_a_mapping_is_registered() {
 proptest! {
     /// The ASCII rules and the cutting into stretches must not differ from the full rules.
     #[test]
-    fn fast_rules_agree_with_the_full_rules(text in "[a-c1-2_.,:;'\"# \né\u{301}日カ-]{0,24}") {
+    fn fast_rules_agree_with_the_full_rules(
+        text in prop_oneof![
+            "[a-c1-2_.,:;'\"# \né\u{301}日カ-]{0,24}",
+            "[a-c1-2_.,:;' ]{50,200}",
+            "[a-c1-2_.,:;' é]{50,200}",
+        ]
+    ) {
         let found: Vec<(usize, usize)> =
             tokens("standard", &text).into_iter().map(|t| (t.start, t.end)).collect();
         let expected: Vec<(usize, usize)> = text
@@ -101,6 +107,25 @@ proptest! {
             .map(|(at, s)| (at, at + s.len()))
             .collect();
         prop_assert_eq!(found, expected);
+    }
+
+    /// What is indexed is what is searched.
+    #[test]
+    fn terms_alone_are_those_of_the_tokens(
+        texts in proptest::collection::vec(prop_oneof![any::<String>(), "[A-Da-d1-2_.,:;'#É日 ]{0,600}"], 1..4),
+    ) {
+        let mut terms = StandardTerms::default();
+        for text in texts {
+            let mut found = Vec::new();
+            let each = |bytes: &[u8], length: usize| {
+                assert!(bytes.len() >= length + 16);
+                found.push(String::from_utf8(bytes[..length].to_vec()).unwrap());
+                Ok::<(), ()>(())
+            };
+            terms.each(&text, each).unwrap();
+            let expected: Vec<String> = tokens("standard", &text).into_iter().map(|t| t.text).collect();
+            prop_assert_eq!(found, expected);
+        }
     }
 
     #[test]

@@ -10,7 +10,7 @@ use tantivy::tokenizer::{TextAnalyzer, Token, TokenStream, TokenizerManager};
 use tantivy::{DocId, f64_to_u64, i64_to_u64};
 
 use super::occurrences::{Full, Occurrences};
-use crate::analysis;
+use crate::analysis::{self, StandardTerms};
 
 /// Positions between the values of a field, as tantivy counts them.
 const VALUE_GAP: u32 = 1;
@@ -36,6 +36,7 @@ impl From<Full> for Refusal {
 enum Cut {
     /// Each text is one term.
     Whole,
+    Standard(StandardTerms),
     Words(TextAnalyzer),
     U64,
     I64,
@@ -75,6 +76,7 @@ impl FieldPostings {
                 let options = options.get_indexing_options()?;
                 let cut = match options.tokenizer() {
                     "raw" => Cut::Whole,
+                    "standard" => Cut::Standard(StandardTerms::default()),
                     name => {
                         counts_each = analysis::counts_each(name);
                         Cut::Words(tokenizers.get(name)?)
@@ -120,26 +122,48 @@ impl FieldPostings {
         let FieldPostings {
             cut,
             occurrences,
-            counts_each,
             last,
             ..
         } = self;
         let mut number = |value: Option<u64>| {
             last.length += 1;
-            let value = value.ok_or(Refusal::Type)?;
-            Ok(occurrences.push(&value.to_be_bytes(), 0)?)
+            let value = value.ok_or(Refusal::Type)?.to_be_bytes();
+            Ok(occurrences.push(&value, value.len(), 0)?)
         };
-        match cut {
-            Cut::U64 => return number(value.as_u64()),
-            Cut::I64 => return number(value.as_i64().map(i64_to_u64)),
-            Cut::F64 => return number(value.as_f64().map(f64_to_u64)),
-            Cut::Ip => {
+        match (cut, value.as_str()) {
+            (Cut::U64, _) => number(value.as_u64()),
+            (Cut::I64, _) => number(value.as_i64().map(i64_to_u64)),
+            (Cut::F64, _) => number(value.as_f64().map(f64_to_u64)),
+            (Cut::Ip, _) => {
                 last.length += 1;
                 let address = value.as_ip_addr().ok_or(Refusal::Type)?;
-                return Ok(occurrences.push(&address.to_bits().to_be_bytes(), 0)?);
+                let bytes = address.to_bits().to_be_bytes();
+                Ok(occurrences.push(&bytes, bytes.len(), 0)?)
             }
-            Cut::Whole | Cut::Words(_) => {}
+            (Cut::Standard(terms), Some(text)) => {
+                let mut end = last.position;
+                terms.each(text, |bytes, length| {
+                    last.length += 1;
+                    let position = end;
+                    end = end.checked_add(1).ok_or(Full)?;
+                    occurrences.push(bytes, length, position)
+                })?;
+                last.position = end.saturating_add(VALUE_GAP);
+                Ok(())
+            }
+            (Cut::Standard(_) | Cut::Whole | Cut::Words(_), _) => self.cut_tokens(value),
         }
+    }
+
+    /// Adds the tokens of a text, or those that a value is made of.
+    fn cut_tokens(&mut self, value: ReferenceValueLeaf<'_>) -> Result<(), Refusal> {
+        let FieldPostings {
+            cut,
+            occurrences,
+            counts_each,
+            last,
+            ..
+        } = self;
         let (start, mut end) = (last.position, last.position);
         let mut before = None;
         let mut token = |token: &Token| {
@@ -153,7 +177,7 @@ impl FieldPostings {
             // As Lucene counts: a synonym makes no text longer.
             let is_beside = before.replace(position) == Some(position);
             last.length += u32::from(*counts_each || !is_beside);
-            occurrences.push(token.text.as_bytes(), position)
+            occurrences.push(token.text.as_bytes(), token.text.len(), position)
         };
         match (value.as_str(), cut) {
             (Some(text), Cut::Words(analyzer)) => {
@@ -164,7 +188,7 @@ impl FieldPostings {
             }
             (Some(text), _) if text.len() <= MAX_TOKEN_LEN => {
                 last.length += 1;
-                occurrences.push(text.as_bytes(), start)?;
+                occurrences.push(text.as_bytes(), text.len(), start)?;
                 end = start.saturating_add(1);
             }
             (Some(_), _) => {}

@@ -61,7 +61,7 @@ impl TermTable {
     /// The number of a term, which it gets when it has none; `None` when there are more terms, or more bytes of them,
     /// than 32 bits count.
     pub(super) fn number(&mut self, term: &[u8]) -> Option<u32> {
-        match self.ask(term) {
+        match self.ask(term, term.len()) {
             Some(asked) => self.number_of(asked),
             None => {
                 let hash = self.seed.hash_one(term);
@@ -72,8 +72,10 @@ impl TermTable {
 
     /// Asks for the slot of a term, so that it is there when its [number](TermTable::number_of) is; `None` when the term
     /// is too long for that. Of many terms slots are nowhere near, and most of the time is waiting for one.
-    pub(super) fn ask(&self, term: &[u8]) -> Option<Asked> {
-        let key = packed(term)?;
+    ///
+    /// It is the first `length` of the bytes; where 16 follow from its beginning, it is read without a branch.
+    pub(super) fn ask(&self, bytes: &[u8], length: usize) -> Option<Asked> {
+        let key = packed(bytes, length)?;
         let hash = self.seed.hash_one(key);
         prefetch(&self.slots, self.home(hash));
         Some(Asked { key, hash })
@@ -170,24 +172,19 @@ fn length_of(key: u128) -> usize {
     usize::try_from(key >> LENGTH_SHIFT).map_or(0, |length| length.min(INLINE_MAX))
 }
 
-/// A short term as a number: its bytes, and above them its length. No two have the same.
-fn packed(term: &[u8]) -> Option<u128> {
-    let length = term.len();
+/// A short term as a number: its bytes, and above them its length. No two have the same. It is the first `length` of the
+/// bytes.
+fn packed(bytes: &[u8], length: usize) -> Option<u128> {
     if length > INLINE_MAX {
         return None;
     }
-    // Two reads that may overlap take the place of a copy of unknown length.
-    let bytes = if let (Some(first), Some(last)) = (term.first_chunk(), term.last_chunk()) {
-        let last = u128::from(u64::from_le_bytes(*last));
-        u128::from(u64::from_le_bytes(*first)) | last << (8 * (length - 8))
-    } else if let (Some(first), Some(last)) = (term.first_chunk(), term.last_chunk()) {
-        let last = u128::from(u32::from_le_bytes(*last));
-        u128::from(u32::from_le_bytes(*first)) | last << (8 * (length - 4))
+    let own = if let Some(bytes) = bytes.first_chunk() {
+        u128::from_le_bytes(*bytes) & ((1 << (8 * length)) - 1)
     } else {
         let byte = |sum: u128, byte: &u8| sum << 8 | u128::from(*byte);
-        term.iter().rev().fold(0, byte)
+        bytes[..length].iter().rev().fold(0, byte)
     };
-    Some(bytes | (length as u128) << LENGTH_SHIFT)
+    Some(own | (length as u128) << LENGTH_SHIFT)
 }
 
 /// The first eight bytes of a term, which order most terms.
@@ -226,13 +223,15 @@ mod tests {
                     letters[(pattern >> (2 * turn)) & 3]
                 };
                 let term: Vec<u8> = (0..length).map(letter).collect();
-                let key = packed(&term).unwrap();
+                let key = packed(&term, length).unwrap();
                 assert!(key < LONG);
+                let within: Vec<u8> = term.iter().chain(&[b'x'; 16]).copied().collect();
+                assert_eq!(packed(&within, length), Some(key));
                 let before = seen.entry(key).or_insert_with(|| term.clone());
                 assert_eq!(*before, term);
             }
         }
-        assert_eq!(packed(&[b'a'; INLINE_MAX + 1]), None);
+        assert_eq!(packed(&[b'a'; 16], INLINE_MAX + 1), None);
     }
 
     proptest! {

@@ -28,6 +28,7 @@ const WHOLE: u32 = 3;
 const ID: u32 = 4;
 const CUT: u32 = 5;
 const NUMBERS: [u32; 4] = [6, 7, 8, 9];
+const STANDARD: u32 = 12;
 
 fn schema() -> Schema {
     let mut builder = Schema::builder();
@@ -57,6 +58,10 @@ fn schema() -> Schema {
     // Neither of these has postings.
     builder.add_i64_field("columns only", FAST);
     builder.add_text_field("nothing", TextOptions::default());
+    let indexing = TextFieldIndexing::default()
+        .set_tokenizer("standard")
+        .set_index_option(IndexRecordOption::WithFreqsAndPositions);
+    builder.add_text_field("s", TextOptions::default().set_indexing_options(indexing));
     builder.build()
 }
 
@@ -98,6 +103,8 @@ fn document(values: &[Given]) -> TantivyDocument {
 fn index() -> Index {
     let mut index = Index::create_in_ram(schema());
     let tokenizers = tantivy::tokenizer::TokenizerManager::default();
+    let standard = crate::analysis::analyzers().get("standard").unwrap();
+    tokenizers.register("standard", standard);
     index.set_tokenizers(tokenizers);
     index
 }
@@ -159,7 +166,8 @@ fn given() -> impl Strategy<Value = Given> {
         1 => Just(WITH_FREQUENCIES),
         1 => Just(BASIC),
         1 => Just(WHOLE),
-        1 => Just(ID)
+        1 => Just(ID),
+        2 => Just(STANDARD),
     ];
     prop_oneof![
         6 => (field, words()).prop_map(|(field, text)| Given::Text(field, text)),
@@ -187,7 +195,9 @@ fn long_lists_and_long_terms_are_the_same_too() {
             document(&[
                 Given::Text(WITH_POSITIONS, text.clone()),
                 Given::Text(WITH_POSITIONS, text.clone()),
-                Given::Text(WITH_FREQUENCIES, text),
+                Given::Text(WITH_FREQUENCIES, text.clone()),
+                Given::Text(STANDARD, text.clone()),
+                Given::Text(STANDARD, text),
                 Given::Text(WHOLE, (number % 3).to_string()),
                 Given::Text(WHOLE, long.clone()),
                 // One of them is longer than a term may be.
