@@ -3,7 +3,6 @@
 use std::io;
 
 use tantivy::fieldnorm::FieldNormReader;
-use tantivy::postings::FieldSerializer;
 use tantivy::schema::document::{ReferenceValueLeaf, Value};
 use tantivy::schema::{FieldEntry, FieldType, IndexRecordOption};
 use tantivy::tokenizer::{TextAnalyzer, Token, TokenStream, TokenizerManager};
@@ -220,8 +219,8 @@ impl FieldPostings {
         Ok(self.occurrences.settle()?)
     }
 
-    /// Writes all terms with their postings.
-    pub(super) fn serialize(&self, out: &mut FieldSerializer<'_>) -> io::Result<()> {
-        self.occurrences.serialize(out)
+    /// All terms with their postings, as a segment's files have them: dictionary, postings, positions.
+    pub(super) fn serialize(&self, norms: Option<FieldNormReader>) -> io::Result<[Vec<u8>; 3]> {
+        self.occurrences.serialize(norms)
     }
 }

@@ -2,19 +2,21 @@
 //!
 //! tantivy's own writer looks every word up in one table of all fields and appends to a list for each term; most of its
 //! time goes into waiting for memory. This one does the same in fewer places (`terms`, `occurrences`), and writes the very
-//! same files through tantivy's serializers.
+//! same files through tantivy's serializers; all but the automata of its dictionaries (`automaton`), which mean the same.
 
+mod automaton;
 mod field;
 mod occurrences;
 mod terms;
 #[cfg(test)]
 mod tests;
 
-use tantivy::directory::{Directory, WritePtr};
+use std::io::Write;
+
+use tantivy::directory::{CompositeWrite, Directory, WritePtr};
 use tantivy::fastfield::FastFieldsWriter;
 use tantivy::fieldnorm::{FieldNormReaders, FieldNormsSerializer};
 use tantivy::index::{Segment, SegmentComponent};
-use tantivy::postings::InvertedIndexSerializer;
 use tantivy::schema::document::ErasedDocument;
 use tantivy::schema::{Field, Schema};
 use tantivy::store::StoreWriter;
@@ -158,18 +160,28 @@ impl SegmentBuilder {
     fn write_postings(&mut self) -> tantivy::Result<()> {
         let norms = self.segment.open_read(SegmentComponent::FieldNorms)?;
         let norms = FieldNormReaders::open(norms)?;
-        let mut out = InvertedIndexSerializer::open(&self.segment)?;
+        let mut files = Vec::new();
+        for component in [
+            SegmentComponent::Terms,
+            SegmentComponent::Postings,
+            SegmentComponent::Positions,
+        ] {
+            files.push(CompositeWrite::wrap(self.segment.open_write(component)?));
+        }
         for (field, postings) in numbered(&mut self.fields) {
             if postings.token_count() > 0 {
                 let settled = postings.settle();
                 settled.map_err(|refusal| refused(&self.schema, field, &refusal))?;
-                let norms = norms.get_field(field)?;
-                let mut out = out.new_field(field, postings.token_count(), norms)?;
-                postings.serialize(&mut out)?;
-                out.close()?;
+                let parts = postings.serialize(norms.get_field(field)?)?;
+                for (file, part) in files.iter_mut().zip(parts) {
+                    file.for_field(field).write_all(&part)?;
+                }
             }
         }
-        Ok(out.close()?)
+        for file in files {
+            file.close()?;
+        }
+        Ok(())
     }
 }
 

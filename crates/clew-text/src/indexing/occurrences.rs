@@ -3,9 +3,12 @@
 use std::io;
 
 use tantivy::DocId;
+use tantivy::fieldnorm::FieldNormReader;
 use tantivy::postings::FieldSerializer;
 use tantivy::schema::IndexRecordOption;
+use tantivy_common::CountingWriter;
 
+use super::automaton::Automaton;
 use super::terms::{Asked, TermTable};
 
 /// Terms whose slots are on their way at once.
@@ -97,38 +100,51 @@ impl Occurrences {
         Ok(())
     }
 
-    /// Writes all terms with their postings; they are settled.
-    pub(super) fn serialize(&self, out: &mut FieldSerializer<'_>) -> io::Result<()> {
+    /// All terms with their postings, as the files of a segment have them: dictionary, postings, positions. They are
+    /// settled.
+    pub(super) fn serialize(&self, norms: Option<FieldNormReader>) -> io::Result<[Vec<u8>; 3]> {
         let order = self.terms.sorted();
-        let mut sorted = self.by_term(&order);
+        let sorted = self.by_term(&order);
+        let mut parts = [const { Vec::new() }; 3].map(CountingWriter::wrap);
+        let [dictionary, postings, positions] = &mut parts;
+        let count = self.numbers.len() as u64;
+        let mut out =
+            FieldSerializer::create(self.record, count, dictionary, postings, positions, norms)?;
+        let mut automaton = Automaton::new(order.len());
         let mut start = 0;
         let mut deltas = Vec::new();
-        for number in order {
-            let end = sorted.ends[number as usize] as usize;
-            let docs = &sorted.docs[start..end];
-            let doc_count = docs.chunk_by(|a, b| a == b).count();
-            let doc_count = u32::try_from(doc_count).unwrap_or(u32::MAX);
-            out.new_term(self.terms.term(number), doc_count, self.record.has_freq())?;
-            for run in docs.chunk_by(|a, b| a == b) {
-                let next = start + run.len();
+        for (at, number) in (0_u32..).zip(&order) {
+            automaton.add(self.terms.term(*number));
+            let end = sorted.ends[*number as usize] as usize;
+            let mut rest = &sorted.places[start..end];
+            start = end;
+            let others = rest.windows(2).filter(|pair| pair[0].doc != pair[1].doc);
+            let doc_count = 1 + u32::try_from(others.count()).unwrap_or(u32::MAX - 1);
+            // The serializer's own automaton is thrown away, so it gets what is cheapest in it.
+            out.new_term(&at.to_be_bytes(), doc_count, self.record.has_freq())?;
+            while let Some(Place { doc, .. }) = rest.first().copied() {
+                let frequency = rest.iter().take_while(|place| place.doc == doc).count();
+                let run = rest.split_off(..frequency).unwrap_or_default();
                 deltas.clear();
-                if let Some(positions) = &mut sorted.positions {
+                if self.positions.is_some() {
                     let mut before = 0;
-                    deltas.extend(positions[start..next].iter().map(|position| {
-                        position.saturating_sub(std::mem::replace(&mut before, *position))
+                    deltas.extend(run.iter().map(|place| {
+                        let position = place.position;
+                        position.saturating_sub(std::mem::replace(&mut before, position))
                     }));
                 }
                 let frequency = if self.record.has_freq() {
-                    u32::try_from(run.len()).unwrap_or(u32::MAX)
+                    u32::try_from(frequency).unwrap_or(u32::MAX)
                 } else {
                     0
                 };
-                out.write_doc(run[0], frequency, &deltas);
-                start = next;
+                out.write_doc(doc, frequency, &deltas);
             }
             out.close_term()?;
         }
-        Ok(())
+        out.close()?;
+        let [dictionary, postings, positions] = parts.map(CountingWriter::finish);
+        Ok([automaton.finish_with(&dictionary), postings, positions])
     }
 
     /// All occurrences by term, and as they came within each: a counting sort, whose writes go to as many places as
@@ -144,31 +160,34 @@ impl Occurrences {
             let count = std::mem::replace(&mut ends[*number as usize], sum);
             sum += count;
         }
-        let mut sorted = ByTerm {
-            docs: vec![0; numbers.len()],
-            positions: self.positions.as_ref().map(|all| vec![0; all.len()]),
-            ends,
-        };
-        let ends = self.docs.iter().skip(1).map(|(_, start)| *start as usize);
-        let ends = ends.chain([numbers.len()]);
-        for ((doc, start), end) in self.docs.iter().zip(ends) {
+        let mut places = vec![Place::default(); numbers.len()];
+        let docs = self.docs.iter().skip(1).map(|(_, start)| *start as usize);
+        let docs = docs.chain([numbers.len()]);
+        for ((doc, start), end) in self.docs.iter().zip(docs) {
             for at in *start as usize..end {
-                let place = &mut sorted.ends[numbers[at] as usize];
-                sorted.docs[*place as usize] = *doc;
-                if let (Some(sorted), Some(all)) = (&mut sorted.positions, &self.positions) {
-                    sorted[*place as usize] = all[at];
-                }
+                let place = &mut ends[numbers[at] as usize];
+                let position = self.positions.as_ref().map_or(0, |all| all[at]);
+                places[*place as usize] = Place {
+                    doc: *doc,
+                    position,
+                };
                 *place += 1;
             }
         }
-        sorted
+        ByTerm { places, ends }
     }
+}
+
+/// Where a term stands.
+#[derive(Clone, Copy, Default)]
+struct Place {
+    doc: DocId,
+    position: u32,
 }
 
 /// Occurrences in the order of their terms.
 struct ByTerm {
-    docs: Vec<DocId>,
-    positions: Option<Vec<u32>>,
+    places: Vec<Place>,
     /// Where each term's occurrences end, by its number.
     ends: Vec<u32>,
 }

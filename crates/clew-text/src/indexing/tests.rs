@@ -1,14 +1,17 @@
-//! tantivy's own writer is the oracle: the same documents make the same files.
+//! tantivy's own writer is the oracle: the same documents make the same files, and dictionaries that say the same.
 
 use std::net::Ipv6Addr;
 
 use proptest::prelude::*;
 use tantivy::Index;
+use tantivy::directory::CompositeFile;
 use tantivy::indexer::{AddOperation, SegmentWriter};
+use tantivy::postings::TermInfo;
 use tantivy::schema::{
     FAST, INDEXED, IndexRecordOption, IpAddrOptions, NumericOptions, STRING, TextFieldIndexing,
     TextOptions,
 };
+use tantivy::termdict::TermDictionary;
 use tantivy::tokenizer::{PreTokenizedString, Token};
 
 use super::*;
@@ -109,23 +112,45 @@ fn index() -> Index {
     index
 }
 
-fn files(segment: &Segment) -> Vec<Vec<u8>> {
+/// What a segment is made of: its files, but of its dictionaries what they say.
+#[derive(Debug, PartialEq)]
+struct Written {
+    files: Vec<Vec<u8>>,
+    terms: Vec<(Field, Vec<u8>, TermInfo)>,
+}
+
+fn written(segment: &Segment) -> Written {
     let components = [
         SegmentComponent::FieldNorms,
-        SegmentComponent::Terms,
         SegmentComponent::Postings,
         SegmentComponent::Positions,
         SegmentComponent::FastFields,
         SegmentComponent::Store,
     ];
     let read = |component| segment.open_read(component).unwrap().read_bytes().unwrap();
-    components
-        .into_iter()
+    let files = components
         .map(|component| read(component).to_vec())
-        .collect()
+        .to_vec();
+    let dictionaries = segment.open_read(SegmentComponent::Terms).unwrap();
+    let dictionaries = CompositeFile::open(&dictionaries).unwrap();
+    let mut terms = Vec::new();
+    for (field, _) in segment.schema().fields() {
+        if let Some(dictionary) = dictionaries.open_read(field) {
+            let dictionary = TermDictionary::open(dictionary).unwrap();
+            let mut stream = dictionary.stream().unwrap();
+            while stream.advance() {
+                assert_eq!(
+                    dictionary.get(stream.key()).unwrap().as_ref(),
+                    Some(stream.value())
+                );
+                terms.push((field, stream.key().to_vec(), stream.value().clone()));
+            }
+        }
+    }
+    Written { files, terms }
 }
 
-fn by_tantivy(documents: &[TantivyDocument]) -> Vec<Vec<u8>> {
+fn by_tantivy(documents: &[TantivyDocument]) -> Written {
     let segment = index().new_segment();
     let mut writer = SegmentWriter::for_segment(50_000_000, segment.clone()).unwrap();
     for document in documents {
@@ -137,10 +162,10 @@ fn by_tantivy(documents: &[TantivyDocument]) -> Vec<Vec<u8>> {
         writer.add_document(operation).unwrap();
     }
     writer.finalize().unwrap();
-    files(&segment)
+    written(&segment)
 }
 
-fn by_builder(documents: &[TantivyDocument]) -> Vec<Vec<u8>> {
+fn by_builder(documents: &[TantivyDocument]) -> Written {
     let segment = index().new_segment();
     let mut builder = SegmentBuilder::new(segment.clone()).unwrap();
     for document in documents {
@@ -148,7 +173,7 @@ fn by_builder(documents: &[TantivyDocument]) -> Vec<Vec<u8>> {
     }
     assert_eq!(builder.doc_count() as usize, documents.len());
     builder.finish().unwrap();
-    files(&segment)
+    written(&segment)
 }
 
 fn words() -> impl Strategy<Value = String> {
