@@ -23,7 +23,8 @@ impl<'m> Values<'m> {
     pub(super) fn new(mapping: &'m Mapping, vectors: Vec<(FieldId, Vec<f32>)>) -> Self {
         Values {
             mapping,
-            fields: Vec::with_capacity(mapping.fields.len().min(64)),
+            // With room for the id.
+            fields: Vec::with_capacity(mapping.fields.len().min(64) + 1),
             seen: vec![0; mapping.fields.len() / 64 + 1],
             has_several: false,
             vectors,

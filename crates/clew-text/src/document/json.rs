@@ -13,6 +13,9 @@ pub(super) struct JsonError {
 /// Arrays and objects inside each other that are read.
 pub(super) const NESTING_MAX: usize = 100;
 
+/// Room that a text with escapes gets at first.
+const ESCAPED_BYTES: usize = 512;
+
 /// What stands at the reader's place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -189,7 +192,9 @@ impl<'a> JsonReader<'a> {
     }
 
     fn escaped_string(&mut self, start: usize) -> Result<String> {
-        let mut out = String::from(self.text(start, self.at));
+        let plain = self.text(start, self.at);
+        let mut out = String::with_capacity(ESCAPED_BYTES.max(2 * plain.len()));
+        out.push_str(plain);
         loop {
             let plain = self.at;
             let stop = self.skip_plain()?;

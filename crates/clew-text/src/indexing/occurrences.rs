@@ -118,8 +118,10 @@ impl Occurrences {
             let end = sorted.ends[*number as usize] as usize;
             let mut rest = &sorted.places[start..end];
             start = end;
-            let others = rest.windows(2).filter(|pair| pair[0].doc != pair[1].doc);
-            let doc_count = 1 + u32::try_from(others.count()).unwrap_or(u32::MAX - 1);
+            let others = rest
+                .windows(2)
+                .map(|pair| u32::from(pair[0].doc != pair[1].doc));
+            let doc_count = 1 + others.sum::<u32>();
             // The serializer's own automaton is thrown away, so it gets what is cheapest in it.
             out.new_term(&at.to_be_bytes(), doc_count, self.record.has_freq())?;
             while let Some(Place { doc, .. }) = rest.first().copied() {

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::io;
 
+use lz4_flex::block::{CompressTable, compress_into_with_table};
 use zstd::bulk::Compressor;
 use zstd::zstd_safe::{CParameter, DCtx, DDict, compress_bound, get_frame_content_size};
 
@@ -53,7 +54,8 @@ impl Decoder {
 }
 
 pub(super) enum Encoder {
-    Lz4,
+    /// With what it remembers of a block, which is as large as two of them.
+    Lz4(CompressTable),
     Zstd {
         context: Compressor<'static>,
         dictionary: Vec<u8>,
@@ -61,6 +63,10 @@ pub(super) enum Encoder {
 }
 
 impl Encoder {
+    pub(super) fn lz4() -> Self {
+        Encoder::Lz4(CompressTable::small())
+    }
+
     /// Zstandard with a dictionary, which may be empty.
     pub(super) fn zstd(dictionary: Vec<u8>) -> io::Result<Self> {
         let mut context = Compressor::with_dictionary(LEVEL, &dictionary)?;
@@ -74,7 +80,7 @@ impl Encoder {
     /// The number of the codec, and its dictionary.
     pub(super) fn named(&self) -> (u64, &[u8]) {
         match self {
-            Encoder::Lz4 => (0, &[]),
+            Encoder::Lz4(_) => (0, &[]),
             Encoder::Zstd { dictionary, .. } => (1, dictionary),
         }
     }
@@ -91,13 +97,13 @@ impl Encoder {
     pub(super) fn pack(&mut self, plain: &[u8], packed: &mut Vec<u8>) -> io::Result<()> {
         packed.clear();
         match self {
-            Encoder::Lz4 => {
+            Encoder::Lz4(table) => {
                 let length = u32::try_from(plain.len()).map_err(io::Error::other)?;
                 packed.extend_from_slice(&length.to_le_bytes());
                 let start = packed.len();
                 let most = lz4_flex::block::get_maximum_output_size(plain.len());
                 packed.resize(start + most, 0);
-                let compressed = lz4_flex::block::compress_into(plain, &mut packed[start..]);
+                let compressed = compress_into_with_table(plain, &mut packed[start..], table);
                 packed.truncate(start + compressed.map_err(io::Error::other)?);
             }
             Encoder::Zstd { context, .. } => {

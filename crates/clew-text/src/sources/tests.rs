@@ -27,7 +27,7 @@ fn written(writer: SourceWriter<Vec<u8>>) -> Arc<Sources> {
 
 fn encoders() -> [fn() -> Encoder; 3] {
     [
-        || Encoder::Lz4,
+        Encoder::lz4,
         || Encoder::zstd(Vec::new()).expect("a context"),
         || Encoder::zstd(dictionary()).expect("a context"),
     ]

@@ -35,7 +35,7 @@ pub struct SourceWriter<W> {
 impl<W: Write> SourceWriter<W> {
     /// For new documents.
     pub fn new(out: W) -> Self {
-        Self::with(out, Encoder::Lz4)
+        Self::with(out, Encoder::lz4())
     }
 
     pub(super) fn with(out: W, encoder: Encoder) -> Self {
