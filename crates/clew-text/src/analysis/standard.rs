@@ -62,6 +62,12 @@ pub(crate) struct StandardTerms {
 }
 
 impl StandardTerms {
+    /// Memory that it holds: some five quarters of the longest text.
+    pub(crate) fn mem_usage(&self) -> usize {
+        let marks = self.marks.capacity() * size_of::<WordMarks>();
+        marks + self.lower.capacity() + self.other.capacity()
+    }
+
     /// Calls `sink` with each term in turn: the bytes from its first one on, of which there are more than its own, and
     /// how many are its own.
     ///

@@ -35,6 +35,7 @@ impl From<Full> for Refusal {
 enum Cut {
     /// Each text is one term.
     Whole,
+    /// The usual words, without tokens.
     Standard(StandardTerms),
     Words(TextAnalyzer),
     U64,
@@ -100,7 +101,11 @@ impl FieldPostings {
 
     /// Memory that it holds.
     pub(super) fn mem_usage(&self) -> usize {
-        self.occurrences.mem_usage() + self.norms.as_ref().map_or(0, Vec::capacity)
+        let cut = match &self.cut {
+            Cut::Standard(terms) => terms.mem_usage(),
+            _ => 0,
+        };
+        cut + self.occurrences.mem_usage() + self.norms.as_ref().map_or(0, Vec::capacity)
     }
 
     /// Adds a value of a document, which is the last one or comes after it.

@@ -255,4 +255,9 @@ fn memory_is_counted() {
     }
     // Six occurrences of eight bytes, and a new word, in each.
     assert!(builder.mem_usage() - before > 1_000 * 56);
+    let before = builder.mem_usage();
+    let text = " ".repeat(1 << 20);
+    let long = document(&[Given::Text(STANDARD, text)]);
+    builder.add(&long).unwrap();
+    assert!(builder.mem_usage() - before > 5 << 18);
 }
