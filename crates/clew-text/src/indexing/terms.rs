@@ -178,11 +178,19 @@ fn packed(bytes: &[u8], length: usize) -> Option<u128> {
     if length > INLINE_MAX {
         return None;
     }
+    let term = &bytes[..length];
     let own = if let Some(bytes) = bytes.first_chunk() {
         u128::from_le_bytes(*bytes) & ((1 << (8 * length)) - 1)
+    } else if let (Some(first), Some(last)) = (term.first_chunk(), term.last_chunk()) {
+        // Two reads that may overlap take the place of a copy of unknown length.
+        let last = u128::from(u64::from_le_bytes(*last));
+        u128::from(u64::from_le_bytes(*first)) | last << (8 * (length - 8))
+    } else if let (Some(first), Some(last)) = (term.first_chunk(), term.last_chunk()) {
+        let last = u128::from(u32::from_le_bytes(*last));
+        u128::from(u32::from_le_bytes(*first)) | last << (8 * (length - 4))
     } else {
         let byte = |sum: u128, byte: &u8| sum << 8 | u128::from(*byte);
-        bytes[..length].iter().rev().fold(0, byte)
+        term.iter().rev().fold(0, byte)
     };
     Some(own | (length as u128) << LENGTH_SHIFT)
 }
