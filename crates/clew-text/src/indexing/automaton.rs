@@ -62,7 +62,7 @@ struct Transition {
 }
 
 /// A node of one transition that was written.
-#[derive(Clone, Copy, Default, PartialEq)]
+#[derive(Clone, Copy, Default)]
 struct Known {
     /// The target, and below it whether a term ends in the node, and the input.
     key: u64,
@@ -75,8 +75,8 @@ struct Known {
 #[derive(Clone, Default)]
 struct KnownWide {
     ends_term: bool,
-    /// None in free places.
     transitions: Vec<Transition>,
+    /// Zero in free places.
     address: u64,
 }
 
@@ -113,7 +113,7 @@ impl Automaton {
                 target: NOWHERE,
             });
         }
-        for node in &mut self.path[shared + 1..=term.len().max(shared)] {
+        for node in &mut self.path[shared + 1..=term.len()] {
             node.output = value;
         }
         self.path[term.len()].ends_term = true;
@@ -186,7 +186,7 @@ impl Automaton {
                 });
                 let known = place(&mut self.known_wide, hash);
                 let is_known = known.ends_term == ends_term && known.transitions == *transitions;
-                if !is_known || transitions.is_empty() {
+                if known.address == 0 || !is_known {
                     write_any(&mut self.out, ends_term, transitions);
                     self.previous = self.out.len() as u64 - 1;
                     known.ends_term = ends_term;
