@@ -13,6 +13,9 @@ use std::sync::Arc;
 
 use crate::growing::{GrowingMap, Reserved};
 
+/// Ends the names of files that are being written by [`Disk::write_atomic`]. Nothing ever refers to them.
+pub const TEMPORARY_SUFFIX: &str = ".tmp";
+
 /// A disk, real or simulated. Paths are used as given.
 pub trait Disk: Send + Sync + std::fmt::Debug + 'static {
     /// Creates a new file for writing; fails with `AlreadyExists` when the name is taken.
@@ -60,19 +63,25 @@ pub trait Disk: Send + Sync + std::fmt::Debug + 'static {
     }
 
     /// Writes a file as a whole so that a crash leaves the old or the new content, never a mix:
-    /// temporary file, `sync_data`, rename, `sync_dir`.
+    /// temporary file, `sync_data`, rename, `sync_dir`. A failure leaves no temporary file, as far as
+    /// the disk lets it be removed; a crash may leave one, whose name ends with [`TEMPORARY_SUFFIX`].
     fn write_atomic(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         let mut name = path.file_name().unwrap_or_default().to_os_string();
-        name.push(".tmp");
+        name.push(TEMPORARY_SUFFIX);
         let temporary = path.with_file_name(name);
         if self.exists(&temporary) {
             self.remove_file(&temporary)?;
         }
-        let mut file = self.create_new(&temporary)?;
-        file.write_all_at(bytes, 0)?;
-        file.sync_data()?;
-        drop(file);
-        self.rename(&temporary, path)?;
+        let written = self.create_new(&temporary).and_then(|mut file| {
+            file.write_all_at(bytes, 0)?;
+            file.sync_data()
+        });
+        let renamed = written.and_then(|()| self.rename(&temporary, path));
+        if let Err(error) = renamed {
+            // What matters is the first failure; the next write, or the next start, tries to remove it again.
+            let _ = self.remove_file(&temporary);
+            return Err(error);
+        }
         self.sync_dir(path.parent().unwrap_or(Path::new(".")))
     }
 }
