@@ -88,6 +88,16 @@ pub(crate) enum CatalogOperation {
     },
 }
 
+impl CatalogOperation {
+    /// Reads an entry of the catalog's stream.
+    pub(crate) fn decode(payload: &[u8]) -> Result<Self, EngineError> {
+        serde_json::from_slice(payload).map_err(|error| EngineError::Corrupt {
+            path: "log".into(),
+            reason: format!("catalog entry: {error}"),
+        })
+    }
+}
+
 /// Follows one entry of a change of aliases.
 pub(crate) fn set_alias(aliases: &mut Aliases, name: String, alias: Option<Alias>) {
     match alias {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -17,13 +17,14 @@ use crate::alias::AliasTable;
 use crate::catalog::Catalog;
 use crate::error::EngineError;
 use crate::index::Index;
-use crate::maintenance::{self, Signal};
+use crate::maintenance;
 use crate::names::IdGenerator;
 use crate::planner::IndexPlanner;
 use crate::recovery;
 use crate::search_pool::{SearchPool, SearchStats};
 use crate::settings::TranslogDurability;
 use crate::shard::{MergeLimits, io_error};
+use crate::signal::Signal;
 
 /// Merges may take this part of the memory; the rest is for buffers, and for the system to keep
 /// mapped files in.
@@ -128,6 +129,7 @@ impl Owner {
             return Ok(());
         }
         self.inner.signal.wake();
+        self.inner.healer.wake();
         self.inner.wake_upkeep();
         for task in self.tasks.lock().drain(..) {
             task.join();
@@ -154,6 +156,10 @@ pub(crate) struct Inner {
     pub(crate) upkeep: Arc<Signal>,
     /// Wakes the merges.
     pub(crate) merger: Arc<Signal>,
+    /// Wakes what mends failures.
+    pub(crate) healer: Arc<Signal>,
+    /// Rises when a failure of the log is taken back: what was prepared before may lean on what is gone.
+    pub(crate) lives: AtomicU64,
     pub(crate) merges: MergeLimits,
     pub(crate) pool: SearchPool,
     /// Held by the one measurement of recall that may run.
@@ -189,6 +195,8 @@ impl Engine {
             signal: Arc::default(),
             upkeep: Arc::default(),
             merger: Arc::default(),
+            healer: Arc::default(),
+            lives: AtomicU64::new(0),
             merges: MergeLimits {
                 memory: Arc::new(MemoryBudget::new(options.merge_memory_bytes)),
                 threads: options.merge_threads,
@@ -316,7 +324,7 @@ impl Engine {
     /// Waits until searches over these indexes see everything up to a position.
     ///
     /// # Errors
-    /// [`EngineError::Timeout`].
+    /// [`EngineError::Timeout`]; [`EngineError::ShardFailed`] when a shard that has not reached it has failed.
     pub async fn wait_visible(
         &self,
         indices: &[Arc<Index>],
@@ -327,6 +335,7 @@ impl Engine {
             for shard in indices.iter().flat_map(|index| &index.shards) {
                 let mut published = shard.published();
                 while !shard.is_visible(glsn) {
+                    shard.check_readable()?;
                     published.borrow_and_update();
                     self.inner.signal.request_refresh();
                     // Published between the two looks: do not wait for the next one.
@@ -335,10 +344,11 @@ impl Engine {
                     }
                 }
             }
+            Ok(())
         };
         tokio::time::timeout(timeout, wait)
             .await
-            .map_err(|_| EngineError::Timeout { glsn })
+            .map_err(|_| EngineError::Timeout { glsn })?
     }
 
     /// Figures of the node.

@@ -220,6 +220,7 @@ impl Inner {
                 buffer_bytes_max: self.options.write_buffer_bytes,
                 query_reader: self.options.query_reader,
                 merges: self.merges.clone(),
+                healer: self.healer.clone(),
             };
             Shard::open(place, context, mapping.clone()).map(Arc::new)
         };

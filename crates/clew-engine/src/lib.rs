@@ -20,6 +20,7 @@ mod operation;
 mod routing;
 
 mod shard;
+mod signal;
 
 mod date_names;
 mod engine;
@@ -35,6 +36,7 @@ mod resolve;
 mod changes;
 mod documents;
 mod get;
+mod healing;
 mod snapshot;
 mod update;
 mod write;

@@ -9,68 +9,16 @@ use std::time::Duration;
 
 use clew_log::Durability;
 use clew_platform::Task;
-use parking_lot::{Condvar, Mutex};
 
 use crate::engine::Inner;
 use crate::error::EngineError;
+use crate::healing;
 use crate::index::Index;
 use crate::settings::TranslogDurability;
 use crate::shard::{MergeGoal, MergeOrder, Shard};
 
 /// A shard that has unflushed operations is flushed at the latest after this long.
 const FLUSH_AGE_MAX: Duration = Duration::from_secs(300);
-
-/// Wakes a thread that sleeps until there is something to do.
-#[derive(Debug, Default)]
-pub(crate) struct Signal {
-    state: Mutex<Wanted>,
-    changed: Condvar,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Wanted {
-    awake: bool,
-    refresh: bool,
-}
-
-impl Signal {
-    /// Something may be due earlier than the sleeper thinks.
-    pub(crate) fn wake(&self) {
-        self.set(Wanted {
-            awake: true,
-            refresh: false,
-        });
-    }
-    /// Someone waits for what is not visible yet: refresh now.
-    pub(crate) fn request_refresh(&self) {
-        self.set(Wanted {
-            awake: true,
-            refresh: true,
-        });
-    }
-    fn set(&self, wanted: Wanted) {
-        let mut state = self.state.lock();
-        let news = (wanted.awake && !state.awake) || (wanted.refresh && !state.refresh);
-        state.awake |= wanted.awake;
-        state.refresh |= wanted.refresh;
-        if news {
-            self.changed.notify_all();
-        }
-    }
-    /// Sleeps until woken or the time is over; whether a refresh was requested.
-    fn sleep(&self, at_most: Option<Duration>) -> bool {
-        let mut state = self.state.lock();
-        if !state.awake {
-            match at_most {
-                Some(time) => {
-                    self.changed.wait_for(&mut state, time);
-                }
-                None => self.changed.wait(&mut state),
-            }
-        }
-        std::mem::take(&mut *state).refresh
-    }
-}
 
 /// Starts the threads.
 pub(crate) fn start(inner: &Arc<Inner>) -> Result<Vec<Task>, EngineError> {
@@ -83,10 +31,13 @@ pub(crate) fn start(inner: &Arc<Inner>) -> Result<Vec<Task>, EngineError> {
         })
     };
     let (refresher, keeper, merger) = (inner.clone(), inner.clone(), inner.clone());
+    let healer = inner.clone();
+    inner.healer.wake();
     Ok(vec![
         spawn("clew-refresh", Box::new(move || run_refresher(&refresher)))?,
         spawn("clew-upkeep", Box::new(move || run_upkeep(&keeper)))?,
         spawn("clew-merge", Box::new(move || run_merger(&merger)))?,
+        spawn("clew-heal", Box::new(move || run_healer(&healer)))?,
     ])
 }
 
@@ -160,10 +111,19 @@ fn sync_log(inner: &Inner, indices: &[Arc<Index>], synced_at: &mut Duration) -> 
     }
     if let Err(error) = inner.log.wait(last, Durability::Sync) {
         tracing::error!(%error, "background sync of the log failed");
+        inner.log_refused();
         return None;
     }
     *synced_at = inner.clock.monotonic();
     Some(interval)
+}
+
+/// Mends what has failed.
+fn run_healer(inner: &Inner) {
+    while !is_closed(inner) {
+        let next = healing::heal(inner);
+        inner.healer.sleep(next);
+    }
 }
 
 /// Flushes what is due.

@@ -113,11 +113,7 @@ fn replay_catalog(
     recovering: &mut Recovering,
     entry: &EntryRef<'_>,
 ) -> Result<(), EngineError> {
-    let operation: CatalogOperation =
-        serde_json::from_slice(entry.payload).map_err(|error| EngineError::Corrupt {
-            path: "log".into(),
-            reason: format!("catalog entry: {error}"),
-        })?;
+    let operation = CatalogOperation::decode(entry.payload)?;
     inner.catalog.lock().apply(operation.clone(), entry.glsn);
     match operation {
         CatalogOperation::CreateIndex(record) => recovering.add(inner.open_index(&record)?),

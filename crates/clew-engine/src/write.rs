@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use clew_log::Glsn;
 
@@ -46,7 +47,9 @@ impl Engine {
             return Ok(());
         };
         let durability = Inner::log_durability(outcome.durability);
-        Ok(self.inner.log.wait_async(last, durability).await?)
+        let durable = self.inner.log.wait_async(last, durability).await;
+        durable.inspect_err(|_| self.inner.log_refused())?;
+        Ok(())
     }
 }
 
@@ -59,6 +62,7 @@ impl Inner {
         let mut operations = operations.into_iter().peekable();
         while operations.peek().is_some() {
             let mut shards: BTreeMap<(String, u32), ShardBatch> = BTreeMap::new();
+            let life = self.lives.load(Ordering::SeqCst);
             for operation in operations.by_ref().take(CHUNK_OPERATIONS) {
                 match self.prepare(operation) {
                     Err(error) => results[position] = Some(Err(error)),
@@ -76,7 +80,7 @@ impl Inner {
                 position += 1;
             }
             for (key, (index, writes)) in shards {
-                self.write_shard(&index, key.1, writes, &mut results);
+                self.write_shard(&index, key.1, (life, writes), &mut results);
                 touched.entry(key).or_insert(index);
             }
         }
@@ -190,32 +194,40 @@ impl Inner {
         &self,
         index: &Arc<Index>,
         number: u32,
-        writes: Vec<(usize, ShardWrite)>,
+        (life, writes): (u64, Vec<(usize, ShardWrite)>),
         results: &mut [Option<Result<Written, EngineError>>],
     ) {
         let shard = &index.shards[number as usize];
         let now = self.clock.monotonic();
         let prepare = |id: &str, source: &[u8]| self.parse(index, id, source);
-        let mut writer = match shard.writer() {
+        let mut writer = match shard.writer_with_room() {
             Ok(writer) => writer,
             Err(error) => {
                 let reason = error.to_string();
                 for (position, _) in writes {
-                    let (index, reason) = (index.name.clone(), reason.clone());
-                    let failed = EngineError::ShardFailed {
-                        index,
-                        shard: number,
-                        reason,
-                    };
-                    results[position] = Some(Err(failed));
+                    results[position] = Some(Err(shard.failed(&reason)));
                 }
                 return;
             }
         };
+        // Under the shard's lock, so that what is taken back after this is taken back in this shard, too.
+        if self.lives.load(Ordering::SeqCst) != life {
+            let reason = "the log has failed while the request was read; send it again";
+            for (position, _) in writes {
+                results[position] = Some(Err(shard.failed(reason)));
+            }
+            return;
+        }
+        let _applying = shard.applying();
+        let mut log_refused = false;
         let segments = writer.segment_count();
         for (position, write) in writes {
             let id = write.target.id.clone();
-            let written = writer.write(write, &prepare, now).map(|written| {
+            // One that fails in the middle leaves the shard behind the log: nothing follows it.
+            let written = shard
+                .check_readable()
+                .and_then(|()| writer.write(write, &prepare, now));
+            let written = written.map(|written| {
                 count_write(shard, written.result);
                 Written {
                     index: index.clone(),
@@ -227,7 +239,12 @@ impl Inner {
                     result: written.result,
                 }
             });
+            log_refused |= matches!(written, Err(EngineError::Log(_)));
             results[position] = Some(written);
+        }
+        if log_refused {
+            drop(writer);
+            return self.log_refused();
         }
         index
             .activity

@@ -1,8 +1,11 @@
 //! tantivy's directory over our disk: segment files are written without fsync, because the log
 //! makes writes durable until a flush syncs whole segments, and tantivy's own `meta.json` stays in
 //! memory, because the manifest alone says which segments exist.
+//!
+//! A file of a segment that is sealed goes on in memory when the disk refuses it ([`Output`]): reads must not
+//! suffer from a disk that is full, and a flush writes the file when the disk takes it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -31,6 +34,17 @@ pub(super) struct ShardDirectory {
     memory: Arc<Mutex<HashMap<PathBuf, Vec<u8>>>>,
     /// Files read from here rather than from the disk.
     overlay: Arc<HashMap<PathBuf, OwnedBytes>>,
+    /// Whether files that the disk refuses go on in memory.
+    spills: bool,
+    spilled: Arc<Mutex<Spilled>>,
+}
+
+/// The files of a shard that the disk has refused, whole, in memory.
+#[derive(Debug, Default)]
+struct Spilled {
+    files: HashMap<PathBuf, OwnedBytes>,
+    /// What the disk said last.
+    refusal: Option<String>,
 }
 
 impl ShardDirectory {
@@ -40,6 +54,17 @@ impl ShardDirectory {
             root: Arc::new(root),
             memory: Arc::default(),
             overlay: Arc::default(),
+            spills: false,
+            spilled: Arc::default(),
+        }
+    }
+
+    /// The same with an own, empty in-memory part, for a segment that must not be lost to a disk that refuses it:
+    /// its files go on in memory then, and are read from there.
+    pub(super) fn spilling(&self) -> Self {
+        ShardDirectory {
+            spills: true,
+            ..self.fork(HashMap::new())
         }
     }
 
@@ -52,19 +77,28 @@ impl ShardDirectory {
         }
     }
 
-    /// The files of a segment with their lengths: every name that begins with its id.
+    /// The files of a segment with their lengths: every name that is its id and one extension.
     pub(super) fn segment_files(&self, id: &SegmentId) -> io::Result<Vec<(String, u64)>> {
-        let prefix = format!("{}.", id.uuid_string());
-        let mut files = Vec::new();
+        let id = id.uuid_string();
+        let of_segment = |path: &Path| {
+            let name = path.file_name()?.to_str()?;
+            // Files that say which documents live have their number between the two, and a temporary file two
+            // extensions: neither is written once.
+            let (owner, extension) = name.split_once('.')?;
+            (owner == id && !extension.contains('.')).then(|| name.to_string())
+        };
+        let mut files = BTreeMap::new();
         for path in self.disk.list(&self.root)? {
-            let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
-                continue;
-            };
-            if name.starts_with(&prefix) && !name.ends_with(ALIVE_SUFFIX) {
-                files.push((name.to_string(), self.disk.len(&path)?));
+            if let Some(name) = of_segment(&path) {
+                files.insert(name, self.disk.len(&path)?);
             }
         }
-        Ok(files)
+        for (path, bytes) in &self.spilled.lock().files {
+            if let Some(name) = of_segment(path) {
+                files.insert(name, bytes.len() as u64);
+            }
+        }
+        Ok(files.into_iter().collect())
     }
 
     /// The size of a segment's files; 0 when they cannot be listed.
@@ -73,21 +107,98 @@ impl ShardDirectory {
             .map_or(0, |files| files.iter().map(|(_, bytes)| bytes).sum())
     }
 
+    /// Bytes of the files in memory, and what the disk said when it refused the last of them.
+    pub(super) fn spilled(&self) -> (usize, Option<String>) {
+        let spilled = self.spilled.lock();
+        let bytes = spilled.files.values().map(|bytes| bytes.len()).sum();
+        (bytes, spilled.refusal.clone())
+    }
+
+    /// Whether a file is in memory.
+    pub(super) fn has_spilled(&self, name: &str) -> bool {
+        self.spilled.lock().files.contains_key(Path::new(name))
+    }
+
+    /// Forgets a file in memory: the disk has it, or nobody needs it.
+    pub(super) fn forget_spilled(&self, name: &str) {
+        let mut spilled = self.spilled.lock();
+        spilled.files.remove(Path::new(name));
+        if spilled.files.is_empty() {
+            spilled.refusal = None;
+        }
+    }
+
+    /// Forgets the files in memory of segments that are not among those named; a buffer that is being filled has none.
+    pub(super) fn retain_spilled(&self, living: &HashSet<String>) {
+        let mut spilled = self.spilled.lock();
+        spilled.files.retain(|path, _| {
+            let name = path.to_str().unwrap_or_default();
+            living.contains(name.split('.').next().unwrap_or_default())
+        });
+    }
+
+    /// A file's bytes, from memory or from the disk.
+    pub(super) fn read(&self, name: &str) -> io::Result<OwnedBytes> {
+        let path = Path::new(name);
+        let spilled = self.spilled.lock().files.get(path).cloned();
+        spilled.map_or_else(|| self.raw(path), Ok)
+    }
+
     /// A file's bytes as they lie on disk, tantivy's footer included.
     fn raw(&self, path: &Path) -> io::Result<OwnedBytes> {
         Ok(OwnedBytes::new(self.disk.map(&self.root.join(path))?))
     }
 }
 
-#[derive(Debug)]
+/// A file that is being written, on the disk or, from the disk's first refusal on, in memory.
 struct Output {
-    file: Box<dyn DiskFile>,
+    target: Target,
     offset: u64,
+    path: PathBuf,
+    /// Where the file goes when the disk refuses it.
+    spilled: Option<Arc<Mutex<Spilled>>>,
+}
+
+enum Target {
+    Disk(Box<dyn DiskFile>),
+    Memory(Vec<u8>),
+}
+
+impl Output {
+    /// Goes on in memory after a refusal, with what the disk has taken so far.
+    fn spill(&mut self, refusal: io::Error) -> io::Result<()> {
+        let Some(spilled) = &self.spilled else {
+            return Err(refusal);
+        };
+        let Target::Disk(file) = &self.target else {
+            return Err(refusal);
+        };
+        let length = usize::try_from(self.offset).map_err(io::Error::other)?;
+        let mut taken = vec![0; length];
+        if file.read_exact_at(&mut taken, 0).is_err() {
+            return Err(refusal);
+        }
+        note_refusal(&mut spilled.lock(), &self.path, &refusal);
+        self.target = Target::Memory(taken);
+        Ok(())
+    }
+}
+
+fn note_refusal(spilled: &mut Spilled, path: &Path, refusal: &io::Error) {
+    tracing::warn!(path = %path.display(), error = %refusal, "the disk refuses a file; it goes on in memory");
+    spilled.refusal = Some(refusal.to_string());
 }
 
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file.write_all_at(bytes, self.offset)?;
+        if let Target::Disk(file) = &mut self.target
+            && let Err(refusal) = file.write_all_at(bytes, self.offset)
+        {
+            self.spill(refusal)?;
+        }
+        if let Target::Memory(taken) = &mut self.target {
+            taken.extend_from_slice(bytes);
+        }
         self.offset += bytes.len() as u64;
         Ok(bytes.len())
     }
@@ -98,6 +209,10 @@ impl Write for Output {
 
 impl TerminatingWrite for Output {
     fn terminate_ref(&mut self, _: AntiCallToken) -> io::Result<()> {
+        if let (Target::Memory(taken), Some(spilled)) = (&mut self.target, &self.spilled) {
+            let bytes = OwnedBytes::new(std::mem::take(taken));
+            spilled.lock().files.insert(self.path.clone(), bytes);
+        }
         Ok(())
     }
 }
@@ -105,6 +220,9 @@ impl TerminatingWrite for Output {
 impl Directory for ShardDirectory {
     fn get_file_handle(&self, path: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
         if let Some(bytes) = self.overlay.get(path) {
+            return Ok(Arc::new(bytes.clone()));
+        }
+        if let Some(bytes) = self.spilled.lock().files.get(path) {
             return Ok(Arc::new(bytes.clone()));
         }
         match self.raw(path) {
@@ -127,11 +245,21 @@ impl Directory for ShardDirectory {
     }
 
     fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
-        let file = self
-            .disk
-            .create_new(&self.root.join(path))
-            .map_err(|error| OpenWriteError::wrap_io_error(error, path.into()))?;
-        let output: Box<dyn TerminatingWrite + Send + Sync> = Box::new(Output { file, offset: 0 });
+        let spilled = self.spills.then(|| self.spilled.clone());
+        let target = match (self.disk.create_new(&self.root.join(path)), &spilled) {
+            (Ok(file), _) => Target::Disk(file),
+            (Err(refusal), Some(spilled)) if refusal.kind() != io::ErrorKind::AlreadyExists => {
+                note_refusal(&mut spilled.lock(), path, &refusal);
+                Target::Memory(Vec::new())
+            }
+            (Err(error), _) => return Err(OpenWriteError::wrap_io_error(error, path.into())),
+        };
+        let output: Box<dyn TerminatingWrite + Send + Sync> = Box::new(Output {
+            target,
+            offset: 0,
+            path: path.to_path_buf(),
+            spilled,
+        });
         Ok(BufWriter::with_capacity(WRITE_BUFFER_BYTES, output))
     }
 

@@ -2,12 +2,14 @@
 //! behind it. Nothing here holds the write lock while it waits for the disk.
 
 use std::collections::{HashMap, HashSet};
+use std::io;
 use std::sync::Arc;
 
 use clew_log::{Durability, Glsn};
 use tantivy::index::SegmentId;
 
 use super::directory::ALIVE_SUFFIX;
+use super::health::Remedy;
 use super::manifest::{Manifest, ManifestSegment, io_error, write_alive};
 use super::merge_job::SAVEPOINT_SUFFIX;
 use super::{AliveBits, SegmentView, Shard};
@@ -22,17 +24,23 @@ pub(super) struct FlushState {
     /// The segments of the newest manifest, by id: how many documents live, and the file that
     /// says which. The dead never rise, so an equal count means equal bits.
     pub(super) segments: HashMap<SegmentId, (u32, Option<String>)>,
+    /// Files whose sync has failed. The system takes their pages for stored ones from then on, so no later sync
+    /// would store them: they are written anew.
+    unsynced: HashSet<String>,
 }
 
 impl Shard {
     /// The position up to which the log is not needed any more: everything in the shard when it
-    /// has been flushed since its last write. A damaged shard keeps the whole log.
+    /// has been flushed since its last write. A damaged shard keeps the whole log, one that has to be rebuilt
+    /// what it is rebuilt from.
     pub(crate) fn checkpoint(&self) -> Option<Glsn> {
-        if self.damage.is_some() {
-            return Some(Glsn::ZERO);
-        }
         let flushed = self.flushing.lock().checkpoint;
-        (self.writer.lock().applied > flushed).then_some(flushed)
+        let applied = self.writer.lock().applied;
+        match self.health.remedy() {
+            Some(Remedy::Repair) => Some(Glsn::ZERO),
+            Some(Remedy::Rebuild) => Some(flushed),
+            None => (applied > flushed).then_some(flushed),
+        }
     }
 
     /// Number of the newest manifest.
@@ -71,16 +79,12 @@ impl Shard {
     }
 
     fn flush_changes(&self, state: &mut FlushState) -> Result<(), EngineError> {
-        let (segments, applied, next_seq_no) = {
+        let (segments, applied, next_seq_no, unflushed) = {
             let mut writer = self.writer()?;
             self.publish(&mut writer)?;
-            writer.unflushed_bytes = 0;
-            writer.unflushed_operations = 0;
-            (
-                self.view().segments.clone(),
-                writer.applied,
-                writer.next_seq_no,
-            )
+            let unflushed = (writer.unflushed_operations, writer.unflushed_bytes);
+            let segments = self.view().segments.clone();
+            (segments, writer.applied, writer.next_seq_no, unflushed)
         };
         let unchanged = applied == state.checkpoint
             && segments.len() == state.segments.len()
@@ -98,10 +102,11 @@ impl Shard {
             self.context.log.wait(applied, Durability::Sync)?;
         }
         let mut manifest = Manifest::new(state.number + 1, applied, next_seq_no);
+        let mut rewritten = Vec::new();
         for segment in &segments {
-            manifest
-                .segments
-                .push(self.make_durable(segment, state, manifest.number)?);
+            let (named, is_new) = self.make_durable(segment, state, manifest.number)?;
+            manifest.segments.push(named);
+            rewritten.extend(is_new.then_some(segment.files.id));
         }
         let dir = &self.place.dir;
         self.context
@@ -116,46 +121,83 @@ impl Shard {
             .zip(&manifest.segments)
             .map(|(view, named)| (view.files.id, (view.alive_count(), named.alive.clone())))
             .collect();
+        self.flushed_up_to(unflushed, &rewritten)?;
         self.remove_unused(&manifest);
         Ok(())
     }
 
+    /// Takes what was flushed off the writer's account, and reads the segments that were written anew from where
+    /// they are now.
+    fn flushed_up_to(
+        &self,
+        (operations, bytes): (u64, u64),
+        rewritten: &[SegmentId],
+    ) -> Result<(), EngineError> {
+        let mut writer = self.writer()?;
+        writer.unflushed_operations -= operations;
+        writer.unflushed_bytes -= bytes;
+        if rewritten.is_empty() {
+            return Ok(());
+        }
+        let reread = writer.read_anew(rewritten);
+        reread.map_err(|source| self.tantivy_error(source))?;
+        self.publish(&mut writer)
+    }
+
+    /// Makes a segment's files durable; and whether some of them had to be written anew, so that its views read
+    /// others.
     fn make_durable(
         &self,
         segment: &SegmentView,
-        state: &FlushState,
+        state: &mut FlushState,
         number: u64,
-    ) -> Result<ManifestSegment, EngineError> {
+    ) -> Result<(ManifestSegment, bool), EngineError> {
         let dir = &self.place.dir;
         let id = segment.files.id;
         let files = self
             .directory
             .segment_files(&id)
             .map_err(io_error("list", dir))?;
-        let known = state.segments.get(&id);
-        if known.is_none() {
+        let mut is_new = false;
+        if !state.segments.contains_key(&id) {
             for (name, _) in &files {
-                let path = dir.join(name);
-                let synced = self
-                    .context
-                    .disk
-                    .open(&path)
-                    .and_then(|mut file| file.sync_data());
-                synced.map_err(io_error("sync", &path))?;
+                let stored = self.store(name, &mut state.unsynced);
+                is_new |= stored.map_err(io_error("sync", &dir.join(name)))?;
             }
         }
-        let alive = match (&segment.alive, known) {
+        let alive = match (&segment.alive, state.segments.get(&id)) {
             (None, _) => None,
             (Some(alive), Some((count, file))) if *count == alive.alive_count() => file.clone(),
             (Some(alive), _) => Some(self.write_alive(alive, id, number)?),
         };
-        let id = id.uuid_string();
-        Ok(ManifestSegment {
-            id,
+        let named = ManifestSegment {
+            id: id.uuid_string(),
             doc_count: segment.doc_count(),
             alive,
             files,
-        })
+        };
+        Ok((named, is_new))
+    }
+
+    /// Makes a file durable; whether it had to be written anew.
+    fn store(&self, name: &str, unsynced: &mut HashSet<String>) -> io::Result<bool> {
+        let disk = &self.context.disk;
+        let path = self.place.dir.join(name);
+        if !self.directory.has_spilled(name) && !unsynced.contains(name) {
+            let mut file = disk.open(&path)?;
+            match file.sync_data() {
+                Ok(()) => return Ok(false),
+                Err(error) => {
+                    tracing::warn!(path = %path.display(), %error, "a sync has failed; the file is written anew")
+                }
+            }
+            unsynced.insert(name.to_string());
+        }
+        let bytes = self.directory.read(name)?;
+        disk.write_atomic(&path, &bytes)?;
+        unsynced.remove(name);
+        self.directory.forget_spilled(name);
+        Ok(true)
     }
 
     fn write_alive(
@@ -184,6 +226,7 @@ impl Shard {
             .map(|segment| segment.view.files.id.uuid_string())
             .collect();
         let buffer = writer.buffer_segment();
+        self.directory.retain_spilled(&living);
         let disk = &self.context.disk;
         for path in disk.list(&self.place.dir).unwrap_or_default() {
             let Some(name) = path.file_name().and_then(|name| name.to_str()) else {

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use clew_log::Glsn;
-use clew_platform::Disk;
+use clew_platform::{Disk, TEMPORARY_SUFFIX};
 use serde::{Deserialize, Serialize};
 
 use super::alive::AliveBits;
@@ -85,8 +85,13 @@ impl Manifest {
         if format!("{:08x}", crc32c::crc32c(json.as_bytes())) != crc {
             return Err(corrupt("its checksum does not match".into()));
         }
-        let manifest: Manifest =
+        let mut manifest: Manifest =
             serde_json::from_str(json).map_err(|error| corrupt(error.to_string()))?;
+        for segment in &mut manifest.segments {
+            // Earlier builds took what an interrupted write had left for a file of the segment.
+            let files = &mut segment.files;
+            files.retain(|(name, _)| !name.ends_with(TEMPORARY_SUFFIX));
+        }
         if manifest.format != FORMAT {
             return Err(corrupt(format!("format {} is not known", manifest.format)));
         }

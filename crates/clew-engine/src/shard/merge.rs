@@ -68,7 +68,7 @@ impl Shard {
     pub(crate) fn merge(&self, goal: MergeGoal, order: MergeOrder) -> Result<bool, EngineError> {
         self.make_parts_durable(goal)?;
         let _one_at_a_time = self.merging.lock();
-        let (parts, mapping) = {
+        let (parts, mapping, life) = {
             let mut writer = self.writer()?;
             // Upkeep shows nothing early: it publishes only when it is going to merge, and then
             // because readers must know all deletes of the segments that are merged.
@@ -81,7 +81,7 @@ impl Shard {
                 .iter()
                 .map(|&at| writer.segments[at].view.clone())
                 .collect();
-            (parts, writer.mapping().clone())
+            (parts, writer.mapping().clone(), writer.life)
         };
         if parts.is_empty() {
             return Ok(false);
@@ -109,6 +109,11 @@ impl Shard {
             }
         })?;
         let mut writer = self.writer()?;
+        if writer.life != life {
+            // The shard was rebuilt meanwhile: it may never have had some of the parts.
+            merged.iter().for_each(|merged| self.discard(&merged.id));
+            return Err(EngineError::MergeCancelled);
+        }
         self.replace(&mut writer, &parts, merged)
             .map_err(|e| self.tantivy_error(e))?;
         self.publish(&mut writer)?;

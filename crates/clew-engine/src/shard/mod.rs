@@ -10,11 +10,13 @@ mod apply;
 mod directory;
 mod document;
 mod flush;
+mod health;
 mod manifest;
 mod merge;
 mod merge_choice;
 mod merge_job;
 mod norms;
+mod rebuild;
 mod recovery;
 mod reorder;
 mod row_plugin;
@@ -38,9 +40,11 @@ use tokio::sync::watch;
 
 use crate::activity::Timed;
 use crate::error::EngineError;
+use crate::signal::Signal;
 
 pub(crate) use alive::AliveBits;
 pub(crate) use apply::{Prepared, ShardAction, ShardWrite, Target};
+pub(crate) use health::Remedy;
 pub(crate) use manifest::io_error;
 pub(crate) use merge::{MergeGoal, MergeOrder};
 pub(crate) use merge_job::{MergeLimits, MergeState};
@@ -48,6 +52,7 @@ pub(crate) use segment::SegmentView;
 pub(crate) use writer::Writer;
 
 use directory::ShardDirectory;
+use health::ShardHealth;
 
 /// Where a shard belongs.
 #[derive(Clone, Debug)]
@@ -69,6 +74,8 @@ pub(crate) struct ShardContext {
     /// Reads the queries that documents store.
     pub(crate) query_reader: Option<QueryReader>,
     pub(crate) merges: MergeLimits,
+    /// Wakes what mends shards that have failed.
+    pub(crate) healer: Arc<Signal>,
 }
 
 /// A searchable state of a shard.
@@ -102,8 +109,7 @@ impl ShardCounters {
 pub(crate) struct Shard {
     pub(crate) place: ShardPlace,
     pub(crate) counters: ShardCounters,
-    /// Why nothing of the shard can be read, when its files are damaged.
-    damage: Option<String>,
+    health: Arc<ShardHealth>,
     context: ShardContext,
     directory: ShardDirectory,
     writer: Mutex<Writer>,
@@ -130,23 +136,43 @@ impl Shard {
         self.view.load_full()
     }
 
-    /// Takes the write lock; fails when the shard has failed.
+    /// Takes the write lock; fails when the shard has failed or its index was deleted.
     pub(crate) fn writer(&self) -> Result<MutexGuard<'_, Writer>, EngineError> {
         let writer = self.writer.lock();
-        match writer.failure() {
-            None => Ok(writer),
-            Some(reason) => Err(self.failed(reason)),
+        if self.health.is_retired() {
+            return Err(self.failed("the index was deleted"));
+        }
+        self.check_readable()?;
+        Ok(writer)
+    }
+
+    /// The same for whoever is going to fill the buffer: fails, too, when so much waits in memory for a disk that
+    /// refuses it that there is no room for more.
+    pub(crate) fn writer_with_room(&self) -> Result<MutexGuard<'_, Writer>, EngineError> {
+        let writer = self.writer()?;
+        let (bytes, refusal) = self.directory.spilled();
+        match refusal {
+            Some(refusal) if bytes >= self.context.buffer_bytes_max => Err(self.failed(&format!(
+                "[{bytes}] bytes wait for a disk that refuses them: {refusal}"
+            ))),
+            _ => Ok(writer),
         }
     }
 
-    /// Fails when the shard's files are damaged: an empty answer would be a lie.
-    pub(crate) fn check_readable(&self) -> Result<(), EngineError> {
-        self.damage
-            .as_ref()
-            .map_or(Ok(()), |damage| Err(self.failed(damage)))
+    /// Whether something waits in memory for a disk that has refused it.
+    pub(crate) fn has_spilled(&self) -> bool {
+        self.directory.spilled().0 > 0
     }
 
-    fn failed(&self, reason: &str) -> EngineError {
+    /// Fails when the shard has failed: an answer would lack something, or have what was refused.
+    pub(crate) fn check_readable(&self) -> Result<(), EngineError> {
+        match self.health.failure() {
+            None => Ok(()),
+            Some(failure) => Err(self.failed(&failure.reason)),
+        }
+    }
+
+    pub(crate) fn failed(&self, reason: &str) -> EngineError {
         let (index, reason) = (self.place.index.clone(), reason.to_string());
         EngineError::ShardFailed {
             index,
@@ -155,9 +181,15 @@ impl Shard {
         }
     }
 
-    /// The first failure, after which the shard takes no more writes.
+    /// Why the shard has failed, when it has.
     pub(crate) fn failure(&self) -> Option<String> {
-        self.writer.lock().failure().map(str::to_string)
+        let failure = self.health.failure();
+        failure.map(|failure| failure.reason.clone())
+    }
+
+    /// What would bring the shard back, when it has failed.
+    pub(crate) fn remedy(&self) -> Option<Remedy> {
+        self.health.remedy()
     }
 
     /// Finds the living version of a document, whether searches see it already or not.
@@ -212,13 +244,35 @@ impl Shard {
 
     /// Whether there is something a refresh would show.
     pub(crate) fn is_dirty(&self) -> bool {
-        let writer = self.writer.lock();
-        writer.failure().is_none() && writer.first_invisible().is_some()
+        self.remedy().is_none() && self.writer.lock().first_invisible().is_some()
     }
 
-    /// Stops the shard: it refuses writes from now on, what searches see stays.
-    pub(crate) fn fail(&self, cause: &EngineError) {
+    /// Stops the shard: it serves nothing until it has been rebuilt from its files and the log.
+    pub(crate) fn fail(&self, cause: &dyn std::fmt::Display) {
         self.writer.lock().fail(cause);
+    }
+
+    /// Stops the shard for good: its files do not hold what was written.
+    pub(crate) fn damaged(&self, reason: &str) {
+        let (index, shard) = (&self.place.index, self.place.number);
+        tracing::error!(index, shard, reason, "shard is damaged");
+        self.health.fail(Remedy::Repair, reason);
+    }
+
+    /// While this is held, a panic leaves a shard that is rebuilt: what it was about to apply is in the log, and
+    /// how much of it is in memory nobody knows.
+    pub(crate) fn applying(&self) -> impl Drop + use<> {
+        health::Applying::new(self.health.clone())
+    }
+
+    /// Stops the shard when it has applied what the log has lost: a position beyond what is durable, in a log that
+    /// has failed.
+    pub(crate) fn forget_beyond(&self, durable: Glsn) {
+        let writer = self.writer.lock();
+        if writer.applied > durable {
+            let reason = "the log's disk failed before all that was written was durable";
+            self.health.fail(Remedy::Rebuild, reason);
+        }
     }
 
     /// Lets the running merge fail as soon as it can, and every later one at once.
@@ -234,7 +288,9 @@ impl Shard {
     /// Ends the shard's life with its index: writes, flushes and merges fail from now on.
     pub(crate) fn retire(&self) {
         self.stop_merging();
-        self.writer.lock().refuse("the index was deleted");
+        // Under the lock: what is being written is written, nothing more.
+        let _writer = self.writer.lock();
+        self.health.retire();
     }
 
     /// Changes whenever a view is published.

@@ -1,16 +1,19 @@
 //! Opening a shard: the newest manifest's segments. What the log has beyond its checkpoint is
 //! replayed by the engine, which reads the log once for all shards.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use clew_log::Glsn;
+use clew_platform::{Disk, TEMPORARY_SUFFIX};
 use clew_text::{Mapping, Parsed};
 use parking_lot::Mutex;
 use tantivy::index::SegmentId;
 use tokio::sync::watch;
 
 use super::flush::FlushState;
+use super::health::{Remedy, ShardHealth};
 use super::manifest::{Manifest, io_error, read_alive};
 use super::merge_job::{forget, interrupted};
 use super::segment::SegmentView;
@@ -18,6 +21,12 @@ use super::writer::WriterSegment;
 use super::{Prepared, Shard, ShardContext, ShardCounters, ShardDirectory, ShardPlace, Writer};
 use crate::error::EngineError;
 use crate::operation::{Body, DocumentOperation};
+
+/// What the newest manifest of a shard says, opened.
+pub(super) struct Loaded {
+    pub(super) writer: Writer,
+    pub(super) flushed: FlushState,
+}
 
 impl Shard {
     /// Opens a shard, or makes an empty one where there is none. A shard whose files are damaged
@@ -27,101 +36,61 @@ impl Shard {
         context: ShardContext,
         mapping: Arc<Mapping>,
     ) -> Result<Shard, EngineError> {
-        match Shard::open_sound(&place, &context, &mapping) {
-            Ok(shard) => Ok(shard),
-            Err(error) => {
-                tracing::error!(index = place.index, shard = place.number, %error, "shard is damaged");
-                Shard::assemble(place, context, mapping, Some(error.to_string()))
-            }
-        }
-    }
-
-    fn open_sound(
-        place: &ShardPlace,
-        context: &ShardContext,
-        mapping: &Arc<Mapping>,
-    ) -> Result<Shard, EngineError> {
-        let (disk, dir) = (&context.disk, &place.dir);
-        disk.create_dir_all_durable(dir)
-            .map_err(io_error("create", dir))?;
-        let manifest = Manifest::newest(&**disk, dir)?;
-        let shard = Shard::assemble(place.clone(), context.clone(), mapping.clone(), None)?;
-        let Some(manifest) = manifest else {
-            forget(&**disk, dir);
-            return Ok(shard);
-        };
-        let saved = interrupted(&**disk, dir);
-        let mut writer = shard.writer()?;
-        let mut state = FlushState {
-            number: manifest.number,
-            checkpoint: Glsn::new(manifest.checkpoint),
-            ..FlushState::default()
-        };
-        writer.applied = state.checkpoint;
-        writer.next_seq_no = manifest.next_seq_no;
-        for named in manifest.segments {
-            let corrupt = || EngineError::Corrupt {
-                path: dir.clone(),
-                reason: format!("the manifest names a segment [{}]", named.id),
-            };
-            let id = SegmentId::from_uuid_string(&named.id).map_err(|_| corrupt())?;
-            let read = |name: &String| read_alive(&**disk, &dir.join(name), named.doc_count);
-            let alive = named.alive.as_ref().map(read).transpose()?.map(Arc::new);
-            let bytes = named.files.iter().map(|(_, bytes)| bytes).sum();
-            let view = SegmentView::open(&writer.index, id, named.doc_count, alive, bytes)
-                .map_err(|source| shard.tantivy_error(source))?;
-            state.segments.insert(id, (view.alive_count(), named.alive));
-            writer.segments.push(WriterSegment::new(view));
-        }
-        writer.changed = true;
-        shard.publish(&mut writer)?;
-        if !saved.is_empty() && saved.iter().all(|id| state.segments.contains_key(id)) {
-            *shard.merge_state.interrupted.lock() = saved;
-        } else {
-            forget(&**disk, dir);
-        }
-        *shard.flushing.lock() = state;
-        drop(writer);
-        Ok(shard)
-    }
-
-    /// A shard without segments.
-    fn assemble(
-        place: ShardPlace,
-        context: ShardContext,
-        mapping: Arc<Mapping>,
-        damage: Option<String>,
-    ) -> Result<Shard, EngineError> {
+        let disk = &*context.disk;
+        let made = disk.create_dir_all_durable(&place.dir);
+        made.map_err(io_error("create", &place.dir))?;
+        remove_temporary(disk, &place.dir);
         let directory = ShardDirectory::new(context.disk.clone(), place.dir.clone());
-        let (log, max) = (context.log.clone(), context.buffer_bytes_max);
-        let empty = || {
-            let mut writer = Writer::new(log, place.stream, directory.clone(), mapping, max)?;
-            let view = writer.publish(&context.clock, None)?;
-            if let Some(damage) = &damage {
-                writer.refuse(damage);
-            }
-            Ok((
-                writer,
-                view.expect("a new writer always has something to publish"),
-            ))
+        let health = Arc::new(ShardHealth::new(context.healer.clone()));
+        let opening = Opening {
+            place: &place,
+            context: &context,
+            directory: &directory,
+            health: &health,
         };
-        let (writer, view) = empty().map_err(|source| {
-            let place = format!("[{}][{}]", place.index, place.number);
-            EngineError::Tantivy { place, source }
+        let loaded = opening.load(&mapping).or_else(|error| {
+            tracing::error!(index = place.index, shard = place.number, %error, "shard is damaged");
+            health.fail(Remedy::Repair, &error.to_string());
+            opening.empty(mapping)
         })?;
-        Ok(Shard {
-            place,
+        let Loaded {
+            mut writer,
+            flushed,
+        } = loaded;
+        let published = writer.publish(&context.clock, None);
+        let view = published
+            .map_err(|source| opening.tantivy_error(source))?
+            .expect("a new writer always has something to publish");
+        let shard = Shard {
             counters: ShardCounters::default(),
-            damage,
-            context,
+            health,
             directory,
             writer: Mutex::new(writer),
             view: ArcSwap::from_pointee(view),
             published: watch::channel(0).0,
-            flushing: Mutex::default(),
+            flushing: Mutex::new(flushed),
             merging: Mutex::new(()),
             merge_state: Arc::default(),
-        })
+            place,
+            context,
+        };
+        shard.find_interrupted_merge();
+        Ok(shard)
+    }
+
+    /// A merge that was interrupted goes on only with the very segments that it began with.
+    fn find_interrupted_merge(&self) {
+        if self.remedy().is_some() {
+            return;
+        }
+        let (disk, dir) = (&*self.context.disk, &self.place.dir);
+        let saved = interrupted(disk, dir);
+        let segments = &self.flushing.lock().segments;
+        if !saved.is_empty() && saved.iter().all(|id| segments.contains_key(id)) {
+            *self.merge_state.interrupted.lock() = saved;
+        } else {
+            forget(disk, dir);
+        }
     }
 
     /// Publishes what was recovered, under the mapping as the log has left it: the catalog may have been
@@ -144,15 +113,96 @@ impl Shard {
         if glsn <= writer.applied {
             return Ok(());
         }
-        let document = match &operation.body {
-            Body::Delete => None,
-            Body::Index { vectors, source } => {
-                let mut document = prepare_logged(mapping, source, vectors.clone(), operation.id)?;
-                document.restore_queries(self.context.query_reader);
-                Some(document)
-            }
-        };
+        let document = self.prepare_logged(&operation, mapping)?;
         writer.replay(&operation, document, glsn, self.context.clock.monotonic())
+    }
+
+    pub(super) fn prepare_logged(
+        &self,
+        operation: &DocumentOperation<'_>,
+        mapping: &Arc<Mapping>,
+    ) -> Result<Option<Prepared>, EngineError> {
+        let Body::Index { vectors, source } = &operation.body else {
+            return Ok(None);
+        };
+        let mut document = prepare_logged(mapping, source, vectors.clone(), operation.id)?;
+        document.restore_queries(self.context.query_reader);
+        Ok(Some(document))
+    }
+}
+
+/// What a shard is made of when it is opened, for the first time or again.
+pub(super) struct Opening<'a> {
+    pub(super) place: &'a ShardPlace,
+    pub(super) context: &'a ShardContext,
+    pub(super) directory: &'a ShardDirectory,
+    pub(super) health: &'a Arc<ShardHealth>,
+}
+
+impl Opening<'_> {
+    /// The newest manifest's segments.
+    pub(super) fn load(&self, mapping: &Arc<Mapping>) -> Result<Loaded, EngineError> {
+        let (disk, dir) = (&*self.context.disk, &self.place.dir);
+        let manifest = Manifest::newest(disk, dir)?;
+        let mut loaded = self.empty(mapping.clone())?;
+        let Some(manifest) = manifest else {
+            return Ok(loaded);
+        };
+        let Loaded { writer, flushed } = &mut loaded;
+        flushed.number = manifest.number;
+        flushed.checkpoint = Glsn::new(manifest.checkpoint);
+        writer.applied = flushed.checkpoint;
+        writer.next_seq_no = manifest.next_seq_no;
+        for named in manifest.segments {
+            let corrupt = || EngineError::Corrupt {
+                path: dir.clone(),
+                reason: format!("the manifest names a segment [{}]", named.id),
+            };
+            let id = SegmentId::from_uuid_string(&named.id).map_err(|_| corrupt())?;
+            let read = |name: &String| read_alive(disk, &dir.join(name), named.doc_count);
+            let alive = named.alive.as_ref().map(read).transpose()?.map(Arc::new);
+            let bytes = named.files.iter().map(|(_, bytes)| bytes).sum();
+            let view = SegmentView::open(&writer.index, id, named.doc_count, alive, bytes)
+                .map_err(|source| self.tantivy_error(source))?;
+            flushed
+                .segments
+                .insert(id, (view.alive_count(), named.alive));
+            writer.segments.push(WriterSegment::new(view));
+        }
+        Ok(loaded)
+    }
+
+    /// A shard without segments.
+    fn empty(&self, mapping: Arc<Mapping>) -> Result<Loaded, EngineError> {
+        let context = self.context;
+        let writer = Writer::new(
+            context.log.clone(),
+            self.place.stream,
+            self.directory.clone(),
+            mapping,
+            (context.buffer_bytes_max, self.health.clone()),
+        );
+        Ok(Loaded {
+            writer: writer.map_err(|source| self.tantivy_error(source))?,
+            flushed: FlushState::default(),
+        })
+    }
+
+    fn tantivy_error(&self, source: tantivy::TantivyError) -> EngineError {
+        let place = format!("[{}][{}]", self.place.index, self.place.number);
+        EngineError::Tantivy { place, source }
+    }
+}
+
+/// Removes what a crash has left of files that were being written. Failing is no error: nothing refers to them.
+fn remove_temporary(disk: &dyn Disk, dir: &Path) {
+    for path in disk.list(dir).unwrap_or_default() {
+        let name = path.file_name().and_then(|name| name.to_str());
+        if name.is_some_and(|name| name.ends_with(TEMPORARY_SUFFIX))
+            && let Err(error) = disk.remove_file(&path)
+        {
+            tracing::warn!(path = %path.display(), %error, "cannot remove an unfinished file");
+        }
     }
 }
 

@@ -8,10 +8,11 @@ use std::time::Duration;
 use clew_log::{Glsn, Log, StreamId};
 use clew_platform::Clock;
 use clew_text::{Mapping, SegmentBuilder, Snapshot};
-use tantivy::index::Segment;
+use tantivy::index::{Segment, SegmentId};
 use tantivy::store::{Compressor, ZstdCompressor};
 use tantivy::{DocId, Index, IndexSettings, SegmentPlugin, TantivyError};
 
+use super::health::{Remedy, ShardHealth};
 use super::merge_job::MergeJob;
 use super::row_plugin::RowPlugin;
 use super::segment::{SegmentView, empty_searcher};
@@ -129,7 +130,9 @@ pub(crate) struct Writer {
     pub(super) unflushed_bytes: u64,
     /// Their number.
     pub(super) unflushed_operations: u64,
-    pub(super) failure: Option<String>,
+    pub(super) health: Arc<ShardHealth>,
+    /// Rises when the shard is rebuilt: what was under way then, like a merge, is of another life.
+    pub(super) life: u64,
 }
 
 /// A tantivy index over the shard's files under a mapping. Each segment is written through an
@@ -183,7 +186,7 @@ impl Writer {
         stream: StreamId,
         directory: ShardDirectory,
         mapping: Arc<Mapping>,
-        buffer_bytes_max: usize,
+        (buffer_bytes_max, health): (usize, Arc<ShardHealth>),
     ) -> tantivy::Result<Self> {
         let index = open_index(directory.fork(HashMap::new()), &mapping)?;
         Ok(Writer {
@@ -202,19 +205,15 @@ impl Writer {
             changed: true,
             unflushed_bytes: 0,
             unflushed_operations: 0,
-            failure: None,
+            health,
+            life: 0,
         })
     }
 
-    pub(super) fn failure(&self) -> Option<&str> {
-        self.failure.as_deref()
-    }
-    pub(super) fn fail(&mut self, cause: &dyn std::fmt::Display) {
-        tracing::error!(stream = self.stream.get(), %cause, "shard failed");
-        self.refuse(&cause.to_string());
-    }
-    pub(super) fn refuse(&mut self, reason: &str) {
-        self.failure.get_or_insert_with(|| reason.to_string());
+    /// From here on memory lacks something that the log has: nothing is served before it was rebuilt.
+    pub(super) fn fail(&self, cause: &dyn std::fmt::Display) {
+        tracing::error!(stream = self.stream.get(), %cause, "shard failed, it will be rebuilt");
+        self.health.fail(Remedy::Rebuild, &cause.to_string());
     }
     pub(super) fn first_invisible(&self) -> Option<Glsn> {
         self.first_invisible
@@ -314,7 +313,7 @@ impl Writer {
 
     pub(super) fn buffer(&mut self) -> tantivy::Result<&mut Buffer> {
         if self.buffer.is_none() {
-            let index = open_index(self.directory.fork(HashMap::new()), &self.mapping)?;
+            let index = open_index(self.directory.spilling(), &self.mapping)?;
             let segment = index.new_segment();
             let builder = SegmentBuilder::new(segment.clone())?;
             let (ids, dead) = (HashMap::new(), Vec::new());
@@ -343,6 +342,20 @@ impl Writer {
                 .reopen(&self.index, segment.view.alive.clone())?;
         }
         self.changed = true;
+        Ok(())
+    }
+
+    /// Opens segments again whose files were written anew.
+    pub(super) fn read_anew(&mut self, ids: &[SegmentId]) -> tantivy::Result<()> {
+        for segment in &mut self.segments {
+            let view = &segment.view;
+            if ids.contains(&view.files.id) {
+                let (id, count) = (view.files.id, view.doc_count());
+                let alive = view.alive.clone();
+                segment.view = SegmentView::open(&self.index, id, count, alive, view.bytes())?;
+                self.changed = true;
+            }
+        }
         Ok(())
     }
 

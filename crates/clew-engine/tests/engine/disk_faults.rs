@@ -88,6 +88,129 @@ fn a_damaged_shard_says_so_and_the_others_serve() {
     assert_eq!(node.index().stats().failed_shards, 1);
 }
 
+/// Everything that was put is there, by id and by search.
+fn assert_all(node: &Node, ids: &[&str]) {
+    for id in ids {
+        assert!(node.get(id).is_some(), "{id}");
+    }
+    assert_eq!(node.ids(Query::match_all()), ids);
+}
+
+#[test]
+fn a_full_disk_takes_nothing_from_what_searches_see() {
+    let disk = SimDisk::new();
+    let node = Node::with_index(&disk, 1);
+    node.put("a", &source(1));
+    node.refresh();
+    node.put("b", &source(2));
+    // The log is full, and so is the folder of the shard, to which the refresh must write.
+    disk.limit_bytes(disk.bytes_used());
+    node.refresh();
+    assert_all(&node, &["a", "b"]);
+    assert_eq!(node.ids(Query::matches("text", "word2")), ["b"]);
+    assert!(node.engine.flush(&node.index()).is_err());
+    assert_all(&node, &["a", "b"]);
+    // Room comes back: nobody starts anything anew.
+    disk.limit_bytes(u64::MAX);
+    node.engine.flush(&node.index()).unwrap();
+    assert_all(&node, &["a", "b"]);
+    assert_eq!(node.ids(Query::matches("text", "word2")), ["b"]);
+    node.engine.close().unwrap();
+    drop(node);
+    assert_all(&Node::open(&disk.crashed(1)).unwrap(), &["a", "b"]);
+}
+
+#[test]
+fn a_start_on_a_full_disk_answers_with_what_the_log_has() {
+    let disk = SimDisk::new();
+    let node = Node::with_index(&disk, 1);
+    node.put("a", &source(1));
+    drop(node.engine.log().clone());
+    let disk = disk.crashed(1);
+    drop(node);
+    // Room for what a start notes in the log, but for no segment.
+    disk.limit_bytes(disk.bytes_used() + 100);
+    let node = Node::open(&disk).unwrap();
+    assert_all(&node, &["a"]);
+}
+
+#[test]
+fn a_read_only_disk_takes_nothing_from_what_searches_see() {
+    let disk = SimDisk::new();
+    let node = Node::with_index(&disk, 1);
+    node.put("a", &source(1));
+    disk.set_read_only(true);
+    node.refresh();
+    assert_all(&node, &["a"]);
+    disk.set_read_only(false);
+    node.engine.flush(&node.index()).unwrap();
+    drop(node);
+    assert_all(&Node::open(&disk.crashed(1)).unwrap(), &["a"]);
+}
+
+#[test]
+fn a_failed_sync_of_a_segment_is_not_believed_the_second_time() {
+    // Each file of a segment, then the living documents and the manifest.
+    for failing in 1..12 {
+        let disk = SimDisk::new();
+        let node = Node::with_index(&disk, 1);
+        for n in 0..20 {
+            node.put(&n.to_string(), &source(n));
+        }
+        node.refresh();
+        node.write_one(delete("3")).unwrap();
+        disk.fail_sync(failing);
+        let _ = node.engine.flush(&node.index());
+        node.engine.flush(&node.index()).unwrap();
+        // Closing trims the log up to what the segments cover.
+        node.engine.close().unwrap();
+        drop(node);
+        for seed in 0..4 {
+            let node = Node::open(&disk.crashed(seed)).unwrap();
+            assert_eq!(node.index().stats().failed_shards, 0, "{failing} {seed}");
+            let ids = node.ids(Query::match_all());
+            assert_eq!(ids.len(), 19, "sync {failing}, seed {seed}: {ids:?}");
+        }
+    }
+}
+
+#[test]
+fn what_an_interrupted_write_leaves_is_no_file_of_a_segment() {
+    let disk = SimDisk::new();
+    let node = Node::with_index(&disk, 1);
+    node.put("a", &source(1));
+    node.engine.flush(&node.index()).unwrap();
+    let uuid = node.index().uuid().to_string();
+    let store = segment_file(&disk, &uuid, ".store");
+    let left = [
+        store.with_extension("7.alive.tmp"),
+        store.with_extension("idx.tmp"),
+        store.with_file_name("manifest-00000000000000000009.tmp"),
+    ];
+    for path in &left {
+        disk.create_new(path)
+            .unwrap()
+            .write_all_at(b"half", 0)
+            .unwrap();
+    }
+    node.put("b", &source(2));
+    node.write_one(delete("a")).unwrap();
+    node.engine.flush(&node.index()).unwrap();
+    drop(node);
+    let node = Node::open(&disk).unwrap();
+    assert_all(&node, &["b"]);
+    assert!(left.iter().all(|path| !disk.exists(path)));
+}
+
+#[test]
+fn a_write_of_a_whole_file_that_fails_leaves_nothing() {
+    let disk = SimDisk::new();
+    disk.create_dir_all(Path::new("/data")).unwrap();
+    disk.fail_sync(1);
+    assert!(disk.write_atomic(Path::new("/data/file"), b"new").is_err());
+    assert_eq!(disk.list(Path::new("/data")).unwrap(), [] as [PathBuf; 0]);
+}
+
 #[test]
 fn a_second_process_is_kept_out() {
     let disk = SimDisk::new();

@@ -1,0 +1,207 @@
+//! Making a shard anew whose memory and log differ, as after a write that failed in the middle: from the newest
+//! manifest and from what the log has beyond it, like a restart, but of one shard while the others serve.
+
+use std::sync::Arc;
+
+use clew_log::{Durability, Order, Range, Selection};
+use clew_text::Mapping;
+
+use super::health::Remedy;
+use super::recovery::Opening;
+use super::{Shard, Writer};
+use crate::error::EngineError;
+use crate::operation::decode;
+
+impl Shard {
+    /// Makes a shard anew whose memory and log differ: its newest manifest, then what the log has of it beyond that,
+    /// as far as it is durable or can be made so. Does nothing with a shard that needs something else.
+    ///
+    /// # Errors
+    /// When its files or the log cannot be read; the shard then stays as it is.
+    pub(crate) fn rebuild(&self, mapping: &Arc<Mapping>) -> Result<(), EngineError> {
+        // The order of locks; a merge in progress finds out by itself that its parts are of another life.
+        let mut flushed = self.flushing.lock();
+        let mut writer = self.writer.lock();
+        if self.health.remedy() != Some(Remedy::Rebuild) || self.health.is_retired() {
+            return Ok(());
+        }
+        let opening = Opening {
+            place: &self.place,
+            context: &self.context,
+            directory: &self.directory,
+            health: &self.health,
+        };
+        let mut loaded = opening.load(mapping)?;
+        loaded.writer.life = writer.life + 1;
+        self.replay_own(&mut loaded.writer, mapping)?;
+        let published = loaded.writer.publish(&self.context.clock, None);
+        let view = published
+            .map_err(|source| self.tantivy_error(source))?
+            .expect("a new writer always has something to publish");
+        (*writer, *flushed) = (loaded.writer, loaded.flushed);
+        self.view.store(Arc::new(view));
+        self.health.recover();
+        self.published.send_modify(|count| *count += 1);
+        tracing::info!(
+            index = self.place.index,
+            shard = self.place.number,
+            applied = writer.applied.get(),
+            "shard rebuilt"
+        );
+        Ok(())
+    }
+
+    /// Replays what the log has of this shard alone.
+    fn replay_own(&self, writer: &mut Writer, mapping: &Arc<Mapping>) -> Result<(), EngineError> {
+        let log = &self.context.log;
+        log.hand_over();
+        // A log that has failed keeps what is durable, and gives the positions behind it out again.
+        let last = match log.wait(log.last(), Durability::Sync) {
+            Ok(()) => log.last(),
+            Err(_) => log.durable(),
+        };
+        let from = writer.applied.next().max(log.first());
+        if from > last {
+            return Ok(());
+        }
+        let mut scan = log.scan_with(&Selection {
+            range: Range::Glsn {
+                from,
+                to: last.next(),
+            },
+            streams: vec![self.place.stream],
+            order: Order::Forward,
+        })?;
+        while let Some(entry) = scan.next() {
+            let entry = entry?;
+            let operation = decode(entry.payload)?;
+            let document = self.prepare_logged(&operation, mapping)?;
+            let now = self.context.clock.monotonic();
+            writer.replay(&operation, document, entry.glsn, now)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::{Path, PathBuf};
+    use std::time::Duration;
+
+    use bytes::Bytes;
+    use clew_log::Glsn;
+    use clew_platform::{Disk, FixedClock, SimDisk};
+    use serde_json::json;
+
+    use super::*;
+    use crate::engine::{Engine, EngineOptions};
+    use crate::index::Index;
+    use crate::request::{Action, OpType, WriteOperation};
+    use crate::settings::IndexSettings;
+
+    fn put(engine: &Engine, id: &str) -> Result<(), EngineError> {
+        let operation = WriteOperation {
+            index: "docs".into(),
+            require_alias: false,
+            id: Some(id.into()),
+            routing: None,
+            action: Action::Index {
+                source: Bytes::from(json!({"n": 1}).to_string()),
+                op_type: OpType::Index,
+            },
+            condition: None,
+        };
+        let mut outcome = engine.write(vec![operation]);
+        outcome.results.pop().unwrap().map(|_| ())
+    }
+
+    fn engine(disk: &SimDisk) -> (Engine, Arc<Index>) {
+        let clock = Arc::new(FixedClock::at(Duration::from_secs(1_790_000_000)));
+        let engine = Engine::open(EngineOptions::new("/data"), Arc::new(disk.clone()), clock);
+        let engine = engine.unwrap();
+        let settings = IndexSettings {
+            refresh_interval: None,
+            ..IndexSettings::default()
+        };
+        let mapping = Mapping::from_opensearch(&json!({"properties": {"n": {"type": "long"}}}));
+        let (index, _) = engine
+            .create_index("docs", settings, mapping.unwrap())
+            .unwrap();
+        (engine, index)
+    }
+
+    #[test]
+    fn a_shard_that_has_failed_answers_nothing_until_it_was_rebuilt_from_the_log() {
+        let (engine, index) = engine(&SimDisk::new());
+        put(&engine, "flushed").unwrap();
+        engine.flush(&index).unwrap();
+        put(&engine, "refreshed").unwrap();
+        engine.refresh(&index).unwrap();
+        put(&engine, "buffered").unwrap();
+        let shard = &index.shards[0];
+        // Nobody rebuilds it while this is held.
+        let held = shard.flushing.lock();
+        shard.fail(&"a test wants it so");
+        for visible in [true, false] {
+            let refused = engine.get(&index, "flushed", None, visible).unwrap_err();
+            assert!(
+                refused.to_string().contains("a test wants it so"),
+                "{refused}"
+            );
+        }
+        assert!(engine.refresh(&index).is_err());
+        assert!(put(&engine, "refused").is_err());
+        drop(held);
+        shard.rebuild(&index.mapping()).unwrap();
+        assert_eq!(shard.remedy(), None);
+        for id in ["flushed", "refreshed", "buffered"] {
+            let found = engine.get(&index, id, None, false).unwrap();
+            assert_eq!(found.map(|found| found.version), Some(1), "{id}");
+        }
+        assert!(engine.get(&index, "refused", None, true).unwrap().is_none());
+        put(&engine, "buffered").unwrap();
+        let again = engine.get(&index, "buffered", None, true).unwrap();
+        assert_eq!(
+            again.map(|found| (found.version, found.seq_no)),
+            Some((2, 3))
+        );
+    }
+
+    #[test]
+    fn what_a_failed_shard_is_rebuilt_from_is_not_trimmed() {
+        let (engine, index) = engine(&SimDisk::new());
+        put(&engine, "flushed").unwrap();
+        engine.flush(&index).unwrap();
+        // Nobody rebuilds it after this.
+        engine.close().unwrap();
+        let shard = &index.shards[0];
+        assert_eq!(shard.checkpoint(), None);
+        shard.fail(&"a test wants it so");
+        assert_eq!(shard.checkpoint(), Some(shard.recovered_from()));
+    }
+
+    #[test]
+    fn damage_is_not_rebuilt() {
+        let disk = SimDisk::new();
+        let (engine, index) = engine(&disk);
+        put(&engine, "a").unwrap();
+        engine.flush(&index).unwrap();
+        let shard = &index.shards[0];
+        let held = shard.flushing.lock();
+        let store = file_of(&disk, &shard.place.dir, ".store");
+        disk.open(&store).unwrap().set_len(3).unwrap();
+        shard.fail(&"a test wants it so");
+        drop(held);
+        crate::healing::heal(&engine.inner);
+        assert_eq!(shard.remedy(), Some(Remedy::Repair));
+        let told = shard.failure().unwrap();
+        assert!(told.contains("3 bytes"), "{told}");
+        assert_eq!(shard.checkpoint(), Some(Glsn::ZERO));
+    }
+
+    fn file_of(disk: &SimDisk, dir: &Path, suffix: &str) -> PathBuf {
+        let mut files = disk.list(dir).unwrap().into_iter();
+        let is_it = |path: &PathBuf| path.to_string_lossy().ends_with(suffix);
+        files.find(is_it).unwrap()
+    }
+}
