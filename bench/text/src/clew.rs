@@ -77,7 +77,7 @@ impl Clew {
         };
         let (index, _) = engine.create_index("docs", settings, mapping)?;
         let pinned = fill((&engine, &index), (docs, columns), segments)?;
-        let snapshot = pinned.shards()[0].snapshot();
+        let snapshot = pinned.shards()[0].snapshot()?;
         anyhow::ensure!(
             snapshot.readers.len() == segments,
             "{} segments were made",
@@ -182,7 +182,7 @@ impl Contender for Clew {
             },
             ..ShardRequest::new(&self.queries[at])
         };
-        let result = clew_text::search(shard.snapshot(), request, &NoKnn)?;
+        let result = clew_text::search(shard.snapshot()?, request, &NoKnn)?;
         Ok(Found {
             scores: result.hits.iter().filter_map(|hit| hit.score).collect(),
             count: result.total.value,

@@ -17,7 +17,7 @@ const ROUNDS: usize = 15;
 
 pub(crate) fn measure(docs: &Path, queries: &Queries, folder: &Path) -> anyhow::Result<String> {
     let clew = Clew::build(docs, 1, (folder, Columns::None))?;
-    let snapshot = clew.pinned.shards()[0].snapshot();
+    let snapshot = clew.pinned.shards()[0].snapshot()?;
     let mapped = snapshot.mapping.field("body").context("no field")?;
     let field = mapped.field.context("not indexed")?;
     let reader = &snapshot.readers[0];

@@ -155,7 +155,7 @@ pub(crate) fn measure(
     (segments, folder): (usize, &Path),
 ) -> anyhow::Result<String> {
     let clew = Clew::build(docs, segments, (folder, Columns::Numbers))?;
-    let snapshot = clew.pinned.shards()[0].snapshot();
+    let snapshot = clew.pinned.shards()[0].snapshot()?;
     wait_for_merges();
     let threads = clew.engine.search_threads();
     let mut table = String::from(

@@ -14,7 +14,7 @@ const ROUNDS: usize = 21;
 
 pub(crate) fn measure(docs: &Path, segments: usize, folder: &Path) -> anyhow::Result<String> {
     let clew = Clew::build(docs, segments, (folder, Columns::Numbers))?;
-    let snapshot = clew.pinned.shards()[0].snapshot();
+    let snapshot = clew.pinned.shards()[0].snapshot()?;
     let mut table = String::from("| query | sort | every match, µs | passing over, µs | times |\n");
     table += "| --- | --- | --- | --- | --- |";
     let queries = [

@@ -8,6 +8,7 @@ use clew_log::Glsn;
 use clew_text::{SegmentBits, Snapshot};
 
 use crate::engine::Engine;
+use crate::error::EngineError;
 use crate::index::Index;
 use crate::shard::{Shard, View};
 
@@ -31,8 +32,12 @@ impl PinnedShard {
     }
 
     /// What queries run over.
-    pub fn snapshot(&self) -> &Snapshot {
-        &self.view.snapshot
+    ///
+    /// # Errors
+    /// When the shard has failed: what it holds is not all there is, or not what was written.
+    pub fn snapshot(&self) -> Result<&Snapshot, EngineError> {
+        self.shard.check_readable()?;
+        Ok(&self.view.snapshot)
     }
 
     /// The id of a document at a place.
@@ -48,7 +53,7 @@ impl PinnedShard {
         &self,
         (segment, doc): (usize, tantivy::DocId),
         vectors: bool,
-    ) -> Result<Vec<u8>, crate::EngineError> {
+    ) -> Result<Vec<u8>, EngineError> {
         let mapping = &self.view.snapshot.mapping;
         self.view.segments[segment]
             .source(doc, mapping, vectors)
@@ -58,8 +63,9 @@ impl PinnedShard {
     /// Where a living document is: its segment's place in the snapshot and its number there.
     ///
     /// # Errors
-    /// When the id postings cannot be read.
-    pub fn find(&self, id: &str) -> Result<Option<(usize, tantivy::DocId)>, crate::EngineError> {
+    /// When the shard has failed, or the id postings cannot be read.
+    pub fn find(&self, id: &str) -> Result<Option<(usize, tantivy::DocId)>, EngineError> {
+        self.shard.check_readable()?;
         for (place, segment) in self.view.segments.iter().enumerate() {
             let found = segment
                 .find(id)

@@ -90,7 +90,8 @@ fn is_small(request: &SearchRequest) -> bool {
     let Some([shard]) = control.pinned.as_ref().map(Pinned::shards) else {
         return false;
     };
-    let reads = || clew_text::postings_max(shard.snapshot(), &request.query);
+    let snapshot = shard.snapshot().ok();
+    let reads = || clew_text::postings_max(snapshot?, &request.query);
     plain && reads().is_some_and(|postings| postings <= SMALL_POSTINGS_MAX)
 }
 

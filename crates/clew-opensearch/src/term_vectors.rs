@@ -360,7 +360,7 @@ fn collect(value: &Value, path: &str, found: &mut Vec<String>) {
 fn field_statistics(pinned: &Pinned, path: &str) -> Result<Value, EngineError> {
     let (mut docs, mut terms, mut tokens) = (0, 0, 0);
     for shard in pinned.shards() {
-        let figures = field_figures(shard.snapshot(), path)?;
+        let figures = field_figures(shard.snapshot()?, path)?;
         docs += figures.docs;
         terms += figures.terms;
         tokens += figures.tokens;
@@ -371,7 +371,7 @@ fn field_statistics(pinned: &Pinned, path: &str) -> Result<Value, EngineError> {
 fn term_statistics(pinned: &Pinned, path: &str, term: &str) -> Result<(u64, u64), EngineError> {
     let (mut docs, mut total) = (0, 0);
     for shard in pinned.shards() {
-        let figures = term_figures(shard.snapshot(), path, term)?;
+        let figures = term_figures(shard.snapshot()?, path, term)?;
         docs += figures.docs;
         total += figures.total;
     }

@@ -58,7 +58,7 @@ pub(crate) async fn validate(call: Call) -> Result<Reply, ApiError> {
         }
         last = Some(shard.index().name().to_string());
         let context = CompileContext {
-            snapshot: shard.snapshot(),
+            snapshot: shard.snapshot()?,
             now_ms: 0,
             knn: &NoKnn,
         };
@@ -142,7 +142,7 @@ pub(crate) async fn explain_hit(call: Call) -> Result<Reply, ApiError> {
             };
             match (shard, place) {
                 (Some(shard), Some(place)) => {
-                    let (snapshot, now_ms) = (shard.snapshot(), now_ms());
+                    let (snapshot, now_ms) = (shard.snapshot()?, now_ms());
                     let explained = explain(snapshot, &query, &NoKnn, now_ms, place)?;
                     Ok(Some((explained, describe(&query))))
                 }

@@ -31,7 +31,7 @@ pub(super) fn suggest(
             let bytes = shard.source(place, false).ok()?;
             serde_json::from_slice(&bytes).ok()
         };
-        let completed = complete(shard.snapshot(), &asked.wish, &source).map_err(|error| {
+        let completed = complete(shard.snapshot()?, &asked.wish, &source).map_err(|error| {
             let error = ApiError::from(EngineError::from(error));
             error.all_shards_failed(shard.index().name(), "")
         })?;

@@ -133,7 +133,7 @@ fn number(key: &str, value: &Value) -> Result<usize, ApiError> {
 /// The words of the text, as the field's analyzer sees them.
 fn words(pinned: &Pinned, wish: &Wish<'_>, text: &str) -> Result<Vec<Token>, ApiError> {
     let mapped = pinned.shards().iter().find_map(|shard| {
-        let mapped = shard.snapshot().mapping.field(wish.field)?;
+        let mapped = shard.snapshot().ok()?.mapping.field(wish.field)?;
         Some(match &mapped.kind {
             FieldKind::Text { analyzer, .. } => {
                 let search = mapped.settings.search_analyzer.clone();
@@ -158,7 +158,7 @@ fn options(pinned: &Pinned, wish: &Wish<'_>, word: &str) -> Result<Vec<Value>, A
     let mut found: Vec<SimilarTerm> = Vec::new();
     // Each shard judges by what it has itself, as OpenSearch's do.
     for shard in pinned.shards() {
-        let snapshot = shard.snapshot();
+        let snapshot = shard.snapshot()?;
         let own_docs = term_docs(snapshot, wish.field, word).map_err(failed)?;
         if wish.mode == Mode::Missing && own_docs > 0 {
             continue;
