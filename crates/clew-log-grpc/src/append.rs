@@ -24,6 +24,7 @@ const ORDERED_TOGETHER_BYTES: usize = 1 << 20;
 #[derive(Debug)]
 pub(crate) struct Ordered {
     reply: proto::AppendReply,
+    life: u64,
     last: Glsn,
     durability: Durability,
 }
@@ -70,6 +71,7 @@ pub(crate) fn order(log: &Log, request: &proto::AppendRequest) -> Result<Ordered
         .append(&entries, options)
         .map_err(|error| status(&error))?;
     Ok(Ordered {
+        life: appended.life,
         last: appended.last,
         reply: reply(&appended),
         durability,
@@ -92,7 +94,9 @@ pub fn reply(appended: &Appended) -> proto::AppendReply {
 impl Ordered {
     /// Waits until the append is as durable as asked.
     pub(crate) async fn acknowledged(self, log: &Log) -> Result<proto::AppendReply, Status> {
-        let acknowledged = log.wait_async(self.last, self.durability).await;
+        let acknowledged = log
+            .wait_async_in(self.life, self.last, self.durability)
+            .await;
         acknowledged.map_err(|error| status(&error))?;
         Ok(self.reply)
     }

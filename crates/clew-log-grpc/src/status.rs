@@ -81,6 +81,7 @@ fn facts(error: &LogError) -> Facts {
         E::EntryTooLarge { .. } => ("entry-too-large", Some(Code::ResourceExhausted), vec![]),
         E::HeadersTooLarge { .. } => ("headers-too-large", Some(Code::ResourceExhausted), vec![]),
         E::Poisoned { .. } => ("poisoned", None, vec![]),
+        E::Lost { .. } => ("lost", None, vec![]),
         E::Closed => ("closed", None, vec![]),
         other => (word_of_kind(other.kind()), None, vec![]),
     };

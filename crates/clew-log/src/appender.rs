@@ -113,7 +113,7 @@ fn acknowledge(log: &Log, pending: &Receiver<Pending>) {
         done,
     }) = pending.recv()
     {
-        let outcome = log.wait(appended.last, durability);
+        let outcome = log.wait_in(appended.life, appended.last, durability);
         done(outcome.map(|()| appended));
     }
 }

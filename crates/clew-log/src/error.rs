@@ -169,6 +169,13 @@ pub enum LogError {
         /// The disk's answer.
         source: Arc<io::Error>,
     },
+    /// The disk failed before the entry was as safe as asked. The log goes on without it, and has given its position
+    /// to another one, or will.
+    #[error("the log's disk failed before entry {glsn} was durable, it goes on without it")]
+    Lost {
+        /// The entry.
+        glsn: Glsn,
+    },
     /// The entry's payload is above `entry_bytes_max`.
     #[error("entry of {bytes} bytes exceeds the limit of {max}")]
     EntryTooLarge {
@@ -239,6 +246,7 @@ impl LogError {
             LogError::Corrupt { .. } | LogError::Version { .. } => LogErrorKind::Corrupt,
             LogError::Io { .. }
             | LogError::Poisoned { .. }
+            | LogError::Lost { .. }
             | LogError::Closed
             | LogError::Locked { .. } => LogErrorKind::Unavailable,
         }

@@ -138,9 +138,10 @@ pub fn verify(
             report.first = *first;
         }
         let is_last = index + 1 == files.len();
+        let end = end_of(disk, &files[index..], &map);
         let mut check = FileCheck {
             path,
-            bytes: &map,
+            bytes: &map[..end],
             is_last,
             report: &mut report,
         };
@@ -151,7 +152,7 @@ pub fn verify(
         } else {
             due = next.ok();
         }
-        previous = Some((*first, map.len() as u64));
+        previous = Some((*first, end as u64));
         report.bytes += map.len() as u64;
         progress(report.bytes);
     }
@@ -167,14 +168,16 @@ pub fn dump(
     dir: &Path,
     each: &mut dyn FnMut(&FrameInfo<'_>) -> bool,
 ) -> Result<(), LogError> {
-    for (_, path) in log_files(disk, dir)? {
-        let map = disk.map(&path).map_err(LogError::io("map", &path))?;
-        let (_, mut offset) = Header::decode(&map, &path)?;
-        while offset < map.len() {
-            let (frame, bytes) = frame::decode(&map[offset..])
-                .map_err(|reason| LogError::corrupt(&path, offset, reason))?;
+    let files = log_files(disk, dir)?;
+    for (index, (_, path)) in files.iter().enumerate() {
+        let map = disk.map(path).map_err(LogError::io("map", path))?;
+        let (_, mut offset) = Header::decode(&map, path)?;
+        let end = end_of(disk, &files[index..], &map);
+        while offset < end {
+            let (frame, bytes) = frame::decode(&map[offset..end])
+                .map_err(|reason| LogError::corrupt(path, offset, reason))?;
             let info = FrameInfo {
-                path: &path,
+                path,
                 offset,
                 bytes,
                 kind: FrameKind::of(&frame),
@@ -202,6 +205,19 @@ fn log_files(disk: &dyn Disk, dir: &Path) -> Result<Vec<(Glsn, PathBuf)>, LogErr
         });
     }
     Ok(files)
+}
+
+/// Where the first of some files ends: its successor says so when the disk failed while it was written.
+fn end_of(disk: &dyn Disk, files: &[(Glsn, PathBuf)], bytes: &[u8]) -> usize {
+    let told = || {
+        let [(first, _), (_, after), ..] = files else {
+            return None;
+        };
+        let (header, _) = Header::decode(&disk.map(after).ok()?, after).ok()?;
+        let link = header.previous.filter(|link| link.first == *first)?;
+        usize::try_from(link.bytes).ok()
+    };
+    told().map_or(bytes.len(), |end| end.min(bytes.len()))
 }
 
 /// One file under examination.

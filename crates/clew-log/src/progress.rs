@@ -1,12 +1,15 @@
 //! How far the log has come, and the ways to wait for it: by blocking a thread or by parking a
-//! task. Both positions only grow, and the end (closed or poisoned) is final.
+//! task. Both positions only grow, and a closed log stays closed. A poisoned one may go on, as another life: what was
+//! written and not durable is lost then, its positions are given out again, and whoever still waits for what had them
+//! learns that.
 
 use std::io;
 use std::path::PathBuf;
 use std::pin::pin;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
+use arc_swap::ArcSwapOption;
 use tokio::sync::Notify;
 
 use crate::error::LogError;
@@ -31,7 +34,13 @@ pub(crate) struct Progress {
     written: AtomicU64,
     durable: AtomicU64,
     durable_controls: AtomicU64,
-    end: OnceLock<End>,
+    end: ArcSwapOption<End>,
+    /// Whether there is an end: asked for with every append.
+    has_ended: AtomicBool,
+    /// How often a poisoned log has gone on.
+    life: AtomicU64,
+    /// What was durable when it did so last.
+    kept: AtomicU64,
     written_signal: Signal,
     written_tasks: Notify,
     /// Twice the number of syncs done, and one more while one is under way.
@@ -104,7 +113,10 @@ impl Progress {
             written: AtomicU64::new(last.get()),
             durable: AtomicU64::new(last.get()),
             durable_controls: AtomicU64::new(0),
-            end: OnceLock::new(),
+            end: ArcSwapOption::empty(),
+            has_ended: AtomicBool::new(false),
+            life: AtomicU64::new(0),
+            kept: AtomicU64::new(0),
             written_signal: Signal::default(),
             written_tasks: Notify::new(),
             syncs: AtomicU64::new(0),
@@ -160,16 +172,44 @@ impl Progress {
         self.set_end(End::Poisoned(poison));
     }
 
+    fn end(&self) -> Option<Arc<End>> {
+        match self.has_ended.load(Ordering::SeqCst) {
+            true => self.end.load_full(),
+            false => None,
+        }
+    }
+
     /// The error of a poisoned log.
     pub(crate) fn poisoned(&self) -> Option<LogError> {
-        match self.end.get() {
+        match self.end().as_deref() {
             Some(End::Poisoned(poison)) => Some(poison.error()),
             Some(End::Closed) | None => None,
         }
     }
 
-    pub(crate) fn wait(&self, glsn: Glsn, goal: Goal) -> Result<(), LogError> {
-        let look = || self.outcome(glsn, goal);
+    /// How often a poisoned log has gone on.
+    pub(crate) fn life(&self) -> u64 {
+        self.life.load(Ordering::SeqCst)
+    }
+
+    /// A poisoned log goes on behind what is durable. Nothing is written meanwhile.
+    pub(crate) fn revive(&self) {
+        self.written.store(self.durable().get(), Ordering::Release);
+        // The sync that failed is over.
+        if self.syncs.load(Ordering::SeqCst) % 2 == 1 {
+            self.syncs.fetch_add(1, Ordering::SeqCst);
+        }
+        self.kept.store(self.durable().get(), Ordering::SeqCst);
+        // Before the end goes: whoever waits for what is lost must not find the log open, and the position far away.
+        self.life.fetch_add(1, Ordering::SeqCst);
+        self.has_ended.store(false, Ordering::SeqCst);
+        self.end.store(None);
+        self.announce_all();
+    }
+
+    /// Waits for an entry that was given in a life of the log.
+    pub(crate) fn wait(&self, life: u64, glsn: Glsn, goal: Goal) -> Result<(), LogError> {
+        let look = || self.outcome(life, glsn, goal);
         if let Some(outcome) = look() {
             return outcome;
         }
@@ -184,7 +224,13 @@ impl Progress {
         }
     }
 
-    pub(crate) async fn wait_async(&self, glsn: Glsn, goal: Goal) -> Result<(), LogError> {
+    /// As [`wait`](Self::wait), for tasks.
+    pub(crate) async fn wait_async(
+        &self,
+        life: u64,
+        glsn: Glsn,
+        goal: Goal,
+    ) -> Result<(), LogError> {
         let tasks = match goal {
             Goal::Readable | Goal::Written => &self.written_tasks,
             Goal::Durable => &self.durable_tasks,
@@ -193,18 +239,22 @@ impl Progress {
             let mut changed = pin!(tasks.notified());
             // Registered before looking, so that no change falls between the two.
             changed.as_mut().enable();
-            if let Some(outcome) = self.outcome(glsn, goal) {
+            if let Some(outcome) = self.outcome(life, glsn, goal) {
                 return outcome;
             }
             changed.await;
         }
     }
 
-    /// Waits until a control record is durable.
-    pub(crate) fn wait_controls(&self, controls: Controls) -> Result<(), LogError> {
+    /// Waits until a control record that was given in a life of the log is durable.
+    pub(crate) fn wait_controls(&self, life: u64, controls: Controls) -> Result<(), LogError> {
         self.wait_for_sync(Glsn::ZERO, || {
             // The end is looked at first: whatever is durable then stays so.
-            let end = self.end.get();
+            let (end, now) = (self.end(), self.life());
+            if now != life {
+                let glsn = self.durable().next();
+                return Some(Err(LogError::Lost { glsn }));
+            }
             if controls <= self.durable_controls() {
                 return Some(Ok(()));
             }
@@ -233,17 +283,25 @@ impl Progress {
     }
 
     /// How a wait for `glsn` ends, or `None` while that is open.
-    fn outcome(&self, glsn: Glsn, goal: Goal) -> Option<Result<(), LogError>> {
-        if glsn <= self.durable() {
+    fn outcome(&self, life: u64, glsn: Glsn, goal: Goal) -> Option<Result<(), LogError>> {
+        // The end is looked at before the positions, and these before the life: whatever is there was final by
+        // then, and was so in this life.
+        let end = self.end();
+        let durable = glsn <= self.durable();
+        let reached = durable
+            || match goal {
+                Goal::Readable | Goal::Written => glsn <= self.written(),
+                Goal::Durable => false,
+            };
+        let now = self.life();
+        if now != life {
+            let kept = now == life + 1 && glsn.get() <= self.kept.load(Ordering::SeqCst);
+            return Some(kept.then_some(()).ok_or(LogError::Lost { glsn }));
+        }
+        if durable {
             return Some(Ok(()));
         }
-        // The end is looked at before the positions: whatever is there was final by then.
-        let end = self.end.get();
-        let reached = match goal {
-            Goal::Readable | Goal::Written => glsn <= self.written(),
-            Goal::Durable => glsn <= self.durable(),
-        };
-        match end {
+        match end.as_deref() {
             None => reached.then_some(Ok(())),
             Some(_) if reached && goal == Goal::Readable => Some(Ok(())),
             Some(End::Closed) if reached => Some(Ok(())),
@@ -253,7 +311,14 @@ impl Progress {
 
     fn set_end(&self, end: End) {
         // The first end stands: a log that is poisoned stays so when it is closed.
-        let _ = self.end.set(end);
+        let end = Arc::new(end);
+        self.end
+            .rcu(|before| before.clone().or_else(|| Some(end.clone())));
+        self.has_ended.store(true, Ordering::SeqCst);
+        self.announce_all();
+    }
+
+    fn announce_all(&self) {
         self.written_signal.announce();
         self.written_tasks.notify_waiters();
         self.durable_signals.iter().for_each(Signal::announce);

@@ -212,6 +212,22 @@ impl Queue {
         }
     }
 
+    /// Begins anew, in front of a file that has `file_bytes` by now: what was pending is lost. Control records are
+    /// counted on from those that are durable.
+    pub(crate) fn reopen(&self, file_first: Glsn, file_bytes: usize, controls: Controls) {
+        let mut state = self.state.lock();
+        let (spare, waits) = (std::mem::take(&mut state.spare), state.waits);
+        *state = Pending {
+            file_bytes,
+            file_first,
+            controls,
+            controls_target: controls,
+            spare,
+            waits,
+            ..Pending::default()
+        };
+    }
+
     /// Takes no more calls; `Closing` lets the writer finish what is pending.
     pub(crate) fn end(&self, phase: Phase) {
         let mut state = self.state.lock();

@@ -82,7 +82,8 @@ pub(crate) fn open_file(
     Ok((LogFile::new(path, first, header_bytes, map.len()), header))
 }
 
-/// Checks that `file` was made as the successor of `previous` as it is now.
+/// Checks that `file` was made as the successor of `previous`, and ends that where its successor says: what is behind
+/// was being written when the disk failed, and was given up.
 pub(crate) fn check_link(
     previous: &LogFile,
     file: &LogFile,
@@ -95,11 +96,16 @@ pub(crate) fn check_link(
             "the log file before this one is missing",
         ));
     };
-    if link.bytes != previous.end() as u64 {
-        let reason = "file's length is not the one its successor recorded";
-        return Err(LogError::corrupt(&previous.path, previous.end(), reason));
+    match usize::try_from(link.bytes) {
+        Ok(bytes) if bytes <= previous.end() => {
+            previous.set_end(bytes);
+            Ok(())
+        }
+        _ => {
+            let reason = "file is shorter than its successor recorded";
+            Err(LogError::corrupt(&previous.path, previous.end(), reason))
+        }
     }
-    Ok(())
 }
 
 /// Makes a new file with its header; when this returns, it is durable and holds no entries.
@@ -148,6 +154,39 @@ pub(crate) fn adopt(disk: &dyn Disk, found: &Found) -> Result<Box<dyn DiskFile>,
         .sync_data()
         .map_err(LogError::io("sync", &last.path))?;
     Ok(handle)
+}
+
+/// Opens a file again whose bytes up to a place are known to be durable, and nothing behind them: the file up to there,
+/// and the state there.
+pub(crate) fn reopen(
+    disk: &dyn Disk,
+    dir: &Path,
+    first: Glsn,
+    durable: usize,
+) -> Result<(LogFile, Tail, Option<Previous>), LogError> {
+    let (file, header) = open_file(disk, dir, first)?;
+    let map = disk
+        .map(&file.path)
+        .map_err(LogError::io("map", &file.path))?;
+    let mut tail = Tail {
+        next: first,
+        state: header.state,
+        vouched: file.header_bytes as u64,
+    };
+    file.set_end(file.header_bytes);
+    let short = || {
+        LogError::corrupt(
+            &file.path,
+            file.end(),
+            "bytes that were durable are missing",
+        )
+    };
+    let durable = map.get(..durable).ok_or_else(short)?;
+    match tail.extend(&file, durable) {
+        Ok(()) => Ok((file, tail, header.previous)),
+        Err(Stop::Torn) => Err(short()),
+        Err(Stop::Damaged { offset, reason }) => Err(LogError::corrupt(&file.path, offset, reason)),
+    }
 }
 
 /// What a new file's header says about the one before it.

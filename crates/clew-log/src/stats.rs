@@ -31,6 +31,8 @@ pub struct LogStats {
     pub files: usize,
     /// Whether a write or sync has failed, so that writes are refused.
     pub poisoned: bool,
+    /// How often the log went on after such a failure.
+    pub resumptions: u64,
 }
 
 /// How often values fell under each bound.

@@ -67,6 +67,8 @@ pub struct Subscription {
     log: Log,
     streams: Vec<StreamId>,
     goal: Goal,
+    /// The life of the log that the positions are of.
+    life: u64,
     next: Glsn,
     /// Nothing was read yet, and what is trimmed was not asked for.
     at_first: bool,
@@ -106,6 +108,7 @@ impl Log {
             log: self.clone(),
             streams,
             goal,
+            life: self.life(),
             next,
             at_first: from == Glsn::ZERO,
             subscriber,
@@ -125,22 +128,45 @@ impl Subscription {
     ///
     /// # Errors
     /// [`LogError::Trimmed`] when the log was trimmed beyond the position, [`LogError::Closed`]
-    /// and [`LogError::Poisoned`] when the log has ended and all it has was given.
+    /// and [`LogError::Poisoned`] when the log has ended and all it has was given, [`LogError::Lost`] when it went
+    /// on after a failure without what may have been given.
     pub async fn ready(&mut self) -> Result<Scan, LogError> {
         self.publish();
-        self.log
-            .shared()
-            .progress
-            .wait_async(self.next, self.goal)
-            .await?;
-        self.advance()
+        loop {
+            let progress = &self.log.shared().progress;
+            let waited = progress.wait_async(self.life, self.next, self.goal).await;
+            if !self.outlives(&waited) {
+                waited?;
+                return self.advance();
+            }
+        }
     }
 
     /// As [`ready`](Self::ready), for threads.
     pub fn wait(&mut self) -> Result<Scan, LogError> {
         self.publish();
-        self.log.shared().progress.wait(self.next, self.goal)?;
-        self.advance()
+        loop {
+            let waited = self
+                .log
+                .shared()
+                .progress
+                .wait(self.life, self.next, self.goal);
+            if !self.outlives(&waited) {
+                waited?;
+                return self.advance();
+            }
+        }
+    }
+
+    /// Whoever was given durable entries only goes on when the log does. Others may have been given what it has
+    /// lost, and must begin anew.
+    fn outlives(&mut self, waited: &Result<(), LogError>) -> bool {
+        let lost = matches!(waited, Err(LogError::Lost { .. }));
+        let goes_on = lost && self.goal == Goal::Durable;
+        if goes_on {
+            self.life = self.log.life();
+        }
+        goes_on
     }
 
     /// Tells the log how far the subscriber has come: it asks for more once it has read all.

@@ -1,13 +1,13 @@
 //! The one thread that writes: group commit, because the disk, not the CPU, limits us.
 //!
 //! Order was decided before this module; it only ever writes groups in the order they came. The
-//! first failure ends the thread: what the disk then holds is unknown until the log is opened
-//! again.
+//! first failure ends the thread: what the disk then holds behind the last sync is unknown, and the
+//! file is never written again (`log/resume.rs`).
 
 use std::io;
 use std::sync::Arc;
 
-use clew_platform::DiskFile;
+use clew_platform::{DiskFile, Task};
 
 use crate::error::LogError;
 use crate::file::LogFile;
@@ -38,7 +38,14 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    pub(crate) fn run(mut self) {
+    /// Starts the thread.
+    pub(crate) fn spawn(self) -> Result<Task, LogError> {
+        let dir = self.shared.dir.clone();
+        let task = Task::spawn("clew-log-writer", move || self.run());
+        task.map_err(LogError::io("start the writer of", &dir))
+    }
+
+    fn run(mut self) {
         let shared = self.shared.clone();
         let _last_words = LastWords(&shared);
         let mut batch = Vec::new();
@@ -52,6 +59,7 @@ impl Writer {
                 Ok(()) if work.closing => return shared.progress.close(),
                 Ok(()) => {}
                 Err(error) => {
+                    *shared.durable_bytes.lock() = self.synced;
                     shared.progress.poison(Poison::from(error));
                     return shared.queue.end(Phase::Broken);
                 }

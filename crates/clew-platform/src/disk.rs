@@ -115,7 +115,7 @@ pub struct Mapped(Inner);
 enum Inner {
     Map(Arc<memmap2::Mmap>),
     Reserved(Arc<Reserved>, usize),
-    Heap(Arc<[u8]>),
+    Heap(Arc<[u8]>, usize),
 }
 
 impl Mapped {
@@ -127,7 +127,17 @@ impl Mapped {
     }
     /// Bytes held in memory, for simulated disks and empty files.
     pub fn from_bytes(bytes: impl Into<Arc<[u8]>>) -> Self {
-        Mapped(Inner::Heap(bytes.into()))
+        let bytes = bytes.into();
+        let len = bytes.len();
+        Mapped(Inner::Heap(bytes, len))
+    }
+
+    /// The first bytes of those held in memory.
+    pub(crate) fn first(&self, len: usize) -> Self {
+        match &self.0 {
+            Inner::Heap(bytes, all) => Mapped(Inner::Heap(bytes.clone(), len.min(*all))),
+            Inner::Map(_) | Inner::Reserved(..) => self.clone(),
+        }
     }
 }
 
@@ -137,7 +147,7 @@ impl Deref for Mapped {
         match &self.0 {
             Inner::Map(map) => map,
             Inner::Reserved(map, len) => map.bytes(*len),
-            Inner::Heap(bytes) => bytes,
+            Inner::Heap(bytes, len) => &bytes[..*len],
         }
     }
 }

@@ -74,7 +74,7 @@ impl GrowingMap {
                     *taken = Some(disk.map(path)?);
                 }
                 match taken.as_ref().filter(|map| map.len() >= len) {
-                    Some(map) => Ok(Some(map.clone())),
+                    Some(map) => Ok(Some(map.first(len))),
                     None => Err(io::ErrorKind::UnexpectedEof.into()),
                 }
             }

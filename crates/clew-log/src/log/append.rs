@@ -39,6 +39,8 @@ pub struct Appended {
     pub time_ms: u64,
     /// Whether this is a retry of a producer's call that was taken before; nothing was added.
     pub replayed: bool,
+    /// The [life](Log::life) of the log that the positions are of.
+    pub life: u64,
 }
 
 impl Appended {
@@ -75,13 +77,18 @@ impl Log {
         }
         let mut sequencer = shared.sequencer.lock();
         if let Some(replayed) = sequencer.admit(&blocks, entries.len(), &options)? {
+            let life = self.life();
             drop(sequencer);
             self.request_as(&options, replayed.last);
-            return Ok(replayed);
+            return Ok(Appended { life, ..replayed });
         }
         let now = shared.clock.since_epoch();
         let (mut room, begun) = self.room(&mut sequencer, bytes, now)?;
-        let appended = sequencer.push(entries, &blocks, &options, &mut room);
+        let appended = Appended {
+            // The log goes on after a failure only while nobody orders anything.
+            life: self.life(),
+            ..sequencer.push(entries, &blocks, &options, &mut room)
+        };
         shared.last.store(appended.last.get(), Ordering::Release);
         match options.durability {
             Durability::Sync => room.commit(Some(appended.last), 0),
@@ -131,14 +138,32 @@ impl Log {
         &self,
         sequencer: &mut MutexGuard<'_, Sequencer>,
         change: Change,
-    ) -> Result<Controls, LogError> {
+    ) -> Result<Changed, LogError> {
         let record = change.encode();
         let now = self.shared().clock.since_epoch();
         let (mut room, _) = self.room(sequencer, frame::frame_bytes(record.len()), now)?;
         let controls = room.push_control(sequencer.next, &record);
         room.commit(None, controls);
         sequencer.state.registry.apply(change);
-        Ok(controls)
+        // As in `append`.
+        let life = self.life();
+        Ok(Changed { life, controls })
+    }
+}
+
+/// A change that was ordered, to be waited for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Changed {
+    life: u64,
+    controls: Controls,
+}
+
+impl Changed {
+    /// Waits until it is durable.
+    pub(super) fn wait(self, log: &Log) -> Result<(), LogError> {
+        log.shared()
+            .progress
+            .wait_controls(self.life, self.controls)
     }
 }
 
@@ -231,6 +256,7 @@ impl Sequencer {
             llsns,
             time_ms,
             replayed: false,
+            life: 0,
         }
     }
 }
@@ -246,6 +272,7 @@ impl Appended {
                 .collect(),
             time_ms: run.time_ms,
             replayed: true,
+            life: 0,
         }
     }
 }

@@ -2,6 +2,7 @@
 //! `append`; what changes streams is in `streams`, what gives space back in `trim`.
 
 mod append;
+mod resume;
 mod streams;
 mod trim;
 
@@ -73,6 +74,8 @@ pub(crate) struct Shared {
     /// The streams without names need nothing up to here.
     unnamed_floor: AtomicU64,
     trimming: Mutex<()>,
+    /// Of a poisoned log: the length of the active file at its last sync.
+    pub(crate) durable_bytes: Mutex<usize>,
 }
 
 /// What readers see of the files.
@@ -132,6 +135,7 @@ impl Log {
             indexed: Arc::default(),
             unnamed_floor: AtomicU64::new(0),
             trimming: Mutex::new(()),
+            durable_bytes: Mutex::default(),
         });
         let (synced, vouched) = (file.end(), tail.vouched);
         let writer = Writer {
@@ -143,8 +147,7 @@ impl Log {
             vouched,
             controls: 0,
         };
-        let task = Task::spawn("clew-log-writer", move || writer.run());
-        let task = task.map_err(LogError::io("start the writer of", dir))?;
+        let task = writer.spawn()?;
         let (writer, lock) = (Mutex::new(Some(task)), Mutex::new(Some(lock)));
         Ok(Log(Arc::new(Owner {
             shared,
@@ -167,38 +170,58 @@ impl Log {
     /// is under way. An entry that does not exist yet is waited for, unless all that is asked for
     /// is that it is in memory.
     pub fn wait(&self, glsn: Glsn, durability: Durability) -> Result<(), LogError> {
+        self.wait_in(self.life(), glsn, durability)
+    }
+
+    /// As [`wait`](Self::wait), for an entry that was appended in a [life](Self::life) of the log, which has to be
+    /// asked for before the append. Whoever acknowledges something must wait so: of another life, the position
+    /// may be another entry's.
+    ///
+    /// # Errors
+    /// [`LogError::Lost`] when the log has gone on without the entry.
+    pub fn wait_in(&self, life: u64, glsn: Glsn, durability: Durability) -> Result<(), LogError> {
         let progress = &self.shared().progress;
         match durability {
             Durability::Memory => Ok(()),
             Durability::Os => {
                 self.request_write(glsn);
-                progress.wait(glsn, Goal::Written)
+                progress.wait(life, glsn, Goal::Written)
             }
             Durability::Sync => {
                 if glsn > self.last() {
-                    progress.wait(glsn, Goal::Written)?;
+                    progress.wait(life, glsn, Goal::Written)?;
                 }
                 self.request_sync(glsn);
-                progress.wait(glsn, Goal::Durable)
+                progress.wait(life, glsn, Goal::Durable)
             }
         }
     }
 
     /// As [`wait`](Self::wait), for tasks. Giving up waiting changes nothing for the entry.
     pub async fn wait_async(&self, glsn: Glsn, durability: Durability) -> Result<(), LogError> {
+        self.wait_async_in(self.life(), glsn, durability).await
+    }
+
+    /// As [`wait_in`](Self::wait_in), for tasks.
+    pub async fn wait_async_in(
+        &self,
+        life: u64,
+        glsn: Glsn,
+        durability: Durability,
+    ) -> Result<(), LogError> {
         let progress = &self.shared().progress;
         match durability {
             Durability::Memory => Ok(()),
             Durability::Os => {
                 self.request_write(glsn);
-                progress.wait_async(glsn, Goal::Written).await
+                progress.wait_async(life, glsn, Goal::Written).await
             }
             Durability::Sync => {
                 if glsn > self.last() {
-                    progress.wait_async(glsn, Goal::Written).await?;
+                    progress.wait_async(life, glsn, Goal::Written).await?;
                 }
                 self.request_sync(glsn);
-                progress.wait_async(glsn, Goal::Durable).await
+                progress.wait_async(life, glsn, Goal::Durable).await
             }
         }
     }
@@ -237,7 +260,9 @@ impl Log {
     /// Waits until an entry that was appended can be read.
     fn readable(&self, glsn: Glsn) -> Result<(), LogError> {
         self.request_write(glsn);
-        self.shared().progress.wait(glsn, Goal::Readable)
+        self.shared()
+            .progress
+            .wait(self.life(), glsn, Goal::Readable)
     }
 
     /// Reads one entry of a stream. The first read by stream of an older file walks it once.
@@ -329,6 +354,7 @@ impl Log {
             append_waits,
             files: shared.files.read().len(),
             poisoned: shared.progress.poisoned().is_some(),
+            resumptions: shared.progress.life(),
             ..shared.counters.stats()
         }
     }

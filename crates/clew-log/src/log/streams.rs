@@ -1,10 +1,10 @@
 //! Streams made by name: creating, sealing, deleting. Each change is a control record in the log,
 //! and the call returns once that is durable.
 
+use super::append::Changed;
 use super::{Log, Shown};
 use crate::error::LogError;
 use crate::position::{Glsn, Llsn, StreamId};
-use crate::progress::Controls;
 use crate::registry::{self, Change, Record, StreamInfo};
 
 impl Log {
@@ -34,9 +34,9 @@ impl Log {
             created_ms,
             deleted_at: Glsn::ZERO,
         };
-        let controls = self.change(&mut sequencer, Change::Stream(id, record))?;
+        let changed = self.change(&mut sequencer, Change::Stream(id, record))?;
         drop(sequencer);
-        shared.progress.wait_controls(controls)?;
+        changed.wait(self)?;
         self.stream_info(id)
     }
 
@@ -90,7 +90,7 @@ impl Log {
     pub fn delete_streams(&self, streams: &[StreamId]) -> Result<(), LogError> {
         let shared = self.shared();
         let mut sequencer = shared.sequencer.lock();
-        let mut controls = 0;
+        let mut last = None;
         for stream in streams.iter().filter(|stream| stream.is_named()) {
             self.record(&sequencer.state.registry, *stream)?;
         }
@@ -107,10 +107,10 @@ impl Log {
                 None if registry.info(*stream).is_some() => Change::Forget(*stream),
                 None => continue,
             };
-            controls = self.change(&mut sequencer, change)?;
+            last = Some(self.change(&mut sequencer, change)?);
         }
         drop(sequencer);
-        self.settle(controls)?;
+        last.map_or(Ok(()), |changed| self.settle(changed))?;
         self.reclaim()
     }
 
@@ -122,9 +122,9 @@ impl Log {
         let mut sequencer = self.shared().sequencer.lock();
         let mut record = self.record(&sequencer.state.registry, stream)?;
         if change(&mut record) {
-            let controls = self.change(&mut sequencer, Change::Stream(stream, record))?;
+            let changed = self.change(&mut sequencer, Change::Stream(stream, record))?;
             drop(sequencer);
-            self.settle(controls)?;
+            self.settle(changed)?;
         } else {
             drop(sequencer);
         }
@@ -147,9 +147,9 @@ impl Log {
     }
 
     /// Waits until changes are durable, and only then shows them to readers.
-    pub(super) fn settle(&self, controls: Controls) -> Result<(), LogError> {
+    pub(super) fn settle(&self, changed: Changed) -> Result<(), LogError> {
         let shared = self.shared();
-        shared.progress.wait_controls(controls)?;
+        changed.wait(self)?;
         let sequencer = shared.sequencer.lock();
         let shown = Shown::of(&sequencer.state);
         *shared.shown.write() = shown;

@@ -42,9 +42,9 @@ impl Log {
                 let first = until.min(registry.next(stream).previous()).next();
                 if first > record.first {
                     record.first = first;
-                    let controls = self.change(&mut sequencer, Change::Stream(stream, record))?;
+                    let changed = self.change(&mut sequencer, Change::Stream(stream, record))?;
                     drop(sequencer);
-                    self.settle(controls)?;
+                    self.settle(changed)?;
                 }
             }
             Trim::Named(until) => self.trim_named(until.min(self.last()))?,
@@ -107,12 +107,12 @@ impl Log {
         if all_named && registry.low() <= until {
             changes.push(Change::Low(until.next()));
         }
-        let mut controls = 0;
+        let mut last = None;
         for change in changes {
-            controls = self.change(&mut sequencer, change)?;
+            last = Some(self.change(&mut sequencer, change)?);
         }
         drop(sequencer);
-        self.settle(controls)
+        last.map_or(Ok(()), |changed| self.settle(changed))
     }
 
     /// The next position of each stream after an entry: from the header of its file and the

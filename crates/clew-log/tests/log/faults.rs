@@ -1,4 +1,4 @@
-//! Disks that refuse: after a failed write or sync nothing is acknowledged, and reads go on.
+//! Disks that refuse: after a failed write or sync nothing is acknowledged until the log is told to go on, and reads go on.
 
 use clew_log::{Durability, Glsn, Log, LogError, LogErrorKind, LogOptions, NewEntry, StreamId};
 use clew_platform::SimDisk;
@@ -32,7 +32,7 @@ fn assert_poisoned(log: &Log, errno: i32) {
 }
 
 #[test]
-fn a_failed_sync_poisons_the_log_for_good() {
+fn a_failed_sync_poisons_the_log() {
     let disk = SimDisk::new();
     let log = open(&disk, LogOptions::default());
     append_synced(&log, 1, b"durable");

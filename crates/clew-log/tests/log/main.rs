@@ -17,6 +17,7 @@ mod model;
 mod payloads;
 mod producers;
 mod reader;
+mod resume;
 mod streams;
 mod trim;
 
