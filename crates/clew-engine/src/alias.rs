@@ -4,12 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use clew_log::{Durability, Glsn};
+use clew_log::Glsn;
 use serde::{Deserialize, Serialize};
 
 use crate::blocks::BlockLevel;
 use crate::catalog::{AliasEntry, CatalogOperation};
-use crate::engine::{Engine, Inner};
+use crate::engine::{Engine, Inner, Logged};
 use crate::error::EngineError;
 use crate::index::Index;
 use crate::names::{check_alias_name, check_alias_routing};
@@ -87,9 +87,8 @@ impl Engine {
     /// When an index is missing or blocked, a name breaks the rules or is an index's, or an alias
     /// would have more than one index to write to.
     pub fn change_aliases(&self, actions: Vec<AliasAction>) -> Result<Glsn, EngineError> {
-        let glsn = self.inner.change_aliases(actions)?;
-        self.inner.log.wait(glsn, Durability::Sync)?;
-        Ok(glsn)
+        let logged = self.inner.change_aliases(actions)?;
+        self.inner.settle(logged)
     }
 
     /// Whether a name is an alias.
@@ -104,7 +103,7 @@ impl Engine {
 }
 
 impl Inner {
-    fn change_aliases(&self, actions: Vec<AliasAction>) -> Result<Glsn, EngineError> {
+    fn change_aliases(&self, actions: Vec<AliasAction>) -> Result<Logged, EngineError> {
         if actions.len() > ACTIONS_MAX {
             let reason = format!("more than [{ACTIONS_MAX}] changes of aliases in one request");
             return Err(EngineError::InvalidRequest { reason });
@@ -120,7 +119,11 @@ impl Inner {
                 .map(|name| indices[name].uuid.clone())
                 .collect(),
         };
-        let glsn = self.append_catalog(operation)?;
+        let logged = self.append_catalog(operation)?;
+        if !plan.deleted.is_empty() {
+            // Only a durable deletion may take the files: after a crash the index might come back.
+            self.settle(logged)?;
+        }
         for (name, aliases) in plan.changed {
             if let Some(index) = indices.get(&name) {
                 index.aliases.store(Arc::new(aliases));
@@ -132,14 +135,10 @@ impl Inner {
             .filter_map(|name| indices.remove(name))
             .collect();
         self.aliases.store(Arc::new(table(indices.values())));
-        if !gone.is_empty() {
-            // Only a durable deletion may take the files: after a crash the index might come back.
-            self.log.wait(glsn, Durability::Sync)?;
-        }
         for index in gone {
             self.forget_index(&index);
         }
-        Ok(glsn)
+        Ok(logged)
     }
 }
 

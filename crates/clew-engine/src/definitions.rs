@@ -4,12 +4,12 @@
 
 use std::collections::BTreeMap;
 
-use clew_log::{Durability, Glsn};
+use clew_log::Glsn;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::catalog::CatalogOperation;
-use crate::engine::{Engine, Inner};
+use crate::engine::{Engine, Inner, Logged};
 use crate::error::EngineError;
 
 /// Values kept at most, over all kinds.
@@ -116,12 +116,9 @@ impl Engine {
         &self,
         decide: impl FnOnce(&Definitions) -> Result<Vec<DefinitionChange>, E>,
     ) -> Result<Option<Glsn>, E> {
-        let glsn = self.inner.change_definitions(decide)?;
-        if let Some(glsn) = glsn {
-            let waited = self.inner.log.wait(glsn, Durability::Sync);
-            waited.map_err(EngineError::from)?;
-        }
-        Ok(glsn)
+        let logged = self.inner.change_definitions(decide)?;
+        let settled = logged.map(|logged| self.inner.settle(logged));
+        Ok(settled.transpose()?)
     }
 }
 
@@ -129,7 +126,7 @@ impl Inner {
     pub(crate) fn change_definitions<E: From<EngineError>>(
         &self,
         decide: impl FnOnce(&Definitions) -> Result<Vec<DefinitionChange>, E>,
-    ) -> Result<Option<Glsn>, E> {
+    ) -> Result<Option<Logged>, E> {
         let mut catalog = self.catalog.lock();
         let changes = decide(&catalog.definitions)?;
         if changes.is_empty() {
@@ -140,7 +137,7 @@ impl Inner {
             let reason = format!("more than {DEFINITIONS_MAX} templates and other definitions");
             return Err(EngineError::InvalidRequest { reason }.into());
         }
-        let glsn = self.append_to_catalog(&mut catalog, CatalogOperation::Define { changes })?;
-        Ok(Some(glsn))
+        let logged = self.append_to_catalog(&mut catalog, CatalogOperation::Define { changes })?;
+        Ok(Some(logged))
     }
 }

@@ -4,9 +4,8 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use clew_log::Durability;
 
-use crate::engine::Engine;
+use crate::engine::{Engine, Logged};
 use crate::error::EngineError;
 use crate::index::Index;
 use crate::request::{Action, Document, OpType, WriteOperation};
@@ -102,7 +101,8 @@ impl Engine {
             written += 1;
         }
         if let Some(last) = outcome.last {
-            self.inner.log.wait(last, Durability::Sync)?;
+            let life = outcome.life;
+            self.inner.settle(Logged { glsn: last, life })?;
         }
         Ok(written)
     }

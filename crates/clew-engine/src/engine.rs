@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -53,6 +53,8 @@ pub struct EngineOptions {
     pub merge_threads: usize,
     /// A graph in the making is saved this often, so that a restart goes on with it.
     pub merge_save_every: Duration,
+    /// What a failing disk keeps from being mended is tried again after this long.
+    pub retry_every: Duration,
     /// Reads the queries that documents store; without it no document can store any.
     pub query_reader: Option<QueryReader>,
     /// How the log is laid out.
@@ -75,6 +77,7 @@ impl EngineOptions {
             merge_memory_bytes: memory.map_or(1 << 30, |bytes| bytes.unwrap_or(usize::MAX)),
             merge_threads: (cores / 2).max(1),
             merge_save_every: Duration::from_secs(60),
+            retry_every: Duration::from_secs(1),
             query_reader: None,
             log: LogOptions::default(),
         }
@@ -158,8 +161,6 @@ pub(crate) struct Inner {
     pub(crate) merger: Arc<Signal>,
     /// Wakes what mends failures.
     pub(crate) healer: Arc<Signal>,
-    /// Rises when a failure of the log is taken back: what was prepared before may lean on what is gone.
-    pub(crate) lives: AtomicU64,
     pub(crate) merges: MergeLimits,
     pub(crate) pool: SearchPool,
     /// Held by the one measurement of recall that may run.
@@ -196,7 +197,6 @@ impl Engine {
             upkeep: Arc::default(),
             merger: Arc::default(),
             healer: Arc::default(),
-            lives: AtomicU64::new(0),
             merges: MergeLimits {
                 memory: Arc::new(MemoryBudget::new(options.merge_memory_bytes)),
                 threads: options.merge_threads,
@@ -365,6 +365,14 @@ impl Engine {
     }
 }
 
+/// An entry of the log that is to be waited for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Logged {
+    pub(crate) glsn: Glsn,
+    /// The life of the log in which it was given its position.
+    pub(crate) life: u64,
+}
+
 /// Goes through all of them, whatever they say.
 pub(crate) fn first_error(
     results: impl Iterator<Item = Result<(), EngineError>>,
@@ -381,6 +389,15 @@ impl Inner {
     pub(crate) fn wake_upkeep(&self) {
         self.upkeep.wake();
         self.merger.wake();
+    }
+
+    /// Waits until an entry is durable.
+    pub(crate) fn settle(&self, logged: Logged) -> Result<Glsn, EngineError> {
+        let Logged { glsn, life } = logged;
+        let settled = self.log.wait_in(life, glsn, Durability::Sync);
+        // It takes back what is lost; the caller may hold locks that it needs.
+        settled.inspect_err(|_| self.healer.wake())?;
+        Ok(glsn)
     }
 
     pub(crate) fn index(&self, name: &str) -> Result<Arc<Index>, EngineError> {

@@ -16,7 +16,7 @@ use crate::alias::{self, Aliases};
 use crate::blocks::BlockLevel;
 use crate::catalog::{CATALOG_STREAM, Catalog, CatalogOperation, IndexRecord};
 use crate::date_names::resolve_date;
-use crate::engine::{Engine, Inner};
+use crate::engine::{Engine, Inner, Logged};
 use crate::error::EngineError;
 use crate::index::Index;
 use crate::names::{check_alias_name, check_alias_routing, check_name};
@@ -51,9 +51,8 @@ impl Engine {
         aliases: Aliases,
     ) -> Result<(Arc<Index>, Glsn), EngineError> {
         let name = resolve_date(name, self.inner.now_ms())?;
-        let (index, glsn) = self.inner.create_index(&name, settings, mapping, aliases)?;
-        self.inner.log.wait(glsn, Durability::Sync)?;
-        Ok((index, glsn))
+        let (index, logged) = self.inner.create_index(&name, settings, mapping, aliases)?;
+        Ok((index, self.inner.settle(logged)?))
     }
 
     /// Checks that an index of this name could be made now.
@@ -76,9 +75,7 @@ impl Engine {
     /// # Errors
     /// When there is no such index.
     pub fn delete_index(&self, name: &str) -> Result<Glsn, EngineError> {
-        let glsn = self.inner.delete_index(name)?;
-        self.inner.log.wait(glsn, Durability::Sync)?;
-        Ok(glsn)
+        self.inner.delete_index(name)
     }
 
     /// Merges fields into an index's mapping; durable when it returns.
@@ -88,11 +85,10 @@ impl Engine {
     pub fn put_mapping(&self, name: &str, body: &serde_json::Value) -> Result<Glsn, EngineError> {
         let index = self.inner.index(name)?;
         index.check_block(BlockLevel::MetadataWrite)?;
-        let glsn = self
+        let logged = self
             .inner
             .change_mapping(&index, |mapping| Ok(mapping.merge_opensearch(body)?))?;
-        self.inner.log.wait(glsn, Durability::Sync)?;
-        Ok(glsn)
+        self.inner.settle(logged)
     }
 
     /// Replaces an index's settings; durable when it returns.
@@ -102,7 +98,7 @@ impl Engine {
     pub fn put_settings(&self, name: &str, settings: IndexSettings) -> Result<Glsn, EngineError> {
         let index = self.inner.index(name)?;
         check_settings(&settings)?;
-        let _changing = index.changing.lock();
+        let changing = index.changing.lock();
         if settings.shards != index.settings().shards {
             let reason = "final index setting [index.number_of_shards], not updateable".to_string();
             return Err(EngineError::InvalidSetting { reason });
@@ -115,11 +111,11 @@ impl Engine {
             uuid,
             settings: settings.clone(),
         };
-        let glsn = self.inner.append_catalog(operation)?;
+        let logged = self.inner.append_catalog(operation)?;
         index.settings.store(Arc::new(settings));
+        drop(changing);
         self.inner.signal.wake();
-        self.inner.log.wait(glsn, Durability::Sync)?;
-        Ok(glsn)
+        self.inner.settle(logged)
     }
 }
 
@@ -130,7 +126,7 @@ impl Inner {
         settings: IndexSettings,
         mapping: Mapping,
         aliases: Aliases,
-    ) -> Result<(Arc<Index>, Glsn), EngineError> {
+    ) -> Result<(Arc<Index>, Logged), EngineError> {
         check_name(name)?;
         check_settings(&settings)?;
         let mut indices = self.indices.write();
@@ -151,13 +147,13 @@ impl Inner {
         };
         // The shards are made first: an index in the log must never lack its folders.
         let index = Arc::new(self.open_index(&record)?);
-        let glsn = self.append_catalog(CatalogOperation::CreateIndex(record))?;
+        let logged = self.append_catalog(CatalogOperation::CreateIndex(record))?;
         let aliased = !index.aliases().is_empty();
         indices.insert(name.to_string(), index.clone());
         if aliased {
             self.aliases.store(Arc::new(alias::table(indices.values())));
         }
-        Ok((index, glsn))
+        Ok((index, logged))
     }
 
     /// Checks the names that a new index would add.
@@ -255,9 +251,9 @@ impl Inner {
         let operation = CatalogOperation::DeleteIndex {
             uuid: index.uuid.clone(),
         };
-        let glsn = self.append_catalog(operation)?;
+        let logged = self.append_catalog(operation)?;
         // Only a durable deletion may take the files: after a crash the index might come back.
-        self.log.wait(glsn, Durability::Sync)?;
+        let glsn = self.settle(logged)?;
         indices.remove(name);
         if !index.aliases().is_empty() {
             self.aliases.store(Arc::new(alias::table(indices.values())));
@@ -282,7 +278,10 @@ impl Inner {
     }
 
     /// Appends a change of the catalog to the log and follows it.
-    pub(crate) fn append_catalog(&self, operation: CatalogOperation) -> Result<Glsn, EngineError> {
+    pub(crate) fn append_catalog(
+        &self,
+        operation: CatalogOperation,
+    ) -> Result<Logged, EngineError> {
         self.append_to_catalog(&mut self.catalog.lock(), operation)
     }
 
@@ -291,13 +290,14 @@ impl Inner {
         &self,
         catalog: &mut Catalog,
         operation: CatalogOperation,
-    ) -> Result<Glsn, EngineError> {
+    ) -> Result<Logged, EngineError> {
         let payload = serde_json::to_vec(&operation).expect("operations have only plain fields");
         let parts: [&[u8]; 1] = [&payload];
         let entry = NewEntry::new(StreamId::new(CATALOG_STREAM), &parts);
-        let glsn = self.log.append(&[entry], Durability::Sync)?.first;
+        let appended = self.log.append(&[entry], Durability::Sync)?;
+        let (glsn, life) = (appended.first, appended.life);
         catalog.apply(operation, glsn);
-        Ok(glsn)
+        Ok(Logged { glsn, life })
     }
 
     /// Changes an index's mapping; the change stands in the log before any document that needs it.
@@ -305,7 +305,7 @@ impl Inner {
         &self,
         index: &Index,
         change: impl FnOnce(&mut Mapping) -> Result<(), EngineError>,
-    ) -> Result<Glsn, EngineError> {
+    ) -> Result<Logged, EngineError> {
         let _changing = index.changing.lock();
         let mut mapping = (*index.mapping()).clone();
         mapping.set_limits(index.settings().mapping_limits());
@@ -315,9 +315,9 @@ impl Inner {
             uuid,
             mapping: mapping.encode(),
         };
-        let glsn = self.append_catalog(operation)?;
+        let logged = self.append_catalog(operation)?;
         index.mapping.store(Arc::new(mapping));
-        Ok(glsn)
+        Ok(logged)
     }
 
     /// Adds fields that a document brought; those that are there by now are kept.

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use clew_log::{Durability, Glsn};
+use clew_log::Glsn;
 
 use crate::blocks::BlockLevel;
 use crate::catalog::CatalogOperation;
@@ -82,12 +82,12 @@ impl Engine {
         }
         let uuids = changing.iter().map(|index| index.uuid.clone()).collect();
         let operation = CatalogOperation::SetClosed { uuids, closed };
-        let glsn = self.inner.append_catalog(operation)?;
+        let logged = self.inner.append_catalog(operation)?;
         for index in &changing {
             index.closed.store(closed, Ordering::SeqCst);
         }
         drop(known);
-        self.inner.log.wait(glsn, Durability::Sync)?;
+        let glsn = self.inner.settle(logged)?;
         if closed {
             for index in changing {
                 self.refresh(index)?;

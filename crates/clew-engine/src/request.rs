@@ -135,6 +135,8 @@ pub struct WriteOutcome {
     pub results: Vec<Result<Written, EngineError>>,
     /// The last log position of the group; `None` when nothing was written.
     pub last: Option<Glsn>,
+    /// The life of the log in which it was written (`clew_log::Log::life`).
+    pub life: u64,
     /// Shards that operations came to, whether they were done there or refused.
     pub touched: Vec<(Arc<Index>, u32)>,
     /// The strongest durability that the written indexes ask for.

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use clew_log::Glsn;
 
@@ -47,7 +46,8 @@ impl Engine {
             return Ok(());
         };
         let durability = Inner::log_durability(outcome.durability);
-        let durable = self.inner.log.wait_async(last, durability).await;
+        let log = &self.inner.log;
+        let durable = log.wait_async_in(outcome.life, last, durability).await;
         durable.inspect_err(|_| self.inner.log_refused())?;
         Ok(())
     }
@@ -58,11 +58,12 @@ impl Inner {
         let mut results: Vec<Option<Result<Written, EngineError>>> = Vec::new();
         results.resize_with(operations.len(), || None);
         let mut touched = BTreeMap::new();
+        // Before anything is prepared: it may lean on what a failure of the log takes back.
+        let life = self.log.life();
         let mut position = 0;
         let mut operations = operations.into_iter().peekable();
         while operations.peek().is_some() {
             let mut shards: BTreeMap<(String, u32), ShardBatch> = BTreeMap::new();
-            let life = self.lives.load(Ordering::SeqCst);
             for operation in operations.by_ref().take(CHUNK_OPERATIONS) {
                 match self.prepare(operation) {
                     Err(error) => results[position] = Some(Err(error)),
@@ -93,7 +94,7 @@ impl Inner {
         let touched = touched
             .into_iter()
             .map(|((_, shard), index)| (index, shard));
-        outcome(results, touched.collect())
+        outcome(results, touched.collect(), life)
     }
 
     /// Finds the operation's index and parses its document.
@@ -211,7 +212,7 @@ impl Inner {
             }
         };
         // Under the shard's lock, so that what is taken back after this is taken back in this shard, too.
-        if self.lives.load(Ordering::SeqCst) != life {
+        if self.log.life() != life {
             let reason = "the log has failed while the request was read; send it again";
             for (position, _) in writes {
                 results[position] = Some(Err(shard.failed(reason)));
@@ -295,6 +296,7 @@ fn check_id(id: &str, routing: Option<&str>) -> Result<(), EngineError> {
 fn outcome(
     results: Vec<Result<Written, EngineError>>,
     touched: Vec<(Arc<Index>, u32)>,
+    life: u64,
 ) -> WriteOutcome {
     let written = || results.iter().flatten();
     let last: Option<Glsn> = written().map(|written| written.glsn).max();
@@ -308,6 +310,7 @@ fn outcome(
     WriteOutcome {
         results,
         last,
+        life,
         touched,
         durability,
     }

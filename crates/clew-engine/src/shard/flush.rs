@@ -100,6 +100,9 @@ impl Shard {
         // The manifest must never say more than a crash leaves of the log.
         if applied > Glsn::ZERO {
             self.context.log.wait(applied, Durability::Sync)?;
+            // The log may have failed and gone on meanwhile, with another entry in this place; the shard has failed
+            // before that.
+            self.check_readable()?;
         }
         let mut manifest = Manifest::new(state.number + 1, applied, next_seq_no);
         let mut rewritten = Vec::new();

@@ -19,17 +19,24 @@ fn a_full_disk_refuses_writes_and_serves_reads() {
     let failed = (0..50).find_map(|n| node.write_one(index("b", &source(n))).err());
     let error = failed.expect("a write must fail on a full disk");
     assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
+    // What was refused is taken back, then the shard serves again, although the disk is still full.
+    node.mended();
     assert_eq!(json_of(&node.get("a").unwrap()), source(1));
+    assert!(node.get("b").is_none());
     assert_eq!(node.ids(Query::matches("text", "word1")), ["a"]);
+    // Room comes back: nobody starts anything anew.
     disk.limit_bytes(u64::MAX);
+    let written = || node.write_one(index("c", &source(3))).ok();
+    eventually("writes are still refused", written);
     drop(node);
     let node = Node::open(&disk).unwrap();
-    assert_eq!(json_of(&node.get("a").unwrap()), source(1));
-    node.put("c", &source(3));
+    for (id, n) in [("a", 1), ("c", 3)] {
+        assert_eq!(json_of(&node.get(id).unwrap()), source(n));
+    }
 }
 
 #[test]
-fn after_a_failed_sync_nothing_is_acknowledged_any_more() {
+fn after_a_failed_sync_what_was_refused_is_gone_and_the_log_goes_on() {
     let disk = SimDisk::new();
     let node = Node::with_index(&disk, 1);
     node.put("a", &source(1));
@@ -38,15 +45,61 @@ fn after_a_failed_sync_nothing_is_acknowledged_any_more() {
         node.write_one(index("b", &source(2))).unwrap_err().kind(),
         ErrorKind::Unavailable
     );
-    assert_eq!(
-        node.write_one(index("c", &source(3))).unwrap_err().kind(),
-        ErrorKind::Unavailable
-    );
-    assert!(node.engine.stats().log.poisoned);
-    assert_eq!(json_of(&node.get("a").unwrap()), source(1));
-    drop(node);
-    let node = Node::open(&disk.crashed(3)).unwrap();
-    assert_eq!(json_of(&node.get("a").unwrap()), source(1));
+    // The file on which it happened is left, and the log goes on in another one.
+    let written = || node.write_one(index("c", &source(3))).ok();
+    eventually("writes are still refused", written);
+    node.mended();
+    for seed in 0..8 {
+        let again = Node::open(&disk.crashed(seed)).unwrap();
+        for node in [&node, &again] {
+            assert_eq!(json_of(&node.get("a").unwrap()), source(1));
+            assert!(node.get("b").is_none());
+            assert_eq!(json_of(&node.get("c").unwrap()), source(3));
+            assert_eq!(node.get("c").unwrap().seq_no, 1);
+        }
+    }
+}
+
+#[test]
+fn a_change_that_the_log_has_lost_is_taken_back() {
+    let disk = SimDisk::new();
+    let node = Node::with_index(&disk, 1);
+    node.put("a", &source(1));
+    disk.fail_sync(1);
+    let settings = clew_engine::IndexSettings::default();
+    let refused = node
+        .engine
+        .create_index("lost", settings.clone(), mapping());
+    assert_eq!(refused.unwrap_err().kind(), ErrorKind::Unavailable);
+    let made = || {
+        node.engine
+            .create_index("next", settings.clone(), mapping())
+            .ok()
+    };
+    eventually("changes are still refused", made);
+    disk.fail_sync(1);
+    assert!(node.engine.delete_index("next").is_err());
+    let mut grown = source(2);
+    grown["grown"] = serde_json::json!("a field that the mapping lacks");
+    disk.fail_sync(1);
+    assert!(node.write_one(index("b", &grown)).is_err());
+    eventually("writes are still refused", || {
+        node.write_one(index("c", &source(3))).ok()
+    });
+    node.mended();
+    let again = Node::open(&disk.crashed(5)).unwrap();
+    for node in [&node, &again] {
+        node.refresh();
+        let names: Vec<String> = node
+            .engine
+            .indices()
+            .iter()
+            .map(|index| index.name().to_string())
+            .collect();
+        assert_eq!(names, ["docs", "next"]);
+        assert!(node.index().mapping().field("grown").is_none());
+        assert_eq!(node.ids(Query::matches("text", "word3")), ["c"]);
+    }
 }
 
 pub(crate) fn segment_file(disk: &SimDisk, uuid: &str, suffix: &str) -> PathBuf {

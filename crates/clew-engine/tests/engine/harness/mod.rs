@@ -144,6 +144,12 @@ impl Node {
         self.engine.get(&self.index(), id, None, true).unwrap()
     }
 
+    /// Waits until no shard has failed.
+    pub(crate) fn mended(&self) {
+        let failed = || self.index().stats().failed_shards;
+        eventually("shards stay failed", || (failed() == 0).then_some(()));
+    }
+
     pub(crate) fn search_request(&self, query: Query, size: usize) -> SearchRequest {
         SearchRequest {
             parts: std::collections::BTreeMap::new(),
@@ -188,6 +194,21 @@ impl Node {
 
     pub(crate) fn block_on<F: Future>(&self, future: F) -> F::Output {
         self.runtime.block_on(future)
+    }
+}
+
+/// Within this time a node has mended what can be mended.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// What something gives as soon as it gives anything.
+pub(crate) fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let began = std::time::Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(began.elapsed() < PATIENCE, "{what}");
+        std::thread::yield_now();
     }
 }
 
