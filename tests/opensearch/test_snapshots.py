@@ -1,6 +1,68 @@
 """Copies of indexes with other numbers of shards, and snapshots in repositories."""
 
+import json
+import pathlib
+import struct
+
 from .base import ClewTest
+
+# Fields whose documents have more rows than themselves, routing keys of their own, or values that are
+# not in their source as it is stored.
+COMPOSED = {
+    "properties": {
+        "v": {"type": "knn_vector", "dimension": 2},
+        "family": {"type": "join", "relations": {"parent": "child"}},
+        "query": {"type": "percolator"},
+        "outer": {
+            "type": "nested",
+            "properties": {"inner": {"type": "nested"}, "word": {"type": "keyword"}},
+        },
+    }
+}
+
+
+def crc32c(data):
+    """The checksum that the files of a snapshot carry."""
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = (crc >> 1) ^ (0x82F63B78 & -(crc & 1))
+    return crc ^ 0xFFFFFFFF
+
+
+def fill_composed(test, index, shards):
+    """Makes an index of such documents: some written twice, one deleted."""
+    body = {"settings": {"number_of_shards": shards}, "mappings": COMPOSED}
+    test.client.indices.create(index=index, body=body)
+    inner = [{"word": "a"}, {"word": "b"}]
+    for n in list(range(12)) + [3, 4, 11]:
+        child = n % 3 == 0
+        source = {
+            "v": [n, 1],
+            "family": {"name": "child", "parent": "1"} if child else "parent",
+            "query": {"term": {"outer.word": f"w{n}"}},
+            "outer": [{"word": f"w{n}", "inner": inner}, {"inner": inner}],
+        }
+        options = {"routing": "1"} if child else {}
+        test.client.index(index=index, id=str(n), body=source, **options)
+        if n == 6:
+            test.client.indices.refresh(index=index)
+    test.client.delete(index=index, id="11")
+    test.client.indices.refresh(index=index)
+
+
+def every_document(test, index):
+    """Everything that an index tells of each of its documents."""
+    hits = test.client.search(
+        index=index, body={"size": 100, "version": True, "query": {"match_all": {}}}
+    )["hits"]["hits"]
+    return {hit["_id"]: [hit.get("_routing"), hit["_version"], hit["_source"]] for hit in hits}
+
+
+def nested_hits(test, index):
+    query = {"nested": {"path": "outer", "query": {"term": {"outer.word": "w4"}}}}
+    return test.ids(index, query=query)
 
 
 class TestResize(ClewTest):
@@ -32,6 +94,19 @@ class TestResize(ClewTest):
             for n in (0, 17, 49):
                 self.assertEqual(self.client.get(index=target, id=str(n))["_source"], {"n": n})
             self.client.index(index=target, id="new", body={"n": 1})
+
+    def test_documents_of_several_rows_are_copied_whole(self):
+        fill_composed(self, "composed", 2)
+        body = {"index.blocks.write": True}
+        self.client.indices.put_settings(index="composed", body=body)
+        before = every_document(self, "composed")
+        self.assertEqual((len(before), before["3"][:2]), (11, ["1", 2]))
+        for kind, shards in (("clone", 2), ("shrink", 1), ("split", 4)):
+            body = {"settings": {"index.number_of_shards": shards}}
+            resize = getattr(self.client.indices, kind)
+            resize(index="composed", target=f"{kind}-composed", body=body)
+            self.assertEqual(every_document(self, f"{kind}-composed"), before, kind)
+            self.assertEqual(nested_hits(self, f"{kind}-composed"), ["4"])
 
     def test_what_cannot_be_copied_is_refused(self):
         with self.refused(500, "illegal_state_exception", "must block write operations to resize"):
@@ -85,6 +160,42 @@ class TestSnapshots(ClewTest):
         mapping = self.client.indices.get_mapping(index="restored-docs")["restored-docs"]
         self.assertEqual(mapping["mappings"]["properties"]["v"]["dimension"], 2)
         self.assertTrue(self.client.indices.exists_alias(index="restored-docs", name="other"))
+
+    def restore_composed(self):
+        body = {"indices": "composed", "rename_pattern": "(.+)", "rename_replacement": "back-$1"}
+        self.client.snapshot.restore(
+            repository="repo", snapshot="s1", body=body, wait_for_completion=True
+        )
+
+    def test_documents_of_several_rows_are_restored_whole(self):
+        fill_composed(self, "composed", 2)
+        self.take(indices="composed")
+        self.restore_composed()
+        before = every_document(self, "composed")
+        self.assertEqual(len(before), 11)
+        self.assertEqual(every_document(self, "back-composed"), before)
+        self.assertEqual(nested_hits(self, "back-composed"), ["4"])
+
+    def test_a_snapshot_that_has_rows_of_nested_objects_is_restored(self):
+        fill_composed(self, "composed", 1)
+        self.take(indices="composed")
+        # As early builds wrote it: a record without id for each row of a nested object.
+        folder = next(pathlib.Path(self.server.data).glob("**/0-0.docs")).parent
+        path = folder / "0-0.docs"
+        row = struct.pack("<QQHHI", 1, 0, 0, 0xFFFF, 0)
+        content = path.read_bytes()
+        content = content[:8] + row + row + content[8:] + row
+        path.write_bytes(content)
+        manifest = json.loads((folder / "manifest.json").read_bytes()[9:])
+        file = manifest["content"]["indices"][0]["files"][0]
+        file.update(
+            documents=file["documents"] + 3, bytes=len(content), crc32c=crc32c(content)
+        )
+        text = json.dumps(manifest).encode()
+        (folder / "manifest.json").write_bytes(b"%08x\n" % crc32c(text) + text)
+        self.restore_composed()
+        before = every_document(self, "composed")
+        self.assertEqual(every_document(self, "back-composed"), before)
 
     def test_an_open_index_is_never_replaced_and_a_closed_one_is(self):
         self.take()

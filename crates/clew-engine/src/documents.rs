@@ -8,7 +8,7 @@ use bytes::Bytes;
 use crate::engine::{Engine, Logged};
 use crate::error::EngineError;
 use crate::index::Index;
-use crate::request::{Action, Document, OpType, WriteOperation};
+use crate::request::{Action, Condition, Document, OpType, WriteOperation};
 use crate::shard::{Shard, View};
 
 /// Documents that are written together.
@@ -52,11 +52,12 @@ impl Engine {
         })
     }
 
-    /// Writes documents into an index, each as a new version, and makes all durable in the
-    /// index's segments. The number of documents.
+    /// Writes documents into an index that has none of their ids yet, each in the version that it
+    /// brings, and makes all durable in the index's segments. The number of documents.
     ///
     /// # Errors
-    /// The first document that cannot be read or written; those before it stay.
+    /// The first document that cannot be read or written; those before it stay. Documents of one
+    /// id from two shards cannot lie in the same one: the second is a version conflict.
     pub fn fill_index(
         &self,
         index: &Arc<Index>,
@@ -75,9 +76,12 @@ impl Engine {
                 routing: document.routing,
                 action: Action::Index {
                     source: document.source,
-                    op_type: OpType::Index,
+                    op_type: OpType::Create,
                 },
-                condition: None,
+                condition: Some(Condition::External {
+                    version: document.version,
+                    or_equal: true,
+                }),
             });
             if batch.len() >= BATCH_DOCUMENTS || bytes >= BATCH_BYTES {
                 written += self.write_batch(std::mem::take(&mut batch))?;
@@ -121,11 +125,9 @@ impl Iterator for ShardDocuments {
             }
             let doc = self.doc;
             self.doc += 1;
-            if segment
-                .alive
-                .as_ref()
-                .is_some_and(|alive| !alive.is_alive(doc))
-            {
+            // To the reader, rows of nested objects are dead: they are parts of documents, without
+            // ids, and come back with the source of theirs.
+            if segment.reader.is_deleted(doc) {
                 continue;
             }
             let source = match segment.source(doc, &self.index.mapping(), true) {

@@ -162,11 +162,18 @@ impl Iterator for DocumentsReader {
     type Item = Result<Document, EngineError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.left == 0 {
-            return None;
+        while self.left > 0 {
+            let Some(document) = self.document() else {
+                self.left = 0;
+                return Some(Err(corrupt(&self.path, "a document ends too early")));
+            };
+            self.left -= 1;
+            // A document always has an id. Early builds wrote the rows of nested objects among the
+            // documents, without one; the source of the document around them has all they say.
+            if !document.id.is_empty() {
+                return Some(Ok(document));
+            }
         }
-        let document = self.document();
-        self.left = if document.is_some() { self.left - 1 } else { 0 };
-        Some(document.ok_or_else(|| corrupt(&self.path, "a document ends too early")))
+        None
     }
 }

@@ -1,10 +1,15 @@
 //! Definitions that last, documents read out and written back, snapshots that are whole or absent.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use clew_engine::{DefinitionChange, EngineError, ErrorKind, IndexSettings, documents_file_name};
+use bytes::Bytes;
+use clew_engine::{
+    DefinitionChange, Document, EngineError, ErrorKind, Index, IndexSettings, WriteOperation,
+    documents_file_name,
+};
 use clew_platform::{Disk, SimDisk};
-use clew_text::Query;
+use clew_text::{Mapping, Query};
 use serde_json::json;
 
 use crate::harness::*;
@@ -85,6 +90,133 @@ fn documents_read_out_of_shards_fill_another_index() {
     assert_eq!(json_of(&get("d3").unwrap()), source(33));
     assert!(get("d4").is_none());
     assert!(node.engine.shard_documents(&from, 2).is_err());
+}
+
+/// An index of nested objects in nested objects, vectors in both, joins and routing keys: some in
+/// a segment, some replaced, some deleted, some unseen by searches. The ids with their routing keys.
+fn composed(node: &Node) -> (Arc<Index>, Vec<(String, Option<String>)>) {
+    let vector = json!({"type": "knn_vector", "dimension": 2});
+    let mapping = Mapping::from_opensearch(&json!({"properties": {
+        "v": vector,
+        "family": {"type": "join", "relations": {"parent": "child"}},
+        "outer": {"type": "nested", "properties": {
+            "v": vector,
+            "inner": {"type": "nested", "properties": {"word": {"type": "keyword"}}},
+        }},
+    }}))
+    .unwrap();
+    let settings = IndexSettings {
+        shards: 2,
+        refresh_interval: None,
+        ..IndexSettings::default()
+    };
+    node.engine.create_index("docs", settings, mapping).unwrap();
+    let routed = |operation: WriteOperation, n: u64| WriteOperation {
+        routing: n.is_multiple_of(3).then(|| format!("r{}", n % 4)),
+        ..operation
+    };
+    let body = |n: u64, word: &str| {
+        let inner = json!([{"word": word}, {"word": format!("w{n}")}]);
+        let family = if n.is_multiple_of(3) {
+            json!({"name": "child", "parent": "d1"})
+        } else {
+            json!("parent")
+        };
+        json!({"v": [n, 1], "family": family,
+            "outer": [{"v": [1, n], "inner": inner}, {"inner": inner}]})
+    };
+    let write = |operation: WriteOperation| node.write_one(operation).unwrap();
+    for n in 0..20 {
+        write(routed(index(&format!("d{n}"), &body(n, "first")), n));
+    }
+    node.refresh();
+    for n in 0..10 {
+        write(routed(index(&format!("d{n}"), &body(n, "second")), n));
+    }
+    write(routed(delete("d19"), 19));
+    node.refresh();
+    write(routed(index("d3", &body(3, "third")), 3));
+    let ids = (0..19).map(|n| routed(delete(&format!("d{n}")), n));
+    let ids = ids.map(|one| (one.id.unwrap(), one.routing)).collect();
+    (node.index(), ids)
+}
+
+/// Each index must give the same documents by id, in the same versions.
+fn check_same(node: &Node, (a, b): (&Arc<Index>, &Arc<Index>), ids: &[(String, Option<String>)]) {
+    assert_eq!(a.stats().docs, ids.len() as u64);
+    assert_eq!(b.stats().docs, ids.len() as u64);
+    for (id, routing) in ids {
+        let get = |index| {
+            let found = node.engine.get(index, id, routing.as_deref(), false);
+            let found = found.unwrap().unwrap_or_else(|| panic!("{id} is missing"));
+            (json_of(&found), found.version, found.routing)
+        };
+        assert_eq!(get(a), get(b), "{id}");
+    }
+}
+
+#[test]
+fn documents_with_nested_objects_are_copied_whole_into_any_number_of_shards() {
+    let disk = SimDisk::new();
+    let node = Node::open(&disk).unwrap();
+    let (from, ids) = composed(&node);
+    for shards in [1, 2, 4] {
+        let settings = IndexSettings {
+            shards,
+            ..IndexSettings::default()
+        };
+        let (target, _) = node
+            .engine
+            .create_index(
+                &format!("copy{shards}"),
+                settings,
+                (*from.mapping()).clone(),
+            )
+            .unwrap();
+        let mut copied = 0;
+        for shard in 0..2 {
+            let documents = node.engine.shard_documents(&from, shard).unwrap();
+            copied += node.engine.fill_index(&target, documents).unwrap();
+        }
+        assert_eq!(copied, ids.len() as u64);
+        check_same(&node, (&from, &target), &ids);
+    }
+}
+
+#[test]
+fn a_snapshot_with_rows_of_nested_objects_from_an_early_build_is_restored() {
+    let disk = SimDisk::new();
+    let node = Node::open(&disk).unwrap();
+    let (from, ids) = composed(&node);
+    let repository = node.engine.snapshot_repository(PathBuf::from("/repo"));
+    let id = node.engine.new_snapshot_id();
+    let row = || Document {
+        id: String::new(),
+        version: 1,
+        seq_no: 0,
+        routing: None,
+        source: Bytes::new(),
+    };
+    let files: Vec<_> = (0..2)
+        .map(|shard| {
+            let documents = node.engine.shard_documents(&from, shard).unwrap();
+            let with_rows = documents.flat_map(|document| [Ok(row()), Ok(row()), document]);
+            let name = documents_file_name(0, shard);
+            let with_rows = with_rows.chain([Ok(row())]);
+            repository.write_documents(&id, &name, with_rows).unwrap()
+        })
+        .collect();
+    assert!(files.iter().map(|file| file.documents).sum::<u64>() > 2 * ids.len() as u64);
+    let settings = (*from.settings()).clone();
+    let (target, _) = node
+        .engine
+        .create_index("restored", settings, (*from.mapping()).clone())
+        .unwrap();
+    for file in &files {
+        let documents = repository.read_documents(&id, file).unwrap();
+        node.engine.fill_index(&target, documents).unwrap();
+    }
+    check_same(&node, (&from, &target), &ids);
 }
 
 #[test]
