@@ -1,7 +1,7 @@
 //! Which indexes exist, with their mappings and settings. Like everything else a view of the log:
 //! changes are entries of the catalog's stream, and `catalog.json` only saves replaying them all.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use clew_log::{Glsn, StreamId};
@@ -118,6 +118,9 @@ pub(crate) struct Catalog {
     covered: u64,
     next_stream: u32,
     pub(crate) indices: BTreeMap<String, IndexRecord>,
+    /// Unique ids of deleted indexes whose folders may still be there.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    removing: BTreeSet<String>,
     #[serde(default)]
     pub(crate) definitions: Definitions,
 }
@@ -130,6 +133,7 @@ impl Default for Catalog {
             covered: 0,
             next_stream: FIRST_SHARD_STREAM,
             indices: BTreeMap::new(),
+            removing: BTreeSet::new(),
             definitions: Definitions::default(),
         }
     }
@@ -152,6 +156,22 @@ impl Catalog {
         self.next_stream
     }
 
+    /// Unique ids of deleted indexes whose folders may still be there.
+    pub(crate) fn removing(&self) -> &BTreeSet<String> {
+        &self.removing
+    }
+    /// Folders of deleted indexes are gone, and stay so after a crash.
+    pub(crate) fn removed(&mut self, uuids: &[String]) {
+        uuids.iter().for_each(|uuid| {
+            self.removing.remove(uuid);
+        });
+    }
+    fn delete(&mut self, uuid: String) {
+        if self.indices.remove(&uuid).is_some() {
+            self.removing.insert(uuid);
+        }
+    }
+
     /// Follows a change that stands at a position.
     pub(crate) fn apply(&mut self, operation: CatalogOperation, at: Glsn) {
         match operation {
@@ -161,9 +181,7 @@ impl Catalog {
                     .max(record.first_stream + record.settings.shards);
                 self.indices.insert(record.uuid.clone(), record);
             }
-            CatalogOperation::DeleteIndex { uuid } => {
-                self.indices.remove(&uuid);
-            }
+            CatalogOperation::DeleteIndex { uuid } => self.delete(uuid),
             CatalogOperation::PutMapping { uuid, mapping } => {
                 if let Some(record) = self.indices.get_mut(&uuid) {
                     record.mapping = mapping;
@@ -180,9 +198,7 @@ impl Catalog {
                         set_alias(&mut record.aliases, name, alias);
                     }
                 }
-                for uuid in deleted {
-                    self.indices.remove(&uuid);
-                }
+                deleted.into_iter().for_each(|uuid| self.delete(uuid));
             }
             CatalogOperation::SetClosed { uuids, closed } => {
                 for uuid in uuids {
@@ -196,10 +212,10 @@ impl Catalog {
         self.applied = at.get();
     }
 
-    /// Reads the saved catalog; an empty one when there is none.
-    pub(crate) fn load(disk: &dyn Disk, path: &Path) -> Result<Self, EngineError> {
+    /// Reads the saved catalog; `None` when there is none.
+    pub(crate) fn load(disk: &dyn Disk, path: &Path) -> Result<Option<Self>, EngineError> {
         if !disk.exists(path) {
-            return Ok(Catalog::default());
+            return Ok(None);
         }
         let bytes = disk.read(path).map_err(io_error("read", path))?;
         let corrupt = |reason: String| EngineError::Corrupt {
@@ -217,7 +233,7 @@ impl Catalog {
         if catalog.format != FORMAT {
             return Err(corrupt(format!("format {} is not known", catalog.format)));
         }
-        Ok(catalog)
+        Ok(Some(catalog))
     }
 
     /// Saves the catalog: the checksum of the JSON on a line of its own, then the JSON.

@@ -15,6 +15,7 @@ use parking_lot::{Mutex, RwLock};
 
 use crate::alias::AliasTable;
 use crate::catalog::Catalog;
+use crate::data_folder;
 use crate::error::EngineError;
 use crate::index::Index;
 use crate::maintenance;
@@ -177,8 +178,9 @@ impl Engine {
     /// Opens a data folder, or makes a new one: loads the newest views and replays the log.
     ///
     /// # Errors
-    /// When another process owns the folder, or the log or the catalog is damaged. A damaged
-    /// shard fails alone: it refuses requests, the others serve.
+    /// When another process owns the folder, when the log or the catalog is damaged, or when something is missing
+    /// without which what is left would pass for all. A damaged shard fails alone: it refuses requests, the others
+    /// serve.
     pub fn open(
         options: EngineOptions,
         disk: Arc<dyn Disk>,
@@ -187,10 +189,13 @@ impl Engine {
         let data = &options.data;
         disk.create_dir_all_durable(data)
             .map_err(io_error("create", data))?;
-        let log = Log::open(disk.clone(), clock.clone(), &data.join("log"), options.log)?;
+        data_folder::check_log(&*disk, data)?;
+        let log_dir = data_folder::log_dir(data);
+        let log = Log::open(disk.clone(), clock.clone(), &log_dir, options.log)?;
+        let saved = data_folder::load_catalog(&*disk, data, &log)?;
         let pool = SearchPool::new(options.search_threads, options.search_queue_max)?;
         let inner = Arc::new(Inner {
-            catalog: Mutex::new(Catalog::load(&*disk, &data.join("catalog.json"))?),
+            catalog: Mutex::new(Catalog::default()),
             indices: RwLock::default(),
             aliases: ArcSwap::default(),
             signal: Arc::default(),
@@ -213,7 +218,7 @@ impl Engine {
             clock,
             log,
         });
-        recovery::recover(&inner)?;
+        recovery::recover(&inner, saved)?;
         let tasks = maintenance::start(&inner)?;
         let owner = Owner {
             inner: inner.clone(),
@@ -429,14 +434,30 @@ impl Inner {
     /// Saves the catalog and removes what no view needs any more from the log.
     pub(crate) fn trim_log(&self) -> Result<(), EngineError> {
         let needed = self.covered();
-        let mut catalog = self.catalog.lock().clone();
+        let gone = self.removed_folders()?;
+        let mut catalog = {
+            let mut catalog = self.catalog.lock();
+            catalog.removed(&gone);
+            catalog.clone()
+        };
         catalog.cover(needed);
         // What a crash takes back is given out again, to entries that must not pass for covered.
         self.log
             .wait(needed.max(catalog.applied()), Durability::Sync)?;
-        catalog.save(&*self.disk, &self.options.data.join("catalog.json"))?;
+        catalog.save(&*self.disk, &data_folder::catalog_path(&self.options.data))?;
         let released = self.behind_readers(needed);
         Ok(self.log.trim(Trim::Unnamed(released))?)
+    }
+
+    /// The deleted indexes whose folders are gone, and stay so after a crash.
+    fn removed_folders(&self) -> Result<Vec<String>, EngineError> {
+        let mut gone: Vec<String> = self.catalog.lock().removing().iter().cloned().collect();
+        gone.retain(|uuid| !self.disk.exists(&self.index_dir(uuid)));
+        let dir = data_folder::indices_dir(&self.options.data);
+        if !gone.is_empty() && self.disk.exists(&dir) {
+            self.disk.sync_dir(&dir).map_err(io_error("sync", &dir))?;
+        }
+        Ok(gone)
     }
 
     /// The highest position up to a limit behind which as much of the log is left as readers of

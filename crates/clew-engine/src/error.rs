@@ -164,6 +164,14 @@ pub enum EngineError {
         #[source]
         source: std::io::Error,
     },
+    /// Files are gone without which nothing can be opened.
+    #[error("the data folder {} is incomplete: {reason}", data.display())]
+    Incomplete {
+        /// The folder.
+        data: std::path::PathBuf,
+        /// What is missing, and what can be done about it.
+        reason: String,
+    },
     /// Files of a view do not hold what was written.
     #[error("{} is corrupt: {reason}", path.display())]
     Corrupt {
@@ -266,7 +274,7 @@ impl EngineError {
             | EngineError::MergeCancelled
             | EngineError::Timeout { .. }
             | EngineError::ShardFailed { .. } => ErrorKind::Unavailable,
-            EngineError::Corrupt { .. } => ErrorKind::Corrupt,
+            EngineError::Corrupt { .. } | EngineError::Incomplete { .. } => ErrorKind::Corrupt,
             EngineError::Panicked
             | EngineError::Tantivy { .. }
             | EngineError::Io { .. }

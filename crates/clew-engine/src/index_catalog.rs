@@ -15,6 +15,7 @@ use crate::activity::Activity;
 use crate::alias::{self, Aliases};
 use crate::blocks::BlockLevel;
 use crate::catalog::{CATALOG_STREAM, Catalog, CatalogOperation, IndexRecord};
+use crate::data_folder;
 use crate::date_names::resolve_date;
 use crate::engine::{Engine, Inner, Logged};
 use crate::error::EngineError;
@@ -238,7 +239,7 @@ impl Inner {
     }
 
     pub(crate) fn index_dir(&self, uuid: &str) -> PathBuf {
-        self.options.data.join("indices").join(uuid)
+        data_folder::indices_dir(&self.options.data).join(uuid)
     }
 
     fn delete_index(&self, name: &str) -> Result<Glsn, EngineError> {

@@ -22,6 +22,7 @@ mod routing;
 mod shard;
 mod signal;
 
+mod data_folder;
 mod date_names;
 mod engine;
 mod index;

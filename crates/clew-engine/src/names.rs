@@ -6,6 +6,8 @@ use crate::alias::Alias;
 use crate::error::EngineError;
 
 const NAME_BYTES_MAX: usize = 255;
+/// As many as clients expect of an index.
+const UUID_CHARS: usize = 22;
 
 /// Checks a new index's name by OpenSearch's rules.
 pub(crate) fn check_name(name: &str) -> Result<(), EngineError> {
@@ -87,6 +89,12 @@ fn digits(value: u64, count: u32) -> impl Iterator<Item = u8> {
     (0..count)
         .rev()
         .map(move |place| DIGITS[usize::try_from(shifted(place)).unwrap_or(0)])
+}
+
+/// Whether a name is what [`IdGenerator::next_uuid`] makes.
+pub(crate) fn is_uuid(name: &str) -> bool {
+    let digit = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    name.len() == UUID_CHARS && name.chars().all(digit)
 }
 
 /// Makes ids that are unique over restarts: the time the generator was made, then a count.

@@ -5,15 +5,15 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use clew_log::{EntryRef, Glsn, StreamId};
+use clew_log::{EntryRef, Glsn, Log, StreamId};
 
 use crate::alias;
-use crate::catalog::{AliasEntry, CATALOG_STREAM, CatalogOperation, set_alias};
+use crate::catalog::{AliasEntry, CATALOG_STREAM, Catalog, CatalogOperation, set_alias};
+use crate::data_folder;
 use crate::engine::{Inner, first_error};
 use crate::error::EngineError;
 use crate::index::Index;
 use crate::operation;
-use crate::shard::io_error;
 
 /// The indexes by unique id, and which shard each stream is.
 #[derive(Default)]
@@ -36,14 +36,21 @@ impl Recovering {
     }
 }
 
-/// Brings every view up to the end of the log.
-pub(crate) fn recover(inner: &Inner) -> Result<(), EngineError> {
+/// Brings every view up to the end of the log, from the catalog that was saved last, if any was.
+pub(crate) fn recover(inner: &Inner, saved: Option<Catalog>) -> Result<(), EngineError> {
     let mut recovering = Recovering::default();
-    let catalog = inner.catalog.lock().clone();
+    let (catalog, was_saved) = match saved {
+        Some(catalog) => (catalog, true),
+        None => (Catalog::default(), false),
+    };
+    *inner.catalog.lock() = catalog.clone();
     for record in catalog.indices.values() {
         recovering.add(inner.open_index(record)?);
     }
     let replayed = replay(inner, &mut recovering, catalog.applied())?;
+    data_folder::check_end_of_log(inner, &catalog, &recovering.indices)?;
+    let shards = recovering.indices.values().flat_map(|index| &index.shards);
+    shards.for_each(|shard| data_folder::check_operations(&inner.log, shard));
     let shards = recovering.indices.values().flat_map(|index| {
         let mapping = index.mapping();
         let shards = index.shards.iter();
@@ -53,7 +60,7 @@ pub(crate) fn recover(inner: &Inner) -> Result<(), EngineError> {
     if let Err(error) = first_error(caught_up) {
         tracing::error!(%error, "a shard could not be recovered; the others serve");
     }
-    remove_orphans(inner, &recovering)?;
+    data_folder::remove_leftovers(inner, &recovering.indices, was_saved)?;
     let count = recovering.indices.len();
     let indices = recovering
         .indices
@@ -101,7 +108,7 @@ fn replay(
                 replay_catalog(inner, recovering, &entry)?;
             }
         } else {
-            replay_document(recovering, &entry)?;
+            replay_document(&inner.log, recovering, &entry)?;
         }
         replayed += 1;
     }
@@ -151,41 +158,30 @@ fn replay_catalog(
     Ok(())
 }
 
-fn replay_document(recovering: &Recovering, entry: &EntryRef<'_>) -> Result<(), EngineError> {
+fn replay_document(
+    log: &Log,
+    recovering: &Recovering,
+    entry: &EntryRef<'_>,
+) -> Result<(), EngineError> {
     // Streams of indexes that are deleted by now have no shard.
     let Some((index, shard)) = recovering.streams.get(&entry.stream) else {
         return Ok(());
     };
     let shard = &index.shards[*shard];
     let operation = operation::decode(entry.payload)?;
+    let seq_no = operation.seq_no;
     match shard.replay(operation, &index.mapping(), entry.glsn) {
         // The shard has said why when it failed.
         Ok(()) | Err(EngineError::ShardFailed { .. }) => Ok(()),
+        Err(EngineError::Corrupt { .. }) if seq_no != shard.operations() => {
+            let gap = (shard.operations(), seq_no);
+            shard.damaged(&data_folder::lack_of_operations(log, shard, gap));
+            Ok(())
+        }
         Err(error) => {
             tracing::error!(index = index.name, shard = shard.place.number, %error, "replay failed");
             shard.fail(&error);
             Ok(())
         }
     }
-}
-
-/// Removes folders of indexes that the catalog does not know: their deletion was cut short.
-fn remove_orphans(inner: &Inner, recovering: &Recovering) -> Result<(), EngineError> {
-    let dir = inner.options.data.join("indices");
-    if !inner.disk.exists(&dir) {
-        return Ok(());
-    }
-    for path in inner.disk.list(&dir).map_err(io_error("list", &dir))? {
-        let name = path
-            .file_name()
-            .and_then(|name| name.to_str())
-            .unwrap_or_default();
-        if !recovering.indices.contains_key(name) {
-            inner
-                .disk
-                .remove_dir_all(&path)
-                .map_err(io_error("remove", &path))?;
-        }
-    }
-    Ok(())
 }

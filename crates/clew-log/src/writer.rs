@@ -35,6 +35,8 @@ pub(crate) struct Writer {
     pub(crate) vouched: u64,
     /// The last control record written.
     pub(crate) controls: Controls,
+    /// Whether anything was written since the log was opened.
+    pub(crate) wrote: bool,
 }
 
 impl Writer {
@@ -102,6 +104,7 @@ impl Writer {
         let offset = self.file.end();
         self.append(&group.bytes)?;
         self.vouched = synced;
+        self.wrote = true;
         self.controls = group.controls;
         for (glsn, place) in &group.points {
             self.file.note(*glsn, offset + place);
@@ -175,9 +178,11 @@ impl Writer {
         Ok(())
     }
 
-    /// Whether the active file ends with anything but a mark for all before it.
+    /// Whether the active file ends with anything but a mark for all before it. A log that was only opened is left as
+    /// it was found: when its newest file is missing, that one can still be put back.
     fn needs_mark(&self) -> bool {
-        self.file.end() > self.file.header_bytes
+        self.wrote
+            && self.file.end() > self.file.header_bytes
             && self.vouched + (frame::HEADER_BYTES as u64) < self.file.end() as u64
     }
 }

@@ -302,10 +302,19 @@ impl Writer {
         glsn: Glsn,
         now: Duration,
     ) -> Result<(), EngineError> {
-        let current = self.current(operation.id)?;
         let DocumentOperation {
             seq_no, version, ..
         } = *operation;
+        // Numbers have no gaps: what is between the two is neither in the segments nor in the log.
+        if seq_no != self.next_seq_no {
+            let next = self.next_seq_no;
+            let reason = format!("operation [{seq_no}] of a shard follows, [{next}] is due");
+            return Err(EngineError::Corrupt {
+                path: "log".into(),
+                reason,
+            });
+        }
+        let current = self.current(operation.id)?;
         self.next_seq_no = seq_no + 1;
         let (id, routing) = (
             operation.id.to_string(),

@@ -9,6 +9,7 @@ use clew_log::{Durability, Glsn};
 use tantivy::index::SegmentId;
 
 use super::directory::ALIVE_SUFFIX;
+use super::file_names::is_shard_file;
 use super::health::Remedy;
 use super::manifest::{Manifest, ManifestSegment, io_error, write_alive};
 use super::merge_job::SAVEPOINT_SUFFIX;
@@ -241,6 +242,7 @@ impl Shard {
                 // An interrupted merge goes on with it; the next that ends removes it.
                 || name.ends_with(SAVEPOINT_SUFFIX);
             if !in_use
+                && is_shard_file(name)
                 && !manifest.names(name)
                 && let Err(error) = disk.remove_file(&path)
             {

@@ -116,7 +116,7 @@ impl Manifest {
     }
 }
 
-fn manifest_number(path: &Path) -> Option<u64> {
+pub(super) fn manifest_number(path: &Path) -> Option<u64> {
     path.file_name()?
         .to_str()?
         .strip_prefix(PREFIX)?

@@ -22,6 +22,7 @@ use parking_lot::Mutex;
 use tantivy::index::SegmentId;
 
 /// Ends the names of files that hold graphs in the making.
+pub(super) const SAVEPOINT_PREFIX: &str = "merge-";
 pub(super) const SAVEPOINT_SUFFIX: &str = ".savepoint";
 /// Saving may take this share of a build's time: all its threads wait meanwhile.
 const SAVE_SHARE: u32 = 20;
@@ -111,7 +112,7 @@ impl MergeJob {
 }
 
 fn file_name(field: FieldId) -> String {
-    format!("merge-{}{SAVEPOINT_SUFFIX}", field.get())
+    format!("{SAVEPOINT_PREFIX}{}{SAVEPOINT_SUFFIX}", field.get())
 }
 
 /// A field's graph in the making, as a file.

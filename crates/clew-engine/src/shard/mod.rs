@@ -9,6 +9,7 @@ mod alive;
 mod apply;
 mod directory;
 mod document;
+mod file_names;
 mod flush;
 mod health;
 mod manifest;
@@ -44,6 +45,7 @@ use crate::signal::Signal;
 
 pub(crate) use alive::AliveBits;
 pub(crate) use apply::{Prepared, ShardAction, ShardWrite, Target};
+pub(crate) use file_names::{is_manifest, is_shard_file};
 pub(crate) use health::Remedy;
 pub(crate) use manifest::io_error;
 pub(crate) use merge::{MergeGoal, MergeOrder};
@@ -227,6 +229,11 @@ impl Shard {
     /// Time that has passed since a moment of the clock.
     fn since(&self, started: Duration) -> Duration {
         self.context.clock.monotonic().saturating_sub(started)
+    }
+
+    /// Operations that the shard has ever had: their numbers have no gaps.
+    pub(crate) fn operations(&self) -> u64 {
+        self.writer.lock().next_seq_no
     }
 
     /// Whether searches see everything up to a position.

@@ -12,6 +12,7 @@ use parking_lot::Mutex;
 use tantivy::index::SegmentId;
 use tokio::sync::watch;
 
+use super::file_names::is_shard_file;
 use super::flush::FlushState;
 use super::health::{Remedy, ShardHealth};
 use super::manifest::{Manifest, io_error, read_alive};
@@ -198,7 +199,7 @@ impl Opening<'_> {
 fn remove_temporary(disk: &dyn Disk, dir: &Path) {
     for path in disk.list(dir).unwrap_or_default() {
         let name = path.file_name().and_then(|name| name.to_str());
-        if name.is_some_and(|name| name.ends_with(TEMPORARY_SUFFIX))
+        if name.is_some_and(|name| name.ends_with(TEMPORARY_SUFFIX) && is_shard_file(name))
             && let Err(error) = disk.remove_file(&path)
         {
             tracing::warn!(path = %path.display(), %error, "cannot remove an unfinished file");

@@ -18,6 +18,7 @@ mod disk_faults;
 mod documents;
 mod impacts;
 mod life_cycle;
+mod lost_files;
 mod merges;
 mod model;
 mod recall;

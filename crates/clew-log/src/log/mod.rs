@@ -146,6 +146,7 @@ impl Log {
             started: synced,
             vouched,
             controls: 0,
+            wrote: false,
         };
         let task = writer.spawn()?;
         let (writer, lock) = (Mutex::new(Some(task)), Mutex::new(Some(lock)));
