@@ -11,6 +11,7 @@ use clew_log::{Order, Range, Selection, StreamId};
 
 use crate::alias;
 use crate::catalog::{CATALOG_STREAM, Catalog, CatalogOperation, IndexRecord};
+use crate::data_folder::catalog_path;
 use crate::engine::Inner;
 use crate::error::{EngineError, ErrorKind};
 use crate::index::Index;
@@ -141,7 +142,8 @@ impl Inner {
 
     /// The catalog as the durable part of the log has it.
     fn durable_catalog(&self) -> Result<Catalog, EngineError> {
-        let mut catalog = Catalog::load(&*self.disk, &self.options.data.join("catalog.json"))?;
+        let path = catalog_path(&self.options.data);
+        let mut catalog = Catalog::load(&*self.disk, &path)?.unwrap_or_default();
         let mut scan = self.log.scan_with(&Selection {
             range: Range::Glsn {
                 from: catalog.applied().next().max(self.log.first()),

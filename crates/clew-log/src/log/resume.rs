@@ -83,6 +83,7 @@ impl Log {
             started: end,
             vouched: end as u64,
             controls,
+            wrote: true,
         };
         *shared.durable_bytes.lock() = end;
         *shared.files.write() = Arc::new(files);
