@@ -44,6 +44,8 @@ pub trait Disk: Send + Sync + std::fmt::Debug + 'static {
     fn exists(&self, path: &Path) -> bool;
     /// A file's length in bytes.
     fn len(&self, path: &Path) -> io::Result<u64>;
+    /// How full the file system is that an existing path lies on. Costs about a microsecond.
+    fn space(&self, path: &Path) -> io::Result<DiskSpace>;
     /// Makes the names in a folder durable.
     fn sync_dir(&self, path: &Path) -> io::Result<()>;
     /// Takes the lock that a file stands for, creating the file when it is missing, and holds it
@@ -83,6 +85,24 @@ pub trait Disk: Send + Sync + std::fmt::Debug + 'static {
             return Err(error);
         }
         self.sync_dir(path.parent().unwrap_or(Path::new(".")))
+    }
+}
+
+/// How full a file system is, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DiskSpace {
+    /// Its size; 0 where the system does not tell.
+    pub total: u64,
+    /// What this process may still write: without what is kept back for others.
+    pub free: u64,
+    /// Tells file systems apart: equal for paths that share their space.
+    pub file_system: u64,
+}
+
+impl DiskSpace {
+    /// What cannot be written any more, whoever uses it or keeps it back.
+    pub fn used(&self) -> u64 {
+        self.total.saturating_sub(self.free)
     }
 }
 

@@ -17,7 +17,7 @@ mod task;
 pub use advice::advise_random;
 pub use clock::{Clock, FixedClock, RealClock};
 pub use counting::{CountingAllocator, thread_allocations};
-pub use disk::{Disk, DiskFile, Mapped, TEMPORARY_SUFFIX};
+pub use disk::{Disk, DiskFile, DiskSpace, Mapped, TEMPORARY_SUFFIX};
 pub use growing::GrowingMap;
 pub use memory::memory_bytes;
 pub use peak::{PeakAllocator, live_bytes, peak_bytes, restart_peak};

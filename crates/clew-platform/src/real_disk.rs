@@ -5,11 +5,11 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 #[cfg(target_os = "linux")]
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::disk::{Disk, DiskFile, Mapped};
+use crate::disk::{Disk, DiskFile, DiskSpace, Mapped};
 use crate::growing::GrowingMap;
 
 /// The machine's file system, through the standard library.
@@ -74,6 +74,15 @@ impl Disk for RealDisk {
     }
     fn len(&self, path: &Path) -> io::Result<u64> {
         Ok(fs::metadata(path)?.len())
+    }
+    fn space(&self, path: &Path) -> io::Result<DiskSpace> {
+        let stat = rustix::fs::statvfs(path)?;
+        Ok(DiskSpace {
+            total: stat.f_blocks.saturating_mul(stat.f_frsize),
+            free: stat.f_bavail.saturating_mul(stat.f_frsize),
+            // Of the two ids that there are, `f_fsid` is zero on some file systems.
+            file_system: fs::metadata(path)?.dev(),
+        })
     }
     fn sync_dir(&self, path: &Path) -> io::Result<()> {
         // The parent of a bare file name is the empty path, which cannot be opened.

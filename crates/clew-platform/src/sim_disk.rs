@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
-use crate::disk::{Disk, DiskFile, Mapped};
+use crate::disk::{Disk, DiskFile, DiskSpace, Mapped};
 use crate::growing::GrowingMap;
 use content::FileRef;
 use names::Names;
@@ -28,6 +28,9 @@ use names::Names;
 const EIO: i32 = 5;
 const ENOSPC: i32 = 28;
 const EROFS: i32 = 30;
+
+/// The size that a disk says it has as long as it was given none.
+const SIZE_UNTOLD: u64 = 1 << 40;
 
 /// A simulated disk. Clones share one disk.
 ///
@@ -49,7 +52,17 @@ struct State {
     epoch: u64,
     names: Names,
     locks: BTreeSet<PathBuf>,
+    /// How large the disk is; `None` is as good as endless.
+    capacity: Option<u64>,
     faults: Faults,
+}
+
+impl State {
+    /// Bytes that all files together may grow to.
+    fn bytes_max(&self) -> Option<u64> {
+        let limits = [self.capacity, self.faults.bytes_max];
+        limits.into_iter().flatten().min()
+    }
 }
 
 #[derive(Debug, Default)]
@@ -78,11 +91,13 @@ impl SimDisk {
     /// Faults, locks and open handles do not carry over.
     pub fn crashed(&self, seed: u64) -> SimDisk {
         let mut random = SplitMix(seed);
-        let names = self.0.state.lock().names.after_power_loss(&mut random);
+        let before = self.0.state.lock();
         let state = State {
-            names,
+            names: before.names.after_power_loss(&mut random),
+            capacity: before.capacity,
             ..State::default()
         };
+        drop(before);
         SimDisk(Arc::new(Shared {
             state: Mutex::new(state),
             resumed: Condvar::new(),
@@ -94,10 +109,11 @@ impl SimDisk {
     pub fn crash(&self, seed: u64) {
         let mut state = self.0.state.lock();
         let names = state.names.after_power_loss(&mut SplitMix(seed));
-        let epoch = state.epoch + 1;
+        let (epoch, capacity) = (state.epoch + 1, state.capacity);
         *state = State {
             epoch,
             names,
+            capacity,
             ..State::default()
         };
         drop(state);
@@ -125,8 +141,15 @@ impl SimDisk {
         self.0.state.lock().faults.changes_until_power_cut = Some(n);
     }
 
+    /// Makes the disk `bytes` large, as [`Disk::space`] tells: a write beyond that stores what fits
+    /// and then fails with `ENOSPC`. A power cut changes nothing in it.
+    pub fn set_capacity(&self, bytes: u64) {
+        self.0.state.lock().capacity = Some(bytes);
+    }
+
     /// Lets all files together grow to `bytes_max`; a write beyond it stores what fits and then
-    /// fails with `ENOSPC`. `u64::MAX` lifts the limit.
+    /// fails with `ENOSPC`. `u64::MAX` lifts the limit. Nobody is told beforehand: as with a quota,
+    /// [`Disk::space`] knows nothing of it.
     pub fn limit_bytes(&self, bytes_max: u64) {
         self.0.state.lock().faults.bytes_max = Some(bytes_max);
     }
@@ -235,6 +258,18 @@ impl Disk for SimDisk {
         let state = self.0.look()?;
         Ok(state.names.file(path)?.lock().bytes().len() as u64)
     }
+    fn space(&self, path: &Path) -> io::Result<DiskSpace> {
+        let state = self.0.look()?;
+        if !state.names.exists(path) {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        let total = state.capacity.unwrap_or(SIZE_UNTOLD);
+        Ok(DiskSpace {
+            total,
+            free: total.saturating_sub(state.names.bytes_used()),
+            file_system: 0,
+        })
+    }
     fn sync_dir(&self, path: &Path) -> io::Result<()> {
         self.0.change()?.names.sync_folder(path)
     }
@@ -287,7 +322,7 @@ impl DiskFile for SimFile {
         let (state, cut) = self.disk.change_or_cut()?;
         self.alive(&state)?;
         let offset = to_index(offset)?;
-        let room = match state.faults.bytes_max {
+        let room = match state.bytes_max() {
             Some(bytes_max) => {
                 let end = self.content.lock().bytes().len();
                 let free = bytes_max.saturating_sub(state.names.bytes_used());

@@ -260,3 +260,25 @@ fn a_sync_that_lies_saves_nothing() {
     file.sync_data().unwrap();
     assert!((0..50).all(|seed| left(seed) == b"gone"));
 }
+
+#[test]
+fn a_disk_of_a_size_tells_what_is_free_and_keeps_its_size_over_a_crash() {
+    let disk = disk();
+    disk.set_capacity(10_000);
+    let free = |disk: &SimDisk| disk.space(Path::new("d")).unwrap().free;
+    assert_eq!(free(&disk), 10_000);
+    let mut file = durable_file(&disk, "d/a", &[1; 4_000]);
+    assert_eq!(free(&disk), 6_000);
+    let full = file.write_all_at(&[1; 7_000], 4_000).unwrap_err();
+    assert_eq!(full.kind(), ErrorKind::StorageFull);
+    assert_eq!(free(&disk), 0);
+    let found = disk.crashed(1).space(Path::new("d")).unwrap();
+    assert_eq!(found.total, 10_000);
+    disk.remove_file(Path::new("d/a")).unwrap();
+    assert_eq!(free(&disk), 10_000);
+    // A limit that nobody is told of is none that can be seen.
+    disk.limit_bytes(0);
+    assert_eq!(free(&disk), 10_000);
+    let missing = disk.space(Path::new("elsewhere")).unwrap_err();
+    assert_eq!(missing.kind(), ErrorKind::NotFound);
+}
