@@ -88,7 +88,10 @@ impl Engine {
     /// would have more than one index to write to.
     pub fn change_aliases(&self, actions: Vec<AliasAction>) -> Result<Glsn, EngineError> {
         let logged = self.inner.change_aliases(actions)?;
-        self.inner.settle(logged)
+        let settled = self.inner.settle(logged);
+        // Indexes may have gone with it.
+        self.inner.look_at_disk();
+        settled
     }
 
     /// Whether a name is an alias.

@@ -1,4 +1,5 @@
-//! Blocks: what a user forbids to be done with an index, until the block is taken away.
+//! Blocks: what a user forbids to be done with an index, until the block is taken away, and what the node forbids with
+//! all of them while its disk is nearly full.
 
 use serde::{Deserialize, Serialize};
 
@@ -105,17 +106,27 @@ impl Block {
 }
 
 impl Index {
+    /// The blocks that hold now, in the order of their numbers: those that are set, and the one that all indexes have
+    /// while the disk is nearly full.
+    pub fn blocks(&self) -> Vec<Block> {
+        let mut blocks = self.settings.load().blocks.clone();
+        let full = Block::ReadOnlyAllowDelete;
+        if self.space.is_blocked() && !blocks.contains(&full) {
+            blocks.push(full);
+        }
+        blocks
+    }
+
     /// Refuses what a block of the index forbids.
     ///
     /// # Errors
     /// [`EngineError::Blocked`] with all blocks that forbid it.
     pub fn check_block(&self, level: BlockLevel) -> Result<(), EngineError> {
-        let settings = self.settings.load();
-        if settings.blocks.is_empty() {
+        if self.settings.load().blocks.is_empty() && !self.space.is_blocked() {
             return Ok(());
         }
-        let blocks = settings.blocks.iter().copied();
-        let blocks: Vec<Block> = blocks.filter(|block| block.forbids(level)).collect();
+        let mut blocks = self.blocks();
+        blocks.retain(|block| block.forbids(level));
         if blocks.is_empty() {
             return Ok(());
         }

@@ -16,6 +16,7 @@ use parking_lot::{Mutex, RwLock};
 use crate::alias::AliasTable;
 use crate::catalog::Catalog;
 use crate::data_folder;
+use crate::disk::{DiskGuard, DiskLimits};
 use crate::error::EngineError;
 use crate::index::Index;
 use crate::maintenance;
@@ -24,7 +25,7 @@ use crate::planner::IndexPlanner;
 use crate::recovery;
 use crate::search_pool::{SearchPool, SearchStats};
 use crate::settings::TranslogDurability;
-use crate::shard::{MergeLimits, io_error};
+use crate::shard::{MergeLimits, Shard, io_error};
 use crate::signal::Signal;
 
 /// Merges may take this part of the memory; the rest is for buffers, and for the system to keep
@@ -56,6 +57,8 @@ pub struct EngineOptions {
     pub merge_save_every: Duration,
     /// What a failing disk keeps from being mended is tried again after this long.
     pub retry_every: Duration,
+    /// How full the disk of the data folder may get.
+    pub disk: DiskLimits,
     /// Reads the queries that documents store; without it no document can store any.
     pub query_reader: Option<QueryReader>,
     /// How the log is laid out.
@@ -79,6 +82,7 @@ impl EngineOptions {
             merge_threads: (cores / 2).max(1),
             merge_save_every: Duration::from_secs(60),
             retry_every: Duration::from_secs(1),
+            disk: DiskLimits::default(),
             query_reader: None,
             log: LogOptions::default(),
         }
@@ -163,6 +167,8 @@ pub(crate) struct Inner {
     /// Wakes what mends failures.
     pub(crate) healer: Arc<Signal>,
     pub(crate) merges: MergeLimits,
+    /// Says whether there is room for what makes data.
+    pub(crate) space: Arc<DiskGuard>,
     pub(crate) pool: SearchPool,
     /// Held by the one measurement of recall that may run.
     pub(crate) measuring: Arc<tokio::sync::Semaphore>,
@@ -186,14 +192,17 @@ impl Engine {
         disk: Arc<dyn Disk>,
         clock: Arc<dyn Clock>,
     ) -> Result<Engine, EngineError> {
+        let made = disk.create_dir_all_durable(&options.data);
+        made.map_err(io_error("create", &options.data))?;
+        let space = disk.space(&options.data);
+        let options = options.fitted_to(space.unwrap_or_default());
         let data = &options.data;
-        disk.create_dir_all_durable(data)
-            .map_err(io_error("create", data))?;
         data_folder::check_log(&*disk, data)?;
         let log_dir = data_folder::log_dir(data);
         let log = Log::open(disk.clone(), clock.clone(), &log_dir, options.log)?;
         let saved = data_folder::load_catalog(&*disk, data, &log)?;
         let pool = SearchPool::new(options.search_threads, options.search_queue_max)?;
+        let guard = DiskGuard::new(disk.clone(), data.clone(), options.disk);
         let inner = Arc::new(Inner {
             catalog: Mutex::new(Catalog::default()),
             indices: RwLock::default(),
@@ -207,6 +216,7 @@ impl Engine {
                 threads: options.merge_threads,
                 save_every: options.merge_save_every,
             },
+            space: Arc::new(guard),
             pool,
             measuring: Arc::new(tokio::sync::Semaphore::new(1)),
             ids: IdGenerator::new(clock.since_epoch()),
@@ -219,6 +229,7 @@ impl Engine {
             log,
         });
         recovery::recover(&inner, saved)?;
+        inner.look_at_disk();
         let tasks = maintenance::start(&inner)?;
         let owner = Owner {
             inner: inner.clone(),
@@ -277,7 +288,12 @@ impl Engine {
     /// # Errors
     /// The first failure; the other shards are refreshed all the same.
     pub fn refresh(&self, index: &Index) -> Result<(), EngineError> {
-        let refreshed = first_error(index.shards.iter().map(|shard| shard.refresh()));
+        first_error(self.refresh_each(index).into_iter())
+    }
+
+    /// The same, with what became of each shard.
+    pub fn refresh_each(&self, index: &Index) -> Vec<Result<(), EngineError>> {
+        let refreshed = index.shards.iter().map(|shard| shard.refresh()).collect();
         self.inner.wake_upkeep();
         refreshed
     }
@@ -298,18 +314,33 @@ impl Engine {
     /// # Errors
     /// The first failure; the other shards are flushed all the same.
     pub fn flush(&self, index: &Index) -> Result<(), EngineError> {
-        first_error(index.shards.iter().map(|shard| shard.flush()))
+        first_error(self.flush_each(index).into_iter())
+    }
+
+    /// The same, with what became of each shard.
+    pub fn flush_each(&self, index: &Index) -> Vec<Result<(), EngineError>> {
+        index.shards.iter().map(|shard| shard.flush()).collect()
     }
 
     /// Merges the segments that each shard of an index has now into at most so many without
     /// deletes. Writes that come meanwhile may add segments.
     ///
     /// # Errors
-    /// The first failure; [`EngineError::Closed`] when the engine closes first.
+    /// The first failure, as those of [`Engine::force_merge_each`].
     pub fn force_merge(&self, index: &Index, segments_max: usize) -> Result<(), EngineError> {
+        first_error(self.force_merge_each(index, segments_max).into_iter())
+    }
+
+    /// The same, with what became of each shard: [`EngineError::Closed`] when the engine closes first,
+    /// [`EngineError::DiskFull`] when the disk has no room for it.
+    pub fn force_merge_each(
+        &self,
+        index: &Index,
+        segments_max: usize,
+    ) -> Vec<Result<(), EngineError>> {
         let goal = crate::shard::MergeGoal::AtMost(segments_max);
         let order = index.settings().merge_order();
-        for shard in &index.shards {
+        let merge = |shard: &Arc<Shard>| {
             // One pass brings the number down, the others each take the deletes out of one
             // segment; without the bound, steady writes would always leave one more to do.
             let passes_max = shard.view().segments.len() + 1;
@@ -321,9 +352,9 @@ impl Engine {
                     break;
                 }
             }
-            shard.flush()?;
-        }
-        Ok(())
+            shard.flush()
+        };
+        index.shards.iter().map(merge).collect()
     }
 
     /// Waits until searches over these indexes see everything up to a position.

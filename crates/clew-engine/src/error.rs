@@ -212,6 +212,21 @@ pub enum EngineError {
         /// Bytes that merges may take.
         allowed: usize,
     },
+    /// There is no room on the disk for something that can wait.
+    #[error(
+        "{what} needs [{needed}] bytes of disk, of [{free}] free bytes [{spare}] are above the flood-stage watermark \
+         and what acknowledged writes may need"
+    )]
+    DiskFull {
+        /// What cannot be done.
+        what: String,
+        /// Bytes that it may take.
+        needed: u64,
+        /// Bytes that it might have taken.
+        spare: u64,
+        /// Bytes that are free.
+        free: u64,
+    },
     /// A merge ended early, as its index was deleted or the engine closes.
     #[error("the merge was cancelled")]
     MergeCancelled,
@@ -266,9 +281,9 @@ impl EngineError {
             | EngineError::Document { .. }
             | EngineError::Mapping(_) => ErrorKind::Invalid,
             EngineError::Query(error) => query_kind(error),
-            EngineError::Overloaded { .. } | EngineError::MergeMemory { .. } => {
-                ErrorKind::Overloaded
-            }
+            EngineError::Overloaded { .. }
+            | EngineError::MergeMemory { .. }
+            | EngineError::DiskFull { .. } => ErrorKind::Overloaded,
             EngineError::Log(_)
             | EngineError::Closed
             | EngineError::MergeCancelled

@@ -11,6 +11,7 @@ use parking_lot::Mutex;
 
 use crate::activity::{Activity, Counted, SearchActivity};
 use crate::alias::Aliases;
+use crate::disk::DiskGuard;
 use crate::error::EngineError;
 use crate::request::WriteResult;
 use crate::routing::shard_of;
@@ -38,6 +39,8 @@ pub struct Index {
     pub(crate) routing_slots: u32,
     pub(crate) shards: Vec<Arc<Shard>>,
     pub(crate) activity: Activity,
+    /// Says whether writes are refused because the disk is nearly full.
+    pub(crate) space: Arc<DiskGuard>,
 }
 
 impl std::fmt::Debug for Index {
@@ -240,6 +243,12 @@ impl Index {
     pub fn running_merges(&self) -> Vec<RunningMerge> {
         let merges = self.shards.iter().filter_map(|shard| running_merge(shard));
         merges.collect()
+    }
+
+    /// Why a shard serves nothing, when it has failed.
+    pub fn shard_failure(&self, number: u32) -> Option<String> {
+        let mut shards = self.shards.iter();
+        shards.find(|shard| shard.place.number == number)?.failure()
     }
 
     /// Whether a shard has failed, so that it serves no more.

@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 
 use crate::activity::Activity;
 use crate::alias::{self, Aliases};
-use crate::blocks::BlockLevel;
+use crate::blocks::{Block, BlockLevel};
 use crate::catalog::{CATALOG_STREAM, Catalog, CatalogOperation, IndexRecord};
 use crate::data_folder;
 use crate::date_names::resolve_date;
@@ -76,7 +76,9 @@ impl Engine {
     /// # Errors
     /// When there is no such index.
     pub fn delete_index(&self, name: &str) -> Result<Glsn, EngineError> {
-        self.inner.delete_index(name)
+        let deleted = self.inner.delete_index(name);
+        self.inner.look_at_disk();
+        deleted
     }
 
     /// Merges fields into an index's mapping; durable when it returns.
@@ -130,6 +132,7 @@ impl Inner {
     ) -> Result<(Arc<Index>, Logged), EngineError> {
         check_name(name)?;
         check_settings(&settings)?;
+        self.check_room_for_index(name)?;
         let mut indices = self.indices.write();
         if let Some(existing) = indices.get(name) {
             let (index, uuid) = (name.to_string(), existing.uuid.clone());
@@ -155,6 +158,17 @@ impl Inner {
             self.aliases.store(Arc::new(alias::table(indices.values())));
         }
         Ok((index, logged))
+    }
+
+    /// Refuses a new index while the disk is nearly full, as if it had the block that all others have then.
+    fn check_room_for_index(&self, name: &str) -> Result<(), EngineError> {
+        if !self.space.is_blocked() || !self.look_at_disk().is_blocked() {
+            return Ok(());
+        }
+        Err(EngineError::Blocked {
+            index: name.to_string(),
+            blocks: vec![Block::ReadOnlyAllowDelete],
+        })
     }
 
     /// Checks the names that a new index would add.
@@ -218,6 +232,7 @@ impl Inner {
                 query_reader: self.options.query_reader,
                 merges: self.merges.clone(),
                 healer: self.healer.clone(),
+                space: self.space.clone(),
             };
             Shard::open(place, context, mapping.clone()).map(Arc::new)
         };
@@ -235,6 +250,7 @@ impl Inner {
                 .map(shard)
                 .collect::<Result<_, _>>()?,
             activity: Activity::default(),
+            space: self.space.clone(),
         })
     }
 

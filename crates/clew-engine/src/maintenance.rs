@@ -19,6 +19,10 @@ use crate::shard::{MergeGoal, MergeOrder, Shard};
 
 /// A shard that has unflushed operations is flushed at the latest after this long.
 const FLUSH_AGE_MAX: Duration = Duration::from_secs(300);
+/// While writes are refused for want of room, it is looked for this often.
+const LOOK_BLOCKED: Duration = Duration::from_secs(1);
+/// On a disk that is tight the log may have this many files that could be given up.
+const TIGHT_LOG_FILES: u64 = 2;
 
 /// Starts the threads.
 pub(crate) fn start(inner: &Arc<Inner>) -> Result<Vec<Task>, EngineError> {
@@ -131,7 +135,21 @@ fn run_upkeep(inner: &Inner) {
     let mut flushed_at: HashMap<(String, u32), Duration> = HashMap::new();
     while !is_closed(inner) {
         let next = flush_due(inner, &mut flushed_at);
-        inner.upkeep.sleep(next);
+        let look = look_again(inner);
+        inner
+            .upkeep
+            .sleep(Some(next.map_or(look, |next| next.min(look))));
+    }
+}
+
+/// Looks at the disk, which others fill and empty as well; after how long to look again.
+fn look_again(inner: &Inner) -> Duration {
+    let blocked = inner.look_at_disk().is_blocked();
+    let every = inner.space.limits().look_every;
+    if blocked {
+        every.min(LOOK_BLOCKED)
+    } else {
+        every
     }
 }
 
@@ -157,16 +175,28 @@ fn merge(inner: &Inner, shard: &Shard, order: MergeOrder) -> bool {
     if is_closed(inner) || shard.failure().is_some() {
         return false;
     }
-    shard
-        .merge(MergeGoal::Upkeep, order)
-        .unwrap_or_else(|error| {
-            if matches!(error, EngineError::MergeCancelled) {
-                return false;
+    let (index, number) = (&shard.place.index, shard.place.number);
+    match shard.merge(MergeGoal::Upkeep, order) {
+        Ok(merged) => {
+            // Until a flush the files stay that were merged away.
+            if merged
+                && inner.look_at_disk().is_tight()
+                && let Err(error) = shard.flush()
+            {
+                tracing::error!(index, shard = number, %error, "flush failed");
             }
-            let (index, number) = (&shard.place.index, shard.place.number);
+            merged
+        }
+        Err(EngineError::MergeCancelled) => false,
+        Err(error @ EngineError::DiskFull { .. }) => {
+            tracing::debug!(index, shard = number, %error, "a merge has to wait");
+            false
+        }
+        Err(error) => {
             tracing::error!(index, shard = number, %error, "merge failed");
             false
-        })
+        }
+    }
 }
 
 /// Flushes shards with much or old unflushed data, and all that hold back a log that has grown
@@ -174,13 +204,16 @@ fn merge(inner: &Inner, shard: &Shard, order: MergeOrder) -> bool {
 fn flush_due(inner: &Inner, flushed_at: &mut HashMap<(String, u32), Duration>) -> Option<Duration> {
     let now = inner.clock.monotonic();
     let held = inner.log.bytes_from(inner.covered().next());
-    let log_full = held > inner.options.log_bytes_max;
+    // A disk that has become tight: what can be given up is given up at once.
+    let relief = inner.space.take_relief();
+    let log_full = relief || held > log_bytes_max(inner);
     let (mut next, mut flushed) = (None::<Duration>, false);
     for index in indices(inner) {
         let threshold = index.settings().flush_threshold_bytes;
         for shard in &index.shards {
             let key = (index.uuid.clone(), shard.place.number);
-            if shard.failure().is_some() || shard.checkpoint().is_none() {
+            // A flush also removes what was merged away.
+            if shard.failure().is_some() || (shard.checkpoint().is_none() && !relief) {
                 flushed_at.insert(key, now);
                 continue;
             }
@@ -206,4 +239,14 @@ fn flush_due(inner: &Inner, flushed_at: &mut HashMap<(String, u32), Duration>) -
         tracing::error!(%error, "cannot trim the log");
     }
     next
+}
+
+/// Size of the log at which the shards that hold it back are flushed.
+fn log_bytes_max(inner: &Inner) -> u64 {
+    let max = inner.options.log_bytes_max;
+    if inner.space.state().is_tight() {
+        max.min(TIGHT_LOG_FILES * inner.options.log.file_bytes_max)
+    } else {
+        max
+    }
 }

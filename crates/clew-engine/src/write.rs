@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use clew_log::Glsn;
 
+use crate::blocks::Block;
 use crate::date_names::resolve_date;
+use crate::disk::WRITE_OVERHEAD_BYTES;
 use crate::engine::{Engine, Inner};
 use crate::error::EngineError;
 use crate::index::{Index, count_write};
@@ -14,7 +16,7 @@ use crate::operation::{ID_BYTES_MAX, ROUTING_BYTES_MAX};
 use crate::planner::IndexPlan;
 use crate::request::{Action, Condition, OpType, WriteOperation, WriteOutcome, Written};
 use crate::settings::TranslogDurability;
-use crate::shard::{Prepared, ShardAction, ShardWrite, Target};
+use crate::shard::{Prepared, Shard, ShardAction, ShardWrite, Target, Writer};
 
 /// Operations that are parsed before they are applied: bounds the memory of a large request.
 const CHUNK_OPERATIONS: usize = 512;
@@ -55,6 +57,10 @@ impl Engine {
 
 impl Inner {
     fn write(&self, operations: Vec<WriteOperation>) -> WriteOutcome {
+        if self.space.is_blocked() {
+            // Whoever comes back after a while should not wait for the next look by the clock.
+            self.look_at_disk();
+        }
         let mut results: Vec<Option<Result<Written, EngineError>>> = Vec::new();
         results.resize_with(operations.len(), || None);
         let mut touched = BTreeMap::new();
@@ -222,7 +228,12 @@ impl Inner {
         let _applying = shard.applying();
         let mut log_refused = false;
         let segments = writer.segment_count();
+        let mut room = Room::new(&writer);
         for (position, write) in writes {
+            if let Err(refused) = self.check_room(index, shard, (&writer, &mut room), &write) {
+                results[position] = Some(Err(refused));
+                continue;
+            }
             let id = write.target.id.clone();
             // One that fails in the middle leaves the shard behind the log: nothing follows it.
             let written = shard
@@ -243,6 +254,8 @@ impl Inner {
             log_refused |= matches!(written, Err(EngineError::Log(_)));
             results[position] = Some(written);
         }
+        self.space.spend(room.unseen(&writer));
+        shard.note_unwritten(&writer);
         if log_refused {
             drop(writer);
             return self.log_refused();
@@ -256,6 +269,54 @@ impl Inner {
         if much || writer.segment_count() != segments {
             self.wake_upkeep();
         }
+    }
+}
+
+/// What a group of writes to a shard has taken of the disk that the account of the disk does not know of yet.
+struct Room {
+    /// Bytes of operations when the account was last told.
+    told: u64,
+    operations: u64,
+}
+
+impl Room {
+    fn new(writer: &Writer) -> Self {
+        Room {
+            told: writer.unflushed_bytes(),
+            operations: 0,
+        }
+    }
+
+    fn unseen(&self, writer: &Writer) -> u64 {
+        let bytes = writer.unflushed_bytes().saturating_sub(self.told);
+        bytes.saturating_add(self.operations * WRITE_OVERHEAD_BYTES)
+    }
+}
+
+impl Inner {
+    /// Refuses a write that the disk may have no room for.
+    fn check_room(
+        &self,
+        index: &Index,
+        shard: &Shard,
+        (writer, room): (&Writer, &mut Room),
+        write: &ShardWrite,
+    ) -> Result<(), EngineError> {
+        room.operations += 1;
+        let bytes = write.bytes();
+        if self.space.admits(room.unseen(writer).saturating_add(bytes)) {
+            return Ok(());
+        }
+        shard.note_unwritten(writer);
+        self.look_at_disk();
+        *room = Room::new(writer);
+        if self.space.has_room(bytes) {
+            return Ok(());
+        }
+        Err(EngineError::Blocked {
+            index: index.name.clone(),
+            blocks: vec![Block::ReadOnlyAllowDelete],
+        })
     }
 }
 

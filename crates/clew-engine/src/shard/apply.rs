@@ -102,6 +102,25 @@ pub(crate) struct ShardWrite {
     pub(crate) condition: Option<Condition>,
 }
 
+impl ShardWrite {
+    /// About how many bytes it brings.
+    pub(crate) fn bytes(&self) -> u64 {
+        let body = match &self.action {
+            ShardAction::Index { document, .. } => {
+                let vectors = document.vectors.iter().map(|(_, vector)| vector.len() * 4);
+                document.source.len() + vectors.sum::<usize>()
+            }
+            ShardAction::Update(spec) => {
+                let bodies = [&spec.doc, &spec.upsert];
+                let bytes = bodies.into_iter().flatten().map(bytes::Bytes::len);
+                bytes.sum()
+            }
+            ShardAction::Delete => 0,
+        };
+        (body + self.target.id.len()) as u64
+    }
+}
+
 /// What a write does to its document.
 pub(crate) enum ShardAction {
     Index { document: Prepared, op_type: OpType },

@@ -45,7 +45,7 @@ pub(crate) enum MergeOrder {
 impl MergeOrder {
     /// Whether so many rows are put in an order of their own. The upkeep merges each document once for each size class,
     /// and only of the larger ones it takes searches long enough to look through them.
-    fn finds_similar(self, goal: MergeGoal, rows: u32) -> bool {
+    pub(super) fn finds_similar(self, goal: MergeGoal, rows: u32) -> bool {
         let rows_min = match goal {
             MergeGoal::Upkeep => UPKEEP_REORDER_ROWS_MIN,
             MergeGoal::AtMost(_) => 0,
@@ -65,23 +65,38 @@ struct Merged {
 impl Shard {
     /// Runs one merge if the goal asks for one; whether it did. Its work is done by a thread that
     /// yields to all others; the locks are held by this one.
+    ///
+    /// # Errors
+    /// [`EngineError::DiskFull`] when there is no room for it; others leave nothing of it on the disk either.
     pub(crate) fn merge(&self, goal: MergeGoal, order: MergeOrder) -> Result<bool, EngineError> {
+        let merged = self.merge_once(goal, order);
+        if let Err(error) = &merged
+            && !matches!(error, EngineError::DiskFull { .. })
+        {
+            self.remove_leftovers();
+        }
+        merged
+    }
+
+    fn merge_once(&self, goal: MergeGoal, order: MergeOrder) -> Result<bool, EngineError> {
         self.make_parts_durable(goal)?;
         let _one_at_a_time = self.merging.lock();
-        let (parts, mapping, life) = {
+        let (parts, mapping, life, _room) = {
             let mut writer = self.writer()?;
+            let views = |writer: &Writer, chosen: &[usize]| -> Vec<SegmentView> {
+                let views = chosen.iter().map(|&at| writer.segments[at].view.clone());
+                views.collect()
+            };
+            let wanted = views(&writer, &self.choose(&writer, goal));
             // Upkeep shows nothing early: it publishes only when it is going to merge, and then
             // because readers must know all deletes of the segments that are merged.
-            if matches!(goal, MergeGoal::Upkeep) && self.choose(&writer, goal).is_empty() {
+            if matches!(goal, MergeGoal::Upkeep) && wanted.is_empty() {
                 return Ok(false);
             }
+            let room = self.claim_disk(&wanted, (goal, order))?;
             self.publish(&mut writer)?;
-            let chosen = self.choose(&writer, goal);
-            let parts: Vec<SegmentView> = chosen
-                .iter()
-                .map(|&at| writer.segments[at].view.clone())
-                .collect();
-            (parts, writer.mapping().clone(), writer.life)
+            let parts = views(&writer, &self.choose(&writer, goal));
+            (parts, writer.mapping().clone(), writer.life, room)
         };
         if parts.is_empty() {
             return Ok(false);

@@ -8,6 +8,7 @@
 mod alive;
 mod apply;
 mod directory;
+mod disk_needs;
 mod document;
 mod file_names;
 mod flush;
@@ -40,6 +41,7 @@ use tantivy::DocId;
 use tokio::sync::watch;
 
 use crate::activity::Timed;
+use crate::disk::DiskGuard;
 use crate::error::EngineError;
 use crate::signal::Signal;
 
@@ -78,6 +80,8 @@ pub(crate) struct ShardContext {
     pub(crate) merges: MergeLimits,
     /// Wakes what mends shards that have failed.
     pub(crate) healer: Arc<Signal>,
+    /// Says whether there is room for a merge.
+    pub(crate) space: Arc<DiskGuard>,
 }
 
 /// A searchable state of a shard.
@@ -120,6 +124,8 @@ pub(crate) struct Shard {
     published: watch::Sender<u64>,
     flushing: Mutex<flush::FlushState>,
     merging: Mutex<()>,
+    /// Bytes that were not on the disk yet when the writer was last seen.
+    unwritten: AtomicU64,
     /// How the running merge is getting on.
     pub(crate) merge_state: Arc<MergeState>,
 }

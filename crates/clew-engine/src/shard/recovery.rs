@@ -3,6 +3,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use arc_swap::ArcSwap;
 use clew_log::Glsn;
@@ -71,6 +72,7 @@ impl Shard {
             published: watch::channel(0).0,
             flushing: Mutex::new(flushed),
             merging: Mutex::new(()),
+            unwritten: AtomicU64::new(0),
             merge_state: Arc::default(),
             place,
             context,

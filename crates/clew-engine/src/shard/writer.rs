@@ -278,7 +278,7 @@ impl Writer {
     }
 
     /// Memory of the segment being filled.
-    pub(super) fn buffer_bytes(&self) -> usize {
+    pub(crate) fn buffer_bytes(&self) -> usize {
         let buffer = self.buffer.as_ref();
         buffer.map_or(0, |buffer| buffer.builder.mem_usage())
     }

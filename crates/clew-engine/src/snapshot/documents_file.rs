@@ -64,6 +64,16 @@ impl DocumentsWriter {
         Ok(())
     }
 
+    /// Bytes that were gathered.
+    pub(super) fn pending_bytes(&self) -> u64 {
+        self.pending.len() as u64
+    }
+
+    /// Whether the next document, unless it is a small one, goes to the disk with all that was gathered.
+    pub(super) fn writes_next(&self) -> bool {
+        self.pending.len() >= WRITE_BYTES / 2
+    }
+
     fn write_out(&mut self) -> Result<(), EngineError> {
         self.file
             .write_all_at(&self.pending, self.written)

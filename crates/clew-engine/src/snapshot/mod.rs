@@ -14,6 +14,7 @@ use clew_platform::Disk;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::disk::DiskGuard;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::index::Index;
@@ -71,6 +72,8 @@ pub struct Cleaned {
 #[derive(Clone, Debug)]
 pub struct SnapshotRepository {
     disk: Arc<dyn Disk>,
+    /// Says whether there is room for a snapshot beside the data.
+    space: Arc<DiskGuard>,
     dir: PathBuf,
 }
 
@@ -79,6 +82,7 @@ impl Engine {
     pub fn snapshot_repository(&self, dir: PathBuf) -> SnapshotRepository {
         SnapshotRepository {
             disk: self.inner.disk.clone(),
+            space: self.inner.space.clone(),
             dir,
         }
     }
@@ -164,7 +168,8 @@ impl SnapshotRepository {
     /// Writes the documents of a shard into a new file of a snapshot.
     ///
     /// # Errors
-    /// When documents cannot be read or the file cannot be written.
+    /// When documents cannot be read or the file cannot be written; [`EngineError::DiskFull`] when it lies on the disk
+    /// of the data, and would fill it.
     pub fn write_documents(
         &self,
         id: &str,
@@ -177,7 +182,12 @@ impl SnapshotRepository {
             .map_err(io_error("create", &dir))?;
         let mut writer = DocumentsWriter::create(&*self.disk, dir.join(name))?;
         for document in documents {
-            writer.add(&document?)?;
+            let document = document?;
+            if writer.writes_next() {
+                let bytes = writer.pending_bytes() + document.source.len() as u64;
+                self.space.check_file("a snapshot", &dir, bytes)?;
+            }
+            writer.add(&document)?;
         }
         writer.finish(name)
     }

@@ -16,6 +16,7 @@ mod changes;
 mod crash;
 mod disk_faults;
 mod documents;
+mod full_disk;
 mod impacts;
 mod life_cycle;
 mod lost_files;

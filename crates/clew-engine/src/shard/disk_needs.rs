@@ -1,0 +1,89 @@
+//! What a shard may still need of the disk, for what it has acknowledged and for merges; and what merges that failed
+//! have left there.
+
+use std::collections::HashSet;
+use std::sync::atomic::Ordering;
+
+use clew_vector::{GraphChoice, gets_graph, memory_needed};
+
+use super::directory::ALIVE_SUFFIX;
+use super::merge::{MergeGoal, MergeOrder};
+use super::merge_choice::rows_by_column;
+use super::merge_job::SAVEPOINT_SUFFIX;
+use super::{SegmentView, Shard, Writer};
+use crate::disk::DiskClaim;
+use crate::error::EngineError;
+
+impl Shard {
+    /// Bytes that may still have to be written for what was acknowledged: the buffer, and what the disk has refused.
+    /// Waits for nobody, as it is asked for by those who write: of a shard that is being written to it is what was so
+    /// before the present group of writes.
+    pub(crate) fn unwritten_bytes(&self) -> u64 {
+        if let Some(writer) = self.writer.try_lock() {
+            self.note_unwritten(&writer);
+        }
+        self.unwritten.load(Ordering::Relaxed)
+    }
+
+    /// Remembers that for those who ask while the writer is locked.
+    pub(crate) fn note_unwritten(&self, writer: &Writer) {
+        let (spilled, _) = self.directory.spilled();
+        let bytes = writer.buffer_bytes() + spilled;
+        self.unwritten.store(bytes as u64, Ordering::Relaxed);
+    }
+
+    /// Takes the room that a merge may need: for its result, which is at most as large as its parts, for another copy
+    /// where it is put in order, and for the graphs that its parts lack.
+    pub(super) fn claim_disk(
+        &self,
+        parts: &[SegmentView],
+        (goal, order): (MergeGoal, MergeOrder),
+    ) -> Result<DiskClaim, EngineError> {
+        let bytes: u64 = parts.iter().map(SegmentView::bytes).sum();
+        let rows = parts.iter().map(SegmentView::doc_count).sum();
+        let copies = 1 + u64::from(order.finds_similar(goal, rows));
+        let columns = rows_by_column(parts.iter());
+        let graphs = columns.values().map(|(options, rows)| {
+            let whole = memory_needed(options, *rows, GraphChoice::WhenWorthIt);
+            let plain = memory_needed(options, *rows, GraphChoice::Never);
+            match gets_graph(options, *rows, GraphChoice::WhenWorthIt) {
+                true => whole.saturating_sub(plain) as u64,
+                false => 0,
+            }
+        });
+        let needed = bytes.saturating_mul(copies).saturating_add(graphs.sum());
+        let what = format!("a merge of [{}][{}]", self.place.index, self.place.number);
+        self.context.space.claim(&what, needed)
+    }
+
+    /// Removes what a merge has written that failed. Files that somebody names, or may go on with, stay.
+    pub(super) fn remove_leftovers(&self) {
+        let flushed = self.flushing.lock();
+        let Some(_not_merging) = self.merging.try_lock() else {
+            return;
+        };
+        let writer = self.writer.lock();
+        let of_writer = writer.segments.iter().map(|segment| &segment.view.files.id);
+        let known = of_writer.chain(flushed.segments.keys());
+        let mut known: HashSet<String> = known.map(|id| id.uuid_string()).collect();
+        known.extend(writer.buffer_segment());
+        let disk = &self.context.disk;
+        for path in disk.list(&self.place.dir).unwrap_or_default() {
+            let name = path.file_name().and_then(|name| name.to_str());
+            let Some((segment, _)) = name.and_then(|name| name.split_once('.')) else {
+                continue;
+            };
+            let kept = name.is_some_and(|name| {
+                name.ends_with(ALIVE_SUFFIX) || name.ends_with(SAVEPOINT_SUFFIX)
+            });
+            let is_segment = tantivy::index::SegmentId::from_uuid_string(segment).is_ok();
+            if is_segment
+                && !kept
+                && !known.contains(segment)
+                && let Err(error) = disk.remove_file(&path)
+            {
+                tracing::warn!(path = %path.display(), %error, "cannot remove an unused file");
+            }
+        }
+    }
+}
