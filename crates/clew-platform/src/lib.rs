@@ -3,6 +3,7 @@
 //!
 //! Deliberately absent: anything that knows what the bytes mean.
 
+mod account;
 mod advice;
 mod clock;
 mod counting;
@@ -14,6 +15,9 @@ mod real_disk;
 mod sim_disk;
 mod task;
 
+pub use account::{
+    MemoryAccount, MemoryExceeded, MemoryFigures, MemoryLimits, MemoryPurpose, MemoryScope, Reservation,
+};
 pub use advice::advise_random;
 pub use clock::{Clock, FixedClock, RealClock};
 pub use counting::{CountingAllocator, thread_allocations};
