@@ -8,9 +8,8 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use clew_log::{Durability, Glsn, Log, LogOptions, LogStats, Trim};
-use clew_platform::{Clock, Disk, Task, memory_bytes};
+use clew_platform::{Clock, Disk, MemoryAccount, MemoryLimits, MemoryPurpose, Task, memory_bytes};
 use clew_text::{QueryReader, Threads};
-use clew_vector::MemoryBudget;
 use parking_lot::{Mutex, RwLock};
 
 use crate::alias::AliasTable;
@@ -28,9 +27,8 @@ use crate::settings::TranslogDurability;
 use crate::shard::{MergeLimits, Shard, io_error};
 use crate::signal::Signal;
 
-/// Merges may take this part of the memory; the rest is for buffers, and for the system to keep
-/// mapped files in.
-const MERGE_MEMORY_SHARE: u64 = 4;
+/// What is shared out where the system does not say how much memory there is.
+const MEMORY_BYTES_UNKNOWN: u64 = 4 << 30;
 
 /// How an engine is set up.
 #[derive(Clone, Debug)]
@@ -49,8 +47,8 @@ pub struct EngineOptions {
     pub log_bytes_max: u64,
     /// So much of the log's newest files is kept for readers of changes, needed or not.
     pub changes_retention_bytes: u64,
-    /// Memory that all merges together may take for vectors, graphs and the order of documents.
-    pub merge_memory_bytes: usize,
+    /// Memory that requests and upkeep may take.
+    pub memory: MemoryLimits,
     /// Threads that build the graph of one merge.
     pub merge_threads: usize,
     /// A graph in the making is saved this often, so that a restart goes on with it.
@@ -69,7 +67,6 @@ impl EngineOptions {
     /// The defaults over a data folder.
     pub fn new(data: impl Into<PathBuf>) -> Self {
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
-        let memory = memory_bytes().map(|bytes| usize::try_from(bytes / MERGE_MEMORY_SHARE));
         EngineOptions {
             data: data.into(),
             search_threads: cores,
@@ -78,7 +75,7 @@ impl EngineOptions {
             auto_create_index: true,
             log_bytes_max: 1 << 30,
             changes_retention_bytes: 0,
-            merge_memory_bytes: memory.map_or(1 << 30, |bytes| bytes.unwrap_or(usize::MAX)),
+            memory: MemoryLimits::shares_of(memory_bytes().unwrap_or(MEMORY_BYTES_UNKNOWN)),
             merge_threads: (cores / 2).max(1),
             merge_save_every: Duration::from_secs(60),
             retry_every: Duration::from_secs(1),
@@ -178,6 +175,8 @@ pub(crate) struct Inner {
     /// Buckets that the aggregations of one search may have.
     pub(crate) buckets_max: AtomicUsize,
     pub(crate) closed: AtomicBool,
+    /// What memory is taken for.
+    pub(crate) memory: Arc<MemoryAccount>,
 }
 
 impl Engine {
@@ -203,6 +202,7 @@ impl Engine {
         let saved = data_folder::load_catalog(&*disk, data, &log)?;
         let pool = SearchPool::new(options.search_threads, options.search_queue_max)?;
         let guard = DiskGuard::new(disk.clone(), data.clone(), options.disk);
+        let memory = MemoryAccount::new(options.memory);
         let inner = Arc::new(Inner {
             catalog: Mutex::new(Catalog::default()),
             indices: RwLock::default(),
@@ -212,7 +212,7 @@ impl Engine {
             merger: Arc::default(),
             healer: Arc::default(),
             merges: MergeLimits {
-                memory: Arc::new(MemoryBudget::new(options.merge_memory_bytes)),
+                memory: memory.clone(),
                 threads: options.merge_threads,
                 save_every: options.merge_save_every,
             },
@@ -223,6 +223,7 @@ impl Engine {
             planner: OnceLock::new(),
             buckets_max: AtomicUsize::new(clew_text::AggLimits::default().buckets_max),
             closed: AtomicBool::new(false),
+            memory,
             options,
             disk,
             clock,
@@ -245,6 +246,11 @@ impl Engine {
     /// they may be read, but an entry from elsewhere would not be understood by recovery.
     pub fn log(&self) -> &Log {
         &self.inner.log
+    }
+
+    /// The account of the memory that requests and upkeep take.
+    pub fn memory(&self) -> &Arc<MemoryAccount> {
+        &self.inner.memory
     }
 
     /// The data folder.
@@ -390,13 +396,14 @@ impl Engine {
     /// Figures of the node.
     pub fn stats(&self) -> EngineStats {
         let log = &self.inner.log;
+        let merges = self.inner.memory.figures(MemoryPurpose::Merges);
         EngineStats {
             log: log.stats(),
             last: log.last(),
             durable: log.durable(),
             search: self.inner.pool.stats(),
-            merge_memory_bytes: self.inner.merges.memory.used() as u64,
-            merge_memory_bytes_max: self.inner.merges.memory.max() as u64,
+            merge_memory_bytes: merges.used as u64,
+            merge_memory_bytes_max: merges.limit as u64,
         }
     }
 }

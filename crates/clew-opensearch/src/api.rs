@@ -8,6 +8,7 @@ use axum::Router;
 use clew_engine::Engine;
 use tokio::sync::watch;
 
+use crate::body::BodyLimits;
 use crate::cluster_settings::ClusterSettings;
 use crate::dispatch::dispatch;
 use crate::filling;
@@ -63,6 +64,7 @@ impl Default for RestOptions {
 pub(crate) struct Api {
     pub(crate) engine: Engine,
     pub(crate) options: RestOptions,
+    pub(crate) body_limits: BodyLimits,
     pub(crate) routes: RouteTable,
     pub(crate) metrics: RestMetrics,
     pub(crate) cluster_settings: ClusterSettings,
@@ -86,7 +88,12 @@ impl Api {
         let node_id = stable_id(&[&options.cluster_name, &options.node_name]);
         engine.set_planner(Arc::new(Planner));
         filling::remove_unfinished(&engine, &engine.indices());
+        let body_limits = BodyLimits {
+            bytes_max: options.body_bytes_max,
+            memory: engine.memory().clone(),
+        };
         Api {
+            body_limits,
             cluster_settings: ClusterSettings::load(&engine),
             engine,
             routes: RouteTable::new(),

@@ -1,10 +1,16 @@
-//! Bodies of requests and answers: bounded reading, gzip in both directions.
+//! Bodies of requests and answers: bounded reading, gzip in both directions. A body's memory is reserved before
+//! it is there, and given back when the last slice of its bytes goes.
+
+mod growing;
 
 use std::io::{Read, Write};
+use std::sync::Arc;
+use std::time::Duration;
 
-use axum::body::Body;
+use axum::body::{Body, HttpBody};
 use axum::http::{HeaderMap, StatusCode, header};
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
+use clew_platform::{MemoryAccount, MemoryPurpose, Reservation};
 use flate2::Compression;
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
@@ -12,31 +18,62 @@ use http_body_util::BodyExt;
 
 use crate::error::{ApiError, Cause};
 
+use growing::GrowingBody;
+
 /// Answers below this are sent as they are: a network packet is not filled anyway.
 const COMPRESS_BYTES_MIN: usize = 1024;
 
 /// Work on more bytes than this leaves the async threads.
 const INLINE_BYTES_MAX: usize = 64 << 10;
 
+/// Inflated at once.
+const STEP_BYTES: usize = 64 << 10;
+/// Deflate makes nothing smaller than by this factor.
+const INFLATION_MAX: usize = 1032;
+
+/// How long the rest of a refused body is taken off the connection.
+const DRAIN_TIME: Duration = Duration::from_secs(30);
+
+/// What bodies may take.
+#[derive(Clone, Debug)]
+pub(crate) struct BodyLimits {
+    /// Longest body, before and after inflating it.
+    pub(crate) bytes_max: usize,
+    /// The account of all bodies together.
+    pub(crate) memory: Arc<MemoryAccount>,
+}
+
+impl BodyLimits {
+    /// The longest body that there is ever room for.
+    fn bytes_max(&self) -> usize {
+        self.bytes_max
+            .min(self.memory.largest(MemoryPurpose::Bodies))
+    }
+}
+
 /// Reads a whole body, inflating it when it is gzip'd.
 ///
 /// # Errors
-/// 413 when it is (or inflates to) more than `bytes_max`, 415 for another encoding.
+/// 413 when it is (or inflates to) more than the limit, 429 when there is no room for it beside the others, 415 for
+/// another encoding.
 pub(crate) async fn read(
     headers: &HeaderMap,
     body: Body,
-    bytes_max: usize,
+    limits: &BodyLimits,
 ) -> Result<Bytes, ApiError> {
-    let raw = read_raw(body, bytes_max).await?;
+    let raw = read_raw(headers, body, limits).await?;
     match headers
         .get(header::CONTENT_ENCODING)
         .map(|value| value.as_bytes())
     {
         None | Some(b"identity") => Ok(raw),
-        Some(b"gzip" | b"x-gzip") if raw.len() <= INLINE_BYTES_MAX / 8 => inflate(&raw, bytes_max),
-        Some(b"gzip" | b"x-gzip") => tokio::task::spawn_blocking(move || inflate(&raw, bytes_max))
-            .await
-            .map_err(|error| ApiError::internal(error.to_string()))?,
+        Some(b"gzip" | b"x-gzip") if raw.len() <= INLINE_BYTES_MAX / 8 => inflate(&raw, limits),
+        Some(b"gzip" | b"x-gzip") => {
+            let limits = limits.clone();
+            tokio::task::spawn_blocking(move || inflate(&raw, &limits))
+                .await
+                .map_err(|error| ApiError::internal(error.to_string()))?
+        }
         Some(other) => Err(ApiError::new(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Cause::new(
@@ -50,12 +87,29 @@ pub(crate) async fn read(
     }
 }
 
-/// Reads up to the limit. What is above it is read and dropped up to the limit again, because a
-/// client that is still sending when the connection closes never sees the answer.
-async fn read_raw(mut body: Body, bytes_max: usize) -> Result<Bytes, ApiError> {
-    let mut whole = BytesMut::new();
+/// Reads up to the limit. A client that is still sending when the connection closes never sees the answer:
+/// so the rest of a body that is refused is read while it is answered.
+async fn read_raw(
+    headers: &HeaderMap,
+    mut body: Body,
+    limits: &BodyLimits,
+) -> Result<Bytes, ApiError> {
+    let collected = collect(&mut body, limits).await;
+    // Such a client sends nothing before it is asked to, which reading would do.
+    let waits = headers.contains_key(header::EXPECT);
+    if collected.is_err() && !waits && !body.is_end_stream() {
+        tokio::spawn(drain(body, limits.bytes_max));
+    }
+    collected
+}
+
+async fn collect(body: &mut Body, limits: &BodyLimits) -> Result<Bytes, ApiError> {
+    let declared = body.size_hint().exact();
+    let mut whole = GrowingBody::new(limits);
+    if let Some(declared) = declared {
+        whole.reserve(usize::try_from(declared).unwrap_or(usize::MAX))?;
+    }
     let mut first: Option<Bytes> = None;
-    let mut seen_bytes = 0usize;
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|error| {
             ApiError::bad_request("parse_exception", format!("cannot read the body: {error}"))
@@ -63,49 +117,82 @@ async fn read_raw(mut body: Body, bytes_max: usize) -> Result<Bytes, ApiError> {
         let Ok(data) = frame.into_data() else {
             continue;
         };
-        seen_bytes = seen_bytes.saturating_add(data.len());
-        if seen_bytes > bytes_max {
-            whole = BytesMut::new();
-            first = None;
-            if seen_bytes > bytes_max.saturating_mul(2) {
-                break;
-            }
-            continue;
-        }
         // A body of one frame is passed on without a copy.
         match first.take() {
-            None if whole.is_empty() => first = Some(data),
-            None => whole.extend_from_slice(&data),
+            None if whole.is_empty() => {
+                whole.reserve(data.len())?;
+                first = Some(data);
+            }
+            None => whole.push(&data)?,
             Some(earlier) => {
-                whole.extend_from_slice(&earlier);
-                whole.extend_from_slice(&data);
+                whole.push(&earlier)?;
+                whole.push(&data)?;
             }
         }
     }
-    if seen_bytes > bytes_max {
-        return Err(too_long(bytes_max));
-    }
-    Ok(first.unwrap_or_else(|| whole.freeze()))
+    Ok(match first {
+        Some(only) => hold(only, whole.into_memory()),
+        None => whole.into_bytes(),
+    })
 }
 
-fn inflate(compressed: &[u8], bytes_max: usize) -> Result<Bytes, ApiError> {
-    let mut inflated = Vec::with_capacity((compressed.len() * 4).min(bytes_max));
-    let limit = u64::try_from(bytes_max)
-        .unwrap_or(u64::MAX)
-        .saturating_add(1);
-    MultiGzDecoder::new(compressed)
-        .take(limit)
-        .read_to_end(&mut inflated)
-        .map_err(|error| {
+/// Takes a body off its connection and keeps nothing of it.
+async fn drain(mut body: Body, bytes_max: usize) {
+    let mut seen_bytes = 0usize;
+    let all = async {
+        while let Some(Ok(frame)) = body.frame().await {
+            seen_bytes = seen_bytes.saturating_add(frame.data_ref().map_or(0, Bytes::len));
+            if seen_bytes > bytes_max {
+                break;
+            }
+        }
+    };
+    // A client that is too slow sees its connection closed.
+    let _ = tokio::time::timeout(DRAIN_TIME, all).await;
+}
+
+fn inflate(compressed: &[u8], limits: &BodyLimits) -> Result<Bytes, ApiError> {
+    let mut whole = GrowingBody::new(limits);
+    // The last four bytes say how long the text is, modulo 2^32 and as far as there is one part only.
+    if let Some(length) = compressed.last_chunk() {
+        let length = usize::try_from(u32::from_le_bytes(*length)).unwrap_or(usize::MAX);
+        let possible = compressed.len().saturating_mul(INFLATION_MAX);
+        whole.reserve(length.min(possible).min(limits.bytes_max()))?;
+    }
+    let mut step = vec![0; STEP_BYTES.min(whole.capacity().max(COMPRESS_BYTES_MIN))];
+    let mut decoder = MultiGzDecoder::new(compressed);
+    loop {
+        let read = decoder.read(&mut step).map_err(|error| {
             ApiError::bad_request(
                 "parse_exception",
                 format!("cannot inflate the body: {error}"),
             )
         })?;
-    if inflated.len() > bytes_max {
-        return Err(too_long(bytes_max));
+        if read == 0 {
+            return Ok(whole.into_bytes());
+        }
+        whole.push(&step[..read])?;
     }
-    Ok(inflated.into())
+}
+
+/// Bytes that hold memory of the account for as long as a slice of them is there.
+pub(crate) fn hold(bytes: impl AsRef<[u8]> + Send + 'static, memory: Reservation) -> Bytes {
+    struct Held<T> {
+        bytes: T,
+        _memory: Reservation,
+    }
+    impl<T: AsRef<[u8]>> AsRef<[u8]> for Held<T> {
+        fn as_ref(&self) -> &[u8] {
+            self.bytes.as_ref()
+        }
+    }
+    if bytes.as_ref().is_empty() {
+        return Bytes::new();
+    }
+    Bytes::from_owner(Held {
+        bytes,
+        _memory: memory,
+    })
 }
 
 fn too_long(bytes_max: usize) -> ApiError {
@@ -154,6 +241,8 @@ fn deflate(plain: &[u8]) -> Bytes {
 
 #[cfg(test)]
 mod tests {
+    use clew_platform::MemoryLimits;
+
     use super::*;
 
     fn gzip_header() -> HeaderMap {
@@ -162,15 +251,40 @@ mod tests {
         headers
     }
 
+    fn limits(bytes_max: usize) -> BodyLimits {
+        room(bytes_max, MemoryLimits::none())
+    }
+
+    fn room(bytes_max: usize, memory: MemoryLimits) -> BodyLimits {
+        BodyLimits {
+            bytes_max,
+            memory: MemoryAccount::new(memory),
+        }
+    }
+
+    fn of_bodies(bodies: usize) -> MemoryLimits {
+        MemoryLimits {
+            bodies,
+            ..MemoryLimits::none()
+        }
+    }
+
+    /// A body in frames of a size, whose length is not said beforehand.
+    fn chunked(whole: &[u8], frame: usize) -> Body {
+        let frames: Vec<_> = whole.chunks(frame).map(Bytes::copy_from_slice).collect();
+        let frames = frames.into_iter().map(Ok::<_, std::convert::Infallible>);
+        Body::from_stream(futures_util::stream::iter(frames))
+    }
+
     #[tokio::test]
     async fn a_body_that_inflates_beyond_the_limit_is_refused() {
         let packed = deflate(&vec![b'a'; 100_000]);
         assert!(packed.len() < 1000);
-        let error = read(&gzip_header(), Body::from(packed.clone()), 99_999)
+        let error = read(&gzip_header(), Body::from(packed.clone()), &limits(99_999))
             .await
             .unwrap_err();
         assert_eq!(error.status(), StatusCode::PAYLOAD_TOO_LARGE);
-        let whole = read(&gzip_header(), Body::from(packed), 100_000)
+        let whole = read(&gzip_header(), Body::from(packed), &limits(100_000))
             .await
             .unwrap();
         assert_eq!(whole.len(), 100_000);
@@ -179,8 +293,15 @@ mod tests {
     #[tokio::test]
     async fn a_body_at_the_limit_is_read_and_one_byte_more_is_refused() {
         let none = HeaderMap::new();
-        assert_eq!(read(&none, Body::from("abcd"), 4).await.unwrap(), "abcd");
-        let error = read(&none, Body::from("abcde"), 4).await.unwrap_err();
+        let limits = limits(4);
+        for frame in [1, 3, 9] {
+            let read_it = |text: &'static str| read(&none, chunked(text.as_bytes(), frame), &limits);
+            assert_eq!(read_it("abcd").await.unwrap(), "abcd");
+            let error = read_it("abcde").await.unwrap_err();
+            assert_eq!(error.status(), StatusCode::PAYLOAD_TOO_LARGE);
+        }
+        assert_eq!(read(&none, Body::from("abcd"), &limits).await.unwrap(), "abcd");
+        let error = read(&none, Body::from("abcde"), &limits).await.unwrap_err();
         assert_eq!(error.status(), StatusCode::PAYLOAD_TOO_LARGE);
     }
 
@@ -188,9 +309,81 @@ mod tests {
     async fn truncated_gzip_is_an_error_of_the_client() {
         let packed = deflate(&vec![b'a'; 100_000]);
         let cut = packed.slice(..packed.len() / 2);
-        let error = read(&gzip_header(), Body::from(cut), 1 << 20)
+        let error = read(&gzip_header(), Body::from(cut), &limits(1 << 20))
             .await
             .unwrap_err();
         assert_eq!(error.status(), StatusCode::BAD_REQUEST);
+    }
+
+    #[tokio::test]
+    async fn memory_is_held_until_the_last_slice_is_gone() {
+        let none = HeaderMap::new();
+        let limits = room(1 << 20, of_bodies(1 << 20));
+        let used = || limits.memory.total().used;
+        for body in [
+            Body::from(vec![b'a'; 100_000]),
+            chunked(&[b'a'; 100_000], 10_000),
+        ] {
+            let bytes = read(&none, body, &limits).await.unwrap();
+            assert!(used() >= 100_000, "{}", used());
+            let slice = bytes.slice(5..10);
+            drop(bytes);
+            assert!(used() >= 100_000);
+            drop(slice);
+            assert_eq!(used(), 0);
+        }
+        let packed = Body::from(deflate(&vec![b'a'; 100_000]));
+        let inflated = read(&gzip_header(), packed, &limits).await.unwrap();
+        assert_eq!(used(), 100_000);
+        drop(inflated);
+        assert_eq!(used(), 0);
+    }
+
+    #[tokio::test]
+    async fn what_does_not_fit_beside_others_is_refused_in_the_words_of_opensearch() {
+        let none = HeaderMap::new();
+        let limits = room(1 << 20, of_bodies(1_000_000));
+        let taken = limits.memory.reserve(MemoryPurpose::Bodies, 900_000);
+        let plain = || Body::from(vec![b'a'; 100_000]);
+        let packed = || Body::from(deflate(&vec![b'a'; 100_000]));
+        let in_frames = || chunked(&[b'a'; 100_000], 10_000);
+        for (headers, body) in [
+            (&none, plain()),
+            (&gzip_header(), packed()),
+            (&none, in_frames()),
+        ] {
+            let error = read(headers, body, &limits).await.unwrap_err();
+            assert_eq!(error.status(), StatusCode::TOO_MANY_REQUESTS);
+            let text = String::from_utf8(error.body()).unwrap();
+            for part in [
+                r#""type":"circuit_breaking_exception""#,
+                "[in_flight_requests] Data too large, data for [<http_request>] would be [",
+                "which is larger than the limit of [937500/915.5kb]",
+                r#""bytes_limit":937500"#,
+                r#""durability":"TRANSIENT""#,
+            ] {
+                assert!(text.contains(part), "{part} in {text}");
+            }
+        }
+        // Small ones go on.
+        assert_eq!(read(&none, Body::from("abcd"), &limits).await.unwrap(), "abcd");
+        drop(taken);
+        for (headers, body) in [
+            (&none, plain()),
+            (&gzip_header(), packed()),
+            (&none, in_frames()),
+        ] {
+            assert_eq!(read(headers, body, &limits).await.unwrap().len(), 100_000);
+        }
+        assert_eq!(limits.memory.total().used, 0);
+    }
+
+    #[tokio::test]
+    async fn what_can_never_fit_is_too_long() {
+        let limits = room(1 << 30, of_bodies(160_000));
+        let body = Body::from(vec![b'a'; 150_001]);
+        let error = read(&HeaderMap::new(), body, &limits).await.unwrap_err();
+        assert_eq!(error.status(), StatusCode::PAYLOAD_TOO_LARGE);
+        assert!(error.reason().contains("[150000]"), "{}", error.reason());
     }
 }

@@ -35,7 +35,7 @@ pub(crate) async fn dispatch(State(api): State<Arc<Api>>, request: Request) -> R
     let outcome = async {
         // Also where the request is refused by its head alone: a client that is still sending when
         // the connection closes never sees the answer.
-        let body = body::read(&head.headers, body, api.options.body_bytes_max).await;
+        let body = body::read(&head.headers, body, &api.body_limits).await;
         params = Arc::new(Params::parse(head.uri.query().unwrap_or_default())?);
         let found = route(&api, &head.method, &head.uri)?;
         endpoint = found.route.class;

@@ -5,10 +5,12 @@ use std::error::Error;
 
 use axum::http::StatusCode;
 use clew_engine::{EngineError, ErrorKind};
+use clew_platform::{MemoryExceeded, MemoryPurpose, MemoryScope};
 use clew_text::{AggError, QueryError};
 use serde_json::Value;
 
 use crate::aggs::AggDslError;
+use crate::cat::size_in_words;
 use crate::dsl::{DslError, DslErrorKind};
 use crate::error::{ApiError, Cause, TOO_MANY_BUCKETS};
 
@@ -40,6 +42,12 @@ impl From<DslError> for ApiError {
 impl From<AggDslError> for ApiError {
     fn from(error: AggDslError) -> Self {
         ApiError::bad_request(error.kind.type_name(), error.reason)
+    }
+}
+
+impl From<MemoryExceeded> for ApiError {
+    fn from(exceeded: MemoryExceeded) -> Self {
+        Self::new(StatusCode::TOO_MANY_REQUESTS, memory_cause(&exceeded))
     }
 }
 
@@ -116,6 +124,61 @@ impl From<&EngineError> for ApiError {
             _ => named("exception"),
         };
         ApiError::new(status(error.kind()), cause)
+    }
+}
+
+/// Memory that is not to be had, as OpenSearch's circuit breakers and its indexing pressure say it.
+fn memory_cause(exceeded: &MemoryExceeded) -> Cause {
+    let MemoryExceeded {
+        wanted,
+        used,
+        would_be,
+        limit,
+        ..
+    } = *exceeded;
+    let (breaker, what) = match (exceeded.scope, exceeded.purpose) {
+        (MemoryScope::Purpose, MemoryPurpose::Operations) => {
+            let reason = format!(
+                "rejected execution of coordinating operation \
+                 [coordinating_and_primary_bytes={used}, replica_bytes=0, all_bytes={used}, \
+                 coordinating_operation_bytes={wanted}, \
+                 max_coordinating_and_primary_bytes={limit}]"
+            );
+            return Cause::new("rejected_execution_exception", reason);
+        }
+        (MemoryScope::Total, purpose) => ("parent", what_takes(purpose)),
+        (MemoryScope::Purpose, purpose) => (breaker_of(purpose), what_takes(purpose)),
+    };
+    let shown = |bytes: usize| format!("{bytes}/{}", size_in_words(bytes as u64, None));
+    let reason = format!(
+        "[{breaker}] Data too large, data for [{what}] would be [{}], which is larger than the limit of [{}]",
+        shown(would_be),
+        shown(limit),
+    );
+    Cause::new("circuit_breaking_exception", reason)
+        .with("bytes_wanted", would_be)
+        .with("bytes_limit", limit)
+        .with("durability", "TRANSIENT")
+}
+
+/// OpenSearch's name of the breaker that looks after a purpose.
+pub(crate) fn breaker_of(purpose: MemoryPurpose) -> &'static str {
+    match purpose {
+        MemoryPurpose::Bodies => "in_flight_requests",
+        MemoryPurpose::Searches => "request",
+        MemoryPurpose::Operations => "indexing_pressure",
+        MemoryPurpose::Buffers => "index_buffer",
+        MemoryPurpose::Merges => "merges",
+    }
+}
+
+fn what_takes(purpose: MemoryPurpose) -> &'static str {
+    match purpose {
+        MemoryPurpose::Bodies => "<http_request>",
+        MemoryPurpose::Searches => "<search>",
+        MemoryPurpose::Operations => "<bulk>",
+        MemoryPurpose::Buffers => "<index_buffer>",
+        MemoryPurpose::Merges => "<merge>",
     }
 }
 

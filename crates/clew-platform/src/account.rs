@@ -23,11 +23,11 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// What memory is taken for. Each has a limit of its own, and all together have one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MemoryPurpose {
-    /// Bodies of requests and answers, from their first byte until they are done with.
+    /// Bodies of requests, from their first byte until they are done with.
     Bodies,
     /// What the operations of writes take beside their bodies until they are answered.
     Operations,
-    /// What searches find: buckets, hits, rows.
+    /// What requests find: buckets, hits, rows; and answers until they are sent.
     Searches,
     /// Documents that are in no segment yet.
     Buffers,
@@ -117,11 +117,11 @@ impl std::error::Error for MemoryExceeded {}
 pub struct MemoryLimits {
     /// Of everything together.
     pub total: usize,
-    /// Of bodies of requests and answers.
+    /// Of bodies of requests.
     pub bodies: usize,
     /// Of the operations of writes.
     pub operations: usize,
-    /// Of what searches find.
+    /// Of what requests find, and of answers.
     pub searches: usize,
     /// Of documents that are in no segment yet: above it buffers are made segments.
     pub buffers: usize,

@@ -72,7 +72,7 @@ pub use max_sim::{
     MaxSimHit, MaxSimOutcome, MaxSimQuery, MaxSimRequest, QUERY_VECTORS_MAX, max_sim,
     max_sim_candidates,
 };
-pub use memory::{MemoryBudget, MemoryShare, gets_graph, memory_needed};
+pub use memory::{gets_graph, memory_needed};
 pub use options::{
     ColumnOptions, DIMENSION_MAX, EF_CONSTRUCTION_MAX, HnswOptions, M_MAX, VECTORS_MAX, validate,
 };

@@ -24,6 +24,8 @@ pub(crate) struct Config {
     pub(crate) grpc: GrpcConfig,
     /// Indexing and searching.
     pub(crate) engine: EngineConfig,
+    /// What memory may be taken.
+    pub(crate) memory: MemoryConfig,
     /// Merging vectors.
     pub(crate) vectors: VectorsConfig,
     /// What the log keeps.
@@ -94,6 +96,15 @@ pub(crate) struct EngineConfig {
     pub(crate) changes_retention_bytes: u64,
 }
 
+/// What memory may be taken.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct MemoryConfig {
+    /// Memory whose shares are the limits of requests, buffers, merges and caches; 0 means what the machine, or
+    /// the container, has.
+    pub(crate) limit_bytes: u64,
+}
+
 /// Merging vectors: what builds of graphs may take. 0 everywhere means the default.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -132,6 +143,7 @@ impl Default for Config {
             http: HttpConfig::default(),
             grpc: GrpcConfig::default(),
             engine: EngineConfig::default(),
+            memory: MemoryConfig::default(),
             vectors: VectorsConfig::default(),
             log: LogConfig::default(),
             snapshots: SnapshotsConfig::default(),

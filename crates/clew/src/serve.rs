@@ -17,7 +17,7 @@ use clew_engine::{Engine, EngineOptions};
 use clew_log::LogOptions;
 use clew_log_grpc::ServerOptions;
 use clew_opensearch::RestOptions;
-use clew_platform::{RealClock, RealDisk};
+use clew_platform::{MemoryLimits, RealClock, RealDisk};
 use prometheus::Registry;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -90,6 +90,18 @@ fn check_addresses(config: &Config) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// The shares of the memory that the configuration allows.
+fn memory_limits(config: &Config, by_machine: MemoryLimits) -> MemoryLimits {
+    let mut limits = match config.memory.limit_bytes {
+        0 => by_machine,
+        bytes => MemoryLimits::shares_of(bytes),
+    };
+    if config.vectors.build_memory_bytes > 0 {
+        limits.merges = config.vectors.build_memory_bytes;
+    }
+    limits
+}
+
 fn engine_options(config: &Config) -> EngineOptions {
     let defaults = EngineOptions::new(&config.data);
     let (engine, vectors) = (&config.engine, &config.vectors);
@@ -103,10 +115,7 @@ fn engine_options(config: &Config) -> EngineOptions {
         auto_create_index: engine.auto_create_index,
         log_bytes_max: engine.log_bytes_max,
         changes_retention_bytes: engine.changes_retention_bytes,
-        merge_memory_bytes: match vectors.build_memory_bytes {
-            0 => defaults.merge_memory_bytes,
-            bytes => bytes,
-        },
+        memory: memory_limits(config, defaults.memory),
         merge_threads: match vectors.build_threads {
             0 => defaults.merge_threads,
             threads => threads,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use clew_platform::run_in_background;
+use clew_platform::{MemoryPurpose, run_in_background};
 use clew_text::Mapping;
 use clew_vector::{GraphChoice, gets_graph, memory_needed};
 use tantivy::index::{Segment, SegmentId};
@@ -169,7 +169,7 @@ impl Shard {
     }
 
     fn memory_max(&self) -> usize {
-        self.context.merges.memory.max()
+        self.context.merges.memory.largest(MemoryPurpose::Merges)
     }
 
     /// Fails when the vectors alone take more memory than merges may: nothing can be done then, and

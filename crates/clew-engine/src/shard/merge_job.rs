@@ -12,11 +12,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use clew_platform::{Clock, Disk, DiskFile};
+use clew_platform::{Clock, Disk, DiskFile, MemoryAccount, MemoryPurpose, Reservation};
 use clew_text::FieldId;
 use clew_vector::{
-    BuildProgress, BuildWatch, ColumnOptions, GraphChoice, MemoryBudget, MemoryShare, Savepoint,
-    VectorError, WriteSavepoint, gets_graph, memory_needed,
+    BuildProgress, BuildWatch, ColumnOptions, GraphChoice, Savepoint, VectorError, WriteSavepoint, gets_graph, memory_needed,
 };
 use parking_lot::Mutex;
 use tantivy::index::SegmentId;
@@ -31,11 +30,34 @@ const SAVE_SHARE: u32 = 20;
 #[derive(Clone, Debug)]
 pub(crate) struct MergeLimits {
     /// Memory that all merges may take together for vectors, graphs and the order of documents.
-    pub(crate) memory: Arc<MemoryBudget>,
+    pub(crate) memory: Arc<MemoryAccount>,
     /// Threads that build one graph.
     pub(crate) threads: usize,
     /// A graph in the making is saved this often.
     pub(crate) save_every: Duration,
+}
+
+impl MergeLimits {
+    /// Takes memory as soon as others have given back enough. Whoever holds some already must not ask for more
+    /// here: two could wait for each other.
+    ///
+    /// # Errors
+    /// [`VectorError::Memory`] at once where merges may never take so much, [`VectorError::Cancelled`].
+    pub(super) fn admit(
+        &self,
+        needed: usize,
+        progress: &BuildProgress,
+    ) -> Result<Reservation, VectorError> {
+        let wanted = || !progress.is_cancelled();
+        match self.memory.wait(MemoryPurpose::Merges, needed, wanted) {
+            Ok(Some(taken)) => Ok(taken),
+            Ok(None) => Err(VectorError::Cancelled),
+            Err(exceeded) => Err(VectorError::Memory {
+                needed,
+                allowed: exceeded.limit,
+            }),
+        }
+    }
 }
 
 /// What merges of a shard have to say for themselves.
@@ -78,16 +100,16 @@ impl MergeJob {
         &self,
         options: &ColumnOptions,
         rows: usize,
-    ) -> Result<(GraphChoice, MemoryShare), VectorError> {
-        let (memory, progress) = (&self.limits.memory, &self.state.progress);
+    ) -> Result<(GraphChoice, Reservation), VectorError> {
+        let (limits, progress) = (&self.limits, &self.state.progress);
         let choice = GraphChoice::WhenWorthIt;
-        match memory.wait(memory_needed(options, rows, choice), progress) {
+        match limits.admit(memory_needed(options, rows, choice), progress) {
             Err(VectorError::Memory { needed, allowed }) if gets_graph(options, rows, choice) => {
                 let dir = self.place.dir.display();
                 tracing::warn!(%dir, rows, needed, allowed, "merging without a graph, which needs more memory than it may take");
                 self.state.graphs_refused.fetch_add(1, Ordering::Relaxed);
                 let choice = GraphChoice::Never;
-                let share = memory.wait(memory_needed(options, rows, choice), progress)?;
+                let share = limits.admit(memory_needed(options, rows, choice), progress)?;
                 Ok((choice, share))
             }
             share => Ok((choice, share?)),

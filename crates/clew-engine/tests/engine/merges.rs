@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clew_engine::{BuildPhase, EngineError, EngineOptions, ErrorKind, Index, IndexSettings};
-use clew_platform::{Disk, SimDisk};
+use clew_platform::{Disk, MemoryLimits, SimDisk};
 use clew_text::Mapping;
 use serde_json::json;
 
@@ -156,7 +156,10 @@ fn a_savepoint_of_segments_that_have_changed_is_not_used() {
 #[test]
 fn a_graph_that_does_not_fit_is_left_out() {
     let options = EngineOptions {
-        merge_memory_bytes: 4 * MIB,
+        memory: MemoryLimits {
+            merges: 4 * MIB,
+            ..MemoryLimits::none()
+        },
         ..options()
     };
     let node = filled(&SimDisk::new(), options, 3);
@@ -173,7 +176,10 @@ fn a_graph_that_does_not_fit_is_left_out() {
 #[test]
 fn vectors_that_do_not_fit_stay_in_their_segments() {
     let options = EngineOptions {
-        merge_memory_bytes: MIB,
+        memory: MemoryLimits {
+            merges: MIB,
+            ..MemoryLimits::none()
+        },
         ..options()
     };
     let node = filled(&SimDisk::new(), options, 3);

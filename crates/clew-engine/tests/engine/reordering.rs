@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use clew_engine::{EngineOptions, IndexSettings, MERGE_REORDER};
-use clew_platform::{Disk, SimDisk};
+use clew_platform::{Disk, MemoryLimits, SimDisk};
 use clew_text::{JoinScore, Mapping, MatchPhrase, NestedQuery, Query};
 use serde_json::{Value, json};
 
@@ -242,7 +242,10 @@ fn without_memory_the_order_stays() {
     drop(filled(&disk, true, &json!({})));
     let options = EngineOptions {
         search_threads: 1,
-        merge_memory_bytes: 100_000,
+        memory: MemoryLimits {
+            merges: 100_000,
+            ..MemoryLimits::none()
+        },
         ..EngineOptions::new("/data")
     };
     let node = Node::open_with(&disk, options).unwrap();

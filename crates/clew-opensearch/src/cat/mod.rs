@@ -28,6 +28,7 @@ pub(crate) use recovery::recovery;
 pub(crate) use segments::{all_pit_segments, pit_segments, segments};
 pub(crate) use shards::shards;
 pub(crate) use snapshots::{repositories, snapshots};
+pub(crate) use table::bytes as size_in_words;
 use table::{Column, Table, number, text};
 pub(crate) use templates::templates;
 

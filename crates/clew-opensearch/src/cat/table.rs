@@ -229,7 +229,7 @@ pub(super) const fn hidden_text(
 }
 
 /// A size as people read it (`24.7mb`), or as the unit of the `bytes` parameter says.
-pub(super) fn bytes(count: u64, unit: Option<&str>) -> String {
+pub(crate) fn bytes(count: u64, unit: Option<&str>) -> String {
     const UNITS: [(&str, u32); 5] = [("b", 0), ("kb", 10), ("mb", 20), ("gb", 30), ("tb", 40)];
     if let Some(unit) = unit {
         let shift = UNITS

@@ -8,7 +8,8 @@ mod bisection;
 mod holdings;
 mod rewrite;
 
-use clew_vector::{MemoryShare, VectorError};
+use clew_platform::Reservation;
+use clew_vector::VectorError;
 use tantivy::SegmentReader;
 use tantivy::index::Segment;
 
@@ -70,8 +71,8 @@ fn admit(
     needed: usize,
     limits: &MergeLimits,
     state: &MergeState,
-) -> tantivy::Result<Option<MemoryShare>> {
-    match limits.memory.wait(needed, &state.progress) {
+) -> tantivy::Result<Option<Reservation>> {
+    match limits.admit(needed, &state.progress) {
         Err(VectorError::Memory { needed, allowed }) => {
             tracing::warn!(
                 needed,
