@@ -60,6 +60,7 @@ impl Search {
                 index: "docs",
                 now_ms: 0,
                 limits: AggLimits::default(),
+                memory: None,
                 snapshot: Some(snapshot),
                 scope: None,
                 shard: 0,

@@ -2,6 +2,7 @@
 
 use crate::blocks::{Block, describe};
 use clew_log::{Glsn, LogError};
+use clew_platform::MemoryExceeded;
 use clew_text::{AggErrorKind, DocumentError, MappingError, QueryError};
 
 /// An engine failure.
@@ -198,6 +199,9 @@ pub enum EngineError {
         /// Its limit.
         max: usize,
     },
+    /// There is no memory for it beside what is taken already.
+    #[error(transparent)]
+    Memory(#[from] MemoryExceeded),
     /// A view did not reach the position in time.
     #[error("timed out waiting for position {glsn}")]
     Timeout {
@@ -282,6 +286,7 @@ impl EngineError {
             | EngineError::Mapping(_) => ErrorKind::Invalid,
             EngineError::Query(error) => query_kind(error),
             EngineError::Overloaded { .. }
+            | EngineError::Memory(_)
             | EngineError::MergeMemory { .. }
             | EngineError::DiskFull { .. } => ErrorKind::Overloaded,
             EngineError::Log(_)

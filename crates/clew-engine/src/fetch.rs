@@ -1,7 +1,9 @@
 //! What a hit's document holds, and where its score comes from.
 
 use bytes::Bytes;
+use clew_platform::Reservation;
 use clew_text::{Combine, Explained, ShardHit, explain};
+use parking_lot::Mutex;
 
 use crate::error::EngineError;
 use crate::knn::ViewKnn;
@@ -19,7 +21,12 @@ pub(crate) struct Lookup<'a> {
     /// The search whose scores are to be explained.
     pub(crate) explained: Option<&'a SearchRequest>,
     pub(crate) now_ms: i64,
+    /// What the hits are booked on.
+    pub(crate) memory: &'a Mutex<Reservation>,
 }
+
+/// What a hit takes beside its source.
+const HIT_BYTES: usize = size_of::<Hit>() + 64;
 
 /// Reads what a hit's document holds; of a nested object, what the document holds there.
 pub(crate) fn fetch(
@@ -34,6 +41,7 @@ pub(crate) fn fetch(
     let source = if lookup.source {
         let source = segment.source(doc, mapping, lookup.vectors);
         let source = source.map_err(|source| target.shard.tantivy_error(source))?;
+        lookup.memory.lock().grow(source.len() + HIT_BYTES)?;
         part_of(Bytes::from(source), &nested)
     } else {
         None

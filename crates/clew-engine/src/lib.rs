@@ -44,6 +44,7 @@ mod health;
 mod snapshot;
 mod update;
 mod write;
+mod write_memory;
 
 mod fetch;
 mod fusion;
@@ -88,6 +89,7 @@ pub use settings::{DATA_STREAM, IndexSettings, MERGE_REORDER, TranslogDurability
 pub use snapshot::{
     Cleaned, SnapshotFile, SnapshotManifest, SnapshotRepository, documents_file_name, index_state,
 };
+pub use write_memory::parsed_bytes;
 // What profiles and reports are made of.
 pub use clew_vector::{Prices, RecallEstimate, SearchProfile, Strategy};
 // How far a merge is.

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use clew_log::Glsn;
+use clew_platform::Reservation;
 use clew_text::{
     AggProfile, Explained, Kin, NamedAgg, NamedResult, Percolated, Query, Rescore, SortKey,
     SortValue, Total, TrackTotal,
@@ -403,6 +404,8 @@ pub struct SearchResponse {
     pub knn: Vec<KnnProfile>,
     /// How long each shard that answered took, when the request asked for it, in the same order.
     pub shard_profiles: Vec<ShardProfile>,
+    /// The memory that all this takes.
+    pub memory: Reservation,
 }
 
 /// What one shard's part of a search took.

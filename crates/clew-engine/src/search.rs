@@ -6,10 +6,12 @@ use std::collections::btree_map::Entry;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use clew_platform::MemoryPurpose;
 use clew_text::{
     AggCollector, AggSearcher, Bool, DocVisitor, Intermediate, KnnResolver, MergedHit,
     Percolations, Query, QueryError, SegmentBits, ShardHit, ShardRequest, ShardResult, merge_hits,
 };
+use parking_lot::Mutex;
 use tantivy::DocId;
 
 use crate::blocks::BlockLevel;
@@ -258,11 +260,10 @@ impl Inner {
                 .iter()
                 .map(|hit| (hit.shard, hit.hit.segment, hit.hit.doc))
                 .collect();
-            let now_ms = lookup.now_ms;
-            inner::fill(answered, &request.inner_hits, &places, &mut hits, now_ms)?;
+            inner::fill(answered, &request.inner_hits, &places, &mut hits, lookup)?;
         }
         if let Some(collapse) = &request.control.collapse {
-            self.fill_groups(request, collapse, &mut hits)?;
+            self.fill_groups(request, collapse, &mut hits, lookup.memory)?;
         }
         if let Some(hit) = hits.first() {
             let took = self.clock.monotonic().saturating_sub(started);
@@ -330,11 +331,13 @@ impl Inner {
             merged.hits = hybrid::hits(request, &ranking);
             merged.max_score = ranking.iter().map(|one| one.score).max_by(f32::total_cmp);
         }
+        let memory = Mutex::new(self.memory.open(MemoryPurpose::Searches));
         let aggs = match aggs {
             None => Vec::new(),
-            Some(partial) => self.agg_results(partial, request, targets, now_ms)?,
+            Some(partial) => self.agg_results(partial, request, targets, (now_ms, &memory))?,
         };
         let lookup = Lookup {
+            memory: &memory,
             source: request.source,
             vectors: request.vectors,
             explained: (request.control.explain && hybrid.is_none()).then_some(request),
@@ -362,6 +365,7 @@ impl Inner {
             terminated_early: merged.terminated_early,
             knn,
             shard_profiles,
+            memory: memory.into_inner(),
         })
     }
 }

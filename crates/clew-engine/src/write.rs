@@ -17,6 +17,7 @@ use crate::planner::IndexPlan;
 use crate::request::{Action, Condition, OpType, WriteOperation, WriteOutcome, Written};
 use crate::settings::TranslogDurability;
 use crate::shard::{Prepared, Shard, ShardAction, ShardWrite, Target, Writer};
+use crate::write_memory::{CHUNK_BYTES, operation_bytes};
 
 /// Operations that are parsed before they are applied: bounds the memory of a large request.
 const CHUNK_OPERATIONS: usize = 512;
@@ -26,6 +27,26 @@ const CHUNK_OPERATIONS: usize = 512;
 enum Missing {
     Created,
     AnError,
+}
+
+/// How much is in the part of a request that is parsed before it is applied.
+#[derive(Default)]
+struct Chunk {
+    operations: usize,
+    bytes: usize,
+}
+
+impl Chunk {
+    /// Counts an operation in, if there is room for it; a large one has a chunk of its own.
+    fn takes(&mut self, operation: &WriteOperation) -> bool {
+        let bytes = self.bytes.saturating_add(operation_bytes(operation));
+        if self.operations == CHUNK_OPERATIONS || (self.operations > 0 && bytes > CHUNK_BYTES) {
+            return false;
+        }
+        self.operations += 1;
+        self.bytes = bytes;
+        true
+    }
 }
 
 /// The operations of one shard, with their places in the request.
@@ -70,7 +91,8 @@ impl Inner {
         let mut operations = operations.into_iter().peekable();
         while operations.peek().is_some() {
             let mut shards: BTreeMap<(String, u32), ShardBatch> = BTreeMap::new();
-            for operation in operations.by_ref().take(CHUNK_OPERATIONS) {
+            let mut chunk = Chunk::default();
+            while let Some(operation) = operations.next_if(|next| chunk.takes(next)) {
                 match self.prepare(operation) {
                     Err(error) => results[position] = Some(Err(error)),
                     Ok((index, write)) => {

@@ -295,12 +295,16 @@ mod tests {
         let none = HeaderMap::new();
         let limits = limits(4);
         for frame in [1, 3, 9] {
-            let read_it = |text: &'static str| read(&none, chunked(text.as_bytes(), frame), &limits);
+            let read_it =
+                |text: &'static str| read(&none, chunked(text.as_bytes(), frame), &limits);
             assert_eq!(read_it("abcd").await.unwrap(), "abcd");
             let error = read_it("abcde").await.unwrap_err();
             assert_eq!(error.status(), StatusCode::PAYLOAD_TOO_LARGE);
         }
-        assert_eq!(read(&none, Body::from("abcd"), &limits).await.unwrap(), "abcd");
+        assert_eq!(
+            read(&none, Body::from("abcd"), &limits).await.unwrap(),
+            "abcd"
+        );
         let error = read(&none, Body::from("abcde"), &limits).await.unwrap_err();
         assert_eq!(error.status(), StatusCode::PAYLOAD_TOO_LARGE);
     }
@@ -366,7 +370,10 @@ mod tests {
             }
         }
         // Small ones go on.
-        assert_eq!(read(&none, Body::from("abcd"), &limits).await.unwrap(), "abcd");
+        assert_eq!(
+            read(&none, Body::from("abcd"), &limits).await.unwrap(),
+            "abcd"
+        );
         drop(taken);
         for (headers, body) in [
             (&none, plain()),

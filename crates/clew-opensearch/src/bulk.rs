@@ -2,15 +2,29 @@
 
 use std::time::Instant;
 
-use clew_engine::{WriteOperation, WriteOutcome};
+use bytes::Bytes;
+use clew_engine::{Action, EngineError, WriteOperation, WriteOutcome, Written, parsed_bytes};
+use clew_platform::MemoryPurpose;
 
-use crate::bulk_lines::{self, Verb};
+use crate::bulk_lines::{self, BulkAction, Verb};
 use crate::call::Call;
 use crate::error::ApiError;
 use crate::ingest::{Ingest, Prepared};
 use crate::json_writer::JsonWriter;
 use crate::reply::Reply;
 use crate::write_reply::{self, Refresh};
+
+/// What an operation takes from its line to its item in the answer, without its document.
+const OPERATION_BYTES: usize = size_of::<BulkAction>()
+    + size_of::<Asked>()
+    + size_of::<WriteOperation>()
+    + 2 * size_of::<Result<Written, EngineError>>()
+    + STRING_BYTES
+    + ITEM_BYTES;
+/// Names of indexes and ids, in the operation and in what is asked.
+const STRING_BYTES: usize = 4 * 32;
+/// Its item in the answer.
+const ITEM_BYTES: usize = 220;
 
 /// What an item's answer says besides the engine's result.
 struct Asked {
@@ -37,8 +51,14 @@ pub(crate) async fn bulk(call: Call) -> Result<Reply, ApiError> {
     let require_alias = call.params.flag("require_alias", false)?;
     let body = call.body.clone();
     let engine = call.api.engine.clone();
+    let lines = memchr::memchr_iter(b'\n', &body).count();
+    let account = call.api.engine.memory();
+    let mut memory = account.reserve(
+        MemoryPurpose::Operations,
+        (lines / 2).saturating_mul(OPERATION_BYTES),
+    )?;
     // Cutting the body is done beside the write, away from the async threads.
-    let (asked, outcome) = tokio::task::spawn_blocking(move || {
+    let (asked, outcome, memory) = tokio::task::spawn_blocking(move || {
         let actions =
             bulk_lines::parse(&body, default_index.as_deref(), default_routing.as_deref())?;
         let mut asked = Vec::with_capacity(actions.len());
@@ -61,20 +81,38 @@ pub(crate) async fn bulk(call: Call) -> Result<Reply, ApiError> {
             };
             let named = action.pipeline.as_deref().or(default_pipeline.as_deref());
             match ingest.prepare(named, operation) {
-                Ok(Prepared::Write(operation)) => operations.push(operation),
+                Ok(Prepared::Write(operation)) => {
+                    memory.grow(new_bytes(&body, &operation.action))?;
+                    operations.push(operation);
+                }
                 Ok(Prepared::Dropped) => item.decided = Some(Decided::Dropped),
                 Err(error) => item.decided = Some(Decided::Refused(error)),
             }
             asked.push(item);
         }
-        Ok::<_, ApiError>((asked, engine.write(operations)))
+        // What is written is not refused any more.
+        let of_operations = asked.len().saturating_sub(lines / 2) * OPERATION_BYTES;
+        memory.grow(of_operations + parsed_bytes(&operations))?;
+        Ok::<_, ApiError>((asked, engine.write(operations), memory))
     })
     .await
     .map_err(|error| ApiError::internal(error.to_string()))??;
     let outcome = write_reply::acknowledge(&call, outcome, refresh).await?;
     let took_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     let json = render(&call, &asked, &outcome, refresh, took_ms);
-    Ok(Reply::written(json).at(write_reply::last_glsn(&outcome)))
+    Ok(Reply::written(json)
+        .at(write_reply::last_glsn(&outcome))
+        .over(memory))
+}
+
+/// Bytes of a source that is no slice of the body any more, as a pipeline has changed it.
+fn new_bytes(body: &Bytes, action: &Action) -> usize {
+    match action {
+        Action::Index { source, .. } if !body.as_ptr_range().contains(&source.as_ptr()) => {
+            source.len()
+        }
+        Action::Index { .. } | Action::Update(_) | Action::Delete => 0,
+    }
 }
 
 fn render(

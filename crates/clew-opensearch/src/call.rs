@@ -16,6 +16,7 @@ use crate::api::Api;
 use crate::client::Client;
 use crate::error::ApiError;
 use crate::params::Params;
+use crate::request_memory::RequestMemory;
 use crate::tasks::RunningTask;
 
 /// How long a read with `after_glsn` waits for the position.
@@ -35,6 +36,8 @@ pub(crate) struct Call {
     pub(crate) client: Client,
     /// The last event that a client of a stream has seen (`Last-Event-ID`).
     pub(crate) last_event_id: Option<String>,
+    /// What the request takes beside its body.
+    pub(crate) memory: RequestMemory,
 }
 
 impl Call {
@@ -67,6 +70,7 @@ impl Call {
         if self.body.iter().all(u8::is_ascii_whitespace) {
             return Ok(None);
         }
+        self.memory.take_json(&self.body)?;
         serde_json::from_slice(&self.body)
             .map(Some)
             .map_err(|error| ApiError::malformed_json(&error))

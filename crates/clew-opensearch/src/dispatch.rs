@@ -10,6 +10,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use axum::response::Response;
 use bytes::Bytes;
+use clew_platform::MemoryPurpose;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
@@ -21,6 +22,7 @@ use crate::error::ApiError;
 use crate::params::{Params, Plus, decode};
 use crate::reply::{ContentType, Reply};
 use crate::reply_filter;
+use crate::request_memory::{RequestMemory, json_bytes};
 use crate::routes::{COMMON_PARAMS, Found};
 
 const JSON_TYPE: &str = "application/json; charset=UTF-8";
@@ -42,7 +44,8 @@ pub(crate) async fn dispatch(State(api): State<Arc<Api>>, request: Request) -> R
         run(&api, found, &head, params.clone(), body).await
     }
     .await;
-    let reply = outcome.unwrap_or_else(|error| Reply::error(&error));
+    let reply = outcome.and_then(|reply| admit(&api, reply, &params));
+    let reply = reply.unwrap_or_else(|error| Reply::error(&error));
     let status = reply.status;
     let response = finish(reply, &head.method, &head.headers, &params).await;
     api.metrics.observe(endpoint, status, started.elapsed());
@@ -85,6 +88,7 @@ async fn run(
         opaque_id: short_header(&head.headers, "x-opaque-id"),
         client: Client::of(&head.headers),
         last_event_id: short_header(&head.headers, "last-event-id"),
+        memory: RequestMemory::new(api.engine.memory()),
     };
     (found.route.handler)(call).await
 }
@@ -141,6 +145,31 @@ fn check_content_type(headers: &HeaderMap, body: &Bytes) -> Result<(), ApiError>
     ))
 }
 
+/// Answers above this are booked: one that is not fetched stays for as long as its connection.
+const SHORT_REPLY_BYTES: usize = 64 << 10;
+
+/// Books a long answer. One that has memory already tells of what is done: it is not refused any more.
+fn admit(api: &Api, mut reply: Reply, params: &Params) -> Result<Reply, ApiError> {
+    let length = reply.body.len();
+    if length <= SHORT_REPLY_BYTES {
+        return Ok(reply);
+    }
+    let shape = if is_reshaped(params) {
+        json_bytes(&reply.body).saturating_add(length)
+    } else {
+        0
+    };
+    let bytes = length.saturating_add(shape);
+    match &mut reply.memory {
+        Some(memory) => memory.set(bytes),
+        None => {
+            let memory = api.engine.memory();
+            reply.memory = Some(memory.reserve(MemoryPurpose::Searches, bytes)?);
+        }
+    }
+    Ok(reply)
+}
+
 async fn finish(reply: Reply, method: &Method, headers: &HeaderMap, params: &Params) -> Response {
     if let Some(events) = reply.events {
         return stream(events);
@@ -163,6 +192,10 @@ async fn finish(reply: Reply, method: &Method, headers: &HeaderMap, params: &Par
             .unwrap_or(HeaderValue::from_static(JSON_TYPE)),
         ContentType::Text => HeaderValue::from_static(TEXT_TYPE),
     };
+    if let Some(mut memory) = reply.memory {
+        memory.shrink_to(body.len());
+        body = body::hold(body, memory);
+    }
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = reply.status;
     let headers = response.headers_mut();
@@ -198,21 +231,30 @@ fn stream(events: mpsc::Receiver<Bytes>) -> Response {
     response
 }
 
+fn is_reshaped(params: &Params) -> bool {
+    patterns(params).is_some() || is_pretty(params)
+}
+
+fn patterns(params: &Params) -> Option<Vec<&str>> {
+    let patterns = params.list("filter_path");
+    patterns.filter(|patterns| !patterns.is_empty())
+}
+
+fn is_pretty(params: &Params) -> bool {
+    params.flag("pretty", false).unwrap_or(false)
+}
+
 fn reshape(body: Bytes, params: &Params) -> Bytes {
-    let patterns = params
-        .list("filter_path")
-        .filter(|patterns| !patterns.is_empty());
-    let pretty = params.flag("pretty", false).unwrap_or(false);
-    if patterns.is_none() && !pretty {
+    if !is_reshaped(params) {
         return body;
     }
     let Ok(mut value) = serde_json::from_slice::<Value>(&body) else {
         return body;
     };
-    if let Some(patterns) = patterns {
+    if let Some(patterns) = patterns(params) {
         value = reply_filter::filter(value, &patterns);
     }
-    let text = if pretty {
+    let text = if is_pretty(params) {
         serde_json::to_vec_pretty(&value).map(|mut text| {
             text.push(b'\n');
             text

@@ -47,7 +47,7 @@ impl From<AggDslError> for ApiError {
 
 impl From<MemoryExceeded> for ApiError {
     fn from(exceeded: MemoryExceeded) -> Self {
-        Self::new(StatusCode::TOO_MANY_REQUESTS, memory_cause(&exceeded))
+        Self::new(memory_status(&exceeded), memory_cause(&exceeded))
     }
 }
 
@@ -101,6 +101,17 @@ impl From<&EngineError> for ApiError {
                 let cause = named(TOO_MANY_BUCKETS).with("max_buckets", *max);
                 return ApiError::new(StatusCode::SERVICE_UNAVAILABLE, cause);
             }
+            EngineError::Memory(exceeded)
+            | EngineError::Query(QueryError::Aggregation(AggError::Memory(exceeded))) => {
+                return ApiError::from(*exceeded);
+            }
+            EngineError::Query(QueryError::Aggregation(AggError::TooLarge {
+                wanted_bytes,
+                max_bytes,
+            })) => named("circuit_breaking_exception")
+                .with("bytes_wanted", *wanted_bytes)
+                .with("bytes_limit", *max_bytes)
+                .with("durability", "TRANSIENT"),
             EngineError::Query(error) => named(query_error_type(error)),
             EngineError::RoutingMissing { .. } => named("routing_missing_exception"),
             EngineError::Trimmed { from, first } => {
@@ -124,6 +135,15 @@ impl From<&EngineError> for ApiError {
             _ => named("exception"),
         };
         ApiError::new(status(error.kind()), cause)
+    }
+}
+
+/// A write that can never fit is not worth repeating.
+fn memory_status(exceeded: &MemoryExceeded) -> StatusCode {
+    if exceeded.can_never_fit() && exceeded.purpose == MemoryPurpose::Operations {
+        StatusCode::PAYLOAD_TOO_LARGE
+    } else {
+        StatusCode::TOO_MANY_REQUESTS
     }
 }
 
@@ -158,7 +178,14 @@ fn memory_cause(exceeded: &MemoryExceeded) -> Cause {
     Cause::new("circuit_breaking_exception", reason)
         .with("bytes_wanted", would_be)
         .with("bytes_limit", limit)
-        .with("durability", "TRANSIENT")
+        .with(
+            "durability",
+            if exceeded.can_never_fit() {
+                "PERMANENT"
+            } else {
+                "TRANSIENT"
+            },
+        )
 }
 
 /// OpenSearch's name of the breaker that looks after a purpose.

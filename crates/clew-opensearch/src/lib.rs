@@ -23,6 +23,7 @@ mod metrics;
 mod params;
 mod raw_json;
 mod reply_filter;
+mod request_memory;
 
 mod aliases;
 mod allocation;

@@ -23,12 +23,14 @@ pub(crate) async fn mget(call: Call) -> Result<Reply, ApiError> {
             }
         }
     }
-    let engine = call.api.engine.clone();
+    let (engine, memory) = (call.api.engine.clone(), call.memory.clone());
     let read = tokio::task::spawn_blocking(move || {
         let read = |spec: &mut GetSpec| -> Result<(Arc<Index>, Option<Document>), ApiError> {
             let (index, routing) = engine.single_index(&spec.index, spec.routing.as_deref())?;
             spec.index = index.name().to_string();
             let found = engine.get(&index, &spec.id, routing.as_deref(), spec.realtime)?;
+            // Once as it was found and once as it is answered.
+            memory.take(found.as_ref().map_or(0, |found| found.source.len() * 2))?;
             Ok((index, found))
         };
         specs

@@ -3,6 +3,7 @@
 use axum::http::StatusCode;
 use bytes::Bytes;
 use clew_log::Glsn;
+use clew_platform::Reservation;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
@@ -27,6 +28,8 @@ pub(crate) struct Reply {
     pub(crate) allow: Option<String>,
     /// Server-sent events instead of a body, for as long as there are any.
     pub(crate) events: Option<mpsc::Receiver<Bytes>>,
+    /// What was reserved for the body, where that was done already.
+    pub(crate) memory: Option<Reservation>,
 }
 
 impl Reply {
@@ -68,6 +71,12 @@ impl Reply {
         self
     }
 
+    /// Hands over what was reserved for the answer.
+    pub(crate) fn over(mut self, memory: Reservation) -> Self {
+        self.memory = Some(memory);
+        self
+    }
+
     pub(crate) fn error(error: &ApiError) -> Self {
         Reply {
             status: error.status(),
@@ -92,6 +101,7 @@ impl Reply {
             glsn: None,
             allow: None,
             events: None,
+            memory: None,
         }
     }
 }

@@ -42,7 +42,10 @@ pub(crate) async fn write(
     refresh: Refresh,
 ) -> Result<WriteOutcome, ApiError> {
     let outcome = call
-        .blocking(move |engine| Ok(engine.write(operations)))
+        .blocking(move |engine| {
+            let _memory = engine.admit(&operations)?;
+            Ok(engine.write(operations))
+        })
         .await?;
     acknowledge(call, outcome, refresh).await
 }

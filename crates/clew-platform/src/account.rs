@@ -430,6 +430,11 @@ impl Reservation {
         self.bytes
     }
 
+    /// An empty reservation for the same.
+    pub fn sibling(&self) -> Self {
+        self.account.open(self.purpose)
+    }
+
     /// Takes more.
     ///
     /// # Errors

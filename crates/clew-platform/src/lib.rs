@@ -16,7 +16,8 @@ mod sim_disk;
 mod task;
 
 pub use account::{
-    MemoryAccount, MemoryExceeded, MemoryFigures, MemoryLimits, MemoryPurpose, MemoryScope, Reservation,
+    MemoryAccount, MemoryExceeded, MemoryFigures, MemoryLimits, MemoryPurpose, MemoryScope,
+    Reservation,
 };
 pub use advice::advise_random;
 pub use clock::{Clock, FixedClock, RealClock};

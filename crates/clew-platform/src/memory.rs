@@ -19,7 +19,9 @@ fn memory_by(read: impl Fn(&Path) -> Option<String>) -> Option<u64> {
     let mounts = read(Path::new("/proc/self/mountinfo")).unwrap_or_default();
     let files = cgroup::limit_files(&groups, &mounts);
     // A group without a limit says `max`, or a number that no machine has.
-    let limits = files.iter().filter_map(|file| read(file)?.trim().parse().ok());
+    let limits = files
+        .iter()
+        .filter_map(|file| read(file)?.trim().parse().ok());
     machine.into_iter().chain(limits).min()
 }
 
@@ -72,8 +74,14 @@ mod tests {
             &[MACHINE, group, UNIFIED, own("max\n"), slice("400000000\n")],
             Some(400_000_000),
         );
-        let high = ("/sys/fs/cgroup/system.slice/clew.service/memory.high", "9000");
-        check(&[MACHINE, group, UNIFIED, own("10000\n"), high], Some(9_000));
+        let high = (
+            "/sys/fs/cgroup/system.slice/clew.service/memory.high",
+            "9000",
+        );
+        check(
+            &[MACHINE, group, UNIFIED, own("10000\n"), high],
+            Some(9_000),
+        );
     }
 
     #[test]
@@ -84,8 +92,14 @@ mod tests {
             "34 31 0:31 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n\
              35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n",
         );
-        let none = ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
-        let own = ("/sys/fs/cgroup/memory/pod/one/memory.limit_in_bytes", "5000\n");
+        let none = (
+            "/sys/fs/cgroup/memory/memory.limit_in_bytes",
+            "9223372036854771712\n",
+        );
+        let own = (
+            "/sys/fs/cgroup/memory/pod/one/memory.limit_in_bytes",
+            "5000\n",
+        );
         check(&[MACHINE, group, mounts, none], Some(1_024_000_000));
         check(&[MACHINE, group, mounts, none, own], Some(5_000));
     }

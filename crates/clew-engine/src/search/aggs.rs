@@ -4,11 +4,12 @@ use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use clew_platform::Clock;
+use clew_platform::{Clock, Reservation};
 use clew_text::{
     AggCollector, AggContext, AggLimits, AggSearcher, Attached, Intermediate, MergedHit,
     NamedResult, QueryError, Stopwatch,
 };
+use parking_lot::Mutex;
 
 use super::inner;
 use crate::engine::Inner;
@@ -20,7 +21,7 @@ use crate::request::{Hit, SearchRequest};
 impl Inner {
     /// What a shard's aggregations are planned against.
     pub(super) fn agg_context<'a>(
-        &self,
+        &'a self,
         target: &'a PinnedShard,
         now_ms: i64,
         (shard, searcher): (usize, AggSearcher<'a>),
@@ -29,6 +30,7 @@ impl Inner {
         AggContext {
             mapping: &snapshot.mapping,
             index: target.index.name(),
+            memory: Some(&self.memory),
             stopwatch: None,
             now_ms,
             limits: AggLimits {
@@ -48,7 +50,7 @@ impl Inner {
         partial: Intermediate,
         request: &SearchRequest,
         targets: &[PinnedShard],
-        now_ms: i64,
+        (now_ms, memory): (i64, &Mutex<Reservation>),
     ) -> Result<Vec<NamedResult>, EngineError> {
         let failed: RefCell<Option<EngineError>> = RefCell::default();
         let read = |merged: &MergedHit| -> Result<Hit, EngineError> {
@@ -58,11 +60,12 @@ impl Inner {
                 vectors: true,
                 explained: None,
                 now_ms,
+                memory,
             };
             let mut hits = [fetch(target, &merged.hit, lookup)?];
             if hits[0].nested.is_empty() && !request.inner_hits.is_empty() {
                 let places = [(0, merged.hit.segment, merged.hit.doc)];
-                inner::fill(&[target], &request.inner_hits, &places, &mut hits, now_ms)?;
+                inner::fill(&[target], &request.inner_hits, &places, &mut hits, lookup)?;
             }
             let [hit] = hits;
             Ok(hit)
@@ -74,6 +77,8 @@ impl Inner {
                 None
             }
         };
+        // What is shown of the buckets is about as much again.
+        memory.lock().grow(partial.memory_bytes())?;
         let results = partial
             .into_result_with(&attach)
             .map_err(QueryError::from)?;

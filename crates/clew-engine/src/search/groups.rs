@@ -1,7 +1,9 @@
 //! What else is in the groups of collapsed hits: one search over the same shards for each hit and
 //! wish.
 
+use clew_platform::Reservation;
 use clew_text::{Bool, Query, SortValue, Term, TrackTotal};
+use parking_lot::Mutex;
 use serde_json::Value;
 
 use crate::engine::Inner;
@@ -15,6 +17,7 @@ impl Inner {
         request: &SearchRequest,
         collapse: &Collapse,
         hits: &mut [Hit],
+        memory: &Mutex<Reservation>,
     ) -> Result<(), EngineError> {
         if collapse.inner.is_empty() {
             return Ok(());
@@ -23,6 +26,7 @@ impl Inner {
             let query = in_group(&request.query, &collapse.field, hit.group.as_ref());
             let found = collapse.inner.iter().map(|wish| {
                 let found = self.search(&of_group(request, query.clone(), wish))?;
+                memory.lock().grow(found.memory.bytes())?;
                 Ok(InnerResult {
                     total: found.total.map_or(0, |total| total.value),
                     max_score: found.max_score,

@@ -1,10 +1,12 @@
 //! Hits inside hits: nested objects, relatives by a `join` field, and how an object is shown.
 
 use bytes::Bytes;
+use clew_platform::Reservation;
 use clew_text::{
     CompileContext, InnerRequest, Kin, Mapping, Scope, ShardHit, ShardRequest, TrackTotal,
     inner_hits, kin_of,
 };
+use parking_lot::Mutex;
 use serde_json::Value;
 use tantivy::DocId;
 
@@ -21,7 +23,7 @@ pub(super) fn fill(
     wanted: &[InnerHits],
     places: &[(usize, usize, DocId)],
     hits: &mut [Hit],
-    now_ms: i64,
+    outer: Lookup<'_>,
 ) -> Result<(), EngineError> {
     for (at, target) in targets.iter().enumerate() {
         let here: Vec<usize> = (0..places.len()).filter(|i| places[*i].0 == at).collect();
@@ -30,7 +32,11 @@ pub(super) fn fill(
         }
         let parents: Vec<(usize, DocId)> =
             here.iter().map(|i| (places[*i].1, places[*i].2)).collect();
-        let inside = Inside { target, now_ms };
+        let inside = Inside {
+            target,
+            now_ms: outer.now_ms,
+            memory: outer.memory,
+        };
         let found = inside.all(wanted, &parents, Scope::Documents)?;
         for (i, found) in here.into_iter().zip(found) {
             hits[i].inner = found;
@@ -42,6 +48,7 @@ pub(super) fn fill(
 struct Inside<'a> {
     target: &'a PinnedShard,
     now_ms: i64,
+    memory: &'a Mutex<Reservation>,
 }
 
 impl Inside<'_> {
@@ -156,6 +163,7 @@ impl Inside<'_> {
             vectors: !matches!(wish.within, Within::Nested(_)),
             explained: None,
             now_ms: self.now_ms,
+            memory: self.memory,
         };
         let hits = found.iter().map(|hit| fetch(self.target, hit, lookup));
         let mut hits = hits.collect::<Result<Vec<_>, _>>()?;

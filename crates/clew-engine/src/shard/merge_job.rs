@@ -15,7 +15,8 @@ use std::time::Duration;
 use clew_platform::{Clock, Disk, DiskFile, MemoryAccount, MemoryPurpose, Reservation};
 use clew_text::FieldId;
 use clew_vector::{
-    BuildProgress, BuildWatch, ColumnOptions, GraphChoice, Savepoint, VectorError, WriteSavepoint, gets_graph, memory_needed,
+    BuildProgress, BuildWatch, ColumnOptions, GraphChoice, Savepoint, VectorError, WriteSavepoint,
+    gets_graph, memory_needed,
 };
 use parking_lot::Mutex;
 use tantivy::index::SegmentId;

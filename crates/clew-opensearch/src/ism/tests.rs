@@ -18,6 +18,7 @@ use crate::document_write;
 use crate::error::ApiError;
 use crate::params::Params;
 use crate::reply::Reply;
+use crate::request_memory::RequestMemory;
 use crate::{aliases, index_admin, ism, snapshots, templates};
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -77,6 +78,7 @@ impl Node {
             opaque_id: None,
             client: Client::default(),
             last_event_id: None,
+            memory: RequestMemory::new(self.api.engine.memory()),
         }
     }
 

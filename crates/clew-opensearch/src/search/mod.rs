@@ -132,6 +132,7 @@ pub(crate) async fn run(
     } else {
         1
     };
+    call.memory.take(response.memory.bytes())?;
     let answer = finish(response::Answer {
         scroll_id,
         pit_id: spec.control.pit.as_ref().map(|pit| pit.id.clone()),

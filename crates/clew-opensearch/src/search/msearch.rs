@@ -78,6 +78,8 @@ async fn several(call: Call, form: Form) -> Result<Reply, ApiError> {
                 .unwrap_or_else(|e| Err(ApiError::internal(e.to_string()))),
         );
     }
+    let together = answers.iter().flatten().map(Vec::len).sum();
+    call.memory.take(together)?;
     let took_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     json.begin_object()
         .unsigned_field("took", took_ms)
@@ -150,6 +152,7 @@ fn item(call: &Call, header: &[u8], body: &[u8]) -> Result<Item, ApiError> {
         if line.iter().all(u8::is_ascii_whitespace) {
             return Ok(Value::Object(serde_json::Map::new()));
         }
+        call.memory.take_json(line)?;
         serde_json::from_slice(line).map_err(|error| ApiError::malformed_json(&error))
     };
     let header = read(header)?;

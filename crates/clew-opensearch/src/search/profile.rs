@@ -114,6 +114,7 @@ fn nanos(took: Duration) -> u64 {
 #[cfg(test)]
 mod tests {
     use clew_engine::{SearchProfile, ShardCounts, Strategy};
+    use clew_platform::{MemoryAccount, MemoryLimits, MemoryPurpose};
 
     use super::*;
 
@@ -150,6 +151,7 @@ mod tests {
                 segment("b", 0, 0, Strategy::CodesAfterGraph),
             ],
             shard_profiles: vec![shard("a", 0), shard("a", 1), shard("b", 0)],
+            memory: MemoryAccount::new(MemoryLimits::none()).open(MemoryPurpose::Searches),
         };
         let rendered = render(&response, "n");
         let told = rendered["shards"].as_array().unwrap().iter().map(|shard| {

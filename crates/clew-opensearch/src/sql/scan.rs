@@ -200,6 +200,7 @@ fn inner(call: &Call, params: &str, body: String) -> Result<Call, ApiError> {
         opaque_id: call.opaque_id.clone(),
         client: call.client.clone(),
         last_event_id: None,
+        memory: call.memory.clone(),
     })
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use clew_platform::{MemoryAccount, Reservation};
 use tantivy::{DocId, SegmentReader};
 
 use super::auto_date;
@@ -40,6 +41,8 @@ pub struct AggContext<'a> {
     pub now_ms: i64,
     /// What the request may use.
     pub limits: AggLimits,
+    /// The account that memory is taken of; without it there are only the limits.
+    pub memory: Option<&'a Arc<MemoryAccount>>,
     /// The segments, for nested objects and top hits; without it there are none of these.
     pub snapshot: Option<&'a Snapshot>,
     /// The path of the nested objects that an aggregation sees; `None` at whole documents.
@@ -114,6 +117,7 @@ impl AggCollector {
             pipelines: PipelinePlan::all(specs, None)?,
             limits: context.limits,
             account: Account::new(context.limits)
+                .reserving(context.memory)
                 .counting_by(context.mapping.doc_count().map(MappedField::column)),
             merged,
             running: Vec::new(),
@@ -271,6 +275,7 @@ impl AggCollector {
             plans: self.plans,
             pipelines: self.pipelines,
             limits: self.limits,
+            memory: self.account.into_memory(),
             partials: self.merged,
         })
     }
@@ -315,6 +320,7 @@ pub struct Intermediate {
     plans: Arc<Vec<Plan>>,
     pipelines: Vec<PipelinePlan>,
     limits: AggLimits,
+    memory: Option<Reservation>,
     partials: Vec<Partial>,
 }
 
@@ -338,8 +344,17 @@ impl Intermediate {
         for (mine, theirs) in self.partials.iter_mut().zip(other.partials) {
             mine.merge(theirs, None);
         }
-        let bytes = self.partials.iter().map(Partial::size_bytes).sum();
-        Account::new(self.limits).settle(bytes)
+        let bytes = self.memory_bytes();
+        Account::new(self.limits).settle(bytes)?;
+        if let Some(memory) = &mut self.memory {
+            memory.grow_to(bytes).map_err(AggError::Memory)?;
+        }
+        Ok(())
+    }
+
+    /// Memory that it takes, in bytes.
+    pub fn memory_bytes(&self) -> usize {
+        self.partials.iter().map(Partial::size_bytes).sum()
     }
 
     /// The results, in the order of the request.

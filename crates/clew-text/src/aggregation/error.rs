@@ -67,6 +67,9 @@ pub enum AggError {
         /// The limit.
         max_bytes: usize,
     },
+    /// There is no memory for it beside what is taken already.
+    #[error(transparent)]
+    Memory(clew_platform::MemoryExceeded),
     /// Aggregations that cannot be put together as they are.
     #[error("Validation Failed: 1: {reason};")]
     Validation {
@@ -103,7 +106,7 @@ impl AggError {
             | AggError::Execution { .. }
             | AggError::Query(_) => AggErrorKind::Invalid,
             AggError::TooManyBuckets { .. } => AggErrorKind::TooManyBuckets,
-            AggError::TooLarge { .. } => AggErrorKind::TooLarge,
+            AggError::TooLarge { .. } | AggError::Memory(_) => AggErrorKind::TooLarge,
             AggError::Column { .. } => AggErrorKind::Corrupt,
         }
     }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use clew_platform::{MemoryAccount, MemoryPurpose, Reservation};
 use tantivy::columnar::Column;
 use tantivy::{DocId, SegmentReader};
 
@@ -28,6 +29,9 @@ impl Default for AggLimits {
     }
 }
 
+/// Memory is reserved in steps of this size.
+const RESERVE_BYTES: usize = 64 << 10;
+
 /// The memory in use by one collector: what its merged segments hold, and what the segment under
 /// way has allocated so far.
 #[derive(Debug)]
@@ -35,6 +39,10 @@ pub(crate) struct Account {
     settled_bytes: usize,
     running_bytes: usize,
     max_bytes: usize,
+    /// What is taken of the node's memory for it.
+    memory: Option<Reservation>,
+    /// What a fork has handed over, which nobody else has reserved yet.
+    handed_bytes: usize,
     /// What all collectors together use that collect other segments of the shard at the same time.
     together: Option<Arc<AtomicUsize>>,
     /// The scores of the segment's documents, where an aggregation wants them.
@@ -51,11 +59,26 @@ impl Account {
             settled_bytes: 0,
             running_bytes: 0,
             max_bytes: limits.memory_bytes_max,
+            memory: None,
+            handed_bytes: 0,
             together: None,
             scores: Vec::new(),
             doc_count: None,
             doc_counts: None,
         }
+    }
+
+    /// The same, over memory that is taken of the node's.
+    pub(crate) fn reserving(self, memory: Option<&Arc<MemoryAccount>>) -> Self {
+        Account {
+            memory: memory.map(|memory| memory.open(MemoryPurpose::Searches)),
+            ..self
+        }
+    }
+
+    /// What is taken of the node's memory.
+    pub(crate) fn into_memory(self) -> Option<Reservation> {
+        self.memory
     }
 
     /// The same, where a column says how many documents each one stands for.
@@ -69,6 +92,8 @@ impl Account {
             settled_bytes: self.settled_bytes,
             running_bytes: 0,
             max_bytes: self.max_bytes,
+            memory: self.memory.as_ref().map(Reservation::sibling),
+            handed_bytes: 0,
             together: Some(together),
             scores: Vec::new(),
             doc_count: self.doc_count.clone(),
@@ -146,6 +171,7 @@ impl Account {
             together.fetch_add(bytes, Ordering::Relaxed);
             together.fetch_sub(self.running_bytes, Ordering::Relaxed);
         }
+        self.handed_bytes += bytes;
         self.running_bytes = 0;
         self.check()
     }
@@ -154,10 +180,13 @@ impl Account {
     pub(crate) fn settle(&mut self, merged_bytes: usize) -> Result<(), AggError> {
         self.settled_bytes = merged_bytes;
         self.running_bytes = 0;
+        if let Some(memory) = &mut self.memory {
+            memory.shrink_to(merged_bytes.next_multiple_of(RESERVE_BYTES));
+        }
         self.check()
     }
 
-    fn check(&self) -> Result<(), AggError> {
+    fn check(&mut self) -> Result<(), AggError> {
         let running_bytes = match &self.together {
             Some(together) => together.load(Ordering::Relaxed),
             None => self.running_bytes,
@@ -168,6 +197,24 @@ impl Account {
                 wanted_bytes,
                 max_bytes: self.max_bytes,
             });
+        }
+        self.reserve()
+    }
+
+    /// Has reserved what this collector holds itself, in steps, as most aggregations are done within the first.
+    fn reserve(&mut self) -> Result<(), AggError> {
+        let Some(memory) = &mut self.memory else {
+            return Ok(());
+        };
+        // What a fork began with is its origin's.
+        let settled_bytes = match self.together {
+            Some(_) => self.handed_bytes,
+            None => self.settled_bytes,
+        };
+        let held_bytes = settled_bytes + self.running_bytes;
+        if held_bytes > memory.bytes() {
+            let bytes = held_bytes.next_multiple_of(RESERVE_BYTES);
+            memory.grow_to(bytes).map_err(AggError::Memory)?;
         }
         Ok(())
     }

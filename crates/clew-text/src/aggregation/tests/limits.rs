@@ -149,6 +149,7 @@ fn an_index_without_the_field_adds_nothing_to_one_with_it() {
     let without = Mapping::new();
     let request = [named("t", AggSpec::Terms(TermsSpec::of("tag")), Vec::new())];
     let context = |mapping| AggContext {
+        memory: None,
         index: "test",
         stopwatch: None,
         mapping,

@@ -106,6 +106,7 @@ pub(super) fn try_run_within(
 ) -> Result<Vec<NamedResult>, AggError> {
     let mapping = mapping();
     let context = AggContext {
+        memory: None,
         index: "test",
         stopwatch: None,
         mapping: &mapping,

@@ -59,6 +59,7 @@ fn run(
 ) -> Result<(ShardResult, Intermediate), QueryError> {
     let mapping = mapping();
     let context = AggContext {
+        memory: None,
         mapping: &mapping,
         index: "test",
         now_ms: 0,

@@ -1,0 +1,88 @@
+//! Memory that a request takes beside its body: what JSON becomes when it is read, what was found, answers until
+//! they are sent. It is taken of the node's account bit by bit and given back as one when the request is over.
+
+use std::sync::Arc;
+
+use clew_platform::{MemoryAccount, MemoryPurpose, Reservation};
+use parking_lot::Mutex;
+
+use crate::error::ApiError;
+
+/// JSON up to this becomes too little to be counted.
+const SHORT_BYTES: usize = 4 << 10;
+/// What a value takes when JSON is read, with its place in a list that grows or a map.
+const VALUE_BYTES: usize = 96;
+
+/// What one request has taken so far. Clones are the same.
+#[derive(Clone, Debug)]
+pub(crate) struct RequestMemory(Arc<Mutex<Reservation>>);
+
+impl RequestMemory {
+    pub(crate) fn new(account: &Arc<MemoryAccount>) -> Self {
+        let nothing = account.open(MemoryPurpose::Searches);
+        RequestMemory(Arc::new(Mutex::new(nothing)))
+    }
+
+    /// Takes more.
+    ///
+    /// # Errors
+    /// 429 when it does not fit beside others.
+    pub(crate) fn take(&self, bytes: usize) -> Result<(), ApiError> {
+        Ok(self.0.lock().grow(bytes)?)
+    }
+
+    /// Takes what JSON becomes when it is read.
+    ///
+    /// # Errors
+    /// As [`RequestMemory::take`].
+    pub(crate) fn take_json(&self, text: &[u8]) -> Result<(), ApiError> {
+        self.take(json_bytes(text))
+    }
+}
+
+/// What JSON becomes at most when it is read.
+pub(crate) fn json_bytes(text: &[u8]) -> usize {
+    if text.len() <= SHORT_BYTES {
+        return 0;
+    }
+    let values = memchr::memchr3_iter(b',', b'[', b'{', text).count();
+    text.len() + values * VALUE_BYTES
+}
+
+#[cfg(test)]
+mod tests {
+    use clew_platform::MemoryLimits;
+
+    use super::*;
+
+    #[test]
+    fn short_json_is_free_and_a_list_of_numbers_is_not() {
+        assert_eq!(json_bytes(b"{\"query\":{\"match_all\":{}}}"), 0);
+        let numbers = format!("[{}0]", "0,".repeat(10_000));
+        assert!(json_bytes(numbers.as_bytes()) > 900_000);
+        let text = format!("\"{}\"", "a".repeat(20_000));
+        assert_eq!(json_bytes(text.as_bytes()), text.len());
+    }
+
+    #[test]
+    fn a_request_gives_back_all_that_it_took() {
+        let account = MemoryAccount::new(MemoryLimits {
+            searches: 1000,
+            ..MemoryLimits::none()
+        });
+        let memory = RequestMemory::new(&account);
+        let inside = memory.clone();
+        memory.take(600).unwrap();
+        inside.take(300).unwrap();
+        let error = inside.take(200).unwrap_err();
+        assert!(
+            error
+                .reason()
+                .starts_with("[request] Data too large, data for [<search>]")
+        );
+        drop(memory);
+        assert_eq!(account.total().used, 900);
+        drop(inside);
+        assert_eq!(account.total().used, 0);
+    }
+}
