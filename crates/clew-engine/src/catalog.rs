@@ -151,6 +151,10 @@ impl Catalog {
     pub(crate) fn cover(&mut self, needed: Glsn) {
         self.covered = self.covered.max(needed.get());
     }
+    /// Records that the log is needed from its first entry on.
+    pub(crate) fn uncover(&mut self) {
+        self.covered = 0;
+    }
     /// The first of the streams the next index will get.
     pub(crate) fn next_stream(&self) -> u32 {
         self.next_stream

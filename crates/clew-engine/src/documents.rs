@@ -130,18 +130,18 @@ impl Iterator for ShardDocuments {
             if segment.reader.is_deleted(doc) {
                 continue;
             }
-            let source = match segment.source(doc, &self.index.mapping(), true) {
-                Ok(source) => source,
-                Err(error) => return Some(Err(self.shard.tantivy_error(error))),
+            let read = || {
+                let source = segment.source(doc, &self.index.mapping(), true)?;
+                let row = segment.row(doc)?;
+                Ok(Document {
+                    id: row.id.to_string(),
+                    version: row.version,
+                    seq_no: row.seq_no,
+                    routing: row.routing.map(str::to_string),
+                    source: Bytes::from(source),
+                })
             };
-            let row = segment.row(doc);
-            return Some(Ok(Document {
-                id: row.id.to_string(),
-                version: row.version,
-                seq_no: row.seq_no,
-                routing: row.routing.map(str::to_string),
-                source: Bytes::from(source),
-            }));
+            return Some(read().map_err(|source| self.shard.tantivy_error(source)));
         }
     }
 }

@@ -38,6 +38,7 @@ pub(crate) fn fetch(
     let mapping = &target.view.snapshot.mapping;
     let (doc, nested) = document_of(segment, mapping, hit.doc);
     let row = segment.row(doc);
+    let row = row.map_err(|source| target.shard.tantivy_error(source))?;
     let source = if lookup.source {
         let source = segment.source(doc, mapping, lookup.vectors);
         let source = source.map_err(|source| target.shard.tantivy_error(source))?;

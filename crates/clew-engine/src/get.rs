@@ -85,6 +85,7 @@ fn read(
         .source(doc, &index.mapping(), true)
         .map_err(|source| shard.tantivy_error(source))?;
     let row = segment.row(doc);
+    let row = row.map_err(|source| shard.tantivy_error(source))?;
     Ok(Document {
         id: row.id.to_string(),
         version: row.version,

@@ -2,7 +2,6 @@
 //! kept, so that `k` means the shard's k however its documents lie.
 
 use std::cell::RefCell;
-use std::io::ErrorKind;
 
 use clew_text::{FieldId, FieldKind, KnnQuery, KnnResolver, QueryError, SegmentBits, SegmentHits};
 use clew_vector::{
@@ -11,7 +10,7 @@ use clew_vector::{
 
 use tantivy::DocId;
 
-use crate::shard::{SegmentView, View};
+use crate::shard::{SegmentView, VectorFile, View};
 
 /// Most neighbours a query may ask for.
 pub(crate) const K_MAX: usize = 10_000;
@@ -95,7 +94,7 @@ impl KnnResolver for ViewKnn<'_> {
             };
             let found = SCRATCH
                 .with_borrow_mut(|scratch| column.search(&request, scratch))
-                .map_err(search_error)?;
+                .map_err(|error| search_error(segment.vectors(), error))?;
             self.note(&query.field, at, &found);
             let wanted = found.hits.iter().filter(|hit| {
                 query.min_score.is_none_or(|min| hit.score >= min)
@@ -125,7 +124,10 @@ impl KnnResolver for ViewKnn<'_> {
                 continue;
             };
             for doc in docs.iter() {
-                if let Some(vector) = column.vector(doc).map_err(search_error)? {
+                let vector = column.vector(doc);
+                if let Some(vector) =
+                    vector.map_err(|error| search_error(segment.vectors(), error))?
+                {
                     each(at, doc, &vector);
                 }
             }
@@ -241,13 +243,11 @@ fn times(k: usize, factor: f32) -> usize {
     (k as f64 * f64::from(factor)).ceil() as usize
 }
 
-/// What a failed search of a column is to the query.
-pub(crate) fn search_error(error: VectorError) -> QueryError {
+/// What a failed search of a column of a file is to the query.
+pub(crate) fn search_error(file: &VectorFile, error: VectorError) -> QueryError {
     match error {
         // Not the client's fault, and nothing it could put right.
-        damaged @ VectorError::Corrupt { .. } => {
-            QueryError::Io(std::io::Error::new(ErrorKind::InvalidData, damaged))
-        }
+        damaged @ VectorError::Corrupt { .. } => QueryError::Io(file.told(damaged)),
         other => QueryError::illegal(other.to_string()),
     }
 }

@@ -34,7 +34,9 @@ mod maintenance;
 mod names;
 mod planner;
 mod recovery;
+mod repair;
 mod resolve;
+mod verify;
 
 mod changes;
 mod documents;
@@ -76,6 +78,7 @@ pub use recall::{
     RECALL_SAMPLE_MAX, RecallEffort, RecallFigures, RecallReport, RecallRequest, SearchCost,
     ShardRecall,
 };
+pub use repair::{Cure, GiveUp, RepairStep, plan_repair, repair};
 pub use request::{
     Action, Collapse, Condition, Document, Hit, Hybrid, IndexPart, InnerHits, InnerResult,
     KnnProfile, NestedStep, OpType, SearchControl, SearchRequest, SearchResponse, ShardCounts,
@@ -86,9 +89,11 @@ pub use resolve::{AliasNames, ClosedNames, ResolveOptions, Resolved, Wildcards};
 pub use search_pool::SearchStats;
 pub use segment_stats::SegmentStats;
 pub use settings::{DATA_STREAM, IndexSettings, MERGE_REORDER, TranslogDurability};
+pub use shard::FileDamage;
 pub use snapshot::{
     Cleaned, SnapshotFile, SnapshotManifest, SnapshotRepository, documents_file_name, index_state,
 };
+pub use verify::{FolderReport, ShardReport, ShardVerdict, verify_folder};
 pub use write_memory::parsed_bytes;
 // What profiles and reports are made of.
 pub use clew_vector::{Prices, RecallEstimate, SearchProfile, Strategy};

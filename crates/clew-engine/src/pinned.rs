@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use clew_log::Glsn;
-use clew_text::{SegmentBits, Snapshot};
+use clew_text::{Mapping, SegmentBits, Snapshot};
 
 use crate::engine::Engine;
 use crate::error::EngineError;
@@ -41,8 +41,13 @@ impl PinnedShard {
     }
 
     /// The id of a document at a place.
-    pub fn id(&self, (segment, doc): (usize, tantivy::DocId)) -> &str {
-        self.view.segments[segment].row(doc).id
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn id(&self, (segment, doc): (usize, tantivy::DocId)) -> Result<&str, crate::EngineError> {
+        let row = self.view.segments[segment].row(doc);
+        row.map(|row| row.id)
+            .map_err(|source| self.shard.tantivy_error(source))
     }
 
     /// The source of a document at a place.
@@ -158,17 +163,20 @@ pub struct Slice {
 }
 
 /// The living documents of a view that belong to a part.
-pub(crate) fn slice_of(view: &View, slice: Slice) -> Vec<SegmentBits> {
+///
+/// # Errors
+/// When the ids cannot be read.
+pub(crate) fn slice_of(view: &View, slice: Slice) -> tantivy::Result<Vec<SegmentBits>> {
     let segments = view.segments.iter().zip(&view.snapshot.readers);
     segments
         .map(|(segment, reader)| {
             let mut bits = SegmentBits::empty(reader.max_doc());
             for doc in SegmentBits::alive(reader).iter() {
-                if part_of(segment.row(doc).id, slice.max) == slice.id {
+                if part_of(segment.row(doc)?.id, slice.max) == slice.id {
                     bits.insert(doc);
                 }
             }
-            bits
+            Ok(bits)
         })
         .collect()
 }

@@ -299,10 +299,11 @@ struct Answer {
 
 impl Trial {
     fn run(&self, clock: &dyn Clock) -> Result<Outcome, EngineError> {
-        let column = self.view.segments[self.place.segment].vectors();
-        let column = column.column(self.field);
-        let vector = column.map(|column| column.vector(self.place.doc));
-        let vector = vector.transpose().map_err(crate::knn::search_error)?;
+        let file = self.view.segments[self.place.segment].vectors();
+        let vector = file.column(self.field);
+        let vector = vector.map(|column| column.vector(self.place.doc));
+        let vector = vector.transpose();
+        let vector = vector.map_err(|error| crate::knn::search_error(file, error))?;
         let vector = vector.flatten().map(std::borrow::Cow::into_owned);
         let vector = vector.expect("only vectors of the view's own columns were drawn");
         let (ef_search, target_recall) = match self.effort {

@@ -3,6 +3,8 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -25,6 +27,7 @@ use crate::request::{
     Hit, IndexPart, KnnProfile, SearchRequest, SearchResponse, ShardCounts, ShardFailure,
     ShardProfile,
 };
+use crate::shard::Shard;
 
 mod aggs;
 mod groups;
@@ -98,7 +101,28 @@ fn is_small(request: &SearchRequest) -> bool {
 }
 
 impl Inner {
+    /// A shard that turns out to be damaged while its hits are read is left out by searching again, as it refuses
+    /// then: what is left is what the others answer, with its failure.
     fn search(&self, request: &SearchRequest) -> Result<SearchResponse, EngineError> {
+        let damaged = |shards: &mut dyn Iterator<Item = &Arc<Shard>>| {
+            shards.filter(|shard| shard.is_damaged()).count()
+        };
+        let count = || match &request.control.pinned {
+            Some(pinned) => damaged(&mut pinned.shards.iter().map(|pinned| &pinned.shard)),
+            None => damaged(&mut request.indices.iter().flat_map(|index| &index.shards)),
+        };
+        let mut before = count();
+        loop {
+            let answer = self.search_once(request);
+            let after = count();
+            if after == before {
+                return answer;
+            }
+            before = after;
+        }
+    }
+
+    fn search_once(&self, request: &SearchRequest) -> Result<SearchResponse, EngineError> {
         check_window(request)?;
         let now = self.clock.since_epoch();
         let deadline = request
@@ -152,14 +176,32 @@ impl Inner {
         Ok(response)
     }
 
+    /// One shard's answer, which counts only if its files are sound, as far as they were read.
     fn search_shard(
         &self,
         target: &PinnedShard,
         request: &SearchRequest,
         moment: Moment,
     ) -> Result<ShardAnswer, EngineError> {
-        let Moment { now, deadline, .. } = moment;
         target.shard.check_readable()?;
+        // As in the pool: what the work held is dropped. Caught here, it is one shard's failure.
+        let answer = AssertUnwindSafe(|| self.search_sound(target, request, moment));
+        let answer = catch_unwind(answer).unwrap_or_else(|_| {
+            let (index, shard) = (target.index.name(), target.number());
+            tracing::error!(index, shard, "a search of a shard has panicked");
+            Err(EngineError::Panicked)
+        });
+        target.shard.check_readable()?;
+        answer
+    }
+
+    fn search_sound(
+        &self,
+        target: &PinnedShard,
+        request: &SearchRequest,
+        moment: Moment,
+    ) -> Result<ShardAnswer, EngineError> {
+        let Moment { now, deadline, .. } = moment;
         let started = self.clock.monotonic();
         let snapshot = &target.view.snapshot;
         let now_ms = millis(now);
@@ -180,6 +222,8 @@ impl Inner {
         let boosted = part.and_then(|part| boosted(part, &request.query));
         let control = &request.control;
         let only = control.slice.map(|slice| slice_of(&target.view, slice));
+        let only = only.transpose();
+        let only = only.map_err(|source| target.shard.tantivy_error(source))?;
         let alone = control.hybrid.is_none();
         let remembered = RememberedKnn::new(&knn);
         let resolver: &dyn KnnResolver = match control.hybrid {

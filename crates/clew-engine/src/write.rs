@@ -260,7 +260,8 @@ impl Inner {
             // One that fails in the middle leaves the shard behind the log: nothing follows it.
             let written = shard
                 .check_readable()
-                .and_then(|()| writer.write(write, &prepare, now));
+                .and_then(|()| writer.write(write, &prepare, now))
+                .map_err(|error| shard.told(error));
             let written = written.map(|written| {
                 count_write(shard, written.result);
                 Written {

@@ -78,6 +78,7 @@ mod templates;
 mod term_vectors;
 mod update_body;
 mod validate;
+mod verify;
 mod voting;
 mod write_reply;
 

@@ -41,6 +41,8 @@ struct Task {
     description: String,
     started: Instant,
     started_ms: u64,
+    /// How far it is, when it tells.
+    status: Option<Value>,
     /// Running time and answer, once it has ended.
     ended: Option<(u64, Result<Value, Value>)>,
 }
@@ -117,10 +119,18 @@ impl Tasks {
             description,
             started: Instant::now(),
             started_ms: now_ms(),
+            status: None,
             ended: None,
         };
         state.tasks.insert(number, task);
         Ok(number)
+    }
+
+    /// Notes how far a task is.
+    pub(crate) fn tell(&self, number: u64, status: Value) {
+        if let Some(task) = self.lock().tasks.get_mut(&number) {
+            task.status = Some(status);
+        }
     }
 
     /// Notes how a task ended.
@@ -263,7 +273,7 @@ fn describe(node: &str, number: u64, task: &Task) -> Value {
         .ended
         .as_ref()
         .map_or_else(|| nanos_since(task.started), |(ns, _)| *ns);
-    json!({
+    let mut described = json!({
         "node": node,
         "id": number,
         "type": "transport",
@@ -273,5 +283,9 @@ fn describe(node: &str, number: u64, task: &Task) -> Value {
         "running_time_in_nanos": running_ns,
         "cancellable": false,
         "headers": {},
-    })
+    });
+    if let Some(status) = &task.status {
+        described["status"] = status.clone();
+    }
+    described
 }

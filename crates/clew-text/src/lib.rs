@@ -7,6 +7,7 @@
 //!
 //! Deliberately absent: shards, the log, files, any protocol's JSON except the mapping itself.
 
+mod checked;
 mod mapping;
 
 pub mod analysis;
@@ -40,6 +41,7 @@ pub use aggregation::{
     TopHitsResult, TopHitsSpec, ValueFormat, WordsSpec, ZOOM_MAX, parse_zone,
 };
 pub use analysis::{Analysis, analyzers, java_pattern, strip_html};
+pub use checked::CheckedBytes;
 pub use completion::{
     Completed, CompletionContext, CompletionMapping, CompletionWish, ContextKind, ContextWish,
     complete,

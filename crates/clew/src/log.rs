@@ -4,7 +4,7 @@
 mod append;
 mod append_local;
 mod append_remote;
-mod bar;
+pub(crate) mod bar;
 mod inspect;
 mod lines;
 mod manage;
@@ -19,6 +19,8 @@ mod tail;
 mod time;
 
 use clap::{Args, Subcommand};
+
+pub(crate) use summary::SummaryFormat;
 
 const EXAMPLES: &str = "\
 Examples:

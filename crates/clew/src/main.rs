@@ -12,6 +12,7 @@ mod metrics;
 mod retention;
 mod serve;
 mod signals;
+mod verify;
 
 use std::process::ExitCode;
 
@@ -49,6 +50,10 @@ enum Command {
     Collect(collect::CollectArguments),
     /// Append to the log, read it, follow it, look after it.
     Log(log::LogArguments),
+    /// Check every byte of a data folder.
+    Verify(verify::VerifyArguments),
+    /// Take damaged files out of a data folder, and bring back what the log still has.
+    Repair(verify::RepairArguments),
     /// Measure this build on this machine.
     Bench(bench::BenchArguments),
 }
@@ -58,6 +63,8 @@ fn main() -> ExitCode {
         Command::Serve(arguments) => serve::run(arguments),
         Command::Collect(arguments) => collect::run(&arguments),
         Command::Log(arguments) => log::run(&arguments),
+        Command::Verify(arguments) => verify::verify(&arguments),
+        Command::Repair(arguments) => verify::repair(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
     };
     match result {

@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use clew_platform::{Disk, DiskFile};
 use parking_lot::Mutex;
@@ -19,6 +19,10 @@ use tantivy::directory::{
     WatchCallbackList, WatchHandle, WritePtr,
 };
 use tantivy::index::SegmentId;
+
+use super::checked_file::{CheckedFile, Expected};
+use super::health::ShardHealth;
+use super::sums::Summed;
 
 const WRITE_BUFFER_BYTES: usize = 64 << 10;
 /// Ends the names of files that say which documents live; they belong to manifests.
@@ -34,9 +38,21 @@ pub(super) struct ShardDirectory {
     memory: Arc<Mutex<HashMap<PathBuf, Vec<u8>>>>,
     /// Files read from here rather than from the disk.
     overlay: Arc<HashMap<PathBuf, OwnedBytes>>,
+    files: Arc<Mutex<SegmentFiles>>,
+    /// Told of damage.
+    health: Arc<ShardHealth>,
     /// Whether files that the disk refuses go on in memory.
     spills: bool,
     spilled: Arc<Mutex<Spilled>>,
+}
+
+/// What is known of the files of segments, by name.
+#[derive(Debug, Default)]
+struct SegmentFiles {
+    /// Of those that a manifest names; the others were written by this process.
+    expected: HashMap<String, Expected>,
+    /// Those that somebody reads: what was checked once is not checked again.
+    open: HashMap<String, Weak<CheckedFile>>,
 }
 
 /// The files of a shard that the disk has refused, whole, in memory.
@@ -48,12 +64,14 @@ struct Spilled {
 }
 
 impl ShardDirectory {
-    pub(super) fn new(disk: Arc<dyn Disk>, root: PathBuf) -> Self {
+    pub(super) fn new(disk: Arc<dyn Disk>, root: PathBuf, health: Arc<ShardHealth>) -> Self {
         ShardDirectory {
             disk,
             root: Arc::new(root),
             memory: Arc::default(),
             overlay: Arc::default(),
+            files: Arc::default(),
+            health,
             spills: false,
             spilled: Arc::default(),
         }
@@ -107,6 +125,55 @@ impl ShardDirectory {
             .map_or(0, |files| files.iter().map(|(_, bytes)| bytes).sum())
     }
 
+    /// Tells what a manifest says of a file: the sum of its sums, or nothing when it is of an earlier format.
+    pub(super) fn expect(&self, name: &str, sum: Option<u32>) {
+        let expected = sum.map_or(Expected::Whole, Expected::Sum);
+        let mut files = self.files.lock();
+        files.expected.insert(name.to_string(), expected);
+    }
+
+    /// Forgets what a manifest said of a file that is removed. Those who read it go on.
+    pub(super) fn forget(&self, name: &str) {
+        self.files.lock().expected.remove(name);
+    }
+
+    /// Lets a file be read anew that was written anew.
+    pub(super) fn read_anew(&self, name: &str) {
+        self.files.lock().open.remove(name);
+    }
+
+    /// A file of a segment, whose bytes are checked where they are read.
+    ///
+    /// # Errors
+    /// When it cannot be opened, or what tells its bytes to be sound is damaged.
+    pub(super) fn checked(&self, name: &str) -> io::Result<Arc<CheckedFile>> {
+        let expected = {
+            let files = self.files.lock();
+            if let Some(open) = files.open.get(name).and_then(Weak::upgrade) {
+                return Ok(open);
+            }
+            files.expected.get(name).copied()
+        };
+        let bytes = self.read(name)?;
+        let expected = expected.unwrap_or(Expected::Fresh);
+        let file = CheckedFile::open(self.root.join(name), bytes, expected, &self.health)?;
+        let file = Arc::new(file);
+        let mut files = self.files.lock();
+        files.open.insert(name.to_string(), Arc::downgrade(&file));
+        if files.open.len().is_power_of_two() {
+            files.open.retain(|_, open| open.strong_count() > 0);
+        }
+        Ok(file)
+    }
+
+    /// The sum of a file's sums, for the manifest; `None` when it has none.
+    ///
+    /// # Errors
+    /// As [`ShardDirectory::checked`].
+    pub(super) fn sum(&self, name: &str) -> io::Result<Option<u32>> {
+        Ok(self.checked(name)?.sum())
+    }
+
     /// Bytes of the files in memory, and what the disk said when it refused the last of them.
     pub(super) fn spilled(&self) -> (usize, Option<String>) {
         let spilled = self.spilled.lock();
@@ -144,7 +211,7 @@ impl ShardDirectory {
         spilled.map_or_else(|| self.raw(path), Ok)
     }
 
-    /// A file's bytes as they lie on disk, tantivy's footer included.
+    /// A file's bytes as they lie on disk, sums and tantivy's footer included.
     fn raw(&self, path: &Path) -> io::Result<OwnedBytes> {
         Ok(OwnedBytes::new(self.disk.map(&self.root.join(path))?))
     }
@@ -222,11 +289,11 @@ impl Directory for ShardDirectory {
         if let Some(bytes) = self.overlay.get(path) {
             return Ok(Arc::new(bytes.clone()));
         }
-        if let Some(bytes) = self.spilled.lock().files.get(path) {
-            return Ok(Arc::new(bytes.clone()));
-        }
-        match self.raw(path) {
-            Ok(bytes) => Ok(Arc::new(bytes)),
+        let Some(name) = path.to_str() else {
+            return Err(OpenReadError::FileDoesNotExist(path.into()));
+        };
+        match self.checked(name) {
+            Ok(file) => Ok(file),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 Err(OpenReadError::FileDoesNotExist(path.into()))
             }
@@ -254,12 +321,12 @@ impl Directory for ShardDirectory {
             }
             (Err(error), _) => return Err(OpenWriteError::wrap_io_error(error, path.into())),
         };
-        let output: Box<dyn TerminatingWrite + Send + Sync> = Box::new(Output {
+        let output: Box<dyn TerminatingWrite + Send + Sync> = Box::new(Summed::new(Output {
             target,
             offset: 0,
             path: path.to_path_buf(),
             spilled,
-        });
+        }));
         Ok(BufWriter::with_capacity(WRITE_BUFFER_BYTES, output))
     }
 

@@ -11,7 +11,7 @@ use tantivy::index::SegmentId;
 use super::directory::ALIVE_SUFFIX;
 use super::file_names::is_shard_file;
 use super::health::Remedy;
-use super::manifest::{Manifest, ManifestSegment, io_error, write_alive};
+use super::manifest::{Manifest, ManifestSegment, SegmentFile, io_error, write_alive};
 use super::merge_job::SAVEPOINT_SUFFIX;
 use super::{AliveBits, SegmentView, Shard};
 use crate::error::EngineError;
@@ -174,11 +174,17 @@ impl Shard {
             (Some(alive), Some((count, file))) if *count == alive.alive_count() => file.clone(),
             (Some(alive), _) => Some(self.write_alive(alive, id, number)?),
         };
+        let summed = |(name, bytes): (String, u64)| {
+            let sum = self.directory.sum(&name);
+            let sum = sum.map_err(io_error("open", &dir.join(&name)))?;
+            Ok(SegmentFile { name, bytes, sum })
+        };
+        let files = files.into_iter().map(summed);
         let named = ManifestSegment {
             id: id.uuid_string(),
             doc_count: segment.doc_count(),
             alive,
-            files,
+            files: files.collect::<Result<_, EngineError>>()?,
         };
         Ok((named, is_new))
     }
@@ -201,6 +207,7 @@ impl Shard {
         disk.write_atomic(&path, &bytes)?;
         unsynced.remove(name);
         self.directory.forget_spilled(name);
+        self.directory.read_anew(name);
         Ok(true)
     }
 
@@ -241,11 +248,11 @@ impl Shard {
                 && !name.ends_with(ALIVE_SUFFIX)
                 // An interrupted merge goes on with it; the next that ends removes it.
                 || name.ends_with(SAVEPOINT_SUFFIX);
-            if !in_use
-                && is_shard_file(name)
-                && !manifest.names(name)
-                && let Err(error) = disk.remove_file(&path)
-            {
+            if in_use || !is_shard_file(name) || manifest.names(name) {
+                continue;
+            }
+            self.directory.forget(name);
+            if let Err(error) = disk.remove_file(&path) {
                 tracing::warn!(path = %path.display(), %error, "cannot remove an unused file");
             }
         }

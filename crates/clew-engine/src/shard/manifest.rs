@@ -10,7 +10,9 @@ use serde::{Deserialize, Serialize};
 use super::alive::AliveBits;
 use crate::error::EngineError;
 
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
+/// Its files have neither sums nor is one named; they are checked as a whole when they are opened.
+const FORMAT_WITHOUT_SUMS: u32 = 1;
 const PREFIX: &str = "manifest-";
 
 /// A checkpoint.
@@ -35,8 +37,39 @@ pub(super) struct ManifestSegment {
     pub(super) doc_count: u32,
     /// The file that says which documents live; none while all do.
     pub(super) alive: Option<String>,
-    /// Names and lengths of the segment's files.
-    pub(super) files: Vec<(String, u64)>,
+    pub(super) files: Vec<SegmentFile>,
+}
+
+/// A file of a segment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "NamedFile")]
+pub(super) struct SegmentFile {
+    pub(super) name: String,
+    pub(super) bytes: u64,
+    /// The sum of its sums; a file of an earlier format has none.
+    pub(super) sum: Option<u32>,
+}
+
+/// A file as manifests name it.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum NamedFile {
+    WithoutSum(String, u64),
+    Full {
+        name: String,
+        bytes: u64,
+        sum: Option<u32>,
+    },
+}
+
+impl From<NamedFile> for SegmentFile {
+    fn from(named: NamedFile) -> Self {
+        let (name, bytes, sum) = match named {
+            NamedFile::WithoutSum(name, bytes) => (name, bytes, None),
+            NamedFile::Full { name, bytes, sum } => (name, bytes, sum),
+        };
+        SegmentFile { name, bytes, sum }
+    }
 }
 
 impl Manifest {
@@ -66,6 +99,24 @@ impl Manifest {
 
     /// The newest manifest of a folder, every named file checked for its length.
     pub(super) fn newest(disk: &dyn Disk, dir: &Path) -> Result<Option<Manifest>, EngineError> {
+        let manifest = Self::read_newest(disk, dir)?;
+        let segments = manifest.iter().flat_map(|manifest| &manifest.segments);
+        for file in segments.flat_map(|segment| &segment.files) {
+            let path = dir.join(&file.name);
+            let have = disk.len(&path).map_err(io_error("open", &path))?;
+            if have != file.bytes {
+                let reason = format!("it has {have} bytes, its manifest says {}", file.bytes);
+                return Err(EngineError::Corrupt { path, reason });
+            }
+        }
+        Ok(manifest)
+    }
+
+    /// The newest manifest of a folder; the files that it names may be others.
+    pub(super) fn read_newest(
+        disk: &dyn Disk,
+        dir: &Path,
+    ) -> Result<Option<Manifest>, EngineError> {
         let names = disk.list(dir).map_err(io_error("list", dir))?;
         let newest = names
             .into_iter()
@@ -90,20 +141,21 @@ impl Manifest {
         for segment in &mut manifest.segments {
             // Earlier builds took what an interrupted write had left for a file of the segment.
             let files = &mut segment.files;
-            files.retain(|(name, _)| !name.ends_with(TEMPORARY_SUFFIX));
+            files.retain(|file| !file.name.ends_with(TEMPORARY_SUFFIX));
         }
-        if manifest.format != FORMAT {
+        if !(FORMAT_WITHOUT_SUMS..=FORMAT).contains(&manifest.format) {
             return Err(corrupt(format!("format {} is not known", manifest.format)));
         }
-        for (name, len) in manifest.segments.iter().flat_map(|segment| &segment.files) {
-            let path = dir.join(name);
-            let have = disk.len(&path).map_err(io_error("open", &path))?;
-            if have != *len {
-                let reason = format!("it has {have} bytes, its manifest says {len}");
-                return Err(EngineError::Corrupt { path, reason });
-            }
-        }
         Ok(Some(manifest))
+    }
+
+    /// The next manifest, without some of the segments.
+    pub(super) fn without(self, gone: impl Fn(&ManifestSegment) -> bool) -> Self {
+        let number = self.number + 1;
+        let mut next = Manifest::new(number, Glsn::new(self.checkpoint), self.next_seq_no);
+        next.segments = self.segments;
+        next.segments.retain(|segment| !gone(segment));
+        next
     }
 
     /// Whether this manifest needs a file of its folder.
@@ -111,7 +163,7 @@ impl Manifest {
         manifest_number(Path::new(file)) == Some(self.number)
             || self.segments.iter().any(|segment| {
                 segment.alive.as_deref() == Some(file)
-                    || segment.files.iter().any(|(name, _)| name == file)
+                    || segment.files.iter().any(|named| named.name == file)
             })
     }
 }

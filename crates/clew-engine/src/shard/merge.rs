@@ -2,6 +2,7 @@
 //! and putting the result in its place hold the write lock.
 
 use std::collections::HashMap;
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -106,6 +107,10 @@ impl Shard {
         let started = self.context.clock.monotonic();
         state.running.store(true, Ordering::Relaxed);
         let merged = run_in_background("clew-merge-work", || {
+            // What a merge writes is sound by its sums, whatever it was made from.
+            self.check_parts(&parts, &mut |_| {
+                state.progress.check().map_err(io::Error::other)
+            })?;
             let merged = self.run_merge(&parts, &mapping)?;
             let merged = merged.map(|(id, rows)| match order.finds_similar(goal, rows) {
                 true => self.reorder((id, rows), &mapping),
@@ -273,6 +278,7 @@ impl Shard {
     fn discard(&self, id: &SegmentId) {
         let files = self.directory.segment_files(id).unwrap_or_default();
         for (name, _) in files {
+            self.directory.forget(&name);
             let path = self.place.dir.join(name);
             if let Err(error) = self.context.disk.remove_file(&path) {
                 tracing::warn!(path = %path.display(), %error, "cannot remove an unused file");

@@ -7,12 +7,14 @@
 
 mod alive;
 mod apply;
+mod checked_file;
 mod directory;
 mod disk_needs;
 mod document;
 mod file_names;
 mod flush;
 mod health;
+mod inspect;
 mod manifest;
 mod merge;
 mod merge_choice;
@@ -21,9 +23,11 @@ mod norms;
 mod rebuild;
 mod recovery;
 mod reorder;
+mod repair;
 mod row_plugin;
 mod segment;
 mod source_plugin;
+mod sums;
 mod vector_plugin;
 mod writer;
 
@@ -49,10 +53,14 @@ pub(crate) use alive::AliveBits;
 pub(crate) use apply::{Prepared, ShardAction, ShardWrite, Target};
 pub(crate) use file_names::{is_manifest, is_shard_file};
 pub(crate) use health::Remedy;
+pub use inspect::FileDamage;
+pub(crate) use inspect::ShardFiles;
 pub(crate) use manifest::io_error;
 pub(crate) use merge::{MergeGoal, MergeOrder};
 pub(crate) use merge_job::{MergeLimits, MergeState};
+pub(crate) use repair::ShardRepair;
 pub(crate) use segment::SegmentView;
+pub(crate) use vector_plugin::VectorFile;
 pub(crate) use writer::Writer;
 
 use directory::ShardDirectory;
@@ -164,6 +172,19 @@ impl Shard {
                 "[{bytes}] bytes wait for a disk that refuses them: {refusal}"
             ))),
             _ => Ok(writer),
+        }
+    }
+
+    /// Whether the shard's files are damaged, as far as was found.
+    pub(crate) fn is_damaged(&self) -> bool {
+        self.remedy() == Some(Remedy::Repair)
+    }
+
+    /// What a failure within the shard comes to: when its files were found damaged, that.
+    pub(crate) fn told(&self, error: EngineError) -> EngineError {
+        match self.is_damaged() {
+            true => self.check_readable().err().unwrap_or(error),
+            false => error,
         }
     }
 
@@ -313,6 +334,6 @@ impl Shard {
 
     pub(crate) fn tantivy_error(&self, source: tantivy::TantivyError) -> EngineError {
         let place = format!("[{}][{}]", self.place.index, self.place.number);
-        EngineError::Tantivy { place, source }
+        self.told(EngineError::Tantivy { place, source })
     }
 }

@@ -1,6 +1,7 @@
 //! Opening a shard: the newest manifest's segments. What the log has beyond its checkpoint is
 //! replayed by the engine, which reads the log once for all shards.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -42,16 +43,27 @@ impl Shard {
         let made = disk.create_dir_all_durable(&place.dir);
         made.map_err(io_error("create", &place.dir))?;
         remove_temporary(disk, &place.dir);
-        let directory = ShardDirectory::new(context.disk.clone(), place.dir.clone());
         let health = Arc::new(ShardHealth::new(context.healer.clone()));
+        let directory =
+            ShardDirectory::new(context.disk.clone(), place.dir.clone(), health.clone());
         let opening = Opening {
             place: &place,
             context: &context,
             directory: &directory,
             health: &health,
         };
-        let loaded = opening.load(&mapping).or_else(|error| {
+        // Nothing is read that was not checked; should something stumble over it all the same, the node must start.
+        let loaded = catch_unwind(AssertUnwindSafe(|| opening.load(&mapping)));
+        let loaded = loaded.unwrap_or_else(|_| {
+            let reason = "to open it ran into a defect of the program".to_string();
+            Err(EngineError::Corrupt {
+                path: opening.place.dir.clone(),
+                reason,
+            })
+        });
+        let loaded = loaded.or_else(|error| {
             tracing::error!(index = place.index, shard = place.number, %error, "shard is damaged");
+            // What was found damaged is known by its own words already.
             health.fail(Remedy::Repair, &error.to_string());
             opening.empty(mapping)
         })?;
@@ -117,7 +129,8 @@ impl Shard {
             return Ok(());
         }
         let document = self.prepare_logged(&operation, mapping)?;
-        writer.replay(&operation, document, glsn, self.context.clock.monotonic())
+        let replayed = writer.replay(&operation, document, glsn, self.context.clock.monotonic());
+        replayed.map_err(|error| self.told(error))
     }
 
     pub(super) fn prepare_logged(
@@ -164,7 +177,10 @@ impl Opening<'_> {
             let id = SegmentId::from_uuid_string(&named.id).map_err(|_| corrupt())?;
             let read = |name: &String| read_alive(disk, &dir.join(name), named.doc_count);
             let alive = named.alive.as_ref().map(read).transpose()?.map(Arc::new);
-            let bytes = named.files.iter().map(|(_, bytes)| bytes).sum();
+            let bytes = named.files.iter().map(|file| file.bytes).sum();
+            for file in &named.files {
+                self.directory.expect(&file.name, file.sum);
+            }
             let view = SegmentView::open(&writer.index, id, named.doc_count, alive, bytes)
                 .map_err(|source| self.tantivy_error(source))?;
             flushed

@@ -5,10 +5,13 @@
 
 use std::any::Any;
 use std::collections::BTreeMap;
-use std::io::Write;
+use std::io::{self, Write};
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use clew_text::{Blocks, Packed};
-use tantivy::directory::{OwnedBytes, TerminatingWrite};
+use clew_text::{Blocks, CheckedBytes, Packed};
+use tantivy::directory::TerminatingWrite;
 use tantivy::index::{Segment, SegmentComponent};
 use tantivy::indexer::doc_id_mapping::{DocIdMapping, MappingType};
 use tantivy::schema::Schema;
@@ -70,7 +73,7 @@ impl SegmentPlugin for RowPlugin {
         for reader in context.readers {
             let rows = Rows::open(reader)?;
             for doc in reader.doc_ids_alive() {
-                merged.push(&rows.get(doc));
+                merged.push(&rows.get(doc)?);
             }
         }
         merged.write(context.target_segment)
@@ -86,7 +89,7 @@ pub(super) fn reorder(
     let rows = Rows::open(reader)?;
     let mut reordered = RowWriter::default();
     for &doc in order {
-        reordered.push(&rows.get(doc));
+        reordered.push(&rows.get(doc)?);
     }
     reordered.write(target)
 }
@@ -210,10 +213,15 @@ pub(super) fn as_segment_document(document: &dyn ErasedDocument) -> &SegmentDocu
         .expect("shards write only SegmentDocuments")
 }
 
-/// An open `.rows` file.
+/// Rows that are checked together: to ask for the checks of each number takes longer than to read it.
+const GROUP_ROWS: usize = 256;
+
+/// An open `.rows` file. What is read of it is checked then.
 #[derive(Clone)]
 pub(super) struct Rows {
-    bytes: OwnedBytes,
+    bytes: CheckedBytes,
+    /// A bit for each group of rows that was checked.
+    checked: Arc<[AtomicU64]>,
     count: usize,
     columns: [Packed; COLUMNS],
     /// Where the strings begin.
@@ -234,9 +242,9 @@ pub(crate) struct RowRef<'a> {
 impl Rows {
     /// Opens a segment's rows; O(1).
     pub(super) fn open(reader: &SegmentReader) -> tantivy::Result<Self> {
-        let bytes = reader.open_read(component())?.read_bytes()?;
+        let bytes = CheckedBytes::open(reader.open_read(component())?)?;
         let damaged = || plugin_error("rows file is damaged");
-        let header = bytes.get(..HEADER_BYTES).ok_or_else(damaged)?;
+        let header = bytes.get(0..HEADER_BYTES)?;
         let (numbers, headers) = header.split_at(16);
         let has_nested = numbers[..8] == MAGIC_NESTED;
         let is_known = has_nested || numbers[..8] == MAGIC;
@@ -252,8 +260,10 @@ impl Rows {
             start = end;
         }
         let columns = columns.try_into().map_err(|_| damaged())?;
+        let groups = count.div_ceil(GROUP_ROWS).div_ceil(u64::BITS as usize);
         Ok(Rows {
             bytes,
+            checked: (0..groups).map(|_| AtomicU64::new(0)).collect(),
             count,
             columns,
             strings: start,
@@ -263,23 +273,64 @@ impl Rows {
 
     /// Which rows are documents and which are nested objects; `None` when all are documents. Reads
     /// every row of a file that has nested objects.
-    pub(super) fn blocks(&self) -> Option<Blocks> {
-        self.has_nested.then(|| {
-            let count = DocId::try_from(self.count).expect("doc ids are 32 bits wide");
-            let mut blocks = Blocks::new(count);
-            for doc in 0..count {
-                blocks.push(doc, self.get(doc).nested);
-            }
-            blocks
-        })
+    pub(super) fn blocks(&self) -> tantivy::Result<Option<Blocks>> {
+        if !self.has_nested {
+            return Ok(None);
+        }
+        let count = DocId::try_from(self.count).expect("doc ids are 32 bits wide");
+        let mut blocks = Blocks::new(count);
+        for doc in 0..count {
+            blocks.push(doc, self.get(doc)?.nested);
+        }
+        Ok(Some(blocks))
     }
 
-    /// A document's row. Strings that lie outside the file read as empty.
-    pub(super) fn get(&self, doc: DocId) -> RowRef<'_> {
+    /// The numbers of a row that was checked.
+    fn numbers(&self, row: usize) -> RawRow {
+        self.columns
+            .map(|column| column.get(self.bytes.unchecked(), row))
+    }
+
+    fn check_group(&self, group: usize) -> io::Result<()> {
+        let (word, bit) = (&self.checked[group / 64], 1 << (group % 64));
+        if word.load(Ordering::Relaxed) & bit == 0 {
+            self.check_rows(group * GROUP_ROWS..self.count.min((group + 1) * GROUP_ROWS))?;
+            word.fetch_or(bit, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    /// Checks all that is read of some rows. The strings of documents follow each other as they do.
+    #[cold]
+    fn check_rows(&self, rows: Range<usize>) -> io::Result<()> {
+        let last = rows.end - 1;
+        for column in &self.columns {
+            self.bytes
+                .check(column.place(rows.start).start..column.place(last).end)?;
+        }
+        if self.has_nested {
+            return Ok(());
+        }
+        let [_, _, first, ..] = self.numbers(rows.start);
+        let [_, _, offset, id_bytes, routed] = self.numbers(last);
+        let key_bytes = routed.saturating_sub(ROUTING);
+        let end = offset.saturating_add(id_bytes).saturating_add(key_bytes);
+        let place = |offset: u64| {
+            let offset = usize::try_from(offset).unwrap_or(usize::MAX);
+            self.strings.saturating_add(offset)
+        };
+        self.bytes.check(place(first)..place(end))
+    }
+
+    /// A document's row.
+    ///
+    /// # Errors
+    /// When the row is damaged.
+    pub(super) fn get(&self, doc: DocId) -> tantivy::Result<RowRef<'_>> {
         let doc = doc as usize;
         assert!(doc < self.count, "doc ids are below the segment's count");
-        let [seq_no, version, offset, id_bytes, routed] =
-            self.columns.map(|column| column.get(&self.bytes, doc));
+        self.check_group(doc / GROUP_ROWS)?;
+        let [seq_no, version, offset, id_bytes, routed] = self.numbers(doc);
         // Beyond the end of memory there is no string either.
         let after = |from: usize, count: u64| {
             from.saturating_add(usize::try_from(count).unwrap_or(usize::MAX))
@@ -287,28 +338,31 @@ impl Rows {
         let id_start = after(self.strings, offset);
         let id_end = after(id_start, id_bytes);
         let text = |from: usize, to: usize| {
-            self.bytes
-                .get(from..to)
-                .and_then(|b| std::str::from_utf8(b).ok())
-                .unwrap_or_default()
+            if self.has_nested {
+                // Paths lie where the first row has put them.
+                self.bytes.check(from..to)?;
+            }
+            let bytes = self.bytes.unchecked().get(from..to);
+            let bytes = bytes.ok_or_else(|| plugin_error("rows file is damaged"))?;
+            std::str::from_utf8(bytes).map_err(plugin_error)
         };
         if routed == NESTED {
-            return RowRef {
+            return Ok(RowRef {
                 id: "",
                 routing: None,
                 seq_no,
                 version,
-                nested: Some(text(id_start, id_end)),
-            };
+                nested: Some(text(id_start, id_end)?),
+            });
         }
         let key_bytes = routed.checked_sub(ROUTING);
         let routing = key_bytes.map(|bytes| text(id_end, after(id_end, bytes)));
-        RowRef {
-            id: text(id_start, id_end),
-            routing,
+        Ok(RowRef {
+            id: text(id_start, id_end)?,
+            routing: routing.transpose()?,
             seq_no,
             version,
             nested: None,
-        }
+        })
     }
 }

@@ -9,7 +9,7 @@ use tantivy::schema::IndexRecordOption;
 use tantivy::{DocId, DocSet, Index, SegmentReader, TERMINATED, Term};
 
 use super::alive::AliveBits;
-use super::row_plugin::{RowRef, Rows, plugin_error};
+use super::row_plugin::{RowRef, Rows};
 use super::vector_plugin::VectorFile;
 
 /// The files of a segment, open; shared by all views that show it.
@@ -45,7 +45,7 @@ impl SegmentView {
     ) -> tantivy::Result<Self> {
         let mut reader = open_reader(index, id, doc_count, alive.as_deref())?;
         let rows = Rows::open(&reader)?;
-        let blocks = rows.blocks().map(Arc::new);
+        let blocks = rows.blocks()?.map(Arc::new);
         if let Some(blocks) = &blocks {
             let visible = visible(doc_count, alive.as_deref(), blocks);
             reader = open_reader(index, id, doc_count, Some(&visible))?;
@@ -151,7 +151,7 @@ impl SegmentView {
     }
 
     /// A document's row.
-    pub(crate) fn row(&self, doc: DocId) -> RowRef<'_> {
+    pub(crate) fn row(&self, doc: DocId) -> tantivy::Result<RowRef<'_>> {
         self.files.rows.get(doc)
     }
     /// The columns of the segment's vectors.
@@ -176,7 +176,7 @@ impl SegmentView {
             let Some(path) = path_of(mapping, field) else {
                 continue;
             };
-            if let Some(numbers) = column.vector(doc).map_err(plugin_error)? {
+            if let Some(numbers) = column.vector(doc).map_err(|e| self.files.vectors.told(e))? {
                 let element = column.options().element;
                 vectors.push(StoredVector {
                     path,

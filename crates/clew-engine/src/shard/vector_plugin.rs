@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use clew_platform::advise_random;
-use clew_text::{FieldId, FieldKind, Mapping};
+use clew_text::{CheckedBytes, FieldId, FieldKind, Mapping};
 use clew_vector::{Column, ColumnBuilder, ColumnOptions, GraphChoice, ImageOptions, VectorError};
 use tantivy::directory::error::OpenReadError;
 use tantivy::directory::{OwnedBytes, TerminatingWrite};
@@ -34,6 +34,12 @@ const GRAPH_SEED: u64 = 0x636c_6577;
 
 pub(super) fn component() -> SegmentComponent {
     SegmentComponent::Custom(EXTENSION.into())
+}
+
+/// Whether a file is one of vectors, whose parts are held against sums of their own whenever they are read.
+pub(super) fn has_own_sums(name: &str) -> bool {
+    name.strip_suffix(EXTENSION)
+        .is_some_and(|name| name.ends_with('.'))
 }
 
 /// Writes, merges and opens `.vec` files of an index's mapping.
@@ -126,7 +132,8 @@ impl SegmentPlugin for VectorPlugin {
                         kept.push((doc, new_doc));
                     }
                     let vector = column.map(|column| column.vector(doc)).transpose();
-                    if let Some(vector) = vector.map_err(plugin_error)?.flatten() {
+                    let vector = vector.map_err(|error| source.told(error))?;
+                    if let Some(vector) = vector.flatten() {
                         builder.push(new_doc, &vector).map_err(plugin_error)?;
                     }
                     new_doc += 1;
@@ -273,6 +280,8 @@ impl FileWriter<tantivy::directory::WritePtr> {
 /// The open columns of a segment.
 #[derive(Clone, Default)]
 pub(crate) struct VectorFile {
+    /// `None` when there is no file.
+    bytes: Option<CheckedBytes>,
     columns: BTreeMap<FieldId, Arc<Column<OwnedBytes>>>,
 }
 
@@ -280,20 +289,17 @@ impl VectorFile {
     /// Opens a segment's columns; O(1) in the number of vectors.
     pub(super) fn open(reader: &SegmentReader) -> tantivy::Result<Self> {
         let bytes = match reader.open_read(component()) {
-            Ok(file) => file.read_bytes()?,
+            Ok(file) => CheckedBytes::open(file)?,
             Err(OpenReadError::FileDoesNotExist(_)) => return Ok(VectorFile::default()),
             Err(error) => return Err(error.into()),
         };
         let damaged = || plugin_error("vector file is damaged");
         let trailer = bytes.len().checked_sub(TRAILER_BYTES).ok_or_else(damaged)?;
         let number = |at: usize| -> tantivy::Result<usize> {
-            let word: [u8; 8] = bytes
-                .get(at..at + 8)
-                .and_then(|b| b.try_into().ok())
-                .ok_or_else(damaged)?;
+            let word = bytes.get(at..at + 8)?.try_into().map_err(|_| damaged())?;
             usize::try_from(u64::from_le_bytes(word)).map_err(|_| damaged())
         };
-        if bytes[trailer + 8..] != MAGIC {
+        if *bytes.get(trailer + 8..bytes.len())? != MAGIC {
             return Err(damaged());
         }
         let directory = number(trailer)?
@@ -305,11 +311,28 @@ impl VectorFile {
             let field = u32::try_from(number(entry)?).map_err(|_| damaged())?;
             let (start, len) = (number(entry + 8)?, number(entry + 16)?);
             let end = start.checked_add(len).filter(|&end| end <= directory);
-            let image = bytes.slice(start..end.ok_or_else(damaged)?);
+            if start > end.ok_or_else(damaged)? {
+                return Err(damaged());
+            }
+            // The blocks of a column have sums of their own, which are held against when they are read.
+            let image = bytes.unchecked().slice(start..start + len);
             let column = Column::open_mapped(image, advise_random).map_err(plugin_error)?;
             columns.insert(FieldId::new(field), Arc::new(column));
         }
-        Ok(VectorFile { columns })
+        let bytes = Some(bytes);
+        Ok(VectorFile { bytes, columns })
+    }
+
+    /// What an error of a column comes to: when it is damage, all of the file is held against its own sums, which tell
+    /// the shard, and where it is.
+    pub(crate) fn told(&self, error: VectorError) -> io::Error {
+        if matches!(error, VectorError::Corrupt { .. })
+            && let Some(bytes) = &self.bytes
+            && let Err(damage) = bytes.check(0..bytes.len())
+        {
+            return damage;
+        }
+        io::Error::new(io::ErrorKind::InvalidData, error)
     }
 
     /// A field's column; `None` when no document of the segment has a vector there.

@@ -258,7 +258,7 @@ impl Writer {
         }
         for (position, segment) in self.segments.iter().enumerate().rev() {
             if let Some(doc) = segment.find(id)? {
-                let row = segment.view.row(doc);
+                let row = segment.view.row(doc)?;
                 let place = Place::Segment { position, doc };
                 return Ok(Some(Current {
                     seq_no: row.seq_no,

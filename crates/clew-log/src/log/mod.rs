@@ -157,6 +157,17 @@ impl Log {
         })))
     }
 
+    /// Keeps everybody from opening a log's folder for writing for as long as what it returns is held.
+    ///
+    /// # Errors
+    /// [`LogError::Locked`] when somebody has it open.
+    pub fn lock_folder(
+        disk: &dyn Disk,
+        dir: &Path,
+    ) -> Result<Box<dyn Any + Send + Sync>, LogError> {
+        take_lock(disk, &dir.join(LOCK_NAME))
+    }
+
     /// Opens a log's folder for reading only, also while a server holds it.
     pub fn open_read_only(disk: Arc<dyn Disk>, dir: &Path) -> Result<LogReader, LogError> {
         LogReader::open(disk, dir)

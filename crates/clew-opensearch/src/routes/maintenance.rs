@@ -2,7 +2,7 @@
 
 use super::endpoint::{Group, endpoint};
 use super::params::MAINTENANCE;
-use crate::{index_recovery, maintenance, segments, stats};
+use crate::{index_recovery, maintenance, segments, stats, verify};
 
 pub(super) const GROUPS: &[Group] = &[
     Group {
@@ -30,6 +30,15 @@ pub(super) const GROUPS: &[Group] = &[
                 maintenance::force_merge
             ),
         ],
+    },
+    Group {
+        class: "verify",
+        params: verify::PARAMS,
+        endpoints: &[endpoint!(
+            "POST",
+            ["/_verify", "/{index}/_verify"],
+            verify::verify
+        )],
     },
     Group {
         class: "stats",

@@ -182,6 +182,7 @@ mod tests {
         check("GET", "/_nodes/http", "nodes", &["http"]);
         check("GET", "/_plugins/_knn/warmup/i", "knn", &["i"]);
         check("GET", "/i/_recall", "recall", &["i"]);
+        check("POST", "/i/_verify", "verify", &["i"]);
         // The endpoint says what is wrong with the name.
         check("PUT", "/_x", "index_admin", &["_x"]);
     }

@@ -208,10 +208,12 @@ impl SearchedField {
                     lengths.bounds.get(segment),
                 ) {
                     let lengths = (&lengths.table, *bounds);
-                    list.open(files, info, Weight::ONE, lengths);
-                    list.factors(&mut |bound| (best, last) = (best.max(bound), bound));
-                    list.open(files, info, Weight::ONE, lengths);
-                    contest.take(segment, &mut list);
+                    if list.open(files, info, Weight::ONE, lengths) {
+                        list.factors(&mut |bound| (best, last) = (best.max(bound), bound));
+                    }
+                    if list.open(files, info, Weight::ONE, lengths) {
+                        contest.take(segment, &mut list);
+                    }
                 }
                 (best, last)
             });

@@ -12,13 +12,14 @@ use tantivy::directory::error::OpenReadError;
 use tantivy::directory::{CompositeFile, Directory, OwnedBytes};
 use tantivy::postings::TermInfo;
 use tantivy::schema::{Field, IndexRecordOption};
-use tantivy::{DocId, SegmentReader, TantivyError};
+use tantivy::{DocId, HasLen, SegmentReader, TantivyError};
 
 use super::bm25::NormTable;
 use super::dictionary::Dictionary;
 use super::impacts::{DOCS_MIN, FrequentWords};
 use super::list::BLOCK;
 use super::lists::Lists;
+use crate::checked::CheckedBytes;
 
 /// A count of tokens comes before the postings of a field.
 const TOKENS_BYTES: usize = 8;
@@ -105,14 +106,15 @@ impl SegmentFiles {
         let Some(option) = entry.field_type().get_index_record_option() else {
             return Ok(None);
         };
-        let (tokens, postings) = postings.read_bytes()?.split(TOKENS_BYTES);
+        if postings.len() < TOKENS_BYTES {
+            return Err(damaged());
+        }
+        let (tokens, postings) = postings.split(TOKENS_BYTES);
+        let tokens = tokens.read_bytes()?;
         let tokens: [u8; TOKENS_BYTES] = tokens.as_slice().try_into().map_err(|_| damaged())?;
         let lengths = reader.fieldnorms_readers().get_inner_file();
         let lengths = lengths.open_read(field).map(|file| file.read_bytes());
-        let positions = self
-            .positions
-            .open_read(field)
-            .map(|file| file.read_bytes());
+        let positions = self.positions.open_read(field).map(CheckedBytes::open);
         let Some(words) = self.dictionaries.open_read(field) else {
             return Ok(None);
         };
@@ -121,7 +123,7 @@ impl SegmentFiles {
             tokens: u64::from_le_bytes(tokens),
             docs: self.max_doc,
             option,
-            postings,
+            postings: CheckedBytes::open(postings)?,
             positions: positions.transpose()?,
             lengths: lengths.transpose()?,
             frequent: Mutex::default(),
@@ -140,8 +142,8 @@ pub(super) struct FieldFiles {
     pub(super) tokens: u64,
     pub(super) docs: u32,
     pub(super) option: IndexRecordOption,
-    pub(super) postings: OwnedBytes,
-    pub(super) positions: Option<OwnedBytes>,
+    postings: CheckedBytes,
+    positions: Option<CheckedBytes>,
     lengths: Option<OwnedBytes>,
     /// The words with impacts that were read last.
     frequent: Mutex<Option<Arc<FrequentWords>>>,
@@ -182,9 +184,21 @@ impl FieldFiles {
         read
     }
 
+    /// A word's postings; `None` when they are damaged, which whoever keeps the files has noted then: it answers nothing
+    /// from what is found without them.
+    pub(super) fn postings(&self, info: &TermInfo) -> Option<&[u8]> {
+        self.postings.get(info.postings_range.clone()).ok()
+    }
+
+    /// A word's positions; `None` when there are none, or as with [`FieldFiles::postings`].
+    pub(super) fn positions(&self, info: &TermInfo) -> Option<&[u8]> {
+        let positions = self.positions.as_ref()?;
+        positions.get(info.positions_range.clone()).ok()
+    }
+
     /// Asks for what is read first of a word's postings, and last: the documents behind the full blocks.
     pub(super) fn prefetch(&self, info: &TermInfo) {
-        let (postings, range) = (self.postings.as_slice(), &info.postings_range);
+        let (postings, range) = (self.postings.unchecked().as_slice(), &info.postings_range);
         let (first, last) = (FIRST_BYTES.min(range.len()), LAST_BYTES.min(range.len()));
         prefetch_span(postings, range.start, first);
         prefetch_span(postings, range.end - last, last);

@@ -91,12 +91,14 @@ impl FrequentWords {
             .into_iter()
             .filter_map(|(_, number)| files.dictionary.numbered(number));
         let mut words: Vec<(usize, Shares)> = infos
-            .map(|info| {
-                list.open(files, &info, Weight::ONE, (table, bounds));
-                (
-                    info.postings_range.start,
-                    Shares::read(&mut list, files.docs),
-                )
+            .filter_map(|info| {
+                let is_open = list.open(files, &info, Weight::ONE, (table, bounds));
+                is_open.then(|| {
+                    (
+                        info.postings_range.start,
+                        Shares::read(&mut list, files.docs),
+                    )
+                })
             })
             .collect();
         words.sort_unstable_by_key(|(begin, _)| *begin);

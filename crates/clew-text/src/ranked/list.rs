@@ -101,15 +101,19 @@ impl Default for List<'_> {
 }
 
 impl<'a> List<'a> {
-    /// Goes to the beginning of a list; what was read before is forgotten, its memory is used again.
+    /// Goes to the beginning of a list; what was read before is forgotten, its memory is used again. `false` when it is
+    /// damaged; nothing may be read then.
+    #[must_use]
     pub(super) fn open(
         &mut self,
         files: &'a FieldFiles,
         info: &TermInfo,
         weight: Weight,
         (table, bounds): (&'a NormTable, BlockBounds),
-    ) {
-        let bytes = &files.postings.as_slice()[info.postings_range.clone()];
+    ) -> bool {
+        let Some(bytes) = files.postings(info) else {
+            return false;
+        };
         let blocks = info.doc_freq as usize / BLOCK;
         (self.entries, self.data) = if blocks == 0 {
             (&bytes[..0], bytes)
@@ -134,6 +138,7 @@ impl<'a> List<'a> {
         (self.summed, self.offset, self.positions_before) = (0, 0, 0);
         self.len = 0;
         self.go_to(0);
+        true
     }
 
     fn last_of(&self, block: usize) -> DocId {

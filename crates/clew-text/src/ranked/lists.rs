@@ -95,19 +95,23 @@ impl Lists {
         let mut list = List::default();
         let mut docs = [0; BLOCK];
         for info in self.infos(files) {
+            if info.doc_freq as usize >= BLOCK {
+                if open(&mut list, files, &info) {
+                    list.walk(&mut |docs| {
+                        told(docs);
+                        true
+                    });
+                }
+                continue;
+            }
+            let Some(bytes) = files.postings(&info) else {
+                continue;
+            };
             if info.doc_freq == 1 {
-                let bytes = &files.postings.as_slice()[info.postings_range];
                 told(&[variable(bytes).0]);
-            } else if info.doc_freq as usize >= BLOCK {
-                open(&mut list, files, &info);
-                list.walk(&mut |docs| {
-                    told(docs);
-                    true
-                });
             } else {
                 // Nearly all words are rare: what is behind full blocks is all there is of them.
                 let docs = &mut docs[..info.doc_freq as usize];
-                let bytes = &files.postings.as_slice()[info.postings_range];
                 read_docs(bytes, 0, docs);
                 told(docs);
             }
@@ -129,9 +133,9 @@ impl Lists {
     }
 }
 
-fn open<'a>(list: &mut List<'a>, files: &'a FieldFiles, info: &TermInfo) {
+fn open<'a>(list: &mut List<'a>, files: &'a FieldFiles, info: &TermInfo) -> bool {
     let bounds = BlockBounds::new(&NO_NORMS, 1, 1);
-    list.open(files, info, Weight::new(0.0, 1.0), (&NO_NORMS, bounds));
+    list.open(files, info, Weight::new(0.0, 1.0), (&NO_NORMS, bounds))
 }
 
 /// The first documents so far.
@@ -156,12 +160,15 @@ impl First {
     fn read(&mut self, files: &FieldFiles, info: &TermInfo, admits: &dyn Fn(DocId) -> bool) {
         if info.doc_freq as usize >= BLOCK {
             let mut list = List::default();
-            open(&mut list, files, info);
-            list.walk(&mut |docs| docs.iter().all(|doc| self.goes_on(*doc, admits)));
+            if open(&mut list, files, info) {
+                list.walk(&mut |docs| docs.iter().all(|doc| self.goes_on(*doc, admits)));
+            }
             return;
         }
         // One number tells whether the list matters.
-        let mut bytes = &files.postings.as_slice()[info.postings_range.clone()];
+        let Some(mut bytes) = files.postings(info) else {
+            return;
+        };
         let mut doc = 0;
         for _ in 0..info.doc_freq {
             let (more, used) = variable(bytes);

@@ -36,7 +36,9 @@ impl WordIn {
         let (Some(info), Some(files), Some(table), Some(bounds)) = found else {
             return false;
         };
-        list.open(files, info, weight, (table, bounds));
+        if !list.open(files, info, weight, (table, bounds)) {
+            return false;
+        }
         list.impacts = self.field.impacts(&self.found, segment);
         list.tail_best = match list.impacts {
             Some(impacts) => Some(impacts.greatest_factor()),
@@ -64,11 +66,13 @@ impl WordIn {
     ) -> bool {
         let info = self.found.in_segment(segment);
         let files = self.field.files(segment);
-        let (Some(info), Some(Some(positions))) = (info, files.map(|files| &files.positions))
-        else {
+        let (Some(info), Some(files)) = (info, files) else {
             return false;
         };
-        part.open(at, &positions.as_slice()[info.positions_range.clone()]);
+        let Some(positions) = files.positions(info) else {
+            return false;
+        };
+        part.open(at, positions);
         self.open(&mut part.list, weight, segment)
     }
 

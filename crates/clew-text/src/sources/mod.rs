@@ -12,13 +12,15 @@ mod packed;
 mod tests;
 mod writer;
 
+use std::io;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use tantivy::directory::OwnedBytes;
 use tantivy::index::SegmentComponent;
 use tantivy::{DocId, SegmentReader, TantivyError};
 
+use crate::checked::CheckedBytes;
 use codec::Decoder;
 pub use packed::Packed;
 pub use writer::{SourceWriter, merge_sources, reorder_sources};
@@ -40,9 +42,20 @@ fn damaged() -> TantivyError {
 
 /// The sources of a segment's documents, open.
 pub struct Sources {
-    bytes: OwnedBytes,
+    /// Checked but for the blocks and the columns, which are where they are read.
+    bytes: CheckedBytes,
     decoder: Decoder,
+    footer: Footer,
+    /// Whether the columns were checked.
+    has_columns: AtomicBool,
+}
+
+/// What the end of a file of sources says of the rest.
+struct Footer {
+    codec: u64,
     dictionary: Range<usize>,
+    /// Both columns.
+    columns: Range<usize>,
     blocks: usize,
     docs: DocId,
     /// Bytes of all sources.
@@ -53,24 +66,11 @@ pub struct Sources {
     starts: Packed,
 }
 
-impl Sources {
-    /// Opens a segment's sources; O(1) in their number.
-    ///
-    /// # Errors
-    /// When the file is missing or damaged.
-    pub fn open(reader: &SegmentReader) -> tantivy::Result<Arc<Self>> {
-        let bytes = reader.open_read(source_component())?.read_bytes()?;
-        let sources = Self::parse(bytes).ok_or_else(damaged)?;
-        if sources.docs != reader.max_doc() {
-            return Err(damaged());
-        }
-        Ok(Arc::new(sources))
-    }
-
-    fn parse(bytes: OwnedBytes) -> Option<Self> {
-        let end = bytes.len().checked_sub(FOOTER_BYTES)?;
-        let (numbers, rest) = bytes[end..].split_at(FOOTER_NUMBERS * 8);
-        let (headers, magic) = rest.split_at(2 * Packed::HEADER_BYTES);
+impl Footer {
+    /// The footer that begins at a place; `None` when it is none.
+    fn parse(footer: &[u8], at: usize) -> Option<Self> {
+        let (numbers, rest) = footer.split_at_checked(FOOTER_NUMBERS * 8)?;
+        let (headers, magic) = rest.split_at_checked(2 * Packed::HEADER_BYTES)?;
         if magic != MAGIC {
             return None;
         }
@@ -78,22 +78,47 @@ impl Sources {
         let mut numbers = numbers.iter().map(|number| u64::from_le_bytes(*number));
         let codec = numbers.next()?;
         let mut place = || usize::try_from(numbers.next()?).ok();
-        let (dictionary, columns, blocks) = (place()?..0, place()?, place()?);
-        let dictionary = dictionary.start..columns;
+        let (dictionary, columns, blocks) = (place()?, place()?, place()?);
         let docs = DocId::try_from(numbers.next()?).ok()?;
         let (headers, _) = headers.as_chunks();
-        let (firsts, next) = Packed::open(headers.first()?, blocks, columns, end)?;
-        let (starts, _) = Packed::open(headers.get(1)?, blocks, next, end)?;
-        let decoder = Decoder::new(codec, bytes.get(dictionary.clone())?)?;
-        Some(Sources {
-            decoder,
-            dictionary,
+        let (firsts, next) = Packed::open(headers.first()?, blocks, columns, at)?;
+        let (starts, _) = Packed::open(headers.get(1)?, blocks, next, at)?;
+        Some(Footer {
+            codec,
+            dictionary: dictionary..columns,
+            columns: columns..at,
             blocks,
             docs,
             plain_bytes: numbers.next()?,
             firsts,
             starts,
+        })
+    }
+}
+
+impl Sources {
+    /// Opens a segment's sources; O(1) in their number.
+    ///
+    /// # Errors
+    /// When the file is missing or damaged.
+    pub fn open(reader: &SegmentReader) -> tantivy::Result<Arc<Self>> {
+        let bytes = CheckedBytes::open(reader.open_read(source_component())?)?;
+        let sources = Self::parse(bytes)?;
+        if sources.footer.docs != reader.max_doc() {
+            return Err(damaged());
+        }
+        Ok(Arc::new(sources))
+    }
+
+    fn parse(bytes: CheckedBytes) -> tantivy::Result<Self> {
+        let end = bytes.len().checked_sub(FOOTER_BYTES).ok_or_else(damaged)?;
+        let footer = Footer::parse(bytes.get(end..bytes.len())?, end).ok_or_else(damaged)?;
+        let decoder = Decoder::new(footer.codec, bytes.get(footer.dictionary.clone())?);
+        Ok(Sources {
             bytes,
+            decoder: decoder.ok_or_else(damaged)?,
+            footer,
+            has_columns: AtomicBool::new(false),
         })
     }
 
@@ -112,22 +137,43 @@ impl Sources {
         }
     }
 
-    fn dictionary(&self) -> &[u8] {
-        &self.bytes[self.dictionary.clone()]
+    fn dictionary(&self) -> io::Result<&[u8]> {
+        self.bytes.get(self.footer.dictionary.clone())
     }
 
+    /// The file with its columns checked.
+    fn columns(&self) -> io::Result<Columns<'_>> {
+        if !self.has_columns.load(Ordering::Relaxed) {
+            self.bytes.check(self.footer.columns.clone())?;
+            self.has_columns.store(true, Ordering::Relaxed);
+        }
+        Ok(Columns {
+            footer: &self.footer,
+            bytes: self.bytes.unchecked(),
+        })
+    }
+}
+
+/// Where the blocks are, and what they hold.
+struct Columns<'a> {
+    footer: &'a Footer,
+    /// Of the file; the columns are checked.
+    bytes: &'a [u8],
+}
+
+impl Columns<'_> {
     /// The first document of a block, or the number of documents after the last one.
     fn first(&self, block: usize) -> DocId {
-        let inside = block < self.blocks;
-        let first = inside.then(|| self.firsts.get(&self.bytes, block));
-        first.map_or(self.docs, |first| {
+        let inside = block < self.footer.blocks;
+        let first = inside.then(|| self.footer.firsts.get(self.bytes, block));
+        first.map_or(self.footer.docs, |first| {
             DocId::try_from(first).unwrap_or(DocId::MAX)
         })
     }
 
     /// The block that has a document.
     fn block_of(&self, doc: DocId) -> Option<usize> {
-        let (mut low, mut high) = (0, self.blocks);
+        let (mut low, mut high) = (0, self.footer.blocks);
         while low < high {
             let middle = low.midpoint(high);
             if self.first(middle) <= doc {
@@ -136,17 +182,21 @@ impl Sources {
                 high = middle;
             }
         }
-        low.checked_sub(1).filter(|_| doc < self.docs)
+        low.checked_sub(1).filter(|_| doc < self.footer.docs)
     }
 
-    /// A block as it lies in the file; `None` when it is not there.
-    fn packed(&self, block: usize) -> Option<&[u8]> {
-        let place = |block| usize::try_from(self.starts.get(&self.bytes, block)).ok();
+    /// Where a block begins.
+    fn start(&self, block: usize) -> Option<usize> {
+        usize::try_from(self.footer.starts.get(self.bytes, block)).ok()
+    }
+
+    /// Where a block lies; `None` when it cannot be there.
+    fn place(&self, block: usize) -> Option<Range<usize>> {
         let end = match block + 1 {
-            next if next < self.blocks => place(next)?,
-            _ => self.dictionary.start,
+            next if next < self.footer.blocks => self.start(next)?,
+            _ => self.footer.dictionary.start,
         };
-        self.bytes.get(place(block)?..end)
+        Some(self.start(block)?..end)
     }
 }
 
@@ -169,18 +219,27 @@ impl SourceCursor {
         if !self.docs.contains(&doc) {
             // Until the block is whole there is none.
             self.docs = 0..0;
-            self.docs = self.unpack(doc).ok_or_else(damaged)?;
+            self.docs = self.unpack(doc)?;
         }
         let at = (doc - self.docs.start) as usize;
         Ok(&self.plain[self.bounds[at]..self.bounds[at + 1]])
     }
 
     /// Unpacks the block that has a document and says which ones it has.
-    fn unpack(&mut self, doc: DocId) -> Option<Range<DocId>> {
-        let block = self.sources.block_of(doc)?;
-        let docs = self.sources.first(block)..self.sources.first(block + 1);
-        let packed = self.sources.packed(block)?;
-        self.sources.decoder.unpack(packed, &mut self.plain)?;
+    fn unpack(&mut self, doc: DocId) -> tantivy::Result<Range<DocId>> {
+        let columns = self.sources.columns()?;
+        let block = columns.block_of(doc).ok_or_else(damaged)?;
+        let docs = columns.first(block)..columns.first(block + 1);
+        let place = columns.place(block).ok_or_else(damaged)?;
+        let packed = self.sources.bytes.get(place)?;
+        let unpacked = self.sources.decoder.unpack(packed, &mut self.plain);
+        unpacked.ok_or_else(damaged)?;
+        self.find_bounds(&docs).ok_or_else(damaged)?;
+        Ok(docs)
+    }
+
+    /// Finds where the sources begin in the block that was unpacked.
+    fn find_bounds(&mut self, docs: &Range<DocId>) -> Option<()> {
         self.bounds.clear();
         self.bounds.push(0);
         let (mut rest, mut end) = (self.plain.as_slice(), 0_usize);
@@ -190,7 +249,7 @@ impl SourceCursor {
         }
         let start = self.plain.len() - rest.len();
         self.bounds.iter_mut().for_each(|bound| *bound += start);
-        (end == rest.len()).then_some(docs)
+        (end == rest.len()).then_some(())
     }
 }
 

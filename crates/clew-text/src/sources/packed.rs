@@ -1,5 +1,7 @@
 //! Columns of numbers in as many bytes as the widest needs.
 
+use std::ops::Range;
+
 /// A column of numbers in a file: what each one is above the least of them, in 0 (when all are equal) to 8 bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Packed {
@@ -55,6 +57,13 @@ impl Packed {
         let base = u64::from_le_bytes(*base);
         let fits = width <= size_of::<u64>() && stop <= end;
         fits.then_some((Packed { base, width, start }, stop))
+    }
+
+    /// Where the number of a row lies.
+    #[inline]
+    pub fn place(&self, row: usize) -> Range<usize> {
+        let start = self.start + row * self.width;
+        start..start + self.width
     }
 
     /// A number of the column.

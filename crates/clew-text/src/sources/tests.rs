@@ -1,4 +1,5 @@
 use proptest::prelude::*;
+use tantivy::directory::FileSlice;
 
 use super::codec::Encoder;
 use super::*;
@@ -20,9 +21,13 @@ fn dictionary() -> Vec<u8> {
     zstd::dict::from_samples(&lines, 4 << 10).expect("the lines are alike")
 }
 
+fn parse(bytes: Vec<u8>) -> tantivy::Result<Sources> {
+    Sources::parse(CheckedBytes::open(FileSlice::from(bytes))?)
+}
+
 fn written(writer: SourceWriter<Vec<u8>>) -> Arc<Sources> {
     let bytes = writer.finish().expect("memory can be written");
-    Arc::new(Sources::parse(OwnedBytes::new(bytes)).expect("what was written is whole"))
+    Arc::new(parse(bytes).expect("what was written is whole"))
 }
 
 fn encoders() -> [fn() -> Encoder; 3] {
@@ -74,7 +79,7 @@ proptest! {
             flipped[at.index(whole.len())] ^= 1 << bit;
             let short = whole[..cut.index(whole.len())].to_vec();
             for bytes in [flipped, short] {
-                if let Some(sources) = Sources::parse(OwnedBytes::new(bytes)) {
+                if let Ok(sources) = parse(bytes) {
                     let mut cursor = Arc::new(sources).cursor();
                     for doc in 0..45 {
                         // Damage inside the text of a block is for the checksum of the file to find.
@@ -94,7 +99,7 @@ fn a_dictionary_makes_up_for_small_blocks() {
             writer.push(&line(n)).expect("memory can be written");
         }
         let sources = written(writer);
-        (sources.blocks, sources.bytes.len())
+        (sources.footer.blocks, sources.bytes.len())
     });
     assert!(trained.0 > plain.0 * 3, "blocks: {trained:?} and {plain:?}");
     assert!(

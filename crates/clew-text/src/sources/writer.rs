@@ -93,18 +93,20 @@ impl<W: Write> SourceWriter<W> {
     /// All sources of a segment, which were compressed in the same way: block by block as they are.
     fn stack(&mut self, sources: &Sources) -> io::Result<()> {
         self.end_block()?;
-        let blocks = &sources.bytes[..sources.dictionary.start];
-        for block in 0..sources.blocks {
+        let columns = sources.columns()?;
+        let footer = &sources.footer;
+        let blocks = sources.bytes.get(0..footer.dictionary.start)?;
+        for block in 0..footer.blocks {
             self.firsts
-                .push(u64::from(self.docs) + sources.firsts.get(&sources.bytes, block));
+                .push(u64::from(self.docs) + footer.firsts.get(columns.bytes, block));
             self.starts
-                .push(self.written + sources.starts.get(&sources.bytes, block));
+                .push(self.written + footer.starts.get(columns.bytes, block));
         }
         self.out.write_all(blocks)?;
         self.written += blocks.len() as u64;
-        self.docs += sources.docs;
+        self.docs += footer.docs;
         self.first = self.docs;
-        self.plain_bytes += sources.plain_bytes;
+        self.plain_bytes += footer.plain_bytes;
         Ok(())
     }
 
@@ -144,14 +146,16 @@ impl<W: Write> SourceWriter<W> {
 pub fn merge_sources<W: Write>(readers: &[SegmentReader], out: W) -> tantivy::Result<W> {
     let sources = readers.iter().map(Sources::open);
     let sources: Vec<Arc<Sources>> = sources.collect::<tantivy::Result<_>>()?;
-    let trained = sources.iter().filter(|one| !one.dictionary.is_empty());
-    let dictionary = match trained.max_by_key(|one| one.plain_bytes) {
-        Some(largest) => largest.dictionary().to_vec(),
+    let trained = sources
+        .iter()
+        .filter(|one| !one.footer.dictionary.is_empty());
+    let dictionary = match trained.max_by_key(|one| one.footer.plain_bytes) {
+        Some(largest) => largest.dictionary()?.to_vec(),
         None => train(readers, &sources)?,
     };
     let mut writer = SourceWriter::with(out, Encoder::zstd(dictionary)?);
     for (reader, sources) in readers.iter().zip(&sources) {
-        let is_same = sources.merged() && sources.dictionary() == writer.encoder.named().1;
+        let is_same = sources.merged() && sources.dictionary()? == writer.encoder.named().1;
         if is_same && !reader.has_deletes() {
             writer.stack(sources)?;
             continue;
@@ -174,7 +178,7 @@ pub fn reorder_sources<W: Write>(
     out: W,
 ) -> tantivy::Result<W> {
     let sources = Sources::open(reader)?;
-    let encoder = Encoder::zstd(sources.dictionary().to_vec())?;
+    let encoder = Encoder::zstd(sources.dictionary()?.to_vec())?;
     let mut writer = SourceWriter::with(out, encoder);
     let mut cursor = sources.cursor();
     for &doc in order {
@@ -185,7 +189,7 @@ pub fn reorder_sources<W: Write>(
 
 /// A dictionary from documents in equal distances; empty when there is too little to train one on.
 fn train(readers: &[SegmentReader], sources: &[Arc<Sources>]) -> tantivy::Result<Vec<u8>> {
-    let plain_bytes: u64 = sources.iter().map(|one| one.plain_bytes).sum();
+    let plain_bytes: u64 = sources.iter().map(|one| one.footer.plain_bytes).sum();
     if plain_bytes < SAMPLE_BYTES {
         return Ok(Vec::new());
     }

@@ -48,7 +48,7 @@ fn find(
     state: &MergeState,
 ) -> tantivy::Result<Option<RowOrder>> {
     let rows = reader.max_doc();
-    let blocks = Rows::open(reader)?.blocks();
+    let blocks = Rows::open(reader)?.blocks()?;
     let units = Units::of(blocks.as_ref(), rows);
     let terms = Terms::choose(reader, &units)?;
     let needed = terms.memory_needed(&units, rows);

@@ -178,6 +178,11 @@ impl Node {
         self.runtime.block_on(self.engine.search(request))
     }
 
+    /// Every document.
+    pub(crate) fn run_all(&self) -> Result<SearchResponse, EngineError> {
+        self.run(self.search_request(Query::match_all(), 10_000))
+    }
+
     pub(crate) fn hits(&self, query: Query, size: usize) -> Vec<Hit> {
         self.run(self.search_request(query, size)).unwrap().hits
     }

@@ -31,10 +31,11 @@ pub(super) fn suggest(
             let bytes = shard.source(place, false).ok()?;
             serde_json::from_slice(&bytes).ok()
         };
-        let completed = complete(shard.snapshot()?, &asked.wish, &source).map_err(|error| {
-            let error = ApiError::from(EngineError::from(error));
-            error.all_shards_failed(shard.index().name(), "")
-        })?;
+        let failed =
+            |error: EngineError| ApiError::from(error).all_shards_failed(shard.index().name(), "");
+        let snapshot = shard.snapshot().map_err(failed)?;
+        let completed = complete(snapshot, &asked.wish, &source)
+            .map_err(|error| failed(EngineError::from(error)))?;
         found.extend(completed.into_iter().map(|one| (shard, one)));
     }
     found.sort_by(|(_, a), (_, b)| {
@@ -65,7 +66,7 @@ fn option(shard: &PinnedShard, one: &Completed, filter: &SourceFilter) -> Result
     let mut option = json!({
         "text": one.input,
         "_index": shard.index().name(),
-        "_id": shard.id(one.place),
+        "_id": shard.id(one.place)?,
         "_score": one.score,
     });
     if *filter != SourceFilter::None {

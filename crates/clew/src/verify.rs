@@ -1,0 +1,218 @@
+//! `clew verify` and `clew repair`: a data folder held against what was written, and what can be done about damage.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, bail};
+use clap::Args;
+use clew_engine::{Cure, FileDamage, FolderReport, GiveUp, RepairStep, ShardReport};
+use clew_platform::{Disk, RealDisk};
+use serde_json::{Value, json};
+
+use crate::log::{SummaryFormat, bar};
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  clew verify ./data
+      exit status 0 when all is well, 1 when anything is damaged
+  clew verify ./data --format json")]
+pub(crate) struct VerifyArguments {
+    /// Data folder; no server may be using it (a running one checks itself: POST /_verify).
+    #[arg(value_name = "DIR")]
+    dir: PathBuf,
+    /// What the report looks like.
+    #[arg(long, value_enum, default_value = "text")]
+    format: SummaryFormat,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  clew repair ./data
+      say what could be done, and do nothing
+  clew repair ./data --yes
+      do it; nothing is deleted, damaged files go to ./data/aside")]
+pub(crate) struct RepairArguments {
+    /// Data folder; no server may be using it.
+    #[arg(value_name = "DIR")]
+    dir: PathBuf,
+    /// Do what would be done.
+    #[arg(long)]
+    yes: bool,
+    /// Give up the segments that are damaged where the log cannot bring back what was in them.
+    #[arg(long)]
+    give_up_segments: bool,
+}
+
+pub(crate) fn verify(arguments: &VerifyArguments) -> anyhow::Result<()> {
+    let report = report_of(&arguments.dir)?;
+    let mut out = std::io::stdout().lock();
+    match arguments.format {
+        SummaryFormat::Json => writeln!(out, "{}", object(&report))?,
+        SummaryFormat::Text => write!(out, "{}", text(&report))?,
+    }
+    if report.is_sound() {
+        return Ok(());
+    }
+    bail!("{} is damaged", arguments.dir.display())
+}
+
+pub(crate) fn repair(arguments: &RepairArguments) -> anyhow::Result<()> {
+    let report = report_of(&arguments.dir)?;
+    let give_up = match arguments.give_up_segments {
+        true => GiveUp::Segments,
+        false => GiveUp::Nothing,
+    };
+    let steps = clew_engine::plan_repair(&report, give_up);
+    let mut out = std::io::stdout().lock();
+    for step in &steps {
+        writeln!(out, "{}", words(step))?;
+    }
+    if let Some(damage) = &report.catalog {
+        writeln!(
+            out,
+            "{}: there is no repair for the catalog: put a copy of it back",
+            line(damage)
+        )?;
+    }
+    if !report.log.damage.is_empty() {
+        writeln!(out, "there is no repair for the log: see `clew log verify`")?;
+    }
+    if steps.is_empty() {
+        writeln!(out, "no shard is damaged")?;
+        return Ok(());
+    }
+    if !arguments.yes {
+        writeln!(out, "nothing was done; --yes does it")?;
+        return Ok(());
+    }
+    let aside = arguments.dir.join("aside").join(now());
+    clew_engine::repair(&RealDisk, &arguments.dir, &steps, &aside)
+        .with_context(|| format!("cannot repair {}", arguments.dir.display()))?;
+    if aside.exists() {
+        writeln!(out, "damaged files are in {}", aside.display())?;
+    }
+    match steps.iter().filter(|step| step.cure == Cure::None).count() {
+        0 => Ok(()),
+        left => bail!("{left} shards are as damaged as before"),
+    }
+}
+
+fn report_of(dir: &Path) -> anyhow::Result<FolderReport> {
+    if !dir.join("log").is_dir() {
+        bail!("{} is no data folder: it has no log", dir.display());
+    }
+    let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+    let bar = bar::of_bytes(None);
+    let report = clew_engine::verify_folder(&disk, dir, &mut |bytes| bar.set_position(bytes));
+    bar.finish_and_clear();
+    report.with_context(|| format!("cannot verify {}", dir.display()))
+}
+
+/// The time as a name: a folder for each repair.
+fn now() -> String {
+    jiff::Timestamp::now()
+        .strftime("%Y%m%dT%H%M%SZ")
+        .to_string()
+}
+
+fn line(damage: &FileDamage) -> String {
+    let path = damage.path.display();
+    match damage.offset {
+        Some(offset) => format!("{path}:{offset}: {}", damage.reason),
+        None => format!("{path}: {}", damage.reason),
+    }
+}
+
+fn text(report: &FolderReport) -> String {
+    let mut text = String::new();
+    for damage in &report.log.damage {
+        text += &format!("{damage}\n");
+    }
+    for damage in report.damage() {
+        text += &format!("{}\n", line(damage));
+    }
+    for shard in report
+        .shards
+        .iter()
+        .filter(|shard| !shard.damage.is_empty())
+    {
+        text += &format!("{}\n", cost(shard));
+    }
+    for path in &report.foreign {
+        text += &format!("{}: nobody here wrote it\n", path.display());
+    }
+    let log = &report.log;
+    text += &format!(
+        "{} files of {} bytes in {} shards, {} entries in a log of {} bytes\n",
+        report.files,
+        report.bytes,
+        report.shards.len(),
+        log.entries,
+        log.bytes
+    );
+    text
+}
+
+/// What the damage of a shard means to those who use it.
+fn cost(shard: &ShardReport) -> String {
+    let rows = match shard.checkpoint {
+        Some(_) => format!(
+            "{} rows, {} of them in damaged segments",
+            shard.rows, shard.rows_damaged
+        ),
+        None => "its manifest cannot be read".to_string(),
+    };
+    let log = match (shard.log_has_all, shard.checkpoint) {
+        (true, _) => "the log still has everything that was ever written to it".to_string(),
+        (false, Some(checkpoint)) => {
+            format!("the log has only what came after position {checkpoint} for certain")
+        }
+        (false, None) => "the log does not have everything that was written to it".to_string(),
+    };
+    format!(
+        "shard {} of index {} refuses everything: {rows}; {log}",
+        shard.number, shard.index
+    )
+}
+
+fn words(step: &RepairStep) -> String {
+    let shard = format!("shard {} of index {}", step.number, step.index);
+    match step.cure {
+        Cure::FromTheLog => {
+            format!("{shard}: its files go aside and it is made anew from the log; nothing is lost")
+        }
+        Cure::GiveUpSegments { rows } => {
+            format!("{shard}: its damaged segments go aside, and {rows} rows with them")
+        }
+        Cure::None => format!(
+            "{shard}: nothing; restore the index from a snapshot, or give up what is damaged with --give-up-segments"
+        ),
+    }
+}
+
+fn object(report: &FolderReport) -> Value {
+    let damage =
+        |one: &FileDamage| json!({"file": one.path, "offset": one.offset, "reason": one.reason});
+    let shards = report.shards.iter().map(|shard| {
+        json!({
+            "index": shard.index, "uuid": shard.uuid, "shard": shard.number,
+            "rows": shard.rows, "rows_damaged": shard.rows_damaged,
+            "checkpoint": shard.checkpoint.map(|checkpoint| checkpoint.get()),
+            "log_has_all": shard.log_has_all,
+            "damage": shard.damage.iter().map(damage).collect::<Vec<_>>(),
+        })
+    });
+    let log = report
+        .log
+        .damage
+        .iter()
+        .map(|damage| json!({"reason": damage.to_string()}));
+    json!({
+        "sound": report.is_sound(), "files": report.files, "bytes": report.bytes,
+        "catalog": report.catalog.as_ref().map(damage),
+        "shards": shards.collect::<Vec<_>>(),
+        "log": {"entries": report.log.entries, "bytes": report.log.bytes, "damage": log.collect::<Vec<_>>()},
+        "foreign": report.foreign,
+    })
+}
