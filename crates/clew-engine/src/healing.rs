@@ -3,6 +3,7 @@
 //! that is in the log, and is what everything is made from.
 
 use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -52,7 +53,7 @@ fn heal_log(inner: &Inner) -> bool {
 /// Whether a shard needs nothing more of what can be done here.
 fn heal_shard(index: &Index, shard: &Shard) -> bool {
     if shard.remedy() == Some(Remedy::Rebuild)
-        && let Err(error) = shard.rebuild(&index.mapping())
+        && let Err(error) = rebuild(index, shard)
     {
         tracing::error!(index = index.name(), shard = shard.place.number, %error, "a shard cannot be rebuilt yet");
         if error.kind() == ErrorKind::Corrupt {
@@ -65,6 +66,17 @@ fn heal_shard(index: &Index, shard: &Shard) -> bool {
         tracing::warn!(index = index.name(), shard = shard.place.number, %error, "the disk still refuses segments");
     }
     shard.remedy() != Some(Remedy::Rebuild) && !shard.has_spilled()
+}
+
+/// Rebuilds a shard. A defect that it runs into is that shard's: the others are mended all the same.
+fn rebuild(index: &Index, shard: &Shard) -> Result<(), EngineError> {
+    let rebuilt = catch_unwind(AssertUnwindSafe(|| shard.rebuild(&index.mapping())));
+    rebuilt.unwrap_or_else(|_| {
+        Err(EngineError::Corrupt {
+            path: shard.place.dir.clone(),
+            reason: "to rebuild it ran into a defect of the program".into(),
+        })
+    })
 }
 
 impl Index {

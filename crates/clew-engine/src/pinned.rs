@@ -40,11 +40,16 @@ impl PinnedShard {
         Ok(&self.view.snapshot)
     }
 
+    /// The mapping that the shard is searched under.
+    pub fn mapping(&self) -> &Mapping {
+        &self.view.snapshot.mapping
+    }
+
     /// The id of a document at a place.
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn id(&self, (segment, doc): (usize, tantivy::DocId)) -> Result<&str, crate::EngineError> {
+    pub fn id(&self, (segment, doc): (usize, tantivy::DocId)) -> Result<&str, EngineError> {
         let row = self.view.segments[segment].row(doc);
         row.map(|row| row.id)
             .map_err(|source| self.shard.tantivy_error(source))

@@ -91,9 +91,10 @@ pub fn repair(
     if steps.iter().any(|step| step.cure == Cure::FromTheLog) {
         // The next start must read the log from its beginning.
         let path = data.join("catalog.json");
-        let mut catalog = Catalog::load(disk, &path)?;
-        catalog.uncover();
-        catalog.save(disk, &path)?;
+        if let Some(mut catalog) = Catalog::load(disk, &path)? {
+            catalog.uncover();
+            catalog.save(disk, &path)?;
+        }
     }
     for step in steps {
         let inside = step.dir.strip_prefix(data).unwrap_or(&step.dir);

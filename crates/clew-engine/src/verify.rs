@@ -99,7 +99,8 @@ pub fn verify_folder(
         foreign: Vec::new(),
     };
     let mut catalog = match Catalog::load(&**disk, &path) {
-        Ok(catalog) => catalog,
+        // Before the first one was saved the log has all of it.
+        Ok(catalog) => catalog.unwrap_or_default(),
         Err(EngineError::Corrupt { path, reason }) => {
             report.catalog = Some(FileDamage::of(path, reason));
             Catalog::default()

@@ -13,6 +13,7 @@ use super::file_names::is_shard_file;
 use super::health::Remedy;
 use super::manifest::{Manifest, ManifestSegment, SegmentFile, io_error, write_alive};
 use super::merge_job::SAVEPOINT_SUFFIX;
+use super::sums::is_sound;
 use super::{AliveBits, SegmentView, Shard};
 use crate::error::EngineError;
 
@@ -198,12 +199,19 @@ impl Shard {
             match file.sync_data() {
                 Ok(()) => return Ok(false),
                 Err(error) => {
-                    tracing::warn!(path = %path.display(), %error, "a sync has failed; the file is written anew")
+                    tracing::warn!(path = %path.display(), %error, "a sync has failed; the file is written anew");
                 }
             }
             unsynced.insert(name.to_string());
         }
         let bytes = self.directory.read(name)?;
+        if !is_sound(&bytes) {
+            // The log still has what is in it.
+            let lost = io::Error::other("the disk has lost what it was given");
+            let reason = format!("{}: {lost}", path.display());
+            self.health.fail(Remedy::Rebuild, &reason);
+            return Err(lost);
+        }
         disk.write_atomic(&path, &bytes)?;
         unsynced.remove(name);
         self.directory.forget_spilled(name);

@@ -1,6 +1,7 @@
 //! Opening a shard: the newest manifest's segments. What the log has beyond its checkpoint is
 //! replayed by the engine, which reads the log once for all shards.
 
+use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
@@ -64,7 +65,7 @@ impl Shard {
         let loaded = loaded.or_else(|error| {
             tracing::error!(index = place.index, shard = place.number, %error, "shard is damaged");
             // What was found damaged is known by its own words already.
-            health.fail(Remedy::Repair, &error.to_string());
+            health.fail(remedy_of(&error), &error.to_string());
             opening.empty(mapping)
         })?;
         let Loaded {
@@ -144,6 +145,14 @@ impl Shard {
         let mut document = prepare_logged(mapping, source, vectors.clone(), operation.id)?;
         document.restore_queries(self.context.query_reader);
         Ok(Some(document))
+    }
+}
+
+/// What helps a shard that could not be opened: a disk that refuses now may answer later.
+fn remedy_of(error: &EngineError) -> Remedy {
+    match error {
+        EngineError::Io { source, .. } if source.kind() != ErrorKind::NotFound => Remedy::Rebuild,
+        _ => Remedy::Repair,
     }
 }
 

@@ -157,6 +157,12 @@ impl Sums {
     }
 }
 
+/// Whether a whole file is as it was written.
+pub(super) fn is_sound(file: &[u8]) -> bool {
+    let sums = Sums::parse(file);
+    sums.is_some_and(|sums| (0..sums.count()).all(|block| sums.holds(file, block)))
+}
+
 #[cfg(test)]
 pub(super) mod tests {
     use std::sync::Arc;
