@@ -47,6 +47,8 @@ pub struct EngineOptions {
     pub log_bytes_max: u64,
     /// So much of the log's newest files is kept for readers of changes, needed or not.
     pub changes_retention_bytes: u64,
+    /// Memory whose shares the limits are, and by which caches are sized.
+    pub memory_bytes: u64,
     /// Memory that requests and upkeep may take.
     pub memory: MemoryLimits,
     /// Threads that build the graph of one merge.
@@ -67,6 +69,7 @@ impl EngineOptions {
     /// The defaults over a data folder.
     pub fn new(data: impl Into<PathBuf>) -> Self {
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
+        let memory_bytes = memory_bytes().unwrap_or(MEMORY_BYTES_UNKNOWN);
         EngineOptions {
             data: data.into(),
             search_threads: cores,
@@ -75,7 +78,8 @@ impl EngineOptions {
             auto_create_index: true,
             log_bytes_max: 1 << 30,
             changes_retention_bytes: 0,
-            memory: MemoryLimits::shares_of(memory_bytes().unwrap_or(MEMORY_BYTES_UNKNOWN)),
+            memory_bytes,
+            memory: MemoryLimits::shares_of(memory_bytes),
             merge_threads: (cores / 2).max(1),
             merge_save_every: Duration::from_secs(60),
             retry_every: Duration::from_secs(1),
@@ -177,6 +181,8 @@ pub(crate) struct Inner {
     pub(crate) closed: AtomicBool,
     /// What memory is taken for.
     pub(crate) memory: Arc<MemoryAccount>,
+    /// Held by the one who makes segments of buffers because these take too much.
+    pub(crate) relieving: Mutex<()>,
 }
 
 impl Engine {
@@ -202,6 +208,7 @@ impl Engine {
         let saved = data_folder::load_catalog(&*disk, data, &log)?;
         let pool = SearchPool::new(options.search_threads, options.search_queue_max)?;
         let guard = DiskGuard::new(disk.clone(), data.clone(), options.disk);
+        clew_text::size_caches(options.memory_bytes);
         let memory = MemoryAccount::new(options.memory);
         let inner = Arc::new(Inner {
             catalog: Mutex::new(Catalog::default()),
@@ -224,6 +231,7 @@ impl Engine {
             buckets_max: AtomicUsize::new(clew_text::AggLimits::default().buckets_max),
             closed: AtomicBool::new(false),
             memory,
+            relieving: Mutex::default(),
             options,
             disk,
             clock,
@@ -251,6 +259,16 @@ impl Engine {
     /// The account of the memory that requests and upkeep take.
     pub fn memory(&self) -> &Arc<MemoryAccount> {
         &self.inner.memory
+    }
+
+    /// Memory whose shares the limits of the account are.
+    pub fn memory_bytes(&self) -> u64 {
+        self.inner.options.memory_bytes
+    }
+
+    /// The limits that the account began with.
+    pub fn memory_limits(&self) -> MemoryLimits {
+        self.inner.options.memory
     }
 
     /// The data folder.

@@ -38,6 +38,7 @@ mod repair;
 mod resolve;
 mod verify;
 
+mod buffers;
 mod changes;
 mod documents;
 mod get;

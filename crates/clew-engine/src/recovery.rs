@@ -109,6 +109,7 @@ fn replay(
             }
         } else {
             replay_document(&inner.log, recovering, &entry)?;
+            inner.relieve_buffers(|| recovering.indices.values().cloned().collect());
         }
         replayed += 1;
     }

@@ -112,6 +112,7 @@ impl Inner {
                 self.write_shard(&index, key.1, (life, writes), &mut results);
                 touched.entry(key).or_insert(index);
             }
+            self.relieve_buffers(|| self.indices.read().values().cloned().collect());
         }
         let results: Vec<_> = results
             .into_iter()

@@ -44,10 +44,10 @@ pub(crate) struct BodyLimits {
 }
 
 impl BodyLimits {
-    /// The longest body that there is ever room for.
-    fn bytes_max(&self) -> usize {
-        self.bytes_max
-            .min(self.memory.largest(MemoryPurpose::Bodies))
+    /// The longest body that there is ever room for beside what its request has already.
+    fn bytes_max_beside(&self, bytes: usize) -> usize {
+        let largest = self.memory.largest(MemoryPurpose::Bodies);
+        self.bytes_max.min(largest.saturating_sub(bytes))
     }
 }
 
@@ -105,7 +105,7 @@ async fn read_raw(
 
 async fn collect(body: &mut Body, limits: &BodyLimits) -> Result<Bytes, ApiError> {
     let declared = body.size_hint().exact();
-    let mut whole = GrowingBody::new(limits);
+    let mut whole = GrowingBody::beside(0, limits);
     if let Some(declared) = declared {
         whole.reserve(usize::try_from(declared).unwrap_or(usize::MAX))?;
     }
@@ -152,12 +152,12 @@ async fn drain(mut body: Body, bytes_max: usize) {
 }
 
 fn inflate(compressed: &[u8], limits: &BodyLimits) -> Result<Bytes, ApiError> {
-    let mut whole = GrowingBody::new(limits);
-    // The last four bytes say how long the text is, modulo 2^32 and as far as there is one part only.
+    // Both are there at once.
+    let mut whole = GrowingBody::beside(compressed.len(), limits);
+    // The last four bytes say how long the last part is, modulo 2^32; mostly it is the only one.
     if let Some(length) = compressed.last_chunk() {
         let length = usize::try_from(u32::from_le_bytes(*length)).unwrap_or(usize::MAX);
-        let possible = compressed.len().saturating_mul(INFLATION_MAX);
-        whole.reserve(length.min(possible).min(limits.bytes_max()))?;
+        whole.reserve(length.min(compressed.len().saturating_mul(INFLATION_MAX)))?;
     }
     let mut step = vec![0; STEP_BYTES.min(whole.capacity().max(COMPRESS_BYTES_MIN))];
     let mut decoder = MultiGzDecoder::new(compressed);

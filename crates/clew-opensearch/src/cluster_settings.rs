@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use clew_engine::{DefinitionChange, Definitions, Engine};
+use clew_platform::MemoryLimits;
 use serde_json::{Map, Value, json};
 
 use crate::call::Call;
 use crate::error::ApiError;
 use crate::ism;
+use crate::memory_stats;
 use crate::reply::Reply;
 use crate::search::Expensive;
 use crate::settings::{flatten_plain, shown, unflatten};
@@ -65,11 +67,13 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
         "persistent": render(&set_by(&persistent), flat),
         "transient": render(&set_by(&transient), flat),
     });
+    let checking = call.api.engine.clone();
     let glsn = call
         .changing(move |all| {
             next.persistent = persisted(all);
             apply(&mut next.persistent, &persistent);
             check(&next)?;
+            memory_limits(&checking, &next)?;
             let change = |(name, text): (String, Option<String>)| match text {
                 Some(text) => DefinitionChange::put(KIND, &name, Value::from(text)),
                 None => DefinitionChange::remove(KIND, &name),
@@ -85,6 +89,7 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
     apply(&mut both.transient, &transient);
     both.persistent = engine.with_definitions(persisted);
     engine.set_buckets_max(buckets_max(&both)?);
+    engine.memory().set_limits(memory_limits(engine, &both)?);
     Ok(Reply::json(&answer).at(glsn))
 }
 
@@ -161,6 +166,12 @@ fn buckets_max(both: &Both) -> Result<usize, ApiError> {
     })
 }
 
+/// What memory may be taken (`indices.breaker.*` and their like).
+fn memory_limits(engine: &Engine, both: &Both) -> Result<MemoryLimits, ApiError> {
+    let (defaults, whole) = (engine.memory_limits(), engine.memory_bytes());
+    memory_stats::limits(defaults, whole, |name| both.given(name))
+}
+
 impl ClusterSettings {
     /// Those that were kept when the process last ended.
     pub(crate) fn load(engine: &Engine) -> Self {
@@ -170,6 +181,9 @@ impl ClusterSettings {
         };
         if let Ok(buckets) = buckets_max(&both) {
             engine.set_buckets_max(buckets);
+        }
+        if let Ok(limits) = memory_limits(engine, &both) {
+            engine.memory().set_limits(limits);
         }
         ClusterSettings {
             kept: Mutex::new(both),

@@ -19,6 +19,7 @@ mod body;
 mod error;
 mod error_table;
 mod json_writer;
+mod memory_stats;
 mod metrics;
 mod params;
 mod raw_json;

@@ -8,6 +8,7 @@ use crate::call::Call;
 use crate::cluster::all_indices;
 use crate::error::ApiError;
 use crate::machine::{DiskSpace, Machine, processors};
+use crate::memory_stats;
 use crate::reply::Reply;
 use crate::search::glob;
 use crate::stats::{Sums, pick, sections_of, shard_stats};
@@ -110,7 +111,13 @@ pub(crate) async fn stats(call: Call) -> Result<Reply, ApiError> {
     });
     let mut sections = system_sections(api);
     sections.insert("indices".to_string(), indices_section(&call)?);
-    let wanted = sections_of(call.path("metric"));
+    let mut wanted = sections_of(call.path("metric"));
+    // The one section that is asked for by another name than it has.
+    for name in wanted.iter_mut().flatten() {
+        if *name == "breaker" {
+            *name = "breakers";
+        }
+    }
     if let Some(wanted) = &wanted {
         check_metrics(&call, wanted, &sections)?;
         sections.retain(|name, _| wanted.contains(&name.as_str()));
@@ -149,8 +156,7 @@ fn indices_section(call: &Call) -> Result<Value, ApiError> {
     Ok(section)
 }
 
-/// The sections beside `indices`. One node has no transport and no elections, and no limit of its own on
-/// what requests hold: bodies are bounded one by one.
+/// The sections beside `indices`. One node has no transport and no elections.
 fn system_sections(api: &Api) -> Map<String, Value> {
     let machine = Machine::now();
     let disk = DiskSpace::of(&api.options.data);
@@ -179,33 +185,19 @@ fn system_sections(api: &Api) -> Map<String, Value> {
             "rx_size_in_bytes": 0, "tx_count": 0, "tx_size_in_bytes": 0,
         },
         "http": {"current_open": 0, "total_opened": 0},
-        "breakers": {},
+        "breakers": memory_stats::breakers(api.engine.memory()),
         "discovery": {
             "cluster_state_queue": {"total": 0, "pending": 0, "committed": 0},
             "published_cluster_states": {
                 "full_states": 0, "incompatible_diffs": 0, "compatible_diffs": 0,
             },
         },
-        "indexing_pressure": indexing_pressure(api),
+        "indexing_pressure": memory_stats::indexing_pressure(api.engine.memory()),
     });
     match sections {
         Value::Object(sections) => sections,
         _ => Map::new(),
     }
-}
-
-fn indexing_pressure(api: &Api) -> Value {
-    let none = json!({
-        "combined_coordinating_and_primary_in_bytes": 0, "coordinating_in_bytes": 0,
-        "primary_in_bytes": 0, "replica_in_bytes": 0, "all_in_bytes": 0,
-    });
-    let mut total = none.clone();
-    for kind in ["coordinating", "primary", "replica"] {
-        total[format!("{kind}_rejections")] = json!(0);
-    }
-    json!({"memory": {
-        "current": none, "total": total, "limit_in_bytes": api.options.body_bytes_max,
-    }})
 }
 
 fn jvm(api: &Api, machine: &Machine) -> Value {

@@ -130,7 +130,7 @@ pub struct MemoryLimits {
 }
 
 impl MemoryLimits {
-    /// The shares of so much memory: 70 % in all, 45 % for bodies, 25 % for operations, 40 % for what
+    /// The shares of so much memory: 70 % in all, 45 % for bodies, 25 % for operations, 30 % for what
     /// searches find, 10 % for buffers, 25 % for merges.
     pub fn shares_of(bytes: u64) -> Self {
         let percent = |share: u64| {
@@ -141,7 +141,7 @@ impl MemoryLimits {
             total: percent(70),
             bodies: percent(45),
             operations: percent(25),
-            searches: percent(40),
+            searches: percent(30),
             buffers: percent(10),
             merges: percent(25),
         }

@@ -26,6 +26,7 @@ mod highlight;
 mod percolate;
 
 mod aggregation;
+mod cache_room;
 
 pub use aggregation::{
     AggCollector, AggContext, AggError, AggErrorKind, AggLimits, AggProfile, AggResult,
@@ -41,6 +42,7 @@ pub use aggregation::{
     TopHitsResult, TopHitsSpec, ValueFormat, WordsSpec, ZOOM_MAX, parse_zone,
 };
 pub use analysis::{Analysis, analyzers, java_pattern, strip_html};
+pub use cache_room::size_caches;
 pub use checked::CheckedBytes;
 pub use completion::{
     Completed, CompletionContext, CompletionMapping, CompletionWish, ContextKind, ContextWish,

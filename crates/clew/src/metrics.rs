@@ -2,6 +2,7 @@
 //! the time of the request.
 
 use clew_engine::{Engine, EngineStats, IndexStats, ResolveOptions};
+use clew_platform::MemoryPurpose;
 use prometheus::proto::MetricFamily;
 use prometheus::{Encoder, IntGaugeVec, Opts, Registry, TextEncoder};
 
@@ -26,6 +27,7 @@ fn engine_families(engine: &Engine) -> anyhow::Result<Vec<MetricFamily>> {
             .with_label_values::<&str>(&[])
             .set(i64::try_from(value)?);
     }
+    memory_families(&registry, engine)?;
     let label = &["index"];
     let mut gauges = Vec::new();
     for (name, help, of) in INDEX_FIGURES {
@@ -39,6 +41,29 @@ fn engine_families(engine: &Engine) -> anyhow::Result<Vec<MetricFamily>> {
         }
     }
     Ok(registry.gather())
+}
+
+/// What memory is taken for, and how much of it may be.
+fn memory_families(registry: &Registry, engine: &Engine) -> anyhow::Result<()> {
+    let label = &["purpose"];
+    let gauge = |name, help| gauge(registry, name, help, label);
+    let reserved = gauge("memory_reserved_bytes", "Memory that is taken.")?;
+    let limit = gauge("memory_limit_bytes", "Memory that may be taken.")?;
+    let refused = gauge(
+        "memory_refused_total",
+        "Times that it was refused by this limit.",
+    )?;
+    let account = engine.memory();
+    let purposes = MemoryPurpose::ALL.map(|one| (one.name(), account.figures(one)));
+    for (name, figures) in purposes.into_iter().chain([("all", account.total())]) {
+        // What is not limited has a limit that no gauge can show.
+        let bytes = |bytes: usize| i64::try_from(bytes).unwrap_or(i64::MAX);
+        reserved.with_label_values(&[name]).set(bytes(figures.used));
+        limit.with_label_values(&[name]).set(bytes(figures.limit));
+        let times = i64::try_from(figures.refused).unwrap_or(i64::MAX);
+        refused.with_label_values(&[name]).set(times);
+    }
+    Ok(())
 }
 
 /// A figure of an index.

@@ -90,12 +90,9 @@ fn check_addresses(config: &Config) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The shares of the memory that the configuration allows.
-fn memory_limits(config: &Config, by_machine: MemoryLimits) -> MemoryLimits {
-    let mut limits = match config.memory.limit_bytes {
-        0 => by_machine,
-        bytes => MemoryLimits::shares_of(bytes),
-    };
+/// The shares of some memory, as far as the configuration does not say otherwise.
+fn memory_limits(config: &Config, memory_bytes: u64) -> MemoryLimits {
+    let mut limits = MemoryLimits::shares_of(memory_bytes);
     if config.vectors.build_memory_bytes > 0 {
         limits.merges = config.vectors.build_memory_bytes;
     }
@@ -105,6 +102,10 @@ fn memory_limits(config: &Config, by_machine: MemoryLimits) -> MemoryLimits {
 fn engine_options(config: &Config) -> EngineOptions {
     let defaults = EngineOptions::new(&config.data);
     let (engine, vectors) = (&config.engine, &config.vectors);
+    let memory_bytes = match config.memory.limit_bytes {
+        0 => defaults.memory_bytes,
+        bytes => bytes,
+    };
     EngineOptions {
         search_threads: match engine.search_threads {
             0 => defaults.search_threads,
@@ -115,7 +116,8 @@ fn engine_options(config: &Config) -> EngineOptions {
         auto_create_index: engine.auto_create_index,
         log_bytes_max: engine.log_bytes_max,
         changes_retention_bytes: engine.changes_retention_bytes,
-        memory: memory_limits(config, defaults.memory),
+        memory_bytes,
+        memory: memory_limits(config, memory_bytes),
         merge_threads: match vectors.build_threads {
             0 => defaults.merge_threads,
             threads => threads,

@@ -22,6 +22,8 @@ use crate::update::{Merged, merge_source};
 const PRIMARY_TERM: u64 = 1;
 /// The buffer's size is asked for after this many documents.
 const BUFFER_CHECK_DOCS: u32 = 32;
+/// And after each document whose source is longer than this.
+const BUFFER_CHECK_BYTES: usize = 64 << 10;
 
 /// A document that has been parsed under a mapping.
 pub(crate) struct Prepared {
@@ -409,6 +411,7 @@ impl Writer {
             version: row.version,
         };
         buffer.ids.insert(row.id.clone(), buffered);
+        let is_large = source.len() > BUFFER_CHECK_BYTES;
         let document = SegmentDocument {
             fields,
             source,
@@ -416,11 +419,14 @@ impl Writer {
             row,
         };
         buffer.builder.add(&document)?;
-        let is_due = first / BUFFER_CHECK_DOCS != (doc + 1) / BUFFER_CHECK_DOCS;
+        let is_due = is_large || first / BUFFER_CHECK_DOCS != (doc + 1) / BUFFER_CHECK_DOCS;
         let size_bytes = is_due.then(|| buffer.builder.mem_usage());
+        if let Some(size_bytes) = size_bytes {
+            buffer.memory.set(size_bytes);
+        }
         self.advance(glsn);
         match size_bytes {
-            Some(size_bytes) if size_bytes >= self.buffer_bytes_max => self.seal(),
+            Some(size_bytes) if size_bytes >= self.buffers.bytes_max => self.seal(),
             _ => Ok(()),
         }
     }

@@ -319,6 +319,15 @@ impl Shard {
         self.writer.lock().buffer_bytes()
     }
 
+    /// Makes a segment of the buffer, which gives up its memory; searches see it from the next refresh on.
+    pub(crate) fn seal_buffer(&self) -> Result<(), EngineError> {
+        let mut writer = self.writer()?;
+        writer.seal().map_err(|source| {
+            writer.fail(&source);
+            self.tantivy_error(source)
+        })
+    }
+
     /// Ends the shard's life with its index: writes, flushes and merges fail from now on.
     pub(crate) fn retire(&self) {
         self.stop_merging();

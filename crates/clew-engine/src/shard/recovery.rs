@@ -21,7 +21,7 @@ use super::health::{Remedy, ShardHealth};
 use super::manifest::{Manifest, io_error, read_alive};
 use super::merge_job::{forget, interrupted};
 use super::segment::SegmentView;
-use super::writer::WriterSegment;
+use super::writer::{BufferLimits, WriterSegment};
 use super::{Prepared, Shard, ShardContext, ShardCounters, ShardDirectory, ShardPlace, Writer};
 use crate::error::EngineError;
 use crate::operation::{Body, DocumentOperation};
@@ -203,12 +203,16 @@ impl Opening<'_> {
     /// A shard without segments.
     fn empty(&self, mapping: Arc<Mapping>) -> Result<Loaded, EngineError> {
         let context = self.context;
+        let buffers = BufferLimits {
+            bytes_max: context.buffer_bytes_max,
+            memory: context.merges.memory.clone(),
+        };
         let writer = Writer::new(
             context.log.clone(),
             self.place.stream,
             self.directory.clone(),
             mapping,
-            (context.buffer_bytes_max, self.health.clone()),
+            (buffers, self.health.clone()),
         );
         Ok(Loaded {
             writer: writer.map_err(|source| self.tantivy_error(source))?,

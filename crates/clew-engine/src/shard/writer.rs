@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clew_log::{Glsn, Log, StreamId};
-use clew_platform::Clock;
+use clew_platform::{Clock, MemoryAccount, MemoryPurpose, Reservation};
 use clew_text::{Mapping, SegmentBuilder, Snapshot};
 use tantivy::index::{Segment, SegmentId};
 use tantivy::store::{Compressor, ZstdCompressor};
@@ -70,6 +70,16 @@ pub(super) struct Buffer {
     pub(super) builder: SegmentBuilder,
     pub(super) ids: HashMap<String, Buffered>,
     pub(super) dead: Vec<DocId>,
+    /// What of the node's memory it takes, as it was last looked at.
+    pub(super) memory: Reservation,
+}
+
+/// How much of a shard may be in its buffer, and what that is booked on.
+#[derive(Clone, Debug)]
+pub(super) struct BufferLimits {
+    /// A buffer that has grown to this is sealed into a segment.
+    pub(super) bytes_max: usize,
+    pub(super) memory: Arc<MemoryAccount>,
 }
 
 #[derive(Clone, Copy)]
@@ -113,7 +123,7 @@ pub(crate) struct Writer {
     pub(super) log: Log,
     pub(super) stream: StreamId,
     pub(super) directory: ShardDirectory,
-    pub(super) buffer_bytes_max: usize,
+    pub(super) buffers: BufferLimits,
     pub(super) mapping: Arc<Mapping>,
     /// Opens segments under the mapping's schema.
     pub(super) index: Index,
@@ -186,14 +196,14 @@ impl Writer {
         stream: StreamId,
         directory: ShardDirectory,
         mapping: Arc<Mapping>,
-        (buffer_bytes_max, health): (usize, Arc<ShardHealth>),
+        (buffers, health): (BufferLimits, Arc<ShardHealth>),
     ) -> tantivy::Result<Self> {
         let index = open_index(directory.fork(HashMap::new()), &mapping)?;
         Ok(Writer {
             log,
             stream,
             directory,
-            buffer_bytes_max,
+            buffers,
             mapping,
             index,
             buffer: None,
@@ -322,6 +332,7 @@ impl Writer {
                 builder,
                 ids,
                 dead,
+                memory: self.buffers.memory.open(MemoryPurpose::Buffers),
             });
         }
         Ok(self.buffer.as_mut().expect("it was made above"))
@@ -365,6 +376,8 @@ impl Writer {
             segment,
             builder,
             dead,
+            // Until the segment is written.
+            memory: _memory,
             ..
         }) = self.buffer.take()
         else {

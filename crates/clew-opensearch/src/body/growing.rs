@@ -17,11 +17,12 @@ pub(super) struct GrowingBody {
 }
 
 impl GrowingBody {
-    pub(super) fn new(limits: &BodyLimits) -> Self {
+    /// An empty one, of a request that has so many bytes already.
+    pub(super) fn beside(bytes: usize, limits: &BodyLimits) -> Self {
         GrowingBody {
             bytes: Vec::new(),
             memory: limits.memory.open(MemoryPurpose::Bodies),
-            bytes_max: limits.bytes_max(),
+            bytes_max: limits.bytes_max_beside(bytes),
         }
     }
 

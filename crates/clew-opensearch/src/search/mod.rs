@@ -36,6 +36,7 @@ use clew_engine::{
 use clew_text::TrackTotal;
 use serde_json::{Value, json};
 
+use crate::aggs::shown_bytes;
 use crate::call::Call;
 use crate::dsl;
 use crate::error::ApiError;
@@ -132,7 +133,9 @@ pub(crate) async fn run(
     } else {
         1
     };
-    call.memory.take(response.memory.bytes())?;
+    // Once more, as it is shown.
+    let shown = response.memory.bytes() + shown_bytes(&response.aggs);
+    call.memory.take(shown)?;
     let answer = finish(response::Answer {
         scroll_id,
         pit_id: spec.control.pit.as_ref().map(|pit| pit.id.clone()),

@@ -21,6 +21,7 @@ use super::list::List;
 use super::lists::Lists;
 use super::near::{Around, NearBefore, NearWords};
 use super::recent::Recent;
+use crate::cache_room::cache_bytes;
 use crate::search::FieldStatistics;
 
 /// Bytes that are kept for each of two generations of words.
@@ -349,7 +350,7 @@ struct Known(Recent<Box<[u8]>, FoundWord>);
 
 impl Default for Known {
     fn default() -> Self {
-        Known(Recent::new(KNOWN_BYTES_MAX))
+        Known(Recent::new(cache_bytes(KNOWN_BYTES_MAX)))
     }
 }
 

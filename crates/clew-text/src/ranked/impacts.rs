@@ -7,6 +7,7 @@
 //! without them until they are there. Under another average length they tell a little less; once it is too far off they
 //! are read anew.
 
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tantivy::DocId;
@@ -15,6 +16,7 @@ use tantivy::postings::TermInfo;
 use super::bm25::{BlockBounds, NormTable, ROUNDING, Weight};
 use super::files::FieldFiles;
 use super::list::{BLOCK, List};
+use crate::cache_room::cache_bytes;
 
 /// Words that are in one of so many documents are frequent.
 pub(super) const RARITY: u32 = 32;
@@ -28,7 +30,7 @@ const ALL_BYTES_MAX: usize = 1 << 28;
 const CHANGE_MAX: f32 = 1.1;
 
 /// The room that is left for impacts.
-static ROOM: AtomicUsize = AtomicUsize::new(ALL_BYTES_MAX);
+static ROOM: LazyLock<AtomicUsize> = LazyLock::new(|| AtomicUsize::new(cache_bytes(ALL_BYTES_MAX)));
 
 /// A part of a room; it is given back.
 #[derive(Debug)]

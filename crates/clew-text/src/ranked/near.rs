@@ -8,6 +8,7 @@ use tantivy::postings::TermInfo;
 
 use super::field::FoundWord;
 use super::recent::Recent;
+use crate::cache_room::cache_bytes;
 
 /// What is kept of a field in each of two generations, in bytes.
 const BYTES_MAX: usize = 1 << 21;
@@ -79,7 +80,7 @@ pub(super) struct NearBefore(Recent<Around, NearWords>);
 
 impl Default for NearBefore {
     fn default() -> Self {
-        NearBefore(Recent::new(BYTES_MAX))
+        NearBefore(Recent::new(cache_bytes(BYTES_MAX)))
     }
 }
 

@@ -11,8 +11,9 @@ use parking_lot::Mutex;
 use tantivy::index::SegmentId;
 
 use super::bits::SegmentBits;
+use crate::cache_room::cache_bytes;
 
-/// Memory that the answers of a shard may take.
+/// Memory that the answers of a shard may take, where there is much of it.
 const BYTES_MAX: usize = 32 << 20;
 /// Filters that are remembered as used once.
 const SEEN_MAX: usize = 256;
@@ -105,14 +106,15 @@ impl FilterCache {
 
     pub(super) fn put(&self, segment: SegmentId, name: Arc<str>, bits: Arc<SegmentBits>) {
         let size = bytes_of(&name, &bits);
-        if size > BYTES_MAX as u64 {
+        let bytes_max = cache_bytes(BYTES_MAX) as u64;
+        if size > bytes_max {
             return;
         }
         let mut state = self.0.lock();
         state.clock += 1;
         let now = state.clock;
         state.drop_where(|key, _| *key == (segment, name.clone()));
-        while state.figures.bytes + size > BYTES_MAX as u64 {
+        while state.figures.bytes + size > bytes_max {
             let Some(oldest) = state.answers.values().map(|(used, _)| *used).min() else {
                 break;
             };
