@@ -123,6 +123,12 @@ pub enum EngineError {
     /// A mapping was refused.
     #[error(transparent)]
     Mapping(#[from] MappingError),
+    /// Whoever wanted the result wants it no more.
+    #[error("cancelled task with reason: {reason}")]
+    Cancelled {
+        /// Who stopped it, or what.
+        reason: String,
+    },
     /// A query was refused.
     #[error(transparent)]
     Query(#[from] QueryError),
@@ -281,6 +287,7 @@ impl EngineError {
             | EngineError::IndexClosed { .. }
             | EngineError::InvalidSetting { .. }
             | EngineError::InvalidRequest { .. }
+            | EngineError::Cancelled { .. }
             | EngineError::RoutingMissing { .. }
             | EngineError::Document { .. }
             | EngineError::Mapping(_) => ErrorKind::Invalid,

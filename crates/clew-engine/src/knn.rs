@@ -3,6 +3,7 @@
 
 use std::cell::RefCell;
 
+use clew_platform::stopped;
 use clew_text::{FieldId, FieldKind, KnnQuery, KnnResolver, QueryError, SegmentBits, SegmentHits};
 use clew_vector::{
     Filter, Scratch, SearchOutcome, SearchProfile, SearchRequest, Strategy, VectorError,
@@ -83,6 +84,9 @@ impl KnnResolver for ViewKnn<'_> {
             let Some(column) = segment.vectors().column(field.id) else {
                 continue;
             };
+            if stopped() {
+                return Err(QueryError::Stopped);
+            }
             let filter = filter_of(segment, filter.and_then(|bits| bits.get(at)));
             let request = SearchRequest {
                 ef_search: ef_search.max(candidates),
@@ -101,6 +105,10 @@ impl KnnResolver for ViewKnn<'_> {
                     && query.max_distance.is_none_or(|max| hit.distance <= max)
             });
             best.extend(wanted.map(|hit| (hit.score, at, hit.doc)));
+        }
+        // A scan that was left half done has not seen the nearest.
+        if stopped() {
+            return Err(QueryError::Stopped);
         }
         best.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)).then(a.2.cmp(&b.2)));
         best.truncate(k);

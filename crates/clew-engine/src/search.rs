@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use clew_platform::MemoryPurpose;
+use clew_platform::{CancellationToken, MemoryPurpose, Stop};
 use clew_text::{
     AggCollector, AggSearcher, Bool, DocVisitor, Intermediate, KnnResolver, MergedHit,
     Percolations, Query, QueryError, SegmentBits, ShardHit, ShardRequest, ShardResult, merge_hits,
@@ -33,9 +33,11 @@ mod aggs;
 mod groups;
 mod hybrid;
 mod inner;
+mod profile;
 mod skip;
 
 use aggs::collector_of;
+use profile::{knn_profile, shard_profile};
 use skip::skip;
 
 pub(crate) use inner::{document_of, part_of};
@@ -47,6 +49,20 @@ struct ShardAnswer {
     aggs: Option<Intermediate>,
     knn: Vec<SegmentProfile>,
     took: Duration,
+}
+
+impl ShardAnswer {
+    /// Nothing was found in time.
+    fn too_late(request: &SearchRequest) -> Self {
+        let nothing = request.control.hybrid.as_ref();
+        ShardAnswer {
+            result: ShardResult::too_late(request.track_total),
+            parts: vec![Vec::new(); nothing.map_or(0, |hybrid| hybrid.queries.len())],
+            aggs: None,
+            knn: Vec::new(),
+            took: request.timeout.unwrap_or_default(),
+        }
+    }
 }
 
 impl Engine {
@@ -125,9 +141,12 @@ impl Inner {
     fn search_once(&self, request: &SearchRequest) -> Result<SearchResponse, EngineError> {
         check_window(request)?;
         let now = self.clock.since_epoch();
-        let deadline = request
-            .timeout
-            .map(|timeout| self.clock.monotonic() + timeout);
+        // Only what looks for hits ends with the time; those that were found in it are read.
+        let token = CancellationToken::current();
+        let in_time = match request.timeout {
+            None => token.clone(),
+            Some(timeout) => token.until(self.clock.clone(), self.clock.monotonic() + timeout),
+        };
         for index in &request.indices {
             index.check_block(BlockLevel::Read)?;
         }
@@ -145,16 +164,20 @@ impl Inner {
         let targets: Vec<(u64, PinnedShard)> = (0..).zip(targets).collect();
         let search = |(place, target): &(u64, PinnedShard)| {
             let doc_base = place << 32;
-            self.search_shard(
-                target,
-                request,
-                Moment {
-                    now,
-                    deadline,
-                    doc_base,
-                    place: usize::try_from(*place).unwrap_or(usize::MAX),
-                },
-            )
+            let moment = Moment {
+                now,
+                doc_base,
+                place: usize::try_from(*place).unwrap_or(usize::MAX),
+            };
+            let _entered = in_time.enter();
+            match self.search_shard(target, request, moment) {
+                Err(EngineError::Query(error))
+                    if error.is_of_stop() && in_time.stopped() == Some(Stop::TimedOut) =>
+                {
+                    Ok(ShardAnswer::too_late(request))
+                }
+                answer => answer,
+            }
         };
         let answers: Vec<Result<ShardAnswer, EngineError>> = match &targets[..] {
             // The way over the pool costs more than a small search.
@@ -162,6 +185,7 @@ impl Inner {
             many => self.pool.each(many.len(), |at| search(&many[at])),
         };
         let targets: Vec<PinnedShard> = targets.into_iter().map(|(_, target)| target).collect();
+        unless_cancelled()?;
         let mut response = self.merge(request, &targets, answers, millis(now))?;
         for target in targets {
             if target.view.snapshot.wants_impacts() {
@@ -201,7 +225,7 @@ impl Inner {
         request: &SearchRequest,
         moment: Moment,
     ) -> Result<ShardAnswer, EngineError> {
-        let Moment { now, deadline, .. } = moment;
+        let now = moment.now;
         let started = self.clock.monotonic();
         let snapshot = &target.view.snapshot;
         let now_ms = millis(now);
@@ -218,7 +242,6 @@ impl Inner {
         };
         let context = self.agg_context(target, now_ms, (moment.place, searcher));
         let mut aggs = collector_of(request, context, &self.clock)?;
-        let expired = || deadline.is_some_and(|deadline| self.clock.monotonic() >= deadline);
         let boosted = part.and_then(|part| boosted(part, &request.query));
         let control = &request.control;
         let only = control.slice.map(|slice| slice_of(&target.view, slice));
@@ -246,7 +269,6 @@ impl Inner {
             doc_base: moment.doc_base,
             visitor: aggs.as_mut().map(|visitor| visitor as &mut dyn DocVisitor),
             now_ms,
-            expired: Some(&expired),
             threads: Some(&self.pool),
         };
         let whole = hybrid::Part {
@@ -254,7 +276,6 @@ impl Inner {
             request,
             knn: resolver,
             now_ms,
-            expired: &expired,
             only: only.as_deref(),
         };
         let (result, parts) = whole.found(shard_request)?;
@@ -286,6 +307,7 @@ impl Inner {
         let mut hits = Vec::with_capacity(merged.len());
         let mut percolations: BTreeMap<usize, Percolations<'_>> = BTreeMap::new();
         for hit in merged {
+            unless_cancelled()?;
             let target = answered[hit.shard];
             let snapshot = &target.view.snapshot;
             let percolations = match percolations.entry(hit.shard) {
@@ -474,6 +496,17 @@ impl<'t> Gathered<'t> {
     }
 }
 
+/// An error once the request that this thread works for was cancelled.
+fn unless_cancelled() -> Result<(), EngineError> {
+    let token = CancellationToken::current();
+    match token.stopped() {
+        Some(Stop::Cancelled) => Err(EngineError::Cancelled {
+            reason: token.reason().unwrap_or_default().to_string(),
+        }),
+        _ => Ok(()),
+    }
+}
+
 /// How many hits a shard gives for the request's query.
 fn limit_of(request: &SearchRequest) -> usize {
     if request.control.hybrid.is_some() {
@@ -489,7 +522,6 @@ fn limit_of(request: &SearchRequest) -> usize {
 #[derive(Clone, Copy)]
 struct Moment {
     now: Duration,
-    deadline: Option<Duration>,
     doc_base: u64,
     /// The shard's place among those that are searched.
     place: usize,
@@ -510,34 +542,6 @@ fn boosted(part: &IndexPart, query: &Query) -> Option<Query> {
         minimum_should_match: None,
         boost,
     }))
-}
-
-fn shard_profile(target: &PinnedShard, answer: &ShardAnswer) -> ShardProfile {
-    let place = &target.shard.place;
-    ShardProfile {
-        index: place.index.clone(),
-        shard: place.number,
-        took: answer.took,
-        aggs: answer
-            .aggs
-            .as_ref()
-            .map(Intermediate::profiles)
-            .unwrap_or_default(),
-    }
-}
-
-fn knn_profile(target: &PinnedShard, one: SegmentProfile) -> KnnProfile {
-    let place = &target.shard.place;
-    KnnProfile {
-        index: place.index.clone(),
-        shard: place.number,
-        segment: one.segment,
-        field: one.field,
-        strategy: one.strategy,
-        hits: one.hits,
-        distances: one.distances,
-        profile: one.profile,
-    }
 }
 
 fn check_window(request: &SearchRequest) -> Result<(), EngineError> {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use clew_platform::Clock;
+use clew_platform::{CancellationToken, Clock};
 use clew_text::{Threads, share};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -114,6 +114,8 @@ impl SearchPool {
     /// Does something that nobody waits for, on the threads that help searches.
     pub(crate) fn spawn(&self, what: &'static str, work: impl FnOnce() + Send + 'static) {
         self.sharing.spawn(move || {
+            // The thread may be one that waits for its part of a search.
+            let _entered = CancellationToken::default().enter();
             if catch_unwind(AssertUnwindSafe(work)).is_err() {
                 tracing::error!(what, "a thread has panicked");
             }
@@ -187,8 +189,10 @@ impl SearchPool {
         let turn = self.running.clone().acquire_owned().await;
         let turn = turn.map_err(|_| EngineError::Closed)?;
         let counters = self.counters.clone();
+        let token = CancellationToken::current();
         let searching = tokio::task::spawn_blocking(move || {
             let _held = (place, turn);
+            let _entered = token.enter();
             counters.of_run(&*clock, asked, work)
         });
         searching.await.map_err(|_| EngineError::Closed)?
@@ -206,10 +210,13 @@ impl Threads for SearchPool {
         if turns.is_empty() {
             return work();
         }
+        let token = CancellationToken::current();
         // There are as many threads as turns, so none of these waits for a thread.
         self.sharing.in_place_scope(|scope| {
             for turn in turns {
+                let token = token.clone();
                 scope.spawn(move |_| {
+                    let _entered = token.enter();
                     work();
                     drop(turn);
                 });
@@ -221,9 +228,33 @@ impl Threads for SearchPool {
 
 #[cfg(test)]
 mod tests {
-    use clew_platform::RealClock;
+    use clew_platform::{RealClock, stopped};
 
     use super::*;
+
+    #[test]
+    fn all_threads_work_under_the_token_of_the_one_who_asked() {
+        let pool = SearchPool::new(3, 1).unwrap();
+        let clock: Arc<dyn Clock> = Arc::new(RealClock::default());
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap();
+        let token = CancellationToken::new();
+        token.cancel("by user request");
+        let asked = token.clone().scope(pool.run(clock.clone(), stopped));
+        assert!(runtime.block_on(asked).unwrap());
+        assert!(!runtime.block_on(pool.run(clock, stopped)).unwrap());
+        let begun = std::sync::Barrier::new(3);
+        let waiting = |_| {
+            begun.wait();
+            stopped()
+        };
+        {
+            let _entered = token.enter();
+            assert_eq!(pool.each(3, waiting), [true; 3]);
+        }
+        assert_eq!(pool.each(3, waiting), [false; 3]);
+    }
 
     #[test]
     fn a_search_that_panics_is_an_error_and_the_next_one_runs() {

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::call::Call;
 use crate::error::ApiError;
 use crate::reply::Reply;
+use crate::search::off_thread;
 
 /// Terms of one request unless the index says otherwise.
 const TOKENS_MAX: usize = 10_000;
@@ -161,7 +162,7 @@ pub(crate) async fn analyze(call: Call) -> Result<Reply, ApiError> {
     let max = index
         .and_then(|index| index.settings().given.get(TOKENS_MAX_SETTING)?.parse().ok())
         .unwrap_or(TOKENS_MAX);
-    let shown = tokio::task::spawn_blocking(move || {
+    let shown = off_thread(move || {
         if asked.explain {
             asked.explanation(&analyzer, max)
         } else {
@@ -170,10 +171,7 @@ pub(crate) async fn analyze(call: Call) -> Result<Reply, ApiError> {
             )
         }
     });
-    let shown = shown
-        .await
-        .map_err(|error| ApiError::internal(error.to_string()))??;
-    Ok(Reply::json(&shown))
+    Ok(Reply::json(&shown.await?))
 }
 
 impl Asked {

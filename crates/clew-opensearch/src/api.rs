@@ -127,7 +127,14 @@ pub fn router(
     options: RestOptions,
 ) -> (Router, impl Future<Output = ()> + Send + 'static) {
     let api = Arc::new(Api::new(engine, options));
-    let background = ism::run(api.clone());
+    let (watched, policies) = (api.clone(), ism::run(api.clone()));
+    let background = async move {
+        let ending = async {
+            watched.stopped().await;
+            watched.tasks.stop();
+        };
+        tokio::join!(policies, ending);
+    };
     (Router::new().fallback(dispatch).with_state(api), background)
 }
 

@@ -2,7 +2,9 @@
 //! then read them back: persistent ones with the definitions, transient ones while the process lives.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use clew_engine::{DefinitionChange, Definitions, Engine};
 use clew_platform::MemoryLimits;
@@ -14,7 +16,7 @@ use crate::ism;
 use crate::memory_stats;
 use crate::reply::Reply;
 use crate::search::Expensive;
-use crate::settings::{flatten_plain, shown, unflatten};
+use crate::settings::{flatten_plain, parse_time, shown, unflatten};
 
 /// Settings kept at most, so that a client cannot fill the memory with them.
 const SETTINGS_MAX: usize = 10_000;
@@ -28,6 +30,7 @@ type Changes = BTreeMap<String, Option<String>>;
 /// The settings of both kinds.
 pub(crate) struct ClusterSettings {
     kept: Mutex<Both>,
+    times: KeptTimes,
 }
 
 #[derive(Clone, Default)]
@@ -90,6 +93,10 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
     both.persistent = engine.with_definitions(persisted);
     engine.set_buckets_max(buckets_max(&both)?);
     engine.memory().set_limits(memory_limits(engine, &both)?);
+    call.api
+        .cluster_settings
+        .times
+        .store(SearchTimes::of(&both)?);
     Ok(Reply::json(&answer).at(glsn))
 }
 
@@ -141,6 +148,7 @@ fn check(both: &Both) -> Result<(), ApiError> {
         )));
     }
     ism::check_settings(|name| both.given(name))?;
+    SearchTimes::of(both)?;
     buckets_max(both).map(|_| ())
 }
 
@@ -186,8 +194,14 @@ impl ClusterSettings {
             engine.memory().set_limits(limits);
         }
         ClusterSettings {
+            times: KeptTimes::new(SearchTimes::of(&both).unwrap_or_default()),
             kept: Mutex::new(both),
         }
+    }
+
+    /// When searches end that do not say so themselves. Costs no lock.
+    pub(crate) fn search_times(&self) -> SearchTimes {
+        self.times.load()
     }
 
     /// Whether clients are told the last version of the common ancestor
@@ -218,6 +232,66 @@ impl ClusterSettings {
     fn lock(&self) -> std::sync::MutexGuard<'_, Both> {
         // The maps are replaced whole, so a panic elsewhere cannot leave them half changed.
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// When searches end that do not say so themselves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct SearchTimes {
+    /// `search.default_search_timeout`.
+    pub(crate) timeout: Option<Duration>,
+    /// `search.cancel_after_time_interval`.
+    pub(crate) cancel_after: Option<Duration>,
+}
+
+impl SearchTimes {
+    fn of(both: &Both) -> Result<Self, ApiError> {
+        let time = |name: &str| match both.given(name) {
+            Some(text) => parse_time(name, &text),
+            None => Ok(None),
+        };
+        Ok(SearchTimes {
+            timeout: time("search.default_search_timeout")?,
+            cancel_after: time("search.cancel_after_time_interval")?,
+        })
+    }
+}
+
+/// The same as every search reads it: in milliseconds, none as the largest number.
+struct KeptTimes {
+    timeout_ms: AtomicU64,
+    cancel_after_ms: AtomicU64,
+}
+
+impl KeptTimes {
+    fn new(times: SearchTimes) -> Self {
+        let kept = KeptTimes {
+            timeout_ms: AtomicU64::new(u64::MAX),
+            cancel_after_ms: AtomicU64::new(u64::MAX),
+        };
+        kept.store(times);
+        kept
+    }
+
+    fn store(&self, times: SearchTimes) {
+        let ms = |time: Option<Duration>| {
+            time.and_then(|time| u64::try_from(time.as_millis()).ok())
+                .unwrap_or(u64::MAX)
+        };
+        self.timeout_ms.store(ms(times.timeout), Ordering::Relaxed);
+        self.cancel_after_ms
+            .store(ms(times.cancel_after), Ordering::Relaxed);
+    }
+
+    fn load(&self) -> SearchTimes {
+        let time = |ms: &AtomicU64| {
+            let ms = ms.load(Ordering::Relaxed);
+            (ms < u64::MAX).then(|| Duration::from_millis(ms))
+        };
+        SearchTimes {
+            timeout: time(&self.timeout_ms),
+            cancel_after: time(&self.cancel_after_ms),
+        }
     }
 }
 

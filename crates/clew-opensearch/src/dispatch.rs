@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -24,6 +24,7 @@ use crate::reply::{ContentType, Reply};
 use crate::reply_filter;
 use crate::request_memory::{RequestMemory, json_bytes};
 use crate::routes::{COMMON_PARAMS, Found};
+use crate::tasks::Asked;
 
 const JSON_TYPE: &str = "application/json; charset=UTF-8";
 const TEXT_TYPE: &str = "text/plain; charset=UTF-8";
@@ -90,7 +91,31 @@ async fn run(
         last_event_id: short_header(&head.headers, "last-event-id"),
         memory: RequestMemory::new(api.engine.memory()),
     };
-    (found.route.handler)(call).await
+    let Some(action) = found.route.action else {
+        return (found.route.handler)(call).await;
+    };
+    let cancel_after = cancel_after(&call, found.route.params)?;
+    let asked = Asked {
+        expression: call.index_expression(),
+        body: &call.body,
+        opaque_id: call.opaque_id.as_deref(),
+    };
+    let answering = api.tasks.answering(action, &asked);
+    answering
+        .answer((found.route.handler)(call), cancel_after)
+        .await
+}
+
+/// After what time a search is cancelled, by what it says itself or the cluster's settings say.
+fn cancel_after(call: &Call, known: &[&str]) -> Result<Option<Duration>, ApiError> {
+    let name = "cancel_after_time_interval";
+    if !known.contains(&name) {
+        return Ok(None);
+    }
+    match call.params.has(name) {
+        true => call.params.time(name),
+        false => Ok(call.api.cluster_settings.search_times().cancel_after),
+    }
 }
 
 /// Parameters that mean the same wherever they are taken are checked also where nothing hangs on

@@ -95,6 +95,9 @@ impl From<&EngineError> for ApiError {
             EngineError::DocumentMissing { .. } => named("document_missing_exception"),
             EngineError::VersionConflict { .. } => named("version_conflict_engine_exception"),
             EngineError::Mapping(error) => named(error.error_type()),
+            EngineError::Cancelled { .. } | EngineError::Query(QueryError::Stopped) => {
+                named("task_cancelled_exception")
+            }
             EngineError::Query(QueryError::Aggregation(AggError::TooManyBuckets {
                 max, ..
             })) => {

@@ -1,10 +1,11 @@
 //! The world as the rest of Clew sees it: disk, clock and memory maps, each real and simulated,
-//! so that one seed replays one run.
+//! so that one seed replays one run; and whether anybody still waits for what is being done.
 //!
 //! Deliberately absent: anything that knows what the bytes mean.
 
 mod account;
 mod advice;
+mod cancellation;
 mod clock;
 mod counting;
 mod disk;
@@ -20,6 +21,7 @@ pub use account::{
     Reservation,
 };
 pub use advice::advise_random;
+pub use cancellation::{CancellationToken, Entered, Pace, Scoped, Stop, stopped};
 pub use clock::{Clock, FixedClock, RealClock};
 pub use counting::{CountingAllocator, thread_allocations};
 pub use disk::{Disk, DiskFile, DiskSpace, Mapped, TEMPORARY_SUFFIX};

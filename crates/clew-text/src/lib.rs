@@ -52,7 +52,7 @@ pub use document::{
     DATE_FORMAT_DEFAULT, DateError, DateFormat, DocumentError, NestedObject, NewFields, Parsed,
     ParsedDocument, RangeRelation, Rounding, StoredVector, restore_vectors,
 };
-pub use highlight::{HighlightField, HighlightOptions, Highlighter};
+pub use highlight::{HighlightError, HighlightField, HighlightOptions, Highlighter};
 pub use indexing::SegmentBuilder;
 pub use mapping::{
     Dynamic, FieldId, FieldKind, FieldSettings, FloatKind, IntegerKind, JoinRelations,
@@ -69,9 +69,9 @@ pub use query::{
     IntervalMode, IntervalRelation, IntervalRule, IntervalScoring, Intervals, JoinScore, KnnQuery,
     KnnResolver, LikeDocument, LikeItem, Match, MatchPhrase, MinimumShouldMatch, MoreLikeThis,
     MultiMatch, MultiMatchKind, NestedQuery, NoKnn, Operator, Pattern, Plan, Query, QueryError,
-    QueryString, Range, RankFeature, RegexpSyntax, Related, RelatedQuery, ScoreFormula,
-    ScoreFunction, ScoreMode, SegmentHits, SimpleFeatures, SparseVector, Term, TermsSet, ValueMode,
-    VectorMeasure, VectorScore, WordChoice, compile, plan, postings_max,
+    QueryString, Range, RankFeature, RegexpOptions, RegexpSyntax, Related, RelatedQuery,
+    ScoreFormula, ScoreFunction, ScoreMode, SegmentHits, SimpleFeatures, SparseVector, Term,
+    TermsSet, ValueMode, VectorMeasure, VectorScore, WordChoice, compile, plan, postings_max,
 };
 pub use search::{
     Blocks, Combine, DocVisitor, Explained, FieldFigures, FieldStatistics, FilterCache,

@@ -9,6 +9,8 @@ pub(crate) use many::{ExactQuery, search_many};
 
 use std::ops::Range;
 
+use clew_platform::Pace;
+
 use crate::VectorError;
 use crate::column::Integrity;
 use crate::exact::top::{Keep, Top};
@@ -74,7 +76,11 @@ fn scan_all(
 ) -> u64 {
     let mut distances = [0.0; BLOCK_ROWS];
     let count = rows.len() as u64;
+    let mut pace = Pace::of_blocks();
     for first in rows.clone().step_by(BLOCK_ROWS) {
+        if pace.is_over() {
+            break;
+        }
         let block = &mut distances[..BLOCK_ROWS.min((rows.end - first) as usize)];
         probe.measure_block(first as usize, block);
         for (row, &distance) in (first..).zip(&*block) {
@@ -95,7 +101,11 @@ fn scan_passing(
 ) -> Result<u64, VectorError> {
     let (mut ready, mut coming) = (Vec::new(), Vec::with_capacity(PICKED_ROWS));
     let (mut measured, mut health) = (0, Ok(()));
+    let mut pace = Pace::default();
     let mut visit = |row| {
+        if pace.is_over() {
+            return;
+        }
         if let Err(damage) = integrity.touch_vector(row) {
             health = Err(damage);
             return;
@@ -163,10 +173,15 @@ pub(crate) fn scan_coarse<P: Probe>(
         }
         measured += rows.len() as u64;
     };
+    let mut pace = Pace::of_blocks();
     let mut visit = |row| {
+        if pace.is_stopped() {
+            return;
+        }
         probe.prefetch(row);
         coming.push(row);
         if coming.len() == COARSE_ROWS {
+            pace.is_over();
             offer(&ready);
             std::mem::swap(&mut ready, &mut coming);
             coming.clear();

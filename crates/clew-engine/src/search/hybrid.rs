@@ -18,7 +18,6 @@ pub(super) struct Part<'a> {
     pub(super) request: &'a SearchRequest,
     pub(super) knn: &'a dyn KnnResolver,
     pub(super) now_ms: i64,
-    pub(super) expired: &'a (dyn Fn() -> bool + Sync),
     pub(super) only: Option<&'a [clew_text::SegmentBits]>,
 }
 
@@ -60,7 +59,6 @@ fn best_of_each(part: &Part<'_>, hybrid: &Hybrid) -> Result<Vec<Vec<ShardHit>>, 
             track_total: TrackTotal::No,
             only: part.only,
             now_ms: part.now_ms,
-            expired: Some(part.expired),
             ..ShardRequest::new(boosted.as_ref().unwrap_or(query))
         };
         let mut found = clew_text::search(snapshot, request, part.knn)?;

@@ -9,6 +9,7 @@ mod spec;
 
 use std::sync::Arc;
 
+use clew_platform::CancellationToken;
 use serde_json::json;
 
 use crate::call::Call;
@@ -40,11 +41,13 @@ async fn start(call: Call, job: Job, action: &'static str) -> Result<Reply, ApiE
         let outcome = run(&call, &job).await?;
         return Ok(Reply::json(&outcome.body).with_status(outcome.status));
     }
-    let number = call.api.tasks.begin(action, job.description.clone())?;
+    let token = CancellationToken::new();
+    let tasks = &call.api.tasks;
+    let number = tasks.begin_cancellable(action, job.description.clone(), token.clone())?;
     let id = format!("{}:{number}", call.api.node_id);
-    tokio::spawn(async move {
+    tokio::spawn(token.scope(async move {
         let answer = run(&call, &job).await.map(|outcome| outcome.body);
         call.api.tasks.end(number, answer);
-    });
+    }));
     Ok(Reply::json(&json!({"task": id})))
 }

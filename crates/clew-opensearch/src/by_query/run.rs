@@ -9,6 +9,7 @@ use clew_engine::{
     Action, Condition, EngineError, Hit, OpType, SearchControl, SearchRequest, WriteOperation,
     WriteResult,
 };
+use clew_platform::CancellationToken;
 use clew_text::{Order, SortKey, SortValue, TrackTotal};
 use serde_json::{Value, json};
 
@@ -41,6 +42,8 @@ struct Counts {
     batches: u64,
     done: usize,
     failures: Vec<Value>,
+    /// Why the job was ended before it was through.
+    cancelled: Option<String>,
     /// The gravest of the failures.
     status: StatusCode,
 }
@@ -54,6 +57,13 @@ impl Counts {
     }
 }
 
+/// Why the job is to end now, if it is.
+fn cancelled() -> Option<String> {
+    let token = CancellationToken::current();
+    token.stopped()?;
+    Some(token.reason().unwrap_or_default().to_string())
+}
+
 /// Does a job.
 pub(super) async fn run(call: &Arc<Call>, job: &Job) -> Result<Outcome, ApiError> {
     let started = Instant::now();
@@ -64,9 +74,16 @@ pub(super) async fn run(call: &Arc<Call>, job: &Job) -> Result<Outcome, ApiError
         if left == 0 {
             break;
         }
+        counts.cancelled = cancelled();
+        if counts.cancelled.is_some() {
+            break;
+        }
         let first = counts.batches == 0;
         let request = request(job, after.take(), job.page.min(left), first)?;
-        let response = call.api.engine.search(request).await?;
+        let response = match call.api.engine.search(request).await {
+            Err(EngineError::Cancelled { .. }) => continue,
+            response => response?,
+        };
         for failure in &response.failures {
             let error = ApiError::from(&failure.error);
             counts.fail(error.status(), || {
@@ -277,6 +294,9 @@ fn render(job: &Job, counts: Counts, took: u64) -> Value {
         "failures": counts.failures,
     });
     if let Value::Object(members) = &mut body {
+        if let Some(reason) = counts.cancelled {
+            members.insert("canceled".to_string(), reason.into());
+        }
         match job.verb {
             Verb::Delete => {
                 members.remove("updated");

@@ -188,6 +188,10 @@ fn pattern(query: &'static str, keys: &[&str], body: &Value) -> Result<Pattern, 
         }
         _ => RegexpSyntax::default(),
     };
+    let states_max = match query {
+        "regexp" => parameters.whole("max_determinized_states")?,
+        _ => None,
+    };
     parameters.ignore(&["rewrite", "flags_value", "max_determinized_states"]);
     let mut value = None;
     for key in keys {
@@ -195,12 +199,13 @@ fn pattern(query: &'static str, keys: &[&str], body: &Value) -> Result<Pattern, 
     }
     parameters.finish()?;
     let value = value.ok_or_else(|| DslError::illegal("value cannot be null"))?;
+    let pattern = Pattern::new(field, value);
     Ok(Pattern {
-        field: field.to_string(),
-        value,
         case_insensitive,
         syntax,
+        states_max: states_max.unwrap_or(pattern.states_max),
         boost,
+        ..pattern
     })
 }
 

@@ -82,13 +82,15 @@ pub(super) fn query_string(body: &Value) -> Result<Query, DslError> {
     }
     query.quote_analyzer = parameters.text("quote_analyzer")?;
     query.tie_breaker = parameters.float("tie_breaker")?.unwrap_or(0.0);
+    if let Some(states_max) = parameters.whole("max_determinized_states")? {
+        query.regexp_states_max = states_max;
+    }
     if let Some(text) = parameters.text("fuzziness")? {
         query.fuzziness.distance = Fuzziness::parse(&text).map_err(DslError::illegal)?.distance;
     }
     parameters.ignore(&[
         "enable_position_increments",
         "escape",
-        "max_determinized_states",
         "quote_field_suffix",
         "rewrite",
         "time_zone",

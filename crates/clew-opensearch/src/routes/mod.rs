@@ -25,6 +25,12 @@ pub(crate) use endpoint::{Endpoint, Group};
 pub(crate) use params::COMMON_PARAMS;
 pub(crate) use table::{Found, RouteTable};
 
+/// The functions that answer, of every endpoint.
+#[cfg(test)]
+pub(crate) fn functions() -> impl Iterator<Item = &'static str> {
+    areas().flat_map(|group| group.endpoints.iter().map(|endpoint| endpoint.name))
+}
+
 /// The groups of every area.
 pub(crate) fn areas() -> impl Iterator<Item = &'static Group> {
     [

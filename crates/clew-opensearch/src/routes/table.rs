@@ -5,6 +5,7 @@ use axum::http::Method;
 use super::areas;
 use super::endpoint::{Answer, Endpoint, Group};
 use crate::call::Call;
+use crate::tasks::Action;
 
 /// A line of the table.
 pub(crate) struct Route {
@@ -12,6 +13,8 @@ pub(crate) struct Route {
     segments: Vec<Segment>,
     pub(crate) class: &'static str,
     pub(crate) params: &'static [&'static str],
+    /// What a request is called while it is answered, where that may take long.
+    pub(crate) action: Option<Action>,
     pub(crate) handler: fn(Call) -> Answer,
 }
 
@@ -126,6 +129,7 @@ fn routes_of(group: &'static Group) -> impl Iterator<Item = Route> {
             segments: path_segments(path).collect(),
             class: group.class,
             params: group.params,
+            action: Action::of_endpoint(endpoint.name),
             handler: endpoint.handler,
         })
     };

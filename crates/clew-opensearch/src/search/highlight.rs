@@ -1,15 +1,22 @@
 //! `highlight`: what a request asks for, and the pieces of text in its hits.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use clew_engine::Hit;
-use clew_text::{HighlightField, HighlightOptions, Highlighter, Query};
+use clew_platform::CancellationToken;
+use clew_text::{HighlightError, HighlightField, HighlightOptions, Highlighter, Query};
 use serde_json::{Map, Value};
 
 use super::percolated;
 use crate::dsl;
 use crate::error::ApiError;
+use crate::tasks::cancelled_error;
 
+/// Characters of a field that are looked through, unless its index says otherwise.
+const ANALYZED_MAX: usize = 1_000_000;
+const ANALYZED_MAX_SETTING: &str = "index.highlight.max_analyzed_offset";
 /// Fields that one request may name.
 const FIELDS_MAX: usize = 1000;
 /// Pieces of one field at most.
@@ -125,6 +132,9 @@ fn read_option(options: &mut HighlightOptions, key: &str, value: &Value) -> Resu
                 )));
             }
         },
+        "max_analyzer_offset" | "max_analyzed_offset" => {
+            options.analyzed_max = Some(number(key, value)?);
+        }
         "boundary_scanner" => options.by_word = value.as_str() == Some("word"),
         // Pieces end with sentences or words whatever these say, and the source is what is read.
         "boundary_scanner_locale"
@@ -135,8 +145,6 @@ fn read_option(options: &mut HighlightOptions, key: &str, value: &Value) -> Resu
         | "phrase_limit"
         | "fragment_offset"
         | "matched_fields"
-        | "max_analyzer_offset"
-        | "max_analyzed_offset"
         | "options"
         | "highlight_filter" => {}
         other => {
@@ -187,27 +195,74 @@ fn unexpected(key: &str) -> ApiError {
 /// The pieces of one answer's hits.
 pub(super) struct Highlights<'a> {
     highlight: Option<&'a Highlight>,
+    /// What is looked for in the documents of each index, by its unique id.
+    prepared: RefCell<BTreeMap<String, Highlighter<'a>>>,
 }
 
 impl<'a> Highlights<'a> {
     pub(super) fn new(highlight: Option<&'a Highlight>) -> Self {
-        Highlights { highlight }
+        Highlights {
+            highlight,
+            prepared: RefCell::default(),
+        }
     }
 
     /// A hit's pieces by field, when it has any.
-    pub(super) fn of(&self, hit: &Hit) -> Option<Value> {
-        let highlight = self.highlight?;
-        let source: Value = serde_json::from_slice(hit.source.as_ref()?).ok()?;
+    pub(super) fn of(&self, hit: &Hit) -> Result<Option<Value>, ApiError> {
+        let (Some(highlight), Some(source)) = (self.highlight, hit.source.as_ref()) else {
+            return Ok(None);
+        };
+        let Ok(source) = serde_json::from_slice::<Value>(source) else {
+            return Ok(None);
+        };
+        let mut prepared = self.prepared.borrow_mut();
+        let highlighter = prepared
+            .entry(hit.index.uuid().to_string())
+            .or_insert_with(|| highlight.prepare(hit, &highlight.query));
+        let own = highlighter.highlight(&source);
+        let own = own.map_err(|error| refusal(&error, hit))?.into_iter();
         let mapping = hit.index.mapping();
-        let highlighter = Highlighter::new(&mapping, &highlight.query, &highlight.fields);
-        let own = highlighter.highlight(&source).into_iter();
         // Of a source that the mapping leaves out only what is stored by itself is shown.
         let is_stored = |path: &str| mapping.field(path).is_some_and(|f| f.settings.store);
         let own = own.filter(|(path, _)| mapping.is_source_enabled() || is_stored(path));
         let own = own.map(|(path, pieces)| (path, pieces.into()));
         let mut shown: Map<String, Value> = own.collect();
-        percolated::add_highlights(hit, highlight, &mut shown);
-        (!shown.is_empty()).then_some(Value::Object(shown))
+        percolated::add_highlights(hit, highlight, &mut shown)?;
+        Ok((!shown.is_empty()).then_some(Value::Object(shown)))
+    }
+}
+
+impl Highlight {
+    /// Makes a query ready for documents of a hit's index.
+    pub(super) fn prepare(&self, hit: &Hit, query: &Query) -> Highlighter<'_> {
+        let settings = hit.index.settings();
+        let given = settings.given.get(ANALYZED_MAX_SETTING);
+        let analyzed_max = given.and_then(|text| text.parse().ok());
+        let analyzed_max = analyzed_max.unwrap_or(ANALYZED_MAX);
+        Highlighter::new(hit.index.mapping(), query, &self.fields, analyzed_max)
+    }
+}
+
+/// Why a hit cannot be highlighted, in OpenSearch's words.
+pub(super) fn refusal(error: &HighlightError, hit: &Hit) -> ApiError {
+    let advice = format!(
+        "maximum allowed to be analyzed for highlighting. This maximum can be set by changing the \
+         [{ANALYZED_MAX_SETTING}] index level setting. For large texts, indexing with offsets or \
+         term vectors is recommended!"
+    );
+    match error {
+        HighlightError::TooLong { field, max } => ApiError::illegal_argument(format!(
+            "The length of [{field}] field of [{}] doc of [{}] index has exceeded [{max}] - {advice}",
+            hit.id,
+            hit.index.name()
+        )),
+        HighlightError::TooMuch { max } => ApiError::illegal_argument(format!(
+            "max_analyzer_offset has exceeded [{max}] - {advice}"
+        )),
+        _ => {
+            let token = CancellationToken::current();
+            cancelled_error(token.reason().unwrap_or_default())
+        }
     }
 }
 

@@ -259,9 +259,9 @@ pub(super) fn write(
     specs: &[InnerSpec],
     results: &[InnerResult],
     outer: &Output,
-) {
+) -> Result<(), ApiError> {
     if specs.is_empty() || results.is_empty() {
-        return;
+        return Ok(());
     }
     json.key("inner_hits").begin_object();
     for (spec, result) in specs.iter().zip(results) {
@@ -285,11 +285,12 @@ pub(super) fn write(
         json.key("hits").begin_array();
         let writer = HitWriter::new(&spec.spec.output, outer, "");
         for hit in &result.hits {
-            writer.write(json, hit);
+            writer.write(json, hit)?;
         }
         json.end_array().end_object().end_object();
     }
     json.end_object();
+    Ok(())
 }
 
 /// Where a nested object is in its document.

@@ -33,6 +33,7 @@ use std::time::Instant;
 use clew_engine::{
     EngineError, Index, IndexPart, Pinned, ResolveOptions, Resolved, SearchRequest, SearchResponse,
 };
+use clew_platform::CancellationToken;
 use clew_text::TrackTotal;
 use serde_json::{Value, json};
 
@@ -111,6 +112,8 @@ pub(crate) async fn run(
         collapse::check(&spec).map_err(refused)?;
     }
     let mut request = spec.request(&state.indices)?;
+    let times = call.api.cluster_settings.search_times();
+    request.timeout = request.timeout.or(times.timeout);
     request.search_after = after;
     request.parts.clone_from(&state.parts);
     request.control.pinned = Some(state.pinned.clone());
@@ -187,12 +190,24 @@ impl State {
 
 /// Writes an answer, a long one away from the async threads.
 async fn finish(answer: response::Answer) -> Result<Vec<u8>, ApiError> {
-    if answer.response.hits.len() <= INLINE_HITS_MAX {
-        return Ok(answer.write());
+    let is_short = answer.response.hits.len() <= INLINE_HITS_MAX && !answer.analyzes_texts();
+    if is_short {
+        return answer.write();
     }
-    tokio::task::spawn_blocking(move || answer.write())
-        .await
-        .map_err(|error| ApiError::internal(error.to_string()))
+    off_thread(move || answer.write()).await
+}
+
+/// Does what takes long for the request where it does not hold up others, and only as long as the request wants it.
+pub(crate) async fn off_thread<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
+) -> Result<T, ApiError> {
+    let token = CancellationToken::current();
+    let done = tokio::task::spawn_blocking(move || {
+        let _entered = token.enter();
+        work()
+    });
+    done.await
+        .map_err(|error| ApiError::internal(error.to_string()))?
 }
 
 /// Runs a search; what every shard would refuse is told as OpenSearch tells it.

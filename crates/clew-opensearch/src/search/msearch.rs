@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use clew_engine::ResolveOptions;
+use clew_platform::CancellationToken;
 use serde_json::Value;
 use tokio::sync::Semaphore;
 
@@ -61,14 +62,15 @@ async fn several(call: Call, form: Form) -> Result<Reply, ApiError> {
     let mut running = Vec::with_capacity(items.len());
     for item in items {
         let (call, permits) = (call.clone(), permits.clone());
-        running.push(tokio::spawn(async move {
+        let token = CancellationToken::current();
+        running.push(tokio::spawn(token.scope(async move {
             let _permit = permits.acquire().await;
             let body = match form {
                 Form::Searches => item.body,
                 Form::Templates => render(&call, &item.body)?,
             };
             run(&call, &item.expression, item.options, body).await
-        }));
+        })));
     }
     let mut json = JsonWriter::with_capacity(1024);
     let mut answers = Vec::with_capacity(running.len());

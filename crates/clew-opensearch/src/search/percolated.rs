@@ -2,10 +2,11 @@
 //! is highlighted there.
 
 use clew_engine::Hit;
-use clew_text::{Highlighter, Percolated};
+use clew_text::Percolated;
 use serde_json::{Map, Value, json};
 
-use super::highlight::Highlight;
+use super::highlight::{Highlight, refusal};
+use crate::error::ApiError;
 
 const SLOTS: &str = "_percolator_document_slot";
 
@@ -21,10 +22,13 @@ pub(super) fn add_slots(hit: &Hit, values: &mut Map<String, Value>) {
 }
 
 /// Adds what a hit's query finds in the documents.
-pub(super) fn add_highlights(hit: &Hit, highlight: &Highlight, shown: &mut Map<String, Value>) {
-    let mapping = hit.index.mapping();
+pub(super) fn add_highlights(
+    hit: &Hit,
+    highlight: &Highlight,
+    shown: &mut Map<String, Value>,
+) -> Result<(), ApiError> {
     for percolated in &hit.percolated {
-        let highlighter = Highlighter::new(&mapping, &percolated.query, &highlight.fields);
+        let highlighter = highlight.prepare(hit, &percolated.query);
         for slot in &percolated.slots {
             let Some(document) = document(percolated, *slot) else {
                 continue;
@@ -36,11 +40,13 @@ pub(super) fn add_highlights(hit: &Hit, highlight: &Highlight, shown: &mut Map<S
             if percolated.documents.len() > 1 {
                 before.push_str(&format!("{slot}_"));
             }
-            for (path, pieces) in highlighter.highlight(&document) {
+            let found = highlighter.highlight(&document);
+            for (path, pieces) in found.map_err(|error| refusal(&error, hit))? {
                 shown.insert(format!("{before}{path}"), pieces.into());
             }
         }
     }
+    Ok(())
 }
 
 fn document(percolated: &Percolated, slot: usize) -> Option<Value> {

@@ -7,7 +7,7 @@ use clew_text::{Explained, Relation, SortValue, Total};
 use serde_json::{Value, json};
 
 use super::highlight::Highlights;
-use super::inner;
+use super::inner::{self, InnerSpec};
 use super::percolated;
 use super::profile;
 use super::request::Output;
@@ -56,7 +56,13 @@ impl Answer {
         }
     }
 
-    pub(super) fn write(&self) -> Vec<u8> {
+    /// Whether writing takes longer than the hits are long: texts are looked through for what was searched.
+    pub(super) fn analyzes_texts(&self) -> bool {
+        let of_inner = |inner: &InnerSpec| inner.spec.output.highlight.is_some();
+        self.spec.highlight.is_some() || self.spec.inner.iter().any(of_inner)
+    }
+
+    pub(super) fn write(&self) -> Result<Vec<u8>, ApiError> {
         let sources: usize = self
             .response
             .hits
@@ -88,7 +94,7 @@ impl Answer {
         json.key("hits").begin_array();
         let writer = HitWriter::new(&self.spec, &self.spec, &self.node);
         for hit in &self.response.hits {
-            writer.write(&mut json, hit);
+            writer.write(&mut json, hit)?;
         }
         json.end_array().end_object();
         if !self.response.aggs.is_empty() {
@@ -103,7 +109,7 @@ impl Answer {
             json.value(&profile::render(&self.response, &self.node));
         }
         json.end_object();
-        json.into_bytes()
+        Ok(json.into_bytes())
     }
 
     fn write_shards(&self, json: &mut JsonWriter) {
@@ -169,7 +175,7 @@ impl<'a> HitWriter<'a> {
         }
     }
 
-    pub(super) fn write(&self, json: &mut JsonWriter, hit: &Hit) {
+    pub(super) fn write(&self, json: &mut JsonWriter, hit: &Hit) -> Result<(), ApiError> {
         let spec = self.spec;
         json.begin_object();
         if spec.explain {
@@ -205,7 +211,7 @@ impl<'a> HitWriter<'a> {
             }
             json.end_array();
         }
-        if let Some(shown) = self.highlights.of(&inner::with_whole_source(hit)) {
+        if let Some(shown) = self.highlights.of(&inner::with_whole_source(hit))? {
             json.key("highlight").value(&shown);
         }
         if spec.sorted {
@@ -218,8 +224,9 @@ impl<'a> HitWriter<'a> {
         if let Some(explanation) = &hit.explanation {
             json.key("_explanation").value(&explained(explanation));
         }
-        inner::write(json, &spec.inner, &hit.inner, self.outer);
+        inner::write(json, &spec.inner, &hit.inner, self.outer)?;
         json.end_object();
+        Ok(())
     }
 
     fn write_fields(&self, json: &mut JsonWriter, hit: &Hit) {

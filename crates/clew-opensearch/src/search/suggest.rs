@@ -7,6 +7,7 @@ mod term;
 use clew_engine::Pinned;
 use serde_json::{Map, Value, json};
 
+use super::off_thread;
 use super::request::Output;
 use crate::call::Call;
 use crate::error::ApiError;
@@ -31,7 +32,7 @@ pub(super) async fn run(
 ) -> Result<Value, ApiError> {
     let (suggest, pinned) = (suggest.clone(), pinned.clone());
     let (typed_keys, source) = (output.typed_keys, output.source.clone());
-    tokio::task::spawn_blocking(move || {
+    off_thread(move || {
         let mut answer = Map::new();
         for asked in asked(&suggest)? {
             let found = match asked.kind {
@@ -55,10 +56,6 @@ pub(super) async fn run(
         Ok(Value::Object(answer))
     })
     .await
-    .map_err(|error| {
-        tracing::error!(route = call.index_expression(), %error, "a suggester failed");
-        ApiError::internal(error.to_string())
-    })?
 }
 
 fn asked(suggest: &Value) -> Result<Vec<Asked<'_>>, ApiError> {

@@ -61,7 +61,10 @@ pub(crate) fn render_top_hits(result: &TopHitsResult) -> Value {
     for top in &result.hits {
         let document = top.document.as_ref();
         if let Some(hit) = document.and_then(|document| document.0.downcast_ref::<Hit>()) {
-            writer.write(&mut json, hit);
+            // A text that is too long to be analyzed is refused where hits are the search's own.
+            if writer.write(&mut json, hit).is_err() {
+                return Value::Null;
+            }
         }
     }
     json.end_array().end_object();

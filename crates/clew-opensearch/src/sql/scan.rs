@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use clew_platform::CancellationToken;
 use serde_json::{Map, Value, json};
 
 use super::budget::Budget;
@@ -223,6 +224,11 @@ pub(super) async fn off_thread<T: Send + 'static>(
     if !takes_long {
         return work();
     }
+    let token = CancellationToken::current();
+    let work = move || {
+        let _entered = token.enter();
+        work()
+    };
     let done = tokio::task::spawn_blocking(work).await;
     done.map_err(|error| ApiError::internal(error.to_string()))?
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use clew_platform::{MemoryAccount, Reservation};
+use clew_platform::{MemoryAccount, Reservation, stopped};
 use tantivy::{DocId, SegmentReader};
 
 use super::auto_date;
@@ -213,6 +213,9 @@ impl AggCollector {
             .filter(|doc| alive.contains(*doc) && visible.is_none_or(|set| set.contains(*doc)))
             .collect();
         for docs in docs.chunks(BLOCK_DOCS) {
+            if stopped() {
+                break;
+            }
             let block = Block {
                 docs,
                 parents: &self.roots[..docs.len()],

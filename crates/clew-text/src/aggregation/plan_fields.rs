@@ -13,7 +13,7 @@ use super::spec::{IncludeExclude, Scalar, Source, TermFilter};
 use crate::document::{DateFormat, Rounding};
 use crate::geo::GeoPoint;
 use crate::mapping::FieldKind;
-use crate::query::{Regexp, RegexpSyntax};
+use crate::query::{Regexp, RegexpOptions};
 
 /// The name of the index, as every document has it.
 const INDEX_FIELD: &str = "_index";
@@ -362,7 +362,7 @@ pub(crate) fn term_filter(filter: &TermFilter, values: &ValuePlan) -> Result<Ter
             None => Ok(None),
             Some(IncludeExclude::Pattern(pattern)) => match values.kind {
                 ValueKind::Keyword | ValueKind::Unmapped => {
-                    Regexp::new(pattern, RegexpSyntax::default(), false)
+                    Regexp::new(pattern, RegexpOptions::default())
                         .map(|pattern| Some(TermSet::Pattern(pattern)))
                         .map_err(|error| AggError::invalid(error.to_string()))
                 }

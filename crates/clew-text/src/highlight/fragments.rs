@@ -8,7 +8,7 @@ use std::ops::Range;
 use super::HighlightOptions;
 use super::wanted::Mark;
 use crate::analysis::Token;
-use scanner::Scanner;
+use scanner::{Cut, Scanner};
 
 /// How long a piece usually is; what pieces tell is judged around that.
 const PIECE_CHARS: f64 = 87.0;
@@ -57,8 +57,25 @@ impl<'a> Found<'a> {
 
     /// Adds the pieces of one value.
     pub(super) fn add(&mut self, text: &str, words: &[Token], marks: &[Mark]) {
+        let chars = text.chars().count();
+        self.cut(text, chars, (words, marks));
+        // One more character stands between two values.
+        self.chars += chars + 1;
+    }
+
+    fn cut(&mut self, text: &str, chars: usize, (words, marks): (&[Token], &[Mark])) {
+        if marks.is_empty() {
+            return;
+        }
         for mark in marks {
             *self.frequencies.entry(counted(words, mark)).or_default() += 1;
+        }
+        let whole = Cut {
+            bytes: 0..text.len(),
+            chars: 0..chars,
+        };
+        if self.options.fragments_max == 0 {
+            return self.take(text, whole, words, marks);
         }
         let mut scanner = if self.options.by_word {
             Scanner::of_words(text)
@@ -67,30 +84,24 @@ impl<'a> Found<'a> {
         };
         let mut at = 0;
         while let Some(mark) = marks.get(at) {
-            let range = if self.options.fragments_max == 0 {
-                0..text.len()
-            } else {
-                scanner.around(words[mark.word].start)
-            };
+            let cut = scanner.around(words[mark.word].start);
             let inside = marks[at..]
                 .iter()
-                .take_while(|mark| words[mark.word].start < range.end)
+                .take_while(|mark| words[mark.word].start < cut.bytes.end)
                 .count()
                 .max(1);
-            self.take(text, range.clone(), words, &marks[at..at + inside]);
+            self.take(text, cut, words, &marks[at..at + inside]);
             at += inside;
         }
-        // One more character stands between two values.
-        self.chars += text.chars().count() + 1;
     }
 
-    fn take(&mut self, text: &str, range: Range<usize>, words: &[Token], marks: &[Mark]) {
+    fn take(&mut self, text: &str, cut: Cut, words: &[Token], marks: &[Mark]) {
         let piece = Piece {
             order: self.pieces.len(),
-            start: self.chars + text[..range.start].chars().count(),
-            length: text[range.clone()].chars().count(),
+            start: self.chars + cut.chars.start,
+            length: cut.chars.len(),
             words: marks.iter().map(|mark| counted(words, mark)).collect(),
-            text: self.write(text, range, words, marks),
+            text: self.write(text, cut.bytes, words, marks),
         };
         self.pieces.push(piece);
     }

@@ -4,8 +4,15 @@
 //! query matches by (terms, prefixes, patterns, phrases) is looked for in those words.
 
 mod fragments;
+#[cfg(test)]
+mod tests;
 mod wanted;
 
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use clew_platform::stopped;
 use serde_json::Value;
 
 use crate::analysis::{Token, tokens};
@@ -36,6 +43,9 @@ pub struct HighlightOptions {
     pub escape: bool,
     /// Pieces are single words and what is between them, however large a piece may be.
     pub by_word: bool,
+    /// Only words that begin before so many characters (of 16 bits) are looked for; whatever the length of a field is
+    /// then, it is not refused.
+    pub analyzed_max: Option<usize>,
     /// What is looked for instead of the search's query.
     pub query: Option<Query>,
 }
@@ -52,6 +62,7 @@ impl Default for HighlightOptions {
             best_first: false,
             by_word: false,
             escape: false,
+            analyzed_max: None,
             query: None,
         }
     }
@@ -66,32 +77,68 @@ pub struct HighlightField {
     pub options: HighlightOptions,
 }
 
+/// Why a document is not highlighted.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum HighlightError {
+    /// A field is longer than texts may be that are analyzed.
+    #[error("the length of field [{field}] has exceeded [{max}]")]
+    TooLong {
+        /// The field's path.
+        field: String,
+        /// The limit, in characters of 16 bits.
+        max: usize,
+    },
+    /// The request wants more of a field than texts may be long that are analyzed.
+    #[error("more than [{max}] characters are asked for")]
+    TooMuch {
+        /// The limit, in characters of 16 bits.
+        max: usize,
+    },
+    /// Nobody waits for the result any more.
+    #[error("the search was stopped")]
+    Stopped,
+}
+
 /// What is highlighted, made ready for any number of documents of one mapping.
 pub struct Highlighter<'a> {
-    mapping: &'a Mapping,
+    mapping: Arc<Mapping>,
     fields: Vec<Prepared<'a>>,
+    /// Characters (of 16 bits) of a field that is analyzed.
+    analyzed_max: usize,
 }
 
 struct Prepared<'a> {
-    field: &'a MappedField,
+    /// The field's number in the mapping.
+    field: usize,
     options: &'a HighlightOptions,
     wanted: Vec<FieldWanted>,
 }
 
 impl<'a> Highlighter<'a> {
     /// Takes the query apart. Fields that hold no text are left out.
-    pub fn new(mapping: &'a Mapping, query: &Query, fields: &'a [HighlightField]) -> Self {
+    pub fn new(
+        mapping: Arc<Mapping>,
+        query: &Query,
+        fields: &'a [HighlightField],
+        analyzed_max: usize,
+    ) -> Self {
         let mut prepared: Vec<Prepared<'a>> = Vec::new();
+        let mut taken = BTreeSet::new();
+        let of_search = OnceCell::new();
         for HighlightField { pattern, options } in fields {
-            let all = wanted(options.query.as_ref().unwrap_or(query), mapping);
-            for field in mapping.fields() {
-                let known = prepared.iter().any(|have| have.field.path == field.path);
-                if known || !is_named(pattern, field) {
+            let own = options.query.as_ref().map(|own| wanted(own, &mapping));
+            let all = match &own {
+                Some(own) => own,
+                None => of_search.get_or_init(|| wanted(query, &mapping)),
+            };
+            for (number, field) in mapping.fields().iter().enumerate() {
+                if !is_named(pattern, field) || !taken.insert(number) {
                     continue;
                 }
                 let here = |one: &&FieldWanted| !options.same_field || one.is_for(&field.path);
                 prepared.push(Prepared {
-                    field,
+                    field: number,
                     options,
                     wanted: all.iter().filter(here).cloned().collect(),
                 });
@@ -100,24 +147,32 @@ impl<'a> Highlighter<'a> {
         Highlighter {
             mapping,
             fields: prepared,
+            analyzed_max,
         }
     }
 
     /// The pieces of each field that has any.
-    pub fn highlight(&self, source: &Value) -> Vec<(String, Vec<String>)> {
+    ///
+    /// # Errors
+    /// [`HighlightError`].
+    pub fn highlight(&self, source: &Value) -> Result<Vec<(String, Vec<String>)>, HighlightError> {
         let mut shown = Vec::new();
         for prepared in &self.fields {
-            let path = &prepared.field.path;
-            let pieces = prepared.pieces(&texts(source, self.source_path(prepared.field)));
+            let field = &self.mapping.fields()[prepared.field];
+            let texts = texts(source, self.source_path(field));
+            let pieces = prepared.pieces(field, &texts, self.analyzed_max)?;
+            if stopped() {
+                return Err(HighlightError::Stopped);
+            }
             if !pieces.is_empty() {
-                shown.push((path.clone(), pieces));
+                shown.push((field.path.clone(), pieces));
             }
         }
-        shown
+        Ok(shown)
     }
 
     /// Where a field's values stand in the source.
-    fn source_path(&self, field: &'a MappedField) -> &'a str {
+    fn source_path<'f>(&self, field: &'f MappedField) -> &'f str {
         if !field.multi_field {
             return &field.path;
         }
@@ -129,22 +184,68 @@ impl<'a> Highlighter<'a> {
 }
 
 impl Prepared<'_> {
-    fn pieces(&self, texts: &[String]) -> Vec<String> {
+    fn pieces(
+        &self,
+        field: &MappedField,
+        texts: &[String],
+        analyzed_max: usize,
+    ) -> Result<Vec<String>, HighlightError> {
+        let wanted = self.options.analyzed_max;
+        if wanted.is_some_and(|wanted| wanted > analyzed_max) {
+            return Err(HighlightError::TooMuch { max: analyzed_max });
+        }
+        let mut left = wanted.unwrap_or(analyzed_max);
         let mut found = Found::new(self.options);
         for text in texts {
-            let words = self.words(text);
+            let analyzed = beginning(text, left);
+            if analyzed.len() < text.len() && wanted.is_none() {
+                return Err(HighlightError::TooLong {
+                    field: field.path.clone(),
+                    max: analyzed_max,
+                });
+            }
+            let words = words(field, analyzed);
             let marks = marks(&words, &self.wanted);
             found.add(text, &words, &marks);
+            if stopped() {
+                return Err(HighlightError::Stopped);
+            }
+            // One more character stands between two values.
+            left = left.saturating_sub(length(analyzed) + 1);
         }
-        found.finish(texts)
+        Ok(found.finish(texts))
     }
+}
 
-    fn words(&self, text: &str) -> Vec<Token> {
-        match &self.field.kind {
-            FieldKind::Text { analyzer, .. } => tokens(analyzer, text),
-            _ => tokens("keyword", text),
-        }
+fn words(field: &MappedField, text: &str) -> Vec<Token> {
+    match &field.kind {
+        FieldKind::Text { analyzer, .. } => tokens(analyzer, text),
+        _ => tokens("keyword", text),
     }
+}
+
+/// Characters of 16 bits, in which Java counts.
+fn length(text: &str) -> usize {
+    if text.is_ascii() {
+        return text.len();
+    }
+    text.chars().map(char::len_utf16).sum()
+}
+
+/// At most so many characters of 16 bits of a text.
+fn beginning(text: &str, most: usize) -> &str {
+    // No character takes fewer bytes than it has of these.
+    if text.len() <= most {
+        return text;
+    }
+    let mut left = most;
+    let end = text.char_indices().find(|(_, character)| {
+        let own = character.len_utf16();
+        let fits = own <= left;
+        left = left.saturating_sub(own);
+        !fits
+    });
+    end.map_or(text, |(end, _)| &text[..end])
 }
 
 /// Whether a field is meant by a name or pattern. A pattern means fields of text only.
@@ -159,15 +260,31 @@ fn is_named(pattern: &str, field: &MappedField) -> bool {
     text && wildcard(pattern.as_bytes(), field.path.as_bytes())
 }
 
-/// Whether a text fits a pattern with `*`.
+/// Whether a text fits a pattern with `*`. Only the last of these is ever gone back to, so that the work is the product
+/// of both lengths at the most.
 fn wildcard(pattern: &[u8], text: &[u8]) -> bool {
-    match pattern.split_first() {
-        None => text.is_empty(),
-        Some((b'*', rest)) => (0..=text.len()).any(|skip| wildcard(rest, &text[skip..])),
-        Some((first, rest)) => text
-            .split_first()
-            .is_some_and(|(have, text)| have == first && wildcard(rest, text)),
+    let (mut at, mut place) = (0, 0);
+    let mut star = None;
+    while place < text.len() {
+        match pattern.get(at) {
+            Some(b'*') => {
+                star = Some((at, place));
+                at += 1;
+            }
+            Some(byte) if *byte == text[place] => {
+                at += 1;
+                place += 1;
+            }
+            _ => {
+                let Some((behind, from)) = star else {
+                    return false;
+                };
+                star = Some((behind, from + 1));
+                (at, place) = (behind + 1, from + 1);
+            }
+        }
     }
+    pattern[at..].iter().all(|byte| *byte == b'*')
 }
 
 /// The plain values at a path.
@@ -197,145 +314,5 @@ fn collect(value: &Value, path: &str, found: &mut Vec<String>) {
             other => other.to_string(),
         }),
         _ => {}
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::query::{Match, MatchPhrase, Pattern, QueryString};
-    use serde_json::json;
-
-    fn mapping() -> Mapping {
-        let mut mapping = Mapping::new();
-        mapping
-            .merge_opensearch(&json!({"properties": {
-                "text": {"type": "text", "fields": {"raw": {"type": "keyword"}}},
-                "other": {"type": "text"},
-            }}))
-            .unwrap();
-        mapping
-    }
-
-    fn shown(query: &Query, options: HighlightOptions, source: &Value) -> Vec<String> {
-        let fields = [HighlightField {
-            pattern: "text".to_string(),
-            options,
-        }];
-        let mapping = mapping();
-        let highlighter = Highlighter::new(&mapping, query, &fields);
-        let mut found = highlighter.highlight(source);
-        found.pop().map(|(_, pieces)| pieces).unwrap_or_default()
-    }
-
-    fn check(query: &Query, expected: &[&str]) {
-        let source = json!({"text": "The quick brown fox is brown."});
-        assert_eq!(shown(query, HighlightOptions::default(), &source), expected);
-    }
-
-    #[test]
-    fn words_of_every_kind_of_query_are_marked() {
-        check(
-            &Query::Match(Match::new("text", "Quick FOX")),
-            &["The <em>quick</em> brown <em>fox</em> is brown."],
-        );
-        check(
-            &Query::MatchPhrase(MatchPhrase::new("text", "quick brown")),
-            &["The <em>quick</em> <em>brown</em> fox is brown."],
-        );
-        check(
-            &Query::Prefix(Pattern::new("text", "bro")),
-            &["The quick <em>brown</em> fox is <em>brown</em>."],
-        );
-        check(
-            &Query::Wildcard(Pattern::new("text", "f?x")),
-            &["The quick brown <em>fox</em> is brown."],
-        );
-        let mut query = QueryString::new("text:qu* AND NOT text:fox");
-        query.lenient = true;
-        check(
-            &Query::QueryString(query),
-            &["The <em>quick</em> brown fox is brown."],
-        );
-        check(&Query::Match(Match::new("other", "quick")), &[]);
-        // In any order, as far apart as the slop allows.
-        let near = |slop| {
-            Query::MatchPhrase(MatchPhrase {
-                slop,
-                ..MatchPhrase::new("text", "fox quick")
-            })
-        };
-        check(
-            &near(1),
-            &["The <em>quick</em> brown <em>fox</em> is brown."],
-        );
-        check(&near(0), &[]);
-        check(
-            &Query::Regexp(Pattern::new("text", "f@x")),
-            &["The quick brown <em>fox</em> is brown."],
-        );
-    }
-
-    #[test]
-    fn what_a_pattern_finds_counts_as_one_word() {
-        let source = json!({"text": "Ab cd. Ae ef ag. Ax ax ax."});
-        let one = HighlightOptions {
-            fragments_max: 1,
-            fragment_size: 5,
-            best_first: true,
-            ..HighlightOptions::default()
-        };
-        let pieces = shown(&Query::Prefix(Pattern::new("text", "a")), one, &source);
-        assert_eq!(pieces, ["<em>Ax</em> <em>ax</em>"]);
-    }
-
-    #[test]
-    fn long_texts_are_shown_in_pieces() {
-        let source = json!({"text": ["One fox sat. Two dogs ran. A fox and a fox met.", "No fox"]});
-        let query = Query::Match(Match::new("text", "fox"));
-        let pieces = shown(&query, HighlightOptions::default(), &source);
-        assert_eq!(
-            pieces,
-            [
-                "One <em>fox</em> sat. Two dogs ran. A <em>fox</em> and a <em>fox</em> met.",
-                "No <em>fox</em>"
-            ]
-        );
-        let short = HighlightOptions {
-            fragment_size: 20,
-            ..HighlightOptions::default()
-        };
-        let pieces = shown(&query, short.clone(), &source);
-        assert_eq!(
-            pieces[..2],
-            [
-                "One <em>fox</em> sat.",
-                "A <em>fox</em> and a <em>fox</em> met."
-            ]
-        );
-        let best = HighlightOptions {
-            fragments_max: 1,
-            best_first: true,
-            ..short
-        };
-        let pieces = shown(&query, best, &source);
-        assert_eq!(pieces, ["A <em>fox</em> and a <em>fox</em> met."]);
-        let whole = HighlightOptions {
-            fragments_max: 0,
-            ..HighlightOptions::default()
-        };
-        assert_eq!(shown(&query, whole, &source).len(), 2);
-    }
-
-    #[test]
-    fn without_a_match_the_beginning_can_be_shown() {
-        let options = HighlightOptions {
-            no_match_size: 8,
-            ..HighlightOptions::default()
-        };
-        let query = Query::Match(Match::new("text", "cat"));
-        let pieces = shown(&query, options, &json!({"text": "Two dogs ran away"}));
-        // The space behind them is a word of its own to those who cut, and is not shown.
-        assert_eq!(pieces, ["Two dogs"]);
     }
 }

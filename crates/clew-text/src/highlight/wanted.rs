@@ -1,5 +1,8 @@
 //! What a query looks for, field by field, and where it is in a text's words.
 
+use std::collections::{HashMap, HashSet};
+
+use clew_platform::Pace;
 use serde_json::Value;
 
 use crate::analysis::{Token, tokens};
@@ -136,8 +139,7 @@ impl Reader<'_> {
                 self.wildcard(&pattern.field, wanted);
             }
             Query::Regexp(pattern) => {
-                let (value, any_case) = (&pattern.value, pattern.case_insensitive);
-                if let Ok(expression) = Regexp::new(value, pattern.syntax, any_case) {
+                if let Ok(expression) = Regexp::new(&pattern.value, pattern.regexp_options()) {
                     self.push(&pattern.field, Wanted::Expression(expression));
                 }
             }
@@ -284,24 +286,47 @@ fn plain(value: &Value) -> String {
     }
 }
 
-/// The words that are looked for, in their order, each once.
+/// The words that are looked for, in their order, each once. What stands for many words is held against each word
+/// once, however often that is in the text.
 pub(super) fn marks(words: &[Token], wanted: &[FieldWanted]) -> Vec<Mark> {
+    let mut terms = HashSet::new();
+    let mut patterns = Vec::new();
     let mut marks = Vec::new();
-    for (number, one) in wanted.iter().enumerate() {
-        let group = match &one.what {
-            Wanted::Term(_) | Wanted::Phrase { .. } => None,
-            Wanted::Prefix(_)
-            | Wanted::Wildcard(_)
-            | Wanted::Expression(_)
-            | Wanted::Fuzzy { .. } => Some(number),
-        };
-        let places = match &one.what {
-            Wanted::Phrase { terms, slop, open } => phrase(words, terms, (*slop, *open)),
-            what => (0..words.len())
-                .filter(|word| fits(what, &words[*word].text))
-                .collect(),
-        };
-        marks.extend(places.into_iter().map(|word| Mark { word, group }));
+    let mut pace = Pace::default();
+    for (number, FieldWanted { what, .. }) in wanted.iter().enumerate() {
+        match what {
+            Wanted::Term(term) => {
+                terms.insert(term.as_str());
+            }
+            Wanted::Phrase {
+                terms,
+                slop,
+                open: is_open,
+            } => {
+                let places = phrase(words, terms, (*slop, *is_open), &mut pace);
+                marks.extend(places.into_iter().map(|word| Mark { word, group: None }));
+            }
+            pattern => patterns.push((number, pattern)),
+        }
+    }
+    let mut known: HashMap<&str, Option<usize>> = HashMap::new();
+    for (word, Token { text, .. }) in words.iter().enumerate() {
+        if terms.contains(text.as_str()) {
+            marks.push(Mark { word, group: None });
+            continue;
+        }
+        let fitting = known.entry(text.as_str()).or_insert_with(|| {
+            let mut patterns = patterns.iter();
+            let first = patterns.find(|(_, what)| pace.is_over() || fits(what, text));
+            first.map(|(number, _)| *number)
+        });
+        marks.extend(fitting.map(|number| Mark {
+            word,
+            group: Some(number),
+        }));
+        if pace.is_over() {
+            break;
+        }
     }
     marks.sort_unstable();
     marks.dedup_by_key(|mark| mark.word);
@@ -309,18 +334,27 @@ pub(super) fn marks(words: &[Token], wanted: &[FieldWanted]) -> Vec<Mark> {
 }
 
 /// The words of a phrase, wherever it is.
-fn phrase(words: &[Token], terms: &[String], (slop, open): (usize, bool)) -> Vec<usize> {
+fn phrase(
+    words: &[Token],
+    terms: &[String],
+    (slop, open): (usize, bool),
+    pace: &mut Pace,
+) -> Vec<usize> {
     if slop > 0 && !open {
-        return near(words, terms, slop);
+        return near(words, terms, slop, pace);
     }
-    let starts = 0..words.len();
-    starts
-        .flat_map(|start| phrase_at(words, start, terms, (slop, open)))
-        .collect()
+    let mut found = Vec::new();
+    for start in 0..words.len() {
+        if pace.is_over() {
+            break;
+        }
+        found.extend(phrase_at(words, start, terms, (slop, open)));
+    }
+    found
 }
 
 /// Words near each other, in any order: from the first of each on, the one that lies first always moves on.
-fn near(words: &[Token], terms: &[String], slop: usize) -> Vec<usize> {
+fn near(words: &[Token], terms: &[String], slop: usize, pace: &mut Pace) -> Vec<usize> {
     let places = |term: &String| -> Vec<usize> {
         let words = words.iter().enumerate();
         let found = words.filter(|(_, word)| word.text == *term);
@@ -344,15 +378,18 @@ fn near(words: &[Token], terms: &[String], slop: usize) -> Vec<usize> {
         if width <= slop + terms.len() {
             found.extend(&now);
         }
+        if pace.is_over() {
+            return found;
+        }
         if let Some(moves) = now.iter().position(|one| one == first) {
             at[moves] += 1;
         }
     }
 }
 
+/// Whether a word is one of those that a pattern stands for.
 fn fits(what: &Wanted, word: &str) -> bool {
     match what {
-        Wanted::Term(term) => term == word,
         Wanted::Prefix(prefix) => word.starts_with(prefix.as_str()),
         Wanted::Wildcard(pattern) => pattern.matches(word),
         Wanted::Expression(expression) => expression.matches(word),
@@ -362,9 +399,9 @@ fn fits(what: &Wanted, word: &str) -> bool {
             prefix,
         } => {
             let beginning = |text: &str| text.chars().take(*prefix).collect::<String>();
-            beginning(term) == beginning(word) && distance(term, word) <= *edits
+            beginning(term) == beginning(word) && distance(term, word, *edits) <= *edits
         }
-        Wanted::Phrase { .. } => false,
+        Wanted::Term(_) | Wanted::Phrase { .. } => false,
     }
 }
 
@@ -386,17 +423,17 @@ fn phrase_at(
     let mut left = slop;
     for (number, term) in rest.iter().enumerate() {
         let last = number + 1 == rest.len();
-        let next = (at + 1..words.len()).find(|word| {
+        // No farther than the term may be: it is looked for anew from every word that the phrase may begin with.
+        let gap = |word: usize| words[word].position.saturating_sub(words[at].position + 1);
+        let near = (at + 1..words.len()).take_while(|word| gap(*word) <= left);
+        let next = near.into_iter().find(|word| {
             let text = &words[*word].text;
             text == term || (open && last && text.starts_with(term.as_str()))
         });
         let Some(next) = next else {
             return Vec::new();
         };
-        let gap = words[next].position.saturating_sub(words[at].position + 1);
-        if gap > left {
-            return Vec::new();
-        }
+        let gap = gap(next);
         left -= gap;
         at = next;
         places.push(next);
@@ -404,9 +441,13 @@ fn phrase_at(
     places
 }
 
-/// How many characters must be changed, added, taken away or swapped with their neighbour.
-fn distance(a: &str, b: &str) -> usize {
+/// How many characters must be changed, added, taken away or swapped with their neighbour, where that may be at most
+/// `most`.
+fn distance(a: &str, b: &str, most: usize) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    if a.len().abs_diff(b.len()) > most {
+        return most + 1;
+    }
     let mut rows: Vec<Vec<usize>> = vec![(0..=b.len()).collect()];
     for i in 1..=a.len() {
         let mut row = vec![i];

@@ -3,9 +3,11 @@
 //! A [`DocumentSet`] says which documents of a segment belong to it; the machinery of weights and
 //! scorers is written once, here.
 
+use std::cell::RefCell;
 use std::fmt::Debug;
 use std::sync::Arc;
 
+use clew_platform::Pace;
 use tantivy::postings::TermInfo;
 use tantivy::query::{
     AllScorer, BitSetDocSet, ConstScorer, EmptyScorer, EnableScoring, Explanation, Query, Scorer,
@@ -17,6 +19,7 @@ use tantivy_common::BitSet;
 
 use crate::document::RangeRelation;
 use crate::document::ranges::Span;
+use crate::query::error::unless_stopped_in_set;
 use crate::ranked::{Lists, SearchedField, SegmentFiles};
 
 /// Documents of one segment.
@@ -58,9 +61,14 @@ impl Places {
         }
         let inverted = reader.inverted_index(self.field)?;
         let mut bits = BitSet::with_max_value(reader.max_doc());
+        let mut pace = Pace::of_blocks();
         for info in &self.infos {
             add_postings(&mut bits, &inverted, info)?;
+            if pace.is_over() {
+                break;
+            }
         }
+        unless_stopped_in_set()?;
         Ok(Found::Bits(bits))
     }
 }
@@ -144,10 +152,15 @@ impl AnyTerm {
         let mut infos = Vec::new();
         if knows(reader, self.field) {
             let inverted = reader.inverted_index(self.field)?;
+            let mut pace = Pace::default();
             for term in &self.terms {
+                if pace.is_over() {
+                    break;
+                }
                 infos.extend(inverted.terms().get(term)?);
             }
         }
+        unless_stopped_in_set()?;
         Ok(Places {
             field: self.field,
             infos,
@@ -184,10 +197,12 @@ impl AnyWithPrefix {
                 range = range.lt(end);
             }
             let mut stream = range.into_stream()?;
-            while stream.advance() {
+            let mut pace = Pace::default();
+            while stream.advance() && !pace.is_over() {
                 infos.push(stream.value().clone());
             }
         }
+        unless_stopped_in_set()?;
         Ok(Places {
             field: self.field,
             infos,
@@ -260,11 +275,12 @@ where
         let mut infos = Vec::new();
         if knows(reader, self.field) {
             let inverted = reader.inverted_index(self.field)?;
-            let automaton = Borrowed(&*self.automaton);
+            let automaton = Borrowed::new(&*self.automaton);
             let mut stream = inverted.terms().search(automaton).into_stream()?;
             while stream.advance() {
                 infos.push(stream.value().clone());
             }
+            unless_stopped_in_set()?;
         }
         Ok(Places {
             field: self.field,
@@ -273,25 +289,38 @@ where
     }
 }
 
-/// An automaton behind a reference.
-pub(crate) struct Borrowed<'a, A>(pub(crate) &'a A);
+/// An automaton behind a reference, which accepts nothing any more once the request is stopped: whoever walked with
+/// it asks then. Dictionaries are walked between two matches, too.
+pub(crate) struct Borrowed<'a, A> {
+    automaton: &'a A,
+    pace: RefCell<Pace>,
+}
+
+impl<'a, A> Borrowed<'a, A> {
+    pub(crate) fn new(automaton: &'a A) -> Self {
+        Borrowed {
+            automaton,
+            pace: RefCell::default(),
+        }
+    }
+}
 
 impl<A: tantivy_fst::Automaton> tantivy_fst::Automaton for Borrowed<'_, A> {
     type State = A::State;
     fn start(&self) -> A::State {
-        self.0.start()
+        self.automaton.start()
     }
     fn is_match(&self, state: &A::State) -> bool {
-        self.0.is_match(state)
+        self.automaton.is_match(state)
     }
     fn can_match(&self, state: &A::State) -> bool {
-        self.0.can_match(state)
+        !self.pace.borrow_mut().is_over() && self.automaton.can_match(state)
     }
     fn will_always_match(&self, state: &A::State) -> bool {
-        self.0.will_always_match(state)
+        self.automaton.will_always_match(state)
     }
     fn accept(&self, state: &A::State, byte: u8) -> A::State {
-        self.0.accept(state, byte)
+        self.automaton.accept(state, byte)
     }
 }
 

@@ -51,6 +51,9 @@ pub enum QueryError {
         /// In which way.
         reason: String,
     },
+    /// Nobody waits for the result any more, or the time for it is up.
+    #[error("the search was stopped")]
+    Stopped,
     /// An aggregation over the matching documents was refused or failed.
     #[error(transparent)]
     Aggregation(crate::aggregation::AggError),
@@ -77,12 +80,37 @@ impl QueryError {
         }
     }
 
+    /// Whether this is how something ends that was stopped; what else was wrong stays an error.
+    pub fn is_of_stop(&self) -> bool {
+        matches!(
+            self,
+            QueryError::Stopped | QueryError::Index(tantivy::TantivyError::InternalError(_))
+        )
+    }
+
     /// A request that makes no sense.
     pub fn illegal(reason: impl Into<String>) -> Self {
         QueryError::Illegal {
             reason: reason.into(),
         }
     }
+}
+
+/// An error once the request that this thread works for has been stopped.
+pub(crate) fn unless_stopped() -> Result<(), QueryError> {
+    if clew_platform::stopped() {
+        return Err(QueryError::Stopped);
+    }
+    Ok(())
+}
+
+/// The same where tantivy asks.
+pub(crate) fn unless_stopped_in_set() -> tantivy::Result<()> {
+    if clew_platform::stopped() {
+        let reason = QueryError::Stopped.to_string();
+        return Err(tantivy::TantivyError::InternalError(reason));
+    }
+    Ok(())
 }
 
 impl From<crate::document::DateError> for QueryError {

@@ -39,6 +39,7 @@ pub(crate) use automaton::Wildcard;
 pub(crate) use compile::matches_max;
 pub use compile::{CompileContext, Plan, compile, plan, postings_max};
 pub use error::QueryError;
+pub(crate) use error::unless_stopped;
 pub use feature::{FeatureCurve, RankFeature, SparseVector};
 pub use function::{
     BoostMode, Decay, DecayShape, FieldModifier, FunctionKind, FunctionScore, ScoreFunction,
@@ -49,7 +50,7 @@ pub use interval::{IntervalMode, IntervalRelation, IntervalRule, IntervalScoring
 pub use knn::{KnnQuery, KnnResolver, NoKnn, SegmentHits};
 pub use minimum::MinimumShouldMatch;
 pub(crate) use regexp::Regexp;
-pub use regexp::RegexpSyntax;
+pub use regexp::{RegexpOptions, RegexpSyntax};
 pub use related::{Related, RelatedQuery};
 pub use script::{ScoreFormula, VectorMeasure, VectorScore};
 pub use similar::{LikeDocument, LikeItem, MoreLikeThis, WordChoice};

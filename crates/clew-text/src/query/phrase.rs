@@ -5,6 +5,7 @@ mod moves;
 
 use std::sync::Arc;
 
+use clew_platform::Pace;
 use tantivy::postings::{Postings, SegmentPostings};
 use tantivy::query::{EmptyScorer, EnableScoring, Explanation, Query, Scorer, Weight};
 use tantivy::schema::{Field, IndexRecordOption};
@@ -77,6 +78,7 @@ impl Weight for MovingPhrase {
             boost,
             doc: 0,
             frequency: 0.0,
+            pace: Pace::of_blocks(),
         };
         scorer.find(0);
         Ok(Box::new(scorer))
@@ -100,6 +102,7 @@ struct PhraseScorer {
     boost: Score,
     doc: DocId,
     frequency: f32,
+    pace: Pace,
 }
 
 impl PhraseScorer {
@@ -107,7 +110,8 @@ impl PhraseScorer {
     fn find(&mut self, mut target: DocId) {
         loop {
             self.doc = self.candidate(target);
-            if self.doc == TERMINATED {
+            if self.doc == TERMINATED || self.pace.is_over() {
+                self.doc = TERMINATED;
                 return;
             }
             self.read();

@@ -9,16 +9,22 @@
 mod expression;
 mod parse;
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
+use foldhash::fast::FixedState;
 use tantivy_fst::Automaton;
 
 use super::automaton::Partial;
 use super::error::QueryError;
-use expression::Expression;
+use expression::{Expression, Expressions};
+use parse::ParseError;
 
-/// States of a table, as `max_determinized_states` of the protocol.
+/// How large a table may grow where a request does not say otherwise.
 const STATES_MAX: usize = 10_000;
+/// How large a request may let it grow.
+const STATES_LIMIT: usize = 100_000;
+/// Expressions, parts of them and moves that may be made for each of those states, as many as Lucene allows.
+const EFFORT_PER_STATE: usize = 10;
 
 /// Which signs beyond the usual ones mean something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,16 +69,43 @@ impl RegexpSyntax {
     }
 }
 
+/// How an expression is read, and how much may be made of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RegexpOptions {
+    /// Which signs mean something.
+    pub syntax: RegexpSyntax,
+    /// Whether upper and lower case are the same.
+    pub ignore_case: bool,
+    /// How large its table may grow, as `max_determinized_states` of the protocol; at most 100,000.
+    pub states_max: usize,
+}
+
+impl Default for RegexpOptions {
+    fn default() -> Self {
+        RegexpOptions {
+            syntax: RegexpSyntax::default(),
+            ignore_case: false,
+            states_max: STATES_MAX,
+        }
+    }
+}
+
 /// Terms that match an expression.
 #[derive(Clone, Debug)]
 pub(crate) struct Regexp {
-    /// Where each class of characters begins; characters of one class lead to the same state.
-    classes: Vec<u32>,
-    /// The next state for each state and class.
-    next: Vec<u32>,
-    accepting: Vec<bool>,
-    /// States from which nothing matches any more.
-    dead: Vec<bool>,
+    states: Vec<State>,
+    /// Where characters begin that lead to another state than those before, for each state, and that state.
+    moves: Vec<(u32, u32)>,
+}
+
+/// A state of the table.
+#[derive(Clone, Copy, Debug)]
+struct State {
+    /// Where its moves are among those of all.
+    moves: (u32, u32),
+    is_match: bool,
+    /// Whether nothing matches any more.
+    is_dead: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -82,43 +115,48 @@ pub(crate) struct RegexpState {
 }
 
 impl Regexp {
-    pub(crate) fn new(
-        text: &str,
-        syntax: RegexpSyntax,
-        ignore_case: bool,
-    ) -> Result<Self, QueryError> {
-        let expression = parse::parse(text, syntax, ignore_case).map_err(QueryError::illegal)?;
-        let mut classes = vec![0];
-        expression.boundaries(&mut classes);
-        classes.sort_unstable();
-        classes.dedup();
-        let mut states = vec![expression.clone()];
-        let mut known = BTreeMap::from([(expression, 0_usize)]);
-        let mut next = Vec::new();
-        let mut at = 0;
-        while let Some(state) = states.get(at).cloned() {
-            for class in &classes {
-                let after = state.after(*class);
-                let fresh = known.len();
-                let target = *known.entry(after.clone()).or_insert(fresh);
-                if target == fresh {
-                    states.push(after);
-                }
-                next.push(u32::try_from(target).unwrap_or(u32::MAX));
-            }
-            if states.len() > STATES_MAX {
-                return Err(QueryError::illegal(format!(
-                    "Determinizing [{text}] would require more than {STATES_MAX} states"
-                )));
-            }
-            at += 1;
-        }
-        Ok(Regexp {
-            classes,
-            next,
-            accepting: states.iter().map(Expression::takes_nothing).collect(),
-            dead: states.iter().map(Expression::is_never).collect(),
+    /// # Errors
+    /// When the text is no expression, or one that is too complex for the options.
+    pub(crate) fn new(text: &str, options: RegexpOptions) -> Result<Self, QueryError> {
+        let states_max = options.states_max.min(STATES_LIMIT);
+        let mut made = Expressions::new(states_max * EFFORT_PER_STATE);
+        Self::build(&mut made, text, options).map_err(|error| match error {
+            ParseError::Wrong(reason) => QueryError::illegal(reason),
+            ParseError::TooComplex => QueryError::create(format!(
+                "Determinizing {text} would require more than {states_max} effort."
+            )),
         })
+    }
+
+    fn build(
+        made: &mut Expressions,
+        text: &str,
+        options: RegexpOptions,
+    ) -> Result<Self, ParseError> {
+        let first = parse::parse(made, text, options.syntax, options.ignore_case)?;
+        let mut found = vec![first];
+        let mut numbers: HashMap<Expression, u32, FixedState> = HashMap::default();
+        numbers.insert(first, 0);
+        let (mut states, mut moves) = (Vec::new(), Vec::new());
+        while let Some(expression) = found.get(states.len()).copied() {
+            let begin = length(&moves);
+            let own = made.moves(expression)?;
+            made.spend(own.len())?;
+            for (character, after) in own.iter() {
+                let fresh = length(&found);
+                let number = *numbers.entry(*after).or_insert(fresh);
+                if number == fresh {
+                    found.push(*after);
+                }
+                moves.push((*character, number));
+            }
+            states.push(State {
+                moves: (begin, length(&moves)),
+                is_match: made.takes_nothing(expression),
+                is_dead: expression == Expression::NEVER,
+            });
+        }
+        Ok(Regexp { states, moves })
     }
 
     /// Whether the whole text matches.
@@ -142,80 +180,30 @@ impl Automaton for Regexp {
     }
 
     fn is_match(&self, state: &RegexpState) -> bool {
-        state.partial.is_complete() && self.accepting[state.state as usize]
+        state.partial.is_complete() && self.states[state.state as usize].is_match
     }
 
     fn can_match(&self, state: &RegexpState) -> bool {
-        !self.dead[state.state as usize]
+        !self.states[state.state as usize].is_dead
     }
 
     fn accept(&self, state: &RegexpState, byte: u8) -> RegexpState {
         let mut after = *state;
         if let Some(character) = after.partial.push(byte) {
-            let begun = |begin: &u32| *begin <= u32::from(character);
-            let class = self.classes.partition_point(begun) - 1;
-            after.state = self.next[state.state as usize * self.classes.len() + class];
+            let (begin, end) = self.states[state.state as usize].moves;
+            let moves = &self.moves[begin as usize..end as usize];
+            // The first move is that of the first character there is.
+            let begun = |(begin, _): &(u32, u32)| *begin <= u32::from(character);
+            after.state = moves[moves.partition_point(begun) - 1].1;
         }
         after
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn expressions_mean_what_they_mean_in_lucene() {
-        let check = |expression: &str, yes: &[&str], no: &[&str]| {
-            let regexp = Regexp::new(expression, RegexpSyntax::default(), false).unwrap();
-            for text in yes {
-                assert!(regexp.matches(text), "{expression} {text}");
-            }
-            for text in no {
-                assert!(!regexp.matches(text), "{expression} {text}");
-            }
-        };
-        check("ab?c", &["abc", "ac"], &["abbc", "xabc"]);
-        check("a.*|b+", &["a", "axyz", "bb"], &["", "ba"]);
-        check("a{2,3}", &["aa", "aaa"], &["a", "aaaa"]);
-        check("a{2}b{1,}", &["aab", "aabb"], &["aa", "ab"]);
-        check("[a-cx]é", &["bé", "xé"], &["dé", "b"]);
-        check("[^a-c]+", &["dé", "z"], &["", "a", "za"]);
-        check("@", &["", "anything"], &[]);
-        check("#", &[], &["", "a"]);
-        check("r&.*d", &[], &["r", "red"]);
-        check("r.*&.*d", &["red", "rd"], &["r", "read "]);
-        check("~(red)", &["", "re", "redd"], &["red"]);
-        check("~red", &["ed", "xed"], &["red"]);
-        check("<1-200>", &["1", "007", "200"], &["0", "201", "", "x"]);
-        check("v<09-11>", &["v09", "v10", "v11"], &["v9", "v12", "v0010"]);
-        check("\"a.b\"c*", &["a.b", "a.bcc"], &["axb"]);
-        check("a\\.b", &["a.b"], &["axb"]);
-        check("\\d+\\w", &["12a", "123"], &["a1"]);
-        check("()|a", &["", "a"], &["b"]);
-        check("東.", &["東京"], &["東", "東京都"]);
-    }
-
-    #[test]
-    fn signs_can_be_switched_off_and_case_ignored() {
-        let plain = RegexpSyntax::parse("NONE").unwrap();
-        assert!(Regexp::new("a@b", plain, false).unwrap().matches("a@b"));
-        let regexp = Regexp::new("Re[d]", plain, true).unwrap();
-        assert!(regexp.matches("rED") && !regexp.matches("re"));
-        assert!(RegexpSyntax::parse("SOME").is_err());
-    }
-
-    #[test]
-    fn what_is_no_expression_is_refused() {
-        for wrong in [
-            "(a", "a)", "[a", "a{", "<1-", "<x>", "*", "\"a", "a|*", "[z-a]",
-        ] {
-            assert!(
-                Regexp::new(wrong, RegexpSyntax::default(), false).is_err(),
-                "{wrong}"
-            );
-        }
-        let huge = "(a|b)*a.{20}";
-        assert!(Regexp::new(huge, RegexpSyntax::default(), false).is_err());
-    }
+/// The length of a list that the effort keeps short.
+fn length<T>(list: &[T]) -> u32 {
+    u32::try_from(list.len()).expect("the effort is far below 2^32")
 }
+
+#[cfg(test)]
+mod tests;

@@ -9,6 +9,7 @@ use tantivy::{SegmentReader, Term as IndexTerm};
 use tantivy_common::BitSet;
 
 use super::constant::{DocumentSet, Found, add_postings, knows};
+use super::error::unless_stopped_in_set;
 use super::phrase::{PhrasePlace, frequency};
 use crate::analysis::for_each_token;
 use crate::mapping::{FieldKind, MappedField, Mapping};
@@ -149,6 +150,7 @@ impl DocumentSet for SourcePhrase {
         let mut sources = Sources::open(reader)?.cursor();
         let mut bits = BitSet::with_max_value(reader.max_doc());
         for doc in (0..reader.max_doc()).filter(|doc| candidates.contains(*doc)) {
+            unless_stopped_in_set()?;
             if reader.is_deleted(doc) {
                 continue;
             }

@@ -8,7 +8,7 @@ use super::geo::GeoQuery;
 use super::interval::Intervals;
 use super::knn::KnnQuery;
 use super::minimum::MinimumShouldMatch;
-use super::regexp::RegexpSyntax;
+use super::regexp::{RegexpOptions, RegexpSyntax};
 use super::related::RelatedQuery;
 use super::script::VectorScore;
 use super::similar::MoreLikeThis;
@@ -485,6 +485,8 @@ pub struct Pattern {
     pub case_insensitive: bool,
     /// What a regular expression may use.
     pub syntax: RegexpSyntax,
+    /// How large the table of a regular expression may grow.
+    pub states_max: usize,
     /// The score.
     pub boost: f32,
 }
@@ -497,7 +499,17 @@ impl Pattern {
             value: value.into(),
             case_insensitive: false,
             syntax: RegexpSyntax::default(),
+            states_max: RegexpOptions::default().states_max,
             boost: 1.0,
+        }
+    }
+
+    /// As a regular expression.
+    pub(crate) fn regexp_options(&self) -> RegexpOptions {
+        RegexpOptions {
+            syntax: self.syntax,
+            ignore_case: self.case_insensitive,
+            states_max: self.states_max,
         }
     }
 }
@@ -529,6 +541,8 @@ pub struct QueryString {
     pub tie_breaker: f32,
     /// Whether the words of a synonym must stand in a row.
     pub synonym_phrases: bool,
+    /// How large the tables of regular expressions may grow.
+    pub regexp_states_max: usize,
     /// Whether this is the simple language, which never fails.
     pub simple: bool,
     /// What the simple language understands.
@@ -606,6 +620,7 @@ impl QueryString {
             fuzziness: Fuzziness::auto(),
             tie_breaker: 0.0,
             synonym_phrases: true,
+            regexp_states_max: RegexpOptions::default().states_max,
             simple: false,
             features: SimpleFeatures::default(),
             boost: 1.0,

@@ -2,6 +2,8 @@
 //! hold nothing good enough, the documents up to the end of the first of these blocks are passed over. In the others the
 //! blocks of the two rarest words are intersected, and only documents with both are scored and looked up further.
 
+use clew_platform::Pace;
+
 use super::any::Sums;
 use super::bm25::rounded;
 use super::dense::{Needs, dense};
@@ -25,7 +27,8 @@ pub(super) fn all(lists: &mut [List<'_>], sums: &mut Sums, hits: &mut Hits<'_>) 
         ..
     } = sums;
     let mut from = 0;
-    while from < tantivy::TERMINATED {
+    let mut pace = Pace::of_blocks();
+    while from < tantivy::TERMINATED && !pace.is_over() {
         from = lead.next_from(from);
         if lead.is_over() {
             return;

@@ -2,6 +2,7 @@
 //! those whose best documents there, all together, cannot reach the hits that are kept, and the others. Only
 //! documents with one of the others are scored, and only the best of these are looked up in the rest.
 
+use clew_platform::Pace;
 use tantivy::DocId;
 
 use super::bm25::rounded;
@@ -29,7 +30,8 @@ const NARROWEST_WINDOW: u32 = 128;
 /// One word: no sums are needed.
 pub(super) fn one(list: &mut List<'_>, hits: &mut Hits<'_>) {
     let mut scores = [0.0; BLOCK];
-    while !list.is_over() {
+    let mut pace = Pace::default();
+    while !list.is_over() && !pace.is_over() {
         let floor = hits.floor();
         if list.block_bound() > floor {
             let docs = list.score_until(tantivy::TERMINATED, &mut scores);
@@ -133,7 +135,8 @@ fn windows(
     let reach = reach_of_impacts(lists);
     // How many are put aside, and how many lists did not matter in the window before.
     let (mut aside, mut needed) = (0, 0);
-    loop {
+    let mut pace = Pace::of_blocks();
+    while !pace.is_over() {
         if aside == 0 && reach > 0.0 && reach <= hits.floor() {
             aside = put_aside(lists, order, below);
             needed = aside;

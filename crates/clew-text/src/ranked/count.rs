@@ -1,6 +1,7 @@
 //! How many documents have any of some words. Only documents are decompressed, neither frequencies nor lengths: they
 //! are marked in windows of bits, which a core's fastest cache holds, and the marks are counted.
 
+use clew_platform::Pace;
 use tantivy::DocId;
 
 use super::hits::Admission;
@@ -24,6 +25,7 @@ pub(super) fn all(lists: &mut [List<'_>], admission: &Admission<'_>, most: u64) 
     };
     let is_choosy = admission.is_choosy();
     let (mut count, mut least) = (0, 0);
+    let mut pace = Pace::of_blocks();
     lead.walk(&mut |docs| {
         for doc in docs {
             if *doc < least {
@@ -35,7 +37,7 @@ pub(super) fn all(lists: &mut [List<'_>], admission: &Admission<'_>, most: u64) 
                 None => count += u64::from(!is_choosy || admission.admits(*doc)),
             }
         }
-        count <= most && least < tantivy::TERMINATED
+        count <= most && least < tantivy::TERMINATED && !pace.is_over()
     });
     count
 }
@@ -45,8 +47,9 @@ fn all_by_impacts(impacts: &[Impacts<'_>], admission: &Admission<'_>, most: u64)
     let docs = impacts.first().map_or(0, |first| first.shares().len());
     let kernels = clew_kernels::kernels();
     let mut count = 0;
+    let mut pace = Pace::default();
     for (first, from) in (0..).step_by(NEAR).zip((0..docs).step_by(NEAR)) {
-        if count > most {
+        if count > most || pace.is_over() {
             break;
         }
         let places = from..docs.min(from + NEAR);
@@ -97,7 +100,8 @@ impl Marks {
         }
         let kernels = clew_kernels::kernels();
         let (mut count, mut from) = (0, 0);
-        while count <= most {
+        let mut pace = Pace::of_blocks();
+        while count <= most && !pace.is_over() {
             let next = lists.iter().filter_map(|list| match list.impacts {
                 Some(impacts) => (!impacts.shares_from(from).is_empty()).then_some(from),
                 None => (!list.is_over()).then(|| list.next_at_least()),

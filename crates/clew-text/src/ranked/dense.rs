@@ -4,6 +4,7 @@
 //! looked up in the lists.
 
 use clew_kernels::{IMPACTS_CHUNK as CHUNK, WordImpacts};
+use clew_platform::Pace;
 use tantivy::DocId;
 
 use super::any::Sums;
@@ -158,7 +159,8 @@ pub(super) fn dense(
     let mut dense = std::mem::take(&mut sums.dense);
     dense.best.clear();
     let mut from = 0;
-    while from < docs && scale.reach > hits.floor() {
+    let mut pace = Pace::of_blocks();
+    while from < docs && scale.reach > hits.floor() && !pace.is_over() {
         let end = (from + WINDOW).min(docs);
         dense.window(lists, &scale, (from, end), (&mut *sums, &mut *hits));
         from = end;

@@ -1,6 +1,7 @@
 //! Documents with words one after the other. A phrase is never more frequent than its rarest word in the
 //! document, so most documents are passed over by that before their positions are read.
 
+use clew_platform::Pace;
 use tantivy::{DocId, TERMINATED};
 
 use super::bm25::{NormTable, Weight, factor};
@@ -46,7 +47,8 @@ pub(super) struct Scoring<'a> {
 /// Two words or more, the rarest first.
 pub(super) fn phrase(parts: &mut [Part<'_>], scoring: Scoring<'_>, hits: &mut Hits<'_>) {
     let mut scores = [0.0; BLOCK];
-    loop {
+    let mut pace = Pace::of_blocks();
+    while !pace.is_over() {
         let Some((lead, others)) = parts.split_first_mut() else {
             return;
         };

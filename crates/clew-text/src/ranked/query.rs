@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use clew_platform::stopped;
+
 use super::any::Sums;
 use super::bm25::{Weight, rounded};
 use super::count::Marks;
@@ -195,7 +197,6 @@ impl Ranked {
         admissions: &[Admission<'_>],
         segments: impl Iterator<Item = usize>,
         most: u64,
-        expired: &dyn Fn() -> bool,
     ) -> (u64, bool) {
         let (mut room, mut marks) = (Room::default(), Marks::default());
         let mut count = 0;
@@ -203,7 +204,7 @@ impl Ranked {
             if count > most {
                 break;
             }
-            if expired() {
+            if stopped() {
                 return (count, false);
             }
             let (admission, most) = (&admissions[segment], most - count);
@@ -220,7 +221,7 @@ impl Ranked {
                 Shape::Phrase(..) => 0,
             };
         }
-        (count, true)
+        (count, !stopped())
     }
 
     /// The segments, the best first, so that the others may be passed over; those that are alike stay in their order.
@@ -262,14 +263,13 @@ impl Ranked {
         segments: &[Admission<'a>],
         order: impl Iterator<Item = (f32, usize)>,
         hits: &mut Hits<'a>,
-        expired: &dyn Fn() -> bool,
     ) -> bool {
         if !segments.iter().any(Admission::is_choosy) {
             self.expect(hits);
         }
         let mut room = Room::default();
         for (bound, segment) in order {
-            if expired() {
+            if stopped() {
                 return false;
             }
             hits.begin(segment, &segments[segment]);
@@ -277,7 +277,8 @@ impl Ranked {
                 self.segment(segment, &mut room, hits);
             }
         }
-        true
+        // Walks through a segment break off by themselves.
+        !stopped()
     }
 
     /// The best score in a segment, as far as it is known.

@@ -1,5 +1,6 @@
 //! The number of matches and nothing else.
 
+use clew_platform::stopped;
 use tantivy::SegmentReader;
 use tantivy::query::Weight;
 
@@ -27,11 +28,10 @@ pub(super) fn count_only(
         return Ok(result);
     }
     let weight = unscored(run.snapshot, &run.plan)?;
-    let time_is_up = request.expired;
     let (seen, timed_out) = match helpers(run, request).filter(|_| counting.limit == u64::MAX) {
         Some(threads) => {
             let parts = share(threads, run.snapshot.readers.len(), |left| {
-                counted((run, &*weight), left, (u64::MAX, time_is_up))
+                counted((run, &*weight), left, u64::MAX)
             });
             let parts = parts.into_iter().collect::<Result<Vec<_>, _>>()?;
             let sum = parts.iter().map(|(seen, _)| seen).sum();
@@ -39,7 +39,7 @@ pub(super) fn count_only(
         }
         None => {
             let all = &mut (0..run.snapshot.readers.len());
-            counted((run, &*weight), all, (counting.limit, time_is_up))?
+            counted((run, &*weight), all, counting.limit)?
         }
     };
     result.timed_out = timed_out;
@@ -52,14 +52,14 @@ pub(super) fn count_only(
 fn counted(
     (run, weight): (&Run<'_>, &dyn Weight),
     segments: &mut dyn Iterator<Item = usize>,
-    (limit, expired): (u64, Option<&(dyn Fn() -> bool + Sync)>),
+    limit: u64,
 ) -> Result<(u64, bool), QueryError> {
     let mut seen = 0;
     for segment in segments {
         if seen > limit {
             break;
         }
-        if expired.is_some_and(|expired| expired()) {
+        if stopped() {
             return Ok((seen, true));
         }
         let reader = &run.snapshot.readers[segment];
@@ -69,7 +69,7 @@ fn counted(
             u64::from(weight.count(reader)?)
         };
     }
-    Ok((seen, false))
+    Ok((seen, stopped()))
 }
 
 fn count_passing(

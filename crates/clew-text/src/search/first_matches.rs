@@ -5,12 +5,13 @@
 
 use std::collections::VecDeque;
 
+use clew_platform::{Pace, stopped};
 use tantivy::{DocId, SegmentReader, TERMINATED};
 
 use super::bits::SegmentBits;
 use super::matching::unscored;
 use super::request::{ShardRequest, ShardResult};
-use super::run::{Counting, Run, below, counting, expired};
+use super::run::{Counting, Run, below, counting};
 use super::top::TopScores;
 use crate::query::{DocumentSet, QueryError};
 use crate::ranked::Lists;
@@ -42,7 +43,7 @@ pub(super) fn first_matches(
         if found.is_enough(skip_all) {
             break;
         }
-        if expired(request) {
+        if stopped() {
             timed_out = true;
             break;
         }
@@ -52,10 +53,12 @@ pub(super) fn first_matches(
         }
         let mut docs = weight.scorer(reader, 1.0)?;
         let mut doc = docs.doc();
-        while doc != TERMINATED && !found.is_enough(skip_all) {
+        let mut pace = Pace::default();
+        while doc != TERMINATED && !found.is_enough(skip_all) && !pace.is_over() {
             found.offer((segment, reader), doc);
             doc = docs.advance();
         }
+        timed_out |= pace.is_stopped();
     }
     let Matches {
         counting,

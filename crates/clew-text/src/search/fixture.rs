@@ -206,7 +206,7 @@ pub(crate) fn shard(seed: u64) -> (Snapshot, Vec<Vec<Doc>>) {
 
 /// Searches on one thread, and checks that several find the same.
 pub(crate) fn run(snapshot: &Snapshot, request: ShardRequest<'_>) -> ShardResult {
-    let plain = request.visitor.is_none() && request.expired.is_none();
+    let plain = request.visitor.is_none();
     let shared = plain.then(|| ShardRequest {
         threads: Some(&Three),
         ..request.without_visitor()

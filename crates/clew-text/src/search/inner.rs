@@ -11,7 +11,7 @@ use super::snapshot::Snapshot;
 use super::sort::SortKey;
 use super::sorted::{Kept, SortedTop};
 use super::top::TopScores;
-use crate::query::{CompileContext, Query, QueryError, plan_nested};
+use crate::query::{CompileContext, Query, QueryError, plan_nested, unless_stopped};
 
 /// Which objects of a hit are wanted.
 #[derive(Clone, Copy)]
@@ -64,6 +64,7 @@ pub fn inner_hits(
     order.sort_unstable_by_key(|at| parents[*at]);
     let mut open: Option<(usize, Box<dyn Scorer>)> = None;
     for at in order {
+        unless_stopped()?;
         let (segment, row) = parents[at];
         let scorer = match &mut open {
             Some((of, scorer)) if *of == segment => scorer,

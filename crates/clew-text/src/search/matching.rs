@@ -5,7 +5,9 @@ use tantivy::query::{EnableScoring, Weight};
 
 use super::bits::SegmentBits;
 use super::snapshot::Snapshot;
-use crate::query::{CompileContext, KnnResolver, Plan, Query, QueryError, plan, plan_nested};
+use crate::query::{
+    CompileContext, KnnResolver, Plan, Query, QueryError, plan, plan_nested, unless_stopped,
+};
 
 /// The documents of each segment that match and are not deleted.
 ///
@@ -85,6 +87,8 @@ fn segment_bits(
             }
         }
     })?;
+    // Sets that were left half done are good for nothing: filters are kept, and take documents away.
+    unless_stopped()?;
     Ok(bits)
 }
 
@@ -111,6 +115,7 @@ pub fn count(
     let mut sum = 0;
     for reader in &snapshot.readers {
         sum += u64::from(weight.count(reader)?);
+        unless_stopped()?;
     }
     Ok(sum)
 }

@@ -7,7 +7,7 @@ use super::bits::SegmentBits;
 use super::helpers::helpers_with;
 use super::matching::segment_answer;
 use super::request::{ShardRequest, ShardResult};
-use super::run::{Run, below, counting, expired};
+use super::run::{Run, below, counting};
 use super::threads::{Threads, share};
 use super::top::TopScores;
 use crate::query::{CompileContext, QueryError, plan};
@@ -45,7 +45,7 @@ pub(super) fn ranked(
         .collect();
     let documents = ranked.documents(count_to);
     let threads = helpers_with(documents, run.snapshot, request);
-    let counted = |most| count(ranked, &segments, (most, threads), request);
+    let counted = |most| count(ranked, &segments, (most, threads));
     let mut champions = Hits::new(TopScores::new(limit, below), None);
     if ranked.take_champions(&segments, &mut champions) {
         let (seen, in_time) = count_to.map_or((0, true), counted);
@@ -63,16 +63,15 @@ pub(super) fn ranked(
         None => {
             let mut hits = hits();
             let order = ranked.ahead(order.into_iter(), |(_, segment)| *segment);
-            let in_time = ranked.run(&segments, order, &mut hits, &|| expired(request));
+            let in_time = ranked.run(&segments, order, &mut hits);
             let (top, seen) = hits.finish();
             (top, seen, in_time)
         }
         Some(threads) => {
-            let (beside, time_is_up) = (Beside::default(), request.expired);
+            let beside = Beside::default();
             let parts = share(threads, order.len(), |left| {
                 let mut hits = hits().beside(&beside);
-                let expired = || time_is_up.is_some_and(|expired| expired());
-                let in_time = ranked.run(&segments, left.map(|at| order[at]), &mut hits, &expired);
+                let in_time = ranked.run(&segments, left.map(|at| order[at]), &mut hits);
                 (hits.finish(), in_time)
             });
             let mut best = TopScores::new(limit, below);
@@ -95,16 +94,13 @@ fn count(
     ranked: &Ranked,
     segments: &[Admission<'_>],
     (most, threads): (u64, Option<&dyn Threads>),
-    request: &ShardRequest<'_>,
 ) -> (u64, bool) {
     let Some(threads) = threads else {
         let all = ranked.ahead(0..segments.len(), |segment| *segment);
-        return ranked.count(segments, all, most, &|| expired(request));
+        return ranked.count(segments, all, most);
     };
-    let time_is_up = request.expired;
     let parts = share(threads, segments.len(), |left| {
-        let expired = || time_is_up.is_some_and(|expired| expired());
-        ranked.count(segments, left, most, &expired)
+        ranked.count(segments, left, most)
     });
     let parts = parts.into_iter();
     parts.fold((0, true), |(sum, all), (seen, in_time)| {

@@ -144,8 +144,6 @@ pub struct ShardRequest<'a> {
     pub visitor: Option<&'a mut dyn DocVisitor>,
     /// Milliseconds since the epoch that `now` means.
     pub now_ms: i64,
-    /// Asked between segments; `true` ends the search with what it has.
-    pub expired: Option<&'a (dyn Fn() -> bool + Sync)>,
     /// Threads that may help with the segments.
     pub threads: Option<&'a dyn Threads>,
 }
@@ -169,7 +167,6 @@ impl<'a> ShardRequest<'a> {
             doc_base: 0,
             visitor: None,
             now_ms: 0,
-            expired: None,
             threads: None,
         }
     }
@@ -209,7 +206,6 @@ impl<'a> ShardRequest<'a> {
             doc_base: self.doc_base,
             visitor: None,
             now_ms: self.now_ms,
-            expired: self.expired,
             threads: self.threads,
         }
     }
@@ -243,4 +239,17 @@ pub struct ShardResult {
     pub timed_out: bool,
     /// Whether it ended early because it had found as many documents as it should look at.
     pub terminated_early: bool,
+}
+
+impl ShardResult {
+    /// Nothing was found before the time was up.
+    pub fn too_late(track: TrackTotal) -> Self {
+        ShardResult {
+            total: Total::of(0, false, track),
+            max_score: None,
+            hits: Vec::new(),
+            timed_out: true,
+            terminated_early: false,
+        }
+    }
 }

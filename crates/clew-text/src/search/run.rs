@@ -2,6 +2,7 @@
 //! only the number of matches; the first matches of a query whose matches all score the same;
 //! the best by score, pruned; or a full scan, for sorting and for visitors.
 
+use clew_platform::{CancellationToken, Pace, Stop, stopped};
 use tantivy::DocId;
 use tantivy::SegmentReader;
 use tantivy::query::{EnableScoring, Weight};
@@ -43,11 +44,30 @@ impl Run<'_> {
     }
 }
 
-/// Searches one shard.
+/// Searches one shard. Where the time of the [`CancellationToken`] that this thread works under is up, the result is
+/// what was found by then.
 ///
 /// # Errors
-/// When the query or the sort keys do not fit the mapping, or reading fails.
+/// When the query or the sort keys do not fit the mapping, or reading fails; [`QueryError::Stopped`] once nobody wants
+/// the result any more.
 pub fn search(
+    snapshot: &Snapshot,
+    request: ShardRequest<'_>,
+    knn: &dyn KnnResolver,
+) -> Result<ShardResult, QueryError> {
+    let track = request.track_total;
+    let found = search_in_time(snapshot, request, knn);
+    match CancellationToken::current().stopped() {
+        Some(Stop::Cancelled) => Err(QueryError::Stopped),
+        // Something that was needed first was not there in time; what the visitor has seen stays.
+        Some(Stop::TimedOut) if found.as_ref().is_err_and(QueryError::is_of_stop) => {
+            Ok(ShardResult::too_late(track))
+        }
+        _ => found,
+    }
+}
+
+fn search_in_time(
     snapshot: &Snapshot,
     request: ShardRequest<'_>,
     knn: &dyn KnnResolver,
@@ -124,10 +144,6 @@ pub(super) fn below(request: &ShardRequest<'_>) -> Result<Option<f32>, QueryErro
     }
 }
 
-pub(super) fn expired(request: &ShardRequest<'_>) -> bool {
-    request.expired.is_some_and(|expired| expired())
-}
-
 /// The total when it is known without looking at documents, and whether it may be left there.
 #[derive(Clone, Copy)]
 pub(super) struct Counting {
@@ -199,7 +215,7 @@ fn best_by_score(run: &Run<'_>, request: &ShardRequest<'_>) -> Result<ShardResul
     let mut top = TopScores::new(request.limit, below(request)?);
     let (mut seen, mut timed_out) = (0, false);
     for (segment, reader) in run.snapshot.readers.iter().enumerate() {
-        if expired(request) {
+        if stopped() {
             timed_out = true;
             break;
         }
@@ -211,13 +227,18 @@ fn best_by_score(run: &Run<'_>, request: &ShardRequest<'_>) -> Result<ShardResul
             top.threshold().map_or(f32::MIN, |score| score * slack)
         };
         let alive = reader.alive_bitset();
+        let mut pace = Pace::default();
         weight.for_each_pruning(threshold(seen, &top), reader, &mut |doc, score| {
+            if pace.is_over() {
+                return f32::MAX;
+            }
             if alive.is_none_or(|alive| alive.is_alive(doc)) && run.passes(segment, doc) {
                 seen += 1;
                 top.offer(segment, doc, score);
             }
             threshold(seen, &top)
         })?;
+        timed_out |= pace.is_stopped();
     }
     Ok(counting.result(request, top, (seen, timed_out)))
 }

@@ -1,5 +1,6 @@
 //! The full scan: every match is seen once, by the visitor, the counter and the sort heap.
 
+use clew_platform::{Pace, stopped};
 use tantivy::query::Weight;
 use tantivy::{DocId, SegmentReader};
 
@@ -41,6 +42,8 @@ struct Scan<'r, 'a, 'v> {
     living_scores: Vec<f32>,
     /// What is sorted by, while all documents are looked at for it.
     looking_at: Option<ColumnOf>,
+    /// Counts blocks of matches.
+    pace: Pace,
 }
 
 impl<'r, 'a, 'v> Scan<'r, 'a, 'v> {
@@ -61,6 +64,7 @@ impl<'r, 'a, 'v> Scan<'r, 'a, 'v> {
             living: Vec::new(),
             living_scores: Vec::new(),
             looking_at: None,
+            pace: Pace::of_blocks(),
         })
     }
 
@@ -72,7 +76,7 @@ impl<'r, 'a, 'v> Scan<'r, 'a, 'v> {
     ) -> Result<Found<'a>, QueryError> {
         let mut timed_out = false;
         for (begin, segment) in segments {
-            if self.wish.expired.is_some_and(|expired| expired()) {
+            if stopped() {
                 timed_out = true;
                 break;
             }
@@ -84,6 +88,7 @@ impl<'r, 'a, 'v> Scan<'r, 'a, 'v> {
                 continue;
             }
             self.segment(segment, &self.run.snapshot.readers[segment], scoring)?;
+            timed_out |= self.pace.is_stopped();
             self.together.meet(&mut self.sink);
         }
         Ok(Found {
@@ -119,6 +124,9 @@ impl Scan<'_, '_, '_> {
         docs: &[DocId],
         score_of: &dyn Fn(usize) -> f32,
     ) -> Result<(), QueryError> {
+        if self.pace.is_over() {
+            return Ok(());
+        }
         let alive = reader.alive_bitset();
         if alive.is_none() && self.takes_all() {
             self.seen += docs.len() as u64;

@@ -1,9 +1,12 @@
 //! Terms of a field that are spelled like another one.
 
+use std::collections::HashMap;
+
+use clew_platform::Pace;
 use tantivy::Term;
 
 use super::snapshot::Snapshot;
-use crate::query::QueryError;
+use crate::query::{QueryError, unless_stopped};
 
 /// How alike terms must be.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -72,6 +75,7 @@ pub fn similar_terms(
     }
     let prefix: String = wanted.iter().take(spelling.prefix).collect();
     let mut found: Vec<SimilarTerm> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
     for reader in &snapshot.readers {
         let inverted = reader.inverted_index(field)?;
         let mut terms = inverted
@@ -79,7 +83,8 @@ pub fn similar_terms(
             .range()
             .ge(prefix.as_bytes())
             .into_stream()?;
-        while terms.advance() {
+        let mut pace = Pace::default();
+        while terms.advance() && !pace.is_over() {
             let Ok(text) = std::str::from_utf8(terms.key()) else {
                 continue;
             };
@@ -97,16 +102,19 @@ pub fn similar_terms(
                 continue;
             }
             let docs = u64::from(terms.value().doc_freq);
-            match found.iter_mut().find(|have| have.text == text) {
-                Some(have) => have.docs += docs,
-                None => found.push(SimilarTerm {
-                    text: text.to_string(),
-                    score,
-                    docs,
-                }),
+            if let Some(at) = places.get(text) {
+                found[*at].docs += docs;
+                continue;
             }
+            places.insert(text.to_string(), found.len());
+            found.push(SimilarTerm {
+                text: text.to_string(),
+                score,
+                docs,
+            });
         }
     }
+    unless_stopped()?;
     Ok(found)
 }
 

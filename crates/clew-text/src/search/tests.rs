@@ -1,7 +1,10 @@
 //! Scores against the formula, pruned searches against full ones, sorting against a loop.
 
 use std::cmp::Ordering;
+use std::sync::Arc;
+use std::time::Duration;
 
+use clew_platform::{CancellationToken, RealClock};
 use serde_json::json;
 use tantivy::fieldnorm::FieldNormReader;
 use tantivy::{DocId, SegmentReader};
@@ -492,12 +495,11 @@ fn a_minimum_score_leaves_out_what_scores_less() {
 fn an_expired_search_says_so() {
     let (snapshot, _) = shard(9);
     let query = Query::matches("body", "w1");
-    let at_once = || true;
-    let request = ShardRequest {
-        expired: Some(&at_once),
-        ..ShardRequest::new(&query)
-    };
-    let result = run(&snapshot, request);
+    let token = CancellationToken::new();
+    let at_once = token.until(Arc::new(RealClock::new()), Duration::ZERO);
+    let timed_out = at_once.enter();
+    let request = || ShardRequest::new(&query);
+    let result = search(&snapshot, request(), &NoKnn).unwrap();
     assert!(result.timed_out && result.hits.is_empty());
     assert_eq!(
         result.total,
@@ -506,6 +508,16 @@ fn an_expired_search_says_so() {
             relation: Relation::Gte
         }
     );
+    // What a filter leaves is not half known.
+    assert!(matches!(
+        matching(&snapshot, &query, &NoKnn, 0),
+        Err(QueryError::Stopped)
+    ));
+    drop(timed_out);
+    token.cancel("by user request");
+    let _cancelled = token.enter();
+    let refused = search(&snapshot, request(), &NoKnn);
+    assert!(matches!(refused, Err(QueryError::Stopped)));
 }
 
 #[test]

@@ -2,11 +2,13 @@
 //! index. Words are judged one by one, by how alike and how frequent they are.
 
 use clew_engine::Pinned;
+use clew_platform::CancellationToken;
 use serde_json::{Map, Value, json};
 
 use super::entry;
 use super::term;
 use crate::error::ApiError;
+use crate::tasks::cancelled_error;
 
 const SIZE_DEFAULT: usize = 5;
 const SIZE_MAX: usize = 100;
@@ -58,6 +60,10 @@ pub(super) fn suggest(
     let words = words.as_array().cloned().unwrap_or_default();
     let mut texts = vec![Corrected::default()];
     for word in &words {
+        let token = CancellationToken::current();
+        if token.stopped().is_some() {
+            return Err(cancelled_error(token.reason().unwrap_or_default()));
+        }
         let mut next = Vec::new();
         let own = word["text"].as_str().unwrap_or_default();
         let options = word["options"].as_array().map(Vec::as_slice);

@@ -5,6 +5,14 @@ use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation;
 
+/// A piece of a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Cut {
+    pub(super) bytes: Range<usize>,
+    /// The same in numbers of characters.
+    pub(super) chars: Range<usize>,
+}
+
 /// The boundaries of one text, as numbers of characters.
 pub(super) struct Scanner {
     /// Where each character begins, and the end.
@@ -57,7 +65,7 @@ impl Scanner {
     }
 
     /// The piece around the character at a byte; bytes must ascend from call to call.
-    pub(super) fn around(&mut self, byte: usize) -> Range<usize> {
+    pub(super) fn around(&mut self, byte: usize) -> Cut {
         let offset = self.bytes.partition_point(|at| *at < byte) + 1;
         if self.window.start < offset && offset < self.window.end {
             self.inner = self.inner.end..self.window.end;
@@ -76,7 +84,10 @@ impl Scanner {
         if self.size > 0 && self.inner.len() > self.size {
             self.cut(offset);
         }
-        self.bytes[self.inner.start]..self.bytes[self.inner.end]
+        Cut {
+            bytes: self.bytes[self.inner.start]..self.bytes[self.inner.end],
+            chars: self.inner.clone(),
+        }
     }
 
     /// Takes what fits around the place: first what is left of it, then what is right of it.
@@ -130,11 +141,12 @@ fn following(boundaries: &[usize], at: usize) -> usize {
 
 /// The end of the word that `size` characters of the beginning end in.
 pub(super) fn word_end(text: &str, size: usize) -> usize {
-    let scanner = Scanner::new(text, 0);
-    if size >= scanner.bytes.len() - 1 {
+    let Some((end, _)) = text.char_indices().nth(size) else {
         return text.len();
-    }
-    scanner.bytes[following(&scanner.words, size)]
+    };
+    let words = text.split_word_bound_indices().map(|(at, _)| at);
+    let mut behind = words.filter(|at| *at > end && !is_inside_word(text, *at));
+    behind.next().unwrap_or(text.len())
 }
 
 #[cfg(test)]
@@ -146,7 +158,7 @@ mod tests {
         let text = "One two. Three four. Five six seven eight nine ten.";
         let piece = |size: usize, word: &str| {
             let at = text.find(word).unwrap();
-            text[Scanner::new(text, size).around(at)].to_string()
+            text[Scanner::new(text, size).around(at).bytes].to_string()
         };
         assert_eq!(piece(25, "two"), "One two. Three four. ");
         assert_eq!(piece(10, "two"), "One two. ");
@@ -157,9 +169,9 @@ mod tests {
         assert_eq!(piece(12, "nine"), "seven eight nine");
         assert_eq!(piece(0, "nine"), "Five six seven eight nine ten.");
         let at = text.find("nine").unwrap();
-        assert_eq!(&text[Scanner::of_words(text).around(at)], "nine");
+        assert_eq!(&text[Scanner::of_words(text).around(at).bytes], "nine");
         let text = "a b c d by e-mail";
-        let around = Scanner::new(text, 12).around(8);
+        let around = Scanner::new(text, 12).around(8).bytes;
         assert_eq!(&text[around], "a b c d by e-mail");
     }
 
@@ -167,9 +179,21 @@ mod tests {
     fn the_next_piece_of_a_long_sentence_begins_where_the_last_one_ended() {
         let text = "a b c d e f g h i j k l m n o p";
         let mut scanner = Scanner::new(text, 5);
-        let first = scanner.around(2);
-        let second = scanner.around(text.find('k').unwrap());
+        let first = scanner.around(2).bytes;
+        let second = scanner.around(text.find('k').unwrap()).bytes;
         assert!(first.end <= second.start, "{first:?} {second:?}");
         assert!(second.contains(&text.find('k').unwrap()));
+    }
+
+    #[test]
+    fn a_piece_is_told_in_bytes_and_in_characters() {
+        let text = "Ünd äin Wört. Nöch äins dazü. Ünd mehr.";
+        let mut scanner = Scanner::new(text, 5);
+        for word in ["Wört", "äins", "mehr"] {
+            let cut = scanner.around(text.find(word).unwrap());
+            let chars = |range: Range<usize>| text[range].chars().count();
+            assert_eq!(cut.chars.start, chars(0..cut.bytes.start), "{word}");
+            assert_eq!(cut.chars.len(), chars(cut.bytes), "{word}");
+        }
     }
 }

@@ -96,7 +96,7 @@ fn is_equal(term: &Term, have: &str) -> Result<bool, QueryError> {
 }
 
 fn is_expression(pattern: &Pattern, have: &str) -> Result<bool, QueryError> {
-    let expression = Regexp::new(&pattern.value, pattern.syntax, pattern.case_insensitive)?;
+    let expression = Regexp::new(&pattern.value, pattern.regexp_options())?;
     Ok(expression.matches(have))
 }
 

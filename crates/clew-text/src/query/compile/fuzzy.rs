@@ -13,7 +13,7 @@ use super::{Compiler, Node};
 use crate::mapping::{FieldKind, MappedField};
 use crate::query::automaton::Nearby;
 use crate::query::constant::{Borrowed, knows};
-use crate::query::error::QueryError;
+use crate::query::error::{QueryError, unless_stopped};
 use crate::query::near::Near;
 use crate::query::tree::Fuzziness;
 use crate::ranked::{Around, FoundWord, NearWord, NearWords, SearchedField};
@@ -225,7 +225,7 @@ impl Compiler<'_> {
             let inverted = reader.inverted_index(field)?;
             let mut stream = inverted
                 .terms()
-                .search(Borrowed(&automaton))
+                .search(Borrowed::new(&automaton))
                 .into_stream()?;
             while stream.advance() {
                 let text = std::str::from_utf8(stream.key()).ok();
@@ -234,6 +234,7 @@ impl Compiler<'_> {
                 }
             }
         }
+        unless_stopped()?;
         Ok(candidates)
     }
 }

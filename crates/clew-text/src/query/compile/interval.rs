@@ -14,14 +14,14 @@ use crate::analysis::Token;
 use crate::mapping::{FieldKind, MappedField, TextStyle};
 use crate::query::automaton::{Nearby, Wildcard};
 use crate::query::constant::{Borrowed, knows};
-use crate::query::error::QueryError;
+use crate::query::error::{QueryError, unless_stopped};
 use crate::query::interval::joined::{joined, joined_for};
 use crate::query::interval::query::{IntervalQuery, Scoring};
 use crate::query::interval::source::{Source, TermSource};
 use crate::query::interval::{
     IntervalMode, IntervalRelation, IntervalRule, IntervalScoring, Intervals,
 };
-use crate::query::regexp::{Regexp, RegexpSyntax};
+use crate::query::regexp::{Regexp, RegexpOptions};
 
 /// Words that a pattern may stand for.
 const EXPANSIONS_MAX: usize = 128;
@@ -220,7 +220,11 @@ impl<'a> Compiler<'a> {
                 self.expanded(field, &automaton, pattern)
             }
             IntervalRule::Regexp(pattern, ignore_case) => {
-                let automaton = Regexp::new(pattern, RegexpSyntax::default(), *ignore_case)?;
+                let options = RegexpOptions {
+                    ignore_case: *ignore_case,
+                    ..RegexpOptions::default()
+                };
+                let automaton = Regexp::new(pattern, options)?;
                 self.expanded(field, &automaton, pattern)
             }
             IntervalRule::Fuzzy(word, fuzziness) => {
@@ -246,7 +250,7 @@ impl<'a> Compiler<'a> {
             }
             let inverted = reader.inverted_index(field)?;
             let dictionary = inverted.terms();
-            let mut stream = dictionary.search(Borrowed(automaton)).into_stream()?;
+            let mut stream = dictionary.search(Borrowed::new(automaton)).into_stream()?;
             while stream.advance() {
                 let word = String::from_utf8_lossy(stream.key());
                 terms.insert(IndexTerm::from_field_text(field, &word));
@@ -257,6 +261,7 @@ impl<'a> Compiler<'a> {
                 }
             }
         }
+        unless_stopped()?;
         Ok(terms.into_iter().collect())
     }
 }

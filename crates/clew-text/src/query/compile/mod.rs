@@ -41,7 +41,7 @@ use tantivy::query::{BoostQuery, ConstScoreQuery, EmptyQuery, Query as TantivyQu
 use tantivy::schema::Field;
 
 use super::constant::{ConstantQuery, DocumentSet, Everything};
-use super::error::QueryError;
+use super::error::{QueryError, unless_stopped};
 use super::knn::KnnResolver;
 use super::tree::Query;
 use crate::mapping::MappedField;
@@ -210,6 +210,7 @@ pub(super) struct Compiler<'a> {
 
 impl<'a> Compiler<'a> {
     fn node(&mut self, query: &Query, factor: f32) -> Result<Node, QueryError> {
+        unless_stopped()?;
         self.depth += 1;
         if self.depth > DEPTH_MAX {
             return Err(QueryError::TooDeep { max: DEPTH_MAX });

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Compiler, Node};
 use crate::percolate::{PercolateQuery, Waiting, candidates};
-use crate::query::error::QueryError;
+use crate::query::error::{QueryError, unless_stopped};
 use crate::query::knn::SegmentHits;
 use crate::query::leaf::ScoredDocs;
 
@@ -28,6 +28,7 @@ impl Compiler<'_> {
             let mut hits = SegmentHits::new();
             if let Some(column) = waiting.column(reader)? {
                 for doc in bits.iter() {
+                    unless_stopped()?;
                     let Some(query) = waiting.query(&column, doc)? else {
                         continue;
                     };

@@ -241,7 +241,7 @@ impl Compiler<'_> {
         let Some(field) = self.pattern_field(&pattern.field, "regexp")? else {
             return Ok(Node::nothing());
         };
-        let automaton = Regexp::new(&pattern.value, pattern.syntax, pattern.case_insensitive)?;
+        let automaton = Regexp::new(&pattern.value, pattern.regexp_options())?;
         let automaton = Arc::new(automaton);
         Ok(Node::set(AnyAccepted { field, automaton }, score))
     }

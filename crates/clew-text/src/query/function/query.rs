@@ -1,5 +1,6 @@
 //! Functions as a tantivy query around another one.
 
+use clew_platform::Pace;
 use tantivy::query::{EnableScoring, Explanation, Query, Scorer, Weight};
 use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, TantivyError};
 
@@ -127,7 +128,8 @@ impl FunctionWeight {
         let alive = reader.alive_bitset();
         let mut docs = self.inner.scorer(reader, 1.0)?;
         let mut doc = docs.doc();
-        while doc != TERMINATED {
+        let mut pace = Pace::default();
+        while doc != TERMINATED && !pace.is_over() {
             for part in &mut parts {
                 if let Some(path) = part.function.lacking(doc).map(str::to_string)
                     && alive.is_none_or(|alive| alive.is_alive(doc))
@@ -152,6 +154,7 @@ impl Weight for FunctionWeight {
             parts: self.open(reader)?,
             joining: self.joining,
             known: None,
+            pace: Pace::default(),
         };
         scorer.skip_low();
         Ok(Box::new(scorer))
@@ -196,6 +199,7 @@ struct FunctionScorer {
     joining: Joining,
     /// The score of the document it stands at, once it was asked for.
     known: Option<Score>,
+    pace: Pace,
 }
 
 impl FunctionScorer {
@@ -233,6 +237,10 @@ impl FunctionScorer {
         if let Some(known) = self.known {
             return known;
         }
+        // Whoever reads on does so for nothing, and shall be through soon.
+        if self.pace.is_over() {
+            return 0.0;
+        }
         let doc = self.inner.doc();
         if doc == TERMINATED {
             return 0.0;
@@ -258,7 +266,7 @@ impl FunctionScorer {
         let Some(least) = self.joining.min_score else {
             return self.inner.doc();
         };
-        while self.inner.doc() != TERMINATED && self.compute() < least {
+        while self.inner.doc() != TERMINATED && self.compute() < least && !self.pace.is_over() {
             self.inner.advance();
             self.known = None;
         }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use clew_platform::Pace;
 use tantivy::query::{EnableScoring, Explanation, Query, Scorer, Weight};
 use tantivy::schema::Field;
 use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED};
@@ -47,6 +48,7 @@ impl Weight for IntervalQuery {
             boost,
             doc: 0,
             intervals: Vec::new(),
+            pace: Pace::of_blocks(),
         };
         scorer.find(0);
         Ok(Box::new(scorer))
@@ -69,6 +71,7 @@ struct IntervalScorer {
     boost: Score,
     doc: DocId,
     intervals: Vec<Interval>,
+    pace: Pace,
 }
 
 impl IntervalScorer {
@@ -76,7 +79,8 @@ impl IntervalScorer {
     fn find(&mut self, mut target: DocId) {
         loop {
             self.doc = self.source.candidate(target);
-            if self.doc == TERMINATED {
+            if self.doc == TERMINATED || self.pace.is_over() {
+                self.doc = TERMINATED;
                 return;
             }
             self.intervals = self.source.intervals(self.doc);

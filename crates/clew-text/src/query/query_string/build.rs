@@ -333,6 +333,7 @@ impl Build<'_> {
                 };
                 let pattern = Pattern {
                     boost: boost * inner,
+                    states_max: self.options.regexp_states_max,
                     ..Pattern::new(field, pattern)
                 };
                 Ok(self.on_words(field, Query::Regexp(pattern)))

@@ -1,15 +1,29 @@
 //! From text to an expression, by recursive descent.
 
 use super::RegexpSyntax;
-use super::expression::Expression;
+use super::expression::{Expression, Expressions, TooComplex, other_than};
 
 /// How deep parentheses may be nested.
 const DEPTH_MAX: usize = 100;
 /// How often something may be repeated.
 const REPEATS_MAX: usize = 1000;
 
+/// Why a text is no expression.
+#[derive(Debug)]
+pub(super) enum ParseError {
+    Wrong(String),
+    TooComplex,
+}
+
+impl From<TooComplex> for ParseError {
+    fn from(TooComplex: TooComplex) -> Self {
+        ParseError::TooComplex
+    }
+}
+
 struct Parser<'a> {
     text: &'a str,
+    made: &'a mut Expressions,
     rest: std::iter::Peekable<std::vec::IntoIter<char>>,
     syntax: RegexpSyntax,
     ignore_case: bool,
@@ -17,20 +31,22 @@ struct Parser<'a> {
 }
 
 pub(super) fn parse(
+    made: &mut Expressions,
     text: &str,
     syntax: RegexpSyntax,
     ignore_case: bool,
-) -> Result<Expression, String> {
+) -> Result<Expression, ParseError> {
     let characters: Vec<char> = text.chars().collect();
     let mut parser = Parser {
         text,
+        made,
         rest: characters.into_iter().peekable(),
         syntax,
         ignore_case,
         depth: 0,
     };
     if text.is_empty() {
-        return Ok(Expression::Empty);
+        return Ok(Expression::EMPTY);
     }
     let expression = parser.either()?;
     match parser.rest.next() {
@@ -40,8 +56,16 @@ pub(super) fn parse(
 }
 
 impl Parser<'_> {
-    fn wrong(&self, what: &str) -> String {
-        format!("{what} in [{}]", self.text)
+    fn wrong(&self, what: &str) -> ParseError {
+        ParseError::Wrong(format!("{what} in [{}]", self.text))
+    }
+
+    fn enter(&mut self) -> Result<(), ParseError> {
+        self.depth += 1;
+        if self.depth > DEPTH_MAX {
+            return Err(self.wrong("parentheses are nested too deeply"));
+        }
+        Ok(())
     }
 
     fn take(&mut self, sign: char) -> bool {
@@ -52,28 +76,25 @@ impl Parser<'_> {
         self.syntax.has(feature) && self.take(sign)
     }
 
-    fn either(&mut self) -> Result<Expression, String> {
-        self.depth += 1;
-        if self.depth > DEPTH_MAX {
-            return Err(self.wrong("parentheses are nested too deeply"));
-        }
+    fn either(&mut self) -> Result<Expression, ParseError> {
+        self.enter()?;
         let mut parts = vec![self.both()?];
         while self.take('|') {
             parts.push(self.both()?);
         }
         self.depth -= 1;
-        Ok(Expression::either(parts))
+        Ok(self.made.either(parts)?)
     }
 
-    fn both(&mut self) -> Result<Expression, String> {
+    fn both(&mut self) -> Result<Expression, ParseError> {
         let mut parts = vec![self.row()?];
         while self.take_sign('&', RegexpSyntax::INTERSECTION) {
             parts.push(self.row()?);
         }
-        Ok(Expression::both(parts))
+        Ok(self.made.both(parts)?)
     }
 
-    fn row(&mut self) -> Result<Expression, String> {
+    fn row(&mut self) -> Result<Expression, ParseError> {
         let mut parts = vec![self.repeated()?];
         loop {
             match self.rest.peek() {
@@ -82,17 +103,25 @@ impl Parser<'_> {
                 Some(_) => parts.push(self.repeated()?),
             }
         }
-        let joined = parts.into_iter().rev();
-        Ok(joined.fold(Expression::Empty, |after, part| part.then(after)))
+        self.joined(parts)
     }
 
-    fn repeated(&mut self) -> Result<Expression, String> {
+    /// One behind the other.
+    fn joined(&mut self, parts: Vec<Expression>) -> Result<Expression, ParseError> {
+        let mut joined = Expression::EMPTY;
+        for part in parts.into_iter().rev() {
+            joined = self.made.then(part, joined)?;
+        }
+        Ok(joined)
+    }
+
+    fn repeated(&mut self) -> Result<Expression, ParseError> {
         let mut part = self.not()?;
         while let Some(sign) = self.rest.next_if(|next| "?*+{".contains(*next)) {
             part = match sign {
-                '?' => Expression::either(vec![Expression::Empty, part]),
-                '*' => part.any(),
-                '+' => part.repeated(1, None),
+                '?' => self.made.either(vec![Expression::EMPTY, part])?,
+                '*' => self.made.any(part)?,
+                '+' => self.made.repeated(part, 1, None)?,
                 _ => {
                     let least = self.count()?;
                     let most = match self.take(',') {
@@ -106,7 +135,7 @@ impl Parser<'_> {
                     if most.is_some_and(|most| most < least) {
                         return Err(self.wrong("illegal repetition range"));
                     }
-                    part.repeated(least, most)
+                    self.made.repeated(part, least, most)?
                 }
             };
         }
@@ -121,7 +150,7 @@ impl Parser<'_> {
         digits
     }
 
-    fn count(&mut self) -> Result<usize, String> {
+    fn count(&mut self) -> Result<usize, ParseError> {
         let digits = self.digits();
         match digits.parse() {
             Ok(count) if count <= REPEATS_MAX => Ok(count),
@@ -130,9 +159,12 @@ impl Parser<'_> {
         }
     }
 
-    fn not(&mut self) -> Result<Expression, String> {
+    fn not(&mut self) -> Result<Expression, ParseError> {
         if self.take_sign('~', RegexpSyntax::COMPLEMENT) {
-            return Ok(self.not()?.not());
+            self.enter()?;
+            let inner = self.not()?;
+            self.depth -= 1;
+            return Ok(self.made.not(inner)?);
         }
         if self.take('[') {
             return self.class();
@@ -140,7 +172,7 @@ impl Parser<'_> {
         self.simple()
     }
 
-    fn class(&mut self) -> Result<Expression, String> {
+    fn class(&mut self) -> Result<Expression, ParseError> {
         let negated = self.take('^');
         let mut ranges = Vec::new();
         while self.rest.peek().is_some_and(|next| *next != ']') {
@@ -167,11 +199,9 @@ impl Parser<'_> {
         if ranges.is_empty() {
             return Err(self.wrong("empty class of characters"));
         }
-        Ok(if negated {
-            Expression::other_than(ranges)
-        } else {
-            Expression::one(ranges)
-        })
+        Ok(self
+            .made
+            .one(if negated { other_than(ranges) } else { ranges })?)
     }
 
     /// A character, and what is the same when case does not count.
@@ -211,34 +241,31 @@ impl Parser<'_> {
         if letter.is_ascii_lowercase() {
             return Some(ranges);
         }
-        match Expression::other_than(ranges) {
-            Expression::One(others) => Some(others.to_vec()),
-            _ => None,
-        }
+        Some(other_than(ranges))
     }
 
-    fn literal(&mut self) -> Result<char, String> {
+    fn literal(&mut self) -> Result<char, ParseError> {
         self.take('\\');
         let next = self.rest.next();
         next.ok_or_else(|| self.wrong("unexpected end-of-string"))
     }
 
-    fn simple(&mut self) -> Result<Expression, String> {
+    fn simple(&mut self) -> Result<Expression, ParseError> {
         if self.take('.') {
-            return Ok(Expression::any_character());
+            return Ok(Expression::ANY_CHARACTER);
         }
         if self.take_sign('#', RegexpSyntax::EMPTY) {
-            return Ok(Expression::never());
+            return Ok(Expression::NEVER);
         }
         if self.take_sign('@', RegexpSyntax::ANY_TEXT) {
-            return Ok(Expression::any_text());
+            return Ok(Expression::ANY_TEXT);
         }
         if self.take('"') {
             return self.quoted();
         }
         if self.take('(') {
             if self.take(')') {
-                return Ok(Expression::Empty);
+                return Ok(Expression::EMPTY);
             }
             let inner = self.either()?;
             if !self.take(')') {
@@ -250,31 +277,34 @@ impl Parser<'_> {
             return self.interval();
         }
         if let Some(ranges) = self.shorthand() {
-            return Ok(Expression::one(ranges));
+            return Ok(self.made.one(ranges)?);
         }
         let sign = self.rest.peek().copied();
         if let Some(sign) = sign.filter(|next| "?*+{)|".contains(*next)) {
             return Err(self.wrong(&format!("unexpected [{sign}]")));
         }
         let character = self.literal()?;
-        Ok(Expression::one(self.cases(character)))
+        let cases = self.cases(character);
+        Ok(self.made.one(cases)?)
     }
 
-    fn quoted(&mut self) -> Result<Expression, String> {
+    fn quoted(&mut self) -> Result<Expression, ParseError> {
         let mut parts = Vec::new();
         loop {
             match self.rest.next() {
                 None => return Err(self.wrong("expected '\"'")),
                 Some('"') => break,
-                Some(character) => parts.push(Expression::one(self.cases(character))),
+                Some(character) => {
+                    let cases = self.cases(character);
+                    parts.push(self.made.one(cases)?);
+                }
             }
         }
-        let joined = parts.into_iter().rev();
-        Ok(joined.fold(Expression::Empty, |after, part| part.then(after)))
+        self.joined(parts)
     }
 
     /// `<low-high>`: whole numbers. Ends with the same number of digits want that number of digits.
-    fn interval(&mut self) -> Result<Expression, String> {
+    fn interval(&mut self) -> Result<Expression, ParseError> {
         let low = self.digits();
         let is_range = self.take('-');
         let high = self.digits();
@@ -290,7 +320,8 @@ impl Parser<'_> {
         if fixed {
             let width = low.len();
             let digits = |number: u64| format!("{number:0width$}").into_bytes();
-            return Ok(between(&digits(low_number), &digits(high_number)));
+            let (low, high) = (digits(low_number), digits(high_number));
+            return Ok(between(self.made, &low, &high)?);
         }
         let mut parts = Vec::new();
         let mut from = low_number;
@@ -298,30 +329,41 @@ impl Parser<'_> {
             let digits = from.to_string();
             let last = "9".repeat(digits.len()).parse().unwrap_or(u64::MAX);
             let to = high_number.min(last);
-            parts.push(between(digits.as_bytes(), to.to_string().as_bytes()));
+            let to_digits = to.to_string();
+            parts.push(between(self.made, digits.as_bytes(), to_digits.as_bytes())?);
             from = to + 1;
         }
-        let zeros = Expression::character('0').any();
-        Ok(zeros.then(Expression::either(parts)))
+        let zero = self.made.character('0')?;
+        let zeros = self.made.any(zero)?;
+        let numbers = self.made.either(parts)?;
+        Ok(self.made.then(zeros, numbers)?)
     }
 }
 
 /// Numbers of as many digits as both ends have.
-fn between(low: &[u8], high: &[u8]) -> Expression {
+fn between(made: &mut Expressions, low: &[u8], high: &[u8]) -> Result<Expression, TooComplex> {
     let (Some((first, low)), Some((last, high))) = (low.split_first(), high.split_first()) else {
-        return Expression::Empty;
+        return Ok(Expression::EMPTY);
     };
-    let digits = |from: u8, to: u8| Expression::one(vec![(from.into(), to.into())]);
+    let digits =
+        |made: &mut Expressions, from: u8, to: u8| made.one(vec![(from.into(), to.into())]);
     if first == last {
-        return digits(*first, *first).then(between(low, high));
+        let rest = between(made, low, high)?;
+        let digit = digits(made, *first, *first)?;
+        return made.then(digit, rest);
     }
     let (zeros, nines) = (vec![b'0'; low.len()], vec![b'9'; low.len()]);
-    let mut parts = vec![
-        digits(*first, *first).then(between(low, &nines)),
-        digits(*last, *last).then(between(&zeros, high)),
+    let mut branches = vec![
+        ((*first, *first), between(made, low, &nines)?),
+        ((*last, *last), between(made, &zeros, high)?),
     ];
     if last - first > 1 {
-        parts.push(digits(first + 1, last - 1).then(between(&zeros, &nines)));
+        branches.push(((first + 1, last - 1), between(made, &zeros, &nines)?));
     }
-    Expression::either(parts)
+    let mut parts = Vec::with_capacity(branches.len());
+    for ((from, to), rest) in branches {
+        let digit = digits(made, from, to)?;
+        parts.push(made.then(digit, rest)?);
+    }
+    made.either(parts)
 }

@@ -106,7 +106,7 @@ impl Scan<'_, '_, '_> {
         let mut docs = weight.scorer(reader, 1.0)?;
         let mut buffer = [0; COLLECT_BLOCK_BUFFER_LEN];
         let mut chosen = Vec::with_capacity(COLLECT_BLOCK_BUFFER_LEN);
-        while docs.doc() != TERMINATED {
+        while docs.doc() != TERMINATED && !self.pace.is_stopped() {
             let doc = docs.doc();
             let range = range_of(doc);
             if !wanted(range) || self.is_hopeless(slots[range], doc) {

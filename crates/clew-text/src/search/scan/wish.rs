@@ -25,7 +25,6 @@ pub(super) struct Wish<'a> {
     pub(super) min_score: Option<f32>,
     pub(super) only: Option<&'a [SegmentBits]>,
     pub(super) terminate_after: Option<u64>,
-    pub(super) expired: Option<&'a (dyn Fn() -> bool + Sync)>,
     /// The scores of the living are wanted by the visitor.
     pub(super) visitor_scores: bool,
     /// Nobody asks how many more there are: in the order of the index, the first are enough.
@@ -63,7 +62,6 @@ impl<'a> Wish<'a> {
             min_score: request.min_score,
             only: request.only,
             terminate_after: request.terminate_after,
-            expired: request.expired,
             visitor_scores: visitor.is_some_and(|visitor| visitor.wants_scores()),
             uncounted: request.track_total == TrackTotal::No && visitor.is_none(),
             counting: needs_first.then(|| counting(run, request.track_total)),

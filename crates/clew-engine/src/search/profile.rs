@@ -1,0 +1,36 @@
+//! How a search went in each shard, for those who ask.
+
+use clew_text::Intermediate;
+
+use super::ShardAnswer;
+use crate::knn::SegmentProfile;
+use crate::pinned::PinnedShard;
+use crate::request::{KnnProfile, ShardProfile};
+
+pub(super) fn shard_profile(target: &PinnedShard, answer: &ShardAnswer) -> ShardProfile {
+    let place = &target.shard.place;
+    ShardProfile {
+        index: place.index.clone(),
+        shard: place.number,
+        took: answer.took,
+        aggs: answer
+            .aggs
+            .as_ref()
+            .map(Intermediate::profiles)
+            .unwrap_or_default(),
+    }
+}
+
+pub(super) fn knn_profile(target: &PinnedShard, one: SegmentProfile) -> KnnProfile {
+    let place = &target.shard.place;
+    KnnProfile {
+        index: place.index.clone(),
+        shard: place.number,
+        segment: one.segment,
+        field: one.field,
+        strategy: one.strategy,
+        hits: one.hits,
+        distances: one.distances,
+        profile: one.profile,
+    }
+}

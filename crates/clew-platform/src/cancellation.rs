@@ -1,0 +1,290 @@
+//! Whether somebody still waits for what a thread is doing. A request has one token; whatever works
+//! for it asks the token now and then, and leaves off once it says so.
+//!
+//! A token is entered by a thread for as long as it works for the request, and the work asks for
+//! [`stopped`] without having been handed anything: the places that can take long lie deep, behind
+//! traits of other crates, and a token in every signature on the way there would be noise. Whoever
+//! hands work to another thread takes [`CancellationToken::current`] along.
+//!
+//! Once stopped, a token stays stopped. So a loop may simply break off, with half of its result, as
+//! long as whoever began it asks again before the result is taken for whole.
+
+use std::cell::RefCell;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use crate::Clock;
+
+thread_local! {
+    static CURRENT: RefCell<CancellationToken> = const { RefCell::new(CancellationToken(None)) };
+}
+
+/// Why work is to leave off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Stop {
+    /// Nobody wants the result any more.
+    Cancelled = 1,
+    /// What is there when the time is up is wanted.
+    TimedOut = 2,
+}
+
+impl Stop {
+    fn of(state: u8) -> Option<Self> {
+        match state {
+            1 => Some(Stop::Cancelled),
+            2 => Some(Stop::TimedOut),
+            _ => None,
+        }
+    }
+}
+
+/// Says when to leave off. Clones say the same; the default one never does.
+#[derive(Clone, Debug, Default)]
+pub struct CancellationToken(Option<Arc<Shared>>);
+
+#[derive(Debug)]
+struct Shared {
+    state: AtomicU8,
+    reason: OnceLock<String>,
+    deadline: Option<Deadline>,
+    /// What stops this one too.
+    parent: CancellationToken,
+}
+
+#[derive(Debug)]
+struct Deadline {
+    clock: Arc<dyn Clock>,
+    /// In the clock's monotonic time.
+    at: Duration,
+}
+
+impl CancellationToken {
+    /// A token that stops when it is cancelled.
+    pub fn new() -> Self {
+        Self::made(None, CancellationToken(None))
+    }
+
+    /// A token that stops with this one, and, by itself, at a moment of the clock's monotonic time.
+    pub fn until(&self, clock: Arc<dyn Clock>, at: Duration) -> Self {
+        Self::made(Some(Deadline { clock, at }), self.clone())
+    }
+
+    fn made(deadline: Option<Deadline>, parent: CancellationToken) -> Self {
+        CancellationToken(Some(Arc::new(Shared {
+            state: AtomicU8::new(0),
+            reason: OnceLock::new(),
+            deadline,
+            parent,
+        })))
+    }
+
+    /// The token that this thread works under.
+    pub fn current() -> Self {
+        CURRENT.with_borrow(Clone::clone)
+    }
+
+    /// Stops what works under the token. The first reason stays; the default token cannot be stopped.
+    pub fn cancel(&self, reason: &str) {
+        if let Some(shared) = &self.0 {
+            shared.reason.get_or_init(|| reason.to_string());
+            shared.state.store(Stop::Cancelled as u8, Ordering::Release);
+        }
+    }
+
+    /// Why the work is to leave off; `None` while it shall go on. Costs a load from memory for each token above this
+    /// one, and for those with a moment a look at the clock: ask once for some thousand steps.
+    pub fn stopped(&self) -> Option<Stop> {
+        let shared = self.0.as_ref()?;
+        if let Some(stop) = Stop::of(shared.state.load(Ordering::Acquire)) {
+            return Some(stop);
+        }
+        let own = shared.deadline.as_ref();
+        let stop = shared.parent.stopped().or_else(|| {
+            own.filter(|deadline| deadline.clock.monotonic() >= deadline.at)
+                .map(|_| Stop::TimedOut)
+        })?;
+        shared.state.store(stop as u8, Ordering::Release);
+        Some(stop)
+    }
+
+    /// What [`CancellationToken::cancel`] was told.
+    pub fn reason(&self) -> Option<&str> {
+        let shared = self.0.as_ref()?;
+        let own = shared.reason.get().map(String::as_str);
+        own.or_else(|| shared.parent.reason())
+    }
+
+    /// This thread works under the token until the result is dropped.
+    #[must_use = "the thread leaves the token when this is dropped"]
+    pub fn enter(&self) -> Entered {
+        Entered {
+            before: CURRENT.replace(self.clone()),
+            of_this_thread: PhantomData,
+        }
+    }
+
+    /// The future, which works under the token whenever it is polled.
+    pub fn scope<F: Future>(self, future: F) -> Scoped<F> {
+        Scoped {
+            token: self,
+            future: Box::pin(future),
+        }
+    }
+}
+
+/// Whether what this thread does is to be left off.
+pub fn stopped() -> bool {
+    CURRENT.with_borrow(|token| token.stopped().is_some())
+}
+
+/// A thread at work under a token.
+pub struct Entered {
+    before: CancellationToken,
+    of_this_thread: PhantomData<*const ()>,
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        CURRENT.set(std::mem::take(&mut self.before));
+    }
+}
+
+/// A future that works under a token.
+pub struct Scoped<F> {
+    token: CancellationToken,
+    future: Pin<Box<F>>,
+}
+
+impl<F: Future> Future for Scoped<F> {
+    type Output = F::Output;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
+        let _entered = self.token.enter();
+        self.future.as_mut().poll(context)
+    }
+}
+
+/// Asks for [`stopped`] once for so many steps, for loops whose steps are short.
+#[derive(Clone, Debug)]
+pub struct Pace {
+    left: u32,
+    between: u32,
+    stopped: bool,
+}
+
+impl Pace {
+    const STEPS: u32 = 1024;
+    const BLOCKS: u32 = 32;
+
+    /// For steps of some hundred documents, or of some microseconds otherwise.
+    pub fn of_blocks() -> Self {
+        Self::with(Self::BLOCKS)
+    }
+
+    fn with(between: u32) -> Self {
+        Pace {
+            left: between,
+            between,
+            stopped: false,
+        }
+    }
+
+    /// Counts a step; whether to leave off.
+    #[inline]
+    pub fn is_over(&mut self) -> bool {
+        self.left -= 1;
+        if self.left == 0 {
+            self.left = self.between;
+            self.stopped = self.stopped || stopped();
+        }
+        self.stopped
+    }
+
+    /// Whether a step was the last.
+    pub fn is_stopped(&self) -> bool {
+        self.stopped
+    }
+}
+
+impl Default for Pace {
+    /// For steps of one document, term or character.
+    fn default() -> Self {
+        Self::with(Self::STEPS)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::FixedClock;
+
+    #[test]
+    fn work_asks_the_token_that_its_thread_has_entered() {
+        let (outer, inner) = (CancellationToken::new(), CancellationToken::new());
+        outer.cancel("by user request");
+        assert!(!stopped());
+        let entered = outer.enter();
+        assert!(stopped());
+        {
+            let _entered = inner.enter();
+            assert!(!stopped());
+            let taken_along = CancellationToken::current();
+            inner.cancel("too late");
+            assert_eq!(taken_along.stopped(), Some(Stop::Cancelled));
+        }
+        assert!(stopped());
+        drop(entered);
+        assert!(!stopped() && !CancellationToken::default().stopped().is_some());
+    }
+
+    #[test]
+    fn the_first_reason_to_stop_is_the_one_that_stays() {
+        let clock = Arc::new(FixedClock::default());
+        let request = CancellationToken::new();
+        let search = request.until(clock.clone(), Duration::from_secs(1));
+        assert_eq!(search.stopped(), None);
+        clock.advance(Duration::from_secs(1));
+        assert_eq!(search.stopped(), Some(Stop::TimedOut));
+        request.cancel("by user request");
+        assert_eq!(search.stopped(), Some(Stop::TimedOut));
+        assert_eq!(request.stopped(), Some(Stop::Cancelled));
+        request.cancel("again");
+        assert_eq!(search.reason(), Some("by user request"));
+    }
+
+    #[test]
+    fn a_token_stops_with_the_one_it_was_made_from() {
+        let request = CancellationToken::new();
+        let search = request.until(Arc::new(FixedClock::default()), Duration::MAX);
+        request.cancel("by user request");
+        assert_eq!(search.stopped(), Some(Stop::Cancelled));
+    }
+
+    #[test]
+    fn short_steps_ask_seldom() {
+        let token = CancellationToken::new();
+        token.cancel("by user request");
+        let _entered = token.enter();
+        let mut pace = Pace::default();
+        let steps = (0..).take_while(|_| !pace.is_over()).count();
+        assert_eq!(steps, Pace::STEPS as usize - 1);
+        assert!(pace.is_over());
+    }
+
+    #[test]
+    fn a_future_is_under_its_token_only_while_it_is_polled() {
+        let token = CancellationToken::new();
+        token.cancel("by user request");
+        let mut future = Box::pin(token.scope(async { stopped() }));
+        let waker = std::task::Waker::noop();
+        let polled = future.as_mut().poll(&mut Context::from_waker(waker));
+        assert_eq!(polled, Poll::Ready(true));
+        assert!(!stopped());
+    }
+}
