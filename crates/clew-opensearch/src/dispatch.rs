@@ -112,10 +112,10 @@ fn cancel_after(call: &Call, known: &[&str]) -> Result<Option<Duration>, ApiErro
     if !known.contains(&name) {
         return Ok(None);
     }
-    match call.params.has(name) {
-        true => call.params.time(name),
-        false => Ok(call.api.cluster_settings.search_times().cancel_after),
+    if call.params.has(name) {
+        return call.params.time(name);
     }
+    Ok(call.api.cluster_settings.search_times().cancel_after)
 }
 
 /// Parameters that mean the same wherever they are taken are checked also where nothing hangs on

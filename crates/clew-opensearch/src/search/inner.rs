@@ -43,6 +43,11 @@ struct Wish<'a> {
 }
 
 impl InnerSpec {
+    /// Whether texts of what is inside are looked through for what was searched.
+    pub(super) fn analyzes_texts(&self) -> bool {
+        self.spec.output.highlight.is_some()
+    }
+
     /// The engine's request.
     pub(super) fn request(&self) -> InnerHits {
         let output = &self.spec.output;

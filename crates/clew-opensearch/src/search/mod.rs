@@ -129,7 +129,7 @@ pub(crate) async fn run(
     };
     let suggest = match &spec.suggest {
         None => None,
-        Some(suggest) => Some(suggest::run(call, &state.pinned, suggest, &spec.output).await?),
+        Some(suggest) => Some(suggest::run(&state.pinned, suggest, &spec.output).await?),
     };
     let phases = if spec.reduces() {
         spec.control.reduce_phases(u64::from(response.shards.total))

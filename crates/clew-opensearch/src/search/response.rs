@@ -58,8 +58,8 @@ impl Answer {
 
     /// Whether writing takes longer than the hits are long: texts are looked through for what was searched.
     pub(super) fn analyzes_texts(&self) -> bool {
-        let of_inner = |inner: &InnerSpec| inner.spec.output.highlight.is_some();
-        self.spec.highlight.is_some() || self.spec.inner.iter().any(of_inner)
+        let mut inner = self.spec.inner.iter();
+        self.spec.highlight.is_some() || inner.any(InnerSpec::analyzes_texts)
     }
 
     pub(super) fn write(&self) -> Result<Vec<u8>, ApiError> {

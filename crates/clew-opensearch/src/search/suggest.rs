@@ -9,7 +9,6 @@ use serde_json::{Map, Value, json};
 
 use super::off_thread;
 use super::request::Output;
-use crate::call::Call;
 use crate::error::ApiError;
 
 /// Suggestions that one request may ask for.
@@ -25,7 +24,6 @@ struct Asked<'a> {
 
 /// Runs the suggesters of a request over what its search sees.
 pub(super) async fn run(
-    call: &Call,
     pinned: &Pinned,
     suggest: &Value,
     output: &Output,

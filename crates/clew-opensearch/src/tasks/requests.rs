@@ -194,11 +194,8 @@ impl Requests {
     }
 
     fn part(&self, number: u64) -> MutexGuard<'_, Part> {
-        #[allow(
-            clippy::cast_possible_truncation,
-            reason = "the remainder is below the number of parts"
-        )]
-        lock(&self.parts[(number % PARTS as u64) as usize])
+        let place = usize::try_from(number % PARTS as u64).unwrap_or(0);
+        lock(&self.parts[place])
     }
 }
 
@@ -337,7 +334,8 @@ mod tests {
     fn a_request_is_known_while_it_is_answered() {
         let requests = Requests::default();
         let answering = enter(&requests, 7, SEARCH);
-        let [task] = &requests.shown()[..] else {
+        let shown = requests.shown();
+        let [task] = &shown[..] else {
             panic!("one request");
         };
         assert_eq!((task.number, task.action), (7, SEARCH.name));
