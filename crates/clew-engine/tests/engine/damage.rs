@@ -169,6 +169,7 @@ fn queries_of_all_kinds() -> Vec<Query> {
             value: "word01".into(),
             case_insensitive: false,
             syntax: RegexpSyntax::default(),
+            states_max: 10_000,
             boost: 1.0,
         }),
         knn(vector(5), 7, None),
