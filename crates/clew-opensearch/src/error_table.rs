@@ -95,27 +95,9 @@ impl From<&EngineError> for ApiError {
             EngineError::DocumentMissing { .. } => named("document_missing_exception"),
             EngineError::VersionConflict { .. } => named("version_conflict_engine_exception"),
             EngineError::Mapping(error) => named(error.error_type()),
-            EngineError::Cancelled { .. } | EngineError::Query(QueryError::Stopped) => {
-                named("task_cancelled_exception")
-            }
-            EngineError::Query(QueryError::Aggregation(AggError::TooManyBuckets {
-                max, ..
-            })) => {
-                let cause = named(TOO_MANY_BUCKETS).with("max_buckets", *max);
-                return ApiError::new(StatusCode::SERVICE_UNAVAILABLE, cause);
-            }
-            EngineError::Memory(exceeded)
-            | EngineError::Query(QueryError::Aggregation(AggError::Memory(exceeded))) => {
-                return ApiError::from(*exceeded);
-            }
-            EngineError::Query(QueryError::Aggregation(AggError::TooLarge {
-                wanted_bytes,
-                max_bytes,
-            })) => named("circuit_breaking_exception")
-                .with("bytes_wanted", *wanted_bytes)
-                .with("bytes_limit", *max_bytes)
-                .with("durability", "TRANSIENT"),
-            EngineError::Query(error) => named(query_error_type(error)),
+            EngineError::Cancelled { .. } => named("task_cancelled_exception"),
+            EngineError::Memory(exceeded) => return ApiError::from(*exceeded),
+            EngineError::Query(query) => return query_error(query, &reason, error.kind()),
             EngineError::RoutingMissing { .. } => named("routing_missing_exception"),
             EngineError::Trimmed { from, first } => {
                 let cause = named("position_trimmed_exception")
@@ -222,6 +204,30 @@ fn status(kind: ErrorKind) -> StatusCode {
         ErrorKind::Overloaded => StatusCode::TOO_MANY_REQUESTS,
         ErrorKind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
         ErrorKind::Corrupt | ErrorKind::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}
+
+/// What is wrong with a search's query or its aggregations, or what they would take.
+fn query_error(error: &QueryError, reason: &str, kind: ErrorKind) -> ApiError {
+    let named = |kind| Cause::new(kind, reason);
+    match error {
+        QueryError::Stopped => ApiError::new(status(kind), named("task_cancelled_exception")),
+        QueryError::Aggregation(AggError::Memory(exceeded)) => ApiError::from(*exceeded),
+        QueryError::Aggregation(AggError::TooManyBuckets { max, .. }) => {
+            let cause = named(TOO_MANY_BUCKETS).with("max_buckets", *max);
+            ApiError::new(StatusCode::SERVICE_UNAVAILABLE, cause)
+        }
+        QueryError::Aggregation(AggError::TooLarge {
+            wanted_bytes,
+            max_bytes,
+        }) => {
+            let cause = named("circuit_breaking_exception")
+                .with("bytes_wanted", *wanted_bytes)
+                .with("bytes_limit", *max_bytes)
+                .with("durability", "TRANSIENT");
+            ApiError::new(StatusCode::TOO_MANY_REQUESTS, cause)
+        }
+        error => ApiError::new(status(kind), named(query_error_type(error))),
     }
 }
 
