@@ -8,7 +8,7 @@ use clew_log::Glsn;
 
 use crate::blocks::Block;
 use crate::date_names::resolve_date;
-use crate::disk::WRITE_OVERHEAD_BYTES;
+use crate::disk::{BYTES_PER_BYTE, WRITE_OVERHEAD_BYTES};
 use crate::engine::{Engine, Inner};
 use crate::error::EngineError;
 use crate::index::{Index, count_write};
@@ -21,6 +21,9 @@ use crate::write_memory::{CHUNK_BYTES, operation_bytes};
 
 /// Operations that are parsed before they are applied: bounds the memory of a large request.
 const CHUNK_OPERATIONS: usize = 512;
+
+/// From so many writes on the buffer is asked how large it is; of fewer that is estimated.
+const EXACT_OPERATIONS_MIN: u64 = 32;
 
 /// What becomes of a write to an index that does not exist.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -279,7 +282,7 @@ impl Inner {
             results[position] = Some(written);
         }
         self.space.spend(room.unseen(&writer));
-        shard.note_unwritten(&writer);
+        room.note(shard, &writer);
         if log_refused {
             drop(writer);
             return self.log_refused();
@@ -308,6 +311,14 @@ impl Room {
         Room {
             told: writer.unflushed_bytes(),
             operations: 0,
+        }
+    }
+
+    /// Tells the shard what it has to write now.
+    fn note(&self, shard: &Shard, writer: &Writer) {
+        match self.operations {
+            0..EXACT_OPERATIONS_MIN => shard.add_unwritten(self.unseen(writer) * BYTES_PER_BYTE),
+            _ => shard.note_unwritten(writer),
         }
     }
 

@@ -8,4 +8,4 @@ mod limits;
 pub use guard::{DiskStage, DiskState};
 pub use limits::{DiskLimits, Watermark};
 
-pub(crate) use guard::{DiskClaim, DiskGuard, Unwritten, WRITE_OVERHEAD_BYTES};
+pub(crate) use guard::{BYTES_PER_BYTE, DiskClaim, DiskGuard, Unwritten, WRITE_OVERHEAD_BYTES};

@@ -22,7 +22,14 @@ impl Shard {
         if let Some(writer) = self.writer.try_lock() {
             self.note_unwritten(&writer);
         }
-        self.unwritten.load(Ordering::Relaxed)
+        let (spilled, _) = self.directory.spilled();
+        let most = self.context.buffer_bytes_max + spilled;
+        self.unwritten.load(Ordering::Relaxed).min(most as u64)
+    }
+
+    /// A few writes have added about so much to that. To ask the buffer costs more than they do.
+    pub(crate) fn add_unwritten(&self, bytes: u64) {
+        self.unwritten.fetch_add(bytes, Ordering::Relaxed);
     }
 
     /// Remembers that for those who ask while the writer is locked.
