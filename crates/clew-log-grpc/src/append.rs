@@ -4,11 +4,12 @@ use clew_log::{AppendOptions, Appended, Durability, Glsn, Llsn, Log, NewEntry, P
 use futures_util::{FutureExt, Stream, StreamExt, stream};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
-use tonic::{Status, Streaming};
+use tonic::{Code, Status, Streaming};
 
 use crate::proto;
 use crate::proto::append_stream_reply::Outcome;
-use crate::status::{broken, invalid, of_transport, status, to_message};
+use crate::server::Admission;
+use crate::status::{broken, invalid, of_transport, status, to_message, worded};
 use crate::stop::{Stop, stopping};
 use crate::{streams, words};
 
@@ -30,10 +31,17 @@ pub(crate) struct Ordered {
 }
 
 /// Appends a request's records. Blocks while the log's queue is full.
-pub(crate) fn order(log: &Log, request: &proto::AppendRequest) -> Result<Ordered, Status> {
+pub(crate) fn order(
+    (log, admission): (&Log, &Admission),
+    request: &proto::AppendRequest,
+) -> Result<Ordered, Status> {
     if request.records.is_empty() {
         return Err(invalid("an append needs at least one record"));
     }
+    let bytes = request.records.iter().map(|record| record.payload.len());
+    admission
+        .check(bytes.sum::<usize>() as u64)
+        .map_err(|reason| worded(Code::ResourceExhausted, "disk-full", reason))?;
     let durability = words::durability(request.durability)?;
     let options = AppendOptions {
         durability,
@@ -115,13 +123,13 @@ struct Answering {
 /// Appends request after request; the replies come in the order of the requests. An error of one
 /// append is its reply; an error of the call ends it.
 pub(crate) fn replies(
-    log: Log,
+    (log, admission): (Log, Admission),
     requests: Streaming<proto::AppendRequest>,
     stop: Stop,
 ) -> impl Stream<Item = Result<proto::AppendStreamReply, Status>> + Send + 'static {
     let (sender, steps) = mpsc::channel(IN_FLIGHT_MAX);
     let mut orderer = JoinSet::new();
-    orderer.spawn(order_all(log.clone(), requests, stop, sender));
+    orderer.spawn(order_all((log.clone(), admission), requests, stop, sender));
     let answering = Answering {
         log,
         steps,
@@ -148,7 +156,7 @@ pub(crate) fn replies(
 
 /// Orders requests until they end, the client goes away, or the server stops.
 async fn order_all(
-    log: Log,
+    (log, admission): (Log, Admission),
     mut requests: Streaming<proto::AppendRequest>,
     mut stop: Stop,
     steps: mpsc::Sender<Step>,
@@ -161,12 +169,12 @@ async fn order_all(
         if arrived.is_empty() {
             return;
         }
-        let log = log.clone();
+        let (log, admission) = (log.clone(), admission.clone());
         let ordered = tokio::task::spawn_blocking(move || {
             let each = arrived.into_iter();
             each.map(|request| {
                 let request = request.map_err(of_transport)?;
-                Ok(order(&log, &request))
+                Ok(order((&log, &admission), &request))
             })
             .collect::<Vec<Step>>()
         });

@@ -49,7 +49,7 @@ pub mod proto {
 pub use append::reply as append_reply;
 pub use proto::log_client::LogClient;
 pub use read::to_message as entry;
-pub use server::{ServeError, ServerOptions, serve};
+pub use server::{Admission, ServeError, ServerOptions, serve};
 pub use status::{ERROR_KEY, detail_of};
 pub use streams::stream_info;
 /// The client's transport and errors, so that its users need no dependency of their own.

@@ -1,5 +1,7 @@
 //! The gRPC server: the log service, health and reflection on one port.
 
+use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clew_log::Log;
@@ -29,10 +31,40 @@ const CONNECTION_WINDOW_BYTES: u32 = 64 << 20;
 const _: () = assert!(CALL_WINDOW_BYTES / 10 <= CONNECTION_WINDOW_BYTES / 492);
 
 /// Limits of the server.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct ServerOptions {
     /// Longest request message; longer ones are answered RESOURCE_EXHAUSTED.
     pub message_bytes_max: usize,
+    /// Who says whether there is room for an append.
+    pub admission: Admission,
+}
+
+/// Says whether so many bytes may be appended now, and why not; refusals are answered RESOURCE_EXHAUSTED.
+#[derive(Clone, Default)]
+pub struct Admission(Option<Arc<Check>>);
+
+type Check = dyn Fn(u64) -> Result<(), String> + Send + Sync;
+
+impl Admission {
+    /// Asks a function, which must not block.
+    pub fn by(check: impl Fn(u64) -> Result<(), String> + Send + Sync + 'static) -> Self {
+        Admission(Some(Arc::new(check)))
+    }
+
+    pub(crate) fn check(&self, bytes: u64) -> Result<(), String> {
+        self.0.as_ref().map_or(Ok(()), |check| check(bytes))
+    }
+}
+
+impl fmt::Debug for Admission {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rule = if self.0.is_some() {
+            "asked for"
+        } else {
+            "given"
+        };
+        write!(f, "Admission({rule})")
+    }
 }
 
 /// The server could not be put together, or ended by itself.
@@ -59,7 +91,7 @@ pub async fn serve(
     stop: watch::Receiver<bool>,
 ) -> Result<(), ServeError> {
     let stop = Stop::new(stop);
-    let service = LogServer::new(LogService::new(log, stop.clone()))
+    let service = LogServer::new(LogService::new(log, options.admission, stop.clone()))
         .max_decoding_message_size(options.message_bytes_max);
     let (health, health_service) = tonic_health::server::health_reporter();
     health.set_serving::<LogServer<LogService>>().await;

@@ -9,6 +9,7 @@ use tokio::sync::Semaphore;
 use tonic::{Code, Request, Response, Status, Streaming};
 
 use crate::proto;
+use crate::server::Admission;
 use crate::status::{broken, worded};
 use crate::stop::Stop;
 use crate::{append, read, scan, streams, subscribe};
@@ -20,6 +21,7 @@ const SUBSCRIPTIONS_MAX: usize = 1024;
 #[derive(Debug)]
 pub(crate) struct LogService {
     log: Log,
+    admission: Admission,
     places: Arc<Semaphore>,
     stop: Stop,
 }
@@ -28,9 +30,10 @@ type Replies<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
 type Reply<T> = Result<Response<T>, Status>;
 
 impl LogService {
-    pub(crate) fn new(log: Log, stop: Stop) -> Self {
+    pub(crate) fn new(log: Log, admission: Admission, stop: Stop) -> Self {
         LogService {
             log,
+            admission,
             places: Arc::new(Semaphore::new(SUBSCRIPTIONS_MAX)),
             stop,
         }
@@ -108,8 +111,9 @@ impl proto::log_server::Log for LogService {
 
     async fn append(&self, request: Request<proto::AppendRequest>) -> Reply<proto::AppendReply> {
         let request = request.into_inner();
+        let admission = self.admission.clone();
         let ordered = self
-            .blocking(move |log| append::order(log, &request))
+            .blocking(move |log| append::order((log, &admission), &request))
             .await?;
         ordered.acknowledged(&self.log).await.map(Response::new)
     }
@@ -121,7 +125,11 @@ impl proto::log_server::Log for LogService {
         requests: Request<Streaming<proto::AppendRequest>>,
     ) -> Reply<Self::AppendStreamStream> {
         let requests = requests.into_inner();
-        let replies = append::replies(self.log.clone(), requests, self.stop.clone());
+        let replies = append::replies(
+            (self.log.clone(), self.admission.clone()),
+            requests,
+            self.stop.clone(),
+        );
         Ok(Response::new(Box::pin(replies)))
     }
 

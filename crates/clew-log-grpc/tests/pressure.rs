@@ -25,6 +25,7 @@ async fn connect() -> (LogClient<Channel>, watch::Sender<bool>) {
     let url = format!("http://{}", listener.local_addr().unwrap());
     let (stop, stopped) = watch::channel(false);
     let options = ServerOptions {
+        admission: clew_log_grpc::Admission::default(),
         message_bytes_max: 64 << 20,
     };
     tokio::spawn(serve(log, listener, options, stopped));

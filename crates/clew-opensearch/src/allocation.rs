@@ -11,6 +11,7 @@ use crate::call::Call;
 use crate::cluster_health::replicas;
 use crate::cluster_state::{METRICS, created_at, read_metrics, shown_state};
 use crate::error::{ApiError, Cause};
+use crate::machine::DiskSpace;
 use crate::reply::Reply;
 
 /// Commands in one request.
@@ -29,11 +30,12 @@ pub(crate) async fn explain(call: Call) -> Result<Reply, ApiError> {
         Some(Value::Object(members)) if !members.is_empty() => named_copy(&call, &members)?,
         _ => any_unassigned(&call)?,
     };
-    let assigned = copy.primary && !copy.index.has_shard_failed(copy.shard);
+    let failure = copy.index.shard_failure(copy.shard);
+    let assigned = copy.primary && failure.is_none();
     let mut body = if assigned {
         explain_assigned(&call)
     } else {
-        explain_unassigned(&call, &copy)
+        explain_unassigned(&call, &copy, failure.as_deref())
     };
     body["index"] = Value::from(copy.index.name());
     body["shard"] = Value::from(copy.shard);
@@ -120,19 +122,15 @@ fn explain_assigned(call: &Call) -> Value {
     })
 }
 
-fn explain_unassigned(call: &Call, copy: &Copy) -> Value {
-    let (decider, why) = if copy.primary {
-        (
-            "max_retry",
-            "the shard has failed; the log of the node says why",
-        )
-    } else {
-        (
+fn explain_unassigned(call: &Call, copy: &Copy, failure: Option<&str>) -> Value {
+    let (decider, why) = match failure.filter(|_| copy.primary) {
+        Some(failure) => ("max_retry", format!("the shard has failed: {failure}")),
+        None => (
             "same_shard",
-            "a copy of this shard is already allocated to this node",
-        )
+            "a copy of this shard is already allocated to this node".to_string(),
+        ),
     };
-    json!({
+    let mut shown = json!({
         "current_state": "unassigned",
         "unassigned_info": {
             "reason": if copy.primary { "ALLOCATION_FAILED" } else { "INDEX_CREATED" },
@@ -149,10 +147,14 @@ fn explain_unassigned(call: &Call, copy: &Copy) -> Value {
             "node_decision": "no",
             "deciders": [{"decider": decider, "decision": "NO", "explanation": why}],
         }],
-    })
+    });
+    if let Some(failure) = failure.filter(|_| copy.primary) {
+        shown["unassigned_info"]["details"] = Value::from(failure);
+    }
+    shown
 }
 
-/// Sizes of shards, where they are known for each: for indexes of one shard.
+/// The disk, and sizes of shards where they are known for each: for indexes of one shard.
 fn disk_info(call: &Call) -> Result<Value, ApiError> {
     let mut sizes = Map::new();
     for index in call.api.engine.resolve("", ResolveOptions::everything())? {
@@ -162,8 +164,21 @@ fn disk_info(call: &Call) -> Result<Value, ApiError> {
             sizes.insert(name, Value::from(stats.bytes));
         }
     }
+    let disk = DiskSpace::of(&call.api.options.data);
+    let usage = json!({
+        "path": call.api.options.data,
+        "total_bytes": disk.total,
+        "used_bytes": disk.used(),
+        "free_bytes": disk.available,
+        "free_disk_percent": disk.free_percent(),
+        "used_disk_percent": 100.0 - disk.free_percent(),
+    });
     Ok(json!({
-        "nodes": {&call.api.node_id: {"node_name": call.api.options.node_name}},
+        "nodes": {&call.api.node_id: {
+            "node_name": call.api.options.node_name,
+            "least_available": usage,
+            "most_available": usage,
+        }},
         "shard_sizes": sizes,
     }))
 }

@@ -6,11 +6,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use clew_engine::{DefinitionChange, Definitions, Engine};
+use clew_engine::{DefinitionChange, Definitions, DiskLimits, Engine};
 use clew_platform::MemoryLimits;
 use serde_json::{Map, Value, json};
 
 use crate::call::Call;
+use crate::disk_settings::{read_disk_limits, shown_defaults};
 use crate::error::ApiError;
 use crate::ism;
 use crate::memory_stats;
@@ -31,6 +32,8 @@ type Changes = BTreeMap<String, Option<String>>;
 pub(crate) struct ClusterSettings {
     kept: Mutex<Both>,
     times: KeptTimes,
+    /// How full the disk may get where nobody says otherwise.
+    disk: DiskLimits,
 }
 
 #[derive(Clone, Default)]
@@ -50,7 +53,12 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
     if call.params.flag("include_defaults", false)?
         && let Value::Object(body) = &mut body
     {
-        body.insert("defaults".to_string(), json!({}));
+        let shown = shown_defaults(&call.api.cluster_settings.disk);
+        let unset = shown
+            .into_iter()
+            .filter(|(name, _)| both.given(name).is_none());
+        let unset: Kept = unset.map(|(name, text)| (name.to_string(), text)).collect();
+        body.insert("defaults".to_string(), render(&unset, flat));
     }
     Ok(Reply::json(&body))
 }
@@ -71,11 +79,12 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
         "transient": render(&set_by(&transient), flat),
     });
     let checking = call.api.engine.clone();
+    let disk = call.api.cluster_settings.disk;
     let glsn = call
         .changing(move |all| {
             next.persistent = persisted(all);
             apply(&mut next.persistent, &persistent);
-            check(&next)?;
+            check(&next, &disk)?;
             memory_limits(&checking, &next)?;
             let change = |(name, text): (String, Option<String>)| match text {
                 Some(text) => DefinitionChange::put(KIND, &name, Value::from(text)),
@@ -97,6 +106,7 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
         .cluster_settings
         .times
         .store(SearchTimes::of(&both)?);
+    engine.set_disk_limits(disk_limits(&both, &disk)?);
     Ok(Reply::json(&answer).at(glsn))
 }
 
@@ -141,7 +151,7 @@ fn set_by(changes: &Changes) -> Kept {
     changes.iter().filter_map(set).collect()
 }
 
-fn check(both: &Both) -> Result<(), ApiError> {
+fn check(both: &Both, disk: &DiskLimits) -> Result<(), ApiError> {
     if both.persistent.len() + both.transient.len() > SETTINGS_MAX {
         return Err(ApiError::illegal_argument(format!(
             "more than [{SETTINGS_MAX}] cluster settings"
@@ -149,6 +159,15 @@ fn check(both: &Both) -> Result<(), ApiError> {
     }
     ism::check_settings(|name| both.given(name))?;
     SearchTimes::of(both)?;
+    // Those of each kind must fit together by themselves: the others may go away.
+    for kept in [&both.persistent, &both.transient] {
+        let alone = Both {
+            persistent: kept.clone(),
+            transient: Kept::new(),
+        };
+        disk_limits(&alone, disk)?;
+    }
+    disk_limits(both, disk)?;
     buckets_max(both).map(|_| ())
 }
 
@@ -158,6 +177,12 @@ impl Both {
         let given = self.transient.get(name).or(self.persistent.get(name));
         given.map(|text| text.trim_matches('"').to_string())
     }
+}
+
+/// How full the disk may get (`cluster.routing.allocation.disk.*`).
+fn disk_limits(both: &Both, defaults: &DiskLimits) -> Result<DiskLimits, ApiError> {
+    let limits = read_disk_limits(|name| both.given(name), defaults);
+    limits.map_err(ApiError::illegal_argument)
 }
 
 /// How many buckets a search may have (`search.max_buckets`).
@@ -193,9 +218,18 @@ impl ClusterSettings {
         if let Ok(limits) = memory_limits(engine, &both) {
             engine.memory().set_limits(limits);
         }
+        let disk = engine.disk_limits();
+        match disk_limits(&both, &disk) {
+            Ok(limits) => engine.set_disk_limits(limits),
+            Err(error) => {
+                let reason = error.reason();
+                tracing::warn!(reason, "the kept settings of the disk do not hold");
+            }
+        }
         ClusterSettings {
             times: KeptTimes::new(SearchTimes::of(&both).unwrap_or_default()),
             kept: Mutex::new(both),
+            disk,
         }
     }
 

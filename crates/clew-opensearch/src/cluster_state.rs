@@ -154,8 +154,9 @@ pub(crate) fn shown_state(
 fn copies(api: &Api, index: &Index, shard: u32) -> Vec<Value> {
     /// Copies that are listed at most; the rest only adds to the counts.
     const LISTED_MAX: u32 = 1000;
+    let failure = index.shard_failure(shard);
     let unassigned = |primary: bool| {
-        json!({
+        let mut shown = json!({
             "state": "UNASSIGNED", "primary": primary, "node": null, "relocating_node": null,
             "shard": shard, "index": index.name(),
             "recovery_source": {"type": if primary { "EXISTING_STORE" } else { "PEER" }},
@@ -163,9 +164,13 @@ fn copies(api: &Api, index: &Index, shard: u32) -> Vec<Value> {
                 "reason": if primary { "ALLOCATION_FAILED" } else { "INDEX_CREATED" },
                 "at": created_at(index), "delayed": false, "allocation_status": "no_attempt",
             },
-        })
+        });
+        if let (true, Some(reason)) = (primary, &failure) {
+            shown["unassigned_info"]["details"] = Value::from(reason.as_str());
+        }
+        shown
     };
-    let mut copies = vec![if index.has_shard_failed(shard) {
+    let mut copies = vec![if failure.is_some() {
         unassigned(true)
     } else {
         shown_shard(api, index, shard)
@@ -192,8 +197,8 @@ fn shown_blocks(indices: &[Arc<Index>]) -> Value {
             });
             blocks.insert("4".to_string(), closed);
         }
-        for block in &index.settings().blocks {
-            blocks.insert(block.number().to_string(), shown_block(*block));
+        for block in index.blocks() {
+            blocks.insert(block.number().to_string(), shown_block(block));
         }
         if !blocks.is_empty() {
             shown.insert(index.name().to_string(), Value::Object(blocks));

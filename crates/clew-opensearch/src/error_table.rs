@@ -105,7 +105,9 @@ impl From<&EngineError> for ApiError {
                     .with("first", first.get());
                 return ApiError::new(StatusCode::GONE, cause);
             }
-            EngineError::Overloaded { .. } => named("rejected_execution_exception"),
+            EngineError::Overloaded { .. } | EngineError::DiskFull { .. } => {
+                named("rejected_execution_exception")
+            }
             EngineError::Timeout { .. } => named("timeout_exception"),
             EngineError::Closed => named("node_closed_exception"),
             EngineError::Panicked => named("exception"),

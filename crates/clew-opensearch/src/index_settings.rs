@@ -27,6 +27,10 @@ fn flat_settings(index: &Index) -> BTreeMap<String, String> {
     default("number_of_shards", settings.shards.to_string());
     default("number_of_replicas", "0".to_string());
     default("provided_name", index.name().to_string());
+    // Set by the user, or by the node as long as its disk is nearly full.
+    for block in index.blocks() {
+        flat.insert(format!("index.blocks.{}", block.name()), "true".to_string());
+    }
     flat.insert("index.uuid".to_string(), index.uuid().to_string());
     flat.insert(
         "index.creation_date".to_string(),

@@ -38,6 +38,7 @@ mod cluster_health;
 mod cluster_settings;
 mod cluster_state;
 mod data_streams;
+mod disk_settings;
 mod document;
 mod document_write;
 mod field_caps;
@@ -87,3 +88,6 @@ pub mod aggs;
 pub mod dsl;
 
 pub use api::{RestOptions, router};
+pub use disk_settings::{
+    DISK_LOOK_INTERVAL, DISK_THRESHOLD_ENABLED, DISK_WATERMARKS, read_disk_limits,
+};

@@ -11,6 +11,8 @@ use serde_json::{Value, json};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct DiskSpace {
     pub(crate) total: u64,
+    /// What nobody has used.
+    pub(crate) free: u64,
     /// What a process without privileges may still use.
     pub(crate) available: u64,
 }
@@ -23,12 +25,18 @@ impl DiskSpace {
         };
         DiskSpace {
             total: stat.f_blocks * stat.f_frsize,
+            free: stat.f_bfree * stat.f_frsize,
             available: stat.f_bavail * stat.f_frsize,
         }
     }
 
     pub(crate) fn used(self) -> u64 {
         self.total.saturating_sub(self.available)
+    }
+
+    /// How many of a hundred bytes may still be used.
+    pub(crate) fn free_percent(self) -> f64 {
+        100.0 - f64::from(u32::try_from(self.used_basis_points()).unwrap_or(0)) / 100.0
     }
 
     /// Hundredths of a percent that are used.
@@ -175,6 +183,7 @@ mod tests {
         assert_eq!(part(1, 8, 100), 12);
         let space = DiskSpace {
             total: 1000,
+            free: 300,
             available: 249,
         };
         assert_eq!((space.used(), space.used_basis_points()), (751, 7_510));

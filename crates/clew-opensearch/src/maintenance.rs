@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use axum::http::StatusCode;
 use clew_engine::{Engine, EngineError, Index};
 use serde_json::{Value, json};
 
@@ -9,18 +10,115 @@ use crate::call::Call;
 use crate::error::ApiError;
 use crate::reply::Reply;
 
-/// `_shards` of an action that went through every shard.
-fn shards(indices: &[Arc<Index>]) -> Value {
-    let total: u32 = indices.iter().map(|index| index.settings().shards).sum();
-    json!({"_shards": {"total": total, "successful": total, "failed": 0}})
+/// What an action did that goes through the shards of indexes.
+#[derive(Default)]
+pub(crate) struct ShardOutcomes {
+    total: usize,
+    failures: Vec<Value>,
+    first: Option<ApiError>,
+}
+
+impl ShardOutcomes {
+    /// Of an action that every shard has done that serves.
+    pub(crate) fn of_serving(indices: &[Arc<Index>]) -> Self {
+        let mut outcomes = ShardOutcomes::default();
+        for index in indices {
+            let shards = 0..index.settings().shards;
+            let results = shards.map(|shard| match index.shard_failure(shard) {
+                None => Ok(()),
+                Some(reason) => Err(EngineError::ShardFailed {
+                    index: index.name().to_string(),
+                    shard,
+                    reason,
+                }),
+            });
+            outcomes.add(index, results.collect());
+        }
+        outcomes
+    }
+
+    /// Does something with each shard of some indexes. One that is deleted meanwhile has nothing left to be done.
+    fn of_each(
+        engine: &Engine,
+        indices: &[Arc<Index>],
+        action: impl Fn(&Index) -> Vec<Result<(), EngineError>>,
+    ) -> Self {
+        let mut outcomes = ShardOutcomes::default();
+        for index in indices {
+            let results = action(index);
+            let failed = results.iter().any(Result::is_err);
+            let still_there = || {
+                engine
+                    .index(index.name())
+                    .is_ok_and(|now| Arc::ptr_eq(&now, index))
+            };
+            if !failed || still_there() {
+                outcomes.add(index, results);
+            }
+        }
+        outcomes
+    }
+
+    fn add(&mut self, index: &Index, results: Vec<Result<(), EngineError>>) {
+        for (shard, result) in results.into_iter().enumerate() {
+            self.total += 1;
+            let Err(error) = result else {
+                continue;
+            };
+            let error = ApiError::from(error);
+            self.failures.push(json!({
+                "shard": shard, "index": index.name(), "status": status_name(error.status()),
+                "reason": error.cause(),
+            }));
+            self.first.get_or_insert(error);
+        }
+    }
+
+    /// The members of `_shards`.
+    pub(crate) fn shown(&self) -> Value {
+        let failed = self.failures.len();
+        let mut shown = json!({
+            "total": self.total, "successful": self.total - failed, "failed": failed,
+        });
+        if failed > 0 {
+            shown["failures"] = json!(self.failures);
+        }
+        shown
+    }
+
+    /// The answer; an error when no shard has done it.
+    fn body(self) -> Result<Value, ApiError> {
+        match &self.first {
+            Some(error) if self.failures.len() == self.total => Err(error.clone()),
+            _ => Ok(json!({"_shards": self.shown()})),
+        }
+    }
+}
+
+/// `SERVICE_UNAVAILABLE`.
+fn status_name(status: StatusCode) -> String {
+    let words = status.canonical_reason().unwrap_or_default();
+    words.to_ascii_uppercase().replace([' ', '-'], "_")
+}
+
+/// Does something with each shard of some indexes where blocking is allowed.
+async fn each_shard(
+    call: &Call,
+    indices: Vec<Arc<Index>>,
+    action: impl Fn(&Engine, &Index) -> Vec<Result<(), EngineError>> + Send + 'static,
+) -> Result<Reply, ApiError> {
+    let work = move |engine: &Engine| {
+        let action = |index: &Index| action(engine, index);
+        Ok(ShardOutcomes::of_each(engine, &indices, action))
+    };
+    let outcomes = call.blocking(work).await?;
+    Ok(Reply::json(&outcomes.body()?))
 }
 
 /// `POST /{index}/_refresh`.
 pub(crate) async fn refresh(call: Call) -> Result<Reply, ApiError> {
     let indices = call.indices().await?;
-    let body = shards(&indices);
-    call.refresh(indices).await?;
-    Ok(Reply::json(&body))
+    each_shard(&call, indices, |engine, index| engine.refresh_each(index)).await
 }
 
 /// `POST /{index}/_flush`.
@@ -31,10 +129,7 @@ pub(crate) async fn flush(call: Call) -> Result<Reply, ApiError> {
         ));
     }
     let indices = call.indices().await?;
-    let body = shards(&indices);
-    call.blocking(move |engine| indices.iter().try_for_each(|index| engine.flush(index)))
-        .await?;
-    Ok(Reply::json(&body))
+    each_shard(&call, indices, |engine, index| engine.flush_each(index)).await
 }
 
 /// `POST /{index}/_cache/clear`: what filters have left is the only thing that is cached here.
@@ -43,7 +138,8 @@ pub(crate) async fn clear_cache(call: Call) -> Result<Reply, ApiError> {
     if call.params.flag("query", true)? {
         indices.iter().for_each(|index| index.clear_caches());
     }
-    Ok(Reply::json(&shards(&indices)))
+    let outcomes = ShardOutcomes::of_serving(&indices);
+    Ok(Reply::json(&json!({"_shards": outcomes.shown()})))
 }
 
 /// Merges an index; what is still in the write buffers belongs to the merge, too.
@@ -62,18 +158,19 @@ pub(crate) async fn force_merge(call: Call) -> Result<Reply, ApiError> {
     let asked = call.params.integer("max_num_segments")?.unwrap_or(1).max(1);
     let segments_max = usize::try_from(asked).unwrap_or(usize::MAX);
     let indices = call.indices().await?;
-    let body = shards(&indices);
     let names: Vec<String> = indices
         .iter()
         .map(|index| index.name().to_string())
         .collect();
-    let work = move |engine: &Engine| {
-        let mut all = indices.iter();
-        all.try_for_each(|index| merge(engine, index, segments_max))
+    let merge = move |engine: &Engine, index: &Index| {
+        // What is still in the write buffers belongs to the merge, too; what fails in it fails there again.
+        engine.refresh_each(index);
+        let merged = engine.force_merge_each(index, segments_max);
+        engine.refresh_each(index);
+        merged
     };
     if call.params.flag("wait_for_completion", true)? {
-        call.blocking(work).await?;
-        return Ok(Reply::json(&body));
+        return each_shard(&call, indices, merge).await;
     }
     let description = format!("Force-merge indices {names:?}, maxSegments[{segments_max}]");
     let number = call
@@ -83,8 +180,9 @@ pub(crate) async fn force_merge(call: Call) -> Result<Reply, ApiError> {
     let api = call.api.clone();
     let task = format!("{}:{number}", api.node_id);
     tokio::task::spawn_blocking(move || {
-        let ended = work(&api.engine).map(|()| body).map_err(ApiError::from);
-        api.tasks.end(number, ended);
+        let action = |index: &Index| merge(&api.engine, index);
+        let outcomes = ShardOutcomes::of_each(&api.engine, &indices, action);
+        api.tasks.end(number, outcomes.body());
     });
     Ok(Reply::json(&json!({"task": task})))
 }

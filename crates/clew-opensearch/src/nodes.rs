@@ -162,11 +162,17 @@ fn system_sections(api: &Api) -> Map<String, Value> {
     let disk = DiskSpace::of(&api.options.data);
     let space = json!({
         "total_in_bytes": disk.total,
-        "free_in_bytes": disk.available,
+        "free_in_bytes": disk.free,
         "available_in_bytes": disk.available,
     });
     let mut place = space.clone();
     place["path"] = json!(api.options.data);
+    let estimate = json!({
+        "path": api.options.data,
+        "total_in_bytes": disk.total,
+        "available_in_bytes": disk.available,
+        "used_disk_percent": 100.0 - disk.free_percent(),
+    });
     place["type"] = json!(std::env::consts::OS);
     let searches = api.engine.stats().search;
     let sections = json!({
@@ -179,7 +185,13 @@ fn system_sections(api: &Api) -> Map<String, Value> {
             "queue": searches.active.saturating_sub(searches.threads),
             "rejected": searches.rejected_total, "completed": searches.searches_total,
         }},
-        "fs": {"total": space, "data": [place]},
+        "fs": {
+            "timestamp": jiff::Timestamp::now().as_millisecond(),
+            "total": space,
+            "data": [place],
+            "least_usage_estimate": estimate,
+            "most_usage_estimate": estimate,
+        },
         "transport": {
             "server_open": 0, "total_outbound_connections": 0, "rx_count": 0,
             "rx_size_in_bytes": 0, "tx_count": 0, "tx_size_in_bytes": 0,

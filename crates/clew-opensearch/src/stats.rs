@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::api::{Api, stable_id};
 use crate::call::Call;
 use crate::error::ApiError;
+use crate::maintenance::ShardOutcomes;
 use crate::reply::Reply;
 use crate::search::glob;
 
@@ -203,10 +204,10 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
         let shown = index_stats(index, &sums, wanted.as_deref(), &call);
         each.insert(index.name().to_string(), shown);
     }
-    let shards = all.stats.shards;
+    let shards = ShardOutcomes::of_serving(&indices).shown();
     let all = pick(all.to_json(), wanted.as_deref());
     let mut body = json!({
-        "_shards": {"total": shards, "successful": shards, "failed": 0},
+        "_shards": shards,
         "_all": {"primaries": all, "total": all},
     });
     if call.params.get("level") != Some("cluster") {

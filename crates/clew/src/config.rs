@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use clew_opensearch::{DISK_LOOK_INTERVAL, DISK_THRESHOLD_ENABLED, DISK_WATERMARKS};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -28,6 +29,8 @@ pub(crate) struct Config {
     pub(crate) memory: MemoryConfig,
     /// Merging vectors.
     pub(crate) vectors: VectorsConfig,
+    /// How full the disk of the data folder may get.
+    pub(crate) disk: DiskConfig,
     /// What the log keeps.
     pub(crate) log: LogConfig,
     /// Where snapshots may be kept.
@@ -66,6 +69,41 @@ pub(crate) struct GrpcConfig {
     pub(crate) allow_remote: bool,
     /// Longest request message.
     pub(crate) message_bytes_max: usize,
+}
+
+/// How full the disk of the data folder may get. The cluster's settings of the same meaning win.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct DiskConfig {
+    /// Whether writes are refused before the disk is full.
+    pub(crate) threshold_enabled: bool,
+    /// Above this a person should look: a percentage, or free bytes like `10gb`.
+    pub(crate) watermark_low: String,
+    /// Below this refused writes are taken again.
+    pub(crate) watermark_high: String,
+    /// Above this writes are refused.
+    pub(crate) watermark_flood_stage: String,
+    /// The disk is looked at this often, and when much is written.
+    pub(crate) update_interval_s: u64,
+}
+
+impl DiskConfig {
+    /// The value of a setting of the cluster.
+    pub(crate) fn given(&self, name: &str) -> Option<String> {
+        let marks = [
+            &self.watermark_low,
+            &self.watermark_high,
+            &self.watermark_flood_stage,
+        ];
+        let mut marks = DISK_WATERMARKS.iter().zip(marks);
+        match name {
+            DISK_THRESHOLD_ENABLED => Some(self.threshold_enabled.to_string()),
+            DISK_LOOK_INTERVAL => Some(format!("{}s", self.update_interval_s)),
+            name => marks
+                .find(|(known, _)| **known == name)
+                .map(|(_, mark)| mark.clone()),
+        }
+    }
 }
 
 /// What the log keeps of streams that were made by name.
@@ -145,6 +183,7 @@ impl Default for Config {
             engine: EngineConfig::default(),
             memory: MemoryConfig::default(),
             vectors: VectorsConfig::default(),
+            disk: DiskConfig::default(),
             log: LogConfig::default(),
             snapshots: SnapshotsConfig::default(),
             logging: LoggingConfig::default(),
@@ -182,6 +221,19 @@ impl Default for EngineConfig {
             auto_create_index: engine.auto_create_index,
             log_bytes_max: engine.log_bytes_max,
             changes_retention_bytes: engine.changes_retention_bytes,
+        }
+    }
+}
+
+impl Default for DiskConfig {
+    fn default() -> Self {
+        let limits = clew_engine::DiskLimits::default();
+        DiskConfig {
+            threshold_enabled: limits.enabled,
+            watermark_low: limits.low.to_string(),
+            watermark_high: limits.high.to_string(),
+            watermark_flood_stage: limits.flood_stage.to_string(),
+            update_interval_s: limits.look_every.as_secs(),
         }
     }
 }

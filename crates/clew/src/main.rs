@@ -5,6 +5,7 @@
 mod bench;
 mod collect;
 mod config;
+mod health;
 mod log;
 mod log_metrics;
 mod logging;

@@ -1,7 +1,7 @@
 //! `GET /_metrics`: the counters of the protocol crates, and the engine's figures as they are at
 //! the time of the request.
 
-use clew_engine::{Engine, EngineStats, IndexStats, ResolveOptions};
+use clew_engine::{Engine, EngineStats, IndexStats, NodeHealth, ResolveOptions};
 use clew_platform::MemoryPurpose;
 use prometheus::proto::MetricFamily;
 use prometheus::{Encoder, IntGaugeVec, Opts, Registry, TextEncoder};
@@ -21,13 +21,21 @@ pub(crate) fn render(registry: &Registry, engine: &Engine) -> anyhow::Result<Str
 /// Figures that the engine keeps itself; they are read, not counted, here.
 fn engine_families(engine: &Engine) -> anyhow::Result<Vec<MetricFamily>> {
     let registry = Registry::new();
-    for (name, help, value) in node_figures(&engine.stats()) {
+    let health = engine.health();
+    let figures = node_figures(&engine.stats()).into_iter();
+    for (name, help, value) in figures.chain(health_figures(&health)) {
         let gauge = gauge(&registry, name, help, &[])?;
         gauge
             .with_label_values::<&str>(&[])
             .set(i64::try_from(value)?);
     }
     memory_families(&registry, engine)?;
+    let help = "1 for each shard that has failed, and serves nothing until it is mended.";
+    let failed = gauge(&registry, "shards_failed", help, &["index", "shard"])?;
+    for shard in &health.shards {
+        let number = shard.shard.to_string();
+        failed.with_label_values(&[&shard.index, &number]).set(1);
+    }
     let label = &["index"];
     let mut gauges = Vec::new();
     for (name, help, of) in INDEX_FIGURES {
@@ -66,6 +74,25 @@ fn memory_families(registry: &Registry, engine: &Engine) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Name, help and value of what is told of the disk.
+fn health_figures(health: &NodeHealth) -> [(&'static str, &'static str, u64); 3] {
+    let disk = &health.disk;
+    let blocked = "1 while writes are refused because the disk is nearly full.";
+    [
+        (
+            "disk_total_bytes",
+            "Size of the data folder's disk.",
+            disk.total,
+        ),
+        (
+            "disk_free_bytes",
+            "Bytes of it that may still be written.",
+            disk.free,
+        ),
+        ("disk_blocked", blocked, disk.is_blocked().into()),
+    ]
+}
+
 /// A figure of an index.
 type IndexFigure = fn(&IndexStats) -> u64;
 
@@ -75,7 +102,7 @@ const INDEX_FIGURES: [(&str, &str, IndexFigure); 10] = [
     ("index_docs", "Documents that searches see.", |stats| stats.docs),
     ("index_bytes", "Bytes of segment files.", |stats| stats.bytes),
     ("index_segments", "Segments.", |stats| stats.segments),
-    ("index_failed_shards", "Shards that take no writes.", |stats| stats.failed_shards.into()),
+    ("index_failed_shards", "Shards that serve nothing until they are mended.", |stats| stats.failed_shards.into()),
     ("index_buffer_bytes", "Memory of documents that are in no segment yet.", |stats| stats.buffer_bytes),
     ("index_merges_running", "Merges that are running.", |stats| stats.merges_running),
     ("index_merge_rows_done", "Vectors that running merges are through with in their present phase.", |stats| stats.merge_rows_done),

@@ -13,9 +13,9 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::serve::ListenerExt;
 use clap::Args;
-use clew_engine::{Engine, EngineOptions};
+use clew_engine::{DiskLimits, Engine, EngineOptions};
 use clew_log::LogOptions;
-use clew_log_grpc::ServerOptions;
+use clew_log_grpc::{Admission, ServerOptions};
 use clew_opensearch::RestOptions;
 use clew_platform::{MemoryLimits, RealClock, RealDisk};
 use prometheus::Registry;
@@ -23,8 +23,8 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use crate::config::{Config, LogConfig};
-use crate::{logging, metrics, retention, signals};
+use crate::config::{Config, DiskConfig, LogConfig};
+use crate::{health, logging, metrics, retention, signals};
 
 /// How long open requests may take to end once a stop is asked for.
 const GRACE: Duration = Duration::from_secs(10);
@@ -99,14 +99,14 @@ fn memory_limits(config: &Config, memory_bytes: u64) -> MemoryLimits {
     limits
 }
 
-fn engine_options(config: &Config) -> EngineOptions {
+fn engine_options(config: &Config) -> anyhow::Result<EngineOptions> {
     let defaults = EngineOptions::new(&config.data);
     let (engine, vectors) = (&config.engine, &config.vectors);
     let memory_bytes = match config.memory.limit_bytes {
         0 => defaults.memory_bytes,
         bytes => bytes,
     };
-    EngineOptions {
+    Ok(EngineOptions {
         search_threads: match engine.search_threads {
             0 => defaults.search_threads,
             threads => threads,
@@ -126,6 +126,7 @@ fn engine_options(config: &Config) -> EngineOptions {
             0 => defaults.merge_save_every,
             seconds => Duration::from_secs(seconds),
         },
+        disk: disk_limits(&config.disk)?,
         query_reader: Some(clew_opensearch::dsl::query_reader()),
         log: LogOptions {
             retention_bytes: config.log.retention_bytes,
@@ -133,14 +134,23 @@ fn engine_options(config: &Config) -> EngineOptions {
             ..defaults.log
         },
         ..defaults
-    }
+    })
+}
+
+/// The marks of the disk, by the names that they have as settings of the cluster, too.
+fn disk_limits(config: &DiskConfig) -> anyhow::Result<DiskLimits> {
+    let given = |name: &str| config.given(name);
+    let limits = clew_opensearch::read_disk_limits(given, &DiskLimits::default());
+    limits
+        .map_err(anyhow::Error::msg)
+        .context("in the section [disk]")
 }
 
 async fn serve(config: Config) -> anyhow::Result<()> {
     // The ports first: a second server on one machine should not wait for recovery to fail.
     let http = listen(config.http.address).await?;
     let grpc = listen(config.grpc.address).await?;
-    let options = engine_options(&config);
+    let options = engine_options(&config)?;
     let open = move || Engine::open(options, Arc::new(RealDisk), Arc::new(RealClock::new()));
     let engine = tokio::task::spawn_blocking(open)
         .await?
@@ -154,7 +164,9 @@ async fn serve(config: Config) -> anyhow::Result<()> {
         background.await;
         Ok(())
     });
+    let asked = engine.clone();
     let limits = ServerOptions {
+        admission: Admission::by(move |bytes| asked.check_disk(bytes)),
         message_bytes_max: config.grpc.message_bytes_max,
     };
     let log = engine.log().clone();
@@ -273,26 +285,8 @@ fn announce((http, grpc): (SocketAddr, SocketAddr)) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// 200 while writes are taken, 503 with the reason when the log has lost its disk.
 async fn health(State(shared): State<Shared>) -> Response {
-    let stats = shared.engine.stats();
-    let (status, word) = match stats.log.poisoned {
-        false => (StatusCode::OK, "ok"),
-        true => (
-            StatusCode::SERVICE_UNAVAILABLE,
-            "the log refuses writes after a disk failure",
-        ),
-    };
-    let (last, durable) = (stats.last.get(), stats.durable.get());
-    let body = serde_json::json!({
-        "status": word, "version": env!("CARGO_PKG_VERSION"), "glsn": {"last": last, "durable": durable}
-    });
-    (
-        status,
-        [("content-type", "application/json")],
-        body.to_string(),
-    )
-        .into_response()
+    health::answer(&shared.engine)
 }
 
 async fn metrics_page(State(shared): State<Shared>) -> Response {

@@ -4,6 +4,7 @@ use super::table::{Column, Table, bytes, hidden, hidden_text, number, text};
 use super::time_of_day;
 use crate::call::Call;
 use crate::cluster::all_indices;
+use crate::cluster_health::ShardHealth;
 use crate::error::ApiError;
 use crate::machine::{DiskSpace, Machine};
 use crate::nodes::{PLUGINS, host_of, names_this_node};
@@ -213,9 +214,9 @@ pub(crate) async fn allocation(call: Call) -> Result<Reply, ApiError> {
         let (mut shards, mut size, mut unassigned) = (0_u64, 0, 0_u64);
         for index in all_indices(api)? {
             let stats = index.stats();
-            shards += u64::from(stats.shards);
-            unassigned +=
-                u64::from(stats.shards) * u64::from(crate::cluster_health::replicas(&index));
+            let health = ShardHealth::of(std::slice::from_ref(&index));
+            shards += health.active;
+            unassigned += health.not_serving();
             size += stats.bytes;
         }
         let disk = DiskSpace::of(&api.options.data);

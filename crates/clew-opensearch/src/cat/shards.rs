@@ -488,8 +488,11 @@ pub(crate) async fn shards(call: Call) -> Result<Reply, ApiError> {
     let mut rows = Vec::new();
     for index in call.indices_from(Wildcards::ALL).await? {
         for (number, stats) in (0_u32..).zip(index.shard_stats()) {
-            rows.push(started_row(&call, (&index, number), &stats, unit));
-            rows.extend((0..replicas(&index)).map(|_| unassigned_row(&index, number)));
+            rows.push(match index.shard_failure(number) {
+                None => started_row(&call, (&index, number), &stats, unit),
+                Some(failure) => failed_row(&index, number, &failure),
+            });
+            rows.extend((0..replicas(&index)).map(|_| unassigned_row(&index, number, "r")));
         }
     }
     let columns = PLACE.iter().chain(FIGURES.iter().map(|f| &f.column));
@@ -523,12 +526,25 @@ fn started_row(
     row
 }
 
-/// A replica that the settings ask for, but that has no second node to be on.
-fn unassigned_row(index: &Arc<Index>, number: u32) -> Vec<String> {
+/// A shard that serves nothing, and why.
+fn failed_row(index: &Arc<Index>, number: u32, failure: &str) -> Vec<String> {
+    let mut row = unassigned_row(index, number, "p");
+    for (cell, figure) in row.iter_mut().skip(PLACE.len()).zip(FIGURES) {
+        match figure.column.name {
+            "unassigned.reason" => *cell = "ALLOCATION_FAILED".to_string(),
+            "unassigned.details" => *cell = failure.to_string(),
+            _ => {}
+        }
+    }
+    row
+}
+
+/// A copy that is nowhere: a replica that the settings ask for has no second node to be on.
+fn unassigned_row(index: &Arc<Index>, number: u32, copy: &str) -> Vec<String> {
     let mut row = vec![
         index.name().to_string(),
         number.to_string(),
-        "r".to_string(),
+        copy.to_string(),
         "UNASSIGNED".to_string(),
     ];
     row.resize(PLACE.len() + FIGURES.len(), String::new());
