@@ -9,6 +9,7 @@ import signal
 import subprocess
 import tempfile
 import threading
+import urllib.error
 import urllib.request
 
 from opensearchpy import OpenSearch
@@ -36,7 +37,8 @@ class ClewServer:
         if self.own_data:
             shutil.rmtree(self.data, ignore_errors=True)
 
-    def start(self):
+    def start(self, healthy=True):
+        """Starts the process; without `healthy` a node will do that says what is wrong with it."""
         binary = os.environ.get("CLEW_BIN")
         if not binary:
             raise RuntimeError("CLEW_BIN must name the clew binary")
@@ -56,9 +58,9 @@ class ClewServer:
         if addresses is None:
             raise RuntimeError(f"the server did not start:\n{self.log_tail()}")
         self.address, self.grpc_address = addresses["http"], addresses["grpc"]
-        with urllib.request.urlopen(self.url + "/_health", timeout=START_SECONDS_MAX) as reply:
-            if reply.status != 200:
-                raise RuntimeError(f"the server is not healthy: {reply.status}")
+        status, health = self.health()
+        if healthy and status != 200:
+            raise RuntimeError(f"the server is not healthy: {health}")
         return self
 
     def _read_output(self, listening):
@@ -69,6 +71,14 @@ class ClewServer:
             except (ValueError, KeyError, TypeError):
                 continue
         listening.put(None)
+
+    def health(self):
+        """Status and body of `/_health`."""
+        try:
+            with urllib.request.urlopen(self.url + "/_health", timeout=START_SECONDS_MAX) as reply:
+                return reply.status, json.load(reply)
+        except urllib.error.HTTPError as refused:
+            return refused.code, json.load(refused)
 
     @property
     def url(self):

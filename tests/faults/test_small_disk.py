@@ -1,0 +1,179 @@
+"""The real binary on a file system of 64 MB: filled until it refuses, it answers right all the time, and goes on
+when there is room, without a restart."""
+
+import base64
+import random
+import time
+import unittest
+import urllib.request
+
+from opensearchpy.exceptions import TransportError
+
+from opensearch.clew_server import ClewServer
+from .small_disk import Missing, SmallDisk
+
+DISK_BYTES = 64 << 20
+DOCUMENTS = 200
+ROUNDS_MAX = 1_000
+WAIT_SECONDS_MAX = 30
+
+
+class SmallDiskTest(unittest.TestCase):
+
+    def setUp(self):
+        self.random = random.Random(1)
+        disk = SmallDisk(DISK_BYTES)
+        try:
+            disk.__enter__()
+        except Missing as missing:
+            self.skipTest(str(missing))
+        self.addCleanup(disk.__exit__)
+        self.disk = disk
+        self.server = ClewServer(data=disk.data)
+        self.server.start()
+        self.addCleanup(self.server.kill)
+        self.client = self.server.client()
+        self.addCleanup(lambda: self.client.close())
+
+    def document(self):
+        """About two kilobytes that do not pack well."""
+        text = base64.b64encode(self.random.randbytes(1_500)).decode()
+        return {"n": self.random.randrange(1_000), "text": " ".join(text[at : at + 12] for at in range(0, 2_000, 12))}
+
+    def bulk(self, index, start):
+        """Writes a bulk: the ids that were acknowledged, and the refusals."""
+        ids = [f"{start + n}" for n in range(DOCUMENTS)]
+        lines = []
+        for identity in ids:
+            lines += [{"index": {"_index": index, "_id": identity}}, self.document()]
+        items = self.client.bulk(body=lines)["items"]
+        items = [item["index"] for item in items]
+        acknowledged = {item["_id"] for item in items if item["status"] in (200, 201)}
+        refused = [item for item in items if item["_id"] not in acknowledged]
+        for item in refused:
+            self.assertEqual(item["status"], 429, item)
+            self.assertEqual(item["error"]["type"], "cluster_block_exception", item)
+            self.assertEqual(
+                item["error"]["reason"],
+                f"index [{index}] blocked by: [TOO_MANY_REQUESTS/12/disk usage exceeded flood-stage watermark, "
+                "index has read-only-allow-delete block];",
+            )
+        return acknowledged, refused
+
+    def fill(self, index, start, bulks_max=ROUNDS_MAX):
+        """Writes until that is refused for good; what was acknowledged."""
+        acknowledged = set()
+        refusals = 0
+        for number in range(bulks_max):
+            written, refused = self.bulk(index, start + number * DOCUMENTS)
+            acknowledged |= written
+            if number % 10 == 0:
+                self.assert_holds(index, None, seen=acknowledged)
+            # One that does not fit any more says nothing of smaller ones, and buffers give room back.
+            refusals = refusals + 1 if not written else 0
+            if refusals == 3:
+                return acknowledged
+            if refused:
+                self.client.indices.refresh(index=index)
+        return acknowledged
+
+    def assert_holds(self, index, acknowledged, seen=None):
+        reply = self.client.indices.refresh(index=index)
+        self.assertEqual(reply["_shards"]["failed"], 0, reply)
+        count = self.client.count(index=index)
+        self.assertEqual(count["_shards"]["failed"], 0)
+        self.assertEqual(count["count"], len(acknowledged if seen is None else seen))
+        for identity in self.random.sample(sorted(acknowledged or seen), 20):
+            self.assertTrue(self.client.get(index=index, id=identity)["found"])
+
+    def settings(self, settings):
+        return self.client.cluster.put_settings(body={"transient": settings})
+
+    def refused(self, call):
+        with self.assertRaises(TransportError) as caught:
+            call()
+        return caught.exception
+
+    def test_a_full_disk_is_weather(self):
+        client = self.client
+        client.indices.create(index="docs", body={"settings": {"number_of_shards": 2}})
+        client.indices.create(index="other")
+        self.fill("other", 0, bulks_max=20)
+        docs = self.fill("docs", 0)
+        self.assertGreater(len(docs), 2_000)
+        self.assertGreater(self.disk.free_bytes(), 0)
+
+        status, health = self.server.health()
+        self.assertEqual((status, health["status"]), (200, "degraded"))
+        self.assertEqual([reason["what"] for reason in health["reasons"]], ["disk"])
+        self.assertLess(health["reasons"][0]["free_bytes"], DISK_BYTES // 5)
+        self.assertNotEqual(client.cluster.health()["status"], "red")
+        shown = client.indices.get_settings(index="docs")["docs"]["settings"]["index"]
+        self.assertEqual(shown["blocks"]["read_only_allow_delete"], "true")
+        blocks = client.cluster.state(metric="blocks")["blocks"]["indices"]
+        self.assertEqual(set(blocks["docs"]), {"12"})
+        allocation = client.cat.allocation(format="json", params={"bytes": "b"})[0]
+        self.assertGreater(int(allocation["disk.percent"]), 60)
+        self.assertAlmostEqual(int(allocation["disk.avail"]), self.disk.free_bytes(), delta=4 << 20)
+        fs = client.nodes.stats(metric="fs")["nodes"].popitem()[1]["fs"]["total"]
+        self.assertAlmostEqual(fs["available_in_bytes"], self.disk.free_bytes(), delta=4 << 20)
+        with urllib.request.urlopen(self.server.url + "/_metrics", timeout=60) as page:
+            self.assertIn("\ndisk_blocked 1\n", page.read().decode())
+
+        for call in (
+            lambda: client.indices.create(index="new"),
+            lambda: client.indices.put_mapping(index="docs", body={"properties": {"x": {"type": "long"}}}),
+            lambda: client.index(index="docs", id="0", body={"n": 1}),
+            lambda: client.index(index="made-by-a-write", body={"n": 1}),
+            lambda: client.delete(index="docs", id="0"),
+        ):
+            error = self.refused(call)
+            self.assertEqual(error.status_code, 429, error.info)
+            self.assertEqual(error.info["error"]["type"], "cluster_block_exception")
+        self.assert_holds("docs", docs)
+        client.indices.flush(index="docs")
+
+        client.indices.delete(index="other")
+        deadline = time.monotonic() + WAIT_SECONDS_MAX
+        while self.server.health()[1]["status"] != "ok":
+            self.assertLess(time.monotonic(), deadline, self.server.health())
+            time.sleep(0.05)
+        more, refused = self.bulk("docs", 1_000_000)
+        self.assertEqual((len(more), refused), (DOCUMENTS, []))
+        docs |= more
+        shown = client.indices.get_settings(index="docs")["docs"]["settings"]["index"]
+        self.assertNotIn("blocks", shown)
+        self.assert_holds("docs", docs)
+
+        # Full again, and killed.
+        docs |= self.fill("docs", 2_000_000)
+        self.server.kill()
+        self.server.start()
+        self.client.close()
+        self.client = self.server.client()
+        self.assert_holds("docs", docs)
+        self.assertNotIn("shard failed", self.server.log_tail())
+
+    def test_what_would_fill_the_disk_is_refused_with_the_figures(self):
+        client = self.client
+        self.fill("docs", 0, bulks_max=40)
+        client.indices.refresh(index="docs")
+        free = self.disk.free_bytes() - (2 << 20)
+        self.settings({f"cluster.routing.allocation.disk.watermark.{mark}": f"{free}b"
+                       for mark in ("low", "high", "flood_stage")})
+        error = self.refused(lambda: client.indices.forcemerge(index="docs", max_num_segments=1))
+        self.assertEqual(error.status_code, 429, error.info)
+        self.assertRegex(error.info["error"]["reason"], r"a merge of \[docs\]\[0\] needs \[\d+\] bytes of disk")
+        client.snapshot.create_repository(repository="here", body={"type": "fs", "settings": {"location": "here"}})
+        error = self.refused(lambda: client.snapshot.create(
+            repository="here", snapshot="one", params={"wait_for_completion": "true"}))
+        self.assertEqual(error.status_code, 429, error.info)
+        self.assertEqual(client.cat.snapshots(repository="here", format="json"), [])
+        self.settings({f"cluster.routing.allocation.disk.watermark.{mark}": None
+                       for mark in ("low", "high", "flood_stage")})
+        client.indices.forcemerge(index="docs", max_num_segments=1)
+        client.snapshot.create(repository="here", snapshot="one", params={"wait_for_completion": "true"})
+
+
+if __name__ == "__main__":
+    unittest.main()
