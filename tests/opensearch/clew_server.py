@@ -50,7 +50,8 @@ class ClewServer:
              "--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0"],
             stdout=subprocess.PIPE,
             stderr=self.log,
-            env={**outside, **self.env},
+            # How full the machine's own disk is must not decide what tests see.
+            env={**outside, "CLEW_DISK__THRESHOLD_ENABLED": "false", **self.env},
         )
         listening = queue.Queue()
         threading.Thread(target=self._read_output, args=(listening,), daemon=True).start()

@@ -36,7 +36,7 @@ class HealthTest(ClewTest):
                     put(body={kind: settings})
         # Each kind must hold without the other.
         put(body={"persistent": {low: "50%", high: "60%", flood: "70%"}})
-        with self.refused(400, "illegal_argument_exception", "[500mb]"):
+        with self.refused(400, "illegal_argument_exception", "unable to consistently parse"):
             put(body={"transient": {low: "500mb"}})
         put(body={"transient": {low: "0b", high: "0b", flood: "0b"}})
         shown = self.client.cluster.get_settings(flat_settings=True, include_defaults=True)
@@ -52,7 +52,8 @@ class HealthTest(ClewTest):
         marks = [name + mark for mark in ("low", "high", "flood_stage")]
         self.client.index(index="docs", id="1", body={"n": 1}, refresh=True)
         put = self.client.cluster.put_settings
-        put(body={"persistent": {mark: "1000tb" for mark in marks}})
+        watched = "cluster.routing.allocation.disk.threshold_enabled"
+        put(body={"persistent": {watched: True, **{mark: "1000tb" for mark in marks}}})
         with self.refused(429, "cluster_block_exception", "index [docs] blocked by: [TOO_MANY_REQUESTS/12/disk usage"):
             self.client.index(index="docs", id="2", body={"n": 2})
         self.restart()
@@ -61,7 +62,7 @@ class HealthTest(ClewTest):
         status, health = self.server.health()
         self.assertEqual((status, health["status"]), (200, "degraded"))
         self.assertEqual(self.client.count(index="docs")["count"], 1)
-        self.client.cluster.put_settings(body={"persistent": {mark: None for mark in marks}})
+        self.client.cluster.put_settings(body={"persistent": {name: None for name in (watched, *marks)}})
         self.client.index(index="docs", id="2", body={"n": 2})
 
 

@@ -91,16 +91,16 @@ pub trait Disk: Send + Sync + std::fmt::Debug + 'static {
 /// How full a file system is, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DiskSpace {
-    /// Its size; 0 where the system does not tell.
+    /// Its size, without what is kept back for others; 0 where the system does not tell.
     pub total: u64,
-    /// What this process may still write: without what is kept back for others.
+    /// What this process may still write.
     pub free: u64,
     /// Tells file systems apart: equal for paths that share their space.
     pub file_system: u64,
 }
 
 impl DiskSpace {
-    /// What cannot be written any more, whoever uses it or keeps it back.
+    /// What is taken.
     pub fn used(&self) -> u64 {
         self.total.saturating_sub(self.free)
     }

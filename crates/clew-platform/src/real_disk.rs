@@ -77,8 +77,12 @@ impl Disk for RealDisk {
     }
     fn space(&self, path: &Path) -> io::Result<DiskSpace> {
         let stat = rustix::fs::statvfs(path)?;
+        // What is kept back for others is no room of ours, as `df` counts it: of a disk that is mostly
+        // kept back, little would always seem to be free.
+        let used = stat.f_blocks.saturating_sub(stat.f_bfree);
+        let ours = used.saturating_add(stat.f_bavail);
         Ok(DiskSpace {
-            total: stat.f_blocks.saturating_mul(stat.f_frsize),
+            total: ours.saturating_mul(stat.f_frsize),
             free: stat.f_bavail.saturating_mul(stat.f_frsize),
             // Of the two ids that there are, `f_fsid` is zero on some file systems.
             file_system: fs::metadata(path)?.dev(),
