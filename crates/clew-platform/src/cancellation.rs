@@ -240,7 +240,7 @@ mod tests {
         }
         assert!(stopped());
         drop(entered);
-        assert!(!stopped() && !CancellationToken::default().stopped().is_some());
+        assert!(!stopped() && CancellationToken::default().stopped().is_none());
     }
 
     #[test]
