@@ -192,7 +192,7 @@ fn every_sentence_of_a_long_text_can_be_a_piece() {
     let source = json!({"text": "A fox sat. ".repeat(20_000)});
     let all = HighlightOptions {
         fragments_max: usize::MAX,
-        fragment_size: 5,
+        fragment_size: 20,
         ..HighlightOptions::default()
     };
     let query = Query::Match(Match::new("text", "fox"));
