@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use clew_log::Durability;
+use clew_log::{Durability, Glsn};
 use clew_platform::Task;
 
 use crate::engine::Inner;
@@ -133,8 +133,9 @@ fn run_healer(inner: &Inner) {
 /// Flushes what is due.
 fn run_upkeep(inner: &Inner) {
     let mut flushed_at: HashMap<(String, u32), Duration> = HashMap::new();
+    let mut trimmed = Glsn::ZERO;
     while !is_closed(inner) {
-        let next = flush_due(inner, &mut flushed_at);
+        let next = flush_due(inner, &mut flushed_at, &mut trimmed);
         let look = look_again(inner);
         inner
             .upkeep
@@ -201,9 +202,14 @@ fn merge(inner: &Inner, shard: &Shard, order: MergeOrder) -> bool {
 
 /// Flushes shards with much or old unflushed data, and all that hold back a log that has grown
 /// too large; how long until the next shard is due by age.
-fn flush_due(inner: &Inner, flushed_at: &mut HashMap<(String, u32), Duration>) -> Option<Duration> {
+fn flush_due(
+    inner: &Inner,
+    flushed_at: &mut HashMap<(String, u32), Duration>,
+    trimmed: &mut Glsn,
+) -> Option<Duration> {
     let now = inner.clock.monotonic();
-    let held = inner.log.bytes_from(inner.covered().next());
+    let covered = inner.covered();
+    let held = inner.log.bytes_from(covered.next());
     // A disk that has become tight: what can be given up is given up at once.
     let relief = inner.space.take_relief();
     let log_full = relief || held > log_bytes_max(inner);
@@ -232,11 +238,13 @@ fn flush_due(inner: &Inner, flushed_at: &mut HashMap<(String, u32), Duration>) -
             flushed_at.insert(key, now);
         }
     }
-    // A full log may hold only what explicit flushes have covered already.
-    if (flushed || log_full)
-        && let Err(error) = inner.trim_log()
-    {
-        tracing::error!(%error, "cannot trim the log");
+    // A full log may hold only what explicit flushes have covered already, and on a tight disk that is given up, too.
+    let stale = covered > *trimmed && inner.space.state().is_tight();
+    if flushed || log_full || stale {
+        match inner.trim_log() {
+            Ok(()) => *trimmed = covered,
+            Err(error) => tracing::error!(%error, "cannot trim the log"),
+        }
     }
     next
 }
