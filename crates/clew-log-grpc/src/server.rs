@@ -8,8 +8,8 @@ use clew_log::Log;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tonic::transport::Server;
-use tonic::transport::server::TcpIncoming;
 
+use crate::incoming::incoming;
 use crate::oversize::Oversize;
 use crate::proto;
 use crate::proto::log_server::LogServer;
@@ -35,6 +35,8 @@ const _: () = assert!(CALL_WINDOW_BYTES / 10 <= CONNECTION_WINDOW_BYTES / 492);
 pub struct ServerOptions {
     /// Longest request message; longer ones are answered RESOURCE_EXHAUSTED.
     pub message_bytes_max: usize,
+    /// Connections that may be open at once; more wait.
+    pub connections_max: usize,
     /// Who says whether there is room for an append.
     pub admission: Admission,
 }
@@ -100,7 +102,7 @@ pub async fn serve(
             .register_encoded_file_descriptor_set(proto::DESCRIPTOR)
             .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
     };
-    let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
+    let incoming = incoming(listener, options.connections_max);
     let mut stopped = stop.clone();
     Server::builder()
         .initial_stream_window_size(CALL_WINDOW_BYTES)

@@ -27,6 +27,7 @@ async fn connect() -> (LogClient<Channel>, watch::Sender<bool>) {
     let options = ServerOptions {
         admission: clew_log_grpc::Admission::default(),
         message_bytes_max: 64 << 20,
+        connections_max: 10,
     };
     tokio::spawn(serve(log, listener, options, stopped));
     let endpoint = Endpoint::from_shared(url).unwrap();
