@@ -5,7 +5,6 @@ mod growing;
 
 use std::io::{Read, Write};
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::body::{Body, HttpBody};
 use axum::http::{HeaderMap, StatusCode, header};
@@ -30,9 +29,6 @@ const INLINE_BYTES_MAX: usize = 64 << 10;
 const STEP_BYTES: usize = 64 << 10;
 /// Deflate makes nothing smaller than by this factor.
 const INFLATION_MAX: usize = 1032;
-
-/// How long the rest of a refused body is taken off the connection.
-const DRAIN_TIME: Duration = Duration::from_secs(30);
 
 /// What bodies may take.
 #[derive(Clone, Debug)]
@@ -61,7 +57,8 @@ pub(crate) async fn read(
     body: Body,
     limits: &BodyLimits,
 ) -> Result<Bytes, ApiError> {
-    let raw = read_raw(headers, body, limits).await?;
+    let mut body = body;
+    let raw = collect(&mut body, limits).await?;
     match headers
         .get(header::CONTENT_ENCODING)
         .map(|value| value.as_bytes())
@@ -87,22 +84,8 @@ pub(crate) async fn read(
     }
 }
 
-/// Reads up to the limit. A client that is still sending when the connection closes never sees the answer:
-/// so the rest of a body that is refused is read while it is answered.
-async fn read_raw(
-    headers: &HeaderMap,
-    mut body: Body,
-    limits: &BodyLimits,
-) -> Result<Bytes, ApiError> {
-    let collected = collect(&mut body, limits).await;
-    // Such a client sends nothing before it is asked to, which reading would do.
-    let waits = headers.contains_key(header::EXPECT);
-    if collected.is_err() && !waits && !body.is_end_stream() {
-        tokio::spawn(drain(body, limits.bytes_max));
-    }
-    collected
-}
-
+/// Reads up to the limit. What is left of a body that is refused is the server's business: it takes it off the connection,
+/// because a client that is still sending when the connection closes never sees the answer.
 async fn collect(body: &mut Body, limits: &BodyLimits) -> Result<Bytes, ApiError> {
     let declared = body.size_hint().exact();
     let mut whole = GrowingBody::beside(0, limits);
@@ -134,21 +117,6 @@ async fn collect(body: &mut Body, limits: &BodyLimits) -> Result<Bytes, ApiError
         Some(only) => hold(only, whole.into_memory()),
         None => whole.into_bytes(),
     })
-}
-
-/// Takes a body off its connection and keeps nothing of it.
-async fn drain(mut body: Body, bytes_max: usize) {
-    let mut seen_bytes = 0usize;
-    let all = async {
-        while let Some(Ok(frame)) = body.frame().await {
-            seen_bytes = seen_bytes.saturating_add(frame.data_ref().map_or(0, Bytes::len));
-            if seen_bytes > bytes_max {
-                break;
-            }
-        }
-    };
-    // A client that is too slow sees its connection closed.
-    let _ = tokio::time::timeout(DRAIN_TIME, all).await;
 }
 
 fn inflate(compressed: &[u8], limits: &BodyLimits) -> Result<Bytes, ApiError> {
