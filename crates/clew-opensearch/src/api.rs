@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Instant;
 
 use axum::Router;
@@ -42,6 +43,17 @@ pub struct RestOptions {
     pub stopped: Option<watch::Receiver<bool>>,
     /// Where the API's metrics are registered; `None` keeps them unregistered.
     pub registry: Option<prometheus::Registry>,
+    /// Connections, counted by whoever takes them.
+    pub http: Arc<HttpFigures>,
+}
+
+/// Figures of the connections that requests come by, as `_nodes/stats` shows them.
+#[derive(Debug, Default)]
+pub struct HttpFigures {
+    /// Connections that are open.
+    pub open: AtomicU64,
+    /// Connections opened since the start.
+    pub opened: AtomicU64,
 }
 
 impl Default for RestOptions {
@@ -56,6 +68,7 @@ impl Default for RestOptions {
             data: PathBuf::from("."),
             stopped: None,
             registry: None,
+            http: Arc::default(),
         }
     }
 }

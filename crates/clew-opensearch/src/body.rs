@@ -54,10 +54,9 @@ impl BodyLimits {
 /// another encoding.
 pub(crate) async fn read(
     headers: &HeaderMap,
-    body: Body,
+    mut body: Body,
     limits: &BodyLimits,
 ) -> Result<Bytes, ApiError> {
-    let mut body = body;
     let raw = collect(&mut body, limits).await?;
     match headers
         .get(header::CONTENT_ENCODING)

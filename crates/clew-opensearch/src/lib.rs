@@ -87,7 +87,7 @@ mod write_reply;
 pub mod aggs;
 pub mod dsl;
 
-pub use api::{RestOptions, router};
+pub use api::{HttpFigures, RestOptions, router};
 pub use disk_settings::{
     DISK_LOOK_INTERVAL, DISK_THRESHOLD_ENABLED, DISK_WATERMARKS, read_disk_limits,
 };

@@ -1,6 +1,8 @@
 //! `_nodes`: this node, with the members that benchmark tools and log shippers read without asking
 //! whether they are there. There is no Java machine; its figures are zeros.
 
+use std::sync::atomic::Ordering;
+
 use serde_json::{Map, Value, json};
 
 use crate::api::Api;
@@ -196,7 +198,10 @@ fn system_sections(api: &Api) -> Map<String, Value> {
             "server_open": 0, "total_outbound_connections": 0, "rx_count": 0,
             "rx_size_in_bytes": 0, "tx_count": 0, "tx_size_in_bytes": 0,
         },
-        "http": {"current_open": 0, "total_opened": 0},
+        "http": {
+            "current_open": api.options.http.open.load(Ordering::Relaxed),
+            "total_opened": api.options.http.opened.load(Ordering::Relaxed),
+        },
         "breakers": memory_stats::breakers(api.engine.memory()),
         "discovery": {
             "cluster_state_queue": {"total": 0, "pending": 0, "committed": 0},

@@ -10,6 +10,8 @@ use clew_opensearch::{DISK_LOOK_INTERVAL, DISK_THRESHOLD_ENABLED, DISK_WATERMARK
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::http::HttpConfig;
+
 /// Variables of this form set keys; `__` separates sections.
 const PREFIX: &str = "CLEW_";
 
@@ -47,18 +49,6 @@ pub(crate) struct SnapshotsConfig {
     pub(crate) paths: Vec<PathBuf>,
 }
 
-/// The HTTP server.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub(crate) struct HttpConfig {
-    /// Where to listen.
-    pub(crate) address: SocketAddr,
-    /// Listen on other than loopback addresses although anyone who reaches them may do anything.
-    pub(crate) allow_remote: bool,
-    /// Longest request body, also after decompression.
-    pub(crate) body_bytes_max: usize,
-}
-
 /// The gRPC server.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -69,6 +59,9 @@ pub(crate) struct GrpcConfig {
     pub(crate) allow_remote: bool,
     /// Longest request message.
     pub(crate) message_bytes_max: usize,
+    /// Connections that may be open at once; 0 means 1,000, or an eighth of the files that the process
+    /// may open where that is less.
+    pub(crate) connections_max: usize,
 }
 
 /// How full the disk of the data folder may get. The cluster's settings of the same meaning win.
@@ -191,22 +184,13 @@ impl Default for Config {
     }
 }
 
-impl Default for HttpConfig {
-    fn default() -> Self {
-        HttpConfig {
-            address: SocketAddr::from(([127, 0, 0, 1], 9200)),
-            allow_remote: false,
-            body_bytes_max: 100 << 20,
-        }
-    }
-}
-
 impl Default for GrpcConfig {
     fn default() -> Self {
         GrpcConfig {
             address: SocketAddr::from(([127, 0, 0, 1], 19530)),
             allow_remote: false,
             message_bytes_max: 64 << 20,
+            connections_max: 0,
         }
     }
 }
@@ -286,38 +270,30 @@ fn set(tree: &mut Value, path: &str, value: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Every key there is, as `section.key`.
-fn known_keys() -> Vec<String> {
-    let defaults = serde_json::to_value(Config::default()).expect("plain fields");
+/// Every key of a tree, as `section.key`, sections included.
+fn keys_of(tree: &Map<String, Value>) -> Vec<String> {
     let mut keys = Vec::new();
-    for (key, value) in defaults.as_object().expect("a struct is an object") {
+    for (key, value) in tree {
         keys.push(key.clone());
-        if let Value::Object(section) = value {
-            keys.extend(section.keys().map(|inner| format!("{key}.{inner}")));
-        }
+        let inner = value.as_object().map(keys_of).unwrap_or_default();
+        keys.extend(inner.iter().map(|inner| format!("{key}.{inner}")));
     }
     keys
 }
 
 fn check_keys(tree: &Value) -> anyhow::Result<()> {
-    let known = known_keys();
     let Value::Object(top) = tree else {
         bail!("the configuration must be a mapping of keys")
     };
-    for (key, value) in top {
-        let inner = value
-            .as_object()
-            .into_iter()
-            .flat_map(|section| section.keys());
-        let paths = inner.map(|inner| format!("{key}.{inner}"));
-        for path in std::iter::once(key.clone()).chain(paths) {
-            if !known.contains(&path) {
-                let nearest = known
-                    .iter()
-                    .min_by_key(|candidate| strsim::damerau_levenshtein(candidate, &path))
-                    .expect("there are keys");
-                bail!("unknown configuration key [{path}], did you mean [{nearest}]?");
-            }
+    let defaults = serde_json::to_value(Config::default()).expect("plain fields");
+    let known = keys_of(defaults.as_object().expect("a struct is an object"));
+    for path in keys_of(top) {
+        if !known.contains(&path) {
+            let nearest = known
+                .iter()
+                .min_by_key(|candidate| strsim::damerau_levenshtein(candidate, &path))
+                .expect("there are keys");
+            bail!("unknown configuration key [{path}], did you mean [{nearest}]?");
         }
     }
     Ok(())
@@ -352,6 +328,18 @@ mod tests {
     }
 
     #[test]
+    fn names_are_a_list_or_a_text_with_commas() {
+        let yaml = "http:\n  hosts_allowed: [a, '*.b']\n";
+        let variables = [("CLEW_HTTP__CORS__ALLOW_ORIGIN", "http://a, http://b")];
+        let http = load(yaml, &variables).unwrap().http;
+        assert_eq!(http.hosts_allowed, ["a", "*.b"]);
+        assert_eq!(http.cors.allow_origin, ["http://a", "http://b"]);
+        let pattern = [("CLEW_HTTP__CORS__ALLOW_ORIGIN", "/http:..a{1,2}/")];
+        let http = load("", &pattern).unwrap().http;
+        assert_eq!(http.cors.allow_origin, ["/http:..a{1,2}/"]);
+    }
+
+    #[test]
     fn an_empty_file_means_the_defaults() {
         assert_eq!(load("", &[]).unwrap(), Config::default());
     }
@@ -362,6 +350,10 @@ mod tests {
             ("http:\n  adress: 127.0.0.1:1\n", "[http.address]"),
             ("datta: x\n", "[data]"),
             ("log:\n  retention_byte: 1\n", "[log.retention_bytes]"),
+            (
+                "http:\n  cors:\n    allow-origin: x\n",
+                "[http.cors.allow_origin]",
+            ),
         ] {
             let error = load(yaml, &[]).unwrap_err().to_string();
             assert!(error.contains(nearest), "{error}");

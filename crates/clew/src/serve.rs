@@ -11,12 +11,11 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use axum::serve::ListenerExt;
 use clap::Args;
 use clew_engine::{DiskLimits, Engine, EngineOptions};
 use clew_log::LogOptions;
 use clew_log_grpc::{Admission, ServerOptions};
-use clew_opensearch::RestOptions;
+use clew_opensearch::{HttpFigures, RestOptions};
 use clew_platform::{MemoryLimits, RealClock, RealDisk};
 use prometheus::Registry;
 use tokio::net::TcpListener;
@@ -24,7 +23,8 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::config::{Config, DiskConfig, LogConfig};
-use crate::{health, logging, metrics, retention, signals};
+use crate::http::{HttpRules, HttpServer};
+use crate::{health, logging, metrics, open_files, retention, signals};
 
 /// How long open requests may take to end once a stop is asked for.
 const GRACE: Duration = Duration::from_secs(10);
@@ -44,6 +44,9 @@ pub(crate) struct ServeArguments {
     #[arg(long, value_name = "ADDR")]
     grpc: Option<SocketAddr>,
 }
+
+/// Connections of the log's service without a limit of the user's, where files suffice.
+const GRPC_CONNECTIONS: usize = 1_000;
 
 /// What the small endpoints share.
 #[derive(Clone)]
@@ -147,6 +150,10 @@ fn disk_limits(config: &DiskConfig) -> anyhow::Result<DiskLimits> {
 }
 
 async fn serve(config: Config) -> anyhow::Result<()> {
+    let open_files_max = open_files::raise_limit()?;
+    let machine = rustix::system::uname();
+    let machine = machine.nodename().to_string_lossy();
+    let rules = HttpRules::new(&config.http, open_files_max, &machine)?;
     // The ports first: a second server on one machine should not wait for recovery to fail.
     let http = listen(config.http.address).await?;
     let grpc = listen(config.grpc.address).await?;
@@ -158,7 +165,7 @@ async fn serve(config: Config) -> anyhow::Result<()> {
     let addresses = (http.local_addr()?, grpc.local_addr()?);
     let (stopping, stopped) = watch::channel(false);
     let mut servers = JoinSet::new();
-    let (served, background) = serve_http(&config, http, &engine, stopped.clone())?;
+    let (served, background) = serve_http(&config, rules, http, &engine, stopped.clone())?;
     servers.spawn(served);
     servers.spawn(async move {
         background.await;
@@ -168,6 +175,10 @@ async fn serve(config: Config) -> anyhow::Result<()> {
     let limits = ServerOptions {
         admission: Admission::by(move |bytes| asked.check_disk(bytes)),
         message_bytes_max: config.grpc.message_bytes_max,
+        connections_max: match config.grpc.connections_max {
+            0 => GRPC_CONNECTIONS.min(open_files_max / 8),
+            asked => asked,
+        },
     };
     let log = engine.log().clone();
     let served = clew_log_grpc::serve(log.clone(), grpc, limits, stopped.clone());
@@ -203,6 +214,7 @@ async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
 /// stops.
 fn serve_http(
     config: &Config,
+    rules: HttpRules,
     listener: TcpListener,
     engine: &Engine,
     stopped: watch::Receiver<bool>,
@@ -211,15 +223,24 @@ fn serve_http(
     impl Future<Output = ()> + Send + 'static,
 )> {
     let registry = Registry::new();
-    let (app, background) = router(config, &listener, (engine, &registry), stopped.clone())?;
-    // Answers go out at once: small ones must not wait for the client's acknowledgement.
-    let listener = listener.tap_io(|stream| {
-        if let Err(error) = stream.set_nodelay(true) {
-            tracing::debug!(%error, "cannot set TCP_NODELAY");
-        }
-    });
-    let server = axum::serve(listener, app).with_graceful_shutdown(until_stopped(stopped));
-    Ok((async move { Ok(server.await?) }, background))
+    let figures = Arc::new(HttpFigures::default());
+    let rest = RestOptions {
+        body_bytes_max: config.http.body_bytes_max,
+        publish_address: listener.local_addr()?.to_string(),
+        repository_roots: config.snapshots.paths.clone(),
+        data: config.data.clone(),
+        stopped: Some(stopped.clone()),
+        registry: Some(registry.clone()),
+        http: figures.clone(),
+        ..RestOptions::default()
+    };
+    let (app, background) = router(engine, &registry, rest);
+    let server = HttpServer::new(rules, app, &registry, figures)?;
+    let served = async move {
+        server.serve(listener, until_stopped(stopped)).await;
+        Ok(())
+    };
+    Ok((served, background))
 }
 
 /// Lets the servers end what is open, for a while.
@@ -246,20 +267,10 @@ pub(crate) async fn until_stopped(mut stopped: watch::Receiver<bool>) {
 }
 
 fn router(
-    config: &Config,
-    listener: &TcpListener,
-    (engine, registry): (&Engine, &Registry),
-    stopped: watch::Receiver<bool>,
-) -> anyhow::Result<(Router, impl Future<Output = ()> + Send + use<>)> {
-    let rest = RestOptions {
-        body_bytes_max: config.http.body_bytes_max,
-        publish_address: listener.local_addr()?.to_string(),
-        repository_roots: config.snapshots.paths.clone(),
-        data: config.data.clone(),
-        stopped: Some(stopped),
-        registry: Some(registry.clone()),
-        ..RestOptions::default()
-    };
+    engine: &Engine,
+    registry: &Registry,
+    rest: RestOptions,
+) -> (Router, impl Future<Output = ()> + Send + use<>) {
     let shared = Shared {
         engine: engine.clone(),
         registry: registry.clone(),
@@ -270,7 +281,7 @@ fn router(
         .route("/_metrics", get(metrics_page))
         .with_state(shared)
         .merge(api);
-    Ok((app, background))
+    (app, background)
 }
 
 /// One line on standard output tells whoever started the server where it listens.
