@@ -28,6 +28,11 @@ class Possible:
         self.values = [value]
         self.history.append(value)
 
+    def acknowledged_one_of(self, values):
+        """It has one of these now: what it held before was in doubt."""
+        self.values = list(values)
+        self.history += self.values
+
     def doubtful(self, value):
         """A change was asked for and not acknowledged: refused after it began, or never answered."""
         if value not in self.values:
