@@ -1,0 +1,21 @@
+"""Some of the faults of `make faults ARGS="disk"`, the ones that found most."""
+
+import unittest
+
+from .disk import FAULTS, DiskRounds
+from .shim import Missing
+
+SHORT_FORM = FAULTS[:6]
+
+
+class FailingDisk(unittest.TestCase):
+    def test_reads_are_right_or_refused_and_writes_go_on_when_the_disk_works_again(self):
+        try:
+            rounds = DiskRounds(seed=5)
+        except Missing as missing:
+            self.skipTest(str(missing))
+        with rounds:
+            for fault in SHORT_FORM:
+                with self.subTest(fault.name):
+                    rounds.round(fault)
+        self.assertGreater(rounds.figures["failed_calls"], 0)
