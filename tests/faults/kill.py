@@ -47,14 +47,18 @@ class KillRounds:
     def round(self):
         """Returns when everything was found as it must be; raises `Wrong` otherwise."""
         try:
-            self.load_until(self.server.kill)
+            self.load_until(self.end)
             self.restart()
             self.check()
         except BaseException as error:
             self.server.own_data = False
-            error.add_note(f"seed {self.seed}, round {self.rounds}; kept: {self.server.data} and {self.server.log_path}")
+            error.add_note(f"seed {self.seed}, round {self.rounds}; kept, unless on a disk of its own: "
+                           f"{self.server.data} and {self.server.log_path}")
             raise
         self.rounds += 1
+
+    def end(self):
+        self.server.kill()
 
     def load_until(self, end):
         """Writers and a caretaker work until a random number of requests is answered; then `end` is called."""
