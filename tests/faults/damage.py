@@ -97,7 +97,7 @@ class Folder:
     def copy(self):
         """A copy whose finished files are the same bytes on the disk: nobody writes to them."""
         target = self.place / "trial"
-        shutil.rmtree(target, ignore_errors=True)
+        self.remove(target)
         shutil.copytree(self.data, target, copy_function=link)
         return target
 
@@ -155,7 +155,7 @@ class Trial:
     def damage(self):
         """Does one thing to one file or folder; returns what."""
         what = "flip" if self.random.random() < FLIPS_SHARE else self.random.choice(OTHERS)
-        if self.path.name == "lock":
+        if what == "exchanged" and len(self.folder.kinds[self.kind]) == 1:
             what = "garbage"
         path = self.copy / self.path
         if what == "removed":
@@ -180,7 +180,7 @@ class Trial:
             content[bit // 8] ^= 1 << bit % 8
             return content
         if what == "exchanged":
-            other = self.random.choice(self.folder.kinds[self.kind])
+            other = self.random.choice([path for path in self.folder.kinds[self.kind] if path != self.path])
             self.detail = f"with {other}"
             return (self.folder.data / other).read_bytes()
         if what == "garbage":
@@ -220,7 +220,7 @@ class Trial:
             return True
         if self.path.suffix and self.path.stem.split(".")[0] in text:
             return True
-        return bool(re.search(r"shard|manifest-\d|\.log\b|catalog\.json|snapshot", text))
+        return bool(re.search(r"\[[\w-]+\]\[\d+\]|manifest-\d|\d\.log\b|catalog\.json|snapshot \[", text))
 
     def ask_all(self, client):
         for question, right in zip(self.folder.questions, self.folder.right, strict=True):
@@ -248,8 +248,8 @@ class Trial:
             return "wrong"
         if status >= 300 and "error" in body:
             return "named" if self.names(text) else "unnamed"
-        if body.get("_shards", {}).get("failed") and body["_shards"].get("failures"):
-            return "named" if self.names(json.dumps(body["_shards"])) else "unnamed"
+        if body.get("_shards", {}).get("failed"):
+            return "named" if self.names(json.dumps(body["_shards"].get("failures", ""))) else "unnamed"
         if "docs" in body:
             return self.judge_mget(body["docs"], json.loads(expected[1])["docs"])
         return "tail" if self.tail_possible() else "wrong"

@@ -7,16 +7,19 @@ ALL = {"match_all": {}}
 
 
 def ask(client, question):
-    """The reply of a question; of a scroll, all its pages as one."""
+    """The replies to a question: one, or all pages of a scroll as far as they are whole."""
     method, path, body = question
-    if "scroll=" not in path:
-        return [client.request(method, path, body)]
     replies = [client.request(method, path, body)]
-    while replies[-1].ok and replies[-1].body["hits"]["hits"] and not replies[-1].body["_shards"]["failed"]:
-        page = {"scroll": "1m", "scroll_id": replies[-1].body["_scroll_id"]}
-        replies.append(client.post("/_search/scroll", page))
-    if replies[-1].ok:
-        client.request("DELETE", "/_search/scroll", {"scroll_id": replies[-1].body["_scroll_id"]})
+    while "scroll=" in path:
+        try:
+            page = replies[-1].body
+        except ValueError:
+            break
+        cursor = {"scroll_id": page.get("_scroll_id")}
+        if not replies[-1].ok or page["_shards"]["failed"] or not page["hits"]["hits"]:
+            client.request("DELETE", "/_search/scroll", cursor)
+            break
+        replies.append(client.post("/_search/scroll", {"scroll": "1m", **cursor}))
     return replies
 
 

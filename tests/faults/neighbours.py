@@ -1,0 +1,124 @@
+"""Well-behaved clients, in a process of their own so that their clock is not held up by the attackers:
+each searches at its own pace, and every answer's time and status are kept."""
+
+import asyncio
+import json
+import multiprocessing
+import random
+import time
+
+PAUSE_S = 0.4
+GIVE_UP_S = 40
+# Statuses that say by name that the server has enough to do.
+BUSY = (429, 503)
+
+
+def question(chance):
+    """A small search, its kind by chance."""
+    n = chance.randrange(1000)
+    return chance.choice([
+        {"query": {"match": {"words": f"w{n % 127} common"}}, "size": 5},
+        {"query": {"term": {"tag": f"t{n % 17}"}}, "sort": ["mark"], "size": 5},
+        {"size": 0, "aggs": {"tags": {"terms": {"field": "tag"}}}},
+        {"query": {"bool": {"filter": [{"range": {"mark": {"gte": n << 20}}}]}}, "size": 5},
+    ])
+
+
+async def one_client(host, port, number, until, seen):
+    """Searches until the time is over; reconnects when its connection was closed."""
+    chance = random.Random(number)
+    reader = writer = None
+    await asyncio.sleep(chance.random() * PAUSE_S)
+    while time.monotonic() < until():
+        body = json.dumps(question(chance)).encode()
+        head = (f"POST /quiet/_search HTTP/1.1\r\nHost: localhost:{port}\r\n"
+                f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n")
+        started = time.monotonic()
+        try:
+            if writer is None:
+                reader, writer = await asyncio.wait_for(asyncio.open_connection(host, port), GIVE_UP_S)
+            writer.write(head.encode() + body)
+            status = await asyncio.wait_for(read_reply(reader), GIVE_UP_S)
+        except (OSError, asyncio.IncompleteReadError, asyncio.TimeoutError, ValueError):
+            status = 0
+            if writer:
+                writer.close()
+            writer = None
+        seen.append((started, time.monotonic() - started, status))
+        await asyncio.sleep(PAUSE_S * chance.uniform(0.5, 1.5))
+
+
+async def read_reply(reader):
+    head = await reader.readuntil(b"\r\n\r\n")
+    status = int(head.split(b" ", 2)[1])
+    length = next(int(line.split(b":")[1]) for line in head.lower().split(b"\r\n")
+                  if line.startswith(b"content-length:"))
+    await reader.readexactly(length)
+    return status
+
+
+def serve_process(address, clients, end, pipe):
+    host, port = address.rsplit(":", 1)
+    seen = []
+
+    async def all_clients():
+        until = lambda: time.monotonic() + 1 if not end.is_set() else 0
+        await asyncio.gather(*(one_client(host, int(port), n, until, seen) for n in range(clients)))
+
+    asyncio.run(all_clients())
+    pipe.send(seen)
+
+
+class Neighbours:
+    """The clients' process; a context manager. After `stop`, `between` tells what they saw."""
+
+    def __init__(self, address, clients):
+        context = multiprocessing.get_context("fork")
+        self.end = context.Event()
+        self.pipe, theirs = context.Pipe()
+        self.process = context.Process(
+            target=serve_process, args=(address, clients, self.end, theirs), daemon=True)
+        self.seen = []
+
+    def __enter__(self):
+        self.process.start()
+        return self
+
+    def __exit__(self, *_):
+        if self.process.is_alive():
+            self.process.kill()
+        self.process.join()
+
+    def stop(self):
+        self.end.set()
+        if self.pipe.poll(2 * GIVE_UP_S):
+            self.seen = self.pipe.recv()
+        self.process.join(10)
+
+    def between(self, start, end):
+        """Of the requests begun between two times: sorted seconds of the answered ones, and how many were
+        told to come back, went unanswered, or failed otherwise."""
+        seen = [(took, status) for at, took, status in self.seen if start <= at < end]
+        return Seen(
+            sorted(took for took, status in seen if 200 <= status < 300),
+            sum(status in BUSY for _, status in seen),
+            sum(status == 0 for _, status in seen),
+            sum(status not in BUSY and status >= 300 for _, status in seen),
+        )
+
+
+class Seen:
+    """What well-behaved clients saw in some time."""
+
+    def __init__(self, seconds, busy, unanswered, wrong):
+        self.seconds, self.busy, self.unanswered, self.wrong = seconds, busy, unanswered, wrong
+
+    def quantile_ms(self, share):
+        if not self.seconds:
+            return float("nan")
+        return 1e3 * self.seconds[min(len(self.seconds) - 1, int(share * len(self.seconds)))]
+
+    def __str__(self):
+        return (f"{len(self.seconds):6} answered, p50 {self.quantile_ms(0.5):7.1f} ms, p99 {self.quantile_ms(0.99):7.1f} ms, "
+                f"max {self.quantile_ms(1):7.1f} ms, {self.busy} refused as busy, {self.unanswered} unanswered, "
+                f"{self.wrong} wrong")

@@ -1,0 +1,20 @@
+"""A short siege of `make faults ARGS="hostile"`: nothing hangs, dies or panics, and others are served."""
+
+import unittest
+
+from .hostile import Siege
+
+SECONDS_EACH = 0.3
+ATTACKS = ["regexps", "highlights", "deep", "wide", "cursors", "connections"]
+# A debug binary on a busy machine: a bound for what hangs, not for what is slow.
+SLOWER_MAX = 1000
+
+
+class Hostile(unittest.TestCase):
+    def test_hostile_requests_are_answered_and_others_are_served(self):
+        with Siege(clients=8, documents=2_000) as siege:
+            siege.quiet(0.5)
+            for name in ATTACKS:
+                siege.attack(name, SECONDS_EACH)
+            siege.neighbours.stop()
+            self.assertEqual(siege.broken(SLOWER_MAX), [], "\n".join(siege.lines()))
