@@ -12,7 +12,7 @@ import sys
 import traceback
 
 # Each with its rounds where none are given.
-SCENES = {"kill": 500, "disk": 200, "damage": 1000, "power": 100, "hostile": 10}
+SCENES = {"kill": 500, "disk": 200, "damage": 1000, "power": 100, "hostile": 10, "clock": 24}
 
 
 def main():

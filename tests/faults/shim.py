@@ -95,13 +95,14 @@ class Shim:
     def failed(self):
         return self.control.failed
 
-    def clock(self, rate=1.0, offset_s=0.0):
-        """The wall clock runs at this rate from now on (0: it stands), moved by the offset.
-
-        Each setting begins from the true time."""
+    def clock(self, rate=1.0, offset_s=0.0, at_s=None):
+        """The wall clock runs at this rate from now on (0: it stands), moved by an offset from the true time,
+        or set to a time since 1970."""
+        now = time.time_ns()
         self.control.since_ns = 0
-        self.control.rate, self.control.offset_ns = rate, int(offset_s * 1e9)
-        self.control.since_ns = time.time_ns()
+        self.control.rate = rate
+        self.control.offset_ns = int(offset_s * 1e9) if at_s is None else int(at_s * 1e9) - now
+        self.control.since_ns = now
 
     def lose(self, folder):
         """After the server's end: what its failed syncs left in memory alone is gone. Returns the files.
