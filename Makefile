@@ -12,7 +12,7 @@ ELASTICSEARCH_PY := $(addprefix $(CLEW_CACHE)/elasticsearch-py-,7.10.1 7.17.12 8
 GO_SESSION := $(CLEW_CACHE)/go-elasticsearch-8.17.0/session
 FILEBEAT := filebeat-7.17.28
 
-.PHONY: help demo test test-rust test-clients clients conformance differential fuzz-rest check bench-log bench-vectors bench-text bench-opensearch build pgo deny doc clean
+.PHONY: help demo test test-rust test-clients clients conformance differential fuzz-rest faults soak check bench-log bench-vectors bench-text bench-opensearch build pgo deny doc clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -42,6 +42,12 @@ fuzz-rest: build $(VENV)/.installed ## requests generated from the served descri
 
 differential: build $(VENV)/.installed ## the same requests to Clew and to a real OpenSearch; ARGS="--seeds 5 --only aggregations"
 	CLEW_CACHE=$(CLEW_CACHE) CLEW_BIN=$(RELEASE) $(PYTHON) -m tests.differential $(ARGS)
+
+faults: build ## crashes, power cuts, damaged files, failing disks, clocks, hostile requests; ARGS="kill --rounds 500 --seed 1", ARGS="damage disk"
+	CLEW_BIN=$(RELEASE) python3 -m tests.faults $(ARGS)
+
+soak: build ## a steady mixed load whose curves may not grow; ARGS="--minutes 60"
+	CLEW_BIN=$(RELEASE) python3 -m tests.faults.soak --out $(CLEW_CACHE)/soak $(ARGS)
 
 check: ## formatting and lints
 	cargo fmt --all --check

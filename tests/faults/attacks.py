@@ -84,6 +84,42 @@ def wide():
     yield lambda client: client.put("/" + "x" * 60_000)
 
 
+def long():
+    """Every little language with a text of some 100 KB: what is more than linear shows."""
+    size = 100_000
+    for part in ("(", ")", '"', "a|", "a AND ", "NOT ", "-", "+", "~", "a~2 ", "a:", "[a TO ", "\\", "*", "a* ", "w1^2 ", "a\u00e4"):
+        text = part * (size // len(part))
+        yield query({"query_string": {"query": text}})
+        yield query({"simple_query_string": {"query": text}})
+        yield query({"match_phrase_prefix": {"words": text}})
+        yield query({"wildcard": {"tag": text}})
+        yield query({"regexp": {"tag": text}})
+        yield lambda client, text=text: client.post("/_plugins/_sql", {"query": f"select * from quiet where tag = {text}"})
+        yield lambda client, text=text: client.post("/_plugins/_ppl", {"query": f"source=quiet | where {text}"})
+    yield query({"range": {"at": {"gte": "now" + "+1d" * (size // 3)}}})
+    yield query({"range": {"at": {"gte": "2" * size}}})
+    yield query({"match": {"words": "a" * size}})
+    yield query({"match": {"words": {"query": "a" * size, "fuzziness": "AUTO"}}})
+    yield query({"match_all": {}}, _source=["a*" * 1000] * 100)
+    yield query({"match_all": {}}, fields=["*a" * 1000] * 100)
+    yield lambda client: client.get("/quiet/_search?filter_path=" + "**." * 10_000)
+    yield lambda client: client.get("/quiet/_search?q=" + "(" * 50_000)
+    yield lambda client: client.get("/" + "*" * 50_000 + "/_search")
+    yield lambda client: client.get("/_cat/indices/" + "*a" * 20_000)
+    yield lambda client: client.get("/quiet/_mapping/field/" + "*a" * 20_000)
+    yield lambda client: client.post("/_analyze", {"text": "a" * size, "tokenizer": {"type": "ngram", "min_gram": 1, "max_gram": 2}})
+    yield lambda client: client.post("/_analyze", {"text": "a" * 3_000, "tokenizer": {"type": "pattern", "pattern": "(a+)+$"}})
+    yield lambda client: client.post("/_ingest/pipeline/_simulate", {
+        "pipeline": {"processors": [{"grok": {"field": "m", "patterns": ["%{GREEDYDATA}" * 20 + "!"]}}]},
+        "docs": [{"_source": {"m": "a" * 10_000}}]})
+    yield lambda client: client.post("/_ingest/pipeline/_simulate", {
+        "pipeline": {"processors": [{"gsub": {"field": "m", "pattern": "(a|a)*b", "replacement": "x"}}]},
+        "docs": [{"_source": {"m": "a" * 10_000}}]})
+    yield lambda client: client.post("/_render/template", {"source": "{{#a}}" * 10_000, "params": {"a": [1, 2, 3]}})
+    yield lambda client: client.post("/_render/template", {
+        "source": "{{#a}}{{#a}}{{#a}}{{#a}}{{#a}}{{#a}}x{{/a}}{{/a}}{{/a}}{{/a}}{{/a}}{{/a}}", "params": {"a": list(range(100))}})
+
+
 @functools.cache
 def large_bulk(megabytes):
     line = json.dumps({"index": {"_index": "quiet-bulk"}}) + "\n" + json.dumps({"text": "w1 w2 w3 " * 400}) + "\n"
@@ -166,7 +202,7 @@ def work():
 
 
 ATTACKS = {attack.__name__: attack for attack in (
-    regexps, highlights, deep, wide, bodies, cursors, connections, work)}
+    regexps, highlights, deep, wide, long, bodies, cursors, connections, work)}
 
 
 def judged(client, act):
