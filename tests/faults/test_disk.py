@@ -15,7 +15,7 @@ class FailingDisk(unittest.TestCase):
         except Missing as missing:
             self.skipTest(str(missing))
         with rounds:
+            # What follows a broken promise says nothing: the first one ends the test, with its name.
             for fault in SHORT_FORM:
-                with self.subTest(fault.name):
-                    rounds.round(fault)
+                rounds.round(fault)
         self.assertGreater(rounds.figures["failed_calls"], 0)
