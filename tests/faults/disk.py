@@ -53,6 +53,7 @@ FAULTS = [
     while_it_lasts("all", "", "ENOSPC"),
     while_it_lasts("open open_read", "", "EMFILE"),
     while_it_lasts("all", "/indices/", "EIO"),
+    while_it_lasts("all", "", "EROFS"),
     *[Fault(f"{share:.1%} of all calls fail with {error}", {"calls": "all", "error": error, "share": share})
       for share, error in ((0.005, "ENOSPC"), (0.02, "EIO"), (0.06, "ENOSPC"))],
     once("write", "/log/", "EIO", SHORT),
