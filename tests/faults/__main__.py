@@ -11,6 +11,8 @@ import signal
 import sys
 import traceback
 
+from .missing import Missing
+
 # Each with its rounds where none are given.
 SCENES = {"kill": 500, "disk": 200, "damage": 1000, "power": 100, "hostile": 10, "clock": 24}
 
@@ -30,6 +32,8 @@ def main():
         module = importlib.import_module(f".{scene}", __package__)
         try:
             module.run(argparse.Namespace(rounds=rounds, seed=arguments.seed))
+        except Missing as missing:
+            print(f"skipped: {missing}")
         except Exception:
             traceback.print_exc()
             broken.append(scene)

@@ -9,8 +9,9 @@ import random
 import time
 import unittest
 
-from .cgroup import MemoryGroup, Missing
+from .cgroup import MemoryGroup
 from .client import Client, Reply, Unanswered
+from .missing import Missing
 from .model import Possible
 from .server import DidNotStart, Server, folder
 
@@ -46,15 +47,16 @@ class FaultTest(unittest.TestCase):
         self.addCleanup(server.__exit__)
         return server.start()
 
-    def memory_group(self, bytes_max):
-        """A memory group, or the test is skipped with the reason."""
-        group = MemoryGroup(bytes_max)
+    def entered(self, context):
+        """What a context manager gives until the test ends; the test is skipped where something is missing."""
         try:
-            group.__enter__()
+            return self.enterContext(context)
         except Missing as missing:
             self.skipTest(str(missing))
-        self.addCleanup(group.__exit__)
-        return group
+
+    def memory_group(self, bytes_max):
+        """A memory group of the test's own."""
+        return self.entered(MemoryGroup(bytes_max))
 
     def check_well(self, server, client):
         """Every shard serves, and nothing panicked on the way."""

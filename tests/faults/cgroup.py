@@ -3,11 +3,9 @@
 import os
 import pathlib
 
+from .missing import Missing
+
 ROOT = pathlib.Path("/sys/fs/cgroup")
-
-
-class Missing(Exception):
-    """There is no way to bound memory here; the reason is the message."""
 
 
 class MemoryGroup:

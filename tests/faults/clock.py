@@ -7,9 +7,8 @@ was acknowledged is lost, nothing panics, time-outs go on.
 import time
 
 from .checks import Wrong
-from .kill import ENV, KillRounds
-from .server import Server
-from .shim import Missing, Shim
+from .kill import KillRounds
+from .shim import Shim
 
 DAY = 86_400
 CLOCKS = {
@@ -30,12 +29,14 @@ class ClockRounds(KillRounds):
     """Rounds whose server reads another wall clock, which changes while it runs and while it is down."""
 
     def __init__(self, seed):
-        server = Server(env=ENV)
-        self.shim = Shim(server.data)
-        server.preload = self.shim.library
-        server.env.update(self.shim.env())
-        super().__init__(seed, server)
+        super().__init__(seed)
         self.given = 0
+
+    def __enter__(self):
+        self.shim = Shim(self.server.data)
+        self.server.preload = self.shim.library
+        self.server.env.update(self.shim.env())
+        return super().__enter__()
 
     def __exit__(self, *_):
         super().__exit__()
@@ -75,12 +76,7 @@ class ClockRounds(KillRounds):
 
 def run(arguments):
     """The long form: all clocks over and over, from each to the next without a word to the server."""
-    try:
-        rounds = ClockRounds(arguments.seed)
-    except Missing as missing:
-        print(f"skipped: {missing}")
-        return
-    with rounds:
+    with ClockRounds(arguments.seed) as rounds:
         for number in range(arguments.rounds):
             # Each twice, over a restart: a clock that stands then says the same moment again.
             rounds.round_with(list(CLOCKS)[number // 2 % len(CLOCKS)])

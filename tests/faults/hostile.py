@@ -11,10 +11,11 @@ from collections import Counter
 
 from .attacks import ATTACKS, judged
 from .base import eventually
-from .cgroup import MemoryGroup, Missing
+from .cgroup import MemoryGroup
 from .checks import Wrong
 from .client import Unanswered
 from .corpus import Flat, State
+from .missing import Missing
 from .neighbours import Neighbours
 from .server import Server, folder
 

@@ -8,7 +8,6 @@ import random
 import threading
 import time
 
-from .base import eventually
 from .catalog import Caretaker, Catalog, CatalogChecks
 from .checks import DocumentChecks, Wrong
 from .corpus import create
@@ -93,10 +92,9 @@ class KillRounds:
 
     def check(self):
         with self.server.client() as client:
-            eventually(lambda: client.done("GET", "/_cluster/health")["status"] != "red" or None,
-                       f"no shard failed:\n{self.server.log_tail()}", seconds_max=1)
-            if client.get("/_health").status != 200:
-                raise Wrong(f"unwell after a kill: {client.get('/_health')!r}")
+            health, cluster = client.get("/_health"), client.get("/_cluster/health")
+            if health.status != 200 or cluster.body["status"] == "red":
+                raise Wrong(f"unwell after a kill: {health!r} {cluster!r}\n{self.server.log_tail()}")
             catalog = CatalogChecks(client, self.catalog, self.random)
             catalog.freeze()
             catalog.run()

@@ -8,15 +8,12 @@ import struct
 import subprocess
 import tempfile
 
+from .missing import Missing
 from .server import folder
 
 # `_IOR('X', 125, u32)` of ext4 and xfs: shut down now; 2 is "without writing the journal".
 SHUT_DOWN, WITHOUT_JOURNAL = 0x8004587D, 2
 KINDS = {"ext4": ["mkfs.ext4", "-q", "-F"], "xfs": ["mkfs.xfs", "-q", "-f"]}
-
-
-class Missing(Exception):
-    """No such file system can be made here; the reason is the message."""
 
 
 class LoopDisk:

@@ -10,7 +10,8 @@ import shutil
 import time
 
 from .kill import ENV, RECOVERY_KILL_CHANCE, RECOVERY_KILL_SECONDS_MAX, KillRounds
-from .loop_disk import LoopDisk, Missing, log_beside
+from .loop_disk import LoopDisk, log_beside
+from .missing import Missing
 from .server import Server
 
 

@@ -1,5 +1,6 @@
 """Builds shim.c and sets its rules while the server runs: a disk that fails, a clock that goes wrong."""
 
+import atexit
 import ctypes
 import errno
 import functools
@@ -11,15 +12,13 @@ import subprocess
 import tempfile
 import time
 
+from .missing import Missing
+
 SOURCE = pathlib.Path(__file__).with_name("shim.c")
 CALLS = {name: 1 << bit for bit, name in enumerate(
     ["open", "write", "sync", "rename", "mkdir", "truncate", "open_read"])}
 SHORT, LOSE = 1, 2
 LOST_MAX = 64
-
-
-class Missing(Exception):
-    """The library cannot be built here; the reason is the message."""
 
 
 class Lost(ctypes.Structure):
@@ -51,6 +50,7 @@ def library():
     if compiler is None:
         raise Missing("there is no C compiler (cc) to build the failing disk with")
     folder = pathlib.Path(tempfile.mkdtemp(prefix="clew-faults-shim-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     path = folder / "shim.so"
     built = subprocess.run(
         [compiler, "-shared", "-fPIC", "-O1", "-Wall", "-Werror", "-o", path, SOURCE, "-ldl", "-lpthread"],
