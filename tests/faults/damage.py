@@ -16,13 +16,15 @@ from .catalog import RENAME, Catalog
 from .checks import DocumentChecks, Wrong
 from .client import Unanswered
 from .corpus import SCHEMAS, Step, create
-from .questions import ask, questions
+from .questions import ask, create_graph, questions
 from .server import DidNotStart, Server, folder
 from .writer import Documents
 
 WRITERS = 3
 SNAPSHOT = "/_snapshot/kept/whole"
 # From the best to the worst. "tail": only what the end of the log had is missing, see docs/formats/log.md.
+# Below this a column is searched without a graph.
+GRAPH_BYTES = 2 << 20
 VERDICTS = ["right", "named", "kept off", "tail", "unnamed", "kept off unnamed", "panic", "died", "wrong"]
 ALLOWED = {"right", "named"}
 FLIPS_SHARE = 0.6
@@ -46,7 +48,8 @@ class Folder:
         self.kinds = defaultdict(list)
         for path in sorted(self.data.rglob("*")):
             if path.is_file() and path.stat().st_size:
-                self.kinds[kind(path.relative_to(self.data))].append(path.relative_to(self.data))
+                place = path.relative_to(self.data)
+                self.kinds[kind(place, path.stat().st_size)].append(place)
         self.right = self.answers()
 
     def fill(self, server):
@@ -54,6 +57,7 @@ class Folder:
         each shard, merged ones and others, with some dead documents each, and a log with more."""
         with server.client() as client:
             create(client, refresh_interval="-1")
+            create_graph(client)
             Catalog.prepare(client)
             ids = sorted({identity for _, identity in self.documents.possible})
             self.random.shuffle(ids)
@@ -119,9 +123,11 @@ def link(source, target):
         shutil.copy(source, target)
 
 
-def kind(path):
-    """The kind of a file, by its place and the end of its name."""
+def kind(path, size_bytes):
+    """The kind of a file, by its place, the end of its name, and whether it has a graph."""
     if path.parts[0] == "indices":
+        if path.suffix == ".vec" and size_bytes > GRAPH_BYTES:
+            return "vec of a graph"
         return "manifest" if path.name.startswith("manifest") else path.suffix[1:] or path.name
     if path.parts[0] == "repositories":
         return f"snapshot {path.suffix[1:]}"

@@ -25,8 +25,8 @@ ENV = {"CLEW_ENGINE__LOG_BYTES_MAX": "400000"}
 class KillRounds:
     """A server, its model, and rounds of load, kill, restart, check."""
 
-    def __init__(self, seed, server=None, say=lambda _: None):
-        self.seed, self.say = seed, say
+    def __init__(self, seed, server=None, **settings):
+        self.seed, self.settings = seed, settings
         self.random = random.Random(f"kill/{seed}")
         self.documents = Documents(WRITERS)
         self.catalog = Catalog(self.documents)
@@ -36,7 +36,7 @@ class KillRounds:
     def __enter__(self):
         self.server.start()
         with self.server.client() as client:
-            create(client)
+            create(client, **self.settings)
             Catalog.prepare(client)
         return self
 

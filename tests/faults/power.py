@@ -18,12 +18,12 @@ from .server import Server
 class PowerRounds(KillRounds):
     """Rounds whose server lies on a file system that loses its power."""
 
-    def __init__(self, seed, disk):
+    def __init__(self, seed, disk, **settings):
         data = disk.mount_point / "data"
         data.mkdir()
         server = Server(data, env=ENV)
         server.log_path = log_beside("server.log")
-        super().__init__(seed, server)
+        super().__init__(seed, server, **settings)
         self.disk = disk
 
     def __exit__(self, *_):

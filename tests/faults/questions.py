@@ -1,9 +1,12 @@
 """Requests that together read every byte of every file of an index, for answers that are compared
 before and after damage."""
 
-from .corpus import SCHEMAS, vector, word
+import random
+
+from .corpus import SCHEMAS, VECTOR, vector, word
 
 ALL = {"match_all": {}}
+GRAPH_DIMENSION, GRAPH_DOCUMENTS = 384, 1_500
 
 
 def ask(client, question):
@@ -33,6 +36,7 @@ def questions(documents):
         asked += [("POST", f"/{index}/_search", body) for body in searches(living)]
         asked.append(("POST", f"/{index}/_search?scroll=1m", {"size": 50, "query": ALL}))
     asked += [("POST", "/flat/_search", body) for body in about_vectors(documents)]
+    asked += [("POST", "/graph/_search", body) for body in about_graph()]
     asked += [("POST", "/nest/_search", body) for body in ABOUT_NESTED]
     asked += [("POST", "/kin/_search", body) for body in ABOUT_KIN]
     return asked
@@ -83,6 +87,32 @@ def about_vectors(documents):
     # A filter that few pass is searched exactly, over every vector.
     emb = vector("any", 1)
     yield {"size": 1000, "query": {"knn": {"emb": {"vector": emb, "k": 1000, "filter": {"range": {"mark": {"gte": 0}}}}}}}
+
+
+def graph_vector(number):
+    chance = random.Random(number)
+    return [float(chance.randint(-99, 99)) for _ in range(GRAPH_DIMENSION)]
+
+
+def create_graph(client):
+    """An index with so many vectors that a merge builds a graph of them."""
+    emb = {**VECTOR, "dimension": GRAPH_DIMENSION}
+    settings = {"number_of_shards": 1, "refresh_interval": "-1"}
+    body = {"settings": settings, "mappings": {"properties": {"emb": emb}}}
+    client.done("PUT", "/graph", body)
+    for start in range(0, GRAPH_DOCUMENTS, GRAPH_DOCUMENTS // 2):
+        lines = [line for n in range(start, start + GRAPH_DOCUMENTS // 2)
+                 for line in ({"index": {"_index": "graph", "_id": str(n)}}, {"emb": graph_vector(n)})]
+        client.done("POST", "/_bulk?refresh=true", lines)
+    client.done("POST", "/graph/_forcemerge?max_num_segments=1")
+    client.done("POST", "/graph/_flush")
+
+
+def about_graph():
+    for number in range(0, GRAPH_DOCUMENTS, GRAPH_DOCUMENTS // 12):
+        query = {"knn": {"emb": {"vector": graph_vector(number), "k": 10}}}
+        yield {"size": 10, "_source": False, "query": query}
+    yield {"size": GRAPH_DOCUMENTS, "sort": ["_doc"], "query": ALL}
 
 
 ABOUT_NESTED = [
