@@ -106,7 +106,8 @@ class KillRounds:
     def figures(self):
         return (f"{self.rounds} rounds, {self.recovery_kills} kills during recovery, {self.acknowledged} writes and "
                 f"{self.changes} changes acknowledged, {self.reads} reads beside them, {self.checked} documents "
-                f"checked, {self.catalog.restored} snapshots restored")
+                f"checked, {self.catalog.restored} snapshots restored, "
+                f"{self.catalog.half_rollovers} rollovers left half done")
 
 
 def run(arguments):

@@ -7,6 +7,7 @@ import shutil
 import struct
 import subprocess
 import tempfile
+import time
 
 from .missing import Missing
 from .server import folder
@@ -14,6 +15,8 @@ from .server import folder
 # `_IOR('X', 125, u32)` of ext4 and xfs: shut down now; 2 is "without writing the journal".
 SHUT_DOWN, WITHOUT_JOURNAL = 0x8004587D, 2
 KINDS = {"ext4": ["mkfs.ext4", "-q", "-F"], "xfs": ["mkfs.xfs", "-q", "-f"]}
+# A copy of the image has the number of the first, which xfs would not mount beside it.
+MOUNT_OPTIONS = {"ext4": "loop", "xfs": "loop,nouuid"}
 
 
 class LoopDisk:
@@ -37,9 +40,9 @@ class LoopDisk:
         try:
             self._run(*KINDS[self.kind], self.image)
             self.mount()
-        except Missing:
+        except OSError as error:
             self.__exit__()
-            raise
+            raise Missing(f"no file system of its own can be had here: {error}") from error
         return self
 
     def __exit__(self, *_):
@@ -51,15 +54,23 @@ class LoopDisk:
     def _run(self, *command):
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
-            raise Missing(f"{command[0]} fails here: {done.stderr.strip()}")
+            raise OSError(f"{command[0]} fails: {done.stderr.strip()}")
+        return done.stdout
 
     def mount(self):
-        self._run("mount", "-o", "loop", self.image, self.mount_point)
+        self._run("mount", "-o", MOUNT_OPTIONS[self.kind], self.image, self.mount_point)
         self.mounted = True
 
     def unmount(self):
         self._run("umount", self.mount_point)
         self.mounted = False
+        # Another process's mount namespace may have a copy of the mount, and with it keep the file system as it
+        # is, shut down. What has reached the disk is in the image all the same.
+        if self._run("losetup", "--noheadings", "--associated", self.image):
+            copy = self.image.with_name(f"image-{time.monotonic_ns()}")
+            self._run("cp", "--sparse=always", self.image, copy)
+            self.image.unlink()
+            self.image = copy
 
     def cut_power(self):
         """From now on nothing reaches the disk; what was not synced is lost. `unmount` and `mount` bring it back."""
