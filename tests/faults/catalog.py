@@ -27,6 +27,8 @@ class Catalog:
         self.contents = {}
         self.count = 0
         self.restored = self.half_rollovers = 0
+        # Indexes of rollovers that were deleted between two rounds.
+        self.deleted = set()
 
     def thing(self, kind, name):
         return self.things.setdefault((kind, name), Possible())
@@ -235,8 +237,14 @@ class CatalogChecks:
                 # A rollover makes the index first and then moves the name: it was ended in between, unanswered.
                 self.catalog.half_rollovers += 1
                 client.done("DELETE", f"/{index}")
+            elif index in self.catalog.deleted:
+                raise Wrong(f"{index} is back, and its deletion was acknowledged")
             elif index.startswith("roll-"):
-                roll += [int(index[5:])] if row["aliases"]["roll"].get("is_write_index") else []
+                if row["aliases"]["roll"].get("is_write_index"):
+                    roll.append(int(index[5:]))
+                else:
+                    client.done("DELETE", f"/{index}")
+                    self.catalog.deleted.add(index)
             elif index not in SCHEMAS and index != "life-of-ids":
                 raise Wrong(f"an index that nobody made: {index}")
             for alias in row["aliases"]:
