@@ -313,11 +313,19 @@ pub(crate) async fn count(call: Call) -> Result<Reply, ApiError> {
     };
     let response = execute(&call, &indices, request).await?;
     let shards = response.shards;
-    Ok(Reply::json(&json!({
-        "count": response.total.map_or(0, |total| total.value),
-        "_shards": {
-            "total": shards.total, "successful": shards.successful, "skipped": 0,
-            "failed": shards.failed,
-        },
-    })))
+    let mut shown = json!({
+        "total": shards.total, "successful": shards.successful, "skipped": 0,
+        "failed": shards.failed,
+    });
+    if !response.failures.is_empty() {
+        let failures = response.failures.iter().map(|failure| {
+            json!({
+                "shard": failure.shard, "index": failure.index, "node": call.api.node_id,
+                "reason": ApiError::from(&failure.error).cause(),
+            })
+        });
+        shown["failures"] = failures.collect();
+    }
+    let count = response.total.map_or(0, |total| total.value);
+    Ok(Reply::json(&json!({"count": count, "_shards": shown})))
 }
