@@ -147,7 +147,7 @@ class FailedShardTest(ClewTest):
 
     def test_an_action_that_no_shard_could_do_is_an_error(self):
         client = self.client
-        self.server.stop()
+        self.server.kill()
         store = next(pathlib.Path(self.server.data, "indices", self.uuid, "1").glob("*.store"))
         with open(store, "r+b") as file:
             file.truncate(3)
