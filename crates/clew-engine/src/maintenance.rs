@@ -84,6 +84,8 @@ fn run_refresher(inner: &Inner) {
         if let Some(time) = sync_log(inner, &all, &mut synced_at) {
             sooner(time);
         }
+        // Nobody wakes this thread for a deleted index, whose files keep their room while somebody holds it.
+        drop(all);
         requested = inner.signal.sleep(next);
     }
 }
