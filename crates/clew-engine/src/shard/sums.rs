@@ -118,7 +118,7 @@ impl Sums {
         let sums = body.checked_div(block_bytes)? + usize::from(!body.is_multiple_of(block_bytes));
         let fits = body.checked_add(sums.checked_mul(SUM_BYTES)?)? == before.len();
         let is_sound = fits && *magic == MAGIC && sum_of(&rest[body..]) == of_all;
-        is_sound.then(|| Sums {
+        is_sound.then_some(Sums {
             table: body..before.len(),
             block_bytes,
             of_all,

@@ -42,8 +42,8 @@ fn await_fair_weather(node: &Node, seed: u64) {
         let probes = (0..8).map(|n| index(&format!("probe{n}"), &source(n)));
         let taken = node.write(probes.collect()).ok()?;
         let gone = (0..8).map(|n| delete(&format!("probe{n}")));
-        let taken = taken.into_iter().chain(node.write(gone.collect()).ok()?);
-        let all = taken.fold(true, |all, one| all && one.is_ok());
+        let mut taken = taken.into_iter().chain(node.write(gone.collect()).ok()?);
+        let all = taken.all(|one| one.is_ok());
         (all && node.index().stats().failed_shards == 0).then_some(())
     };
     eventually(&format!("seed {seed}: writes are still refused"), fair);

@@ -8,7 +8,7 @@ use clew_engine::{
     Action, Document, Engine, EngineError, EngineOptions, Hit, Index, IndexSettings, OpType,
     SearchRequest, SearchResponse, UpdateSpec, WriteOperation, Written,
 };
-use clew_platform::{FixedClock, SimDisk};
+use clew_platform::{Clock, FixedClock, RealClock, SimDisk};
 use clew_text::{KnnQuery, Mapping, Query, TrackTotal};
 use serde_json::{Value, json};
 
@@ -207,12 +207,14 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// What something gives as soon as it gives anything.
 pub(crate) fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let began = std::time::Instant::now();
+    let clock = RealClock::new();
+    let began = clock.monotonic();
     loop {
         if let Some(found) = look() {
             return found;
         }
-        assert!(began.elapsed() < PATIENCE, "{what}");
+        let waited = clock.monotonic().saturating_sub(began);
+        assert!(waited < PATIENCE, "{what}");
         std::thread::yield_now();
     }
 }
