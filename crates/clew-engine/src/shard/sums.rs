@@ -202,7 +202,9 @@ pub(super) mod tests {
         let mut out = Summed::new(memory.clone());
         let mut body = Vec::new();
         for (n, piece) in pieces.iter().enumerate() {
-            let bytes: Vec<u8> = (0..*piece).map(|at| (at * 31 + n) as u8).collect();
+            let bytes: Vec<u8> = (0..*piece)
+                .map(|at| ((at * 31 + n) % 251).try_into().unwrap())
+                .collect();
             out.write_all(&bytes).unwrap();
             body.extend(bytes);
         }

@@ -307,11 +307,16 @@ fn append_some(
     acknowledged: &mut Acknowledged,
 ) -> Result<(), LogError> {
     for n in 0..random.below(6) + 1 {
-        let payload = format!("{step} {n} {}", "x".repeat(random.below(60) as usize));
+        let length = usize::try_from(random.below(60)).unwrap();
+        let payload = format!("{step} {n} {}", "x".repeat(length));
         let parts = [payload.as_bytes()];
-        let entry = NewEntry::new(StreamId::new(random.below(3) as u32 + 1), &parts);
+        let stream = u32::try_from(random.below(3)).unwrap() + 1;
+        let entry = NewEntry::new(StreamId::new(stream), &parts);
         let life = log.life();
-        let durability = [Durability::Sync, Durability::Os][random.below(2) as usize];
+        let durability = match random.below(2) {
+            0 => Durability::Sync,
+            _ => Durability::Os,
+        };
         let appended = log.append(&[entry], durability)?;
         if durability == Durability::Sync {
             log.wait_in(life, appended.last, durability)?;
