@@ -10,7 +10,7 @@ mod documents_file;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use clew_platform::Disk;
+use clew_platform::{Disk, TEMPORARY_SUFFIX};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -18,6 +18,7 @@ use crate::disk::DiskGuard;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::index::Index;
+use crate::names::is_id;
 use crate::request::Document;
 use crate::shard::io_error;
 
@@ -94,7 +95,8 @@ impl Engine {
 }
 
 impl SnapshotRepository {
-    /// Makes the folder and proves that files can be written there and read back.
+    /// Makes the folder and proves that files can be written there and read back; leaves nothing of that there, nor
+    /// what an earlier try that was cut short has left.
     ///
     /// # Errors
     /// When they cannot.
@@ -103,7 +105,13 @@ impl SnapshotRepository {
         self.disk
             .create_dir_all_durable(dir)
             .map_err(io_error("create", dir))?;
-        let path = dir.join(PROBE);
+        let verified = self.probe();
+        let removed = self.remove_probes();
+        verified.and(removed)
+    }
+
+    fn probe(&self) -> Result<(), EngineError> {
+        let path = self.dir.join(PROBE);
         self.disk
             .write_atomic(&path, PROBE.as_bytes())
             .map_err(io_error("write", &path))?;
@@ -111,9 +119,19 @@ impl SnapshotRepository {
         if read != PROBE.as_bytes() {
             return Err(corrupt(&path, "what was written is not what is read"));
         }
-        self.disk
-            .remove_file(&path)
-            .map_err(io_error("remove", &path))
+        Ok(())
+    }
+
+    fn remove_probes(&self) -> Result<(), EngineError> {
+        for name in [PROBE.to_string(), format!("{PROBE}{TEMPORARY_SUFFIX}")] {
+            let path = self.dir.join(name);
+            if self.disk.exists(&path) {
+                self.disk
+                    .remove_file(&path)
+                    .map_err(io_error("remove", &path))?;
+            }
+        }
+        Ok(())
     }
 
     /// Every complete snapshot, by id. Ids rise, so the oldest comes first.
@@ -257,10 +275,11 @@ impl SnapshotRepository {
     /// When files cannot be removed.
     pub fn clean(&self, running: &[String]) -> Result<Cleaned, EngineError> {
         let mut cleaned = Cleaned::default();
+        self.remove_probes()?;
         for dir in self.folders()? {
             let id = dir.file_name().and_then(|name| name.to_str());
             let busy = id.is_some_and(|id| running.iter().any(|running| running == id));
-            if busy || self.disk.exists(&dir.join(MANIFEST)) {
+            if busy || !id.is_some_and(is_id) || self.disk.exists(&dir.join(MANIFEST)) {
                 continue;
             }
             // Only folders of ours: they hold files of documents and nothing else.

@@ -269,14 +269,52 @@ fn what_was_never_completed_is_cleaned_away_unless_it_is_running() {
     let disk = SimDisk::new();
     let node = filled(&disk);
     let repository = node.engine.snapshot_repository(PathBuf::from("/repo"));
-    for id in ["left", "running"] {
+    let ids = [(); 2].map(|()| node.engine.new_snapshot_id());
+    let [left, running] = &ids;
+    for id in &ids {
         let documents = node.engine.shard_documents(&node.index(), 0).unwrap();
         let written = repository.write_documents(id, "0-0.docs", documents);
         assert!(written.unwrap().bytes > 8);
     }
-    let cleaned = repository.clean(&["running".to_string()]).unwrap();
+    // Folders of others.
+    for foreign in ["empty", "with a file"] {
+        disk.create_dir_all(&PathBuf::from("/repo").join(foreign))
+            .unwrap();
+    }
+    let foreign = PathBuf::from("/repo/with a file/letter.docs");
+    disk.write_atomic(&foreign, b"mine").unwrap();
+    let cleaned = repository.clean(std::slice::from_ref(running)).unwrap();
     assert_eq!(cleaned.files, 1);
-    assert!(!disk.exists(&PathBuf::from("/repo/left")));
-    assert!(disk.exists(&PathBuf::from("/repo/running/0-0.docs")));
-    assert_eq!(repository.clean(&["running".to_string()]).unwrap().files, 0);
+    let repo = PathBuf::from("/repo");
+    assert!(!disk.exists(&repo.join(left)));
+    assert!(disk.exists(&repo.join(running).join("0-0.docs")));
+    assert!(disk.exists(&foreign) && disk.exists(&repo.join("empty")));
+    let again = repository.clean(std::slice::from_ref(running)).unwrap();
+    assert_eq!(again.files, 0);
+}
+
+#[test]
+fn looking_whether_a_repository_can_be_written_leaves_nothing_there() {
+    let disk = SimDisk::new();
+    let node = filled(&disk);
+    let repo = PathBuf::from("/repo");
+    let repository = node.engine.snapshot_repository(repo.clone());
+    // As left by a process that was killed meanwhile, and by one that removed nothing after a failure.
+    disk.create_dir_all(&repo).unwrap();
+    for left in ["probe", "probe.tmp"] {
+        drop(disk.create_new(&repo.join(left)).unwrap());
+    }
+    repository.verify().unwrap();
+    assert!(disk.list(&repo).unwrap().is_empty());
+    for fault in 0..3 {
+        match fault {
+            0 => disk.limit_bytes(disk.bytes_used()),
+            1 => disk.fail_sync(1),
+            _ => disk.set_read_only(true),
+        }
+        assert!(repository.verify().is_err());
+        disk.limit_bytes(u64::MAX);
+        disk.set_read_only(false);
+        assert!(disk.list(&repo).unwrap().is_empty(), "fault {fault}");
+    }
 }
