@@ -18,6 +18,8 @@ const DEPTH_MAX: usize = 100;
 const NESTED_FIELDS_MAX: usize = 10_000;
 /// Most nested objects of a document that an index may allow itself.
 const NESTED_OBJECTS_MAX: usize = 1_000_000;
+/// The most `index.mapping.field_name_length.limit` allows, whatever it says.
+const NAME_CHARS_MAX: usize = 1_000_000;
 
 /// The setting that makes an index a part of a data stream: the stream's name.
 pub const DATA_STREAM: &str = "index.clew.data_stream";
@@ -88,6 +90,11 @@ impl IndexSettings {
                 "index.mapping.nested_objects.limit",
                 defaults.nested_objects_max,
                 NESTED_OBJECTS_MAX,
+            ),
+            name_chars_max: given(
+                "index.mapping.field_name_length.limit",
+                defaults.name_chars_max,
+                NAME_CHARS_MAX,
             ),
         }
     }

@@ -197,6 +197,10 @@ fn merge(settings: &mut IndexSettings, flat: &Flat) -> Result<(), ApiError> {
                 text.map(|text| bounded(name, text, 0, u64::from(u32::MAX)))
                     .transpose()?;
             }
+            FIELD_NAME_LENGTH => {
+                text.map(|text| bounded(name, text, 1, u64::MAX))
+                    .transpose()?;
+            }
             _ => {
                 if let Some(block) = block_of(name) {
                     let block_set = text.map_or(Ok(false), |text| boolean(name, text))?;
@@ -219,6 +223,7 @@ fn merge(settings: &mut IndexSettings, flat: &Flat) -> Result<(), ApiError> {
 const REPLICAS: &str = "index.number_of_replicas";
 const TOTAL_FIELDS: &str = "index.mapping.total_fields.limit";
 const DEPTH: &str = "index.mapping.depth.limit";
+const FIELD_NAME_LENGTH: &str = "index.mapping.field_name_length.limit";
 
 /// The block that a setting sets.
 fn block_of(name: &str) -> Option<Block> {

@@ -59,6 +59,7 @@ impl Mapping {
         alias: &str,
         parameters: &Map<String, Value>,
     ) -> Result<(), MappingError> {
+        self.check_names(alias)?;
         let name = alias.rsplit('.').next().unwrap_or(alias);
         if let Some((key, value)) = parameters
             .iter()

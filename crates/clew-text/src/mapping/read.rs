@@ -161,6 +161,7 @@ impl Mapping {
         parameters: &Map<String, Value>,
     ) -> Result<(), MappingError> {
         self.check_depth(path, 1)?;
+        self.check_names(path)?;
         let above = path.rmatch_indices('.').map(|(at, _)| &path[..at]);
         if let Some(field) = std::iter::once(path)
             .chain(above)

@@ -61,6 +61,14 @@ pub enum MappingError {
         /// The limit.
         max: usize,
     },
+    /// A name is too long.
+    #[error("Field name [{name}] is longer than the limit of [{max}] characters")]
+    NameTooLong {
+        /// Its beginning.
+        name: String,
+        /// The limit.
+        max: usize,
+    },
     /// Objects inside objects too often.
     #[error("Limit of mapping depth [{max}] has been exceeded due to object field [{path}]")]
     TooDeep {
@@ -87,6 +95,9 @@ impl MappingError {
     }
 }
 
+/// So much of a name that is too long is told of it.
+const NAME_CHARS_SHOWN: usize = 100;
+
 /// How large a mapping may grow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MappingLimits {
@@ -98,6 +109,9 @@ pub struct MappingLimits {
     pub nested_fields_max: usize,
     /// Nested objects of one document (`index.mapping.nested_objects.limit`).
     pub nested_objects_max: usize,
+    /// Characters of the name of a field or object, those around it left out
+    /// (`index.mapping.field_name_length.limit`).
+    pub name_chars_max: usize,
 }
 
 impl Default for MappingLimits {
@@ -107,6 +121,7 @@ impl Default for MappingLimits {
             depth_max: 20,
             nested_fields_max: 50,
             nested_objects_max: 10_000,
+            name_chars_max: 50_000,
         }
     }
 }
@@ -314,6 +329,7 @@ impl Mapping {
         let Definition { new, settings } = definition;
         let object = new.path.rsplit_once('.').map_or("", |(object, _)| object);
         self.check_depth(object, usize::from(!new.multi_field))?;
+        self.check_names(&new.path)?;
         self.check_place(&new, settings.hidden)?;
         let date_format = match &new.kind {
             FieldKind::Date { format }
@@ -352,6 +368,24 @@ impl Mapping {
             });
         }
         Ok(())
+    }
+
+    /// Refuses a path that has a name which is too long.
+    pub(super) fn check_names(&self, path: &str) -> Result<(), MappingError> {
+        let max = self.limits.name_chars_max;
+        // As OpenSearch counts them; no text has more of these than bytes.
+        let is_long = |name: &&str| name.len() > max && name.encode_utf16().count() > max;
+        match path.split('.').find(is_long) {
+            None => Ok(()),
+            Some(name) => Err(MappingError::NameTooLong {
+                name: name
+                    .chars()
+                    .take(NAME_CHARS_SHOWN)
+                    .chain("...".chars())
+                    .collect(),
+                max,
+            }),
+        }
     }
 
     /// Whether the path is free: no field may be an object as well.

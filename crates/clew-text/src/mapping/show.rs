@@ -121,6 +121,7 @@ impl Mapping {
             fields_max: usize::MAX,
             depth_max: DEPTH_DECODED_MAX,
             nested_fields_max: usize::MAX,
+            name_chars_max: usize::MAX,
             ..MappingLimits::default()
         };
         // Mappings from before there were analyzers of settings have none.

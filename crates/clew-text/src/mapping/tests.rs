@@ -299,3 +299,62 @@ fn what_is_no_encoded_mapping_is_refused() {
         assert!(Mapping::decode(&wrong).is_err(), "{wrong}");
     }
 }
+
+#[test]
+fn names_that_are_too_long_are_refused_wherever_they_come_from() {
+    let limits = MappingLimits {
+        name_chars_max: 8,
+        ..MappingLimits::default()
+    };
+    let (fits, long) = ("abcdef\u{1f600}", "abcdefg\u{1f600}");
+    let keyword = json!({"type": "keyword"});
+    let bodies = |name: &str| {
+        [
+            json!({"properties": {name: keyword}}),
+            json!({"properties": {"o": {"properties": {name: keyword}}}}),
+            json!({"properties": {name: {"type": "object"}}}),
+            json!({"properties": {name: {"properties": {"x": keyword}}}}),
+            json!({"properties": {name: {"type": "nested"}}}),
+            json!({"properties": {"a": keyword, name: {"type": "alias", "path": "a"}}}),
+            json!({"properties": {"a": {"type": "keyword", "fields": {name: keyword}}}}),
+            json!({"properties": {format!("x.{name}.y"): keyword}}),
+        ]
+    };
+    let limited = || {
+        let mut mapping = Mapping::new();
+        mapping.set_limits(limits);
+        mapping
+    };
+    for (good, bad) in bodies(fits).into_iter().zip(bodies(long)) {
+        limited().merge_opensearch(&good).unwrap();
+        let error = limited().merge_opensearch(&bad).unwrap_err();
+        let want = format!("Field name [{long}...] is longer than the limit of [8] characters");
+        assert_eq!(error.to_string(), want, "{bad}");
+        assert_eq!(error.error_type(), "illegal_argument_exception");
+    }
+    let grow = |document: serde_json::Value| {
+        let mut mapping = limited();
+        let text = document.to_string();
+        let Ok(crate::Parsed::NeedsMapping(fields)) = mapping.parse_document(text.as_bytes())
+        else {
+            panic!("{document} brings fields");
+        };
+        mapping.grow(fields)
+    };
+    for (good, bad) in [
+        (json!({fits: 1}), json!({long: 1})),
+        (json!({fits: {"x": 1}}), json!({long: {"x": 1}})),
+        (json!({"o": {fits: "t"}}), json!({"o": {long: "t"}})),
+    ] {
+        grow(good).unwrap();
+        assert!(matches!(grow(bad), Err(MappingError::NameTooLong { .. })));
+    }
+    // One that has such a field already keeps it.
+    let mut mapping = Mapping::new();
+    mapping.merge_opensearch(&bodies(long)[0]).unwrap();
+    let mut again = Mapping::decode(&mapping.encode()).unwrap();
+    again.set_limits(limits);
+    again
+        .merge_opensearch(&json!({"properties": {"new": keyword}}))
+        .unwrap();
+}
