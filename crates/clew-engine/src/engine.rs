@@ -226,7 +226,7 @@ impl Engine {
             space: Arc::new(guard),
             pool,
             measuring: Arc::new(tokio::sync::Semaphore::new(1)),
-            ids: IdGenerator::new(clock.since_epoch()),
+            ids: IdGenerator::new(clock.since_epoch(), clock.identity()),
             planner: OnceLock::new(),
             buckets_max: AtomicUsize::new(clew_text::AggLimits::default().buckets_max),
             closed: AtomicBool::new(false),
@@ -307,7 +307,7 @@ impl Engine {
         self.inner.index(name)
     }
 
-    /// Makes all writes to an index visible to searches.
+    /// Makes all writes to an index visible to searches; does nothing with one that was deleted meanwhile.
     ///
     /// # Errors
     /// The first failure; the other shards are refreshed all the same.
@@ -319,10 +319,10 @@ impl Engine {
     pub fn refresh_each(&self, index: &Index) -> Vec<Result<(), EngineError>> {
         let refreshed = index.shards.iter().map(|shard| shard.refresh()).collect();
         self.inner.wake_upkeep();
-        refreshed
+        each_unless_deleted(index, refreshed)
     }
 
-    /// Makes all writes to one shard of an index visible to searches.
+    /// Makes all writes to one shard of an index visible to searches, likewise.
     ///
     /// # Errors
     /// When the shard has failed; a number that it does not have does nothing.
@@ -330,10 +330,10 @@ impl Engine {
         let place = usize::try_from(number).unwrap_or(usize::MAX);
         let refreshed = index.shards.get(place).map(|shard| shard.refresh());
         self.inner.wake_upkeep();
-        refreshed.unwrap_or(Ok(()))
+        unless_deleted(index, refreshed.unwrap_or(Ok(())))
     }
 
-    /// Makes all writes to an index durable in its segments.
+    /// Makes all writes to an index durable in its segments; does nothing with one that was deleted meanwhile.
     ///
     /// # Errors
     /// The first failure; the other shards are flushed all the same.
@@ -343,11 +343,12 @@ impl Engine {
 
     /// The same, with what became of each shard.
     pub fn flush_each(&self, index: &Index) -> Vec<Result<(), EngineError>> {
-        index.shards.iter().map(|shard| shard.flush()).collect()
+        let flushed = index.shards.iter().map(|shard| shard.flush()).collect();
+        each_unless_deleted(index, flushed)
     }
 
     /// Merges the segments that each shard of an index has now into at most so many without
-    /// deletes. Writes that come meanwhile may add segments.
+    /// deletes. Writes that come meanwhile may add segments. Does nothing with an index that was deleted meanwhile.
     ///
     /// # Errors
     /// The first failure, as those of [`Engine::force_merge_each`].
@@ -378,7 +379,7 @@ impl Engine {
             }
             shard.flush()
         };
-        index.shards.iter().map(merge).collect()
+        each_unless_deleted(index, index.shards.iter().map(merge).collect())
     }
 
     /// Waits until searches over these indexes see everything up to a position.
@@ -394,7 +395,7 @@ impl Engine {
         let wait = async {
             for shard in indices.iter().flat_map(|index| &index.shards) {
                 let mut published = shard.published();
-                while !shard.is_visible(glsn) {
+                while !shard.is_visible(glsn) && !shard.is_retired() {
                     shard.check_readable()?;
                     published.borrow_and_update();
                     self.inner.signal.request_refresh();
@@ -432,6 +433,20 @@ pub(crate) struct Logged {
     pub(crate) glsn: Glsn,
     /// The life of the log in which it was given its position.
     pub(crate) life: u64,
+}
+
+/// What fails because its index goes meanwhile is not missed by anybody.
+fn unless_deleted(index: &Index, done: Result<(), EngineError>) -> Result<(), EngineError> {
+    if index.is_deleted() { Ok(()) } else { done }
+}
+
+/// The same for each shard.
+fn each_unless_deleted(
+    index: &Index,
+    done: Vec<Result<(), EngineError>>,
+) -> Vec<Result<(), EngineError>> {
+    let each = done.into_iter();
+    each.map(|done| unless_deleted(index, done)).collect()
 }
 
 /// Goes through all of them, whatever they say.

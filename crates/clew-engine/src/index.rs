@@ -179,6 +179,11 @@ impl Index {
         self.mapping.load_full()
     }
 
+    /// Whether it was deleted meanwhile: nobody waits for what would have to be done with it.
+    pub(crate) fn is_deleted(&self) -> bool {
+        self.shards.iter().all(|shard| shard.is_retired())
+    }
+
     /// Refuses a document without a routing key where the mapping wants one.
     pub(crate) fn check_routing(&self, id: &str, routing: Option<&str>) -> Result<(), EngineError> {
         if routing.is_none() && self.mapping.load().is_routing_required() {

@@ -7,7 +7,17 @@ use crate::error::EngineError;
 
 const NAME_BYTES_MAX: usize = 255;
 /// As many as clients expect of an index.
-const UUID_CHARS: usize = 22;
+const UUID_CHARS: u32 = 22;
+/// Characters of a document's id.
+const ID_CHARS: u32 = 20;
+/// Bits of an id that tell the millisecond its generator was made in: enough until the year 2109.
+const TIME_BITS: u32 = 42;
+/// Bits of an id that count: a million a second for 50 days.
+const COUNT_BITS: u32 = 42;
+const _: () = assert!(
+    TIME_BITS + COUNT_BITS + 32 <= 6 * ID_CHARS,
+    "32 bits are random at least"
+);
 
 /// Checks a new index's name by OpenSearch's rules.
 pub(crate) fn check_name(name: &str) -> Result<(), EngineError> {
@@ -83,7 +93,7 @@ pub(crate) fn matches(pattern: &str, name: &str) -> bool {
 }
 
 /// A number in base 64, most significant digit first; the digits ascend as characters do.
-fn digits(value: u64, count: u32) -> impl Iterator<Item = u8> {
+fn digits(value: u128, count: u32) -> impl Iterator<Item = u8> {
     const DIGITS: &[u8; 64] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz~";
     let shifted = move |place: u32| value.checked_shr(6 * place).unwrap_or(0) & 63;
     (0..count)
@@ -94,21 +104,35 @@ fn digits(value: u64, count: u32) -> impl Iterator<Item = u8> {
 /// Whether a name is what [`IdGenerator::next_uuid`] makes.
 pub(crate) fn is_uuid(name: &str) -> bool {
     let digit = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    name.len() == UUID_CHARS && name.chars().all(digit)
+    name.len() == UUID_CHARS as usize && name.chars().all(digit)
 }
 
-/// Makes ids that are unique over restarts: the time the generator was made, then a count.
+/// Whether a name is what [`IdGenerator::next`] makes.
+pub(crate) fn is_id(name: &str) -> bool {
+    let digit = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '~';
+    name.len() == ID_CHARS as usize && name.chars().all(digit)
+}
+
+/// Makes ids that are unique over restarts: the millisecond in which the generator was made, random bits, because a clock
+/// may show the same millisecond again, and a count.
 #[derive(Debug)]
 pub(crate) struct IdGenerator {
-    started_nanos: u64,
+    /// What ids of documents begin with, and what those of indexes do.
+    starts: [u128; 2],
     count: AtomicU64,
 }
 
 impl IdGenerator {
-    pub(crate) fn new(since_epoch: std::time::Duration) -> Self {
-        let started_nanos = u64::try_from(since_epoch.as_nanos()).unwrap_or(u64::MAX);
+    /// `random` are bits that no other run has, even one at the same time.
+    pub(crate) fn new(since_epoch: std::time::Duration, random: u64) -> Self {
+        let start = |chars: u32| {
+            let random_bits = 6 * chars - TIME_BITS - COUNT_BITS;
+            let random = u128::from(random) & ((1 << random_bits) - 1);
+            let time = since_epoch.as_millis() & ((1 << TIME_BITS) - 1);
+            (time << random_bits | random) << COUNT_BITS
+        };
         IdGenerator {
-            started_nanos,
+            starts: [start(ID_CHARS), start(UUID_CHARS)],
             count: AtomicU64::new(0),
         }
     }
@@ -116,25 +140,28 @@ impl IdGenerator {
     /// The next id: 20 characters that are safe in URLs and file names. Ids of one run share
     /// their beginning and rise, which keeps term dictionaries small.
     pub(crate) fn next(&self) -> String {
-        let count = self.count.fetch_add(1, Ordering::Relaxed);
-        digits(self.started_nanos, 11)
-            .chain(digits(count, 9))
-            .map(char::from)
-            .collect()
+        let id = self.starts[0] + self.counted();
+        digits(id, ID_CHARS).map(char::from).collect()
     }
 
     /// An id of 22 characters, as many as clients expect of an index, and only those that they expect.
     pub(crate) fn next_uuid(&self) -> String {
-        let count = self.count.fetch_add(1, Ordering::Relaxed);
-        let uuid = digits(self.started_nanos, 11).chain(digits(count, 11));
+        let uuid = digits(self.starts[1] + self.counted(), UUID_CHARS);
         let uuid = uuid.map(|digit| if digit == b'~' { '-' } else { digit.into() });
         uuid.collect()
+    }
+
+    fn counted(&self) -> u128 {
+        // More than there are bits for would run into the random ones, which only have to differ from others'.
+        u128::from(self.count.fetch_add(1, Ordering::Relaxed))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const NOW: std::time::Duration = std::time::Duration::from_secs(1_790_000_000);
 
     #[test]
     fn names_follow_the_rules() {
@@ -166,9 +193,40 @@ mod tests {
 
     #[test]
     fn ids_rise_and_never_repeat() {
-        let ids = IdGenerator::new(std::time::Duration::from_secs(1_790_000_000));
+        let ids = IdGenerator::new(NOW, 7);
         let made: Vec<String> = (0..10_000).map(|_| ids.next()).collect();
         assert!(made.is_sorted_by(|a, b| a < b));
-        assert!(made.iter().all(|id| id.len() == 20));
+        assert!(
+            made.iter()
+                .all(|id| id.len() == 20 && id[..13] == made[0][..13])
+        );
+    }
+
+    #[test]
+    fn ids_of_runs_that_began_in_the_same_moment_differ() {
+        let mut seen = std::collections::HashSet::new();
+        for random in [0, 1, u64::MAX, 0x0123_4567_89ab_cdef] {
+            let ids = IdGenerator::new(NOW, random);
+            assert!((0..1000).all(|_| seen.insert(ids.next())), "{random}");
+            assert!(seen.iter().filter(|id| is_id(id)).count() >= 1000);
+            assert!((0..1000).all(|_| seen.insert(ids.next_uuid())), "{random}");
+        }
+        assert_eq!(seen.iter().filter(|id| is_uuid(id)).count(), 4000);
+    }
+
+    #[test]
+    fn later_runs_have_later_ids() {
+        let later = NOW + std::time::Duration::from_millis(1);
+        let (before, after) = (IdGenerator::new(NOW, u64::MAX), IdGenerator::new(later, 0));
+        assert!(before.next() < after.next());
+        assert!(before.next_uuid() < after.next_uuid());
+    }
+
+    #[test]
+    fn ids_go_on_rising_when_the_count_runs_over() {
+        let ids = IdGenerator::new(NOW, 7);
+        ids.count.store((1 << COUNT_BITS) - 2, Ordering::Relaxed);
+        let made: Vec<String> = (0..4).map(|_| ids.next()).collect();
+        assert!(made.is_sorted_by(|a, b| a < b), "{made:?}");
     }
 }

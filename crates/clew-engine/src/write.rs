@@ -238,7 +238,13 @@ impl Inner {
             Err(error) => {
                 let reason = error.to_string();
                 for (position, _) in writes {
-                    results[position] = Some(Err(shard.failed(&reason)));
+                    let refusal = match shard.is_retired() {
+                        true => EngineError::IndexNotFound {
+                            index: index.name.clone(),
+                        },
+                        false => shard.failed(&reason),
+                    };
+                    results[position] = Some(Err(refusal));
                 }
                 return;
             }

@@ -1,5 +1,6 @@
 //! Time as a value that is handed in, so that tests and simulations decide what time it is.
 
+use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -9,12 +10,16 @@ pub trait Clock: Send + Sync + std::fmt::Debug + 'static {
     fn since_epoch(&self) -> Duration;
     /// Time since an arbitrary start; never goes back.
     fn monotonic(&self) -> Duration;
+    /// Random bits that tell this clock from all others, those included that show the same time because a machine was
+    /// set back to it. The same at every call; a simulated clock's are always the same, too.
+    fn identity(&self) -> u64;
 }
 
 /// The machine's clocks.
 #[derive(Debug)]
 pub struct RealClock {
     start: Instant,
+    identity: u64,
 }
 
 impl RealClock {
@@ -22,6 +27,8 @@ impl RealClock {
     pub fn new() -> Self {
         RealClock {
             start: Instant::now(),
+            // The standard library takes the keys of its hash functions from the system's random bits.
+            identity: RandomState::new().hash_one(()),
         }
     }
 }
@@ -40,6 +47,9 @@ impl Clock for RealClock {
     }
     fn monotonic(&self) -> Duration {
         self.start.elapsed()
+    }
+    fn identity(&self) -> u64 {
+        self.identity
     }
 }
 
@@ -69,5 +79,8 @@ impl Clock for FixedClock {
     }
     fn monotonic(&self) -> Duration {
         self.since_epoch()
+    }
+    fn identity(&self) -> u64 {
+        0
     }
 }

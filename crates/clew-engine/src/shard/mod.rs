@@ -111,6 +111,8 @@ pub(crate) struct ShardCounters {
     /// What the parts of all merges held.
     pub(crate) merged_docs: AtomicU64,
     pub(crate) merged_bytes: AtomicU64,
+    /// Bytes of segments that merges have replaced since the last flush: their files are kept until then.
+    pub(crate) superseded_bytes: AtomicU64,
 }
 
 impl ShardCounters {
@@ -156,7 +158,8 @@ impl Shard {
     pub(crate) fn writer(&self) -> Result<MutexGuard<'_, Writer>, EngineError> {
         let writer = self.writer.lock();
         if self.health.is_retired() {
-            return Err(self.failed("the index was deleted"));
+            let index = self.place.index.clone();
+            return Err(EngineError::IndexNotFound { index });
         }
         self.check_readable()?;
         Ok(writer)
@@ -219,6 +222,11 @@ impl Shard {
     /// What would bring the shard back, when it has failed.
     pub(crate) fn remedy(&self) -> Option<Remedy> {
         self.health.remedy()
+    }
+
+    /// Whether the index of the shard was deleted.
+    pub(crate) fn is_retired(&self) -> bool {
+        self.health.is_retired()
     }
 
     /// Finds the living version of a document, whether searches see it already or not.

@@ -125,15 +125,23 @@ fn deletes_and_updates_that_come_during_a_merge_are_kept() {
 fn a_deleted_index_is_gone_for_good() {
     let disk = SimDisk::new();
     let node = Node::with_index(&disk, 2);
-    node.put("a", &source(1));
+    let written = node.put("a", &source(1));
     let held = node.index();
     node.engine.delete_index("docs").unwrap();
     assert!(matches!(
         node.engine.index("docs"),
         Err(EngineError::IndexNotFound { .. })
     ));
-    assert!(node.engine.refresh(&held).is_err());
-    drop((node, held));
+    // Nobody misses what happens while an index goes: all of these were asked for all indexes.
+    node.engine.refresh(&held).unwrap();
+    node.engine.refresh_shard(&held, 0).unwrap();
+    node.engine.flush(&held).unwrap();
+    node.engine.force_merge(&held, 1).unwrap();
+    let seconds = std::time::Duration::from_secs(60);
+    let indices = [held.clone()];
+    let waited = node.engine.wait_visible(&indices, written.glsn, seconds);
+    node.block_on(waited).unwrap();
+    drop((node, held, indices));
     let node = Node::open(&disk.crashed(1)).unwrap();
     assert!(matches!(
         node.engine.index("docs"),
@@ -144,6 +152,31 @@ fn a_deleted_index_is_gone_for_good() {
         .create_index("docs", IndexSettings::default(), mapping())
         .unwrap();
     assert!(node.get("a").is_none());
+}
+
+#[test]
+fn an_index_that_is_made_after_the_clock_was_set_back_has_a_folder_of_its_own() {
+    let disk = SimDisk::new();
+    // The clock of these nodes stands still.
+    for n in 0..4 {
+        let node = Node::open(&disk).unwrap();
+        if n == 2 {
+            node.engine.delete_index("i1").unwrap();
+        }
+        let settings = IndexSettings::default();
+        node.engine
+            .create_index(&format!("i{n}"), settings, mapping())
+            .unwrap();
+        let mut uuids: Vec<String> = node
+            .engine
+            .indices()
+            .iter()
+            .map(|i| i.uuid().into())
+            .collect();
+        uuids.sort();
+        uuids.dedup();
+        assert_eq!(uuids.len(), if n < 2 { n + 1 } else { n });
+    }
 }
 
 #[test]
