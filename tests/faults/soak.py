@@ -19,7 +19,7 @@ from .corpus import COMMON, VECTOR, Flat, Nest, State
 from .curves import Bound, fit, write_csv, write_svg
 from .server import Server, folder
 
-ENV = {"CLEW_ENGINE__LOG_BYTES_MAX": "50000000", "CLEW_ENGINE__WRITE_BUFFER_BYTES": "8000000"}
+ENV = {"CLEW_ENGINE__LOG_BYTES_MAX": "50000000", "CLEW_ENGINE__WRITE_BUFFER_BYTES": "8388608"}
 BULKS_PER_SECOND, BULK_DOCUMENTS = 4, 50
 SEARCHES_PER_SECOND = 12
 UPDATES_PER_SECOND = 4

@@ -15,6 +15,9 @@ use crate::http::HttpConfig;
 /// Variables of this form set keys; `__` separates sections.
 const PREFIX: &str = "CLEW_";
 
+/// What a buffer takes before a document is in it is up to 4 MB; a smaller limit would make a segment of every few.
+const WRITE_BUFFER_BYTES_MIN: usize = 8 << 20;
+
 /// Everything a server can be told.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -222,6 +225,21 @@ impl Default for DiskConfig {
     }
 }
 
+impl EngineConfig {
+    /// Refuses what no server could work with.
+    fn check(&self) -> anyhow::Result<()> {
+        let bytes = self.write_buffer_bytes;
+        if bytes < WRITE_BUFFER_BYTES_MIN {
+            bail!(
+                "[engine.write_buffer_bytes] is [{bytes}], must be at least \
+                 [{WRITE_BUFFER_BYTES_MIN}]: an empty buffer takes half of that, and each that \
+                 is full becomes a segment"
+            );
+        }
+        Ok(())
+    }
+}
+
 impl Default for LoggingConfig {
     fn default() -> Self {
         LoggingConfig {
@@ -253,7 +271,9 @@ impl Config {
             }
         }
         check_keys(&tree)?;
-        serde_json::from_value(tree).context("in the configuration")
+        let config: Config = serde_json::from_value(tree).context("in the configuration")?;
+        config.engine.check()?;
+        Ok(config)
     }
 }
 
@@ -342,6 +362,17 @@ mod tests {
     #[test]
     fn an_empty_file_means_the_defaults() {
         assert_eq!(load("", &[]).unwrap(), Config::default());
+    }
+
+    #[test]
+    fn a_buffer_that_would_hold_a_few_documents_is_refused() {
+        let set = |value: &str| load("", &[("CLEW_ENGINE__WRITE_BUFFER_BYTES", value)]);
+        for small in ["0", "1", "8388607"] {
+            let error = set(small).unwrap_err().to_string();
+            let words = format!("is [{small}], must be at least [8388608]");
+            assert!(error.contains(&words), "{error}");
+        }
+        assert_eq!(set("8388608").unwrap().engine.write_buffer_bytes, 8 << 20);
     }
 
     #[test]

@@ -44,6 +44,8 @@ pub(super) struct ShardDirectory {
     /// Whether files that the disk refuses go on in memory.
     spills: bool,
     spilled: Arc<Mutex<Spilled>>,
+    /// The files of segments that are being written, by the segment's id.
+    written: Arc<Mutex<HashMap<String, Vec<PathBuf>>>>,
 }
 
 /// What is known of the files of segments, by name.
@@ -74,6 +76,7 @@ impl ShardDirectory {
             health,
             spills: false,
             spilled: Arc::default(),
+            written: Arc::default(),
         }
     }
 
@@ -119,10 +122,24 @@ impl ShardDirectory {
         Ok(files.into_iter().collect())
     }
 
-    /// The size of a segment's files; 0 when they cannot be listed.
-    pub(super) fn segment_bytes(&self, id: &SegmentId) -> u64 {
-        self.segment_files(id)
-            .map_or(0, |files| files.iter().map(|(_, bytes)| bytes).sum())
+    /// The size of the files of a segment that was written just now. Only these are looked at: many segments can be in
+    /// one folder.
+    pub(super) fn written_bytes(&self, id: &SegmentId) -> u64 {
+        let files = self.written.lock().remove(&id.uuid_string());
+        let spilled = self.spilled.lock();
+        let bytes = |path: &PathBuf| match spilled.files.get(path) {
+            Some(bytes) => bytes.len() as u64,
+            // A file of that time which is gone again.
+            None => self.disk.len(&self.root.join(path)).unwrap_or(0),
+        };
+        files.iter().flatten().map(bytes).sum()
+    }
+
+    /// Forgets files of segments that nobody asked for, but for the one being filled.
+    pub(super) fn forget_written(&self, filled: Option<&str>) {
+        self.written
+            .lock()
+            .retain(|id, _| Some(id.as_str()) == filled);
     }
 
     /// Tells what a manifest says of a file: the sum of its sums, or nothing when it is of an earlier format.
@@ -312,6 +329,11 @@ impl Directory for ShardDirectory {
     }
 
     fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
+        if let Some((id, _)) = path.to_str().and_then(|name| name.split_once('.')) {
+            let mut written = self.written.lock();
+            let files = written.entry(id.to_string()).or_default();
+            files.push(path.to_path_buf());
+        }
         let spilled = self.spills.then(|| self.spilled.clone());
         let target = match (self.disk.create_new(&self.root.join(path)), &spilled) {
             (Ok(file), _) => Target::Disk(file),

@@ -4,6 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use clew_log::{Durability, Glsn};
 use tantivy::index::SegmentId;
@@ -75,9 +76,19 @@ impl Shard {
     pub(crate) fn flush(&self) -> Result<(), EngineError> {
         let mut state = self.flushing.lock();
         let started = self.context.clock.monotonic();
+        let superseded = self.superseded_bytes();
         let flushed = self.flush_changes(&mut state);
+        if flushed.is_ok() {
+            let counter = &self.counters.superseded_bytes;
+            counter.fetch_sub(superseded, Ordering::Relaxed);
+        }
         self.counters.flushes.add(self.since(started));
         flushed
+    }
+
+    /// Bytes of files that are kept only because the newest manifest names them.
+    pub(crate) fn superseded_bytes(&self) -> u64 {
+        self.counters.superseded_bytes.load(Ordering::Relaxed)
     }
 
     fn flush_changes(&self, state: &mut FlushState) -> Result<(), EngineError> {
@@ -246,6 +257,7 @@ impl Shard {
             .collect();
         let buffer = writer.buffer_segment();
         self.directory.retain_spilled(&living);
+        self.directory.forget_written(buffer.as_deref());
         let disk = &self.context.disk;
         for path in disk.list(&self.place.dir).unwrap_or_default() {
             let Some(name) = path.file_name().and_then(|name| name.to_str()) else {

@@ -64,8 +64,8 @@ struct Merged {
 }
 
 impl Shard {
-    /// Runs one merge if the goal asks for one; whether it did. Its work is done by a thread that
-    /// yields to all others; the locks are held by this one.
+    /// Runs one merge if the goal asks for one; whether it did. The work of the upkeep is done by a thread that
+    /// yields to all others, while the locks are held by this one; somebody waits for what was asked for.
     ///
     /// # Errors
     /// [`EngineError::DiskFull`] when there is no room for it; others leave nothing of it on the disk either.
@@ -106,7 +106,7 @@ impl Shard {
         let state = &self.merge_state;
         let started = self.context.clock.monotonic();
         state.running.store(true, Ordering::Relaxed);
-        let merged = run_in_background("clew-merge-work", || {
+        let work = || {
             // What a merge writes is sound by its sums, whatever it was made from.
             self.check_parts(&parts, &mut |_| {
                 state.progress.check().map_err(io::Error::other)
@@ -117,7 +117,11 @@ impl Shard {
                 false => Ok(Merged::stacked(id, rows)),
             });
             merged.transpose()
-        });
+        };
+        let merged = match goal {
+            MergeGoal::Upkeep => run_in_background("clew-merge-work", work),
+            MergeGoal::AtMost(_) => Ok(work()),
+        };
         state.running.store(false, Ordering::Relaxed);
         state.progress.rest();
         let merged = merged.map_err(io_error("start a thread for", &self.place.dir))?;
@@ -149,8 +153,9 @@ impl Shard {
         counters.merges.add(self.since(started));
         let docs = parts.iter().map(|part| u64::from(part.alive_count()));
         ShardCounters::add(&counters.merged_docs, docs.sum());
-        let bytes = parts.iter().map(SegmentView::bytes);
-        ShardCounters::add(&counters.merged_bytes, bytes.sum());
+        let bytes = parts.iter().map(SegmentView::bytes).sum();
+        ShardCounters::add(&counters.merged_bytes, bytes);
+        ShardCounters::add(&counters.superseded_bytes, bytes);
     }
 
     /// What is saved of a graph in the making is of use after a crash only if the segments that it is
@@ -325,7 +330,7 @@ impl Shard {
         writer.changed = true;
         if let (Some(Merged { id, doc_count, .. }), Some(alive)) = (merged, new_alive) {
             let alive = (alive.alive_count() < doc_count).then(|| Arc::new(alive));
-            let bytes = self.directory.segment_bytes(&id);
+            let bytes = self.directory.written_bytes(&id);
             let view = SegmentView::open(&writer.index, id, doc_count, alive, bytes)?;
             writer.segments.insert(0, WriterSegment::new(view));
         }

@@ -116,8 +116,12 @@ mod tests {
     }
 
     fn engine(disk: &SimDisk) -> (Engine, Arc<Index>) {
+        engine_with(disk, EngineOptions::new("/data"))
+    }
+
+    fn engine_with(disk: &SimDisk, options: EngineOptions) -> (Engine, Arc<Index>) {
         let clock = Arc::new(FixedClock::at(Duration::from_secs(1_790_000_000)));
-        let engine = Engine::open(EngineOptions::new("/data"), Arc::new(disk.clone()), clock);
+        let engine = Engine::open(options, Arc::new(disk.clone()), clock);
         let engine = engine.unwrap();
         let settings = IndexSettings {
             refresh_interval: None,
@@ -178,6 +182,23 @@ mod tests {
         assert_eq!(shard.checkpoint(), None);
         shard.fail(&"a test wants it so");
         assert_eq!(shard.checkpoint(), Some(shard.recovered_from()));
+    }
+
+    #[test]
+    fn segments_that_died_before_anybody_saw_them_are_not_looked_through() {
+        let options = EngineOptions {
+            write_buffer_bytes: 1,
+            ..EngineOptions::new("/data")
+        };
+        let (engine, index) = engine_with(&SimDisk::new(), options);
+        let shard = &index.shards[0];
+        // No merge helps.
+        let _held = shard.merging.lock();
+        for n in 0..1000 {
+            put(&engine, &format!("d{}", n % 40)).unwrap();
+        }
+        let segments = shard.writer.lock().segment_count();
+        assert!((1..=3).contains(&segments), "{segments}");
     }
 
     #[test]

@@ -392,9 +392,11 @@ impl Writer {
             }
             Arc::new(alive)
         });
-        let bytes = self.directory.segment_bytes(&segment.id());
+        let bytes = self.directory.written_bytes(&segment.id());
         let view = SegmentView::open(&self.index, segment.id(), doc_count, alive, bytes)?;
         self.segments.push(WriterSegment::new(view));
+        // While the log is replayed nothing is published, and every id is looked for in all segments.
+        self.segments.retain(|segment| segment.alive_count() > 0);
         self.changed = true;
         Ok(())
     }
