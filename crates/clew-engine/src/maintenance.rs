@@ -17,7 +17,9 @@ use crate::index::Index;
 use crate::settings::TranslogDurability;
 use crate::shard::{MergeGoal, MergeOrder, Shard};
 
-/// A shard that has unflushed operations is flushed at the latest after this long.
+/// Segments that merges have replaced may take so much of the disk until the shard is flushed.
+const SUPERSEDED_BYTES_MAX: u64 = 64 << 20;
+/// A shard that has unflushed operations or replaced segments is flushed at the latest after this long.
 const FLUSH_AGE_MAX: Duration = Duration::from_secs(300);
 /// While writes are refused for want of room, it is looked for this often.
 const LOOK_BLOCKED: Duration = Duration::from_secs(1);
@@ -164,7 +166,11 @@ fn run_merger(inner: &Inner) {
         for index in &indices(inner) {
             let order = index.settings().merge_order();
             for shard in &index.shards {
-                merged |= merge(inner, shard, order);
+                if merge(inner, shard, order) {
+                    merged = true;
+                    // What it replaced goes with the next flush.
+                    inner.upkeep.wake();
+                }
             }
         }
         if !merged {
@@ -202,7 +208,7 @@ fn merge(inner: &Inner, shard: &Shard, order: MergeOrder) -> bool {
     }
 }
 
-/// Flushes shards with much or old unflushed data, and all that hold back a log that has grown
+/// Flushes shards with much or old unflushed data, those where a flush gives much of the disk back, and all that hold back a log that has grown
 /// too large; how long until the next shard is due by age.
 fn flush_due(
     inner: &Inner,
@@ -221,12 +227,15 @@ fn flush_due(
         for shard in &index.shards {
             let key = (index.uuid.clone(), shard.place.number);
             // A flush also removes what was merged away.
-            if shard.failure().is_some() || (shard.checkpoint().is_none() && !relief) {
+            let superseded = shard.superseded_bytes();
+            let is_flushed = shard.checkpoint().is_none() && superseded == 0 && !relief;
+            if shard.failure().is_some() || is_flushed {
                 flushed_at.insert(key, now);
                 continue;
             }
             let age = now.saturating_sub(*flushed_at.entry(key.clone()).or_insert(now));
-            if !log_full && shard.unflushed_bytes() < threshold && age < FLUSH_AGE_MAX {
+            let much = shard.unflushed_bytes() >= threshold || superseded >= SUPERSEDED_BYTES_MAX;
+            if !log_full && !much && age < FLUSH_AGE_MAX {
                 let left = FLUSH_AGE_MAX - age;
                 next = Some(next.map_or(left, |next| next.min(left)));
                 continue;
@@ -258,5 +267,81 @@ fn log_bytes_max(inner: &Inner) -> u64 {
         max.min(TIGHT_LOG_FILES * inner.options.log.file_bytes_max)
     } else {
         max
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use bytes::Bytes;
+    use clew_platform::{Disk, FixedClock, SimDisk};
+    use clew_text::Mapping;
+
+    use super::*;
+    use crate::engine::{Engine, EngineOptions};
+    use crate::request::{Action, OpType, WriteOperation};
+    use crate::settings::IndexSettings;
+
+    /// An index of several flushed segments that nobody merges.
+    fn flushed(disk: &SimDisk, segments: u32) -> (Engine, Arc<Index>) {
+        let clock = Arc::new(FixedClock::at(Duration::from_secs(1_790_000_000)));
+        let options = EngineOptions::new("/data");
+        let engine = Engine::open(options, Arc::new(disk.clone()), clock).unwrap();
+        let settings = IndexSettings {
+            refresh_interval: None,
+            ..IndexSettings::default()
+        };
+        let (index, _) = engine
+            .create_index("docs", settings, Mapping::new())
+            .unwrap();
+        for n in 0..segments {
+            let action = Action::Index {
+                source: Bytes::from(r#"{"n": 1}"#),
+                op_type: OpType::Index,
+            };
+            let outcome = engine.write(vec![WriteOperation {
+                index: "docs".into(),
+                require_alias: false,
+                id: Some(n.to_string()),
+                routing: None,
+                action,
+                condition: None,
+            }]);
+            assert!(outcome.results[0].is_ok());
+            engine.refresh(&index).unwrap();
+        }
+        engine.flush(&index).unwrap();
+        (engine, index)
+    }
+
+    fn files(disk: &SimDisk, dir: &Path) -> usize {
+        disk.list(dir).unwrap().len()
+    }
+
+    #[test]
+    fn a_merge_that_replaced_much_is_flushed_although_nothing_was_written() {
+        let disk = SimDisk::new();
+        let (engine, index) = flushed(&disk, 3);
+        let shard = &index.shards[0];
+        // Nobody else looks after it.
+        engine.close().unwrap();
+        let before = files(&disk, &shard.place.dir);
+        let merged = shard.merge(MergeGoal::AtMost(1), MergeOrder::Stacked);
+        assert!(merged.unwrap());
+        assert!(files(&disk, &shard.place.dir) > before);
+        let mut flushed_at = HashMap::new();
+        let mut trimmed = Glsn::ZERO;
+        let mut flush = |at: &mut _| flush_due(&engine.inner, at, &mut trimmed);
+        let superseded = &shard.counters.superseded_bytes;
+        assert!(superseded.load(Ordering::SeqCst) > 0);
+        let next = flush(&mut flushed_at);
+        assert_eq!(next, Some(FLUSH_AGE_MAX), "a little may wait");
+        assert!(files(&disk, &shard.place.dir) > before);
+        superseded.store(SUPERSEDED_BYTES_MAX, Ordering::SeqCst);
+        flush(&mut flushed_at);
+        assert!(files(&disk, &shard.place.dir) < before / 2);
+        assert_eq!(superseded.load(Ordering::SeqCst), 0);
+        assert_eq!(flush(&mut flushed_at), None);
     }
 }
