@@ -8,10 +8,12 @@ use clew_log::{Glsn, StreamId};
 use clew_platform::Disk;
 use clew_text::Mapping;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::alias::{Alias, Aliases};
 use crate::definitions::{DefinitionChange, Definitions};
 use crate::error::EngineError;
+use crate::mapping_change::MappingChange;
 use crate::settings::IndexSettings;
 use crate::shard::io_error;
 
@@ -69,6 +71,11 @@ pub(crate) enum CatalogOperation {
     PutMapping {
         uuid: String,
         mapping: serde_json::Value,
+    },
+    /// What the mapping has more than before.
+    GrowMapping {
+        uuid: String,
+        change: MappingChange,
     },
     PutSettings {
         uuid: String,
@@ -160,6 +167,21 @@ impl Catalog {
         self.next_stream
     }
 
+    /// What gives an index another mapping, in few bytes where few fields are new.
+    pub(crate) fn mapping_operation(&self, uuid: &str, mapping: Value) -> CatalogOperation {
+        let uuid = uuid.to_string();
+        let record = self.indices.get(&uuid);
+        let change = record.and_then(|record| MappingChange::between(&record.mapping, &mapping));
+        match change {
+            Some(change) => CatalogOperation::GrowMapping { uuid, change },
+            None => CatalogOperation::PutMapping { uuid, mapping },
+        }
+    }
+
+    /// Whether an index has this unique id, or had it a short time ago.
+    pub(crate) fn knows(&self, uuid: &str) -> bool {
+        self.indices.contains_key(uuid) || self.removing.contains(uuid)
+    }
     /// Unique ids of deleted indexes whose folders may still be there.
     pub(crate) fn removing(&self) -> &BTreeSet<String> {
         &self.removing
@@ -177,7 +199,14 @@ impl Catalog {
     }
 
     /// Follows a change that stands at a position.
-    pub(crate) fn apply(&mut self, operation: CatalogOperation, at: Glsn) {
+    ///
+    /// # Errors
+    /// [`EngineError::Corrupt`] when it is not one of this catalog.
+    pub(crate) fn apply(
+        &mut self,
+        operation: CatalogOperation,
+        at: Glsn,
+    ) -> Result<(), EngineError> {
         match operation {
             CatalogOperation::CreateIndex(record) => {
                 self.next_stream = self
@@ -189,6 +218,15 @@ impl Catalog {
             CatalogOperation::PutMapping { uuid, mapping } => {
                 if let Some(record) = self.indices.get_mut(&uuid) {
                     record.mapping = mapping;
+                }
+            }
+            CatalogOperation::GrowMapping { uuid, change } => {
+                if let Some(record) = self.indices.get_mut(&uuid) {
+                    let grown = change.apply(&mut record.mapping);
+                    grown.map_err(|reason| EngineError::Corrupt {
+                        path: "log".into(),
+                        reason: format!("catalog entry [{at}]: {reason}"),
+                    })?;
                 }
             }
             CatalogOperation::PutSettings { uuid, settings } => {
@@ -214,6 +252,7 @@ impl Catalog {
             CatalogOperation::Define { changes } => self.definitions.apply(changes),
         }
         self.applied = at.get();
+        Ok(())
     }
 
     /// Reads the saved catalog; `None` when there is none.

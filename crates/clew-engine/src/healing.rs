@@ -166,7 +166,7 @@ impl Inner {
         })?;
         while let Some(entry) = scan.next() {
             let entry = entry?;
-            catalog.apply(CatalogOperation::decode(entry.payload)?, entry.glsn);
+            catalog.apply(CatalogOperation::decode(entry.payload)?, entry.glsn)?;
         }
         Ok(catalog)
     }

@@ -141,7 +141,7 @@ impl Inner {
         self.check_new_aliases(name, &indices, &aliases)?;
         let record = IndexRecord {
             name: name.to_string(),
-            uuid: self.ids.next_uuid(),
+            uuid: self.new_uuid(),
             created_ms: u64::try_from(self.clock.since_epoch().as_millis()).unwrap_or(u64::MAX),
             settings,
             mapping: mapping.encode(),
@@ -169,6 +169,14 @@ impl Inner {
             index: name.to_string(),
             blocks: vec![Block::ReadOnlyAllowDelete],
         })
+    }
+
+    /// A unique id whose folder nobody has.
+    fn new_uuid(&self) -> String {
+        let mut uuids = std::iter::repeat_with(|| self.ids.next_uuid());
+        let is_free = |uuid: &String| !self.disk.exists(&self.index_dir(uuid));
+        let free = uuids.find(|uuid| !self.catalog.lock().knows(uuid) && is_free(uuid));
+        free.expect("there is no end of ids")
     }
 
     /// Checks the names that a new index would add.
@@ -313,7 +321,7 @@ impl Inner {
         let entry = NewEntry::new(StreamId::new(CATALOG_STREAM), &parts);
         let appended = self.log.append(&[entry], Durability::Sync)?;
         let (glsn, life) = (appended.first, appended.life);
-        catalog.apply(operation, glsn);
+        catalog.apply(operation, glsn)?;
         Ok(Logged { glsn, life })
     }
 
@@ -327,12 +335,11 @@ impl Inner {
         let mut mapping = (*index.mapping()).clone();
         mapping.set_limits(index.settings().mapping_limits());
         change(&mut mapping)?;
-        let uuid = index.uuid.clone();
-        let operation = CatalogOperation::PutMapping {
-            uuid,
-            mapping: mapping.encode(),
+        let logged = {
+            let mut catalog = self.catalog.lock();
+            let operation = catalog.mapping_operation(&index.uuid, mapping.encode());
+            self.append_to_catalog(&mut catalog, operation)?
         };
-        let logged = self.append_catalog(operation)?;
         index.mapping.store(Arc::new(mapping));
         Ok(logged)
     }

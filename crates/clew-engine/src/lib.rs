@@ -31,6 +31,7 @@ mod index;
 mod index_catalog;
 mod index_state;
 mod maintenance;
+mod mapping_change;
 mod names;
 mod planner;
 mod recovery;

@@ -122,7 +122,7 @@ fn replay_catalog(
     entry: &EntryRef<'_>,
 ) -> Result<(), EngineError> {
     let operation = CatalogOperation::decode(entry.payload)?;
-    inner.catalog.lock().apply(operation.clone(), entry.glsn);
+    inner.catalog.lock().apply(operation.clone(), entry.glsn)?;
     match operation {
         CatalogOperation::CreateIndex(record) => recovering.add(inner.open_index(&record)?),
         CatalogOperation::DeleteIndex { uuid } => recovering.remove(&uuid),
@@ -131,6 +131,15 @@ fn replay_catalog(
                 index
                     .mapping
                     .store(Arc::new(clew_text::Mapping::decode(&mapping)?));
+            }
+        }
+        CatalogOperation::GrowMapping { uuid, .. } => {
+            let catalog = inner.catalog.lock();
+            // The catalog has it whole by now.
+            if let (Some(index), Some(record)) =
+                (recovering.indices.get(&uuid), catalog.indices.get(&uuid))
+            {
+                index.mapping.store(Arc::new(record.decode_mapping()?));
             }
         }
         CatalogOperation::PutSettings { uuid, settings } => {
