@@ -504,6 +504,7 @@ impl Inner {
 
     /// Saves the catalog and removes what no view needs any more from the log.
     pub(crate) fn trim_log(&self) -> Result<(), EngineError> {
+        let life = self.log.life();
         let needed = self.covered();
         let gone = self.removed_folders()?;
         let mut catalog = {
@@ -513,8 +514,8 @@ impl Inner {
         };
         catalog.cover(needed);
         // What a crash takes back is given out again, to entries that must not pass for covered.
-        self.log
-            .wait(needed.max(catalog.applied()), Durability::Sync)?;
+        let saved = needed.max(catalog.applied());
+        self.log.wait_in(life, saved, Durability::Sync)?;
         catalog.save(&*self.disk, &data_folder::catalog_path(&self.options.data))?;
         let released = self.behind_readers(needed);
         Ok(self.log.trim(Trim::Unnamed(released))?)

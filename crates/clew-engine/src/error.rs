@@ -259,6 +259,8 @@ pub enum ErrorKind {
     Conflict,
     /// A user forbids it for now.
     Forbidden,
+    /// Larger than anything of its kind may be; do not repeat it.
+    TooLarge,
     /// Too much at once; repeat later.
     Overloaded,
     /// Not now: the disk is full or the engine closes.
@@ -296,6 +298,7 @@ impl EngineError {
             | EngineError::Memory(_)
             | EngineError::MergeMemory { .. }
             | EngineError::DiskFull { .. } => ErrorKind::Overloaded,
+            EngineError::Log(LogError::EntryTooLarge { .. }) => ErrorKind::TooLarge,
             EngineError::Log(_)
             | EngineError::Closed
             | EngineError::MergeCancelled

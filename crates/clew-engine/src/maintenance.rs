@@ -103,7 +103,7 @@ fn refresh(index: &Index) {
 /// Syncs the log once the shortest `sync_interval` has passed; how long until the next one when
 /// there is something to sync.
 fn sync_log(inner: &Inner, indices: &[Arc<Index>], synced_at: &mut Duration) -> Option<Duration> {
-    let last = inner.log.last();
+    let (life, last) = (inner.log.life(), inner.log.last());
     if inner.log.durable() >= last {
         *synced_at = inner.clock.monotonic();
         return None;
@@ -117,7 +117,7 @@ fn sync_log(inner: &Inner, indices: &[Arc<Index>], synced_at: &mut Duration) -> 
     if due_in > Duration::ZERO {
         return Some(due_in);
     }
-    if let Err(error) = inner.log.wait(last, Durability::Sync) {
+    if let Err(error) = inner.log.wait_in(life, last, Durability::Sync) {
         tracing::error!(%error, "background sync of the log failed");
         inner.log_refused();
         return None;

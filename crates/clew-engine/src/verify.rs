@@ -181,7 +181,7 @@ impl LogHistory {
                 history.made.insert(record.uuid.clone());
             }
             if entry.glsn > catalog.applied() {
-                catalog.apply(operation, entry.glsn);
+                catalog.apply(operation, entry.glsn)?;
             }
         }
         Ok(history)

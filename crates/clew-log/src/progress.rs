@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use arc_swap::ArcSwapOption;
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use crate::error::LogError;
@@ -40,7 +41,7 @@ pub(crate) struct Progress {
     /// How often a poisoned log has gone on.
     life: AtomicU64,
     /// What was durable when it did so last.
-    kept: AtomicU64,
+    kept: Mutex<Kept>,
     written_signal: Signal,
     written_tasks: Notify,
     /// Twice the number of syncs done, and one more while one is under way.
@@ -92,6 +93,15 @@ enum Still {
     Elsewhere,
 }
 
+/// What a log that went on has kept of the life before.
+#[derive(Clone, Copy, Debug, Default)]
+struct Kept {
+    /// The life that began.
+    life: u64,
+    /// The last entry that is of both.
+    durable: Glsn,
+}
+
 #[derive(Debug)]
 enum End {
     Closed,
@@ -116,7 +126,7 @@ impl Progress {
             end: ArcSwapOption::empty(),
             has_ended: AtomicBool::new(false),
             life: AtomicU64::new(0),
-            kept: AtomicU64::new(0),
+            kept: Mutex::default(),
             written_signal: Signal::default(),
             written_tasks: Notify::new(),
             syncs: AtomicU64::new(0),
@@ -192,16 +202,23 @@ impl Progress {
         self.life.load(Ordering::SeqCst)
     }
 
+    /// What a poisoned log has written behind its durable end is given up: nobody reads it from now on.
+    pub(crate) fn give_up_undurable(&self) {
+        self.written.store(self.durable().get(), Ordering::SeqCst);
+    }
+
     /// A poisoned log goes on behind what is durable. Nothing is written meanwhile.
     pub(crate) fn revive(&self) {
-        self.written.store(self.durable().get(), Ordering::Release);
         // The sync that failed is over.
         if self.syncs.load(Ordering::SeqCst) % 2 == 1 {
             self.syncs.fetch_add(1, Ordering::SeqCst);
         }
-        self.kept.store(self.durable().get(), Ordering::SeqCst);
         // Before the end goes: whoever waits for what is lost must not find the log open, and the position far away.
-        self.life.fetch_add(1, Ordering::SeqCst);
+        let life = self.life.fetch_add(1, Ordering::SeqCst) + 1;
+        *self.kept.lock() = Kept {
+            life,
+            durable: self.durable(),
+        };
         self.has_ended.store(false, Ordering::SeqCst);
         self.end.store(None);
         self.announce_all();
@@ -249,13 +266,15 @@ impl Progress {
     /// Waits until a control record that was given in a life of the log is durable.
     pub(crate) fn wait_controls(&self, life: u64, controls: Controls) -> Result<(), LogError> {
         self.wait_for_sync(Glsn::ZERO, || {
-            // The end is looked at first: whatever is durable then stays so.
-            let (end, now) = (self.end(), self.life());
-            if now != life {
+            // The end is looked at first: whatever is durable then stays so. The life comes last: what was durable
+            // before was so in this one.
+            let end = self.end();
+            let is_durable = controls <= self.durable_controls();
+            if self.life() != life {
                 let glsn = self.durable().next();
                 return Some(Err(LogError::Lost { glsn }));
             }
-            if controls <= self.durable_controls() {
+            if is_durable {
                 return Some(Ok(()));
             }
             end.map(|end| Err(end.error()))
@@ -295,7 +314,8 @@ impl Progress {
             };
         let now = self.life();
         if now != life {
-            let kept = now == life + 1 && glsn.get() <= self.kept.load(Ordering::SeqCst);
+            let kept = *self.kept.lock();
+            let kept = kept.life == life + 1 && glsn <= kept.durable;
             return Some(kept.then_some(()).ok_or(LogError::Lost { glsn }));
         }
         if durable {

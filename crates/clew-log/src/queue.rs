@@ -157,14 +157,15 @@ impl Queue {
     pub(crate) fn take(
         &self,
         batch: &mut Vec<Group>,
-        durable: Glsn,
+        (written, durable): (Glsn, Glsn),
         durable_controls: Controls,
     ) -> Work {
         let mut state = self.state.lock();
         while state.phase == Phase::Open
             && state.full.is_empty()
             && state.filling.bytes.is_empty()
-            && state.sync_target <= durable
+            // Nothing is on its way: an entry behind the written ones was lost, or is yet to come.
+            && state.sync_target.min(written) <= durable
             && state.controls_target <= durable_controls
         {
             state.writer_waits = true;

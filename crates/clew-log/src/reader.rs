@@ -75,6 +75,7 @@ impl LogReader {
                 continue;
             }
             if !finished {
+                self.check_not_overtaken()?;
                 return Ok(self.last());
             }
             let first = self.found.tail.next;
@@ -84,6 +85,18 @@ impl LogReader {
             self.found.tail.state = header.state;
             self.found.tail.vouched = file.header_bytes as u64;
             self.found.files.push(Arc::new(file));
+        }
+    }
+
+    /// Fails when the log went on, after its disk had failed, behind an entry before the last one of this view.
+    fn check_not_overtaken(&self) -> Result<(), LogError> {
+        let names = self.disk.list(&self.dir);
+        let names = names.map_err(LogError::io("list", &self.dir))?;
+        let behind = self.active().first.next()..self.found.tail.next;
+        let mut firsts = names.iter().filter_map(|name| header::first_of_name(name));
+        match firsts.find(|first| behind.contains(first)) {
+            Some(glsn) => Err(LogError::Lost { glsn }),
+            None => Ok(()),
         }
     }
 

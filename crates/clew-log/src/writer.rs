@@ -53,15 +53,14 @@ impl Writer {
         let mut batch = Vec::new();
         loop {
             let progress = &shared.progress;
-            let work =
-                shared
-                    .queue
-                    .take(&mut batch, progress.durable(), progress.durable_controls());
+            let reached = (progress.written(), progress.durable());
+            let work = shared
+                .queue
+                .take(&mut batch, reached, progress.durable_controls());
             match self.commit(&mut batch, work) {
                 Ok(()) if work.closing => return shared.progress.close(),
                 Ok(()) => {}
                 Err(error) => {
-                    *shared.durable_bytes.lock() = self.synced;
                     shared.progress.poison(Poison::from(error));
                     return shared.queue.end(Phase::Broken);
                 }
@@ -131,6 +130,7 @@ impl Writer {
         let file = Arc::new(file.growing_to(shared.options.file_bytes_max));
         (self.synced, self.started, self.vouched) = (file.end(), file.end(), file.end() as u64);
         (self.file, self.handle) = (file.clone(), handle);
+        *shared.durable_bytes.lock() = self.synced;
         Arc::make_mut(&mut shared.files.write()).push(file);
         Ok(())
     }
@@ -146,6 +146,7 @@ impl Writer {
             .counters
             .sync(clock.monotonic().saturating_sub(start));
         (self.synced, self.started) = (end, end);
+        *self.shared.durable_bytes.lock() = end;
         let progress = &self.shared.progress;
         progress.set_durable(progress.written(), self.controls);
         Ok(())

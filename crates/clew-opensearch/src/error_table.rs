@@ -116,6 +116,9 @@ impl From<&EngineError> for ApiError {
                     .with("index", index.as_str())
                     .with("shard", shard.to_string())
             }
+            EngineError::Log(_) if error.kind() == ErrorKind::TooLarge => {
+                named("content_too_long_exception")
+            }
             EngineError::Log(_) => with_sources(named("translog_exception"), error),
             EngineError::Corrupt { .. } => named("corrupt_index_exception"),
             EngineError::Io { .. } => with_sources(named("i_o_exception"), error),
@@ -203,6 +206,7 @@ fn status(kind: ErrorKind) -> StatusCode {
         ErrorKind::NotFound => StatusCode::NOT_FOUND,
         ErrorKind::Conflict => StatusCode::CONFLICT,
         ErrorKind::Forbidden => StatusCode::FORBIDDEN,
+        ErrorKind::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         ErrorKind::Overloaded => StatusCode::TOO_MANY_REQUESTS,
         ErrorKind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
         ErrorKind::Corrupt | ErrorKind::Internal => StatusCode::INTERNAL_SERVER_ERROR,

@@ -45,6 +45,11 @@ fn gauges(log: &Log) -> anyhow::Result<Registry> {
             stats.append_waits,
         ),
         (
+            "log_resumptions_total",
+            "Times that the log went on in a new file after its disk had failed.",
+            stats.resumptions,
+        ),
+        (
             "log_subscribers",
             "Open subscriptions.",
             subscribers.len() as u64,

@@ -92,6 +92,7 @@ impl Shard {
     }
 
     fn flush_changes(&self, state: &mut FlushState) -> Result<(), EngineError> {
+        let life = self.context.log.life();
         let (segments, applied, next_seq_no, unflushed) = {
             let mut writer = self.writer()?;
             self.publish(&mut writer)?;
@@ -112,10 +113,8 @@ impl Shard {
         }
         // The manifest must never say more than a crash leaves of the log.
         if applied > Glsn::ZERO {
-            self.context.log.wait(applied, Durability::Sync)?;
-            // The log may have failed and gone on meanwhile, with another entry in this place; the shard has failed
-            // before that.
-            self.check_readable()?;
+            let log = &self.context.log;
+            log.wait_in(life, applied, Durability::Sync)?;
         }
         let mut manifest = Manifest::new(state.number + 1, applied, next_seq_no);
         let mut rewritten = Vec::new();

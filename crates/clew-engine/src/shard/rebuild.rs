@@ -56,8 +56,9 @@ impl Shard {
         let log = &self.context.log;
         log.hand_over();
         // A log that has failed keeps what is durable, and gives the positions behind it out again.
-        let last = match log.wait(log.last(), Durability::Sync) {
-            Ok(()) => log.last(),
+        let (life, last) = (log.life(), log.last());
+        let last = match log.wait_in(life, last, Durability::Sync) {
+            Ok(()) => last,
             Err(_) => log.durable(),
         };
         let from = writer.applied.next().max(log.first());

@@ -74,8 +74,11 @@ pub(crate) struct Shared {
     /// The streams without names need nothing up to here.
     unnamed_floor: AtomicU64,
     trimming: Mutex<()>,
-    /// Of a poisoned log: the length of the active file at its last sync.
+    /// The length of the active file at its last sync.
     pub(crate) durable_bytes: Mutex<usize>,
+    /// Of a poisoned log whose active file has no entries: the header of the one that takes its place, once that may
+    /// have happened.
+    successor: Mutex<Option<Header>>,
 }
 
 /// What readers see of the files.
@@ -135,7 +138,8 @@ impl Log {
             indexed: Arc::default(),
             unnamed_floor: AtomicU64::new(0),
             trimming: Mutex::new(()),
-            durable_bytes: Mutex::default(),
+            durable_bytes: Mutex::new(file.end()),
+            successor: Mutex::default(),
         });
         let (synced, vouched) = (file.end(), tail.vouched);
         let writer = Writer {

@@ -8,6 +8,7 @@ use std::sync::atomic::Ordering;
 
 use super::{Log, Sequencer, Shown};
 use crate::error::LogError;
+use crate::file::LogFile;
 use crate::header::Header;
 use crate::position::Glsn;
 use crate::queue::Phase;
@@ -49,29 +50,22 @@ impl Log {
         let files = shared.files.read().clone();
         let retired = files.last().expect("a log has a file");
         let (disk, dir) = (&*shared.disk, &shared.dir);
-        let durable_bytes = *shared.durable_bytes.lock();
-        let (old, tail, before) = recover::reopen(disk, dir, retired.first, durable_bytes)?;
-        let durable = tail.next.previous();
-        if durable != self.durable() {
-            let reason = "the last durable entry is another one than was acknowledged";
-            return Err(LogError::corrupt(&old.path, old.end(), reason));
-        }
-        // A file without entries has the very name of the next one, which takes its place.
-        let is_empty = tail.next == old.first;
-        let header = Header {
-            first: tail.next,
-            previous: match is_empty {
-                true => before,
-                false => Some(recover::link_to(&old)),
-            },
-            state: tail.state,
+        let mut successor = shared.successor.lock();
+        let (old, header) = match successor.take() {
+            Some(header) => (None, header),
+            None => self.find_end(retired.first)?,
         };
+        let durable = header.first.previous();
+        if old.is_none() {
+            // A file without entries has the very name of the next one, which takes its place: perhaps also when that
+            // fails in the end.
+            *successor = Some(header.clone());
+        }
         let (file, handle) = recover::create_file(disk, dir, &header)?;
+        *successor = None;
         let file = Arc::new(file.growing_to(shared.options.file_bytes_max));
         let mut files = files[..files.len() - 1].to_vec();
-        if !is_empty {
-            files.push(Arc::new(old));
-        }
+        files.extend(old.map(Arc::new));
         files.push(file.clone());
         let controls = shared.progress.durable_controls();
         let end = file.end();
@@ -86,6 +80,8 @@ impl Log {
             wrote: true,
         };
         *shared.durable_bytes.lock() = end;
+        // Before the files change: a reader must not look in the new one for what is lost.
+        shared.progress.give_up_undurable();
         *shared.files.write() = Arc::new(files);
         *shared.shown.write() = Shown::of(&header.state);
         *sequencer = Sequencer {
@@ -98,5 +94,28 @@ impl Log {
         *task = Some(started.inspect_err(|_| shared.queue.end(Phase::Broken))?);
         shared.progress.revive();
         Ok(durable)
+    }
+
+    /// Where what is durable ends: the active file up to there, or none when it has no entries, and the header of the
+    /// next one.
+    fn find_end(&self, active: Glsn) -> Result<(Option<LogFile>, Header), LogError> {
+        let shared = self.shared();
+        let durable_bytes = *shared.durable_bytes.lock();
+        let found = recover::reopen(&*shared.disk, &shared.dir, active, durable_bytes)?;
+        let (old, tail, before) = found;
+        if tail.next.previous() != self.durable() {
+            let reason = "the last durable entry is another one than was acknowledged";
+            return Err(LogError::corrupt(&old.path, old.end(), reason));
+        }
+        let has_entries = tail.next > old.first;
+        let header = Header {
+            first: tail.next,
+            previous: match has_entries {
+                true => Some(recover::link_to(&old)),
+                false => before,
+            },
+            state: tail.state,
+        };
+        Ok((has_entries.then_some(old), header))
     }
 }

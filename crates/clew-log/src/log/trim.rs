@@ -85,10 +85,14 @@ impl Log {
     }
 
     fn trim_named(&self, until: Glsn) -> Result<(), LogError> {
+        let life = self.life();
         // What is on its way to the disk cannot be walked yet.
         self.written(until)?;
         let firsts = self.counters_after(until)?;
         let mut sequencer = self.shared().sequencer.lock();
+        if self.life() != life {
+            return Err(LogError::Lost { glsn: until });
+        }
         let registry = &sequencer.state.registry;
         let next = |stream: &StreamId| firsts.get(stream).copied().unwrap_or(Llsn::FIRST);
         let records = registry
