@@ -326,13 +326,20 @@ impl Shard {
                 new_doc += 1;
             }
         }
+        let opened = match (merged, new_alive) {
+            (Some(Merged { id, doc_count, .. }), Some(alive)) => {
+                let alive = (alive.alive_count() < doc_count).then(|| Arc::new(alive));
+                let bytes = self.directory.written_bytes(&id);
+                let view = SegmentView::open(&writer.index, id, doc_count, alive, bytes)?;
+                Some(WriterSegment::new(view))
+            }
+            _ => None,
+        };
+        // The parts go only once what stands for them is open: the disk may refuse that.
         writer.segments.retain(|segment| !is_part(segment));
         writer.changed = true;
-        if let (Some(Merged { id, doc_count, .. }), Some(alive)) = (merged, new_alive) {
-            let alive = (alive.alive_count() < doc_count).then(|| Arc::new(alive));
-            let bytes = self.directory.written_bytes(&id);
-            let view = SegmentView::open(&writer.index, id, doc_count, alive, bytes)?;
-            writer.segments.insert(0, WriterSegment::new(view));
+        if let Some(opened) = opened {
+            writer.segments.insert(0, opened);
         }
         Ok(())
     }

@@ -139,10 +139,11 @@ impl Parser {
         let token = self.tokens.next().ok_or("a clause is missing at the end")?;
         match token {
             Token::Field(name) => {
-                let inner = self.clause()?;
-                if matches!(inner, Clause::Field { .. }) {
+                // Looked at first: a text of fields alone would go as deep as it is long.
+                if matches!(self.tokens.as_slice().first(), Some(Token::Field(_))) {
                     return Err(format!("field [{name}] needs a value"));
                 }
+                let inner = self.clause()?;
                 Ok(Clause::Field {
                     name,
                     inner: Box::new(inner),
