@@ -34,7 +34,7 @@ def questions(documents):
                   in documents.possible.items() if name == index and possible.value}
         asked += by_id(index, documents.ids(index), living)
         asked += [("POST", f"/{index}/_search", body) for body in searches(living)]
-        asked.append(("POST", f"/{index}/_search?scroll=1m", {"size": 50, "query": ALL}))
+        asked.append(("POST", f"/{index}/_search?scroll=1m", {"size": 50, "query": ALL, "sort": ["mark"]}))
     asked += [("POST", "/flat/_search", body) for body in about_vectors(documents)]
     asked += [("POST", "/graph/_search", body) for body in about_graph()]
     asked += [("POST", "/nest/_search", body) for body in ABOUT_NESTED]
