@@ -52,6 +52,7 @@ FAULTS = [
     once("sync", "/indices/", "EIO", LOSE),
     while_it_lasts("all", "", "ENOSPC"),
     while_it_lasts("open open_read", "", "EMFILE"),
+    once("open_read", "/indices/", "EMFILE"),
     while_it_lasts("all", "/indices/", "EIO"),
     while_it_lasts("all", "", "EROFS"),
     *[Fault(f"{share:.1%} of all calls fail with {error}", {"calls": "all", "error": error, "share": share})
@@ -67,7 +68,6 @@ FAULTS = [
     once("sync", "/indices/", "ENOSPC"),
     once("open", "/indices/", "EMFILE"),
     once("open", "/indices/", "EACCES"),
-    once("open_read", "/indices/", "EMFILE"),
     once("rename", "/indices/", "EIO"),
     once("mkdir", "/indices/", "ENOSPC"),
     once("write", "catalog", "ENOSPC"),

@@ -71,6 +71,12 @@ class Shim:
         self.control = Control.from_buffer(self.page)
         self.control.root = str(root).encode()
 
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
     def env(self):
         return {"FAULTS_CONTROL": self.file.name}
 
