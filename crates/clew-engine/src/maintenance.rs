@@ -324,8 +324,7 @@ mod tests {
         let disk = SimDisk::new();
         let (engine, index) = flushed(&disk, 3);
         let shard = &index.shards[0];
-        // Nobody else looks after it.
-        engine.close().unwrap();
+        // Its own threads have nothing to do: the clock stands, and three segments are no crowd.
         let before = files(&disk, &shard.place.dir);
         let merged = shard.merge(MergeGoal::AtMost(1), MergeOrder::Stacked);
         assert!(merged.unwrap());
@@ -343,5 +342,6 @@ mod tests {
         assert!(files(&disk, &shard.place.dir) < before / 2);
         assert_eq!(superseded.load(Ordering::SeqCst), 0);
         assert_eq!(flush(&mut flushed_at), None);
+        engine.close().unwrap();
     }
 }

@@ -98,6 +98,14 @@ impl ShardDirectory {
         }
     }
 
+    /// The same, keeping an account of its own of what is written through it and its forks.
+    pub(super) fn output(&self) -> Self {
+        ShardDirectory {
+            written: Arc::default(),
+            ..self.clone()
+        }
+    }
+
     /// The files of a segment with their lengths: every name that is its id and one extension.
     pub(super) fn segment_files(&self, id: &SegmentId) -> io::Result<Vec<(String, u64)>> {
         let id = id.uuid_string();
@@ -133,6 +141,12 @@ impl ShardDirectory {
             None => self.disk.len(&self.root.join(path)).unwrap_or(0),
         };
         files.iter().flatten().map(bytes).sum()
+    }
+
+    /// The files that were written and that nobody has asked for; forgets them.
+    pub(super) fn take_written(&self) -> Vec<PathBuf> {
+        let written = std::mem::take(&mut *self.written.lock());
+        written.into_values().flatten().collect()
     }
 
     /// Forgets files of segments that nobody asked for, but for the one being filled.

@@ -1,15 +1,14 @@
 //! What a shard may still need of the disk, for what it has acknowledged and for merges; and what merges that failed
 //! have left there.
 
-use std::collections::HashSet;
+use std::io;
 use std::sync::atomic::Ordering;
 
 use clew_vector::{GraphChoice, gets_graph, memory_needed};
 
-use super::directory::ALIVE_SUFFIX;
+use super::directory::ShardDirectory;
 use super::merge::{MergeGoal, MergeOrder};
 use super::merge_choice::rows_by_column;
-use super::merge_job::SAVEPOINT_SUFFIX;
 use super::{SegmentView, Shard, Writer};
 use crate::disk::DiskClaim;
 use crate::error::EngineError;
@@ -63,33 +62,15 @@ impl Shard {
         self.context.space.claim(&what, needed)
     }
 
-    /// Removes what a merge has written that failed. Files that somebody names, or may go on with, stay.
-    pub(super) fn remove_leftovers(&self) {
-        let flushed = self.flushing.lock();
-        let Some(_not_merging) = self.merging.try_lock() else {
-            return;
-        };
-        let writer = self.writer.lock();
-        let of_writer = writer.segments.iter().map(|segment| &segment.view.files.id);
-        let known = of_writer.chain(flushed.segments.keys());
-        let mut known: HashSet<String> = known.map(|id| id.uuid_string()).collect();
-        known.extend(writer.buffer_segment());
-        let disk = &self.context.disk;
-        for path in disk.list(&self.place.dir).unwrap_or_default() {
-            let name = path.file_name().and_then(|name| name.to_str());
-            let Some((segment, _)) = name.and_then(|name| name.split_once('.')) else {
-                continue;
-            };
-            let kept = name.is_some_and(|name| {
-                name.ends_with(ALIVE_SUFFIX) || name.ends_with(SAVEPOINT_SUFFIX)
-            });
-            let is_segment = tantivy::index::SegmentId::from_uuid_string(segment).is_ok();
-            if is_segment
-                && !kept
-                && !known.contains(segment)
-                && let Err(error) = disk.remove_file(&path)
-            {
-                tracing::warn!(path = %path.display(), %error, "cannot remove an unused file");
+    /// Removes what a merge has written that failed, and nothing else: what a manifest names may be in no writer's list.
+    pub(super) fn remove_leftovers(&self, output: &ShardDirectory) {
+        for name in output.take_written() {
+            let path = self.place.dir.join(name);
+            match self.context.disk.remove_file(&path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    tracing::warn!(path = %path.display(), %error, "cannot remove an unused file");
+                }
+                _ => {}
             }
         }
     }

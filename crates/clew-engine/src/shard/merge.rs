@@ -13,6 +13,7 @@ use clew_vector::{GraphChoice, gets_graph, memory_needed};
 use tantivy::index::{Segment, SegmentId};
 use tantivy::indexer::merge_filtered_segments;
 
+use super::directory::ShardDirectory;
 use super::manifest::io_error;
 use super::merge_choice::{choose, rows_by_column};
 use super::merge_job::{MergeJob, SavePlace, forget};
@@ -70,16 +71,17 @@ impl Shard {
     /// # Errors
     /// [`EngineError::DiskFull`] when there is no room for it; others leave nothing of it on the disk either.
     pub(crate) fn merge(&self, goal: MergeGoal, order: MergeOrder) -> Result<bool, EngineError> {
-        let merged = self.merge_once(goal, order);
-        if let Err(error) = &merged
-            && !matches!(error, EngineError::DiskFull { .. })
-        {
-            self.remove_leftovers();
-        }
-        merged
+        let output = self.directory.output();
+        let merged = self.merge_once(goal, order, &output);
+        merged.inspect_err(|_| self.remove_leftovers(&output))
     }
 
-    fn merge_once(&self, goal: MergeGoal, order: MergeOrder) -> Result<bool, EngineError> {
+    fn merge_once(
+        &self,
+        goal: MergeGoal,
+        order: MergeOrder,
+        output: &ShardDirectory,
+    ) -> Result<bool, EngineError> {
         self.make_parts_durable(goal)?;
         let _one_at_a_time = self.merging.lock();
         let (parts, mapping, life, _room) = {
@@ -111,9 +113,9 @@ impl Shard {
             self.check_parts(&parts, &mut |_| {
                 state.progress.check().map_err(io::Error::other)
             })?;
-            let merged = self.run_merge(&parts, &mapping)?;
+            let merged = self.run_merge(&parts, &mapping, output)?;
             let merged = merged.map(|(id, rows)| match order.finds_similar(goal, rows) {
-                true => self.reorder((id, rows), &mapping),
+                true => self.reorder((id, rows), &mapping, output),
                 false => Ok(Merged::stacked(id, rows)),
             });
             merged.transpose()
@@ -138,7 +140,7 @@ impl Shard {
             merged.iter().for_each(|merged| self.discard(&merged.id));
             return Err(EngineError::MergeCancelled);
         }
-        self.replace(&mut writer, &parts, merged)
+        self.replace(&mut writer, &parts, (merged, output))
             .map_err(|e| self.tantivy_error(e))?;
         self.publish(&mut writer)?;
         drop(writer);
@@ -217,6 +219,7 @@ impl Shard {
         &self,
         parts: &[SegmentView],
         mapping: &Arc<Mapping>,
+        output: &ShardDirectory,
     ) -> tantivy::Result<Option<(SegmentId, u32)>> {
         if parts.iter().all(|part| part.alive_count() == 0) {
             return Ok(None);
@@ -245,7 +248,7 @@ impl Shard {
             &segments_of(&source),
             source.settings().clone(),
             alive.collect(),
-            self.directory.fork(HashMap::new()),
+            output.fork(HashMap::new()),
         )?;
         let meta = merged.searchable_segment_metas()?.pop();
         Ok(meta.map(|meta| (meta.id(), meta.max_doc())))
@@ -256,9 +259,10 @@ impl Shard {
         &self,
         (id, doc_count): (SegmentId, u32),
         mapping: &Arc<Mapping>,
+        output: &ShardDirectory,
     ) -> tantivy::Result<Merged> {
         let started = self.context.clock.monotonic();
-        let index = open_index(self.directory.fork(HashMap::new()), mapping)?;
+        let index = open_index(output.fork(HashMap::new()), mapping)?;
         let source = index.new_segment_meta(id, doc_count);
         let target = index.new_segment();
         let target_id = target.id();
@@ -298,7 +302,7 @@ impl Shard {
         &self,
         writer: &mut Writer,
         parts: &[SegmentView],
-        merged: Option<Merged>,
+        (merged, output): (Option<Merged>, &ShardDirectory),
     ) -> tantivy::Result<()> {
         let is_part = |segment: &WriterSegment| {
             parts
@@ -329,8 +333,9 @@ impl Shard {
         let opened = match (merged, new_alive) {
             (Some(Merged { id, doc_count, .. }), Some(alive)) => {
                 let alive = (alive.alive_count() < doc_count).then(|| Arc::new(alive));
-                let bytes = self.directory.written_bytes(&id);
-                let view = SegmentView::open(&writer.index, id, doc_count, alive, bytes)?;
+                let bytes = output.written_bytes(&id);
+                let view = SegmentView::open(&writer.index, id, doc_count, alive, bytes);
+                let view = view.inspect_err(|_| self.discard(&id))?;
                 Some(WriterSegment::new(view))
             }
             _ => None,
