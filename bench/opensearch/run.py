@@ -5,6 +5,8 @@ both alike, and who has no turn stands still. What counts is CPU time of the ser
 with the least and greatest round.
 
     python bench/opensearch/run.py --bin target/release/clew [--quick] [--rounds 4]
+
+With `--before BINARY` an earlier build of Clew takes OpenSearch's place: what a change costs.
 """
 
 import argparse
@@ -27,6 +29,7 @@ from tests.real_opensearch import Missing  # noqa: E402
 
 INDEX, LARGE = "/bench", "/large"
 NDJSON = "application/x-ndjson"
+BEFORE = "before"
 SEARCHES = {
     "match, ten best with source": lambda text: {"size": 10, "query": {"match": {"text": text}}},
     "bool: match and filter": lambda text: {
@@ -123,7 +126,7 @@ def large(servers, figures, count, rounds):
         server.client.call("POST", f"{LARGE}/_flush")
         wanted = server.client.json("POST", f"{LARGE}/_search", probe)["hits"]["total"]["value"]
         figures.add("memory with both indexes", "MB", server, memory_mb(server))
-        for _ in range(min(rounds, 3) if server.name == "Clew" else 1):
+        for _ in range(min(rounds, 3) if isinstance(server, Clew) else 1):
             took = restart_ms(server, f"{LARGE}/_search", probe, wanted)
             figures.add("ready", f"ms from start to the first right answer over {count:,} documents", server, took)
     return source
@@ -187,12 +190,12 @@ def verdict(name, ratio, own):
     return ""
 
 
-def table(figures):
-    lines = ["| what | unit | Clew | OpenSearch | Clew / OpenSearch | wanted |", "| --- | --- | --- | --- | --- | --- |"]
+def table(figures, rival):
+    lines = [f"| what | unit | Clew | {rival} | Clew / {rival} | wanted |", "| --- | --- | --- | --- | --- | --- |"]
     for (name, unit), by_server in figures.all.items():
-        own, other = by_server["Clew"], by_server["OpenSearch"]
+        own, other = by_server["Clew"], by_server[rival]
         ratio = statistics.median(own) / statistics.median(other)
-        wanted = verdict(name, ratio, statistics.median(own))
+        wanted = verdict(name, ratio, statistics.median(own)) if rival == "OpenSearch" else ""
         lines.append(f"| {name} | {unit} | {shown(own)} | {shown(other)} | {ratio:.3f} | {wanted} |")
     return lines
 
@@ -206,6 +209,7 @@ def machine():
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", required=True)
+    parser.add_argument("--before", help="an earlier build of Clew to compare with instead of OpenSearch; writes no table into the results")
     parser.add_argument("--quick", action="store_true", help="few documents and one round: whether it works, not what is true")
     parser.add_argument("--rounds", type=int, default=4)
     parser.add_argument("--documents", type=int, default=1_000_000, help="of the large index")
@@ -221,7 +225,7 @@ def main():
     servers = []
     try:
         servers.append(Clew(arguments.bin, str(cores[-1])))
-        servers.append(Real(arguments.heap, str(cores[-1])))
+        servers.append(Clew(arguments.before, str(cores[-1]), BEFORE) if arguments.before else Real(arguments.heap, str(cores[-1])))
         versions = ", ".join(server.version() for server in servers)
         figures, source = measure(servers, arguments)
     except Missing as missing:
@@ -232,9 +236,9 @@ def main():
             server.close()
     told = " ".join(sys.argv[1:]).replace(arguments.bin, "").replace("--bin", "").split("--results")[0].strip()
     lines = [f"{versions}, heap {arguments.heap}; both on one CPU, the client, which sends each "
-             f"request in one write, on another. {source}.", "", *table(figures)]
+             f"request in one write, on another. {source}.", "", *table(figures, servers[1].name)]
     print("\n".join(lines))
-    if not arguments.quick:
+    if not arguments.quick and not arguments.before:
         command = "make bench-opensearch" + (f" ARGS='{told}'" if told else "")
         results.write(arguments.results, "OpenSearch", command, machine(), lines)
 

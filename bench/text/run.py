@@ -6,6 +6,8 @@ thread for each query; the median over rounds is taken for each query, and a cla
 over the mean of these. The spread is that of the rounds. The scores of all first ten are compared.
 
     python run.py --worker target/release/clew-bench-text [--sets packages,sentences] [--rounds 5] [--rows N]
+
+With `--before WORKER --only clew,before` Clew takes turns with an earlier build of itself: what a change costs.
 """
 
 import argparse
@@ -26,7 +28,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 CLASSES = [*corpora.PER_CLASS, "term+half", "term+tenth", "or2+half", "or2+tenth"]
 FILTERED_OUT = {"xapian": {"fuzzy"}}
 # Passes before it is measured: Java compiles what it does often, and Clew summarizes words that were asked for ten times.
-WARM = {"lucene": 12, "clew": 12}
+WARM = {"lucene": 12, "clew": 12, "before": 12}
 DEFAULTS = {"segments": "1,8", "rounds": 5}
 LUCENE = "10.4.0"
 K1 = 1.2
@@ -34,6 +36,8 @@ K1 = 1.2
 COMPARED = {"tantivy", "lucene"}
 # Clew with index.merge.reorder: only when it is asked for, in one segment.
 ORDERED = "ordered"
+# An earlier build of Clew.
+BEFORE = "before"
 
 
 class Contender:
@@ -86,7 +90,11 @@ class Contender:
 def commands(arguments, cache):
     """How each contender is started; those that are missing here are told."""
     found, missing = {name: [arguments.worker, name] for name in ("clew", ORDERED, "tantivy")}, []
+    if arguments.before:
+        found[BEFORE] = [arguments.before, "clew"]
     for name, make in {"lucene": lucene, "xapian": xapian}.items():
+        if arguments.only and name not in arguments.only.split(","):
+            continue
         try:
             found[name] = make(cache)
         except (OSError, StopIteration, subprocess.CalledProcessError) as error:
@@ -191,6 +199,8 @@ def table(figures, contenders, kinds):
         head.append("to Xapian")
     if any(name == ORDERED for name, _ in names):
         head.append("ordered to clew, 1")
+    if any(name == BEFORE for name, _ in names):
+        head += [f"to before, {number}" for number in segments]
     if len(segments) > 1:
         head.append(f"{segments[-1]} to {segments[0]} segments")
     lines = ["| " + " | ".join(head) + " |", "| --- " * len(head) + "|"]
@@ -205,6 +215,8 @@ def table(figures, contenders, kinds):
             cells.append(ratio(figures, ("clew", 1, kind), [("xapian", 1, kind)]))
         if any(name == ORDERED for name, _ in names):
             cells.append(ratio(figures, (ORDERED, 1, kind), [("clew", 1, kind)]))
+        if any(name == BEFORE for name, _ in names):
+            cells += [ratio(figures, ("clew", number, kind), [(BEFORE, number, kind)], mark=0.97) for number in segments]
         if len(segments) > 1:
             own = ("clew", segments[-1], kind), ("clew", segments[0], kind)
             cells.append(ratio(figures, own[0], [own[1]], mark=0.7))
@@ -246,6 +258,7 @@ def versions(found):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--worker", required=True)
+    parser.add_argument("--before", help="the worker of an earlier build of Clew")
     parser.add_argument("--sets", default="packages,sentences")
     parser.add_argument("--segments", default=DEFAULTS["segments"])
     parser.add_argument("--rounds", type=int, default=DEFAULTS["rounds"])
@@ -287,7 +300,7 @@ def bench(name, arguments, known, where):
         "",
     ]
     print("\n".join(lines), flush=True)
-    if arguments.out != "-":
+    if arguments.out != "-" and not arguments.before:
         flags = ("segments", "rounds", "rows", "only", "classes")
         given = [f"--{flag} {value}" for flag in flags if (value := getattr(arguments, flag)) not in (None, DEFAULTS.get(flag))]
         command = "make bench-text" + (f" ARGS='{' '.join(given)}'" if given else "")
