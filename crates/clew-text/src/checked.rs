@@ -5,10 +5,16 @@
 use std::io;
 use std::ops::Range;
 use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker};
 
 use tantivy::HasLen;
 use tantivy::directory::{FileSlice, OwnedBytes};
+
+/// What is checked at once, and known afterwards: small, so that little is checked that nobody reads, and a bit for each
+/// of a large file stays in a core's cache.
+const GRAIN_BYTES: usize = 4096;
 
 /// A part of a file. Nothing of it is checked before it is asked for.
 ///
@@ -19,6 +25,9 @@ use tantivy::directory::{FileSlice, OwnedBytes};
 pub struct CheckedBytes {
     file: FileSlice,
     bytes: OwnedBytes,
+    /// A bit for each grain that the owner has found sound: to ask the owner anew counts references, which takes longer
+    /// than to read a short list. Several threads may ask for one at the same time, which is harmless.
+    sound: Arc<[AtomicU64]>,
 }
 
 impl CheckedBytes {
@@ -35,7 +44,13 @@ impl CheckedBytes {
             Poll::Ready(Ok(bytes)) => bytes,
             _ => file.read_bytes()?,
         };
-        Ok(CheckedBytes { file, bytes })
+        let grains = bytes.len().div_ceil(GRAIN_BYTES);
+        let words = 0..grains.div_ceil(u64::BITS as usize);
+        Ok(CheckedBytes {
+            sound: words.map(|_| AtomicU64::new(0)).collect(),
+            file,
+            bytes,
+        })
     }
 
     /// The number of bytes.
@@ -70,12 +85,111 @@ impl CheckedBytes {
                 "a file ends before what is read of it",
             ));
         }
-        self.file.read_bytes_slice(range).map(drop)
+        let (mut grain, end) = (range.start / GRAIN_BYTES, range.end.div_ceil(GRAIN_BYTES));
+        while grain < end {
+            // As many as have their bits in one word.
+            let word = grain / 64;
+            let next = end.min((word + 1) * 64);
+            let wanted = (u64::MAX >> (64 - (next - grain))) << (grain % 64);
+            if wanted & !self.sound[word].load(Ordering::Relaxed) != 0 {
+                self.ask(grain..next)?;
+            }
+            grain = next;
+        }
+        Ok(())
+    }
+
+    /// Has the owner check grains whose bits are in one word.
+    #[cold]
+    fn ask(&self, grains: Range<usize>) -> io::Result<()> {
+        let end = self.bytes.len().min(grains.end * GRAIN_BYTES);
+        self.file
+            .read_bytes_slice(grains.start * GRAIN_BYTES..end)?;
+        let bits = (u64::MAX >> (64 - grains.len())) << (grains.start % 64);
+        self.sound[grains.start / 64].fetch_or(bits, Ordering::Relaxed);
+        Ok(())
     }
 
     /// All bytes, for whoever has checked what it reads of them, or has checks of its own.
     #[inline]
     pub fn unchecked(&self) -> &OwnedBytes {
         &self.bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use tantivy::directory::FileHandle;
+
+    use super::*;
+
+    /// Counts what it is asked for, and has one bad byte.
+    #[derive(Debug)]
+    struct Owner {
+        bytes: OwnedBytes,
+        bad: usize,
+        asked: Mutex<Vec<Range<usize>>>,
+    }
+
+    impl HasLen for Owner {
+        fn len(&self) -> usize {
+            self.bytes.len()
+        }
+    }
+
+    impl FileHandle for Owner {
+        fn read_bytes(&self, range: Range<usize>) -> io::Result<OwnedBytes> {
+            self.asked.lock().unwrap().push(range.clone());
+            match range.contains(&self.bad) {
+                true => Err(io::Error::other("bad")),
+                false => Ok(self.bytes.slice(range)),
+            }
+        }
+
+        fn read_bytes_async<'a, 'f>(
+            &'a self,
+            range: Range<usize>,
+        ) -> std::pin::Pin<Box<dyn Future<Output = io::Result<OwnedBytes>> + Send + 'f>>
+        where
+            'a: 'f,
+            Self: 'f,
+        {
+            Box::pin(std::future::ready(Ok(self.bytes.slice(range))))
+        }
+    }
+
+    #[test]
+    fn the_owner_is_asked_once_for_what_is_sound_and_always_for_what_is_not() {
+        let length = 200 * GRAIN_BYTES + 100;
+        let owner = Arc::new(Owner {
+            bytes: OwnedBytes::new(vec![7; length]),
+            bad: 150 * GRAIN_BYTES + 5,
+            asked: Mutex::default(),
+        });
+        let bytes = CheckedBytes::open(FileSlice::new(owner.clone())).unwrap();
+        let asked = || std::mem::take(&mut *owner.asked.lock().unwrap());
+        assert!(asked().is_empty(), "opening asks for nothing");
+        for _ in 0..2 {
+            assert_eq!(bytes.get(4000..4200).unwrap(), [7; 200]);
+            assert_eq!(bytes.get(length - 3..length).unwrap(), [7; 3]);
+            assert!(bytes.get(5..5).unwrap().is_empty());
+        }
+        assert_eq!(asked(), [0..2 * GRAIN_BYTES, 200 * GRAIN_BYTES..length]);
+        // Over several words of bits.
+        assert_eq!(
+            bytes.get(0..130 * GRAIN_BYTES).unwrap().len(),
+            130 * GRAIN_BYTES
+        );
+        let words = [0..64 * GRAIN_BYTES, 64 * GRAIN_BYTES..128 * GRAIN_BYTES];
+        let last = std::iter::once(128 * GRAIN_BYTES..130 * GRAIN_BYTES);
+        assert_eq!(asked(), words.into_iter().chain(last).collect::<Vec<_>>());
+        for _ in 0..2 {
+            assert!(bytes.get(150 * GRAIN_BYTES..150 * GRAIN_BYTES + 1).is_err());
+            assert_eq!(asked().len(), 1);
+        }
+        assert!(bytes.get(length..length + 1).is_err() && bytes.get(length - 1..length).is_ok());
+        assert!(asked().is_empty());
     }
 }
