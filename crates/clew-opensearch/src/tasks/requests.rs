@@ -59,6 +59,8 @@ const ACTIONS: &[(&str, &str)] = &[
     ("validate::validate", "indices:admin/validate/query"),
     ("term_vectors::one", "indices:data/read/tv"),
     ("term_vectors::many", "indices:data/read/mtv"),
+    ("mget::mget", "indices:data/read/mget"),
+    ("ingest::simulate", "cluster:admin/ingest/pipeline/simulate"),
     ("analyze::analyze", "indices:admin/analyze"),
     ("recall::measure", "indices:data/read/recall"),
     ("sql::sql", "cluster:admin/opensearch/sql"),

@@ -2,6 +2,7 @@
 //! word that holds all its states in a few machine words. As soon as all edits are spent, only the one or two
 //! characters that may still follow are looked for.
 
+use clew_platform::Pace;
 use tantivy_fst::raw::{Fst, Node, Transition};
 
 use super::tree::Fuzziness;
@@ -58,7 +59,8 @@ impl Near {
         })
     }
 
-    /// Tells every near word of the dictionary, its distance and its number, in no order.
+    /// Tells every near word of the dictionary, its distance and its number, in no order; some are left out once the
+    /// request that the thread works for is over.
     pub(crate) fn find<D>(&self, dictionary: &Fst<D>, found: &mut dyn FnMut(u8, &[u8], u64))
     where
         D: std::ops::Deref<Target = [u8]>,
@@ -68,6 +70,7 @@ impl Near {
             node: &|address| dictionary.node(address),
             key: Vec::new(),
             found,
+            pace: Pace::default(),
         };
         walk.at(Place::new(dictionary.root(), 0), &self.start());
     }
@@ -176,6 +179,7 @@ struct Walk<'a, 'f> {
     node: &'a dyn Fn(usize) -> Node<'f>,
     key: Vec<u8>,
     found: &'a mut dyn FnMut(u8, &[u8], u64),
+    pace: Pace,
 }
 
 /// Where a walk is, and what the way there adds to the number of its words.
@@ -193,6 +197,9 @@ impl<'f> Place<'f> {
 
 impl<'f> Walk<'_, 'f> {
     fn at(&mut self, place: Place<'f>, state: &State) {
+        if self.pace.is_over() {
+            return;
+        }
         if let Some(spent) = self.near.spent(state) {
             return self.finish(place, spent);
         }
