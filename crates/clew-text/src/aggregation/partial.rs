@@ -487,3 +487,53 @@ fn follow_each<T: Clone + Default>(values: &mut Vec<T>, parents: &[u32]) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use clew_platform::{CancellationToken, FixedClock};
+
+    use super::*;
+
+    fn merged(count: u32) -> Result<(), AggError> {
+        let buckets = || {
+            let mut table = KeyTable::default();
+            for number in 0..count {
+                table.number(0, Key::I64(i64::from(number)));
+            }
+            let ones = vec![1; count as usize];
+            Partial::Buckets(Buckets::of(
+                table,
+                ones.clone(),
+                vec![Partial::Counts(ones)],
+            ))
+        };
+        let mut all = buckets();
+        all.merge(buckets(), None)?;
+        let Partial::Buckets(all) = all else {
+            panic!("buckets stay buckets");
+        };
+        assert!(all.counts.iter().all(|count| *count == 2));
+        Ok(())
+    }
+
+    #[test]
+    fn what_nobody_waits_for_is_not_put_together() {
+        merged(5_000).unwrap();
+        let token = CancellationToken::new();
+        // What was counted in time is still put together.
+        let clock = Arc::new(FixedClock::default());
+        let timed_out = token.until(clock.clone(), Duration::ZERO);
+        let entered = timed_out.enter();
+        assert!(clew_platform::stopped());
+        merged(5_000).unwrap();
+        clock.advance(Duration::from_secs(1));
+        assert!(merged(5_000).is_err());
+        drop(entered);
+        token.cancel("by user request");
+        let _entered = token.enter();
+        assert!(merged(5_000).is_err());
+    }
+}

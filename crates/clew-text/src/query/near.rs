@@ -70,7 +70,8 @@ impl Near {
             node: &|address| dictionary.node(address),
             key: Vec::new(),
             found,
-            pace: Pace::default(),
+            // Each place fans out to many.
+            pace: Pace::of_blocks(),
         };
         walk.at(Place::new(dictionary.root(), 0), &self.start());
     }
@@ -338,5 +339,22 @@ mod tests {
             let distance = FuzzyDistance::Fixed(edits);
             check(&words, &word, &Fuzziness { distance, prefix_length, transpositions, ..Fuzziness::auto() });
         }
+    }
+
+    #[test]
+    fn a_walk_that_nobody_waits_for_ends() {
+        let words: Vec<String> = (0..20_000).map(|word| format!("{word:05}")).collect();
+        let map = Map::from_iter(words.iter().zip(0u64..)).unwrap();
+        let near = Near::new("00000", &Fuzziness::parse("2").unwrap()).unwrap();
+        let found = || {
+            let mut found = 0;
+            near.find(map.as_fst(), &mut |_, _, _| found += 1);
+            found
+        };
+        let all = found();
+        let token = clew_platform::CancellationToken::new();
+        token.cancel("by user request");
+        let _entered = token.enter();
+        assert!(found() < all);
     }
 }

@@ -298,3 +298,50 @@ impl<'a> Parser<'a> {
         self.parts.push((occurrence, clause));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use clew_platform::CancellationToken;
+
+    use super::*;
+
+    fn parts(text: &str) -> Vec<(Occurrence, Clause)> {
+        let Clause::Group { parts, .. } = parse(text, Operator::Or, SimpleFeatures::default())
+        else {
+            panic!("a text is a group");
+        };
+        parts
+    }
+
+    #[test]
+    fn parentheses_close_those_that_are_open() {
+        let inner = Clause::Group {
+            parts: parts("a (b) c"),
+            boost: 1.0,
+        };
+        assert_eq!(parts("(a (b) c)"), [(Occurrence::Should, inner)]);
+        // One that is never closed is not there, wherever it stands.
+        assert_eq!(parts("(a (b) c"), parts("a (b) c"));
+        assert_eq!(parts("x ((a b) c"), parts("x (a b) c"));
+        assert_eq!(parts("(a \\) b)").len(), 1);
+    }
+
+    #[test]
+    fn signs_that_are_never_closed_cost_no_more_than_others() {
+        // Each of them once looked through all of the rest.
+        for sign in ["(", "(a ", "\"a ~\\"] {
+            let text = sign.repeat(200_000) + "a";
+            assert!(!parts(&text).is_empty(), "{sign}");
+        }
+    }
+
+    #[test]
+    fn a_request_that_is_over_is_not_read_on() {
+        let token = CancellationToken::new();
+        token.cancel("by user request");
+        let _entered = token.enter();
+        let text = "a ".repeat(10_000);
+        assert!(parts(&text).len() < 2_000);
+        assert!(super::super::lexer::tokens(&text).unwrap().len() < 2_000);
+    }
+}
