@@ -4,7 +4,8 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use clew_engine::{Action, EngineError, WriteOperation, WriteOutcome, Written, parsed_bytes};
-use clew_platform::MemoryPurpose;
+use clew_platform::{CancellationToken, MemoryPurpose, stopped};
+use clew_text::QueryError;
 
 use crate::bulk_lines::{self, BulkAction, Verb};
 use crate::call::Call;
@@ -58,13 +59,19 @@ pub(crate) async fn bulk(call: Call) -> Result<Reply, ApiError> {
         (lines / 2).saturating_mul(OPERATION_BYTES),
     )?;
     // Cutting the body is done beside the write, away from the async threads.
+    let token = CancellationToken::current();
     let (asked, outcome, memory) = tokio::task::spawn_blocking(move || {
+        let entered = token.enter();
         let actions =
             bulk_lines::parse(&body, default_index.as_deref(), default_routing.as_deref())?;
         let mut asked = Vec::with_capacity(actions.len());
         let mut operations = Vec::with_capacity(actions.len());
         let mut ingest = Ingest::new(&engine);
         for action in actions {
+            // Pipelines may take long, and nothing is written yet.
+            if stopped() {
+                return Err(EngineError::from(QueryError::Stopped).into());
+            }
             let mut item = Asked {
                 verb: action.verb,
                 index: action.index.clone(),
@@ -93,6 +100,7 @@ pub(crate) async fn bulk(call: Call) -> Result<Reply, ApiError> {
         // What is written is not refused any more.
         let of_operations = asked.len().saturating_sub(lines / 2) * OPERATION_BYTES;
         memory.grow(of_operations + parsed_bytes(&operations))?;
+        drop(entered);
         Ok::<_, ApiError>((asked, engine.write(operations), memory))
     })
     .await

@@ -10,6 +10,7 @@ use clew_engine::{
     Resolved, Wildcards,
 };
 use clew_log::Glsn;
+use clew_platform::CancellationToken;
 use serde_json::Value;
 
 use crate::api::Api;
@@ -187,7 +188,7 @@ impl Call {
         if indices.is_empty() {
             return Ok(());
         }
-        self.blocking(move |engine| indices.iter().try_for_each(|index| engine.refresh(index)))
+        self.to_its_end(move |engine| indices.iter().try_for_each(|index| engine.refresh(index)))
             .await
     }
 
@@ -202,8 +203,22 @@ impl Call {
             .map_err(|error| ApiError::internal(error.to_string()))?
     }
 
-    /// Runs something that blocks where blocking is allowed.
+    /// Runs something that blocks where blocking is allowed, and leaves off once the request is over. Nothing that
+    /// changes what is stored: see [`Call::to_its_end`].
     pub(crate) async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Engine) -> Result<T, EngineError> + Send + 'static,
+    ) -> Result<T, ApiError> {
+        let token = CancellationToken::current();
+        let work = move |engine: &Engine| {
+            let _entered = token.enter();
+            work(engine)
+        };
+        self.to_its_end(work).await
+    }
+
+    /// The same for what must not be left half done, whoever still waits for it.
+    pub(crate) async fn to_its_end<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Engine) -> Result<T, EngineError> + Send + 'static,
     ) -> Result<T, ApiError> {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use clew_engine::{Document, Index};
+use clew_platform::{CancellationToken, stopped};
 use serde_json::Value;
 
 use crate::call::Call;
@@ -24,7 +25,9 @@ pub(crate) async fn mget(call: Call) -> Result<Reply, ApiError> {
         }
     }
     let (engine, memory) = (call.api.engine.clone(), call.memory.clone());
+    let token = CancellationToken::current();
     let read = tokio::task::spawn_blocking(move || {
+        let _entered = token.enter();
         let read = |spec: &mut GetSpec| -> Result<(Arc<Index>, Option<Document>), ApiError> {
             let (index, routing) = engine.single_index(&spec.index, spec.routing.as_deref())?;
             spec.index = index.name().to_string();
@@ -35,6 +38,8 @@ pub(crate) async fn mget(call: Call) -> Result<Reply, ApiError> {
         };
         specs
             .into_iter()
+            // Once the request is over nobody sees the answer.
+            .take_while(|_| !stopped())
             .map(|mut spec| (read(&mut spec), spec))
             .collect::<Vec<_>>()
     })

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use clew_engine::{Engine, EngineError, Index, Pinned};
+use clew_platform::{Pace, stopped};
 use clew_text::analysis::{POSITION_GAP, tokens};
-use clew_text::{FieldKind, MappedField, field_figures, term_figures};
+use clew_text::{FieldKind, MappedField, QueryError, field_figures, term_figures};
 use serde_json::{Map, Value, json};
 
 use crate::call::Call;
@@ -200,7 +201,9 @@ pub(crate) async fn many(call: Call) -> Result<Reply, ApiError> {
     all.iter().try_for_each(Asked::check)?;
     let docs = call
         .blocking(move |engine| {
-            let answers = all.iter().map(|asked| match answer(engine, asked) {
+            // Once the request is over nobody sees the answer.
+            let wanted = all.iter().take_while(|_| !stopped());
+            let answers = wanted.map(|asked| match answer(engine, asked) {
                 Ok(found) => found,
                 Err(error) => {
                     let whole = serde_json::from_slice(&error.body()).unwrap_or(Value::Null);
@@ -259,6 +262,7 @@ fn vectors(
     let mapping = index.mapping();
     let pinned = engine.pin(std::slice::from_ref(index));
     let mut all = Map::new();
+    let mut pace = Pace::of_blocks();
     for field in mapping.fields().iter().filter(|field| asked.wants(field)) {
         let path = match field.path.rsplit_once('.') {
             Some((parent, _)) if field.multi_field => parent,
@@ -277,6 +281,10 @@ fn vectors(
         }
         let mut shown_terms = Map::new();
         for (term, tokens) in terms {
+            // Statistics are looked up in each segment.
+            if pace.is_over() {
+                return Err(EngineError::from(QueryError::Stopped).into());
+            }
             let mut one = Map::new();
             if asked.term_statistics {
                 let (docs, total) = term_statistics(&pinned, &field.path, &term)?;

@@ -42,7 +42,7 @@ pub(crate) async fn write(
     refresh: Refresh,
 ) -> Result<WriteOutcome, ApiError> {
     let outcome = call
-        .blocking(move |engine| {
+        .to_its_end(move |engine| {
             let _memory = engine.admit(&operations)?;
             Ok(engine.write(operations))
         })
@@ -67,7 +67,7 @@ pub(crate) async fn acknowledge(
             let mut shards = shards.iter();
             shards.try_for_each(|(index, shard)| engine.refresh_shard(index, *shard))
         };
-        call.blocking(refresh).await?;
+        call.to_its_end(refresh).await?;
         return Ok(outcome);
     }
     let mut indices: Vec<Arc<Index>> = Vec::new();

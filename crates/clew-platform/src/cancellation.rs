@@ -113,6 +113,18 @@ impl CancellationToken {
         Some(stop)
     }
 
+    /// Whether nobody wants the result, or its time has been up for longer than this.
+    pub fn overdue(&self, grace: Duration) -> bool {
+        let Some(shared) = &self.0 else {
+            return false;
+        };
+        shared.state.load(Ordering::Acquire) == Stop::Cancelled as u8
+            || shared.parent.overdue(grace)
+            || shared.deadline.as_ref().is_some_and(|deadline| {
+                deadline.clock.monotonic() >= deadline.at.saturating_add(grace)
+            })
+    }
+
     /// What [`CancellationToken::cancel`] was told.
     pub fn reason(&self) -> Option<&str> {
         let shared = self.0.as_ref()?;
@@ -141,6 +153,12 @@ impl CancellationToken {
 /// Whether what this thread does is to be left off.
 pub fn stopped() -> bool {
     CURRENT.with_borrow(|token| token.stopped().is_some())
+}
+
+/// Whether what this thread does is of no use any more: it was cancelled, or its time has been up for longer than
+/// this. For what puts together results that were found in time.
+pub fn overdue(grace: Duration) -> bool {
+    CURRENT.with_borrow(|token| token.overdue(grace))
 }
 
 /// A thread at work under a token.
@@ -256,6 +274,25 @@ mod tests {
         assert_eq!(request.stopped(), Some(Stop::Cancelled));
         request.cancel("again");
         assert_eq!(search.reason(), Some("by user request"));
+    }
+
+    #[test]
+    fn what_was_found_in_time_has_a_grace_unless_it_is_cancelled() {
+        let clock = Arc::new(FixedClock::default());
+        let request = CancellationToken::new();
+        let search = request.until(clock.clone(), Duration::from_secs(1));
+        let grace = Duration::from_secs(1);
+        clock.advance(Duration::from_secs(1));
+        assert_eq!(search.stopped(), Some(Stop::TimedOut));
+        assert!(!search.overdue(grace) && !CancellationToken::default().overdue(grace));
+        clock.advance(grace);
+        assert!(search.overdue(grace) && !request.overdue(grace));
+        request.cancel("by user request");
+        assert!(request.overdue(grace));
+        let later = request.until(clock, Duration::MAX);
+        assert!(later.overdue(grace));
+        let _entered = later.enter();
+        assert!(super::overdue(grace));
     }
 
     #[test]

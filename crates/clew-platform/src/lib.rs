@@ -21,7 +21,7 @@ pub use account::{
     Reservation,
 };
 pub use advice::advise_random;
-pub use cancellation::{CancellationToken, Entered, Pace, Scoped, Stop, stopped};
+pub use cancellation::{CancellationToken, Entered, Pace, Scoped, Stop, overdue, stopped};
 pub use clock::{Clock, FixedClock, RealClock};
 pub use counting::{CountingAllocator, thread_allocations};
 pub use disk::{Disk, DiskFile, DiskSpace, Mapped, TEMPORARY_SUFFIX};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use clew_platform::{MemoryPurpose, run_in_background};
+use clew_platform::{CancellationToken, MemoryPurpose, run_in_background};
 use clew_text::Mapping;
 use clew_vector::{GraphChoice, gets_graph, memory_needed};
 use tantivy::index::{Segment, SegmentId};
@@ -109,6 +109,8 @@ impl Shard {
         let started = self.context.clock.monotonic();
         state.running.store(true, Ordering::Relaxed);
         let work = || {
+            // Whoever asked for it may go: vectors are linked by searches, which would leave off then.
+            let _entered = CancellationToken::default().enter();
             // What a merge writes is sound by its sums, whatever it was made from.
             self.check_parts(&parts, &mut |_| {
                 state.progress.check().map_err(io::Error::other)

@@ -1,5 +1,6 @@
 //! Buckets as JSON.
 
+use clew_platform::Pace;
 use clew_text::{
     Bucket, BucketExtra, CompositeResult, HistogramResult, Key, RangeBucket, RangeEnd, TermsResult,
     ValueFormat,
@@ -70,7 +71,10 @@ pub(super) fn histogram_body(
         let name = text.unwrap_or_else(|| bucket.key.to_string());
         (name, Value::Object(object))
     };
-    let buckets = histogram.buckets.iter().map(one);
+    let mut pace = Pace::default();
+    // Once the request is over nobody sees the answer.
+    let wanted = histogram.buckets.iter().take_while(|_| !pace.is_over());
+    let buckets = wanted.map(one);
     let buckets = if histogram.keyed {
         Value::Object(buckets.collect())
     } else {

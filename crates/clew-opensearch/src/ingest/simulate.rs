@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use clew_platform::stopped;
 use serde_json::{Value, json};
 
 use super::Failure;
@@ -41,7 +42,9 @@ pub(crate) async fn simulate(call: Call) -> Result<Reply, ApiError> {
     let shown = call
         .blocking(move |engine| {
             let mut ingest = Ingest::new(engine);
-            let shown = docs.iter().map(|doc| one(&mut ingest, &pipeline, doc));
+            // Once the request is over nobody sees the answer.
+            let wanted = docs.iter().take_while(|_| !stopped());
+            let shown = wanted.map(|doc| one(&mut ingest, &pipeline, doc));
             Ok(shown.collect::<Result<Vec<Value>, ApiError>>())
         })
         .await??;

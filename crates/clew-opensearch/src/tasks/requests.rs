@@ -59,10 +59,13 @@ const ACTIONS: &[(&str, &str)] = &[
     ("validate::validate", "indices:admin/validate/query"),
     ("term_vectors::one", "indices:data/read/tv"),
     ("term_vectors::many", "indices:data/read/mtv"),
+    ("mget::mget", "indices:data/read/mget"),
+    ("ingest::simulate", "cluster:admin/ingest/pipeline/simulate"),
     ("analyze::analyze", "indices:admin/analyze"),
     ("recall::measure", "indices:data/read/recall"),
     ("sql::sql", "cluster:admin/opensearch/sql"),
     ("sql::ppl", "cluster:admin/opensearch/ppl"),
+    ("bulk::bulk", "indices:data/write/bulk"),
     ("by_query::delete", "indices:data/write/delete/byquery"),
     ("by_query::update", "indices:data/write/update/byquery"),
     ("by_query::reindex", "indices:data/write/reindex"),
@@ -72,7 +75,7 @@ impl Action {
     /// The action of an endpoint, by the name of its function; none where it is over soon, or must not end half way.
     pub(crate) fn of_endpoint(function: &str) -> Option<Self> {
         let (_, name) = ACTIONS.iter().find(|(known, _)| *known == function)?;
-        let answers = if function.starts_with("by_query::") {
+        let answers = if function.starts_with("by_query::") || function == "bulk::bulk" {
             Answers::Endpoint
         } else {
             Answers::Refusal

@@ -209,23 +209,23 @@ fn base_unit(
 }
 
 /// Joins the intervals of every such histogram, at any depth.
-pub(crate) fn settle(plans: &[Plan], partials: Vec<Partial>) -> Vec<Partial> {
+pub(crate) fn settle(plans: &[Plan], partials: Vec<Partial>) -> Result<Vec<Partial>, AggError> {
     let one = |(plan, partial): (&Plan, Partial)| match partial {
         Partial::Buckets(mut buckets) => {
             match &plan.op {
-                Op::AutoDate(auto) => buckets = joined(auto, plan, buckets),
-                Op::Clusters { target, .. } => buckets = clusters::joined(*target, plan, buckets),
+                Op::AutoDate(auto) => buckets = joined(auto, plan, buckets)?,
+                Op::Clusters { target, .. } => buckets = clusters::joined(*target, plan, buckets)?,
                 _ => {}
             }
-            buckets.subs = settle(&plan.subs, buckets.subs);
-            Partial::Buckets(buckets)
+            buckets.subs = settle(&plan.subs, buckets.subs)?;
+            Ok(Partial::Buckets(buckets))
         }
-        other => other,
+        other => Ok(other),
     };
     plans.iter().zip(partials).map(one).collect()
 }
 
-fn joined(auto: &AutoDatePlan, plan: &Plan, buckets: Buckets) -> Buckets {
+fn joined(auto: &AutoDatePlan, plan: &Plan, buckets: Buckets) -> Result<Buckets, AggError> {
     let by_parent = buckets.by_parent();
     let whole = |number: &u32| match buckets.table.keys()[*number as usize] {
         Key::I64(key) => key,
@@ -257,10 +257,10 @@ fn joined(auto: &AutoDatePlan, plan: &Plan, buckets: Buckets) -> Buckets {
     debug_assert_eq!(number_of(counts.len()) as usize, table.len());
     let mut subs: Vec<Partial> = plan.subs.iter().map(Partial::empty).collect();
     for (mine, theirs) in subs.iter_mut().zip(buckets.subs) {
-        mine.merge(theirs, Some(&map));
+        mine.merge(theirs, Some(&map))?;
     }
-    Buckets {
+    Ok(Buckets {
         axes,
         ..Buckets::of(table, counts, subs)
-    }
+    })
 }

@@ -4,6 +4,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use super::error::AggError;
 use super::key::{Key, KeyTable};
 use super::partial::{Buckets, Partial};
 use super::plan::Plan;
@@ -42,7 +43,10 @@ impl PartialOrd for Distance {
 
 /// Joins each parent's values to so many buckets at most. A bucket's key becomes the mean of its
 /// values.
-pub(crate) fn joined(target: usize, plan: &Plan, buckets: Buckets) -> Buckets {
+///
+/// # Errors
+/// Once the request is over.
+pub(crate) fn joined(target: usize, plan: &Plan, buckets: Buckets) -> Result<Buckets, AggError> {
     let by_parent = buckets.by_parent();
     let parents = buckets
         .table
@@ -70,12 +74,12 @@ pub(crate) fn joined(target: usize, plan: &Plan, buckets: Buckets) -> Buckets {
     }
     let mut subs: Vec<Partial> = plan.subs.iter().map(Partial::empty).collect();
     for (mine, theirs) in subs.iter_mut().zip(buckets.subs) {
-        mine.merge(theirs, Some(&map));
+        mine.merge(theirs, Some(&map))?;
     }
-    Buckets {
+    Ok(Buckets {
         extents,
         ..Buckets::of(table, counts, subs)
-    }
+    })
 }
 
 #[allow(

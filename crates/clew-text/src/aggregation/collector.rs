@@ -310,7 +310,7 @@ impl AggCollector {
     /// Adds what a segment holds.
     fn merge(&mut self, partials: Vec<Partial>) -> Result<(), AggError> {
         for (merged, partial) in self.merged.iter_mut().zip(partials) {
-            merged.merge(partial, None);
+            merged.merge(partial, None)?;
         }
         let bytes = self.merged.iter().map(Partial::size_bytes).sum();
         self.account.settle(bytes)
@@ -345,7 +345,7 @@ impl Intermediate {
             (&other.plans, &mut other.partials),
         )?;
         for (mine, theirs) in self.partials.iter_mut().zip(other.partials) {
-            mine.merge(theirs, None);
+            mine.merge(theirs, None)?;
         }
         let bytes = self.memory_bytes();
         Account::new(self.limits).settle(bytes)?;
@@ -376,7 +376,7 @@ impl Intermediate {
         self,
         attach: &dyn Fn(&MergedHit) -> Option<Attached>,
     ) -> Result<Vec<NamedResult>, AggError> {
-        let partials = auto_date::settle(&self.plans, self.partials);
+        let partials = auto_date::settle(&self.plans, self.partials)?;
         let mut results = reduce(&self.plans, &partials, self.limits, attach)?;
         pipeline::apply(&self.plans, &self.pipelines, &mut results)?;
         Ok(results)

@@ -1,5 +1,9 @@
 //! Why an aggregation was refused or failed.
 
+use std::time::Duration;
+
+use clew_platform::Pace;
+
 /// What the caller can do about an [`AggError`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AggErrorKind {
@@ -93,6 +97,18 @@ pub enum AggError {
         /// What the reader said.
         source: tantivy::TantivyError,
     },
+}
+
+/// What was counted in time may take so long to be put together.
+const TIME_TO_REDUCE: Duration = Duration::from_millis(50);
+
+/// Counts a step of putting together what was counted; an error once nobody wants it any more, or its time is long up.
+#[inline]
+pub(crate) fn go_on(pace: &mut Pace) -> Result<(), AggError> {
+    if pace.is_over() && clew_platform::overdue(TIME_TO_REDUCE) {
+        return Err(AggError::Query(Box::new(crate::query::QueryError::Stopped)));
+    }
+    Ok(())
 }
 
 impl AggError {

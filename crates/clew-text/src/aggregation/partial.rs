@@ -3,6 +3,9 @@
 
 use std::sync::Arc;
 
+use clew_platform::Pace;
+
+use super::error::{AggError, go_on};
 use super::key::{Key, KeyTable, number_of};
 use super::matrix::MatrixMoments;
 use super::moments::{ExtendedMoments, Moments, Points, Weighted};
@@ -158,7 +161,7 @@ impl Buckets {
         }
     }
 
-    fn merge(&mut self, other: Buckets, parent_map: Option<&[u32]>) {
+    fn merge(&mut self, other: Buckets, parent_map: Option<&[u32]>) -> Result<(), AggError> {
         let map = |parent: u32| parent_map.map_or(parent, |map| map[parent as usize]);
         let Buckets {
             table,
@@ -174,14 +177,16 @@ impl Buckets {
         } = other;
         let (parents, keys) = table.into_parts();
         let mut numbers = Vec::with_capacity(keys.len());
+        let mut pace = Pace::default();
         for ((parent, key), count) in parents.into_iter().zip(keys).zip(counts) {
+            go_on(&mut pace)?;
             let (number, _) = self.table.number(map(parent), key);
             reach(&mut self.counts, number);
             self.counts[number as usize] += count;
             numbers.push(number);
         }
         for (mine, theirs) in self.subs.iter_mut().zip(subs) {
-            mine.merge(theirs, Some(&numbers));
+            mine.merge(theirs, Some(&numbers))?;
         }
         for (number, members) in numbers.iter().zip(members) {
             reach(&mut self.members, *number);
@@ -192,13 +197,14 @@ impl Buckets {
             background.sizes,
             parent_map,
             |a, b| *a += b,
-        );
+        )?;
         for (number, count) in numbers.iter().zip(background.with) {
             reach(&mut self.background.with, *number);
             self.background.with[*number as usize] += count;
         }
         self.background.all += background.all;
         for key in universe.into_parts().1 {
+            go_on(&mut pace)?;
             self.universe.number(0, key);
         }
         for (parent, left_out) in (0_u32..).zip(left_out) {
@@ -213,6 +219,7 @@ impl Buckets {
             reach(&mut self.reported, *number);
             self.reported[*number as usize] += error;
         }
+        Ok(())
     }
 
     /// Keeps the buckets that have a new number, under parents that have one.
@@ -319,44 +326,51 @@ impl Partial {
 
     /// Adds what another counted; `parent_map` turns its parents' numbers into ours. Both come from
     /// the same request, so they have the same shape.
-    pub(crate) fn merge(&mut self, other: Partial, parent_map: Option<&[u32]>) {
+    ///
+    /// # Errors
+    /// Once the request is over; both are of no use then.
+    pub(crate) fn merge(
+        &mut self,
+        other: Partial,
+        parent_map: Option<&[u32]>,
+    ) -> Result<(), AggError> {
         match (self, other) {
             (Partial::Buckets(mine), Partial::Buckets(theirs)) => mine.merge(theirs, parent_map),
             (Partial::Moments(mine), Partial::Moments(theirs)) => {
-                merge_each(mine, theirs, parent_map, |a, b| a.merge(&b));
+                merge_each(mine, theirs, parent_map, |a, b| a.merge(&b))
             }
             (Partial::Extended(mine), Partial::Extended(theirs)) => {
-                merge_each(mine, theirs, parent_map, |a, b| a.merge(&b));
+                merge_each(mine, theirs, parent_map, |a, b| a.merge(&b))
             }
             (Partial::Counts(mine), Partial::Counts(theirs)) => {
-                merge_each(mine, theirs, parent_map, |a, b| *a += b);
+                merge_each(mine, theirs, parent_map, |a, b| *a += b)
             }
             (Partial::Distinct(mine), Partial::Distinct(theirs)) => {
                 let threshold = mine.threshold;
                 merge_each(&mut mine.sketches, theirs.sketches, parent_map, |a, b| {
                     a.merge(b, threshold);
-                });
+                })
             }
             (Partial::TopHits(mine), Partial::TopHits(theirs)) => {
                 let (keys, limit) = (mine.keys.clone(), mine.limit);
                 merge_each(&mut mine.lists, theirs.lists, parent_map, |a, b| {
                     a.merge(b, &keys, limit);
-                });
+                })
             }
             (Partial::Quantiles(mine), Partial::Quantiles(theirs)) => {
                 let method = mine.method;
                 merge_each(&mut mine.states, theirs.states, parent_map, |a, b| {
                     a.merge(b, method);
-                });
+                })
             }
             (Partial::Matrix(mine), Partial::Matrix(theirs)) => {
-                merge_each(mine, theirs, parent_map, MatrixMoments::merge);
+                merge_each(mine, theirs, parent_map, MatrixMoments::merge)
             }
             (Partial::Points(mine), Partial::Points(theirs)) => {
-                merge_each(mine, theirs, parent_map, |a, b| a.merge(&b));
+                merge_each(mine, theirs, parent_map, |a, b| a.merge(&b))
             }
             (Partial::Weighted(mine), Partial::Weighted(theirs)) => {
-                merge_each(mine, theirs, parent_map, |a, b| a.merge(&b));
+                merge_each(mine, theirs, parent_map, |a, b| a.merge(&b))
             }
             _ => unreachable!("partial results of one request have the same shape"),
         }
@@ -445,7 +459,9 @@ fn merge_each<T: Clone + Default>(
     theirs: Vec<T>,
     parent_map: Option<&[u32]>,
     merge: impl Fn(&mut T, T),
-) {
+) -> Result<(), AggError> {
+    // Sketches and digests take microseconds each.
+    let mut pace = Pace::of_blocks();
     for (parent, value) in theirs.into_iter().enumerate() {
         let parent = match parent_map {
             None => number_of(parent),
@@ -455,9 +471,11 @@ fn merge_each<T: Clone + Default>(
                 None => break,
             },
         };
+        go_on(&mut pace)?;
         reach(mine, parent);
         merge(&mut mine[parent as usize], value);
     }
+    Ok(())
 }
 
 fn follow_each<T: Clone + Default>(values: &mut Vec<T>, parents: &[u32]) {
@@ -467,5 +485,55 @@ fn follow_each<T: Clone + Default>(values: &mut Vec<T>, parents: &[u32]) {
             reach(values, *parent);
             values[*parent as usize] = value;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use clew_platform::{CancellationToken, FixedClock};
+
+    use super::*;
+
+    fn merged(count: u32) -> Result<(), AggError> {
+        let buckets = || {
+            let mut table = KeyTable::default();
+            for number in 0..count {
+                table.number(0, Key::I64(i64::from(number)));
+            }
+            let ones = vec![1; count as usize];
+            Partial::Buckets(Buckets::of(
+                table,
+                ones.clone(),
+                vec![Partial::Counts(ones)],
+            ))
+        };
+        let mut all = buckets();
+        all.merge(buckets(), None)?;
+        let Partial::Buckets(all) = all else {
+            panic!("buckets stay buckets");
+        };
+        assert!(all.counts.iter().all(|count| *count == 2));
+        Ok(())
+    }
+
+    #[test]
+    fn what_nobody_waits_for_is_not_put_together() {
+        merged(5_000).unwrap();
+        let token = CancellationToken::new();
+        // What was counted in time is still put together.
+        let clock = Arc::new(FixedClock::default());
+        let timed_out = token.until(clock.clone(), Duration::ZERO);
+        let entered = timed_out.enter();
+        assert!(clew_platform::stopped());
+        merged(5_000).unwrap();
+        clock.advance(Duration::from_secs(1));
+        assert!(merged(5_000).is_err());
+        drop(entered);
+        token.cancel("by user request");
+        let _entered = token.enter();
+        assert!(merged(5_000).is_err());
     }
 }

@@ -1,7 +1,9 @@
 //! Turns merged counts into results: best terms first, gaps filled, every bucket counted against
 //! the request's limit as it is made.
 
-use super::error::AggError;
+use clew_platform::Pace;
+
+use super::error::{AggError, go_on};
 use super::fill::{self, Row};
 use super::key::Key;
 use super::limits::AggLimits;
@@ -21,7 +23,7 @@ use crate::search::MergedHit;
 /// All results of a request.
 ///
 /// # Errors
-/// [`AggError::TooManyBuckets`].
+/// [`AggError::TooManyBuckets`]; an error of its own once the request is over.
 pub(crate) fn reduce(
     plans: &[Plan],
     partials: &[Partial],
@@ -35,6 +37,7 @@ pub(crate) fn reduce(
         .collect();
     let mut budget = Budget {
         count: 0,
+        pace: Pace::default(),
         max: limits.buckets_max,
         attach,
     };
@@ -44,6 +47,7 @@ pub(crate) fn reduce(
 /// Buckets made so far, of all aggregations together.
 pub(crate) struct Budget<'a> {
     count: usize,
+    pace: Pace,
     max: usize,
     /// Gives what goes with a document.
     pub(super) attach: &'a dyn Fn(&MergedHit) -> Option<Attached>,
@@ -52,6 +56,7 @@ pub(crate) struct Budget<'a> {
 impl Budget<'_> {
     pub(crate) fn take(&mut self) -> Result<(), AggError> {
         self.count += 1;
+        go_on(&mut self.pace)?;
         if self.count > self.max {
             return Err(AggError::TooManyBuckets {
                 max: self.max,

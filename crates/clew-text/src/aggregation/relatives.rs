@@ -81,7 +81,7 @@ fn count(
             subs.flush(account)?;
         }
         for (mine, found) in buckets.subs.iter_mut().zip(subs.finish()?) {
-            mine.merge(found, None);
+            mine.merge(found, None)?;
         }
     }
     Ok(())

@@ -1,5 +1,6 @@
 //! Inputs that begin with what somebody has typed.
 
+use clew_platform::Pace;
 use serde_json::Value;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocId, DocSet, TERMINATED};
@@ -8,7 +9,7 @@ use super::contexts::ContextWish;
 use super::entry::Entry;
 use super::{CompletionMapping, SEPARATOR};
 use crate::mapping::FieldKind;
-use crate::query::{Fuzziness, QueryError};
+use crate::query::{Fuzziness, QueryError, unless_stopped};
 use crate::search::Snapshot;
 
 /// Inputs that one search in a shard looks at.
@@ -46,7 +47,7 @@ pub struct Completed {
 /// context is to be taken from another field.
 ///
 /// # Errors
-/// When the field is none for this, contexts are missing, or reading fails.
+/// When the field is none for this, contexts are missing, reading fails, or the request is over.
 pub fn complete(
     snapshot: &Snapshot,
     wish: &CompletionWish,
@@ -76,6 +77,7 @@ pub fn complete(
     let prefix = Prefix::new(&typed, wish.fuzziness.as_ref());
     let mut found = Vec::new();
     let mut left = LOOKED_AT_MAX;
+    let mut pace = Pace::default();
     for (segment, reader) in snapshot.readers.iter().enumerate() {
         let inverted = reader.inverted_index(field)?;
         let start = prefix.certain();
@@ -85,6 +87,9 @@ pub fn complete(
             .ge(start.as_bytes())
             .into_stream()?;
         while terms.advance() && left > 0 {
+            if pace.is_over() {
+                return Err(QueryError::Stopped);
+            }
             let Ok(term) = std::str::from_utf8(terms.key()) else {
                 continue;
             };
@@ -100,7 +105,7 @@ pub fn complete(
             };
             let info = terms.value();
             let mut docs = inverted.read_postings_from_terminfo(info, IndexRecordOption::Basic)?;
-            while docs.doc() != TERMINATED {
+            while docs.doc() != TERMINATED && !pace.is_over() {
                 let place = (segment, docs.doc());
                 let alive = reader.alive_bitset();
                 if alive.is_none_or(|alive| alive.is_alive(docs.doc()))
@@ -118,6 +123,7 @@ pub fn complete(
             }
         }
     }
+    unless_stopped()?;
     Ok(found)
 }
 

@@ -225,6 +225,7 @@ impl DocumentSet for AnyWithPrefix {
                 bits.insert(*doc);
             }
         });
+        unless_stopped_in_set()?;
         Ok(Found::Bits(bits))
     }
 

@@ -104,6 +104,14 @@ pub(crate) fn unless_stopped() -> Result<(), QueryError> {
     Ok(())
 }
 
+/// Counts a step where tantivy asks; an error once the request is over.
+pub(crate) fn go_on_in_set(pace: &mut clew_platform::Pace) -> tantivy::Result<()> {
+    match pace.is_over() {
+        true => unless_stopped_in_set(),
+        false => Ok(()),
+    }
+}
+
 /// The same where tantivy asks.
 pub(crate) fn unless_stopped_in_set() -> tantivy::Result<()> {
     if clew_platform::stopped() {

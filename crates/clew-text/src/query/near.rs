@@ -2,6 +2,7 @@
 //! word that holds all its states in a few machine words. As soon as all edits are spent, only the one or two
 //! characters that may still follow are looked for.
 
+use clew_platform::Pace;
 use tantivy_fst::raw::{Fst, Node, Transition};
 
 use super::tree::Fuzziness;
@@ -58,7 +59,8 @@ impl Near {
         })
     }
 
-    /// Tells every near word of the dictionary, its distance and its number, in no order.
+    /// Tells every near word of the dictionary, its distance and its number, in no order; some are left out once the
+    /// request that the thread works for is over.
     pub(crate) fn find<D>(&self, dictionary: &Fst<D>, found: &mut dyn FnMut(u8, &[u8], u64))
     where
         D: std::ops::Deref<Target = [u8]>,
@@ -68,6 +70,8 @@ impl Near {
             node: &|address| dictionary.node(address),
             key: Vec::new(),
             found,
+            // Each place fans out to many.
+            pace: Pace::of_blocks(),
         };
         walk.at(Place::new(dictionary.root(), 0), &self.start());
     }
@@ -176,6 +180,7 @@ struct Walk<'a, 'f> {
     node: &'a dyn Fn(usize) -> Node<'f>,
     key: Vec<u8>,
     found: &'a mut dyn FnMut(u8, &[u8], u64),
+    pace: Pace,
 }
 
 /// Where a walk is, and what the way there adds to the number of its words.
@@ -193,6 +198,9 @@ impl<'f> Place<'f> {
 
 impl<'f> Walk<'_, 'f> {
     fn at(&mut self, place: Place<'f>, state: &State) {
+        if self.pace.is_over() {
+            return;
+        }
         if let Some(spent) = self.near.spent(state) {
             return self.finish(place, spent);
         }
@@ -331,5 +339,22 @@ mod tests {
             let distance = FuzzyDistance::Fixed(edits);
             check(&words, &word, &Fuzziness { distance, prefix_length, transpositions, ..Fuzziness::auto() });
         }
+    }
+
+    #[test]
+    fn a_walk_that_nobody_waits_for_ends() {
+        let words: Vec<String> = (0..20_000).map(|word| format!("{word:05}")).collect();
+        let map = Map::from_iter(words.iter().zip(0u64..)).unwrap();
+        let near = Near::new("00000", &Fuzziness::parse("2").unwrap()).unwrap();
+        let found = || {
+            let mut found = 0;
+            near.find(map.as_fst(), &mut |_, _, _| found += 1);
+            found
+        };
+        let all = found();
+        let token = clew_platform::CancellationToken::new();
+        token.cancel("by user request");
+        let _entered = token.enter();
+        assert!(found() < all);
     }
 }

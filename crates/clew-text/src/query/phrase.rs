@@ -5,13 +5,14 @@ mod moves;
 
 use std::sync::Arc;
 
-use clew_platform::Pace;
+use clew_platform::{Pace, stopped};
 use tantivy::postings::{Postings, SegmentPostings};
 use tantivy::query::{EmptyScorer, EnableScoring, Explanation, Query, Scorer, Weight};
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, Term};
 
 use super::constant::knows;
+use super::error::go_on_in_set;
 use super::weighed::{Lengths, no_match};
 use crate::similarity::Weigher;
 use moves::Place;
@@ -58,9 +59,11 @@ impl Weight for MovingPhrase {
         }
         let inverted = reader.inverted_index(self.field)?;
         let mut postings = Vec::with_capacity(self.places.len());
+        let mut pace = Pace::of_blocks();
         for place in &self.places {
             let mut of_place = Vec::with_capacity(place.terms.len());
             for term in &place.terms {
+                go_on_in_set(&mut pace)?;
                 let option = IndexRecordOption::WithFreqsAndPositions;
                 of_place.extend(inverted.read_postings(term, option)?);
             }
@@ -92,6 +95,9 @@ impl Weight for MovingPhrase {
         Ok(Explanation::new("phrase", scorer.score()))
     }
 }
+
+/// So many lists take some 10 us for each document: whether the request is over is asked each time.
+pub(crate) const MANY: usize = 256;
 
 struct PhraseScorer {
     places: Vec<Place>,
@@ -126,6 +132,9 @@ impl PhraseScorer {
     /// The first document from `target` on that has a word for each place.
     fn candidate(&mut self, mut target: DocId) -> DocId {
         loop {
+            if self.postings.len() >= MANY && stopped() {
+                return TERMINATED;
+            }
             let mut last = target;
             for of_place in &mut self.postings {
                 let docs = of_place.iter_mut().map(|one| {

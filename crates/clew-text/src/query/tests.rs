@@ -761,6 +761,12 @@ fn size_and_depth_are_limited() {
     });
     let error = found(&snapshot, &wide).unwrap_err();
     assert_eq!(error.to_string(), "maxClauseCount is set to 1024");
+    // Before a tree of all of them is made.
+    let long = QueryString::new("w1~ ".repeat(200_000));
+    assert!(matches!(
+        found(&snapshot, &Query::QueryString(long)),
+        Err(QueryError::TooManyClauses { max: 1024 })
+    ));
     let words = vec!["w1"; 1025].join(" ");
     assert!(matches!(
         found(&snapshot, &Query::matches("body", words)),

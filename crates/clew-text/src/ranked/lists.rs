@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use clew_platform::Pace;
 use tantivy::DocId;
 use tantivy::postings::TermInfo;
 
@@ -87,19 +88,24 @@ impl Lists {
         counts.max().unwrap_or(0)
     }
 
-    /// Tells the documents of one list after the other, some at a time.
+    /// Tells the documents of one list after the other, some at a time. Where the request that the thread works for is
+    /// over, some are left out: whoever takes them for all asks for that.
     pub(crate) fn each(&self, told: &mut dyn FnMut(&[DocId])) {
         let Some(files) = &self.files else {
             return;
         };
         let mut list = List::default();
         let mut docs = [0; BLOCK];
+        let mut pace = Pace::default();
         for info in self.infos(files) {
+            if pace.is_over() {
+                return;
+            }
             if info.doc_freq as usize >= BLOCK {
                 if open(&mut list, files, &info) {
                     list.walk(&mut |docs| {
                         told(docs);
-                        true
+                        !pace.is_over()
                     });
                 }
                 continue;

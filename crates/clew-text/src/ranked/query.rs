@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use clew_platform::stopped;
+use clew_platform::{Pace, stopped};
 
 use super::any::Sums;
 use super::bm25::{Weight, rounded};
@@ -411,14 +411,18 @@ impl<'a> Room<'a> {
     /// The lists of the words that a segment has.
     fn lists(
         &mut self,
-        words: impl ExactSizeIterator<Item = &'a WordIn>,
+        words: impl Iterator<Item = &'a WordIn>,
         segment: usize,
     ) -> (&mut [List<'a>], &mut Sums) {
-        if self.lists.len() < words.len() {
-            self.lists.resize_with(words.len(), List::default);
-        }
-        let mut count = 0;
+        let (mut count, mut pace) = (0, Pace::default());
         for word in words {
+            // Whoever reads the lists asks whether the request is over.
+            if pace.is_over() {
+                break;
+            }
+            if count == self.lists.len() {
+                self.lists.push(List::default());
+            }
             count += usize::from(word.open(&mut self.lists[count], word.weight, segment));
         }
         (&mut self.lists[..count], &mut self.sums)

@@ -49,6 +49,7 @@ pub(super) fn first_matches(
         }
         if let Some(lists) = ahead.take()? {
             found.take_lists((segment, reader), &lists, &mut ahead)?;
+            timed_out |= stopped();
             continue;
         }
         let mut docs = weight.scorer(reader, 1.0)?;

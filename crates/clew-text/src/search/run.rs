@@ -63,7 +63,12 @@ pub fn search(
         Some(Stop::TimedOut) if found.as_ref().is_err_and(QueryError::is_of_stop) => {
             Ok(ShardResult::too_late(track))
         }
-        _ => found,
+        // What walks through documents breaks off by itself, and not all of it says so.
+        Some(Stop::TimedOut) => found.map(|found| ShardResult {
+            timed_out: true,
+            ..found
+        }),
+        None => found,
     }
 }
 

@@ -1,5 +1,7 @@
 //! The walk: greedy down the upper levels, then a beam over one level.
 
+use clew_platform::Pace;
+
 use crate::graph::gate::Gate;
 use crate::graph::{DamagedGraph, Graph, Layer, NONE, Slot};
 use crate::rank::Ranked;
@@ -133,7 +135,8 @@ fn at_least(distances: &mut Vec<f32>, len: usize) -> &mut [f32] {
 
 /// Beam search over one level; leaves the candidates in `scratch.pool`.
 ///
-/// Each hop makes four passes: keep the neighbours not seen yet, prefetch them all, measure them
+/// Where the request that the thread works for is over, the walk ends where it is; whoever takes its candidates for the nearest
+/// asks for that. Each hop makes four passes: keep the neighbours not seen yet, prefetch them all, measure them
 /// all, and insert the few that are near enough. So the reads of a hop overlap, and no pass
 /// branches on something that cannot be predicted.
 #[inline(never)]
@@ -156,7 +159,9 @@ pub(crate) fn beam<L: Layer, P: Probe, G: Gate>(
     pool.offer(Ranked::new(start.distance, start.node).mark_passing(gate.admits(start.node)));
     let (mut cursor, mut measured) = (0, 0);
     let mut forecast_at = DISTANCES_PER_EF * limits.ef as u64;
-    while cursor < pool.len() {
+    // Builds run under no request's token, so their graphs are never cut short.
+    let mut pace = Pace::of_blocks();
+    while cursor < pool.len() && !pace.is_over() {
         if measured > forecast_at {
             forecast_at = measured * 2;
             if pool.forecast() > limits.measured_max.saturating_mul(FORECAST_ERROR) {

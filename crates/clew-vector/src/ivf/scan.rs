@@ -1,6 +1,7 @@
 //! A query over lists: which of them are nearest, and the scan of one.
 
 use clew_kernels::{FAST_ROWS, FastQuery, Kernels};
+use clew_platform::Pace;
 
 use crate::Space;
 use crate::codes::Residual;
@@ -102,10 +103,10 @@ pub(crate) struct ScanLists<'a> {
 
 impl ScanLists<'_> {
     /// Offers every row of a list that is near enough, and answers how many there are in all.
-    /// `offer` takes a row and answers the limit from then on.
+    /// `offer` takes a row and answers the limit from then on. Ends early once the pace says so.
     pub(crate) fn scan(
         &self,
-        query: &ListQuery,
+        (query, pace): (&ListQuery, &mut Pace),
         list: Ranked,
         mut limit: f32,
         mut offer: impl FnMut(Ranked) -> f32,
@@ -116,6 +117,9 @@ impl ScanLists<'_> {
         let mut near = [0; STEP_BLOCKS];
         let steps = blocks.chunks(STEP_BLOCKS * self.lists.block_bytes());
         for (blocks, rows) in steps.zip(rows.chunks(STEP_BLOCKS * FAST_ROWS)) {
+            if pace.is_over() {
+                break;
+            }
             let block_count = rows.len().div_ceil(FAST_ROWS);
             let fast = FastQuery {
                 tables: &tables.entries,

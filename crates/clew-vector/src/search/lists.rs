@@ -1,6 +1,8 @@
 //! Searches through inverted lists: the nearest lists are scanned by codes, and the best of their rows
 //! measured exactly.
 
+use clew_platform::Pace;
+
 use crate::exact::{CoarseLimits, CoarseTop};
 use crate::ivf::{DamagedList, ListQuery, Lists, ScanLists};
 use crate::plan::{Access, Plan, Situation};
@@ -72,12 +74,12 @@ impl Search<'_> {
             distance_max: f32::INFINITY,
         };
         let mut top = CoarseTop::new(limits, std::mem::take(&mut scratch.coarse));
-        let mut at = 0;
-        while at < probes || top.len() < self.k {
+        let (mut at, mut pace) = (0, Pace::of_blocks());
+        while (at < probes || top.len() < self.k) && !pace.is_stopped() {
             let Some(list) = query.list(at) else { break };
             at += 1;
             let filter = self.filter.as_ref();
-            scratch.tally.codes += scan.scan(query, list, top.limit, |one| {
+            scratch.tally.codes += scan.scan((query, &mut pace), list, top.limit, |one| {
                 if filter.is_none_or(|filter| filter.passes(one.row())) {
                     top.push(one);
                 }

@@ -529,3 +529,23 @@ mod multi;
 mod promises;
 mod target;
 mod ways;
+
+#[test]
+fn a_walk_that_nobody_waits_for_ends() {
+    let (data, column) = shared();
+    let mut scratch = Scratch::default();
+    let request = SearchRequest {
+        ef_search: 5_000,
+        ..SearchRequest::new(&data.queries[0], K)
+    };
+    let mut distances = || {
+        let found = run(column, &request, Some(Plan::Walk), &mut scratch);
+        found.distances
+    };
+    let whole = distances();
+    let token = clew_platform::CancellationToken::new();
+    token.cancel("by user request");
+    let _entered = token.enter();
+    let cut_short = distances();
+    assert!(cut_short * 4 < whole, "{cut_short} of {whole}");
+}

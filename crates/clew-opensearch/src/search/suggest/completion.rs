@@ -1,7 +1,12 @@
 //! The `completion` suggester: texts that begin with what was typed, the heaviest first.
 
+use std::collections::HashSet;
+
 use clew_engine::{EngineError, Pinned, PinnedShard};
-use clew_text::{Completed, CompletionWish, ContextWish, Fuzziness, FuzzyDistance, complete};
+use clew_platform::stopped;
+use clew_text::{
+    Completed, CompletionWish, ContextWish, Fuzziness, FuzzyDistance, QueryError, complete,
+};
 use serde_json::{Map, Value, json};
 
 use super::entry;
@@ -44,22 +49,34 @@ pub(super) fn suggest(
             .then_with(|| (&a.normal, &a.input).cmp(&(&b.normal, &b.input)))
     });
     let mut options: Vec<Value> = Vec::new();
-    let mut seen: Vec<(*const PinnedShard, (usize, u32))> = Vec::new();
+    let mut seen: HashSet<(*const PinnedShard, (usize, u32))> = HashSet::new();
+    let mut texts: HashSet<String> = HashSet::new();
     for (shard, one) in found {
         if options.len() >= asked.size {
             break;
         }
         let document = (std::ptr::from_ref(shard), one.place);
-        let same_text = |option: &Value| option["text"] == one.input.as_str();
         // A document is proposed once, by the heaviest of its texts.
-        if seen.contains(&document) || (asked.skip_duplicates && options.iter().any(same_text)) {
+        if seen.contains(&document) || (asked.skip_duplicates && texts.contains(&one.input)) {
             continue;
         }
-        seen.push(document);
+        // Each option reads a document.
+        if stopped() {
+            return Err(failed_of_stop());
+        }
+        seen.insert(document);
+        if asked.skip_duplicates {
+            texts.insert(one.input.clone());
+        }
         options.push(option(shard, &one, filter)?);
     }
     let length = typed.encode_utf16().count();
     Ok(Value::Array(vec![entry(typed, 0..length, options)]))
+}
+
+/// What a request is answered that is over; nobody sees it.
+fn failed_of_stop() -> ApiError {
+    EngineError::from(QueryError::Stopped).into()
 }
 
 fn option(shard: &PinnedShard, one: &Completed, filter: &SourceFilter) -> Result<Value, ApiError> {

@@ -201,6 +201,8 @@ impl Compiler<'_> {
                 Some(near) => by_walk(&searched, &near, word),
                 None => self.by_table(field, word, fuzziness)?,
             };
+            // What was not walked to its end is not to be kept.
+            unless_stopped()?;
             candidates.sort(most, snapshot.readers.len());
             candidates.words(most, |text, same| {
                 let numbers = same.iter().map(|one| (one.segment, one.number));

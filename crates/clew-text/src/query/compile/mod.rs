@@ -51,7 +51,7 @@ use crate::search::Snapshot;
 /// How deep queries may be nested.
 const DEPTH_MAX: usize = 30;
 /// How many leaves a query may have.
-const CLAUSES_MAX: usize = 1024;
+pub(crate) const CLAUSES_MAX: usize = 1024;
 
 /// What a query is compiled against.
 #[derive(Clone, Copy)]

@@ -1,5 +1,6 @@
 //! A rule over terms, and the same rule over one segment's postings.
 
+use clew_platform::{Pace, stopped};
 use tantivy::postings::{Postings, SegmentPostings};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocId, DocSet, SegmentReader, TERMINATED, Term};
@@ -7,6 +8,8 @@ use tantivy::{DocId, DocSet, SegmentReader, TERMINATED, Term};
 use super::algebra::{self, Interval};
 use super::rule::IntervalRelation;
 use crate::query::constant::knows;
+use crate::query::error::go_on_in_set;
+use crate::query::phrase::MANY;
 
 /// Gives intervals; `L` is what a leaf is: terms, or their postings in a segment.
 #[derive(Clone, Debug, PartialEq)]
@@ -200,9 +203,11 @@ impl TermSource {
 
     /// The postings of this segment.
     pub(crate) fn open(&self, reader: &SegmentReader) -> tantivy::Result<SegmentSource> {
+        let mut pace = Pace::of_blocks();
         self.try_map(&mut |terms: &Vec<Term>| {
             let mut postings = Vec::with_capacity(terms.len());
             for term in terms {
+                go_on_in_set(&mut pace)?;
                 if !knows(reader, term.field()) {
                     continue;
                 }
@@ -256,6 +261,10 @@ impl SegmentSource {
     pub(crate) fn candidate(&mut self, target: DocId) -> DocId {
         match self {
             Source::Words(Leaf(postings)) => {
+                // So many take a while for each document.
+                if postings.len() >= MANY && stopped() {
+                    return TERMINATED;
+                }
                 let docs = postings.iter_mut().map(|one| reach(one, target));
                 docs.min().unwrap_or(TERMINATED)
             }

@@ -1,12 +1,14 @@
 //! From clauses to the query tree: this is where fields get their meaning.
 
+use std::cell::Cell;
+
 use serde_json::Value;
 
 use super::{Clause, Occurrence, Word};
 use crate::analysis::{is_analyzer, tokens};
 use crate::mapping::{FieldKind, Mapping};
-use crate::query::compile::query_analyzer;
-use crate::query::error::QueryError;
+use crate::query::compile::{CLAUSES_MAX, query_analyzer};
+use crate::query::error::{QueryError, unless_stopped};
 use crate::query::tree::{
     Bool, FieldBoost, Fuzziness, Match, MatchPhrase, Pattern, Query, QueryString, Range,
 };
@@ -15,6 +17,9 @@ struct Build<'a> {
     options: &'a QueryString,
     mapping: &'a Mapping,
     lenient: bool,
+    /// Clauses made so far. More than a query may have are not made: a text of a megabyte would become a tree of
+    /// gigabytes, in each shard, only to be refused.
+    made: Cell<usize>,
 }
 
 pub(super) fn tree(
@@ -28,6 +33,7 @@ pub(super) fn tree(
         mapping,
         // Over all fields some never fit: a word is no number.
         lenient: options.lenient || options.fields.is_empty(),
+        made: Cell::new(0),
     };
     let (clause, boost) = unwrapped(clause, options.boost);
     let query = build.clause(clause, fields, boost)?;
@@ -117,6 +123,7 @@ impl Build<'_> {
                 let mut queries = Vec::with_capacity(fields.len());
                 for field in fields {
                     if !self.says_nothing(leaf, &field.field) {
+                        self.count()?;
                         queries.push(self.leaf(leaf, &field.field, boost * field.boost)?);
                     }
                 }
@@ -140,6 +147,19 @@ impl Build<'_> {
                 }))
             }
         }
+    }
+
+    /// Counts a clause.
+    fn count(&self) -> Result<(), QueryError> {
+        let made = self.made.get() + 1;
+        self.made.set(made);
+        if made > CLAUSES_MAX {
+            return Err(QueryError::TooManyClauses { max: CLAUSES_MAX });
+        }
+        if made.is_multiple_of(64) {
+            unless_stopped()?;
+        }
+        Ok(())
     }
 
     /// Whether the field's analyzer leaves nothing of a text.

@@ -1,5 +1,7 @@
 //! Tokens of the strict query language.
 
+use clew_platform::Pace;
+
 /// A token.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Token {
@@ -37,12 +39,17 @@ struct Lexer<'a> {
     tokens: Vec<Token>,
 }
 
+/// All tokens; less once the request that the thread works for is over.
 pub(super) fn tokens(text: &str) -> Result<Vec<Token>, String> {
     let mut lexer = Lexer {
         rest: text.char_indices().peekable(),
         tokens: Vec::new(),
     };
+    let mut pace = Pace::default();
     while let Some((at, character)) = lexer.rest.peek().copied() {
+        if pace.is_over() {
+            break;
+        }
         lexer.token(at, character)?;
     }
     Ok(lexer.tokens)

@@ -9,11 +9,14 @@ mod lexer;
 mod parser;
 mod simple;
 
-use super::error::QueryError;
+use super::error::{QueryError, unless_stopped};
 use super::tree::{FieldBoost, Query, QueryString};
 use crate::mapping::Mapping;
 
 /// The query tree for a query string; `fields` are those of clauses that name none.
+///
+/// # Errors
+/// Malformed text; [`QueryError::TooManyClauses`]; [`QueryError::Stopped`].
 pub(crate) fn tree(
     query: &QueryString,
     fields: &[FieldBoost],
@@ -23,8 +26,10 @@ pub(crate) fn tree(
         simple::parse(&query.query, query.default_operator, query.features)
     } else {
         let tokens = lexer::tokens(&query.query).map_err(|reason| syntax(query, reason))?;
+        unless_stopped()?;
         parser::parse(tokens, query.default_operator).map_err(|reason| syntax(query, reason))?
     };
+    unless_stopped()?;
     build::tree(query, &clauses, fields, mapping)
 }
 

@@ -4,6 +4,8 @@
 //! Operators have no precedence: what stands left of one is one operand. A sign whose feature is
 //! switched off is a character like any other.
 
+use clew_platform::Pace;
+
 use super::{Clause, Occurrence, Word};
 use crate::query::tree::{Operator, SimpleFeatures};
 
@@ -11,7 +13,10 @@ use crate::query::tree::{Operator, SimpleFeatures};
 const DEPTH_MAX: usize = 20;
 
 struct Parser<'a> {
+    /// The text as far as this group goes.
     text: &'a [char],
+    /// Where each parenthesis is closed, in all of the text; see [`closings`].
+    closings: &'a [usize],
     at: usize,
     default: Operator,
     features: SimpleFeatures,
@@ -22,38 +27,86 @@ struct Parser<'a> {
     joined_by: Option<Operator>,
     next: Option<Operator>,
     negated: bool,
+    /// Whether a quote of this group was seen to be never closed: then no later one is.
+    unclosed_quote: bool,
+    pace: Pace,
 }
 
 pub(super) fn parse(text: &str, default: Operator, features: SimpleFeatures) -> Clause {
     let text: Vec<char> = text.chars().collect();
-    let parts = group(&text, default, features, 0);
-    Clause::Group { parts, boost: 1.0 }
-}
-
-fn group(
-    text: &[char],
-    default: Operator,
-    features: SimpleFeatures,
-    depth: usize,
-) -> Vec<(Occurrence, Clause)> {
+    let closings = closings(&text, features);
     let mut parser = Parser {
-        text,
+        text: &text,
+        closings: &closings,
         at: 0,
         default,
         features,
-        depth,
+        depth: 0,
         parts: Vec::new(),
         joined_by: None,
         next: None,
         negated: false,
+        unclosed_quote: false,
+        pace: Pace::default(),
     };
-    while let Some(character) = text.get(parser.at) {
-        parser.step(*character);
-    }
-    parser.parts
+    parser.run();
+    let parts = parser.parts;
+    Clause::Group { parts, boost: 1.0 }
 }
 
-impl Parser<'_> {
+/// A parenthesis that is never closed, and whatever is none.
+const NEVER: usize = usize::MAX;
+
+/// For each place with an opening parenthesis the place of the one that closes it. Found for all at once: to look for each
+/// alone would take a time that is the square of the text's length.
+fn closings(text: &[char], features: SimpleFeatures) -> Vec<usize> {
+    let mut closings = vec![NEVER; text.len()];
+    let (mut open, mut escaped) = (Vec::new(), false);
+    for (at, character) in text.iter().enumerate() {
+        match character {
+            _ if escaped => escaped = false,
+            '\\' => escaped = features.has(SimpleFeatures::ESCAPE),
+            '(' => open.push(at),
+            ')' => {
+                if let Some(opening) = open.pop() {
+                    closings[opening] = at;
+                }
+            }
+            _ => {}
+        }
+    }
+    closings
+}
+
+impl<'a> Parser<'a> {
+    /// Reads all of the group; less where the request is over.
+    fn run(&mut self) {
+        while let Some(character) = self.text.get(self.at) {
+            if self.pace.is_over() {
+                return;
+            }
+            self.step(*character);
+        }
+    }
+
+    /// A parser of what lies inside of parentheses.
+    fn inside(&self, text: &'a [char], at: usize) -> Self {
+        Parser {
+            text,
+            closings: self.closings,
+            at,
+            default: self.default,
+            features: self.features,
+            depth: self.depth + 1,
+            parts: Vec::new(),
+            joined_by: None,
+            next: None,
+            negated: false,
+            unclosed_quote: false,
+            pace: self.pace.clone(),
+        }
+    }
+
     fn step(&mut self, character: char) {
         let has = |feature| self.features.has(feature);
         match character {
@@ -84,47 +137,37 @@ impl Parser<'_> {
 
     fn parenthesis(&mut self) {
         self.at += 1;
-        let Some(length) = self.closing() else {
+        let closing = self.closings[self.at - 1];
+        // Beyond the group none of its parentheses is closed.
+        if closing >= self.text.len() {
             return;
-        };
-        let inner = &self.text[self.at..self.at + length];
-        self.at += length + 1;
+        }
+        let start = std::mem::replace(&mut self.at, closing + 1);
         if self.depth >= DEPTH_MAX {
             return;
         }
-        let parts = group(inner, self.default, self.features, self.depth + 1);
-        if parts.is_empty() {
+        let mut inner = self.inside(&self.text[..closing], start);
+        inner.run();
+        if inner.parts.is_empty() {
             self.next = None;
         } else {
+            let parts = inner.parts;
             self.add(Clause::Group { parts, boost: 1.0 });
         }
     }
 
-    /// How far the parenthesis that closes this one is.
-    fn closing(&self) -> Option<usize> {
-        let (mut open, mut escaped) = (1, false);
-        for (length, character) in self.text[self.at..].iter().enumerate() {
-            match character {
-                _ if escaped => escaped = false,
-                '\\' => escaped = self.features.has(SimpleFeatures::ESCAPE),
-                '(' => open += 1,
-                ')' => open -= 1,
-                _ => {}
-            }
-            if open == 0 {
-                return Some(length);
-            }
-        }
-        None
-    }
-
     fn phrase(&mut self) {
         let start = self.at + 1;
+        if self.unclosed_quote {
+            self.at = start;
+            return;
+        }
         let (mut text, mut at) = (String::new(), start);
         loop {
             match self.text.get(at) {
                 // A quote that is never closed means nothing.
                 None => {
+                    self.unclosed_quote = true;
                     self.at = start;
                     return;
                 }
@@ -253,5 +296,52 @@ impl Parser<'_> {
         }
         self.joined_by = Some(operator);
         self.parts.push((occurrence, clause));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clew_platform::CancellationToken;
+
+    use super::*;
+
+    fn parts(text: &str) -> Vec<(Occurrence, Clause)> {
+        let Clause::Group { parts, .. } = parse(text, Operator::Or, SimpleFeatures::default())
+        else {
+            panic!("a text is a group");
+        };
+        parts
+    }
+
+    #[test]
+    fn parentheses_close_those_that_are_open() {
+        let inner = Clause::Group {
+            parts: parts("a (b) c"),
+            boost: 1.0,
+        };
+        assert_eq!(parts("(a (b) c)"), [(Occurrence::Should, inner)]);
+        // One that is never closed is not there, wherever it stands.
+        assert_eq!(parts("(a (b) c"), parts("a (b) c"));
+        assert_eq!(parts("x ((a b) c"), parts("x (a b) c"));
+        assert_eq!(parts("(a \\) b)").len(), 1);
+    }
+
+    #[test]
+    fn signs_that_are_never_closed_cost_no_more_than_others() {
+        // Each of them once looked through all of the rest.
+        for sign in ["(", "(a ", "\"a ~\\"] {
+            let text = sign.repeat(200_000) + "a";
+            assert!(!parts(&text).is_empty(), "{sign}");
+        }
+    }
+
+    #[test]
+    fn a_request_that_is_over_is_not_read_on() {
+        let token = CancellationToken::new();
+        token.cancel("by user request");
+        let _entered = token.enter();
+        let text = "a ".repeat(10_000);
+        assert!(parts(&text).len() < 2_000);
+        assert!(super::super::lexer::tokens(&text).unwrap().len() < 2_000);
     }
 }
