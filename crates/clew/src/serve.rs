@@ -178,6 +178,7 @@ async fn serve(config: Config) -> anyhow::Result<()> {
     let asked = engine.clone();
     let limits = ServerOptions {
         admission: Admission::by(move |bytes| asked.check_disk(bytes)),
+        memory: engine.memory().clone(),
         message_bytes_max: config.grpc.message_bytes_max,
         connections_max: match config.grpc.connections_max {
             0 => GRPC_CONNECTIONS.min(open_files_max / 8),
