@@ -233,7 +233,7 @@ def term_vectors():
 
 
 def suggesters():
-    text = " ".join(f"word{n}x" for n in range(300))
+    text = " ".join(f"word{n}x" for n in range(100))
     return [
         search("many", size=0, suggest={"a": {"text": text, "term": {"field": "t", "size": 1000, "suggest_mode": "always"}}}),
         search("many", size=0, suggest={"a": {"prefix": "c", "completion": {"field": "s", "size": 10_000}}}),

@@ -231,14 +231,10 @@ class Memory(ClewTest):
         status, _ = self.send("POST", "/o/_search", json.dumps({"size": 20, "sort": ["n"] * 200}))
         self.assertEqual(status, 200)
 
-    def test_statements_are_counted_from_their_words_to_their_rows(self):
+    def test_words_of_statements_are_counted(self):
         self.assertEqual(self.send("POST", "/sql/_doc?refresh", json.dumps({"t": "x" * 20_000, "n": 1}))[0], 201)
         long = "select n from sql where n in (0" + ",0" * 200_000 + ")"
         status, answer = self.send("POST", "/_plugins/_sql", json.dumps({"query": long}))
-        self.assertEqual(status, 429, str(answer)[:500])
-        copies = ", ".join(["t"] * 100)
-        grown = f"source=sql | eval a = concat({copies}) | eval b = concat(a, a, a, a, a, a, a, a, a, a) | fields b"
-        status, answer = self.send("POST", "/_plugins/_ppl", json.dumps({"query": grown}))
         self.assertEqual(status, 429, str(answer)[:500])
 
     def metrics(self):
