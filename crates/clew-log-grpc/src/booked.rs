@@ -5,6 +5,7 @@ use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use clew_platform::{MemoryAccount, MemoryExceeded, MemoryPurpose, Reservation};
 use futures_util::{Stream, stream};
@@ -27,6 +28,8 @@ const COPIES: usize = 2;
 const PART_BYTES: usize = 128;
 /// The byte that each of them begins with, in its two spellings.
 const PART_TAGS: (u8, u8) = (0x12, 0x92);
+/// A client that has begun a message must go on with it in this time: what it has sent is memory that others want.
+const STALLED_AFTER: Duration = Duration::from_secs(30);
 /// Answers up to this are not booked.
 const SHORT_REPLY_BYTES: usize = 4 << 10;
 
@@ -85,6 +88,7 @@ struct Incoming {
     /// What the client of an endless call may send before it is read; 0 for other calls.
     window_bytes: usize,
     messages: Messages,
+    stalled_after: Duration,
 }
 
 impl Incoming {
@@ -98,6 +102,7 @@ impl Incoming {
             memory: Arc::new(Mutex::new(memory)),
             window_bytes,
             messages: Messages::default(),
+            stalled_after: STALLED_AFTER,
         })
     }
 
@@ -134,6 +139,11 @@ struct Messages {
 }
 
 impl Messages {
+    /// Whether a message has begun and is not whole.
+    fn is_begun(&self) -> bool {
+        self.left > 0 || self.head_bytes > 0
+    }
+
     fn cut(&mut self, mut data: &[u8]) {
         while !data.is_empty() {
             if self.left > 0 {
@@ -166,7 +176,13 @@ type Frames = Result<Frame<Bytes>, Status>;
 fn received(body: Body, incoming: Incoming) -> impl Stream<Item = Frames> + Send {
     stream::unfold((body, incoming), |(mut body, mut incoming)| async move {
         incoming.wanted();
-        let frame = body.frame().await?;
+        let next = body.frame();
+        let frame = match incoming.messages.is_begun() {
+            true => tokio::time::timeout(incoming.stalled_after, next)
+                .await
+                .unwrap_or_else(|_| Some(Err(stalled())))?,
+            false => next.await?,
+        };
         let frame = frame.and_then(|frame| {
             frame
                 .data_ref()
@@ -201,6 +217,11 @@ fn sent(body: Body, memory: Reservation) -> impl Stream<Item = Frames> + Send {
     })
 }
 
+fn stalled() -> Status {
+    let said = format!("no byte of the message came for {STALLED_AFTER:?}");
+    worded(Code::DeadlineExceeded, "message-stalled", said)
+}
+
 /// A refusal for want of memory. What can never fit is not worth repeating.
 fn refusal(exceeded: &MemoryExceeded) -> Status {
     let word = match exceeded.can_never_fit() {
@@ -215,6 +236,7 @@ fn refusal(exceeded: &MemoryExceeded) -> Status {
 #[cfg(test)]
 mod tests {
     use clew_platform::MemoryLimits;
+    use futures_util::StreamExt;
 
     use super::*;
 
@@ -282,6 +304,21 @@ mod tests {
         let never = incoming.came(&message(900_000)).unwrap_err();
         let word = crate::detail_of(&never, crate::ERROR_KEY);
         assert_eq!(word, Some("message-too-large"));
+    }
+
+    #[tokio::test]
+    async fn a_message_that_does_not_go_on_ends_its_call() {
+        let account = account(1_000_000);
+        let mut incoming = Incoming::of(&account, "/clew.log.v1.Log/Append").unwrap();
+        incoming.stalled_after = Duration::from_millis(1);
+        let begun = stream::iter([Ok::<_, Status>(Frame::data(
+            Bytes::from(message(10)).slice(..9),
+        ))]);
+        let body = Body::new(StreamBody::new(begun.chain(stream::pending())));
+        let mut received = Box::pin(received(body, incoming));
+        assert!(received.next().await.unwrap().is_ok());
+        let ended = received.next().await.unwrap().unwrap_err();
+        assert_eq!(ended.code(), Code::DeadlineExceeded);
     }
 
     #[test]

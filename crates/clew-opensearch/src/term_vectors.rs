@@ -141,6 +141,8 @@ fn truth(key: &str, value: &Value) -> Result<bool, ApiError> {
 pub(crate) async fn one(call: Call) -> Result<Reply, ApiError> {
     let mut asked = Asked::from_params(&call)?;
     if let Some(body) = call.json()? {
+        // A document of it is taken out, and once more.
+        call.memory.take(json_bytes(&call.body).saturating_mul(2))?;
         asked.read(body.as_object().ok_or_else(not_an_object)?)?;
     }
     asked.check()?;
@@ -239,7 +241,7 @@ fn answer(engine: &Engine, asked: &Asked, memory: &RequestMemory) -> Result<Valu
     let source = match (&asked.doc, &asked.id) {
         (Some(doc), _) => {
             answer["_version"] = 0.into();
-            held = memory.hold(words_bytes(doc.to_string().len()))?;
+            held = memory.hold(words_bytes(text_bytes(doc)))?;
             Some(doc.clone())
         }
         (None, Some(id)) => {
@@ -349,6 +351,16 @@ fn terms_of(
         position_base += found.last().map_or(0, |last| last.position + 1) + POSITION_GAP;
     }
     Ok(terms)
+}
+
+/// Bytes of all texts in a value.
+fn text_bytes(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(text_bytes).sum(),
+        Value::Object(members) => members.values().map(text_bytes).sum(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+    }
 }
 
 fn values(source: &Value, path: &str) -> Vec<String> {
