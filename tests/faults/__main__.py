@@ -14,7 +14,7 @@ import traceback
 from .missing import Missing
 
 # Each with its rounds where none are given.
-SCENES = {"kill": 500, "disk": 200, "damage": 1000, "power": 100, "hostile": 10, "clock": 24, "ends": 3}
+SCENES = {"kill": 500, "disk": 200, "damage": 1000, "power": 100, "hostile": 10, "memory": 2, "clock": 24, "ends": 3}
 
 
 def main():

@@ -50,7 +50,7 @@ class Client:
             self.connection.close()
             self.connection = None
 
-    def request(self, method, path, body=None, kind="application/json"):
+    def request(self, method, path, body=None, kind="application/json", headers=None):
         """`body` is bytes or text as they are, a list as lines of a bulk, or anything else as JSON."""
         if self.connection is None:
             host, port = self.address.rsplit(":", 1)
@@ -62,7 +62,7 @@ class Client:
         if isinstance(body, str):
             body = body.encode()
         try:
-            self.connection.request(method, path, body=body, headers={"Content-Type": kind})
+            self.connection.request(method, path, body=body, headers={"Content-Type": kind, **(headers or {})})
             reply = self.connection.getresponse()
             return Reply(reply.status, reply.read(), reply.headers)
         except (OSError, http.client.HTTPException) as error:

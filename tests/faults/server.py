@@ -59,7 +59,7 @@ class Server:
         self.env = dict(env or {})
         self.preload, self.group, self.files_max = preload, group, files_max
         self.log_path = self.data.with_name(self.data.name + ".log")
-        self.process = self.address = None
+        self.process = self.address = self.grpc = None
 
     def __enter__(self):
         return self.start()
@@ -105,7 +105,8 @@ class Server:
                 self.kill()
                 raise DidNotStart(f"{why}:\n{self.log_tail()}")
             line += part
-        self.address = json.loads(line)["listening"]["http"]
+        listening = json.loads(line)["listening"]
+        self.address, self.grpc = listening["http"], listening["grpc"]
         return self
 
     def client(self, timeout=60):

@@ -12,6 +12,7 @@ import threading
 import time
 import unittest
 
+from . import grpc_calls
 from .cgroup import MemoryGroup, Missing
 from .server import Server
 
@@ -134,6 +135,30 @@ class MemoryCap(unittest.TestCase):
         )
         self.check_refused(answers, 429)
         self.assertEqual(self.send("POST", "/h/_search", b'{"size":10}')[0], 200)
+
+    def test_texts_that_are_looked_through(self):
+        text = " ".join(f"w{n % 900} common" for n in range(60_000))
+        mapping = {"mappings": {"properties": {"text": {"type": "text", "term_vector": "yes"}}}}
+        self.assertEqual(self.send("PUT", "/l", json.dumps(mapping))[0], 200)
+        for number in range(6):
+            self.assertEqual(self.send("PUT", f"/l/_doc/{number}?refresh", json.dumps({"text": text}))[0], 201)
+        whole = {"text": {"number_of_fragments": 0}}
+        bodies = [
+            ("/l/_search", {"query": {"match": {"text": "common"}}, "highlight": {"fields": whole}}),
+            ("/l/_mtermvectors", {"docs": [{"_id": str(n % 6)} for n in range(24)]}),
+            ("/_analyze", {"text": text * 20}),
+            ("/l/_search", {"suggest": {"a": {"text": text[:20_000], "term": {
+                "field": "text", "size": 1000, "suggest_mode": "always"}}}}),
+        ]
+        bodies = [(path, json.dumps(body)) for path, body in bodies]
+        answers = self.under_attack(8, lambda at: self.send("POST", *bodies[at % 4]))
+        self.check_refused(answers, 400, 429)
+
+    def test_messages_of_the_log(self):
+        acts = [grpc_calls.large_append, grpc_calls.half_an_append, grpc_calls.many_records]
+        self.addCleanup(grpc_calls.KEPT.clear)
+        answers = self.under_attack(12, lambda at: acts[at % 3](self.server))
+        self.assertLessEqual(set(answers), {"done", "refused", "sent", "held back"}, answers)
 
     def test_large_aggregations(self):
         lines = []

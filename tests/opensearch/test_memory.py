@@ -148,7 +148,8 @@ class Memory(ClewTest):
         node = next(iter(self.client.nodes.stats(metric="breaker")["nodes"].values()))
         breakers = node["breakers"]
         self.assertEqual(
-            sorted(breakers), ["fielddata", "in_flight_requests", "parent", "request"]
+            sorted(breakers),
+            ["fielddata", "in_flight_requests", "index_buffer", "indexing_pressure", "merges", "parent", "request"],
         )
         self.assertEqual(breakers["parent"]["limit_size_in_bytes"], 64 * MIB // 100 * 70)
         name = "network.breaker.inflight_requests.limit"
@@ -167,6 +168,74 @@ class Memory(ClewTest):
         page = self.metrics()
         self.assertIn('memory_limit_bytes{purpose="all"}', page)
         self.assertIn('memory_reserved_bytes{purpose="bodies"} 0', page)
+        process = self.reserved("process")
+        self.assertGreater(process, MIB)
+
+    def reserved(self, purpose):
+        """What is taken for a purpose."""
+        head = f'memory_reserved_bytes{{purpose="{purpose}"}} '
+        lines = [line for line in self.metrics().splitlines() if line.startswith(head)]
+        return int(lines[0].removeprefix(head))
+
+    def trips(self, path, body):
+        """Checks that there is no memory for a request that the node can do in smaller parts."""
+        status, answer = self.send("POST", path, json.dumps(body))
+        self.assertEqual(status, 429, str(answer)[:500])
+        self.assertEqual(answer["error"]["type"], "circuit_breaking_exception")
+        self.assertIn("[request] Data too large", answer["error"]["reason"])
+
+    def test_copies_are_made_in_pages_that_fit(self):
+        self.mapped("from")
+        for client in range(5):
+            self.assertEqual(self.send("POST", "/from/_bulk?refresh", bulk_of(client)[0])[0], 200)
+        body = {"source": {"index": "from", "size": 1000}, "dest": {"index": "to"}}
+        status, answer = self.send("POST", "/_reindex", json.dumps(body))
+        self.assertEqual((status, answer["created"], answer["failures"]), (200, 500, []), answer)
+        self.assertGreater(answer["batches"], 2)
+        status, answer = self.send("POST", "/from/_update_by_query", "{}")
+        self.assertEqual((status, answer["updated"]), (200, 500), answer)
+
+    def test_a_scroll_has_memory_for_as_long_as_it_is_open(self):
+        self.send("POST", "/s/_bulk?refresh", b'{"index":{}}\n{"a":1}\n' * 3)
+        before = self.reserved("searches")
+        body = json.dumps({"size": 1, "query": {"terms": {"a": list(range(10_000))}}})
+        status, answer = self.send("POST", "/s/_search?scroll=1m", body)
+        self.assertEqual(status, 200)
+        self.assertGreater(self.reserved("searches"), before + 10_000 * 64)
+        self.client.clear_scroll(scroll_id=answer["_scroll_id"])
+        self.assertEqual(self.reserved("searches"), before)
+        pit = self.client.create_pit(index="s", params={"keep_alive": "1m"})["pit_id"]
+        self.assertGreater(self.reserved("searches"), before)
+        self.client.delete_pit(body={"pit_id": [pit]})
+        self.assertEqual(self.reserved("searches"), before)
+
+    def test_what_texts_become_is_counted(self):
+        text = "word " * (MIB // 5)
+        self.mapped("w")
+        mapping = {"properties": {"t": {"type": "text"}, "q": {"type": "percolator"}}}
+        self.client.indices.put_mapping(index="w", body=mapping)
+        self.assertEqual(self.send("PUT", "/w/_doc/1?refresh", json.dumps({"t": text[:900_000]}))[0], 201)
+        self.trips("/_analyze", {"text": text})
+        percolate = {"percolate": {"field": "q", "document": {"t": text}}}
+        self.trips("/w/_search", {"query": percolate})
+        field = {"t": {"number_of_fragments": 0}}
+        self.trips("/w/_search", {"query": {"match": {"t": "word"}}, "highlight": {"fields": field}})
+        self.trips("/w/_search", {"query": {"match": {"t": text}}})
+        asked = {"fields": ["t"]}
+        self.trips("/w/_termvectors/1", asked)
+
+    def test_what_hits_are_sorted_by_is_counted_before_it_is_there(self):
+        lines = "".join(f'{{"index":{{}}}}\n{{"n":{n}}}\n' for n in range(2_000))
+        self.assertEqual(self.send("POST", "/o/_bulk?refresh", lines)[0], 200)
+        self.trips("/o/_search", {"size": 2_000, "sort": ["n"] * 200})
+        status, _ = self.send("POST", "/o/_search", json.dumps({"size": 20, "sort": ["n"] * 200}))
+        self.assertEqual(status, 200)
+
+    def test_words_of_statements_are_counted(self):
+        self.assertEqual(self.send("POST", "/sql/_doc?refresh", json.dumps({"t": "x" * 20_000, "n": 1}))[0], 201)
+        long = "select n from sql where n in (0" + ",0" * 200_000 + ")"
+        status, answer = self.send("POST", "/_plugins/_sql", json.dumps({"query": long}))
+        self.assertEqual(status, 429, str(answer)[:500])
 
     def metrics(self):
         host, port = self.server.address.rsplit(":", 1)

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use clew_platform::Reservation;
-use clew_text::{Combine, Explained, ShardHit, explain};
+use clew_text::{Combine, Explained, ShardHit, SortValue, explain};
 use parking_lot::Mutex;
 
 use crate::error::EngineError;
@@ -27,6 +27,13 @@ pub(crate) struct Lookup<'a> {
 
 /// What a hit takes beside its source.
 const HIT_BYTES: usize = size_of::<Hit>() + 64;
+/// What a value that hits are sorted by takes, with a text of some length.
+const SORT_BYTES: usize = size_of::<SortValue>() + 48;
+
+/// What a hit takes in the answer of a shard and in the merged one, before it is fetched.
+pub(crate) fn collected_bytes(sort_keys: usize) -> usize {
+    2 * (size_of::<ShardHit>() + sort_keys * SORT_BYTES)
+}
 
 /// Reads what a hit's document holds; of a nested object, what the document holds there.
 pub(crate) fn fetch(
@@ -39,16 +46,23 @@ pub(crate) fn fetch(
     let (doc, nested) = document_of(segment, mapping, hit.doc);
     let row = segment.row(doc);
     let row = row.map_err(|source| target.shard.tantivy_error(source))?;
+    let bytes = HIT_BYTES + hit.sort.len() * SORT_BYTES;
+    lookup.memory.lock().grow(bytes)?;
     let source = if lookup.source {
         let source = segment.source(doc, mapping, lookup.vectors);
         let source = source.map_err(|source| target.shard.tantivy_error(source))?;
-        lookup.memory.lock().grow(source.len() + HIT_BYTES)?;
+        lookup.memory.lock().grow(source.len())?;
         part_of(Bytes::from(source), &nested)
     } else {
         None
     };
     let explanation = match lookup.explained {
-        Some(request) => explanation(target, hit, request, lookup.now_ms)?,
+        Some(request) => {
+            let explained = explanation(target, hit, request, lookup.now_ms)?;
+            let bytes = explained.as_ref().map_or(0, explained_bytes);
+            lookup.memory.lock().grow(bytes)?;
+            explained
+        }
         None => None,
     };
     Ok(Hit {
@@ -68,6 +82,11 @@ pub(crate) fn fetch(
         matched_queries: Vec::new(),
         percolated: Vec::new(),
     })
+}
+
+fn explained_bytes(explained: &Explained) -> usize {
+    let own = size_of::<Explained>() + explained.description.len();
+    own + explained.details.iter().map(explained_bytes).sum::<usize>()
 }
 
 fn explanation(

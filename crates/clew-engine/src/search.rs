@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use clew_platform::{CancellationToken, MemoryPurpose, Stop};
+use clew_platform::{CancellationToken, MemoryPurpose, Reservation, Stop};
 use clew_text::{
     AggCollector, AggSearcher, Bool, DocVisitor, Intermediate, KnnResolver, MergedHit,
     Percolations, Query, QueryError, SegmentBits, ShardHit, ShardRequest, ShardResult, merge_hits,
@@ -19,7 +19,7 @@ use tantivy::DocId;
 use crate::blocks::BlockLevel;
 use crate::engine::{Engine, Inner};
 use crate::error::EngineError;
-use crate::fetch::{Lookup, fetch};
+use crate::fetch::{Lookup, collected_bytes, fetch};
 use crate::knn::{RememberedKnn, SegmentProfile, ViewKnn};
 use crate::named::NamedQueries;
 use crate::pinned::{Pinned, PinnedShard, pin, slice_of};
@@ -42,6 +42,9 @@ use skip::skip;
 
 pub(crate) use inner::{document_of, part_of};
 
+/// Hits that take no more than this are not booked before they are fetched.
+const FEW_HITS_BYTES: usize = 64 << 10;
+
 struct ShardAnswer {
     result: ShardResult,
     /// The best of each of the queries that rank together.
@@ -49,6 +52,8 @@ struct ShardAnswer {
     aggs: Option<Intermediate>,
     knn: Vec<SegmentProfile>,
     took: Duration,
+    /// What the hits are booked on.
+    memory: Option<Reservation>,
 }
 
 impl ShardAnswer {
@@ -61,6 +66,7 @@ impl ShardAnswer {
             aggs: None,
             knn: Vec::new(),
             took: request.timeout.unwrap_or_default(),
+            memory: None,
         }
     }
 }
@@ -242,6 +248,7 @@ impl Inner {
         };
         let context = self.agg_context(target, now_ms, (moment.place, searcher));
         let mut aggs = collector_of(request, context, &self.clock)?;
+        let memory = self.hits_memory(target, request)?;
         let boosted = part.and_then(|part| boosted(part, &request.query));
         let control = &request.control;
         let only = control.slice.map(|slice| slice_of(&target.view, slice));
@@ -292,7 +299,24 @@ impl Inner {
             aggs: partial,
             knn: knn.profiles.map(RefCell::into_inner).unwrap_or_default(),
             took,
+            memory,
         })
+    }
+
+    /// Takes memory for the hits of a shard before they are collected. That of few is too little to be counted.
+    fn hits_memory(
+        &self,
+        target: &PinnedShard,
+        request: &SearchRequest,
+    ) -> Result<Option<Reservation>, EngineError> {
+        let (limit, each) = (limit_of(request), collected_bytes(request.sort.len()));
+        if limit.saturating_mul(each) <= FEW_HITS_BYTES {
+            return Ok(None);
+        }
+        let documents = usize::try_from(target.view.snapshot.live_docs()).unwrap_or(usize::MAX);
+        let bytes = limit.min(documents).saturating_mul(each);
+        let memory = self.memory.reserve(MemoryPurpose::Searches, bytes);
+        Ok(Some(memory?))
     }
 
     /// Reads what the hits hold; `answered` are the shards that they name.
@@ -385,6 +409,7 @@ impl Inner {
             knn,
             shard_profiles,
             failures,
+            memory: collected,
         } = Gathered::of(request, targets, answers)?;
         let window = request.from..request.from + request.size;
         let mut merged = merge_hits(results, &request.sort, window, request.track_total);
@@ -414,6 +439,7 @@ impl Inner {
             let asked = (request, hybrid);
             hybrid::explain_hits(asked, &ranking, &answered, now_ms, &mut hits)?;
         }
+        drop(collected);
         let failed = u32::try_from(failures.len()).expect("shard counts are limited");
         Ok(SearchResponse {
             total: (request.track_total != clew_text::TrackTotal::No).then_some(merged.total),
@@ -446,6 +472,8 @@ struct Gathered<'t> {
     knn: Vec<KnnProfile>,
     shard_profiles: Vec<ShardProfile>,
     failures: Vec<ShardFailure>,
+    /// What the hits of the shards are booked on, until they are fetched.
+    memory: Vec<Reservation>,
 }
 
 impl<'t> Gathered<'t> {
@@ -471,6 +499,7 @@ impl<'t> Gathered<'t> {
                     if request.profile {
                         all.shard_profiles.push(shard_profile(target, &answer));
                     }
+                    all.memory.extend(answer.memory);
                     all.results.push(answer.result);
                     all.parts.push(answer.parts);
                     all.answered.push(target);

@@ -13,6 +13,7 @@
 //!
 //! `docs/log.md` is the guide for users of the service; `proto/clew/log/v1/log.proto` its contract.
 
+mod booked;
 mod incoming;
 mod server;
 mod service;

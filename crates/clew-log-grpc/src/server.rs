@@ -5,10 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clew_log::Log;
+use clew_platform::MemoryAccount;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tonic::transport::Server;
 
+use crate::booked::Booked;
 use crate::incoming::incoming;
 use crate::oversize::Oversize;
 use crate::proto;
@@ -22,7 +24,7 @@ const PING_EVERY: Duration = Duration::from_secs(60);
 const PONG_AFTER: Duration = Duration::from_secs(20);
 
 /// What a client may send into one call ahead of the server's reading.
-const CALL_WINDOW_BYTES: u32 = 1 << 20;
+pub(crate) const CALL_WINDOW_BYTES: u32 = 1 << 20;
 /// The same for all calls of a connection. The transport also cuts off whoever has sent too many
 /// short frames that are not read yet, and measures that by this window: it lets a frame of 10
 /// bytes, the shortest append there is, weigh as much as 492 bytes of it. At this size a call may
@@ -39,6 +41,8 @@ pub struct ServerOptions {
     pub connections_max: usize,
     /// Who says whether there is room for an append.
     pub admission: Admission,
+    /// What messages are booked on, both ways; what does not fit is answered RESOURCE_EXHAUSTED.
+    pub memory: Arc<MemoryAccount>,
 }
 
 /// Says whether so many bytes may be appended now, and why not; refusals are answered RESOURCE_EXHAUSTED.
@@ -93,6 +97,7 @@ pub async fn serve(
     stop: watch::Receiver<bool>,
 ) -> Result<(), ServeError> {
     let stop = Stop::new(stop);
+    let memory = options.memory;
     let service = LogServer::new(LogService::new(log, options.admission, stop.clone()))
         .max_decoding_message_size(options.message_bytes_max);
     let (health, health_service) = tonic_health::server::health_reporter();
@@ -109,7 +114,10 @@ pub async fn serve(
         .initial_connection_window_size(CONNECTION_WINDOW_BYTES)
         .http2_keepalive_interval(Some(PING_EVERY))
         .http2_keepalive_timeout(Some(PONG_AFTER))
-        .add_service(Oversize(service))
+        .add_service(Booked {
+            service: Oversize(service),
+            memory,
+        })
         .add_service(health_service)
         .add_service(reflection().build_v1().map_err(ServeError::Reflection)?)
         .add_service(

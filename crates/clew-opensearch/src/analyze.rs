@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::call::Call;
 use crate::error::ApiError;
 use crate::reply::Reply;
+use crate::request_memory::words_bytes;
 use crate::search::off_thread;
 
 /// Terms of one request unless the index says otherwise.
@@ -162,6 +163,12 @@ pub(crate) async fn analyze(call: Call) -> Result<Reply, ApiError> {
     let max = index
         .and_then(|index| index.settings().given.get(TOKENS_MAX_SETTING)?.parse().ok())
         .unwrap_or(TOKENS_MAX);
+    // Explained, they are there once for each step.
+    let text_bytes = asked.texts.iter().map(String::len).sum();
+    let copies = if asked.explain { 4 } else { 1 };
+    let _words = call
+        .memory
+        .hold(words_bytes(text_bytes).saturating_mul(copies))?;
     let shown = off_thread(move || {
         if asked.explain {
             asked.explanation(&analyzer, max)

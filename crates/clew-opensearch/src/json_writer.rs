@@ -17,6 +17,11 @@ impl JsonWriter {
         }
     }
 
+    /// Bytes that are written.
+    pub(crate) fn len(&self) -> usize {
+        self.buffer.len()
+    }
+
     pub(crate) fn into_bytes(self) -> Vec<u8> {
         self.buffer
     }

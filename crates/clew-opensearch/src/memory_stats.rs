@@ -10,7 +10,7 @@ use crate::error_table::breaker_of;
 /// The section `breakers` of a node's statistics.
 pub(crate) fn breakers(account: &MemoryAccount) -> Value {
     let mut all = Map::new();
-    for purpose in [MemoryPurpose::Searches, MemoryPurpose::Bodies] {
+    for purpose in MemoryPurpose::ALL {
         let name = breaker_of(purpose).to_string();
         all.insert(name, breaker(account.figures(purpose)));
     }

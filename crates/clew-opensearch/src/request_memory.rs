@@ -12,6 +12,8 @@ use crate::error::ApiError;
 const SHORT_BYTES: usize = 4 << 10;
 /// What a value takes when JSON is read, with its place in a list that grows or a map.
 const VALUE_BYTES: usize = 96;
+/// What a text takes for each of its bytes while it is cut into words: a word takes some 130 bytes, however short it is.
+const WORDS_FACTOR: usize = 24;
 
 /// What one request has taken so far. Clones are the same.
 #[derive(Clone, Debug)]
@@ -29,6 +31,16 @@ impl RequestMemory {
     /// 429 when it does not fit beside others.
     pub(crate) fn take(&self, bytes: usize) -> Result<(), ApiError> {
         Ok(self.0.lock().grow(bytes)?)
+    }
+
+    /// Takes memory for what is there only for a while: until the reservation is dropped.
+    ///
+    /// # Errors
+    /// As [`RequestMemory::take`].
+    pub(crate) fn hold(&self, bytes: usize) -> Result<Reservation, ApiError> {
+        let mut held = self.0.lock().sibling();
+        held.grow(bytes)?;
+        Ok(held)
     }
 
     /// Takes what JSON becomes when it is read.
@@ -49,6 +61,14 @@ pub(crate) fn json_bytes(text: &[u8]) -> usize {
     text.len() + values * VALUE_BYTES
 }
 
+/// What a text of so many bytes becomes at most when it is cut into words.
+pub(crate) fn words_bytes(text_bytes: usize) -> usize {
+    if text_bytes <= SHORT_BYTES {
+        return 0;
+    }
+    text_bytes.saturating_mul(WORDS_FACTOR)
+}
+
 #[cfg(test)]
 mod tests {
     use clew_platform::MemoryLimits;
@@ -62,6 +82,18 @@ mod tests {
         assert!(json_bytes(numbers.as_bytes()) > 900_000);
         let text = format!("\"{}\"", "a".repeat(20_000));
         assert_eq!(json_bytes(text.as_bytes()), text.len());
+    }
+
+    #[test]
+    fn what_is_held_for_a_while_is_given_back_before_the_request_is_over() {
+        let account = MemoryAccount::new(MemoryLimits::none());
+        let memory = RequestMemory::new(&account);
+        memory.take(10).unwrap();
+        let held = memory.hold(words_bytes(100_000)).unwrap();
+        assert_eq!(account.total().used, 2_400_010);
+        drop(held);
+        assert_eq!(account.total().used, 10);
+        assert_eq!(words_bytes(100), 0);
     }
 
     #[test]

@@ -14,9 +14,12 @@ use serde_json::{Map, Value, json};
 use crate::call::Call;
 use crate::error::ApiError;
 use crate::reply::Reply;
+use crate::request_memory::{RequestMemory, json_bytes, words_bytes};
 
 /// Documents of one request.
 const DOCS_MAX: usize = 1000;
+/// What a place of a term takes until it is written, and as it is.
+const PLACE_BYTES: usize = 1280;
 
 /// What a request wants of one document.
 #[derive(Clone, Debug)]
@@ -139,11 +142,14 @@ fn truth(key: &str, value: &Value) -> Result<bool, ApiError> {
 pub(crate) async fn one(call: Call) -> Result<Reply, ApiError> {
     let mut asked = Asked::from_params(&call)?;
     if let Some(body) = call.json()? {
+        // A document of it is taken out, and once more.
+        call.memory.take(json_bytes(&call.body).saturating_mul(2))?;
         asked.read(body.as_object().ok_or_else(not_an_object)?)?;
     }
     asked.check()?;
+    let memory = call.memory.clone();
     let found = call
-        .blocking(move |engine| Ok(answer(engine, &asked)))
+        .blocking(move |engine| Ok(answer(engine, &asked, &memory)))
         .await??;
     Ok(Reply::json(&found))
 }
@@ -199,11 +205,12 @@ pub(crate) async fn many(call: Call) -> Result<Reply, ApiError> {
         )));
     }
     all.iter().try_for_each(Asked::check)?;
+    let memory = call.memory.clone();
     let docs = call
         .blocking(move |engine| {
             // Once the request is over nobody sees the answer.
             let wanted = all.iter().take_while(|_| !stopped());
-            let answers = wanted.map(|asked| match answer(engine, asked) {
+            let answers = wanted.map(|asked| match answer(engine, asked, &memory) {
                 Ok(found) => found,
                 Err(error) => {
                     let whole = serde_json::from_slice(&error.body()).unwrap_or(Value::Null);
@@ -226,30 +233,39 @@ fn not_an_object() -> ApiError {
     ApiError::bad_request("parse_exception", "expected an object with lists")
 }
 
-fn answer(engine: &Engine, asked: &Asked) -> Result<Value, ApiError> {
+fn answer(engine: &Engine, asked: &Asked, memory: &RequestMemory) -> Result<Value, ApiError> {
     let started = Instant::now();
     let (index, routing) = engine.single_index(&asked.index, asked.routing.as_deref())?;
     let mut answer = json!({"_index": index.name()});
+    // Its source is read, and cut into words.
+    let held;
     let source = match (&asked.doc, &asked.id) {
         (Some(doc), _) => {
             answer["_version"] = 0.into();
+            held = memory.hold(words_bytes(text_bytes(doc)))?;
             Some(doc.clone())
         }
         (None, Some(id)) => {
             answer["_id"] = id.as_str().into();
             let found = engine.get(&index, id, routing.as_deref(), asked.realtime)?;
             answer["_version"] = found.as_ref().map_or(0, |document| document.version).into();
+            let source = found.as_ref().map_or(&[][..], |document| &document.source);
+            held = memory.hold(json_bytes(source) + words_bytes(source.len()))?;
             found.and_then(|document| serde_json::from_slice(&document.source).ok())
         }
-        (None, None) => None,
+        (None, None) => {
+            held = memory.hold(0)?;
+            None
+        }
     };
     answer["found"] = source.is_some().into();
     answer["took"] = u64::try_from(started.elapsed().as_millis())
         .unwrap_or(u64::MAX)
         .into();
     if let Some(source) = source {
-        answer["term_vectors"] = vectors(engine, &index, asked, &source)?;
+        answer["term_vectors"] = vectors(engine, &index, asked, (&source, memory))?;
     }
+    drop(held);
     Ok(answer)
 }
 
@@ -257,7 +273,7 @@ fn vectors(
     engine: &Engine,
     index: &Arc<Index>,
     asked: &Asked,
-    source: &Value,
+    (source, memory): (&Value, &RequestMemory),
 ) -> Result<Value, ApiError> {
     let mapping = index.mapping();
     let pinned = engine.pin(std::slice::from_ref(index));
@@ -268,7 +284,7 @@ fn vectors(
             Some((parent, _)) if field.multi_field => parent,
             _ => field.path.as_str(),
         };
-        let terms = terms_of(field, &values(source, path), asked);
+        let terms = terms_of(field, &values(source, path), (asked, memory))?;
         if terms.is_empty() {
             continue;
         }
@@ -306,7 +322,11 @@ fn vectors(
 }
 
 /// The terms of a field's values, each with the places where it stands.
-fn terms_of(field: &MappedField, values: &[String], asked: &Asked) -> BTreeMap<String, Vec<Value>> {
+fn terms_of(
+    field: &MappedField,
+    values: &[String],
+    (asked, memory): (&Asked, &RequestMemory),
+) -> Result<BTreeMap<String, Vec<Value>>, ApiError> {
     let analyzer = match &field.kind {
         FieldKind::Text { analyzer, .. } => analyzer.as_str(),
         _ => "keyword",
@@ -315,6 +335,7 @@ fn terms_of(field: &MappedField, values: &[String], asked: &Asked) -> BTreeMap<S
     let (mut position_base, mut offset_base) = (0, 0);
     for value in values {
         let found = tokens(analyzer, value);
+        memory.take(found.len().saturating_mul(PLACE_BYTES))?;
         let (mut at, mut units) = (0, offset_base);
         for token in &found {
             units += value[at..token.start].encode_utf16().count();
@@ -335,7 +356,17 @@ fn terms_of(field: &MappedField, values: &[String], asked: &Asked) -> BTreeMap<S
         offset_base = units + value[at..].encode_utf16().count() + 1;
         position_base += found.last().map_or(0, |last| last.position + 1) + POSITION_GAP;
     }
-    terms
+    Ok(terms)
+}
+
+/// Bytes of all texts in a value.
+fn text_bytes(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(text_bytes).sum(),
+        Value::Object(members) => members.values().map(text_bytes).sum(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+    }
 }
 
 fn values(source: &Value, path: &str) -> Vec<String> {

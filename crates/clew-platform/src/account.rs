@@ -12,11 +12,20 @@ use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
 
+mod limits;
+mod real;
+
+pub use limits::MemoryLimits;
+use real::RealMemory;
+
 /// Whoever wants no more than this may have the last part of an account, so that small requests go on beside
 /// large ones that are refused.
 const SMALL_BYTES: usize = 64 << 10;
 /// That part: one in so many bytes.
 const SMALL_SHARE: usize = 16;
+/// While no more than this part of the limit of all is taken, what the process really has does not count: an allocator may
+/// keep what was given back to it, and a request must not be refused for ever.
+const ALONE_SHARE: usize = 8;
 /// How often whoever waits looks whether it is still wanted; also what a missed wake-up costs.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
@@ -112,65 +121,6 @@ impl fmt::Display for MemoryExceeded {
 
 impl std::error::Error for MemoryExceeded {}
 
-/// The limits of an account, in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MemoryLimits {
-    /// Of everything together.
-    pub total: usize,
-    /// Of bodies of requests.
-    pub bodies: usize,
-    /// Of the operations of writes.
-    pub operations: usize,
-    /// Of what requests find, and of answers.
-    pub searches: usize,
-    /// Of documents that are in no segment yet: above it buffers are made segments.
-    pub buffers: usize,
-    /// Of merges.
-    pub merges: usize,
-}
-
-impl MemoryLimits {
-    /// The shares of so much memory: 70 % in all, 45 % for bodies, 25 % for operations, 30 % for what
-    /// searches find, 10 % for buffers, 25 % for merges.
-    pub fn shares_of(bytes: u64) -> Self {
-        let percent = |share: u64| {
-            let bytes = bytes / 100 * share;
-            usize::try_from(bytes).unwrap_or(usize::MAX)
-        };
-        MemoryLimits {
-            total: percent(70),
-            bodies: percent(45),
-            operations: percent(25),
-            searches: percent(30),
-            buffers: percent(10),
-            merges: percent(25),
-        }
-    }
-
-    /// No limits.
-    pub fn none() -> Self {
-        MemoryLimits {
-            total: usize::MAX,
-            bodies: usize::MAX,
-            operations: usize::MAX,
-            searches: usize::MAX,
-            buffers: usize::MAX,
-            merges: usize::MAX,
-        }
-    }
-
-    /// The limit of one purpose.
-    pub fn of(&self, purpose: MemoryPurpose) -> usize {
-        match purpose {
-            MemoryPurpose::Bodies => self.bodies,
-            MemoryPurpose::Operations => self.operations,
-            MemoryPurpose::Searches => self.searches,
-            MemoryPurpose::Buffers => self.buffers,
-            MemoryPurpose::Merges => self.merges,
-        }
-    }
-}
-
 /// How much of a limit is taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemoryFigures {
@@ -254,6 +204,7 @@ impl Pool {
 pub struct MemoryAccount {
     total: Pool,
     pools: [Pool; MemoryPurpose::ALL.len()],
+    real: RealMemory,
     /// Those who wait for memory.
     waiting: AtomicUsize,
     gate: Mutex<()>,
@@ -266,6 +217,7 @@ impl MemoryAccount {
         Arc::new(MemoryAccount {
             total: Pool::new(limits.total),
             pools: MemoryPurpose::ALL.map(|purpose| Pool::new(limits.of(purpose))),
+            real: RealMemory::new(limits.real),
             waiting: AtomicUsize::new(0),
             gate: Mutex::new(()),
             freed: Condvar::new(),
@@ -275,6 +227,7 @@ impl MemoryAccount {
     /// Changes the limits. What is taken already stays taken.
     pub fn set_limits(&self, limits: MemoryLimits) {
         self.total.limit.store(limits.total, Ordering::Relaxed);
+        self.real.set_limit(limits.real);
         for purpose in MemoryPurpose::ALL {
             let pool = self.pool(purpose);
             pool.limit.store(limits.of(purpose), Ordering::Relaxed);
@@ -294,6 +247,15 @@ impl MemoryAccount {
     /// Figures of all together.
     pub fn total(&self) -> MemoryFigures {
         self.total.figures()
+    }
+
+    /// What the process really has and may have, in bytes; how much it has is read now and then, and only where it is limited.
+    pub fn real(&self) -> MemoryFigures {
+        MemoryFigures {
+            used: self.real.bytes(),
+            limit: self.real.limit(),
+            ..MemoryFigures::default()
+        }
     }
 
     /// The largest reservation that a purpose can ever have beside nothing else.
@@ -386,7 +348,21 @@ impl MemoryAccount {
         self.total.take(more, whole).map_err(|found| {
             pool.give_back(more);
             exceeded(MemoryScope::Total, found)
+        })?;
+        self.check_real(more, whole).map_err(|found| {
+            pool.give_back(more);
+            self.total.give_back(more);
+            exceeded(MemoryScope::Total, found)
         })
+    }
+
+    /// Looks whether what is taken fits beside what is on no account.
+    fn check_real(&self, more: usize, whole: usize) -> Result<(), (usize, usize)> {
+        let MemoryFigures { used, limit, .. } = self.total.figures();
+        if whole <= SMALL_BYTES || used <= limit / ALONE_SHARE {
+            return Ok(());
+        }
+        self.real.check(more)
     }
 
     fn give_back(&self, purpose: MemoryPurpose, bytes: usize) {

@@ -63,7 +63,8 @@ fn memory_families(registry: &Registry, engine: &Engine) -> anyhow::Result<()> {
     )?;
     let account = engine.memory();
     let purposes = MemoryPurpose::ALL.map(|one| (one.name(), account.figures(one)));
-    for (name, figures) in purposes.into_iter().chain([("all", account.total())]) {
+    let totals = [("all", account.total()), ("process", account.real())];
+    for (name, figures) in purposes.into_iter().chain(totals) {
         // What is not limited has a limit that no gauge can show.
         let bytes = |bytes: usize| i64::try_from(bytes).unwrap_or(i64::MAX);
         reserved.with_label_values(&[name]).set(bytes(figures.used));

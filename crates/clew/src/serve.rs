@@ -93,9 +93,13 @@ fn check_addresses(config: &Config) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The shares of some memory, as far as the configuration does not say otherwise.
-fn memory_limits(config: &Config, memory_bytes: u64) -> MemoryLimits {
-    let mut limits = MemoryLimits::shares_of(memory_bytes);
+/// The shares of some memory, as far as the configuration does not say otherwise. What the process may really have is
+/// the machine's affair.
+fn memory_limits(config: &Config, memory_bytes: u64, real: usize) -> MemoryLimits {
+    let mut limits = MemoryLimits {
+        real,
+        ..MemoryLimits::shares_of(memory_bytes)
+    };
     if config.vectors.build_memory_bytes > 0 {
         limits.merges = config.vectors.build_memory_bytes;
     }
@@ -120,7 +124,7 @@ fn engine_options(config: &Config) -> anyhow::Result<EngineOptions> {
         log_bytes_max: engine.log_bytes_max,
         changes_retention_bytes: engine.changes_retention_bytes,
         memory_bytes,
-        memory: memory_limits(config, memory_bytes),
+        memory: memory_limits(config, memory_bytes, defaults.memory.real),
         merge_threads: match vectors.build_threads {
             0 => defaults.merge_threads,
             threads => threads,
@@ -174,6 +178,7 @@ async fn serve(config: Config) -> anyhow::Result<()> {
     let asked = engine.clone();
     let limits = ServerOptions {
         admission: Admission::by(move |bytes| asked.check_disk(bytes)),
+        memory: engine.memory().clone(),
         message_bytes_max: config.grpc.message_bytes_max,
         connections_max: match config.grpc.connections_max {
             0 => GRPC_CONNECTIONS.min(open_files_max / 8),

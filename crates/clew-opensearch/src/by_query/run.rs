@@ -69,6 +69,7 @@ pub(super) async fn run(call: &Arc<Call>, job: &Job) -> Result<Outcome, ApiError
     let started = Instant::now();
     let mut counts = Counts::default();
     let mut after: Option<Vec<SortValue>> = None;
+    let mut page = job.page;
     loop {
         let left = job.docs_max.map_or(usize::MAX, |max| max - counts.done);
         if left == 0 {
@@ -79,9 +80,14 @@ pub(super) async fn run(call: &Arc<Call>, job: &Job) -> Result<Outcome, ApiError
             break;
         }
         let first = counts.batches == 0;
-        let request = request(job, after.take(), job.page.min(left), first)?;
+        let request = request(job, after.clone(), page.min(left), first)?;
         let response = match call.api.engine.search(request).await {
             Err(EngineError::Cancelled { .. }) => continue,
+            // Documents are longer than pages of so many may be: fewer at once do as well.
+            Err(EngineError::Memory(_)) if page > 1 => {
+                page /= 2;
+                continue;
+            }
             response => response?,
         };
         for failure in &response.failures {

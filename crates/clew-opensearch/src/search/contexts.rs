@@ -9,12 +9,15 @@ use axum::http::StatusCode;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use clew_engine::Pinned;
+use clew_platform::Reservation;
 use clew_text::{SortValue, Total};
 
 use super::Parts;
 use super::request::Spec;
 use crate::api::Api;
+use crate::call::Call;
 use crate::error::{ApiError, Cause};
+use crate::request_memory::json_bytes;
 
 /// Scrolls that may be open at once.
 const SCROLLS_MAX: usize = 500;
@@ -49,6 +52,8 @@ pub(super) struct Scroll {
     pub(super) after: Option<Vec<SortValue>>,
     pub(super) total: Option<Total>,
     pub(super) max_score: Option<f32>,
+    /// What the search and the views take for as long as the scroll is open.
+    pub(super) _memory: Arc<Reservation>,
 }
 
 /// A point in time.
@@ -57,6 +62,22 @@ pub(super) struct Pit {
     pub(super) pinned: Pinned,
     pub(super) parts: Parts,
     pub(super) created_ms: u64,
+    /// What the views take for as long as it is open.
+    pub(super) _memory: Arc<Reservation>,
+}
+
+/// What a shard's view takes for whoever holds it alone: readers of segments that have gone meanwhile.
+const VIEW_BYTES: usize = 4 << 10;
+
+/// Takes memory for a context: of its views, and of the search that it goes on with.
+pub(super) fn memory_of(
+    call: &Call,
+    pinned: &Pinned,
+    search: &[u8],
+) -> Result<Arc<Reservation>, ApiError> {
+    let views = pinned.shards().len().saturating_mul(VIEW_BYTES);
+    let bytes = views.saturating_add(json_bytes(search));
+    Ok(Arc::new(call.memory.hold(bytes)?))
 }
 
 /// What is known of an open context.

@@ -42,6 +42,7 @@ use crate::call::Call;
 use crate::dsl;
 use crate::error::ApiError;
 use crate::reply::Reply;
+use crate::request_memory::words_bytes;
 use crate::search_pipeline;
 
 use request::Spec;
@@ -80,6 +81,8 @@ pub(crate) fn search_parts(
 /// `POST /{index}/_search`.
 pub(crate) async fn search(call: Call) -> Result<Reply, ApiError> {
     let body = call.json()?.unwrap_or_else(|| json!({}));
+    // Its texts are cut into words, its lists become those of a query.
+    call.memory.take(words_bytes(call.body.len()))?;
     let options = call.resolve_options()?;
     let bytes = run(&call, call.index_expression(), options, body).await?;
     Ok(Reply::raw_json(bytes))
@@ -112,6 +115,7 @@ pub(crate) async fn run(
         collapse::check(&spec).map_err(refused)?;
     }
     let mut request = spec.request(&state.indices)?;
+    call.memory.take(percolated::memory_bytes(&request.query))?;
     let times = call.api.cluster_settings.search_times();
     request.timeout = request.timeout.or(times.timeout);
     request.search_after = after;
@@ -129,23 +133,25 @@ pub(crate) async fn run(
     };
     let suggest = match &spec.suggest {
         None => None,
-        Some(suggest) => Some(suggest::run(&state.pinned, suggest, &spec.output).await?),
+        Some(suggest) => {
+            Some(suggest::run(&state.pinned, suggest, &spec.output, &call.memory).await?)
+        }
     };
     let phases = if spec.reduces() {
         spec.control.reduce_phases(u64::from(response.shards.total))
     } else {
         1
     };
-    // Once more, as it is shown.
-    let shown = response.memory.bytes() + shown_bytes(&response.aggs);
-    call.memory.take(shown)?;
-    let answer = finish(response::Answer {
-        scroll_id,
-        pit_id: spec.control.pit.as_ref().map(|pit| pit.id.clone()),
-        suggest,
-        phases,
-        ..response::Answer::new(call, spec.output.clone(), response, started)
-    })
+    let answer = finish(
+        call,
+        response::Answer {
+            scroll_id,
+            pit_id: spec.control.pit.as_ref().map(|pit| pit.id.clone()),
+            suggest,
+            phases,
+            ..response::Answer::new(call, spec.output.clone(), response, started)
+        },
+    )
     .await?;
     match pipeline {
         Some(pipeline) => pipeline.finish(answer),
@@ -189,7 +195,10 @@ impl State {
 }
 
 /// Writes an answer, a long one away from the async threads.
-async fn finish(answer: response::Answer) -> Result<Vec<u8>, ApiError> {
+async fn finish(call: &Call, answer: response::Answer) -> Result<Vec<u8>, ApiError> {
+    // What was found is there once more, as it is shown.
+    let found = answer.response.memory.bytes() + shown_bytes(&answer.response.aggs);
+    call.memory.take(found)?;
     let is_short = answer.response.hits.len() <= INLINE_HITS_MAX && !answer.analyzes_texts();
     if is_short {
         return answer.write();

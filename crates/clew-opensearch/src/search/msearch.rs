@@ -13,6 +13,7 @@ use crate::call::{Call, read_wildcards};
 use crate::error::ApiError;
 use crate::json_writer::JsonWriter;
 use crate::reply::Reply;
+use crate::request_memory::words_bytes;
 
 /// Searches of one request that run at once unless it says otherwise.
 const CONCURRENT_DEFAULT: usize = 8;
@@ -155,6 +156,7 @@ fn item(call: &Call, header: &[u8], body: &[u8]) -> Result<Item, ApiError> {
             return Ok(Value::Object(serde_json::Map::new()));
         }
         call.memory.take_json(line)?;
+        call.memory.take(words_bytes(line.len()))?;
         serde_json::from_slice(line).map_err(|error| ApiError::malformed_json(&error))
     };
     let header = read(header)?;

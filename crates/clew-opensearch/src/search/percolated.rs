@@ -2,13 +2,29 @@
 //! is highlighted there.
 
 use clew_engine::Hit;
-use clew_text::Percolated;
+use clew_text::{Percolated, Query};
 use serde_json::{Map, Value, json};
 
 use super::highlight::{Highlight, refusal};
 use crate::error::ApiError;
+use crate::request_memory::json_bytes;
 
+/// What a document takes for each of its bytes while it is indexed, and its words are looked up.
+const INDEXED_FACTOR: usize = 24;
 const SLOTS: &str = "_percolator_document_slot";
+
+/// What the documents become that the percolations of a query ask about: a small index with its words. Each shard makes
+/// its own, a few at once.
+pub(super) fn memory_bytes(query: &Query) -> usize {
+    let percolations = query.all().into_iter().filter_map(|query| match query {
+        Query::Percolate(percolate) => Some(percolate),
+        _ => None,
+    });
+    let documents = percolations.flat_map(|percolate| percolate.documents.iter());
+    documents
+        .map(|document| json_bytes(document) + document.len() * INDEXED_FACTOR)
+        .fold(0, usize::saturating_add)
+}
 
 /// Adds the places of the documents that a hit's query matches.
 pub(super) fn add_slots(hit: &Hit, values: &mut Map<String, Value>) {

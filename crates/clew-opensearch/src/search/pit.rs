@@ -6,7 +6,7 @@ use axum::http::StatusCode;
 use clew_engine::Pinned;
 use serde_json::{Value, json};
 
-use super::contexts::{Kind, Pit, watch};
+use super::contexts::{Kind, Pit, memory_of, watch};
 use super::members::token;
 use super::search_parts;
 use crate::call::Call;
@@ -29,6 +29,7 @@ pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
     let created_ms = u64::try_from(now.unwrap_or_default().as_millis()).unwrap_or(u64::MAX);
     let total = pinned.shards().len();
     let pit = Pit {
+        _memory: memory_of(&call, &pinned, &[])?,
         pinned,
         parts,
         created_ms,

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use clew_engine::{Hit, SearchResponse};
+use clew_platform::Reservation;
 use clew_text::{Explained, Relation, SortValue, Total};
 use serde_json::{Value, json};
 
@@ -18,6 +19,10 @@ use crate::aggs::render_aggs;
 use crate::call::Call;
 use crate::error::ApiError;
 use crate::json_writer::JsonWriter;
+use crate::request_memory::{RequestMemory, json_bytes, words_bytes};
+
+/// What is longer than what was found is booked in pieces of this.
+const BOOKED_BYTES: usize = 64 << 10;
 
 /// A search's result and how it is to be shown.
 pub(super) struct Answer {
@@ -34,6 +39,8 @@ pub(super) struct Answer {
     pub(super) suggest: Option<Value>,
     /// Steps in which the shards' answers were put together.
     pub(super) phases: u64,
+    /// What the request takes, with what is booked for the answer already.
+    pub(super) memory: RequestMemory,
 }
 
 impl Answer {
@@ -53,6 +60,7 @@ impl Answer {
             pit_id: None,
             suggest: None,
             phases: 1,
+            memory: call.memory.clone(),
         }
     }
 
@@ -92,9 +100,16 @@ impl Answer {
         json.key("max_score");
         write_score(&mut json, self.response.max_score);
         json.key("hits").begin_array();
-        let writer = HitWriter::new(&self.spec, &self.spec, &self.node);
+        let writer = HitWriter::new(&self.spec, &self.spec, &self.node).over(&self.memory);
+        // What hits are shown with beside what was found: pieces of texts, values of fields, explanations.
+        let mut booked = json.len() + self.response.memory.bytes();
         for hit in &self.response.hits {
             writer.write(&mut json, hit)?;
+            if json.len() > booked {
+                let more = (json.len() - booked).max(BOOKED_BYTES);
+                self.memory.take(more)?;
+                booked += more;
+            }
         }
         json.end_array().end_object();
         if !self.response.aggs.is_empty() {
@@ -163,6 +178,8 @@ pub(super) struct HitWriter<'a> {
     outer: &'a Output,
     node: &'a str,
     highlights: Highlights<'a>,
+    /// What texts are booked on while they are looked through.
+    memory: Option<&'a RequestMemory>,
 }
 
 impl<'a> HitWriter<'a> {
@@ -172,11 +189,35 @@ impl<'a> HitWriter<'a> {
             outer,
             node,
             highlights: Highlights::new(spec.highlight.as_ref()),
+            memory: None,
         }
+    }
+
+    /// The same, for a request that has memory.
+    pub(super) fn over(self, memory: &'a RequestMemory) -> Self {
+        HitWriter {
+            memory: Some(memory),
+            ..self
+        }
+    }
+
+    /// Books what a hit's texts become while they are shown: JSON that is read, and words.
+    fn reading(&self, hit: &Hit) -> Result<Option<Reservation>, ApiError> {
+        let source = hit.source.as_deref().unwrap_or_default();
+        let mut bytes = 0;
+        if self.spec.highlight.is_some() {
+            bytes += json_bytes(source) + words_bytes(source.len());
+        }
+        if !self.spec.fields.is_empty() {
+            bytes += 2 * json_bytes(source);
+        }
+        let memory = self.memory.filter(|_| bytes > 0);
+        memory.map(|memory| memory.hold(bytes)).transpose()
     }
 
     pub(super) fn write(&self, json: &mut JsonWriter, hit: &Hit) -> Result<(), ApiError> {
         let spec = self.spec;
+        let _reading = self.reading(hit)?;
         json.begin_object();
         if spec.explain {
             let shard = format!("[{}][{}]", hit.index.name(), hit.shard);

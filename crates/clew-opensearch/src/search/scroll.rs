@@ -8,7 +8,7 @@ use clew_engine::{SearchRequest, SearchResponse};
 use clew_text::{Order, SortKey, TrackTotal};
 use serde_json::{Value, json};
 
-use super::contexts::{ContextId, Kind, Scroll, watch};
+use super::contexts::{ContextId, Kind, Scroll, memory_of, watch};
 use super::request::Spec;
 use super::response::Answer;
 use super::{State, execute, finish};
@@ -40,6 +40,7 @@ pub(super) fn begin(
         after: response.hits.last().map(|hit| hit.sort.clone()),
         total: response.total,
         max_score: response.max_score,
+        _memory: memory_of(call, &state.pinned, &call.body)?,
     };
     let contexts = &call.api.search_contexts;
     let id = contexts.open_scroll(scroll, keep_alive)?;
@@ -104,7 +105,7 @@ pub(crate) async fn next(call: Call) -> Result<Reply, ApiError> {
         scroll_id: Some(next.id),
         ..Answer::new(&call, output, response, started)
     };
-    finish(answer).await.map(Reply::raw_json)
+    finish(&call, answer).await.map(Reply::raw_json)
 }
 
 async fn page(call: &Call, id: ContextId, scroll: &Scroll) -> Result<SearchResponse, ApiError> {

@@ -10,9 +10,13 @@ use serde_json::{Map, Value, json};
 use super::off_thread;
 use super::request::Output;
 use crate::error::ApiError;
+use crate::request_memory::RequestMemory;
 
 /// Suggestions that one request may ask for.
 const SUGGESTIONS_MAX: usize = 100;
+
+/// What a proposal takes until the answer is written, and there, beside a document that it shows.
+const OPTION_BYTES: usize = 768;
 
 /// One suggestion that a request asks for.
 struct Asked<'a> {
@@ -27,16 +31,20 @@ pub(super) async fn run(
     pinned: &Pinned,
     suggest: &Value,
     output: &Output,
+    memory: &RequestMemory,
 ) -> Result<Value, ApiError> {
-    let (suggest, pinned) = (suggest.clone(), pinned.clone());
+    let (suggest, pinned, memory) = (suggest.clone(), pinned.clone(), memory.clone());
     let (typed_keys, source) = (output.typed_keys, output.source.clone());
     off_thread(move || {
         let mut answer = Map::new();
         for asked in asked(&suggest)? {
             let found = match asked.kind {
-                "term" => term::suggest(&pinned, &asked.text, asked.body)?,
-                "phrase" => phrase::suggest(&pinned, &asked.text, asked.body)?,
-                "completion" => completion::suggest(&pinned, &asked.text, asked.body, &source)?,
+                "term" => term::suggest(&pinned, &asked.text, asked.body, &memory)?,
+                "phrase" => phrase::suggest(&pinned, &asked.text, asked.body, &memory)?,
+                "completion" => {
+                    let how = (asked.body, &source);
+                    completion::suggest(&pinned, &asked.text, how, &memory)?
+                }
                 other => {
                     return Err(ApiError::illegal_argument(format!(
                         "suggester [{other}] of suggestion [{}] is not supported",

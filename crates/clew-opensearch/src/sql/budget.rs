@@ -4,24 +4,38 @@ use clew_platform::{CancellationToken, Pace};
 use serde_json::Value;
 
 use super::error::SqlError;
+use crate::request_memory::RequestMemory;
 use crate::tasks::cancelled_error;
 
 /// For all rows of a stage.
 const ROWS_BYTES_MAX: usize = 256 << 20;
+/// Rows are booked in pieces of this.
+const BOOKED_BYTES: usize = 256 << 10;
 
 /// What some rows take so far.
-#[derive(Default)]
-pub(super) struct Budget {
+pub(super) struct Budget<'m> {
     bytes: usize,
+    /// What of them is booked.
+    booked: usize,
+    memory: &'m RequestMemory,
     /// Counts values: whoever makes some also asks whether they are still wanted.
     pace: Pace,
 }
 
-impl Budget {
+impl<'m> Budget<'m> {
+    pub(super) fn of(memory: &'m RequestMemory) -> Self {
+        Budget {
+            bytes: 0,
+            booked: 0,
+            memory,
+            pace: Pace::default(),
+        }
+    }
+
     /// Counts a value.
     ///
     /// # Errors
-    /// With it, the values take too much; or nobody wants them any more.
+    /// With it, the values take too much, or more than there is beside others; or nobody wants them any more.
     pub(super) fn spend(&mut self, value: &Value) -> Result<(), SqlError> {
         if self.pace.is_over() {
             let token = CancellationToken::current();
@@ -32,6 +46,11 @@ impl Budget {
             return Err(SqlError::semantic(format!(
                 "the rows take more than {ROWS_BYTES_MAX} bytes"
             )));
+        }
+        if self.bytes > self.booked {
+            let more = BOOKED_BYTES.max(self.bytes - self.booked);
+            self.memory.take(more)?;
+            self.booked += more;
         }
         Ok(())
     }

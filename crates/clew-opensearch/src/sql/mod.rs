@@ -131,7 +131,7 @@ async fn answer(call: &Call, language: Language) -> Result<Reply, SqlError> {
                 columns: Columns::default(),
                 rows: vec![Vec::new()],
             };
-            one.through(&stages)?
+            one.through(&stages, &call.memory)?
         }
         Statement::Rows(plan) => {
             let (source, pushed) = planned(call, plan, request.filter.clone()).await?;
@@ -151,8 +151,9 @@ async fn answer(call: &Call, language: Language) -> Result<Reply, SqlError> {
                 return paged(&source, format, &pushed, (page, cursor)).await;
             }
             let table = source.rows(&pushed).await?;
+            let memory = call.memory.clone();
             return scan::off_thread(table.rows.len() > INLINE_ROWS_MAX, move || {
-                let mut table = table.through(&pushed.rest)?.shown();
+                let mut table = table.through(&pushed.rest, &memory)?.shown();
                 if !pushed.is_limited() {
                     table.rows.truncate(ROWS_MAX);
                 }
@@ -172,7 +173,7 @@ async fn planned<'c>(
 ) -> Result<(Source<'c>, Arc<Pushed>), SqlError> {
     let (source, fields) = source(call, plan.indices.as_deref().unwrap_or_default()).await?;
     let mut pushed = Pushed::of(plan, &fields)?;
-    Table::empty(pushed.columns()).through(&pushed.rest)?;
+    Table::empty(pushed.columns()).through(&pushed.rest, &call.memory)?;
     if let Some(filter) = filter {
         pushed.add_query(filter);
     }
@@ -252,9 +253,9 @@ async fn paged(
         columns: pushed.columns(),
         rows: page.rows,
     };
-    let pushed = pushed.clone();
+    let (pushed, memory) = (pushed.clone(), source.call.memory.clone());
     scan::off_thread(rows.rows.len() > INLINE_ROWS_MAX, move || {
-        let table = rows.through(&pushed.rest)?.shown();
+        let table = rows.through(&pushed.rest, &memory)?.shown();
         Ok(format.reply(&table, total, next))
     })
     .await

@@ -7,6 +7,20 @@ use super::plan::Statement;
 use super::{Language, ppl, select};
 use crate::call::Call;
 
+/// Statements up to this become too little to be counted.
+const SHORT_BYTES: usize = 4 << 10;
+/// What a word or a sign becomes: a token, an expression, a part of a search.
+const WORD_BYTES: usize = 512;
+
+/// What a statement becomes until it is a search: nearly all of its words have a sign or a space beside them.
+fn plan_bytes(text: &[u8]) -> usize {
+    if text.len() <= SHORT_BYTES {
+        return 0;
+    }
+    let signs = text.iter().filter(|byte| !byte.is_ascii_alphanumeric());
+    signs.count().saturating_mul(WORD_BYTES)
+}
+
 /// A request's body.
 #[derive(Debug, Default)]
 pub(super) struct Request {
@@ -20,6 +34,7 @@ pub(super) struct Request {
 impl Request {
     pub(super) fn of(call: &Call) -> Result<Self, SqlError> {
         let body = call.json_object()?;
+        call.memory.take(plan_bytes(&call.body))?;
         let mut request = Request::default();
         for (key, value) in body.as_object().into_iter().flatten() {
             let wrong = || SqlError::argument(format!("[{key}] cannot be [{value}]"));

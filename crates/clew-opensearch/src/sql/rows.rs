@@ -13,6 +13,7 @@ use super::expr::Expr;
 use super::fields::{SqlType, is_metadata};
 use super::fold;
 use super::plan::{Dedup, Output, SortKey, Stage, Top};
+use crate::request_memory::RequestMemory;
 
 /// A column of some rows.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,8 +75,13 @@ impl Table {
     }
 
     /// The rows behind all stages.
-    pub(super) fn through(self, stages: &[Stage]) -> Result<Self, SqlError> {
-        stages.iter().try_fold(self, Self::stage)
+    pub(super) fn through(
+        self,
+        stages: &[Stage],
+        memory: &RequestMemory,
+    ) -> Result<Self, SqlError> {
+        let mut stages = stages.iter();
+        stages.try_fold(self, |table, stage| table.stage(stage, memory))
     }
 
     /// Without the columns that were only fetched for a stage.
@@ -108,14 +114,14 @@ impl Table {
         }
     }
 
-    fn stage(mut self, stage: &Stage) -> Result<Self, SqlError> {
+    fn stage(mut self, stage: &Stage, memory: &RequestMemory) -> Result<Self, SqlError> {
         match stage {
             Stage::Filter(expr) => {
                 let (condition, _) = bind(expr, &self.columns)?;
                 self.rows.retain(|row| condition.is_true(row));
                 Ok(self)
             }
-            Stage::Eval(new) => self.evaluated(new),
+            Stage::Eval(new) => self.evaluated(new, memory),
             Stage::Group(group) => fold::grouped(self, group),
             Stage::Sort(keys) => self.sorted(keys),
             Stage::Limit { count, offset } => {
@@ -124,7 +130,7 @@ impl Table {
                 Ok(self)
             }
             Stage::Dedup(dedup) => self.deduplicated(dedup),
-            Stage::Project(outputs) => self.projected(outputs),
+            Stage::Project(outputs) => self.projected(outputs, memory),
             Stage::Rename(pairs) => {
                 for (from, to) in pairs {
                     let place = self.columns.place(from)?;
@@ -144,11 +150,15 @@ impl Table {
         }
     }
 
-    fn evaluated(mut self, new: &[(String, Expr)]) -> Result<Self, SqlError> {
+    fn evaluated(
+        mut self,
+        new: &[(String, Expr)],
+        memory: &RequestMemory,
+    ) -> Result<Self, SqlError> {
         for (name, expr) in new {
             let (bound, kind) = bind(expr, &self.columns)?;
             let place = self.columns.place(name).ok();
-            let mut budget = Budget::default();
+            let mut budget = Budget::of(memory);
             for row in &mut self.rows {
                 let value = bound.value(row);
                 budget.spend(&value)?;
@@ -166,7 +176,7 @@ impl Table {
         Ok(self)
     }
 
-    fn projected(self, outputs: &[Output]) -> Result<Self, SqlError> {
+    fn projected(self, outputs: &[Output], memory: &RequestMemory) -> Result<Self, SqlError> {
         let mut columns = Vec::new();
         let mut bound: Vec<Bound> = Vec::new();
         for output in outputs {
@@ -186,7 +196,7 @@ impl Table {
             });
             bound.push(value);
         }
-        let mut budget = Budget::default();
+        let mut budget = Budget::of(memory);
         let mut rows = Vec::with_capacity(self.rows.len());
         for row in &self.rows {
             let row: Row = bound.iter().map(|value| value.value(row)).collect();

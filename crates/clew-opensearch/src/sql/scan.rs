@@ -16,6 +16,7 @@ use super::rows::{Row, Table};
 use crate::call::Call;
 use crate::error::ApiError;
 use crate::params::Params;
+use crate::request_memory::{RequestMemory, json_bytes};
 use crate::search;
 
 /// Rows of an answer that says nothing else.
@@ -106,7 +107,7 @@ impl Source<'_> {
             )));
         }
         let mut rows = Vec::new();
-        let mut budget = Budget::default();
+        let mut budget = Budget::of(&self.call.memory);
         loop {
             let spent = page
                 .rows
@@ -150,7 +151,7 @@ impl Source<'_> {
     ) -> Result<Page, SqlError> {
         let body = json!({"scroll_id": scroll, "scroll": PAGE_KEEP_ALIVE});
         let reply = search::next_page(inner(self.call, "", body.to_string())?).await?;
-        let page = read(pushed, reply.body).await?;
+        let page = read(pushed, reply.body, &self.call.memory).await?;
         self.closed_at_end(page).await
     }
 
@@ -179,7 +180,7 @@ impl Source<'_> {
         let call = inner(self.call, &params, String::new())?;
         let options = call.resolve_options()?;
         let bytes = search::run(&call, &self.indices, options, Value::Object(body)).await?;
-        read(pushed, Bytes::from(bytes)).await
+        read(pushed, Bytes::from(bytes), &self.call.memory).await
     }
 }
 
@@ -190,7 +191,7 @@ pub(super) async fn close(call: &Call, scroll: &str) -> Result<(), SqlError> {
     Ok(())
 }
 
-/// The request that a search of ours is.
+/// The request that a search of ours is, with memory of its own: a page has gone when the next one comes.
 fn inner(call: &Call, params: &str, body: String) -> Result<Call, ApiError> {
     Ok(Call {
         api: call.api.clone(),
@@ -201,12 +202,18 @@ fn inner(call: &Call, params: &str, body: String) -> Result<Call, ApiError> {
         opaque_id: call.opaque_id.clone(),
         client: call.client.clone(),
         last_event_id: None,
-        memory: call.memory.clone(),
+        memory: RequestMemory::new(call.api.engine.memory()),
     })
 }
 
-/// Reads an answer, a long one away from the async threads.
-async fn read(pushed: &Arc<Pushed>, bytes: Bytes) -> Result<Page, SqlError> {
+/// Reads an answer, a long one away from the async threads. Its rows stay with the statement.
+async fn read(
+    pushed: &Arc<Pushed>,
+    bytes: Bytes,
+    memory: &RequestMemory,
+) -> Result<Page, SqlError> {
+    let _read = memory.hold(json_bytes(&bytes).saturating_add(bytes.len()))?;
+    memory.take(json_bytes(&bytes))?;
     let pushed = pushed.clone();
     off_thread(bytes.len() > INLINE_BYTES_MAX, move || {
         let answer = serde_json::from_slice(&bytes);

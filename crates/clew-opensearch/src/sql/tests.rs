@@ -1,5 +1,6 @@
 //! Statements, the searches that they become, and what is wrong with others.
 
+use clew_platform::{MemoryAccount, MemoryLimits};
 use serde_json::{Value, json};
 
 use super::error::SqlError;
@@ -8,6 +9,12 @@ use super::plan::{Plan, Statement};
 use super::push::Pushed;
 use super::rows::Table;
 use super::{Language, ppl, select};
+use crate::request_memory::RequestMemory;
+
+/// Memory without a limit.
+fn memory() -> RequestMemory {
+    RequestMemory::new(&MemoryAccount::new(MemoryLimits::none()))
+}
 
 fn fields() -> Fields {
     let mut fields = Fields::default();
@@ -39,7 +46,7 @@ fn plan(language: Language, text: &str) -> Result<Plan, SqlError> {
 /// The statement behind its search, if it can be done.
 fn pushed(language: Language, text: &str) -> Result<Pushed, SqlError> {
     let pushed = Pushed::of(plan(language, text)?, &fields())?;
-    Table::empty(pushed.columns()).through(&pushed.rest)?;
+    Table::empty(pushed.columns()).through(&pushed.rest, &memory())?;
     Ok(pushed)
 }
 
@@ -267,4 +274,23 @@ fn deep_and_long_statements_are_refused_and_wide_ones_are_not() {
         )
         .is_ok()
     );
+}
+
+#[test]
+fn rows_that_become_long_are_refused_by_the_node_s_memory() {
+    let account = MemoryAccount::new(MemoryLimits {
+        searches: 4 << 20,
+        ..MemoryLimits::none()
+    });
+    let memory = RequestMemory::new(&account);
+    let text = "source=t | eval long = concat(tag, tag, tag, tag) | head 1";
+    let pushed = Pushed::of(plan(Language::Ppl, text).unwrap(), &fields()).unwrap();
+    let mut table = Table::empty(pushed.columns());
+    let tag = Value::from("x".repeat(1 << 20));
+    table.rows = vec![vec![tag; table.columns.0.len()]];
+    let error = table.through(&pushed.rest, &memory).unwrap_err();
+    let reply = error.reply(Language::Ppl);
+    assert_eq!(reply.status, 429);
+    drop(memory);
+    assert_eq!(account.total().used, 0);
 }

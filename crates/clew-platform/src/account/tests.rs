@@ -129,3 +129,24 @@ fn limits_can_change_while_memory_is_taken() {
     account.set_limits(MemoryLimits::none());
     account.reserve(MemoryPurpose::Bodies, LARGE).unwrap();
 }
+
+#[test]
+fn what_is_on_no_account_leaves_less_for_large_requests_and_something_for_each() {
+    let limits = MemoryLimits {
+        total: LARGE * 100,
+        real: 1000,
+        ..MemoryLimits::none()
+    };
+    let mut account = MemoryAccount::new(limits);
+    let unwrapped = Arc::get_mut(&mut account).unwrap();
+    unwrapped.real = RealMemory::read_by(LARGE * 90, || Some(LARGE * 80));
+    let searches = |bytes| account.reserve(MemoryPurpose::Searches, bytes);
+    // As long as little is taken, the rest is perhaps only what the allocator keeps.
+    let _alone = searches(LARGE * 12).unwrap();
+    let _fits = searches(LARGE * 10).unwrap();
+    let refused = searches(LARGE * 11).unwrap_err();
+    assert_eq!(refused.scope, MemoryScope::Total);
+    assert_eq!((refused.used, refused.limit), (LARGE * 80, LARGE * 90));
+    assert_eq!(account.total().used, LARGE * 22);
+    assert!(searches(SMALL_BYTES).is_ok());
+}

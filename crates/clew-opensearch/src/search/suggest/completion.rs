@@ -9,8 +9,9 @@ use clew_text::{
 };
 use serde_json::{Map, Value, json};
 
-use super::entry;
+use super::{OPTION_BYTES, entry};
 use crate::error::ApiError;
+use crate::request_memory::{RequestMemory, json_bytes};
 use crate::search::SourceFilter;
 
 const SIZE_DEFAULT: usize = 5;
@@ -26,8 +27,8 @@ struct Asked {
 pub(super) fn suggest(
     pinned: &Pinned,
     typed: &str,
-    body: &Map<String, Value>,
-    filter: &SourceFilter,
+    (body, filter): (&Map<String, Value>, &SourceFilter),
+    memory: &RequestMemory,
 ) -> Result<Value, ApiError> {
     let asked = read(typed, body)?;
     let mut found: Vec<(&PinnedShard, Completed)> = Vec::new();
@@ -68,7 +69,7 @@ pub(super) fn suggest(
         if asked.skip_duplicates {
             texts.insert(one.input.clone());
         }
-        options.push(option(shard, &one, filter)?);
+        options.push(option(shard, &one, (filter, memory))?);
     }
     let length = typed.encode_utf16().count();
     Ok(Value::Array(vec![entry(typed, 0..length, options)]))
@@ -79,7 +80,12 @@ fn failed_of_stop() -> ApiError {
     EngineError::from(QueryError::Stopped).into()
 }
 
-fn option(shard: &PinnedShard, one: &Completed, filter: &SourceFilter) -> Result<Value, ApiError> {
+fn option(
+    shard: &PinnedShard,
+    one: &Completed,
+    (filter, memory): (&SourceFilter, &RequestMemory),
+) -> Result<Value, ApiError> {
+    memory.take(OPTION_BYTES)?;
     let mut option = json!({
         "text": one.input,
         "_index": shard.index().name(),
@@ -88,6 +94,8 @@ fn option(shard: &PinnedShard, one: &Completed, filter: &SourceFilter) -> Result
     });
     if *filter != SourceFilter::None {
         let source = shard.source(one.place, true)?;
+        // As it is read, and once more in the answer.
+        memory.take(json_bytes(&source) + 2 * source.len())?;
         let mut json = crate::json_writer::JsonWriter::with_capacity(source.len());
         filter.write(&source, &mut json);
         let shown = serde_json::from_slice(&json.into_bytes());

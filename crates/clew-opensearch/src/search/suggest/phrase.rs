@@ -8,16 +8,20 @@ use serde_json::{Map, Value, json};
 use super::entry;
 use super::term;
 use crate::error::ApiError;
+use crate::request_memory::RequestMemory;
 use crate::tasks::cancelled_error;
 
 const SIZE_DEFAULT: usize = 5;
 const SIZE_MAX: usize = 100;
+/// What a word takes in a text.
+const WORD_BYTES: usize = 64;
 
 /// Proposes texts in the place of one.
 pub(super) fn suggest(
     pinned: &Pinned,
     text: &str,
     body: &Map<String, Value>,
+    memory: &RequestMemory,
 ) -> Result<Value, ApiError> {
     let mut of_words = Map::new();
     let mut size = SIZE_DEFAULT;
@@ -56,26 +60,33 @@ pub(super) fn suggest(
         }
     }
     of_words.insert("size".to_string(), size.into());
-    let words = term::suggest(pinned, text, &of_words)?;
-    let words = words.as_array().cloned().unwrap_or_default();
+    let words = term::suggest(pinned, text, &of_words, memory)?;
+    let words = words.as_array().map(Vec::as_slice).unwrap_or_default();
+    // As many texts as go on, and those that they are made from.
+    let _texts = memory.hold(2 * SIZE_MAX * words.len() * WORD_BYTES)?;
     let mut texts = vec![Corrected::default()];
-    for word in &words {
+    for word in words {
         let token = CancellationToken::current();
         if token.stopped().is_some() {
             return Err(cancelled_error(token.reason().unwrap_or_default()));
         }
-        let mut next = Vec::new();
         let own = word["text"].as_str().unwrap_or_default();
         let options = word["options"].as_array().map(Vec::as_slice);
-        for so_far in texts {
+        // Judged before they are made: each is as long as the text.
+        let mut next: Vec<(f64, &Corrected, Option<&Value>)> = Vec::new();
+        for so_far in &texts {
             for option in options.unwrap_or_default() {
-                next.push(so_far.with(option));
+                next.push((so_far.score + worth(option), so_far, Some(option)));
             }
-            next.push(so_far.kept(own));
+            next.push((so_far.score, so_far, None));
         }
-        next.sort_by(|a, b| b.score.total_cmp(&a.score));
+        next.sort_by(|(a, ..), (b, ..)| b.total_cmp(a));
         next.truncate(SIZE_MAX);
-        texts = next;
+        let next = next.into_iter().map(|(_, so_far, option)| match option {
+            Some(option) => so_far.with(option),
+            None => so_far.kept(own),
+        });
+        texts = next.collect();
     }
     let allowed = allowed(errors_max, words.len());
     texts.retain(|text| (1..=allowed).contains(&text.corrections));
@@ -107,6 +118,13 @@ fn allowed(errors_max: f64, words: usize) -> usize {
     (number.round() as usize).max(1)
 }
 
+/// What a proposed word adds to a text's score.
+fn worth(option: &Value) -> f64 {
+    let score = option["score"].as_f64().unwrap_or_default();
+    let frequency = option["freq"].as_f64().unwrap_or_default();
+    score.max(f64::MIN_POSITIVE).ln() + frequency.max(1.0).ln() / 100.0
+}
+
 /// A text as far as it is put together.
 #[derive(Clone, Default)]
 struct Corrected {
@@ -121,9 +139,7 @@ impl Corrected {
         let word = option["text"].as_str().unwrap_or_default();
         next.words.push((word.to_string(), true));
         next.corrections += 1;
-        let score = option["score"].as_f64().unwrap_or_default();
-        let frequency = option["freq"].as_f64().unwrap_or_default();
-        next.score += score.max(f64::MIN_POSITIVE).ln() + frequency.max(1.0).ln() / 100.0;
+        next.score += worth(option);
         next
     }
 

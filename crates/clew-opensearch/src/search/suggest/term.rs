@@ -8,8 +8,9 @@ use clew_text::analysis::{Token, tokens};
 use clew_text::{FieldKind, SimilarTerm, Spelling, similar_terms, term_docs};
 use serde_json::{Map, Value, json};
 
-use super::entry;
+use super::{OPTION_BYTES, entry};
 use crate::error::ApiError;
+use crate::request_memory::RequestMemory;
 
 const SIZE_DEFAULT: usize = 5;
 const SIZE_MAX: usize = 10_000;
@@ -41,11 +42,13 @@ pub(super) fn suggest(
     pinned: &Pinned,
     text: &str,
     body: &Map<String, Value>,
+    memory: &RequestMemory,
 ) -> Result<Value, ApiError> {
     let wish = read(body)?;
     let mut entries = Vec::new();
     for word in words(pinned, &wish, text)? {
         let options = options(pinned, &wish, &word.text)?;
+        memory.take((options.len() + 1) * OPTION_BYTES)?;
         // Places are counted in UTF-16 units, as clients count them.
         let units = |end: usize| text[..end].encode_utf16().count();
         entries.push(entry(
