@@ -96,6 +96,16 @@ impl Definitions {
         self.kinds.retain(|_, named| !named.is_empty());
     }
 
+    /// Refuses changes that are out of bounds.
+    pub(crate) fn check(&self, changes: &[DefinitionChange]) -> Result<(), EngineError> {
+        changes.iter().try_for_each(DefinitionChange::check)?;
+        if self.len() + changes.len() > DEFINITIONS_MAX {
+            let reason = format!("more than {DEFINITIONS_MAX} templates and other definitions");
+            return Err(EngineError::InvalidRequest { reason });
+        }
+        Ok(())
+    }
+
     fn len(&self) -> usize {
         self.kinds.values().map(BTreeMap::len).sum()
     }
@@ -132,11 +142,7 @@ impl Inner {
         if changes.is_empty() {
             return Ok(None);
         }
-        changes.iter().try_for_each(DefinitionChange::check)?;
-        if catalog.definitions.len() + changes.len() > DEFINITIONS_MAX {
-            let reason = format!("more than {DEFINITIONS_MAX} templates and other definitions");
-            return Err(EngineError::InvalidRequest { reason }.into());
-        }
+        catalog.definitions.check(&changes)?;
         let logged = self.append_to_catalog(&mut catalog, CatalogOperation::Define { changes })?;
         Ok(Some(logged))
     }

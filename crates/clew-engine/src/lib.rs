@@ -25,6 +25,8 @@ mod signal;
 mod data_folder;
 mod disk;
 
+mod catalog_change;
+
 mod date_names;
 mod engine;
 mod index;
@@ -63,6 +65,7 @@ mod segment_stats;
 pub use activity::{Counted, SearchActivity};
 pub use alias::{Alias, AliasAction, Aliases};
 pub use blocks::{Block, BlockLevel};
+pub use catalog_change::CatalogChange;
 pub use changes::{Change, ChangeLimits, ChangePage};
 pub use definitions::{DefinitionChange, Definitions};
 pub use disk::{DiskLimits, DiskStage, DiskState, Watermark};
