@@ -2,14 +2,16 @@
 //! done whole or not at all, and an answer is right or says what is missing.
 
 mod changes;
+mod failed_shard;
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::{Request, State};
 use clew_engine::{Engine, EngineError, EngineOptions};
-use clew_platform::{Clock, FixedClock, RealClock, SimDisk};
+use clew_platform::{Clock, Disk, FixedClock, RealClock, SimDisk};
 use http_body_util::BodyExt;
 use serde_json::Value;
 
@@ -94,4 +96,13 @@ fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
         assert!(waited < PATIENCE, "{what}");
         std::thread::yield_now();
     }
+}
+
+/// A file of a shard of an index.
+fn segment_file(disk: &SimDisk, uuid: &str, (shard, suffix): (u32, &str)) -> PathBuf {
+    let dir = Path::new("/data/indices").join(uuid);
+    let files = disk.list(&dir.join(shard.to_string())).unwrap();
+    let mut files = files.into_iter();
+    let found = files.find(|path| path.to_str().is_some_and(|path| path.ends_with(suffix)));
+    found.unwrap()
 }
