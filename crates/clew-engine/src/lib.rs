@@ -96,7 +96,8 @@ pub use segment_stats::SegmentStats;
 pub use settings::{DATA_STREAM, IndexSettings, MERGE_REORDER, TranslogDurability};
 pub use shard::FileDamage;
 pub use snapshot::{
-    Cleaned, SnapshotFile, SnapshotManifest, SnapshotRepository, documents_file_name, index_state,
+    Cleaned, RepositoryReport, SnapshotFile, SnapshotManifest, SnapshotRepository,
+    documents_file_name, index_state, is_repository, verify_repository,
 };
 pub use verify::{FolderReport, ShardReport, ShardVerdict, verify_folder};
 pub use write_memory::parsed_bytes;

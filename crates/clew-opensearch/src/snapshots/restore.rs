@@ -32,6 +32,10 @@ pub(crate) async fn restore(call: Call) -> Result<Reply, ApiError> {
         filling::remove_unfinished(&api.engine, &api.filling);
         let all = stored(&repository.folder)?;
         let found = all.into_iter().find(|found| found.content.name == name);
+        if found.is_none() {
+            // The one that cannot be read may be the one that is asked for.
+            repository.folder.check_manifests()?;
+        }
         let found = found.ok_or_else(|| snapshot_missing(&repository.name, &name))?;
         let plan = plan(&api.engine, &repository, found, &asked)?;
         Ok::<_, ApiError>((plan, api, repository))
