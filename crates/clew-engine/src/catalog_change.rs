@@ -107,7 +107,8 @@ impl Engine {
         }
         let logged = {
             let mut catalog = self.inner.catalog.lock();
-            catalog.definitions.check(&definitions)?;
+            self.inner
+                .check_definitions(&catalog.definitions, &definitions)?;
             let operations = checked.iter().map(|change| change.operation(&catalog));
             let mut operations: Vec<_> = operations.collect();
             if !definitions.is_empty() {
