@@ -188,7 +188,8 @@ fn a_failed_sync_leaves_all_of_a_change_or_nothing_and_it_can_be_asked_for_again
             let (status, _) = node.ask(scene.request.0, scene.request.1.clone());
             disk.fail_sync(u64::MAX);
             // The log takes writes again.
-            eventually("the log stays failed", || {
+            let place = format!("{}, sync {step} failed: {status}", scene.request.0);
+            eventually(&format!("{place}: the log stays failed"), || {
                 let taken = node.ask("PUT /_scripts/probe", script()).0 == 200;
                 taken.then_some(())
             });
