@@ -72,10 +72,10 @@ pub enum AliasAction {
 
 /// What a list of changes comes to.
 #[derive(Default)]
-struct Plan {
+pub(crate) struct Plan {
     /// New aliases of the indexes that change, by the index's name.
     changed: BTreeMap<String, Aliases>,
-    deleted: BTreeSet<String>,
+    pub(crate) deleted: BTreeSet<String>,
     touched: BTreeSet<String>,
 }
 
@@ -112,26 +112,13 @@ impl Inner {
             return Err(EngineError::InvalidRequest { reason });
         }
         let mut indices = self.indices.write();
-        let plan = plan(&indices, actions)?;
-        check(&indices, &plan)?;
-        let operation = CatalogOperation::ChangeAliases {
-            entries: entries(&indices, &plan),
-            deleted: plan
-                .deleted
-                .iter()
-                .map(|name| indices[name].uuid.clone())
-                .collect(),
-        };
-        let logged = self.append_catalog(operation)?;
+        let plan = Plan::of(&indices, actions)?;
+        let logged = self.append_catalog(plan.operation(&indices))?;
         if !plan.deleted.is_empty() {
             // Only a durable deletion may take the files: after a crash the index might come back.
             self.settle(logged)?;
         }
-        for (name, aliases) in plan.changed {
-            if let Some(index) = indices.get(&name) {
-                index.aliases.store(Arc::new(aliases));
-            }
-        }
+        plan.store(&indices);
         let gone: Vec<Arc<Index>> = plan
             .deleted
             .iter()
@@ -157,6 +144,38 @@ pub(crate) fn table<'a>(indices: impl Iterator<Item = &'a Arc<Index>>) -> AliasT
 }
 
 type Indices = BTreeMap<String, Arc<Index>>;
+
+impl Plan {
+    /// What changes come to over these indexes, where they are allowed.
+    pub(crate) fn of(indices: &Indices, actions: Vec<AliasAction>) -> Result<Self, EngineError> {
+        let plan = plan(indices, actions)?;
+        check(indices, &plan)?;
+        Ok(plan)
+    }
+
+    /// Whether there is anything to change.
+    pub(crate) fn changes(&self) -> bool {
+        !self.touched.is_empty() || !self.deleted.is_empty()
+    }
+
+    /// The change as the log has it.
+    pub(crate) fn operation(&self, indices: &Indices) -> CatalogOperation {
+        let deleted = self.deleted.iter();
+        CatalogOperation::ChangeAliases {
+            entries: entries(indices, self),
+            deleted: deleted.map(|name| indices[name].uuid.clone()).collect(),
+        }
+    }
+
+    /// Gives the indexes that stay their new aliases.
+    pub(crate) fn store(&self, indices: &Indices) {
+        for (name, aliases) in &self.changed {
+            if let Some(index) = indices.get(name) {
+                index.aliases.store(Arc::new(aliases.clone()));
+            }
+        }
+    }
+}
 
 fn find<'a>(indices: &'a Indices, name: &str) -> Result<&'a Arc<Index>, EngineError> {
     indices.get(name).ok_or_else(|| EngineError::IndexNotFound {

@@ -93,9 +93,31 @@ pub(crate) enum CatalogOperation {
     Define {
         changes: Vec<DefinitionChange>,
     },
+    /// Several of the others, as one change.
+    Together(Vec<CatalogOperation>),
 }
 
 impl CatalogOperation {
+    /// Changes that happen together or not at all.
+    pub(crate) fn together(mut operations: Vec<CatalogOperation>) -> Self {
+        match operations.len() {
+            1 => operations.remove(0),
+            _ => CatalogOperation::Together(operations),
+        }
+    }
+
+    /// The unique ids of the indexes that it makes.
+    pub(crate) fn made(&self) -> impl Iterator<Item = &str> {
+        let operations = match self {
+            CatalogOperation::Together(operations) => operations,
+            _ => std::slice::from_ref(self),
+        };
+        operations.iter().filter_map(|operation| match operation {
+            CatalogOperation::CreateIndex(record) => Some(record.uuid.as_str()),
+            _ => None,
+        })
+    }
+
     /// Reads an entry of the catalog's stream.
     pub(crate) fn decode(payload: &[u8]) -> Result<Self, EngineError> {
         serde_json::from_slice(payload).map_err(|error| EngineError::Corrupt {
@@ -250,6 +272,11 @@ impl Catalog {
                 }
             }
             CatalogOperation::Define { changes } => self.definitions.apply(changes),
+            CatalogOperation::Together(operations) => {
+                for operation in operations {
+                    self.apply(operation, at)?;
+                }
+            }
         }
         self.applied = at.get();
         Ok(())

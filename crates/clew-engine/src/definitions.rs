@@ -16,6 +16,10 @@ use crate::error::EngineError;
 const DEFINITIONS_MAX: usize = 20_000;
 /// Longest value, as JSON.
 const VALUE_BYTES_MAX: usize = 16 << 20;
+/// So much is taken on any disk: what makes room again must not need room, like a setting of the cluster.
+const SMALL_BYTES: usize = 1024;
+/// A value goes into the log, into the saved catalog, and into the new one beside that.
+const COPIES: u64 = 3;
 /// Longest name, in bytes.
 const NAME_BYTES_MAX: usize = 512;
 
@@ -53,13 +57,19 @@ impl DefinitionChange {
         DefinitionChange { kind, name, value }
     }
 
+    /// The length of the value as JSON.
+    fn bytes(&self) -> usize {
+        let value = self.value.as_ref();
+        value.map_or(0, |value| value.to_string().len())
+    }
+
     fn check(&self) -> Result<(), EngineError> {
-        let DefinitionChange { kind, name, value } = self;
+        let DefinitionChange { kind, name, .. } = self;
         if name.is_empty() || name.len() > NAME_BYTES_MAX {
             let reason = format!("a {kind} needs a name of 1 to {NAME_BYTES_MAX} bytes");
             return Err(EngineError::InvalidRequest { reason });
         }
-        let bytes = value.as_ref().map_or(0, |value| value.to_string().len());
+        let bytes = self.bytes();
         if bytes > VALUE_BYTES_MAX {
             let reason = format!("{kind} [{name}] has {bytes} bytes, more than {VALUE_BYTES_MAX}");
             return Err(EngineError::InvalidRequest { reason });
@@ -96,6 +106,16 @@ impl Definitions {
         self.kinds.retain(|_, named| !named.is_empty());
     }
 
+    /// Refuses changes that are out of bounds.
+    fn check(&self, changes: &[DefinitionChange]) -> Result<(), EngineError> {
+        changes.iter().try_for_each(DefinitionChange::check)?;
+        if self.len() + changes.len() > DEFINITIONS_MAX {
+            let reason = format!("more than {DEFINITIONS_MAX} templates and other definitions");
+            return Err(EngineError::InvalidRequest { reason });
+        }
+        Ok(())
+    }
+
     fn len(&self) -> usize {
         self.kinds.values().map(BTreeMap::len).sum()
     }
@@ -123,6 +143,22 @@ impl Engine {
 }
 
 impl Inner {
+    /// Refuses changes that are out of bounds, and values for which there is no room. OpenSearch takes them on a disk
+    /// that is nearly full, and so it is here, but not at the cost of what was acknowledged.
+    pub(crate) fn check_definitions(
+        &self,
+        definitions: &Definitions,
+        changes: &[DefinitionChange],
+    ) -> Result<(), EngineError> {
+        definitions.check(changes)?;
+        let bytes: usize = changes.iter().map(DefinitionChange::bytes).sum();
+        if bytes <= SMALL_BYTES {
+            return Ok(());
+        }
+        self.space
+            .check_reserve("a definition", bytes as u64 * COPIES)
+    }
+
     pub(crate) fn change_definitions<E: From<EngineError>>(
         &self,
         decide: impl FnOnce(&Definitions) -> Result<Vec<DefinitionChange>, E>,
@@ -132,11 +168,7 @@ impl Inner {
         if changes.is_empty() {
             return Ok(None);
         }
-        changes.iter().try_for_each(DefinitionChange::check)?;
-        if catalog.definitions.len() + changes.len() > DEFINITIONS_MAX {
-            let reason = format!("more than {DEFINITIONS_MAX} templates and other definitions");
-            return Err(EngineError::InvalidRequest { reason }.into());
-        }
+        self.check_definitions(&catalog.definitions, &changes)?;
         let logged = self.append_to_catalog(&mut catalog, CatalogOperation::Define { changes })?;
         Ok(Some(logged))
     }

@@ -12,15 +12,15 @@ use clew_text::{Mapping, NewFields};
 use parking_lot::Mutex;
 
 use crate::activity::Activity;
-use crate::alias::{self, Aliases};
-use crate::blocks::{Block, BlockLevel};
+use crate::alias::{self, AliasAction, Aliases};
+use crate::blocks::Block;
 use crate::catalog::{CATALOG_STREAM, Catalog, CatalogOperation, IndexRecord};
 use crate::data_folder;
-use crate::date_names::resolve_date;
 use crate::engine::{Engine, Inner, Logged};
 use crate::error::EngineError;
 use crate::index::Index;
 use crate::names::{check_alias_name, check_alias_routing, check_name};
+use crate::planner::IndexPlan;
 use crate::settings::IndexSettings;
 use crate::shard::{Shard, ShardContext, ShardPlace};
 
@@ -51,9 +51,13 @@ impl Engine {
         mapping: Mapping,
         aliases: Aliases,
     ) -> Result<(Arc<Index>, Glsn), EngineError> {
-        let name = resolve_date(name, self.inner.now_ms())?;
-        let (index, logged) = self.inner.create_index(&name, settings, mapping, aliases)?;
-        Ok((index, self.inner.settle(logged)?))
+        let plan = IndexPlan {
+            name: None,
+            settings,
+            mapping,
+            aliases,
+        };
+        self.create_planned(name, plan)
     }
 
     /// Checks that an index of this name could be made now.
@@ -76,60 +80,41 @@ impl Engine {
     /// # Errors
     /// When there is no such index.
     pub fn delete_index(&self, name: &str) -> Result<Glsn, EngineError> {
-        let deleted = self.inner.delete_index(name);
-        self.inner.look_at_disk();
-        deleted
+        self.delete_indices([name])
     }
 
-    /// Merges fields into an index's mapping; durable when it returns.
+    /// Deletes indexes and their files, all or none; durable when it returns.
     ///
     /// # Errors
-    /// When the mapping is malformed or would change a field's type.
-    pub fn put_mapping(&self, name: &str, body: &serde_json::Value) -> Result<Glsn, EngineError> {
-        let index = self.inner.index(name)?;
-        index.check_block(BlockLevel::MetadataWrite)?;
-        let logged = self
-            .inner
-            .change_mapping(&index, |mapping| Ok(mapping.merge_opensearch(body)?))?;
-        self.inner.settle(logged)
-    }
-
-    /// Replaces an index's settings; durable when it returns.
-    ///
-    /// # Errors
-    /// When they are out of bounds or would change the number of shards.
-    pub fn put_settings(&self, name: &str, settings: IndexSettings) -> Result<Glsn, EngineError> {
-        let index = self.inner.index(name)?;
-        check_settings(&settings)?;
-        let changing = index.changing.lock();
-        if settings.shards != index.settings().shards {
-            let reason = "final index setting [index.number_of_shards], not updateable".to_string();
-            return Err(EngineError::InvalidSetting { reason });
-        }
-        if !only_blocks_change(&index.settings(), &settings) {
-            index.check_block(BlockLevel::MetadataWrite)?;
-        }
-        let uuid = index.uuid.clone();
-        let operation = CatalogOperation::PutSettings {
-            uuid,
-            settings: settings.clone(),
-        };
-        let logged = self.inner.append_catalog(operation)?;
-        index.settings.store(Arc::new(settings));
-        drop(changing);
-        self.inner.signal.wake();
-        self.inner.settle(logged)
+    /// When one of them is missing or blocked.
+    pub fn delete_indices<'n>(
+        &self,
+        names: impl IntoIterator<Item = &'n str>,
+    ) -> Result<Glsn, EngineError> {
+        let names = names.into_iter().map(String::from);
+        self.change_aliases(
+            names
+                .map(|index| AliasAction::RemoveIndex { index })
+                .collect(),
+        )
     }
 }
 
 impl Inner {
+    /// Creates an index, and changes aliases with it: as one change.
     pub(crate) fn create_index(
         &self,
         name: &str,
-        settings: IndexSettings,
-        mapping: Mapping,
-        aliases: Aliases,
+        plan: IndexPlan,
+        actions: Vec<AliasAction>,
     ) -> Result<(Arc<Index>, Logged), EngineError> {
+        let IndexPlan {
+            name: own,
+            settings,
+            mapping,
+            aliases,
+        } = plan;
+        let name = own.as_deref().unwrap_or(name);
         check_name(name)?;
         check_settings(&settings)?;
         self.check_room_for_index(name)?;
@@ -151,12 +136,23 @@ impl Inner {
         };
         // The shards are made first: an index in the log must never lack its folders.
         let index = Arc::new(self.open_index(&record)?);
-        let logged = self.append_catalog(CatalogOperation::CreateIndex(record))?;
-        let aliased = !index.aliases().is_empty();
-        indices.insert(name.to_string(), index.clone());
-        if aliased {
-            self.aliases.store(Arc::new(alias::table(indices.values())));
+        let mut next = indices.clone();
+        next.insert(name.to_string(), index.clone());
+        let mut operations = vec![CatalogOperation::CreateIndex(record)];
+        let moved = alias::Plan::of(&next, actions).inspect_err(|_| self.remove_folder(&index))?;
+        assert!(
+            moved.deleted.is_empty(),
+            "a deletion must be durable before it takes effect"
+        );
+        if moved.changes() {
+            operations.push(moved.operation(&next));
         }
+        let logged = self.append_catalog(CatalogOperation::together(operations))?;
+        moved.store(&next);
+        if moved.changes() || !index.aliases().is_empty() {
+            self.aliases.store(Arc::new(alias::table(next.values())));
+        }
+        *indices = next;
         Ok((index, logged))
     }
 
@@ -266,27 +262,6 @@ impl Inner {
         data_folder::indices_dir(&self.options.data).join(uuid)
     }
 
-    fn delete_index(&self, name: &str) -> Result<Glsn, EngineError> {
-        let mut indices = self.indices.write();
-        let index = indices.get(name).cloned();
-        let index = index.ok_or_else(|| EngineError::IndexNotFound {
-            index: name.to_string(),
-        })?;
-        index.check_block(BlockLevel::Delete)?;
-        let operation = CatalogOperation::DeleteIndex {
-            uuid: index.uuid.clone(),
-        };
-        let logged = self.append_catalog(operation)?;
-        // Only a durable deletion may take the files: after a crash the index might come back.
-        let glsn = self.settle(logged)?;
-        indices.remove(name);
-        if !index.aliases().is_empty() {
-            self.aliases.store(Arc::new(alias::table(indices.values())));
-        }
-        self.forget_index(&index);
-        Ok(glsn)
-    }
-
     /// Removes what a deleted index has on disk and in the log.
     pub(crate) fn forget_index(&self, index: &Index) {
         for shard in &index.shards {
@@ -296,6 +271,10 @@ impl Inner {
         if let Err(error) = self.log.delete_streams(&streams) {
             tracing::warn!(%error, "cannot forget the streams of a deleted index");
         }
+        self.remove_folder(index);
+    }
+
+    fn remove_folder(&self, index: &Index) {
         let dir = self.index_dir(&index.uuid);
         if let Err(error) = self.disk.remove_dir_all(&dir) {
             tracing::warn!(dir = %dir.display(), %error, "cannot remove a deleted index");
@@ -351,14 +330,7 @@ impl Inner {
     }
 }
 
-/// A block must not forbid that it is taken away.
-fn only_blocks_change(before: &IndexSettings, after: &IndexSettings) -> bool {
-    let (before, after) = (&before.given, &after.given);
-    let mut names = before.keys().chain(after.keys());
-    names.all(|name| name.starts_with("index.blocks.") || before.get(name) == after.get(name))
-}
-
-fn check_settings(settings: &IndexSettings) -> Result<(), EngineError> {
+pub(crate) fn check_settings(settings: &IndexSettings) -> Result<(), EngineError> {
     let reason = if !(1..=SHARDS_MAX).contains(&settings.shards) {
         format!(
             "Failed to parse value [{}] for setting [index.number_of_shards] must be >= 1 and <= {SHARDS_MAX}",

@@ -25,6 +25,8 @@ mod signal;
 mod data_folder;
 mod disk;
 
+mod catalog_change;
+
 mod date_names;
 mod engine;
 mod index;
@@ -63,6 +65,7 @@ mod segment_stats;
 pub use activity::{Counted, SearchActivity};
 pub use alias::{Alias, AliasAction, Aliases};
 pub use blocks::{Block, BlockLevel};
+pub use catalog_change::CatalogChange;
 pub use changes::{Change, ChangeLimits, ChangePage};
 pub use definitions::{DefinitionChange, Definitions};
 pub use disk::{DiskLimits, DiskStage, DiskState, Watermark};
@@ -93,7 +96,8 @@ pub use segment_stats::SegmentStats;
 pub use settings::{DATA_STREAM, IndexSettings, MERGE_REORDER, TranslogDurability};
 pub use shard::FileDamage;
 pub use snapshot::{
-    Cleaned, SnapshotFile, SnapshotManifest, SnapshotRepository, documents_file_name, index_state,
+    Cleaned, RepositoryReport, SnapshotFile, SnapshotManifest, SnapshotRepository,
+    documents_file_name, index_state, is_repository, verify_repository,
 };
 pub use verify::{FolderReport, ShardReport, ShardVerdict, verify_folder};
 pub use write_memory::parsed_bytes;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use clew_log::Glsn;
 use clew_text::Mapping;
 
-use crate::alias::Aliases;
+use crate::alias::{AliasAction, Aliases};
 use crate::date_names::resolve_date;
 use crate::definitions::Definitions;
 use crate::engine::{Engine, Inner};
@@ -45,14 +45,23 @@ impl Engine {
         name: &str,
         plan: IndexPlan,
     ) -> Result<(Arc<Index>, Glsn), EngineError> {
-        let IndexPlan {
-            name: own,
-            settings,
-            mapping,
-            aliases,
-        } = plan;
-        let name = own.as_deref().unwrap_or(name);
-        self.create_index_with_aliases(name, settings, mapping, aliases)
+        self.create_and_move_aliases(name, plan, Vec::new())
+    }
+
+    /// Creates an index as planned and changes aliases, which may be aliases of it, as one change; durable when it
+    /// returns.
+    ///
+    /// # Errors
+    /// As [`Engine::create_index_with_aliases`] and [`Engine::change_aliases`]; nothing was changed then.
+    pub fn create_and_move_aliases(
+        &self,
+        name: &str,
+        plan: IndexPlan,
+        actions: Vec<AliasAction>,
+    ) -> Result<(Arc<Index>, Glsn), EngineError> {
+        let name = resolve_date(name, self.inner.now_ms())?;
+        let (index, logged) = self.inner.create_index(&name, plan, actions)?;
+        Ok((index, self.inner.settle(logged)?))
     }
 
     /// What a new index of this name would begin with if a write made it.

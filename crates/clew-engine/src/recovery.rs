@@ -123,6 +123,15 @@ fn replay_catalog(
 ) -> Result<(), EngineError> {
     let operation = CatalogOperation::decode(entry.payload)?;
     inner.catalog.lock().apply(operation.clone(), entry.glsn)?;
+    follow_catalog(inner, recovering, operation)
+}
+
+/// Does to the indexes what a change says that the catalog has taken in.
+fn follow_catalog(
+    inner: &Inner,
+    recovering: &mut Recovering,
+    operation: CatalogOperation,
+) -> Result<(), EngineError> {
     match operation {
         CatalogOperation::CreateIndex(record) => recovering.add(inner.open_index(&record)?),
         CatalogOperation::DeleteIndex { uuid } => recovering.remove(&uuid),
@@ -164,6 +173,11 @@ fn replay_catalog(
         }
         // The catalog has taken them in.
         CatalogOperation::Define { .. } => {}
+        CatalogOperation::Together(operations) => {
+            for operation in operations {
+                follow_catalog(inner, recovering, operation)?;
+            }
+        }
     }
     Ok(())
 }

@@ -177,9 +177,7 @@ impl LogHistory {
             let Ok(operation) = serde_json::from_slice::<CatalogOperation>(entry.payload) else {
                 continue;
             };
-            if let CatalogOperation::CreateIndex(record) = &operation {
-                history.made.insert(record.uuid.clone());
-            }
+            history.made.extend(operation.made().map(String::from));
             if entry.glsn > catalog.applied() {
                 catalog.apply(operation, entry.glsn)?;
             }

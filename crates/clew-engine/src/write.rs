@@ -13,7 +13,6 @@ use crate::engine::{Engine, Inner};
 use crate::error::EngineError;
 use crate::index::{Index, count_write};
 use crate::operation::{ID_BYTES_MAX, ROUTING_BYTES_MAX};
-use crate::planner::IndexPlan;
 use crate::request::{Action, Condition, OpType, WriteOperation, WriteOutcome, Written};
 use crate::settings::TranslogDurability;
 use crate::shard::{Prepared, Shard, ShardAction, ShardWrite, Target, Writer};
@@ -208,14 +207,7 @@ impl Inner {
                 if self.options.auto_create_index && missing == Missing::Created => {}
             found => return found,
         }
-        let IndexPlan {
-            name: own,
-            settings,
-            mapping,
-            aliases,
-        } = self.plan_index(&name)?;
-        let own = own.as_deref().unwrap_or(&name);
-        match self.create_index(own, settings, mapping, aliases) {
+        match self.create_index(&name, self.plan_index(&name)?, Vec::new()) {
             Ok((index, _)) => Ok((index, routing)),
             // Another request was faster.
             Err(EngineError::IndexExists { .. }) => self.write_index(&name, routing),

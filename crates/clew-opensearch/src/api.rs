@@ -12,7 +12,7 @@ use tokio::sync::watch;
 use crate::body::BodyLimits;
 use crate::cluster_settings::ClusterSettings;
 use crate::dispatch::dispatch;
-use crate::filling;
+use crate::filling::{self, Filling};
 use crate::ism;
 use crate::metrics::RestMetrics;
 use crate::routes::RouteTable;
@@ -84,6 +84,8 @@ pub(crate) struct Api {
     pub(crate) tasks: Tasks,
     /// Snapshots that are being taken.
     pub(crate) running: Running,
+    /// Indexes that are being made out of documents.
+    pub(crate) filling: Filling,
     /// What goes on with indexes that follow policies.
     pub(crate) ism: ism::Work,
     /// When the node was started.
@@ -100,7 +102,8 @@ impl Api {
         let metrics = RestMetrics::new(options.registry.as_ref());
         let node_id = stable_id(&[&options.cluster_name, &options.node_name]);
         engine.set_planner(Arc::new(Planner));
-        filling::remove_unfinished(&engine, &engine.indices());
+        let filling = Filling::default();
+        filling::remove_unfinished(&engine, &filling);
         let body_limits = BodyLimits {
             bytes_max: options.body_bytes_max,
             memory: engine.memory().clone(),
@@ -113,6 +116,7 @@ impl Api {
             metrics,
             tasks: Tasks::default(),
             running: Running::default(),
+            filling,
             ism: ism::Work::default(),
             started: Instant::now(),
             voting: VotingExclusions::default(),

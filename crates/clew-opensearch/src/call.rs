@@ -6,8 +6,8 @@ use std::time::Duration;
 use axum::http::Method;
 use bytes::Bytes;
 use clew_engine::{
-    ClosedNames, DefinitionChange, Definitions, Engine, EngineError, Index, ResolveOptions,
-    Resolved, Wildcards,
+    CatalogChange, ClosedNames, DefinitionChange, Definitions, Engine, EngineError, Index,
+    ResolveOptions, Resolved, Wildcards,
 };
 use clew_log::Glsn;
 use clew_platform::CancellationToken;
@@ -17,6 +17,7 @@ use crate::api::Api;
 use crate::client::Client;
 use crate::error::ApiError;
 use crate::params::Params;
+use crate::reply::Reply;
 use crate::request_memory::RequestMemory;
 use crate::tasks::RunningTask;
 
@@ -201,6 +202,20 @@ impl Call {
         tokio::task::spawn_blocking(move || engine.change_definitions(decide))
             .await
             .map_err(|error| ApiError::internal(error.to_string()))?
+    }
+
+    /// Changes indexes and definitions, all or none; nothing to change is no error.
+    pub(crate) async fn change_catalog(
+        &self,
+        changes: Vec<CatalogChange>,
+    ) -> Result<Reply, ApiError> {
+        if changes.is_empty() {
+            return Ok(Reply::acknowledged());
+        }
+        let glsn = self
+            .to_its_end(move |engine| engine.change_catalog(changes))
+            .await?;
+        Ok(Reply::acknowledged().at(Some(glsn)))
     }
 
     /// Runs something that blocks where blocking is allowed, and leaves off once the request is over. Nothing that

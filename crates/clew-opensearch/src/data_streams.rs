@@ -199,16 +199,14 @@ fn show(definitions: &Definitions, stream: &str, indices: &[Arc<Index>]) -> Valu
 pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
     let expression = call.path_required("name")?.to_string();
     let streams = selected(&call.api.engine, &expression)?;
+    let indices: Vec<Arc<Index>> = streams.into_values().flatten().collect();
+    if indices.is_empty() {
+        return Ok(Reply::acknowledged());
+    }
     let glsn = call
-        .blocking(move |engine| {
-            let mut last = None;
-            for index in streams.into_values().flatten() {
-                last = Some(engine.delete_index(index.name())?);
-            }
-            Ok(last)
-        })
+        .to_its_end(move |engine| engine.delete_indices(indices.iter().map(|index| index.name())))
         .await?;
-    Ok(Reply::acknowledged().at(glsn))
+    Ok(Reply::acknowledged().at(Some(glsn)))
 }
 
 /// `GET /_data_stream/{name}/_stats`, without the newest times, which only a search would know.

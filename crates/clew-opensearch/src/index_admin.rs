@@ -92,16 +92,13 @@ pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
     })?;
     let indices = call.indices_with(call.index_expression(), options).await?;
     refuse_write_index(&call.api.engine, &indices)?;
+    if indices.is_empty() {
+        return Ok(Reply::acknowledged());
+    }
     let glsn = call
-        .blocking(move |engine| {
-            let mut last = None;
-            for index in indices {
-                last = Some(engine.delete_index(index.name())?);
-            }
-            Ok(last)
-        })
+        .to_its_end(move |engine| engine.delete_indices(indices.iter().map(|index| index.name())))
         .await?;
-    Ok(Reply::acknowledged().at(glsn))
+    Ok(Reply::acknowledged().at(Some(glsn)))
 }
 
 /// `HEAD /{index}`.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use clew_engine::{BlockLevel, ClosedNames, Index, ResolveOptions, Wildcards};
+use clew_engine::{BlockLevel, CatalogChange, ClosedNames, Index, ResolveOptions, Wildcards};
 use serde_json::{Map, Value, json};
 
 use crate::call::Call;
@@ -103,14 +103,9 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
         ..ResolveOptions::default()
     })?;
     let indices = call.indices_with(call.index_expression(), options).await?;
-    let glsn = call
-        .blocking(move |engine| {
-            let mut last = None;
-            for index in indices {
-                last = Some(engine.put_mapping(index.name(), &body)?);
-            }
-            Ok(last)
-        })
-        .await?;
-    Ok(Reply::acknowledged().at(glsn))
+    let each = indices.iter().map(|index| CatalogChange::Mapping {
+        index: index.name().to_string(),
+        body: body.clone(),
+    });
+    call.change_catalog(each.collect()).await
 }

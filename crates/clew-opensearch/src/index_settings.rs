@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clew_engine::{Engine, Index, IndexSettings, Wildcards};
+use clew_engine::{CatalogChange, Engine, Index, IndexSettings, Wildcards};
 use clew_log::Glsn;
 use serde_json::{Map, Value, json};
 
@@ -191,30 +191,24 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
         Some(inner) if members.len() == 1 => inner,
         _ => members,
     };
-    let mut flat = settings::flatten(members)?;
+    let flat = settings::flatten(members)?;
     if flat.is_empty() {
         return Err(ApiError::validation("no settings to update"));
     }
     let indices: Vec<Arc<Index>> = call.indices_from(Wildcards::SHOWN).await?;
     let mut changes = Vec::new();
     for index in indices {
-        let current = index.settings();
+        let (current, mut flat) = (index.settings(), flat.clone());
         if call.params.flag("preserve_existing", false)? {
             flat.retain(|name, _| !current.given.contains_key(name));
         }
         let next = settings::update(&current, &flat, index.name(), index.uuid())?;
-        changes.push((index.name().to_string(), next));
+        changes.push(CatalogChange::Settings {
+            index: index.name().to_string(),
+            settings: next,
+        });
     }
-    let glsn = call
-        .blocking(move |engine| {
-            let mut last = None;
-            for (name, settings) in changes {
-                last = Some(engine.put_settings(&name, settings)?);
-            }
-            Ok(last)
-        })
-        .await?;
-    Ok(Reply::acknowledged().at(glsn))
+    call.change_catalog(changes).await
 }
 
 #[cfg(test)]

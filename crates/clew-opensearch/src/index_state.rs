@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use clew_engine::{Block, Engine, Index, IndexState, Wildcards};
+use clew_engine::{Block, CatalogChange, Engine, Index, IndexState, Wildcards};
 use serde_json::{Map, Value, json};
 
 use crate::call::Call;
@@ -81,21 +81,16 @@ pub(crate) async fn add_block(call: Call) -> Result<Reply, ApiError> {
     let mut changes = Vec::new();
     for index in &indices {
         let next = settings::update(&index.settings(), &flat, index.name(), index.uuid())?;
-        changes.push((index.name().to_string(), next));
+        changes.push(CatalogChange::Settings {
+            index: index.name().to_string(),
+            settings: next,
+        });
     }
-    let glsn = call
-        .blocking(move |engine| {
-            let mut last = None;
-            for (name, settings) in changes {
-                last = Some(engine.put_settings(&name, settings)?);
-            }
-            Ok(last)
-        })
-        .await?;
+    let changed = call.change_catalog(changes).await?;
     let blocked = indices
         .iter()
         .map(|index| json!({"name": index.name(), "blocked": true}));
     let blocked: Vec<Value> = blocked.collect();
     let body = json!({"acknowledged": true, "shards_acknowledged": true, "indices": blocked});
-    Ok(Reply::json(&body).at(glsn))
+    Ok(Reply::json(&body).at(changed.glsn))
 }

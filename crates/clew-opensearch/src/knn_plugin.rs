@@ -6,16 +6,15 @@ use serde_json::{Map, json};
 use crate::call::Call;
 use crate::cluster::all_indices;
 use crate::error::{ApiError, Cause};
+use crate::maintenance::ShardOutcomes;
 use crate::reply::Reply;
 
 /// `GET /_plugins/_knn/warmup/{index}`: graphs are memory-mapped and serve at once, so there is
 /// nothing to load; what is written becomes visible, as after the plugin's warm-up.
 pub(crate) async fn warmup(call: Call) -> Result<Reply, ApiError> {
     let indices = call.indices().await?;
-    let total: u32 = indices.iter().map(|index| index.settings().shards).sum();
-    Ok(Reply::json(
-        &json!({"_shards": {"total": total, "successful": total, "failed": 0}}),
-    ))
+    let shards = ShardOutcomes::of_serving(&indices).shown();
+    Ok(Reply::json(&json!({"_shards": shards})))
 }
 
 /// `POST /_plugins/_knn/clear_cache/{index}`: there is no cache of ours; what the operating system

@@ -41,6 +41,8 @@ mod data_streams;
 mod disk_settings;
 mod document;
 mod document_write;
+#[cfg(test)]
+mod fault_tests;
 mod field_caps;
 mod filling;
 mod hot_threads;

@@ -74,6 +74,14 @@ impl ShardOutcomes {
         }
     }
 
+    /// Refuses what would lack the shards that have failed, for answers that have no place to say so.
+    ///
+    /// # Errors
+    /// The first failure.
+    pub(crate) fn whole(&self) -> Result<(), ApiError> {
+        self.first.clone().map_or(Ok(()), Err)
+    }
+
     /// The members of `_shards`.
     pub(crate) fn shown(&self) -> Value {
         let failed = self.failures.len();

@@ -214,14 +214,15 @@ fn plan(
     Ok(plan)
 }
 
-/// Makes the new index, then moves the name to it as one change.
+/// Makes the new index and moves the name to it, as one change.
 fn carry_out(
     engine: &Engine,
     rollover: Rollover,
     plan: IndexPlan,
 ) -> Result<clew_log::Glsn, EngineError> {
-    engine.create_planned(&rollover.new, plan)?;
-    rollover.move_name(engine)
+    let new = rollover.new.clone();
+    let (_, glsn) = engine.create_and_move_aliases(&new, plan, rollover.moves())?;
+    Ok(glsn)
 }
 
 impl Rollover {
@@ -237,19 +238,20 @@ impl Rollover {
 
     /// Does what of it is not done yet.
     pub(crate) fn finish(self, engine: &Engine) -> Result<(), ApiError> {
-        if engine.index(&self.new).is_err() {
+        let Ok(new) = engine.index(&self.new) else {
             let plan = plan(engine, &self, Map::new())?;
-            engine.create_planned(&self.new, plan)?;
-        }
-        let new = engine.index(&self.new)?;
+            carry_out(engine, self, plan)?;
+            return Ok(());
+        };
+        // Early builds made the index first, and could end before the name was moved.
         if !new.aliases().contains_key(&self.target) {
-            self.move_name(engine)?;
+            engine.change_aliases(self.moves())?;
         }
         Ok(())
     }
 
-    /// Lets the name mean the new index, as one change.
-    fn move_name(self, engine: &Engine) -> Result<clew_log::Glsn, EngineError> {
+    /// What lets the name mean the new index.
+    fn moves(self) -> Vec<AliasAction> {
         let Rollover {
             target, old, new, ..
         } = self;
@@ -276,7 +278,7 @@ impl Rollover {
                 ..Alias::default()
             },
         });
-        engine.change_aliases(actions)
+        actions
     }
 }
 

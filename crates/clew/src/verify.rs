@@ -16,9 +16,11 @@ use crate::log::{SummaryFormat, bar};
 #[command(after_help = "Examples:
   clew verify ./data
       exit status 0 when all is well, 1 when anything is damaged
-  clew verify ./data --format json")]
+  clew verify ./data --format json
+  clew verify ./snapshots")]
 pub(crate) struct VerifyArguments {
-    /// Data folder; no server may be using it (a running one checks itself: POST /_verify).
+    /// Data folder, which no server may be using (a running one checks itself: POST /_verify), or repository of
+    /// snapshots.
     #[arg(value_name = "DIR")]
     dir: PathBuf,
     /// What the report looks like.
@@ -45,6 +47,10 @@ pub(crate) struct RepairArguments {
 }
 
 pub(crate) fn verify(arguments: &VerifyArguments) -> anyhow::Result<()> {
+    let dir = &arguments.dir;
+    if !dir.join("log").is_dir() && clew_engine::is_repository(&RealDisk, dir) {
+        return verify_snapshots(arguments);
+    }
     let report = report_of(&arguments.dir)?;
     let mut out = std::io::stdout().lock();
     match arguments.format {
@@ -55,6 +61,50 @@ pub(crate) fn verify(arguments: &VerifyArguments) -> anyhow::Result<()> {
         return Ok(());
     }
     bail!("{} is damaged", arguments.dir.display())
+}
+
+/// The same for a repository of snapshots.
+fn verify_snapshots(arguments: &VerifyArguments) -> anyhow::Result<()> {
+    let dir = &arguments.dir;
+    let bar = bar::of_bytes(None);
+    let report =
+        clew_engine::verify_repository(&RealDisk, dir, &mut |bytes| bar.set_position(bytes));
+    bar.finish_and_clear();
+    let report = report.with_context(|| format!("cannot verify {}", dir.display()))?;
+    let mut out = std::io::stdout().lock();
+    match arguments.format {
+        SummaryFormat::Json => writeln!(
+            out,
+            "{}",
+            json!({
+                "sound": report.damage.is_empty(), "snapshots": report.snapshots,
+                "files": report.files, "bytes": report.bytes,
+                "damage": report.damage.iter().map(damage_object).collect::<Vec<_>>(),
+                "foreign": report.foreign,
+            })
+        )?,
+        SummaryFormat::Text => {
+            for damage in &report.damage {
+                writeln!(out, "{}", line(damage))?;
+            }
+            for path in &report.foreign {
+                writeln!(out, "{}: no snapshot speaks of it", path.display())?;
+            }
+            let (snapshots, files, bytes) = (report.snapshots, report.files, report.bytes);
+            writeln!(
+                out,
+                "{files} files of {bytes} bytes in {snapshots} snapshots"
+            )?;
+        }
+    }
+    if report.damage.is_empty() {
+        return Ok(());
+    }
+    bail!("{} is damaged", dir.display())
+}
+
+fn damage_object(one: &FileDamage) -> Value {
+    json!({"file": one.path, "offset": one.offset, "reason": one.reason})
 }
 
 pub(crate) fn repair(arguments: &RepairArguments) -> anyhow::Result<()> {
@@ -192,15 +242,13 @@ fn words(step: &RepairStep) -> String {
 }
 
 fn object(report: &FolderReport) -> Value {
-    let damage =
-        |one: &FileDamage| json!({"file": one.path, "offset": one.offset, "reason": one.reason});
     let shards = report.shards.iter().map(|shard| {
         json!({
             "index": shard.index, "uuid": shard.uuid, "shard": shard.number,
             "rows": shard.rows, "rows_damaged": shard.rows_damaged,
             "checkpoint": shard.checkpoint.map(|checkpoint| checkpoint.get()),
             "log_has_all": shard.log_has_all,
-            "damage": shard.damage.iter().map(damage).collect::<Vec<_>>(),
+            "damage": shard.damage.iter().map(damage_object).collect::<Vec<_>>(),
         })
     });
     let log = report
@@ -210,7 +258,7 @@ fn object(report: &FolderReport) -> Value {
         .map(|damage| json!({"reason": damage.to_string()}));
     json!({
         "sound": report.is_sound(), "files": report.files, "bytes": report.bytes,
-        "catalog": report.catalog.as_ref().map(damage),
+        "catalog": report.catalog.as_ref().map(damage_object),
         "shards": shards.collect::<Vec<_>>(),
         "log": {"entries": report.log.entries, "bytes": report.log.bytes, "damage": log.collect::<Vec<_>>()},
         "foreign": report.foreign,

@@ -249,6 +249,24 @@ impl DiskGuard {
         }
     }
 
+    /// Whether what has no block of its own may be written: not what acknowledged writes may still need.
+    ///
+    /// # Errors
+    /// [`EngineError::DiskFull`] when it would take some of that.
+    pub(crate) fn check_reserve(&self, what: &str, needed: u64) -> Result<(), EngineError> {
+        let state = self.look(None);
+        let spare = state.free.saturating_sub(state.reserve);
+        if self.is_idle(&state) || needed <= spare {
+            return Ok(());
+        }
+        Err(EngineError::DiskFull {
+            what: what.to_string(),
+            needed,
+            spare,
+            free: state.free,
+        })
+    }
+
     fn check_spare(&self, what: &str, needed: u64, claimed: u64) -> Result<(), EngineError> {
         let state = self.look(None);
         if self.is_idle(&state) {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use bytes::Bytes;
 use clew_platform::{Disk, DiskFile, Mapped};
+use serde::de::IgnoredAny;
 
 use super::{SnapshotFile, corrupt};
 use crate::error::EngineError;
@@ -129,6 +130,31 @@ impl DocumentsReader {
             at: MAGIC.len(),
             left: file.documents,
         })
+    }
+
+    /// Where the first document begins that cannot be read, in a file that is not what its manifest says.
+    pub(super) fn first_unreadable(path: PathBuf, bytes: Mapped, documents: u64) -> Option<u64> {
+        if !bytes.starts_with(MAGIC) {
+            return Some(0);
+        }
+        let mut reader = DocumentsReader {
+            path,
+            bytes,
+            at: MAGIC.len(),
+            left: documents,
+        };
+        for _ in 0..documents {
+            let at = reader.at as u64;
+            let is_whole = |document: Document| {
+                let source = &document.source;
+                // Early builds wrote rows of nested objects, without a source.
+                document.id.is_empty() || serde_json::from_slice::<IgnoredAny>(source).is_ok()
+            };
+            if !reader.document().is_some_and(is_whole) {
+                return Some(at);
+            }
+        }
+        None
     }
 
     fn take(&mut self, count: usize) -> Option<&[u8]> {

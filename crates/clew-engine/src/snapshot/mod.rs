@@ -6,6 +6,7 @@
 //! business of whoever takes the snapshot.
 
 mod documents_file;
+mod verify;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,6 +24,8 @@ use crate::request::Document;
 use crate::shard::io_error;
 
 use documents_file::{DocumentsReader, DocumentsWriter};
+
+pub use verify::{RepositoryReport, is_repository, verify_repository};
 
 const MANIFEST: &str = "manifest.json";
 const PROBE: &str = "probe";
@@ -144,13 +147,23 @@ impl SnapshotRepository {
             if !self.disk.exists(&dir.join(MANIFEST)) {
                 continue;
             }
-            match self.read_manifest(&dir) {
+            match read_manifest(&*self.disk, &dir) {
                 Ok(manifest) => found.push(manifest),
                 Err(error) => tracing::warn!(%error, "a snapshot's manifest cannot be read"),
             }
         }
         found.sort_by(|a, b| a.id.cmp(&b.id));
         Ok(found)
+    }
+
+    /// Refuses when a snapshot's manifest is damaged: which snapshots there are cannot be told then.
+    ///
+    /// # Errors
+    /// What is wrong with the first one that cannot be read.
+    pub fn check_manifests(&self) -> Result<(), EngineError> {
+        let dirs = self.folders()?.into_iter();
+        let mut complete = dirs.filter(|dir| self.disk.exists(&dir.join(MANIFEST)));
+        complete.try_for_each(|dir| read_manifest(&*self.disk, &dir).map(drop))
     }
 
     fn folders(&self) -> Result<Vec<PathBuf>, EngineError> {
@@ -160,27 +173,6 @@ impl SnapshotRepository {
         self.disk
             .list(&self.dir)
             .map_err(io_error("list", &self.dir))
-    }
-
-    fn read_manifest(&self, dir: &Path) -> Result<SnapshotManifest, EngineError> {
-        let path = dir.join(MANIFEST);
-        let bytes = self.disk.read(&path).map_err(io_error("read", &path))?;
-        let (crc, json) = bytes
-            .split_at_checked(CHECKSUM_BYTES)
-            .ok_or_else(|| corrupt(&path, "too short"))?;
-        if checksum_line(json).as_bytes() != crc {
-            return Err(corrupt(&path, "its checksum does not match"));
-        }
-        let manifest: ManifestFile =
-            serde_json::from_slice(json).map_err(|error| corrupt(&path, &error.to_string()))?;
-        if manifest.format != FORMAT {
-            return Err(corrupt(&path, "its format is not known"));
-        }
-        let id = dir.file_name().and_then(|name| name.to_str());
-        Ok(SnapshotManifest {
-            id: id.unwrap_or_default().to_string(),
-            content: manifest.content,
-        })
     }
 
     /// Writes the documents of a shard into a new file of a snapshot.
@@ -303,6 +295,27 @@ impl SnapshotRepository {
         }
         Ok(cleaned)
     }
+}
+
+fn read_manifest(disk: &dyn Disk, dir: &Path) -> Result<SnapshotManifest, EngineError> {
+    let path = dir.join(MANIFEST);
+    let bytes = disk.read(&path).map_err(io_error("read", &path))?;
+    let (crc, json) = bytes
+        .split_at_checked(CHECKSUM_BYTES)
+        .ok_or_else(|| corrupt(&path, "too short"))?;
+    if checksum_line(json).as_bytes() != crc {
+        return Err(corrupt(&path, "its checksum does not match"));
+    }
+    let manifest: ManifestFile =
+        serde_json::from_slice(json).map_err(|error| corrupt(&path, &error.to_string()))?;
+    if manifest.format != FORMAT {
+        return Err(corrupt(&path, "its format is not known"));
+    }
+    let id = dir.file_name().and_then(|name| name.to_str());
+    Ok(SnapshotManifest {
+        id: id.unwrap_or_default().to_string(),
+        content: manifest.content,
+    })
 }
 
 /// The name of the file that holds the documents of a shard of the nth index.

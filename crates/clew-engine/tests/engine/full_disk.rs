@@ -326,3 +326,25 @@ fn files_of(node: &Node, disk: &SimDisk) -> Vec<String> {
         .map(|path| path.display().to_string())
         .collect()
 }
+
+#[test]
+fn definitions_do_not_take_the_room_of_what_was_acknowledged() {
+    let disk = SimDisk::new();
+    disk.set_capacity(64 * MIB);
+    let node = Node::with_index(&disk, 1);
+    node.put("a", &source(1));
+    let put = |name: &str, bytes: usize| {
+        let value = json!({"text": "x".repeat(bytes)});
+        let change = clew_engine::DefinitionChange::put("template", name, value);
+        node.engine
+            .change_definitions(|_| Ok::<_, EngineError>(vec![change]))
+    };
+    let refused = (0..1000).find_map(|n| put(&n.to_string(), 256 << 10).err());
+    let refused = refused.expect("definitions fill the disk");
+    assert!(matches!(refused, EngineError::DiskFull { .. }), "{refused}");
+    assert_eq!(refused.kind(), ErrorKind::Overloaded);
+    // A setting that is to make room is taken, and so is what takes values away.
+    put("small", 100).unwrap();
+    node.engine.flush(&node.index()).unwrap();
+    assert_survives(&disk, &["a".to_string()]);
+}

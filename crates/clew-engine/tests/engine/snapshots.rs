@@ -318,3 +318,81 @@ fn looking_whether_a_repository_can_be_written_leaves_nothing_there() {
         assert!(disk.list(&repo).unwrap().is_empty(), "fault {fault}");
     }
 }
+
+/// What restoring every snapshot of a repository gives, document by document, or why it is refused.
+fn restored(node: &Node, repo: &str) -> Result<Vec<String>, EngineError> {
+    let repository = node.engine.snapshot_repository(PathBuf::from(repo));
+    repository.check_manifests()?;
+    let mut ids = Vec::new();
+    for snapshot in repository.snapshots()? {
+        for file in snapshot.content["indices"][0]["files"].as_array().unwrap() {
+            let file = serde_json::from_value(file.clone()).unwrap();
+            for document in repository.read_documents(&snapshot.id, &file)? {
+                let document = document?;
+                let Document { id, version, .. } = &document;
+                ids.push(format!("{id} {version} {}", json_of(&document)));
+            }
+        }
+    }
+    Ok(ids)
+}
+
+#[test]
+fn damage_to_any_byte_of_a_repository_is_named() {
+    let disk = SimDisk::new();
+    let node = filled(&disk);
+    let repo = PathBuf::from("/repo");
+    let repository = node.engine.snapshot_repository(repo.clone());
+    let id = node.engine.new_snapshot_id();
+    let files: Vec<_> = (0..2)
+        .map(|shard| {
+            let documents = node.engine.shard_documents(&node.index(), shard).unwrap();
+            let name = documents_file_name(0, shard);
+            repository.write_documents(&id, &name, documents).unwrap()
+        })
+        .collect();
+    let content = json!({"name": "s", "indices": [{"files": files}]});
+    repository.complete(&id, content).unwrap();
+    let whole = restored(&node, "/repo").unwrap();
+    assert_eq!(whole.len(), 19);
+    let sound = clew_engine::verify_repository(&disk, &repo, &mut |_| {}).unwrap();
+    assert_eq!((sound.snapshots, sound.files), (1, 2));
+    assert!(sound.damage.is_empty() && sound.foreign.is_empty());
+
+    let named = |path: &PathBuf, what: &str| {
+        let text = path.to_str().unwrap();
+        let refused = restored(&node, "/repo").map_err(|error| error.to_string());
+        let refused = refused.expect_err(what);
+        assert!(refused.contains(text), "{what}: {refused}");
+        let report = clew_engine::verify_repository(&disk, &repo, &mut |_| {}).unwrap();
+        assert!(report.damage.iter().any(|one| one.path == *path), "{what}");
+    };
+    let paths = disk.list(&repo.join(&id)).unwrap();
+    assert_eq!(paths.len(), 3);
+    for path in &paths {
+        let before = disk.read(path).unwrap();
+        for at in 0..before.len() {
+            let mut file = disk.open(path).unwrap();
+            file.write_all_at(&[before[at] ^ 1 << (at % 8)], at as u64)
+                .unwrap();
+            named(path, &format!("flip at {at}"));
+            file.write_all_at(&before[at..=at], at as u64).unwrap();
+        }
+        for left in [0, 1, before.len() / 2, before.len() - 1] {
+            disk.open(path).unwrap().set_len(left as u64).unwrap();
+            named(path, &format!("cut to {left}"));
+            disk.write_atomic(path, &before).unwrap();
+        }
+        disk.write_atomic(path, &[&before[..], b"x"].concat())
+            .unwrap();
+        named(path, "grown");
+        let other = paths.iter().find(|other| *other != path).unwrap();
+        disk.write_atomic(path, &disk.read(other).unwrap()).unwrap();
+        named(path, "exchanged");
+        disk.write_atomic(path, &before).unwrap();
+    }
+    for path in paths.iter().filter(|path| path.ends_with(&files[0].name)) {
+        disk.remove_file(path).unwrap();
+        named(path, "missing");
+    }
+}

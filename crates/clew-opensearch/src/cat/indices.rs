@@ -7,6 +7,7 @@ use super::table::{Column, Table, bytes, hidden, number, text};
 use crate::call::Call;
 use crate::cluster_health::{ShardHealth, replicas};
 use crate::error::ApiError;
+use crate::maintenance::ShardOutcomes;
 use crate::reply::Reply;
 
 const INDICES: &[Column] = &[
@@ -113,6 +114,8 @@ const COUNT: &[Column] = &[
 /// `GET /_cat/count/{index}`: documents that searches see.
 pub(crate) async fn count(call: Call) -> Result<Reply, ApiError> {
     let indices = call.indices().await?;
+    // A table has no place for what is missing.
+    ShardOutcomes::of_serving(&indices).whole()?;
     let docs: u64 = indices.iter().map(|index| index.stats().docs).sum();
     let [epoch, timestamp] = now();
     Table {

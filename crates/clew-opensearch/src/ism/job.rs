@@ -15,6 +15,7 @@ use super::managed::Managed;
 use super::settings::JobSettings;
 use crate::api::Api;
 use crate::error::ApiError;
+use crate::filling;
 
 /// How often the job looks whether it is time: the interval may be changed meanwhile.
 const LOOK_EVERY: Duration = Duration::from_secs(15);
@@ -110,6 +111,13 @@ pub(crate) async fn run(api: Arc<Api>) {
         tokio::select! {
             () = &mut stopped => return,
             _ = look.tick() => {}
+        }
+        let sweeping = api.clone();
+        let swept = tokio::task::spawn_blocking(move || {
+            filling::remove_unfinished(&sweeping.engine, &sweeping.filling);
+        });
+        if let Err(error) = swept.await {
+            tracing::error!(%error, "removing unfinished indexes failed");
         }
         let settings = JobSettings::read(|name| api.cluster_settings.given(name));
         let Ok(JobSettings { enabled, interval }) = settings else {

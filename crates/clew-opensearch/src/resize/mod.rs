@@ -43,6 +43,7 @@ async fn resize(call: Call, kind: Kind) -> Result<Reply, ApiError> {
     let asked = Resize::read(kind, &target, call.json()?)?;
     let source = call.api.engine.index(call.path_required("index")?)?;
     let filled = asked.plan(&source)?;
+    filling::remove_unfinished(&call.api.engine, &call.api.filling);
     call.api.engine.check_new_name(&target)?;
     check_blocked(&source)?;
     let answer = json!({"acknowledged": true, "shards_acknowledged": true, "index": target});
@@ -73,6 +74,7 @@ pub(crate) fn prepare_shrink(
 ) -> Result<impl FnOnce() -> Result<(), ApiError> + Send + use<>, ApiError> {
     let asked = Resize::read(Kind::Shrink, target, Some(body))?;
     let filled = asked.plan(source)?;
+    filling::remove_unfinished(&api.engine, &api.filling);
     api.engine.check_new_name(target)?;
     check_blocked(source)?;
     let (api, source) = (api.clone(), source.clone());
@@ -102,12 +104,11 @@ fn illegal_state(reason: String) -> ApiError {
 }
 
 fn copy(api: &Api, source: &Arc<Index>, filled: Filled) -> Result<(), ApiError> {
-    filling::make(&api.engine, filled, |engine, target| {
+    filling::make(api, vec![filled], Vec::new(), |engine, _, target| {
         for shard in 0..source.settings().shards {
             let documents = engine.shard_documents(source, shard)?;
             engine.fill_index(target, documents)?;
         }
         Ok(())
-    })?;
-    Ok(())
+    })
 }

@@ -96,6 +96,7 @@ pub(crate) async fn run(
     mut body: Value,
 ) -> Result<Vec<u8>, ApiError> {
     let started = Instant::now();
+    let partial = call.params.flag("allow_partial_search_results", true)?;
     let pipeline = search_pipeline::begin(call, expression, &mut body)?;
     let body = lookup::resolve(call, expression, body).await?;
     let spec = Arc::new(Spec::parse(&body, &call.body, &call.params)?);
@@ -127,6 +128,9 @@ pub(crate) async fn run(
         scroll::ordered(&mut request);
     }
     let mut response = execute(call, &state.indices, request).await?;
+    if let (false, Some(failure)) = (partial, response.failures.first()) {
+        return Err(ApiError::from(&failure.error));
+    }
     let scroll_id = match spec.control.scroll {
         None => None,
         Some(alive) => Some(scroll::begin(call, &spec, &state, alive, &mut response)?),

@@ -11,6 +11,7 @@ use super::members::token;
 use super::search_parts;
 use crate::call::Call;
 use crate::error::ApiError;
+use crate::maintenance::ShardOutcomes;
 use crate::reply::Reply;
 
 /// `POST /{index}/_search/point_in_time`.
@@ -24,10 +25,15 @@ pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
     let parts = search_parts(&call, &resolved, options)?;
     // Read before the views are taken: they hold at least this.
     let visible = call.api.engine.visible(&indices);
+    let outcomes = ShardOutcomes::of_serving(&indices);
+    if !call.params.flag("allow_partial_pit_creation", true)? {
+        outcomes.whole()?;
+    }
+    let mut shards = outcomes.shown();
+    shards["skipped"] = json!(0);
     let pinned = call.api.engine.pin(&indices);
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let created_ms = u64::try_from(now.unwrap_or_default().as_millis()).unwrap_or(u64::MAX);
-    let total = pinned.shards().len();
     let pit = Pit {
         _memory: memory_of(&call, &pinned, &[])?,
         pinned,
@@ -39,7 +45,7 @@ pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
     watch(&call.api);
     Ok(Reply::json(&json!({
         "pit_id": contexts.shown(Kind::Pit, id),
-        "_shards": {"total": total, "successful": total, "skipped": 0, "failed": 0},
+        "_shards": shards,
         "creation_time": created_ms,
     }))
     .at(visible))

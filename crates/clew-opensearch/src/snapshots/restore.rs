@@ -1,10 +1,9 @@
 //! Making indexes again out of a snapshot. Every file is checked before anything is changed.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use axum::http::StatusCode;
-use clew_engine::{Engine, EngineError, Index, SnapshotFile};
+use clew_engine::{Engine, EngineError, SnapshotFile};
 use clew_text::Mapping;
 use regex::Regex;
 use serde_json::json;
@@ -14,6 +13,7 @@ use super::create::now_ms;
 use super::names::{is_pattern, selects, snapshot_missing};
 use super::repository::Repository;
 use super::restore_request::Asked;
+use crate::api::Api;
 use crate::call::Call;
 use crate::error::{ApiError, Cause};
 use crate::filling::{self, Filled};
@@ -27,13 +27,18 @@ pub(crate) async fn restore(call: Call) -> Result<Reply, ApiError> {
     let name = call.path_required("snapshot")?.to_string();
     let wait = call.params.flag("wait_for_completion", false)?;
     let asked = Asked::read(call.json()?.as_ref())?;
-    let engine = call.api.engine.clone();
-    let (plan, engine, repository) = tokio::task::spawn_blocking(move || {
+    let api = call.api.clone();
+    let (plan, api, repository) = tokio::task::spawn_blocking(move || {
+        filling::remove_unfinished(&api.engine, &api.filling);
         let all = stored(&repository.folder)?;
         let found = all.into_iter().find(|found| found.content.name == name);
+        if found.is_none() {
+            // The one that cannot be read may be the one that is asked for.
+            repository.folder.check_manifests()?;
+        }
         let found = found.ok_or_else(|| snapshot_missing(&repository.name, &name))?;
-        let plan = plan(&engine, &repository, found, &asked)?;
-        Ok::<_, ApiError>((plan, engine, repository))
+        let plan = plan(&api.engine, &repository, found, &asked)?;
+        Ok::<_, ApiError>((plan, api, repository))
     })
     .await
     .map_err(|error| ApiError::internal(error.to_string()))??;
@@ -45,7 +50,7 @@ pub(crate) async fn restore(call: Call) -> Result<Reply, ApiError> {
     let shards: usize = plan.indices.iter().map(|one| one.files.len()).sum();
     let snapshot = plan.name.clone();
     let work = tokio::task::spawn_blocking(move || {
-        let done = carry_out(&engine, &repository, plan);
+        let done = carry_out(&api, &repository, plan);
         if let Err(error) = &done {
             tracing::warn!(reason = error.reason(), "a restore failed");
         }
@@ -213,22 +218,24 @@ fn restored(index: &IndexContent, asked: &Asked) -> Result<Restored, ApiError> {
     })
 }
 
-fn carry_out(engine: &Engine, repository: &Repository, plan: Plan) -> Result<(), ApiError> {
-    for Restored { filled, files } in plan.indices {
-        if engine.index(&filled.name).is_ok() {
-            // A closed index makes room: its files were checked to be replaceable.
-            engine.delete_index(&filled.name)?;
-        }
-        let fill = |engine: &Engine, index: &Arc<Index>| {
-            for file in &files {
-                let documents = repository.folder.read_documents(&plan.id, file)?;
-                engine.fill_index(index, documents)?;
-            }
-            Ok(())
-        };
-        filling::make(engine, filled, fill)?;
+fn carry_out(api: &Api, repository: &Repository, plan: Plan) -> Result<(), ApiError> {
+    let engine = &api.engine;
+    let names = plan.indices.iter().map(|one| one.filled.name.as_str());
+    // A closed index makes room: its files were checked to be replaceable.
+    let closed: Vec<&str> = names.filter(|name| engine.index(name).is_ok()).collect();
+    if !closed.is_empty() {
+        engine.delete_indices(closed)?;
     }
-    let definitions = plan.definitions;
-    engine.change_definitions(|_| Ok::<_, ApiError>(definitions))?;
-    Ok(())
+    let (filled, files): (Vec<Filled>, Vec<Vec<SnapshotFile>>) = plan
+        .indices
+        .into_iter()
+        .map(|one| (one.filled, one.files))
+        .unzip();
+    filling::make(api, filled, plan.definitions, |engine, place, index| {
+        for file in &files[place] {
+            let documents = repository.folder.read_documents(&plan.id, file)?;
+            engine.fill_index(index, documents)?;
+        }
+        Ok(())
+    })
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use axum::http::StatusCode;
 use bytes::Bytes;
 use clew_platform::CancellationToken;
 use serde_json::{Map, Value, json};
@@ -14,7 +15,7 @@ use super::plan::Stage;
 use super::push::{Hits, Pushed, Read};
 use super::rows::{Row, Table};
 use crate::call::Call;
-use crate::error::ApiError;
+use crate::error::{ApiError, Cause};
 use crate::params::Params;
 use crate::request_memory::{RequestMemory, json_bytes};
 use crate::search;
@@ -218,6 +219,7 @@ async fn read(
     off_thread(bytes.len() > INLINE_BYTES_MAX, move || {
         let answer = serde_json::from_slice(&bytes);
         let answer: Value = answer.map_err(|error| ApiError::internal(error.to_string()))?;
+        check_whole(&answer)?;
         Ok(page_of(&pushed, &answer))
     })
     .await
@@ -238,6 +240,16 @@ pub(super) async fn off_thread<T: Send + 'static>(
     };
     let done = tokio::task::spawn_blocking(work).await;
     done.map_err(|error| ApiError::internal(error.to_string()))?
+}
+
+/// Refuses an answer that lacks the documents of a shard: rows have no place to say so.
+fn check_whole(answer: &Value) -> Result<(), ApiError> {
+    let Some(reason) = answer.pointer("/_shards/failures/0/reason") else {
+        return Ok(());
+    };
+    let reason = reason["reason"].as_str().unwrap_or_default();
+    let cause = Cause::new("no_shard_available_action_exception", reason);
+    Err(ApiError::new(StatusCode::SERVICE_UNAVAILABLE, cause))
 }
 
 fn page_of(pushed: &Pushed, answer: &Value) -> Page {

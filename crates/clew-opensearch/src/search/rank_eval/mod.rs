@@ -56,6 +56,11 @@ pub(crate) async fn rank_eval(call: Call) -> Result<Reply, ApiError> {
             Ok(bytes) => {
                 let answer: Value = serde_json::from_slice(&bytes)
                     .map_err(|error| ApiError::internal(error.to_string()))?;
+                // How good it is cannot be told of an answer that lacks a shard.
+                if let Some(reason) = answer.pointer("/_shards/failures/0/reason") {
+                    failures.insert(request.id, json!({"error": reason, "status": 503}));
+                    continue;
+                }
                 let (score, told) = evaluated(&metric, &request, &answer);
                 sum += score;
                 count += 1;
