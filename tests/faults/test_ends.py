@@ -4,7 +4,7 @@ import unittest
 
 from .ends import Ends
 
-KINDS = ["regexp", "simple_query_string (", "match_phrase of 100,000 words", "agg terms of terms", "suggest term", "sql join"]
+KINDS = ["regexp", "simple_query_string (", "agg terms of terms", "suggest term", "sql join"]
 # A debug binary: what never looks whether it is to end goes on for seconds.
 SECONDS_MAX = 0.5
 

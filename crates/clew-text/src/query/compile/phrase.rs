@@ -17,7 +17,7 @@ use crate::query::constant::{knows, prefix_end};
 use crate::query::error::QueryError;
 use crate::query::leaf::{LeafStatistics, Scored};
 use crate::query::literal::text_of;
-use crate::query::phrase::{MANY, MovingPhrase, PhrasePlace};
+use crate::query::phrase::{MovingPhrase, PhrasePlace};
 use crate::query::source_phrase::SourcePhrase;
 use crate::query::tree::{Match, MatchPhrase};
 use crate::ranked::{FoundWord, Ranked, Shape, Weight, idf};
@@ -54,8 +54,7 @@ impl<'a> Compiler<'a> {
                 .collect();
             return self.same_words(mapped, field, &words, boost);
         }
-        // Others open and move all lists at once, however many they are, and cannot be told to leave off meanwhile.
-        if !is_plain || places.len() >= MANY && !is_match_only(mapped) {
+        if !is_plain {
             return self.moving_phrase(mapped, places, phrase.slop, boost);
         }
         let first = |place: PhrasePlace| Some((place.offset, place.terms.into_iter().next()?));
