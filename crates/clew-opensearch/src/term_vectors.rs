@@ -212,21 +212,24 @@ pub(crate) async fn many(call: Call) -> Result<Reply, ApiError> {
             let wanted = all.iter().take_while(|_| !stopped());
             let answers = wanted.map(|asked| match answer(engine, asked, &memory) {
                 Ok(found) => found,
-                Err(error) => {
-                    let whole = serde_json::from_slice(&error.body()).unwrap_or(Value::Null);
-                    let Value::Object(mut whole) = whole else {
-                        return Value::Null;
-                    };
-                    whole.remove("status");
-                    whole.insert("_index".to_string(), asked.index.clone().into());
-                    whole.insert("_id".to_string(), json!(asked.id));
-                    Value::Object(whole)
-                }
+                Err(error) => refused(asked, &error),
             });
             Ok(answers.collect::<Vec<_>>())
         })
         .await?;
     Ok(Reply::json(&json!({"docs": docs})))
+}
+
+/// What is said of a document that has no term vectors.
+fn refused(asked: &Asked, error: &ApiError) -> Value {
+    let whole = serde_json::from_slice(&error.body()).unwrap_or(Value::Null);
+    let Value::Object(mut whole) = whole else {
+        return Value::Null;
+    };
+    whole.remove("status");
+    whole.insert("_index".to_string(), asked.index.clone().into());
+    whole.insert("_id".to_string(), json!(asked.id));
+    Value::Object(whole)
 }
 
 fn not_an_object() -> ApiError {

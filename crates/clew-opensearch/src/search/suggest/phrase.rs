@@ -72,21 +72,7 @@ pub(super) fn suggest(
         }
         let own = word["text"].as_str().unwrap_or_default();
         let options = word["options"].as_array().map(Vec::as_slice);
-        // Judged before they are made: each is as long as the text.
-        let mut next: Vec<(f64, &Corrected, Option<&Value>)> = Vec::new();
-        for so_far in &texts {
-            for option in options.unwrap_or_default() {
-                next.push((so_far.score + worth(option), so_far, Some(option)));
-            }
-            next.push((so_far.score, so_far, None));
-        }
-        next.sort_by(|(a, ..), (b, ..)| b.total_cmp(a));
-        next.truncate(SIZE_MAX);
-        let next = next.into_iter().map(|(_, so_far, option)| match option {
-            Some(option) => so_far.with(option),
-            None => so_far.kept(own),
-        });
-        texts = next.collect();
+        texts = continued(&texts, own, options.unwrap_or_default());
     }
     let allowed = allowed(errors_max, words.len());
     texts.retain(|text| (1..=allowed).contains(&text.corrections));
@@ -100,6 +86,25 @@ pub(super) fn suggest(
     let options = texts.iter().map(|text| text.show(before, after)).collect();
     let length = text.encode_utf16().count();
     Ok(Value::Array(vec![entry(text, 0..length, options)]))
+}
+
+/// The best of some texts with one word more, or a proposal in its place. They are judged before they are made: each is
+/// as long as the text.
+fn continued(texts: &[Corrected], own: &str, options: &[Value]) -> Vec<Corrected> {
+    let mut next: Vec<(f64, &Corrected, Option<&Value>)> = Vec::new();
+    for so_far in texts {
+        for option in options {
+            next.push((so_far.score + worth(option), so_far, Some(option)));
+        }
+        next.push((so_far.score, so_far, None));
+    }
+    next.sort_by(|(a, ..), (b, ..)| b.total_cmp(a));
+    next.truncate(SIZE_MAX);
+    let next = next.into_iter().map(|(_, so_far, option)| match option {
+        Some(option) => so_far.with(option),
+        None => so_far.kept(own),
+    });
+    next.collect()
 }
 
 /// How many words may be corrected: a number of them, or below 1 a share.
