@@ -298,7 +298,9 @@ impl Inner {
         let payload = serde_json::to_vec(&operation).expect("operations have only plain fields");
         let parts: [&[u8]; 1] = [&payload];
         let entry = NewEntry::new(StreamId::new(CATALOG_STREAM), &parts);
-        let appended = self.log.append(&[entry], Durability::Sync)?;
+        let appended = self.log.append(&[entry], Durability::Sync);
+        // What has failed may have been an entry that nobody waits for, as of streams that are deleted.
+        let appended = appended.inspect_err(|_| self.healer.wake())?;
         let (glsn, life) = (appended.first, appended.life);
         catalog.apply(operation, glsn)?;
         Ok(Logged { glsn, life })

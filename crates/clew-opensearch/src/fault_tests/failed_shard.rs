@@ -66,7 +66,8 @@ fn is_named(status: u16, answer: &Value) -> bool {
     let listed = answer["failures"].as_array().map(Vec::len);
     let by_name = answer["failures"].as_object().map(serde_json::Map::len);
     let failures = listed.or(by_name).is_some_and(|count| count > 0);
-    status >= 500 && names || failed(answer) || by_parts || failures
+    let by_documents = answer["docs"][0]["error"]["reason"].is_string();
+    by_documents || status >= 500 && names || failed(answer) || by_parts || failures
 }
 
 #[test]
