@@ -46,16 +46,16 @@ pub(crate) fn fetch(
     let (doc, nested) = document_of(segment, mapping, hit.doc);
     let row = segment.row(doc);
     let row = row.map_err(|source| target.shard.tantivy_error(source))?;
-    let bytes = HIT_BYTES + hit.sort.len() * SORT_BYTES;
-    lookup.memory.lock().grow(bytes)?;
     let source = if lookup.source {
         let source = segment.source(doc, mapping, lookup.vectors);
-        let source = source.map_err(|source| target.shard.tantivy_error(source))?;
-        lookup.memory.lock().grow(source.len())?;
-        part_of(Bytes::from(source), &nested)
+        Some(source.map_err(|source| target.shard.tantivy_error(source))?)
     } else {
         None
     };
+    let source_bytes = source.as_ref().map_or(0, Vec::len);
+    let bytes = HIT_BYTES + hit.sort.len() * SORT_BYTES + source_bytes;
+    lookup.memory.lock().grow(bytes)?;
+    let source = source.and_then(|source| part_of(Bytes::from(source), &nested));
     let explanation = match lookup.explained {
         Some(request) => {
             let explained = explanation(target, hit, request, lookup.now_ms)?;

@@ -12,6 +12,7 @@ struct Scene {
     request: (&'static str, Value),
 }
 
+#[allow(clippy::too_many_lines, reason = "a table of requests")]
 fn scenes() -> Vec<Scene> {
     let two = || {
         vec![

@@ -71,6 +71,7 @@ fn is_named(status: u16, answer: &Value) -> bool {
 }
 
 #[test]
+#[allow(clippy::too_many_lines, reason = "a table of requests")]
 fn no_answer_passes_over_a_damaged_shard_in_silence() {
     let (_disk, node, [here, _]) = damaged();
     node.done(

@@ -2,7 +2,7 @@
 
 use clew_platform::Pace;
 use serde_json::Value;
-use tantivy::schema::IndexRecordOption;
+use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, DocSet, TERMINATED};
 
 use super::contexts::ContextWish;
@@ -53,20 +53,7 @@ pub fn complete(
     wish: &CompletionWish,
     source_of: &dyn Fn((usize, DocId)) -> Option<Value>,
 ) -> Result<Vec<Completed>, QueryError> {
-    let mapped = snapshot.mapping.field(&wish.field);
-    let Some((mapped, FieldKind::Completion(mapping))) = mapped.map(|m| (m, &m.kind)) else {
-        return Err(QueryError::illegal(match mapped {
-            Some(_) => format!("Field [{}] is not a completion suggest field", wish.field),
-            None => format!("no mapping found for field [{}]", wish.field),
-        }));
-    };
-    let asked = wish.contexts.iter().any(|wish| !wish.values.is_empty());
-    if !mapping.contexts.is_empty() && !asked {
-        return Err(QueryError::illegal(
-            "Missing mandatory contexts in context query",
-        ));
-    }
-    let Some(field) = snapshot.searchable(mapped) else {
+    let Some((mapping, field)) = field_of(snapshot, wish)? else {
         return Ok(Vec::new());
     };
     let typed = mapping.normal(&wish.typed);
@@ -125,6 +112,28 @@ pub fn complete(
     }
     unless_stopped()?;
     Ok(found)
+}
+
+/// The field that is asked, and how it is searched; `None` where no segment has it.
+fn field_of<'a>(
+    snapshot: &'a Snapshot,
+    wish: &CompletionWish,
+) -> Result<Option<(&'a CompletionMapping, Field)>, QueryError> {
+    let mapped = snapshot.mapping.field(&wish.field);
+    let Some((mapped, FieldKind::Completion(mapping))) = mapped.map(|m| (m, &m.kind)) else {
+        return Err(QueryError::illegal(match mapped {
+            Some(_) => format!("Field [{}] is not a completion suggest field", wish.field),
+            None => format!("no mapping found for field [{}]", wish.field),
+        }));
+    };
+    let asked = wish.contexts.iter().any(|wish| !wish.values.is_empty());
+    if !mapping.contexts.is_empty() && !asked {
+        return Err(QueryError::illegal(
+            "Missing mandatory contexts in context query",
+        ));
+    }
+    let field = snapshot.searchable(mapped);
+    Ok(field.map(|field| (&**mapping, field)))
 }
 
 #[allow(clippy::cast_precision_loss, reason = "scores have 32 bits")]

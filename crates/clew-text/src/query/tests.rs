@@ -772,6 +772,10 @@ fn size_and_depth_are_limited() {
         found(&snapshot, &Query::matches("body", words)),
         Err(QueryError::TooManyClauses { max: 1024 })
     ));
+    let phrase = MatchPhrase::new("body", "w1 ".repeat(8193));
+    let error = found(&snapshot, &Query::MatchPhrase(phrase)).unwrap_err();
+    let told = "a phrase may have [8192] words, this one has [8193]";
+    assert!(error.to_string().contains(told), "{error}");
     let mut deep = Query::match_all();
     for _ in 0..40 {
         deep = Query::Bool(Bool {

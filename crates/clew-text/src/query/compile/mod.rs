@@ -49,7 +49,7 @@ use crate::ranked::Ranked;
 use crate::search::Snapshot;
 
 /// How deep queries may be nested.
-const DEPTH_MAX: usize = 30;
+pub(crate) const DEPTH_MAX: usize = 30;
 /// How many leaves a query may have.
 pub(crate) const CLAUSES_MAX: usize = 1024;
 

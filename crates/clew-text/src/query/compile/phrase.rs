@@ -24,6 +24,10 @@ use crate::ranked::{FoundWord, Ranked, Shape, Weight, idf};
 use crate::search::Snapshot;
 use crate::similarity::Similarity;
 
+/// Words of a phrase. The list of each is open, some KB, in each segment that is searched, and all of them are moved for
+/// each document.
+const WORDS_MAX: usize = 8192;
+
 impl<'a> Compiler<'a> {
     pub(super) fn phrase(&mut self, phrase: &MatchPhrase, factor: f32) -> Result<Node, QueryError> {
         let Some((mapped, field, tokens)) = self.phrase_tokens(phrase)? else {
@@ -175,6 +179,11 @@ impl<'a> Compiler<'a> {
         let wanted = wanted.or(mapped.settings.search_quote_analyzer.as_deref());
         let analyzer = query_analyzer(mapped, wanted);
         let tokens = tokens_of(analyzer, &text_of(&phrase.text))?;
+        if tokens.len() > WORDS_MAX {
+            let found = tokens.len();
+            let reason = format!("a phrase may have [{WORDS_MAX}] words, this one has [{found}]");
+            return Err(QueryError::illegal(reason));
+        }
         Ok(Some((mapped, field, tokens)))
     }
 

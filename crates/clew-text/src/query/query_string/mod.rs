@@ -23,7 +23,7 @@ pub(crate) fn tree(
     mapping: &Mapping,
 ) -> Result<Query, QueryError> {
     let clauses = if query.simple {
-        simple::parse(&query.query, query.default_operator, query.features)
+        simple::parse(&query.query, query.default_operator, query.features)?
     } else {
         let tokens = lexer::tokens(&query.query).map_err(|reason| syntax(query, reason))?;
         unless_stopped()?;

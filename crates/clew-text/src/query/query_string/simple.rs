@@ -7,6 +7,8 @@
 use clew_platform::Pace;
 
 use super::{Clause, Occurrence, Word};
+use crate::query::compile::DEPTH_MAX as NESTED_MAX;
+use crate::query::error::QueryError;
 use crate::query::tree::{Operator, SimpleFeatures};
 
 /// How deep parentheses may be nested; deeper ones are read as if they were not there.
@@ -27,12 +29,21 @@ struct Parser<'a> {
     joined_by: Option<Operator>,
     next: Option<Operator>,
     negated: bool,
+    /// How often what stood left of an operator became one operand.
+    nested: usize,
+    too_deep: bool,
     /// Whether a quote of this group was seen to be never closed: then no later one is.
     unclosed_quote: bool,
     pace: Pace,
 }
 
-pub(super) fn parse(text: &str, default: Operator, features: SimpleFeatures) -> Clause {
+/// # Errors
+/// [`QueryError::TooDeep`], before a tree is made that is too deep to be walked through.
+pub(super) fn parse(
+    text: &str,
+    default: Operator,
+    features: SimpleFeatures,
+) -> Result<Clause, QueryError> {
     let text: Vec<char> = text.chars().collect();
     let closings = closings(&text, features);
     let mut parser = Parser {
@@ -46,12 +57,17 @@ pub(super) fn parse(text: &str, default: Operator, features: SimpleFeatures) -> 
         joined_by: None,
         next: None,
         negated: false,
+        nested: 0,
+        too_deep: false,
         unclosed_quote: false,
         pace: Pace::default(),
     };
     parser.run();
+    if parser.too_deep {
+        return Err(QueryError::TooDeep { max: NESTED_MAX });
+    }
     let parts = parser.parts;
-    Clause::Group { parts, boost: 1.0 }
+    Ok(Clause::Group { parts, boost: 1.0 })
 }
 
 /// A parenthesis that is never closed, and whatever is none.
@@ -82,7 +98,7 @@ impl<'a> Parser<'a> {
     /// Reads all of the group; less where the request is over.
     fn run(&mut self) {
         while let Some(character) = self.text.get(self.at) {
-            if self.pace.is_over() {
+            if self.too_deep || self.pace.is_over() {
                 return;
             }
             self.step(*character);
@@ -102,6 +118,8 @@ impl<'a> Parser<'a> {
             joined_by: None,
             next: None,
             negated: false,
+            nested: 0,
+            too_deep: false,
             unclosed_quote: false,
             pace: self.pace.clone(),
         }
@@ -148,6 +166,7 @@ impl<'a> Parser<'a> {
         }
         let mut inner = self.inside(&self.text[..closing], start);
         inner.run();
+        self.too_deep |= inner.too_deep;
         if inner.parts.is_empty() {
             self.next = None;
         } else {
@@ -289,6 +308,8 @@ impl<'a> Parser<'a> {
             None => self.parts[0].0 = occurrence,
             Some(before) if before == operator => {}
             Some(_) => {
+                self.nested += 1;
+                self.too_deep |= self.nested > NESTED_MAX;
                 let parts = std::mem::take(&mut self.parts);
                 let left = Clause::Group { parts, boost: 1.0 };
                 self.parts.push((occurrence, left));
@@ -306,8 +327,8 @@ mod tests {
     use super::*;
 
     fn parts(text: &str) -> Vec<(Occurrence, Clause)> {
-        let Clause::Group { parts, .. } = parse(text, Operator::Or, SimpleFeatures::default())
-        else {
+        let parsed = parse(text, Operator::Or, SimpleFeatures::default());
+        let Ok(Clause::Group { parts, .. }) = parsed else {
             panic!("a text is a group");
         };
         parts
@@ -324,6 +345,19 @@ mod tests {
         assert_eq!(parts("(a (b) c"), parts("a (b) c"));
         assert_eq!(parts("x ((a b) c"), parts("x (a b) c"));
         assert_eq!(parts("(a \\) b)").len(), 1);
+    }
+
+    #[test]
+    fn operators_that_change_without_end_are_refused() {
+        let nested = |text: &str, times| {
+            let text = text.repeat(times) + "c";
+            parse(&text, Operator::Or, SimpleFeatures::default())
+        };
+        assert!(nested("a + b | ", NESTED_MAX / 2).is_ok());
+        for text in ["a + b | ", "(a + b | ", "a b + "] {
+            let refused = nested(text, 100_000);
+            assert!(matches!(refused, Err(QueryError::TooDeep { .. })), "{text}");
+        }
     }
 
     #[test]
