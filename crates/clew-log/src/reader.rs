@@ -18,6 +18,8 @@ use crate::registry::StreamInfo;
 use crate::scan::{Range, Scan, Selection};
 use crate::view::{IndexedFiles, View};
 
+/// Bytes at the end of what was read that are compared before more is: they have the checksum of the last entries.
+const MARK_BYTES: usize = 64;
 /// How often a look at the folder is repeated when files were trimmed away under it.
 const OPEN_ATTEMPTS: usize = 5;
 
@@ -30,6 +32,8 @@ pub struct LogReader {
     dir: PathBuf,
     found: Found,
     indexed: Arc<IndexedFiles>,
+    /// The last bytes of this view.
+    mark: Vec<u8>,
 }
 
 impl LogReader {
@@ -53,16 +57,43 @@ impl LogReader {
             source: std::io::ErrorKind::NotFound.into(),
         };
         let found = found.ok_or_else(missing)?;
-        Ok(LogReader {
+        let mut reader = LogReader {
             disk,
             dir: dir.to_owned(),
             found,
             indexed: Arc::default(),
-        })
+            mark: Vec::new(),
+        };
+        reader.mark = reader.last_bytes()?.unwrap_or_default();
+        Ok(reader)
     }
 
     /// Takes in what was appended since; gives the last entry.
+    ///
+    /// # Errors
+    /// [`LogError::Lost`] when the log's disk has failed, and the log went on without entries of this view: open another.
     pub fn refresh(&mut self) -> Result<Glsn, LogError> {
+        if self.last_bytes()?.as_ref() != Some(&self.mark) {
+            return Err(LogError::Lost { glsn: self.last() });
+        }
+        let last = self.follow()?;
+        self.mark = self.last_bytes()?.unwrap_or_default();
+        Ok(last)
+    }
+
+    /// The bytes at the end of this view, as they are on disk now: a file that had nothing durable in it is begun anew
+    /// under its name. `None` when they are not there any more.
+    fn last_bytes(&self) -> Result<Option<Vec<u8>>, LogError> {
+        let active = self.active();
+        let map = self.disk.map(&active.path);
+        let map = map.map_err(LogError::io("map", &active.path))?;
+        let end = active.end();
+        Ok(map
+            .get(end.saturating_sub(MARK_BYTES)..end)
+            .map(<[u8]>::to_vec))
+    }
+
+    fn follow(&mut self) -> Result<Glsn, LogError> {
         loop {
             // Looked for first: once it exists, the file before it does not grow any more.
             let next_path = header::file_path(&self.dir, self.found.tail.next);

@@ -130,3 +130,27 @@ fn a_folder_without_a_log_is_unavailable() {
     assert!(matches!(open(), Err(LogError::Io { .. })));
     assert!(disk.list(Path::new(DIR)).unwrap().is_empty());
 }
+
+#[test]
+fn a_reader_is_told_when_what_it_has_read_was_lost() {
+    let disk = SimDisk::new();
+    let log = open(&disk, LogOptions::default());
+    let mut reader = reader(&disk);
+    for _ in 0..3 {
+        disk.fail_sync(1);
+        let lost = append(&log, 1, b"lost", Durability::Sync).last;
+        log.wait(lost, Durability::Sync).unwrap_err();
+        // It reads what was written, durable or not.
+        assert_eq!(reader.refresh().unwrap(), lost);
+        assert_eq!(reader.read(lost).unwrap().payload, "lost");
+        // Nothing of the file is durable: one of the same name takes its place.
+        log.resume().unwrap();
+        assert!(matches!(reader.refresh(), Err(LogError::Lost { .. })));
+        assert_eq!(append_synced(&log, 1, b"other"), lost);
+        assert!(matches!(reader.refresh(), Err(LogError::Lost { .. })));
+        reader = self::reader(&disk);
+        assert_eq!(reader.read(lost).unwrap().payload, "other");
+        append_synced(&log, 1, b"more");
+        assert_eq!(reader.refresh().unwrap(), lost.next());
+    }
+}
