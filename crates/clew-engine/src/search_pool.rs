@@ -10,9 +10,16 @@ use std::time::Duration;
 
 use clew_platform::{CancellationToken, Clock};
 use clew_text::{Threads, share};
+use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::error::EngineError;
+
+/// A search that has run for so long gives its turn to the next one and goes on beside it: the system divides the
+/// processors among them, so that short searches do not wait for long ones to end.
+const LONG_AFTER: Duration = Duration::from_millis(10);
+/// Long searches that go on so, for each thread of the pool. More of them keep their turns.
+const LONG_PER_THREAD: usize = 8;
 
 /// Figures of the search pool, since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -63,13 +70,17 @@ impl Counters {
     }
 }
 
-/// The pool. A search takes a blocking thread of the runtime, of which so many are taken at once. They
+/// The pool. A search takes a blocking thread of the runtime, of which so many are taken at once, long searches not counted. They
 /// sleep at once when nothing is to do, where the threads that share the shards and segments of one search
 /// keep looking for more work first: that costs more than many a search.
 pub(crate) struct SearchPool {
     threads: usize,
     sharing: rayon::ThreadPool,
     running: Arc<Semaphore>,
+    /// Turns of long searches.
+    long: Arc<Semaphore>,
+    /// Turns to help another search.
+    helping: Arc<Semaphore>,
     places: Arc<Semaphore>,
     places_max: usize,
     counters: Arc<Counters>,
@@ -92,6 +103,8 @@ impl SearchPool {
             threads,
             sharing,
             running: Arc::new(Semaphore::new(threads)),
+            long: Arc::new(Semaphore::new(threads * LONG_PER_THREAD)),
+            helping: Arc::new(Semaphore::new(threads - 1)),
             places: Arc::new(Semaphore::new(places_max)),
             places_max,
             counters: Arc::default(),
@@ -188,23 +201,38 @@ impl SearchPool {
         let asked = clock.monotonic();
         let turn = self.running.clone().acquire_owned().await;
         let turn = turn.map_err(|_| EngineError::Closed)?;
-        let counters = self.counters.clone();
+        let turn = Arc::new(Mutex::new(Some(turn)));
+        let (held, counters) = (turn.clone(), self.counters.clone());
         let token = CancellationToken::current();
-        let searching = tokio::task::spawn_blocking(move || {
-            let _held = (place, turn);
+        let mut searching = tokio::task::spawn_blocking(move || {
+            let _place = place;
             let _entered = token.enter();
-            counters.of_run(&*clock, asked, work)
+            let done = counters.of_run(&*clock, asked, work);
+            held.lock().take();
+            done
         });
+        let long = async {
+            tokio::time::sleep(LONG_AFTER).await;
+            self.long.clone().acquire_owned().await
+        };
+        tokio::select! {
+            biased;
+            done = &mut searching => return done.map_err(|_| EngineError::Closed)?,
+            long = long => if let (Ok(long), Some(turn)) = (long, turn.lock().as_mut()) {
+                *turn = long;
+            },
+        }
         searching.await.map_err(|_| EngineError::Closed)?
     }
 }
 
-/// Only threads that no search runs on help another one, so that all together never use more than there are. When the
-/// pool is busy everyone searches alone, which costs the least.
+/// Only threads that no search runs on help another one, so that all together hardly use more than there are. When the
+/// pool is busy everyone searches alone, which costs the least. Whoever helps keeps no search from beginning.
 impl Threads for SearchPool {
     fn run(&self, more: usize, work: &(dyn Fn() + Sync)) {
-        let free = || self.running.clone().try_acquire_owned().ok();
-        let turns: Vec<_> = (0..more.min(self.threads - 1))
+        let free = || self.helping.clone().try_acquire_owned().ok();
+        let idle = self.running.available_permits();
+        let turns: Vec<_> = (0..more.min(idle).min(self.threads - 1))
             .map_while(|_| free())
             .collect();
         if turns.is_empty() {
@@ -237,6 +265,7 @@ mod tests {
         let pool = SearchPool::new(3, 1).unwrap();
         let clock: Arc<dyn Clock> = Arc::new(RealClock::default());
         let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
             .build()
             .unwrap();
         let token = CancellationToken::new();
@@ -261,6 +290,7 @@ mod tests {
         let pool = SearchPool::new(1, 1).unwrap();
         let clock: Arc<dyn Clock> = Arc::new(RealClock::default());
         let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
             .build()
             .unwrap();
         let panics = || -> u32 { panic!("as it must") };
@@ -274,6 +304,31 @@ mod tests {
         assert_eq!(pool.stats().active, 0);
         assert_eq!(pool.stats().searches_total, 3);
     }
+
+    #[test]
+    fn a_long_search_keeps_no_short_one_waiting() {
+        let pool = SearchPool::new(1, 1).unwrap();
+        let clock: Arc<dyn Clock> = Arc::new(RealClock::default());
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build()
+            .unwrap();
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let long = pool.run(clock.clone(), move || receiver.recv().unwrap());
+        // Only once it has run does the other one end.
+        let short = async {
+            let found = pool.run(clock.clone(), || 7).await.unwrap();
+            sender.send(found).unwrap();
+        };
+        let (found, ()) = runtime.block_on(async { tokio::join!(long, short) });
+        assert_eq!(found.unwrap(), 7);
+        let free = (
+            pool.running.available_permits(),
+            pool.long.available_permits(),
+        );
+        assert_eq!(free, (1, LONG_PER_THREAD));
+    }
+
     #[test]
     fn free_threads_help_and_busy_ones_do_not() {
         let pool = SearchPool::new(3, 1).unwrap();
@@ -299,6 +354,6 @@ mod tests {
                 .all(|(_, id)| *id == std::thread::current().id())
         );
         drop(busy);
-        assert_eq!(pool.running.available_permits(), 3);
+        assert_eq!(pool.helping.available_permits(), 2);
     }
 }
