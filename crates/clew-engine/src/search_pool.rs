@@ -4,6 +4,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -79,6 +80,7 @@ pub(crate) struct SearchPool {
     running: Arc<Semaphore>,
     /// Turns of long searches.
     long: Arc<Semaphore>,
+    turns: Arc<Turns>,
     /// Turns to help another search.
     helping: Arc<Semaphore>,
     places: Arc<Semaphore>,
@@ -104,6 +106,7 @@ impl SearchPool {
             sharing,
             running: Arc::new(Semaphore::new(threads)),
             long: Arc::new(Semaphore::new(threads * LONG_PER_THREAD)),
+            turns: Arc::default(),
             helping: Arc::new(Semaphore::new(threads - 1)),
             places: Arc::new(Semaphore::new(places_max)),
             places_max,
@@ -199,30 +202,84 @@ impl SearchPool {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, EngineError> {
         let asked = clock.monotonic();
-        let turn = self.running.clone().acquire_owned().await;
-        let turn = turn.map_err(|_| EngineError::Closed)?;
-        let turn = Arc::new(Mutex::new(Some(turn)));
-        let (held, counters) = (turn.clone(), self.counters.clone());
+        let permit = self.permit(&*clock).await?;
+        let turn = self.turns.begin(permit, clock.monotonic());
+        let (turns, counters) = (self.turns.clone(), self.counters.clone());
         let token = CancellationToken::current();
-        let mut searching = tokio::task::spawn_blocking(move || {
+        let searching = tokio::task::spawn_blocking(move || {
             let _place = place;
             let _entered = token.enter();
             let done = counters.of_run(&*clock, asked, work);
-            held.lock().take();
+            turns.end(&turn);
             done
         });
-        let long = async {
-            tokio::time::sleep(LONG_AFTER).await;
-            self.long.clone().acquire_owned().await
-        };
-        tokio::select! {
-            biased;
-            done = &mut searching => return done.map_err(|_| EngineError::Closed)?,
-            long = long => if let (Ok(long), Some(turn)) = (long, turn.lock().as_mut()) {
-                *turn = long;
-            },
-        }
         searching.await.map_err(|_| EngineError::Closed)?
+    }
+
+    /// Waits for a turn. Only whoever waits looks for long searches: a timer for each search would cost more than many a
+    /// search.
+    async fn permit(&self, clock: &dyn Clock) -> Result<OwnedSemaphorePermit, EngineError> {
+        if let Ok(permit) = self.running.clone().try_acquire_owned() {
+            return Ok(permit);
+        }
+        let mut permit = pin!(self.running.clone().acquire_owned());
+        loop {
+            tokio::select! {
+                biased;
+                permit = &mut permit => return permit.map_err(|_| EngineError::Closed),
+                () = tokio::time::sleep(LONG_AFTER) => {
+                    let begun = clock.monotonic().saturating_sub(LONG_AFTER);
+                    self.turns.let_go_on(begun, &self.long);
+                }
+            }
+        }
+    }
+}
+
+/// The searches that run.
+#[derive(Default)]
+struct Turns(Mutex<Vec<Arc<Turn>>>);
+
+/// A search's turn.
+struct Turn {
+    since: Duration,
+    permit: Mutex<TurnPermit>,
+}
+
+struct TurnPermit {
+    /// Dropped when the search ends.
+    _permit: OwnedSemaphorePermit,
+    is_long: bool,
+}
+
+impl Turns {
+    fn begin(&self, permit: OwnedSemaphorePermit, since: Duration) -> Arc<Turn> {
+        let permit = Mutex::new(TurnPermit {
+            _permit: permit,
+            is_long: false,
+        });
+        let turn = Arc::new(Turn { since, permit });
+        self.0.lock().push(turn.clone());
+        turn
+    }
+
+    fn end(&self, turn: &Arc<Turn>) {
+        self.0.lock().retain(|other| !Arc::ptr_eq(other, turn));
+    }
+
+    /// Lets searches that were begun by this moment go on as long ones.
+    fn let_go_on(&self, begun: Duration, long: &Arc<Semaphore>) {
+        for turn in self.0.lock().iter().filter(|turn| turn.since <= begun) {
+            let mut permit = turn.permit.lock();
+            if !permit.is_long
+                && let Ok(own) = long.clone().try_acquire_owned()
+            {
+                *permit = TurnPermit {
+                    _permit: own,
+                    is_long: true,
+                };
+            }
+        }
     }
 }
 
