@@ -26,7 +26,7 @@ pub(crate) struct Place {
 
 /// A place for reading.
 pub(crate) enum Reading {
-    Local(LogReader),
+    Local(Box<LogReader>),
     Remote(Box<Remote>),
 }
 
@@ -44,7 +44,7 @@ impl Place {
         let dir = self.dir();
         let reader = Log::open_read_only(Arc::new(RealDisk), &dir)
             .with_context(|| format!("cannot read the log in {}", dir.display()))?;
-        Ok(Reading::Local(reader))
+        Ok(Reading::Local(Box::new(reader)))
     }
 
     /// Opens the place as its only writer; a missing data folder is made.

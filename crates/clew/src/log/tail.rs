@@ -66,7 +66,7 @@ pub(crate) fn run(arguments: &TailArguments) -> anyhow::Result<()> {
     let mut place = arguments.place.open_to_read()?;
     let mut printer = printer(&mut place, &arguments.format, arguments.limit)?;
     match place {
-        Reading::Local(reader) => Local::open(arguments, since_ms, reader)?.follow(&mut printer),
+        Reading::Local(reader) => Local::open(arguments, since_ms, *reader)?.follow(&mut printer),
         Reading::Remote(mut remote) => {
             let request = arguments.request(since_ms);
             follow_remote(&mut remote, request, &mut printer)
