@@ -205,6 +205,12 @@ impl Pace {
         Self::with(Self::BLOCKS)
     }
 
+    /// The same for steps that go over so many lists, each of which may have thousands.
+    pub fn of_lists(lists: usize) -> Self {
+        let most = u32::try_from(lists).unwrap_or(Self::BLOCKS);
+        Self::with(Self::BLOCKS / most.clamp(1, Self::BLOCKS))
+    }
+
     fn with(between: u32) -> Self {
         Pace {
             left: between,
@@ -312,6 +318,18 @@ mod tests {
         let steps = (0..).take_while(|_| !pace.is_over()).count();
         assert_eq!(steps, Pace::STEPS as usize - 1);
         assert!(pace.is_over());
+    }
+
+    #[test]
+    fn steps_over_many_lists_ask_each_time() {
+        let token = CancellationToken::new();
+        token.cancel("by user request");
+        let _entered = token.enter();
+        for (lists, asked_at) in [(0, 32), (1, 32), (2, 16), (32, 1), (1_000_000, 1)] {
+            let mut pace = Pace::of_lists(lists);
+            let steps = (1..).find(|_| pace.is_over());
+            assert_eq!(steps, Some(asked_at), "{lists}");
+        }
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub(super) fn all(lists: &mut [List<'_>], sums: &mut Sums, hits: &mut Hits<'_>) 
         ..
     } = sums;
     let mut from = 0;
-    let mut pace = Pace::of_blocks();
+    let mut pace = Pace::of_lists(1 + others.len());
     while from < tantivy::TERMINATED && !pace.is_over() {
         from = lead.next_from(from);
         if lead.is_over() {

@@ -135,7 +135,7 @@ fn windows(
     let reach = reach_of_impacts(lists);
     // How many are put aside, and how many lists did not matter in the window before.
     let (mut aside, mut needed) = (0, 0);
-    let mut pace = Pace::of_blocks();
+    let mut pace = Pace::of_lists(lists.len());
     while !pace.is_over() {
         if aside == 0 && reach > 0.0 && reach <= hits.floor() {
             aside = put_aside(lists, order, below);

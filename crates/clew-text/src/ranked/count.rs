@@ -100,7 +100,7 @@ impl Marks {
         }
         let kernels = clew_kernels::kernels();
         let (mut count, mut from) = (0, 0);
-        let mut pace = Pace::of_blocks();
+        let mut pace = Pace::of_lists(lists.len());
         while count <= most && !pace.is_over() {
             let next = lists.iter().filter_map(|list| match list.impacts {
                 Some(impacts) => (!impacts.shares_from(from).is_empty()).then_some(from),

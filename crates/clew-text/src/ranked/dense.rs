@@ -159,7 +159,7 @@ pub(super) fn dense(
     let mut dense = std::mem::take(&mut sums.dense);
     dense.best.clear();
     let mut from = 0;
-    let mut pace = Pace::of_blocks();
+    let mut pace = Pace::of_lists(lists.len());
     while from < docs && scale.reach > hits.floor() && !pace.is_over() {
         let end = (from + WINDOW).min(docs);
         dense.window(lists, &scale, (from, end), (&mut *sums, &mut *hits));
