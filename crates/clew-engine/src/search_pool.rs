@@ -20,7 +20,7 @@ use crate::error::EngineError;
 /// processors among them, so that short searches do not wait for long ones to end.
 const LONG_AFTER: Duration = Duration::from_millis(10);
 /// Long searches that go on so, for each thread of the pool. More of them keep their turns.
-const LONG_PER_THREAD: usize = 4;
+const LONG_PER_THREAD: usize = 1;
 
 /// Figures of the search pool, since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

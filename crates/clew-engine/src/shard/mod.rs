@@ -231,11 +231,11 @@ impl Shard {
 
     /// Finds the living version of a document, whether searches see it already or not.
     pub(crate) fn locate(&self, id: &str) -> Result<Option<Located>, EngineError> {
+        let writer = self.writer.lock();
+        // Under the lock: whoever has held it until now may have failed the shard, and lost its buffer.
         self.check_readable()?;
-        self.writer
-            .lock()
-            .locate(id)
-            .map_err(|source| self.tantivy_error(source))
+        let found = writer.locate(id);
+        found.map_err(|source| self.tantivy_error(source))
     }
 
     /// Makes all writes visible to searches.
