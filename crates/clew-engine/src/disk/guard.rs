@@ -254,26 +254,27 @@ impl DiskGuard {
     /// # Errors
     /// [`EngineError::DiskFull`] when it would take some of that.
     pub(crate) fn check_reserve(&self, what: &str, needed: u64) -> Result<(), EngineError> {
-        let state = self.look(None);
-        let spare = state.free.saturating_sub(state.reserve);
-        if self.is_idle(&state) || needed <= spare {
-            return Ok(());
-        }
-        Err(EngineError::DiskFull {
-            what: what.to_string(),
-            needed,
-            spare,
-            free: state.free,
-        })
+        self.check_beside(what, needed, |state| state.reserve)
     }
 
     fn check_spare(&self, what: &str, needed: u64, claimed: u64) -> Result<(), EngineError> {
+        self.check_beside(what, needed, |state| {
+            self.kept_free(state).saturating_add(claimed)
+        })
+    }
+
+    /// Whether so many bytes fit beside what is to be kept free.
+    fn check_beside(
+        &self,
+        what: &str,
+        needed: u64,
+        kept: impl FnOnce(&DiskState) -> u64,
+    ) -> Result<(), EngineError> {
         let state = self.look(None);
         if self.is_idle(&state) {
             return Ok(());
         }
-        let kept = self.kept_free(&state).saturating_add(claimed);
-        let spare = state.free.saturating_sub(kept);
+        let spare = state.free.saturating_sub(kept(&state));
         if needed <= spare {
             return Ok(());
         }
