@@ -46,22 +46,7 @@ pub(super) fn parse(
 ) -> Result<Clause, QueryError> {
     let text: Vec<char> = text.chars().collect();
     let closings = closings(&text, features);
-    let mut parser = Parser {
-        text: &text,
-        closings: &closings,
-        at: 0,
-        default,
-        features,
-        depth: 0,
-        parts: Vec::new(),
-        joined_by: None,
-        next: None,
-        negated: false,
-        nested: 0,
-        too_deep: false,
-        unclosed_quote: false,
-        pace: Pace::default(),
-    };
+    let mut parser = Parser::of(&text, &closings, (default, features));
     parser.run();
     if parser.too_deep {
         return Err(QueryError::TooDeep { max: NESTED_MAX });
@@ -105,15 +90,18 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// A parser of what lies inside of parentheses.
-    fn inside(&self, text: &'a [char], at: usize) -> Self {
+    fn of(
+        text: &'a [char],
+        closings: &'a [usize],
+        (default, features): (Operator, SimpleFeatures),
+    ) -> Self {
         Parser {
             text,
-            closings: self.closings,
-            at,
-            default: self.default,
-            features: self.features,
-            depth: self.depth + 1,
+            closings,
+            at: 0,
+            default,
+            features,
+            depth: 0,
             parts: Vec::new(),
             joined_by: None,
             next: None,
@@ -121,7 +109,17 @@ impl<'a> Parser<'a> {
             nested: 0,
             too_deep: false,
             unclosed_quote: false,
+            pace: Pace::default(),
+        }
+    }
+
+    /// A parser of what lies inside of parentheses.
+    fn inside(&self, text: &'a [char], at: usize) -> Self {
+        Parser {
+            at,
+            depth: self.depth + 1,
             pace: self.pace.clone(),
+            ..Parser::of(text, self.closings, (self.default, self.features))
         }
     }
 
