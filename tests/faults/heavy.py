@@ -166,7 +166,7 @@ def pages():
     yield search("large page", {"size": 100_000, "fields": ["*"]})
     yield search("collapse", {"size": 10_000, "collapse": {"field": "unique", "inner_hits": {"name": "i", "size": 5, "sort": ["n"]}}})
     yield search("rescore", {"query": {"match": {"words": "common"}}, "size": 10, "rescore": [
-        {"window_size": 100_000, "query": {"rescore_query": {"match": {"words": f"w{n} common"}}}} for n in range(20)]})
+        {"window_size": 100_000, "query": {"rescore_query": {"match": {"words": f"w{n} common"}}}} for n in range(10)]})
     for kind in ("plain", "unified", "fvh"):
         yield search(f"highlight {kind}", {"query": {"query_string": {"query": "words:w*1* words:w7 words:\"w1 w2\""}}, "_source": False, "highlight": {
             "fields": {"words": {"type": kind, "number_of_fragments": 10_000}}}}, "/long/_search")
@@ -177,17 +177,14 @@ def pages():
     yield search("suggest phrase", {"suggest": {"text": " ".join(f"x{n}y{n}" for n in range(30)), "s": {"phrase": {
         "field": "words", "size": 100, "max_errors": 30, "direct_generator": [
             {"field": "words", "suggest_mode": "always", "size": 100, "prefix_length": 0, "min_word_length": 1}]}}}})
-    lines = [line for n in range(2_000) for line in ({"index": "big"}, {"size": 100, "query": {"wildcard": {"unique": f"*{n}*"}}})]
+    lines = [line for n in range(1_000) for line in ({"index": "big"}, {"size": 100, "query": {"wildcard": {"unique": f"*{n}*"}}})]
     yield Kind("msearch", "POST", "/_msearch", "".join(json.dumps(line) + "\n" for line in lines))
 
 
 def languages():
-    join = "SELECT a.n, b.n FROM big a JOIN big b ON a.few = b.few WHERE a.x + b.x > 3"
-    yield Kind("sql join", "POST", "/_plugins/_sql", {"query": join})
     yield Kind("sql group", "POST", "/_plugins/_sql", {"query": "SELECT substring(`unique`, 5), count(*), sum(n * x) FROM big GROUP BY substring(`unique`, 5) ORDER BY 3"})
-    yield Kind("sql window", "POST", "/_plugins/_sql", {"query": "SELECT n, rank() OVER (PARTITION BY few ORDER BY x DESC) FROM big"})
-    yield Kind("sql long", "POST", "/_plugins/_sql", {"query": "SELECT n FROM big WHERE " + " OR ".join(f"n + 1 = {n}" for n in range(100_000))})
-    yield Kind("ppl", "POST", "/_plugins/_ppl", {"query": "source=big | eval y = n * x | parse `unique` '(?<a>.*)-(?<b>.*)' | stats avg(y) by a, b | sort b"})
+    yield Kind("sql long", "POST", "/_plugins/_sql", {"query": "SELECT n FROM big WHERE " + " OR ".join(f"n + 1 = {n}" for n in range(4_000))})
+    yield Kind("ppl", "POST", "/_plugins/_ppl", {"query": "source=big | eval y = n * x | stats avg(y) by `unique`, tag | sort `unique`"})
     yield Kind("ppl dedup", "POST", "/_plugins/_ppl", {"query": "source=big | dedup `unique` | sort x | eval z = concat(few, tag) | rare z by few"})
 
 
@@ -206,16 +203,17 @@ def writes():
 
 def reads(documents):
     ids = [str(n % documents) for n in range(20_000)]
-    yield Kind("mtermvectors", "POST", "/big/_mtermvectors", {"ids": ids, "parameters": {"term_statistics": True, "fields": ["words"]}})
+    yield Kind("mtermvectors", "POST", "/big/_mtermvectors", {"docs": [
+        {"_id": one, "term_statistics": True, "fields": ["words"]} for one in ids]})
     yield Kind("termvectors", "POST", "/long/_termvectors/1", {"fields": ["words"], "term_statistics": True})
     yield Kind("mget", "POST", "/big/_mget", {"ids": ids * 5})
     yield Kind("count", "POST", "/big/_count", {"query": {"bool": {"should": [{"wildcard": {"unique": f"*{n}*"}} for n in range(EXPENSIVE_CLAUSES)]}}})
     yield Kind("field_caps", "GET", "/*/_field_caps?fields=*", "")
     yield Kind("mapping", "GET", "/_all/_mapping/field/*", "")
-    yield Kind("analyze", "POST", "/_analyze", {"tokenizer": "standard", "filter": ["lowercase", "porter_stem"], "text": ["running words " * 10_000] * 1})
+    yield Kind("analyze", "POST", "/_analyze", {"tokenizer": "standard", "filter": ["lowercase", "porter_stem"], "text": ["running words " * 4_900]})
     yield Kind("validate", "POST", "/big/_validate/query?explain=true", {"query": {"bool": {"should": [{"wildcard": {"words": f"*{n}*"}} for n in range(EXPENSIVE_CLAUSES)]}}})
     yield Kind("explain", "POST", "/big/_explain/1", {"query": {"bool": {"should": [{"wildcard": {"unique": f"*{n}*"}} for n in range(EXPENSIVE_CLAUSES)]}}})
     yield Kind("rank_eval", "POST", "/big/_rank_eval", {"metric": {"precision": {"k": 10}}, "requests": [
         {"id": str(n), "ratings": [], "request": {"query": {"wildcard": {"unique": f"*{n}*"}}}} for n in range(500)]})
     yield Kind("template", "POST", "/_render/template", {
-        "source": "{{#a}}{{#a}}{{#a}}x{{/a}}{{/a}}{{/a}}", "params": {"a": list(range(150))}})
+        "source": '{"query": "{{#a}}{{#a}}{{#a}}x{{/a}}{{/a}}{{/a}}"}', "params": {"a": list(range(150))}})

@@ -1,5 +1,6 @@
 """Well-behaved clients, in a process of their own so that their clock is not held up by the attackers:
-each searches at its own pace, and every answer's time and status are kept."""
+each searches at its own pace, and every answer's time and status are kept. Beside each search they ask a process that
+does nothing but answer: what it takes is what the machine takes, whoever serves."""
 
 import asyncio
 import json
@@ -24,10 +25,26 @@ def question(chance):
     ])
 
 
-async def one_client(host, port, number, until, seen):
+async def echo(reader, writer):
+    while word := await reader.read(16):
+        writer.write(word)
+    writer.close()
+
+
+def echo_process(pipe):
+    async def serve():
+        server = await asyncio.start_server(echo, "127.0.0.1", 0)
+        pipe.send(server.sockets[0].getsockname()[1])
+        await server.serve_forever()
+
+    asyncio.run(serve())
+
+
+async def one_client(host, port, echo_port, number, until, seen):
     """Searches until the time is over; reconnects when its connection was closed."""
     chance = random.Random(number)
     reader = writer = None
+    echo_reader, echo_writer = await asyncio.open_connection("127.0.0.1", echo_port)
     await asyncio.sleep(chance.random() * PAUSE_S)
     while time.monotonic() < until():
         body = json.dumps(question(chance)).encode()
@@ -44,8 +61,13 @@ async def one_client(host, port, number, until, seen):
             if writer:
                 writer.close()
             writer = None
-        seen.append((started, time.monotonic() - started, status))
+        answered = time.monotonic()
+        echo_writer.write(b"?")
+        await echo_reader.readexactly(1)
+        seen.append((started, answered - started, status, time.monotonic() - answered))
         await asyncio.sleep(PAUSE_S * chance.uniform(0.5, 1.5))
+    for open_writer in filter(None, (writer, echo_writer)):
+        open_writer.close()
 
 
 async def read_reply(reader):
@@ -57,13 +79,13 @@ async def read_reply(reader):
     return status
 
 
-def serve_process(address, clients, end, pipe):
+def serve_process(address, echo_port, clients, end, pipe):
     host, port = address.rsplit(":", 1)
     seen = []
 
     async def all_clients():
         until = lambda: time.monotonic() + 1 if not end.is_set() else 0
-        await asyncio.gather(*(one_client(host, int(port), n, until, seen) for n in range(clients)))
+        await asyncio.gather(*(one_client(host, int(port), echo_port, n, until, seen) for n in range(clients)))
 
     asyncio.run(all_clients())
     pipe.send(seen)
@@ -76,8 +98,13 @@ class Neighbours:
         context = multiprocessing.get_context("fork")
         self.end = context.Event()
         self.pipe, theirs = context.Pipe()
+        told, telling = context.Pipe()
+        self.echo = context.Process(target=echo_process, args=(telling,), daemon=True)
+        self.echo.start()
+        if not told.poll(GIVE_UP_S):
+            raise RuntimeError("the echo process did not start")
         self.process = context.Process(
-            target=serve_process, args=(address, clients, self.end, theirs), daemon=True)
+            target=serve_process, args=(address, told.recv(), clients, self.end, theirs), daemon=True)
         self.seen = []
 
     def __enter__(self):
@@ -85,9 +112,10 @@ class Neighbours:
         return self
 
     def __exit__(self, *_):
-        if self.process.is_alive():
-            self.process.kill()
-        self.process.join()
+        for process in (self.process, self.echo):
+            if process.is_alive():
+                process.kill()
+            process.join()
 
     def stop(self):
         self.end.set()
@@ -98,27 +126,36 @@ class Neighbours:
     def between(self, start, end):
         """Of the requests begun between two times: sorted seconds of the answered ones, and how many were
         told to come back, went unanswered, or failed otherwise."""
-        seen = [(took, status) for at, took, status in self.seen if start <= at < end]
+        seen = [(took, status, echo) for at, took, status, echo in self.seen if start <= at < end]
         return Seen(
-            sorted(took for took, status in seen if 200 <= status < 300),
-            sum(status in BUSY for _, status in seen),
-            sum(status == 0 for _, status in seen),
-            sum(status not in BUSY and status >= 300 for _, status in seen),
+            sorted(took for took, status, _ in seen if 200 <= status < 300),
+            sum(status in BUSY for _, status, _ in seen),
+            sum(status == 0 for _, status, _ in seen),
+            sum(status not in BUSY and status >= 300 for _, status, _ in seen),
+            sorted(echo for *_, echo in seen),
         )
 
 
 class Seen:
     """What well-behaved clients saw in some time."""
 
-    def __init__(self, seconds, busy, unanswered, wrong):
-        self.seconds, self.busy, self.unanswered, self.wrong = seconds, busy, unanswered, wrong
+    def __init__(self, seconds, busy, unanswered, wrong, echo):
+        self.seconds, self.busy, self.unanswered, self.wrong, self.echo = seconds, busy, unanswered, wrong, echo
 
     def quantile_ms(self, share):
-        if not self.seconds:
-            return float("nan")
-        return 1e3 * self.seconds[min(len(self.seconds) - 1, int(share * len(self.seconds)))]
+        return quantile_ms(self.seconds, share)
+
+    def echo_ms(self, share):
+        """The same of the process that only answers."""
+        return quantile_ms(self.echo, share)
 
     def __str__(self):
         return (f"{len(self.seconds):6} answered, p50 {self.quantile_ms(0.5):7.1f} ms, p99 {self.quantile_ms(0.99):7.1f} ms, "
-                f"max {self.quantile_ms(1):7.1f} ms, {self.busy} refused as busy, {self.unanswered} unanswered, "
+                f"max {self.quantile_ms(1):7.1f} ms, an echo p99 {self.echo_ms(0.99):5.1f} ms, {self.busy} refused as busy, {self.unanswered} unanswered, "
                 f"{self.wrong} wrong")
+
+
+def quantile_ms(seconds, share):
+    if not seconds:
+        return float("nan")
+    return 1e3 * seconds[min(len(seconds) - 1, int(share * len(seconds)))]

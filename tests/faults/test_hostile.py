@@ -7,7 +7,7 @@ from .hostile import Siege
 SECONDS_EACH = 0.3
 ATTACKS = ["regexps", "highlights", "deep", "wide", "cursors", "connections"]
 # A debug binary on a busy machine: a bound for what hangs, not for what is slow.
-SLOWER_MAX = 1000
+P99_MS_FLOOR = 3000
 
 
 class Hostile(unittest.TestCase):
@@ -17,4 +17,4 @@ class Hostile(unittest.TestCase):
             for name in ATTACKS:
                 siege.attack(name, SECONDS_EACH)
             siege.neighbours.stop()
-            self.assertEqual(siege.broken(SLOWER_MAX), [], "\n".join(siege.lines()))
+            self.assertEqual(siege.broken(P99_MS_FLOOR), [], "\n".join(siege.lines()))

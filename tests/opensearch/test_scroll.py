@@ -158,8 +158,14 @@ class ShownTest(ClewTest):
             },
         }
         self.assertEqual(self.ids("h", **body), ["1", "2"])
-        del body["rescore"]
+        rescore = body.pop("rescore")
         self.assertEqual(self.ids("h", **body), ["2", "1"])
+        self.client.indices.put_settings(index="h", body={"index.max_rescore_window": 9})
+        with self.refused(400, "illegal_argument_exception", "Rescore window [10] is too large. It must be less than [9]"):
+            self.client.search(index="h", body={**body, "rescore": rescore})
+        self.client.indices.put_settings(index="h", body={"index.max_rescore_window": 20_000})
+        rescore["window_size"] = 20_000
+        self.assertEqual(self.ids("h", **body, rescore=rescore), ["1", "2"])
 
     def test_several_values_are_ordered_by_their_mean(self):
         self.assertEqual(self.ids("h", sort=[{"n": {"order": "asc", "mode": "avg"}}]), ["2", "1"])
@@ -173,6 +179,12 @@ class ShownTest(ClewTest):
         fox = vectors["term_vectors"]["title"]["terms"]["fox"]
         self.assertEqual(fox["term_freq"], 2)
         self.assertEqual([place["position"] for place in fox["tokens"]], [2, 5])
+        parameters = {"fields": ["title"], "positions": False}
+        for body in [{"parameters": parameters, "ids": ["1", "2"]}, {"ids": ["1", "2"], "parameters": parameters}]:
+            docs = self.client.mtermvectors(index="h", body=body)["docs"]
+            self.assertEqual([list(doc["term_vectors"]) for doc in docs], [["title"]] * 2)
+            fox = docs[1]["term_vectors"]["title"]["terms"]["fox"]
+            self.assertNotIn("position", fox["tokens"][0])
 
     def test_misspelled_words_are_corrected(self):
         body = {"suggest": {"s": {"text": "quikc", "term": {"field": "title"}}}}

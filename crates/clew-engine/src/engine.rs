@@ -206,7 +206,11 @@ impl Engine {
         let log_dir = data_folder::log_dir(data);
         let log = Log::open(disk.clone(), clock.clone(), &log_dir, options.log)?;
         let saved = data_folder::load_catalog(&*disk, data, &log)?;
-        let pool = SearchPool::new(options.search_threads, options.search_queue_max)?;
+        let pool = SearchPool::new(
+            options.search_threads,
+            options.search_queue_max,
+            clock.clone(),
+        );
         let guard = DiskGuard::new(disk.clone(), data.clone(), options.disk);
         clew_text::size_caches(options.memory_bytes);
         let memory = MemoryAccount::new(options.memory);

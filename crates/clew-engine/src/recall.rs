@@ -150,7 +150,7 @@ impl Engine {
         let (pool, clock) = (&self.inner.pool, &self.inner.clock);
         let (sample, seed, all_views) = (request.sample, request.seed, views.clone());
         let draw = move || draw(&all_views, field, sample, seed);
-        let mut drawn = pool.run_patiently(clock.clone(), draw).await?;
+        let mut drawn = pool.run_patiently(draw).await?;
         let mut shards = Vec::new();
         let mut all = Sums::default();
         for (number, view) in views {
@@ -169,7 +169,7 @@ impl Engine {
                 };
                 let on_thread = clock.clone();
                 let run = move || trial.run(&*on_thread);
-                sums.add(pool.run_patiently(clock.clone(), run).await??);
+                sums.add(pool.run_patiently(run).await??);
             }
             shards.push(ShardRecall {
                 shard: number,

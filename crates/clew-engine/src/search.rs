@@ -1,44 +1,42 @@
 //! The way of a query: views of all shards, one search for each, merge, fetch.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use clew_platform::{CancellationToken, MemoryPurpose, Reservation, Stop};
+use clew_platform::{CancellationToken, MemoryPurpose, Reservation};
 use clew_text::{
-    AggCollector, AggSearcher, Bool, DocVisitor, Intermediate, KnnResolver, MergedHit,
-    Percolations, Query, QueryError, SegmentBits, ShardHit, ShardRequest, ShardResult, merge_hits,
+    AggCollector, AggSearcher, Bool, DocVisitor, Intermediate, KnnResolver, Query, QueryError,
+    ShardHit, ShardRequest, ShardResult, merge_hits,
 };
 use parking_lot::Mutex;
-use tantivy::DocId;
 
 use crate::blocks::BlockLevel;
 use crate::engine::{Engine, Inner};
 use crate::error::EngineError;
-use crate::fetch::{Lookup, collected_bytes, fetch};
+use crate::fetch::{Lookup, collected_bytes};
 use crate::knn::{RememberedKnn, SegmentProfile, ViewKnn};
-use crate::named::NamedQueries;
 use crate::pinned::{Pinned, PinnedShard, pin, slice_of};
-use crate::request::{
-    Hit, IndexPart, KnnProfile, SearchRequest, SearchResponse, ShardCounts, ShardFailure,
-    ShardProfile,
-};
+use crate::request::{IndexPart, SearchRequest, SearchResponse, ShardCounts};
 use crate::shard::Shard;
 
 mod aggs;
+mod gathered;
 mod groups;
+mod hits;
 mod hybrid;
 mod inner;
 mod profile;
 mod skip;
+mod times;
 
 use aggs::collector_of;
-use profile::{knn_profile, shard_profile};
+use gathered::Gathered;
+use hits::Fetched;
 use skip::skip;
+use times::{Times, unless_cancelled, unless_late};
 
 pub(crate) use inner::{document_of, part_of};
 
@@ -86,10 +84,28 @@ impl Engine {
         let inner = self.inner.clone();
         if is_small(&request) {
             let work = || inner.search(&request);
-            return inner.pool.run_here(&*inner.clock, work)?;
+            return inner.pool.run_here(work)?;
         }
         let work = move || inner.search(&request);
-        self.inner.pool.run(self.inner.clock.clone(), work).await?
+        self.inner.pool.run(work).await?
+    }
+
+    /// The token of whoever asks, that stops by itself after some time, too.
+    pub fn stopping_after(&self, time: Duration) -> CancellationToken {
+        let clock = &self.inner.clock;
+        CancellationToken::current().until(clock.clone(), clock.monotonic() + time)
+    }
+
+    /// Runs something that may take long, or wait for the disk, on a thread where it may, under the token of whoever
+    /// asks. Once it has taken some milliseconds it yields to searches that come.
+    ///
+    /// # Errors
+    /// [`EngineError::Panicked`], or when the system has no thread to give.
+    pub async fn run_beside<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, EngineError> {
+        self.inner.pool.run_beside(work).await
     }
 }
 
@@ -147,12 +163,7 @@ impl Inner {
     fn search_once(&self, request: &SearchRequest) -> Result<SearchResponse, EngineError> {
         check_window(request)?;
         let now = self.clock.since_epoch();
-        // Only what looks for hits ends with the time; those that were found in it are read.
-        let token = CancellationToken::current();
-        let in_time = match request.timeout {
-            None => token.clone(),
-            Some(timeout) => token.until(self.clock.clone(), self.clock.monotonic() + timeout),
-        };
+        let times = Times::of(request, &self.clock);
         for index in &request.indices {
             index.check_block(BlockLevel::Read)?;
         }
@@ -175,15 +186,10 @@ impl Inner {
                 doc_base,
                 place: usize::try_from(*place).unwrap_or(usize::MAX),
             };
-            let _entered = in_time.enter();
-            match self.search_shard(target, request, moment) {
-                Err(EngineError::Query(error))
-                    if error.is_of_stop() && in_time.stopped() == Some(Stop::TimedOut) =>
-                {
-                    Ok(ShardAnswer::too_late(request))
-                }
-                answer => answer,
-            }
+            let answer = unless_late(&times.to_find, || {
+                self.search_shard(target, request, moment)
+            });
+            answer.map(|found| found.unwrap_or_else(|| ShardAnswer::too_late(request)))
         };
         let answers: Vec<Result<ShardAnswer, EngineError>> = match &targets[..] {
             // The way over the pool costs more than a small search.
@@ -192,7 +198,7 @@ impl Inner {
         };
         let targets: Vec<PinnedShard> = targets.into_iter().map(|(_, target)| target).collect();
         unless_cancelled()?;
-        let mut response = self.merge(request, &targets, answers, millis(now))?;
+        let mut response = self.merge((request, &times), &targets, answers, millis(now))?;
         for target in targets {
             if target.view.snapshot.wants_impacts() {
                 let view = target.view;
@@ -319,65 +325,6 @@ impl Inner {
         Ok(Some(memory?))
     }
 
-    /// Reads what the hits hold; `answered` are the shards that they name.
-    fn fetch_all(
-        &self,
-        merged: &[MergedHit],
-        answered: &[&PinnedShard],
-        (request, lookup): (&SearchRequest, Lookup<'_>),
-    ) -> Result<Vec<Hit>, EngineError> {
-        let started = self.clock.monotonic();
-        let mut named = NamedQueries::of(request, answered.len())?;
-        let mut hits = Vec::with_capacity(merged.len());
-        let mut percolations: BTreeMap<usize, Percolations<'_>> = BTreeMap::new();
-        for hit in merged {
-            unless_cancelled()?;
-            let target = answered[hit.shard];
-            let snapshot = &target.view.snapshot;
-            let percolations = match percolations.entry(hit.shard) {
-                Entry::Occupied(known) => known.into_mut(),
-                Entry::Vacant(place) => place.insert(Percolations::of(&request.query, snapshot)?),
-            };
-            let place = (hit.hit.segment, hit.hit.doc);
-            hits.push(Hit {
-                matched_queries: named.matched(hit, |query| self.documents_of(target, query))?,
-                percolated: percolations.through(snapshot, place, lookup.now_ms)?,
-                ..fetch(target, &hit.hit, lookup)?
-            });
-        }
-        if !request.inner_hits.is_empty() {
-            let places: Vec<(usize, usize, DocId)> = merged
-                .iter()
-                .map(|hit| (hit.shard, hit.hit.segment, hit.hit.doc))
-                .collect();
-            inner::fill(answered, &request.inner_hits, &places, &mut hits, lookup)?;
-        }
-        if let Some(collapse) = &request.control.collapse {
-            self.fill_groups(request, collapse, &mut hits, lookup.memory)?;
-        }
-        if let Some(hit) = hits.first() {
-            let took = self.clock.monotonic().saturating_sub(started);
-            hit.index.activity.fetched(&request.groups, took);
-        }
-        Ok(hits)
-    }
-
-    /// The documents of a shard that match a query.
-    fn documents_of(
-        &self,
-        target: &PinnedShard,
-        query: &Query,
-    ) -> Result<Vec<SegmentBits>, QueryError> {
-        let knn = ViewKnn {
-            view: &target.view,
-            ef_search: target.index.settings().ef_search,
-            profiles: None,
-        };
-        let now_ms = self.clock.since_epoch().as_millis();
-        let now_ms = i64::try_from(now_ms).unwrap_or(i64::MAX);
-        clew_text::matching(&target.view.snapshot, query, &knn, now_ms)
-    }
-
     /// Tells of graphs that the search found damaged, and has them built anew.
     fn report_damage(&self, target: &PinnedShard) {
         for segment in &target.view.segments {
@@ -395,7 +342,7 @@ impl Inner {
     )]
     fn merge(
         &self,
-        request: &SearchRequest,
+        (request, times): (&SearchRequest, &Times),
         targets: &[PinnedShard],
         answers: Vec<Result<ShardAnswer, EngineError>>,
         now_ms: i64,
@@ -424,8 +371,10 @@ impl Inner {
         }
         let memory = Mutex::new(self.memory.open(MemoryPurpose::Searches));
         let aggs = match aggs {
-            None => Vec::new(),
-            Some(partial) => self.agg_results(partial, request, targets, (now_ms, &memory))?,
+            None => Some(Vec::new()),
+            Some(partial) => unless_late(&times.to_find, || {
+                self.agg_results(partial, request, targets, (now_ms, &memory))
+            })?,
         };
         let lookup = Lookup {
             memory: &memory,
@@ -434,7 +383,8 @@ impl Inner {
             explained: (request.control.explain && hybrid.is_none()).then_some(request),
             now_ms,
         };
-        let mut hits = self.fetch_all(&merged.hits, &answered, (request, lookup))?;
+        let fetched = self.fetch_all(&merged.hits, &answered, (request, lookup), times)?;
+        let Fetched { mut hits, is_whole } = fetched;
         if let Some(hybrid) = hybrid.filter(|_| request.control.explain) {
             let asked = (request, hybrid);
             hybrid::explain_hits(asked, &ranking, &answered, now_ms, &mut hits)?;
@@ -445,7 +395,8 @@ impl Inner {
             total: (request.track_total != clew_text::TrackTotal::No).then_some(merged.total),
             max_score: merged.max_score,
             hits,
-            aggs,
+            timed_out: merged.timed_out || aggs.is_none() || !is_whole,
+            aggs: aggs.unwrap_or_default(),
             shards: ShardCounts {
                 total,
                 successful: total - failed,
@@ -453,86 +404,11 @@ impl Inner {
                 skipped: 0,
             },
             failures,
-            timed_out: merged.timed_out,
             terminated_early: merged.terminated_early,
             knn,
             shard_profiles,
             memory: memory.into_inner(),
         })
-    }
-}
-
-/// What the shards that answered found.
-#[derive(Default)]
-struct Gathered<'t> {
-    results: Vec<ShardResult>,
-    parts: Vec<Vec<Vec<ShardHit>>>,
-    aggs: Option<Intermediate>,
-    answered: Vec<&'t PinnedShard>,
-    knn: Vec<KnnProfile>,
-    shard_profiles: Vec<ShardProfile>,
-    failures: Vec<ShardFailure>,
-    /// What the hits of the shards are booked on, until they are fetched.
-    memory: Vec<Reservation>,
-}
-
-impl<'t> Gathered<'t> {
-    /// # Errors
-    /// The first failure where no shard answered.
-    fn of(
-        request: &SearchRequest,
-        targets: &'t [PinnedShard],
-        answers: Vec<Result<ShardAnswer, EngineError>>,
-    ) -> Result<Self, EngineError> {
-        let mut all = Gathered::default();
-        for (target, answer) in targets.iter().zip(answers) {
-            match answer {
-                Err(error) => {
-                    let place = &target.shard.place;
-                    all.failures.push(ShardFailure {
-                        index: place.index.clone(),
-                        shard: place.number,
-                        error,
-                    });
-                }
-                Ok(answer) => {
-                    if request.profile {
-                        all.shard_profiles.push(shard_profile(target, &answer));
-                    }
-                    all.memory.extend(answer.memory);
-                    all.results.push(answer.result);
-                    all.parts.push(answer.parts);
-                    all.answered.push(target);
-                    let knn = answer.knn.into_iter();
-                    all.knn.extend(knn.map(|one| knn_profile(target, one)));
-                    all.aggs = match (all.aggs.take(), answer.aggs) {
-                        (Some(mut sum), Some(more)) => {
-                            sum.merge(more).map_err(QueryError::from)?;
-                            Some(sum)
-                        }
-                        (sum, more) => sum.or(more),
-                    };
-                }
-            }
-        }
-        if !all.answered.is_empty() {
-            return Ok(all);
-        }
-        match all.failures.into_iter().next() {
-            Some(failure) => Err(failure.error),
-            None => Ok(Gathered::default()),
-        }
-    }
-}
-
-/// An error once the request that this thread works for was cancelled.
-fn unless_cancelled() -> Result<(), EngineError> {
-    let token = CancellationToken::current();
-    match token.stopped() {
-        Some(Stop::Cancelled) => Err(EngineError::Cancelled {
-            reason: token.reason().unwrap_or_default().to_string(),
-        }),
-        _ => Ok(()),
     }
 }
 

@@ -1,26 +1,31 @@
 //! The threads that searches run on. Only what is known to be small runs where it was asked for, on an
 //! asynchronous thread; how many others run and wait at once is bounded, and the time they wait is
-//! counted apart.
+//! counted apart. Other work that takes long runs on threads beside them, and yields to them.
 
+use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
 use std::time::Duration;
 
-use clew_platform::{CancellationToken, Clock};
+use clew_platform::{CancellationToken, Clock, Work, Workers};
 use clew_text::{Threads, share};
 use parking_lot::Mutex;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use crate::error::EngineError;
 
-/// A search that has run for so long gives its turn to the next one and goes on beside it: the system divides the
-/// processors among them, so that short searches do not wait for long ones to end.
-const LONG_AFTER: Duration = Duration::from_millis(10);
+/// A search that has run for so long while others wait gives its turn to the next one and goes on beside it, yielding to
+/// all others: short searches do not wait for long ones to end.
+const LONG_AFTER: Duration = Duration::from_millis(1);
 /// Long searches that go on so, for each thread of the pool. More of them keep their turns.
-const LONG_PER_THREAD: usize = 1;
+const LONG_PER_THREAD: usize = 8;
+
+/// What runs beside the searches at once.
+const BESIDE_MAX: usize = 512;
 
 /// Figures of the search pool, since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -71,47 +76,52 @@ impl Counters {
     }
 }
 
-/// The pool. A search takes a blocking thread of the runtime, of which so many are taken at once, long searches not counted. They
-/// sleep at once when nothing is to do, where the threads that share the shards and segments of one search
-/// keep looking for more work first: that costs more than many a search.
+/// The pool: so many searches have a turn at once, long ones not counted.
 pub(crate) struct SearchPool {
     threads: usize,
-    sharing: rayon::ThreadPool,
+    clock: Arc<dyn Clock>,
+    workers: Workers,
     running: Arc<Semaphore>,
     /// Turns of long searches.
     long: Arc<Semaphore>,
     turns: Arc<Turns>,
     /// Turns to help another search.
     helping: Arc<Semaphore>,
+    /// Turns of what is no search.
+    beside: Arc<Semaphore>,
     places: Arc<Semaphore>,
     places_max: usize,
     counters: Arc<Counters>,
+    aside: Arc<Mutex<Aside>>,
+}
+
+type Job = Box<dyn FnOnce() + Send>;
+
+/// What nobody waits for, done one after the other.
+#[derive(Default)]
+struct Aside {
+    waiting: VecDeque<(&'static str, Job)>,
+    is_running: bool,
 }
 
 impl SearchPool {
-    pub(crate) fn new(threads: usize, waiting_max: usize) -> Result<Self, EngineError> {
+    pub(crate) fn new(threads: usize, waiting_max: usize, clock: Arc<dyn Clock>) -> Self {
         let threads = threads.max(1);
-        let sharing = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .thread_name(|number| format!("clew-search-{number}"))
-            .build()
-            .map_err(|error| EngineError::Io {
-                action: "start the threads of",
-                path: PathBuf::from("the search pool"),
-                source: std::io::Error::other(error),
-            })?;
         let places_max = threads + waiting_max;
-        Ok(SearchPool {
+        SearchPool {
             threads,
-            sharing,
+            clock,
+            workers: Workers::new("clew-search"),
             running: Arc::new(Semaphore::new(threads)),
             long: Arc::new(Semaphore::new(threads * LONG_PER_THREAD)),
             turns: Arc::default(),
             helping: Arc::new(Semaphore::new(threads - 1)),
+            beside: Arc::new(Semaphore::new(BESIDE_MAX)),
             places: Arc::new(Semaphore::new(places_max)),
             places_max,
             counters: Arc::default(),
-        })
+            aside: Arc::default(),
+        }
     }
 
     pub(crate) fn stats(&self) -> SearchStats {
@@ -127,15 +137,16 @@ impl SearchPool {
         }
     }
 
-    /// Does something that nobody waits for, on the threads that help searches.
+    /// Does something that nobody waits for, beside the searches.
     pub(crate) fn spawn(&self, what: &'static str, work: impl FnOnce() + Send + 'static) {
-        self.sharing.spawn(move || {
-            // The thread may be one that waits for its part of a search.
-            let _entered = CancellationToken::default().enter();
-            if catch_unwind(AssertUnwindSafe(work)).is_err() {
-                tracing::error!(what, "a thread has panicked");
-            }
-        });
+        let mut aside = self.aside.lock();
+        aside.waiting.push_back((what, Box::new(work)));
+        if aside.is_running {
+            return;
+        }
+        let all = self.aside.clone();
+        let started = self.workers.start(Arc::default(), move || Aside::run(&all));
+        aside.is_running = started.is_ok();
     }
 
     /// Does something so many times, on as many threads as are free; the results in their order.
@@ -154,7 +165,6 @@ impl SearchPool {
     /// [`EngineError::Overloaded`] when too many wait already.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
-        clock: Arc<dyn Clock>,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, EngineError> {
         let Ok(place) = self.places.clone().try_acquire_owned() else {
@@ -165,7 +175,7 @@ impl SearchPool {
                 max,
             });
         };
-        self.run_at(place, clock, work).await
+        self.run_at(place, work).await
     }
 
     /// Runs something that can wait for as long as the queue is full. Whoever calls this bounds how
@@ -175,111 +185,190 @@ impl SearchPool {
     /// [`EngineError::Closed`].
     pub(crate) async fn run_patiently<T: Send + 'static>(
         &self,
-        clock: Arc<dyn Clock>,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, EngineError> {
         let place = self.places.clone().acquire_owned().await;
         let place = place.map_err(|_| EngineError::Closed)?;
-        self.run_at(place, clock, work).await
+        self.run_at(place, work).await
     }
 
     /// Runs something small on the thread that asks for it.
     ///
     /// # Errors
     /// [`EngineError::Panicked`].
-    pub(crate) fn run_here<T>(
-        &self,
-        clock: &dyn Clock,
-        work: impl FnOnce() -> T,
-    ) -> Result<T, EngineError> {
+    pub(crate) fn run_here<T>(&self, work: impl FnOnce() -> T) -> Result<T, EngineError> {
+        self.make_way();
+        let clock = &*self.clock;
         self.counters.of_run(clock, clock.monotonic(), work)
     }
 
     async fn run_at<T: Send + 'static>(
         &self,
         place: OwnedSemaphorePermit,
-        clock: Arc<dyn Clock>,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, EngineError> {
-        let asked = clock.monotonic();
-        let permit = self.permit(&*clock).await?;
-        let turn = self.turns.begin(permit, clock.monotonic());
-        let (turns, counters) = (self.turns.clone(), self.counters.clone());
-        let token = CancellationToken::current();
-        let searching = tokio::task::spawn_blocking(move || {
-            let _place = place;
-            let _entered = token.enter();
-            let done = counters.of_run(&*clock, asked, work);
-            turns.end(&turn);
-            done
-        });
-        searching.await.map_err(|_| EngineError::Closed)?
+        let asked = self.clock.monotonic();
+        let permit = self.permit().await?;
+        let turn = self.turns.begin(Some(permit), self.clock.monotonic());
+        let (clock, counters) = (self.clock.clone(), self.counters.clone());
+        let search = move || counters.of_run(&*clock, asked, work);
+        self.on_thread((turn, place), search).await?
     }
 
-    /// Waits for a turn. Only whoever waits looks for long searches: a timer for each search would cost more than many a
-    /// search.
-    async fn permit(&self, clock: &dyn Clock) -> Result<OwnedSemaphorePermit, EngineError> {
+    /// Runs what is no search, but may take long or wait for the disk, on a thread where it may.
+    ///
+    /// # Errors
+    /// [`EngineError::Panicked`], or when the system has no thread to give.
+    pub(crate) async fn run_beside<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, EngineError> {
+        let work = || catch_unwind(AssertUnwindSafe(work)).map_err(|_| EngineError::Panicked);
+        if Workers::is_here() {
+            return work();
+        }
+        let permit = self.beside.clone().acquire_owned().await;
+        let permit = permit.map_err(|_| EngineError::Closed)?;
+        let turn = self.turns.begin(None, self.clock.monotonic());
+        self.on_thread((turn, permit), work).await?
+    }
+
+    /// Runs something under the token of whoever asks; what it holds it has given back when the result is there.
+    async fn on_thread<T: Send + 'static>(
+        &self,
+        (turn, held): (TakenTurn, OwnedSemaphorePermit),
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, EngineError> {
+        let token = CancellationToken::current();
+        let (done, answer) = oneshot::channel();
+        let thread = turn.turn.work.clone();
+        let run = move || {
+            let result = {
+                let _entered = token.enter();
+                work()
+            };
+            drop((turn, held));
+            // Whoever asked may be gone.
+            let _ = done.send(result);
+        };
+        let started = self.workers.start(thread, run);
+        started.map_err(|source| EngineError::Io {
+            action: "start a thread for",
+            path: PathBuf::from("a request"),
+            source,
+        })?;
+        answer.await.map_err(|_| EngineError::Closed)
+    }
+
+    /// Waits for a turn. Only whoever comes or waits looks for what takes long: a timer for each search would cost more
+    /// than many a search.
+    async fn permit(&self) -> Result<OwnedSemaphorePermit, EngineError> {
+        self.make_way();
         if let Ok(permit) = self.running.clone().try_acquire_owned() {
             return Ok(permit);
         }
         let mut permit = pin!(self.running.clone().acquire_owned());
         loop {
+            let next = self.make_way();
             tokio::select! {
                 biased;
                 permit = &mut permit => return permit.map_err(|_| EngineError::Closed),
-                () = tokio::time::sleep(LONG_AFTER) => {
-                    let begun = clock.monotonic().saturating_sub(LONG_AFTER);
-                    self.turns.let_go_on(begun, &self.long);
-                }
+                () = tokio::time::sleep(next) => {}
+            }
+        }
+    }
+
+    /// Has what takes long already yield to whoever asks; when it is time to ask again.
+    fn make_way(&self) -> Duration {
+        let long_since = self.clock.monotonic().saturating_sub(LONG_AFTER);
+        let next = self.turns.let_go_on(long_since, &self.long);
+        next.map_or(LONG_AFTER, |since| since.saturating_sub(long_since))
+    }
+}
+
+impl Aside {
+    fn run(all: &Mutex<Self>) {
+        loop {
+            let mut aside = all.lock();
+            let Some((what, work)) = aside.waiting.pop_front() else {
+                aside.is_running = false;
+                return;
+            };
+            drop(aside);
+            if catch_unwind(AssertUnwindSafe(work)).is_err() {
+                tracing::error!(what, "a thread has panicked");
             }
         }
     }
 }
 
-/// The searches that run.
+/// The searches that run, the threads that help them, and what runs beside.
 #[derive(Default)]
 struct Turns(Mutex<Vec<Arc<Turn>>>);
 
-/// A search's turn.
 struct Turn {
     since: Duration,
-    permit: Mutex<TurnPermit>,
+    work: Arc<Work>,
+    state: Mutex<TurnState>,
 }
 
-struct TurnPermit {
-    /// Dropped when the search ends.
-    _permit: OwnedSemaphorePermit,
+struct TurnState {
+    /// What a search has while it runs; nothing else takes a search's turn.
+    permit: Option<OwnedSemaphorePermit>,
     is_long: bool,
 }
 
+/// A turn for as long as it is taken.
+struct TakenTurn {
+    turns: Arc<Turns>,
+    turn: Arc<Turn>,
+}
+
+impl Drop for TakenTurn {
+    fn drop(&mut self) {
+        let mut all = self.turns.0.lock();
+        all.retain(|other| !Arc::ptr_eq(other, &self.turn));
+    }
+}
+
 impl Turns {
-    fn begin(&self, permit: OwnedSemaphorePermit, since: Duration) -> Arc<Turn> {
-        let permit = Mutex::new(TurnPermit {
-            _permit: permit,
+    fn begin(self: &Arc<Self>, permit: Option<OwnedSemaphorePermit>, since: Duration) -> TakenTurn {
+        let state = TurnState {
+            permit,
             is_long: false,
+        };
+        let turn = Arc::new(Turn {
+            since,
+            work: Arc::default(),
+            state: Mutex::new(state),
         });
-        let turn = Arc::new(Turn { since, permit });
         self.0.lock().push(turn.clone());
-        turn
+        let turns = self.clone();
+        TakenTurn { turns, turn }
     }
 
-    fn end(&self, turn: &Arc<Turn>) {
-        self.0.lock().retain(|other| !Arc::ptr_eq(other, turn));
-    }
-
-    /// Lets searches that were begun by this moment go on as long ones.
-    fn let_go_on(&self, begun: Duration, long: &Arc<Semaphore>) {
-        for turn in self.0.lock().iter().filter(|turn| turn.since <= begun) {
-            let mut permit = turn.permit.lock();
-            if !permit.is_long
-                && let Ok(own) = long.clone().try_acquire_owned()
-            {
-                *permit = TurnPermit {
-                    _permit: own,
-                    is_long: true,
-                };
+    /// Lets what was begun by this moment go on as long; says when the next one was begun.
+    fn let_go_on(&self, begun: Duration, long: &Arc<Semaphore>) -> Option<Duration> {
+        let mut next: Option<Duration> = None;
+        for turn in self.0.lock().iter() {
+            if turn.since > begun {
+                next = Some(next.map_or(turn.since, |next| next.min(turn.since)));
+                continue;
             }
+            let mut state = turn.state.lock();
+            if state.is_long {
+                continue;
+            }
+            if state.permit.is_some() {
+                let Ok(own) = long.clone().try_acquire_owned() else {
+                    continue;
+                };
+                state.permit = Some(own);
+            }
+            state.is_long = true;
+            turn.work.yield_to_others();
         }
+        next
     }
 }
 
@@ -289,23 +378,23 @@ impl Threads for SearchPool {
     fn run(&self, more: usize, work: &(dyn Fn() + Sync)) {
         let free = || self.helping.clone().try_acquire_owned().ok();
         let idle = self.running.available_permits();
-        let turns: Vec<_> = (0..more.min(idle).min(self.threads - 1))
+        let permits: Vec<_> = (0..more.min(idle).min(self.threads - 1))
             .map_while(|_| free())
             .collect();
-        if turns.is_empty() {
+        if permits.is_empty() {
             return work();
         }
+        let now = self.clock.monotonic();
+        let turns = permits.iter().map(|_| self.turns.begin(None, now));
+        let turns: Vec<TakenTurn> = turns.collect();
+        let helpers: Vec<Arc<Work>> = turns.iter().map(|taken| taken.turn.work.clone()).collect();
         let token = CancellationToken::current();
-        // There are as many threads as turns, so none of these waits for a thread.
-        self.sharing.in_place_scope(|scope| {
-            for turn in turns {
-                let token = token.clone();
-                scope.spawn(move |_| {
-                    let _entered = token.enter();
-                    work();
-                    drop(turn);
-                });
+        let owner = thread::current().id();
+        self.workers.run_together(&helpers, &|| {
+            if thread::current().id() == owner {
+                return work();
             }
+            let _entered = token.enter();
             work();
         });
     }
@@ -317,19 +406,22 @@ mod tests {
 
     use super::*;
 
+    fn pool(threads: usize) -> SearchPool {
+        SearchPool::new(threads, 1, Arc::new(RealClock::default()))
+    }
+
     #[test]
     fn all_threads_work_under_the_token_of_the_one_who_asked() {
-        let pool = SearchPool::new(3, 1).unwrap();
-        let clock: Arc<dyn Clock> = Arc::new(RealClock::default());
+        let pool = pool(3);
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_time()
             .build()
             .unwrap();
         let token = CancellationToken::new();
         token.cancel("by user request");
-        let asked = token.clone().scope(pool.run(clock.clone(), stopped));
+        let asked = token.clone().scope(pool.run(stopped));
         assert!(runtime.block_on(asked).unwrap());
-        assert!(!runtime.block_on(pool.run(clock, stopped)).unwrap());
+        assert!(!runtime.block_on(pool.run(stopped)).unwrap());
         let begun = std::sync::Barrier::new(3);
         let waiting = |_| {
             begun.wait();
@@ -344,37 +436,32 @@ mod tests {
 
     #[test]
     fn a_search_that_panics_is_an_error_and_the_next_one_runs() {
-        let pool = SearchPool::new(1, 1).unwrap();
-        let clock: Arc<dyn Clock> = Arc::new(RealClock::default());
+        let pool = pool(1);
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_time()
             .build()
             .unwrap();
         let panics = || -> u32 { panic!("as it must") };
-        let answer = runtime.block_on(pool.run(clock.clone(), panics));
+        let answer = runtime.block_on(pool.run(panics));
         assert!(matches!(answer, Err(EngineError::Panicked)));
-        assert_eq!(runtime.block_on(pool.run(clock.clone(), || 7)).unwrap(), 7);
-        assert!(matches!(
-            pool.run_here(&*clock, panics),
-            Err(EngineError::Panicked)
-        ));
+        assert_eq!(runtime.block_on(pool.run(|| 7)).unwrap(), 7);
+        assert!(matches!(pool.run_here(panics), Err(EngineError::Panicked)));
         assert_eq!(pool.stats().active, 0);
         assert_eq!(pool.stats().searches_total, 3);
     }
 
     #[test]
     fn a_long_search_keeps_no_short_one_waiting() {
-        let pool = SearchPool::new(1, 1).unwrap();
-        let clock: Arc<dyn Clock> = Arc::new(RealClock::default());
+        let pool = pool(1);
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_time()
             .build()
             .unwrap();
         let (sender, receiver) = std::sync::mpsc::channel();
-        let long = pool.run(clock.clone(), move || receiver.recv().unwrap());
+        let long = pool.run(move || receiver.recv().unwrap());
         // Only once it has run does the other one end.
         let short = async {
-            let found = pool.run(clock.clone(), || 7).await.unwrap();
+            let found = pool.run(|| 7).await.unwrap();
             sender.send(found).unwrap();
         };
         let (found, ()) = runtime.block_on(async { tokio::join!(long, short) });
@@ -387,8 +474,58 @@ mod tests {
     }
 
     #[test]
+    fn what_takes_long_yields_to_a_search_that_comes() {
+        let clock = Arc::new(clew_platform::FixedClock::at(Duration::from_secs(1)));
+        let pool = SearchPool::new(1, 1, clock.clone());
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build()
+            .unwrap();
+        let is_long = || -> Vec<bool> {
+            let turns = pool.turns.0.lock();
+            turns.iter().map(|turn| turn.state.lock().is_long).collect()
+        };
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let beside = pool.run_beside(move || receiver.recv().unwrap());
+        let searches = async {
+            pool.run(|| ()).await.unwrap();
+            assert_eq!(is_long(), [false]);
+            clock.advance(LONG_AFTER);
+            pool.run(|| ()).await.unwrap();
+            assert_eq!(is_long(), [true]);
+            sender.send(7).unwrap();
+        };
+        let (found, ()) = runtime.block_on(async { tokio::join!(beside, searches) });
+        assert_eq!(found.unwrap(), 7);
+        assert!(is_long().is_empty());
+        let free = (
+            pool.beside.available_permits(),
+            pool.long.available_permits(),
+        );
+        assert_eq!(free, (BESIDE_MAX, LONG_PER_THREAD));
+    }
+
+    #[test]
+    fn what_is_asked_for_on_a_thread_of_its_own_runs_there() {
+        let pool = Arc::new(pool(1));
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build()
+            .unwrap();
+        let (inner, handle) = (pool.clone(), runtime.handle().clone());
+        let both = pool.run_beside(move || {
+            let outer = thread::current().id();
+            let again = inner.run_beside(|| thread::current().id());
+            handle.block_on(again).unwrap() == outer
+        });
+        assert!(runtime.block_on(both).unwrap());
+        let panics = runtime.block_on(pool.run_beside(|| panic!("as it must")));
+        assert!(matches!(panics, Err(EngineError::Panicked)));
+    }
+
+    #[test]
     fn free_threads_help_and_busy_ones_do_not() {
-        let pool = SearchPool::new(3, 1).unwrap();
+        let pool = pool(3);
         let tasks = |more| {
             let threads = std::sync::Mutex::new(std::collections::BTreeSet::new());
             let begun = std::sync::Barrier::new(more);

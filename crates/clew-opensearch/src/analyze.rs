@@ -9,7 +9,6 @@ use crate::call::Call;
 use crate::error::ApiError;
 use crate::reply::Reply;
 use crate::request_memory::words_bytes;
-use crate::search::off_thread;
 
 /// Terms of one request unless the index says otherwise.
 const TOKENS_MAX: usize = 10_000;
@@ -169,7 +168,7 @@ pub(crate) async fn analyze(call: Call) -> Result<Reply, ApiError> {
     let _words = call
         .memory
         .hold(words_bytes(text_bytes).saturating_mul(copies))?;
-    let shown = off_thread(move || {
+    let shown = call.off_thread(move || {
         if asked.explain {
             asked.explanation(&analyzer, max)
         } else {
@@ -178,7 +177,7 @@ pub(crate) async fn analyze(call: Call) -> Result<Reply, ApiError> {
             )
         }
     });
-    Ok(Reply::json(&shown.await?))
+    Ok(Reply::json(&shown.await??))
 }
 
 impl Asked {

@@ -92,6 +92,7 @@ async fn collect(body: &mut Body, limits: &BodyLimits) -> Result<Bytes, ApiError
         whole.reserve(usize::try_from(declared).unwrap_or(usize::MAX))?;
     }
     let mut first: Option<Bytes> = None;
+    let mut since_turn = 0;
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|error| {
             ApiError::bad_request("parse_exception", format!("cannot read the body: {error}"))
@@ -99,6 +100,12 @@ async fn collect(body: &mut Body, limits: &BodyLimits) -> Result<Bytes, ApiError
         let Ok(data) = frame.into_data() else {
             continue;
         };
+        // A client that sends faster than this reads would keep the thread for itself.
+        since_turn += data.len();
+        if since_turn > INLINE_BYTES_MAX {
+            since_turn = 0;
+            tokio::task::yield_now().await;
+        }
         // A body of one frame is passed on without a copy.
         match first.take() {
             None if whole.is_empty() => {

@@ -59,9 +59,7 @@ pub(crate) async fn bulk(call: Call) -> Result<Reply, ApiError> {
         (lines / 2).saturating_mul(OPERATION_BYTES),
     )?;
     // Cutting the body is done beside the write, away from the async threads.
-    let token = CancellationToken::current();
-    let (asked, outcome, memory) = tokio::task::spawn_blocking(move || {
-        let entered = token.enter();
+    let writing = call.off_thread(move || {
         let actions =
             bulk_lines::parse(&body, default_index.as_deref(), default_routing.as_deref())?;
         let mut asked = Vec::with_capacity(actions.len());
@@ -100,11 +98,10 @@ pub(crate) async fn bulk(call: Call) -> Result<Reply, ApiError> {
         // What is written is not refused any more.
         let of_operations = asked.len().saturating_sub(lines / 2) * OPERATION_BYTES;
         memory.grow(of_operations + parsed_bytes(&operations))?;
-        drop(entered);
+        let _entered = CancellationToken::default().enter();
         Ok::<_, ApiError>((asked, engine.write(operations), memory))
-    })
-    .await
-    .map_err(|error| ApiError::internal(error.to_string()))??;
+    });
+    let (asked, outcome, memory) = writing.await??;
     let outcome = write_reply::acknowledge(&call, outcome, refresh).await?;
     let took_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     let json = render(&call, &asked, &outcome, refresh, took_ms);

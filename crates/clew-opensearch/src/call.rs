@@ -199,9 +199,8 @@ impl Call {
         decide: impl FnOnce(&Definitions) -> Result<Vec<DefinitionChange>, ApiError> + Send + 'static,
     ) -> Result<Option<Glsn>, ApiError> {
         let engine = self.api.engine.clone();
-        tokio::task::spawn_blocking(move || engine.change_definitions(decide))
-            .await
-            .map_err(|error| ApiError::internal(error.to_string()))?
+        self.off_thread(move || engine.change_definitions(decide))
+            .await?
     }
 
     /// Changes indexes and definitions, all or none; nothing to change is no error.
@@ -224,12 +223,8 @@ impl Call {
         &self,
         work: impl FnOnce(&Engine) -> Result<T, EngineError> + Send + 'static,
     ) -> Result<T, ApiError> {
-        let token = CancellationToken::current();
-        let work = move |engine: &Engine| {
-            let _entered = token.enter();
-            work(engine)
-        };
-        self.to_its_end(work).await
+        let engine = self.api.engine.clone();
+        Ok(self.off_thread(move || work(&engine)).await??)
     }
 
     /// The same for what must not be left half done, whoever still waits for it.
@@ -237,11 +232,19 @@ impl Call {
         &self,
         work: impl FnOnce(&Engine) -> Result<T, EngineError> + Send + 'static,
     ) -> Result<T, ApiError> {
-        let engine = self.api.engine.clone();
-        tokio::task::spawn_blocking(move || work(&engine))
-            .await
-            .map_err(|error| ApiError::internal(error.to_string()))?
-            .map_err(ApiError::from)
+        let work = move |engine: &Engine| {
+            let _entered = CancellationToken::default().enter();
+            work(engine)
+        };
+        self.blocking(work).await
+    }
+
+    /// Does what takes long where it does not hold up others, and only as long as the request wants it.
+    pub(crate) async fn off_thread<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, ApiError> {
+        Ok(self.api.engine.run_beside(work).await?)
     }
 }
 

@@ -10,7 +10,9 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use axum::response::Response;
 use bytes::Bytes;
+use clew_engine::EngineError;
 use clew_platform::MemoryPurpose;
+use futures_util::future::{AbortHandle, abortable};
 use serde_json::Value;
 use tokio::sync::mpsc;
 
@@ -23,7 +25,7 @@ use crate::params::{Params, Plus, decode};
 use crate::reply::{ContentType, Reply};
 use crate::reply_filter;
 use crate::request_memory::{RequestMemory, json_bytes};
-use crate::routes::{COMMON_PARAMS, Found};
+use crate::routes::{Answer, COMMON_PARAMS, Found};
 use crate::tasks::Asked;
 
 const JSON_TYPE: &str = "application/json; charset=UTF-8";
@@ -91,8 +93,11 @@ async fn run(
         last_event_id: short_header(&head.headers, "last-event-id"),
         memory: RequestMemory::new(api.engine.memory()),
     };
+    let asked_bytes =
+        call.body.len() + head.uri.path().len() + head.uri.query().map_or(0, str::len);
+    let is_long = asked_bytes > SHORT_REQUEST_BYTES;
     let Some(action) = found.route.action else {
-        return (found.route.handler)(call).await;
+        return answer_of(found.route.handler, call, is_long).await;
     };
     let cancel_after = cancel_after(&call, found.route.params)?;
     let asked = Asked {
@@ -102,8 +107,37 @@ async fn run(
     };
     let answering = api.tasks.answering(action, &asked);
     answering
-        .answer((found.route.handler)(call), cancel_after)
+        .answer(answer_of(found.route.handler, call, is_long), cancel_after)
         .await
+}
+
+/// Understanding a request with a longer body or address takes some hundred microseconds, and what is to be done much longer.
+const SHORT_REQUEST_BYTES: usize = 16 << 10;
+
+/// Answers a request, a long one away from the async threads.
+fn answer_of(endpoint: fn(Call) -> Answer, call: Call, is_long: bool) -> Answer {
+    if !is_long {
+        return endpoint(call);
+    }
+    let (api, runtime) = (call.api.clone(), tokio::runtime::Handle::current());
+    let (answer, abort) = abortable(endpoint(call));
+    let abort = AbortOnDrop(abort);
+    Box::pin(async move {
+        let answering = api.engine.run_beside(move || runtime.block_on(answer));
+        let answered = answering.await?;
+        drop(abort);
+        // It is aborted only where nobody waits for this.
+        answered.unwrap_or_else(|_| Err(EngineError::Closed.into()))
+    })
+}
+
+/// A request whose connection has gone is dropped wherever it waits.
+struct AbortOnDrop(AbortHandle);
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
 }
 
 /// After what time a search is cancelled, by what it says itself or the cluster's settings say.

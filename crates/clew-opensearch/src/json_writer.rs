@@ -9,6 +9,9 @@ pub(crate) struct JsonWriter {
     needs_comma: bool,
 }
 
+/// Where a field says `false` for now.
+pub(crate) struct NotYet(std::ops::Range<usize>);
+
 impl JsonWriter {
     pub(crate) fn with_capacity(bytes: usize) -> Self {
         JsonWriter {
@@ -93,6 +96,18 @@ impl JsonWriter {
 
     pub(crate) fn boolean_field(&mut self, key: &str, value: bool) -> &mut Self {
         self.key(key).boolean(value)
+    }
+
+    /// Writes a field that says `false` until something turns out to be so; where it says that.
+    pub(crate) fn unless_so(&mut self, key: &str) -> NotYet {
+        self.key(key).boolean(false);
+        let end = self.buffer.len();
+        NotYet(end - b"false".len()..end)
+    }
+
+    /// Has the field say `true`. All that was written behind it is moved.
+    pub(crate) fn is_so(&mut self, field: NotYet) {
+        self.buffer.splice(field.0, *b"true");
     }
 
     fn scalar<T: serde::Serialize + ?Sized>(&mut self, value: &T) -> &mut Self {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use clew_engine::{Document, Index};
-use clew_platform::{CancellationToken, stopped};
+use clew_platform::stopped;
 use serde_json::Value;
 
 use crate::call::Call;
@@ -25,9 +25,7 @@ pub(crate) async fn mget(call: Call) -> Result<Reply, ApiError> {
         }
     }
     let (engine, memory) = (call.api.engine.clone(), call.memory.clone());
-    let token = CancellationToken::current();
-    let read = tokio::task::spawn_blocking(move || {
-        let _entered = token.enter();
+    let read = call.off_thread(move || {
         let read = |spec: &mut GetSpec| -> Result<(Arc<Index>, Option<Document>), ApiError> {
             let (index, routing) = engine.single_index(&spec.index, spec.routing.as_deref())?;
             spec.index = index.name().to_string();
@@ -42,9 +40,8 @@ pub(crate) async fn mget(call: Call) -> Result<Reply, ApiError> {
             .take_while(|_| !stopped())
             .map(|mut spec| (read(&mut spec), spec))
             .collect::<Vec<_>>()
-    })
-    .await
-    .map_err(|error| ApiError::internal(error.to_string()))?;
+    });
+    let read = read.await?;
     let mut json = JsonWriter::with_capacity(256 * read.len());
     json.begin_object().key("docs").begin_array();
     for (found, spec) in &read {

@@ -156,7 +156,12 @@ pub(crate) async fn one(call: Call) -> Result<Reply, ApiError> {
 
 /// `GET|POST /_mtermvectors`.
 pub(crate) async fn many(call: Call) -> Result<Reply, ApiError> {
-    let base = Asked::from_params(&call)?;
+    let mut base = Asked::from_params(&call)?;
+    let body = call.json()?.unwrap_or_else(|| json!({}));
+    // What holds for each of the `ids`, wherever it stands.
+    if let Some(parameters) = body.get("parameters") {
+        base.read(parameters.as_object().ok_or_else(not_an_object)?)?;
+    }
     let mut all = Vec::new();
     let mut add = |id: &str| {
         all.push(Asked {
@@ -169,8 +174,8 @@ pub(crate) async fn many(call: Call) -> Result<Reply, ApiError> {
         .into_iter()
         .flatten()
         .for_each(&mut add);
-    let body = call.json()?.unwrap_or_else(|| json!({}));
-    for (key, value) in body.as_object().ok_or_else(not_an_object)? {
+    let members = body.as_object().ok_or_else(not_an_object)?;
+    for (key, value) in members.iter().filter(|(key, _)| *key != "parameters") {
         let items = value.as_array().ok_or_else(not_an_object)?;
         match key.as_str() {
             "ids" => {

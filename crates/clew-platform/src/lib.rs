@@ -15,6 +15,7 @@ mod peak;
 mod real_disk;
 mod sim_disk;
 mod task;
+mod workers;
 
 pub use account::{
     MemoryAccount, MemoryExceeded, MemoryFigures, MemoryLimits, MemoryPurpose, MemoryScope,
@@ -31,3 +32,4 @@ pub use peak::{PeakAllocator, live_bytes, peak_bytes, restart_peak};
 pub use real_disk::RealDisk;
 pub use sim_disk::SimDisk;
 pub use task::{Task, run_in_background};
+pub use workers::{Work, Workers};

@@ -50,24 +50,40 @@ pub fn run_in_background<T: Send>(name: &str, run: impl FnOnce() -> T + Send) ->
 }
 
 /// Takes this thread to the lowest niceness, which gives it 15 shares of a CPU where others have
-/// 1,024. Linux counts niceness by thread, and new threads inherit it; elsewhere this does nothing.
+/// 1,024. New threads inherit it.
 fn yield_to_others() {
-    #[cfg(target_os = "linux")]
-    #[allow(unsafe_code, reason = "no safe call sets a thread's niceness")]
-    // SAFETY: `setpriority` takes numbers only; 0 stands for the calling thread. It may refuse, and
-    // then the thread stays as it was.
-    unsafe {
-        libc::setpriority(libc::PRIO_PROCESS, 0, 19);
+    lower_priority(None, 19);
+}
+
+/// A thread, as the system knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ThreadId(#[cfg(target_os = "linux")] rustix::process::Pid);
+
+impl ThreadId {
+    pub(crate) fn current() -> Self {
+        ThreadId(
+            #[cfg(target_os = "linux")]
+            rustix::thread::gettid(),
+        )
     }
 }
 
+/// Gives a thread, or the calling one, another niceness. Linux counts niceness by thread; elsewhere this does nothing.
+/// The system may refuse, and then the thread stays as it was.
+pub(crate) fn lower_priority(thread: Option<ThreadId>, niceness: i32) {
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::setpriority_process(thread.map(|thread| thread.0), niceness);
+    #[cfg(not(target_os = "linux"))]
+    let _ = (thread, niceness);
+}
+
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
     #[cfg(target_os = "linux")]
     /// Niceness of the calling thread, as the system shows it.
-    fn niceness() -> i32 {
+    pub(crate) fn niceness() -> i32 {
         let stat = std::fs::read_to_string("/proc/thread-self/stat").unwrap();
         // The name in parentheses may hold blanks; niceness is the 17th field behind it.
         let (_, fields) = stat.rsplit_once(')').unwrap();

@@ -1,7 +1,9 @@
 //! What else is in the groups of collapsed hits: one search over the same shards for each hit and
 //! wish.
 
-use clew_platform::Reservation;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use clew_platform::{Reservation, stopped};
 use clew_text::{Bool, Query, SortValue, Term, TrackTotal};
 use parking_lot::Mutex;
 use serde_json::Value;
@@ -11,22 +13,27 @@ use crate::error::EngineError;
 use crate::request::{Collapse, Hit, InnerHits, InnerResult, SearchControl, SearchRequest, Within};
 
 impl Inner {
-    /// Adds to each hit what is wanted of its group.
+    /// Adds to each hit what is wanted of its group, of which nothing is found once the time is up; whether it was not.
     pub(super) fn fill_groups(
         &self,
         request: &SearchRequest,
         collapse: &Collapse,
         hits: &mut [Hit],
         memory: &Mutex<Reservation>,
-    ) -> Result<(), EngineError> {
-        if collapse.inner.is_empty() {
-            return Ok(());
-        }
+    ) -> Result<bool, EngineError> {
+        let in_time = AtomicBool::new(true);
         let found = |hit: &Hit| {
             let query = in_group(&request.query, &collapse.field, hit.group.as_ref());
             let found = collapse.inner.iter().map(|wish| {
+                if stopped() {
+                    in_time.store(false, Ordering::Relaxed);
+                    return Ok(InnerResult::default());
+                }
                 let found = self.search(&of_group(request, query.clone(), wish))?;
                 memory.lock().grow(found.memory.bytes())?;
+                if found.timed_out {
+                    in_time.store(false, Ordering::Relaxed);
+                }
                 Ok(InnerResult {
                     total: found.total.map_or(0, |total| total.value),
                     max_score: found.max_score,
@@ -39,7 +46,7 @@ impl Inner {
         for (hit, found) in hits.iter_mut().zip(all) {
             hit.inner.extend(found?);
         }
-        Ok(())
+        Ok(in_time.into_inner())
     }
 }
 
@@ -64,7 +71,8 @@ fn of_group(request: &SearchRequest, query: Query, wish: &InnerHits) -> SearchRe
         aggs: Vec::new(),
         source: wish.source,
         vectors: request.vectors,
-        timeout: request.timeout,
+        // Its time is that of the search around it.
+        timeout: None,
         profile: false,
         inner_hits: Vec::new(),
         groups: Vec::new(),

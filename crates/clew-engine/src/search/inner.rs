@@ -10,6 +10,7 @@ use parking_lot::Mutex;
 use serde_json::Value;
 use tantivy::DocId;
 
+use super::times::unless_stopped;
 use crate::error::EngineError;
 use crate::fetch::{Lookup, fetch};
 use crate::knn::ViewKnn;
@@ -165,7 +166,11 @@ impl Inside<'_> {
             now_ms: self.now_ms,
             memory: self.memory,
         };
-        let hits = found.iter().map(|hit| fetch(self.target, hit, lookup));
+        let read = |hit| {
+            unless_stopped()?;
+            fetch(self.target, hit, lookup)
+        };
+        let hits = found.iter().map(read);
         let mut hits = hits.collect::<Result<Vec<_>, _>>()?;
         if !wish.inner.is_empty() {
             let parents: Vec<_> = found.iter().map(|hit| (hit.segment, hit.doc)).collect();

@@ -26,6 +26,7 @@ mod model;
 mod recall;
 mod reordering;
 mod snapshots;
+mod time_out;
 mod vectors;
 mod verify;
 mod weather;

@@ -21,7 +21,7 @@ mod snapshots;
 mod sql;
 mod templates;
 
-pub(crate) use endpoint::{Endpoint, Group};
+pub(crate) use endpoint::{Answer, Endpoint, Group};
 pub(crate) use params::COMMON_PARAMS;
 pub(crate) use table::{Found, RouteTable};
 

@@ -1,9 +1,10 @@
 //! How a search goes about it: the state it sees, the part of it, how far it looks, and second
 //! thoughts about the best hits.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use clew_engine::{SearchControl, Slice};
+use clew_engine::{Index, SearchControl, Slice};
 use clew_text::{Combine, Rescore};
 use serde_json::Value;
 
@@ -17,8 +18,9 @@ use crate::settings::parse_time;
 const SLICES_MAX: u32 = 1024;
 /// Hits that a round of scoring again looks at unless it says otherwise.
 const WINDOW_DEFAULT: usize = 10;
-/// Most hits that a round may look at.
+/// Most hits that a round may look at, unless its index says otherwise.
 const WINDOW_MAX: usize = 10_000;
+const WINDOW_SETTING: &str = "index.max_rescore_window";
 /// Rounds of scoring again in one search.
 const ROUNDS_MAX: usize = 10;
 /// Shards that are searched without asking first what they hold, unless the request says otherwise.
@@ -195,6 +197,31 @@ fn rounds(value: &Value) -> Result<Vec<Rescore>, ApiError> {
     items.iter().map(round).collect()
 }
 
+/// Refuses rounds over more hits than indexes allow.
+pub(super) fn check_rescore_windows(
+    rounds: &[Rescore],
+    indices: &[Arc<Index>],
+) -> Result<(), ApiError> {
+    let Some(window) = rounds.iter().map(|round| round.window).max() else {
+        return Ok(());
+    };
+    let max_of = |index: &Arc<Index>| {
+        let settings = index.settings();
+        let given = settings.given.get(WINDOW_SETTING);
+        given
+            .and_then(|text| text.parse().ok())
+            .unwrap_or(WINDOW_MAX)
+    };
+    match indices.iter().map(max_of).min() {
+        Some(max) if window > max => Err(ApiError::illegal_argument(format!(
+            "Rescore window [{window}] is too large. It must be less than [{max}]. This prevents \
+             allocating massive heaps for storing the results to be rescored. This limit can be \
+             set by changing the [{WINDOW_SETTING}] index level setting."
+        ))),
+        _ => Ok(()),
+    }
+}
+
 fn round(value: &Value) -> Result<Rescore, ApiError> {
     let mut window = WINDOW_DEFAULT;
     let mut query = None;
@@ -207,13 +234,6 @@ fn round(value: &Value) -> Result<Rescore, ApiError> {
             "query" => query = Some(value),
             other => return Err(unknown("rescore", other)),
         }
-    }
-    if window > WINDOW_MAX {
-        return Err(ApiError::illegal_argument(format!(
-            "Rescore window [{window}] is too large. It must be less than [{WINDOW_MAX}]. This \
-             prevents allocating massive heaps for storing the results to be rescored. This limit \
-             can be set by changing the [index.max_rescore_window] index level setting."
-        )));
     }
     let query = query.ok_or_else(|| ApiError::illegal_argument("missing rescore type"))?;
     let mut found = Rescore {

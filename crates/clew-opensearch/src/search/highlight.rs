@@ -10,6 +10,7 @@ use clew_text::{HighlightError, HighlightField, HighlightOptions, Highlighter, Q
 use serde_json::{Map, Value};
 
 use super::percolated;
+use super::response::time_is_up;
 use crate::dsl;
 use crate::error::ApiError;
 use crate::tasks::cancelled_error;
@@ -207,8 +208,15 @@ impl<'a> Highlights<'a> {
         }
     }
 
-    /// A hit's pieces by field, when it has any.
+    /// A hit's pieces by field, when it has any, and there is time to find them.
     pub(super) fn of(&self, hit: &Hit) -> Result<Option<Value>, ApiError> {
+        match self.pieces(hit) {
+            Err(_) if time_is_up() => Ok(None),
+            pieces => pieces,
+        }
+    }
+
+    fn pieces(&self, hit: &Hit) -> Result<Option<Value>, ApiError> {
         let (Some(highlight), Some(source)) = (self.highlight, hit.source.as_ref()) else {
             return Ok(None);
         };

@@ -28,12 +28,11 @@ mod top_hits;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use clew_engine::{
     EngineError, Index, IndexPart, Pinned, ResolveOptions, Resolved, SearchRequest, SearchResponse,
 };
-use clew_platform::CancellationToken;
 use clew_text::TrackTotal;
 use serde_json::{Value, json};
 
@@ -62,6 +61,10 @@ pub(crate) use scroll::{clear as clear_scroll, next as next_page};
 pub(crate) use source_filter::{SourceFilter, glob};
 pub(crate) use template::{render_template, search_template};
 pub(crate) use top_hits::render_top_hits;
+
+/// What was found in a search's time is shown within so much more, or else in part: [`clew_engine`] takes half of it to
+/// read the hits.
+const TIME_TO_SHOW: Duration = Duration::from_millis(60);
 
 /// Answers with more hits than this are written away from the async threads.
 const INLINE_HITS_MAX: usize = 100;
@@ -108,6 +111,7 @@ pub(crate) async fn run(
     let state = State::of(call, &spec, expression, options).await?;
     check_window(call, &spec, &state.indices)?;
     inner::check_windows(&spec.output.inner, &state.indices)?;
+    control::check_rescore_windows(&spec.control.rescore, &state.indices)?;
     let mut after = None;
     if let Some(index) = state.indices.first() {
         let refused = |error: ApiError| error.all_shards_failed(index.name(), &call.api.node_id);
@@ -127,26 +131,49 @@ pub(crate) async fn run(
     if spec.control.scroll.is_some() {
         scroll::ordered(&mut request);
     }
+    let deadline = request.timeout.map(|timeout| timeout + TIME_TO_SHOW);
+    let answering = answer(call, (&spec, &state), request, (started, partial));
+    let answer = match deadline {
+        None => answering.await?,
+        Some(time) => {
+            call.api
+                .engine
+                .stopping_after(time)
+                .scope(answering)
+                .await?
+        }
+    };
+    match pipeline {
+        Some(pipeline) => pipeline.finish(answer),
+        None => Ok(answer),
+    }
+}
+
+/// Searches, and shows what was found.
+async fn answer(
+    call: &Call,
+    (spec, state): (&Arc<Spec>, &State),
+    request: SearchRequest,
+    (started, partial): (Instant, bool),
+) -> Result<Vec<u8>, ApiError> {
     let mut response = execute(call, &state.indices, request).await?;
     if let (false, Some(failure)) = (partial, response.failures.first()) {
         return Err(ApiError::from(&failure.error));
     }
     let scroll_id = match spec.control.scroll {
         None => None,
-        Some(alive) => Some(scroll::begin(call, &spec, &state, alive, &mut response)?),
+        Some(alive) => Some(scroll::begin(call, spec, state, alive, &mut response)?),
     };
     let suggest = match &spec.suggest {
         None => None,
-        Some(suggest) => {
-            Some(suggest::run(&state.pinned, suggest, &spec.output, &call.memory).await?)
-        }
+        Some(suggest) => Some(suggest::run(call, &state.pinned, suggest, &spec.output).await?),
     };
     let phases = if spec.reduces() {
         spec.control.reduce_phases(u64::from(response.shards.total))
     } else {
         1
     };
-    let answer = finish(
+    finish(
         call,
         response::Answer {
             scroll_id,
@@ -156,11 +183,7 @@ pub(crate) async fn run(
             ..response::Answer::new(call, spec.output.clone(), response, started)
         },
     )
-    .await?;
-    match pipeline {
-        Some(pipeline) => pipeline.finish(answer),
-        None => Ok(answer),
-    }
+    .await
 }
 
 /// What a search sees.
@@ -207,20 +230,7 @@ async fn finish(call: &Call, answer: response::Answer) -> Result<Vec<u8>, ApiErr
     if is_short {
         return answer.write();
     }
-    off_thread(move || answer.write()).await
-}
-
-/// Does what takes long for the request where it does not hold up others, and only as long as the request wants it.
-pub(crate) async fn off_thread<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
-) -> Result<T, ApiError> {
-    let token = CancellationToken::current();
-    let done = tokio::task::spawn_blocking(move || {
-        let _entered = token.enter();
-        work()
-    });
-    done.await
-        .map_err(|error| ApiError::internal(error.to_string()))?
+    call.off_thread(move || answer.write()).await?
 }
 
 /// Runs a search; what every shard would refuse is told as OpenSearch tells it.

@@ -68,7 +68,7 @@ async fn several(call: Call, form: Form) -> Result<Reply, ApiError> {
             let _permit = permits.acquire().await;
             let body = match form {
                 Form::Searches => item.body,
-                Form::Templates => render(&call, &item.body)?,
+                Form::Templates => render(&call, &item.body).await?,
             };
             run(&call, &item.expression, item.options, body).await
         })));

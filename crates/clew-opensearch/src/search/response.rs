@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use clew_engine::{Hit, SearchResponse};
-use clew_platform::Reservation;
+use clew_platform::{CancellationToken, Reservation, Stop};
 use clew_text::{Explained, Relation, SortValue, Total};
 use serde_json::{Value, json};
 
@@ -87,7 +87,7 @@ impl Answer {
             json.string_field("pit_id", id);
         }
         json.unsigned_field("took", self.took_ms);
-        json.boolean_field("timed_out", self.response.timed_out);
+        let timed_out = json.unless_so("timed_out");
         if self.spec.terminates {
             json.boolean_field("terminated_early", self.response.terminated_early);
         }
@@ -104,6 +104,9 @@ impl Answer {
         // What hits are shown with beside what was found: pieces of texts, values of fields, explanations.
         let mut booked = json.len() + self.response.memory.bytes();
         for hit in &self.response.hits {
+            if time_is_up() {
+                break;
+            }
             writer.write(&mut json, hit)?;
             if json.len() > booked {
                 let more = (json.len() - booked).max(BOOKED_BYTES);
@@ -124,6 +127,10 @@ impl Answer {
             json.value(&profile::render(&self.response, &self.node));
         }
         json.end_object();
+        // Something may be missing then: hits, pieces of their texts, proposals.
+        if self.response.timed_out || time_is_up() {
+            json.is_so(timed_out);
+        }
         Ok(json.into_bytes())
     }
 
@@ -303,6 +310,11 @@ impl<'a> HitWriter<'a> {
             json.key("_source").value(&part);
         }
     }
+}
+
+/// Whether the time is up in which an answer is to be there. One that nobody wants any more is over, too, but no answer.
+pub(super) fn time_is_up() -> bool {
+    CancellationToken::current().stopped() == Some(Stop::TimedOut)
 }
 
 /// An explanation as clients read it.

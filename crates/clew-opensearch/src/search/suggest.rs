@@ -7,10 +7,10 @@ mod term;
 use clew_engine::Pinned;
 use serde_json::{Map, Value, json};
 
-use super::off_thread;
 use super::request::Output;
+use super::response::time_is_up;
+use crate::call::Call;
 use crate::error::ApiError;
-use crate::request_memory::RequestMemory;
 
 /// Suggestions that one request may ask for.
 const SUGGESTIONS_MAX: usize = 100;
@@ -26,24 +26,25 @@ struct Asked<'a> {
     body: &'a Map<String, Value>,
 }
 
-/// Runs the suggesters of a request over what its search sees.
+/// Runs the suggesters of a request over what its search sees. Those that are not done when the time is up propose
+/// nothing.
 pub(super) async fn run(
+    call: &Call,
     pinned: &Pinned,
     suggest: &Value,
     output: &Output,
-    memory: &RequestMemory,
 ) -> Result<Value, ApiError> {
-    let (suggest, pinned, memory) = (suggest.clone(), pinned.clone(), memory.clone());
+    let (suggest, pinned, memory) = (suggest.clone(), pinned.clone(), call.memory.clone());
     let (typed_keys, source) = (output.typed_keys, output.source.clone());
-    off_thread(move || {
+    call.off_thread(move || {
         let mut answer = Map::new();
         for asked in asked(&suggest)? {
             let found = match asked.kind {
-                "term" => term::suggest(&pinned, &asked.text, asked.body, &memory)?,
-                "phrase" => phrase::suggest(&pinned, &asked.text, asked.body, &memory)?,
+                "term" => term::suggest(&pinned, &asked.text, asked.body, &memory),
+                "phrase" => phrase::suggest(&pinned, &asked.text, asked.body, &memory),
                 "completion" => {
                     let how = (asked.body, &source);
-                    completion::suggest(&pinned, &asked.text, how, &memory)?
+                    completion::suggest(&pinned, &asked.text, how, &memory)
                 }
                 other => {
                     return Err(ApiError::illegal_argument(format!(
@@ -51,6 +52,10 @@ pub(super) async fn run(
                         asked.name
                     )));
                 }
+            };
+            let found = match found {
+                Err(_) if time_is_up() => json!([]),
+                found => found?,
             };
             let name = if typed_keys {
                 format!("{}#{}", asked.kind, asked.name)
@@ -61,7 +66,7 @@ pub(super) async fn run(
         }
         Ok(Value::Object(answer))
     })
-    .await
+    .await?
 }
 
 fn asked(suggest: &Value) -> Result<Vec<Asked<'_>>, ApiError> {

@@ -12,7 +12,7 @@ use crate::scripts;
 /// `GET|POST /{index}/_search/template`.
 pub(crate) async fn search_template(call: Call) -> Result<Reply, ApiError> {
     let body = call.json_object()?;
-    let search = render(&call, &body)?;
+    let search = render(&call, &body).await?;
     let options = call.resolve_options()?;
     if body.get("simulate") == Some(&Value::Bool(true)) {
         return Ok(Reply::json(&json!({"template_output": search})));
@@ -25,13 +25,13 @@ pub(crate) async fn search_template(call: Call) -> Result<Reply, ApiError> {
 pub(crate) async fn render_template(call: Call) -> Result<Reply, ApiError> {
     let body = call.json()?.unwrap_or_else(|| json!({}));
     Ok(Reply::json(
-        &json!({"template_output": rendered(&call, &body)?}),
+        &json!({"template_output": rendered(&call, &body).await?}),
     ))
 }
 
 /// The search that a template of one of several searches becomes.
-pub(super) fn render(call: &Call, body: &Value) -> Result<Value, ApiError> {
-    let mut search = rendered(call, body)?;
+pub(super) async fn render(call: &Call, body: &Value) -> Result<Value, ApiError> {
+    let mut search = rendered(call, body).await?;
     for key in ["explain", "profile"] {
         if let (Some(flag), Value::Object(search)) = (body.get(key), &mut search) {
             search.insert(key.to_string(), flag.clone());
@@ -41,7 +41,7 @@ pub(super) fn render(call: &Call, body: &Value) -> Result<Value, ApiError> {
 }
 
 /// The search that a template becomes.
-fn rendered(call: &Call, body: &Value) -> Result<Value, ApiError> {
+async fn rendered(call: &Call, body: &Value) -> Result<Value, ApiError> {
     let mut source = None;
     let mut id = call.path("id").map(String::from);
     let mut params = json!({});
@@ -66,7 +66,11 @@ fn rendered(call: &Call, body: &Value) -> Result<Value, ApiError> {
         (None, None) => return Err(ApiError::validation("template is missing")),
     };
     let broken = |reason: String| ApiError::bad_request("general_script_exception", reason);
-    let template = Template::parse(&source).map_err(broken)?;
-    let text = template.render(&params, Escape::Json).map_err(broken)?;
-    serde_json::from_str(&text).map_err(|error| ApiError::malformed_json(&error))
+    // Lists inside lists become long.
+    let rendering = call.off_thread(move || {
+        let template = Template::parse(&source).map_err(broken)?;
+        let text = template.render(&params, Escape::Json).map_err(broken)?;
+        serde_json::from_str(&text).map_err(|error| ApiError::malformed_json(&error))
+    });
+    rendering.await?
 }

@@ -152,7 +152,7 @@ async fn answer(call: &Call, language: Language) -> Result<Reply, SqlError> {
             }
             let table = source.rows(&pushed).await?;
             let memory = call.memory.clone();
-            return scan::off_thread(table.rows.len() > INLINE_ROWS_MAX, move || {
+            return scan::off_thread(call, table.rows.len() > INLINE_ROWS_MAX, move || {
                 let mut table = table.through(&pushed.rest, &memory)?.shown();
                 if !pushed.is_limited() {
                     table.rows.truncate(ROWS_MAX);
@@ -254,7 +254,7 @@ async fn paged(
         rows: page.rows,
     };
     let (pushed, memory) = (pushed.clone(), source.call.memory.clone());
-    scan::off_thread(rows.rows.len() > INLINE_ROWS_MAX, move || {
+    scan::off_thread(source.call, rows.rows.len() > INLINE_ROWS_MAX, move || {
         let table = rows.through(&pushed.rest, &memory)?.shown();
         Ok(format.reply(&table, total, next))
     })

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use axum::http::StatusCode;
 use bytes::Bytes;
-use clew_platform::CancellationToken;
 use serde_json::{Map, Value, json};
 
 use super::budget::Budget;
@@ -152,7 +151,7 @@ impl Source<'_> {
     ) -> Result<Page, SqlError> {
         let body = json!({"scroll_id": scroll, "scroll": PAGE_KEEP_ALIVE});
         let reply = search::next_page(inner(self.call, "", body.to_string())?).await?;
-        let page = read(pushed, reply.body, &self.call.memory).await?;
+        let page = read(self.call, pushed, reply.body).await?;
         self.closed_at_end(page).await
     }
 
@@ -181,7 +180,7 @@ impl Source<'_> {
         let call = inner(self.call, &params, String::new())?;
         let options = call.resolve_options()?;
         let bytes = search::run(&call, &self.indices, options, Value::Object(body)).await?;
-        read(pushed, Bytes::from(bytes), &self.call.memory).await
+        read(self.call, pushed, Bytes::from(bytes)).await
     }
 }
 
@@ -208,15 +207,12 @@ fn inner(call: &Call, params: &str, body: String) -> Result<Call, ApiError> {
 }
 
 /// Reads an answer, a long one away from the async threads. Its rows stay with the statement.
-async fn read(
-    pushed: &Arc<Pushed>,
-    bytes: Bytes,
-    memory: &RequestMemory,
-) -> Result<Page, SqlError> {
+async fn read(call: &Call, pushed: &Arc<Pushed>, bytes: Bytes) -> Result<Page, SqlError> {
+    let memory = &call.memory;
     let _read = memory.hold(json_bytes(&bytes).saturating_add(bytes.len()))?;
     memory.take(json_bytes(&bytes))?;
     let pushed = pushed.clone();
-    off_thread(bytes.len() > INLINE_BYTES_MAX, move || {
+    off_thread(call, bytes.len() > INLINE_BYTES_MAX, move || {
         let answer = serde_json::from_slice(&bytes);
         let answer: Value = answer.map_err(|error| ApiError::internal(error.to_string()))?;
         check_whole(&answer)?;
@@ -227,19 +223,14 @@ async fn read(
 
 /// Does what takes long where it does not hold up others.
 pub(super) async fn off_thread<T: Send + 'static>(
+    call: &Call,
     takes_long: bool,
     work: impl FnOnce() -> Result<T, SqlError> + Send + 'static,
 ) -> Result<T, SqlError> {
-    if !takes_long {
-        return work();
+    match takes_long {
+        true => call.off_thread(work).await?,
+        false => work(),
     }
-    let token = CancellationToken::current();
-    let work = move || {
-        let _entered = token.enter();
-        work()
-    };
-    let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(|error| ApiError::internal(error.to_string()))?
 }
 
 /// Refuses an answer that lacks the documents of a shard: rows have no place to say so.

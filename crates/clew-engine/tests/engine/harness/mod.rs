@@ -92,7 +92,15 @@ impl Node {
 
     pub(crate) fn open_with(disk: &SimDisk, options: EngineOptions) -> Result<Node, EngineError> {
         let clock = FixedClock::at(Duration::from_secs(1_790_000_000));
-        let engine = Engine::open(options, Arc::new(disk.clone()), Arc::new(clock))?;
+        Node::open_at(disk, options, Arc::new(clock))
+    }
+
+    pub(crate) fn open_at(
+        disk: &SimDisk,
+        options: EngineOptions,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Node, EngineError> {
+        let engine = Engine::open(options, Arc::new(disk.clone()), clock)?;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
@@ -103,15 +111,19 @@ impl Node {
     /// A node on a new disk with an index `docs` of so many shards.
     pub(crate) fn with_index(disk: &SimDisk, shards: u32) -> Node {
         let node = Node::open(disk).unwrap();
+        node.create_index(shards);
+        node
+    }
+
+    pub(crate) fn create_index(&self, shards: u32) {
         let settings = IndexSettings {
             shards,
             refresh_interval: None,
             ..IndexSettings::default()
         };
-        node.engine
+        self.engine
             .create_index("docs", settings, mapping())
             .unwrap();
-        node
     }
 
     pub(crate) fn index(&self) -> Arc<Index> {

@@ -31,7 +31,7 @@ struct Rated {
 /// `GET|POST /{index}/_rank_eval`.
 pub(crate) async fn rank_eval(call: Call) -> Result<Reply, ApiError> {
     let body = call.json_object()?;
-    let (metric, requests) = read(&call, &body)?;
+    let (metric, requests) = read(&call, &body).await?;
     let (mut details, mut failures) = (Map::new(), Map::new());
     let (mut sum, mut count) = (0.0, 0_u32);
     for request in requests {
@@ -110,7 +110,7 @@ fn malformed(reason: impl Into<String>) -> ApiError {
     ApiError::bad_request("x_content_parse_exception", reason.into())
 }
 
-fn read(call: &Call, body: &Value) -> Result<(Metric, Vec<Rated>), ApiError> {
+async fn read(call: &Call, body: &Value) -> Result<(Metric, Vec<Rated>), ApiError> {
     let mut templates = BTreeMap::new();
     for (key, value) in body.as_object().into_iter().flatten() {
         match key.as_str() {
@@ -144,7 +144,7 @@ fn read(call: &Call, body: &Value) -> Result<(Metric, Vec<Rated>), ApiError> {
     }
     let mut rated = Vec::with_capacity(requests.len());
     for request in requests {
-        let one = rated_request(call, request, (&templates, &metric))?;
+        let one = rated_request(call, request, (&templates, &metric)).await?;
         if rated.iter().any(|other: &Rated| other.id == one.id) {
             return Err(ApiError::illegal_argument(format!(
                 "Found duplicate rated request id [{}]",
@@ -162,7 +162,7 @@ fn text(value: &Value, key: &str, of: &str) -> Result<String, ApiError> {
     Ok(found.to_string())
 }
 
-fn rated_request(
+async fn rated_request(
     call: &Call,
     request: &Value,
     (templates, metric): (&BTreeMap<String, Value>, &Metric),
@@ -195,7 +195,7 @@ fn rated_request(
             if let (Value::Object(body), Some(params)) = (&mut body, request.get("params")) {
                 body.insert("params".to_string(), params.clone());
             }
-            render(call, &body)?
+            render(call, &body).await?
         }
         _ => {
             return Err(ApiError::illegal_argument(

@@ -1,0 +1,73 @@
+//! What the shards found, taken apart for what is made of it.
+
+use clew_platform::Reservation;
+use clew_text::{Intermediate, QueryError, ShardHit, ShardResult};
+
+use super::ShardAnswer;
+use super::profile::{knn_profile, shard_profile};
+use crate::error::EngineError;
+use crate::pinned::PinnedShard;
+use crate::request::{KnnProfile, SearchRequest, ShardFailure, ShardProfile};
+
+/// What the shards that answered found.
+#[derive(Default)]
+pub(super) struct Gathered<'t> {
+    pub(super) results: Vec<ShardResult>,
+    pub(super) parts: Vec<Vec<Vec<ShardHit>>>,
+    pub(super) aggs: Option<Intermediate>,
+    pub(super) answered: Vec<&'t PinnedShard>,
+    pub(super) knn: Vec<KnnProfile>,
+    pub(super) shard_profiles: Vec<ShardProfile>,
+    pub(super) failures: Vec<ShardFailure>,
+    /// What the hits of the shards are booked on, until they are fetched.
+    pub(super) memory: Vec<Reservation>,
+}
+
+impl<'t> Gathered<'t> {
+    /// # Errors
+    /// The first failure where no shard answered.
+    pub(super) fn of(
+        request: &SearchRequest,
+        targets: &'t [PinnedShard],
+        answers: Vec<Result<ShardAnswer, EngineError>>,
+    ) -> Result<Self, EngineError> {
+        let mut all = Gathered::default();
+        for (target, answer) in targets.iter().zip(answers) {
+            match answer {
+                Err(error) => {
+                    let place = &target.shard.place;
+                    all.failures.push(ShardFailure {
+                        index: place.index.clone(),
+                        shard: place.number,
+                        error,
+                    });
+                }
+                Ok(answer) => {
+                    if request.profile {
+                        all.shard_profiles.push(shard_profile(target, &answer));
+                    }
+                    all.memory.extend(answer.memory);
+                    all.results.push(answer.result);
+                    all.parts.push(answer.parts);
+                    all.answered.push(target);
+                    let knn = answer.knn.into_iter();
+                    all.knn.extend(knn.map(|one| knn_profile(target, one)));
+                    all.aggs = match (all.aggs.take(), answer.aggs) {
+                        (Some(mut sum), Some(more)) => {
+                            sum.merge(more).map_err(QueryError::from)?;
+                            Some(sum)
+                        }
+                        (sum, more) => sum.or(more),
+                    };
+                }
+            }
+        }
+        if !all.answered.is_empty() {
+            return Ok(all);
+        }
+        match all.failures.into_iter().next() {
+            Some(failure) => Err(failure.error),
+            None => Ok(Gathered::default()),
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! What the hits of a search hold, read for as long as there is time.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+use clew_text::{MergedHit, Percolations, Query, QueryError, SegmentBits};
+use tantivy::DocId;
+
+use super::inner;
+use super::times::{Times, unless_cancelled, unless_late, unless_stopped};
+use crate::engine::Inner;
+use crate::error::EngineError;
+use crate::fetch::{Lookup, fetch};
+use crate::knn::ViewKnn;
+use crate::named::NamedQueries;
+use crate::pinned::PinnedShard;
+use crate::request::{Hit, SearchRequest};
+
+/// Hits that were read.
+pub(super) struct Fetched {
+    pub(super) hits: Vec<Hit>,
+    /// Whether there was time for all that was asked of them.
+    pub(super) is_whole: bool,
+}
+
+impl Inner {
+    /// Reads what the hits hold; `answered` are the shards that they name. When the time is up those are left out that
+    /// were not read by then, and what is inside of hits.
+    pub(super) fn fetch_all(
+        &self,
+        merged: &[MergedHit],
+        answered: &[&PinnedShard],
+        (request, lookup): (&SearchRequest, Lookup<'_>),
+        times: &Times,
+    ) -> Result<Fetched, EngineError> {
+        let started = self.clock.monotonic();
+        let mut hits = Vec::with_capacity(merged.len());
+        let read = unless_late(&times.to_fetch, || {
+            let mut named = NamedQueries::of(request, answered.len())?;
+            let mut percolations: BTreeMap<usize, Percolations<'_>> = BTreeMap::new();
+            for hit in merged {
+                unless_cancelled()?;
+                unless_stopped()?;
+                let target = answered[hit.shard];
+                let snapshot = &target.view.snapshot;
+                let percolations = match percolations.entry(hit.shard) {
+                    Entry::Occupied(known) => known.into_mut(),
+                    Entry::Vacant(place) => {
+                        place.insert(Percolations::of(&request.query, snapshot)?)
+                    }
+                };
+                let place = (hit.hit.segment, hit.hit.doc);
+                hits.push(Hit {
+                    matched_queries: named
+                        .matched(hit, |query| self.documents_of(target, query))?,
+                    percolated: percolations.through(snapshot, place, lookup.now_ms)?,
+                    ..fetch(target, &hit.hit, lookup)?
+                });
+            }
+            Ok(())
+        })?;
+        let filled = unless_late(&times.to_fetch, || {
+            self.fill(
+                request,
+                (&merged[..hits.len()], answered),
+                &mut hits,
+                lookup,
+            )
+        })?;
+        if let Some(hit) = hits.first() {
+            let took = self.clock.monotonic().saturating_sub(started);
+            hit.index.activity.fetched(&request.groups, took);
+        }
+        let is_whole = read.is_some() && filled == Some(true);
+        Ok(Fetched { hits, is_whole })
+    }
+
+    /// Reads what is asked for from inside the hits; whether there was time for it.
+    fn fill(
+        &self,
+        request: &SearchRequest,
+        (merged, answered): (&[MergedHit], &[&PinnedShard]),
+        hits: &mut [Hit],
+        lookup: Lookup<'_>,
+    ) -> Result<bool, EngineError> {
+        if !request.inner_hits.is_empty() {
+            let places: Vec<(usize, usize, DocId)> = merged
+                .iter()
+                .map(|hit| (hit.shard, hit.hit.segment, hit.hit.doc))
+                .collect();
+            inner::fill(answered, &request.inner_hits, &places, hits, lookup)?;
+        }
+        match &request.control.collapse {
+            Some(collapse) => self.fill_groups(request, collapse, hits, lookup.memory),
+            None => Ok(true),
+        }
+    }
+
+    /// The documents of a shard that match a query.
+    fn documents_of(
+        &self,
+        target: &PinnedShard,
+        query: &Query,
+    ) -> Result<Vec<SegmentBits>, QueryError> {
+        let knn = ViewKnn {
+            view: &target.view,
+            ef_search: target.index.settings().ef_search,
+            profiles: None,
+        };
+        let now_ms = self.clock.since_epoch().as_millis();
+        let now_ms = i64::try_from(now_ms).unwrap_or(i64::MAX);
+        clew_text::matching(&target.view.snapshot, query, &knn, now_ms)
+    }
+}

@@ -1,0 +1,115 @@
+//! A search whose time is up answers with what it has by then, and says so.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use clew_engine::{Collapse, EngineOptions, InnerHits, SearchRequest, Within};
+use clew_platform::{Clock, SimDisk};
+use clew_text::Query;
+
+use crate::harness::{Node, index, source};
+
+const DOCUMENTS: u64 = 60;
+
+/// A clock on which a millisecond passes whenever somebody looks at it.
+#[derive(Debug, Default)]
+struct LookedAt(AtomicU64);
+
+impl Clock for LookedAt {
+    fn since_epoch(&self) -> Duration {
+        Duration::from_secs(1_790_000_000)
+    }
+
+    fn monotonic(&self) -> Duration {
+        Duration::from_millis(self.0.fetch_add(1, Ordering::Relaxed))
+    }
+
+    fn identity(&self) -> u64 {
+        1
+    }
+}
+
+fn node() -> Node {
+    let options = EngineOptions {
+        search_threads: 1,
+        ..EngineOptions::new("/data")
+    };
+    let clock: Arc<dyn Clock> = Arc::new(LookedAt::default());
+    let node = Node::open_at(&SimDisk::new(), options, clock).unwrap();
+    node.create_index(1);
+    let operations = (0..DOCUMENTS).map(|n| index(&n.to_string(), &source(n)));
+    node.write(operations.collect()).unwrap();
+    node.refresh();
+    node
+}
+
+/// Searches with more and more time, until all was answered in it; how often something was missing of what was found.
+fn with_more_and_more_time(
+    node: &Node,
+    request: impl Fn() -> SearchRequest,
+    is_part: impl Fn(&[Found]) -> bool,
+) -> usize {
+    let whole = found(node, request()).0;
+    let mut parts = 0;
+    for milliseconds in 0.. {
+        let in_time = SearchRequest {
+            timeout: Some(Duration::from_millis(milliseconds)),
+            ..request()
+        };
+        let (some, is_late) = found(node, in_time);
+        if !is_late {
+            assert_eq!(some, whole);
+            break;
+        }
+        parts += usize::from(is_part(&some));
+        let known = |one: &Found| whole.iter().any(|all| all.0 == one.0 && one.1 <= all.1);
+        assert!(some.iter().all(known), "{some:?}");
+    }
+    parts
+}
+
+/// A hit's id, and how many hits it has inside.
+type Found = (String, usize);
+
+fn found(node: &Node, request: SearchRequest) -> (Vec<Found>, bool) {
+    let answer = node.run(request).unwrap();
+    let hits = answer.hits.into_iter().map(|hit| {
+        let inside: usize = hit.inner.iter().map(|inner| inner.hits.len()).sum();
+        (hit.id, inside)
+    });
+    (hits.collect(), answer.timed_out)
+}
+
+#[test]
+fn hits_are_read_for_as_long_as_there_is_time() {
+    let node = node();
+    let request = || node.search_request(Query::match_all(), DOCUMENTS as usize);
+    let is_part = |some: &[Found]| (1..DOCUMENTS as usize).contains(&some.len());
+    assert!(with_more_and_more_time(&node, request, is_part) > 0);
+}
+
+#[test]
+fn groups_are_looked_into_for_as_long_as_there_is_time() {
+    let node = node();
+    let request = || {
+        let mut request = node.search_request(Query::match_all(), 5);
+        request.control.collapse = Some(Collapse {
+            field: "tag".to_string(),
+            inner: vec![InnerHits {
+                within: Within::Group { collapse: None },
+                query: Query::match_all(),
+                ignore_unmapped: false,
+                from: 0,
+                size: 3,
+                sort: vec![],
+                source: true,
+                inner: vec![],
+            }],
+        });
+        request
+    };
+    let groups = found(&node, request()).0.len();
+    let is_part = |some: &[Found]| some.len() == groups && some.iter().any(|hit| hit.1 == 0);
+    assert!(with_more_and_more_time(&node, request, is_part) > 0);
+}
