@@ -23,7 +23,6 @@ from .heavy import kinds, load
 from .missing import Missing
 from .server import Server, folder
 
-OVERSTAY_SECONDS_MAX = 0.1
 # A request that is over by then needs no look at a token.
 SHORT_SECONDS = 0.15
 WHOLE_SECONDS_MAX = 6
@@ -48,17 +47,19 @@ class Threads:
 
     def now(self):
         times = {}
-        try:
+        with contextlib.suppress(OSError):  # The process may have ended.
             for thread in set(os.listdir(self.path)) - self.others:
-                if thread not in self.known:
-                    with open(f"{self.path}/{thread}/comm") as file:
-                        (self.others if file.read().startswith(OTHERS) else self.known).add(thread)
-                with open(f"{self.path}/{thread}/schedstat") as file:
-                    ran, waited, _ = file.read().split()
-                times[thread] = (int(ran) / 1e9, int(waited) / 1e9)
-        except OSError:
-            pass  # A thread, or the process, ended meanwhile.
+                with contextlib.suppress(OSError):  # So may a thread, meanwhile.
+                    self.add(thread, times)
         return times
+
+    def add(self, thread, times):
+        if thread not in self.known:
+            with open(f"{self.path}/{thread}/comm") as file:
+                (self.others if file.read().startswith(OTHERS) else self.known).add(thread)
+        with open(f"{self.path}/{thread}/schedstat") as file:
+            ran, waited, _ = file.read().split()
+        times[thread] = (int(ran) / 1e9, int(waited) / 1e9)
 
 
 class Overstay(NamedTuple):
@@ -68,9 +69,6 @@ class Overstay(NamedTuple):
     wall: float
     late: float
 
-    @property
-    def is_kept(self):
-        return self.busy <= OVERSTAY_SECONDS_MAX
 
 
 class Asked:
@@ -239,7 +237,7 @@ class Ends:
                 overstay = self.ended(kind, way, after)
                 if overstay and (row[way] is None or overstay.busy > row[way].busy):
                     row[way] = overstay
-            if row[way] and not row[way].is_kept:
+            if row[way] and row[way].busy > kind.overstay:
                 self.broken.append(f"{kind.name}: {row[way].busy * 1000:.0f} ms after {way}")
         return row
 

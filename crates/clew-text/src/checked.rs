@@ -16,6 +16,9 @@ use tantivy::directory::{FileSlice, OwnedBytes};
 /// of a large file stays in a core's cache.
 const GRAIN_BYTES: usize = 4096;
 
+/// What takes less than a millisecond to check.
+const SHORT_BYTES: usize = 4 << 20;
+
 /// A part of a file. Nothing of it is checked before it is asked for.
 ///
 /// How bytes are checked is for the file's owner to know: its handle answers tantivy's reads with bytes that it has
@@ -23,11 +26,18 @@ const GRAIN_BYTES: usize = 4096;
 /// that knows only the first gives all of the part, checked, when it is opened.
 #[derive(Clone, Debug)]
 pub struct CheckedBytes {
-    file: FileSlice,
     bytes: OwnedBytes,
+    /// Apart, so that what is read of every list of every segment stays small. None where all is known to be sound.
+    unproven: Option<Arc<Unproven>>,
+}
+
+/// What is needed for as long as there may be damage.
+#[derive(Debug)]
+struct Unproven {
+    file: FileSlice,
     /// A bit for each grain that the owner has found sound: to ask the owner anew counts references, which takes longer
     /// than to read a short list. Several threads may ask for one at the same time, which is harmless.
-    sound: Arc<[AtomicU64]>,
+    sound: Box<[AtomicU64]>,
 }
 
 impl CheckedBytes {
@@ -46,16 +56,29 @@ impl CheckedBytes {
         };
         let grains = bytes.len().div_ceil(GRAIN_BYTES);
         let words = 0..grains.div_ceil(u64::BITS as usize);
+        let sound = words.map(|_| AtomicU64::new(0)).collect();
         Ok(CheckedBytes {
-            sound: words.map(|_| AtomicU64::new(0)).collect(),
-            file,
             bytes,
+            unproven: Some(Arc::new(Unproven { file, sound })),
         })
+    }
+
+    /// The same for what is read everywhere: a short part is checked as a whole now, so that nothing is looked up when it
+    /// is read. Where it is damaged that shows when the damage is read, as in a long one.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn open_for_all(file: FileSlice) -> io::Result<Self> {
+        let mut opened = Self::open(file)?;
+        if opened.len() <= SHORT_BYTES && opened.check(0..opened.len()).is_ok() {
+            opened.unproven = None;
+        }
+        Ok(opened)
     }
 
     /// The number of bytes.
     pub fn len(&self) -> usize {
-        self.file.len()
+        self.bytes.len()
     }
 
     /// Whether there are none.
@@ -85,6 +108,22 @@ impl CheckedBytes {
                 "a file ends before what is read of it",
             ));
         }
+        match &self.unproven {
+            Some(unproven) => unproven.check(range),
+            None => Ok(()),
+        }
+    }
+
+    /// All bytes, for whoever has checked what it reads of them, or has checks of its own.
+    #[inline]
+    pub fn unchecked(&self) -> &OwnedBytes {
+        &self.bytes
+    }
+}
+
+impl Unproven {
+    #[inline]
+    fn check(&self, range: Range<usize>) -> io::Result<()> {
         let (mut grain, end) = (range.start / GRAIN_BYTES, range.end.div_ceil(GRAIN_BYTES));
         while grain < end {
             // As many as have their bits in one word.
@@ -102,18 +141,12 @@ impl CheckedBytes {
     /// Has the owner check grains whose bits are in one word.
     #[cold]
     fn ask(&self, grains: Range<usize>) -> io::Result<()> {
-        let end = self.bytes.len().min(grains.end * GRAIN_BYTES);
+        let end = self.file.len().min(grains.end * GRAIN_BYTES);
         self.file
             .read_bytes_slice(grains.start * GRAIN_BYTES..end)?;
         let bits = (u64::MAX >> (64 - grains.len())) << (grains.start % 64);
         self.sound[grains.start / 64].fetch_or(bits, Ordering::Relaxed);
         Ok(())
-    }
-
-    /// All bytes, for whoever has checked what it reads of them, or has checks of its own.
-    #[inline]
-    pub fn unchecked(&self) -> &OwnedBytes {
-        &self.bytes
     }
 }
 
@@ -157,6 +190,29 @@ mod tests {
             Self: 'f,
         {
             Box::pin(std::future::ready(Ok(self.bytes.slice(range))))
+        }
+    }
+
+    #[test]
+    fn a_short_part_is_checked_at_once_and_damage_shows_where_it_is() {
+        for (length, bad, asked_later) in [
+            (3 * GRAIN_BYTES, usize::MAX, false),
+            (3 * GRAIN_BYTES, 2 * GRAIN_BYTES, true),
+            (SHORT_BYTES + 1, usize::MAX, true),
+        ] {
+            let owner = Arc::new(Owner {
+                bytes: OwnedBytes::new(vec![7; length]),
+                bad,
+                asked: Mutex::default(),
+            });
+            let bytes = CheckedBytes::open_for_all(FileSlice::new(owner.clone())).unwrap();
+            let asked = std::mem::take(&mut *owner.asked.lock().unwrap()).len();
+            assert_eq!(asked == 0, length > SHORT_BYTES);
+            assert_eq!(bytes.get(10..20).unwrap(), [7; 10]);
+            assert_eq!(!owner.asked.lock().unwrap().is_empty(), asked_later);
+            let at_bad = bytes.get(2 * GRAIN_BYTES..2 * GRAIN_BYTES + 1);
+            assert_eq!(at_bad.is_err(), bad != usize::MAX);
+            assert!(bytes.get(length..length + 1).is_err());
         }
     }
 

@@ -12,6 +12,7 @@ use clew_text::{
 use parking_lot::Mutex;
 
 use super::inner;
+use super::times::unless_stopped;
 use crate::engine::Inner;
 use crate::error::EngineError;
 use crate::fetch::{Lookup, fetch};
@@ -54,6 +55,7 @@ impl Inner {
     ) -> Result<Vec<NamedResult>, EngineError> {
         let failed: RefCell<Option<EngineError>> = RefCell::default();
         let read = |merged: &MergedHit| -> Result<Hit, EngineError> {
+            unless_stopped()?;
             let target = &targets[merged.shard];
             let lookup = Lookup {
                 source: true,

@@ -9,6 +9,12 @@ use serde_json::{Map, Value, json};
 
 use super::render::add_all;
 
+/// Buckets to be shown; no more once the request is over, as nobody sees them then or only a part is asked for.
+fn while_wanted<T>(buckets: &[T]) -> impl Iterator<Item = &T> {
+    let mut pace = Pace::default();
+    buckets.iter().take_while(move |_| !pace.is_over())
+}
+
 /// How wrong a count may be; -1 where nothing can be said.
 fn error_value(error: Option<u64>) -> Value {
     error.map_or(json!(-1), |error| json!(error))
@@ -29,7 +35,7 @@ pub(super) fn terms_body(body: &mut Map<String, Value>, terms: &TermsResult, typ
     if !terms.rare {
         terms_counts(body, terms);
     }
-    let buckets = terms.buckets.iter().map(|bucket| {
+    let buckets = while_wanted(&terms.buckets).map(|bucket| {
         let mut object = Map::new();
         object.insert("key".to_string(), key_value(&bucket.key));
         if let Some(text) = terms.format.text_of_key(&bucket.key) {
@@ -71,10 +77,7 @@ pub(super) fn histogram_body(
         let name = text.unwrap_or_else(|| bucket.key.to_string());
         (name, Value::Object(object))
     };
-    let mut pace = Pace::default();
-    // Once the request is over nobody sees the answer.
-    let wanted = histogram.buckets.iter().take_while(|_| !pace.is_over());
-    let buckets = wanted.map(one);
+    let buckets = while_wanted(&histogram.buckets).map(one);
     let buckets = if histogram.keyed {
         Value::Object(buckets.collect())
     } else {
@@ -91,7 +94,7 @@ pub(super) fn significant_body(
 ) {
     body.insert("doc_count".to_string(), json!(doc_count));
     body.insert("bg_count".to_string(), json!(background));
-    let buckets = terms.buckets.iter().map(|bucket| {
+    let buckets = while_wanted(&terms.buckets).map(|bucket| {
         let mut object = Map::new();
         object.insert("key".to_string(), key_value(&bucket.key));
         if let Some(text) = terms.format.text_of_key(&bucket.key) {
@@ -125,7 +128,7 @@ pub(super) fn multi_terms_body(
     typed_keys: bool,
 ) {
     terms_counts(body, terms);
-    let buckets = terms.buckets.iter().map(|bucket| {
+    let buckets = while_wanted(&terms.buckets).map(|bucket| {
         let mut object = Map::new();
         let parts = match &bucket.key {
             Key::Tuple(keys) => &keys[..],
@@ -175,7 +178,7 @@ pub(super) fn composite_body(
     if let Some(last) = composite.buckets.last() {
         body.insert("after_key".to_string(), key(last));
     }
-    let buckets = composite.buckets.iter().map(|bucket| {
+    let buckets = while_wanted(&composite.buckets).map(|bucket| {
         let mut object = Map::new();
         object.insert("key".to_string(), key(bucket));
         object.insert("doc_count".to_string(), json!(bucket.doc_count));
@@ -198,7 +201,7 @@ pub(super) fn buckets_body(
         add_all(&mut object, &bucket.subs, typed_keys);
         (bucket.key.to_string(), Value::Object(object))
     };
-    let buckets = buckets.iter().map(one);
+    let buckets = while_wanted(buckets).map(one);
     let buckets = if keyed {
         Value::Object(buckets.collect())
     } else {
@@ -220,7 +223,7 @@ pub(super) fn named_buckets_body(
         add_all(&mut object, &bucket.subs, typed_keys);
         Value::Object(object)
     };
-    let buckets = buckets.iter().map(one).collect();
+    let buckets = while_wanted(buckets).map(one).collect();
     body.insert("buckets".to_string(), buckets);
 }
 
@@ -254,7 +257,7 @@ pub(super) fn range_body(
         add_all(&mut object, &range.subs, typed_keys);
         (name, Value::Object(object))
     };
-    let buckets = ranges.iter().map(one);
+    let buckets = while_wanted(ranges).map(one);
     let buckets = if keyed {
         Value::Object(buckets.collect())
     } else {

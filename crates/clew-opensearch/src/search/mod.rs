@@ -66,8 +66,9 @@ pub(crate) use top_hits::render_top_hits;
 /// read the hits.
 const TIME_TO_SHOW: Duration = Duration::from_millis(60);
 
-/// Answers with more hits than this are written away from the async threads.
+/// Answers with more hits than this, or that take more, are written away from the async threads.
 const INLINE_HITS_MAX: usize = 100;
+const INLINE_BYTES_MAX: usize = 256 << 10;
 
 /// What is restricted or boosted of indexes, by their unique ids.
 pub(crate) type Parts = BTreeMap<String, IndexPart>;
@@ -226,7 +227,9 @@ async fn finish(call: &Call, answer: response::Answer) -> Result<Vec<u8>, ApiErr
     // What was found is there once more, as it is shown.
     let found = answer.response.memory.bytes() + shown_bytes(&answer.response.aggs);
     call.memory.take(found)?;
-    let is_short = answer.response.hits.len() <= INLINE_HITS_MAX && !answer.analyzes_texts();
+    let is_short = answer.response.hits.len() <= INLINE_HITS_MAX
+        && found <= INLINE_BYTES_MAX
+        && !answer.takes_long();
     if is_short {
         return answer.write();
     }

@@ -2,10 +2,10 @@
 
 use std::time::Instant;
 
-use clew_engine::{Hit, SearchResponse};
+use clew_engine::{EngineError, Hit, SearchResponse};
 use clew_platform::{CancellationToken, Reservation, Stop};
-use clew_text::{Explained, Relation, SortValue, Total};
-use serde_json::{Value, json};
+use clew_text::{Explained, QueryError, Relation, SortValue, Total};
+use serde_json::{Map, Value, json};
 
 use super::highlight::Highlights;
 use super::inner::{self, InnerSpec};
@@ -36,7 +36,7 @@ pub(super) struct Answer {
     /// The point in time that was searched.
     pub(super) pit_id: Option<String>,
     /// What the suggesters found.
-    pub(super) suggest: Option<Value>,
+    pub(super) suggest: Option<Map<String, Value>>,
     /// Steps in which the shards' answers were put together.
     pub(super) phases: u64,
     /// What the request takes, with what is booked for the answer already.
@@ -64,10 +64,13 @@ impl Answer {
         }
     }
 
-    /// Whether writing takes longer than the hits are long: texts are looked through for what was searched.
-    pub(super) fn analyzes_texts(&self) -> bool {
+    /// Whether writing takes longer than the hits are long: texts are looked through for what was searched, and proposals
+    /// show documents of their own.
+    pub(super) fn takes_long(&self) -> bool {
         let mut inner = self.spec.inner.iter();
-        self.spec.highlight.is_some() || inner.any(InnerSpec::analyzes_texts)
+        self.spec.highlight.is_some()
+            || self.suggest.is_some()
+            || inner.any(InnerSpec::analyzes_texts)
     }
 
     pub(super) fn write(&self) -> Result<Vec<u8>, ApiError> {
@@ -104,8 +107,10 @@ impl Answer {
         // What hits are shown with beside what was found: pieces of texts, values of fields, explanations.
         let mut booked = json.len() + self.response.memory.bytes();
         for hit in &self.response.hits {
-            if time_is_up() {
-                break;
+            match CancellationToken::current().stopped() {
+                None => {}
+                Some(Stop::TimedOut) => break,
+                Some(Stop::Cancelled) => return Err(EngineError::from(QueryError::Stopped).into()),
             }
             writer.write(&mut json, hit)?;
             if json.len() > booked {
@@ -120,7 +125,7 @@ impl Answer {
             json.value(&render_aggs(&self.response.aggs, self.spec.typed_keys));
         }
         if let Some(suggest) = &self.suggest {
-            json.key("suggest").value(suggest);
+            write_suggestions(&mut json, suggest);
         }
         if self.spec.profile {
             json.key("profile");
@@ -155,6 +160,19 @@ impl Answer {
         }
         json.end_object();
     }
+}
+
+/// Writes the suggestions for which there is time; the others propose nothing.
+fn write_suggestions(json: &mut JsonWriter, suggestions: &Map<String, Value>) {
+    json.key("suggest").begin_object();
+    for (name, found) in suggestions {
+        json.key(name);
+        match time_is_up() {
+            true => json.raw(b"[]"),
+            false => json.value(found),
+        };
+    }
+    json.end_object();
 }
 
 /// Writes how many documents match; nothing when that was not counted.

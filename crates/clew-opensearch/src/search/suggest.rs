@@ -33,7 +33,7 @@ pub(super) async fn run(
     pinned: &Pinned,
     suggest: &Value,
     output: &Output,
-) -> Result<Value, ApiError> {
+) -> Result<Map<String, Value>, ApiError> {
     let (suggest, pinned, memory) = (suggest.clone(), pinned.clone(), call.memory.clone());
     let (typed_keys, source) = (output.typed_keys, output.source.clone());
     call.off_thread(move || {
@@ -64,7 +64,7 @@ pub(super) async fn run(
             };
             answer.insert(name, found);
         }
-        Ok(Value::Object(answer))
+        Ok(answer)
     })
     .await?
 }

@@ -3,12 +3,13 @@
 
 use std::sync::Arc;
 
+use clew_platform::Pace;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocSet, SegmentReader, TERMINATED, Term};
 
 use super::collect::WordsPlan;
 use super::column::{Repeats, Rows, ValueColumn};
-use super::error::AggError;
+use super::error::{AggError, go_on};
 use super::key::Key;
 use super::partial::{Buckets, Partial};
 use super::plan::{Op, Plan, TermsShape};
@@ -287,7 +288,9 @@ fn count(
     }
     // The number of each bucket's term in this segment; several parents can have the same term.
     let mut wanted: Vec<(u64, usize)> = Vec::new();
+    let mut pace = Pace::default();
     for (at, key) in buckets.table.keys().iter().enumerate() {
+        go_on(&mut pace)?;
         let raw = column.raw_of(key).map_err(|source| AggError::Column {
             field: plan.values.field.clone(),
             source,
@@ -302,7 +305,9 @@ fn count(
         .filter(|doc| documents.contains(*doc))
         .collect();
     let mut rows = Rows::default();
+    let mut pace = Pace::of_blocks();
     for docs in docs.chunks(BLOCK_DOCS) {
+        go_on(&mut pace)?;
         column.read(docs, Repeats::Dropped, &mut rows);
         for raw in &rows.values {
             if let Ok(at) = raws.binary_search(raw) {
@@ -331,7 +336,9 @@ fn count_words(
         source,
     };
     let index = reader.inverted_index(words.field).map_err(failed)?;
+    let mut pace = Pace::of_blocks();
     for (at, key) in buckets.table.keys().iter().enumerate() {
+        go_on(&mut pace)?;
         let Key::Str(word) = key else {
             continue;
         };

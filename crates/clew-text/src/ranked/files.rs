@@ -114,7 +114,8 @@ impl SegmentFiles {
         let tokens: [u8; TOKENS_BYTES] = tokens.as_slice().try_into().map_err(|_| damaged())?;
         let lengths = reader.fieldnorms_readers().get_inner_file();
         let lengths = lengths.open_read(field).map(|file| file.read_bytes());
-        let positions = self.positions.open_read(field).map(CheckedBytes::open);
+        let positions = self.positions.open_read(field);
+        let positions = positions.map(CheckedBytes::open_for_all);
         let Some(words) = self.dictionaries.open_read(field) else {
             return Ok(None);
         };
@@ -123,7 +124,7 @@ impl SegmentFiles {
             tokens: u64::from_le_bytes(tokens),
             docs: self.max_doc,
             option,
-            postings: CheckedBytes::open(postings)?,
+            postings: CheckedBytes::open_for_all(postings)?,
             positions: positions.transpose()?,
             lengths: lengths.transpose()?,
             frequent: Mutex::default(),

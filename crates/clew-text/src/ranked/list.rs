@@ -104,6 +104,7 @@ impl<'a> List<'a> {
     /// Goes to the beginning of a list; what was read before is forgotten, its memory is used again. `false` when it is
     /// damaged; nothing may be read then.
     #[must_use]
+    #[inline]
     pub(super) fn open(
         &mut self,
         files: &'a FieldFiles,

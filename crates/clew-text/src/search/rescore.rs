@@ -1,6 +1,7 @@
 //! Second thoughts about the best hits: a further query's scores are put together with the first
 //! ones, for the hits at the top only.
 
+use clew_platform::Pace;
 use tantivy::query::{EnableScoring, Weight};
 use tantivy::{DocId, DocSet, SegmentReader};
 
@@ -74,8 +75,12 @@ pub fn rescore(
         .query
         .weight(EnableScoring::enabled_from_searcher(snapshot.stub()))?;
     let window = round.window.min(result.hits.len());
+    let mut pace = Pace::of_blocks();
     for (place, hit) in result.hits.iter_mut().enumerate() {
         let first = hit.score.unwrap_or(0.0) * round.query_weight;
+        if pace.is_over() {
+            return Err(QueryError::Stopped);
+        }
         let second = if place < window {
             score_of(&*weight, &snapshot.readers[hit.segment], hit.doc)?
         } else {

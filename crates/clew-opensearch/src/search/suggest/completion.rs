@@ -1,6 +1,7 @@
 //! The `completion` suggester: texts that begin with what was typed, the heaviest first.
 
-use std::collections::HashSet;
+use std::cmp::Ordering;
+use std::collections::{BinaryHeap, HashSet};
 
 use clew_engine::{EngineError, Pinned, PinnedShard};
 use clew_platform::stopped;
@@ -23,6 +24,37 @@ struct Asked {
     skip_duplicates: bool,
 }
 
+/// What was found, the better the greater.
+struct Candidate<'a> {
+    /// Of what is alike the first found is the best.
+    number: usize,
+    shard: &'a PinnedShard,
+    one: Completed,
+}
+
+impl Ord for Candidate<'_> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let (one, than) = (&self.one, &other.one);
+        let score = one.score.total_cmp(&than.score);
+        let text = || (&than.normal, &than.input).cmp(&(&one.normal, &one.input));
+        score.then_with(text).then(other.number.cmp(&self.number))
+    }
+}
+
+impl PartialOrd for Candidate<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Candidate<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Candidate<'_> {}
+
 /// Proposes texts for what was typed.
 pub(super) fn suggest(
     pinned: &Pinned,
@@ -31,7 +63,7 @@ pub(super) fn suggest(
     memory: &RequestMemory,
 ) -> Result<Value, ApiError> {
     let asked = read(typed, body)?;
-    let mut found: Vec<(&PinnedShard, Completed)> = Vec::new();
+    let mut found: BinaryHeap<Candidate<'_>> = BinaryHeap::new();
     for shard in pinned.shards() {
         let source = |place| {
             let bytes = shard.source(place, false).ok()?;
@@ -42,17 +74,14 @@ pub(super) fn suggest(
         let snapshot = shard.snapshot().map_err(failed)?;
         let completed = complete(snapshot, &asked.wish, &source)
             .map_err(|error| failed(EngineError::from(error)))?;
-        found.extend(completed.into_iter().map(|one| (shard, one)));
+        let numbered = (found.len()..).zip(completed);
+        found.extend(numbered.map(|(number, one)| Candidate { number, shard, one }));
     }
-    found.sort_by(|(_, a), (_, b)| {
-        b.score
-            .total_cmp(&a.score)
-            .then_with(|| (&a.normal, &a.input).cmp(&(&b.normal, &b.input)))
-    });
     let mut options: Vec<Value> = Vec::new();
     let mut seen: HashSet<(*const PinnedShard, (usize, u32))> = HashSet::new();
     let mut texts: HashSet<String> = HashSet::new();
-    for (shard, one) in found {
+    // Mostly few of very many are wanted, so the others need no order.
+    while let Some(Candidate { shard, one, .. }) = found.pop() {
         if options.len() >= asked.size {
             break;
         }

@@ -1,11 +1,13 @@
 //! Applies pipelines to results: inside buckets first, so that outer ones can use what inner ones
 //! found.
 
+use clew_platform::Pace;
+
 use super::path::{bucket_number, key_number, sibling, steps};
 use super::sequence::{Place, sequence};
 use super::summary::summarise;
 use super::{GapPolicy, PipelineKind, PipelinePlan};
-use crate::aggregation::error::AggError;
+use crate::aggregation::error::{AggError, go_on};
 use crate::aggregation::plan::Plan;
 use crate::aggregation::result::{AggResult, Metric, NamedResult};
 use crate::aggregation::result_access::BucketView;
@@ -39,7 +41,9 @@ pub(crate) fn apply(
         let path = steps(path, results);
         let (buckets, rest) = sibling(results, &path)?;
         let mut numbers = Vec::new();
+        let mut pace = Pace::default();
         for bucket in buckets.buckets().unwrap_or_default() {
+            go_on(&mut pace)?;
             if let Some(number) = bucket_number(&bucket, rest, pipeline.spec.gaps)? {
                 numbers.push((number, bucket.key.clone()));
             }
@@ -78,7 +82,9 @@ fn over_buckets(pipeline: &PipelinePlan, result: &mut AggResult) -> Result<(), A
         PipelineKind::Script(expression) => {
             let numbers = inputs(pipeline, result)?;
             let names: Vec<&str> = names(pipeline);
+            let mut pace = Pace::default();
             for (numbers, subs) in numbers.into_iter().zip(result.subs_mut()) {
+                go_on(&mut pace)?;
                 if let Some(numbers) = numbers {
                     let value = expression.value(&names, &numbers)?;
                     subs.push(pipeline.simple(value));
@@ -90,7 +96,9 @@ fn over_buckets(pipeline: &PipelinePlan, result: &mut AggResult) -> Result<(), A
             let numbers = inputs(pipeline, result)?;
             let names: Vec<&str> = names(pipeline);
             let mut kept = Vec::new();
+            let mut pace = Pace::default();
             for (at, numbers) in numbers.into_iter().enumerate() {
+                go_on(&mut pace)?;
                 // Numbers that are not there make every comparison false.
                 let numbers = numbers.unwrap_or_else(|| vec![f64::NAN; names.len()]);
                 if expression.value(&names, &numbers)? == 1.0 {
@@ -107,38 +115,45 @@ fn over_buckets(pipeline: &PipelinePlan, result: &mut AggResult) -> Result<(), A
             result.keep(&order);
             Ok(())
         }
-        kind => {
-            let path = pipeline.spec.paths.first().map_or("", |(_, path)| path);
-            let mut places = Vec::new();
-            for bucket in result.buckets().unwrap_or_default() {
-                let path = steps(path, bucket.subs);
-                places.push(Place {
-                    number: bucket_number(&bucket, &path, pipeline.spec.gaps)?,
-                    key: key_number(bucket.key).unwrap_or(f64::NAN),
-                });
-            }
-            let made = sequence(kind, &places);
-            for (made, subs) in made.into_iter().zip(result.subs_mut()) {
-                let Some(made) = made else {
-                    continue;
-                };
-                let finite = |value: f64| Metric {
-                    value: value.is_finite().then_some(value),
-                    format: pipeline.format.clone(),
-                };
-                let is_derivative = matches!(kind, PipelineKind::Derivative { .. });
-                subs.push(if is_derivative {
-                    pipeline.named(AggResult::Derivative {
-                        metric: finite(made.value),
-                        normalized: made.normalized.map(finite),
-                    })
-                } else {
-                    pipeline.simple(made.value)
-                });
-            }
-            Ok(())
-        }
+        _ => in_sequence(pipeline, result),
     }
+}
+
+/// Adds to each bucket what its place among the others makes of it.
+fn in_sequence(pipeline: &PipelinePlan, result: &mut AggResult) -> Result<(), AggError> {
+    let kind = &pipeline.spec.kind;
+    let path = pipeline.spec.paths.first().map_or("", |(_, path)| path);
+    let mut places = Vec::new();
+    let mut pace = Pace::default();
+    for bucket in result.buckets().unwrap_or_default() {
+        go_on(&mut pace)?;
+        let path = steps(path, bucket.subs);
+        places.push(Place {
+            number: bucket_number(&bucket, &path, pipeline.spec.gaps)?,
+            key: key_number(bucket.key).unwrap_or(f64::NAN),
+        });
+    }
+    let made = sequence(kind, &places)?;
+    for (made, subs) in made.into_iter().zip(result.subs_mut()) {
+        go_on(&mut pace)?;
+        let Some(made) = made else {
+            continue;
+        };
+        let finite = |value: f64| Metric {
+            value: value.is_finite().then_some(value),
+            format: pipeline.format.clone(),
+        };
+        let is_derivative = matches!(kind, PipelineKind::Derivative { .. });
+        subs.push(if is_derivative {
+            pipeline.named(AggResult::Derivative {
+                metric: finite(made.value),
+                normalized: made.normalized.map(finite),
+            })
+        } else {
+            pipeline.simple(made.value)
+        });
+    }
+    Ok(())
 }
 
 fn names(pipeline: &PipelinePlan) -> Vec<&str> {
@@ -149,7 +164,9 @@ fn names(pipeline: &PipelinePlan) -> Vec<&str> {
 /// The numbers of an expression per bucket; `None` where one is missing and gaps are passed over.
 fn inputs(pipeline: &PipelinePlan, result: &AggResult) -> Result<Vec<Option<Vec<f64>>>, AggError> {
     let buckets = result.buckets().unwrap_or_default();
+    let mut pace = Pace::default();
     let of_bucket = |bucket: &BucketView<'_>| {
+        go_on(&mut pace)?;
         let mut numbers = Vec::with_capacity(pipeline.spec.paths.len());
         for (_, path) in &pipeline.spec.paths {
             let path = steps(path, bucket.subs);
@@ -171,7 +188,9 @@ fn sorted(
 ) -> Result<Vec<usize>, AggError> {
     let buckets = result.buckets().unwrap_or_default();
     let mut rows: Vec<(usize, Vec<Option<f64>>)> = Vec::with_capacity(buckets.len());
+    let mut pace = Pace::default();
     for (at, bucket) in buckets.iter().enumerate() {
+        go_on(&mut pace)?;
         let mut numbers = Vec::with_capacity(by.len());
         for (path, _) in by {
             numbers.push(if path == "_key" {

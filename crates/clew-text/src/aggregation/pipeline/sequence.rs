@@ -1,6 +1,9 @@
 //! Pipelines to which the order of buckets matters: differences, running sums, moving windows.
 
+use clew_platform::Pace;
+
 use super::PipelineKind;
+use crate::aggregation::error::{AggError, go_on};
 
 /// A bucket as a sequence sees it.
 #[derive(Clone, Copy, Debug)]
@@ -27,8 +30,14 @@ impl Made {
 }
 
 /// What each bucket gets, if anything.
-pub(super) fn sequence(kind: &PipelineKind, places: &[Place]) -> Vec<Option<Made>> {
-    match kind {
+///
+/// # Errors
+/// Once nobody wants it any more.
+pub(super) fn sequence(
+    kind: &PipelineKind,
+    places: &[Place],
+) -> Result<Vec<Option<Made>>, AggError> {
+    Ok(match kind {
         PipelineKind::Derivative { unit_ms } => derivative(places, *unit_ms),
         PipelineKind::CumulativeSum => {
             let mut sum = 0.0;
@@ -53,18 +62,22 @@ pub(super) fn sequence(kind: &PipelineKind, places: &[Place]) -> Vec<Option<Made
             let length = i64::try_from(values.len()).unwrap_or(i64::MAX);
             let window = i64::try_from(*window).unwrap_or(i64::MAX);
             let clamp = |at: i64| usize::try_from(at.clamp(0, length)).unwrap_or(0);
-            let mut index = 0_i64;
+            let (mut index, mut pace) = (0_i64, Pace::of_blocks());
             let mut at_place = |place: &Place| {
-                place.number?;
+                go_on(&mut pace)?;
+                if place.number.is_none() {
+                    return Ok(None);
+                }
                 let end = index.saturating_add(*shift);
                 let (from, to) = (clamp(end.saturating_sub(window)), clamp(end));
                 index += 1;
-                Made::of(function.value(&values[from..to.max(from)]))
+                Ok(Made::of(function.value(&values[from..to.max(from)])))
             };
-            places.iter().map(&mut at_place).collect()
+            let made: Result<_, AggError> = places.iter().map(&mut at_place).collect();
+            made?
         }
         _ => vec![None; places.len()],
-    }
+    })
 }
 
 fn derivative(places: &[Place], unit_ms: Option<f64>) -> Vec<Option<Made>> {
@@ -95,7 +108,7 @@ mod tests {
     }
 
     fn check(kind: &PipelineKind, numbers: &[Option<f64>], expected: &[Option<f64>]) {
-        let made = sequence(kind, &places(numbers));
+        let made = sequence(kind, &places(numbers)).unwrap();
         let values: Vec<_> = made
             .iter()
             .map(|made| made.map(|made| made.value))
@@ -140,7 +153,8 @@ mod tests {
         let made = sequence(
             &PipelineKind::Derivative { unit_ms: Some(5.0) },
             &places(&[Some(1.0), Some(7.0)]),
-        );
+        )
+        .unwrap();
         assert_eq!(made[1].unwrap().normalized, Some(3.0));
     }
 }

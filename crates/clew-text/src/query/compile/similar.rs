@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use clew_platform::Pace;
 use tantivy::Term as IndexTerm;
 use tantivy::schema::Field;
 
@@ -153,8 +154,11 @@ impl<'a> Compiler<'a> {
         let snapshot = self.context.snapshot;
         let docs = snapshot.live_docs() + snapshot.dead_docs();
         let choice = &query.choice;
-        let mut found = Vec::new();
+        let (mut found, mut pace) = (Vec::new(), Pace::default());
         for (word, count) in counts {
+            if pace.is_over() {
+                return Err(QueryError::Stopped);
+            }
             if count < choice.term_freq_min || unwanted.contains(&word) || !choice.takes(&word) {
                 continue;
             }
