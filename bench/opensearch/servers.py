@@ -1,6 +1,7 @@
 """The two servers as processes of their own, and what they cost: CPU, memory, files."""
 
 import contextlib
+import functools
 import json
 import os
 import pathlib
@@ -27,9 +28,14 @@ class Client:
 
     def __init__(self, address):
         self.address = address
-        host, port = address.rsplit(":", 1)
-        self.socket = socket.create_connection((host, int(port)), timeout=900)
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    @functools.cached_property
+    def socket(self):
+        """Opened with the first request: a server that stood still meanwhile closes a connection that said nothing for long."""
+        host, port = self.address.rsplit(":", 1)
+        connection = socket.create_connection((host, int(port)), timeout=900)
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return connection
 
     def call(self, method, path, body=None, kind="application/json"):
         if isinstance(body, dict):

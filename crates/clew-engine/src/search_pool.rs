@@ -280,6 +280,9 @@ impl SearchPool {
 
     /// Has what takes long already yield to whoever asks; when it is time to ask again.
     fn make_way(&self) -> Duration {
+        if self.turns.0.lock().is_empty() {
+            return LONG_AFTER;
+        }
         let long_since = self.clock.monotonic().saturating_sub(LONG_AFTER);
         let next = self.turns.let_go_on(long_since, &self.long);
         next.map_or(LONG_AFTER, |since| since.saturating_sub(long_since))
