@@ -22,7 +22,7 @@ use crate::error::EngineError;
 /// all others: short searches do not wait for long ones to end.
 const LONG_AFTER: Duration = Duration::from_millis(1);
 /// Long searches that go on so, for each thread of the pool. More of them keep their turns.
-const LONG_PER_THREAD: usize = 8;
+const LONG_PER_THREAD: usize = 4;
 
 /// What runs beside the searches at once.
 const BESIDE_MAX: usize = 512;
