@@ -142,7 +142,8 @@ def plain(reply):
 
 def unranked(value):
     """An answer without what depends on which segments hold the documents: a shard whose folder or manifest is
-    missing is made anew from the log, without the deleted documents that scores count until a merge."""
+    missing is made anew from the log, without the deleted documents that scores count until a merge, and sums of
+    fractions, whose last digits say in which order they were added."""
     ranks = {"_score", "max_score", "field_statistics", "doc_freq", "ttf"}
     if isinstance(value, dict):
         return {key: unranked(part) for key, part in value.items() if key not in ranks}
@@ -150,7 +151,7 @@ def unranked(value):
         parts = [unranked(part) for part in value]
         hits = parts and all(isinstance(part, dict) and "_id" in part for part in parts)
         return sorted(parts, key=lambda hit: hit["_id"]) if hits else parts
-    return value
+    return float(f"{value:.12g}") if isinstance(value, float) else value
 
 
 def restored(client):
