@@ -97,7 +97,7 @@ impl Engine {
     }
 
     /// Runs something that may take long, or wait for the disk, on a thread where it may, under the token of whoever
-    /// asks. Once it has taken some milliseconds it yields to searches that come.
+    /// asks. Once it has taken a millisecond it yields to searches that come.
     ///
     /// # Errors
     /// [`EngineError::Panicked`], or when the system has no thread to give.

@@ -263,29 +263,23 @@ impl SearchPool {
     /// Waits for a turn. Only whoever comes or waits looks for what takes long: a timer for each search would cost more
     /// than many a search.
     async fn permit(&self) -> Result<OwnedSemaphorePermit, EngineError> {
-        self.make_way();
+        let mut next = self.make_way();
         if let Ok(permit) = self.running.clone().try_acquire_owned() {
             return Ok(permit);
         }
         let mut permit = pin!(self.running.clone().acquire_owned());
         loop {
-            let next = self.make_way();
             tokio::select! {
                 biased;
                 permit = &mut permit => return permit.map_err(|_| EngineError::Closed),
-                () = tokio::time::sleep(next) => {}
+                () = tokio::time::sleep(next) => next = self.make_way(),
             }
         }
     }
 
     /// Has what takes long already yield to whoever asks; when it is time to ask again.
     fn make_way(&self) -> Duration {
-        if self.turns.0.lock().is_empty() {
-            return LONG_AFTER;
-        }
-        let long_since = self.clock.monotonic().saturating_sub(LONG_AFTER);
-        let next = self.turns.let_go_on(long_since, &self.long);
-        next.map_or(LONG_AFTER, |since| since.saturating_sub(long_since))
+        self.turns.let_go_on(&*self.clock, &self.long)
     }
 }
 
@@ -350,12 +344,17 @@ impl Turns {
         TakenTurn { turns, turn }
     }
 
-    /// Lets what was begun by this moment go on as long; says when the next one was begun.
-    fn let_go_on(&self, begun: Duration, long: &Arc<Semaphore>) -> Option<Duration> {
-        let mut next: Option<Duration> = None;
-        for turn in self.0.lock().iter() {
+    /// Lets what has taken long by now go on as such; when the next one has.
+    fn let_go_on(&self, clock: &dyn Clock, long: &Arc<Semaphore>) -> Duration {
+        let all = self.0.lock();
+        let mut next = LONG_AFTER;
+        if all.is_empty() {
+            return next;
+        }
+        let begun = clock.monotonic().saturating_sub(LONG_AFTER);
+        for turn in all.iter() {
             if turn.since > begun {
-                next = Some(next.map_or(turn.since, |next| next.min(turn.since)));
+                next = next.min(turn.since.saturating_sub(begun));
                 continue;
             }
             let mut state = turn.state.lock();

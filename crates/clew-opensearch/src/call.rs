@@ -198,8 +198,7 @@ impl Call {
         &self,
         decide: impl FnOnce(&Definitions) -> Result<Vec<DefinitionChange>, ApiError> + Send + 'static,
     ) -> Result<Option<Glsn>, ApiError> {
-        let engine = self.api.engine.clone();
-        self.off_thread(move || engine.change_definitions(decide))
+        self.to_its_end(move |engine| Ok(engine.change_definitions(decide)))
             .await?
     }
 

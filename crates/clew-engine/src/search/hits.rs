@@ -7,7 +7,7 @@ use clew_text::{MergedHit, Percolations, Query, QueryError, SegmentBits};
 use tantivy::DocId;
 
 use super::inner;
-use super::times::{Times, unless_cancelled, unless_late, unless_stopped};
+use super::times::{Times, unless_late, unless_stopped};
 use crate::engine::Inner;
 use crate::error::EngineError;
 use crate::fetch::{Lookup, fetch};
@@ -39,7 +39,6 @@ impl Inner {
             let mut named = NamedQueries::of(request, answered.len())?;
             let mut percolations: BTreeMap<usize, Percolations<'_>> = BTreeMap::new();
             for hit in merged {
-                unless_cancelled()?;
                 unless_stopped()?;
                 let target = answered[hit.shard];
                 let snapshot = &target.view.snapshot;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use clew_platform::{CancellationToken, Clock, Stop, stopped};
+use clew_platform::{CancellationToken, Clock, Stop};
 use clew_text::QueryError;
 
 use crate::error::EngineError;
@@ -53,21 +53,22 @@ pub(super) fn unless_late<T>(
     }
 }
 
-/// An error once what this thread works for is to be left off.
+/// An error once what this thread works for is to be left off: it was cancelled, or its time is up.
 pub(super) fn unless_stopped() -> Result<(), EngineError> {
-    match stopped() {
-        true => Err(QueryError::Stopped.into()),
-        false => Ok(()),
-    }
-}
-
-/// An error once the request that this thread works for was cancelled.
-pub(super) fn unless_cancelled() -> Result<(), EngineError> {
     let token = CancellationToken::current();
     match token.stopped() {
+        None => Ok(()),
+        Some(Stop::TimedOut) => Err(QueryError::Stopped.into()),
         Some(Stop::Cancelled) => Err(EngineError::Cancelled {
             reason: token.reason().unwrap_or_default().to_string(),
         }),
-        _ => Ok(()),
+    }
+}
+
+/// An error once the request that this thread works for was cancelled, whether there is time or not.
+pub(super) fn unless_cancelled() -> Result<(), EngineError> {
+    match unless_stopped() {
+        Err(EngineError::Query(_)) => Ok(()),
+        other => other,
     }
 }
