@@ -269,6 +269,8 @@ mod tests {
     fn a_thread_does_one_thing_after_the_other() {
         let workers = Workers::new("test");
         let first = run(&workers, || thread::current().id());
+        // It answers before it is free for the next.
+        until_idle(&workers, 1);
         assert!(run(&workers, Workers::is_here) && !Workers::is_here());
         until_idle(&workers, 1);
         assert_eq!(run(&workers, || thread::current().id()), first);
