@@ -3,9 +3,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::EngineError;
-use crate::index::Index;
-
 /// A block of an index, set by `index.blocks.*`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -92,7 +89,7 @@ impl Block {
         }
     }
 
-    fn forbids(self, level: BlockLevel) -> bool {
+    pub(crate) fn forbids(self, level: BlockLevel) -> bool {
         match self {
             Block::ReadOnly => !matches!(level, BlockLevel::Read | BlockLevel::MetadataRead),
             Block::Read => level == BlockLevel::Read,
@@ -102,36 +99,6 @@ impl Block {
                 matches!(level, BlockLevel::Write | BlockLevel::MetadataWrite)
             }
         }
-    }
-}
-
-impl Index {
-    /// The blocks that hold now, in the order of their numbers: those that are set, and the one that all indexes have
-    /// while the disk is nearly full.
-    pub fn blocks(&self) -> Vec<Block> {
-        let mut blocks = self.settings.load().blocks.clone();
-        let full = Block::ReadOnlyAllowDelete;
-        if self.space.is_blocked() && !blocks.contains(&full) {
-            blocks.push(full);
-        }
-        blocks
-    }
-
-    /// Refuses what a block of the index forbids.
-    ///
-    /// # Errors
-    /// [`EngineError::Blocked`] with all blocks that forbid it.
-    pub fn check_block(&self, level: BlockLevel) -> Result<(), EngineError> {
-        if self.settings.load().blocks.is_empty() && !self.space.is_blocked() {
-            return Ok(());
-        }
-        let mut blocks = self.blocks();
-        blocks.retain(|block| block.forbids(level));
-        if blocks.is_empty() {
-            return Ok(());
-        }
-        let index = self.name.clone();
-        Err(EngineError::Blocked { index, blocks })
     }
 }
 

@@ -18,8 +18,6 @@ use crate::settings::IndexSettings;
 use crate::shard::io_error;
 
 const FORMAT: u32 = 1;
-/// The catalog's stream in the log.
-pub(crate) const CATALOG_STREAM: u32 = 1;
 /// Streams of shards begin here.
 const FIRST_SHARD_STREAM: u32 = 16;
 

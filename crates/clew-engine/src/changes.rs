@@ -14,7 +14,7 @@ use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::index::Index;
 use crate::operation::{Body, decode};
-use crate::update::with_vectors;
+use crate::shard::update::with_vectors;
 
 /// One page covers at most so many positions of the log, so that a page of few changes among many
 /// of other indexes stays short work.

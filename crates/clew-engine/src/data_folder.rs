@@ -11,11 +11,12 @@ use std::sync::Arc;
 use clew_log::{Llsn, Log, LogError, StreamId};
 use clew_platform::Disk;
 
-use crate::catalog::{CATALOG_STREAM, Catalog};
+use crate::catalog::Catalog;
 use crate::engine::Inner;
 use crate::error::EngineError;
 use crate::index::Index;
 use crate::names::is_uuid;
+use crate::operation::CATALOG_STREAM;
 use crate::shard::{Shard, io_error, is_manifest, is_shard_file};
 
 /// What an operator can do about a folder that lacks something.

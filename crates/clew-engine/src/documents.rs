@@ -8,8 +8,8 @@ use bytes::Bytes;
 use crate::engine::{Engine, Logged};
 use crate::error::EngineError;
 use crate::index::Index;
-use crate::request::{Action, Condition, Document, OpType, WriteOperation};
 use crate::shard::{Shard, View};
+use crate::write_request::{Action, Condition, Document, OpType, WriteOperation};
 
 /// Documents that are written together.
 const BATCH_DOCUMENTS: usize = 500;

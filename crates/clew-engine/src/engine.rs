@@ -8,11 +8,13 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use clew_log::{Durability, Glsn, Log, LogOptions, LogStats, Trim};
-use clew_platform::{Clock, Disk, MemoryAccount, MemoryLimits, MemoryPurpose, Task, memory_bytes};
+use clew_platform::{
+    Clock, Disk, DiskSpace, MemoryAccount, MemoryLimits, MemoryPurpose, Task, memory_bytes,
+};
 use clew_text::{QueryReader, Threads};
 use parking_lot::{Mutex, RwLock};
 
-use crate::alias::AliasTable;
+use crate::alias_change::AliasTable;
 use crate::catalog::Catalog;
 use crate::data_folder;
 use crate::disk::{DiskGuard, DiskLimits};
@@ -29,6 +31,12 @@ use crate::signal::Signal;
 
 /// What is shared out where the system does not say how much memory there is.
 const MEMORY_BYTES_UNKNOWN: u64 = 4 << 30;
+
+/// A log file takes at most this part of the disk: space comes back by whole files.
+const LOG_FILE_SHARE: u64 = 64;
+const LOG_FILE_BYTES_MIN: u64 = 1 << 20;
+/// And all that the log has beyond what the indexes need at most this.
+const LOG_SHARE: u64 = 16;
 
 /// How an engine is set up.
 #[derive(Clone, Debug)]
@@ -87,6 +95,20 @@ impl EngineOptions {
             query_reader: None,
             log: LogOptions::default(),
         }
+    }
+}
+
+impl EngineOptions {
+    /// The same for a small disk: a log that is a fraction of it, in files that give space back before it is full.
+    pub(crate) fn fitted_to(mut self, space: DiskSpace) -> Self {
+        if space.total == 0 {
+            return self;
+        }
+        let file = (space.total / LOG_FILE_SHARE).max(LOG_FILE_BYTES_MIN);
+        self.log.file_bytes_max = self.log.file_bytes_max.min(file);
+        let log = (space.total / LOG_SHARE).max(2 * LOG_FILE_BYTES_MIN);
+        self.log_bytes_max = self.log_bytes_max.min(log);
+        self
     }
 }
 
@@ -562,5 +584,27 @@ impl Inner {
             TranslogDurability::Request => Durability::Sync,
             TranslogDurability::Async => Durability::Os,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_log_fits_a_small_disk_and_is_left_alone_on_a_large_one() {
+        let fitted = |total| {
+            let space = DiskSpace {
+                total,
+                ..DiskSpace::default()
+            };
+            let options = EngineOptions::new("/data").fitted_to(space);
+            (options.log.file_bytes_max, options.log_bytes_max)
+        };
+        let defaults = fitted(0);
+        assert_eq!(fitted(64 << 20), (1 << 20, 4 << 20));
+        assert_eq!(fitted(1 << 30), (16 << 20, 64 << 20));
+        assert_eq!(fitted(1 << 40), defaults);
+        assert_eq!(fitted(1000), (1 << 20, 2 << 20));
     }
 }

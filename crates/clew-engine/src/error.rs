@@ -4,6 +4,7 @@ use crate::blocks::{Block, describe};
 use clew_log::{Glsn, LogError};
 use clew_platform::MemoryExceeded;
 use clew_text::{AggErrorKind, DocumentError, MappingError, QueryError};
+use std::path::Path;
 
 /// An engine failure.
 #[derive(Debug, thiserror::Error)]
@@ -334,5 +335,16 @@ fn query_kind(error: &QueryError) -> ErrorKind {
             AggErrorKind::Corrupt => ErrorKind::Corrupt,
         },
         _ => ErrorKind::Invalid,
+    }
+}
+/// What makes an error of the disk one of the engine: what was to be done with which file.
+pub(crate) fn io_error<'a>(
+    action: &'static str,
+    path: &'a Path,
+) -> impl FnOnce(std::io::Error) -> EngineError + 'a {
+    move |source| EngineError::Io {
+        action,
+        path: path.to_path_buf(),
+        source,
     }
 }

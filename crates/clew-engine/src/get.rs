@@ -6,9 +6,9 @@ use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::index::Index;
 use crate::operation::decode;
-use crate::request::Document;
+use crate::shard::update::with_vectors;
 use crate::shard::{Located, SegmentView, Shard};
-use crate::update::with_vectors;
+use crate::write_request::Document;
 
 impl Engine {
     /// Reads a document. `realtime` reads the latest write, otherwise only what searches see.

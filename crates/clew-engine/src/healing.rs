@@ -10,12 +10,13 @@ use std::time::Duration;
 
 use clew_log::{Order, Range, Selection, StreamId};
 
-use crate::alias;
-use crate::catalog::{CATALOG_STREAM, Catalog, CatalogOperation, IndexRecord};
+use crate::alias_change;
+use crate::catalog::{Catalog, CatalogOperation, IndexRecord};
 use crate::data_folder::catalog_path;
 use crate::engine::Inner;
 use crate::error::{EngineError, ErrorKind};
 use crate::index::Index;
+use crate::operation::CATALOG_STREAM;
 use crate::shard::{Remedy, Shard};
 
 /// Mends what can be mended; how long until the next try when something is left.
@@ -147,7 +148,8 @@ impl Inner {
             // Its creation was refused. The folder stays until the next start, which finds out about it.
             index.shards.iter().for_each(|shard| shard.retire());
         }
-        self.aliases.store(Arc::new(alias::table(next.values())));
+        self.aliases
+            .store(Arc::new(alias_change::table(next.values())));
         (*indices, *catalog) = (next, durable);
         Ok(())
     }

@@ -13,10 +13,10 @@ use crate::activity::{Activity, Counted, SearchActivity};
 use crate::alias::Aliases;
 use crate::disk::DiskGuard;
 use crate::error::EngineError;
-use crate::request::WriteResult;
 use crate::routing::shard_of;
 use crate::settings::{DATA_STREAM, IndexSettings};
 use crate::shard::{Prepared, Shard};
+use crate::write_request::WriteResult;
 
 /// A document can ask for new fields only so often: each round adds all that it lacks, and other
 /// documents may add between two rounds.

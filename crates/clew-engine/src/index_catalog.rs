@@ -12,14 +12,17 @@ use clew_text::{Mapping, NewFields};
 use parking_lot::Mutex;
 
 use crate::activity::Activity;
+use crate::alias::check_alias_routing;
 use crate::alias::{self, AliasAction, Aliases};
+use crate::alias_change;
 use crate::blocks::Block;
-use crate::catalog::{CATALOG_STREAM, Catalog, CatalogOperation, IndexRecord};
+use crate::catalog::{Catalog, CatalogOperation, IndexRecord};
 use crate::data_folder;
 use crate::engine::{Engine, Inner, Logged};
 use crate::error::EngineError;
 use crate::index::Index;
-use crate::names::{check_alias_name, check_alias_routing, check_name};
+use crate::names::{check_alias_name, check_name};
+use crate::operation::CATALOG_STREAM;
 use crate::planner::IndexPlan;
 use crate::settings::IndexSettings;
 use crate::shard::{Shard, ShardContext, ShardPlace};
@@ -139,7 +142,8 @@ impl Inner {
         let mut next = indices.clone();
         next.insert(name.to_string(), index.clone());
         let mut operations = vec![CatalogOperation::CreateIndex(record)];
-        let moved = alias::Plan::of(&next, actions).inspect_err(|_| self.remove_folder(&index))?;
+        let moved =
+            alias_change::Plan::of(&next, actions).inspect_err(|_| self.remove_folder(&index))?;
         assert!(
             moved.deleted.is_empty(),
             "a deletion must be durable before it takes effect"
@@ -150,7 +154,8 @@ impl Inner {
         let logged = self.append_catalog(CatalogOperation::together(operations))?;
         moved.store(&next);
         if moved.changes() || !index.aliases().is_empty() {
-            self.aliases.store(Arc::new(alias::table(next.values())));
+            self.aliases
+                .store(Arc::new(alias_change::table(next.values())));
         }
         *indices = next;
         Ok((index, logged))

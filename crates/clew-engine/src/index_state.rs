@@ -1,14 +1,8 @@
-//! Closing and opening indexes. A closed index keeps everything and serves neither reads nor
-//! writes of documents.
+//! Whether an index serves what is asked of it: it may be closed, or blocked.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use clew_log::Glsn;
-
-use crate::blocks::BlockLevel;
-use crate::catalog::CatalogOperation;
-use crate::engine::Engine;
+use crate::blocks::{Block, BlockLevel};
 use crate::error::EngineError;
 use crate::index::Index;
 
@@ -49,51 +43,32 @@ impl Index {
     }
 }
 
-impl Engine {
-    /// Opens or closes indexes, all of them as one change; durable when it returns. Those that
-    /// are in the state already are left as they are. What was written to an index that is closed
-    /// is in its segments afterwards.
+impl Index {
+    /// The blocks that hold now, in the order of their numbers: those that are set, and the one that all indexes have
+    /// while the disk is nearly full.
+    pub fn blocks(&self) -> Vec<Block> {
+        let mut blocks = self.settings.load().blocks.clone();
+        let full = Block::ReadOnlyAllowDelete;
+        if self.space.is_blocked() && !blocks.contains(&full) {
+            blocks.push(full);
+        }
+        blocks
+    }
+
+    /// Refuses what a block of the index forbids.
     ///
     /// # Errors
-    /// When one is blocked, or its segments cannot be written.
-    pub fn set_index_state(
-        &self,
-        indices: &[Arc<Index>],
-        state: IndexState,
-    ) -> Result<Option<Glsn>, EngineError> {
-        let closed = state == IndexState::Closed;
-        let changing = indices.iter().filter(|index| index.is_open() == closed);
-        let changing: Vec<&Arc<Index>> = changing.collect();
-        if changing.is_empty() {
-            return Ok(None);
+    /// [`EngineError::Blocked`] with all blocks that forbid it.
+    pub fn check_block(&self, level: BlockLevel) -> Result<(), EngineError> {
+        if self.settings.load().blocks.is_empty() && !self.space.is_blocked() {
+            return Ok(());
         }
-        // Held so that no index is deleted between the check and the entry in the log.
-        let known = self.inner.indices.write();
-        for index in &changing {
-            index.check_block(BlockLevel::MetadataWrite)?;
-            if !known
-                .get(&index.name)
-                .is_some_and(|known| Arc::ptr_eq(known, index))
-            {
-                return Err(EngineError::IndexNotFound {
-                    index: index.name.clone(),
-                });
-            }
+        let mut blocks = self.blocks();
+        blocks.retain(|block| block.forbids(level));
+        if blocks.is_empty() {
+            return Ok(());
         }
-        let uuids = changing.iter().map(|index| index.uuid.clone()).collect();
-        let operation = CatalogOperation::SetClosed { uuids, closed };
-        let logged = self.inner.append_catalog(operation)?;
-        for index in &changing {
-            index.closed.store(closed, Ordering::SeqCst);
-        }
-        drop(known);
-        let glsn = self.inner.settle(logged)?;
-        if closed {
-            for index in changing {
-                self.refresh(index)?;
-                self.flush(index)?;
-            }
-        }
-        Ok(Some(glsn))
+        let index = self.name.clone();
+        Err(EngineError::Blocked { index, blocks })
     }
 }

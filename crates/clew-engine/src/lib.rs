@@ -10,11 +10,15 @@
 mod error;
 mod request;
 mod settings;
+mod write_outcome;
+mod write_request;
 
 mod activity;
 mod alias;
+mod alias_change;
 mod blocks;
 mod catalog;
+mod define;
 mod definitions;
 mod operation;
 mod routing;
@@ -35,6 +39,8 @@ mod index_state;
 mod maintenance;
 mod mapping_change;
 mod names;
+mod open_close;
+mod plan_index;
 mod planner;
 mod recovery;
 mod repair;
@@ -48,7 +54,7 @@ mod get;
 mod healing;
 mod health;
 mod snapshot;
-mod update;
+
 mod write;
 mod write_memory;
 
@@ -85,10 +91,8 @@ pub use recall::{
 };
 pub use repair::{Cure, GiveUp, RepairStep, plan_repair, repair};
 pub use request::{
-    Action, Collapse, Condition, Document, Hit, Hybrid, IndexPart, InnerHits, InnerResult,
-    KnnProfile, NestedStep, OpType, SearchControl, SearchRequest, SearchResponse, ShardCounts,
-    ShardFailure, ShardProfile, UpdateSpec, Within, WriteOperation, WriteOutcome, WriteResult,
-    Written,
+    Collapse, Hit, Hybrid, IndexPart, InnerHits, InnerResult, KnnProfile, NestedStep,
+    SearchControl, SearchRequest, SearchResponse, ShardCounts, ShardFailure, ShardProfile, Within,
 };
 pub use resolve::{AliasNames, ClosedNames, ResolveOptions, Resolved, Wildcards};
 pub use search_pool::SearchStats;
@@ -101,6 +105,10 @@ pub use snapshot::{
 };
 pub use verify::{FolderReport, ShardReport, ShardVerdict, verify_folder};
 pub use write_memory::parsed_bytes;
+pub use write_outcome::{WriteOutcome, Written};
+pub use write_request::{
+    Action, Condition, Document, OpType, UpdateSpec, WriteOperation, WriteResult,
+};
 // What profiles and reports are made of.
 pub use clew_vector::{Prices, RecallEstimate, SearchProfile, Strategy};
 // How far a merge is.

@@ -280,8 +280,8 @@ mod tests {
 
     use super::*;
     use crate::engine::{Engine, EngineOptions};
-    use crate::request::{Action, OpType, WriteOperation};
     use crate::settings::IndexSettings;
+    use crate::write_request::{Action, OpType, WriteOperation};
 
     /// An index of several flushed segments that nobody merges.
     fn flushed(disk: &SimDisk, segments: u32) -> (Engine, Arc<Index>) {

@@ -2,7 +2,6 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::alias::Alias;
 use crate::error::EngineError;
 
 const NAME_BYTES_MAX: usize = 255;
@@ -59,16 +58,6 @@ pub(crate) fn check_alias_name(name: &str) -> Result<(), EngineError> {
             reason,
         }),
         checked => checked,
-    }
-}
-
-/// A document goes to one shard, so an alias has at most one key for writes.
-pub(crate) fn check_alias_routing(name: &str, alias: &Alias) -> Result<(), EngineError> {
-    match &alias.index_routing {
-        Some(routing) if routing.contains(',') => Err(EngineError::InvalidRequest {
-            reason: format!("alias [{name}] has several index routing values associated with it"),
-        }),
-        _ => Ok(()),
     }
 }
 

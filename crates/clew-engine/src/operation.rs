@@ -5,8 +5,10 @@
 use clew_log::StreamId;
 use clew_text::FieldId;
 
-use crate::catalog::CATALOG_STREAM;
 use crate::error::EngineError;
+
+/// The catalog's stream in the log.
+pub(crate) const CATALOG_STREAM: u32 = 1;
 
 const KIND_INDEX: u8 = 1;
 const KIND_DELETE: u8 = 2;

@@ -7,13 +7,14 @@ use std::sync::atomic::Ordering;
 
 use clew_log::{EntryRef, Glsn, Log, StreamId};
 
-use crate::alias;
-use crate::catalog::{AliasEntry, CATALOG_STREAM, Catalog, CatalogOperation, set_alias};
+use crate::alias_change;
+use crate::catalog::{AliasEntry, Catalog, CatalogOperation, set_alias};
 use crate::data_folder;
 use crate::engine::{Inner, first_error};
 use crate::error::EngineError;
 use crate::index::Index;
 use crate::operation;
+use crate::operation::CATALOG_STREAM;
 
 /// The indexes by unique id, and which shard each stream is.
 #[derive(Default)]
@@ -69,7 +70,7 @@ pub(crate) fn recover(inner: &Inner, saved: Option<Catalog>) -> Result<(), Engin
     let indices: std::collections::BTreeMap<_, _> = indices.collect();
     inner
         .aliases
-        .store(Arc::new(alias::table(indices.values())));
+        .store(Arc::new(alias_change::table(indices.values())));
     *inner.indices.write() = indices;
     tracing::info!(
         indices = count,

@@ -4,7 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::alias::{Alias, AliasTable};
+use crate::alias::Alias;
+use crate::alias_change::AliasTable;
 use crate::blocks::BlockLevel;
 use crate::date_names::resolve_date;
 use crate::engine::{Engine, Inner};

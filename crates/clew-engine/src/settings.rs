@@ -8,7 +8,6 @@ use clew_text::MappingLimits;
 use serde::{Deserialize, Serialize};
 
 use crate::routing::routing_slots;
-use crate::shard::MergeOrder;
 
 /// Fields that a mapping may be allowed: each costs memory in every segment.
 const FIELDS_MAX: usize = 100_000;
@@ -38,6 +37,15 @@ pub enum TranslogDurability {
     Request,
     /// After the write to the log file; the log is synced at the index's `sync_interval`.
     Async,
+}
+
+/// In which order a merge puts documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MergeOrder {
+    /// That of the segments, one behind the other.
+    Stacked,
+    /// Similar ones beside each other, where that is worth the time.
+    Similar,
 }
 
 /// Settings of an index.

@@ -10,10 +10,11 @@ use std::time::Duration;
 use clew_log::{Glsn, Log, Order, Range, Selection, StreamId, VerifyReport};
 use clew_platform::Disk;
 
-use crate::catalog::{CATALOG_STREAM, Catalog, CatalogOperation};
+use crate::catalog::{Catalog, CatalogOperation};
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::index::Index;
+use crate::operation::CATALOG_STREAM;
 
 use crate::shard::{FileDamage, ShardFiles, io_error};
 use crate::signal::Signal;

@@ -13,10 +13,11 @@ use crate::engine::{Engine, Inner};
 use crate::error::EngineError;
 use crate::index::{Index, count_write};
 use crate::operation::{ID_BYTES_MAX, ROUTING_BYTES_MAX};
-use crate::request::{Action, Condition, OpType, WriteOperation, WriteOutcome, Written};
 use crate::settings::TranslogDurability;
 use crate::shard::{Prepared, Shard, ShardAction, ShardWrite, Target, Writer};
 use crate::write_memory::{CHUNK_BYTES, operation_bytes};
+use crate::write_outcome::{WriteOutcome, Written};
+use crate::write_request::{Action, Condition, OpType, WriteOperation};
 
 /// Operations that are parsed before they are applied: bounds the memory of a large request.
 const CHUNK_OPERATIONS: usize = 512;

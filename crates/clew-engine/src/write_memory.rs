@@ -5,7 +5,7 @@ use clew_platform::{MemoryPurpose, Reservation};
 
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::request::{Action, WriteOperation};
+use crate::write_request::{Action, WriteOperation};
 
 /// Documents that are parsed before they are applied take about this much, or are one.
 pub(crate) const CHUNK_BYTES: usize = 8 << 20;
@@ -67,7 +67,7 @@ mod tests {
     use bytes::Bytes;
 
     use super::*;
-    use crate::request::OpType;
+    use crate::write_request::OpType;
 
     fn write_of(source: String) -> WriteOperation {
         WriteOperation {

@@ -8,8 +8,8 @@ use clew_engine::{Index, ResolveOptions};
 use serde_json::{Map, Value, json};
 
 use crate::call::Call;
-use crate::cluster_health::replicas;
 use crate::cluster_state::{METRICS, created_at, read_metrics, shown_state};
+use crate::copies::replicas;
 use crate::error::{ApiError, Cause};
 use crate::machine::DiskSpace;
 use crate::reply::Reply;

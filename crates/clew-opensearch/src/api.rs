@@ -1,26 +1,18 @@
-//! What every endpoint shares, and the router that the binary mounts.
+//! What every endpoint shares.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Instant;
 
-use axum::Router;
 use clew_engine::Engine;
 use tokio::sync::watch;
 
 use crate::body::BodyLimits;
-use crate::cluster_settings::ClusterSettings;
-use crate::dispatch::dispatch;
-use crate::filling::{self, Filling};
-use crate::ism;
+use crate::cluster_settings::{ClusterSettings, SettingCheck};
 use crate::metrics::RestMetrics;
-use crate::routes::RouteTable;
-use crate::search::SearchContexts;
-use crate::snapshots::Running;
+use crate::parts::Parts;
 use crate::tasks::Tasks;
-use crate::templates::Planner;
-use crate::voting::VotingExclusions;
 
 /// How the API presents itself, and its limits.
 #[derive(Clone, Debug)]
@@ -73,54 +65,53 @@ impl Default for RestOptions {
     }
 }
 
+impl RestOptions {
+    /// The host that clients are told.
+    pub(crate) fn publish_host(&self) -> &str {
+        let address = &self.publish_address;
+        address.rsplit_once(':').map_or(address, |(host, _)| host)
+    }
+}
+
+/// The version of Lucene that clients of this version of OpenSearch expect to be told.
+pub(crate) const LUCENE_VERSION: &str = "9.12.1";
+
 /// What every endpoint shares.
 pub(crate) struct Api {
     pub(crate) engine: Engine,
     pub(crate) options: RestOptions,
     pub(crate) body_limits: BodyLimits,
-    pub(crate) routes: RouteTable,
     pub(crate) metrics: RestMetrics,
     pub(crate) cluster_settings: ClusterSettings,
     pub(crate) tasks: Tasks,
-    /// Snapshots that are being taken.
-    pub(crate) running: Running,
-    /// Indexes that are being made out of documents.
-    pub(crate) filling: Filling,
-    /// What goes on with indexes that follow policies.
-    pub(crate) ism: ism::Work,
+    /// What other rooms keep.
+    pub(crate) parts: Parts,
     /// When the node was started.
     pub(crate) started: Instant,
-    pub(crate) voting: VotingExclusions,
-    /// Scrolls and points in time that are open.
-    pub(crate) search_contexts: SearchContexts,
     /// The node's id: 22 characters, the same for the same cluster and node name.
     pub(crate) node_id: String,
 }
 
 impl Api {
-    pub(crate) fn new(engine: Engine, options: RestOptions) -> Self {
+    pub(crate) fn new(
+        engine: Engine,
+        options: RestOptions,
+        setting_checks: &'static [SettingCheck],
+    ) -> Self {
         let metrics = RestMetrics::new(options.registry.as_ref());
         let node_id = stable_id(&[&options.cluster_name, &options.node_name]);
-        engine.set_planner(Arc::new(Planner));
-        let filling = Filling::default();
-        filling::remove_unfinished(&engine, &filling);
         let body_limits = BodyLimits {
             bytes_max: options.body_bytes_max,
             memory: engine.memory().clone(),
         };
         Api {
             body_limits,
-            cluster_settings: ClusterSettings::load(&engine),
+            cluster_settings: ClusterSettings::load(&engine, setting_checks),
             engine,
-            routes: RouteTable::new(),
             metrics,
             tasks: Tasks::default(),
-            running: Running::default(),
-            filling,
-            ism: ism::Work::default(),
+            parts: Parts::default(),
             started: Instant::now(),
-            voting: VotingExclusions::default(),
-            search_contexts: SearchContexts::default(),
             node_id,
             options,
         }
@@ -134,25 +125,6 @@ impl Api {
             None => std::future::pending().await,
         }
     }
-}
-
-/// The REST API as one fallback service, so that it can be merged with routers of fixed paths
-/// without any conflict of patterns; and the work that goes on beside requests, which whoever serves
-/// the router runs as well. It ends when the server stops.
-pub fn router(
-    engine: Engine,
-    options: RestOptions,
-) -> (Router, impl Future<Output = ()> + Send + 'static) {
-    let api = Arc::new(Api::new(engine, options));
-    let (watched, policies) = (api.clone(), ism::run(api.clone()));
-    let background = async move {
-        let ending = async {
-            watched.stopped().await;
-            watched.tasks.stop();
-        };
-        tokio::join!(policies, ending);
-    };
-    (Router::new().fallback(dispatch).with_state(api), background)
 }
 
 /// A name for something that has none of its own: FNV-1a of the parts as 22 characters.

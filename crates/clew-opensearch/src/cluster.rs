@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::api::{Api, stable_id};
 use crate::call::Call;
-use crate::cluster_health::ShardHealth;
+use crate::copies::ShardHealth;
 use crate::error::ApiError;
 use crate::reply::Reply;
 

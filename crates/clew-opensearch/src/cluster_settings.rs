@@ -7,26 +7,24 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use clew_engine::{DefinitionChange, Definitions, DiskLimits, Engine};
+use clew_log::Glsn;
 use clew_platform::MemoryLimits;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use crate::call::Call;
-use crate::disk_settings::{read_disk_limits, shown_defaults};
+use crate::disk_settings::read_disk_limits;
 use crate::error::ApiError;
-use crate::ism;
 use crate::memory_stats;
-use crate::reply::Reply;
-use crate::search::Expensive;
-use crate::settings::{flatten_plain, parse_time, shown, unflatten};
+use crate::setting_values::parse_time;
 
 /// Settings kept at most, so that a client cannot fill the memory with them.
 const SETTINGS_MAX: usize = 10_000;
 
 const KIND: &str = "cluster_setting";
 
-type Kept = BTreeMap<String, String>;
+pub(crate) type Kept = BTreeMap<String, String>;
 /// New values by name; none takes a setting away.
-type Changes = BTreeMap<String, Option<String>>;
+pub(crate) type Changes = BTreeMap<String, Option<String>>;
 
 /// The settings of both kinds.
 pub(crate) struct ClusterSettings {
@@ -34,57 +32,37 @@ pub(crate) struct ClusterSettings {
     times: KeptTimes,
     /// How full the disk may get where nobody says otherwise.
     disk: DiskLimits,
+    checks: &'static [SettingCheck],
 }
 
+/// What was given, by how long it lasts.
 #[derive(Clone, Default)]
-struct Both {
-    persistent: Kept,
-    transient: Kept,
+pub(crate) struct Both {
+    pub(crate) persistent: Kept,
+    pub(crate) transient: Kept,
 }
 
-/// `GET /_cluster/settings`.
-pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
-    let flat = call.params.flag("flat_settings", false)?;
-    let both = call.api.cluster_settings.lock().clone();
-    let mut body = json!({
-        "persistent": render(&both.persistent, flat),
-        "transient": render(&both.transient, flat),
-    });
-    if call.params.flag("include_defaults", false)?
-        && let Value::Object(body) = &mut body
-    {
-        let shown = shown_defaults(&call.api.cluster_settings.disk);
-        let unset = shown
-            .into_iter()
-            .filter(|(name, _)| both.given(name).is_none());
-        let unset: Kept = unset.map(|(name, text)| (name.to_string(), text)).collect();
-        body.insert("defaults".to_string(), render(&unset, flat));
-    }
-    Ok(Reply::json(&body))
-}
+/// Refuses settings that mean something to a room; it looks each up by its name.
+pub(crate) type SettingCheck = fn(&dyn Fn(&str) -> Option<String>) -> Result<(), ApiError>;
 
-/// `PUT /_cluster/settings`.
-pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
-    let body = call.json_object()?;
-    if body.as_object().is_none_or(Map::is_empty) {
-        return Err(ApiError::validation("no settings to update"));
-    }
-    let flat = call.params.flag("flat_settings", false)?;
-    let (persistent, transient) = read_changes(&body)?;
-    let mut next = call.api.cluster_settings.lock().clone();
+/// Changes settings, all or none. What they mean holds from now on.
+///
+/// # Errors
+/// When a value cannot be read, or does not fit to the others.
+pub(crate) async fn change(
+    call: &Call,
+    persistent: Changes,
+    transient: Changes,
+) -> Result<Option<Glsn>, ApiError> {
+    let settings = &call.api.cluster_settings;
+    let mut next = settings.both();
     apply(&mut next.transient, &transient);
-    let answer = json!({
-        "acknowledged": true,
-        "persistent": render(&set_by(&persistent), flat),
-        "transient": render(&set_by(&transient), flat),
-    });
-    let checking = call.api.engine.clone();
-    let disk = call.api.cluster_settings.disk;
+    let (checking, disk, checks) = (call.api.engine.clone(), settings.disk, settings.checks);
     let glsn = call
         .changing(move |all| {
             next.persistent = persisted(all);
             apply(&mut next.persistent, &persistent);
-            check(&next, &disk)?;
+            check(&next, &disk, checks)?;
             memory_limits(&checking, &next)?;
             let change = |(name, text): (String, Option<String>)| match text {
                 Some(text) => DefinitionChange::put(KIND, &name, Value::from(text)),
@@ -97,37 +75,14 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
         })
         .await?;
     let engine = &call.api.engine;
-    let mut both = call.api.cluster_settings.lock();
+    let mut both = settings.lock();
     apply(&mut both.transient, &transient);
     both.persistent = engine.with_definitions(persisted);
     engine.set_buckets_max(buckets_max(&both)?);
     engine.memory().set_limits(memory_limits(engine, &both)?);
-    call.api
-        .cluster_settings
-        .times
-        .store(SearchTimes::of(&both)?);
+    settings.times.store(SearchTimes::of(&both)?);
     engine.set_disk_limits(disk_limits(&both, &disk)?);
-    Ok(Reply::json(&answer).at(glsn))
-}
-
-/// What a request changes among the persistent and the transient settings.
-fn read_changes(body: &Value) -> Result<(Changes, Changes), ApiError> {
-    let (mut persistent, mut transient) = (Changes::new(), Changes::new());
-    for (name, value) in body.as_object().into_iter().flatten() {
-        let changes = match name.as_str() {
-            "persistent" => &mut persistent,
-            "transient" => &mut transient,
-            other => {
-                return Err(ApiError::bad_request(
-                    "x_content_parse_exception",
-                    format!("[cluster_update_settings_request] unknown field [{other}]"),
-                ));
-            }
-        };
-        let empty = Map::new();
-        changes.extend(flatten_plain(value.as_object().unwrap_or(&empty))?);
-    }
-    Ok((persistent, transient))
+    Ok(glsn)
 }
 
 fn persisted(all: &Definitions) -> Kept {
@@ -146,18 +101,14 @@ fn apply(kept: &mut Kept, changes: &Changes) {
     }
 }
 
-fn set_by(changes: &Changes) -> Kept {
-    let set = |(name, text): (&String, &Option<String>)| Some((name.clone(), text.clone()?));
-    changes.iter().filter_map(set).collect()
-}
-
-fn check(both: &Both, disk: &DiskLimits) -> Result<(), ApiError> {
+fn check(both: &Both, disk: &DiskLimits, checks: &[SettingCheck]) -> Result<(), ApiError> {
     if both.persistent.len() + both.transient.len() > SETTINGS_MAX {
         return Err(ApiError::illegal_argument(format!(
             "more than [{SETTINGS_MAX}] cluster settings"
         )));
     }
-    ism::check_settings(|name| both.given(name))?;
+    let given = |name: &str| both.given(name);
+    checks.iter().try_for_each(|check| check(&given))?;
     SearchTimes::of(both)?;
     // Those of each kind must fit together by themselves: the others may go away.
     for kept in [&both.persistent, &both.transient] {
@@ -173,7 +124,7 @@ fn check(both: &Both, disk: &DiskLimits) -> Result<(), ApiError> {
 
 impl Both {
     /// A setting's value; a transient one wins.
-    fn given(&self, name: &str) -> Option<String> {
+    pub(crate) fn given(&self, name: &str) -> Option<String> {
         let given = self.transient.get(name).or(self.persistent.get(name));
         given.map(|text| text.trim_matches('"').to_string())
     }
@@ -207,7 +158,7 @@ fn memory_limits(engine: &Engine, both: &Both) -> Result<MemoryLimits, ApiError>
 
 impl ClusterSettings {
     /// Those that were kept when the process last ended.
-    pub(crate) fn load(engine: &Engine) -> Self {
+    pub(crate) fn load(engine: &Engine, checks: &'static [SettingCheck]) -> Self {
         let both = Both {
             persistent: engine.with_definitions(persisted),
             transient: Kept::new(),
@@ -230,6 +181,7 @@ impl ClusterSettings {
             times: KeptTimes::new(SearchTimes::of(&both).unwrap_or_default()),
             kept: Mutex::new(both),
             disk,
+            checks,
         }
     }
 
@@ -263,10 +215,27 @@ impl ClusterSettings {
         self.lock().given(name)
     }
 
+    /// All that was given.
+    pub(crate) fn both(&self) -> Both {
+        self.lock().clone()
+    }
+
+    /// How full the disk may get where nobody says otherwise.
+    pub(crate) fn disk_defaults(&self) -> &DiskLimits {
+        &self.disk
+    }
+
     fn lock(&self) -> std::sync::MutexGuard<'_, Both> {
         // The maps are replaced whole, so a panic elsewhere cannot leave them half changed.
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Whether costly queries are allowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Expensive {
+    Allowed,
+    Refused,
 }
 
 /// When searches end that do not say so themselves.
@@ -326,20 +295,5 @@ impl KeptTimes {
             timeout: time(&self.timeout_ms),
             cancel_after: time(&self.cancel_after_ms),
         }
-    }
-}
-
-fn render(kept: &Kept, flat: bool) -> Value {
-    let pairs = kept
-        .iter()
-        .map(|(name, text)| (name.as_str(), text.as_str()));
-    if flat {
-        Value::Object(
-            pairs
-                .map(|(name, text)| (name.to_string(), shown(text)))
-                .collect(),
-        )
-    } else {
-        Value::Object(unflatten(pairs))
     }
 }

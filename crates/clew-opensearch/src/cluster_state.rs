@@ -1,5 +1,6 @@
 //! `_cluster/state`: everything that is known of the cluster, in the sections that are asked for.
 
+use crate::voting::VotingExclusions;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +11,8 @@ use serde_json::{Map, Value, json};
 use crate::aliases::aliases_of;
 use crate::api::{Api, stable_id};
 use crate::call::Call;
-use crate::cluster_health::{replicas, wait_until};
+use crate::cluster_health::wait_until;
+use crate::copies::replicas;
 use crate::error::ApiError;
 use crate::index_mapping::shown_mapping;
 use crate::index_settings::{routing_shards, shown_settings};
@@ -230,7 +232,7 @@ fn shown_metadata(api: &Api, indices: &[Arc<Index>], flat: bool) -> Value {
             "term": 1,
             "last_committed_config": [api.node_id],
             "last_accepted_config": [api.node_id],
-            "voting_config_exclusions": api.voting.shown(),
+            "voting_config_exclusions": api.parts.get::<VotingExclusions>().shown(),
         },
         "templates": shown_definitions(api, LEGACY, |value| show_legacy(value, flat)),
         "indices": each,

@@ -10,7 +10,7 @@ use clew_engine::{Alias, DATA_STREAM, Definitions, Engine, EngineError, Index, I
 use serde_json::{Value, json};
 
 use crate::call::Call;
-use crate::cluster_health::ShardHealth;
+use crate::copies::ShardHealth;
 use crate::error::{ApiError, Cause};
 use crate::reply::Reply;
 use crate::search::glob;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clew_engine::{DiskLimits, Watermark};
 
-use crate::settings::{parse_bytes, parse_time};
+use crate::setting_values::{parse_bytes, parse_time};
 
 /// Whether the disk is watched.
 pub const DISK_THRESHOLD_ENABLED: &str = "cluster.routing.allocation.disk.threshold_enabled";

@@ -25,7 +25,7 @@ use crate::params::{Params, Plus, decode};
 use crate::reply::{ContentType, Reply};
 use crate::reply_filter;
 use crate::request_memory::{RequestMemory, json_bytes};
-use crate::routes::{Answer, COMMON_PARAMS, Found};
+use crate::routes::{Answer, COMMON_PARAMS, Found, RouteTable};
 use crate::tasks::Asked;
 
 const JSON_TYPE: &str = "application/json; charset=UTF-8";
@@ -42,7 +42,7 @@ pub(crate) async fn dispatch(State(api): State<Arc<Api>>, request: Request) -> R
         // the connection closes never sees the answer.
         let body = body::read(&head.headers, body, &api.body_limits).await;
         params = Arc::new(Params::parse(head.uri.query().unwrap_or_default())?);
-        let found = route(&api, &head.method, &head.uri)?;
+        let found = route(&head.method, &head.uri)?;
         endpoint = found.route.class;
         run(&api, found, &head, params.clone(), body).await
     }
@@ -55,20 +55,22 @@ pub(crate) async fn dispatch(State(api): State<Arc<Api>>, request: Request) -> R
     response
 }
 
-fn route(api: &Api, method: &Method, uri: &Uri) -> Result<Found, ApiError> {
+fn route(method: &Method, uri: &Uri) -> Result<Found, ApiError> {
     let path = uri.path();
     let mut segments = Vec::new();
     for segment in path.split('/').filter(|segment| !segment.is_empty()) {
         segments.push(decode(segment, Plus::IsPlus)?);
     }
     let shown = uri.path_and_query().map_or(path, |both| both.as_str());
-    api.routes.find(method, &segments).map_err(|allowed| {
-        if allowed.is_empty() {
-            ApiError::no_handler(shown, method.as_str())
-        } else {
-            ApiError::wrong_method(shown, method.as_str(), &allowed)
-        }
-    })
+    RouteTable::new()
+        .find(method, &segments)
+        .map_err(|allowed| {
+            if allowed.is_empty() {
+                ApiError::no_handler(shown, method.as_str())
+            } else {
+                ApiError::wrong_method(shown, method.as_str(), &allowed)
+            }
+        })
 }
 
 async fn run(

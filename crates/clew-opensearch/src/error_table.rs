@@ -9,41 +9,8 @@ use clew_platform::{MemoryExceeded, MemoryPurpose, MemoryScope};
 use clew_text::{AggError, QueryError};
 use serde_json::Value;
 
-use crate::aggs::AggDslError;
-use crate::cat::size_in_words;
-use crate::dsl::{DslError, DslErrorKind};
 use crate::error::{ApiError, Cause, TOO_MANY_BUCKETS};
-
-fn cause_of(error: DslError) -> Cause {
-    let cause = Cause::new(error.kind.type_name(), error.reason);
-    match error.within {
-        Some(within) => cause.caused_by(cause_of(*within)),
-        None => cause,
-    }
-}
-
-impl From<DslError> for ApiError {
-    fn from(error: DslError) -> Self {
-        let mut innermost = &error;
-        while let Some(within) = &innermost.within {
-            innermost = within;
-        }
-        // An error of the parser is the root of it all; another one only says why a field is wrong.
-        let root = (innermost.kind == DslErrorKind::Parsing && error.within.is_some())
-            .then(|| Cause::new(innermost.kind.type_name(), innermost.reason.clone()));
-        let told = ApiError::new(StatusCode::BAD_REQUEST, cause_of(error));
-        match root {
-            Some(root) => told.with_root(root),
-            None => told,
-        }
-    }
-}
-
-impl From<AggDslError> for ApiError {
-    fn from(error: AggDslError) -> Self {
-        ApiError::bad_request(error.kind.type_name(), error.reason)
-    }
-}
+use crate::setting_values::size_in_words;
 
 impl From<MemoryExceeded> for ApiError {
     fn from(exceeded: MemoryExceeded) -> Self {

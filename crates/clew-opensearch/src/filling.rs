@@ -15,7 +15,8 @@ use parking_lot::Mutex;
 
 use crate::api::Api;
 use crate::error::ApiError;
-use crate::settings::{self, Flat};
+use crate::setting_values::Flat;
+use crate::settings;
 
 /// The mark: a setting that no request may set.
 pub(crate) const UNFINISHED: &str = "index.clew.unfinished";
@@ -66,9 +67,10 @@ pub(crate) fn make(
     fill: impl Fn(&Engine, usize, &Arc<Index>) -> Result<(), EngineError>,
 ) -> Result<(), ApiError> {
     let engine = &api.engine;
+    let filling = api.parts.get::<Filling>();
     let busy: Vec<Busy<'_>> = all
         .iter()
-        .map(|filled| api.filling.begin(&filled.name))
+        .map(|filled| filling.begin(&filled.name))
         .collect();
     let (mut made, mut changes) = (Vec::new(), Vec::new());
     let work = || -> Result<(), ApiError> {

@@ -11,9 +11,9 @@ use tokio::time::{Instant, sleep};
 use crate::call::Call;
 use crate::error::ApiError;
 use crate::machine::cpu_ms;
-use crate::nodes::{host_of, names_this_node};
+use crate::nodes::names_this_node;
 use crate::reply::Reply;
-use crate::settings::parse_time;
+use crate::setting_values::parse_time;
 use crate::snapshots::iso;
 
 const INTERVAL_DEFAULT: Duration = Duration::from_millis(500);
@@ -48,7 +48,7 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
     let (name, id, address) = (&options.node_name, &api.node_id, &options.publish_address);
     let mut text = format!(
         "::: {{{name}}}{{{id}}}{{{}}}{{{address}}}{{dim}}\n",
-        host_of(address)
+        call.api.options.publish_host()
     );
     let began = iso(u64::try_from(began.as_millis()).unwrap_or(u64::MAX));
     let _ = writeln!(

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::aliases::{aliases_of, shown_aliases};
 use crate::call::Call;
-use crate::cluster_health::{enough_copies, replicas_of};
+use crate::copies::{enough_copies, replicas_of};
 use crate::data_streams::refuse_write_index;
 use crate::error::ApiError;
 use crate::index_mapping::shown_mapping;

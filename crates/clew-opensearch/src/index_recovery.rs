@@ -10,7 +10,6 @@ use serde_json::{Map, Value, json};
 
 use crate::call::Call;
 use crate::error::ApiError;
-use crate::nodes::host_of;
 use crate::reply::Reply;
 use crate::settings::PRIVATE;
 
@@ -104,7 +103,7 @@ struct Taken {
 
 fn show(call: &Call, index: &Index, number: usize, stats: &IndexStats) -> Value {
     let options = &call.api.options;
-    let host = host_of(&options.publish_address);
+    let host = options.publish_host();
     let node = json!({
         "id": call.api.node_id,
         "host": host,

@@ -1,5 +1,6 @@
 //! Showing and changing the settings of indexes.
 
+use crate::setting_values::Flat;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +13,9 @@ use crate::call::Call;
 use crate::error::ApiError;
 use crate::reply::Reply;
 use crate::search::glob;
-use crate::settings::{self, shown, unflatten};
+use crate::setting_values::shown;
+use crate::setting_values::unflatten;
+use crate::settings;
 
 /// The internal version number that 2.19.0 puts into `index.version.created`.
 pub(crate) const VERSION_CREATED: &str = "136408127";
@@ -172,11 +175,7 @@ pub(crate) fn routing_shards(settings: &IndexSettings) -> u64 {
 }
 
 /// Changes settings of one index; durable when it returns.
-pub(crate) fn change(
-    engine: &Engine,
-    index: &Index,
-    flat: &settings::Flat,
-) -> Result<Glsn, ApiError> {
+pub(crate) fn change(engine: &Engine, index: &Index, flat: &Flat) -> Result<Glsn, ApiError> {
     let next = settings::update(&index.settings(), flat, index.name(), index.uuid())?;
     Ok(engine.put_settings(index.name(), next)?)
 }

@@ -6,9 +6,10 @@ use clew_engine::{Block, CatalogChange, Engine, Index, IndexState, Wildcards};
 use serde_json::{Map, Value, json};
 
 use crate::call::Call;
-use crate::cluster_health::{enough_copies, replicas};
+use crate::copies::{enough_copies, replicas};
 use crate::error::ApiError;
 use crate::reply::Reply;
+use crate::setting_values;
 use crate::settings;
 
 /// `POST /{index}/_open`; with `wait_for_completion=false` it goes on as a task.
@@ -76,7 +77,7 @@ pub(crate) async fn add_block(call: Call) -> Result<Reply, ApiError> {
         Some(block) => block,
     };
     let setting = format!("index.blocks.{}", block.name());
-    let flat = settings::Flat::from([(setting, Some("true".to_string()))]);
+    let flat = setting_values::Flat::from([(setting, Some("true".to_string()))]);
     let indices: Vec<Arc<Index>> = call.indices_from(Wildcards::OPEN).await?;
     let mut changes = Vec::new();
     for index in &indices {

@@ -6,8 +6,8 @@ use serde_json::{Map, json};
 use crate::call::Call;
 use crate::cluster::all_indices;
 use crate::error::{ApiError, Cause};
-use crate::maintenance::ShardOutcomes;
 use crate::reply::Reply;
+use crate::shard_outcomes::ShardOutcomes;
 
 /// `GET /_plugins/_knn/warmup/{index}`: graphs are memory-mapped and serve at once, so there is
 /// nothing to load; what is written becomes visible, as after the plugin's warm-up.

@@ -3,9 +3,9 @@
 use clew_platform::{MemoryAccount, MemoryFigures, MemoryLimits, MemoryPurpose};
 use serde_json::{Map, Value, json};
 
-use crate::cat::size_in_words;
 use crate::error::ApiError;
 use crate::error_table::breaker_of;
+use crate::setting_values::size_in_words;
 
 /// The section `breakers` of a node's statistics.
 pub(crate) fn breakers(account: &MemoryAccount) -> Value {

@@ -30,7 +30,7 @@ pub(crate) const PLUGINS: &[(&str, &str)] = &[
 pub(crate) async fn info(call: Call) -> Result<Reply, ApiError> {
     let options = &call.api.options;
     let address = options.publish_address.as_str();
-    let host = host_of(address);
+    let host = options.publish_host();
     let flat = call.params.flag("flat_settings", false)?;
     let settings = match flat {
         true => json!({
@@ -106,7 +106,7 @@ pub(crate) async fn stats(call: Call) -> Result<Reply, ApiError> {
         "timestamp": jiff::Timestamp::now().as_millisecond(),
         "name": options.node_name,
         "transport_address": options.publish_address,
-        "host": host_of(&options.publish_address),
+        "host": options.publish_host(),
         "ip": options.publish_address,
         "roles": ROLES,
         "attributes": {},
@@ -280,7 +280,7 @@ pub(crate) fn names_this_node(api: &Api, expression: &str) -> bool {
         api.node_id.as_str(),
         &options.node_name,
         &options.publish_address,
-        host_of(&options.publish_address),
+        options.publish_host(),
         "_local",
         "_all",
         "_master",
@@ -331,7 +331,3 @@ const SECTIONS: [&str; 13] = [
     "search_pipelines",
     "timestamp",
 ];
-
-pub(crate) fn host_of(address: &str) -> &str {
-    address.rsplit_once(':').map_or(address, |(host, _)| host)
-}

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::error::ApiError;
-use crate::settings::parse_time;
+use crate::setting_values::parse_time;
 
 /// Decoded `name=value` pairs. A name without value has the empty value.
 #[derive(Debug, Default)]

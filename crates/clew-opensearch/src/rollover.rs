@@ -12,7 +12,7 @@ use crate::data_streams;
 use crate::error::ApiError;
 use crate::index_admin::read_request;
 use crate::reply::Reply;
-use crate::settings::{parse_bytes, parse_time};
+use crate::setting_values::{parse_bytes, parse_time};
 use crate::templates::{compose, data_stream_template, plan_of};
 
 /// When an index has had enough.

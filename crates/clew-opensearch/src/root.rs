@@ -1,5 +1,6 @@
 //! What clients ask first: who is there, and which version.
 
+use crate::api::LUCENE_VERSION;
 use serde_json::json;
 
 use crate::api::stable_id;
@@ -7,9 +8,6 @@ use crate::call::Call;
 use crate::client::{Client, Version};
 use crate::error::ApiError;
 use crate::reply::Reply;
-
-/// The version of Lucene that clients of this version of OpenSearch expect to be told.
-pub(crate) const LUCENE_VERSION: &str = "9.12.1";
 
 /// `GET /`.
 pub(crate) async fn info(call: Call) -> Result<Reply, ApiError> {

@@ -1,7 +1,10 @@
 //! Index settings as clients write them (nested or flat, with or without `index.`, numbers or
 //! strings) and as the engine takes them. What the engine does not know is kept and shown again.
 
-use std::collections::BTreeMap;
+use crate::setting_values::Flat;
+use crate::setting_values::flatten_plain;
+use crate::setting_values::parse_bytes;
+use crate::setting_values::parse_time;
 use std::time::Duration;
 
 use clew_engine::{Block, IndexSettings, MERGE_REORDER, TranslogDurability};
@@ -24,9 +27,6 @@ const EF_SEARCH: &str = "index.knn.algo_param.ef_search";
 const HIDDEN: &str = "index.hidden";
 const MAX_RESULT_WINDOW: &str = "index.max_result_window";
 
-/// Settings as flat names; `None` asks for the default again.
-pub(crate) type Flat = BTreeMap<String, Option<String>>;
-
 /// Flattens `{"index":{"a":{"b":1}},"c.d":"x"}` to `index.a.b` and `index.c.d`.
 pub(crate) fn flatten(settings: &Map<String, Value>) -> Result<Flat, ApiError> {
     let mut flat = Flat::new();
@@ -39,83 +39,6 @@ pub(crate) fn flatten(settings: &Map<String, Value>) -> Result<Flat, ApiError> {
         flat.insert(name, value);
     }
     Ok(flat)
-}
-
-/// Flattens without adding a prefix, as cluster settings need it.
-pub(crate) fn flatten_plain(settings: &Map<String, Value>) -> Result<Flat, ApiError> {
-    let mut flat = Flat::new();
-    for (name, value) in settings {
-        flatten_into(&mut flat, name.clone(), value)?;
-    }
-    Ok(flat)
-}
-
-fn flatten_into(flat: &mut Flat, name: String, value: &Value) -> Result<(), ApiError> {
-    let text = match value {
-        Value::Object(members) => {
-            for (member, value) in members {
-                flatten_into(flat, format!("{name}.{member}"), value)?;
-            }
-            return Ok(());
-        }
-        Value::Null => None,
-        Value::Bool(flag) => Some(flag.to_string()),
-        Value::Number(number) => Some(number.to_string()),
-        Value::String(text) => Some(text.clone()),
-        // A list keeps its JSON; `unflatten` shows it as a list again.
-        Value::Array(items)
-            if items
-                .iter()
-                .all(|item| !item.is_object() && !item.is_array()) =>
-        {
-            Some(value.to_string())
-        }
-        Value::Array(_) => {
-            return Err(ApiError::illegal_argument(format!(
-                "setting [{name}] holds a list of something else than plain values"
-            )));
-        }
-    };
-    flat.insert(name, text);
-    Ok(())
-}
-
-/// Nests flat names again: `index.a.b` becomes `{"index":{"a":{"b":..}}}`. Where a name is a value
-/// and a parent (`knn`, `knn.algo_param.ef_search`), what is below it starts with the dotted name.
-/// The names must come in order, so that a value comes before what is below its name.
-pub(crate) fn unflatten<'a>(flat: impl Iterator<Item = (&'a str, &'a str)>) -> Map<String, Value> {
-    let mut root = Map::new();
-    for (name, text) in flat {
-        insert_nested(&mut root, String::new(), name, shown(text));
-    }
-    root
-}
-
-fn insert_nested(at: &mut Map<String, Value>, prefix: String, name: &str, value: Value) {
-    let Some((head, rest)) = name.split_once('.') else {
-        at.insert(prefix + name, value);
-        return;
-    };
-    let key = prefix + head;
-    match at
-        .entry(key.as_str())
-        .or_insert_with(|| Value::Object(Map::new()))
-    {
-        Value::Object(below) => insert_nested(below, String::new(), rest, value),
-        _ => insert_nested(at, key + ".", rest, value),
-    }
-}
-
-/// A setting's value as it is shown: a string, or the list that was given.
-pub(crate) fn shown(text: &str) -> Value {
-    let list = text
-        .starts_with('[')
-        .then(|| serde_json::from_str(text).ok())
-        .flatten();
-    match list {
-        Some(list @ Value::Array(_)) => list,
-        _ => Value::String(text.to_string()),
-    }
 }
 
 /// Settings of a new index.
@@ -290,75 +213,10 @@ fn not_a_number(name: &str, text: &str) -> ApiError {
     ))
 }
 
-/// Reads `30s`, `500ms`, `1d`, `0`; -1 is `None`.
-pub(crate) fn parse_time(name: &str, text: &str) -> Result<Option<Duration>, ApiError> {
-    let trimmed = text.trim();
-    match trimmed {
-        "-1" => return Ok(None),
-        "0" => return Ok(Some(Duration::ZERO)),
-        _ => {}
-    }
-    let digits = trimmed.bytes().take_while(u8::is_ascii_digit).count();
-    let (number, unit) = trimmed.split_at(digits);
-    let nanos_per_unit: u64 = match unit.trim().to_ascii_lowercase().as_str() {
-        "nanos" => 1,
-        "micros" => 1_000,
-        "ms" => 1_000_000,
-        "s" => 1_000_000_000,
-        "m" => 60_000_000_000,
-        "h" => 3_600_000_000_000,
-        "d" => 86_400_000_000_000,
-        _ => {
-            return Err(ApiError::illegal_argument(format!(
-                "failed to parse setting [{name}] with value [{text}] as a time value: \
-                 unit is missing or unrecognized"
-            )));
-        }
-    };
-    let nanos = number
-        .parse::<u64>()
-        .ok()
-        .and_then(|number| number.checked_mul(nanos_per_unit));
-    nanos
-        .map(|nanos| Some(Duration::from_nanos(nanos)))
-        .ok_or_else(|| {
-            ApiError::illegal_argument(format!("failed to parse [{text}] for setting [{name}]"))
-        })
-}
-
-/// Reads `512mb`, `1gb`, `10b`.
-pub(crate) fn parse_bytes(name: &str, text: &str) -> Result<u64, ApiError> {
-    let trimmed = text.trim().to_ascii_lowercase();
-    let digits = trimmed.bytes().take_while(u8::is_ascii_digit).count();
-    let (number, unit) = trimmed.split_at(digits);
-    let shift = match unit.trim() {
-        "b" => 0,
-        "k" | "kb" => 10,
-        "m" | "mb" => 20,
-        "g" | "gb" => 30,
-        "t" | "tb" => 40,
-        _ => {
-            return Err(ApiError::bad_request(
-                "parse_exception",
-                format!(
-                    "failed to parse setting [{name}] with value [{text}] as a size in bytes: \
-                     unit is missing or unrecognized"
-                ),
-            ));
-        }
-    };
-    let number = number
-        .parse::<u64>()
-        .ok()
-        .and_then(|number| number.checked_mul(1 << shift));
-    number.ok_or_else(|| {
-        ApiError::illegal_argument(format!("failed to parse [{text}] for setting [{name}]"))
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::setting_values::unflatten;
     use serde_json::json;
 
     fn parsed(settings: Value) -> Result<IndexSettings, ApiError> {

@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use clew_engine::Wildcards;
 use serde_json::{Map, Value, json};
 
+use crate::api::LUCENE_VERSION;
 use crate::call::Call;
-use crate::cluster_health::ShardHealth;
+use crate::copies::ShardHealth;
 use crate::error::ApiError;
 use crate::reply::Reply;
-use crate::root::LUCENE_VERSION;
 use crate::search_shards::{allocation_id, shown_node};
 
 /// `GET /{index}/_shard_stores`: of indexes that are not green, unless `status` asks for others.

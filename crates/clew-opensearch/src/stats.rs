@@ -10,9 +10,9 @@ use serde_json::{Map, Value, json};
 use crate::api::{Api, stable_id};
 use crate::call::Call;
 use crate::error::ApiError;
-use crate::maintenance::ShardOutcomes;
 use crate::reply::Reply;
 use crate::search::glob;
+use crate::shard_outcomes::ShardOutcomes;
 
 /// Counts of some indexes, and those of searches by group where groups are asked for.
 #[derive(Clone, Default)]

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::call::Call;
 use crate::error::ApiError;
 use crate::reply::Reply;
-use crate::settings::parse_bytes;
+use crate::setting_values::parse_bytes;
 
 /// What the endpoint takes.
 pub(crate) const PARAMS: &[&str] = &[

@@ -73,7 +73,8 @@ pub(crate) async fn add(call: Call) -> Result<Reply, ApiError> {
         }
     };
     let of_this_node = asked.iter().any(|one| one.node_id == *this_id);
-    let mut list = call.api.voting.lock();
+    let excluded = call.api.parts.get::<VotingExclusions>();
+    let mut list = excluded.lock();
     let mut next = list.clone();
     next.extend(asked.into_iter().filter(|one| !list.contains(one)));
     if next.len() > EXCLUSIONS_MAX {
@@ -95,6 +96,6 @@ pub(crate) async fn add(call: Call) -> Result<Reply, ApiError> {
 
 /// `DELETE /_cluster/voting_config_exclusions`.
 pub(crate) async fn clear(call: Call) -> Result<Reply, ApiError> {
-    call.api.voting.lock().clear();
+    call.api.parts.get::<VotingExclusions>().lock().clear();
     Ok(Reply::empty(StatusCode::OK))
 }

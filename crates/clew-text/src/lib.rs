@@ -74,14 +74,14 @@ pub use query::{
     TermsSet, ValueMode, VectorMeasure, VectorScore, WordChoice, compile, plan, postings_max,
 };
 pub use search::{
-    Blocks, Combine, DocVisitor, Explained, FieldFigures, FieldStatistics, FilterCache,
-    FilterCacheFigures, GeoDistanceKey, InnerFound, InnerRequest, Kin, MergedHit, MergedHits,
-    Missing, Mode, NestedSort, Order, Relation, Rescore, Scope, SegmentBits, ShardHit,
-    ShardRequest, ShardResult, SimilarTerm, Snapshot, SortKey, SortValue, Spelling, TermFigures,
-    Threads, Total, TrackTotal, count, describe, explain, field_figures, inner_hits, kin_of,
-    matching, merge_hits, rescore, search, share, similar_terms, term_docs, term_figures,
+    Blocks, Combine, DocVisitor, Explained, FieldFigures, FilterCache, FilterCacheFigures,
+    GeoDistanceKey, InnerFound, InnerRequest, Kin, MergedHit, MergedHits, Missing, Mode,
+    NestedSort, Order, Relation, Rescore, Scope, SegmentBits, ShardHit, ShardRequest, ShardResult,
+    SimilarTerm, Snapshot, SortKey, SortValue, Spelling, TermFigures, Threads, Total, TrackTotal,
+    count, describe, explain, field_figures, inner_hits, kin_of, matching, merge_hits, rescore,
+    search, share, similar_terms, term_docs, term_figures,
 };
-pub use similarity::{Similarities, SimilarityError};
+pub use similarity::{FieldStatistics, Similarities, SimilarityError};
 pub use sources::{
     Packed, SourceCursor, SourceWriter, Sources, merge_sources, reorder_sources, source_component,
 };

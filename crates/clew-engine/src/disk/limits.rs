@@ -3,18 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
-use clew_platform::DiskSpace;
-
-use crate::engine::EngineOptions;
-
 /// Millionths of one.
 const WHOLE: u32 = 1_000_000;
-/// A log file takes at most this part of the disk: space comes back by whole files.
-const LOG_FILE_SHARE: u64 = 64;
-const LOG_FILE_BYTES_MIN: u64 = 1 << 20;
-/// And all that the log has beyond what the indexes need at most this.
-const LOG_SHARE: u64 = 16;
-
 /// How full the disk may get before something is done about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Watermark {
@@ -88,20 +78,6 @@ impl Default for DiskLimits {
     }
 }
 
-impl EngineOptions {
-    /// The same for a small disk: a log that is a fraction of it, in files that give space back before it is full.
-    pub(crate) fn fitted_to(mut self, space: DiskSpace) -> Self {
-        if space.total == 0 {
-            return self;
-        }
-        let file = (space.total / LOG_FILE_SHARE).max(LOG_FILE_BYTES_MIN);
-        self.log.file_bytes_max = self.log.file_bytes_max.min(file);
-        let log = (space.total / LOG_SHARE).max(2 * LOG_FILE_BYTES_MIN);
-        self.log_bytes_max = self.log_bytes_max.min(log);
-        self
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -130,22 +106,5 @@ mod tests {
         assert_eq!(used(1_000_000), 0);
         assert_eq!(Watermark::UsedMillionths(950_000).free_bytes(1_000), 50);
         assert_eq!(Watermark::FreeBytes(7).free_bytes(1_000), 7);
-    }
-
-    #[test]
-    fn the_log_fits_a_small_disk_and_is_left_alone_on_a_large_one() {
-        let fitted = |total| {
-            let space = DiskSpace {
-                total,
-                ..DiskSpace::default()
-            };
-            let options = EngineOptions::new("/data").fitted_to(space);
-            (options.log.file_bytes_max, options.log_bytes_max)
-        };
-        let defaults = fitted(0);
-        assert_eq!(fitted(64 << 20), (1 << 20, 4 << 20));
-        assert_eq!(fitted(1 << 30), (16 << 20, 64 << 20));
-        assert_eq!(fitted(1 << 40), defaults);
-        assert_eq!(fitted(1000), (1 << 20, 2 << 20));
     }
 }

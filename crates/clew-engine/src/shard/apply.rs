@@ -15,8 +15,8 @@ use super::document::{Row, SegmentDocument};
 use super::writer::{Buffer, Buffered, Current, Place, Tombstone, Writer};
 use crate::error::EngineError;
 use crate::operation::{Body, DocumentOperation, encode_head};
-use crate::request::{Condition, OpType, UpdateSpec, WriteResult};
-use crate::update::{Merged, merge_source};
+use crate::shard::update::{Merged, merge_source};
+use crate::write_request::{Condition, OpType, UpdateSpec, WriteResult};
 
 /// There is one writer of a shard for ever: the term is fixed.
 const PRIMARY_TERM: u64 = 1;

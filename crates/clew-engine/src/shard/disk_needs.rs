@@ -7,11 +7,12 @@ use std::sync::atomic::Ordering;
 use clew_vector::{GraphChoice, gets_graph, memory_needed};
 
 use super::directory::ShardDirectory;
-use super::merge::{MergeGoal, MergeOrder};
+use super::merge::MergeGoal;
 use super::merge_choice::rows_by_column;
 use super::{SegmentView, Shard, Writer};
 use crate::disk::DiskClaim;
 use crate::error::EngineError;
+use crate::settings::MergeOrder;
 
 impl Shard {
     /// Bytes that may still have to be written for what was acknowledged: the buffer, and what the disk has refused.
@@ -47,7 +48,7 @@ impl Shard {
     ) -> Result<DiskClaim, EngineError> {
         let bytes: u64 = parts.iter().map(SegmentView::bytes).sum();
         let rows = parts.iter().map(SegmentView::doc_count).sum();
-        let copies = 1 + u64::from(order.finds_similar(goal, rows));
+        let copies = 1 + u64::from(goal.finds_similar(order, rows));
         let columns = rows_by_column(parts.iter());
         let graphs = columns.values().map(|(options, rows)| {
             let whole = memory_needed(options, *rows, GraphChoice::WhenWorthIt);

@@ -12,11 +12,12 @@ use tantivy::index::SegmentId;
 use super::directory::ALIVE_SUFFIX;
 use super::file_names::is_shard_file;
 use super::health::Remedy;
-use super::manifest::{Manifest, ManifestSegment, SegmentFile, io_error, write_alive};
+use super::manifest::{Manifest, ManifestSegment, SegmentFile, write_alive};
 use super::merge_job::SAVEPOINT_SUFFIX;
 use super::sums::is_sound;
 use super::{AliveBits, SegmentView, Shard};
 use crate::error::EngineError;
+use crate::error::io_error;
 
 /// What the last flush left on disk.
 #[derive(Debug, Default)]

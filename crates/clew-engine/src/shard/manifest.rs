@@ -1,6 +1,7 @@
 //! The shard's checkpoint: which segments it consists of and the log position they cover. One
 //! numbered file, written whole and never changed. Layout: `docs/formats/segment.md`.
 
+use crate::error::io_error;
 use std::path::{Path, PathBuf};
 
 use clew_log::Glsn;
@@ -174,17 +175,6 @@ pub(super) fn manifest_number(path: &Path) -> Option<u64> {
         .strip_prefix(PREFIX)?
         .parse()
         .ok()
-}
-
-pub(crate) fn io_error<'a>(
-    action: &'static str,
-    path: &'a Path,
-) -> impl FnOnce(std::io::Error) -> EngineError + 'a {
-    move |source| EngineError::Io {
-        action,
-        path: path.to_path_buf(),
-        source,
-    }
 }
 
 /// Writes living-document bits durably: count, words, CRC32C of both.

@@ -1,6 +1,7 @@
 //! Merging segments. A merge runs beside writes and searches; only taking the list
 //! and putting the result in its place hold the write lock.
 
+use crate::settings::MergeOrder;
 use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
@@ -14,7 +15,6 @@ use tantivy::index::{Segment, SegmentId};
 use tantivy::indexer::merge_filtered_segments;
 
 use super::directory::ShardDirectory;
-use super::manifest::io_error;
 use super::merge_choice::{choose, rows_by_column};
 use super::merge_job::{MergeJob, SavePlace, forget};
 use super::norms::complete_norms;
@@ -22,6 +22,7 @@ use super::reorder::{RowOrder, reorder};
 use super::writer::{Writer, WriterSegment, open_index, open_index_to_merge};
 use super::{AliveBits, SegmentView, Shard, ShardCounters};
 use crate::error::EngineError;
+use crate::error::io_error;
 
 /// From so many rows on the upkeep finds an order for them.
 const UPKEEP_REORDER_ROWS_MIN: u32 = 1 << 16;
@@ -35,24 +36,15 @@ pub(crate) enum MergeGoal {
     AtMost(usize),
 }
 
-/// In which order a merge puts documents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum MergeOrder {
-    /// That of the segments, one behind the other.
-    Stacked,
-    /// Similar ones beside each other, where that is worth the time.
-    Similar,
-}
-
-impl MergeOrder {
+impl MergeGoal {
     /// Whether so many rows are put in an order of their own. The upkeep merges each document once for each size class,
     /// and only of the larger ones it takes searches long enough to look through them.
-    pub(super) fn finds_similar(self, goal: MergeGoal, rows: u32) -> bool {
-        let rows_min = match goal {
+    pub(super) fn finds_similar(self, order: MergeOrder, rows: u32) -> bool {
+        let rows_min = match self {
             MergeGoal::Upkeep => UPKEEP_REORDER_ROWS_MIN,
             MergeGoal::AtMost(_) => 0,
         };
-        self == MergeOrder::Similar && rows >= rows_min
+        order == MergeOrder::Similar && rows >= rows_min
     }
 }
 
@@ -116,7 +108,7 @@ impl Shard {
                 state.progress.check().map_err(io::Error::other)
             })?;
             let merged = self.run_merge(&parts, &mapping, output)?;
-            let merged = merged.map(|(id, rows)| match order.finds_similar(goal, rows) {
+            let merged = merged.map(|(id, rows)| match goal.finds_similar(order, rows) {
                 true => self.reorder((id, rows), &mapping, output),
                 false => Ok(Merged::stacked(id, rows)),
             });
@@ -377,7 +369,7 @@ mod tests {
             (MergeOrder::Stacked, any, least, false),
         ];
         for (order, goal, rows, wanted) in cases {
-            let found = order.finds_similar(goal, rows);
+            let found = goal.finds_similar(order, rows);
             assert_eq!(found, wanted, "{order:?} {goal:?} {rows}");
         }
     }

@@ -28,6 +28,7 @@ mod row_plugin;
 mod segment;
 mod source_plugin;
 mod sums;
+pub(crate) mod update;
 mod vector_plugin;
 mod writer;
 
@@ -49,14 +50,15 @@ use crate::disk::DiskGuard;
 use crate::error::EngineError;
 use crate::signal::Signal;
 
+pub(crate) use crate::error::io_error;
+pub(crate) use crate::settings::MergeOrder;
 pub(crate) use alive::AliveBits;
 pub(crate) use apply::{Prepared, ShardAction, ShardWrite, Target};
 pub(crate) use file_names::{is_manifest, is_shard_file};
 pub(crate) use health::Remedy;
 pub use inspect::FileDamage;
 pub(crate) use inspect::ShardFiles;
-pub(crate) use manifest::io_error;
-pub(crate) use merge::{MergeGoal, MergeOrder};
+pub(crate) use merge::MergeGoal;
 pub(crate) use merge_job::{MergeLimits, MergeState};
 pub(crate) use repair::ShardRepair;
 pub(crate) use segment::SegmentView;

@@ -97,8 +97,8 @@ mod tests {
     use super::*;
     use crate::engine::{Engine, EngineOptions};
     use crate::index::Index;
-    use crate::request::{Action, OpType, WriteOperation};
     use crate::settings::IndexSettings;
+    use crate::write_request::{Action, OpType, WriteOperation};
 
     fn put(engine: &Engine, id: &str) -> Result<(), EngineError> {
         let operation = WriteOperation {

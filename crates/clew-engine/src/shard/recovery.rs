@@ -18,12 +18,13 @@ use tokio::sync::watch;
 use super::file_names::is_shard_file;
 use super::flush::FlushState;
 use super::health::{Remedy, ShardHealth};
-use super::manifest::{Manifest, io_error, read_alive};
+use super::manifest::{Manifest, read_alive};
 use super::merge_job::{forget, interrupted};
 use super::segment::SegmentView;
 use super::writer::{BufferLimits, WriterSegment};
 use super::{Prepared, Shard, ShardContext, ShardCounters, ShardDirectory, ShardPlace, Writer};
 use crate::error::EngineError;
+use crate::error::io_error;
 use crate::operation::{Body, DocumentOperation};
 
 /// What the newest manifest of a shard says, opened.

@@ -21,7 +21,7 @@ use super::vector_plugin::VectorPlugin;
 use super::{AliveBits, Located, ShardDirectory, View};
 use crate::error::EngineError;
 use crate::operation::decode;
-use crate::update::with_vectors;
+use crate::shard::update::with_vectors;
 
 /// tantivy's own document store has no fields to keep, one empty entry for each document: blocks of many.
 const STORE_BLOCK_BYTES: usize = 64 << 10;

@@ -9,8 +9,8 @@ use serde::de::IgnoredAny;
 
 use super::{SnapshotFile, corrupt};
 use crate::error::EngineError;
-use crate::request::Document;
 use crate::shard::io_error;
+use crate::write_request::Document;
 
 const MAGIC: &[u8; 8] = b"CLEWDOC1";
 /// Bytes that are gathered before they go to the disk.

@@ -20,8 +20,8 @@ use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::index::Index;
 use crate::names::is_id;
-use crate::request::Document;
 use crate::shard::io_error;
+use crate::write_request::Document;
 
 use documents_file::{DocumentsReader, DocumentsWriter};
 

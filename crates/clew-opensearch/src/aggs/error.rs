@@ -1,5 +1,7 @@
 //! Why a request's aggregations were not understood.
 
+use crate::error::ApiError;
+
 /// Which of OpenSearch's exceptions an error is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AggDslErrorKind {
@@ -64,5 +66,11 @@ impl AggDslError {
             kind: AggDslErrorKind::XContentParse,
             reason: reason.into(),
         }
+    }
+}
+
+impl From<AggDslError> for ApiError {
+    fn from(error: AggDslError) -> Self {
+        ApiError::bad_request(error.kind.type_name(), error.reason)
     }
 }

@@ -22,7 +22,7 @@ mod tests;
 
 pub use error::{AggDslError, AggDslErrorKind};
 pub use parse::parse_aggs;
-pub use render::render_aggs;
+pub use render::{Rendering, render_aggs};
 pub(crate) use shown_bytes::shown_bytes;
 pub(crate) use supported::supported;
 pub(crate) use top_hits::for_each_top_hits;

@@ -2,6 +2,7 @@
 
 use clew_text::{
     AggResult, EndKind, Grid, NamedResult, PercentilesKind, SingleKind, TermsKind, TermsResult,
+    TopHitsResult,
 };
 use serde_json::{Map, Value, json};
 
@@ -14,16 +15,29 @@ use super::render_metrics::{
     metric_body, percentiles_body, stats_body, stats_text,
 };
 
-/// Writes results as OpenSearch does; with `typed_keys` each name says its type.
-pub fn render_aggs(results: &[NamedResult], typed_keys: bool) -> Value {
+/// How results are written.
+#[derive(Clone, Copy)]
+pub struct Rendering<'a> {
+    /// Whether each name says its type.
+    pub typed_keys: bool,
+    /// Writes the `hits` of a `top_hits` aggregation: they look like those of the search around it.
+    pub top_hits: &'a dyn Fn(&TopHitsResult) -> Value,
+}
+
+/// Writes results as OpenSearch does.
+pub fn render_aggs(results: &[NamedResult], how: Rendering<'_>) -> Value {
     let mut object = Map::new();
-    add_all(&mut object, results, typed_keys);
+    add_all(&mut object, results, how);
     Value::Object(object)
 }
 
-pub(super) fn add_all(object: &mut Map<String, Value>, results: &[NamedResult], typed_keys: bool) {
+pub(super) fn add_all(
+    object: &mut Map<String, Value>,
+    results: &[NamedResult],
+    how: Rendering<'_>,
+) {
     for named in results {
-        let name = if typed_keys {
+        let name = if how.typed_keys {
             format!("{}#{}", type_name(&named.result), named.name)
         } else {
             named.name.clone()
@@ -32,7 +46,7 @@ pub(super) fn add_all(object: &mut Map<String, Value>, results: &[NamedResult], 
         if let Some(meta) = &named.meta {
             body.insert("meta".to_string(), meta.clone());
         }
-        render(&mut body, &named.result, typed_keys);
+        render(&mut body, &named.result, how);
         object.insert(name, Value::Object(body));
     }
 }
@@ -119,29 +133,29 @@ fn terms_type(terms: &TermsResult) -> &'static str {
     }
 }
 
-fn render(body: &mut Map<String, Value>, result: &AggResult, typed_keys: bool) {
+fn render(body: &mut Map<String, Value>, result: &AggResult, how: Rendering<'_>) {
     match result {
-        AggResult::Terms(terms) => terms_body(body, terms, typed_keys),
+        AggResult::Terms(terms) => terms_body(body, terms, how),
         AggResult::MultiTerms { terms, formats } => {
-            multi_terms_body(body, terms, formats, typed_keys);
+            multi_terms_body(body, terms, formats, how);
         }
         AggResult::Significant {
             terms,
             doc_count,
             background,
-        } => significant_body(body, terms, (*doc_count, *background), typed_keys),
+        } => significant_body(body, terms, (*doc_count, *background), how),
         AggResult::DateHistogram(histogram)
         | AggResult::Histogram(histogram)
         | AggResult::VariableWidth(histogram) => {
-            histogram_body(body, histogram, typed_keys);
+            histogram_body(body, histogram, how);
         }
         AggResult::AutoDateHistogram {
             histogram,
             interval,
-        } => auto_date_body(body, histogram, interval, typed_keys),
-        AggResult::Range { buckets, keyed, .. } => range_body(body, buckets, *keyed, typed_keys),
+        } => auto_date_body(body, histogram, interval, how),
+        AggResult::Range { buckets, keyed, .. } => range_body(body, buckets, *keyed, how),
         AggResult::TopHits(hits) => {
-            body.insert("hits".to_string(), crate::search::render_top_hits(hits));
+            body.insert("hits".to_string(), (how.top_hits)(hits));
         }
         AggResult::Missing { doc_count, subs }
         | AggResult::Joined {
@@ -151,16 +165,16 @@ fn render(body: &mut Map<String, Value>, result: &AggResult, typed_keys: bool) {
             doc_count, subs, ..
         } => {
             body.insert("doc_count".to_string(), json!(doc_count));
-            add_all(body, subs, typed_keys);
+            add_all(body, subs, how);
         }
-        AggResult::Filters { buckets, keyed } => buckets_body(body, buckets, *keyed, typed_keys),
+        AggResult::Filters { buckets, keyed } => buckets_body(body, buckets, *keyed, how),
         AggResult::GeoBounds(corners) => bounds_body(body, corners.as_ref()),
         AggResult::GeoCentroid { middle, count } => centroid_body(body, middle.as_ref(), *count),
         AggResult::Adjacency(buckets) | AggResult::Cells { buckets, .. } => {
-            named_buckets_body(body, buckets, typed_keys);
+            named_buckets_body(body, buckets, how);
         }
         AggResult::Matrix(matrix) => matrix_body(body, matrix),
-        AggResult::Composite(composite) => composite_body(body, composite, typed_keys),
+        AggResult::Composite(composite) => composite_body(body, composite, how),
         AggResult::Min(metric)
         | AggResult::Max(metric)
         | AggResult::Avg(metric)

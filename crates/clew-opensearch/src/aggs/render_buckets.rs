@@ -1,5 +1,6 @@
 //! Buckets as JSON.
 
+use crate::aggs::render::Rendering;
 use clew_platform::Pace;
 use clew_text::{
     Bucket, BucketExtra, CompositeResult, HistogramResult, Key, RangeBucket, RangeEnd, TermsResult,
@@ -31,7 +32,7 @@ fn terms_counts(body: &mut Map<String, Value>, terms: &TermsResult) {
     );
 }
 
-pub(super) fn terms_body(body: &mut Map<String, Value>, terms: &TermsResult, typed_keys: bool) {
+pub(super) fn terms_body(body: &mut Map<String, Value>, terms: &TermsResult, how: Rendering<'_>) {
     if !terms.rare {
         terms_counts(body, terms);
     }
@@ -48,7 +49,7 @@ pub(super) fn terms_body(body: &mut Map<String, Value>, terms: &TermsResult, typ
                 error_value(bucket.doc_count_error),
             );
         }
-        add_all(&mut object, &bucket.subs, typed_keys);
+        add_all(&mut object, &bucket.subs, how);
         Value::Object(object)
     });
     body.insert("buckets".to_string(), buckets.collect());
@@ -57,7 +58,7 @@ pub(super) fn terms_body(body: &mut Map<String, Value>, terms: &TermsResult, typ
 pub(super) fn histogram_body(
     body: &mut Map<String, Value>,
     histogram: &HistogramResult,
-    typed_keys: bool,
+    how: Rendering<'_>,
 ) {
     let one = |bucket: &Bucket| {
         let text = histogram.format.text_of_key(&bucket.key);
@@ -73,7 +74,7 @@ pub(super) fn histogram_body(
             object.insert("max".to_string(), json!(max));
         }
         object.insert("doc_count".to_string(), json!(bucket.doc_count));
-        add_all(&mut object, &bucket.subs, typed_keys);
+        add_all(&mut object, &bucket.subs, how);
         let name = text.unwrap_or_else(|| bucket.key.to_string());
         (name, Value::Object(object))
     };
@@ -90,7 +91,7 @@ pub(super) fn significant_body(
     body: &mut Map<String, Value>,
     terms: &TermsResult,
     (doc_count, background): (u64, u64),
-    typed_keys: bool,
+    how: Rendering<'_>,
 ) {
     body.insert("doc_count".to_string(), json!(doc_count));
     body.insert("bg_count".to_string(), json!(background));
@@ -105,7 +106,7 @@ pub(super) fn significant_body(
             object.insert("score".to_string(), json!(score));
             object.insert("bg_count".to_string(), json!(background));
         }
-        add_all(&mut object, &bucket.subs, typed_keys);
+        add_all(&mut object, &bucket.subs, how);
         Value::Object(object)
     });
     body.insert("buckets".to_string(), buckets.collect());
@@ -115,9 +116,9 @@ pub(super) fn auto_date_body(
     body: &mut Map<String, Value>,
     histogram: &HistogramResult,
     interval: &str,
-    typed_keys: bool,
+    how: Rendering<'_>,
 ) {
-    histogram_body(body, histogram, typed_keys);
+    histogram_body(body, histogram, how);
     body.insert("interval".to_string(), json!(interval));
 }
 
@@ -125,7 +126,7 @@ pub(super) fn multi_terms_body(
     body: &mut Map<String, Value>,
     terms: &TermsResult,
     formats: &[ValueFormat],
-    typed_keys: bool,
+    how: Rendering<'_>,
 ) {
     terms_counts(body, terms);
     let buckets = while_wanted(&terms.buckets).map(|bucket| {
@@ -153,7 +154,7 @@ pub(super) fn multi_terms_body(
                 error_value(bucket.doc_count_error),
             );
         }
-        add_all(&mut object, &bucket.subs, typed_keys);
+        add_all(&mut object, &bucket.subs, how);
         Value::Object(object)
     });
     body.insert("buckets".to_string(), buckets.collect());
@@ -162,7 +163,7 @@ pub(super) fn multi_terms_body(
 pub(super) fn composite_body(
     body: &mut Map<String, Value>,
     composite: &CompositeResult,
-    typed_keys: bool,
+    how: Rendering<'_>,
 ) {
     let key = |bucket: &Bucket| {
         let parts = match &bucket.key {
@@ -182,7 +183,7 @@ pub(super) fn composite_body(
         let mut object = Map::new();
         object.insert("key".to_string(), key(bucket));
         object.insert("doc_count".to_string(), json!(bucket.doc_count));
-        add_all(&mut object, &bucket.subs, typed_keys);
+        add_all(&mut object, &bucket.subs, how);
         Value::Object(object)
     });
     body.insert("buckets".to_string(), buckets.collect());
@@ -193,12 +194,12 @@ pub(super) fn buckets_body(
     body: &mut Map<String, Value>,
     buckets: &[Bucket],
     keyed: bool,
-    typed_keys: bool,
+    how: Rendering<'_>,
 ) {
     let one = |bucket: &Bucket| {
         let mut object = Map::new();
         object.insert("doc_count".to_string(), json!(bucket.doc_count));
-        add_all(&mut object, &bucket.subs, typed_keys);
+        add_all(&mut object, &bucket.subs, how);
         (bucket.key.to_string(), Value::Object(object))
     };
     let buckets = while_wanted(buckets).map(one);
@@ -214,13 +215,13 @@ pub(super) fn buckets_body(
 pub(super) fn named_buckets_body(
     body: &mut Map<String, Value>,
     buckets: &[Bucket],
-    typed_keys: bool,
+    how: Rendering<'_>,
 ) {
     let one = |bucket: &Bucket| {
         let mut object = Map::new();
         object.insert("key".to_string(), key_value(&bucket.key));
         object.insert("doc_count".to_string(), json!(bucket.doc_count));
-        add_all(&mut object, &bucket.subs, typed_keys);
+        add_all(&mut object, &bucket.subs, how);
         Value::Object(object)
     };
     let buckets = while_wanted(buckets).map(one).collect();
@@ -231,7 +232,7 @@ pub(super) fn range_body(
     body: &mut Map<String, Value>,
     ranges: &[RangeBucket],
     keyed: bool,
-    typed_keys: bool,
+    how: Rendering<'_>,
 ) {
     let one = |range: &RangeBucket| {
         let name = range.name.to_string();
@@ -254,7 +255,7 @@ pub(super) fn range_body(
             }
         }
         object.insert("doc_count".to_string(), json!(range.doc_count));
-        add_all(&mut object, &range.subs, typed_keys);
+        add_all(&mut object, &range.subs, how);
         (name, Value::Object(object))
     };
     let buckets = while_wanted(ranges).map(one);

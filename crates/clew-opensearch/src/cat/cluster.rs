@@ -6,7 +6,6 @@ use std::time::Duration;
 use super::table::{Column, Table, hidden, hidden_text, number, text};
 use crate::call::Call;
 use crate::error::ApiError;
-use crate::nodes::host_of;
 use crate::reply::Reply;
 use crate::search::glob;
 
@@ -19,7 +18,7 @@ const CLUSTER_MANAGER: &[Column] = &[
 
 /// `GET /_cat/cluster_manager`.
 pub(crate) async fn cluster_manager(call: Call) -> Result<Reply, ApiError> {
-    let host = host_of(&call.api.options.publish_address);
+    let host = call.api.options.publish_host();
     let row = vec![
         call.api.node_id.clone(),
         host.to_string(),
@@ -123,8 +122,8 @@ pub(crate) async fn thread_pool(call: Call) -> Result<Reply, ApiError> {
         call.api.node_id.clone(),
         call.api.node_id.clone(),
         std::process::id().to_string(),
-        host_of(address).to_string(),
-        host_of(address).to_string(),
+        options.publish_host().to_string(),
+        options.publish_host().to_string(),
         port.to_string(),
         "search".to_string(),
         "fixed".to_string(),

@@ -1,14 +1,15 @@
 //! `_cat/indices` and `_cat/count`.
 
+use crate::setting_values::size_in_words;
 use clew_engine::{Index, Wildcards};
 
 use super::now;
-use super::table::{Column, Table, bytes, hidden, number, text};
+use super::table::{Column, Table, hidden, number, text};
 use crate::call::Call;
-use crate::cluster_health::{ShardHealth, replicas};
+use crate::copies::{ShardHealth, replicas};
 use crate::error::ApiError;
-use crate::maintenance::ShardOutcomes;
 use crate::reply::Reply;
+use crate::shard_outcomes::ShardOutcomes;
 
 const INDICES: &[Column] = &[
     text("health", &["h"], "current health status"),
@@ -63,7 +64,7 @@ pub(crate) async fn indices(call: Call) -> Result<Reply, ApiError> {
         if wanted.as_ref().is_some_and(|wanted| wanted != health) {
             continue;
         }
-        let size = bytes(stats.bytes, unit);
+        let size = size_in_words(stats.bytes, unit);
         rows.push(vec![
             health.to_string(),
             if index.is_open() { "open" } else { "close" }.to_string(),

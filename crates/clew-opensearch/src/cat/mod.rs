@@ -17,7 +17,7 @@ use clew_engine::Wildcards;
 use crate::aliases::{aliases_of, is_wanted};
 use crate::call::Call;
 use crate::cluster::all_indices;
-use crate::cluster_health::ShardHealth;
+use crate::copies::ShardHealth;
 use crate::error::ApiError;
 use crate::reply::Reply;
 
@@ -28,7 +28,6 @@ pub(crate) use recovery::recovery;
 pub(crate) use segments::{all_pit_segments, pit_segments, segments};
 pub(crate) use shards::shards;
 pub(crate) use snapshots::{repositories, snapshots};
-pub(crate) use table::bytes as size_in_words;
 use table::{Column, Table, number, text};
 pub(crate) use templates::templates;
 

@@ -1,14 +1,15 @@
 //! `_cat/nodes`, `_cat/nodeattrs`, `_cat/plugins`, `_cat/allocation` and `_cat/tasks`: this node.
 
-use super::table::{Column, Table, bytes, hidden, hidden_text, number, text};
+use super::table::{Column, Table, hidden, hidden_text, number, text};
 use super::time_of_day;
 use crate::call::Call;
 use crate::cluster::all_indices;
-use crate::cluster_health::ShardHealth;
+use crate::copies::ShardHealth;
 use crate::error::ApiError;
 use crate::machine::{DiskSpace, Machine};
-use crate::nodes::{PLUGINS, host_of, names_this_node};
+use crate::nodes::{PLUGINS, names_this_node};
 use crate::reply::Reply;
+use crate::setting_values::size_in_words;
 
 const NODES: &[Column] = &[
     hidden_text("id", &["nodeId"], "unique node id"),
@@ -100,20 +101,20 @@ pub(crate) async fn nodes(call: Call) -> Result<Reply, ApiError> {
     let row = vec![
         id,
         std::process::id().to_string(),
-        host_of(address).to_string(),
+        call.api.options.publish_host().to_string(),
         address.rsplit(':').next().unwrap_or_default().to_string(),
         address.clone(),
         api.options.version_number.clone(),
-        bytes(disk.total, unit),
-        bytes(disk.used(), unit),
-        bytes(disk.available, unit),
+        size_in_words(disk.total, unit),
+        size_in_words(disk.used(), unit),
+        size_in_words(disk.available, unit),
         format!("{}.{:02}", percent / 100, percent % 100),
-        bytes(machine.resident, unit),
+        size_in_words(machine.resident, unit),
         machine.resident_percent().to_string(),
-        bytes(machine.memory_total, unit),
-        bytes(machine.memory_used(), unit),
+        size_in_words(machine.memory_total, unit),
+        size_in_words(machine.memory_used(), unit),
         machine.memory_used_percent().to_string(),
-        bytes(machine.memory_total, unit),
+        size_in_words(machine.memory_total, unit),
         machine.open_files.to_string(),
         (machine.open_files * 100 / files_max).to_string(),
         machine.open_files_max.to_string(),
@@ -220,13 +221,13 @@ pub(crate) async fn allocation(call: Call) -> Result<Reply, ApiError> {
             size += stats.bytes;
         }
         let disk = DiskSpace::of(&api.options.data);
-        let host = host_of(&api.options.publish_address);
+        let host = api.options.publish_host();
         rows.push(vec![
             shards.to_string(),
-            bytes(size, unit),
-            bytes(disk.used(), unit),
-            bytes(disk.available, unit),
-            bytes(disk.total, unit),
+            size_in_words(size, unit),
+            size_in_words(disk.used(), unit),
+            size_in_words(disk.available, unit),
+            size_in_words(disk.total, unit),
             (disk.used_basis_points() / 100).to_string(),
             host.to_string(),
             host.to_string(),
@@ -292,7 +293,7 @@ pub(crate) async fn tasks(call: Call) -> Result<Reply, ApiError> {
             task.running_ns.to_string(),
             running_time(task.running_ns),
             api.node_id.clone(),
-            host_of(address).to_string(),
+            call.api.options.publish_host().to_string(),
             address.rsplit(':').next().unwrap_or_default().to_string(),
             api.options.node_name.clone(),
             api.options.version_number.clone(),

@@ -1,11 +1,11 @@
 //! `_cat/segments` and `_cat/pit_segments`: one row for every piece of a shard, as it is and as points in time keep it.
 
+use crate::setting_values::size_in_words;
 use clew_engine::{Pinned, SegmentStats};
 
-use super::table::{Column, Table, bytes, hidden_text, number, text};
+use super::table::{Column, Table, hidden_text, number, text};
 use crate::call::Call;
 use crate::error::ApiError;
-use crate::nodes::host_of;
 use crate::reply::Reply;
 use crate::search::{named_pits, open_pits};
 use crate::segments::{WRITTEN_BY, name_of};
@@ -90,7 +90,7 @@ fn shard_rows(
     segments: &[SegmentStats],
 ) -> Vec<Vec<String>> {
     let unit = call.params.get("bytes");
-    let host = host_of(&call.api.options.publish_address);
+    let host = call.api.options.publish_host();
     let row = |(place, segment): (usize, &SegmentStats)| {
         vec![
             index.to_string(),
@@ -102,7 +102,7 @@ fn shard_rows(
             place.to_string(),
             segment.docs.to_string(),
             segment.deleted.to_string(),
-            bytes(segment.bytes, unit),
+            size_in_words(segment.bytes, unit),
             "0".to_string(),
             segment.committed.to_string(),
             "true".to_string(),

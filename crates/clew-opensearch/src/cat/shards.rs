@@ -1,15 +1,15 @@
 //! `_cat/shards`: every shard, and what it holds and has done.
 
+use crate::setting_values::size_in_words;
 use std::sync::Arc;
 use std::time::Duration;
 
 use clew_engine::{Counted, Index, IndexStats, Wildcards};
 
-use super::table::{Column, Table, bytes, hidden, hidden_text, number, text};
+use super::table::{Column, Table, hidden, hidden_text, number, text};
 use crate::call::Call;
-use crate::cluster_health::replicas;
+use crate::copies::replicas;
 use crate::error::ApiError;
-use crate::nodes::host_of;
 use crate::reply::Reply;
 
 const PLACE: &[Column] = &[
@@ -119,7 +119,7 @@ const FIGURES: &[Figure] = &[
         "query_cache.memory_size",
         &["qcm", "queryCacheMemory"],
         "used query cache",
-        |s| bytes(s.filters.bytes, None),
+        |s| size_in_words(s.filters.bytes, None),
     ),
     figure(
         "query_cache.evictions",
@@ -254,7 +254,7 @@ const FIGURES: &[Figure] = &[
         "merges.total_size",
         &["mts", "mergesTotalSize"],
         "size merged",
-        |s| bytes(s.merged_bytes, None),
+        |s| size_in_words(s.merged_bytes, None),
     ),
     figure(
         "merges.total_time",
@@ -416,7 +416,7 @@ const FIGURES: &[Figure] = &[
         "segments.index_writer_memory",
         &["siwm", "segmentsIndexWriterMemory"],
         "memory used by the write buffer",
-        |s| bytes(s.buffer_bytes, None),
+        |s| size_in_words(s.buffer_bytes, None),
     ),
     figure(
         "segments.version_map_memory",
@@ -517,8 +517,8 @@ fn started_row(
         "p".to_string(),
         "STARTED".to_string(),
         stats.docs.to_string(),
-        bytes(stats.bytes, unit),
-        host_of(&options.publish_address).to_string(),
+        size_in_words(stats.bytes, unit),
+        options.publish_host().to_string(),
         call.api.node_id.clone(),
         options.node_name.clone(),
     ];

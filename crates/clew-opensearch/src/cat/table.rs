@@ -228,29 +228,6 @@ pub(super) const fn hidden_text(
     }
 }
 
-/// A size as people read it (`24.7mb`), or as the unit of the `bytes` parameter says.
-pub(crate) fn bytes(count: u64, unit: Option<&str>) -> String {
-    const UNITS: [(&str, u32); 5] = [("b", 0), ("kb", 10), ("mb", 20), ("gb", 30), ("tb", 40)];
-    if let Some(unit) = unit {
-        let shift = UNITS
-            .iter()
-            .find(|(name, _)| name.starts_with(unit))
-            .map_or(0, |(_, s)| *s);
-        return (count >> shift).to_string();
-    }
-    let (name, shift) = UNITS
-        .iter()
-        .rev()
-        .find(|(_, shift)| count >> shift > 0)
-        .copied()
-        .unwrap_or(("b", 0));
-    let tenths = (u128::from(count) * 10) >> shift;
-    match tenths % 10 {
-        0 => format!("{}{name}", tenths / 10),
-        tenth => format!("{}.{tenth}{name}", tenths / 10),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -285,21 +262,5 @@ mod tests {
         let chosen = table.choose(Some(vec!["dc", "i*"]));
         assert_eq!(table.text(&chosen, false), "10 long\n 9 a\n 9 b\n");
         assert!(table.sort(vec!["x"]).is_err());
-    }
-
-    #[test]
-    fn sizes_are_short() {
-        let sizes = [
-            (0, "0b"),
-            (208, "208b"),
-            (3942, "3.8kb"),
-            (1 << 20, "1mb"),
-            (25_900_000, "24.7mb"),
-        ];
-        for (count, expected) in sizes {
-            assert_eq!(bytes(count, None), expected);
-        }
-        assert_eq!(bytes(2048, Some("k")), "2");
-        assert_eq!(bytes(2048, Some("b")), "2048");
     }
 }

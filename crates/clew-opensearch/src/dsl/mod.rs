@@ -22,6 +22,7 @@ mod script;
 mod similar;
 mod sort;
 mod span;
+mod told;
 
 use base64::Engine as _;
 use clew_text::Query;

@@ -1,6 +1,7 @@
 //! Requests that change more than one thing: whatever the disk does at whatever step, all of it happens or nothing,
 //! and what did not happen can be asked for again.
 
+use crate::filling::Filling;
 use clew_platform::SimDisk;
 use serde_json::{Map, Value, json};
 
@@ -196,7 +197,7 @@ fn a_failed_sync_leaves_all_of_a_change_or_nothing_and_it_can_be_asked_for_again
             });
             node.done("DELETE /_scripts/probe", Value::Null);
             // As the node does itself now and then.
-            crate::filling::remove_unfinished(&node.api.engine, &node.api.filling);
+            crate::filling::remove_unfinished(&node.api.engine, &node.api.parts.get::<Filling>());
             scene.check(&node, &ends, (status, &format!("sync {step} failed")));
             drop(node);
             let again = Node::open(&disk.crashed(step)).unwrap();

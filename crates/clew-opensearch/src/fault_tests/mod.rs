@@ -4,6 +4,7 @@
 mod changes;
 mod failed_shard;
 
+use crate::start::start;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -42,7 +43,7 @@ impl Node {
             repository_roots: vec!["/repo".into()],
             ..RestOptions::default()
         };
-        let api = Arc::new(Api::new(engine, options));
+        let api = start(engine, options);
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()

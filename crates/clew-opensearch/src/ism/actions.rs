@@ -10,7 +10,7 @@ use super::conditions::RolloverConditions;
 use super::members::{items, members, read_count, required_text, unknown_field};
 use crate::aliases::AliasBody;
 use crate::error::ApiError;
-use crate::settings::Flat;
+use crate::setting_values::Flat;
 
 pub(super) use shrink::{Shrink, ShrinkTo};
 

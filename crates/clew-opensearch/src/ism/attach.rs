@@ -5,6 +5,7 @@
 //! difference: before policies change, before managed indexes are shown or changed, and before the job
 //! runs. A template is only for indexes younger than itself, so that the outcome is the same.
 
+use crate::ism::job::Work;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -23,7 +24,7 @@ use crate::call::Call;
 use crate::error::ApiError;
 use crate::index_settings;
 use crate::reply::Reply;
-use crate::settings;
+use crate::setting_values;
 
 /// Managed indexes at most: each step of each is an entry of the log.
 const MANAGED_MAX: usize = 5_000;
@@ -232,7 +233,8 @@ async fn for_each(
     let indices = call.indices_with(&expression, options).await?;
     let api = call.api.clone();
     let outcome = blocking(move || {
-        let _one = api.ism.lock();
+        let going_on = api.parts.get::<Work>();
+        let _one = going_on.lock();
         attach_new(&api.engine)?;
         let mut outcome = Outcome::default();
         for index in &indices {
@@ -286,7 +288,8 @@ fn check_policy(engine: &Engine, id: &str, state: Option<&str>) -> Result<(), Ap
 }
 
 fn set_auto_manage(engine: &Engine, index: &Index, value: &str) -> Result<(), ApiError> {
-    let flat = settings::Flat::from([(index_setting("auto_manage"), Some(value.to_string()))]);
+    let flat =
+        setting_values::Flat::from([(index_setting("auto_manage"), Some(value.to_string()))]);
     index_settings::change(engine, index, &flat)?;
     Ok(())
 }

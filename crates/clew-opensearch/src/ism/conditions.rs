@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::members::{members, read_count, read_time, unknown_field};
 use crate::error::ApiError;
-use crate::settings::parse_bytes;
+use crate::setting_values::parse_bytes;
 
 /// What conditions look at.
 #[derive(Clone, Debug, Default)]

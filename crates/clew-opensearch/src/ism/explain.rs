@@ -1,5 +1,6 @@
 //! `_plugins/_ism/explain`: which policy an index follows, and how far it has come.
 
+use crate::ism::job::Work;
 use std::collections::BTreeMap;
 
 use clew_engine::{ClosedNames, ResolveOptions, Wildcards};
@@ -79,7 +80,8 @@ pub(crate) async fn explain(call: Call) -> Result<Reply, ApiError> {
     }
     let api = call.api.clone();
     let all = blocking(move || {
-        let _one = api.ism.lock();
+        let work = api.parts.get::<Work>();
+        let _one = work.lock();
         attach_new(&api.engine)?;
         Ok(Managed::all(&api.engine))
     })

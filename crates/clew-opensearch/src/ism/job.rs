@@ -1,6 +1,7 @@
 //! The job: now and then every managed index takes one step. What takes long (merges, snapshots) goes on
 //! beside it, so that the others need not wait.
 
+use crate::filling::Filling;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -114,7 +115,7 @@ pub(crate) async fn run(api: Arc<Api>) {
         }
         let sweeping = api.clone();
         let swept = tokio::task::spawn_blocking(move || {
-            filling::remove_unfinished(&sweeping.engine, &sweeping.filling);
+            filling::remove_unfinished(&sweeping.engine, &sweeping.parts.get::<Filling>());
         });
         if let Err(error) = swept.await {
             tracing::error!(%error, "removing unfinished indexes failed");
@@ -137,13 +138,14 @@ pub(crate) async fn run(api: Arc<Api>) {
 /// Every managed index takes a step.
 pub(super) fn run_once(api: &Arc<Api>) {
     {
-        let _one = api.ism.lock();
+        let work = api.parts.get::<Work>();
+        let _one = work.lock();
         if let Err(error) = attach_new(&api.engine) {
             tracing::warn!(reason = error.reason(), "cannot find the indexes to manage");
         }
     }
     let all = Managed::all(&api.engine);
-    api.ism.forget_others(&all);
+    api.parts.get::<Work>().forget_others(&all);
     for managed in all {
         if let Err(error) = step(api, &managed.index_uuid) {
             let (index, reason) = (&managed.index, error.reason());
@@ -155,7 +157,8 @@ pub(super) fn run_once(api: &Arc<Api>) {
 /// One step of one index, recorded when it changed anything.
 fn step(api: &Arc<Api>, uuid: &str) -> Result<(), ApiError> {
     // Held for one index only, so that requests need not wait for all of them.
-    let _one = api.ism.lock();
+    let work = api.parts.get::<Work>();
+    let _one = work.lock();
     let engine = &api.engine;
     let Some(before) = engine.with_definitions(|all| Managed::of(all, uuid)) else {
         return Ok(());

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use crate::error::ApiError;
-use crate::settings::parse_time;
+use crate::setting_values::parse_time;
 
 pub(super) fn members<'a>(
     value: &'a Value,

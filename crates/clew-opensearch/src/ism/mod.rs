@@ -28,6 +28,6 @@ mod tests;
 
 pub(crate) use attach::{add, change_policy, remove, retry};
 pub(crate) use explain::explain;
-pub(crate) use job::{Work, run};
+pub(crate) use job::run;
 pub(crate) use settings::check as check_settings;
 pub(crate) use store::{delete, get, list, put};

@@ -62,7 +62,7 @@ fn refused(text: &str, name: &str, why: &str) -> ApiError {
 }
 
 /// Refuses values of cluster settings that the job could not run by.
-pub(crate) fn check(find: impl Fn(&str) -> Option<String>) -> Result<(), ApiError> {
+pub(crate) fn check(find: &dyn Fn(&str) -> Option<String>) -> Result<(), ApiError> {
     JobSettings::read(find).map(|_| ())
 }
 

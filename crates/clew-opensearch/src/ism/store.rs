@@ -1,5 +1,6 @@
 //! `_plugins/_ism/policies`: policies kept by name, with the numbers by which clients change them safely.
 
+use crate::ism::job::Work;
 use axum::http::{Method, StatusCode};
 use clew_engine::{DefinitionChange, Definitions};
 use serde_json::{Value, json};
@@ -69,7 +70,8 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
     let api = call.api.clone();
     let name = id.clone();
     let (kept, glsn) = blocking(move || {
-        let _one = api.ism.lock();
+        let work = api.parts.get::<Work>();
+        let _one = work.lock();
         // What was made before is the old templates' business.
         attach_new(&api.engine)?;
         let mut kept = None;
@@ -165,7 +167,8 @@ pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
     let api = call.api.clone();
     let name = id.clone();
     let (numbers, glsn) = blocking(move || {
-        let _one = api.ism.lock();
+        let work = api.parts.get::<Work>();
+        let _one = work.lock();
         attach_new(&api.engine)?;
         let mut numbers = None;
         let decide = |all: &Definitions| {

@@ -1,6 +1,7 @@
 //! Policies followed on a simulated disk, by a clock that moves when told to: each run of the job is a
 //! call, and what takes long is done at once.
 
+use crate::start::start;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -41,19 +42,18 @@ impl Node {
             ..EngineOptions::new("/data")
         };
         let engine = Engine::open(options, Arc::new(disk.clone()), clock.clone())?;
-        let mut api = Api::new(
+        let api = start(
             engine,
             RestOptions {
                 data: "/data".into(),
                 ..RestOptions::default()
             },
         );
-        api.ism = Work::spawned_by(|work| work());
+        api.parts.set(Work::spawned_by(|work| work()));
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
             .unwrap();
-        let api = Arc::new(api);
         Ok(Node {
             api,
             clock,

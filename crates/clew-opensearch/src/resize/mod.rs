@@ -3,6 +3,7 @@
 
 mod request;
 
+use crate::filling::Filling;
 use std::sync::Arc;
 
 use axum::http::StatusCode;
@@ -43,7 +44,7 @@ async fn resize(call: Call, kind: Kind) -> Result<Reply, ApiError> {
     let asked = Resize::read(kind, &target, call.json()?)?;
     let source = call.api.engine.index(call.path_required("index")?)?;
     let filled = asked.plan(&source)?;
-    filling::remove_unfinished(&call.api.engine, &call.api.filling);
+    filling::remove_unfinished(&call.api.engine, &call.api.parts.get::<Filling>());
     call.api.engine.check_new_name(&target)?;
     check_blocked(&source)?;
     let answer = json!({"acknowledged": true, "shards_acknowledged": true, "index": target});
@@ -74,7 +75,7 @@ pub(crate) fn prepare_shrink(
 ) -> Result<impl FnOnce() -> Result<(), ApiError> + Send + use<>, ApiError> {
     let asked = Resize::read(Kind::Shrink, target, Some(body))?;
     let filled = asked.plan(source)?;
-    filling::remove_unfinished(&api.engine, &api.filling);
+    filling::remove_unfinished(&api.engine, &api.parts.get::<Filling>());
     api.engine.check_new_name(target)?;
     check_blocked(source)?;
     let (api, source) = (api.clone(), source.clone());

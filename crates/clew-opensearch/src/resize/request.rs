@@ -10,7 +10,9 @@ use super::illegal_state;
 use crate::aliases::read_aliases;
 use crate::error::ApiError;
 use crate::filling::Filled;
-use crate::settings::{self, Flat, PRIVATE, parse_bytes};
+use crate::setting_values::{Flat, parse_bytes};
+use crate::settings;
+use crate::settings::PRIVATE;
 
 const SHARDS: &str = "index.number_of_shards";
 const ROUTING_SHARDS: &str = "index.number_of_routing_shards";

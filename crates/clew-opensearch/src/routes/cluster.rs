@@ -1,10 +1,10 @@
-//! The cluster, its nodes and its tasks, and the k-NN plugin's own paths.
+//! The cluster, its nodes and its task_endpoints, and the k-NN plugin's own paths.
 
 use super::endpoint::{Group, endpoint};
 use super::params::{ADMIN, READ};
 use crate::{
-    allocation, cluster, cluster_health, cluster_settings, cluster_state, hot_threads, knn_plugin,
-    nodes, openapi, root, tasks, voting,
+    allocation, cluster, cluster_health, cluster_settings_endpoints, cluster_state, hot_threads,
+    knn_plugin, nodes, openapi, root, task_endpoints, voting,
 };
 
 pub(super) const GROUPS: &[Group] = &[
@@ -41,9 +41,17 @@ pub(super) const GROUPS: &[Group] = &[
         class: "cluster",
         params: ADMIN,
         endpoints: &[
-            endpoint!("GET", ["/_cluster/settings"], cluster_settings::get),
-            endpoint!("PUT", ["/_cluster/settings"], cluster_settings::put)
-                .takes("ClusterSettings"),
+            endpoint!(
+                "GET",
+                ["/_cluster/settings"],
+                cluster_settings_endpoints::get
+            ),
+            endpoint!(
+                "PUT",
+                ["/_cluster/settings"],
+                cluster_settings_endpoints::put
+            )
+            .takes("ClusterSettings"),
         ],
     },
     Group {
@@ -156,12 +164,12 @@ pub(super) const GROUPS: &[Group] = &[
         class: "cluster",
         params: TASKS,
         endpoints: &[
-            endpoint!("GET", ["/_tasks"], tasks::list),
-            endpoint!("GET", ["/_tasks/{task}"], tasks::get),
+            endpoint!("GET", ["/_tasks"], task_endpoints::list),
+            endpoint!("GET", ["/_tasks/{task}"], task_endpoints::get),
             endpoint!(
                 "POST",
                 ["/_tasks/_cancel", "/_tasks/{task}/_cancel"],
-                tasks::cancel
+                task_endpoints::cancel
             ),
         ],
     },

@@ -273,7 +273,10 @@ impl SearchContexts {
 pub(super) fn watch(api: &Arc<Api>) {
     let api: Weak<Api> = Arc::downgrade(api);
     tokio::spawn(async move {
-        while let Some(next) = api.upgrade().and_then(|api| api.search_contexts.sweep()) {
+        while let Some(next) = api
+            .upgrade()
+            .and_then(|api| api.parts.get::<SearchContexts>().sweep())
+        {
             tokio::time::sleep_until(next.into()).await;
         }
     });

@@ -12,7 +12,7 @@ use super::members::flag;
 use crate::dsl;
 use crate::error::ApiError;
 use crate::params::Params;
-use crate::settings::parse_time;
+use crate::setting_values::parse_time;
 
 /// Parts that one search may be cut into.
 const SLICES_MAX: u32 = 1024;

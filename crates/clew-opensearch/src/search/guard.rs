@@ -1,5 +1,6 @@
 //! What queries may not do: limits of an index, and costly queries that the cluster does not allow.
 
+use crate::cluster_settings::Expensive;
 use axum::http::StatusCode;
 use clew_engine::Index;
 use clew_text::{FieldKind, Query};
@@ -8,13 +9,6 @@ use crate::error::{ApiError, Cause};
 
 const TERMS_MAX: usize = 65_536;
 const REGEX_LENGTH_MAX: usize = 1000;
-
-/// Whether costly queries are allowed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Expensive {
-    Allowed,
-    Refused,
-}
 
 /// Refuses a query that asks for too much of an index.
 pub(crate) fn check(query: &Query, index: &Index, expensive: Expensive) -> Result<(), ApiError> {

@@ -48,7 +48,6 @@ use request::Spec;
 
 pub(crate) use contexts::SearchContexts;
 pub(crate) use fields::FieldList;
-pub(crate) use guard::Expensive;
 pub(crate) use msearch::{msearch, msearch_template};
 pub(crate) use pit::{
     create as create_pit, delete as delete_pit, delete_all as delete_all_pits, list as list_pits,
@@ -60,7 +59,6 @@ pub(crate) use response::explained;
 pub(crate) use scroll::{clear as clear_scroll, next as next_page};
 pub(crate) use source_filter::{SourceFilter, glob};
 pub(crate) use template::{render_template, search_template};
-pub(crate) use top_hits::render_top_hits;
 
 /// What was found in a search's time is shown within so much more, or else in part: [`clew_engine`] takes half of it to
 /// read the hits.
@@ -204,7 +202,7 @@ impl State {
     ) -> Result<Self, ApiError> {
         if let Some(pit_ref) = &spec.control.pit {
             pit::refuse_indices(call, expression)?;
-            let contexts = &call.api.search_contexts;
+            let contexts = call.api.parts.get::<SearchContexts>();
             let pit = contexts.pit(&pit_ref.id, pit_ref.keep_alive)?;
             return Ok(State {
                 indices: pit.pinned.indices(),

@@ -1,5 +1,6 @@
 //! Points in time: the documents that there were at one moment, for any number of searches.
 
+use crate::search::contexts::SearchContexts;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use axum::http::StatusCode;
@@ -11,8 +12,8 @@ use super::members::token;
 use super::search_parts;
 use crate::call::Call;
 use crate::error::ApiError;
-use crate::maintenance::ShardOutcomes;
 use crate::reply::Reply;
+use crate::shard_outcomes::ShardOutcomes;
 
 /// `POST /{index}/_search/point_in_time`.
 pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
@@ -40,7 +41,7 @@ pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
         parts,
         created_ms,
     };
-    let contexts = &call.api.search_contexts;
+    let contexts = call.api.parts.get::<SearchContexts>();
     let id = contexts.open_pit(pit, keep_alive)?;
     watch(&call.api);
     Ok(Reply::json(&json!({
@@ -53,7 +54,7 @@ pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
 
 /// `GET /_search/point_in_time/_all`.
 pub(crate) async fn list(call: Call) -> Result<Reply, ApiError> {
-    let contexts = &call.api.search_contexts;
+    let contexts = call.api.parts.get::<SearchContexts>();
     let pits: Vec<Value> = contexts
         .pits()
         .into_iter()
@@ -70,7 +71,7 @@ pub(crate) async fn list(call: Call) -> Result<Reply, ApiError> {
 
 /// `DELETE /_search/point_in_time/_all`.
 pub(crate) async fn delete_all(call: Call) -> Result<Reply, ApiError> {
-    let contexts = &call.api.search_contexts;
+    let contexts = call.api.parts.get::<SearchContexts>();
     let gone: Vec<Value> = contexts
         .close_all(Kind::Pit)
         .into_iter()
@@ -82,7 +83,7 @@ pub(crate) async fn delete_all(call: Call) -> Result<Reply, ApiError> {
 /// `DELETE /_search/point_in_time`.
 pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
     let ids = given_ids(&call, "pit_id")?;
-    let contexts = &call.api.search_contexts;
+    let contexts = call.api.parts.get::<SearchContexts>();
     let mut answers = Vec::with_capacity(ids.len());
     let mut any = false;
     for text in ids {
@@ -101,7 +102,7 @@ pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
 
 /// The points in time that a request's body names, each as it was made; those that have ended are left out.
 pub(crate) fn named_pits(call: &Call) -> Result<Vec<Pinned>, ApiError> {
-    let contexts = &call.api.search_contexts;
+    let contexts = call.api.parts.get::<SearchContexts>();
     let mut found = Vec::new();
     for text in given_ids(call, "PIT identifier")? {
         let id = contexts.read(Kind::Pit, &text)?;
@@ -112,7 +113,7 @@ pub(crate) fn named_pits(call: &Call) -> Result<Vec<Pinned>, ApiError> {
 
 /// All points in time that are open.
 pub(crate) fn open_pits(call: &Call) -> Vec<Pinned> {
-    let pits = call.api.search_contexts.pits().into_iter();
+    let pits = call.api.parts.get::<SearchContexts>().pits().into_iter();
     pits.map(|(_, pit, _)| pit.pinned).collect()
 }
 

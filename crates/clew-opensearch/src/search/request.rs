@@ -182,7 +182,7 @@ impl Spec {
                 let text = value
                     .as_str()
                     .ok_or_else(|| unknown_key(key, value, text))?;
-                self.timeout = crate::settings::parse_time(key, text)?;
+                self.timeout = crate::setting_values::parse_time(key, text)?;
             }
             "stats" => self.groups = groups(key, value)?,
             "profile" => self.output.profile = flag(key, value)?,

@@ -15,7 +15,8 @@ use super::request::Output;
 use super::shown_source;
 use super::sort_values;
 use super::source_filter::SourceFilter;
-use crate::aggs::render_aggs;
+use super::top_hits::render_top_hits;
+use crate::aggs::{Rendering, render_aggs};
 use crate::call::Call;
 use crate::error::ApiError;
 use crate::json_writer::JsonWriter;
@@ -122,7 +123,11 @@ impl Answer {
         json.end_array().end_object();
         if !self.response.aggs.is_empty() {
             json.key("aggregations");
-            json.value(&render_aggs(&self.response.aggs, self.spec.typed_keys));
+            let how = Rendering {
+                typed_keys: self.spec.typed_keys,
+                top_hits: &render_top_hits,
+            };
+            json.value(&render_aggs(&self.response.aggs, how));
         }
         if let Some(suggest) = &self.suggest {
             write_suggestions(&mut json, suggest);

@@ -1,5 +1,6 @@
 //! Scrolls: a search that is read page by page, over the documents that there were when it began.
 
+use crate::search::contexts::SearchContexts;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -15,7 +16,7 @@ use super::{State, execute, finish};
 use crate::call::Call;
 use crate::error::ApiError;
 use crate::reply::Reply;
-use crate::settings::parse_time;
+use crate::setting_values::parse_time;
 
 /// The order of a scroll: what was asked for, and the documents' places, which no two share.
 pub(super) fn ordered(request: &mut SearchRequest) {
@@ -42,7 +43,7 @@ pub(super) fn begin(
         max_score: response.max_score,
         _memory: memory_of(call, &state.pinned, &call.body)?,
     };
-    let contexts = &call.api.search_contexts;
+    let contexts = call.api.parts.get::<SearchContexts>();
     let id = contexts.open_scroll(scroll, keep_alive)?;
     watch(&call.api);
     hide_order(response);
@@ -96,7 +97,7 @@ impl Next {
 pub(crate) async fn next(call: Call) -> Result<Reply, ApiError> {
     let started = Instant::now();
     let next = Next::from_call(&call)?;
-    let contexts = &call.api.search_contexts;
+    let contexts = call.api.parts.get::<SearchContexts>();
     let (id, scroll) = contexts.scroll(&next.id, next.keep_alive)?;
     let response = page(&call, id, &scroll).await?;
     let mut output = scroll.spec.output.clone();
@@ -126,7 +127,10 @@ async fn page(call: &Call, id: ContextId, scroll: &Scroll) -> Result<SearchRespo
     response.total = scroll.total;
     response.max_score = scroll.max_score;
     if let Some(last) = response.hits.last() {
-        call.api.search_contexts.advance(id, last.sort.clone());
+        call.api
+            .parts
+            .get::<SearchContexts>()
+            .advance(id, last.sort.clone());
     }
     hide_order(&mut response);
     Ok(response)
@@ -134,7 +138,7 @@ async fn page(call: &Call, id: ContextId, scroll: &Scroll) -> Result<SearchRespo
 
 /// `DELETE /_search/scroll`.
 pub(crate) async fn clear(call: Call) -> Result<Reply, ApiError> {
-    let contexts = &call.api.search_contexts;
+    let contexts = call.api.parts.get::<SearchContexts>();
     let ids = ids_to_clear(&call)?;
     if ids.iter().any(|id| id == "_all") {
         let freed = contexts.close_all(Kind::Scroll).len();

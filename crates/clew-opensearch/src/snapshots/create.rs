@@ -1,5 +1,6 @@
 //! Taking a snapshot: the documents of each shard as they are now, then the manifest.
 
+use crate::snapshots::running::RunningSnapshots;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -62,7 +63,7 @@ fn prepare(
 ) -> Result<impl FnOnce() -> Result<Stored, ApiError> + Send + use<>, ApiError> {
     let id = api.engine.new_snapshot_id();
     let started_ms = now_ms();
-    let ends = api.running.begin(RunningSnapshot {
+    let ends = api.parts.get::<RunningSnapshots>().begin(RunningSnapshot {
         repository: repository.name.clone(),
         name: name.clone(),
         id: id.clone(),

@@ -20,7 +20,6 @@ pub(crate) use repository::{
     list as list_repositories, put as repository_put, verify as repository_verify,
 };
 pub(crate) use restore::restore;
-pub(crate) use running::Running;
 pub(crate) use show::{delete, get, list as list_snapshots};
 pub(crate) use status::status;
 

@@ -1,5 +1,6 @@
 //! Repositories: named folders that snapshots are kept in.
 
+use crate::snapshots::running::RunningSnapshots;
 use std::path::{Component, Path, PathBuf};
 
 use clew_engine::{DefinitionChange, Definitions, SnapshotRepository};
@@ -13,7 +14,7 @@ use crate::api::Api;
 use crate::call::Call;
 use crate::error::ApiError;
 use crate::reply::Reply;
-use crate::settings::flatten_plain;
+use crate::setting_values::flatten_plain;
 
 /// A repository of the catalog, with its folder.
 pub(super) struct Repository {
@@ -178,7 +179,7 @@ pub(crate) fn list(definitions: &Definitions) -> Vec<(String, String)> {
 pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
     let expression = call.path_required("repository")?.to_string();
     for name in expression.split(',') {
-        call.api.running.refuse_in(name)?;
+        call.api.parts.get::<RunningSnapshots>().refuse_in(name)?;
     }
     let changed = call
         .changing(move |definitions| {
@@ -212,7 +213,7 @@ pub(crate) async fn verify(call: Call) -> Result<Reply, ApiError> {
 pub(crate) async fn cleanup(call: Call) -> Result<Reply, ApiError> {
     let repository = Repository::find(&call.api, call.path_required("repository")?)?;
     repository.check_writable("cleanup")?;
-    let running = call.api.running.ids();
+    let running = call.api.parts.get::<RunningSnapshots>().ids();
     let cleaned = call
         .blocking(move |_| repository.folder.clean(&running))
         .await?;

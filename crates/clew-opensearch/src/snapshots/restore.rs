@@ -1,5 +1,6 @@
 //! Making indexes again out of a snapshot. Every file is checked before anything is changed.
 
+use crate::filling::Filling;
 use std::collections::BTreeMap;
 
 use axum::http::StatusCode;
@@ -19,7 +20,8 @@ use crate::error::{ApiError, Cause};
 use crate::filling::{self, Filled};
 use crate::index_recovery::RestoredFrom;
 use crate::reply::Reply;
-use crate::settings::{Flat, PRIVATE};
+use crate::setting_values::Flat;
+use crate::settings::PRIVATE;
 
 /// `POST /_snapshot/{repository}/{snapshot}/_restore`.
 pub(crate) async fn restore(call: Call) -> Result<Reply, ApiError> {
@@ -29,7 +31,7 @@ pub(crate) async fn restore(call: Call) -> Result<Reply, ApiError> {
     let asked = Asked::read(call.json()?.as_ref())?;
     let api = call.api.clone();
     let (plan, api, repository) = tokio::task::spawn_blocking(move || {
-        filling::remove_unfinished(&api.engine, &api.filling);
+        filling::remove_unfinished(&api.engine, &api.parts.get::<Filling>());
         let all = stored(&repository.folder)?;
         let found = all.into_iter().find(|found| found.content.name == name);
         if found.is_none() {

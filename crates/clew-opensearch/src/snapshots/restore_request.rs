@@ -5,7 +5,8 @@ use serde_json::{Map, Value};
 
 use super::create::{read_flag, read_names};
 use crate::error::ApiError;
-use crate::settings::{self, Flat};
+use crate::setting_values::Flat;
+use crate::settings;
 
 /// A pattern is compiled before anything is known of it.
 const PATTERN_BYTES_MAX: usize = 1000;

@@ -23,13 +23,13 @@ pub(super) struct RunningSnapshot {
 
 /// All of them.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Running {
+pub(crate) struct RunningSnapshots {
     all: Arc<Mutex<Vec<RunningSnapshot>>>,
 }
 
 /// Takes the snapshot off the list when it ends, however it ends.
 pub(super) struct Ends {
-    running: Running,
+    running: RunningSnapshots,
     id: String,
 }
 
@@ -40,7 +40,7 @@ impl Drop for Ends {
     }
 }
 
-impl Running {
+impl RunningSnapshots {
     pub(super) fn begin(&self, snapshot: RunningSnapshot) -> Result<Ends, ApiError> {
         let mut all = self.lock();
         let same = |running: &RunningSnapshot| {

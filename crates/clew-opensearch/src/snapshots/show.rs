@@ -1,5 +1,6 @@
 //! Listing and deleting snapshots.
 
+use crate::snapshots::running::RunningSnapshots;
 use serde_json::{Value, json};
 
 use super::content::{Stored, iso, stored};
@@ -52,7 +53,7 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
 
 /// The snapshots of a repository that are being taken.
 pub(super) fn running_in(api: &Api, repository: &str) -> Vec<RunningSnapshot> {
-    let all = api.running.list().into_iter();
+    let all = api.parts.get::<RunningSnapshots>().list().into_iter();
     all.filter(|running| running.repository == repository)
         .collect()
 }

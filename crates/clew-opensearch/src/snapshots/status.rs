@@ -1,5 +1,6 @@
 //! `_status`: how far snapshots are and what they hold, shard by shard.
 
+use crate::snapshots::running::RunningSnapshots;
 use clew_engine::SnapshotFile;
 use serde_json::{Map, Value, json};
 
@@ -15,7 +16,7 @@ use crate::reply::Reply;
 /// `GET /_snapshot/{repository}/{snapshot}/_status`; without a snapshot those that are running.
 pub(crate) async fn status(call: Call) -> Result<Reply, ApiError> {
     let Some(name) = call.path("repository").map(String::from) else {
-        let all = call.api.running.list();
+        let all = call.api.parts.get::<RunningSnapshots>().list();
         let shown: Vec<Value> = all.iter().map(show_running).collect();
         return Ok(Reply::json(&json!({"snapshots": shown})));
     };

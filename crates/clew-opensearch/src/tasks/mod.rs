@@ -1,7 +1,6 @@
 //! What the node is doing for its clients: requests that are being answered ([`requests`]), and work that goes on
 //! after its request was answered (`wait_for_completion=false`). How clients ask for it and end it is in [`endpoints`].
 
-mod endpoints;
 mod requests;
 
 use std::collections::BTreeMap;
@@ -16,7 +15,6 @@ use tokio::sync::Notify;
 
 use crate::error::{ApiError, Cause};
 
-pub(crate) use endpoints::{cancel, get, list};
 pub(crate) use requests::{Action, Asked, cancelled_error};
 use requests::{Answering, Requests};
 
@@ -42,7 +40,7 @@ struct State {
 }
 
 #[derive(Clone)]
-struct Task {
+pub(crate) struct Task {
     action: &'static str,
     description: String,
     started: Instant,
@@ -52,7 +50,7 @@ struct Task {
     /// How far it is, when it tells.
     status: Option<Value>,
     /// Running time and answer, once it has ended.
-    ended: Option<(u64, Result<Value, Value>)>,
+    pub(crate) ended: Option<(u64, Result<Value, Value>)>,
 }
 
 /// A task as it is shown.
@@ -70,7 +68,7 @@ pub(crate) struct RunningTask {
 }
 
 impl Task {
-    fn shown(&self, number: u64) -> RunningTask {
+    pub(crate) fn shown(&self, number: u64) -> RunningTask {
         let ended = self.ended.as_ref().map(|(ns, _)| *ns);
         let token = self.token.as_ref();
         RunningTask {
@@ -104,7 +102,7 @@ impl Tasks {
     }
 
     /// Cancels a task that is running; what it is, if there is one of this number.
-    fn cancel(&self, number: u64, reason: &str) -> Option<RunningTask> {
+    pub(crate) fn cancel(&self, number: u64, reason: &str) -> Option<RunningTask> {
         if let Some(cancelled) = self.requests.cancel(number, reason) {
             return Some(cancelled);
         }
@@ -224,12 +222,12 @@ impl Tasks {
         self.ended.notify_waiters();
     }
 
-    fn find(&self, number: u64) -> Option<Task> {
+    pub(crate) fn find(&self, number: u64) -> Option<Task> {
         self.lock().tasks.get(&number).cloned()
     }
 
     /// Waits until a task has ended, or is forgotten.
-    async fn wait(&self, number: u64) {
+    pub(crate) async fn wait(&self, number: u64) {
         loop {
             // Listens before it looks, so that an end between the two is not missed.
             let ended = self.ended.notified();

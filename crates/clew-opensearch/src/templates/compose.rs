@@ -7,7 +7,7 @@ use super::mapping_merge::{fill, overlay};
 use super::patterns;
 use super::{COMPONENT, COMPOSABLE, LEGACY};
 use crate::error::ApiError;
-use crate::settings::Flat;
+use crate::setting_values::Flat;
 
 /// What a request says of a new index.
 #[derive(Clone, Debug, Default)]

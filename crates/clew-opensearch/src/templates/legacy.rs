@@ -12,6 +12,7 @@ use super::planner::parse_mapping;
 use crate::call::Call;
 use crate::error::ApiError;
 use crate::reply::Reply;
+use crate::setting_values;
 use crate::settings;
 
 /// `PUT` and `POST` of `/_template/{name}`.
@@ -31,7 +32,7 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
     patterns::check(&name, &own)?;
     let mappings = template.get("mappings").cloned();
     // Each of several templates that match may lack what another has, so each is checked alone.
-    let alone = settings::create(&settings::Flat::new())?;
+    let alone = settings::create(&setting_values::Flat::new())?;
     parse_mapping_of(mappings.as_ref(), &template, &alone)?;
     let changed = call
         .changing(move |definitions| {

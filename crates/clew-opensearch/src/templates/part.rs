@@ -6,7 +6,9 @@ use serde_json::{Map, Value, json};
 
 use crate::aliases::{read_aliases, shown_aliases};
 use crate::error::{ApiError, Cause};
-use crate::settings::{flatten, shown, unflatten};
+use crate::setting_values::shown;
+use crate::setting_values::unflatten;
+use crate::settings::flatten;
 use axum::http::StatusCode;
 
 /// Reads a `template` object.

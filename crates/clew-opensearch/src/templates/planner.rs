@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::compose::{Composed, Request, compose, data_stream_template};
 use crate::data_streams;
 use crate::error::{ApiError, Cause};
+use crate::setting_values;
 use crate::settings;
 
 /// Plans missing indexes by the templates.
@@ -53,7 +54,7 @@ pub(crate) fn parse_mapping(body: &Value, settings: &IndexSettings) -> Result<Ma
     let mut mapping = Mapping::new();
     mapping.set_limits(settings.mapping_limits());
     let given = settings.given.iter();
-    let shown = settings::unflatten(given.map(|(name, text)| (name.as_str(), text.as_str())));
+    let shown = setting_values::unflatten(given.map(|(name, text)| (name.as_str(), text.as_str())));
     if let Some(source) = shown.get("index").and_then(|index| index.get("analysis")) {
         let analysis = Analysis::read(source).map_err(ApiError::illegal_argument)?;
         mapping.set_analysis(analysis);

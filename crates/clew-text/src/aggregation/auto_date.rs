@@ -4,6 +4,7 @@
 use jiff::tz::TimeZone;
 use tantivy::SegmentReader;
 
+use super::bucket_spec::{AutoDateSpec, CalendarUnit, DateInterval};
 use super::clusters;
 use super::collector::AggContext;
 use super::column::ValueColumn;
@@ -14,7 +15,6 @@ use super::partial::{Axis, Buckets, Partial};
 use super::plan::{DatePlan, Op, Plan, ValueKind, ValuePlan};
 use super::plan_fields::{date_format, plan_values};
 use super::rounding::Rounding;
-use super::spec::{AutoDateSpec, CalendarUnit, DateInterval};
 use super::zone::parse_zone;
 
 /// A unit of time, its letter, its least length, and how many of it an interval may have.

@@ -1,6 +1,8 @@
 //! Several fields together: how each is distributed, and how each two of them vary together. What
 //! is kept can be added to, so that segments and shards are counted apart.
 
+use crate::aggregation::result::MatrixField;
+
 /// Moments of several numbers that documents have, and products of their differences from the mean.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct MatrixMoments {
@@ -17,19 +19,6 @@ struct FieldMoments {
     second: f64,
     third: f64,
     fourth: f64,
-}
-
-/// What is told of one field.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct MatrixField {
-    /// The mean.
-    pub mean: f64,
-    /// The variance of the population that the values were drawn from.
-    pub variance: f64,
-    /// How lopsided the distribution is.
-    pub skewness: f64,
-    /// How heavy its ends are.
-    pub kurtosis: f64,
 }
 
 impl MatrixMoments {

@@ -9,26 +9,31 @@
 //! Deliberately absent: queries (documents arrive as blocks of ids) and any protocol's JSON.
 
 mod auto_date;
+mod bucket_spec;
 mod clusters;
-mod collect;
+pub(crate) mod collect;
 mod collector;
 mod column;
 mod decimal;
 mod deposit;
 mod digest;
 mod error;
+mod expression;
 mod fill;
 mod format;
 mod grid;
 mod hdr;
+mod heuristic;
 mod key;
 mod limits;
 mod matrix;
 mod moments;
+mod moving;
 mod order;
 mod partial;
 mod partition;
 mod pipeline;
+mod pipeline_spec;
 mod plan;
 mod plan_chain;
 mod plan_fields;
@@ -61,29 +66,32 @@ mod zone;
 #[cfg(test)]
 pub(crate) mod tests;
 
+pub use bucket_spec::{
+    AutoDateSpec, Bounds, CalendarUnit, DateHistogramSpec, DateInterval, Direction, GridSpec,
+    HistogramSpec, IncludeExclude, OrderBy, OrderKey, RangeItem, RangeSpec, SignificantSpec,
+    TermFilter, TermsSpec, WordsSpec,
+};
 pub use collector::{AggCollector, AggContext, Intermediate};
 pub use decimal::DecimalFormat;
 pub use error::{AggError, AggErrorKind};
+pub use expression::Expression;
 pub use format::ValueFormat;
 pub use grid::{GEOHASH_MAX, Grid, ZOOM_MAX};
+pub use heuristic::{Comparison, Heuristic};
 pub use key::Key;
 pub use limits::AggLimits;
-pub use matrix::MatrixField;
-pub use pipeline::{Expression, GapPolicy, MovingFunction, PipelineKind, PipelineSpec, Summary};
+pub use moving::MovingFunction;
+pub use pipeline_spec::{GapPolicy, PipelineKind, PipelineSpec, Summary};
 pub use plan_filters::AggSearcher;
 pub use profile::{AggProfile, Stopwatch};
-pub use quantile::Method;
 pub use result::{
     AggResult, Bucket, BucketExtra, CompositeResult, EndKind, ExtendedStats, HistogramResult,
-    MatrixResult, Metric, NamedResult, PercentilesKind, PercentilesResult, RangeBucket, RangeEnd,
-    SingleKind, Stats, TermsKind, TermsResult, TopHit, TopHitsResult,
+    MatrixField, MatrixResult, Metric, NamedResult, PercentilesKind, PercentilesResult,
+    RangeBucket, RangeEnd, SingleKind, Stats, TermsKind, TermsResult, TopHit, TopHitsResult,
 };
-pub use significance::{Comparison, Heuristic};
 pub use spec::{
-    AggSpec, Attached, AutoDateSpec, Bounds, CalendarUnit, CompositeKind, CompositeSource,
-    CompositeSpec, DateHistogramSpec, DateInterval, Direction, FilterShape, FiltersSpec,
-    Generation, GridSpec, HistogramSpec, IncludeExclude, MissingOrder, MultiTermsSpec, NamedAgg,
-    OrderBy, OrderKey, PercentilesSpec, RangeItem, RangeSpec, RareTermsSpec, SampleSpec, Scalar,
-    SignificantSpec, Source, TermFilter, TermsSpec, TopHitsSpec, WordsSpec,
+    AggSpec, Attached, CompositeKind, CompositeSource, CompositeSpec, FilterShape, FiltersSpec,
+    Generation, Method, MissingOrder, MultiTermsSpec, NamedAgg, PercentilesSpec, RareTermsSpec,
+    SampleSpec, Scalar, Source, TopHitsSpec,
 };
 pub use zone::parse_zone;

@@ -10,9 +10,10 @@ use super::key::{Key, KeyTable, number_of};
 use super::matrix::MatrixMoments;
 use super::moments::{ExtendedMoments, Moments, Points, Weighted};
 use super::plan::{Op, Plan, Property};
-use super::quantile::{Method, QuantileState};
+use super::quantile::QuantileState;
 use super::significance::Background;
 use super::sketch::Sketch;
+use super::spec::Method;
 use crate::search::{MergedHit, SortKey, compare_rows};
 
 /// A bucket that was not kept.

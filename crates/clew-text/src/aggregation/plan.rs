@@ -6,11 +6,13 @@ use std::sync::Arc;
 use jiff::tz::TimeZone;
 
 use super::auto_date::{AutoDatePlan, plan_auto_date};
+use super::bucket_spec::{Bounds, DateHistogramSpec, DateInterval, Direction, HistogramSpec};
 use super::collect::WordsPlan;
 use super::collector::AggContext;
 use super::error::AggError;
 use super::format::ValueFormat;
 use super::grid::Grid;
+use super::heuristic::Heuristic;
 use super::key::Key;
 use super::pipeline::PipelinePlan;
 use super::plan_chain::{CompositePlan, Link, plan_composite, plan_grid, plan_multi_terms};
@@ -24,11 +26,8 @@ use super::plan_relatives::RelativesPlan;
 use super::plan_terms::{every_term, plan_rare_terms, plan_significant, plan_terms, words_of};
 use super::profile::Figures;
 use super::sample::SamplePlan;
-use super::significance::{Heuristic, SignificantPlan};
-use super::spec::{
-    AggSpec, Bounds, DateHistogramSpec, DateInterval, Direction, HistogramSpec, NamedAgg,
-    SampleSpec, Scalar, Source,
-};
+use super::significance::SignificantPlan;
+use super::spec::{AggSpec, NamedAgg, SampleSpec, Scalar, Source};
 use super::zone::parse_zone;
 use crate::query::Regexp;
 use crate::search::Mode;

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use jiff::tz::TimeZone;
 
+use super::bucket_spec::{DateInterval, Direction, GridSpec};
 use super::collector::AggContext;
 use super::error::AggError;
 use super::format::ValueFormat;
@@ -16,8 +17,7 @@ use super::plan::{
 use super::plan_fields::{bound_ms, bound_number, date_format, key_of, plan_values, text_of};
 use super::plan_order::{order_or_count, plan_order};
 use super::spec::{
-    CompositeKind, CompositeSource, CompositeSpec, DateInterval, Direction, GridSpec, MissingOrder,
-    MultiTermsSpec, Scalar,
+    CompositeKind, CompositeSource, CompositeSpec, MissingOrder, MultiTermsSpec, Scalar,
 };
 use super::zone::parse_zone;
 

@@ -4,12 +4,13 @@ use std::net::{IpAddr, Ipv6Addr};
 
 use jiff::tz::TimeZone;
 
+use super::bucket_spec::{IncludeExclude, TermFilter};
 use super::collector::AggContext;
 use super::error::AggError;
 use super::format::ValueFormat;
 use super::key::Key;
 use super::plan::{TermSet, TermSets, ValueKind, ValuePlan};
-use super::spec::{IncludeExclude, Scalar, Source, TermFilter};
+use super::spec::{Scalar, Source};
 use crate::document::{DateFormat, Rounding};
 use crate::geo::GeoPoint;
 use crate::mapping::FieldKind;

@@ -102,27 +102,25 @@ pub(crate) fn check_nesting(agg: &NamedAgg, depth: usize) -> Result<(), AggError
     if !single && agg.subs.iter().any(composite) {
         return Err(AggError::invalid(format!(
             "[composite] aggregation cannot be used with a parent aggregation of type: [{}]",
-            agg.spec.factory_name()
+            factory_name(&agg.spec)
         )));
     }
     Ok(())
 }
 
-impl AggSpec {
-    /// The name OpenSearch gives the thing that builds such aggregators, seen in its messages.
-    fn factory_name(&self) -> &'static str {
-        match self {
-            AggSpec::Terms(_) => "TermsAggregatorFactory",
-            AggSpec::DateHistogram(_) => "DateHistogramAggregatorFactory",
-            AggSpec::Histogram(_) => "HistogramAggregatorFactory",
-            AggSpec::Range(_) => "RangeAggregatorFactory",
-            AggSpec::Filters(_) => "FiltersAggregatorFactory",
-            AggSpec::Global => "GlobalAggregatorFactory",
-            AggSpec::Sample(_) => "SamplerAggregatorFactory",
-            AggSpec::Missing(_) => "MissingAggregatorFactory",
-            AggSpec::Composite(_) => "CompositeAggregationFactory",
-            AggSpec::MultiTerms(_) => "MultiTermsAggregationFactory",
-            _ => "AggregatorFactory",
-        }
+/// The name OpenSearch gives the thing that builds such aggregators, seen in its messages.
+fn factory_name(spec: &AggSpec) -> &'static str {
+    match spec {
+        AggSpec::Terms(_) => "TermsAggregatorFactory",
+        AggSpec::DateHistogram(_) => "DateHistogramAggregatorFactory",
+        AggSpec::Histogram(_) => "HistogramAggregatorFactory",
+        AggSpec::Range(_) => "RangeAggregatorFactory",
+        AggSpec::Filters(_) => "FiltersAggregatorFactory",
+        AggSpec::Global => "GlobalAggregatorFactory",
+        AggSpec::Sample(_) => "SamplerAggregatorFactory",
+        AggSpec::Missing(_) => "MissingAggregatorFactory",
+        AggSpec::Composite(_) => "CompositeAggregationFactory",
+        AggSpec::MultiTerms(_) => "MultiTermsAggregationFactory",
+        _ => "AggregatorFactory",
     }
 }

@@ -9,9 +9,9 @@ use tantivy::index::SegmentId;
 use super::collector::AggContext;
 use super::error::AggError;
 use super::plan::{Op, Plan};
-use super::spec::{AggSpec, Attached, TopHitsSpec};
+use super::spec::{Attached, TopHitsSpec};
 use crate::query::CompileContext;
-use crate::search::{Blocks, Order, Snapshot, SortKey, with_objects};
+use crate::search::{Blocks, Order, Snapshot, SortKey, SortObjects};
 
 /// Most documents a bucket of top hits may have, those skipped included.
 const TOP_HITS_MAX: usize = 100;
@@ -67,17 +67,6 @@ impl Segments {
     }
 }
 
-impl AggSpec {
-    /// What the aggregations inside see, when it is something else.
-    pub(crate) fn scope_inside<'a>(&'a self, outside: Option<&'a str>) -> Option<&'a str> {
-        match self {
-            AggSpec::Nested { path } => Some(path),
-            AggSpec::ReverseNested { path } => path.as_deref(),
-            _ => outside,
-        }
-    }
-}
-
 impl JoinPlan {
     pub(crate) fn inwards(path: &str, context: &AggContext<'_>) -> Self {
         JoinPlan {
@@ -128,6 +117,8 @@ pub(crate) struct TopHitsPlan {
     pub(crate) limit: usize,
     /// Never empty.
     pub(crate) keys: Arc<Vec<SortKey>>,
+    /// The nested objects that they are about.
+    pub(crate) objects: Arc<SortObjects>,
     /// Whether the request named an order.
     pub(crate) is_sorted: bool,
     pub(crate) with_scores: bool,
@@ -157,15 +148,15 @@ impl TopHitsPlan {
         if keys.is_empty() {
             keys.push(SortKey::Score { order: Order::Desc });
         }
+        let mut objects = SortObjects::default();
         if let Some(searcher) = context.searcher {
             let compile = CompileContext {
                 snapshot: searcher.snapshot,
                 now_ms: context.now_ms,
                 knn: searcher.knn,
             };
-            let found = with_objects(&keys, &compile, context.scope);
-            let found = found.map_err(|error| AggError::Query(Box::new(error)))?;
-            keys = found.unwrap_or(keys);
+            objects = SortObjects::find(&keys, &compile, context.scope)
+                .map_err(|error| AggError::Query(Box::new(error)))?;
         }
         Ok(TopHitsPlan {
             from: spec.from,
@@ -173,6 +164,7 @@ impl TopHitsPlan {
             is_sorted: !spec.sort.is_empty(),
             with_scores: spec.track_scores || keys.iter().any(by_score),
             keys: Arc::new(keys),
+            objects: Arc::new(objects),
             shard: context.shard,
             attached: spec.attached.clone(),
             snapshot: context

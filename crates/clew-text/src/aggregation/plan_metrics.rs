@@ -4,7 +4,7 @@ use super::collector::AggContext;
 use super::error::AggError;
 use super::plan::{MomentKind, Op, Property, ValuePlan};
 use super::plan_fields::plan_values;
-use super::quantile::Method;
+use super::spec::Method;
 use super::spec::{AggSpec, PercentilesSpec, Source};
 
 /// Fields that are compared with each other; each two of them are.

@@ -1,8 +1,9 @@
 //! Orders by a metric: the path in the request, resolved to a sub-aggregation and a number of it.
 
+use super::bucket_spec::{Direction, OrderBy, OrderKey};
 use super::error::AggError;
 use super::plan::{By, MomentKind, Op, Plan, PlannedOrder, Property};
-use super::spec::{Direction, FilterShape, OrderBy, OrderKey};
+use super::spec::FilterShape;
 
 /// What each criterion compares.
 ///

@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 use std::net::{IpAddr, Ipv6Addr};
 
+use super::bucket_spec::{RangeItem, RangeSpec};
 use super::collector::AggContext;
 use super::error::AggError;
 use super::format::ValueFormat;
@@ -10,7 +11,7 @@ use super::key::Key;
 use super::plan::{Op, ValuePlan};
 use super::plan_fields::{address, bound_ms, bound_number, date_format, plan_values, text_of};
 use super::result::{EndKind, RangeEnd};
-use super::spec::{RangeItem, RangeSpec, Scalar};
+use super::spec::Scalar;
 use super::zone::parse_zone;
 use crate::geo::GeoPoint;
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::bucket_spec::{Direction, SignificantSpec, TermsSpec};
 use super::collect::WordsPlan;
 use super::collector::AggContext;
 use super::error::AggError;
@@ -10,7 +11,7 @@ use super::plan_fields::{check_patterns, term_filter};
 use super::plan_filters::documents_of;
 use super::plan_order::{order_or_count, plan_order};
 use super::significance::SignificantPlan;
-use super::spec::{Direction, RareTermsSpec, SignificantSpec, Source, TermsSpec};
+use super::spec::{RareTermsSpec, Source};
 use crate::mapping::FieldKind;
 
 /// The plan of `terms`.

@@ -14,7 +14,7 @@ use super::partial::Partial;
 use super::plan::{MomentKind, Op, Plan, TermsShape, ValueKind};
 use super::plan_join::Way;
 use super::plan_metrics::Wanted;
-use super::quantile::Method;
+use super::spec::Method;
 use super::spec::{FilterShape, Generation};
 
 /// What one aggregation cost a shard; what is inside it is counted too.

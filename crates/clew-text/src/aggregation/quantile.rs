@@ -3,27 +3,7 @@
 use super::digest::TDigest;
 use super::error::AggError;
 use super::hdr::Hdr;
-
-/// How a distribution is kept.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Method {
-    /// Centroids; exact while there are few values.
-    TDigest {
-        /// More is exacter and takes more memory.
-        compression: f64,
-    },
-    /// Counters with so many significant digits.
-    Hdr {
-        /// From 0 to 5.
-        digits: u8,
-    },
-}
-
-impl Default for Method {
-    fn default() -> Self {
-        Method::TDigest { compression: 100.0 }
-    }
-}
+use super::spec::Method;
 
 /// A bucket's distribution; empty until the first value.
 #[derive(Clone, Debug, Default)]

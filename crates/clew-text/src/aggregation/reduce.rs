@@ -3,6 +3,7 @@
 
 use clew_platform::Pace;
 
+use super::bucket_spec::Direction;
 use super::error::{AggError, go_on};
 use super::fill::{self, Row};
 use super::key::Key;
@@ -17,7 +18,7 @@ use super::reduce_metrics::metric_result;
 use super::result::{
     AggResult, Bucket, BucketExtra, HistogramResult, NamedResult, TermsKind, TermsResult,
 };
-use super::spec::{Attached, Direction};
+use super::spec::Attached;
 use crate::search::MergedHit;
 
 /// All results of a request.

@@ -6,10 +6,11 @@ use super::moments::{ExtendedMoments, Moments};
 use super::partial::Partial;
 use super::plan::{MomentKind, Op, Plan};
 use super::plan_metrics::{QuantilePlan, Wanted};
-use super::quantile::{Method, QuantileState};
+use super::quantile::QuantileState;
 use super::result::{
     AggResult, ExtendedStats, MatrixResult, Metric, PercentilesKind, PercentilesResult, Stats,
 };
+use super::spec::Method;
 
 /// The result of a metric in one bucket; a bucket made to fill a gap has no number.
 pub(crate) fn metric_result(plan: &Plan, partial: &Partial, parent: Option<u32>) -> AggResult {

@@ -3,7 +3,6 @@
 use super::format::ValueFormat;
 use super::grid::Grid;
 use super::key::Key;
-use super::matrix::MatrixField;
 use super::spec::Attached;
 use crate::geo::GeoPoint;
 use crate::search::MergedHit;
@@ -176,6 +175,19 @@ pub struct MatrixResult {
     pub covariance: Vec<Vec<f64>>,
     /// The same, as shares of how they vary alone.
     pub correlation: Vec<Vec<f64>>,
+}
+
+/// What is told of one field.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MatrixField {
+    /// The mean.
+    pub mean: f64,
+    /// The variance of the population that the values were drawn from.
+    pub variance: f64,
+    /// How lopsided the distribution is.
+    pub skewness: f64,
+    /// How heavy its ends are.
+    pub kurtosis: f64,
 }
 
 /// What the ends of ranges are.

@@ -6,7 +6,7 @@
 
 mod area;
 mod distance;
-mod point;
+pub(crate) mod point;
 mod wkt;
 mod written;
 

@@ -8,66 +8,15 @@
 
 mod matcher;
 mod needs;
+mod query;
 mod shown;
 mod stored;
 #[cfg(test)]
 mod tests;
 
-use std::fmt;
-use std::sync::Arc;
-
-use crate::query::Query;
-
 pub use matcher::{DocumentMatcher, Matched};
 pub use needs::Needs;
+pub use query::{NoQuery, PercolateQuery, QueryReader};
 pub use shown::{Percolated, Percolations};
 pub use stored::stored_query;
 pub(crate) use stored::{Waiting, candidates};
-
-/// Reads a query from the text that a document has of it; the error is told to the client.
-#[derive(Clone, Copy)]
-pub struct QueryReader(pub fn(&[u8]) -> Result<Query, NoQuery>);
-
-/// Why something is no query that could be stored.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NoQuery {
-    /// OpenSearch's name for the kind of refusal.
-    pub kind: &'static str,
-    /// Why.
-    pub reason: String,
-}
-
-impl QueryReader {
-    /// Reads a query.
-    ///
-    /// # Errors
-    /// Why it is none.
-    pub fn read(self, text: &[u8]) -> Result<Query, NoQuery> {
-        (self.0)(text)
-    }
-}
-
-impl fmt::Debug for QueryReader {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("QueryReader")
-    }
-}
-
-impl PartialEq for QueryReader {
-    fn eq(&self, other: &Self) -> bool {
-        std::ptr::fn_addr_eq(self.0, other.0)
-    }
-}
-
-/// The stored queries that documents match.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PercolateQuery {
-    /// The path of the field with the queries.
-    pub field: String,
-    /// The documents, as JSON.
-    pub documents: Arc<Vec<Vec<u8>>>,
-    /// What tells it from others in one search.
-    pub name: Option<String>,
-    /// Reads the stored queries.
-    pub reader: QueryReader,
-}

@@ -1,3 +1,4 @@
+use crate::query::Query;
 use serde_json::json;
 
 use super::*;

@@ -1,10 +1,6 @@
 //! Documents by where their points lie.
 
-use tantivy::SegmentReader;
-use tantivy_common::BitSet;
-
-use super::constant::{DocumentSet, Found};
-use crate::geo::{GeoArea, GeoPoint, GeoRelation};
+use crate::geo::{GeoArea, GeoRelation};
 
 /// Documents whose points lie to an area as wanted.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,31 +15,4 @@ pub struct GeoQuery {
     pub ignore_unmapped: bool,
     /// The score.
     pub boost: f32,
-}
-
-/// The same over a column.
-#[derive(Debug)]
-pub(crate) struct PointsInArea {
-    pub(crate) column: String,
-    pub(crate) area: GeoArea,
-    pub(crate) relation: GeoRelation,
-}
-
-impl DocumentSet for PointsInArea {
-    fn find(&self, reader: &SegmentReader) -> tantivy::Result<Found> {
-        let Some(column) = reader.fast_fields().column_opt::<u64>(&self.column)? else {
-            return Ok(Found::Nothing);
-        };
-        let mut bits: Option<BitSet> = None;
-        let mut points = Vec::new();
-        for doc in 0..reader.max_doc() {
-            points.clear();
-            points.extend(column.values_for_doc(doc).map(GeoPoint::decode));
-            if self.area.relates(self.relation, &points) {
-                bits.get_or_insert_with(|| BitSet::with_max_value(reader.max_doc()))
-                    .insert(doc);
-            }
-        }
-        Ok(bits.map_or(Found::Nothing, Found::Bits))
-    }
 }

@@ -6,9 +6,9 @@ use tantivy::index::SegmentId;
 use tantivy::query::{EmptyScorer, EnableScoring, Explanation, Query, Scorer, Weight};
 use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, TantivyError};
 
-use super::knn::SegmentHits;
 use super::leaf::ScoredDocs;
 use super::tree::JoinScore;
+use crate::query::resolver::SegmentHits;
 use crate::search::{Blocks, Scope};
 
 /// The documents, or the nested objects further out, that contain objects which match.

@@ -13,8 +13,8 @@ use tantivy::query::{
 use tantivy::schema::Field;
 use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, TantivyError, Term};
 
-use super::knn::SegmentHits;
-use crate::search::FieldStatistics;
+use crate::query::resolver::SegmentHits;
+use crate::similarity::FieldStatistics;
 
 /// The statistics of one field and of the terms of one leaf.
 #[derive(Clone, Debug)]

@@ -7,9 +7,11 @@
 mod automaton;
 mod compile;
 mod constant;
+mod curve;
 mod error;
 pub(crate) mod feature;
 mod function;
+mod function_score;
 mod geo;
 mod glob;
 mod interval;
@@ -20,10 +22,13 @@ mod literal;
 mod minimum;
 mod near;
 mod phrase;
+mod points;
 mod query_string;
 mod regexp;
+mod regexp_options;
 mod related;
 pub(crate) mod relatives;
+mod resolver;
 mod script;
 mod similar;
 mod source_phrase;
@@ -38,20 +43,21 @@ pub(crate) use query_string::tree as query_string_tree;
 pub(crate) use automaton::Wildcard;
 pub(crate) use compile::matches_max;
 pub use compile::{CompileContext, Plan, compile, plan, postings_max};
+pub use curve::{DecayShape, FieldModifier};
 pub use error::QueryError;
 pub(crate) use error::unless_stopped;
 pub use feature::{FeatureCurve, RankFeature, SparseVector};
-pub use function::{
-    BoostMode, Decay, DecayShape, FieldModifier, FunctionKind, FunctionScore, ScoreFunction,
-    ScoreMode, ValueMode,
+pub use function_score::{
+    BoostMode, Decay, FunctionKind, FunctionScore, ScoreFunction, ScoreMode, ValueMode,
 };
 pub use geo::GeoQuery;
 pub use interval::{IntervalMode, IntervalRelation, IntervalRule, IntervalScoring, Intervals};
-pub use knn::{KnnQuery, KnnResolver, NoKnn, SegmentHits};
+pub use knn::KnnQuery;
 pub use minimum::MinimumShouldMatch;
 pub(crate) use regexp::Regexp;
-pub use regexp::{RegexpOptions, RegexpSyntax};
+pub use regexp_options::{RegexpOptions, RegexpSyntax};
 pub use related::{Related, RelatedQuery};
+pub use resolver::{KnnResolver, NoKnn, SegmentHits};
 pub use script::{ScoreFormula, VectorMeasure, VectorScore};
 pub use similar::{LikeDocument, LikeItem, MoreLikeThis, WordChoice};
 pub(crate) use source_phrase::texts_at;

@@ -13,9 +13,9 @@ use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, Term};
 
 use super::error::QueryError;
 use super::join::Joined;
-use super::knn::SegmentHits;
 use super::tree::JoinScore;
 use crate::mapping::{MappedField, Mapping};
+use crate::query::resolver::SegmentHits;
 use crate::search::Snapshot;
 
 /// From this share of a dictionary on it is read through instead of being asked term by term.

@@ -3,17 +3,17 @@
 use serde_json::Value;
 
 use super::feature::{RankFeature, SparseVector};
-use super::function::FunctionScore;
 use super::geo::GeoQuery;
 use super::interval::Intervals;
 use super::knn::KnnQuery;
 use super::minimum::MinimumShouldMatch;
-use super::regexp::{RegexpOptions, RegexpSyntax};
 use super::related::RelatedQuery;
 use super::script::VectorScore;
 use super::similar::MoreLikeThis;
 use crate::document::RangeRelation;
 use crate::percolate::PercolateQuery;
+use crate::query::function_score::FunctionScore;
+use crate::query::regexp_options::{RegexpOptions, RegexpSyntax};
 
 /// What is wanted of a document, and how well it scores.
 #[derive(Clone, Debug, PartialEq)]

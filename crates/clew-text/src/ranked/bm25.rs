@@ -3,7 +3,7 @@
 
 use tantivy::fieldnorm::FieldNormReader;
 
-use crate::search::FieldStatistics;
+use crate::similarity::FieldStatistics;
 use crate::similarity::{B, K1};
 
 /// What a length of zero contributes.

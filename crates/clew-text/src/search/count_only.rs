@@ -6,9 +6,10 @@ use tantivy::query::Weight;
 
 use super::helpers::helpers;
 use super::matching::unscored;
-use super::request::{ShardRequest, ShardResult, Total};
+use super::request::{ShardRequest, ShardResult};
 use super::run::{Run, counting};
 use super::threads::share;
+use super::total::Total;
 use crate::query::QueryError;
 
 pub(super) fn count_only(

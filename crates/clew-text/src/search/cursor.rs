@@ -113,20 +113,21 @@ impl KeyCursor {
                 "we only support AVG, MEDIAN and SUM on number based fields",
             ));
         }
-        let objects = match key {
-            SortKey::Field {
-                nested: Some(nested),
-                ..
-            } => Some(Objects::open(nested, reader)?),
-            _ => None,
-        };
         Ok(KeyCursor {
             source,
             order,
             mode,
             missing,
-            objects,
+            objects: None,
         })
+    }
+
+    /// The same over the values of a document's objects.
+    pub(super) fn about(self, objects: Objects) -> Self {
+        KeyCursor {
+            objects: Some(objects),
+            ..self
+        }
     }
 
     /// The same, where what has no value is not shown to have one.
@@ -171,7 +172,7 @@ impl KeyCursor {
                 .map(Ipv6Addr::to_bits),
             Source::Distance(column, key) => {
                 let codes = column.iter().flat_map(|column| column.values_for_doc(doc));
-                let far = self.pick_number(codes.map(|code| key.distance(GeoPoint::decode(code))));
+                let far = self.pick_number(codes.map(|code| distance(key, GeoPoint::decode(code))));
                 Some(u128::from(f64_to_u64(far.unwrap_or(f64::INFINITY))))
             }
             Source::Absent => None,
@@ -411,12 +412,10 @@ fn points(
     }
 }
 
-impl GeoDistanceKey {
-    /// From the nearest origin, in the unit asked for.
-    fn distance(&self, point: GeoPoint) -> f64 {
-        let metres = self.origins.iter().map(|origin| origin.metres_to(point));
-        self.unit.of_metres(metres.fold(f64::INFINITY, f64::min))
-    }
+/// From the nearest origin, in the unit asked for.
+fn distance(key: &GeoDistanceKey, point: GeoPoint) -> f64 {
+    let metres = key.origins.iter().map(|origin| origin.metres_to(point));
+    key.unit.of_metres(metres.fold(f64::INFINITY, f64::min))
 }
 
 fn source(

@@ -209,11 +209,33 @@ pub(crate) fn run(snapshot: &Snapshot, request: ShardRequest<'_>) -> ShardResult
     let plain = request.visitor.is_none();
     let shared = plain.then(|| ShardRequest {
         threads: Some(&Three),
-        ..request.without_visitor()
+        ..unseen(&request)
     });
     let alone = search(snapshot, request, &NoKnn).unwrap();
     if let Some(shared) = shared {
         assert_eq!(search(snapshot, shared, &NoKnn).unwrap(), alone);
     }
     alone
+}
+
+/// The same request for hits and totals alone. Written out, because a visitor's lifetime changes only by itself.
+fn unseen<'b>(request: &ShardRequest<'b>) -> ShardRequest<'b> {
+    ShardRequest {
+        query: request.query,
+        filter: request.filter,
+        post_filter: request.post_filter,
+        sort: request.sort,
+        collapse: request.collapse,
+        track_scores: request.track_scores,
+        limit: request.limit,
+        track_total: request.track_total,
+        search_after: request.search_after,
+        min_score: request.min_score,
+        only: request.only,
+        terminate_after: request.terminate_after,
+        doc_base: request.doc_base,
+        visitor: None,
+        now_ms: request.now_ms,
+        threads: request.threads,
+    }
 }

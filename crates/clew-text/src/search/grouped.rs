@@ -3,13 +3,14 @@
 //! Only as many groups as are wanted are kept. A group that was given up comes back when a document
 //! of it would be among the first; what it lost can not have been.
 
+use crate::search::nested_sort::SortOrder;
 use std::collections::{BTreeMap, BTreeSet};
 
 use tantivy::{DocId, SegmentReader};
 
 use super::cursor::{KeyCursor, Slot};
+use super::hit::ShardHit;
 use super::merge::compare_hits;
-use super::request::ShardHit;
 use super::snapshot::Snapshot;
 use super::sort::{Order, SortKey, SortValue};
 use super::sorted::Kept;
@@ -33,8 +34,7 @@ struct Current {
 
 /// The first documents so far, one of each group.
 pub(super) struct GroupedTop<'a> {
-    sort: &'a [SortKey],
-    keys: Vec<SortKey>,
+    sort: SortOrder<'a>,
     group: SortKey,
     limit: usize,
     after: Option<&'a [SortValue]>,
@@ -46,7 +46,7 @@ pub(super) struct GroupedTop<'a> {
 
 /// Which hits are wanted, in which order.
 pub(super) struct Wanted<'a> {
-    pub(super) sort: &'a [SortKey],
+    pub(super) sort: SortOrder<'a>,
     pub(super) limit: usize,
     pub(super) after: Option<&'a [SortValue]>,
     pub(super) kept: Kept,
@@ -60,19 +60,15 @@ impl<'a> GroupedTop<'a> {
     ) -> Result<Self, QueryError> {
         check_field(path, mapping)?;
         let sort = wanted.sort;
-        let keys = if sort.is_empty() {
-            vec![SortKey::Score { order: Order::Desc }]
-        } else {
-            sort.to_vec()
-        };
-        if wanted.after.is_some_and(|after| after.len() != keys.len()) {
+        // Without an order it is that of the scores.
+        let keys = sort.len().max(1);
+        if wanted.after.is_some_and(|after| after.len() != keys) {
             return Err(QueryError::illegal(
                 "search_after does not have the values that sort has",
             ));
         }
         Ok(GroupedTop {
             sort,
-            keys,
             group: SortKey::field(path, Order::Asc),
             limit: wanted.limit,
             after: wanted.after,
@@ -89,9 +85,12 @@ impl<'a> GroupedTop<'a> {
         snapshot: &Snapshot,
         reader: &SegmentReader,
     ) -> Result<(), QueryError> {
-        let cursors = self.keys.iter();
-        let cursors = cursors.map(|key| KeyCursor::open(key, snapshot, reader, self.base));
-        let cursors = cursors.collect::<Result<Vec<_>, _>>()?;
+        let cursors = if self.sort.is_empty() {
+            let by_score = SortKey::Score { order: Order::Desc };
+            vec![KeyCursor::open(&by_score, snapshot, reader, self.base)?]
+        } else {
+            self.sort.cursors(snapshot, reader, self.base)?
+        };
         self.base += u64::from(reader.max_doc());
         let after = match self.after {
             None => None,
@@ -179,7 +178,7 @@ impl<'a> GroupedTop<'a> {
             });
         }
         let sort = self.sort;
-        self.hits.sort_by(|a, b| compare_hits(sort, a, b));
+        self.hits.sort_by(|a, b| compare_hits(&sort, a, b));
         keep_firsts(&mut self.hits, |hit| hit.group.as_ref());
         self.hits.truncate(self.limit);
         Ok(())
@@ -225,13 +224,13 @@ fn check_field(path: &str, mapping: &Mapping) -> Result<(), QueryError> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::shard;
     use super::super::{ShardRequest, TrackTotal, search};
     use super::*;
     use crate::query::{NoKnn, Query};
+    use crate::search::fixture::shard;
 
     /// What a loop over the documents finds: numbers with their first prices.
-    fn model(docs: &[Vec<super::super::fixture::Doc>]) -> Vec<(Option<i64>, Option<f64>)> {
+    fn model(docs: &[Vec<crate::search::fixture::Doc>]) -> Vec<(Option<i64>, Option<f64>)> {
         let living = docs.iter().flatten().filter(|doc| !doc.dead);
         let mut groups: BTreeMap<Option<i64>, Option<f64>> = BTreeMap::new();
         for doc in living {

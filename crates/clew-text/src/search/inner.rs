@@ -4,8 +4,8 @@ use tantivy::query::{EnableScoring, Scorer};
 use tantivy::{DocId, TERMINATED};
 
 use super::blocks::Scope;
-use super::nested_sort::with_objects;
-use super::request::ShardHit;
+use super::hit::ShardHit;
+use super::nested_sort::{SortObjects, SortOrder};
 use super::run::by_score;
 use super::snapshot::Snapshot;
 use super::sort::SortKey;
@@ -49,11 +49,8 @@ pub fn inner_hits(
     parents: &[(usize, DocId)],
 ) -> Result<Vec<InnerFound>, QueryError> {
     let snapshot = context.snapshot;
-    let sort = with_objects(request.sort, context, Some(request.path))?;
-    let request = &match &sort {
-        None => *request,
-        Some(sort) => InnerRequest { sort, ..*request },
-    };
+    let objects = SortObjects::find(request.sort, context, Some(request.path))?;
+    let sort = objects.of(request.sort);
     let plan = plan_nested(request.query, context, Some(request.path))?;
     // Leaves bring their own statistics; the searcher is only there for its schema.
     let scoring = EnableScoring::enabled_from_searcher(snapshot.stub());
@@ -73,7 +70,7 @@ pub fn inner_hits(
                 &mut open.insert((segment, scorer)).1
             }
         };
-        found[at] = inside(snapshot, request, (segment, row), &mut **scorer)?;
+        found[at] = inside(snapshot, (request, sort), (segment, row), &mut **scorer)?;
     }
     Ok(found)
 }
@@ -85,7 +82,7 @@ enum Top<'a> {
 
 fn inside(
     snapshot: &Snapshot,
-    request: &InnerRequest<'_>,
+    (request, sort): (&InnerRequest<'_>, SortOrder<'_>),
     (segment, row): (usize, DocId),
     scorer: &mut dyn Scorer,
 ) -> Result<InnerFound, QueryError> {
@@ -106,7 +103,7 @@ fn inside(
             scores: false,
             doc_base: 0,
         };
-        let mut top = SortedTop::new(request.sort, request.limit, None, kept)?;
+        let mut top = SortedTop::new(sort, request.limit, None, kept)?;
         top.begin(segment, snapshot, &snapshot.readers[segment])?;
         Top::Sorted(top)
     };

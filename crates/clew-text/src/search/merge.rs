@@ -1,19 +1,13 @@
 //! Joining what several shards found into one order.
 
+use crate::search::hit::MergedHit;
 use std::cmp::Ordering;
 
 use super::grouped::keep_firsts;
-use super::request::{ShardHit, ShardResult, Total, TrackTotal};
+use super::hit::ShardHit;
+use super::request::ShardResult;
 use super::sort::{SortKey, compare_rows};
-
-/// A hit and the shard it came from.
-#[derive(Clone, Debug, PartialEq)]
-pub struct MergedHit {
-    /// The place of the shard's result among the results.
-    pub shard: usize,
-    /// The hit.
-    pub hit: ShardHit,
-}
+use super::total::{Total, TrackTotal};
 
 /// What all shards found together.
 #[derive(Clone, Debug, PartialEq)]

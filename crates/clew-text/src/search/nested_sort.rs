@@ -9,24 +9,11 @@ use tantivy::{DocId, SegmentReader};
 
 use super::bits::SegmentBits;
 use super::blocks::{Blocks, Scope};
+use super::cursor::KeyCursor;
 use super::matching::matching_within;
-use super::sort::SortKey;
-use crate::query::{CompileContext, Query, QueryError};
-
-/// The nested objects whose values a document is ordered by.
-#[derive(Clone, Debug, PartialEq)]
-pub struct NestedSort {
-    /// Their path.
-    pub path: String,
-    /// Which of them count.
-    pub filter: Option<Query>,
-    /// How many of a document's at most, in their order.
-    pub max_children: Option<usize>,
-    /// Objects inside these, which are the ones that are meant.
-    pub inner: Option<Box<NestedSort>>,
-    /// Which rows they are, once they were looked for.
-    found: Option<Found>,
-}
+use super::snapshot::Snapshot;
+use super::sort::{NestedSort, SortKey};
+use crate::query::{CompileContext, QueryError};
 
 /// The rows that count in a shard.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,112 +34,165 @@ struct FoundIn {
     blocks: Option<Arc<Blocks>>,
 }
 
-impl NestedSort {
-    /// All objects of a path.
-    pub fn new(path: impl Into<String>) -> Self {
-        NestedSort {
-            path: path.into(),
-            filter: None,
-            max_children: None,
-            inner: None,
-            found: None,
+/// The objects that each key of an order is about, where it is about any.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct SortObjects(Vec<Option<Found>>);
+
+impl SortObjects {
+    /// Looks for the objects in a shard; `scope` is what is ordered, whole documents or nested objects of this path.
+    ///
+    /// # Errors
+    /// When a path is none of nested objects, or their filter cannot be run.
+    pub(crate) fn find(
+        keys: &[SortKey],
+        context: &CompileContext<'_>,
+        scope: Option<&str>,
+    ) -> Result<Self, QueryError> {
+        let mut objects = Vec::new();
+        for (at, key) in keys.iter().enumerate() {
+            let SortKey::Field {
+                nested: Some(nested),
+                ..
+            } = key
+            else {
+                continue;
+            };
+            let (path, rows) = rows(nested, context)?;
+            let readers = context.snapshot.readers.iter().enumerate();
+            let segments = readers.zip(rows).map(|((at, reader), rows)| FoundIn {
+                segment: reader.segment_id(),
+                rows,
+                blocks: context.snapshot.blocks(at).cloned(),
+            });
+            objects.resize(at, None);
+            objects.push(Some(Found {
+                segments: Arc::new(segments.collect()),
+                around: scope.map(str::to_string),
+                is_own: scope == Some(path.as_str()),
+                max: max_children(nested),
+            }));
         }
+        Ok(SortObjects(objects))
     }
 
-    /// The objects of a shard that count, by the segments' places.
-    fn rows(&self, context: &CompileContext<'_>) -> Result<(String, Vec<SegmentBits>), QueryError> {
-        let snapshot = context.snapshot;
-        if !snapshot.mapping.is_nested(&self.path) {
-            return Err(QueryError::create(format!(
-                "[nested] failed to find nested object under path [{}]",
-                self.path
-            )));
+    /// The order that these belong to.
+    pub(crate) fn of<'a>(&'a self, keys: &'a [SortKey]) -> SortOrder<'a> {
+        SortOrder {
+            keys,
+            objects: &self.0,
         }
-        let matching = match &self.filter {
-            None => None,
-            Some(filter) => Some(matching_within(context, filter, Some(&self.path))?),
-        };
-        let mut rows = Vec::with_capacity(snapshot.readers.len());
-        for (at, reader) in snapshot.readers.iter().enumerate() {
-            let mut bits = SegmentBits::empty(reader.max_doc());
-            let blocks = snapshot.blocks(at);
-            let own = blocks.and_then(|blocks| blocks.of(Scope::Nested(&self.path)));
-            for row in own.into_iter().flat_map(SegmentBits::iter) {
-                if matching.as_ref().is_none_or(|all| all[at].contains(row)) {
-                    bits.insert(row);
-                }
-            }
-            rows.push(bits);
-        }
-        let Some(inner) = &self.inner else {
-            return Ok((self.path.clone(), rows));
-        };
-        let (path, inside) = inner.rows(context)?;
-        let mut kept = Vec::with_capacity(rows.len());
-        for (at, bits) in inside.into_iter().enumerate() {
-            let reader = &snapshot.readers[at];
-            let mut found = SegmentBits::empty(reader.max_doc());
-            let outer = snapshot.blocks(at);
-            let outer = outer.and_then(|blocks| blocks.of(Scope::Nested(&self.path)));
-            for row in bits.iter() {
-                let around = outer.and_then(|outer| outer.next_from(row));
-                if around.is_some_and(|around| rows[at].contains(around)) {
-                    found.insert(row);
-                }
-            }
-            kept.push(found);
-        }
-        Ok((path, kept))
-    }
-
-    fn max(&self) -> usize {
-        let inner = self.inner.as_ref().map_or(usize::MAX, |inner| inner.max());
-        self.max_children.unwrap_or(usize::MAX).min(inner)
     }
 }
 
-/// The keys with the objects that they are about, where they are about any; `None` when none is.
-pub(crate) fn with_objects(
-    keys: &[SortKey],
+/// The keys of an order, and the objects that they are about.
+#[derive(Clone, Copy)]
+pub(crate) struct SortOrder<'a> {
+    keys: &'a [SortKey],
+    /// May be shorter than the keys.
+    objects: &'a [Option<Found>],
+}
+
+impl std::ops::Deref for SortOrder<'_> {
+    type Target = [SortKey];
+
+    fn deref(&self) -> &[SortKey] {
+        self.keys
+    }
+}
+
+impl SortOrder<'_> {
+    /// A cursor for each key; `base` is where the segment's documents begin.
+    ///
+    /// # Errors
+    /// When a field cannot be sorted by.
+    pub(crate) fn cursors(
+        self,
+        snapshot: &Snapshot,
+        reader: &SegmentReader,
+        base: u64,
+    ) -> Result<Vec<KeyCursor>, QueryError> {
+        (0..self.keys.len())
+            .map(|at| self.cursor(at, snapshot, reader, base))
+            .collect()
+    }
+
+    /// The cursor of one key.
+    ///
+    /// # Errors
+    /// When its field cannot be sorted by.
+    pub(crate) fn cursor(
+        self,
+        at: usize,
+        snapshot: &Snapshot,
+        reader: &SegmentReader,
+        base: u64,
+    ) -> Result<KeyCursor, QueryError> {
+        let cursor = KeyCursor::open(&self.keys[at], snapshot, reader, base)?;
+        match (&self.keys[at], self.objects.get(at)) {
+            (
+                SortKey::Field {
+                    nested: Some(_), ..
+                },
+                found,
+            ) => Ok(cursor.about(Objects::open(found.cloned().flatten(), reader)?)),
+            _ => Ok(cursor),
+        }
+    }
+}
+
+/// The objects of a shard that count, by the segments' places.
+fn rows(
+    nested: &NestedSort,
     context: &CompileContext<'_>,
-    scope: Option<&str>,
-) -> Result<Option<Vec<SortKey>>, QueryError> {
-    let about_objects = |key: &SortKey| {
-        matches!(
-            key,
-            SortKey::Field {
-                nested: Some(_),
-                ..
-            }
-        )
+) -> Result<(String, Vec<SegmentBits>), QueryError> {
+    let snapshot = context.snapshot;
+    if !snapshot.mapping.is_nested(&nested.path) {
+        return Err(QueryError::create(format!(
+            "[nested] failed to find nested object under path [{}]",
+            nested.path
+        )));
+    }
+    let matching = match &nested.filter {
+        None => None,
+        Some(filter) => Some(matching_within(context, filter, Some(&nested.path))?),
     };
-    if !keys.iter().any(about_objects) {
-        return Ok(None);
+    let mut own_rows = Vec::with_capacity(snapshot.readers.len());
+    for (at, reader) in snapshot.readers.iter().enumerate() {
+        let mut bits = SegmentBits::empty(reader.max_doc());
+        let blocks = snapshot.blocks(at);
+        let own = blocks.and_then(|blocks| blocks.of(Scope::Nested(&nested.path)));
+        for row in own.into_iter().flat_map(SegmentBits::iter) {
+            if matching.as_ref().is_none_or(|all| all[at].contains(row)) {
+                bits.insert(row);
+            }
+        }
+        own_rows.push(bits);
     }
-    let mut keys = keys.to_vec();
-    for key in &mut keys {
-        let SortKey::Field {
-            nested: Some(nested),
-            ..
-        } = key
-        else {
-            continue;
-        };
-        let (path, rows) = nested.rows(context)?;
-        let readers = context.snapshot.readers.iter().enumerate();
-        let segments = readers.zip(rows).map(|((at, reader), rows)| FoundIn {
-            segment: reader.segment_id(),
-            rows,
-            blocks: context.snapshot.blocks(at).cloned(),
-        });
-        nested.found = Some(Found {
-            segments: Arc::new(segments.collect()),
-            around: scope.map(str::to_string),
-            is_own: scope == Some(path.as_str()),
-            max: nested.max(),
-        });
+    let Some(inner) = &nested.inner else {
+        return Ok((nested.path.clone(), own_rows));
+    };
+    let (path, inside) = rows(inner, context)?;
+    let mut kept = Vec::with_capacity(own_rows.len());
+    for (at, bits) in inside.into_iter().enumerate() {
+        let reader = &snapshot.readers[at];
+        let mut found = SegmentBits::empty(reader.max_doc());
+        let outer = snapshot.blocks(at);
+        let outer = outer.and_then(|blocks| blocks.of(Scope::Nested(&nested.path)));
+        for row in bits.iter() {
+            let around = outer.and_then(|outer| outer.next_from(row));
+            if around.is_some_and(|around| own_rows[at].contains(around)) {
+                found.insert(row);
+            }
+        }
+        kept.push(found);
     }
-    Ok(Some(keys))
+    Ok((path, kept))
+}
+
+/// The most objects of a document that count.
+fn max_children(nested: &NestedSort) -> usize {
+    let inner = nested.inner.as_deref().map_or(usize::MAX, max_children);
+    nested.max_children.unwrap_or(usize::MAX).min(inner)
 }
 
 /// The objects of one segment that a key is about.
@@ -164,9 +204,8 @@ pub(super) struct Objects {
 
 impl Objects {
     /// Those of a key whose objects were looked for.
-    pub(super) fn open(nested: &NestedSort, reader: &SegmentReader) -> Result<Self, QueryError> {
+    fn open(found: Option<Found>, reader: &SegmentReader) -> Result<Self, QueryError> {
         let id = reader.segment_id();
-        let found = nested.found.clone();
         let place = found.as_ref().and_then(|found| {
             let mut segments = found.segments.iter();
             segments.position(|known| known.segment == id)

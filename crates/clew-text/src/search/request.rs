@@ -3,69 +3,11 @@
 use tantivy::{DocId, SegmentReader};
 
 use super::bits::SegmentBits;
+use super::hit::ShardHit;
 use super::sort::{SortKey, SortValue};
 use super::threads::Threads;
+use super::total::{Total, TrackTotal};
 use crate::query::{Query, QueryError};
-
-/// How exactly matching documents are counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TrackTotal {
-    /// All of them.
-    Exact,
-    /// Up to so many.
-    UpTo(u64),
-    /// Not at all.
-    No,
-}
-
-/// What a total's value means.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Relation {
-    /// Exactly so many.
-    Eq,
-    /// At least so many.
-    Gte,
-}
-
-/// How many documents match.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Total {
-    /// The number.
-    pub value: u64,
-    /// What it means.
-    pub relation: Relation,
-}
-
-impl Total {
-    /// What may be said about `seen` matches when counting stops as `track` says.
-    pub(crate) fn of(seen: u64, complete: bool, track: TrackTotal) -> Self {
-        match track {
-            TrackTotal::UpTo(limit) if seen > limit => Total {
-                value: limit,
-                relation: Relation::Gte,
-            },
-            _ => Total {
-                value: seen,
-                relation: if complete {
-                    Relation::Eq
-                } else {
-                    Relation::Gte
-                },
-            },
-        }
-    }
-
-    /// The total over several shards.
-    pub fn merge(totals: impl IntoIterator<Item = Total>, track: TrackTotal) -> Self {
-        let mut seen = 0;
-        let mut complete = true;
-        for total in totals {
-            seen += total.value;
-            complete &= total.relation == Relation::Eq;
-        }
-        Total::of(seen, complete, track)
-    }
-}
 
 /// Sees every matching document, in blocks, in one pass with the search.
 pub trait DocVisitor {
@@ -170,60 +112,6 @@ impl<'a> ShardRequest<'a> {
             threads: None,
         }
     }
-
-    /// The same in another order.
-    pub(super) fn sorted_by<'b>(self, sort: &'b [SortKey]) -> ShardRequest<'b>
-    where
-        'a: 'b,
-    {
-        let plain = self.without_visitor();
-        ShardRequest {
-            sort,
-            visitor: self.visitor.map(|visitor| visitor as &mut dyn DocVisitor),
-            ..plain
-        }
-    }
-
-    /// The same for hits and totals alone.
-    pub(crate) fn without_visitor<'b>(&self) -> ShardRequest<'b>
-    where
-        'a: 'b,
-    {
-        // Written out, because a visitor's lifetime changes only by itself.
-        ShardRequest {
-            query: self.query,
-            filter: self.filter,
-            post_filter: self.post_filter,
-            sort: self.sort,
-            collapse: self.collapse,
-            track_scores: self.track_scores,
-            limit: self.limit,
-            track_total: self.track_total,
-            search_after: self.search_after,
-            min_score: self.min_score,
-            only: self.only,
-            terminate_after: self.terminate_after,
-            doc_base: self.doc_base,
-            visitor: None,
-            now_ms: self.now_ms,
-            threads: self.threads,
-        }
-    }
-}
-
-/// A document that was found.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ShardHit {
-    /// Its segment's place in the snapshot.
-    pub segment: usize,
-    /// Its number in the segment.
-    pub doc: DocId,
-    /// Its score, when scores were computed.
-    pub score: Option<f32>,
-    /// Its sort values, one for each key; empty when sorted by score alone.
-    pub sort: Vec<SortValue>,
-    /// The value that no other hit has, when hits are collapsed; null for those without one.
-    pub group: Option<SortValue>,
 }
 
 /// What was found.

@@ -5,8 +5,9 @@ use clew_platform::Pace;
 use tantivy::query::{EnableScoring, Weight};
 use tantivy::{DocId, DocSet, SegmentReader};
 
+use super::hit::ShardHit;
 use super::merge::compare_hits;
-use super::request::{ShardHit, ShardResult};
+use super::request::ShardResult;
 use super::snapshot::Snapshot;
 use crate::query::{CompileContext, KnnResolver, Query, QueryError, plan};
 

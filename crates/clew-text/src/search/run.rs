@@ -11,13 +11,14 @@ use super::bits::SegmentBits;
 use super::count_only::count_only;
 use super::first_matches::first_matches;
 use super::matching::matching_plan;
-use super::nested_sort::with_objects;
+use super::nested_sort::{SortObjects, SortOrder};
 use super::ranking::ranked;
-use super::request::{Relation, ShardRequest, ShardResult, Total, TrackTotal};
+use super::request::{ShardRequest, ShardResult};
 use super::scan::scan;
 use super::snapshot::Snapshot;
 use super::sort::{Order, SortKey, SortValue};
 use super::top::TopScores;
+use super::total::{Relation, Total, TrackTotal};
 use crate::query::{Bool, CompileContext, KnnResolver, Plan, Query, QueryError, plan};
 
 /// What all ways need.
@@ -26,6 +27,8 @@ pub(super) struct Run<'a> {
     pub(super) plan: Plan,
     /// Where hits must be too.
     pub(super) post: Option<Vec<SegmentBits>>,
+    /// Their order.
+    pub(super) sort: SortOrder<'a>,
 }
 
 impl Run<'_> {
@@ -82,9 +85,7 @@ fn search_in_time(
         now_ms: request.now_ms,
         knn,
     };
-    let sort = with_objects(request.sort, &context, None)?;
-    let order = sort.as_deref().unwrap_or(request.sort);
-    let request = request.sorted_by(order);
+    let objects = SortObjects::find(request.sort, &context, None)?;
     let plan = match request.filter {
         Some(filter) => plan(&filtered(request.query, filter), &context)?,
         None => plan(request.query, &context)?,
@@ -100,6 +101,7 @@ fn search_in_time(
         snapshot,
         plan,
         post,
+        sort: objects.of(request.sort),
     };
     let plain = request.visitor.is_none()
         && request.min_score.is_none()

@@ -5,9 +5,10 @@ use tantivy::query::Weight;
 use tantivy::{DocId, SegmentReader};
 
 use super::helpers::helpers;
-use super::request::{DocVisitor, Relation, ShardRequest, ShardResult, Total, TrackTotal};
+use super::request::{DocVisitor, ShardRequest, ShardResult};
 use super::run::Run;
 use super::span::ColumnOf;
+use super::total::{Relation, Total, TrackTotal};
 use crate::query::QueryError;
 
 use passing::Begin;

@@ -17,16 +17,7 @@ use super::ids::{Ids, KeptIds};
 use super::span::Spans;
 use crate::mapping::{FieldKind, MappedField, Mapping};
 use crate::ranked::{FoundWord, SearchedField, SegmentFiles, Weight, WordIn};
-use crate::similarity::K1;
-
-/// Statistics of a field over a shard, deleted documents included (as OpenSearch counts).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FieldStatistics {
-    /// Documents that have the field.
-    pub docs: u64,
-    /// Tokens in all of them.
-    pub tokens: u64,
-}
+use crate::similarity::{FieldStatistics, K1};
 
 type PerSegment = BTreeMap<(SegmentId, Field), FieldStatistics>;
 

@@ -3,8 +3,8 @@
 use std::cmp::Ordering;
 use std::net::Ipv6Addr;
 
-use super::nested_sort::NestedSort;
 use crate::geo::{DistanceUnit, GeoPoint};
+use crate::query::Query;
 
 /// Which end comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +66,31 @@ pub struct GeoDistanceKey {
     pub mode: Option<Mode>,
     /// Whether a field that is not mapped counts as missing instead of being an error.
     pub unmapped_ok: bool,
+}
+
+/// The nested objects whose values a document is ordered by.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NestedSort {
+    /// Their path.
+    pub path: String,
+    /// Which of them count.
+    pub filter: Option<Query>,
+    /// How many of a document's at most, in their order.
+    pub max_children: Option<usize>,
+    /// Objects inside these, which are the ones that are meant.
+    pub inner: Option<Box<NestedSort>>,
+}
+
+impl NestedSort {
+    /// All objects of a path.
+    pub fn new(path: impl Into<String>) -> Self {
+        NestedSort {
+            path: path.into(),
+            filter: None,
+            max_children: None,
+            inner: None,
+        }
+    }
 }
 
 /// One criterion of the order.

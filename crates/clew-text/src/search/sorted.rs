@@ -1,12 +1,13 @@
 //! The first documents under sort keys: a heap per segment, joined as segments end.
 
+use crate::search::nested_sort::SortOrder;
 use std::collections::BinaryHeap;
 
 use tantivy::{DocId, SegmentReader};
 
 use super::cursor::{KeyCursor, Slot};
+use super::hit::ShardHit;
 use super::merge::compare_hits;
-use super::request::ShardHit;
 use super::snapshot::Snapshot;
 use super::sort::{Order, SortKey, SortValue};
 use super::span::{ColumnOf, RANGE};
@@ -34,7 +35,7 @@ struct Current {
 
 /// The first hits so far.
 pub(super) struct SortedTop<'a> {
-    keys: &'a [SortKey],
+    keys: SortOrder<'a>,
     limit: usize,
     after: Option<&'a [SortValue]>,
     keep_scores: bool,
@@ -47,7 +48,7 @@ pub(super) struct SortedTop<'a> {
 
 impl<'a> SortedTop<'a> {
     pub(super) fn new(
-        keys: &'a [SortKey],
+        keys: SortOrder<'a>,
         limit: usize,
         after: Option<&'a [SortValue]>,
         kept: Kept,
@@ -80,11 +81,7 @@ impl<'a> SortedTop<'a> {
         // Segments come in any order; their places are those of the index.
         let before = snapshot.readers[..segment].iter();
         let base = self.base + before.map(|one| u64::from(one.max_doc())).sum::<u64>();
-        let cursors = self
-            .keys
-            .iter()
-            .map(|key| KeyCursor::open(key, snapshot, reader, base))
-            .collect::<Result<Vec<_>, _>>()?;
+        let cursors = self.keys.cursors(snapshot, reader, base)?;
         let after = match self.after {
             Some(values) => Some(
                 cursors
@@ -170,7 +167,7 @@ impl<'a> SortedTop<'a> {
     fn put_in_order(&mut self) {
         let keys = self.keys;
         self.hits
-            .sort_by(|a, b| compare_hits(keys, a, b).then(a.segment.cmp(&b.segment)));
+            .sort_by(|a, b| compare_hits(&keys, a, b).then(a.segment.cmp(&b.segment)));
         self.hits.truncate(self.limit);
     }
 
@@ -200,10 +197,10 @@ impl<'a> SortedTop<'a> {
         snapshot: &Snapshot,
         reader: &SegmentReader,
     ) -> Result<Option<Slot>, QueryError> {
-        let Some(key @ SortKey::Field { .. }) = self.keys.first() else {
+        let Some(SortKey::Field { .. }) = self.keys.first() else {
             return Ok(None);
         };
-        let cursor = KeyCursor::open(key, snapshot, reader, 0)?;
+        let cursor = self.keys.cursor(0, snapshot, reader, 0)?;
         let span = cursor.whole_span().filter(|_| cursor.is_global());
         span.map(|span| cursor.first_slot(&span)).transpose()
     }
@@ -247,7 +244,7 @@ impl<'a> SortedTop<'a> {
 
     /// Whether later segments can bring no better documents: the order is that of the index.
     pub(super) fn is_complete(&self) -> bool {
-        let by_place = matches!(self.keys, [SortKey::Doc { order: Order::Asc }, ..]);
+        let by_place = matches!(&*self.keys, [SortKey::Doc { order: Order::Asc }, ..]);
         by_place && self.hits.len() >= self.limit
     }
 

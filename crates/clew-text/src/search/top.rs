@@ -4,7 +4,7 @@ use std::collections::BinaryHeap;
 
 use tantivy::DocId;
 
-use super::request::ShardHit;
+use super::hit::ShardHit;
 use super::sort::SortValue;
 
 /// A candidate as one number, so that two are compared at once: the better the score the smaller; then comes its

@@ -14,8 +14,6 @@ mod settings;
 #[cfg(test)]
 mod tests;
 
-use crate::search::FieldStatistics;
-
 use independence::Measure;
 use information::{Distribution, Rarity};
 use normalization::Normalization;
@@ -23,6 +21,15 @@ use randomness::{AfterEffect, BasicModel};
 
 pub(crate) use settings::CLASSIC_REFUSED;
 pub use settings::{Similarities, SimilarityError};
+
+/// Statistics of a field over a shard, deleted documents included (as OpenSearch counts).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FieldStatistics {
+    /// Documents that have the field.
+    pub docs: u64,
+    /// Tokens in all of them.
+    pub tokens: u64,
+}
 
 /// BM25's measure of how soon more of a term tells nothing more, unless settings say otherwise.
 pub(crate) const K1: f32 = 1.2;

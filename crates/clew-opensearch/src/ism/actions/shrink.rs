@@ -7,7 +7,7 @@ use super::flag;
 use crate::aliases::read_aliases;
 use crate::error::ApiError;
 use crate::ism::members::{items, members, read_count, required_text, unknown_field};
-use crate::settings::parse_bytes;
+use crate::setting_values::parse_bytes;
 
 /// What is asked of a shrink.
 #[derive(Debug, PartialEq)]

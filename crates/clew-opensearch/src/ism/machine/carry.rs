@@ -1,6 +1,7 @@
 //! Carrying out the actions of policies, with what the endpoints of the same names use. Each may be
 //! carried out again after it was done.
 
+use crate::ism::job::Work;
 use std::slice;
 
 use clew_engine::{AliasAction, Block, Engine, Index, IndexState};
@@ -15,7 +16,7 @@ use crate::ism::actions::{Action, AliasChange};
 use crate::ism::job::{Progress, now_ms};
 use crate::maintenance::merge;
 use crate::mustache::{Escape, Template};
-use crate::settings::Flat;
+use crate::setting_values::Flat;
 use crate::snapshots;
 
 /// Carries an action out, or begins to.
@@ -77,10 +78,10 @@ fn force_merge(subject: &Subject<'_>, segments_max: usize) -> Result<Outcome, Ap
     let name = index.name().to_string();
     let uuid = index.uuid().to_string();
     block_writes(&api.engine, &index)?;
-    let progress = api.ism.progress(&uuid).or_else(|| {
+    let progress = api.parts.get::<Work>().progress(&uuid).or_else(|| {
         let engine = api.engine.clone();
         let work = move || Ok(merge(&engine, &index, segments_max)?);
-        api.ism.begin(&uuid, work)
+        api.parts.get::<Work>().begin(&uuid, work)
     });
     Ok(match progress {
         Some(Progress::Done) => Outcome::done(format!("Force merge completed [index={name}]")),
@@ -141,13 +142,13 @@ fn take_snapshot(
             name
         }
     };
-    let progress = match api.ism.progress(&uuid) {
+    let progress = match api.parts.get::<Work>().progress(&uuid) {
         Some(progress) => Some(progress),
         // It was taken, and the process ended before that was recorded.
         None if snapshots::is_taken(api, repository, &name)? => Some(Progress::Done),
         None => {
             let work = snapshots::prepare_of(api, repository, &name, index.clone())?;
-            api.ism.begin(&uuid, work)
+            api.parts.get::<Work>().begin(&uuid, work)
         }
     };
     let place = format!("[index={}]", index.name());

@@ -1,6 +1,7 @@
 //! The action that writes an index again with fewer shards, beside the job. The source stays as it is,
 //! blocked for writes; the new index's name is kept before it is made.
 
+use crate::ism::job::Work;
 use clew_engine::{AliasAction, Engine, Index};
 use serde_json::{Value, json};
 
@@ -34,13 +35,13 @@ pub(super) fn attempt(subject: Subject<'_>, asked: &Shrink) -> Result<Outcome, A
         }
     };
     block_writes(engine, index)?;
-    let progress = match api.ism.progress(index.uuid()) {
+    let progress = match api.parts.get::<Work>().progress(index.uuid()) {
         Some(progress) => Some(progress),
         None if is_copy(engine, &name, index) => Some(Progress::Done),
         None => {
             let body = request(asked, index);
             let work = resize::prepare_shrink(api, index, &name, body)?;
-            api.ism.begin(index.uuid(), work)
+            api.parts.get::<Work>().begin(index.uuid(), work)
         }
     };
     let place = format!("[index={}]", index.name());

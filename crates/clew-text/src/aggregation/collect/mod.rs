@@ -1,7 +1,7 @@
 //! Collectors of one segment. Each gets blocks of documents together with the bucket of its parent
 //! that every document fell into, and hands documents on to its own sub-aggregations likewise.
 
-mod chain;
+pub(crate) mod chain;
 mod filters;
 mod geo;
 mod histogram;

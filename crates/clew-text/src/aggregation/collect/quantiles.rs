@@ -7,7 +7,8 @@ use crate::aggregation::limits::{Account, grow};
 use crate::aggregation::moments::Weighted;
 use crate::aggregation::partial::{Partial, QuantileStates};
 use crate::aggregation::plan::{Op, Plan, ValuePlan};
-use crate::aggregation::quantile::{Method, QuantileState};
+use crate::aggregation::quantile::QuantileState;
+use crate::aggregation::spec::Method;
 
 /// The distribution of values.
 pub(crate) struct Quantiles {

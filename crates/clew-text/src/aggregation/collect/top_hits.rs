@@ -34,8 +34,7 @@ impl TopHits {
         let segment = plan.segments.place(reader);
         let snapshot = plan.snapshot.as_deref();
         let snapshot = snapshot.ok_or_else(|| AggError::invalid("[top_hits] needs a search"))?;
-        let open = |key| KeyCursor::open(key, snapshot, reader, 0);
-        let cursors = plan.keys.iter().map(open).collect::<Result<_, _>>();
+        let cursors = plan.objects.of(&plan.keys).cursors(snapshot, reader, 0);
         Ok(TopHits {
             plan: plan.clone(),
             segment,

@@ -1,8 +1,8 @@
 //! Paths to the numbers of a bucket: `name>name.value`, with `_count` and `_key` as names.
 
-use super::GapPolicy;
 use crate::aggregation::error::AggError;
 use crate::aggregation::key::Key;
+use crate::aggregation::pipeline_spec::GapPolicy;
 use crate::aggregation::result::{AggResult, NamedResult};
 use crate::aggregation::result_access::BucketView;
 

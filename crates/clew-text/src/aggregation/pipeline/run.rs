@@ -6,12 +6,13 @@ use clew_platform::Pace;
 use super::path::{bucket_number, key_number, sibling, steps};
 use super::sequence::{Place, sequence};
 use super::summary::summarise;
-use super::{GapPolicy, PipelineKind, PipelinePlan};
+use super::{PipelineKind, PipelinePlan};
+use crate::aggregation::bucket_spec::Direction;
 use crate::aggregation::error::{AggError, go_on};
+use crate::aggregation::pipeline_spec::GapPolicy;
 use crate::aggregation::plan::Plan;
 use crate::aggregation::result::{AggResult, Metric, NamedResult};
 use crate::aggregation::result_access::BucketView;
-use crate::aggregation::spec::Direction;
 
 /// Computes the pipelines of one level and of all below it.
 ///

@@ -1,9 +1,9 @@
 //! What is said about all buckets of an aggregation.
 
-use super::Summary;
 use crate::aggregation::format::ValueFormat;
 use crate::aggregation::key::Key;
 use crate::aggregation::moments::ExtendedMoments;
+use crate::aggregation::pipeline_spec::Summary;
 use crate::aggregation::reduce_metrics::{extended_result, stats_of};
 use crate::aggregation::result::{AggResult, Metric, PercentilesKind, PercentilesResult};
 

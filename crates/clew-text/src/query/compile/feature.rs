@@ -15,9 +15,9 @@ use crate::query::error::QueryError;
 use crate::query::feature::{FeatureCurve, RankFeature, SparseVector};
 use crate::query::function::query::{FunctionQuery, Joining, Part};
 use crate::query::function::value::{Function, NumberColumn};
-use crate::query::function::{BoostMode, ScoreMode};
-use crate::query::knn::SegmentHits;
+use crate::query::function_score::{BoostMode, ScoreMode};
 use crate::query::leaf::ScoredDocs;
+use crate::query::resolver::SegmentHits;
 
 /// Features that one query may ask for.
 const TOKENS_MAX: usize = 65_536;

@@ -10,7 +10,7 @@ use crate::query::constant::HasColumn;
 use crate::query::error::QueryError;
 use crate::query::function::query::{FunctionQuery, Joining, Part};
 use crate::query::function::value::{Function, NumberColumn};
-use crate::query::function::{
+use crate::query::function_score::{
     BoostMode, Decay, FunctionKind, FunctionScore, ScoreFunction, ScoreMode,
 };
 use crate::query::literal::text_of;

@@ -3,7 +3,8 @@
 use super::{Compiler, Node};
 use crate::mapping::FieldKind;
 use crate::query::error::QueryError;
-use crate::query::geo::{GeoQuery, PointsInArea};
+use crate::query::geo::GeoQuery;
+use crate::query::points::PointsInArea;
 
 impl Compiler<'_> {
     pub(super) fn geo(&self, query: &GeoQuery, factor: f32) -> Result<Node, QueryError> {

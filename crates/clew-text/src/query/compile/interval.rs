@@ -21,7 +21,8 @@ use crate::query::interval::source::{Source, TermSource};
 use crate::query::interval::{
     IntervalMode, IntervalRelation, IntervalRule, IntervalScoring, Intervals,
 };
-use crate::query::regexp::{Regexp, RegexpOptions};
+use crate::query::regexp::Regexp;
+use crate::query::regexp_options::RegexpOptions;
 
 /// Words that a pattern may stand for.
 const EXPANSIONS_MAX: usize = 128;

@@ -42,9 +42,9 @@ use tantivy::schema::Field;
 
 use super::constant::{ConstantQuery, DocumentSet, Everything};
 use super::error::{QueryError, unless_stopped};
-use super::knn::KnnResolver;
 use super::tree::Query;
 use crate::mapping::MappedField;
+use crate::query::resolver::KnnResolver;
 use crate::ranked::Ranked;
 use crate::search::Snapshot;
 

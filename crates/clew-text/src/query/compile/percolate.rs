@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::{Compiler, Node};
 use crate::percolate::{PercolateQuery, Waiting, candidates};
 use crate::query::error::{QueryError, unless_stopped};
-use crate::query::knn::SegmentHits;
 use crate::query::leaf::ScoredDocs;
+use crate::query::resolver::SegmentHits;
 
 impl Compiler<'_> {
     /// The documents whose queries match, with the best score that a query gives.

@@ -9,9 +9,9 @@ use super::{Compiler, Node, Plan, rescored};
 use crate::mapping::FieldKind;
 use crate::query::error::QueryError;
 use crate::query::function::query::{FunctionQuery, Joining};
-use crate::query::function::{BoostMode, ScoreMode};
-use crate::query::knn::SegmentHits;
+use crate::query::function_score::{BoostMode, ScoreMode};
 use crate::query::leaf::ScoredDocs;
+use crate::query::resolver::SegmentHits;
 use crate::query::script::{VectorMeasure, VectorScore};
 use crate::search::matching_plan_of_rows;
 

@@ -5,7 +5,7 @@ use tantivy::query::{EnableScoring, Explanation, Query, Scorer, Weight};
 use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, TantivyError};
 
 use super::value::{Function, OpenFunction};
-use super::{BoostMode, ScoreMode};
+use crate::query::function_score::{BoostMode, ScoreMode};
 
 /// One function, where it counts and how much.
 #[derive(Debug)]

@@ -374,6 +374,11 @@ mod tests {
         let _entered = token.enter();
         let text = "a ".repeat(10_000);
         assert!(parts(&text).len() < 2_000);
-        assert!(super::super::lexer::tokens(&text).unwrap().len() < 2_000);
+        assert!(
+            crate::query::query_string::lexer::tokens(&text)
+                .unwrap()
+                .len()
+                < 2_000
+        );
     }
 }

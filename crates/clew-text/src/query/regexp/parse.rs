@@ -1,7 +1,7 @@
 //! From text to an expression, by recursive descent.
 
-use super::RegexpSyntax;
 use super::expression::{Expression, Expressions, TooComplex, other_than};
+use crate::query::regexp_options::RegexpSyntax;
 
 /// How deep parentheses may be nested.
 const DEPTH_MAX: usize = 100;

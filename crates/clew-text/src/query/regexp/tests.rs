@@ -1,3 +1,5 @@
+use crate::query::regexp_options::RegexpOptions;
+use crate::query::regexp_options::RegexpSyntax;
 use proptest::prelude::*;
 
 use super::*;

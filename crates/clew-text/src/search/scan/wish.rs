@@ -6,17 +6,19 @@ use crate::query::QueryError;
 use crate::search::bits::SegmentBits;
 use crate::search::grouped::{GroupedTop, Wanted};
 use crate::search::matching::unscored;
-use crate::search::request::{ShardRequest, TrackTotal};
+use crate::search::nested_sort::SortOrder;
+use crate::search::request::ShardRequest;
 use crate::search::run::{Counting, Run, below, by_score, counting};
 use crate::search::snapshot::Snapshot;
 use crate::search::sort::{Order, SortKey, SortValue};
 use crate::search::sorted::{Kept, SortedTop};
 use crate::search::top::TopScores;
+use crate::search::total::TrackTotal;
 
 /// What is wanted of a scan.
 #[derive(Clone, Copy)]
 pub(super) struct Wish<'a> {
-    pub(super) sort: &'a [SortKey],
+    pub(super) sort: SortOrder<'a>,
     pub(super) limit: usize,
     pub(super) collapse: Option<&'a str>,
     after: Option<&'a [SortValue]>,
@@ -34,7 +36,10 @@ pub(super) struct Wish<'a> {
 }
 
 impl<'a> Wish<'a> {
-    pub(super) fn of(run: &Run<'_>, request: &ShardRequest<'a>) -> Result<Self, QueryError> {
+    pub(super) fn of<'r: 'a>(
+        run: &Run<'a>,
+        request: &ShardRequest<'r>,
+    ) -> Result<Self, QueryError> {
         let visitor = request.visitor.as_ref();
         let by_score = by_score(request.sort);
         let scores_shown = request.track_scores
@@ -50,7 +55,7 @@ impl<'a> Wish<'a> {
             && !request.track_scores;
         let ranks = by_score && request.limit > 0 && request.collapse.is_none();
         Ok(Wish {
-            sort: request.sort,
+            sort: run.sort,
             limit: request.limit,
             collapse: request.collapse,
             after: request.search_after,
@@ -70,7 +75,7 @@ impl<'a> Wish<'a> {
 
     /// Whether the order is that of the index.
     pub(super) fn by_place(&self) -> bool {
-        matches!(self.sort, [SortKey::Doc { order: Order::Asc }, ..])
+        matches!(&*self.sort, [SortKey::Doc { order: Order::Asc }, ..])
     }
 
     pub(super) fn scoring(&self, run: &Run<'_>) -> Result<Scoring, QueryError> {
@@ -94,7 +99,7 @@ impl<'a> Wish<'a> {
             };
             let top = GroupedTop::new(path, &snapshot.mapping, wanted)?;
             Sink::Grouped(Box::new(top))
-        } else if by_score(self.sort) {
+        } else if by_score(&self.sort) {
             Sink::Score(TopScores::new(self.limit, self.below))
         } else {
             let top = SortedTop::new(self.sort, self.limit, self.after, self.kept)?;

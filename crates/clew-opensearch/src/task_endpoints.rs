@@ -5,11 +5,11 @@ use std::time::Duration;
 use axum::http::StatusCode;
 use serde_json::{Map, Value, json};
 
-use super::RunningTask;
 use crate::call::Call;
 use crate::error::{ApiError, Cause};
 use crate::reply::Reply;
 use crate::search::glob;
+use crate::tasks::RunningTask;
 
 /// How long a request waits for a task unless it says otherwise.
 const WAIT: Duration = Duration::from_secs(30);

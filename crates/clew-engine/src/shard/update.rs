@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::error::EngineError;
 use crate::operation::Body;
-use crate::request::UpdateSpec;
+use crate::write_request::UpdateSpec;
 
 /// What an update comes to.
 pub(crate) enum Merged {

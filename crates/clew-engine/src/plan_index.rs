@@ -1,0 +1,74 @@
+//! Making indexes that nobody created, as the planner says.
+
+use std::sync::Arc;
+
+use clew_log::Glsn;
+
+use crate::alias::AliasAction;
+use crate::date_names::resolve_date;
+use crate::engine::{Engine, Inner};
+use crate::error::EngineError;
+use crate::index::Index;
+use crate::planner::{IndexPlan, IndexPlanner};
+
+impl Engine {
+    /// Creates an index as planned; durable when it returns.
+    ///
+    /// # Errors
+    /// As [`Engine::create_index_with_aliases`].
+    pub fn create_planned(
+        &self,
+        name: &str,
+        plan: IndexPlan,
+    ) -> Result<(Arc<Index>, Glsn), EngineError> {
+        self.create_and_move_aliases(name, plan, Vec::new())
+    }
+
+    /// Creates an index as planned and changes aliases, which may be aliases of it, as one change; durable when it
+    /// returns.
+    ///
+    /// # Errors
+    /// As [`Engine::create_index_with_aliases`] and [`Engine::change_aliases`]; nothing was changed then.
+    pub fn create_and_move_aliases(
+        &self,
+        name: &str,
+        plan: IndexPlan,
+        actions: Vec<AliasAction>,
+    ) -> Result<(Arc<Index>, Glsn), EngineError> {
+        let name = resolve_date(name, self.inner.now_ms())?;
+        let (index, logged) = self.inner.create_index(&name, plan, actions)?;
+        Ok((index, self.inner.settle(logged)?))
+    }
+
+    /// What a new index of this name would begin with if a write made it.
+    ///
+    /// # Errors
+    /// When no such index may be made.
+    pub fn plan_index(&self, name: &str) -> Result<IndexPlan, EngineError> {
+        self.inner.plan_index(name)
+    }
+
+    /// A name with its dates put in.
+    ///
+    /// # Errors
+    /// When a date in it cannot be read.
+    pub fn dated_name(&self, name: &str) -> Result<String, EngineError> {
+        Ok(resolve_date(name, self.inner.now_ms())?.into_owned())
+    }
+
+    /// Sets how indexes are made that writes miss. The first planner stays.
+    pub fn set_planner(&self, planner: Arc<dyn IndexPlanner>) {
+        // A second one comes with a second router over the same engine, which plans the same.
+        let _ = self.inner.planner.set(planner);
+    }
+}
+
+impl Inner {
+    pub(crate) fn plan_index(&self, name: &str) -> Result<IndexPlan, EngineError> {
+        let Some(planner) = self.planner.get() else {
+            return Ok(IndexPlan::default());
+        };
+        let definitions = self.catalog.lock().definitions.clone();
+        planner.plan(&definitions, name)
+    }
+}

@@ -1,0 +1,108 @@
+//! Writes and documents, as every protocol crate builds and reads them.
+
+use bytes::Bytes;
+
+/// Whether an existing document may be replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OpType {
+    /// It is replaced.
+    Index,
+    /// It is a version conflict.
+    Create,
+}
+
+/// What an update does.
+#[derive(Clone, Debug, Default)]
+pub struct UpdateSpec {
+    /// Fields merged into the existing source (JSON object).
+    pub doc: Option<Bytes>,
+    /// The document to write when none exists (JSON object).
+    pub upsert: Option<Bytes>,
+    /// `doc` is also the upsert.
+    pub doc_as_upsert: bool,
+    /// An update that changes nothing writes nothing.
+    pub detect_noop: bool,
+}
+
+/// What a write does.
+#[derive(Clone, Debug)]
+pub enum Action {
+    /// Writes a document (JSON object).
+    Index {
+        /// The document's JSON.
+        source: Bytes,
+        /// Whether it may replace another.
+        op_type: OpType,
+    },
+    /// Merges into a document.
+    Update(UpdateSpec),
+    /// Removes a document.
+    Delete,
+}
+
+/// The state a document must be in for a write to happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Condition {
+    /// Its last write is this one.
+    At {
+        /// `if_seq_no`.
+        seq_no: u64,
+        /// `if_primary_term`.
+        primary_term: u64,
+    },
+    /// Its version is lower than this one, which it gets: versions come from elsewhere.
+    External {
+        /// The new version.
+        version: u64,
+        /// Whether the document may have this version already.
+        or_equal: bool,
+    },
+}
+
+/// One write.
+#[derive(Clone, Debug)]
+pub struct WriteOperation {
+    /// Name of an index, or an alias with one that takes writes; an index is created with
+    /// defaults when there is neither (if the engine's options allow).
+    pub index: String,
+    /// Whether the name must be an alias, or nothing is written.
+    pub require_alias: bool,
+    /// Document id; generated when missing (only for [`Action::Index`]). At most 512 bytes.
+    pub id: Option<String>,
+    /// Routing key; the id when missing.
+    pub routing: Option<String>,
+    /// What to do.
+    pub action: Action,
+    /// Only if the document is in this state.
+    pub condition: Option<Condition>,
+}
+
+/// What a write did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WriteResult {
+    /// The document is new.
+    Created,
+    /// It replaced another.
+    Updated,
+    /// It is gone.
+    Deleted,
+    /// Nothing to delete.
+    NotFound,
+    /// The update changed nothing.
+    Noop,
+}
+
+/// A stored document.
+#[derive(Clone, Debug)]
+pub struct Document {
+    /// Its id.
+    pub id: String,
+    /// Its version.
+    pub version: u64,
+    /// The sequence number of its last write.
+    pub seq_no: u64,
+    /// Its routing key, when it was given one.
+    pub routing: Option<String>,
+    /// Its JSON, vectors included.
+    pub source: Bytes,
+}

@@ -1,0 +1,131 @@
+//! Aggregations over what other aggregations found, as they are asked for.
+
+use super::bucket_spec::Direction;
+use super::expression::Expression;
+use super::moving::MovingFunction;
+
+/// A pipeline aggregation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PipelineSpec {
+    /// What is computed.
+    pub kind: PipelineKind,
+    /// Where its numbers come from; named, where an expression uses several.
+    pub paths: Vec<(String, String)>,
+    /// What a bucket without a number counts as.
+    pub gaps: GapPolicy,
+    /// How the result is printed.
+    pub format: Option<String>,
+}
+
+/// What a bucket without a number counts as.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum GapPolicy {
+    /// It is passed over.
+    #[default]
+    Skip,
+    /// As zero.
+    InsertZeros,
+    /// Empty buckets count if they have a number all the same.
+    KeepValues,
+}
+
+/// What a pipeline computes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PipelineKind {
+    /// A number or two about all buckets of an aggregation beside it.
+    Summary(Summary),
+    /// The difference from the bucket before.
+    Derivative {
+        /// Also the difference per so many milliseconds.
+        unit_ms: Option<f64>,
+    },
+    /// The sum of all buckets so far.
+    CumulativeSum,
+    /// The difference from some buckets before.
+    SerialDiff {
+        /// How many.
+        lag: usize,
+    },
+    /// A function of the buckets around.
+    MovingFn {
+        /// How many buckets.
+        window: usize,
+        /// How far the window is moved to the right.
+        shift: i64,
+        /// Which function.
+        function: MovingFunction,
+    },
+    /// An expression per bucket.
+    Script(Expression),
+    /// Keeps the buckets for which an expression holds.
+    Selector(Expression),
+    /// Sorts and cuts the buckets.
+    Sort {
+        /// By what.
+        by: Vec<(String, Direction)>,
+        /// Buckets left out at the start.
+        from: usize,
+        /// How many remain.
+        size: Option<usize>,
+    },
+}
+
+/// What is said about all buckets.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Summary {
+    /// The mean.
+    Avg,
+    /// The greatest, and where.
+    Max,
+    /// The least, and where.
+    Min,
+    /// The sum.
+    Sum,
+    /// Count, min, max, mean and sum.
+    Stats,
+    /// The same with squares.
+    ExtendedStats {
+        /// How many deviations the bounds are away.
+        sigma: f64,
+    },
+    /// Values at percentages.
+    Percentiles {
+        /// Which.
+        percents: Vec<f64>,
+        /// Whether they are shown by name.
+        keyed: bool,
+    },
+}
+
+impl PipelineKind {
+    /// The type's name in a request.
+    pub(crate) fn type_name(&self) -> &'static str {
+        match self {
+            PipelineKind::Summary(Summary::Avg) => "avg_bucket",
+            PipelineKind::Summary(Summary::Max) => "max_bucket",
+            PipelineKind::Summary(Summary::Min) => "min_bucket",
+            PipelineKind::Summary(Summary::Sum) => "sum_bucket",
+            PipelineKind::Summary(Summary::Stats) => "stats_bucket",
+            PipelineKind::Summary(Summary::ExtendedStats { .. }) => "extended_stats_bucket",
+            PipelineKind::Summary(Summary::Percentiles { .. }) => "percentiles_bucket",
+            PipelineKind::Derivative { .. } => "derivative",
+            PipelineKind::CumulativeSum => "cumulative_sum",
+            PipelineKind::SerialDiff { .. } => "serial_diff",
+            PipelineKind::MovingFn { .. } => "moving_fn",
+            PipelineKind::Script(_) => "bucket_script",
+            PipelineKind::Selector(_) => "bucket_selector",
+            PipelineKind::Sort { .. } => "bucket_sort",
+        }
+    }
+
+    /// Whether the buckets' order has a meaning to it.
+    pub(crate) fn is_sequential(&self) -> bool {
+        matches!(
+            self,
+            PipelineKind::Derivative { .. }
+                | PipelineKind::CumulativeSum
+                | PipelineKind::SerialDiff { .. }
+                | PipelineKind::MovingFn { .. }
+        )
+    }
+}

@@ -1,0 +1,68 @@
+//! How a regular expression is to be read.
+
+/// How large an expression's table may grow where a request does not say otherwise.
+const STATES_MAX: usize = 10_000;
+
+/// Which signs beyond the usual ones mean something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RegexpSyntax(u32);
+
+impl Default for RegexpSyntax {
+    fn default() -> Self {
+        RegexpSyntax(u32::MAX)
+    }
+}
+
+impl RegexpSyntax {
+    pub(crate) const INTERSECTION: u32 = 1;
+    pub(crate) const COMPLEMENT: u32 = 1 << 1;
+    pub(crate) const EMPTY: u32 = 1 << 2;
+    pub(crate) const ANY_TEXT: u32 = 1 << 3;
+    pub(crate) const INTERVAL: u32 = 1 << 4;
+
+    /// From names joined by `|`.
+    ///
+    /// # Errors
+    /// The reason, naming what is not known.
+    pub fn parse(names: &str) -> Result<Self, String> {
+        let mut syntax = 0;
+        for name in names.split('|').filter(|name| !name.is_empty()) {
+            syntax |= match name.to_ascii_uppercase().as_str() {
+                "NONE" => 0,
+                "ALL" => u32::MAX,
+                "INTERSECTION" => Self::INTERSECTION,
+                "COMPLEMENT" => Self::COMPLEMENT,
+                "EMPTY" => Self::EMPTY,
+                "ANYSTRING" => Self::ANY_TEXT,
+                "INTERVAL" => Self::INTERVAL,
+                _ => return Err(format!("Unknown regexp flag [{name}]")),
+            };
+        }
+        Ok(RegexpSyntax(syntax))
+    }
+
+    pub(crate) fn has(self, sign: u32) -> bool {
+        self.0 & sign != 0
+    }
+}
+
+/// How an expression is read, and how much may be made of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RegexpOptions {
+    /// Which signs mean something.
+    pub syntax: RegexpSyntax,
+    /// Whether upper and lower case are the same.
+    pub ignore_case: bool,
+    /// How large its table may grow, as `max_determinized_states` of the protocol; at most 100,000.
+    pub states_max: usize,
+}
+
+impl Default for RegexpOptions {
+    fn default() -> Self {
+        RegexpOptions {
+            syntax: RegexpSyntax::default(),
+            ignore_case: false,
+            states_max: STATES_MAX,
+        }
+    }
+}
