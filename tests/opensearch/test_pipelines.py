@@ -123,6 +123,110 @@ class PipelineTest(ClewTest):
         self.assertEqual(reply["result"], "noop")
         self.assertFalse(self.client.exists(index="own", id="2"))
 
+    def mark(self, name, **fields):
+        """A pipeline that sets fields."""
+        steps = [{"set": {"field": field, "value": value}} for field, value in fields.items()]
+        self.client.ingest.put_pipeline(id=name, body={"processors": steps})
+
+    def source(self, index, id):
+        return self.client.get(index=index, id=id)["_source"]
+
+    def test_pipelines_are_those_of_the_index_that_takes_the_write(self):
+        self.mark("first", first=1)
+        self.mark("last", last=1)
+        both = {"index.default_pipeline": "first", "index.final_pipeline": "last"}
+        self.client.indices.create(index="one", body={"settings": both, "aliases": {"alone": {}}})
+        self.client.indices.create(index="two", body={"aliases": {"several": {}}})
+        self.client.indices.put_alias(index="one", name="several", body={"is_write_index": True})
+        for name in ("one", "alone", "several"):
+            for way in ("index", "create", "bulk"):
+                id = f"{name}-{way}"
+                if way == "bulk":
+                    reply = self.client.bulk(body=[{"index": {"_index": name, "_id": id}}, {}])
+                    self.assertFalse(reply["errors"])
+                else:
+                    getattr(self.client, way)(index=name, id=id, body={})
+                self.assertEqual(self.source("one", id), {"first": 1, "last": 1}, id)
+        self.client.index(index="alone", id="n", body={}, params={"pipeline": "_none"})
+        self.assertEqual(self.source("one", "n"), {"last": 1})
+
+    def test_pipelines_are_those_of_the_index_that_a_write_makes(self):
+        self.mark("first", first=1)
+        self.mark("last", last=1)
+        parts = {"template": {"settings": {"index.final_pipeline": "last"}}}
+        self.client.cluster.put_component_template(name="ends", body=parts)
+        settings = {"settings": {"index": {"default_pipeline": "first"}}}
+        template = {"index_patterns": ["new-*"], "composed_of": ["ends"], "template": settings}
+        self.client.indices.put_index_template(name="new", body=template)
+        legacy = {"index_patterns": ["old-*"], "settings": {"default_pipeline": "first", "final_pipeline": "last"}}
+        self.client.indices.put_template(name="old", body=legacy)
+        stream = {**template, "index_patterns": ["stream"], "data_stream": {}}
+        self.client.indices.put_index_template(name="stream", body=stream)
+        for name in ("new-1", "old-1", "<new-{now/d}>"):
+            for id in ("1", "2"):
+                self.client.index(index=name, id=id, body={})
+                self.assertEqual(self.source(name, id), {"first": 1, "last": 1}, name)
+        for _ in range(2):
+            body = {"@timestamp": "2026-01-01"}
+            self.client.index(index="stream", body=body, params={"refresh": "true", "op_type": "create"})
+        hits = self.client.search(index="stream")["hits"]["hits"]
+        for hit in hits:
+            self.assertEqual((hit["_source"]["first"], hit["_source"]["last"]), (1, 1))
+        self.assertEqual(len(hits), 2)
+
+    def test_a_pipeline_may_send_a_document_elsewhere_but_not_the_last_one(self):
+        self.mark("away", _index="there", way=1)
+        self.mark("mine", mine=1)
+        self.mark("theirs", theirs=1)
+        self.client.indices.create(index="here", body={"settings": {"default_pipeline": "away", "final_pipeline": "mine"}})
+        self.client.indices.create(index="there", body={"settings": {"default_pipeline": "mine", "final_pipeline": "theirs"}})
+        self.client.index(index="here", id="1", body={})
+        self.assertEqual(self.source("there", "1"), {"way": 1, "theirs": 1})
+        self.client.indices.create(index="last", body={"settings": {"final_pipeline": "away"}})
+        with self.refused(400, "illegal_argument_exception", "final pipeline [away] can't change the target index"):
+            self.client.index(index="last", id="1", body={})
+
+    def test_what_an_update_writes_anew_goes_through_pipelines(self):
+        self.mark("first", first=1)
+        self.client.indices.create(index="u", body={"settings": {"default_pipeline": "first"}})
+        self.client.update(index="u", id="1", body={"doc": {"a": 1}, "upsert": {"b": 2}})
+        self.assertEqual(self.source("u", "1"), {"b": 2, "first": 1})
+        self.client.update(index="u", id="2", body={"doc": {"a": 1}, "doc_as_upsert": True})
+        self.assertEqual(self.source("u", "2"), {"a": 1, "first": 1})
+        lines = [{"update": {"_index": "u", "_id": "3"}}, {"doc": {}, "upsert": {"c": 3}}]
+        self.assertFalse(self.client.bulk(body=lines)["errors"])
+        self.assertEqual(self.source("u", "3"), {"c": 3, "first": 1})
+
+    def test_documents_that_are_written_again_go_through_pipelines(self):
+        self.mark("first", first=1)
+        self.mark("named", named=1)
+        self.client.ingest.put_pipeline(id="drop", body={"processors": [{"drop": {}}]})
+        self.index_all("from", {"1": {}, "2": {}})
+        self.client.indices.create(index="to", body={"settings": {"default_pipeline": "first"}})
+        body = {"source": {"index": "from"}, "dest": {"index": "to"}}
+        self.client.reindex(body=body, params={"refresh": "true"})
+        self.assertEqual(self.source("to", "1"), {"first": 1})
+        body["dest"]["pipeline"] = "named"
+        self.client.reindex(body=body)
+        self.assertEqual(self.source("to", "2"), {"named": 1})
+        params = {"pipeline": "named", "refresh": "true"}
+        self.client.update_by_query(index="from", params=params)
+        self.assertEqual(self.source("from", "2"), {"named": 1})
+        reply = self.client.update_by_query(index="from", params={"pipeline": "drop"})
+        self.assertEqual((reply["updated"], reply["noops"], reply["total"]), (0, 2, 2))
+
+    def test_a_search_pipeline_is_that_of_the_indexes_that_are_meant(self):
+        body = {"request_processors": [{"filter_query": {"query": {"range": {"n": {"gte": 2}}}}}]}
+        self.raw("PUT", "/_search/pipeline/p", body=body)
+        settings = {"settings": {"index.search.default_pipeline": "p"}}
+        for index in ("logs-1", "logs-2"):
+            self.client.indices.create(index=index, body={**settings, "aliases": {f"a-{index}": {}}})
+            self.index_all(index, {str(n): {"n": n} for n in range(3)})
+        self.index_all("other", {"1": {"n": 0}})
+        for expression, count in (("logs-1", 1), ("a-logs-1", 1), ("logs-1*", 1), ("logs-*", 2), ("logs-*,other", 7)):
+            total = self.client.search(index=expression)["hits"]["total"]["value"]
+            self.assertEqual(total, count, expression)
+
     def test_searches_are_changed_before_and_answers_after(self):
         self.index_all("s", {str(n): {"n": n, "old": f"x{n}"} for n in range(6)})
         body = {

@@ -10,6 +10,7 @@ use crate::engine::{Engine, Inner};
 use crate::error::EngineError;
 use crate::index::Index;
 use crate::planner::{IndexPlan, IndexPlanner};
+use crate::settings::IndexSettings;
 
 impl Engine {
     /// Creates an index as planned; durable when it returns.
@@ -46,6 +47,21 @@ impl Engine {
     /// When no such index may be made.
     pub fn plan_index(&self, name: &str) -> Result<IndexPlan, EngineError> {
         self.inner.plan_index(name)
+    }
+
+    /// The settings that a write to this name meets: those of the index that takes it, or of the one that it makes.
+    /// None where no index would take it; the write itself says why.
+    pub fn settings_of_writes(&self, name: &str) -> Option<Arc<IndexSettings>> {
+        let inner = &self.inner;
+        let name = resolve_date(name, inner.now_ms()).ok()?;
+        match inner.written_index(&name) {
+            Ok(index) => Some(index.settings()),
+            Err(EngineError::IndexNotFound { .. }) if inner.options.auto_create_index => {
+                let plan = inner.plan_index(&name).ok()?;
+                Some(Arc::new(plan.settings))
+            }
+            Err(_) => None,
+        }
     }
 
     /// A name with its dates put in.

@@ -261,14 +261,20 @@ impl Inner {
         name: &str,
         routing: Option<String>,
     ) -> Result<(Arc<Index>, Option<String>), EngineError> {
-        let (index, alias) = match self.named(name)? {
-            Named::Index(index) => (index, None),
-            Named::Alias(indices) => (writer_of(name, &indices)?, Some(name)),
-        };
+        let index = self.written_index(name)?;
         index.check_open()?;
         index.check_block(BlockLevel::Write)?;
+        let alias = (index.name != name).then_some(name);
         let routing = alias_routing(&index, alias, routing)?;
         Ok((index, routing))
+    }
+
+    /// The index that writes to a name go to, whether it takes them now or not.
+    pub(crate) fn written_index(&self, name: &str) -> Result<Arc<Index>, EngineError> {
+        match self.named(name)? {
+            Named::Index(index) => Ok(index),
+            Named::Alias(indices) => writer_of(name, &indices),
+        }
     }
 }
 

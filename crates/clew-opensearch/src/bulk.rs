@@ -112,11 +112,17 @@ pub(crate) async fn bulk(call: Call) -> Result<Reply, ApiError> {
 
 /// Bytes of a source that is no slice of the body any more, as a pipeline has changed it.
 fn new_bytes(body: &Bytes, action: &Action) -> usize {
+    let is_new = |source: &Bytes| !body.as_ptr_range().contains(&source.as_ptr());
     match action {
-        Action::Index { source, .. } if !body.as_ptr_range().contains(&source.as_ptr()) => {
-            source.len()
+        Action::Index { source, .. } => source.len() * usize::from(is_new(source)),
+        Action::Update(spec) => {
+            let sources = spec.doc.iter().chain(&spec.upsert);
+            sources
+                .filter(|source| is_new(source))
+                .map(Bytes::len)
+                .sum()
         }
-        Action::Index { .. } | Action::Update(_) | Action::Delete => 0,
+        Action::Delete => 0,
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::bulk_lines::{condition, external_version};
 use crate::call::Call;
 use crate::error::ApiError;
-use crate::ingest::{Ingest, Prepared};
+use crate::ingest::{Ingest, Prepared, brings_source};
 use crate::json_writer::JsonWriter;
 use crate::reply::Reply;
 use crate::search::SourceFilter;
@@ -115,7 +115,7 @@ async fn prepared(
     call: &Call,
     operation: WriteOperation,
 ) -> Result<Option<WriteOperation>, ApiError> {
-    if !matches!(operation.action, Action::Index { .. }) {
+    if !brings_source(&operation.action) {
         return Ok(Some(operation));
     }
     let named = call.params.get("pipeline").map(String::from);

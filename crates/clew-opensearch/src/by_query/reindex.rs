@@ -44,7 +44,7 @@ pub(crate) async fn reindex(call: Call) -> Result<Reply, ApiError> {
     }
     let of_params = docs_max_of(&call)?;
     let job = Job {
-        pinned: call.api.engine.pin(&indices),
+        pinned: call.api.engine.pin(&indices)?,
         parts: search_parts(&call, &resolved, options)?,
         query: asked.query,
         page: match asked.page.and_then(|size| usize::try_from(size).ok()) {
@@ -52,6 +52,7 @@ pub(crate) async fn reindex(call: Call) -> Result<Reply, ApiError> {
             None => page(&call)?,
         },
         docs_max: limit(asked.docs_max.or(of_params))?,
+        pipeline: asked.target.pipeline.clone(),
         proceed: asked.proceed,
         refresh: Refresh::from_call(&call)?,
         description: format!("reindex from [{}] to [{}]", asked.from, asked.target.index),
@@ -71,6 +72,7 @@ fn read(body: &Value) -> Result<Asked, ApiError> {
             external: false,
             routing: Routing::Keep,
             kept: SourceFilter::All,
+            pipeline: None,
         },
         docs_max: None,
         proceed: false,
@@ -149,12 +151,8 @@ fn read_target(target: &mut Target, value: &Value) -> Result<(), ApiError> {
                 })?;
                 target.routing = Routing::Set(set.to_string());
             }
-            ("pipeline", _) => {
-                return Err(ApiError::illegal_argument(
-                    "[pipeline] is not supported in [dest] of [_reindex]",
-                ));
-            }
-            ("index" | "op_type" | "version_type" | "routing", _) => {
+            ("pipeline", Some(name)) => target.pipeline = Some(name.to_string()),
+            ("index" | "op_type" | "version_type" | "routing" | "pipeline", _) => {
                 return Err(ApiError::illegal_argument(format!(
                     "[{key}] cannot be [{member}]"
                 )));

@@ -6,8 +6,8 @@ use std::time::Instant;
 use axum::http::StatusCode;
 use bytes::Bytes;
 use clew_engine::{
-    Action, Condition, EngineError, Hit, OpType, SearchControl, SearchRequest, WriteOperation,
-    WriteResult,
+    Action, Condition, Engine, EngineError, Hit, OpType, SearchControl, SearchRequest,
+    WriteOperation, WriteResult,
 };
 use clew_platform::CancellationToken;
 use clew_text::{Order, SortKey, SortValue, TrackTotal};
@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use super::spec::{Job, Routing, Target, Verb};
 use crate::call::Call;
 use crate::error::ApiError;
+use crate::ingest::{Ingest, Prepared};
 use crate::json_writer::JsonWriter;
 use crate::search::SourceFilter;
 use crate::write_reply::{self, Refresh};
@@ -39,6 +40,8 @@ struct Counts {
     updated: u64,
     deleted: u64,
     conflicts: u64,
+    /// Documents that a pipeline dropped.
+    noops: u64,
     batches: u64,
     done: usize,
     failures: Vec<Value>,
@@ -176,8 +179,26 @@ async fn write(
     counts: &mut Counts,
 ) -> Result<(), ApiError> {
     let operations: Vec<WriteOperation> = hits.iter().map(|hit| operation(job, hit)).collect();
+    let named = job.pipeline.clone();
+    let prepare = move |engine: &Engine| {
+        let mut ingest = Ingest::new(engine);
+        let each = operations.into_iter();
+        let prepared = each.map(|operation| ingest.prepare(named.as_deref(), operation));
+        Ok::<Vec<_>, EngineError>(prepared.collect())
+    };
+    let (mut written, mut operations) = (Vec::new(), Vec::new());
+    for (hit, prepared) in hits.iter().zip(call.blocking(prepare).await?) {
+        match prepared {
+            Ok(Prepared::Write(operation)) => {
+                written.push(hit);
+                operations.push(operation);
+            }
+            Ok(Prepared::Dropped) => counts.noops += 1,
+            Err(error) => failed(job, hit, &error, counts),
+        }
+    }
     let outcome = write_reply::write(call, operations, Refresh::Later).await?;
-    for (hit, result) in hits.iter().zip(&outcome.results) {
+    for (hit, result) in written.into_iter().zip(&outcome.results) {
         match result {
             Ok(written) => match written.result {
                 WriteResult::Created => counts.created += 1,
@@ -192,24 +213,32 @@ async fn write(
 }
 
 fn refused(call: &Call, job: &Job, hit: &Hit, error: &EngineError, counts: &mut Counts) {
-    let index = match &job.verb {
-        Verb::Copy(target) => target.index.as_str(),
-        _ => hit.index.name(),
-    };
-    let error = write_reply::refused(call, index, error);
+    let error = write_reply::refused(call, index_of(job, hit), error);
     let conflict = error.status() == StatusCode::CONFLICT;
     counts.conflicts += u64::from(conflict);
     if conflict && job.proceed {
         return;
     }
+    failed(job, hit, &error, counts);
+}
+
+fn failed(job: &Job, hit: &Hit, error: &ApiError, counts: &mut Counts) {
     counts.fail(error.status(), || {
         json!({
-            "index": index,
+            "index": index_of(job, hit),
             "id": hit.id,
             "cause": error.cause(),
             "status": error.status().as_u16(),
         })
     });
+}
+
+/// Where a document of the search is written to.
+fn index_of<'a>(job: &'a Job, hit: &'a Hit) -> &'a str {
+    match &job.verb {
+        Verb::Copy(target) => target.index.as_str(),
+        Verb::Update | Verb::Delete => hit.index.name(),
+    }
 }
 
 fn operation(job: &Job, hit: &Hit) -> WriteOperation {
@@ -292,7 +321,7 @@ fn render(job: &Job, counts: Counts, took: u64) -> Value {
         "deleted": counts.deleted,
         "batches": counts.batches,
         "version_conflicts": counts.conflicts,
-        "noops": 0,
+        "noops": counts.noops,
         "retries": {"bulk": 0, "search": 0},
         "throttled_millis": 0,
         "requests_per_second": -1.0,

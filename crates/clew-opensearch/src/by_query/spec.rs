@@ -38,6 +38,8 @@ pub(super) struct Target {
     pub(super) routing: Routing,
     /// What is copied of each document.
     pub(super) kept: SourceFilter,
+    /// What documents go through in place of the index's own first pipeline.
+    pub(super) pipeline: Option<String>,
 }
 
 /// What becomes of routing keys.
@@ -58,6 +60,8 @@ pub(super) struct Job {
     pub(super) verb: Verb,
     pub(super) page: usize,
     pub(super) docs_max: Option<usize>,
+    /// What documents go through in place of their index's own first pipeline.
+    pub(super) pipeline: Option<String>,
     /// Conflicts are counted, not a reason to stop.
     pub(super) proceed: bool,
     pub(super) refresh: Refresh,
@@ -104,12 +108,13 @@ impl Job {
             _ => "update-by-query",
         };
         Ok(Job {
-            pinned: call.api.engine.pin(&indices),
+            pinned: call.api.engine.pin(&indices)?,
             parts,
             query,
             verb,
             page: page(call)?,
             docs_max: limit(docs_max)?,
+            pipeline: call.params.get("pipeline").map(String::from),
             proceed,
             refresh: Refresh::from_call(call)?,
             description: format!("{name} [{}]", call.index_expression()),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::http::StatusCode;
 use bytes::Bytes;
-use clew_engine::{Engine, WriteOperation};
+use clew_engine::{Action, Engine, WriteOperation};
 use serde_json::Value;
 
 use super::Failure;
@@ -19,6 +19,8 @@ use crate::error::ApiError;
 /// The settings of an index that name its pipelines.
 const DEFAULT_SETTING: &str = "index.default_pipeline";
 const FINAL_SETTING: &str = "index.final_pipeline";
+/// The name that stands for no pipeline.
+const NONE: &str = "_none";
 /// Pipelines calling each other.
 const CALLS_MAX: usize = 10;
 
@@ -41,6 +43,38 @@ pub(super) enum Flow {
 pub(crate) struct Ingest<'a> {
     engine: &'a Engine,
     read: BTreeMap<String, Option<Arc<Pipeline>>>,
+    /// By the name that is written to.
+    own: BTreeMap<String, Arc<IndexPipelines>>,
+}
+
+/// The pipelines that an index names for its documents.
+#[derive(Debug)]
+struct IndexPipelines {
+    /// Runs unless a write names another one.
+    first: Option<String>,
+    /// Runs in any case, and last.
+    last: Option<String>,
+}
+
+/// Whether a write brings something that pipelines could change.
+pub(crate) fn brings_source(action: &Action) -> bool {
+    match action {
+        Action::Index { .. } => true,
+        Action::Update(spec) => spec.doc_as_upsert || spec.upsert.is_some(),
+        Action::Delete => false,
+    }
+}
+
+/// The source that a write brings; `None` where it brings no whole one.
+fn written_source(action: &mut Action) -> Option<&mut Bytes> {
+    match action {
+        Action::Index { source, .. } => Some(source),
+        Action::Update(spec) => match spec.doc_as_upsert {
+            true => spec.doc.as_mut(),
+            false => spec.upsert.as_mut(),
+        },
+        Action::Delete => None,
+    }
 }
 
 impl<'a> Ingest<'a> {
@@ -48,20 +82,26 @@ impl<'a> Ingest<'a> {
         Ingest {
             engine,
             read: BTreeMap::new(),
+            own: BTreeMap::new(),
         }
     }
 
-    /// Sends a write through the pipelines that it or its index names.
+    /// Sends a write through the pipelines that it or its index names. Of an update it is what is written where there
+    /// is no document yet.
     pub(crate) fn prepare(
         &mut self,
         named: Option<&str>,
         mut operation: WriteOperation,
     ) -> Result<Prepared, ApiError> {
-        let clew_engine::Action::Index { source, .. } = &operation.action else {
+        let Some(source) = written_source(&mut operation.action) else {
             return Ok(Prepared::Write(operation));
         };
-        let names = self.pipelines_of(named, &operation.index);
-        if names.is_empty() {
+        let own = self.pipelines_of(&operation.index);
+        let first = named.filter(|name| *name != NONE).or(match named {
+            None => own.first.as_deref(),
+            Some(_) => None,
+        });
+        if first.is_none() && own.last.is_none() {
             return Ok(Prepared::Write(operation));
         }
         let value: Value =
@@ -72,37 +112,56 @@ impl<'a> Ingest<'a> {
             operation.routing.clone(),
             value,
         );
-        for name in names {
-            match self.run_named(&name, &mut document, 0) {
-                Ok(Flow::On) => {}
-                Ok(Flow::Dropped) => return Ok(Prepared::Dropped),
-                Err(failure) => return Err(refused(failure)),
-            }
+        if let Some(name) = first
+            && self.run_named(name, &mut document, 0).map_err(refused)? == Flow::Dropped
+        {
+            return Ok(Prepared::Dropped);
         }
+        // Whoever takes the document in the end has the last word.
+        let own = match document.index == operation.index {
+            true => own,
+            false => self.pipelines_of(&document.index),
+        };
+        if let Some(name) = own.last.as_deref()
+            && self.run_last(name, &mut document).map_err(refused)? == Flow::Dropped
+        {
+            return Ok(Prepared::Dropped);
+        }
+        *source = Bytes::from(document.source.to_string());
         operation.index = document.index;
         operation.id = document.id;
         operation.routing = document.routing;
-        if let clew_engine::Action::Index { source, .. } = &mut operation.action {
-            *source = Bytes::from(document.source.to_string());
-        }
         Ok(Prepared::Write(operation))
     }
 
-    /// The pipelines of a write, in their order.
-    fn pipelines_of(&self, named: Option<&str>, index: &str) -> Vec<String> {
-        let settings = self.engine.index(index).ok().map(|index| index.settings());
-        let setting = |name: &str| {
-            let given = settings.as_ref()?.given.get(name)?;
-            Some(given.clone())
+    /// Runs a final pipeline, which may not send the document elsewhere.
+    fn run_last(&mut self, name: &str, document: &mut Document) -> Result<Flow, Failure> {
+        let index = document.index.clone();
+        let flow = self.run_named(name, document, 0)?;
+        if document.index != index {
+            return Err(Failure::illegal(format!(
+                "final pipeline [{name}] can't change the target index"
+            )));
+        }
+        Ok(flow)
+    }
+
+    /// The pipelines of whatever takes writes to this name, be it yet to be made; looked for once in a request.
+    fn pipelines_of(&mut self, name: &str) -> Arc<IndexPipelines> {
+        if let Some(known) = self.own.get(name) {
+            return known.clone();
+        }
+        let settings = self.engine.settings_of_writes(name);
+        let given = |setting: &str| {
+            let named = settings.as_ref()?.given.get(setting)?;
+            (named != NONE).then(|| named.clone())
         };
-        let first = named
-            .map(str::to_string)
-            .or_else(|| setting(DEFAULT_SETTING));
-        [first, setting(FINAL_SETTING)]
-            .into_iter()
-            .flatten()
-            .filter(|name| name != "_none")
-            .collect()
+        let found = Arc::new(IndexPipelines {
+            first: given(DEFAULT_SETTING),
+            last: given(FINAL_SETTING),
+        });
+        self.own.insert(name.to_string(), found.clone());
+        found
     }
 
     pub(super) fn run_named(

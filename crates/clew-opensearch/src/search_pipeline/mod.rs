@@ -59,10 +59,21 @@ pub(crate) fn begin(
     }))
 }
 
-/// The pipeline of the one index that is searched.
+/// The pipeline of the indexes that are searched, where all of them name the same.
 fn default_of(call: &Call, expression: &str) -> Option<String> {
-    let index = call.api.engine.index(expression).ok()?;
-    index.settings().given.get(DEFAULT_SETTING).cloned()
+    if expression.is_empty() {
+        return None;
+    }
+    let options = call.resolve_options().ok()?;
+    // What cannot be resolved is refused by the search.
+    let indices = call.api.engine.resolve(expression, options).ok()?;
+    let mut named = indices
+        .iter()
+        .map(|index| index.settings().given.get(DEFAULT_SETTING).cloned());
+    let first = named.next()??;
+    named
+        .all(|other| other.as_ref() == Some(&first))
+        .then_some(first)
 }
 
 impl Running {
