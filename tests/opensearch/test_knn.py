@@ -1,6 +1,7 @@
 """Nearest neighbours: how many of the true ones are found, with and without a filter."""
 
 import numpy
+from opensearchpy.exceptions import NotFoundError
 
 from .base import ClewTest
 
@@ -99,3 +100,79 @@ class Recall(ClewTest):
             numpy.testing.assert_array_equal(
                 numpy.float32(hit["_source"]["v"]), self.vectors[int(hit["_id"])]
             )
+
+
+class Asked(ClewTest):
+    """What is asked of nearest-neighbour queries beside their hits."""
+
+    def setUp(self):
+        super().setUp()
+        vector = {"type": "knn_vector", "dimension": 2, "method": {"name": "hnsw", "space_type": "l2"}}
+        parts = {"type": "nested", "properties": {"v": vector}}
+        body = {
+            "settings": {"index": {"knn": True, "number_of_shards": 2}},
+            "mappings": {"properties": {"v": vector, "parts": parts, "tag": {"type": "keyword"}, "t": {"type": "text"}}},
+        }
+        self.client.indices.create(index="k", body=body)
+        documents = {
+            str(n): {"v": [n, 0], "tag": "even" if n % 2 == 0 else "odd", "t": f"word{n}", "parts": [{"v": [n, 1]}, {"v": [-n, 1]}]}
+            for n in range(8)
+        }
+        self.index_all("k", documents)
+
+    def clauses(self):
+        """Queries, and the documents that they find."""
+        near = {"vector": [2, 0], "k": 1}
+        nested = {"path": "parts", "query": {"knn": {"parts.v": {"vector": [2, 1], "k": 1}}}}
+        yield {"knn": {"v": near}}
+        yield {"knn": {"v": {**near, "filter": {"term": {"tag": "odd"}}}}}
+        yield {"knn": {"v": {"vector": [2, 0], "max_distance": 1.5}}}
+        yield {"knn": {"v": {"vector": [2, 0], "min_score": 0.4}}}
+        yield {"nested": nested}
+        yield {"bool": {"must": [{"knn": {"v": near}}], "should": [{"term": {"tag": "even"}}]}}
+        yield {"hybrid": {"queries": [{"knn": {"v": near}}, {"match": {"t": "word5"}}]}}
+
+    def test_a_query_that_can_be_searched_is_valid(self):
+        for query in self.clauses():
+            for params in ({}, {"explain": "true", "all_shards": "true"}):
+                reply = self.client.indices.validate_query(index="k", body={"query": query}, params=params)
+                self.assertTrue(reply["valid"], (query, reply))
+        for query, reason in [
+            ({"knn": {"t": {"vector": [1, 2], "k": 1}}}, "is not knn_vector type"),
+            ({"knn": {"v": {"vector": [1, 2, 3], "k": 1}}}, "invalid dimension"),
+        ]:
+            reply = self.client.indices.validate_query(index="k", body={"query": query}, params={"explain": "true"})
+            self.assertFalse(reply["valid"], query)
+            self.assertIn(reason, reply["explanations"][0]["error"])
+
+    def test_a_hit_is_explained_by_its_score_and_nothing_else_matches(self):
+        for query in self.clauses():
+            body = {"query": query, "size": 10}
+            scores = {hit["_id"]: hit["_score"] for hit in self.client.search(index="k", body=body)["hits"]["hits"]}
+            self.assertTrue(scores)
+            for id in (str(n) for n in range(8)):
+                try:
+                    reply = self.client.explain(index="k", id=id, body={"query": query})
+                except NotFoundError as error:
+                    reply = error.info
+                self.assertEqual(reply["matched"], id in scores, (query, id))
+                if id in scores:
+                    self.assertAlmostEqual(reply["explanation"]["value"], scores[id], 5)
+
+    def test_nobody_is_told_what_may_not_be_read(self):
+        self.client.indices.put_settings(index="k", body={"index.blocks.read": True})
+        self.addCleanup(self.client.indices.put_settings, index="k", body={"index.blocks.read": None})
+        query = {"query": {"match_all": {}}}
+        suggest = {"suggest": {"s": {"text": "wrod1", "term": {"field": "t"}}}}
+        for ask in (
+            lambda: self.client.search(index="k", body=query),
+            lambda: self.client.search(index="k", body=suggest),
+            lambda: self.client.indices.validate_query(index="k", body=query),
+            lambda: self.client.explain(index="k", id="1", body=query),
+            lambda: self.client.termvectors(index="k", id="1", params={"fields": "t"}),
+            lambda: self.client.search(index="k", body=query, params={"scroll": "1m"}),
+            lambda: self.client.create_pit(index="k", params={"keep_alive": "1m"}),
+            lambda: self.client.update_by_query(index="k"),
+        ):
+            with self.refused(403, "cluster_block_exception"):
+                ask()

@@ -60,6 +60,7 @@ mod write_memory;
 
 mod fetch;
 mod fusion;
+mod inspect;
 mod knn;
 mod named;
 mod pinned;

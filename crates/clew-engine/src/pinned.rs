@@ -7,6 +7,7 @@ use std::sync::Arc;
 use clew_log::Glsn;
 use clew_text::{Mapping, SegmentBits, Snapshot};
 
+use crate::blocks::BlockLevel;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::index::Index;
@@ -35,7 +36,7 @@ impl PinnedShard {
     ///
     /// # Errors
     /// When the shard has failed: what it holds is not all there is, or not what was written.
-    pub fn snapshot(&self) -> Result<&Snapshot, EngineError> {
+    pub(crate) fn snapshot(&self) -> Result<&Snapshot, EngineError> {
         self.shard.check_readable()?;
         Ok(&self.view.snapshot)
     }
@@ -137,10 +138,16 @@ impl Engine {
     }
 
     /// Pins what searches over these indexes see now.
-    pub fn pin(&self, indices: &[Arc<Index>]) -> Pinned {
-        Pinned {
-            shards: pin(indices).into(),
+    ///
+    /// # Errors
+    /// When one may not be read.
+    pub fn pin(&self, indices: &[Arc<Index>]) -> Result<Pinned, EngineError> {
+        for index in indices {
+            index.check_block(BlockLevel::Read)?;
         }
+        Ok(Pinned {
+            shards: pin(indices).into(),
+        })
     }
 }
 

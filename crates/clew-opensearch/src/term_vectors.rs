@@ -8,7 +8,7 @@ use std::time::Instant;
 use clew_engine::{Engine, EngineError, Index, Pinned};
 use clew_platform::{Pace, stopped};
 use clew_text::analysis::{POSITION_GAP, tokens};
-use clew_text::{FieldKind, MappedField, QueryError, field_figures, term_figures};
+use clew_text::{FieldKind, MappedField, QueryError};
 use serde_json::{Map, Value, json};
 
 use crate::call::Call;
@@ -284,7 +284,7 @@ fn vectors(
     (source, memory): (&Value, &RequestMemory),
 ) -> Result<Value, ApiError> {
     let mapping = index.mapping();
-    let pinned = engine.pin(std::slice::from_ref(index));
+    let pinned = engine.pin(std::slice::from_ref(index))?;
     let mut all = Map::new();
     let mut pace = Pace::of_blocks();
     for field in mapping.fields().iter().filter(|field| asked.wants(field)) {
@@ -407,7 +407,7 @@ fn collect(value: &Value, path: &str, found: &mut Vec<String>) {
 fn field_statistics(pinned: &Pinned, path: &str) -> Result<Value, EngineError> {
     let (mut docs, mut terms, mut tokens) = (0, 0, 0);
     for shard in pinned.shards() {
-        let figures = field_figures(shard.snapshot()?, path)?;
+        let figures = shard.field_figures(path)?;
         docs += figures.docs;
         terms += figures.terms;
         tokens += figures.tokens;
@@ -418,7 +418,7 @@ fn field_statistics(pinned: &Pinned, path: &str) -> Result<Value, EngineError> {
 fn term_statistics(pinned: &Pinned, path: &str, term: &str) -> Result<(u64, u64), EngineError> {
     let (mut docs, mut total) = (0, 0);
     for shard in pinned.shards() {
-        let figures = term_figures(shard.snapshot()?, path, term)?;
+        let figures = shard.term_figures(path, term)?;
         docs += figures.docs;
         total += figures.total;
     }

@@ -1,8 +1,8 @@
 //! `_validate/query` and `_explain`: whether a query is one, and why a document matches it.
 
 use axum::http::StatusCode;
-use clew_engine::{EngineError, ResolveOptions, Resolved};
-use clew_text::{Bool, CompileContext, NoKnn, Query, compile, describe, explain};
+use clew_engine::{EngineError, ErrorKind, Pinned, ResolveOptions, Resolved};
+use clew_text::{Bool, Query, describe};
 use serde_json::{Value, json};
 
 use crate::call::Call;
@@ -48,46 +48,50 @@ pub(crate) async fn validate(call: Call) -> Result<Reply, ApiError> {
             return Ok(Reply::json(&body));
         }
     };
-    let pinned = call.api.engine.pin(&indices);
-    let mut explanations = Vec::new();
-    let mut valid = true;
-    let mut last = None;
-    for shard in pinned.shards() {
-        if !all_shards && last == Some(shard.index().name().to_string()) {
-            continue;
-        }
-        last = Some(shard.index().name().to_string());
-        let context = CompileContext {
-            snapshot: shard.snapshot()?,
-            now_ms: 0,
-            knn: &NoKnn,
-        };
-        let mut one = json!({"index": shard.index().name()});
-        if all_shards {
-            one["shard"] = shard.number().into();
-        }
-        match compile(&query, &context) {
-            Ok(_) => {
-                one["valid"] = true.into();
-                one["explanation"] = describe(&query).into();
-            }
-            Err(error) => {
-                valid = false;
-                one["valid"] = false.into();
-                one["error"] = ApiError::from(EngineError::from(error)).in_words().into();
-            }
-        }
-        explanations.push(one);
-    }
-    let shards = explanations.len().max(usize::from(indices.is_empty()));
+    let pinned = call.api.engine.pin(&indices)?;
+    let checked = call
+        .blocking(move |_| check(&pinned, &query, all_shards))
+        .await?;
+    let valid = checked.iter().all(|one| one["valid"] == true);
+    let shards = checked.len().max(usize::from(indices.is_empty()));
     let mut body = json!({
         "_shards": {"total": shards, "successful": shards, "failed": 0},
         "valid": valid,
     });
     if explain {
-        body["explanations"] = Value::Array(explanations);
+        body["explanations"] = Value::Array(checked);
     }
     Ok(Reply::json(&body))
+}
+
+/// Whether a query is one to a shard of each index, or to all of them.
+fn check(pinned: &Pinned, query: &Query, all_shards: bool) -> Result<Vec<Value>, EngineError> {
+    let mut checked = Vec::new();
+    let mut last = None;
+    for shard in pinned.shards() {
+        let name = shard.index().name();
+        if !all_shards && last == Some(name) {
+            continue;
+        }
+        last = Some(name);
+        let mut one = json!({"index": name});
+        if all_shards {
+            one["shard"] = shard.number().into();
+        }
+        match shard.validate(query, now_ms()) {
+            Ok(()) => {
+                one["valid"] = true.into();
+                one["explanation"] = describe(query).into();
+            }
+            Err(error) if error.kind() != ErrorKind::Invalid => return Err(error),
+            Err(error) => {
+                one["valid"] = false.into();
+                one["error"] = ApiError::from(error).in_words().into();
+            }
+        }
+        checked.push(one);
+    }
+    Ok(checked)
 }
 
 /// The query together with what the aliases that it goes through let be seen.
@@ -129,7 +133,7 @@ pub(crate) async fn explain_hit(call: Call) -> Result<Reply, ApiError> {
             )));
         }
     };
-    let pinned = call.api.engine.pin(&indices);
+    let pinned = call.api.engine.pin(&indices)?;
     let key = call.params.get("routing").unwrap_or(&id).to_string();
     let (asked, name) = (id.clone(), index.name().to_string());
     let index_of_shard = index.clone();
@@ -142,8 +146,7 @@ pub(crate) async fn explain_hit(call: Call) -> Result<Reply, ApiError> {
             };
             match (shard, place) {
                 (Some(shard), Some(place)) => {
-                    let (snapshot, now_ms) = (shard.snapshot()?, now_ms());
-                    let explained = explain(snapshot, &query, &NoKnn, now_ms, place)?;
+                    let explained = shard.explain(&query, now_ms(), place)?;
                     Ok(Some((explained, describe(&query))))
                 }
                 _ => Ok(None),

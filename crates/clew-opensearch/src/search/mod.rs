@@ -213,7 +213,7 @@ impl State {
         let resolved = call.resolved_with(expression, options).await?;
         let indices: Vec<Arc<Index>> = resolved.iter().map(|found| found.index.clone()).collect();
         Ok(State {
-            pinned: call.api.engine.pin(&indices),
+            pinned: call.api.engine.pin(&indices)?,
             parts: scope::parts(call, &resolved, &spec.indices_boost, options)?,
             indices,
         })

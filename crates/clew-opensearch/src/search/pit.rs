@@ -32,7 +32,7 @@ pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
     }
     let mut shards = outcomes.shown();
     shards["skipped"] = json!(0);
-    let pinned = call.api.engine.pin(&indices);
+    let pinned = call.api.engine.pin(&indices)?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let created_ms = u64::try_from(now.unwrap_or_default().as_millis()).unwrap_or(u64::MAX);
     let pit = Pit {

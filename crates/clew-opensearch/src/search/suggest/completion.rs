@@ -5,9 +5,7 @@ use std::collections::{BinaryHeap, HashSet};
 
 use clew_engine::{EngineError, Pinned, PinnedShard};
 use clew_platform::stopped;
-use clew_text::{
-    Completed, CompletionWish, ContextWish, Fuzziness, FuzzyDistance, QueryError, complete,
-};
+use clew_text::{Completed, CompletionWish, ContextWish, Fuzziness, FuzzyDistance, QueryError};
 use serde_json::{Map, Value, json};
 
 use super::{OPTION_BYTES, entry};
@@ -65,15 +63,9 @@ pub(super) fn suggest(
     let asked = read(typed, body)?;
     let mut found: BinaryHeap<Candidate<'_>> = BinaryHeap::new();
     for shard in pinned.shards() {
-        let source = |place| {
-            let bytes = shard.source(place, false).ok()?;
-            serde_json::from_slice(&bytes).ok()
-        };
         let failed =
             |error: EngineError| ApiError::from(error).all_shards_failed(shard.index().name(), "");
-        let snapshot = shard.snapshot().map_err(failed)?;
-        let completed = complete(snapshot, &asked.wish, &source)
-            .map_err(|error| failed(EngineError::from(error)))?;
+        let completed = shard.complete(&asked.wish).map_err(failed)?;
         let numbered = (found.len()..).zip(completed);
         found.extend(numbered.map(|(number, one)| Candidate { number, shard, one }));
     }

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 
 use clew_engine::Pinned;
 use clew_text::analysis::{Token, tokens};
-use clew_text::{FieldKind, SimilarTerm, Spelling, similar_terms, term_docs};
+use clew_text::{FieldKind, SimilarTerm, Spelling};
 use serde_json::{Map, Value, json};
 
 use super::{OPTION_BYTES, entry};
@@ -136,7 +136,7 @@ fn number(key: &str, value: &Value) -> Result<usize, ApiError> {
 /// The words of the text, as the field's analyzer sees them.
 fn words(pinned: &Pinned, wish: &Wish<'_>, text: &str) -> Result<Vec<Token>, ApiError> {
     let mapped = pinned.shards().iter().find_map(|shard| {
-        let mapped = shard.snapshot().ok()?.mapping.field(wish.field)?;
+        let mapped = shard.mapping().field(wish.field)?;
         Some(match &mapped.kind {
             FieldKind::Text { analyzer, .. } => {
                 let search = mapped.settings.search_analyzer.clone();
@@ -156,19 +156,16 @@ fn words(pinned: &Pinned, wish: &Wish<'_>, text: &str) -> Result<Vec<Token>, Api
 }
 
 fn options(pinned: &Pinned, wish: &Wish<'_>, word: &str) -> Result<Vec<Value>, ApiError> {
-    let failed =
-        |error: clew_text::QueryError| ApiError::from(clew_engine::EngineError::from(error));
     let mut found: Vec<SimilarTerm> = Vec::new();
     // Each shard judges by what it has itself, as OpenSearch's do.
     for shard in pinned.shards() {
-        let snapshot = shard.snapshot()?;
-        let own_docs = term_docs(snapshot, wish.field, word).map_err(failed)?;
+        let own_docs = shard.term_docs(wish.field, word)?;
         if wish.mode == Mode::Missing && own_docs > 0 {
             continue;
         }
-        let similar = similar_terms(snapshot, wish.field, word, wish.spelling).map_err(failed)?;
+        let similar = shard.similar_terms(wish.field, word, wish.spelling)?;
         let wanted = similar.into_iter().filter(|term| {
-            let enough = reaches(term.docs, wish.docs_min, snapshot.live_docs());
+            let enough = reaches(term.docs, wish.docs_min, shard.live_docs());
             enough && (wish.mode != Mode::Popular || term.docs > own_docs)
         });
         for term in wanted {
