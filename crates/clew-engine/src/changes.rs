@@ -10,10 +10,10 @@ use std::sync::Arc;
 use bytes::Bytes;
 use clew_log::{Durability, Glsn, LogError, Order, Range, Scan, Selection, StreamId};
 
-use crate::engine::Engine;
-use crate::error::EngineError;
-use crate::index::Index;
-use crate::operation::{Body, decode};
+use crate::base::error::EngineError;
+use crate::base::operation::{Body, decode};
+use crate::index::handle::Index;
+use crate::node::engine::Engine;
 use crate::shard::update::with_vectors;
 
 /// One page covers at most so many positions of the log, so that a page of few changes among many

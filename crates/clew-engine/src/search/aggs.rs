@@ -13,11 +13,11 @@ use parking_lot::Mutex;
 
 use super::inner;
 use super::times::unless_stopped;
-use crate::engine::Inner;
-use crate::error::EngineError;
-use crate::fetch::{Lookup, fetch};
-use crate::pinned::PinnedShard;
-use crate::request::{Hit, SearchRequest};
+use crate::base::error::EngineError;
+use crate::node::engine::Inner;
+use crate::search::fetch::{Lookup, fetch};
+use crate::search::pinned::PinnedShard;
+use crate::search::request::{Hit, SearchRequest};
 
 impl Inner {
     /// What a shard's aggregations are planned against.

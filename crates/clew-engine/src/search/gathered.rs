@@ -5,9 +5,9 @@ use clew_text::{Intermediate, QueryError, ShardHit, ShardResult};
 
 use super::ShardAnswer;
 use super::profile::{knn_profile, shard_profile};
-use crate::error::EngineError;
-use crate::pinned::PinnedShard;
-use crate::request::{KnnProfile, SearchRequest, ShardFailure, ShardProfile};
+use crate::base::error::EngineError;
+use crate::search::pinned::PinnedShard;
+use crate::search::request::{KnnProfile, SearchRequest, ShardFailure, ShardProfile};
 
 /// What the shards that answered found.
 #[derive(Default)]

@@ -8,9 +8,11 @@ use clew_text::{Bool, Query, SortValue, Term, TrackTotal};
 use parking_lot::Mutex;
 use serde_json::Value;
 
-use crate::engine::Inner;
-use crate::error::EngineError;
-use crate::request::{Collapse, Hit, InnerHits, InnerResult, SearchControl, SearchRequest, Within};
+use crate::base::error::EngineError;
+use crate::node::engine::Inner;
+use crate::search::request::{
+    Collapse, Hit, InnerHits, InnerResult, SearchControl, SearchRequest, Within,
+};
 
 impl Inner {
     /// Adds to each hit what is wanted of its group, of which nothing is found once the time is up; whether it was not.

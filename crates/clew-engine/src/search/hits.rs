@@ -8,13 +8,13 @@ use tantivy::DocId;
 
 use super::inner;
 use super::times::{Times, unless_late, unless_stopped};
-use crate::engine::Inner;
-use crate::error::EngineError;
-use crate::fetch::{Lookup, fetch};
-use crate::knn::ViewKnn;
-use crate::named::NamedQueries;
-use crate::pinned::PinnedShard;
-use crate::request::{Hit, SearchRequest};
+use crate::base::error::EngineError;
+use crate::node::engine::Inner;
+use crate::search::fetch::{Lookup, fetch};
+use crate::search::knn::ViewKnn;
+use crate::search::named::NamedQueries;
+use crate::search::pinned::PinnedShard;
+use crate::search::request::{Hit, SearchRequest};
 
 /// Hits that were read.
 pub(super) struct Fetched {

@@ -7,10 +7,10 @@ use clew_text::{
 };
 
 use super::PinnedShard;
-use crate::error::EngineError;
-use crate::fusion::{Fused, Place};
-use crate::knn::ViewKnn;
-use crate::request::{Hit, Hybrid, SearchRequest};
+use crate::base::error::EngineError;
+use crate::search::fusion::{Fused, Place};
+use crate::search::knn::ViewKnn;
+use crate::search::request::{Hit, Hybrid, SearchRequest};
 
 /// What all queries of one shard share.
 pub(super) struct Part<'a> {

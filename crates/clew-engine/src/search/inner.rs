@@ -11,11 +11,11 @@ use serde_json::Value;
 use tantivy::DocId;
 
 use super::times::unless_stopped;
-use crate::error::EngineError;
-use crate::fetch::{Lookup, fetch};
-use crate::knn::ViewKnn;
-use crate::pinned::PinnedShard;
-use crate::request::{Hit, InnerHits, InnerResult, NestedStep, Within};
+use crate::base::error::EngineError;
+use crate::search::fetch::{Lookup, fetch};
+use crate::search::knn::ViewKnn;
+use crate::search::pinned::PinnedShard;
+use crate::search::request::{Hit, InnerHits, InnerResult, NestedStep, Within};
 use crate::shard::SegmentView;
 
 /// Fills in what is wanted from inside hits, which lie at `places`: target, segment, row.

@@ -13,13 +13,13 @@ use clew_text::{
 };
 use parking_lot::Mutex;
 
-use crate::blocks::BlockLevel;
-use crate::engine::{Engine, Inner};
-use crate::error::EngineError;
-use crate::fetch::{Lookup, collected_bytes};
-use crate::knn::{RememberedKnn, SegmentProfile, ViewKnn};
-use crate::pinned::{Pinned, PinnedShard, pin, slice_of};
-use crate::request::{IndexPart, SearchRequest, SearchResponse, ShardCounts};
+use crate::base::blocks::BlockLevel;
+use crate::base::error::EngineError;
+use crate::node::engine::{Engine, Inner};
+use crate::search::fetch::{Lookup, collected_bytes};
+use crate::search::knn::{RememberedKnn, SegmentProfile, ViewKnn};
+use crate::search::pinned::{Pinned, PinnedShard, pin, slice_of};
+use crate::search::request::{IndexPart, SearchRequest, SearchResponse, ShardCounts};
 use crate::shard::Shard;
 
 mod aggs;
@@ -468,3 +468,13 @@ fn check_window(request: &SearchRequest) -> Result<(), EngineError> {
         _ => Ok(()),
     }
 }
+pub(crate) mod fetch;
+pub(crate) mod fusion;
+pub(crate) mod get;
+pub(crate) mod inspect;
+pub(crate) mod knn;
+pub(crate) mod named;
+pub(crate) mod pinned;
+pub(crate) mod recall;
+pub(crate) mod request;
+pub(crate) mod segment_stats;

@@ -3,9 +3,9 @@
 use clew_text::Intermediate;
 
 use super::ShardAnswer;
-use crate::knn::SegmentProfile;
-use crate::pinned::PinnedShard;
-use crate::request::{KnnProfile, ShardProfile};
+use crate::search::knn::SegmentProfile;
+use crate::search::pinned::PinnedShard;
+use crate::search::request::{KnnProfile, ShardProfile};
 
 pub(super) fn shard_profile(target: &PinnedShard, answer: &ShardAnswer) -> ShardProfile {
     let place = &target.shard.place;

@@ -2,9 +2,9 @@
 
 use clew_text::Query;
 
-use crate::error::EngineError;
-use crate::pinned::PinnedShard;
-use crate::request::SearchRequest;
+use crate::base::error::EngineError;
+use crate::search::pinned::PinnedShard;
+use crate::search::request::SearchRequest;
 
 /// Leaves out shards on which nothing can match, and says how many; one is kept to give the empty
 /// answer its shape.

@@ -6,8 +6,8 @@ use std::time::Duration;
 use clew_platform::{CancellationToken, Clock, Stop};
 use clew_text::QueryError;
 
-use crate::error::EngineError;
-use crate::request::SearchRequest;
+use crate::base::error::EngineError;
+use crate::search::request::SearchRequest;
 
 /// What was found in time may be read for so long when the time is up.
 const TIME_TO_FETCH: Duration = Duration::from_millis(30);

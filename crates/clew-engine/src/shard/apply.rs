@@ -13,10 +13,10 @@ use tantivy::schema::{Field, OwnedValue};
 
 use super::document::{Row, SegmentDocument};
 use super::writer::{Buffer, Buffered, Current, Place, Tombstone, Writer};
-use crate::error::EngineError;
-use crate::operation::{Body, DocumentOperation, encode_head};
+use crate::base::error::EngineError;
+use crate::base::operation::{Body, DocumentOperation, encode_head};
+use crate::base::write_request::{Condition, OpType, UpdateSpec, WriteResult};
 use crate::shard::update::{Merged, merge_source};
-use crate::write_request::{Condition, OpType, UpdateSpec, WriteResult};
 
 /// There is one writer of a shard for ever: the term is fixed.
 const PRIMARY_TERM: u64 = 1;

@@ -10,9 +10,9 @@ use super::directory::ShardDirectory;
 use super::merge::MergeGoal;
 use super::merge_choice::rows_by_column;
 use super::{SegmentView, Shard, Writer};
-use crate::disk::DiskClaim;
-use crate::error::EngineError;
-use crate::settings::MergeOrder;
+use crate::base::disk::DiskClaim;
+use crate::base::error::EngineError;
+use crate::base::settings::MergeOrder;
 
 impl Shard {
     /// Bytes that may still have to be written for what was acknowledged: the buffer, and what the disk has refused.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use arc_swap::ArcSwapOption;
 
-use crate::signal::Signal;
+use crate::base::signal::Signal;
 
 /// What brings a failed shard back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,7 +15,7 @@ use super::manifest::{Manifest, ManifestSegment, SegmentFile, read_alive};
 use super::sums::Sums;
 use super::vector_plugin::has_own_sums;
 use super::{SegmentView, Shard};
-use crate::error::EngineError;
+use crate::base::error::EngineError;
 
 /// Damage of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,7 +61,10 @@ impl ShardFiles {
             }),
             Err(error) => return Err(error),
         }
-        for path in disk.list(dir).map_err(super::io_error("list", dir))? {
+        for path in disk
+            .list(dir)
+            .map_err(crate::base::error::io_error("list", dir))?
+        {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             if !is_shard_file(&name) {
                 all.foreign.push(path.clone());

@@ -45,13 +45,11 @@ use parking_lot::{Mutex, MutexGuard};
 use tantivy::DocId;
 use tokio::sync::watch;
 
-use crate::activity::Timed;
-use crate::disk::DiskGuard;
-use crate::error::EngineError;
-use crate::signal::Signal;
+use crate::base::activity::Timed;
+use crate::base::disk::DiskGuard;
+use crate::base::error::EngineError;
+use crate::base::signal::Signal;
 
-pub(crate) use crate::error::io_error;
-pub(crate) use crate::settings::MergeOrder;
 pub(crate) use alive::AliveBits;
 pub(crate) use apply::{Prepared, ShardAction, ShardWrite, Target};
 pub(crate) use file_names::{is_manifest, is_shard_file};

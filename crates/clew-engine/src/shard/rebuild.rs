@@ -9,8 +9,8 @@ use clew_text::Mapping;
 use super::health::Remedy;
 use super::recovery::Opening;
 use super::{Shard, Writer};
-use crate::error::EngineError;
-use crate::operation::decode;
+use crate::base::error::EngineError;
+use crate::base::operation::decode;
 
 impl Shard {
     /// Makes a shard anew whose memory and log differ: its newest manifest, then what the log has of it beyond that,
@@ -95,10 +95,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::engine::{Engine, EngineOptions};
-    use crate::index::Index;
-    use crate::settings::IndexSettings;
-    use crate::write_request::{Action, OpType, WriteOperation};
+    use crate::base::settings::IndexSettings;
+    use crate::base::write_request::{Action, OpType, WriteOperation};
+    use crate::index::handle::Index;
+    use crate::node::engine::{Engine, EngineOptions};
 
     fn put(engine: &Engine, id: &str) -> Result<(), EngineError> {
         let operation = WriteOperation {
@@ -214,7 +214,7 @@ mod tests {
         disk.open(&store).unwrap().set_len(3).unwrap();
         shard.fail(&"a test wants it so");
         drop(held);
-        crate::healing::heal(&engine.inner);
+        crate::node::healing::heal(&engine.inner);
         assert_eq!(shard.remedy(), Some(Remedy::Repair));
         let told = shard.failure().unwrap();
         assert!(told.contains("3 bytes"), "{told}");

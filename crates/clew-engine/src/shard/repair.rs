@@ -6,9 +6,9 @@ use clew_log::Glsn;
 use clew_platform::Disk;
 
 use super::inspect::ShardFiles;
-use super::io_error;
 use super::manifest::{Manifest, manifest_number};
-use crate::error::EngineError;
+use crate::base::error::EngineError;
+use crate::base::error::io_error;
 
 /// A shard's folder, and where its damaged files go.
 pub(crate) struct ShardRepair<'a> {

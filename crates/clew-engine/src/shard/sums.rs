@@ -197,7 +197,7 @@ pub(super) mod tests {
     }
 
     /// What is read of a file that was written in pieces, and the file.
-    pub(in super::super) fn written(pieces: &[usize]) -> (Vec<u8>, Vec<u8>) {
+    pub(in crate::shard) fn written(pieces: &[usize]) -> (Vec<u8>, Vec<u8>) {
         let memory = Memory::default();
         let mut out = Summed::new(memory.clone());
         let mut body = Vec::new();

@@ -3,9 +3,9 @@
 use clew_text::{FieldKind, Mapping, StoredVector, restore_vectors};
 use serde_json::Value;
 
-use crate::error::EngineError;
-use crate::operation::Body;
-use crate::write_request::UpdateSpec;
+use crate::base::error::EngineError;
+use crate::base::operation::Body;
+use crate::base::write_request::UpdateSpec;
 
 /// What an update comes to.
 pub(crate) enum Merged {

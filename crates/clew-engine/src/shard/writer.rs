@@ -19,8 +19,8 @@ use super::segment::{SegmentView, empty_searcher};
 use super::source_plugin::SourcePlugin;
 use super::vector_plugin::VectorPlugin;
 use super::{AliveBits, Located, ShardDirectory, View};
-use crate::error::EngineError;
-use crate::operation::decode;
+use crate::base::error::EngineError;
+use crate::base::operation::decode;
 use crate::shard::update::with_vectors;
 
 /// tantivy's own document store has no fields to keep, one empty entry for each document: blocks of many.

@@ -1,6 +1,6 @@
 //! Why a request's aggregations were not understood.
 
-use crate::error::ApiError;
+use crate::http::error::ApiError;
 
 /// Which of OpenSearch's exceptions an error is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

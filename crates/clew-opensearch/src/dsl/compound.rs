@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::DslError;
 use super::object::Parameters;
-use crate::suggestion::did_you_mean;
+use crate::http::suggestion::did_you_mean;
 
 /// One query, or an array of them.
 fn list(value: Option<&Value>, depth: usize) -> Result<Vec<Query>, DslError> {

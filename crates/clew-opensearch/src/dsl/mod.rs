@@ -28,7 +28,7 @@ use base64::Engine as _;
 use clew_text::Query;
 use serde_json::Value;
 
-use crate::suggestion::did_you_mean;
+use crate::http::suggestion::did_you_mean;
 
 pub use hybrid::{HybridQuery, parse_search_query};
 pub use percolate::query_reader;

@@ -3,7 +3,7 @@
 use axum::http::StatusCode;
 
 use super::{DslError, DslErrorKind};
-use crate::error::{ApiError, Cause};
+use crate::http::error::{ApiError, Cause};
 
 fn cause_of(error: DslError) -> Cause {
     let cause = Cause::new(error.kind.type_name(), error.reason);

@@ -6,7 +6,7 @@ use super::Failure;
 use super::document::Document;
 use super::given::Given;
 use super::processor::{Field, Processor};
-use crate::mustache::Template;
+use crate::http::mustache::Template;
 
 impl Processor {
     /// Changes a document. Steps that other steps or pipelines go by are not done here.

@@ -11,7 +11,7 @@ use super::Failure;
 use super::document::Document;
 use super::pipeline::{flag, optional, refused, text};
 use super::values::wrong_type;
-use crate::error::ApiError;
+use crate::http::error::ApiError;
 
 /// Types of ICMP messages that answer each other.
 const ANSWERS: [(u16, u16); 5] = [(8, 0), (13, 14), (15, 16), (17, 18), (10, 9)];

@@ -4,8 +4,8 @@ use serde_json::{Number, Value};
 
 use super::Failure;
 use super::pipeline::refused;
-use crate::error::ApiError;
-use crate::mustache::java_text;
+use crate::http::error::ApiError;
+use crate::http::mustache::java_text;
 
 /// What a value is turned into.
 #[derive(Clone, Copy, Debug)]

@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 use super::Failure;
 use super::document::Document;
 use super::pipeline::{missing, names, optional, refused, text};
-use crate::error::ApiError;
-use crate::mustache::java_text;
+use crate::http::error::ApiError;
+use crate::http::mustache::java_text;
 
 /// Where dates go, and how they are written there, unless a step says otherwise.
 const TARGET_DEFAULT: &str = "@timestamp";

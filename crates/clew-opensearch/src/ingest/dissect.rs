@@ -6,7 +6,7 @@ use super::Failure;
 use super::document::Document;
 use super::pipeline::{flag, optional, refused, text};
 use super::structured::text_of;
-use crate::error::ApiError;
+use crate::http::error::ApiError;
 
 /// The step: `%{a} - %{b}`.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::Failure;
-use crate::mustache::{Escape, Template};
+use crate::http::mustache::{Escape, Template};
 
 /// Values inside each other that a path may make.
 const PATH_PARTS_MAX: usize = 100;
@@ -50,10 +50,10 @@ impl Document {
         }
         if let Some(rest) = path.strip_prefix("_ingest.") {
             let all = Value::Object(self.ingest.clone());
-            return crate::mustache::lookup(&all, rest).cloned();
+            return crate::http::mustache::lookup(&all, rest).cloned();
         }
         let path = path.strip_prefix("_source.").unwrap_or(path);
-        crate::mustache::lookup(&self.source, path).cloned()
+        crate::http::mustache::lookup(&self.source, path).cloned()
     }
 
     /// The value at a path that must be there.
@@ -108,7 +108,7 @@ impl Document {
     pub(super) fn set(&mut self, path: &str, value: Value) -> Result<(), Failure> {
         let text = || match &value {
             Value::Null => None,
-            other => Some(crate::mustache::plain(other)),
+            other => Some(crate::http::mustache::plain(other)),
         };
         match path {
             "_index" => self.index = text().unwrap_or_default(),

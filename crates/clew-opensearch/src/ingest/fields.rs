@@ -9,9 +9,9 @@ use super::document::Document;
 use super::pipeline::{flag, one_or_more, optional, refused, text};
 use super::processor::template;
 use super::values::{class, wrong_type};
-use crate::error::ApiError;
-use crate::mustache::Template;
-use crate::search::glob;
+use crate::http::error::ApiError;
+use crate::http::mustache::Template;
+use crate::http::source_filter::glob;
 
 /// What a pattern of names must not have in it, in the order in which reasons tell it.
 const NOT_IN_PATTERNS: [char; 9] = [' ', '"', '*', '\\', '<', '|', ',', '>', '/'];

@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 use super::Failure;
 use super::document::Document;
 use super::pipeline::{flag, names, optional, refused};
-use crate::error::ApiError;
-use crate::mustache::java_text;
+use crate::http::error::ApiError;
+use crate::http::mustache::java_text;
 
 /// What is not of a document's source, and not hashed.
 const METADATA: [&str; 7] = [

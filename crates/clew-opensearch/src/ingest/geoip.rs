@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use super::Failure;
 use super::document::Document;
 use super::pipeline::{flag, names, optional, refused, text};
-use crate::error::ApiError;
+use crate::http::error::ApiError;
 
 /// The folder of databases, in the data folder.
 const FOLDER: &str = "geoip";

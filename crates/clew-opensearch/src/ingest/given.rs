@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 use super::Failure;
 use super::document::Document;
 use super::processor::template;
-use crate::error::ApiError;
-use crate::mustache::Template;
+use crate::http::error::ApiError;
+use crate::http::mustache::Template;
 
 /// A value to put somewhere.
 #[derive(Debug)]

@@ -10,9 +10,9 @@ use super::Failure;
 use super::document::Document;
 use super::pipeline::{flag, missing, names, refused, text};
 use super::structured::text_of;
-use crate::call::Call;
-use crate::error::ApiError;
-use crate::reply::Reply;
+use crate::http::error::ApiError;
+use crate::http::reply::Reply;
+use crate::state::call::Call;
 
 /// Patterns of one step.
 const PATTERNS_MAX: usize = 1000;

@@ -9,8 +9,8 @@ use super::dates::{Readings, format};
 use super::document::Document;
 use super::pipeline::{names, optional, text};
 use super::processor::template;
-use crate::error::ApiError;
-use crate::mustache::{Template, java_text};
+use crate::http::error::ApiError;
+use crate::http::mustache::{Template, java_text};
 
 /// How dates are read, and how they stand in names, unless a step says otherwise.
 const READ_DEFAULT: &str = "yyyy-MM-dd'T'HH:mm:ss.SSSXX";

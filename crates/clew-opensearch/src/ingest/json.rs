@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 use super::Failure;
 use super::document::Document;
 use super::pipeline::{flag, optional, refused, text};
-use crate::error::{ApiError, Cause};
-use crate::mustache::java_text;
+use crate::http::error::{ApiError, Cause};
+use crate::http::mustache::java_text;
 
 /// The step.
 #[derive(Debug)]

@@ -30,7 +30,7 @@ pub(crate) use run::{Ingest, Prepared, brings_source};
 pub(crate) use simulate::simulate;
 pub(crate) use store::{delete, get, put};
 
-use crate::error::Cause;
+use crate::http::error::Cause;
 
 /// Why a step failed: the type and the reason that clients are told.
 #[derive(Clone, Debug, PartialEq)]

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::processor::Processor;
 use super::values::class;
-use crate::error::ApiError;
+use crate::http::error::ApiError;
 
 /// Pipelines that are kept ready.
 const READY_MAX: usize = 1000;

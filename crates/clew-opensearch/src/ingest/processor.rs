@@ -19,8 +19,8 @@ use super::pipeline::{Step, flag, malformed, missing, optional, refused, text};
 use super::structured::{Csv, KeyValues};
 use super::user_agent::UserAgent;
 use super::values::{Change, replacement};
-use crate::error::ApiError;
-use crate::mustache::Template;
+use crate::http::error::ApiError;
+use crate::http::mustache::Template;
 
 /// Where a step reads and writes.
 #[derive(Debug)]

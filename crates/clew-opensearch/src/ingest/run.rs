@@ -14,7 +14,7 @@ use super::pipeline::{Pipeline, Step};
 use super::processor::Processor;
 use super::store;
 use super::values::wrong_type;
-use crate::error::ApiError;
+use crate::http::error::ApiError;
 
 /// The settings of an index that name its pipelines.
 const DEFAULT_SETTING: &str = "index.default_pipeline";

@@ -10,10 +10,10 @@ use super::document::Document;
 use super::pipeline::Pipeline;
 use super::run::{Flow, Ingest, refused};
 use super::store;
-use crate::call::Call;
-use crate::error::ApiError;
-use crate::mustache::plain;
-use crate::reply::Reply;
+use crate::http::error::ApiError;
+use crate::http::mustache::plain;
+use crate::http::reply::Reply;
+use crate::state::call::Call;
 
 /// Documents of one request.
 const DOCS_MAX: usize = 10_000;

@@ -5,10 +5,10 @@ use clew_engine::{DefinitionChange, Engine};
 use serde_json::{Map, Value};
 
 use super::pipeline::Pipeline;
-use crate::call::Call;
-use crate::error::{ApiError, Cause};
-use crate::reply::Reply;
-use crate::search::glob;
+use crate::http::error::{ApiError, Cause};
+use crate::http::reply::Reply;
+use crate::http::source_filter::glob;
+use crate::state::call::Call;
 
 const KIND: &str = "ingest_pipeline";
 

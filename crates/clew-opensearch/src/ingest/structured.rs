@@ -8,7 +8,7 @@ use super::document::Document;
 use super::pipeline::{flag, missing, names, optional, refused, text};
 use super::processor::pattern;
 use super::values::wrong_type;
-use crate::error::ApiError;
+use crate::http::error::ApiError;
 
 /// `a=1 b=2`.
 #[derive(Debug)]

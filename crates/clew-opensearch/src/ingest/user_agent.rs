@@ -7,7 +7,7 @@ use super::Failure;
 use super::document::Document;
 use super::pipeline::{flag, names, optional, refused, text};
 use super::structured::text_of;
-use crate::error::ApiError;
+use crate::http::error::ApiError;
 
 /// Everything that can be told.
 const PROPERTIES: [&str; 5] = ["name", "version", "os", "device", "original"];

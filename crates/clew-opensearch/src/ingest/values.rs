@@ -4,8 +4,8 @@ use regex::Regex;
 use serde_json::Value;
 
 use super::Failure;
-use crate::mustache::java_text;
-use crate::params::{Plus, decode};
+use crate::http::mustache::java_text;
+use crate::http::params::{Plus, decode};
 
 /// A change of a text, or of each text of a list.
 #[derive(Debug)]

@@ -19,12 +19,12 @@ use super::managed::{ChangePolicy, MANAGED, Managed, POLICY};
 use super::policy::Policy;
 use super::settings::{index_setting, of_index};
 use super::store::{Kept, blocking, status_error};
-use crate::api::Api;
-use crate::call::Call;
-use crate::error::ApiError;
-use crate::index_settings;
-use crate::reply::Reply;
-use crate::setting_values;
+use crate::http::error::ApiError;
+use crate::http::reply::Reply;
+use crate::http::setting_values;
+use crate::indices::index_settings;
+use crate::state::api::Api;
+use crate::state::call::Call;
 
 /// Managed indexes at most: each step of each is an entry of the log.
 const MANAGED_MAX: usize = 5_000;

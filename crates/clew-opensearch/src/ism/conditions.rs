@@ -6,8 +6,8 @@ use clew_engine::Index;
 use serde_json::{Map, Value, json};
 
 use super::members::{members, read_count, read_time, unknown_field};
-use crate::error::ApiError;
-use crate::setting_values::parse_bytes;
+use crate::http::error::ApiError;
+use crate::http::setting_values::parse_bytes;
 
 /// What conditions look at.
 #[derive(Clone, Debug, Default)]

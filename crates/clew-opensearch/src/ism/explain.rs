@@ -9,9 +9,9 @@ use serde_json::{Map, Value, json};
 use super::attach::attach_new;
 use super::managed::Managed;
 use super::store::{PRIMARY_TERM, blocking, descending, is_asked_for, page};
-use crate::call::Call;
-use crate::error::ApiError;
-use crate::reply::Reply;
+use crate::http::error::ApiError;
+use crate::http::reply::Reply;
+use crate::state::call::Call;
 
 /// Managed indexes that are wanted, by what is known of them.
 #[derive(Default)]

@@ -1,7 +1,7 @@
 //! The job: now and then every managed index takes one step. What takes long (merges, snapshots) goes on
 //! beside it, so that the others need not wait.
 
-use crate::filling::Filling;
+use crate::indices::filling::Filling;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -14,9 +14,9 @@ use super::attach::attach_new;
 use super::machine::advance;
 use super::managed::Managed;
 use super::settings::JobSettings;
-use crate::api::Api;
-use crate::error::ApiError;
-use crate::filling;
+use crate::http::error::ApiError;
+use crate::indices::filling;
+use crate::state::api::Api;
 
 /// How often the job looks whether it is time: the interval may be changed meanwhile.
 const LOOK_EVERY: Duration = Duration::from_secs(15);

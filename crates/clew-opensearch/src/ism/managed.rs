@@ -4,7 +4,7 @@ use clew_engine::{DefinitionChange, Definitions, Engine};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::error::ApiError;
+use crate::http::error::ApiError;
 
 /// Policies, among the definitions.
 pub(super) const POLICY: &str = "ism_policy";

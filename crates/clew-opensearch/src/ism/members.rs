@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use crate::error::ApiError;
-use crate::setting_values::parse_time;
+use crate::http::error::ApiError;
+use crate::http::setting_values::parse_time;
 
 pub(super) fn members<'a>(
     value: &'a Value,

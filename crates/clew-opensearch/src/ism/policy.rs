@@ -10,8 +10,8 @@ use super::actions::Action;
 use super::conditions::Condition;
 use super::members::{items, members, read_time, required_text, unknown_field};
 use super::retry::Retry;
-use crate::error::ApiError;
-use crate::templates::{any_matches, read_patterns};
+use crate::http::error::ApiError;
+use crate::indices::templates::{any_matches, read_patterns};
 
 /// Every managed index keeps the policy that it follows.
 const POLICY_BYTES_MAX: usize = 256 << 10;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::members::{members, read_count, read_time, unknown_field};
-use crate::error::ApiError;
+use crate::http::error::ApiError;
 
 const RETRIES_MAX: u64 = 1000;
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clew_engine::Index;
 
-use crate::error::ApiError;
+use crate::http::error::ApiError;
 
 const PREFIXES: [&str; 2] = [
     "plugins.index_state_management.",

@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 use super::attach::attach_new;
 use super::managed::POLICY;
 use super::policy::{self, Policy};
-use crate::call::Call;
-use crate::error::{ApiError, Cause};
-use crate::reply::Reply;
-use crate::search::glob;
-use crate::templates::{any_overlap, bracketed};
+use crate::http::error::{ApiError, Cause};
+use crate::http::reply::Reply;
+use crate::http::source_filter::glob;
+use crate::indices::templates::{any_overlap, bracketed};
+use crate::state::call::Call;
 
 /// The number of the last change of any policy.
 const SEQUENCE: &str = "ism_sequence";

@@ -1,7 +1,7 @@
 //! Policies followed on a simulated disk, by a clock that moves when told to: each run of the job is a
 //! call, and what takes long is done at once.
 
-use crate::start::start;
+use crate::server::start::start;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,15 +12,16 @@ use clew_platform::{FixedClock, SimDisk};
 use serde_json::{Value, json};
 
 use super::job::{Work, run_once};
-use crate::api::{Api, RestOptions};
-use crate::call::Call;
-use crate::client::Client;
-use crate::document_write;
-use crate::error::ApiError;
-use crate::params::Params;
-use crate::reply::Reply;
-use crate::request_memory::RequestMemory;
-use crate::{aliases, index_admin, ism, snapshots, templates};
+use crate::documents::document_write;
+use crate::http::client::Client;
+use crate::http::error::ApiError;
+use crate::http::params::Params;
+use crate::http::reply::Reply;
+use crate::http::request_memory::RequestMemory;
+use crate::indices::{aliases, index_admin, snapshots, templates};
+use crate::ism;
+use crate::state::api::{Api, RestOptions};
+use crate::state::call::Call;
 
 const MINUTE: Duration = Duration::from_secs(60);
 

@@ -2,7 +2,7 @@
 
 use super::endpoint::{Group, endpoint};
 use super::params::{ADMIN, READ};
-use crate::aliases;
+use crate::indices::aliases;
 
 pub(super) const GROUPS: &[Group] = &[
     Group {

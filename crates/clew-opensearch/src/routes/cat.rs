@@ -1,7 +1,7 @@
 //! Tables for people.
 
 use super::endpoint::{Group, endpoint};
-use crate::cat;
+use crate::cluster::cat;
 
 pub(super) const GROUPS: &[Group] = &[Group {
     class: "cat",

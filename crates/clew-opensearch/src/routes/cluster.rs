@@ -1,11 +1,12 @@
-//! The cluster, its nodes and its task_endpoints, and the k-NN plugin's own paths.
+//! The cluster, its nodes and its tasks, and the k-NN plugin's own paths.
 
 use super::endpoint::{Group, endpoint};
 use super::params::{ADMIN, READ};
-use crate::{
-    allocation, cluster, cluster_health, cluster_settings_endpoints, cluster_state, hot_threads,
-    knn_plugin, nodes, openapi, root, task_endpoints, voting,
+use crate::cluster::{
+    allocation, cluster_health, cluster_settings_endpoints, cluster_state, hot_threads, knn_plugin,
+    nodes, root, task_endpoints, voting, whole,
 };
+use crate::routes::openapi;
 
 pub(super) const GROUPS: &[Group] = &[
     Group {
@@ -16,7 +17,7 @@ pub(super) const GROUPS: &[Group] = &[
             endpoint!("GET", ["/_openapi.json"], openapi::describe),
             endpoint!("GET", ["/_license"], root::license),
             endpoint!("GET", ["/_xpack"], root::xpack),
-            endpoint!("GET", ["/_cluster/stats"], cluster::stats),
+            endpoint!("GET", ["/_cluster/stats"], whole::stats),
             endpoint!(
                 "GET",
                 [
@@ -156,8 +157,8 @@ pub(super) const GROUPS: &[Group] = &[
                 ["/_cluster/voting_config_exclusions"],
                 voting::clear
             ),
-            endpoint!("GET", ["/_cluster/pending_tasks"], cluster::pending_tasks),
-            endpoint!("GET", ["/_remote/info"], cluster::remote_info),
+            endpoint!("GET", ["/_cluster/pending_tasks"], whole::pending_tasks),
+            endpoint!("GET", ["/_remote/info"], whole::remote_info),
         ],
     },
     Group {

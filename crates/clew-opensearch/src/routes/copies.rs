@@ -1,7 +1,7 @@
 //! Copies of indexes, rollovers and data streams.
 
 use super::endpoint::{Group, endpoint};
-use crate::{data_streams, resize, rollover};
+use crate::indices::{data_streams, resize, rollover};
 
 pub(super) const GROUPS: &[Group] = &[
     Group {

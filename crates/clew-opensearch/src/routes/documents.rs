@@ -1,7 +1,7 @@
 //! Documents: one by one, in bulk, and by query.
 
 use super::endpoint::{Group, endpoint};
-use crate::{bulk, by_query, document, document_write, mget};
+use crate::documents::{bulk, by_query, document, document_write, mget};
 
 pub(super) const GROUPS: &[Group] = &[
     Group {

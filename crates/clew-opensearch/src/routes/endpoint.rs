@@ -2,9 +2,9 @@
 
 use std::pin::Pin;
 
-use crate::call::Call;
-use crate::error::ApiError;
-use crate::reply::Reply;
+use crate::http::error::ApiError;
+use crate::http::reply::Reply;
+use crate::state::call::Call;
 
 /// An endpoint's answer, on its way.
 pub(crate) type Answer = Pin<Box<dyn Future<Output = Result<Reply, ApiError>> + Send>>;

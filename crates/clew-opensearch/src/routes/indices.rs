@@ -2,10 +2,10 @@
 
 use super::endpoint::{Group, endpoint};
 use super::params::{ADMIN, MAINTENANCE, READ};
-use crate::{
-    index_admin, index_mapping, index_settings, index_state, resolve_index, search_shards,
-    shard_stores,
+use crate::indices::{
+    index_admin, index_mapping, index_settings, index_state, resolve_index, shard_stores,
 };
+use crate::search::search_shards;
 
 pub(super) const GROUPS: &[Group] = &[
     Group {

@@ -2,7 +2,10 @@
 
 use super::endpoint::{Group, endpoint};
 use super::params::SEARCH;
-use crate::{analyze, search, term_vectors, validate};
+use crate::documents::term_vectors;
+use crate::indices::analyze;
+use crate::search;
+use crate::search::validate;
 
 pub(super) const GROUPS: &[Group] = &[
     Group {

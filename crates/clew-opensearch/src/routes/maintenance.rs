@@ -2,7 +2,7 @@
 
 use super::endpoint::{Group, endpoint};
 use super::params::MAINTENANCE;
-use crate::{index_recovery, maintenance, segments, stats, verify};
+use crate::indices::{index_recovery, maintenance, segments, stats, verify};
 
 pub(super) const GROUPS: &[Group] = &[
     Group {

@@ -52,3 +52,4 @@ pub(crate) fn areas() -> impl Iterator<Item = &'static Group> {
     .into_iter()
     .flatten()
 }
+pub(crate) mod openapi;

@@ -2,7 +2,8 @@
 
 use super::endpoint::{Group, endpoint};
 use super::params::ADMIN;
-use crate::{ingest, scripts, search_pipeline};
+use crate::ingest;
+use crate::search::{scripts, search_pipeline};
 
 pub(super) const GROUPS: &[Group] = &[
     Group {

@@ -2,7 +2,9 @@
 
 use super::endpoint::{Group, endpoint};
 use super::params::SEARCH;
-use crate::{changes, field_caps, recall, search};
+use crate::indices::field_caps;
+use crate::live::{changes, recall};
+use crate::search;
 
 pub(super) const GROUPS: &[Group] = &[
     Group {

@@ -1,7 +1,7 @@
 //! Repositories and snapshots.
 
 use super::endpoint::{Group, endpoint};
-use crate::snapshots;
+use crate::indices::snapshots;
 
 pub(super) const GROUPS: &[Group] = &[Group {
     class: "snapshot",

@@ -4,8 +4,8 @@ use axum::http::Method;
 
 use super::areas;
 use super::endpoint::{Answer, Endpoint, Group};
-use crate::call::Call;
-use crate::tasks::Action;
+use crate::state::call::Call;
+use crate::state::tasks::Action;
 
 /// A line of the table.
 pub(crate) struct Route {

@@ -1,7 +1,7 @@
 //! Templates of indexes.
 
 use super::endpoint::{Group, endpoint};
-use crate::templates;
+use crate::indices::templates;
 
 pub(super) const GROUPS: &[Group] = &[Group {
     class: "template",

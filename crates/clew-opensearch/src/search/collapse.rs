@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::inner::InnerSpec;
 use super::request::Spec;
-use crate::error::{ApiError, Cause};
+use crate::http::error::{ApiError, Cause};
 
 /// A `collapse`.
 #[derive(Debug)]

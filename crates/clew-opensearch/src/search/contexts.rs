@@ -14,10 +14,10 @@ use clew_text::{SortValue, Total};
 
 use super::Parts;
 use super::request::Spec;
-use crate::api::Api;
-use crate::call::Call;
-use crate::error::{ApiError, Cause};
-use crate::request_memory::json_bytes;
+use crate::http::error::{ApiError, Cause};
+use crate::http::request_memory::json_bytes;
+use crate::state::api::Api;
+use crate::state::call::Call;
 
 /// Scrolls that may be open at once.
 const SCROLLS_MAX: usize = 500;

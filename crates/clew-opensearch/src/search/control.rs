@@ -10,9 +10,9 @@ use serde_json::Value;
 
 use super::members::flag;
 use crate::dsl;
-use crate::error::ApiError;
-use crate::params::Params;
-use crate::setting_values::parse_time;
+use crate::http::error::ApiError;
+use crate::http::params::Params;
+use crate::http::setting_values::parse_time;
 
 /// Parts that one search may be cut into.
 const SLICES_MAX: u32 = 1024;

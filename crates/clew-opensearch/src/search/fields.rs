@@ -9,8 +9,8 @@ use clew_text::geo::GeoPoint;
 use clew_text::{DateFormat, FieldKind, MappedField, Mapping};
 use serde_json::{Map, Value};
 
-use super::source_filter::glob;
-use crate::error::ApiError;
+use crate::http::error::ApiError;
+use crate::http::source_filter::glob;
 
 /// Where a request asked for values, which decides how they are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

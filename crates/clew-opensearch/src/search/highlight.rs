@@ -12,8 +12,8 @@ use serde_json::{Map, Value};
 use super::percolated;
 use super::response::time_is_up;
 use crate::dsl;
-use crate::error::ApiError;
-use crate::tasks::cancelled_error;
+use crate::http::error::ApiError;
+use crate::state::tasks::cancelled_error;
 
 /// Characters of a field that are looked through, unless its index says otherwise.
 const ANALYZED_MAX: usize = 1_000_000;

@@ -7,8 +7,8 @@ use clew_engine::{Hybrid, Index};
 use clew_text::SortKey;
 
 use super::request::Spec;
-use crate::error::ApiError;
-use crate::search_pipeline::Running;
+use crate::http::error::ApiError;
+use crate::search::search_pipeline::Running;
 
 /// How the rankings of a search's queries become one; `None` when it has one query, or when another
 /// order than that of scores is asked for.

@@ -12,10 +12,10 @@ use super::collapse::CollapseSpec;
 use super::request::{Output, Spec};
 use super::response::{HitWriter, write_score, write_total};
 use super::shown_source;
-use super::source_filter::SourceFilter;
 use crate::dsl;
-use crate::error::ApiError;
-use crate::json_writer::JsonWriter;
+use crate::http::error::ApiError;
+use crate::http::json_writer::JsonWriter;
+use crate::http::source_filter::SourceFilter;
 
 const SIZE_DEFAULT: usize = 3;
 /// Most inner hits, those skipped included, unless the index says otherwise.

@@ -5,8 +5,8 @@ use axum::http::StatusCode;
 use clew_engine::Index;
 use serde_json::{Map, Value};
 
-use crate::call::Call;
-use crate::error::{ApiError, Cause};
+use crate::http::error::{ApiError, Cause};
+use crate::state::call::Call;
 
 /// Documents that one request may name.
 const DOCUMENTS_MAX: usize = 1024;

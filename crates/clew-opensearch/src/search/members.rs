@@ -3,7 +3,7 @@
 use clew_text::TrackTotal;
 use serde_json::Value;
 
-use crate::error::ApiError;
+use crate::http::error::ApiError;
 
 /// Longest name of a group of searches, in bytes.
 const GROUP_BYTES_MAX: usize = 256;

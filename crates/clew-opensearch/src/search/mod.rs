@@ -21,7 +21,6 @@ mod scope;
 mod scroll;
 pub(crate) mod shown_source;
 mod sort_values;
-mod source_filter;
 mod suggest;
 mod template;
 mod top_hits;
@@ -37,12 +36,11 @@ use clew_text::TrackTotal;
 use serde_json::{Value, json};
 
 use crate::aggs::shown_bytes;
-use crate::call::Call;
 use crate::dsl;
-use crate::error::ApiError;
-use crate::reply::Reply;
-use crate::request_memory::words_bytes;
-use crate::search_pipeline;
+use crate::http::error::ApiError;
+use crate::http::reply::Reply;
+use crate::http::request_memory::words_bytes;
+use crate::state::call::Call;
 
 use request::Spec;
 
@@ -57,7 +55,7 @@ pub(crate) use rank_eval::rank_eval;
 pub(crate) use request::{match_all, query_of_params};
 pub(crate) use response::explained;
 pub(crate) use scroll::{clear as clear_scroll, next as next_page};
-pub(crate) use source_filter::{SourceFilter, glob};
+
 pub(crate) use template::{render_template, search_template};
 
 /// What was found in a search's time is shown within so much more, or else in part: [`clew_engine`] takes half of it to
@@ -353,3 +351,7 @@ pub(crate) async fn count(call: Call) -> Result<Reply, ApiError> {
     let count = response.total.map_or(0, |total| total.value);
     Ok(Reply::json(&json!({"count": count, "_shards": shown})))
 }
+pub(crate) mod scripts;
+pub(crate) mod search_pipeline;
+pub(crate) mod search_shards;
+pub(crate) mod validate;

@@ -9,11 +9,11 @@ use tokio::sync::Semaphore;
 
 use super::run;
 use super::template::render;
-use crate::call::{Call, read_wildcards};
-use crate::error::ApiError;
-use crate::json_writer::JsonWriter;
-use crate::reply::Reply;
-use crate::request_memory::words_bytes;
+use crate::http::error::ApiError;
+use crate::http::json_writer::JsonWriter;
+use crate::http::reply::Reply;
+use crate::http::request_memory::words_bytes;
+use crate::state::call::{Call, read_wildcards};
 
 /// Searches of one request that run at once unless it says otherwise.
 const CONCURRENT_DEFAULT: usize = 8;

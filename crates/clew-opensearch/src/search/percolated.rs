@@ -6,8 +6,8 @@ use clew_text::{Percolated, Query};
 use serde_json::{Map, Value, json};
 
 use super::highlight::{Highlight, refusal};
-use crate::error::ApiError;
-use crate::request_memory::json_bytes;
+use crate::http::error::ApiError;
+use crate::http::request_memory::json_bytes;
 
 /// What a document takes for each of its bytes while it is indexed, and its words are looked up.
 const INDEXED_FACTOR: usize = 24;

@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 use super::contexts::{Kind, Pit, memory_of, watch};
 use super::members::token;
 use super::search_parts;
-use crate::call::Call;
-use crate::error::ApiError;
-use crate::reply::Reply;
-use crate::shard_outcomes::ShardOutcomes;
+use crate::http::error::ApiError;
+use crate::http::reply::Reply;
+use crate::http::shard_outcomes::ShardOutcomes;
+use crate::state::call::Call;
 
 /// `POST /{index}/_search/point_in_time`.
 pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {

@@ -113,7 +113,8 @@ fn nanos(took: Duration) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use clew_engine::{SearchProfile, ShardCounts, Strategy};
+    use clew_engine::ShardCounts;
+    use clew_engine::{SearchProfile, Strategy};
     use clew_platform::{MemoryAccount, MemoryLimits, MemoryPurpose};
 
     use super::*;

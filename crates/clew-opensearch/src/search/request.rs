@@ -16,12 +16,12 @@ use super::inner::{self, InnerSpec};
 use super::members::{flag, float, groups, is_empty, list, track_total, unknown_key, whole};
 use super::scope::{Boosts, read_boosts};
 use super::sort_values;
-use super::source_filter::SourceFilter;
 use super::top_hits;
 use crate::aggs::parse_aggs;
 use crate::dsl::{self, HybridQuery};
-use crate::error::ApiError;
-use crate::params::Params;
+use crate::http::error::ApiError;
+use crate::http::params::Params;
+use crate::http::source_filter::SourceFilter;
 
 const SIZE_DEFAULT: usize = 10;
 /// Matches are counted exactly up to here unless the request says otherwise.
@@ -182,7 +182,7 @@ impl Spec {
                 let text = value
                     .as_str()
                     .ok_or_else(|| unknown_key(key, value, text))?;
-                self.timeout = crate::setting_values::parse_time(key, text)?;
+                self.timeout = crate::http::setting_values::parse_time(key, text)?;
             }
             "stats" => self.groups = groups(key, value)?,
             "profile" => self.output.profile = flag(key, value)?,

@@ -14,13 +14,13 @@ use super::profile;
 use super::request::Output;
 use super::shown_source;
 use super::sort_values;
-use super::source_filter::SourceFilter;
 use super::top_hits::render_top_hits;
 use crate::aggs::{Rendering, render_aggs};
-use crate::call::Call;
-use crate::error::ApiError;
-use crate::json_writer::JsonWriter;
-use crate::request_memory::{RequestMemory, json_bytes, words_bytes};
+use crate::http::error::ApiError;
+use crate::http::json_writer::JsonWriter;
+use crate::http::request_memory::{RequestMemory, json_bytes, words_bytes};
+use crate::http::source_filter::SourceFilter;
+use crate::state::call::Call;
 
 /// What is longer than what was found is booked in pieces of this.
 const BOOKED_BYTES: usize = 64 << 10;

@@ -7,9 +7,9 @@ use clew_engine::{Alias, Index, IndexPart, ResolveOptions, Resolved};
 use clew_text::{Bool, Query};
 use serde_json::Value;
 
-use crate::call::Call;
 use crate::dsl;
-use crate::error::ApiError;
+use crate::http::error::ApiError;
+use crate::state::call::Call;
 
 /// `indices_boost`, in the request's order: expressions and factors.
 pub(super) type Boosts = Vec<(String, f32)>;

@@ -13,10 +13,10 @@ use super::contexts::{ContextId, Kind, Scroll, memory_of, watch};
 use super::request::Spec;
 use super::response::Answer;
 use super::{State, execute, finish};
-use crate::call::Call;
-use crate::error::ApiError;
-use crate::reply::Reply;
-use crate::setting_values::parse_time;
+use crate::http::error::ApiError;
+use crate::http::reply::Reply;
+use crate::http::setting_values::parse_time;
+use crate::state::call::Call;
 
 /// The order of a scroll: what was asked for, and the documents' places, which no two share.
 pub(super) fn ordered(request: &mut SearchRequest) {

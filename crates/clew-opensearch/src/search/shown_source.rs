@@ -2,8 +2,8 @@
 
 use clew_text::Mapping;
 
-use super::source_filter::SourceFilter;
-use crate::json_writer::JsonWriter;
+use crate::http::json_writer::JsonWriter;
+use crate::http::source_filter::SourceFilter;
 
 /// Writes the member, if there is one.
 pub(crate) fn write(

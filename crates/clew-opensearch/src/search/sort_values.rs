@@ -6,8 +6,8 @@ use clew_text::{DateError, FieldKind, IntegerKind, MappedField, Rounding, SortKe
 use serde_json::Value;
 
 use super::members::token;
-use crate::error::{ApiError, Cause};
-use crate::json_writer::JsonWriter;
+use crate::http::error::{ApiError, Cause};
+use crate::http::json_writer::JsonWriter;
 
 /// Writes one value.
 pub(super) fn write(json: &mut JsonWriter, value: &SortValue) {

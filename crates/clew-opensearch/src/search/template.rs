@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 use super::run;
-use crate::call::Call;
-use crate::error::ApiError;
-use crate::mustache::{Escape, Template};
-use crate::reply::Reply;
-use crate::scripts;
+use crate::http::error::ApiError;
+use crate::http::mustache::{Escape, Template};
+use crate::http::reply::Reply;
+use crate::search::scripts;
+use crate::state::call::Call;
 
 /// `GET|POST /{index}/_search/template`.
 pub(crate) async fn search_template(call: Call) -> Result<Reply, ApiError> {

@@ -10,8 +10,8 @@ use super::inner::InnerSpec;
 use super::request::{Output, Spec};
 use super::response::{HitWriter, write_score, write_total};
 use crate::aggs::for_each_top_hits;
-use crate::error::ApiError;
-use crate::json_writer::JsonWriter;
+use crate::http::error::ApiError;
+use crate::http::json_writer::JsonWriter;
 
 /// What the search around the aggregations says that holds for their documents too.
 pub(super) struct Around {

@@ -4,8 +4,8 @@ use clew_platform::{CancellationToken, Pace};
 use serde_json::Value;
 
 use super::error::SqlError;
-use crate::request_memory::RequestMemory;
-use crate::tasks::cancelled_error;
+use crate::http::request_memory::RequestMemory;
+use crate::state::tasks::cancelled_error;
 
 /// For all rows of a stage.
 const ROWS_BYTES_MAX: usize = 256 << 20;

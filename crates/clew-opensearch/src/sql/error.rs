@@ -4,8 +4,8 @@ use axum::http::StatusCode;
 use serde_json::json;
 
 use super::Language;
-use crate::error::ApiError;
-use crate::reply::Reply;
+use crate::http::error::ApiError;
+use crate::http::reply::Reply;
 
 /// How much of a statement an error shows.
 const SHOWN_BYTES_MAX: usize = 200;

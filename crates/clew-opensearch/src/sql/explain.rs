@@ -8,8 +8,8 @@ use super::push::{Pushed, Read};
 use super::request::Request;
 use super::scan::ROWS_MAX;
 use super::{Language, planned};
-use crate::call::Call;
-use crate::reply::Reply;
+use crate::http::reply::Reply;
+use crate::state::call::Call;
 
 /// Says what would be done.
 pub(super) async fn explained(call: &Call, language: Language) -> Result<Reply, SqlError> {

@@ -5,8 +5,8 @@ use serde_json::{Map, Value, json};
 use super::cast::shown;
 use super::error::SqlError;
 use super::rows::Table;
-use crate::call::Call;
-use crate::reply::Reply;
+use crate::http::reply::Reply;
+use crate::state::call::Call;
 
 /// How an answer is written.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -41,9 +41,9 @@ use std::sync::Arc;
 use clew_engine::ResolveOptions;
 use serde_json::{Value, json};
 
-use crate::call::Call;
-use crate::error::ApiError;
-use crate::reply::Reply;
+use crate::http::error::ApiError;
+use crate::http::reply::Reply;
+use crate::state::call::Call;
 use catalog::Catalog;
 use cursor::Cursor;
 use error::SqlError;
@@ -187,7 +187,7 @@ async fn source<'c>(call: &'c Call, indices: &str) -> Result<(Source<'c>, Fields
         .await?;
     let mut fields = Fields::default();
     for index in &found {
-        fields.add_mapping(&crate::index_mapping::shown_mapping(index));
+        fields.add_mapping(&crate::indices::index_mapping::shown_mapping(index));
     }
     let window = found
         .iter()

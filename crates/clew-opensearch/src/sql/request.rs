@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::error::SqlError;
 use super::plan::Statement;
 use super::{Language, ppl, select};
-use crate::call::Call;
+use crate::state::call::Call;
 
 /// Statements up to this become too little to be counted.
 const SHORT_BYTES: usize = 4 << 10;

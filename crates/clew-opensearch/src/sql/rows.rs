@@ -13,7 +13,7 @@ use super::expr::Expr;
 use super::fields::{SqlType, is_metadata};
 use super::fold;
 use super::plan::{Dedup, Output, SortKey, Stage, Top};
-use crate::request_memory::RequestMemory;
+use crate::http::request_memory::RequestMemory;
 
 /// A column of some rows.
 #[derive(Clone, Debug, PartialEq)]

@@ -13,11 +13,11 @@ use super::hit::value_of;
 use super::plan::Stage;
 use super::push::{Hits, Pushed, Read};
 use super::rows::{Row, Table};
-use crate::call::Call;
-use crate::error::{ApiError, Cause};
-use crate::params::Params;
-use crate::request_memory::{RequestMemory, json_bytes};
+use crate::http::error::{ApiError, Cause};
+use crate::http::params::Params;
+use crate::http::request_memory::{RequestMemory, json_bytes};
 use crate::search;
+use crate::state::call::Call;
 
 /// Rows of an answer that says nothing else.
 pub(super) const ROWS_MAX: usize = 10_000;

@@ -9,7 +9,7 @@ use super::plan::{Plan, Statement};
 use super::push::Pushed;
 use super::rows::Table;
 use super::{Language, ppl, select};
-use crate::request_memory::RequestMemory;
+use crate::http::request_memory::RequestMemory;
 
 /// Memory without a limit.
 fn memory() -> RequestMemory {

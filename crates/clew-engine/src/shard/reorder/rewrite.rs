@@ -14,11 +14,12 @@ use tantivy::postings::{FieldSerializer, InvertedIndexSerializer, Postings, Segm
 use tantivy::schema::{Field, IndexRecordOption, Type};
 use tantivy::{DocId, DocSet, SegmentReader, TERMINATED};
 
-use super::super::row_plugin::{self, plugin_error};
-use super::super::vector_plugin;
+use crate::shard::row_plugin;
+use crate::shard::row_plugin::plugin_error;
+use crate::shard::vector_plugin;
 
 /// An order of rows, both ways.
-pub(in super::super) struct RowOrder {
+pub(in crate::shard) struct RowOrder {
     old_of_new: Vec<DocId>,
     new_of_old: Vec<DocId>,
 }
@@ -39,7 +40,7 @@ impl RowOrder {
     }
 
     /// Where a row has gone.
-    pub(in super::super) fn new_of(&self, old: DocId) -> DocId {
+    pub(in crate::shard) fn new_of(&self, old: DocId) -> DocId {
         self.new_of_old[old as usize]
     }
 }

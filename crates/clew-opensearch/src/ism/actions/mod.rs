@@ -8,9 +8,9 @@ use serde_json::Value;
 
 use super::conditions::RolloverConditions;
 use super::members::{items, members, read_count, required_text, unknown_field};
-use crate::aliases::AliasBody;
-use crate::error::ApiError;
-use crate::setting_values::Flat;
+use crate::http::error::ApiError;
+use crate::http::setting_values::Flat;
+use crate::indices::aliases::AliasBody;
 
 pub(super) use shrink::{Shrink, ShrinkTo};
 

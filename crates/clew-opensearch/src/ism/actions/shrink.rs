@@ -4,10 +4,10 @@ use clew_engine::Aliases;
 use serde_json::{Map, Value};
 
 use super::flag;
-use crate::aliases::read_aliases;
-use crate::error::ApiError;
+use crate::http::error::ApiError;
+use crate::http::setting_values::parse_bytes;
+use crate::indices::aliases::read_aliases;
 use crate::ism::members::{items, members, read_count, required_text, unknown_field};
-use crate::setting_values::parse_bytes;
 
 /// What is asked of a shrink.
 #[derive(Debug, PartialEq)]

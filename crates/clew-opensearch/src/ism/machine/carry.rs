@@ -8,16 +8,16 @@ use clew_engine::{AliasAction, Block, Engine, Index, IndexState};
 use serde_json::json;
 
 use super::{Outcome, Subject, rollover, shrink};
-use crate::aliases::{aliases_of, is_wanted};
-use crate::data_streams::refuse_write_index;
-use crate::error::ApiError;
-use crate::index_settings;
+use crate::http::error::ApiError;
+use crate::http::mustache::{Escape, Template};
+use crate::http::setting_values::Flat;
+use crate::indices::aliases::{aliases_of, is_wanted};
+use crate::indices::data_streams::refuse_write_index;
+use crate::indices::index_settings;
+use crate::indices::maintenance::merge;
+use crate::indices::snapshots;
 use crate::ism::actions::{Action, AliasChange};
 use crate::ism::job::{Progress, now_ms};
-use crate::maintenance::merge;
-use crate::mustache::{Escape, Template};
-use crate::setting_values::Flat;
-use crate::snapshots;
 
 /// Carries an action out, or begins to.
 pub(super) fn out(subject: Subject<'_>, action: &Action) -> Result<Outcome, ApiError> {

@@ -16,8 +16,8 @@ use super::job::now_ms;
 use super::managed::{ActionProgress, Entered, Managed, Status, Step, TRANSITION};
 use super::policy::{Planned, Policy, State};
 use super::store::Kept;
-use crate::api::Api;
-use crate::error::ApiError;
+use crate::http::error::ApiError;
+use crate::state::api::Api;
 
 /// The name of the step that looks whether another state is due.
 const TRANSITION_STEP: &str = "attempt_transition_step";

@@ -5,12 +5,13 @@ use clew_engine::{Alias, AliasAction, Engine, Index};
 use serde_json::json;
 
 use super::{Outcome, Subject};
-use crate::api::Api;
-use crate::error::ApiError;
+use crate::http::error::ApiError;
+use crate::indices::rollover;
+use crate::indices::rollover::Rollover;
 use crate::ism::conditions::{Facts, RolloverConditions};
 use crate::ism::job::now_ms;
 use crate::ism::settings::of_index;
-use crate::rollover::{self, Rollover};
+use crate::state::api::Api;
 
 /// Rolls over when the conditions are met.
 pub(super) fn attempt(

@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 
 use super::carry::{block_writes, rendered};
 use super::{Outcome, Subject};
-use crate::aliases::shown_aliases;
-use crate::error::ApiError;
+use crate::http::error::ApiError;
+use crate::indices::aliases::shown_aliases;
+use crate::indices::resize;
 use crate::ism::actions::{Shrink, ShrinkTo};
 use crate::ism::job::Progress;
-use crate::resize;
 
 /// Begins to shrink, or looks how far that has come.
 pub(super) fn attempt(subject: Subject<'_>, asked: &Shrink) -> Result<Outcome, ApiError> {

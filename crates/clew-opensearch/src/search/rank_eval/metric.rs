@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::malformed;
-use crate::error::ApiError;
+use crate::http::error::ApiError;
 
 /// Hits that are looked at unless a metric says otherwise.
 const HITS_DEFAULT: u64 = 10;

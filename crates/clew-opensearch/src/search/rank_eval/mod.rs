@@ -8,10 +8,10 @@ use serde_json::{Map, Value, json};
 
 use super::run;
 use super::template::render;
-use crate::call::Call;
-use crate::error::ApiError;
-use crate::json_writer::JsonWriter;
-use crate::reply::Reply;
+use crate::http::error::ApiError;
+use crate::http::json_writer::JsonWriter;
+use crate::http::reply::Reply;
+use crate::state::call::Call;
 
 use metric::Metric;
 

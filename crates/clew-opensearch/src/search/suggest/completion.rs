@@ -9,9 +9,9 @@ use clew_text::{Completed, CompletionWish, ContextWish, Fuzziness, FuzzyDistance
 use serde_json::{Map, Value, json};
 
 use super::{OPTION_BYTES, entry};
-use crate::error::ApiError;
-use crate::request_memory::{RequestMemory, json_bytes};
-use crate::search::SourceFilter;
+use crate::http::error::ApiError;
+use crate::http::request_memory::{RequestMemory, json_bytes};
+use crate::http::source_filter::SourceFilter;
 
 const SIZE_DEFAULT: usize = 5;
 const SIZE_MAX: usize = 10_000;
@@ -117,7 +117,7 @@ fn option(
         let source = shard.source(one.place, true)?;
         // As it is read, and once more in the answer.
         memory.take(json_bytes(&source) + 2 * source.len())?;
-        let mut json = crate::json_writer::JsonWriter::with_capacity(source.len());
+        let mut json = crate::http::json_writer::JsonWriter::with_capacity(source.len());
         filter.write(&source, &mut json);
         let shown = serde_json::from_slice(&json.into_bytes());
         option["_source"] = shown.map_err(|error| ApiError::internal(error.to_string()))?;
@@ -185,9 +185,8 @@ fn read(typed: &str, body: &Map<String, Value>) -> Result<Asked, ApiError> {
 fn fuzziness(typed: &str, members: &Map<String, Value>) -> Result<Fuzziness, ApiError> {
     let mut found = match members.get("fuzziness") {
         None => Fuzziness::auto(),
-        Some(value) => {
-            Fuzziness::parse(&crate::mustache::plain(value)).map_err(ApiError::illegal_argument)?
-        }
+        Some(value) => Fuzziness::parse(&crate::http::mustache::plain(value))
+            .map_err(ApiError::illegal_argument)?,
     };
     // Shorter beginnings must be as typed.
     let least = members.get("min_length").and_then(Value::as_u64);

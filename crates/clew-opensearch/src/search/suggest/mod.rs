@@ -9,8 +9,8 @@ use serde_json::{Map, Value, json};
 
 use super::request::Output;
 use super::response::time_is_up;
-use crate::call::Call;
-use crate::error::ApiError;
+use crate::http::error::ApiError;
+use crate::state::call::Call;
 
 /// Suggestions that one request may ask for.
 const SUGGESTIONS_MAX: usize = 100;

@@ -7,9 +7,9 @@ use serde_json::{Map, Value, json};
 
 use super::entry;
 use super::term;
-use crate::error::ApiError;
-use crate::request_memory::RequestMemory;
-use crate::tasks::cancelled_error;
+use crate::http::error::ApiError;
+use crate::http::request_memory::RequestMemory;
+use crate::state::tasks::cancelled_error;
 
 const SIZE_DEFAULT: usize = 5;
 const SIZE_MAX: usize = 100;

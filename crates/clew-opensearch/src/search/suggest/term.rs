@@ -9,8 +9,8 @@ use clew_text::{FieldKind, SimilarTerm, Spelling};
 use serde_json::{Map, Value, json};
 
 use super::{OPTION_BYTES, entry};
-use crate::error::ApiError;
-use crate::request_memory::RequestMemory;
+use crate::http::error::ApiError;
+use crate::http::request_memory::RequestMemory;
 
 const SIZE_DEFAULT: usize = 5;
 const SIZE_MAX: usize = 10_000;

@@ -1,0 +1,555 @@
+//! The threads that searches run on. Only what is known to be small runs where it was asked for, on an
+//! asynchronous thread; how many others run and wait at once is bounded, and the time they wait is
+//! counted apart. Other work that takes long runs on threads beside them, and yields to them.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use clew_platform::{CancellationToken, Clock, Work, Workers};
+use clew_text::{Threads, share};
+use parking_lot::Mutex;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+
+use crate::base::error::EngineError;
+
+/// A search that has run for so long while others wait gives its turn to the next one and goes on beside it, yielding to
+/// all others: short searches do not wait for long ones to end.
+const LONG_AFTER: Duration = Duration::from_millis(1);
+/// Long searches that go on so, for each thread of the pool. More of them keep their turns.
+const LONG_PER_THREAD: usize = 4;
+
+/// What runs beside the searches at once.
+const BESIDE_MAX: usize = 512;
+
+/// Figures of the search pool, since the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SearchStats {
+    /// Searches done.
+    pub searches_total: u64,
+    /// Searches refused because too many were waiting.
+    pub rejected_total: u64,
+    /// Searches running or waiting now.
+    pub active: u64,
+    /// Time between asking for a thread and getting one, summed.
+    pub queue_wait_us_total: u64,
+    /// Time on the threads, summed.
+    pub run_us_total: u64,
+    /// Threads of the pool.
+    pub threads: u64,
+    /// Searches that may wait for one.
+    pub waiting_max: u64,
+}
+
+#[derive(Debug, Default)]
+struct Counters {
+    searches: AtomicU64,
+    rejected: AtomicU64,
+    queue_wait_us: AtomicU64,
+    run_us: AtomicU64,
+}
+
+impl Counters {
+    /// Runs something that was asked for at a moment, and counts it.
+    fn of_run<T>(
+        &self,
+        clock: &dyn Clock,
+        asked: Duration,
+        work: impl FnOnce() -> T,
+    ) -> Result<T, EngineError> {
+        let started = clock.monotonic();
+        // What the work held is dropped, and nothing that outlives it is changed by searches but
+        // counters and caches behind locks of their own.
+        let result = catch_unwind(AssertUnwindSafe(work));
+        let ran = clock.monotonic().saturating_sub(started);
+        let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(0);
+        let waited = micros(started.saturating_sub(asked));
+        self.queue_wait_us.fetch_add(waited, Ordering::Relaxed);
+        self.run_us.fetch_add(micros(ran), Ordering::Relaxed);
+        self.searches.fetch_add(1, Ordering::Relaxed);
+        result.map_err(|_| EngineError::Panicked)
+    }
+}
+
+/// The pool: so many searches have a turn at once, long ones not counted.
+pub(crate) struct SearchPool {
+    threads: usize,
+    clock: Arc<dyn Clock>,
+    workers: Workers,
+    running: Arc<Semaphore>,
+    /// Turns of long searches.
+    long: Arc<Semaphore>,
+    turns: Arc<Turns>,
+    /// Turns to help another search.
+    helping: Arc<Semaphore>,
+    /// Turns of what is no search.
+    beside: Arc<Semaphore>,
+    places: Arc<Semaphore>,
+    places_max: usize,
+    counters: Arc<Counters>,
+    aside: Arc<Mutex<Aside>>,
+}
+
+type Job = Box<dyn FnOnce() + Send>;
+
+/// What nobody waits for, done one after the other.
+#[derive(Default)]
+struct Aside {
+    waiting: VecDeque<(&'static str, Job)>,
+    is_running: bool,
+}
+
+impl SearchPool {
+    pub(crate) fn new(threads: usize, waiting_max: usize, clock: Arc<dyn Clock>) -> Self {
+        let threads = threads.max(1);
+        let places_max = threads + waiting_max;
+        SearchPool {
+            threads,
+            clock,
+            workers: Workers::new("clew-search"),
+            running: Arc::new(Semaphore::new(threads)),
+            long: Arc::new(Semaphore::new(threads * LONG_PER_THREAD)),
+            turns: Arc::default(),
+            helping: Arc::new(Semaphore::new(threads - 1)),
+            beside: Arc::new(Semaphore::new(BESIDE_MAX)),
+            places: Arc::new(Semaphore::new(places_max)),
+            places_max,
+            counters: Arc::default(),
+            aside: Arc::default(),
+        }
+    }
+
+    pub(crate) fn stats(&self) -> SearchStats {
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        SearchStats {
+            searches_total: read(&self.counters.searches),
+            rejected_total: read(&self.counters.rejected),
+            active: (self.places_max - self.places.available_permits()) as u64,
+            queue_wait_us_total: read(&self.counters.queue_wait_us),
+            run_us_total: read(&self.counters.run_us),
+            threads: self.threads as u64,
+            waiting_max: (self.places_max - self.threads) as u64,
+        }
+    }
+
+    /// Does something that nobody waits for, beside the searches.
+    pub(crate) fn spawn(&self, what: &'static str, work: impl FnOnce() + Send + 'static) {
+        let mut aside = self.aside.lock();
+        aside.waiting.push_back((what, Box::new(work)));
+        if aside.is_running {
+            return;
+        }
+        let all = self.aside.clone();
+        let started = self.workers.start(Arc::default(), move || Aside::run(&all));
+        aside.is_running = started.is_ok();
+    }
+
+    /// Does something so many times, on as many threads as are free; the results in their order.
+    pub(crate) fn each<T: Send>(&self, count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+        let numbered = share(self, count, |left| {
+            left.map(|at| (at, work(at))).collect::<Vec<_>>()
+        });
+        let mut all: Vec<(usize, T)> = numbered.into_iter().flatten().collect();
+        all.sort_unstable_by_key(|(at, _)| *at);
+        all.into_iter().map(|(_, result)| result).collect()
+    }
+
+    /// Runs something on a thread where it may take its time.
+    ///
+    /// # Errors
+    /// [`EngineError::Overloaded`] when too many wait already.
+    pub(crate) async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, EngineError> {
+        let Ok(place) = self.places.clone().try_acquire_owned() else {
+            self.counters.rejected.fetch_add(1, Ordering::Relaxed);
+            let max = self.places_max;
+            return Err(EngineError::Overloaded {
+                what: "search queue",
+                max,
+            });
+        };
+        self.run_at(place, work).await
+    }
+
+    /// Runs something that can wait for as long as the queue is full. Whoever calls this bounds how
+    /// many do at once.
+    ///
+    /// # Errors
+    /// [`EngineError::Closed`].
+    pub(crate) async fn run_patiently<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, EngineError> {
+        let place = self.places.clone().acquire_owned().await;
+        let place = place.map_err(|_| EngineError::Closed)?;
+        self.run_at(place, work).await
+    }
+
+    /// Runs something small on the thread that asks for it.
+    ///
+    /// # Errors
+    /// [`EngineError::Panicked`].
+    pub(crate) fn run_here<T>(&self, work: impl FnOnce() -> T) -> Result<T, EngineError> {
+        self.make_way();
+        let clock = &*self.clock;
+        self.counters.of_run(clock, clock.monotonic(), work)
+    }
+
+    async fn run_at<T: Send + 'static>(
+        &self,
+        place: OwnedSemaphorePermit,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, EngineError> {
+        let asked = self.clock.monotonic();
+        let permit = self.permit().await?;
+        let turn = self.turns.begin(Some(permit), self.clock.monotonic());
+        let (clock, counters) = (self.clock.clone(), self.counters.clone());
+        let search = move || counters.of_run(&*clock, asked, work);
+        self.on_thread((turn, place), search).await?
+    }
+
+    /// Runs what is no search, but may take long or wait for the disk, on a thread where it may.
+    ///
+    /// # Errors
+    /// [`EngineError::Panicked`], or when the system has no thread to give.
+    pub(crate) async fn run_beside<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, EngineError> {
+        let work = || catch_unwind(AssertUnwindSafe(work)).map_err(|_| EngineError::Panicked);
+        if Workers::is_here() {
+            return work();
+        }
+        let permit = self.beside.clone().acquire_owned().await;
+        let permit = permit.map_err(|_| EngineError::Closed)?;
+        let turn = self.turns.begin(None, self.clock.monotonic());
+        self.on_thread((turn, permit), work).await?
+    }
+
+    /// Runs something under the token of whoever asks; what it holds it has given back when the result is there.
+    async fn on_thread<T: Send + 'static>(
+        &self,
+        (turn, held): (TakenTurn, OwnedSemaphorePermit),
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, EngineError> {
+        let token = CancellationToken::current();
+        let (done, answer) = oneshot::channel();
+        let thread = turn.turn.work.clone();
+        let run = move || {
+            let result = {
+                let _entered = token.enter();
+                work()
+            };
+            drop((turn, held));
+            // Whoever asked may be gone.
+            let _ = done.send(result);
+        };
+        let started = self.workers.start(thread, run);
+        started.map_err(|source| EngineError::Io {
+            action: "start a thread for",
+            path: PathBuf::from("a request"),
+            source,
+        })?;
+        answer.await.map_err(|_| EngineError::Closed)
+    }
+
+    /// Waits for a turn. Only whoever comes or waits looks for what takes long: a timer for each search would cost more
+    /// than many a search.
+    async fn permit(&self) -> Result<OwnedSemaphorePermit, EngineError> {
+        let mut next = self.make_way();
+        if let Ok(permit) = self.running.clone().try_acquire_owned() {
+            return Ok(permit);
+        }
+        let mut permit = pin!(self.running.clone().acquire_owned());
+        loop {
+            tokio::select! {
+                biased;
+                permit = &mut permit => return permit.map_err(|_| EngineError::Closed),
+                () = tokio::time::sleep(next) => next = self.make_way(),
+            }
+        }
+    }
+
+    /// Has what takes long already yield to whoever asks; when it is time to ask again.
+    fn make_way(&self) -> Duration {
+        self.turns.let_go_on(&*self.clock, &self.long)
+    }
+}
+
+impl Aside {
+    fn run(all: &Mutex<Self>) {
+        loop {
+            let mut aside = all.lock();
+            let Some((what, work)) = aside.waiting.pop_front() else {
+                aside.is_running = false;
+                return;
+            };
+            drop(aside);
+            if catch_unwind(AssertUnwindSafe(work)).is_err() {
+                tracing::error!(what, "a thread has panicked");
+            }
+        }
+    }
+}
+
+/// The searches that run, the threads that help them, and what runs beside.
+#[derive(Default)]
+struct Turns(Mutex<Vec<Arc<Turn>>>);
+
+struct Turn {
+    since: Duration,
+    work: Arc<Work>,
+    state: Mutex<TurnState>,
+}
+
+struct TurnState {
+    /// What a search has while it runs; nothing else takes a search's turn.
+    permit: Option<OwnedSemaphorePermit>,
+    is_long: bool,
+}
+
+/// A turn for as long as it is taken.
+struct TakenTurn {
+    turns: Arc<Turns>,
+    turn: Arc<Turn>,
+}
+
+impl Drop for TakenTurn {
+    fn drop(&mut self) {
+        let mut all = self.turns.0.lock();
+        all.retain(|other| !Arc::ptr_eq(other, &self.turn));
+    }
+}
+
+impl Turns {
+    fn begin(self: &Arc<Self>, permit: Option<OwnedSemaphorePermit>, since: Duration) -> TakenTurn {
+        let state = TurnState {
+            permit,
+            is_long: false,
+        };
+        let turn = Arc::new(Turn {
+            since,
+            work: Arc::default(),
+            state: Mutex::new(state),
+        });
+        self.0.lock().push(turn.clone());
+        let turns = self.clone();
+        TakenTurn { turns, turn }
+    }
+
+    /// Lets what has taken long by now go on as such; when the next one has.
+    fn let_go_on(&self, clock: &dyn Clock, long: &Arc<Semaphore>) -> Duration {
+        let all = self.0.lock();
+        let mut next = LONG_AFTER;
+        if all.is_empty() {
+            return next;
+        }
+        let begun = clock.monotonic().saturating_sub(LONG_AFTER);
+        for turn in all.iter() {
+            if turn.since > begun {
+                next = next.min(turn.since.saturating_sub(begun));
+                continue;
+            }
+            let mut state = turn.state.lock();
+            if state.is_long {
+                continue;
+            }
+            if state.permit.is_some() {
+                let Ok(own) = long.clone().try_acquire_owned() else {
+                    continue;
+                };
+                state.permit = Some(own);
+            }
+            state.is_long = true;
+            turn.work.yield_to_others();
+        }
+        next
+    }
+}
+
+/// Only threads that no search runs on help another one, so that all together hardly use more than there are. When the
+/// pool is busy everyone searches alone, which costs the least. Whoever helps keeps no search from beginning.
+impl Threads for SearchPool {
+    fn run(&self, more: usize, work: &(dyn Fn() + Sync)) {
+        let free = || self.helping.clone().try_acquire_owned().ok();
+        let idle = self.running.available_permits();
+        let permits: Vec<_> = (0..more.min(idle).min(self.threads - 1))
+            .map_while(|_| free())
+            .collect();
+        if permits.is_empty() {
+            return work();
+        }
+        let now = self.clock.monotonic();
+        let turns = permits.iter().map(|_| self.turns.begin(None, now));
+        let turns: Vec<TakenTurn> = turns.collect();
+        let helpers: Vec<Arc<Work>> = turns.iter().map(|taken| taken.turn.work.clone()).collect();
+        let token = CancellationToken::current();
+        let owner = thread::current().id();
+        self.workers.run_together(&helpers, &|| {
+            if thread::current().id() == owner {
+                return work();
+            }
+            let _entered = token.enter();
+            work();
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clew_platform::{RealClock, stopped};
+
+    use super::*;
+
+    fn pool(threads: usize) -> SearchPool {
+        SearchPool::new(threads, 1, Arc::new(RealClock::default()))
+    }
+
+    #[test]
+    fn all_threads_work_under_the_token_of_the_one_who_asked() {
+        let pool = pool(3);
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build()
+            .unwrap();
+        let token = CancellationToken::new();
+        token.cancel("by user request");
+        let asked = token.clone().scope(pool.run(stopped));
+        assert!(runtime.block_on(asked).unwrap());
+        assert!(!runtime.block_on(pool.run(stopped)).unwrap());
+        let begun = std::sync::Barrier::new(3);
+        let waiting = |_| {
+            begun.wait();
+            stopped()
+        };
+        {
+            let _entered = token.enter();
+            assert_eq!(pool.each(3, waiting), [true; 3]);
+        }
+        assert_eq!(pool.each(3, waiting), [false; 3]);
+    }
+
+    #[test]
+    fn a_search_that_panics_is_an_error_and_the_next_one_runs() {
+        let pool = pool(1);
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build()
+            .unwrap();
+        let panics = || -> u32 { panic!("as it must") };
+        let answer = runtime.block_on(pool.run(panics));
+        assert!(matches!(answer, Err(EngineError::Panicked)));
+        assert_eq!(runtime.block_on(pool.run(|| 7)).unwrap(), 7);
+        assert!(matches!(pool.run_here(panics), Err(EngineError::Panicked)));
+        assert_eq!(pool.stats().active, 0);
+        assert_eq!(pool.stats().searches_total, 3);
+    }
+
+    #[test]
+    fn a_long_search_keeps_no_short_one_waiting() {
+        let pool = pool(1);
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build()
+            .unwrap();
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let long = pool.run(move || receiver.recv().unwrap());
+        // Only once it has run does the other one end.
+        let short = async {
+            let found = pool.run(|| 7).await.unwrap();
+            sender.send(found).unwrap();
+        };
+        let (found, ()) = runtime.block_on(async { tokio::join!(long, short) });
+        assert_eq!(found.unwrap(), 7);
+        let free = (
+            pool.running.available_permits(),
+            pool.long.available_permits(),
+        );
+        assert_eq!(free, (1, LONG_PER_THREAD));
+    }
+
+    #[test]
+    fn what_takes_long_yields_to_a_search_that_comes() {
+        let clock = Arc::new(clew_platform::FixedClock::at(Duration::from_secs(1)));
+        let pool = SearchPool::new(1, 1, clock.clone());
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build()
+            .unwrap();
+        let is_long = || -> Vec<bool> {
+            let turns = pool.turns.0.lock();
+            turns.iter().map(|turn| turn.state.lock().is_long).collect()
+        };
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let beside = pool.run_beside(move || receiver.recv().unwrap());
+        let searches = async {
+            pool.run(|| ()).await.unwrap();
+            assert_eq!(is_long(), [false]);
+            clock.advance(LONG_AFTER);
+            pool.run(|| ()).await.unwrap();
+            assert_eq!(is_long(), [true]);
+            sender.send(7).unwrap();
+        };
+        let (found, ()) = runtime.block_on(async { tokio::join!(beside, searches) });
+        assert_eq!(found.unwrap(), 7);
+        assert!(is_long().is_empty());
+        let free = (
+            pool.beside.available_permits(),
+            pool.long.available_permits(),
+        );
+        assert_eq!(free, (BESIDE_MAX, LONG_PER_THREAD));
+    }
+
+    #[test]
+    fn what_is_asked_for_on_a_thread_of_its_own_runs_there() {
+        let pool = Arc::new(pool(1));
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build()
+            .unwrap();
+        let (inner, handle) = (pool.clone(), runtime.handle().clone());
+        let both = pool.run_beside(move || {
+            let outer = thread::current().id();
+            let again = inner.run_beside(|| thread::current().id());
+            handle.block_on(again).unwrap() == outer
+        });
+        assert!(runtime.block_on(both).unwrap());
+        let panics = runtime.block_on(pool.run_beside(|| panic!("as it must")));
+        assert!(matches!(panics, Err(EngineError::Panicked)));
+    }
+
+    #[test]
+    fn free_threads_help_and_busy_ones_do_not() {
+        let pool = pool(3);
+        let tasks = |more| {
+            let threads = std::sync::Mutex::new(std::collections::BTreeSet::new());
+            let begun = std::sync::Barrier::new(more);
+            let work = |_| {
+                begun.wait();
+                let name = format!("{:?}", std::thread::current().id());
+                threads.lock().unwrap().insert(name);
+            };
+            assert_eq!(pool.each(more, work).len(), more);
+            threads.into_inner().unwrap().len()
+        };
+        // Three tasks that wait for each other need three threads.
+        assert_eq!(tasks(3), 3);
+        let busy = pool.running.clone().try_acquire_many_owned(3).unwrap();
+        assert_eq!(tasks(1), 1);
+        let alone = pool.each(5, |at| (at, std::thread::current().id()));
+        assert!(
+            alone
+                .iter()
+                .all(|(_, id)| *id == std::thread::current().id())
+        );
+        drop(busy);
+        assert_eq!(pool.helping.available_permits(), 2);
+    }
+}

@@ -1,0 +1,74 @@
+//! Whether an index serves what is asked of it: it may be closed, or blocked.
+
+use std::sync::atomic::Ordering;
+
+use crate::base::blocks::{Block, BlockLevel};
+use crate::base::error::EngineError;
+use crate::index::handle::Index;
+
+/// Whether an index serves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IndexState {
+    /// It serves reads and writes.
+    Open,
+    /// It only keeps what it has.
+    Closed,
+}
+
+impl Index {
+    /// Whether it serves reads and writes.
+    pub fn is_open(&self) -> bool {
+        !self.closed.load(Ordering::SeqCst)
+    }
+
+    /// Whether wildcards pass it over.
+    pub fn is_hidden(&self) -> bool {
+        let settings = self.settings.load();
+        let hidden = settings.given.get("index.hidden");
+        hidden.is_some_and(|hidden| hidden == "true")
+    }
+
+    /// Refuses when the index is closed.
+    ///
+    /// # Errors
+    /// [`EngineError::IndexClosed`].
+    pub fn check_open(&self) -> Result<(), EngineError> {
+        if self.is_open() {
+            return Ok(());
+        }
+        Err(EngineError::IndexClosed {
+            index: self.name.clone(),
+            uuid: self.uuid.clone(),
+        })
+    }
+}
+
+impl Index {
+    /// The blocks that hold now, in the order of their numbers: those that are set, and the one that all indexes have
+    /// while the disk is nearly full.
+    pub fn blocks(&self) -> Vec<Block> {
+        let mut blocks = self.settings.load().blocks.clone();
+        let full = Block::ReadOnlyAllowDelete;
+        if self.space.is_blocked() && !blocks.contains(&full) {
+            blocks.push(full);
+        }
+        blocks
+    }
+
+    /// Refuses what a block of the index forbids.
+    ///
+    /// # Errors
+    /// [`EngineError::Blocked`] with all blocks that forbid it.
+    pub fn check_block(&self, level: BlockLevel) -> Result<(), EngineError> {
+        if self.settings.load().blocks.is_empty() && !self.space.is_blocked() {
+            return Ok(());
+        }
+        let mut blocks = self.blocks();
+        blocks.retain(|block| block.forbids(level));
+        if blocks.is_empty() {
+            return Ok(());
+        }
+        let index = self.name.clone();
+        Err(EngineError::Blocked { index, blocks })
+    }
+}

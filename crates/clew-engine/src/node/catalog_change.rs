@@ -1,0 +1,171 @@
+//! Changes of indexes that are there, and of definitions: as many as a request asks for are one entry of the log, so
+//! that neither a crash nor a refusal leaves a part of them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use clew_log::Glsn;
+use clew_text::Mapping;
+use serde_json::Value;
+
+use crate::base::blocks::BlockLevel;
+use crate::base::error::EngineError;
+use crate::base::settings::IndexSettings;
+use crate::catalog::definitions::DefinitionChange;
+use crate::catalog::record::{Catalog, CatalogOperation};
+use crate::index::handle::Index;
+use crate::node::engine::Engine;
+use crate::node::index_catalog::check_settings;
+
+/// One change among others.
+#[derive(Clone, Debug)]
+pub enum CatalogChange {
+    /// Fields that are merged into an index's mapping.
+    Mapping {
+        /// The index's own name.
+        index: String,
+        /// The mapping, as OpenSearch writes it.
+        body: Value,
+    },
+    /// Settings that replace an index's.
+    Settings {
+        /// The index's own name.
+        index: String,
+        /// All of its settings.
+        settings: IndexSettings,
+    },
+    /// A change of one definition.
+    Definition(DefinitionChange),
+}
+
+impl CatalogChange {
+    fn index(&self) -> Option<&str> {
+        match self {
+            CatalogChange::Mapping { index, .. } | CatalogChange::Settings { index, .. } => {
+                Some(index)
+            }
+            CatalogChange::Definition(_) => None,
+        }
+    }
+}
+
+/// A change of an index that was checked, as it will be seen once it stands in the log.
+enum Checked {
+    Mapping(Arc<Index>, Mapping),
+    Settings(Arc<Index>, IndexSettings),
+}
+
+impl Checked {
+    fn operation(&self, catalog: &Catalog) -> CatalogOperation {
+        match self {
+            Checked::Mapping(index, mapping) => {
+                catalog.mapping_operation(&index.uuid, mapping.encode())
+            }
+            Checked::Settings(index, settings) => CatalogOperation::PutSettings {
+                uuid: index.uuid.clone(),
+                settings: settings.clone(),
+            },
+        }
+    }
+
+    fn store(self) {
+        match self {
+            Checked::Mapping(index, mapping) => index.mapping.store(Arc::new(mapping)),
+            Checked::Settings(index, settings) => index.settings.store(Arc::new(settings)),
+        }
+    }
+}
+
+impl Engine {
+    /// Changes indexes and definitions, all or none; durable when it returns. An index's mapping and its settings can
+    /// each be changed once.
+    ///
+    /// # Errors
+    /// When an index is missing or blocked, a mapping is malformed or would change a field's type, settings are out of
+    /// bounds or would change the number of shards, a definition is out of bounds.
+    pub fn change_catalog(&self, changes: Vec<CatalogChange>) -> Result<Glsn, EngineError> {
+        let mut indices = BTreeMap::new();
+        for name in changes.iter().filter_map(CatalogChange::index) {
+            indices.insert(name.to_string(), self.inner.index(name)?);
+        }
+        // In the order of their names, as everybody takes several of these.
+        let changing: Vec<_> = indices
+            .values()
+            .map(|index| index.changing.lock())
+            .collect();
+        let (mut checked, mut definitions) = (Vec::new(), Vec::new());
+        for change in changes {
+            match change {
+                CatalogChange::Mapping { index, body } => {
+                    checked.push(check_mapping(&indices[&index], &body)?);
+                }
+                CatalogChange::Settings { index, settings } => {
+                    checked.push(check_change(&indices[&index], settings)?);
+                }
+                CatalogChange::Definition(change) => definitions.push(change),
+            }
+        }
+        let logged = {
+            let mut catalog = self.inner.catalog.lock();
+            self.inner
+                .check_definitions(&catalog.definitions, &definitions)?;
+            let operations = checked.iter().map(|change| change.operation(&catalog));
+            let mut operations: Vec<_> = operations.collect();
+            if !definitions.is_empty() {
+                let changes = definitions;
+                operations.push(CatalogOperation::Define { changes });
+            }
+            let operation = CatalogOperation::together(operations);
+            self.inner.append_to_catalog(&mut catalog, operation)?
+        };
+        checked.into_iter().for_each(Checked::store);
+        drop(changing);
+        self.inner.signal.wake();
+        self.inner.settle(logged)
+    }
+
+    /// Merges fields into an index's mapping; durable when it returns.
+    ///
+    /// # Errors
+    /// When the mapping is malformed or would change a field's type.
+    pub fn put_mapping(&self, name: &str, body: &Value) -> Result<Glsn, EngineError> {
+        let (index, body) = (name.to_string(), body.clone());
+        self.change_catalog(vec![CatalogChange::Mapping { index, body }])
+    }
+
+    /// Replaces an index's settings; durable when it returns.
+    ///
+    /// # Errors
+    /// When they are out of bounds or would change the number of shards.
+    pub fn put_settings(&self, name: &str, settings: IndexSettings) -> Result<Glsn, EngineError> {
+        let index = name.to_string();
+        self.change_catalog(vec![CatalogChange::Settings { index, settings }])
+    }
+}
+
+fn check_mapping(index: &Arc<Index>, body: &Value) -> Result<Checked, EngineError> {
+    index.check_block(BlockLevel::MetadataWrite)?;
+    let mut mapping = (*index.mapping()).clone();
+    mapping.set_limits(index.settings().mapping_limits());
+    mapping.merge_opensearch(body)?;
+    Ok(Checked::Mapping(index.clone(), mapping))
+}
+
+fn check_change(index: &Arc<Index>, settings: IndexSettings) -> Result<Checked, EngineError> {
+    check_settings(&settings)?;
+    if settings.shards != index.settings().shards {
+        let reason = "final index setting [index.number_of_shards], not updateable".to_string();
+        return Err(EngineError::InvalidSetting { reason });
+    }
+    if !only_blocks_change(&index.settings(), &settings) {
+        index.check_block(BlockLevel::MetadataWrite)?;
+    }
+    Ok(Checked::Settings(index.clone(), settings))
+}
+
+/// A block must not forbid that it is taken away.
+fn only_blocks_change(before: &IndexSettings, after: &IndexSettings) -> bool {
+    let (before, after) = (&before.given, &after.given);
+    let mut names = before.keys().chain(after.keys());
+    names.all(|name| name.starts_with("index.blocks.") || before.get(name) == after.get(name))
+}

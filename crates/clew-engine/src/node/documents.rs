@@ -1,0 +1,147 @@
+//! All documents of a shard, read one after another from one view, and the way back: many
+//! documents written into an index as fast as the write path takes them.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use crate::base::error::EngineError;
+use crate::base::write_request::{Action, Condition, Document, OpType, WriteOperation};
+use crate::index::handle::Index;
+use crate::node::engine::{Engine, Logged};
+use crate::shard::{Shard, View};
+
+/// Documents that are written together.
+const BATCH_DOCUMENTS: usize = 500;
+/// Bytes of sources that are written together.
+const BATCH_BYTES: usize = 8 << 20;
+
+/// The documents of one shard as searches saw them at one moment; later writes do not show.
+pub struct ShardDocuments {
+    index: Arc<Index>,
+    shard: Arc<Shard>,
+    view: Arc<View>,
+    segment: usize,
+    doc: u32,
+}
+
+impl Engine {
+    /// The documents of a shard, everything written until now among them.
+    ///
+    /// # Errors
+    /// When the shard's files are damaged, or what was written cannot be made visible.
+    pub fn shard_documents(
+        &self,
+        index: &Arc<Index>,
+        number: u32,
+    ) -> Result<ShardDocuments, EngineError> {
+        let shard = usize::try_from(number)
+            .ok()
+            .and_then(|number| index.shards.get(number));
+        let shard = shard.ok_or_else(|| EngineError::InvalidRequest {
+            reason: format!("index [{}] has no shard [{number}]", index.name),
+        })?;
+        shard.check_readable()?;
+        shard.refresh()?;
+        Ok(ShardDocuments {
+            index: index.clone(),
+            shard: shard.clone(),
+            view: shard.view(),
+            segment: 0,
+            doc: 0,
+        })
+    }
+
+    /// Writes documents into an index that has none of their ids yet, each in the version that it
+    /// brings, and makes all durable in the index's segments. The number of documents.
+    ///
+    /// # Errors
+    /// The first document that cannot be read or written; those before it stay. Documents of one
+    /// id from two shards cannot lie in the same one: the second is a version conflict.
+    pub fn fill_index(
+        &self,
+        index: &Arc<Index>,
+        documents: impl Iterator<Item = Result<Document, EngineError>>,
+    ) -> Result<u64, EngineError> {
+        let mut written = 0;
+        let mut batch = Vec::new();
+        let mut bytes = 0;
+        for document in documents {
+            let document = document?;
+            bytes += document.source.len();
+            batch.push(WriteOperation {
+                index: index.name.clone(),
+                require_alias: false,
+                id: Some(document.id),
+                routing: document.routing,
+                action: Action::Index {
+                    source: document.source,
+                    op_type: OpType::Create,
+                },
+                condition: Some(Condition::External {
+                    version: document.version,
+                    or_equal: true,
+                }),
+            });
+            if batch.len() >= BATCH_DOCUMENTS || bytes >= BATCH_BYTES {
+                written += self.write_batch(std::mem::take(&mut batch))?;
+                bytes = 0;
+            }
+        }
+        written += self.write_batch(batch)?;
+        self.refresh(index)?;
+        self.flush(index)?;
+        Ok(written)
+    }
+
+    fn write_batch(&self, batch: Vec<WriteOperation>) -> Result<u64, EngineError> {
+        if batch.is_empty() {
+            return Ok(0);
+        }
+        let outcome = self.write(batch);
+        let mut written = 0;
+        for result in outcome.results {
+            result?;
+            written += 1;
+        }
+        if let Some(last) = outcome.last {
+            let life = outcome.life;
+            self.inner.settle(Logged { glsn: last, life })?;
+        }
+        Ok(written)
+    }
+}
+
+impl Iterator for ShardDocuments {
+    type Item = Result<Document, EngineError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let segment = self.view.segments.get(self.segment)?;
+            if self.doc >= segment.doc_count() {
+                self.segment += 1;
+                self.doc = 0;
+                continue;
+            }
+            let doc = self.doc;
+            self.doc += 1;
+            // To the reader, rows of nested objects are dead: they are parts of documents, without
+            // ids, and come back with the source of theirs.
+            if segment.reader.is_deleted(doc) {
+                continue;
+            }
+            let read = || {
+                let source = segment.source(doc, &self.index.mapping(), true)?;
+                let row = segment.row(doc)?;
+                Ok(Document {
+                    id: row.id.to_string(),
+                    version: row.version,
+                    seq_no: row.seq_no,
+                    routing: row.routing.map(str::to_string),
+                    source: Bytes::from(source),
+                })
+            };
+            return Some(read().map_err(|source| self.shard.tantivy_error(source)));
+        }
+    }
+}

@@ -1,0 +1,611 @@
+//! The node: its log, its catalog of indexes, and the threads that look after them.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use clew_log::{Durability, Glsn, Log, LogOptions, LogStats, Trim};
+use clew_platform::{
+    Clock, Disk, DiskSpace, MemoryAccount, MemoryLimits, MemoryPurpose, Task, memory_bytes,
+};
+use clew_text::{QueryReader, Threads};
+use parking_lot::{Mutex, RwLock};
+
+use crate::base::disk::{DiskGuard, DiskLimits};
+use crate::base::error::EngineError;
+use crate::base::error::io_error;
+use crate::base::names::IdGenerator;
+use crate::base::search_pool::{SearchPool, SearchStats};
+use crate::base::settings::TranslogDurability;
+use crate::base::signal::Signal;
+use crate::catalog::planner::IndexPlanner;
+use crate::catalog::record::Catalog;
+use crate::index::handle::Index;
+use crate::node::alias_change::AliasTable;
+use crate::node::data_folder;
+use crate::node::maintenance;
+use crate::node::recovery;
+use crate::shard::{MergeLimits, Shard};
+
+/// What is shared out where the system does not say how much memory there is.
+const MEMORY_BYTES_UNKNOWN: u64 = 4 << 30;
+
+/// A log file takes at most this part of the disk: space comes back by whole files.
+const LOG_FILE_SHARE: u64 = 64;
+const LOG_FILE_BYTES_MIN: u64 = 1 << 20;
+/// And all that the log has beyond what the indexes need at most this.
+const LOG_SHARE: u64 = 16;
+
+/// How an engine is set up.
+#[derive(Clone, Debug)]
+pub struct EngineOptions {
+    /// The data folder; one process at a time owns it.
+    pub data: PathBuf,
+    /// Threads that searches run on.
+    pub search_threads: usize,
+    /// Searches that may wait for a thread; more are refused.
+    pub search_queue_max: usize,
+    /// Size of a shard's buffer at which it is sealed into a segment.
+    pub write_buffer_bytes: usize,
+    /// Whether a write creates a missing index.
+    pub auto_create_index: bool,
+    /// Size of the log at which the shards that hold it back are flushed.
+    pub log_bytes_max: u64,
+    /// So much of the log's newest files is kept for readers of changes, needed or not.
+    pub changes_retention_bytes: u64,
+    /// Memory whose shares the limits are, and by which caches are sized.
+    pub memory_bytes: u64,
+    /// Memory that requests and upkeep may take.
+    pub memory: MemoryLimits,
+    /// Threads that build the graph of one merge.
+    pub merge_threads: usize,
+    /// A graph in the making is saved this often, so that a restart goes on with it.
+    pub merge_save_every: Duration,
+    /// What a failing disk keeps from being mended is tried again after this long.
+    pub retry_every: Duration,
+    /// How full the disk of the data folder may get.
+    pub disk: DiskLimits,
+    /// Reads the queries that documents store; without it no document can store any.
+    pub query_reader: Option<QueryReader>,
+    /// How the log is laid out.
+    pub log: LogOptions,
+}
+
+impl EngineOptions {
+    /// The defaults over a data folder.
+    pub fn new(data: impl Into<PathBuf>) -> Self {
+        let cores = std::thread::available_parallelism().map_or(2, usize::from);
+        let memory_bytes = memory_bytes().unwrap_or(MEMORY_BYTES_UNKNOWN);
+        EngineOptions {
+            data: data.into(),
+            search_threads: cores,
+            search_queue_max: 1000,
+            write_buffer_bytes: 64 << 20,
+            auto_create_index: true,
+            log_bytes_max: 1 << 30,
+            changes_retention_bytes: 0,
+            memory_bytes,
+            memory: MemoryLimits::shares_of(memory_bytes),
+            merge_threads: (cores / 2).max(1),
+            merge_save_every: Duration::from_secs(60),
+            retry_every: Duration::from_secs(1),
+            disk: DiskLimits::default(),
+            query_reader: None,
+            log: LogOptions::default(),
+        }
+    }
+}
+
+impl EngineOptions {
+    /// The same for a small disk: a log that is a fraction of it, in files that give space back before it is full.
+    pub(crate) fn fitted_to(mut self, space: DiskSpace) -> Self {
+        if space.total == 0 {
+            return self;
+        }
+        let file = (space.total / LOG_FILE_SHARE).max(LOG_FILE_BYTES_MIN);
+        self.log.file_bytes_max = self.log.file_bytes_max.min(file);
+        let log = (space.total / LOG_SHARE).max(2 * LOG_FILE_BYTES_MIN);
+        self.log_bytes_max = self.log_bytes_max.min(log);
+        self
+    }
+}
+
+/// Figures of a node.
+#[derive(Clone, Debug)]
+pub struct EngineStats {
+    /// The log's.
+    pub log: LogStats,
+    /// The last position given.
+    pub last: Glsn,
+    /// The last position that is durable.
+    pub durable: Glsn,
+    /// The search pool's.
+    pub search: SearchStats,
+    /// Bytes that running merges have taken for vectors and graphs.
+    pub merge_memory_bytes: u64,
+    /// Bytes that they may take.
+    pub merge_memory_bytes_max: u64,
+}
+
+/// A node; clones are handles of the same one. The last handle that goes away closes it.
+#[derive(Clone)]
+pub struct Engine {
+    pub(crate) inner: Arc<Inner>,
+    /// Closes the node with the last handle; the threads hold only `inner`.
+    _owner: Arc<Owner>,
+}
+
+struct Owner {
+    inner: Arc<Inner>,
+    tasks: Mutex<Vec<Task>>,
+}
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        if let Err(error) = self.close() {
+            tracing::error!(%error, "closing failed; the log has everything acknowledged");
+        }
+    }
+}
+
+impl Owner {
+    fn close(&self) -> Result<(), EngineError> {
+        // First, so that whoever sees that the node closes knows that no merge goes on.
+        for index in self.inner.indices.read().values() {
+            index.shards.iter().for_each(|shard| shard.stop_merging());
+        }
+        if self.inner.closed.swap(true, Ordering::SeqCst) {
+            return Ok(());
+        }
+        self.inner.signal.wake();
+        self.inner.healer.wake();
+        self.inner.wake_upkeep();
+        for task in self.tasks.lock().drain(..) {
+            task.join();
+        }
+        let flushed = self.inner.flush_all();
+        self.inner.log.close()?;
+        flushed
+    }
+}
+
+/// What the engine's threads share.
+pub(crate) struct Inner {
+    pub(crate) options: EngineOptions,
+    pub(crate) disk: Arc<dyn Disk>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) log: Log,
+    pub(crate) catalog: Mutex<Catalog>,
+    pub(crate) indices: RwLock<BTreeMap<String, Arc<Index>>>,
+    /// The indexes of each alias; follows `indices` while that is held for writing.
+    pub(crate) aliases: ArcSwap<AliasTable>,
+    /// Wakes the refresher.
+    pub(crate) signal: Arc<Signal>,
+    /// Wakes the flushes.
+    pub(crate) upkeep: Arc<Signal>,
+    /// Wakes the merges.
+    pub(crate) merger: Arc<Signal>,
+    /// Wakes what mends failures.
+    pub(crate) healer: Arc<Signal>,
+    pub(crate) merges: MergeLimits,
+    /// Says whether there is room for what makes data.
+    pub(crate) space: Arc<DiskGuard>,
+    pub(crate) pool: SearchPool,
+    /// Held by the one measurement of recall that may run.
+    pub(crate) measuring: Arc<tokio::sync::Semaphore>,
+    pub(crate) ids: IdGenerator,
+    /// How an index is made that a write misses; none makes them with the defaults.
+    pub(crate) planner: OnceLock<Arc<dyn IndexPlanner>>,
+    /// Buckets that the aggregations of one search may have.
+    pub(crate) buckets_max: AtomicUsize,
+    pub(crate) closed: AtomicBool,
+    /// What memory is taken for.
+    pub(crate) memory: Arc<MemoryAccount>,
+    /// Held by the one who makes segments of buffers because these take too much.
+    pub(crate) relieving: Mutex<()>,
+}
+
+impl Engine {
+    /// Opens a data folder, or makes a new one: loads the newest views and replays the log.
+    ///
+    /// # Errors
+    /// When another process owns the folder, when the log or the catalog is damaged, or when something is missing
+    /// without which what is left would pass for all. A damaged shard fails alone: it refuses requests, the others
+    /// serve.
+    pub fn open(
+        options: EngineOptions,
+        disk: Arc<dyn Disk>,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Engine, EngineError> {
+        let made = disk.create_dir_all_durable(&options.data);
+        made.map_err(io_error("create", &options.data))?;
+        let space = disk.space(&options.data);
+        let options = options.fitted_to(space.unwrap_or_default());
+        let data = &options.data;
+        data_folder::check_log(&*disk, data)?;
+        let log_dir = data_folder::log_dir(data);
+        let log = Log::open(disk.clone(), clock.clone(), &log_dir, options.log)?;
+        let saved = data_folder::load_catalog(&*disk, data, &log)?;
+        let pool = SearchPool::new(
+            options.search_threads,
+            options.search_queue_max,
+            clock.clone(),
+        );
+        let guard = DiskGuard::new(disk.clone(), data.clone(), options.disk);
+        clew_text::size_caches(options.memory_bytes);
+        let memory = MemoryAccount::new(options.memory);
+        let inner = Arc::new(Inner {
+            catalog: Mutex::new(Catalog::default()),
+            indices: RwLock::default(),
+            aliases: ArcSwap::default(),
+            signal: Arc::default(),
+            upkeep: Arc::default(),
+            merger: Arc::default(),
+            healer: Arc::default(),
+            merges: MergeLimits {
+                memory: memory.clone(),
+                threads: options.merge_threads,
+                save_every: options.merge_save_every,
+            },
+            space: Arc::new(guard),
+            pool,
+            measuring: Arc::new(tokio::sync::Semaphore::new(1)),
+            ids: IdGenerator::new(clock.since_epoch(), clock.identity()),
+            planner: OnceLock::new(),
+            buckets_max: AtomicUsize::new(clew_text::AggLimits::default().buckets_max),
+            closed: AtomicBool::new(false),
+            memory,
+            relieving: Mutex::default(),
+            options,
+            disk,
+            clock,
+            log,
+        });
+        recovery::recover(&inner, saved)?;
+        inner.look_at_disk();
+        let tasks = maintenance::start(&inner)?;
+        let owner = Owner {
+            inner: inner.clone(),
+            tasks: Mutex::new(tasks),
+        };
+        Ok(Engine {
+            inner,
+            _owner: Arc::new(owner),
+        })
+    }
+
+    /// The node's log, for those who use it directly. Its streams without names are the engine's:
+    /// they may be read, but an entry from elsewhere would not be understood by recovery.
+    pub fn log(&self) -> &Log {
+        &self.inner.log
+    }
+
+    /// The account of the memory that requests and upkeep take.
+    pub fn memory(&self) -> &Arc<MemoryAccount> {
+        &self.inner.memory
+    }
+
+    /// Memory whose shares the limits of the account are.
+    pub fn memory_bytes(&self) -> u64 {
+        self.inner.options.memory_bytes
+    }
+
+    /// The limits that the account began with.
+    pub fn memory_limits(&self) -> MemoryLimits {
+        self.inner.options.memory
+    }
+
+    /// The data folder.
+    pub fn data_dir(&self) -> &std::path::Path {
+        &self.inner.options.data
+    }
+
+    /// Time since the Unix epoch, by the clock that the engine was opened with.
+    pub fn now(&self) -> Duration {
+        self.inner.clock.since_epoch()
+    }
+
+    /// Every index, by name.
+    pub fn indices(&self) -> Vec<Arc<Index>> {
+        self.inner.indices.read().values().cloned().collect()
+    }
+
+    /// The threads that searches run on, as help for a search that is run elsewhere: in a measurement, say.
+    pub fn search_threads(&self) -> &dyn Threads {
+        &self.inner.pool
+    }
+
+    /// Flushes everything, stops the threads and closes the log. Later calls do nothing.
+    ///
+    /// # Errors
+    /// When flushing fails; the log then still has everything acknowledged.
+    pub fn close(&self) -> Result<(), EngineError> {
+        self._owner.close()
+    }
+
+    /// The index of a name.
+    ///
+    /// # Errors
+    /// [`EngineError::IndexNotFound`].
+    pub fn index(&self, name: &str) -> Result<Arc<Index>, EngineError> {
+        self.inner.index(name)
+    }
+
+    /// Makes all writes to an index visible to searches; does nothing with one that was deleted meanwhile.
+    ///
+    /// # Errors
+    /// The first failure; the other shards are refreshed all the same.
+    pub fn refresh(&self, index: &Index) -> Result<(), EngineError> {
+        first_error(self.refresh_each(index).into_iter())
+    }
+
+    /// The same, with what became of each shard.
+    pub fn refresh_each(&self, index: &Index) -> Vec<Result<(), EngineError>> {
+        let refreshed = index.shards.iter().map(|shard| shard.refresh()).collect();
+        self.inner.wake_upkeep();
+        each_unless_deleted(index, refreshed)
+    }
+
+    /// Makes all writes to one shard of an index visible to searches, likewise.
+    ///
+    /// # Errors
+    /// When the shard has failed; a number that it does not have does nothing.
+    pub fn refresh_shard(&self, index: &Index, number: u32) -> Result<(), EngineError> {
+        let place = usize::try_from(number).unwrap_or(usize::MAX);
+        let refreshed = index.shards.get(place).map(|shard| shard.refresh());
+        self.inner.wake_upkeep();
+        unless_deleted(index, refreshed.unwrap_or(Ok(())))
+    }
+
+    /// Makes all writes to an index durable in its segments; does nothing with one that was deleted meanwhile.
+    ///
+    /// # Errors
+    /// The first failure; the other shards are flushed all the same.
+    pub fn flush(&self, index: &Index) -> Result<(), EngineError> {
+        first_error(self.flush_each(index).into_iter())
+    }
+
+    /// The same, with what became of each shard.
+    pub fn flush_each(&self, index: &Index) -> Vec<Result<(), EngineError>> {
+        let flushed = index.shards.iter().map(|shard| shard.flush()).collect();
+        each_unless_deleted(index, flushed)
+    }
+
+    /// Merges the segments that each shard of an index has now into at most so many without
+    /// deletes. Writes that come meanwhile may add segments. Does nothing with an index that was deleted meanwhile.
+    ///
+    /// # Errors
+    /// The first failure, as those of [`Engine::force_merge_each`].
+    pub fn force_merge(&self, index: &Index, segments_max: usize) -> Result<(), EngineError> {
+        first_error(self.force_merge_each(index, segments_max).into_iter())
+    }
+
+    /// The same, with what became of each shard: [`EngineError::Closed`] when the engine closes first,
+    /// [`EngineError::DiskFull`] when the disk has no room for it.
+    pub fn force_merge_each(
+        &self,
+        index: &Index,
+        segments_max: usize,
+    ) -> Vec<Result<(), EngineError>> {
+        let goal = crate::shard::MergeGoal::AtMost(segments_max);
+        let order = index.settings().merge_order();
+        let merge = |shard: &Arc<Shard>| {
+            // One pass brings the number down, the others each take the deletes out of one
+            // segment; without the bound, steady writes would always leave one more to do.
+            let passes_max = shard.view().segments.len() + 1;
+            for _ in 0..passes_max {
+                if self.inner.closed.load(Ordering::SeqCst) {
+                    return Err(EngineError::Closed);
+                }
+                if !shard.merge(goal, order)? {
+                    break;
+                }
+            }
+            shard.flush()
+        };
+        each_unless_deleted(index, index.shards.iter().map(merge).collect())
+    }
+
+    /// Waits until searches over these indexes see everything up to a position.
+    ///
+    /// # Errors
+    /// [`EngineError::Timeout`]; [`EngineError::ShardFailed`] when a shard that has not reached it has failed.
+    pub async fn wait_visible(
+        &self,
+        indices: &[Arc<Index>],
+        glsn: Glsn,
+        timeout: Duration,
+    ) -> Result<(), EngineError> {
+        let wait = async {
+            for shard in indices.iter().flat_map(|index| &index.shards) {
+                let mut published = shard.published();
+                while !shard.is_visible(glsn) && !shard.is_retired() {
+                    shard.check_readable()?;
+                    published.borrow_and_update();
+                    self.inner.signal.request_refresh();
+                    // Published between the two looks: do not wait for the next one.
+                    if shard.is_visible(glsn) || published.changed().await.is_err() {
+                        break;
+                    }
+                }
+            }
+            Ok(())
+        };
+        tokio::time::timeout(timeout, wait)
+            .await
+            .map_err(|_| EngineError::Timeout { glsn })?
+    }
+
+    /// Figures of the node.
+    pub fn stats(&self) -> EngineStats {
+        let log = &self.inner.log;
+        let merges = self.inner.memory.figures(MemoryPurpose::Merges);
+        EngineStats {
+            log: log.stats(),
+            last: log.last(),
+            durable: log.durable(),
+            search: self.inner.pool.stats(),
+            merge_memory_bytes: merges.used as u64,
+            merge_memory_bytes_max: merges.limit as u64,
+        }
+    }
+}
+
+/// An entry of the log that is to be waited for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Logged {
+    pub(crate) glsn: Glsn,
+    /// The life of the log in which it was given its position.
+    pub(crate) life: u64,
+}
+
+/// What fails because its index goes meanwhile is not missed by anybody.
+fn unless_deleted(index: &Index, done: Result<(), EngineError>) -> Result<(), EngineError> {
+    if index.is_deleted() { Ok(()) } else { done }
+}
+
+/// The same for each shard.
+fn each_unless_deleted(
+    index: &Index,
+    done: Vec<Result<(), EngineError>>,
+) -> Vec<Result<(), EngineError>> {
+    let each = done.into_iter();
+    each.map(|done| unless_deleted(index, done)).collect()
+}
+
+/// Goes through all of them, whatever they say.
+pub(crate) fn first_error(
+    results: impl Iterator<Item = Result<(), EngineError>>,
+) -> Result<(), EngineError> {
+    let mut first = Ok(());
+    for result in results {
+        first = first.and(result);
+    }
+    first
+}
+
+impl Inner {
+    /// There may be something to merge or flush.
+    pub(crate) fn wake_upkeep(&self) {
+        self.upkeep.wake();
+        self.merger.wake();
+    }
+
+    /// Waits until an entry is durable.
+    pub(crate) fn settle(&self, logged: Logged) -> Result<Glsn, EngineError> {
+        let Logged { glsn, life } = logged;
+        let settled = self.log.wait_in(life, glsn, Durability::Sync);
+        // It takes back what is lost; the caller may hold locks that it needs.
+        settled.inspect_err(|_| self.healer.wake())?;
+        Ok(glsn)
+    }
+
+    pub(crate) fn index(&self, name: &str) -> Result<Arc<Index>, EngineError> {
+        let found = self.indices.read().get(name).cloned();
+        found.ok_or_else(|| EngineError::IndexNotFound {
+            index: name.to_string(),
+        })
+    }
+
+    /// Flushes every shard and saves the catalog, then trims the log.
+    pub(crate) fn flush_all(&self) -> Result<(), EngineError> {
+        let indices: Vec<Arc<Index>> = self.indices.read().values().cloned().collect();
+        let shards = indices.iter().flat_map(|index| &index.shards);
+        let flushed = first_error(shards.map(|shard| shard.flush()));
+        self.trim_log()?;
+        flushed
+    }
+
+    /// The position up to which no view needs the log.
+    pub(crate) fn covered(&self) -> Glsn {
+        let indices: Vec<Arc<Index>> = self.indices.read().values().cloned().collect();
+        // Read before the checkpoints: what is appended meanwhile lies behind it.
+        let end = self.log.last();
+        let shards = indices.iter().flat_map(|index| &index.shards);
+        let pending = shards.filter_map(|shard| shard.checkpoint());
+        pending.min().unwrap_or(end).min(end)
+    }
+
+    /// Saves the catalog and removes what no view needs any more from the log.
+    pub(crate) fn trim_log(&self) -> Result<(), EngineError> {
+        let life = self.log.life();
+        let needed = self.covered();
+        let gone = self.removed_folders()?;
+        let mut catalog = {
+            let mut catalog = self.catalog.lock();
+            catalog.removed(&gone);
+            catalog.clone()
+        };
+        catalog.cover(needed);
+        // What a crash takes back is given out again, to entries that must not pass for covered.
+        let saved = needed.max(catalog.applied());
+        self.log.wait_in(life, saved, Durability::Sync)?;
+        catalog.save(&*self.disk, &data_folder::catalog_path(&self.options.data))?;
+        let released = self.behind_readers(needed);
+        Ok(self.log.trim(Trim::Unnamed(released))?)
+    }
+
+    /// The deleted indexes whose folders are gone, and stay so after a crash.
+    fn removed_folders(&self) -> Result<Vec<String>, EngineError> {
+        let mut gone: Vec<String> = self.catalog.lock().removing().iter().cloned().collect();
+        gone.retain(|uuid| !self.disk.exists(&self.index_dir(uuid)));
+        let dir = data_folder::indices_dir(&self.options.data);
+        if !gone.is_empty() && self.disk.exists(&dir) {
+            self.disk.sync_dir(&dir).map_err(io_error("sync", &dir))?;
+        }
+        Ok(gone)
+    }
+
+    /// The highest position up to a limit behind which as much of the log is left as readers of
+    /// changes are promised.
+    fn behind_readers(&self, limit: Glsn) -> Glsn {
+        let promised = self.options.changes_retention_bytes;
+        if promised == 0 {
+            return limit;
+        }
+        // What is left falls as the position grows.
+        let (mut kept, mut gone) = (self.log.first().previous(), limit.next());
+        while kept.next() < gone {
+            let middle = Glsn::new(kept.get() + (gone.get() - kept.get()) / 2);
+            if self.log.bytes_from(middle.next()) >= promised {
+                kept = middle;
+            } else {
+                gone = middle;
+            }
+        }
+        kept
+    }
+
+    /// The durability that a log position must have before a write is acknowledged.
+    pub(crate) fn log_durability(durability: TranslogDurability) -> Durability {
+        match durability {
+            TranslogDurability::Request => Durability::Sync,
+            TranslogDurability::Async => Durability::Os,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_log_fits_a_small_disk_and_is_left_alone_on_a_large_one() {
+        let fitted = |total| {
+            let space = DiskSpace {
+                total,
+                ..DiskSpace::default()
+            };
+            let options = EngineOptions::new("/data").fitted_to(space);
+            (options.log.file_bytes_max, options.log_bytes_max)
+        };
+        let defaults = fitted(0);
+        assert_eq!(fitted(64 << 20), (1 << 20, 4 << 20));
+        assert_eq!(fitted(1 << 30), (16 << 20, 64 << 20));
+        assert_eq!(fitted(1 << 40), defaults);
+        assert_eq!(fitted(1000), (1 << 20, 2 << 20));
+    }
+}

@@ -1,0 +1,175 @@
+//! What the node does by itself after its disk has failed it: a shard whose memory and log differ is made anew, what the
+//! log has lost is taken back everywhere, and what the disk refused is tried again. Nothing acknowledged is touched:
+//! that is in the log, and is what everything is made from.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use clew_log::{Order, Range, Selection, StreamId};
+
+use crate::base::error::{EngineError, ErrorKind};
+use crate::base::operation::CATALOG_STREAM;
+use crate::catalog::record::{Catalog, CatalogOperation, IndexRecord};
+use crate::index::handle::Index;
+use crate::node::alias_change;
+use crate::node::data_folder::catalog_path;
+use crate::node::engine::Inner;
+use crate::shard::{Remedy, Shard};
+
+/// Mends what can be mended; how long until the next try when something is left.
+pub(crate) fn heal(inner: &Inner) -> Option<Duration> {
+    let mut left = !heal_log(inner);
+    let indices: Vec<Arc<Index>> = inner.indices.read().values().cloned().collect();
+    for index in &indices {
+        for shard in &index.shards {
+            left |= !heal_shard(index, shard);
+        }
+    }
+    left.then_some(inner.options.retry_every)
+}
+
+/// Whether the log takes writes again.
+fn heal_log(inner: &Inner) -> bool {
+    if inner.log.poisoned().is_none() {
+        return true;
+    }
+    let resumed = inner
+        .take_back_undurable()
+        .and_then(|()| Ok(inner.log.resume()?));
+    match resumed {
+        Ok(_) => {
+            tracing::info!(last = inner.log.last().get(), "the log goes on");
+            true
+        }
+        Err(error) => {
+            tracing::warn!(%error, "the log cannot go on yet");
+            false
+        }
+    }
+}
+
+/// Whether a shard needs nothing more of what can be done here.
+fn heal_shard(index: &Index, shard: &Shard) -> bool {
+    if shard.remedy() == Some(Remedy::Rebuild)
+        && let Err(error) = rebuild(index, shard)
+    {
+        tracing::error!(index = index.name(), shard = shard.place.number, %error, "a shard cannot be rebuilt yet");
+        if error.kind() == ErrorKind::Corrupt {
+            shard.damaged(&error.to_string());
+        }
+    }
+    if shard.has_spilled()
+        && let Err(error) = shard.flush()
+    {
+        tracing::warn!(index = index.name(), shard = shard.place.number, %error, "the disk still refuses segments");
+    }
+    shard.remedy() != Some(Remedy::Rebuild) && !shard.has_spilled()
+}
+
+/// Rebuilds a shard. A defect that it runs into is that shard's: the others are mended all the same.
+fn rebuild(index: &Index, shard: &Shard) -> Result<(), EngineError> {
+    let rebuilt = catch_unwind(AssertUnwindSafe(|| shard.rebuild(&index.mapping())));
+    rebuilt.unwrap_or_else(|_| {
+        Err(EngineError::Corrupt {
+            path: shard.place.dir.clone(),
+            reason: "to rebuild it ran into a defect of the program".into(),
+        })
+    })
+}
+
+impl Index {
+    /// Is again what the catalog says.
+    fn take_back(&self, record: &IndexRecord) -> Result<(), EngineError> {
+        let mut mapping = record.decode_mapping()?;
+        mapping.set_limits(record.settings.mapping_limits());
+        self.mapping.store(Arc::new(mapping));
+        self.settings.store(Arc::new(record.settings.clone()));
+        self.aliases.store(Arc::new(record.aliases.clone()));
+        self.closed.store(record.closed, Ordering::SeqCst);
+        Ok(())
+    }
+}
+
+impl Inner {
+    /// The log has refused something. When its disk has failed, nothing that it may have lost is answered from now
+    /// on, and the healer gets to work.
+    pub(crate) fn log_refused(&self) {
+        if self.log.poisoned().is_none() {
+            return;
+        }
+        let durable = self.log.durable();
+        for index in self.indices.read().values() {
+            index
+                .shards
+                .iter()
+                .for_each(|shard| shard.forget_beyond(durable));
+        }
+        self.healer.wake();
+    }
+
+    /// Takes back what a failed log has taken and lost: the operations of documents, by rebuilding their shards, and
+    /// the changes of the catalog.
+    fn take_back_undurable(&self) -> Result<(), EngineError> {
+        self.log_refused();
+        let mut indices = self.indices.write();
+        let all: Vec<Arc<Index>> = indices.values().cloned().collect();
+        // Nobody changes what an index is while it is compared with what the log says of it.
+        let _changing: Vec<_> = all.iter().map(|index| index.changing.lock()).collect();
+        let mut catalog = self.catalog.lock();
+        if catalog.applied() <= self.log.durable() {
+            return Ok(());
+        }
+        let durable = self.durable_catalog()?;
+        let mut next = BTreeMap::new();
+        for record in durable.indices.values() {
+            let known = all.iter().find(|index| index.uuid == record.uuid);
+            let index = match known {
+                Some(index) => {
+                    index.take_back(record)?;
+                    Arc::clone(index)
+                }
+                // Its deletion has been taken back.
+                None => {
+                    let index = Arc::new(self.open_index(record)?);
+                    let shards = index.shards.iter();
+                    shards.for_each(|shard| shard.fail(&"it is read from the log again"));
+                    index
+                }
+            };
+            next.insert(index.name.clone(), index);
+        }
+        for index in all
+            .iter()
+            .filter(|index| !durable.indices.contains_key(&index.uuid))
+        {
+            // Its creation was refused. The folder stays until the next start, which finds out about it.
+            index.shards.iter().for_each(|shard| shard.retire());
+        }
+        self.aliases
+            .store(Arc::new(alias_change::table(next.values())));
+        (*indices, *catalog) = (next, durable);
+        Ok(())
+    }
+
+    /// The catalog as the durable part of the log has it.
+    fn durable_catalog(&self) -> Result<Catalog, EngineError> {
+        let path = catalog_path(&self.options.data);
+        let mut catalog = Catalog::load(&*self.disk, &path)?.unwrap_or_default();
+        let mut scan = self.log.scan_with(&Selection {
+            range: Range::Glsn {
+                from: catalog.applied().next().max(self.log.first()),
+                to: self.log.durable().next(),
+            },
+            streams: vec![StreamId::new(CATALOG_STREAM)],
+            order: Order::Forward,
+        })?;
+        while let Some(entry) = scan.next() {
+            let entry = entry?;
+            catalog.apply(CatalogOperation::decode(entry.payload)?, entry.glsn)?;
+        }
+        Ok(catalog)
+    }
+}

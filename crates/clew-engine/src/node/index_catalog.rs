@@ -1,0 +1,358 @@
+//! Making, changing and deleting indexes: each change stands in the log, in the stream of the catalog, before it takes
+//! effect.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use arc_swap::ArcSwap;
+use clew_log::{Durability, Glsn, NewEntry, StreamId};
+use clew_text::{Mapping, NewFields};
+use parking_lot::Mutex;
+
+use crate::base::activity::Activity;
+use crate::base::blocks::Block;
+use crate::base::error::EngineError;
+use crate::base::names::{check_alias_name, check_name};
+use crate::base::operation::CATALOG_STREAM;
+use crate::base::settings::IndexSettings;
+use crate::catalog::alias;
+use crate::catalog::alias::check_alias_routing;
+use crate::catalog::alias::{AliasAction, Aliases};
+use crate::catalog::planner::IndexPlan;
+use crate::catalog::record::{Catalog, CatalogOperation, IndexRecord};
+use crate::index::handle::Index;
+use crate::node::alias_change;
+use crate::node::data_folder;
+use crate::node::engine::{Engine, Inner, Logged};
+use crate::shard::{Shard, ShardContext, ShardPlace};
+
+const SHARDS_MAX: u32 = 1024;
+
+impl Engine {
+    /// Creates an index; durable when it returns.
+    ///
+    /// # Errors
+    /// When the name breaks the rules or is taken, or the settings are out of bounds.
+    pub fn create_index(
+        &self,
+        name: &str,
+        settings: IndexSettings,
+        mapping: Mapping,
+    ) -> Result<(Arc<Index>, Glsn), EngineError> {
+        self.create_index_with_aliases(name, settings, mapping, Aliases::new())
+    }
+
+    /// Creates an index that has aliases from the start.
+    ///
+    /// # Errors
+    /// As [`Engine::create_index`], and when an alias's name breaks the rules or is an index's.
+    pub fn create_index_with_aliases(
+        &self,
+        name: &str,
+        settings: IndexSettings,
+        mapping: Mapping,
+        aliases: Aliases,
+    ) -> Result<(Arc<Index>, Glsn), EngineError> {
+        let plan = IndexPlan {
+            name: None,
+            settings,
+            mapping,
+            aliases,
+        };
+        self.create_planned(name, plan)
+    }
+
+    /// Checks that an index of this name could be made now.
+    ///
+    /// # Errors
+    /// When the name breaks the rules or is taken.
+    pub fn check_new_name(&self, name: &str) -> Result<(), EngineError> {
+        check_name(name)?;
+        match self.inner.indices.read().get(name) {
+            None => Ok(()),
+            Some(existing) => Err(EngineError::IndexExists {
+                index: name.to_string(),
+                uuid: existing.uuid.clone(),
+            }),
+        }
+    }
+
+    /// Deletes an index and its files; durable when it returns.
+    ///
+    /// # Errors
+    /// When there is no such index.
+    pub fn delete_index(&self, name: &str) -> Result<Glsn, EngineError> {
+        self.delete_indices([name])
+    }
+
+    /// Deletes indexes and their files, all or none; durable when it returns.
+    ///
+    /// # Errors
+    /// When one of them is missing or blocked.
+    pub fn delete_indices<'n>(
+        &self,
+        names: impl IntoIterator<Item = &'n str>,
+    ) -> Result<Glsn, EngineError> {
+        let names = names.into_iter().map(String::from);
+        self.change_aliases(
+            names
+                .map(|index| AliasAction::RemoveIndex { index })
+                .collect(),
+        )
+    }
+}
+
+impl Inner {
+    /// Creates an index, and changes aliases with it: as one change.
+    pub(crate) fn create_index(
+        &self,
+        name: &str,
+        plan: IndexPlan,
+        actions: Vec<AliasAction>,
+    ) -> Result<(Arc<Index>, Logged), EngineError> {
+        let IndexPlan {
+            name: own,
+            settings,
+            mapping,
+            aliases,
+        } = plan;
+        let name = own.as_deref().unwrap_or(name);
+        check_name(name)?;
+        check_settings(&settings)?;
+        self.check_room_for_index(name)?;
+        let mut indices = self.indices.write();
+        if let Some(existing) = indices.get(name) {
+            let (index, uuid) = (name.to_string(), existing.uuid.clone());
+            return Err(EngineError::IndexExists { index, uuid });
+        }
+        self.check_new_aliases(name, &indices, &aliases)?;
+        let record = IndexRecord {
+            name: name.to_string(),
+            uuid: self.new_uuid(),
+            created_ms: u64::try_from(self.clock.since_epoch().as_millis()).unwrap_or(u64::MAX),
+            settings,
+            mapping: mapping.encode(),
+            first_stream: self.catalog.lock().next_stream(),
+            aliases,
+            closed: false,
+        };
+        // The shards are made first: an index in the log must never lack its folders.
+        let index = Arc::new(self.open_index(&record)?);
+        let mut next = indices.clone();
+        next.insert(name.to_string(), index.clone());
+        let mut operations = vec![CatalogOperation::CreateIndex(record)];
+        let moved =
+            alias_change::Plan::of(&next, actions).inspect_err(|_| self.remove_folder(&index))?;
+        assert!(
+            moved.deleted.is_empty(),
+            "a deletion must be durable before it takes effect"
+        );
+        if moved.changes() {
+            operations.push(moved.operation(&next));
+        }
+        let logged = self.append_catalog(CatalogOperation::together(operations))?;
+        moved.store(&next);
+        if moved.changes() || !index.aliases().is_empty() {
+            self.aliases
+                .store(Arc::new(alias_change::table(next.values())));
+        }
+        *indices = next;
+        Ok((index, logged))
+    }
+
+    /// Refuses a new index while the disk is nearly full, as if it had the block that all others have then.
+    fn check_room_for_index(&self, name: &str) -> Result<(), EngineError> {
+        if !self.space.is_blocked() || !self.look_at_disk().is_blocked() {
+            return Ok(());
+        }
+        Err(EngineError::Blocked {
+            index: name.to_string(),
+            blocks: vec![Block::ReadOnlyAllowDelete],
+        })
+    }
+
+    /// A unique id whose folder nobody has.
+    fn new_uuid(&self) -> String {
+        let mut uuids = std::iter::repeat_with(|| self.ids.next_uuid());
+        let is_free = |uuid: &String| !self.disk.exists(&self.index_dir(uuid));
+        let free = uuids.find(|uuid| !self.catalog.lock().knows(uuid) && is_free(uuid));
+        free.expect("there is no end of ids")
+    }
+
+    /// Checks the names that a new index would add.
+    fn check_new_aliases(
+        &self,
+        name: &str,
+        indices: &BTreeMap<String, Arc<Index>>,
+        aliases: &Aliases,
+    ) -> Result<(), EngineError> {
+        let table = self.aliases.load();
+        if table.contains_key(name) {
+            return Err(EngineError::InvalidIndexName {
+                index: name.to_string(),
+                reason: "already exists as alias",
+            });
+        }
+        for (alias, says) in aliases {
+            check_alias_name(alias)?;
+            check_alias_routing(alias, says)?;
+            if alias == name || indices.contains_key(alias) {
+                let uuid = indices.get(alias).map_or("_na_", |index| index.uuid());
+                return Err(EngineError::AliasIsIndex {
+                    alias: alias.clone(),
+                    uuid: uuid.to_string(),
+                });
+            }
+            let mut holders = vec![(name, says.clone())];
+            for index in table.get(alias).into_iter().flatten() {
+                holders.extend(
+                    index
+                        .aliases
+                        .load()
+                        .get(alias)
+                        .map(|says| (index.name(), says.clone())),
+                );
+            }
+            alias::check_holders(alias, &holders)?;
+        }
+        Ok(())
+    }
+
+    /// Opens the index of a catalog record.
+    pub(crate) fn open_index(&self, record: &IndexRecord) -> Result<Index, EngineError> {
+        let mut mapping = record.decode_mapping()?;
+        mapping.set_limits(record.settings.mapping_limits());
+        let mapping = Arc::new(mapping);
+        let shard = |number: u32| {
+            let dir = self.index_dir(&record.uuid).join(number.to_string());
+            let stream = record.stream(number);
+            let place = ShardPlace {
+                index: record.name.clone(),
+                number,
+                stream,
+                dir,
+            };
+            let context = ShardContext {
+                disk: self.disk.clone(),
+                clock: self.clock.clone(),
+                log: self.log.clone(),
+                buffer_bytes_max: self.options.write_buffer_bytes,
+                query_reader: self.options.query_reader,
+                merges: self.merges.clone(),
+                healer: self.healer.clone(),
+                space: self.space.clone(),
+            };
+            Shard::open(place, context, mapping.clone()).map(Arc::new)
+        };
+        Ok(Index {
+            name: record.name.clone(),
+            uuid: record.uuid.clone(),
+            created_ms: record.created_ms,
+            settings: ArcSwap::from_pointee(record.settings.clone()),
+            mapping: ArcSwap::new(mapping.clone()),
+            aliases: ArcSwap::from_pointee(record.aliases.clone()),
+            closed: AtomicBool::new(record.closed),
+            changing: Mutex::new(()),
+            routing_slots: record.settings.routing_slots(),
+            shards: (0..record.settings.shards)
+                .map(shard)
+                .collect::<Result<_, _>>()?,
+            activity: Activity::default(),
+            space: self.space.clone(),
+        })
+    }
+
+    pub(crate) fn index_dir(&self, uuid: &str) -> PathBuf {
+        data_folder::indices_dir(&self.options.data).join(uuid)
+    }
+
+    /// Removes what a deleted index has on disk and in the log.
+    pub(crate) fn forget_index(&self, index: &Index) {
+        for shard in &index.shards {
+            shard.retire();
+        }
+        let streams: Vec<StreamId> = index.shards.iter().map(|s| s.place.stream).collect();
+        if let Err(error) = self.log.delete_streams(&streams) {
+            tracing::warn!(%error, "cannot forget the streams of a deleted index");
+        }
+        self.remove_folder(index);
+    }
+
+    fn remove_folder(&self, index: &Index) {
+        let dir = self.index_dir(&index.uuid);
+        if let Err(error) = self.disk.remove_dir_all(&dir) {
+            tracing::warn!(dir = %dir.display(), %error, "cannot remove a deleted index");
+        }
+    }
+
+    /// Appends a change of the catalog to the log and follows it.
+    pub(crate) fn append_catalog(
+        &self,
+        operation: CatalogOperation,
+    ) -> Result<Logged, EngineError> {
+        self.append_to_catalog(&mut self.catalog.lock(), operation)
+    }
+
+    /// The same under the catalog's lock, for changes that depend on what it says.
+    pub(crate) fn append_to_catalog(
+        &self,
+        catalog: &mut Catalog,
+        operation: CatalogOperation,
+    ) -> Result<Logged, EngineError> {
+        let payload = serde_json::to_vec(&operation).expect("operations have only plain fields");
+        let parts: [&[u8]; 1] = [&payload];
+        let entry = NewEntry::new(StreamId::new(CATALOG_STREAM), &parts);
+        let appended = self.log.append(&[entry], Durability::Sync);
+        // What has failed may have been an entry that nobody waits for, as of streams that are deleted.
+        let appended = appended.inspect_err(|_| self.healer.wake())?;
+        let (glsn, life) = (appended.first, appended.life);
+        catalog.apply(operation, glsn)?;
+        Ok(Logged { glsn, life })
+    }
+
+    /// Changes an index's mapping; the change stands in the log before any document that needs it.
+    pub(crate) fn change_mapping(
+        &self,
+        index: &Index,
+        change: impl FnOnce(&mut Mapping) -> Result<(), EngineError>,
+    ) -> Result<Logged, EngineError> {
+        let _changing = index.changing.lock();
+        let mut mapping = (*index.mapping()).clone();
+        mapping.set_limits(index.settings().mapping_limits());
+        change(&mut mapping)?;
+        let logged = {
+            let mut catalog = self.catalog.lock();
+            let operation = catalog.mapping_operation(&index.uuid, mapping.encode());
+            self.append_to_catalog(&mut catalog, operation)?
+        };
+        index.mapping.store(Arc::new(mapping));
+        Ok(logged)
+    }
+
+    /// Adds fields that a document brought; those that are there by now are kept.
+    pub(crate) fn grow_mapping(&self, index: &Index, fields: NewFields) -> Result<(), EngineError> {
+        self.change_mapping(index, |mapping| Ok(mapping.grow(fields)?))
+            .map(|_| ())
+    }
+}
+
+pub(crate) fn check_settings(settings: &IndexSettings) -> Result<(), EngineError> {
+    let reason = if !(1..=SHARDS_MAX).contains(&settings.shards) {
+        format!(
+            "Failed to parse value [{}] for setting [index.number_of_shards] must be >= 1 and <= {SHARDS_MAX}",
+            settings.shards
+        )
+    } else if settings.max_result_window == 0 {
+        "Failed to parse value [0] for setting [index.max_result_window] must be >= 1".to_string()
+    } else if settings.ef_search < 2 {
+        let ef = settings.ef_search;
+        format!(
+            "Failed to parse value [{ef}] for setting [index.knn.algo_param.ef_search] must be >= 2"
+        )
+    } else {
+        return Ok(());
+    };
+    Err(EngineError::InvalidSetting { reason })
+}

@@ -1,0 +1,63 @@
+//! Closing and opening indexes. A closed index keeps everything and serves neither reads nor
+//! writes of documents.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use clew_log::Glsn;
+
+use crate::base::blocks::BlockLevel;
+use crate::base::error::EngineError;
+use crate::catalog::record::CatalogOperation;
+use crate::index::handle::Index;
+use crate::index::index_state::IndexState;
+use crate::node::engine::Engine;
+
+impl Engine {
+    /// Opens or closes indexes, all of them as one change; durable when it returns. Those that
+    /// are in the state already are left as they are. What was written to an index that is closed
+    /// is in its segments afterwards.
+    ///
+    /// # Errors
+    /// When one is blocked, or its segments cannot be written.
+    pub fn set_index_state(
+        &self,
+        indices: &[Arc<Index>],
+        state: IndexState,
+    ) -> Result<Option<Glsn>, EngineError> {
+        let closed = state == IndexState::Closed;
+        let changing = indices.iter().filter(|index| index.is_open() == closed);
+        let changing: Vec<&Arc<Index>> = changing.collect();
+        if changing.is_empty() {
+            return Ok(None);
+        }
+        // Held so that no index is deleted between the check and the entry in the log.
+        let known = self.inner.indices.write();
+        for index in &changing {
+            index.check_block(BlockLevel::MetadataWrite)?;
+            if !known
+                .get(&index.name)
+                .is_some_and(|known| Arc::ptr_eq(known, index))
+            {
+                return Err(EngineError::IndexNotFound {
+                    index: index.name.clone(),
+                });
+            }
+        }
+        let uuids = changing.iter().map(|index| index.uuid.clone()).collect();
+        let operation = CatalogOperation::SetClosed { uuids, closed };
+        let logged = self.inner.append_catalog(operation)?;
+        for index in &changing {
+            index.closed.store(closed, Ordering::SeqCst);
+        }
+        drop(known);
+        let glsn = self.inner.settle(logged)?;
+        if closed {
+            for index in changing {
+                self.refresh(index)?;
+                self.flush(index)?;
+            }
+        }
+        Ok(Some(glsn))
+    }
+}

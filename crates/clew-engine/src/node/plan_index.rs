@@ -1,0 +1,90 @@
+//! Making indexes that nobody created, as the planner says.
+
+use std::sync::Arc;
+
+use clew_log::Glsn;
+
+use crate::base::date_names::resolve_date;
+use crate::base::error::EngineError;
+use crate::base::settings::IndexSettings;
+use crate::catalog::alias::AliasAction;
+use crate::catalog::planner::{IndexPlan, IndexPlanner};
+use crate::index::handle::Index;
+use crate::node::engine::{Engine, Inner};
+
+impl Engine {
+    /// Creates an index as planned; durable when it returns.
+    ///
+    /// # Errors
+    /// As [`Engine::create_index_with_aliases`].
+    pub fn create_planned(
+        &self,
+        name: &str,
+        plan: IndexPlan,
+    ) -> Result<(Arc<Index>, Glsn), EngineError> {
+        self.create_and_move_aliases(name, plan, Vec::new())
+    }
+
+    /// Creates an index as planned and changes aliases, which may be aliases of it, as one change; durable when it
+    /// returns.
+    ///
+    /// # Errors
+    /// As [`Engine::create_index_with_aliases`] and [`Engine::change_aliases`]; nothing was changed then.
+    pub fn create_and_move_aliases(
+        &self,
+        name: &str,
+        plan: IndexPlan,
+        actions: Vec<AliasAction>,
+    ) -> Result<(Arc<Index>, Glsn), EngineError> {
+        let name = resolve_date(name, self.inner.now_ms())?;
+        let (index, logged) = self.inner.create_index(&name, plan, actions)?;
+        Ok((index, self.inner.settle(logged)?))
+    }
+
+    /// What a new index of this name would begin with if a write made it.
+    ///
+    /// # Errors
+    /// When no such index may be made.
+    pub fn plan_index(&self, name: &str) -> Result<IndexPlan, EngineError> {
+        self.inner.plan_index(name)
+    }
+
+    /// The settings that a write to this name meets: those of the index that takes it, or of the one that it makes.
+    /// None where no index would take it; the write itself says why.
+    pub fn settings_of_writes(&self, name: &str) -> Option<Arc<IndexSettings>> {
+        let inner = &self.inner;
+        let name = resolve_date(name, inner.now_ms()).ok()?;
+        match inner.written_index(&name) {
+            Ok(index) => Some(index.settings()),
+            Err(EngineError::IndexNotFound { .. }) if inner.options.auto_create_index => {
+                let plan = inner.plan_index(&name).ok()?;
+                Some(Arc::new(plan.settings))
+            }
+            Err(_) => None,
+        }
+    }
+
+    /// A name with its dates put in.
+    ///
+    /// # Errors
+    /// When a date in it cannot be read.
+    pub fn dated_name(&self, name: &str) -> Result<String, EngineError> {
+        Ok(resolve_date(name, self.inner.now_ms())?.into_owned())
+    }
+
+    /// Sets how indexes are made that writes miss. The first planner stays.
+    pub fn set_planner(&self, planner: Arc<dyn IndexPlanner>) {
+        // A second one comes with a second router over the same engine, which plans the same.
+        let _ = self.inner.planner.set(planner);
+    }
+}
+
+impl Inner {
+    pub(crate) fn plan_index(&self, name: &str) -> Result<IndexPlan, EngineError> {
+        let Some(planner) = self.planner.get() else {
+            return Ok(IndexPlan::default());
+        };
+        let definitions = self.catalog.lock().definitions.clone();
+        planner.plan(&definitions, name)
+    }
+}

@@ -1,0 +1,475 @@
+//! Which indexes an expression means: names, aliases, wildcards, exclusions, names with dates. All
+//! endpoints resolve here, so that a name means the same everywhere.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::base::blocks::BlockLevel;
+use crate::base::date_names::resolve_date;
+use crate::base::error::EngineError;
+use crate::base::names::matches;
+use crate::catalog::alias::Alias;
+use crate::index::handle::Index;
+use crate::node::alias_change::AliasTable;
+use crate::node::engine::{Engine, Inner};
+
+/// Which indexes a wildcard may mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wildcards {
+    /// Open ones.
+    pub open: bool,
+    /// Closed ones.
+    pub closed: bool,
+    /// Hidden ones too.
+    pub hidden: bool,
+}
+
+impl Wildcards {
+    /// Open indexes that are not hidden.
+    pub const OPEN: Wildcards = Wildcards {
+        open: true,
+        closed: false,
+        hidden: false,
+    };
+    /// Closed indexes that are not hidden.
+    pub const CLOSED: Wildcards = Wildcards {
+        open: false,
+        closed: true,
+        hidden: false,
+    };
+    /// Open and closed indexes that are not hidden.
+    pub const SHOWN: Wildcards = Wildcards {
+        open: true,
+        closed: true,
+        hidden: false,
+    };
+    /// Every index.
+    pub const ALL: Wildcards = Wildcards {
+        open: true,
+        closed: true,
+        hidden: true,
+    };
+    /// None.
+    pub const NONE: Wildcards = Wildcards {
+        open: false,
+        closed: false,
+        hidden: false,
+    };
+}
+
+/// What becomes of a closed index that is named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClosedNames {
+    /// It is taken like an open one.
+    Allow,
+    /// It is refused, or skipped with `ignore_unavailable`.
+    Forbid,
+}
+
+/// What becomes of an alias that is named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AliasNames {
+    /// It stands for its indexes.
+    Follow,
+    /// It is refused, and wildcards pass it over.
+    Refuse,
+}
+
+/// How a list of index names is read.
+#[derive(Clone, Copy, Debug)]
+pub struct ResolveOptions {
+    /// Concrete names that do not exist are skipped rather than refused.
+    pub ignore_unavailable: bool,
+    /// A wildcard may match nothing.
+    pub allow_no_indices: bool,
+    /// What wildcards may mean.
+    pub wildcards: Wildcards,
+    /// What becomes of closed indexes.
+    pub closed: ClosedNames,
+    /// What becomes of aliases.
+    pub aliases: AliasNames,
+}
+
+impl Default for ResolveOptions {
+    fn default() -> Self {
+        ResolveOptions {
+            ignore_unavailable: false,
+            allow_no_indices: true,
+            wildcards: Wildcards::OPEN,
+            closed: ClosedNames::Forbid,
+            aliases: AliasNames::Follow,
+        }
+    }
+}
+
+impl ResolveOptions {
+    /// Every index there is, whatever its state.
+    pub fn everything() -> Self {
+        ResolveOptions {
+            wildcards: Wildcards::ALL,
+            closed: ClosedNames::Allow,
+            ..ResolveOptions::default()
+        }
+    }
+}
+
+/// An index that an expression means, and by which names.
+#[derive(Clone, Debug)]
+pub struct Resolved {
+    /// The index.
+    pub index: Arc<Index>,
+    /// Whether its own name, or a wildcard over it, is among them.
+    pub by_name: bool,
+    /// The aliases among them.
+    pub aliases: BTreeSet<String>,
+}
+
+impl Resolved {
+    /// What the aliases that it was found by say; none when it was found by its own name, which
+    /// takes precedence over whatever an alias restricts.
+    pub fn through(&self) -> Vec<Alias> {
+        if self.by_name {
+            return Vec::new();
+        }
+        let all = self.index.aliases();
+        let named = self.aliases.iter().filter_map(|name| all.get(name));
+        named.cloned().collect()
+    }
+}
+
+impl Engine {
+    /// The indexes that an expression names, by name: names, aliases and patterns with `*`,
+    /// separated by commas, a leading `-` after a pattern taking away; empty, `*` and `_all` mean
+    /// all.
+    ///
+    /// # Errors
+    /// [`EngineError::IndexNotFound`] and [`EngineError::IndexClosed`] as the options say.
+    pub fn resolve(
+        &self,
+        expression: &str,
+        options: ResolveOptions,
+    ) -> Result<Vec<Arc<Index>>, EngineError> {
+        let found = self.resolve_named(expression, options)?;
+        Ok(found.into_iter().map(|resolved| resolved.index).collect())
+    }
+
+    /// The same, with the names that each index was found by.
+    ///
+    /// # Errors
+    /// As [`Engine::resolve`].
+    pub fn resolve_named(
+        &self,
+        expression: &str,
+        options: ResolveOptions,
+    ) -> Result<Vec<Resolved>, EngineError> {
+        let indices = self.inner.indices.read();
+        let aliases = self.inner.aliases.load();
+        let mut resolver = Resolver {
+            indices: &indices,
+            aliases: &aliases,
+            options,
+            found: BTreeMap::new(),
+        };
+        let all = expression.is_empty();
+        let expression = if all { "_all" } else { expression };
+        let mut wildcard_seen = false;
+        for part in expression.split(',').map(str::trim) {
+            let part = resolve_date(part, self.inner.now_ms())?;
+            match part.strip_prefix('-') {
+                Some(excluded) if wildcard_seen => resolver.exclude(excluded),
+                _ => {
+                    wildcard_seen |= part.contains('*') || part == "_all";
+                    resolver.include(&part)?;
+                }
+            }
+        }
+        if resolver.found.is_empty() && !options.allow_no_indices {
+            return Err(EngineError::IndexNotFound {
+                index: expression.to_string(),
+            });
+        }
+        Ok(resolver.found.into_values().collect())
+    }
+
+    /// The one index that a name or an alias means to reads by id, and the routing key that holds
+    /// there.
+    ///
+    /// # Errors
+    /// When there is no such index, the alias names several, or it is closed or blocked.
+    pub fn single_index(
+        &self,
+        name: &str,
+        routing: Option<&str>,
+    ) -> Result<(Arc<Index>, Option<String>), EngineError> {
+        let inner = &self.inner;
+        let name = resolve_date(name, inner.now_ms())?;
+        let (index, alias) = match inner.named(&name)? {
+            Named::Index(index) => (index, None),
+            Named::Alias(indices) => match &indices[..] {
+                [only] => (only.clone(), Some(name.as_ref())),
+                several => return Err(several_indices(&name, several)),
+            },
+        };
+        index.check_open()?;
+        index.check_block(BlockLevel::Read)?;
+        let routing = alias_routing(&index, alias, routing.map(String::from))?;
+        Ok((index, routing))
+    }
+}
+
+fn several_indices(alias: &str, indices: &[Arc<Index>]) -> EngineError {
+    let names: Vec<&str> = indices.iter().map(|index| index.name()).collect();
+    EngineError::InvalidRequest {
+        reason: format!(
+            "alias [{alias}] has more than one index associated with it [{}], can't execute a \
+             single index op",
+            names.join(", ")
+        ),
+    }
+}
+
+/// What a name is.
+pub(crate) enum Named {
+    /// An index's own name.
+    Index(Arc<Index>),
+    /// An alias of at least one index.
+    Alias(Vec<Arc<Index>>),
+}
+
+impl Inner {
+    pub(crate) fn now_ms(&self) -> i64 {
+        i64::try_from(self.clock.since_epoch().as_millis()).unwrap_or(i64::MAX)
+    }
+
+    /// What a name is.
+    pub(crate) fn named(&self, name: &str) -> Result<Named, EngineError> {
+        let indices = self.indices.read();
+        if let Some(index) = indices.get(name) {
+            return Ok(Named::Index(index.clone()));
+        }
+        match self.aliases.load().get(name) {
+            Some(indices) => Ok(Named::Alias(indices.clone())),
+            None => Err(EngineError::IndexNotFound {
+                index: name.to_string(),
+            }),
+        }
+    }
+
+    /// The index that writes to a name go to, and the routing key that holds there.
+    pub(crate) fn write_index(
+        &self,
+        name: &str,
+        routing: Option<String>,
+    ) -> Result<(Arc<Index>, Option<String>), EngineError> {
+        let index = self.written_index(name)?;
+        index.check_open()?;
+        index.check_block(BlockLevel::Write)?;
+        let alias = (index.name != name).then_some(name);
+        let routing = alias_routing(&index, alias, routing)?;
+        Ok((index, routing))
+    }
+
+    /// The index that writes to a name go to, whether it takes them now or not.
+    pub(crate) fn written_index(&self, name: &str) -> Result<Arc<Index>, EngineError> {
+        match self.named(name)? {
+            Named::Index(index) => Ok(index),
+            Named::Alias(indices) => writer_of(name, &indices),
+        }
+    }
+}
+
+/// The index of an alias that takes writes.
+fn writer_of(name: &str, indices: &[Arc<Index>]) -> Result<Arc<Index>, EngineError> {
+    let says = |index: &Arc<Index>| {
+        let aliases = index.aliases.load();
+        aliases.get(name).and_then(|alias| alias.is_write_index)
+    };
+    let writer = match indices {
+        [only] if says(only) != Some(false) => Some(only),
+        several => several.iter().find(|index| says(index) == Some(true)),
+    };
+    writer.cloned().ok_or_else(|| EngineError::InvalidRequest {
+        reason: format!(
+            "no write index is defined for alias [{name}]. The write index may be explicitly \
+             disabled using is_write_index=false or the alias points to multiple indices without \
+             one being designated as a write index"
+        ),
+    })
+}
+
+/// The routing key of one document through an alias.
+fn alias_routing(
+    index: &Index,
+    alias: Option<&str>,
+    asked: Option<String>,
+) -> Result<Option<String>, EngineError> {
+    let aliases = index.aliases.load();
+    let Some(name) = alias else {
+        return Ok(asked);
+    };
+    let Some(fixed) = aliases
+        .get(name)
+        .and_then(|alias| alias.index_routing.clone())
+    else {
+        return Ok(asked);
+    };
+    match asked {
+        Some(asked) if asked != fixed => Err(EngineError::InvalidRequest {
+            reason: format!(
+                "Alias [{name}] has index routing associated with it [{fixed}], and was provided \
+                 with routing value [{asked}], rejecting operation"
+            ),
+        }),
+        _ => Ok(Some(fixed)),
+    }
+}
+
+struct Resolver<'a> {
+    indices: &'a BTreeMap<String, Arc<Index>>,
+    aliases: &'a AliasTable,
+    options: ResolveOptions,
+    found: BTreeMap<String, Resolved>,
+}
+
+impl Resolver<'_> {
+    fn include(&mut self, part: &str) -> Result<(), EngineError> {
+        if part == "_all" || part == "*" {
+            self.include_all();
+            return Ok(());
+        }
+        if part.contains('*') {
+            let before = self.found.len();
+            self.include_pattern(part);
+            let nothing = before == 0 && self.found.is_empty();
+            if nothing && !self.options.allow_no_indices {
+                return Err(EngineError::IndexNotFound {
+                    index: part.to_string(),
+                });
+            }
+            return Ok(());
+        }
+        self.include_name(part)
+    }
+
+    fn include_all(&mut self) {
+        for index in self.indices.values() {
+            if self.wildcards_take(index) && (self.options.wildcards.hidden || !index.is_hidden()) {
+                self.add(index, None);
+            }
+        }
+    }
+
+    fn include_pattern(&mut self, pattern: &str) {
+        let shows = |name: &str, hidden: bool| {
+            let dots = pattern.starts_with('.') && name.starts_with('.');
+            matches(pattern, name) && (!hidden || dots || self.options.wildcards.hidden)
+        };
+        let mut taken: Vec<(Arc<Index>, Option<String>)> = Vec::new();
+        for (name, index) in self.indices {
+            if self.wildcards_take(index) && shows(name, index.is_hidden()) {
+                taken.push((index.clone(), None));
+            }
+        }
+        if self.options.aliases == AliasNames::Follow {
+            for (name, indices) in self.aliases {
+                if !shows(name, alias_is_hidden(name, indices)) {
+                    continue;
+                }
+                let open = indices.iter().filter(|index| self.wildcards_take(index));
+                taken.extend(open.map(|index| (index.clone(), Some(name.clone()))));
+            }
+        }
+        for (index, alias) in taken {
+            self.add(&index, alias.as_deref());
+        }
+    }
+
+    fn include_name(&mut self, name: &str) -> Result<(), EngineError> {
+        if name.starts_with('_') {
+            return Err(EngineError::InvalidIndexName {
+                index: name.to_string(),
+                reason: "must not start with '_'.",
+            });
+        }
+        if let Some(index) = self.indices.get(name) {
+            return self.add_named(index, None);
+        }
+        match self.aliases.get(name) {
+            Some(_) if self.options.aliases == AliasNames::Refuse => {
+                if self.options.ignore_unavailable {
+                    return Ok(());
+                }
+                Err(EngineError::InvalidRequest {
+                    reason: format!(
+                        "The provided expression [{name}] matches an alias, specify the \
+                         corresponding concrete indices instead."
+                    ),
+                })
+            }
+            Some(indices) => {
+                for index in indices {
+                    self.add_named(index, Some(name))?;
+                }
+                Ok(())
+            }
+            None if self.options.ignore_unavailable => Ok(()),
+            None => Err(EngineError::IndexNotFound {
+                index: name.to_string(),
+            }),
+        }
+    }
+
+    fn exclude(&mut self, pattern: &str) {
+        let by_alias = |resolved: &Resolved| {
+            let own = resolved.index.aliases.load();
+            own.keys().any(|name| matches(pattern, name))
+        };
+        self.found.retain(|name, resolved| {
+            !(pattern == "_all" || matches(pattern, name) || by_alias(resolved))
+        });
+    }
+
+    fn wildcards_take(&self, index: &Index) -> bool {
+        if index.is_open() {
+            self.options.wildcards.open
+        } else {
+            self.options.wildcards.closed && self.options.closed == ClosedNames::Allow
+        }
+    }
+
+    fn add_named(&mut self, index: &Arc<Index>, alias: Option<&str>) -> Result<(), EngineError> {
+        if self.options.closed == ClosedNames::Forbid
+            && let Err(error) = index.check_open()
+        {
+            return if self.options.ignore_unavailable {
+                Ok(())
+            } else {
+                Err(error)
+            };
+        }
+        self.add(index, alias);
+        Ok(())
+    }
+
+    fn add(&mut self, index: &Arc<Index>, alias: Option<&str>) {
+        let resolved = self.found.entry(index.name.clone());
+        let resolved = resolved.or_insert_with(|| Resolved {
+            index: index.clone(),
+            by_name: false,
+            aliases: BTreeSet::new(),
+        });
+        match alias {
+            None => resolved.by_name = true,
+            Some(alias) => {
+                resolved.aliases.insert(alias.to_string());
+            }
+        }
+    }
+}
+
+fn alias_is_hidden(name: &str, indices: &[Arc<Index>]) -> bool {
+    indices.iter().any(|index| {
+        let aliases = index.aliases.load();
+        aliases.get(name).and_then(|alias| alias.is_hidden) == Some(true)
+    })
+}

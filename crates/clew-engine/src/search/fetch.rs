@@ -1,0 +1,145 @@
+//! What a hit's document holds, and where its score comes from.
+
+use bytes::Bytes;
+use clew_platform::Reservation;
+use clew_text::{Combine, Explained, ShardHit, SortValue, explain};
+use parking_lot::Mutex;
+
+use crate::base::error::EngineError;
+use crate::search::knn::ViewKnn;
+use crate::search::pinned::PinnedShard;
+use crate::search::request::{Hit, SearchRequest};
+use crate::search::{document_of, part_of};
+
+/// What hits are looked up for.
+#[derive(Clone, Copy)]
+pub(crate) struct Lookup<'a> {
+    /// Whether hits carry their source.
+    pub(crate) source: bool,
+    /// Whether that has its vectors.
+    pub(crate) vectors: bool,
+    /// The search whose scores are to be explained.
+    pub(crate) explained: Option<&'a SearchRequest>,
+    pub(crate) now_ms: i64,
+    /// What the hits are booked on.
+    pub(crate) memory: &'a Mutex<Reservation>,
+}
+
+/// What a hit takes beside its source.
+const HIT_BYTES: usize = size_of::<Hit>() + 64;
+/// What a value that hits are sorted by takes, with a text of some length.
+const SORT_BYTES: usize = size_of::<SortValue>() + 48;
+
+/// What a hit takes in the answer of a shard and in the merged one, before it is fetched.
+pub(crate) fn collected_bytes(sort_keys: usize) -> usize {
+    2 * (size_of::<ShardHit>() + sort_keys * SORT_BYTES)
+}
+
+/// Reads what a hit's document holds; of a nested object, what the document holds there.
+pub(crate) fn fetch(
+    target: &PinnedShard,
+    hit: &ShardHit,
+    lookup: Lookup<'_>,
+) -> Result<Hit, EngineError> {
+    let segment = &target.view.segments[hit.segment];
+    let mapping = &target.view.snapshot.mapping;
+    let (doc, nested) = document_of(segment, mapping, hit.doc);
+    let row = segment.row(doc);
+    let row = row.map_err(|source| target.shard.tantivy_error(source))?;
+    let source = if lookup.source {
+        let source = segment.source(doc, mapping, lookup.vectors);
+        Some(source.map_err(|source| target.shard.tantivy_error(source))?)
+    } else {
+        None
+    };
+    let source_bytes = source.as_ref().map_or(0, Vec::len);
+    let bytes = HIT_BYTES + hit.sort.len() * SORT_BYTES + source_bytes;
+    lookup.memory.lock().grow(bytes)?;
+    let source = source.and_then(|source| part_of(Bytes::from(source), &nested));
+    let explanation = match lookup.explained {
+        Some(request) => {
+            let explained = explanation(target, hit, request, lookup.now_ms)?;
+            let bytes = explained.as_ref().map_or(0, explained_bytes);
+            lookup.memory.lock().grow(bytes)?;
+            explained
+        }
+        None => None,
+    };
+    Ok(Hit {
+        index: target.index.clone(),
+        id: row.id.to_string(),
+        score: hit.score,
+        sort: hit.sort.clone(),
+        group: hit.group.clone(),
+        version: row.version,
+        seq_no: row.seq_no,
+        routing: row.routing.map(str::to_string),
+        source,
+        shard: target.number(),
+        explanation,
+        nested,
+        inner: Vec::new(),
+        matched_queries: Vec::new(),
+        percolated: Vec::new(),
+    })
+}
+
+fn explained_bytes(explained: &Explained) -> usize {
+    let own = size_of::<Explained>() + explained.description.len();
+    own + explained.details.iter().map(explained_bytes).sum::<usize>()
+}
+
+fn explanation(
+    target: &PinnedShard,
+    hit: &ShardHit,
+    request: &SearchRequest,
+    now_ms: i64,
+) -> Result<Option<Explained>, EngineError> {
+    let knn = ViewKnn {
+        view: &target.view,
+        ef_search: target.index.settings().ef_search,
+        profiles: None,
+    };
+    let place = (hit.segment, hit.doc);
+    let snapshot = &target.view.snapshot;
+    let query = &request.query;
+    let Some(mut explained) = explain(snapshot, query, &knn, now_ms, place)? else {
+        return Ok(None);
+    };
+    for round in &request.control.rescore {
+        let weighted = |explained: Explained, weight: f32, name: &str| {
+            let value = explained.value * weight;
+            let factor = Explained::new(weight, name, Vec::new());
+            Explained::new(value, "product of:", vec![explained, factor])
+        };
+        let first = weighted(explained, round.query_weight, "primaryWeight");
+        // Hits behind the window keep their first score: their second one was never asked for.
+        let in_window = hit
+            .score
+            .is_none_or(|score| (score - first.value).abs() > f32::EPSILON);
+        let second = if in_window {
+            explain(snapshot, &round.query, &knn, now_ms, place)?
+        } else {
+            None
+        };
+        explained = match second {
+            None => first,
+            Some(second) => {
+                let second = weighted(second, round.rescore_weight, "secondaryWeight");
+                let value = round.combine.apply(first.value, second.value);
+                Explained::new(value, described(round.combine), vec![first, second])
+            }
+        };
+    }
+    Ok(Some(explained))
+}
+
+fn described(combine: Combine) -> &'static str {
+    match combine {
+        Combine::Total => "sum of:",
+        Combine::Multiply => "product of:",
+        Combine::Avg => "avg of:",
+        Combine::Max => "max of:",
+        Combine::Min => "min of:",
+    }
+}

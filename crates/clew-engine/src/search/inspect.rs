@@ -1,0 +1,121 @@
+//! Questions to a pinned shard that are no searches: whether a query is one, why it finds a document, which words and
+//! texts there are. What holds for searches holds here: a shard that has failed, or turns out to be damaged while it is
+//! read, does not answer.
+
+use std::cell::RefCell;
+
+use clew_text::{
+    CompileContext, Completed, CompletionWish, Explained, FieldFigures, Query, QueryError,
+    SimilarTerm, Snapshot, Spelling, TermFigures,
+};
+use serde_json::Value;
+
+use crate::base::error::EngineError;
+use crate::search::knn::{RememberedKnn, ViewKnn};
+use crate::search::pinned::PinnedShard;
+
+impl PinnedShard {
+    /// Checks whether a query can be run here. Costs what its nearest-neighbour clauses cost.
+    ///
+    /// # Errors
+    /// Why it cannot.
+    pub fn validate(&self, query: &Query, now_ms: i64) -> Result<(), EngineError> {
+        let knn = self.resolver();
+        self.sound(|snapshot| {
+            let context = CompileContext {
+                snapshot,
+                now_ms,
+                knn: &knn,
+            };
+            clew_text::compile(query, &context).map(drop)
+        })
+    }
+
+    /// Explains the score of the document at a place; `None` when the query does not find it.
+    ///
+    /// # Errors
+    /// When the query does not fit the mapping, or reading fails.
+    pub fn explain(
+        &self,
+        query: &Query,
+        now_ms: i64,
+        place: (usize, tantivy::DocId),
+    ) -> Result<Option<Explained>, EngineError> {
+        let knn = self.resolver();
+        // Every clause is run by itself, and again with those around it.
+        let knn = RememberedKnn::new(&knn);
+        self.sound(|snapshot| clew_text::explain(snapshot, query, &knn, now_ms, place))
+    }
+
+    /// Texts that begin with what was typed, in no order.
+    ///
+    /// # Errors
+    /// When the field is none for this, contexts are missing, or reading fails.
+    pub fn complete(&self, wish: &CompletionWish) -> Result<Vec<Completed>, EngineError> {
+        let source = |place| -> Option<Value> {
+            let bytes = self.source(place, false).ok()?;
+            serde_json::from_slice(&bytes).ok()
+        };
+        self.sound(|snapshot| clew_text::complete(snapshot, wish, &source))
+    }
+
+    /// Terms of a field that are written like a word.
+    ///
+    /// # Errors
+    /// When reading fails.
+    pub fn similar_terms(
+        &self,
+        field: &str,
+        word: &str,
+        spelling: Spelling,
+    ) -> Result<Vec<SimilarTerm>, EngineError> {
+        self.sound(|snapshot| clew_text::similar_terms(snapshot, field, word, spelling))
+    }
+
+    /// How many documents have a term in a field.
+    ///
+    /// # Errors
+    /// When reading fails.
+    pub fn term_docs(&self, field: &str, term: &str) -> Result<u64, EngineError> {
+        self.sound(|snapshot| clew_text::term_docs(snapshot, field, term))
+    }
+
+    /// What is known of a field's terms.
+    ///
+    /// # Errors
+    /// When reading fails.
+    pub fn field_figures(&self, field: &str) -> Result<FieldFigures, EngineError> {
+        self.sound(|snapshot| clew_text::field_figures(snapshot, field))
+    }
+
+    /// How often a term is in a field.
+    ///
+    /// # Errors
+    /// When reading fails.
+    pub fn term_figures(&self, field: &str, term: &str) -> Result<TermFigures, EngineError> {
+        self.sound(|snapshot| clew_text::term_figures(snapshot, field, term))
+    }
+
+    /// Documents that are not deleted.
+    pub fn live_docs(&self) -> u64 {
+        self.view.snapshot.live_docs()
+    }
+
+    fn resolver(&self) -> ViewKnn<'_> {
+        ViewKnn {
+            view: &self.view,
+            ef_search: self.index.settings().ef_search,
+            profiles: None::<RefCell<_>>,
+        }
+    }
+
+    /// What is read counts only if the shard's files are sound, as far as they were read.
+    fn sound<T>(
+        &self,
+        work: impl FnOnce(&Snapshot) -> Result<T, QueryError>,
+    ) -> Result<T, EngineError> {
+        let answer = work(self.snapshot()?).map_err(EngineError::from);
+        self.shard.check_readable()?;
+        answer
+    }
+}

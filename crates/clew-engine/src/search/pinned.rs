@@ -1,0 +1,221 @@
+//! Shards as they were at one moment. Searches that belong together (the pages of a scroll, those at
+//! a point in time) see the same documents, whatever is written meanwhile: a view keeps its
+//! segments' files open for as long as somebody holds it.
+
+use std::sync::Arc;
+
+use clew_log::Glsn;
+use clew_text::{Mapping, SegmentBits, Snapshot};
+
+use crate::base::blocks::BlockLevel;
+use crate::base::error::EngineError;
+use crate::index::handle::Index;
+use crate::node::engine::Engine;
+use crate::shard::{Shard, View};
+
+/// A shard as one search sees it.
+#[derive(Clone)]
+pub struct PinnedShard {
+    pub(crate) index: Arc<Index>,
+    pub(crate) shard: Arc<Shard>,
+    pub(crate) view: Arc<View>,
+}
+
+impl PinnedShard {
+    /// The index that the shard belongs to.
+    pub fn index(&self) -> &Arc<Index> {
+        &self.index
+    }
+
+    /// The shard's number in its index.
+    pub fn number(&self) -> u32 {
+        self.shard.place.number
+    }
+
+    /// What queries run over.
+    ///
+    /// # Errors
+    /// When the shard has failed: what it holds is not all there is, or not what was written.
+    pub(crate) fn snapshot(&self) -> Result<&Snapshot, EngineError> {
+        self.shard.check_readable()?;
+        Ok(&self.view.snapshot)
+    }
+
+    /// The mapping that the shard is searched under.
+    pub fn mapping(&self) -> &Mapping {
+        &self.view.snapshot.mapping
+    }
+
+    /// The id of a document at a place.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn id(&self, (segment, doc): (usize, tantivy::DocId)) -> Result<&str, EngineError> {
+        let row = self.view.segments[segment].row(doc);
+        row.map(|row| row.id)
+            .map_err(|source| self.shard.tantivy_error(source))
+    }
+
+    /// The source of a document at a place.
+    ///
+    /// # Errors
+    /// When the stored sources cannot be read.
+    pub fn source(
+        &self,
+        (segment, doc): (usize, tantivy::DocId),
+        vectors: bool,
+    ) -> Result<Vec<u8>, EngineError> {
+        let mapping = &self.view.snapshot.mapping;
+        self.view.segments[segment]
+            .source(doc, mapping, vectors)
+            .map_err(|source| self.shard.tantivy_error(source))
+    }
+
+    /// Where a living document is: its segment's place in the snapshot and its number there.
+    ///
+    /// # Errors
+    /// When the shard has failed, or the id postings cannot be read.
+    pub fn find(&self, id: &str) -> Result<Option<(usize, tantivy::DocId)>, EngineError> {
+        self.shard.check_readable()?;
+        for (place, segment) in self.view.segments.iter().enumerate() {
+            let found = segment
+                .find(id)
+                .map_err(|source| self.shard.tantivy_error(source))?;
+            if let Some(doc) = found {
+                return Ok(Some((place, doc)));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Shards as they were when they were pinned.
+#[derive(Clone)]
+pub struct Pinned {
+    pub(crate) shards: Arc<[PinnedShard]>,
+}
+
+impl std::fmt::Debug for Pinned {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Pinned({} shards)", self.shards.len())
+    }
+}
+
+impl Pinned {
+    /// The shards.
+    pub fn shards(&self) -> &[PinnedShard] {
+        &self.shards
+    }
+
+    /// The indexes of the shards, each once, in their order.
+    pub fn indices(&self) -> Vec<Arc<Index>> {
+        let mut indices: Vec<Arc<Index>> = Vec::new();
+        for pinned in &*self.shards {
+            if !indices.iter().any(|have| Arc::ptr_eq(have, &pinned.index)) {
+                indices.push(pinned.index.clone());
+            }
+        }
+        indices
+    }
+
+    /// The one shard of an index that a routing key leads to.
+    pub fn shard_of(&self, index: &Index, key: &str) -> Option<&PinnedShard> {
+        let number = index.shard_of(key).place.number;
+        self.shards
+            .iter()
+            .find(|pinned| std::ptr::eq(&*pinned.index, index) && pinned.number() == number)
+    }
+}
+
+impl Engine {
+    /// A position up to which searches over these indexes see every write.
+    pub fn visible(&self, indices: &[Arc<Index>]) -> Glsn {
+        // Read before the shards are looked at: what is appended meanwhile lies behind it.
+        let end = self.log().last();
+        let shards = indices.iter().flat_map(|index| &index.shards);
+        let pending = shards.filter_map(|shard| shard.first_invisible());
+        pending.min().map_or(end, |first| first.previous().min(end))
+    }
+
+    /// Pins what searches over these indexes see now.
+    ///
+    /// # Errors
+    /// When one may not be read.
+    pub fn pin(&self, indices: &[Arc<Index>]) -> Result<Pinned, EngineError> {
+        for index in indices {
+            index.check_block(BlockLevel::Read)?;
+        }
+        Ok(Pinned {
+            shards: pin(indices).into(),
+        })
+    }
+}
+
+/// What searches over these indexes see now.
+pub(crate) fn pin(indices: &[Arc<Index>]) -> Vec<PinnedShard> {
+    indices
+        .iter()
+        .flat_map(|index| index.shards.iter().map(move |shard| (index, shard)))
+        .map(|(index, shard)| PinnedShard {
+            index: index.clone(),
+            shard: shard.clone(),
+            view: shard.view(),
+        })
+        .collect()
+}
+
+/// One of several parts that a search is cut into. A document's part is decided by its id alone,
+/// so that it does not matter when each part's search begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slice {
+    /// Which part, from 0.
+    pub id: u32,
+    /// How many parts there are.
+    pub max: u32,
+}
+
+/// The living documents of a view that belong to a part.
+///
+/// # Errors
+/// When the ids cannot be read.
+pub(crate) fn slice_of(view: &View, slice: Slice) -> tantivy::Result<Vec<SegmentBits>> {
+    let segments = view.segments.iter().zip(&view.snapshot.readers);
+    segments
+        .map(|(segment, reader)| {
+            let mut bits = SegmentBits::empty(reader.max_doc());
+            for doc in SegmentBits::alive(reader).iter() {
+                if part_of(segment.row(doc)?.id, slice.max) == slice.id {
+                    bits.insert(doc);
+                }
+            }
+            Ok(bits)
+        })
+        .collect()
+}
+
+/// FNV-1a, with its high bits folded in: neighbouring ids must not fall into neighbouring parts.
+fn part_of(id: &str, parts: u32) -> u32 {
+    let mut hash: u32 = 0x811c_9dc5;
+    for byte in id.bytes() {
+        hash = (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+    }
+    (hash ^ hash >> 16) % parts.max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_id_has_one_part_and_the_parts_are_about_equal() {
+        let mut counts = [0_u32; 4];
+        for number in 0..4000 {
+            counts[part_of(&number.to_string(), 4) as usize] += 1;
+        }
+        assert!(
+            counts.iter().all(|count| (800..1200).contains(count)),
+            "{counts:?}"
+        );
+        assert_eq!(part_of("x", 1), 0);
+    }
+}

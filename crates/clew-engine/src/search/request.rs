@@ -1,0 +1,301 @@
+//! Searches and their answers, as every protocol crate builds and reads them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use clew_platform::Reservation;
+use clew_text::{
+    AggProfile, Explained, Kin, NamedAgg, NamedResult, Percolated, Query, Rescore, SortKey,
+    SortValue, Total, TrackTotal,
+};
+use clew_vector::{SearchProfile, Strategy};
+
+use crate::base::error::EngineError;
+use crate::index::handle::Index;
+use crate::search::fusion::Fusion;
+use crate::search::pinned::{Pinned, Slice};
+
+/// What a search sees of one index; the default is all of it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct IndexPart {
+    /// Only documents that match.
+    pub filter: Option<Query>,
+    /// Only these shards.
+    pub shards: Option<BTreeSet<u32>>,
+    /// Factor on the scores.
+    pub boost: Option<f32>,
+}
+
+/// A search over one or more indexes.
+#[derive(Debug)]
+pub struct SearchRequest {
+    /// The indexes.
+    pub indices: Vec<Arc<Index>>,
+    /// What is seen of them, by their unique ids; all where nothing is said.
+    pub parts: BTreeMap<String, IndexPart>,
+    /// What matches.
+    pub query: Query,
+    /// Restricts the hits but not the aggregations.
+    pub post_filter: Option<Query>,
+    /// Order of the hits; empty means by score.
+    pub sort: Vec<SortKey>,
+    /// Hits to skip.
+    pub from: usize,
+    /// Hits to return.
+    pub size: usize,
+    /// How exactly to count.
+    pub track_total: TrackTotal,
+    /// Scores also when the order is not by score.
+    pub track_scores: bool,
+    /// Hits with a lower score are left out.
+    pub min_score: Option<f32>,
+    /// Only hits after these sort values.
+    pub search_after: Option<Vec<SortValue>>,
+    /// Aggregations.
+    pub aggs: Vec<NamedAgg>,
+    /// Whether hits carry their source.
+    pub source: bool,
+    /// Whether a source carries its vectors (ignored without `source`).
+    pub vectors: bool,
+    /// Stop collecting after this long and say so.
+    pub timeout: Option<Duration>,
+    /// Whether the response says how vectors were searched ([`SearchResponse::knn`]), and how long
+    /// shards took.
+    pub profile: bool,
+    /// What is wanted from inside each hit.
+    pub inner_hits: Vec<InnerHits>,
+    /// Groups that the search is counted in, beside the counts of all searches.
+    pub groups: Vec<String>,
+    /// How the search goes about it.
+    pub control: SearchControl,
+}
+
+/// How a search goes about what it is asked for.
+#[derive(Clone, Debug, Default)]
+pub struct SearchControl {
+    /// The shards to search, as they were pinned; by default those of the request's indexes now.
+    pub pinned: Option<Pinned>,
+    /// Only this part of the documents.
+    pub slice: Option<Slice>,
+    /// Every shard stops after so many matches.
+    pub terminate_after: Option<u64>,
+    /// Hits are collapsed by a field.
+    pub collapse: Option<Collapse>,
+    /// The best hits are scored again, round by round (only when the order is by score).
+    pub rescore: Vec<Rescore>,
+    /// Whether hits say where their score comes from.
+    pub explain: bool,
+    /// Shards on which a range that every match must be in has no document are left out when there
+    /// are more shards than this.
+    pub skip_above: Option<u64>,
+    /// The hits are ranked by several queries, whose union the request's query is (only when the
+    /// order is by score).
+    pub hybrid: Option<Hybrid>,
+}
+
+/// Several queries that rank together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hybrid {
+    /// The queries.
+    pub queries: Vec<Query>,
+    /// How many of the best of each query every shard gives.
+    pub depth: usize,
+    /// How their rankings become one.
+    pub fusion: Fusion,
+}
+
+impl SearchControl {
+    /// The field that hits are collapsed by.
+    pub(crate) fn collapse_field(&self) -> Option<&str> {
+        self.collapse
+            .as_ref()
+            .map(|collapse| collapse.field.as_str())
+    }
+}
+
+/// What is wanted with each hit.
+#[derive(Clone, Debug)]
+pub struct InnerHits {
+    /// What they are to the hit.
+    pub within: Within,
+    /// What they must match.
+    pub query: Query,
+    /// Whether a path that is not mapped has no objects instead of being an error.
+    pub ignore_unmapped: bool,
+    /// Hits to skip.
+    pub from: usize,
+    /// Hits wanted.
+    pub size: usize,
+    /// Their order; empty means by score.
+    pub sort: Vec<SortKey>,
+    /// Whether they carry their part of the source.
+    pub source: bool,
+    /// What is wanted from inside each of them.
+    pub inner: Vec<InnerHits>,
+}
+
+/// What inner hits are to the hit that they stand in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Within {
+    /// Its nested objects at this path.
+    Nested(String),
+    /// Its relatives by a `join` field.
+    Kin(Kin),
+    /// The other hits of its group; those of them that share a value of a field count once.
+    Group {
+        /// The field.
+        collapse: Option<String>,
+    },
+}
+
+/// Hits of which no two have the same value of a field.
+#[derive(Clone, Debug)]
+pub struct Collapse {
+    /// The field's path.
+    pub field: String,
+    /// What is wanted of each group.
+    pub inner: Vec<InnerHits>,
+}
+
+/// The nested objects of one hit.
+#[derive(Clone, Debug, Default)]
+pub struct InnerResult {
+    /// How many match.
+    pub total: u64,
+    /// The best score, when scores were computed.
+    pub max_score: Option<f32>,
+    /// Those that were wanted.
+    pub hits: Vec<Hit>,
+}
+
+/// One step on the way into a document, to a nested object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NestedStep {
+    /// The object's path inside the object of the step before.
+    pub field: String,
+    /// Its place among its siblings.
+    pub offset: usize,
+}
+
+/// A hit.
+#[derive(Clone, Debug)]
+pub struct Hit {
+    /// The index it is in.
+    pub index: Arc<Index>,
+    /// The document's id.
+    pub id: String,
+    /// Its score, when scores were asked for.
+    pub score: Option<f32>,
+    /// Its sort values, when a sort was asked for.
+    pub sort: Vec<SortValue>,
+    /// The value of the field that hits are collapsed by, when they are.
+    pub group: Option<SortValue>,
+    /// Its version.
+    pub version: u64,
+    /// The sequence number of its last write.
+    pub seq_no: u64,
+    /// Its routing key, when it was given one.
+    pub routing: Option<String>,
+    /// Its JSON, when it was asked for.
+    pub source: Option<Bytes>,
+    /// Names of the queries that it matches.
+    pub matched_queries: Vec<String>,
+    /// The shard it is in.
+    pub shard: u32,
+    /// What its stored query matched, when the search asked about documents.
+    pub percolated: Vec<Percolated>,
+    /// Where its score comes from, when it was asked for.
+    pub explanation: Option<Explained>,
+    /// Where it is in its document, when it is a nested object; the outermost step first.
+    pub nested: Vec<NestedStep>,
+    /// What was wanted from inside it, in the request's order.
+    pub inner: Vec<InnerResult>,
+}
+
+/// How many shards took part.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ShardCounts {
+    /// All of them.
+    pub total: u32,
+    /// Those that answered.
+    pub successful: u32,
+    /// Those that failed; their hits are missing.
+    pub failed: u32,
+    /// Those among the successful that were left out, because nothing there can match.
+    pub skipped: u32,
+}
+
+/// A shard that could not answer a search which others answered.
+#[derive(Debug)]
+pub struct ShardFailure {
+    /// The index searched.
+    pub index: String,
+    /// The shard's number.
+    pub shard: u32,
+    /// What went wrong there.
+    pub error: EngineError,
+}
+
+/// The answer to a search.
+#[derive(Debug)]
+pub struct SearchResponse {
+    /// How many documents match.
+    pub total: Option<Total>,
+    /// The best score of all matches, when scores were asked for.
+    pub max_score: Option<f32>,
+    /// The hits, in order.
+    pub hits: Vec<Hit>,
+    /// The aggregations' results, in the request's order.
+    pub aggs: Vec<NamedResult>,
+    /// How many shards took part.
+    pub shards: ShardCounts,
+    /// Why each shard that failed did.
+    pub failures: Vec<ShardFailure>,
+    /// Whether the time limit cut the search short.
+    pub timed_out: bool,
+    /// Whether a shard stopped after as many matches as it should look at.
+    pub terminated_early: bool,
+    /// How vectors were searched, when the request asked for it: one entry per k-NN clause and
+    /// segment that has the field, by shard in the request's order.
+    pub knn: Vec<KnnProfile>,
+    /// How long each shard that answered took, when the request asked for it, in the same order.
+    pub shard_profiles: Vec<ShardProfile>,
+    /// The memory that all this takes.
+    pub memory: Reservation,
+}
+
+/// What one shard's part of a search took.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ShardProfile {
+    /// The index searched.
+    pub index: String,
+    /// The shard's number.
+    pub shard: u32,
+    /// From the start of its search to its hits, without fetching their sources.
+    pub took: Duration,
+    /// What its aggregations cost.
+    pub aggs: Vec<AggProfile>,
+}
+
+/// How one k-NN clause was answered in one segment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KnnProfile {
+    /// The index searched.
+    pub index: String,
+    /// The shard's number.
+    pub shard: u32,
+    /// The segment's place in the shard, from 0.
+    pub segment: usize,
+    /// The field.
+    pub field: String,
+    /// How its vectors were gone through.
+    pub strategy: Strategy,
+    /// Hits found there, before the best of all segments were chosen.
+    pub hits: usize,
+    /// Distances computed.
+    pub distances: u64,
+    /// What the way was chosen by, and what was read.
+    pub profile: SearchProfile,
+}

@@ -1,0 +1,4 @@
+//! The write path.
+
+pub(crate) mod operations;
+pub(crate) mod write_memory;

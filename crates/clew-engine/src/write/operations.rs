@@ -1,0 +1,412 @@
+//! The way of a write: index and shard, mapping check, number, log, buffer; and the wait for
+//! durability before anything is acknowledged.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use clew_log::Glsn;
+
+use crate::base::blocks::Block;
+use crate::base::date_names::resolve_date;
+use crate::base::disk::{BYTES_PER_BYTE, WRITE_OVERHEAD_BYTES};
+use crate::base::error::EngineError;
+use crate::base::operation::{ID_BYTES_MAX, ROUTING_BYTES_MAX};
+use crate::base::settings::TranslogDurability;
+use crate::base::write_request::{Action, Condition, OpType, WriteOperation};
+use crate::index::handle::{Index, count_write};
+use crate::index::write_outcome::{WriteOutcome, Written};
+use crate::node::engine::{Engine, Inner};
+use crate::shard::{Prepared, Shard, ShardAction, ShardWrite, Target, Writer};
+use crate::write::write_memory::{CHUNK_BYTES, operation_bytes};
+
+/// Operations that are parsed before they are applied: bounds the memory of a large request.
+const CHUNK_OPERATIONS: usize = 512;
+
+/// From so many writes on the buffer is asked how large it is; of fewer that is estimated.
+const EXACT_OPERATIONS_MIN: u64 = 32;
+
+/// What becomes of a write to an index that does not exist.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Missing {
+    Created,
+    AnError,
+}
+
+/// How much is in the part of a request that is parsed before it is applied.
+#[derive(Default)]
+struct Chunk {
+    operations: usize,
+    bytes: usize,
+}
+
+impl Chunk {
+    /// Counts an operation in, if there is room for it; a large one has a chunk of its own.
+    fn takes(&mut self, operation: &WriteOperation) -> bool {
+        let bytes = self.bytes.saturating_add(operation_bytes(operation));
+        if self.operations == CHUNK_OPERATIONS || (self.operations > 0 && bytes > CHUNK_BYTES) {
+            return false;
+        }
+        self.operations += 1;
+        self.bytes = bytes;
+        true
+    }
+}
+
+/// The operations of one shard, with their places in the request.
+type ShardBatch = (Arc<Index>, Vec<(usize, ShardWrite)>);
+
+impl Engine {
+    /// Does a list of writes, in order for each document. The results may be told to a client
+    /// only after [`Engine::durable`]. Blocks for CPU and for the log's back-pressure, not for
+    /// the disk.
+    pub fn write(&self, operations: Vec<WriteOperation>) -> WriteOutcome {
+        self.inner.write(operations)
+    }
+
+    /// Waits until writes are as durable as their indexes ask for.
+    ///
+    /// # Errors
+    /// When the log lost its disk: nothing of the outcome may be acknowledged.
+    pub async fn durable(&self, outcome: &WriteOutcome) -> Result<(), EngineError> {
+        let Some(last) = outcome.last else {
+            return Ok(());
+        };
+        let durability = Inner::log_durability(outcome.durability);
+        let log = &self.inner.log;
+        let durable = log.wait_async_in(outcome.life, last, durability).await;
+        durable.inspect_err(|_| self.inner.log_refused())?;
+        Ok(())
+    }
+}
+
+impl Inner {
+    fn write(&self, operations: Vec<WriteOperation>) -> WriteOutcome {
+        if self.space.is_blocked() {
+            // Whoever comes back after a while should not wait for the next look by the clock.
+            self.look_at_disk();
+        }
+        let mut results: Vec<Option<Result<Written, EngineError>>> = Vec::new();
+        results.resize_with(operations.len(), || None);
+        let mut touched = BTreeMap::new();
+        // Before anything is prepared: it may lean on what a failure of the log takes back.
+        let life = self.log.life();
+        let mut position = 0;
+        let mut operations = operations.into_iter().peekable();
+        while operations.peek().is_some() {
+            let mut shards: BTreeMap<(String, u32), ShardBatch> = BTreeMap::new();
+            let mut chunk = Chunk::default();
+            while let Some(operation) = operations.next_if(|next| chunk.takes(next)) {
+                match self.prepare(operation) {
+                    Err(error) => results[position] = Some(Err(error)),
+                    Ok((index, write)) => {
+                        let Target { id, routing } = &write.target;
+                        let key = routing.as_ref().unwrap_or(id);
+                        let shard = index.shard_of(key).place.number;
+                        let batch = shards.entry((index.uuid.clone(), shard));
+                        batch
+                            .or_insert_with(|| (index, vec![]))
+                            .1
+                            .push((position, write));
+                    }
+                }
+                position += 1;
+            }
+            for (key, (index, writes)) in shards {
+                self.write_shard(&index, key.1, (life, writes), &mut results);
+                touched.entry(key).or_insert(index);
+            }
+            self.relieve_buffers(|| self.indices.read().values().cloned().collect());
+        }
+        let results: Vec<_> = results
+            .into_iter()
+            .map(|result| result.expect("every operation went to a shard or failed"))
+            .collect();
+        self.log.hand_over();
+        self.signal.wake();
+        let touched = touched
+            .into_iter()
+            .map(|((_, shard), index)| (index, shard));
+        outcome(results, touched.collect(), life)
+    }
+
+    /// Finds the operation's index and parses its document.
+    fn prepare(&self, operation: WriteOperation) -> Result<(Arc<Index>, ShardWrite), EngineError> {
+        let WriteOperation {
+            index,
+            require_alias,
+            id,
+            routing,
+            action,
+            condition,
+        } = operation;
+        let name = index;
+        // A delete makes no index, unless the version it brings has to be remembered.
+        let is_plain_delete = matches!(action, Action::Delete)
+            && !matches!(condition, Some(Condition::External { .. }));
+        let missing = if is_plain_delete {
+            Missing::AnError
+        } else {
+            Missing::Created
+        };
+        let (index, routing) = self.index_or_create(&name, routing, (require_alias, missing))?;
+        check_append_only(&index, &name, &action)?;
+        let fresh_id = id.is_none();
+        let id = match (id, &action) {
+            (Some(id), _) => id,
+            (None, Action::Index { .. }) => self.ids.next(),
+            (None, _) => {
+                return Err(EngineError::InvalidRequest {
+                    reason: "an id must be provided".into(),
+                });
+            }
+        };
+        check_id(&id, routing.as_deref())?;
+        index.check_routing(&id, routing.as_deref())?;
+        let action = match action {
+            Action::Delete => ShardAction::Delete,
+            Action::Update(spec) => ShardAction::Update(spec),
+            Action::Index { source, op_type } => {
+                let document = self.parse(&index, &id, &source)?;
+                ShardAction::Index { document, op_type }
+            }
+        };
+        let target = Target { id, routing };
+        Ok((
+            index,
+            ShardWrite {
+                target,
+                fresh_id,
+                action,
+                condition,
+            },
+        ))
+    }
+
+    fn parse(&self, index: &Index, id: &str, source: &[u8]) -> Result<Prepared, EngineError> {
+        let mut document = index.prepare(id, source, &|fields| self.grow_mapping(index, fields))?;
+        let stored = document.store_queries(self.options.query_reader);
+        stored.map_err(|source| EngineError::Document {
+            id: id.to_string(),
+            source,
+        })?;
+        Ok(document)
+    }
+
+    fn index_or_create(
+        &self,
+        name: &str,
+        routing: Option<String>,
+        (require_alias, missing): (bool, Missing),
+    ) -> Result<(Arc<Index>, Option<String>), EngineError> {
+        let name = resolve_date(name, self.now_ms())?;
+        if require_alias && !self.aliases.load().contains_key(name.as_ref()) {
+            let index = name.into_owned();
+            return Err(EngineError::NotAnAlias { index });
+        }
+        match self.write_index(&name, routing.clone()) {
+            Err(EngineError::IndexNotFound { .. })
+                if self.options.auto_create_index && missing == Missing::Created => {}
+            found => return found,
+        }
+        match self.create_index(&name, self.plan_index(&name)?, Vec::new()) {
+            Ok((index, _)) => Ok((index, routing)),
+            // Another request was faster.
+            Err(EngineError::IndexExists { .. }) => self.write_index(&name, routing),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn write_shard(
+        &self,
+        index: &Arc<Index>,
+        number: u32,
+        (life, writes): (u64, Vec<(usize, ShardWrite)>),
+        results: &mut [Option<Result<Written, EngineError>>],
+    ) {
+        let shard = &index.shards[number as usize];
+        let now = self.clock.monotonic();
+        let prepare = |id: &str, source: &[u8]| self.parse(index, id, source);
+        let mut writer = match shard.writer_with_room() {
+            Ok(writer) => writer,
+            Err(error) => {
+                let reason = error.to_string();
+                for (position, _) in writes {
+                    let refusal = match shard.is_retired() {
+                        true => EngineError::IndexNotFound {
+                            index: index.name.clone(),
+                        },
+                        false => shard.failed(&reason),
+                    };
+                    results[position] = Some(Err(refusal));
+                }
+                return;
+            }
+        };
+        // Under the shard's lock, so that what is taken back after this is taken back in this shard, too.
+        if self.log.life() != life {
+            let reason = "the log has failed while the request was read; send it again";
+            for (position, _) in writes {
+                results[position] = Some(Err(shard.failed(reason)));
+            }
+            return;
+        }
+        let _applying = shard.applying();
+        let mut log_refused = false;
+        let segments = writer.segment_count();
+        let mut room = Room::new(&writer);
+        for (position, write) in writes {
+            if let Err(refused) = self.check_room(index, shard, (&writer, &mut room), &write) {
+                results[position] = Some(Err(refused));
+                continue;
+            }
+            let id = write.target.id.clone();
+            // One that fails in the middle leaves the shard behind the log: nothing follows it.
+            let written = shard
+                .check_readable()
+                .and_then(|()| writer.write(write, &prepare, now))
+                .map_err(|error| shard.told(error));
+            let written = written.map(|written| {
+                count_write(shard, written.result);
+                Written {
+                    index: index.clone(),
+                    id,
+                    version: written.version,
+                    seq_no: written.seq_no,
+                    shard: number,
+                    glsn: written.glsn,
+                    result: written.result,
+                }
+            });
+            log_refused |= matches!(written, Err(EngineError::Log(_)));
+            results[position] = Some(written);
+        }
+        self.space.spend(room.unseen(&writer));
+        room.note(shard, &writer);
+        if log_refused {
+            drop(writer);
+            return self.log_refused();
+        }
+        index
+            .activity
+            .writes
+            .add(self.clock.monotonic().saturating_sub(now));
+        // Without refreshes nothing else tells the upkeep that there is something to merge or flush.
+        let much = writer.unflushed_bytes() >= index.settings().flush_threshold_bytes;
+        if much || writer.segment_count() != segments {
+            self.wake_upkeep();
+        }
+    }
+}
+
+/// What a group of writes to a shard has taken of the disk that the account of the disk does not know of yet.
+struct Room {
+    /// Bytes of operations when the account was last told.
+    told: u64,
+    operations: u64,
+}
+
+impl Room {
+    fn new(writer: &Writer) -> Self {
+        Room {
+            told: writer.unflushed_bytes(),
+            operations: 0,
+        }
+    }
+
+    /// Tells the shard what it has to write now.
+    fn note(&self, shard: &Shard, writer: &Writer) {
+        match self.operations {
+            0..EXACT_OPERATIONS_MIN => shard.add_unwritten(self.unseen(writer) * BYTES_PER_BYTE),
+            _ => shard.note_unwritten(writer),
+        }
+    }
+
+    fn unseen(&self, writer: &Writer) -> u64 {
+        let bytes = writer.unflushed_bytes().saturating_sub(self.told);
+        bytes.saturating_add(self.operations * WRITE_OVERHEAD_BYTES)
+    }
+}
+
+impl Inner {
+    /// Refuses a write that the disk may have no room for.
+    fn check_room(
+        &self,
+        index: &Index,
+        shard: &Shard,
+        (writer, room): (&Writer, &mut Room),
+        write: &ShardWrite,
+    ) -> Result<(), EngineError> {
+        room.operations += 1;
+        let bytes = write.bytes();
+        if self.space.admits(room.unseen(writer).saturating_add(bytes)) {
+            return Ok(());
+        }
+        shard.note_unwritten(writer);
+        self.look_at_disk();
+        *room = Room::new(writer);
+        if self.space.has_room(bytes) {
+            return Ok(());
+        }
+        Err(EngineError::Blocked {
+            index: index.name.clone(),
+            blocks: vec![Block::ReadOnlyAllowDelete],
+        })
+    }
+}
+
+/// What is written through the name of a data stream is only ever added.
+fn check_append_only(index: &Index, name: &str, action: &Action) -> Result<(), EngineError> {
+    let create = matches!(
+        action,
+        Action::Index {
+            op_type: OpType::Create,
+            ..
+        }
+    );
+    if create || index.data_stream().as_deref() != Some(name) {
+        return Ok(());
+    }
+    Err(EngineError::InvalidRequest {
+        reason: "only write ops with an op_type of create are allowed in data streams".into(),
+    })
+}
+
+fn check_id(id: &str, routing: Option<&str>) -> Result<(), EngineError> {
+    let routing_bytes = routing.map_or(0, str::len);
+    let reason = if id.is_empty() {
+        "if _id is specified it must not be empty".to_string()
+    } else if id.len() > ID_BYTES_MAX {
+        let len = id.len();
+        format!("id [{id}] is too long, must be no longer than {ID_BYTES_MAX} bytes but was: {len}")
+    } else if routing_bytes > ROUTING_BYTES_MAX {
+        format!(
+            "routing is too long, must be no longer than {ROUTING_BYTES_MAX} bytes but was: {routing_bytes}"
+        )
+    } else {
+        return Ok(());
+    };
+    Err(EngineError::InvalidRequest { reason })
+}
+
+fn outcome(
+    results: Vec<Result<Written, EngineError>>,
+    touched: Vec<(Arc<Index>, u32)>,
+    life: u64,
+) -> WriteOutcome {
+    let written = || results.iter().flatten();
+    let last: Option<Glsn> = written().map(|written| written.glsn).max();
+    let strict =
+        written().any(|written| written.index.settings().durability == TranslogDurability::Request);
+    let durability = if strict {
+        TranslogDurability::Request
+    } else {
+        TranslogDurability::Async
+    };
+    WriteOutcome {
+        results,
+        last,
+        life,
+        touched,
+        durability,
+    }
+}

@@ -1,0 +1,127 @@
+//! `_cat/indices` and `_cat/count`.
+
+use crate::http::setting_values::size_in_words;
+use clew_engine::{Index, Wildcards};
+
+use super::now;
+use super::table::{Column, Table, hidden, number, text};
+use crate::http::error::ApiError;
+use crate::http::reply::Reply;
+use crate::http::shard_outcomes::ShardOutcomes;
+use crate::indices::copies::{ShardHealth, replicas};
+use crate::state::call::Call;
+
+const INDICES: &[Column] = &[
+    text("health", &["h"], "current health status"),
+    text("status", &["s"], "open/close status"),
+    text("index", &["i", "idx"], "index name"),
+    text("uuid", &["id", "uuid"], "index uuid"),
+    number(
+        "pri",
+        &["p", "shards.primary", "shardsPrimary"],
+        "number of primary shards",
+    ),
+    number(
+        "rep",
+        &["r", "shards.replica", "shardsReplica"],
+        "number of replica shards",
+    ),
+    number("docs.count", &["dc", "docsCount"], "available docs"),
+    number("docs.deleted", &["dd", "docsDeleted"], "deleted docs"),
+    hidden(
+        "creation.date",
+        &["cd"],
+        "index creation date (millisecond value)",
+    ),
+    hidden(
+        "creation.date.string",
+        &["cds"],
+        "index creation date (as string)",
+    ),
+    number(
+        "store.size",
+        &["ss", "storeSize"],
+        "store size of primaries & replicas",
+    ),
+    number("pri.store.size", &[], "store size of primaries"),
+];
+
+/// `GET /_cat/indices/{index}`.
+pub(crate) async fn indices(call: Call) -> Result<Reply, ApiError> {
+    let unit = call.params.get("bytes");
+    let wanted = call.params.get("health").map(str::to_ascii_lowercase);
+    if let Some(wanted) = &wanted
+        && !["green", "yellow", "red"].contains(&&**wanted)
+    {
+        return Err(ApiError::illegal_argument(format!(
+            "unknown cluster health status [{wanted}]"
+        )));
+    }
+    let mut rows = Vec::new();
+    for index in call.indices_from(Wildcards::SHOWN).await? {
+        let stats = index.stats();
+        let health = ShardHealth::of(std::slice::from_ref(&index)).status();
+        if wanted.as_ref().is_some_and(|wanted| wanted != health) {
+            continue;
+        }
+        let size = size_in_words(stats.bytes, unit);
+        rows.push(vec![
+            health.to_string(),
+            if index.is_open() { "open" } else { "close" }.to_string(),
+            index.name().to_string(),
+            index.uuid().to_string(),
+            stats.shards.to_string(),
+            replicas(&index).to_string(),
+            counted(&index, stats.docs.to_string()),
+            counted(&index, stats.deleted.to_string()),
+            index.created_ms().to_string(),
+            date_text(index.created_ms()),
+            counted(&index, size.clone()),
+            counted(&index, size),
+        ]);
+    }
+    Table {
+        columns: INDICES,
+        rows,
+    }
+    .reply(&call)
+}
+
+/// A closed index counts nothing.
+fn counted(index: &Index, count: String) -> String {
+    if index.is_open() {
+        count
+    } else {
+        String::new()
+    }
+}
+
+fn date_text(since_epoch_ms: u64) -> String {
+    let ms = i64::try_from(since_epoch_ms).unwrap_or(i64::MAX);
+    let date = jiff::Timestamp::from_millisecond(ms).unwrap_or_default();
+    date.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
+}
+
+const COUNT: &[Column] = &[
+    text("epoch", &["t", "time"], "seconds since 1970-01-01 00:00:00"),
+    text("timestamp", &["ts", "hms", "hhmmss"], "time in HH:MM:SS"),
+    text(
+        "count",
+        &["dc", "docs.count", "docsCount"],
+        "the document count",
+    ),
+];
+
+/// `GET /_cat/count/{index}`: documents that searches see.
+pub(crate) async fn count(call: Call) -> Result<Reply, ApiError> {
+    let indices = call.indices().await?;
+    // A table has no place for what is missing.
+    ShardOutcomes::of_serving(&indices).whole()?;
+    let docs: u64 = indices.iter().map(|index| index.stats().docs).sum();
+    let [epoch, timestamp] = now();
+    Table {
+        columns: COUNT,
+        rows: vec![vec![epoch, timestamp, docs.to_string()]],
+    }
+    .reply(&call)
+}

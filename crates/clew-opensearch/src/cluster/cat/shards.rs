@@ -1,0 +1,552 @@
+//! `_cat/shards`: every shard, and what it holds and has done.
+
+use crate::http::setting_values::size_in_words;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clew_engine::{Counted, Index, IndexStats, Wildcards};
+
+use super::table::{Column, Table, hidden, hidden_text, number, text};
+use crate::http::error::ApiError;
+use crate::http::reply::Reply;
+use crate::indices::copies::replicas;
+use crate::state::call::Call;
+
+const PLACE: &[Column] = &[
+    text("index", &["i", "idx"], "index name"),
+    number("shard", &["s", "sh"], "shard name"),
+    text(
+        "prirep",
+        &["p", "pr", "primaryOrReplica"],
+        "primary or replica",
+    ),
+    text("state", &["st"], "shard state"),
+    number("docs", &["d", "dc"], "number of docs in shard"),
+    number(
+        "store",
+        &["sto"],
+        "store size of shard (how much disk it uses)",
+    ),
+    text("ip", &[], "ip of node where it lives"),
+    hidden_text("id", &[], "unique id of node where it lives"),
+    text("node", &["n"], "name of node where it lives"),
+];
+
+/// A column behind the place of a shard, with its cell.
+struct Figure {
+    column: Column,
+    cell: fn(&IndexStats) -> String,
+}
+
+const fn figure(
+    name: &'static str,
+    aliases: &'static [&'static str],
+    about: &'static str,
+    cell: fn(&IndexStats) -> String,
+) -> Figure {
+    Figure {
+        column: hidden(name, aliases, about),
+        cell,
+    }
+}
+
+/// The cell of what is not counted here.
+fn unknown(_: &IndexStats) -> String {
+    String::new()
+}
+
+fn took(counts: &[Counted]) -> String {
+    let ns = counts.iter().map(|counted| counted.ns).sum();
+    let took = Duration::from_nanos(ns);
+    match took.as_millis() {
+        0 => "0s".to_string(),
+        ms @ 1..1_000 => format!("{ms}ms"),
+        _ => format!("{:.1}s", took.as_secs_f64()),
+    }
+}
+
+const FIGURES: &[Figure] = &[
+    figure("sync_id", &["sync_id"], "sync id", unknown),
+    figure(
+        "unassigned.reason",
+        &["ur"],
+        "reason shard became unassigned",
+        unknown,
+    ),
+    figure(
+        "unassigned.at",
+        &["ua"],
+        "time shard became unassigned (UTC)",
+        unknown,
+    ),
+    figure(
+        "unassigned.for",
+        &["uf"],
+        "time has been unassigned",
+        unknown,
+    ),
+    figure(
+        "unassigned.details",
+        &["ud"],
+        "additional details as to why the shard became unassigned",
+        unknown,
+    ),
+    figure(
+        "recoverysource.type",
+        &["rs"],
+        "recovery source type",
+        unknown,
+    ),
+    figure(
+        "completion.size",
+        &["cs", "completionSize"],
+        "size of completion",
+        |_| "0b".to_string(),
+    ),
+    figure(
+        "fielddata.memory_size",
+        &["fm", "fielddataMemory"],
+        "used fielddata cache",
+        |_| "0b".to_string(),
+    ),
+    figure(
+        "fielddata.evictions",
+        &["fe", "fielddataEvictions"],
+        "fielddata evictions",
+        |_| "0".to_string(),
+    ),
+    figure(
+        "query_cache.memory_size",
+        &["qcm", "queryCacheMemory"],
+        "used query cache",
+        |s| size_in_words(s.filters.bytes, None),
+    ),
+    figure(
+        "query_cache.evictions",
+        &["qce", "queryCacheEvictions"],
+        "query cache evictions",
+        |s| s.filters.evictions.to_string(),
+    ),
+    figure(
+        "flush.total",
+        &["ft", "flushTotal"],
+        "number of flushes",
+        |s| s.flushes.total.to_string(),
+    ),
+    figure(
+        "flush.total_time",
+        &["ftt", "flushTotalTime"],
+        "time spent in flush",
+        |s| took(&[s.flushes]),
+    ),
+    figure(
+        "get.current",
+        &["gc", "getCurrent"],
+        "number of current get ops",
+        |_| "0".to_string(),
+    ),
+    figure("get.time", &["gti", "getTime"], "time spent in get", |s| {
+        took(&[s.gets_found, s.gets_missing])
+    }),
+    figure(
+        "get.total",
+        &["gto", "getTotal"],
+        "number of get ops",
+        |s| (s.gets_found.total + s.gets_missing.total).to_string(),
+    ),
+    figure(
+        "get.exists_time",
+        &["geti", "getExistsTime"],
+        "time spent in successful gets",
+        |s| took(&[s.gets_found]),
+    ),
+    figure(
+        "get.exists_total",
+        &["geto", "getExistsTotal"],
+        "number of successful gets",
+        |s| s.gets_found.total.to_string(),
+    ),
+    figure(
+        "get.missing_time",
+        &["gmti", "getMissingTime"],
+        "time spent in failed gets",
+        |s| took(&[s.gets_missing]),
+    ),
+    figure(
+        "get.missing_total",
+        &["gmto", "getMissingTotal"],
+        "number of failed gets",
+        |s| s.gets_missing.total.to_string(),
+    ),
+    figure(
+        "indexing.delete_current",
+        &["idc", "indexingDeleteCurrent"],
+        "number of current deletions",
+        |_| "0".to_string(),
+    ),
+    figure(
+        "indexing.delete_time",
+        &["idti", "indexingDeleteTime"],
+        "time spent in deletions",
+        unknown,
+    ),
+    figure(
+        "indexing.delete_total",
+        &["idto", "indexingDeleteTotal"],
+        "number of delete ops",
+        |s| s.deleted_total.to_string(),
+    ),
+    figure(
+        "indexing.index_current",
+        &["iic", "indexingIndexCurrent"],
+        "number of current indexing ops",
+        |_| "0".to_string(),
+    ),
+    figure(
+        "indexing.index_time",
+        &["iiti", "indexingIndexTime"],
+        "time spent in indexing",
+        |s| took(&[s.writes]),
+    ),
+    figure(
+        "indexing.index_total",
+        &["iito", "indexingIndexTotal"],
+        "number of indexing ops",
+        |s| s.indexed_total.to_string(),
+    ),
+    figure(
+        "indexing.index_failed",
+        &["iif", "indexingIndexFailed"],
+        "number of failed indexing ops",
+        unknown,
+    ),
+    figure(
+        "merges.current",
+        &["mc", "mergesCurrent"],
+        "number of current merges",
+        |s| s.merges_running.to_string(),
+    ),
+    figure(
+        "merges.current_docs",
+        &["mcd", "mergesCurrentDocs"],
+        "number of current merging docs",
+        |s| s.merge_rows_total.to_string(),
+    ),
+    figure(
+        "merges.current_size",
+        &["mcs", "mergesCurrentSize"],
+        "size of current merges",
+        unknown,
+    ),
+    figure(
+        "merges.total",
+        &["mt", "mergesTotal"],
+        "number of completed merge ops",
+        |s| s.merges.total.to_string(),
+    ),
+    figure(
+        "merges.total_docs",
+        &["mtd", "mergesTotalDocs"],
+        "docs merged",
+        |s| s.merged_docs.to_string(),
+    ),
+    figure(
+        "merges.total_size",
+        &["mts", "mergesTotalSize"],
+        "size merged",
+        |s| size_in_words(s.merged_bytes, None),
+    ),
+    figure(
+        "merges.total_time",
+        &["mtt", "mergesTotalTime"],
+        "time spent in merges",
+        |s| took(&[s.merges]),
+    ),
+    figure(
+        "refresh.total",
+        &["rto", "refreshTotal"],
+        "total refreshes",
+        |s| s.refreshes.total.to_string(),
+    ),
+    figure(
+        "refresh.time",
+        &["rti", "refreshTime"],
+        "time spent in refreshes",
+        |s| took(&[s.refreshes]),
+    ),
+    figure(
+        "refresh.external_total",
+        &["rto", "refreshTotal"],
+        "total external refreshes",
+        |s| s.refreshes.total.to_string(),
+    ),
+    figure(
+        "refresh.external_time",
+        &["rti", "refreshTime"],
+        "time spent in external refreshes",
+        |s| took(&[s.refreshes]),
+    ),
+    figure(
+        "refresh.listeners",
+        &["rli", "refreshListeners"],
+        "number of pending refresh listeners",
+        |_| "0".to_string(),
+    ),
+    figure(
+        "search.fetch_current",
+        &["sfc", "searchFetchCurrent"],
+        "current fetch phase ops",
+        |_| "0".to_string(),
+    ),
+    figure(
+        "search.fetch_time",
+        &["sfti", "searchFetchTime"],
+        "time spent in fetch phase",
+        |s| took(&[s.searches.fetches]),
+    ),
+    figure(
+        "search.fetch_total",
+        &["sfto", "searchFetchTotal"],
+        "total fetch ops",
+        |s| s.searches.fetches.total.to_string(),
+    ),
+    figure(
+        "search.open_contexts",
+        &["so", "searchOpenContexts"],
+        "open search contexts",
+        unknown,
+    ),
+    figure(
+        "search.query_current",
+        &["sqc", "searchQueryCurrent"],
+        "current query phase ops",
+        |_| "0".to_string(),
+    ),
+    figure(
+        "search.query_time",
+        &["sqti", "searchQueryTime"],
+        "time spent in query phase",
+        |s| took(&[s.searches.queries]),
+    ),
+    figure(
+        "search.query_total",
+        &["sqto", "searchQueryTotal"],
+        "total query phase ops",
+        |s| s.searches.queries.total.to_string(),
+    ),
+    figure(
+        "search.concurrent_query_current",
+        &["scqc", "searchConcurrentQueryCurrent"],
+        "current concurrent query phase ops",
+        unknown,
+    ),
+    figure(
+        "search.concurrent_query_time",
+        &["scqti", "searchConcurrentQueryTime"],
+        "time spent in concurrent query phase",
+        unknown,
+    ),
+    figure(
+        "search.concurrent_query_total",
+        &["scqto", "searchConcurrentQueryTotal"],
+        "total concurrent query phase ops",
+        unknown,
+    ),
+    figure(
+        "search.concurrent_avg_slice_count",
+        &["casc", "searchConcurrentAvgSliceCount"],
+        "average query concurrency",
+        unknown,
+    ),
+    figure(
+        "search.scroll_current",
+        &["scc", "searchScrollCurrent"],
+        "open scroll contexts",
+        unknown,
+    ),
+    figure(
+        "search.scroll_time",
+        &["scti", "searchScrollTime"],
+        "time scroll contexts held open",
+        unknown,
+    ),
+    figure(
+        "search.scroll_total",
+        &["scto", "searchScrollTotal"],
+        "completed scroll contexts",
+        unknown,
+    ),
+    figure(
+        "search.point_in_time_current",
+        &["spc", "searchPointInTimeCurrent"],
+        "open point in time contexts",
+        unknown,
+    ),
+    figure(
+        "search.point_in_time_time",
+        &["spti", "searchPointInTimeTime"],
+        "time point in time contexts held open",
+        unknown,
+    ),
+    figure(
+        "search.point_in_time_total",
+        &["spto", "searchPointInTimeTotal"],
+        "completed point in time contexts",
+        unknown,
+    ),
+    figure(
+        "search.search_idle_reactivate_count_total",
+        &["ssirct", "searchSearchIdleReactivateCountTotal"],
+        "number of times a shard reactivated",
+        unknown,
+    ),
+    figure(
+        "segments.count",
+        &["sc", "segmentsCount"],
+        "number of segments",
+        |s| s.segments.to_string(),
+    ),
+    figure(
+        "segments.memory",
+        &["sm", "segmentsMemory"],
+        "memory used by segments",
+        unknown,
+    ),
+    figure(
+        "segments.index_writer_memory",
+        &["siwm", "segmentsIndexWriterMemory"],
+        "memory used by the write buffer",
+        |s| size_in_words(s.buffer_bytes, None),
+    ),
+    figure(
+        "segments.version_map_memory",
+        &["svmm", "segmentsVersionMapMemory"],
+        "memory used by version map",
+        unknown,
+    ),
+    figure(
+        "segments.fixed_bitset_memory",
+        &["sfbm", "fixedBitsetMemory"],
+        "memory used by fixed bit sets",
+        unknown,
+    ),
+    figure(
+        "seq_no.max",
+        &["sqm", "maxSeqNo"],
+        "max sequence number",
+        unknown,
+    ),
+    figure(
+        "seq_no.local_checkpoint",
+        &["sql", "localCheckpoint"],
+        "local checkpoint",
+        unknown,
+    ),
+    figure(
+        "seq_no.global_checkpoint",
+        &["sqg", "globalCheckpoint"],
+        "global checkpoint",
+        unknown,
+    ),
+    figure(
+        "warmer.current",
+        &["wc", "warmerCurrent"],
+        "current warmer ops",
+        |_| "0".to_string(),
+    ),
+    figure(
+        "warmer.total",
+        &["wto", "warmerTotal"],
+        "total warmer ops",
+        |_| "0".to_string(),
+    ),
+    figure(
+        "warmer.total_time",
+        &["wtt", "warmerTotalTime"],
+        "time spent in warmers",
+        |_| "0s".to_string(),
+    ),
+    figure("path.data", &["pd", "dataPath"], "shard data path", unknown),
+    figure(
+        "path.state",
+        &["ps", "statsPath"],
+        "shard state path",
+        unknown,
+    ),
+    figure(
+        "docs.deleted",
+        &["dd", "docsDeleted"],
+        "number of deleted docs in shard",
+        |s| s.deleted.to_string(),
+    ),
+];
+
+/// `GET /_cat/shards/{index}`. Reads, searches and the time of writes are counted for an index: its first
+/// shard shows them.
+pub(crate) async fn shards(call: Call) -> Result<Reply, ApiError> {
+    let unit = call.params.get("bytes");
+    let mut rows = Vec::new();
+    for index in call.indices_from(Wildcards::ALL).await? {
+        for (number, stats) in (0_u32..).zip(index.shard_stats()) {
+            rows.push(match index.shard_failure(number) {
+                None => started_row(&call, (&index, number), &stats, unit),
+                Some(failure) => failed_row(&index, number, &failure),
+            });
+            rows.extend((0..replicas(&index)).map(|_| unassigned_row(&index, number, "r")));
+        }
+    }
+    let columns = PLACE.iter().chain(FIGURES.iter().map(|f| &f.column));
+    let columns: Vec<Column> = columns.copied().collect();
+    Table {
+        columns: &columns,
+        rows,
+    }
+    .reply(&call)
+}
+
+fn started_row(
+    call: &Call,
+    (index, number): (&Arc<Index>, u32),
+    stats: &IndexStats,
+    unit: Option<&str>,
+) -> Vec<String> {
+    let options = &call.api.options;
+    let mut row = vec![
+        index.name().to_string(),
+        number.to_string(),
+        "p".to_string(),
+        "STARTED".to_string(),
+        stats.docs.to_string(),
+        size_in_words(stats.bytes, unit),
+        options.publish_host().to_string(),
+        call.api.node_id.clone(),
+        options.node_name.clone(),
+    ];
+    row.extend(FIGURES.iter().map(|figure| (figure.cell)(stats)));
+    row
+}
+
+/// A shard that serves nothing, and why.
+fn failed_row(index: &Arc<Index>, number: u32, failure: &str) -> Vec<String> {
+    let mut row = unassigned_row(index, number, "p");
+    for (cell, figure) in row.iter_mut().skip(PLACE.len()).zip(FIGURES) {
+        match figure.column.name {
+            "unassigned.reason" => *cell = "ALLOCATION_FAILED".to_string(),
+            "unassigned.details" => *cell = failure.to_string(),
+            _ => {}
+        }
+    }
+    row
+}
+
+/// A copy that is nowhere: a replica that the settings ask for has no second node to be on.
+fn unassigned_row(index: &Arc<Index>, number: u32, copy: &str) -> Vec<String> {
+    let mut row = vec![
+        index.name().to_string(),
+        number.to_string(),
+        copy.to_string(),
+        "UNASSIGNED".to_string(),
+    ];
+    row.resize(PLACE.len() + FIGURES.len(), String::new());
+    row
+}

@@ -1,0 +1,102 @@
+//! `_cat/repositories` and `_cat/snapshots`.
+
+use crate::http::error::ApiError;
+use crate::http::reply::Reply;
+use crate::indices::snapshots;
+use crate::state::call::Call;
+
+use super::table::{Column, Table, number, text};
+
+const REPOSITORIES: &[Column] = &[
+    text("id", &["id", "repoId"], "unique repository id"),
+    text("type", &["t", "type"], "repository type"),
+];
+
+/// `GET /_cat/repositories`.
+pub(crate) async fn repositories(call: Call) -> Result<Reply, ApiError> {
+    let listed = call
+        .api
+        .engine
+        .with_definitions(snapshots::list_repositories);
+    Table {
+        columns: REPOSITORIES,
+        rows: listed
+            .into_iter()
+            .map(|(id, kind)| vec![id, kind])
+            .collect(),
+    }
+    .reply(&call)
+}
+
+const SNAPSHOTS: &[Column] = &[
+    text("id", &["id", "snapshot"], "unique snapshot"),
+    text("repository", &["re", "repo"], "repository name"),
+    text("status", &["s"], "snapshot name"),
+    number(
+        "start_epoch",
+        &["ste", "startEpoch"],
+        "start time in seconds since 1970-01-01 00:00:00",
+    ),
+    text(
+        "start_time",
+        &["sti", "startTime"],
+        "start time in HH:MM:SS",
+    ),
+    number(
+        "end_epoch",
+        &["ete", "endEpoch"],
+        "end time in seconds since 1970-01-01 00:00:00",
+    ),
+    text("end_time", &["eti", "endTime"], "end time in HH:MM:SS"),
+    number("duration", &["dur"], "duration"),
+    number("indices", &["i"], "number of indices"),
+    number("successful_shards", &["ss"], "number of successful shards"),
+    number("failed_shards", &["fs"], "number of failed shards"),
+    number("total_shards", &["ts"], "number of total shards"),
+];
+
+/// `GET /_cat/snapshots/{repository}`.
+pub(crate) async fn snapshots(call: Call) -> Result<Reply, ApiError> {
+    let names: Vec<String> = match call.path("repository") {
+        Some(names) => names.split(',').map(String::from).collect(),
+        None => {
+            let all = call
+                .api
+                .engine
+                .with_definitions(snapshots::list_repositories);
+            all.into_iter().map(|(name, _)| name).collect()
+        }
+    };
+    let mut rows = Vec::new();
+    for name in names {
+        for snapshot in snapshots::list_snapshots(&call, &name).await? {
+            let (started, ended) = (snapshot.started_ms, snapshot.ended_ms);
+            rows.push(vec![
+                snapshot.name,
+                snapshot.repository,
+                "SUCCESS".to_string(),
+                (started / 1000).to_string(),
+                clock(started),
+                (ended / 1000).to_string(),
+                clock(ended),
+                format!("{}ms", ended.saturating_sub(started)),
+                snapshot.indices.to_string(),
+                snapshot.shards.to_string(),
+                "0".to_string(),
+                snapshot.shards.to_string(),
+            ]);
+        }
+    }
+    Table {
+        columns: SNAPSHOTS,
+        rows,
+    }
+    .reply(&call)
+}
+
+/// A time of day.
+fn clock(ms: u64) -> String {
+    let seconds = ms / 1000;
+    let (hours, minutes) = (seconds / 3600 % 24, seconds / 60 % 60);
+    format!("{hours:02}:{minutes:02}:{:02}", seconds % 60)
+}

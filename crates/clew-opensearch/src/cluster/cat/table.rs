@@ -1,0 +1,266 @@
+//! Tables of `_cat`: chosen and sorted columns, as aligned text or as JSON.
+
+use serde_json::{Map, Value};
+
+use crate::http::error::ApiError;
+use crate::http::reply::Reply;
+use crate::http::source_filter::glob;
+use crate::state::call::Call;
+
+/// On which side a column's cells stand.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Align {
+    Left,
+    Right,
+}
+
+/// A column: name, other names, what it says, where cells stand.
+#[derive(Clone, Copy)]
+pub(super) struct Column {
+    pub(super) name: &'static str,
+    pub(super) aliases: &'static [&'static str],
+    pub(super) about: &'static str,
+    pub(super) align: Align,
+    /// Shown although nobody asked for it.
+    pub(super) shown: bool,
+}
+
+/// A column whose cells stand left.
+pub(super) const fn text(
+    name: &'static str,
+    aliases: &'static [&'static str],
+    about: &'static str,
+) -> Column {
+    Column {
+        name,
+        aliases,
+        about,
+        align: Align::Left,
+        shown: true,
+    }
+}
+
+/// A column whose cells stand right.
+pub(super) const fn number(
+    name: &'static str,
+    aliases: &'static [&'static str],
+    about: &'static str,
+) -> Column {
+    Column {
+        name,
+        aliases,
+        about,
+        align: Align::Right,
+        shown: true,
+    }
+}
+
+/// A column that is shown only when it is asked for; its cells stand right.
+pub(super) const fn hidden(
+    name: &'static str,
+    aliases: &'static [&'static str],
+    about: &'static str,
+) -> Column {
+    Column {
+        shown: false,
+        ..number(name, aliases, about)
+    }
+}
+
+/// Columns and rows; every row has a cell for every column.
+pub(super) struct Table<'a> {
+    pub(super) columns: &'a [Column],
+    pub(super) rows: Vec<Vec<String>>,
+}
+
+impl Table<'_> {
+    /// Answers as the request's `h`, `s`, `v`, `help` and `format` ask.
+    pub(super) fn reply(mut self, call: &Call) -> Result<Reply, ApiError> {
+        let params = &call.params;
+        if params.flag("help", false)? {
+            return Ok(Reply::text(self.help()));
+        }
+        self.sort(params.list("s").unwrap_or_default())?;
+        let chosen = self.choose(params.list("h"));
+        match params.get("format") {
+            Some("json") => Ok(self.json(&chosen)),
+            None | Some("text" | "txt" | "") => {
+                Ok(Reply::text(self.text(&chosen, params.flag("v", false)?)))
+            }
+            Some(other) => Err(ApiError::illegal_argument(format!(
+                "format [{other}] is not supported"
+            ))),
+        }
+    }
+
+    fn help(&self) -> String {
+        let names: Vec<&str> = self.columns.iter().map(|column| column.name).collect();
+        let aliases: Vec<String> = self
+            .columns
+            .iter()
+            .map(|column| column.aliases.join(","))
+            .collect();
+        let width = |texts: &mut dyn Iterator<Item = usize>| texts.max().unwrap_or(0);
+        let name_width = width(&mut names.iter().map(|name| name.len()));
+        let alias_width = width(&mut aliases.iter().map(String::len));
+        let lines = self.columns.iter().zip(&aliases).map(|(column, aliases)| {
+            let (name, about) = (column.name, column.about);
+            format!("{name:<name_width$} | {aliases:<alias_width$} | {about}\n")
+        });
+        lines.collect()
+    }
+
+    fn position(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|column| column.is(name))
+    }
+
+    fn sort(&mut self, keys: Vec<&str>) -> Result<(), ApiError> {
+        // Stable sorts by the last key first give the order by all keys.
+        for key in keys.iter().rev() {
+            let (name, descending) = match key.rsplit_once(':') {
+                Some((name, "desc")) => (name, true),
+                Some((name, "asc")) => (name, false),
+                _ => (*key, false),
+            };
+            let at = self.position(name).ok_or_else(|| {
+                ApiError::bad_request(
+                    "unsupported_operation_exception",
+                    format!("Unable to sort by unknown sort key `{name}`"),
+                )
+            })?;
+            self.rows.sort_by(|a, b| {
+                let number = |row: &[String]| row[at].parse::<f64>();
+                let order = match (number(a), number(b)) {
+                    (Ok(a), Ok(b)) => a.total_cmp(&b),
+                    _ => a[at].cmp(&b[at]),
+                };
+                if descending { order.reverse() } else { order }
+            });
+        }
+        Ok(())
+    }
+
+    /// The chosen columns, each with the name it was asked for by. Unknown names choose nothing.
+    fn choose(&self, names: Option<Vec<&str>>) -> Vec<(usize, String)> {
+        let Some(names) = names else {
+            let all = self.columns.iter().enumerate();
+            return all
+                .filter(|(_, column)| column.shown)
+                .map(|(at, column)| (at, column.name.to_string()))
+                .collect();
+        };
+        let mut chosen = Vec::new();
+        for name in names {
+            for (at, column) in self.columns.iter().enumerate() {
+                if column.is(name) {
+                    chosen.push((at, name.to_string()));
+                } else if name.contains('*') && glob(name.as_bytes(), column.name.as_bytes()) {
+                    chosen.push((at, column.name.to_string()));
+                }
+            }
+        }
+        chosen
+    }
+
+    fn json(&self, chosen: &[(usize, String)]) -> Reply {
+        let rows = self.rows.iter().map(|row| {
+            let cells = chosen
+                .iter()
+                .map(|(at, name)| (name.clone(), Value::from(&*row[*at])));
+            Value::Object(cells.collect::<Map<_, _>>())
+        });
+        Reply::json(&Value::Array(rows.collect()))
+    }
+
+    fn text(&self, chosen: &[(usize, String)], header: bool) -> String {
+        let cells = |row: &[String]| -> Vec<String> {
+            chosen.iter().map(|(at, _)| row[*at].clone()).collect()
+        };
+        let mut lines: Vec<Vec<String>> = Vec::with_capacity(self.rows.len() + 1);
+        if header {
+            lines.push(chosen.iter().map(|(_, name)| name.clone()).collect());
+        }
+        lines.extend(self.rows.iter().map(|row| cells(row)));
+        let widths: Vec<usize> = (0..chosen.len())
+            .map(|at| {
+                lines
+                    .iter()
+                    .map(|line| line[at].chars().count())
+                    .max()
+                    .unwrap_or(0)
+            })
+            .collect();
+        let mut text = String::new();
+        for line in &lines {
+            for (at, cell) in line.iter().enumerate() {
+                let width = widths[at];
+                let last = at + 1 == line.len();
+                match self.columns[chosen[at].0].align {
+                    Align::Right => text.push_str(&format!("{cell:>width$}")),
+                    Align::Left if last => text.push_str(cell),
+                    Align::Left => text.push_str(&format!("{cell:<width$}")),
+                }
+                if !last {
+                    text.push(' ');
+                }
+            }
+            text.push('\n');
+        }
+        text
+    }
+}
+
+impl Column {
+    fn is(&self, name: &str) -> bool {
+        self.name == name || self.aliases.contains(&name)
+    }
+}
+
+/// The same, of text.
+pub(super) const fn hidden_text(
+    name: &'static str,
+    aliases: &'static [&'static str],
+    about: &'static str,
+) -> Column {
+    Column {
+        shown: false,
+        ..text(name, aliases, about)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COLUMNS: &[Column] = &[
+        text("index", &["i", "idx"], "name"),
+        number("docs.count", &["dc"], "documents"),
+    ];
+
+    fn table() -> Table<'static> {
+        let row = |name: &str, docs: &str| vec![name.to_string(), docs.to_string()];
+        Table {
+            columns: COLUMNS,
+            rows: vec![row("b", "9"), row("long", "10"), row("a", "9")],
+        }
+    }
+
+    #[test]
+    fn numbers_stand_right_and_names_left() {
+        let table = table();
+        let chosen = table.choose(None);
+        assert_eq!(
+            table.text(&chosen, true),
+            "index docs.count\nb              9\nlong          10\na              9\n"
+        );
+    }
+
+    #[test]
+    fn columns_are_chosen_and_sorted_by_any_of_their_names() {
+        let mut table = table();
+        table.sort(vec!["dc:desc", "i"]).unwrap();
+        let chosen = table.choose(Some(vec!["dc", "i*"]));
+        assert_eq!(table.text(&chosen, false), "10 long\n 9 a\n 9 b\n");
+        assert!(table.sort(vec!["x"]).is_err());
+    }
+}

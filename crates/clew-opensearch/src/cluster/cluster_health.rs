@@ -1,0 +1,285 @@
+//! `_cluster/health`: which shards serve, and waiting until enough of them do.
+
+use crate::indices::copies::ShardHealth;
+use crate::indices::copies::replicas;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::http::StatusCode;
+use clew_engine::{ClosedNames, Index, ResolveOptions, Wildcards};
+use serde_json::{Map, Value, json};
+
+use crate::http::error::ApiError;
+use crate::http::reply::Reply;
+use crate::state::call::Call;
+
+const TIMEOUT_DEFAULT: Duration = Duration::from_secs(30);
+/// How often a waiting request looks again.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// `GET /_cluster/health/{index}`.
+pub(crate) async fn health(call: Call) -> Result<Reply, ApiError> {
+    let level = call.params.get("level").unwrap_or("cluster");
+    if !["cluster", "indices", "shards"].contains(&level) {
+        return Err(ApiError::illegal_argument(format!(
+            "unknown level [{level}], must be one of [cluster, indices, shards]"
+        )));
+    }
+    let wanted = Wanted::read(&call)?;
+    let timeout = call.params.time("timeout")?.unwrap_or(TIMEOUT_DEFAULT);
+    let met = wait_until(timeout, || {
+        let look = Look::take(&call)?;
+        Ok(look.known && wanted.is_met(look.health))
+    });
+    let met = met.await?;
+    let look = Look::take(&call)?;
+    let body = shown_health(&call, &look, level, !met);
+    let status = if met {
+        StatusCode::OK
+    } else {
+        StatusCode::REQUEST_TIMEOUT
+    };
+    Ok(Reply::json(&body).with_status(status))
+}
+
+/// Looks until something is so; whether it was in time.
+pub(crate) async fn wait_until(
+    timeout: Duration,
+    mut is_so: impl FnMut() -> Result<bool, ApiError>,
+) -> Result<bool, ApiError> {
+    if is_so()? {
+        return Ok(true);
+    }
+    let waiting = async {
+        loop {
+            tokio::time::sleep(LOOK_EVERY).await;
+            if is_so()? {
+                return Ok(true);
+            }
+        }
+    };
+    tokio::time::timeout(timeout, waiting)
+        .await
+        .unwrap_or(Ok(false))
+}
+
+/// The health at one moment.
+struct Look {
+    indices: Vec<Arc<Index>>,
+    health: ShardHealth,
+    /// Whether every index that the request names is there.
+    known: bool,
+}
+
+impl Look {
+    fn take(call: &Call) -> Result<Look, ApiError> {
+        let base = ResolveOptions {
+            wildcards: Wildcards::ALL,
+            closed: ClosedNames::Allow,
+            ..ResolveOptions::default()
+        };
+        let strict = call.resolve_options_from(base)?;
+        let lenient = ResolveOptions {
+            ignore_unavailable: true,
+            ..strict
+        };
+        let (engine, expression) = (&call.api.engine, call.index_expression());
+        let indices = engine.resolve(expression, lenient)?;
+        Ok(Look {
+            health: ShardHealth::of(&indices),
+            indices,
+            known: engine.resolve(expression, strict).is_ok(),
+        })
+    }
+
+    fn status(&self) -> &'static str {
+        if self.known {
+            self.health.status()
+        } else {
+            "red"
+        }
+    }
+}
+
+/// What the request waits for. Nothing ever moves between nodes or starts slowly here, so the
+/// other `wait_for_*` are met at once.
+struct Wanted {
+    status: Option<String>,
+    active: ActiveShards,
+    /// Whether one node is as many as are wanted.
+    nodes: bool,
+}
+
+enum ActiveShards {
+    AtLeast(u64),
+    All,
+}
+
+impl Wanted {
+    fn read(call: &Call) -> Result<Wanted, ApiError> {
+        let status = call.params.get("wait_for_status");
+        if let Some(other) = status.filter(|status| !["green", "yellow", "red"].contains(status)) {
+            return Err(ApiError::illegal_argument(format!(
+                "unknown cluster health status [{other}]"
+            )));
+        }
+        let active = match call.params.get("wait_for_active_shards") {
+            None => ActiveShards::AtLeast(0),
+            Some("all") => ActiveShards::All,
+            Some(text) => ActiveShards::AtLeast(text.parse().map_err(|_| {
+                ApiError::illegal_argument(format!("cannot parse ActiveShardCount[{text}]"))
+            })?),
+        };
+        let nodes = call
+            .params
+            .get("wait_for_nodes")
+            .map_or(Ok(true), one_node)?;
+        let status = status.map(String::from);
+        Ok(Wanted {
+            status,
+            active,
+            nodes,
+        })
+    }
+
+    fn is_met(&self, health: ShardHealth) -> bool {
+        let rank = |status: &str| match status {
+            "green" => 0,
+            "yellow" => 1,
+            _ => 2,
+        };
+        let status = self.status.as_deref();
+        let active = match self.active {
+            ActiveShards::AtLeast(count) => health.active >= count,
+            ActiveShards::All => health.not_serving() == 0,
+        };
+        self.nodes && active && status.is_none_or(|status| rank(health.status()) <= rank(status))
+    }
+}
+
+/// Whether one node fulfils `3`, `>=3`, `ge(3)`, and so on.
+fn one_node(text: &str) -> Result<bool, ApiError> {
+    let (sign, count) = match text.split_once('(') {
+        Some((word, rest)) => (word, rest.strip_suffix(')').unwrap_or_default()),
+        None => {
+            let digits = text.trim_start_matches(['<', '>', '=']);
+            text.split_at(text.len() - digits.len())
+        }
+    };
+    let wrong = || ApiError::illegal_argument(format!("cannot parse [wait_for_nodes] [{text}]"));
+    let count: u64 = count.trim().parse().map_err(|_| wrong())?;
+    match sign {
+        "" => Ok(count == 1),
+        ">=" | "ge" => Ok(1 >= count),
+        "<=" | "le" => Ok(1 <= count),
+        ">" | "gt" => Ok(1 > count),
+        "<" | "lt" => Ok(1 < count),
+        _ => Err(wrong()),
+    }
+}
+
+fn shown_health(call: &Call, look: &Look, level: &str, timed_out: bool) -> Value {
+    let health = look.health;
+    let mut body = json!({
+        "cluster_name": call.api.options.cluster_name,
+        "status": look.status(),
+        "timed_out": timed_out,
+        "number_of_nodes": 1,
+        "number_of_data_nodes": 1,
+        "discovered_master": true,
+        "discovered_cluster_manager": true,
+        "active_primary_shards": health.active,
+        "active_shards": health.active,
+        "relocating_shards": 0,
+        "initializing_shards": 0,
+        "unassigned_shards": health.not_serving(),
+        "delayed_unassigned_shards": 0,
+        "number_of_pending_tasks": 0,
+        "number_of_in_flight_fetch": 0,
+        "task_max_waiting_in_queue_millis": 0,
+        "active_shards_percent_as_number": health.active_percent(),
+    });
+    if level != "cluster" {
+        let each = look.indices.iter().map(|index| {
+            let shown = index_health(index, level == "shards");
+            (index.name().to_string(), shown)
+        });
+        body["indices"] = Value::Object(each.collect());
+    }
+    body
+}
+
+fn index_health(index: &Arc<Index>, with_shards: bool) -> Value {
+    let health = ShardHealth::of(std::slice::from_ref(index));
+    let copies = replicas(index);
+    let mut shown = json!({
+        "status": health.status(),
+        "number_of_shards": health.active + health.failed,
+        "number_of_replicas": copies,
+        "active_primary_shards": health.active,
+        "active_shards": health.active,
+        "relocating_shards": 0,
+        "initializing_shards": 0,
+        "unassigned_shards": health.not_serving(),
+    });
+    if with_shards {
+        let mut shards = Map::new();
+        for shard in 0..index.settings().shards {
+            let failed = index.has_shard_failed(shard);
+            let one = ShardHealth {
+                active: u64::from(!failed),
+                failed: u64::from(failed),
+                unassigned: u64::from(copies),
+            };
+            let shown = json!({
+                "status": one.status(),
+                "primary_active": !failed,
+                "active_shards": one.active,
+                "relocating_shards": 0,
+                "initializing_shards": 0,
+                "unassigned_shards": one.not_serving(),
+            });
+            shards.insert(shard.to_string(), shown);
+        }
+        shown["shards"] = Value::Object(shards);
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_node_is_enough_or_not() {
+        for (text, want) in [
+            ("1", true),
+            ("2", false),
+            (">=1", true),
+            (">=2", false),
+            ("<=3", true),
+            ("<1", false),
+            (">0", true),
+            ("ge(2)", false),
+            ("lt(2)", true),
+        ] {
+            assert_eq!(one_node(text).unwrap(), want, "{text}");
+        }
+        for text in ["", "x", ">=", "ge(x)"] {
+            assert!(one_node(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn missing_copies_make_it_yellow_and_failed_shards_red() {
+        let health = |active, failed, unassigned| ShardHealth {
+            active,
+            failed,
+            unassigned,
+        };
+        assert_eq!(health(1, 0, 0).status(), "green");
+        assert_eq!(health(1, 0, 1).status(), "yellow");
+        assert_eq!(health(1, 1, 1).status(), "red");
+        assert!((health(1, 0, 1).active_percent() - 50.0).abs() < 1e-9);
+    }
+}

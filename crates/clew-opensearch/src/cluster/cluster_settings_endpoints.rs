@@ -1,0 +1,89 @@
+//! `_cluster/settings`: reads and changes the settings of the whole cluster.
+
+use serde_json::{Map, Value, json};
+
+use crate::http::error::ApiError;
+use crate::http::reply::Reply;
+use crate::http::setting_values::{flatten_plain, shown, unflatten};
+use crate::state::call::Call;
+use crate::state::cluster_settings;
+use crate::state::cluster_settings::{Changes, Kept};
+use crate::state::disk_settings::shown_defaults;
+
+/// `GET /_cluster/settings`.
+pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
+    let flat = call.params.flag("flat_settings", false)?;
+    let both = call.api.cluster_settings.both();
+    let mut body = json!({
+        "persistent": render(&both.persistent, flat),
+        "transient": render(&both.transient, flat),
+    });
+    if call.params.flag("include_defaults", false)?
+        && let Value::Object(body) = &mut body
+    {
+        let shown = shown_defaults(call.api.cluster_settings.disk_defaults());
+        let unset = shown
+            .into_iter()
+            .filter(|(name, _)| both.given(name).is_none());
+        let unset: Kept = unset.map(|(name, text)| (name.to_string(), text)).collect();
+        body.insert("defaults".to_string(), render(&unset, flat));
+    }
+    Ok(Reply::json(&body))
+}
+
+/// `PUT /_cluster/settings`.
+pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
+    let body = call.json_object()?;
+    if body.as_object().is_none_or(Map::is_empty) {
+        return Err(ApiError::validation("no settings to update"));
+    }
+    let flat = call.params.flag("flat_settings", false)?;
+    let (persistent, transient) = read_changes(&body)?;
+    let answer = json!({
+        "acknowledged": true,
+        "persistent": render(&set_by(&persistent), flat),
+        "transient": render(&set_by(&transient), flat),
+    });
+    let glsn = cluster_settings::change(&call, persistent, transient).await?;
+    Ok(Reply::json(&answer).at(glsn))
+}
+
+/// What a request changes among the persistent and the transient settings.
+fn read_changes(body: &Value) -> Result<(Changes, Changes), ApiError> {
+    let (mut persistent, mut transient) = (Changes::new(), Changes::new());
+    for (name, value) in body.as_object().into_iter().flatten() {
+        let changes = match name.as_str() {
+            "persistent" => &mut persistent,
+            "transient" => &mut transient,
+            other => {
+                return Err(ApiError::bad_request(
+                    "x_content_parse_exception",
+                    format!("[cluster_update_settings_request] unknown field [{other}]"),
+                ));
+            }
+        };
+        let empty = Map::new();
+        changes.extend(flatten_plain(value.as_object().unwrap_or(&empty))?);
+    }
+    Ok((persistent, transient))
+}
+
+fn set_by(changes: &Changes) -> Kept {
+    let set = |(name, text): (&String, &Option<String>)| Some((name.clone(), text.clone()?));
+    changes.iter().filter_map(set).collect()
+}
+
+fn render(kept: &Kept, flat: bool) -> Value {
+    let pairs = kept
+        .iter()
+        .map(|(name, text)| (name.as_str(), text.as_str()));
+    if flat {
+        Value::Object(
+            pairs
+                .map(|(name, text)| (name.to_string(), shown(text)))
+                .collect(),
+        )
+    } else {
+        Value::Object(unflatten(pairs))
+    }
+}

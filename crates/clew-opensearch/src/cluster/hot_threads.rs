@@ -1,0 +1,202 @@
+//! `_nodes/hot_threads`: which threads of the process used the processors over a short while. It tells
+//! names and shares only; what a thread was doing would need its stack, which is not taken.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::fs;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use tokio::time::{Instant, sleep};
+
+use crate::cluster::machine::cpu_ms;
+use crate::cluster::nodes::names_this_node;
+use crate::http::error::ApiError;
+use crate::http::reply::Reply;
+use crate::http::setting_values::parse_time;
+use crate::indices::snapshots::iso;
+use crate::state::call::Call;
+
+const INTERVAL_DEFAULT: Duration = Duration::from_millis(500);
+/// A request is not to hang for longer.
+const INTERVAL_MAX: Duration = Duration::from_secs(60);
+const THREADS_DEFAULT: u64 = 3;
+
+/// A thread, and the processor time it has had since it began.
+#[derive(Clone, Debug, PartialEq)]
+struct ThreadTime {
+    name: String,
+    used: Duration,
+}
+
+/// `GET /_nodes/{node}/hot_threads`.
+pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
+    let asked = Asked::read(&call)?;
+    let api = &call.api;
+    if !call
+        .path("node")
+        .is_none_or(|node| names_this_node(api, node))
+    {
+        return Ok(Reply::text(String::new()));
+    }
+    let began = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    let (before, started) = (thread_times(), Instant::now());
+    sleep(asked.interval).await;
+    let (after, took) = (thread_times(), started.elapsed());
+    let options = &api.options;
+    let (name, id, address) = (&options.node_name, &api.node_id, &options.publish_address);
+    let mut text = format!(
+        "::: {{{name}}}{{{id}}}{{{}}}{{{address}}}{{dim}}\n",
+        call.api.options.publish_host()
+    );
+    let began = iso(u64::try_from(began.as_millis()).unwrap_or(u64::MAX));
+    let _ = writeln!(
+        text,
+        "   Hot threads at {began}, interval={}, busiestThreads={}, ignoreIdleThreads={}:",
+        asked.interval_text, asked.threads, asked.ignore_idle
+    );
+    text.push_str("   \n");
+    for (thread, used) in busiest(&before, &after, &asked) {
+        let share = 100.0 * used.as_secs_f64() / took.as_secs_f64();
+        let _ = writeln!(
+            text,
+            "{share:5.1}% ({:.1}ms out of {}) cpu usage by thread '{thread}'",
+            used.as_secs_f64() * 1e3,
+            asked.interval_text
+        );
+        text.push_str("   \n");
+    }
+    Ok(Reply::text(text))
+}
+
+/// What a request wants to know.
+struct Asked {
+    interval: Duration,
+    interval_text: String,
+    threads: usize,
+    ignore_idle: bool,
+}
+
+impl Asked {
+    fn read(call: &Call) -> Result<Self, ApiError> {
+        let params = &call.params;
+        let kind = params.get("type").unwrap_or("cpu");
+        if kind != "cpu" {
+            return Err(ApiError::illegal_argument(format!(
+                "type not supported [{kind}]: only [cpu] is measured"
+            )));
+        }
+        let interval_text = params.get("interval").unwrap_or("500ms").to_string();
+        let interval = parse_time("interval", &interval_text)?.unwrap_or(INTERVAL_DEFAULT);
+        if interval.is_zero() || interval > INTERVAL_MAX {
+            return Err(ApiError::illegal_argument(format!(
+                "failed to parse value [{interval_text}] for setting [interval], must be above [0ms] \
+                 and at most [{}s]",
+                INTERVAL_MAX.as_secs()
+            )));
+        }
+        let threads = params.unsigned("threads")?.unwrap_or(THREADS_DEFAULT);
+        Ok(Asked {
+            interval,
+            interval_text,
+            threads: usize::try_from(threads).unwrap_or(usize::MAX),
+            ignore_idle: params.flag("ignore_idle_threads", true)?,
+        })
+    }
+}
+
+/// Threads by what they used between two looks, the busiest first.
+fn busiest(
+    before: &BTreeMap<u32, ThreadTime>,
+    after: &BTreeMap<u32, ThreadTime>,
+    asked: &Asked,
+) -> Vec<(String, Duration)> {
+    let used = |(id, thread): (&u32, &ThreadTime)| {
+        // A thread that was not there before has used all it has since.
+        let earlier = before.get(id).map_or(Duration::ZERO, |before| before.used);
+        (thread.name.clone(), thread.used.saturating_sub(earlier))
+    };
+    let mut all: Vec<_> = after.iter().map(used).collect();
+    all.retain(|(_, used)| !(asked.ignore_idle && used.is_zero()));
+    all.sort_by(|(a_name, a), (b_name, b)| b.cmp(a).then_with(|| a_name.cmp(b_name)));
+    all.truncate(asked.threads);
+    all
+}
+
+/// Every thread of the process, by its number; none where the system does not tell.
+fn thread_times() -> BTreeMap<u32, ThreadTime> {
+    let folder = fs::read_dir("/proc/self/task").into_iter().flatten();
+    let each = folder.flatten().filter_map(|entry| {
+        let id = entry.file_name().to_str()?.parse().ok()?;
+        let read = |file: &str| fs::read_to_string(entry.path().join(file)).ok();
+        // A thread may end between the listing and the reading.
+        let name = read("comm")?.trim_end().to_string();
+        let nanos = read("schedstat").and_then(|text| first_number(&text));
+        let used = match nanos {
+            Some(nanos) => Duration::from_nanos(nanos),
+            // Systems without the scheduler's own counts tell ticks.
+            None => Duration::from_millis(cpu_ms(&read("stat")?)),
+        };
+        Some((id, ThreadTime { name, used }))
+    });
+    each.collect()
+}
+
+fn first_number(text: &str) -> Option<u64> {
+    text.split_whitespace().next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn times(threads: &[(u32, &str, u64)]) -> BTreeMap<u32, ThreadTime> {
+        let each = threads.iter().map(|(id, name, ms)| {
+            let (name, used) = (name.to_string(), Duration::from_millis(*ms));
+            (*id, ThreadTime { name, used })
+        });
+        each.collect()
+    }
+
+    #[test]
+    fn the_busiest_come_first_and_idle_ones_only_when_asked_for() {
+        let before = times(&[(1, "main", 50), (2, "merge", 10), (3, "search", 0)]);
+        let after = times(&[
+            (1, "main", 50),
+            (2, "merge", 40),
+            (3, "search", 70),
+            (4, "new", 5),
+        ]);
+        let names = |threads, ignore_idle| -> Vec<String> {
+            let asked = Asked {
+                interval: INTERVAL_DEFAULT,
+                interval_text: "500ms".to_string(),
+                threads,
+                ignore_idle,
+            };
+            let found = busiest(&before, &after, &asked).into_iter();
+            found
+                .map(|(name, used)| format!("{name} {}", used.as_millis()))
+                .collect()
+        };
+        assert_eq!(names(2, true), ["search 70", "merge 30"]);
+        assert_eq!(names(9, true), ["search 70", "merge 30", "new 5"]);
+        assert_eq!(names(9, false).last().unwrap(), "main 0");
+        assert!(names(0, true).is_empty());
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn this_process_has_a_thread_that_has_worked() {
+        let times = thread_times();
+        assert!(times.values().any(|thread| !thread.used.is_zero()));
+        assert!(times.values().all(|thread| !thread.name.is_empty()));
+    }
+
+    #[test]
+    fn the_scheduler_tells_nanoseconds_first() {
+        assert_eq!(first_number("123456 99 4\n"), Some(123_456));
+        assert_eq!(first_number(""), None);
+    }
+}

@@ -1,0 +1,103 @@
+//! The paths of OpenSearch's k-NN plugin that benchmark tools call.
+
+use axum::http::StatusCode;
+use serde_json::{Map, json};
+
+use crate::cluster::whole::all_indices;
+use crate::http::error::{ApiError, Cause};
+use crate::http::reply::Reply;
+use crate::http::shard_outcomes::ShardOutcomes;
+use crate::state::call::Call;
+
+/// `GET /_plugins/_knn/warmup/{index}`: graphs are memory-mapped and serve at once, so there is
+/// nothing to load; what is written becomes visible, as after the plugin's warm-up.
+pub(crate) async fn warmup(call: Call) -> Result<Reply, ApiError> {
+    let indices = call.indices().await?;
+    let shards = ShardOutcomes::of_serving(&indices).shown();
+    Ok(Reply::json(&json!({"_shards": shards})))
+}
+
+/// `POST /_plugins/_knn/clear_cache/{index}`: there is no cache of ours; what the operating system
+/// keeps of mapped files it gives up by itself.
+pub(crate) async fn clear_cache(call: Call) -> Result<Reply, ApiError> {
+    warmup(call).await
+}
+
+/// `GET /_plugins/_knn/models/{model}`, and its deletion: there are no models.
+pub(crate) async fn no_model(call: Call) -> Result<Reply, ApiError> {
+    let model = call.path("model").unwrap_or_default();
+    Err(ApiError::new(
+        StatusCode::NOT_FOUND,
+        Cause::new(
+            "resource_not_found_exception",
+            format!("Model \"{model}\" does not exist"),
+        ),
+    ))
+}
+
+/// `_train`: nothing has to be trained beforehand.
+pub(crate) async fn train(_call: Call) -> Result<Reply, ApiError> {
+    Err(ApiError::illegal_argument(
+        "models are not needed: merges train the inverted lists and the codes of a field that is \
+         mapped with its own [method]",
+    ))
+}
+
+/// `_plugins/_knn/models/_search`: finds none.
+pub(crate) async fn search_models(_call: Call) -> Result<Reply, ApiError> {
+    Ok(Reply::json(&json!({
+        "took": 0,
+        "timed_out": false,
+        "_shards": {"total": 0, "successful": 0, "skipped": 0, "failed": 0},
+        "hits": {"total": {"value": 0, "relation": "eq"}, "max_score": null, "hits": []},
+    })))
+}
+
+/// `GET /_plugins/_knn/stats`.
+pub(crate) async fn stats(call: Call) -> Result<Reply, ApiError> {
+    let (mut vectors, mut graph_vectors) = (0u64, 0u64);
+    for index in all_indices(&call.api)? {
+        let stats = index.stats();
+        vectors += stats.vectors;
+        graph_vectors += stats.graph_vectors;
+    }
+    let node = [
+        ("vectors", json!(vectors)),
+        ("graph_vectors", json!(graph_vectors)),
+        ("graph_memory_usage", json!(0)),
+        ("graph_memory_usage_percentage", json!(0.0)),
+        ("cache_capacity_reached", json!(false)),
+        ("eviction_count", json!(0)),
+        ("hit_count", json!(0)),
+        ("miss_count", json!(0)),
+        ("load_success_count", json!(0)),
+        ("load_exception_count", json!(0)),
+        ("graph_query_errors", json!(0)),
+        ("graph_index_errors", json!(0)),
+        ("faiss_initialized", json!(true)),
+        ("nmslib_initialized", json!(false)),
+        ("lucene_initialized", json!(true)),
+    ];
+    let wanted = call.path("stat").filter(|names| *names != "_all");
+    let wanted: Option<Vec<&str>> = wanted.map(|names| names.split(',').collect());
+    let unknown = wanted.iter().flatten();
+    let mut unknown = unknown.filter(|name| !node.iter().any(|(known, _)| known == *name));
+    if let Some(name) = unknown.next() {
+        let path = call.path("stat").unwrap_or_default();
+        return Err(ApiError::illegal_argument(format!(
+            "request [/_plugins/_knn/stats/{path}] contains unrecognized stat: [{name}]"
+        )));
+    }
+    let node: Map<String, _> = node
+        .into_iter()
+        .filter(|(name, _)| wanted.as_ref().is_none_or(|wanted| wanted.contains(name)))
+        .map(|(name, value)| (name.to_string(), value))
+        .collect();
+    Ok(Reply::json(&json!({
+        "_nodes": {"total": 1, "successful": 1, "failed": 0},
+        "cluster_name": call.api.options.cluster_name,
+        "circuit_breaker_triggered": false,
+        "model_index_status": null,
+        "nodes": {&call.api.node_id: node},
+    })))
+}

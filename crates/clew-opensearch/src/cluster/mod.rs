@@ -1,0 +1,15 @@
+//! The node as a cluster: health, state, settings, tasks, and the tables of `_cat`.
+
+pub(crate) mod allocation;
+pub(crate) mod cat;
+pub(crate) mod cluster_health;
+pub(crate) mod cluster_settings_endpoints;
+pub(crate) mod cluster_state;
+pub(crate) mod hot_threads;
+pub(crate) mod knn_plugin;
+pub(crate) mod machine;
+pub(crate) mod nodes;
+pub(crate) mod root;
+pub(crate) mod task_endpoints;
+pub(crate) mod voting;
+pub(crate) mod whole;

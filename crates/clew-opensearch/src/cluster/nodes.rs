@@ -1,0 +1,333 @@
+//! `_nodes`: this node, with the members that benchmark tools and log shippers read without asking
+//! whether they are there. There is no Java machine; its figures are zeros.
+
+use std::sync::atomic::Ordering;
+
+use serde_json::{Map, Value, json};
+
+use crate::cluster::machine::{DiskSpace, Machine, processors};
+use crate::cluster::whole::all_indices;
+use crate::http::error::ApiError;
+use crate::http::memory_stats;
+use crate::http::reply::Reply;
+use crate::http::source_filter::glob;
+use crate::indices::stats::{Sums, pick, sections_of, shard_stats};
+use crate::state::api::Api;
+use crate::state::call::Call;
+
+const ROLES: [&str; 3] = ["cluster_manager", "data", "ingest"];
+
+/// What clients look for among the plugins, and is built in: names and what they do.
+pub(crate) const PLUGINS: &[(&str, &str)] = &[
+    (
+        "opensearch-index-management",
+        "index state management, built in",
+    ),
+    ("opensearch-knn", "vector search, built in"),
+];
+
+/// `GET /_nodes`.
+pub(crate) async fn info(call: Call) -> Result<Reply, ApiError> {
+    let options = &call.api.options;
+    let address = options.publish_address.as_str();
+    let host = options.publish_host();
+    let flat = call.params.flag("flat_settings", false)?;
+    let settings = match flat {
+        true => json!({
+            "client.type": "node", "cluster.name": options.cluster_name, "node.name": options.node_name,
+        }),
+        false => json!({
+            "client": {"type": "node"},
+            "cluster": {"name": options.cluster_name},
+            "node": {"name": options.node_name},
+        }),
+    };
+    let plugin = |(name, about): &(&str, &str)| {
+        json!({
+            "name": name,
+            "version": options.version_number,
+            "opensearch_version": options.version_number,
+            "description": about,
+            "classname": "builtin",
+            "has_native_controller": false,
+        })
+    };
+    let node = json!({
+        "name": options.node_name,
+        "transport_address": address,
+        "host": host,
+        "ip": host,
+        "version": options.version_number,
+        "build_type": "tar",
+        "build_hash": "unknown",
+        "total_indexing_buffer": 0,
+        "roles": ROLES,
+        "attributes": {},
+        "settings": settings,
+        "os": {
+            "refresh_interval_in_millis": 1000,
+            "name": std::env::consts::OS,
+            "pretty_name": std::env::consts::OS,
+            "arch": std::env::consts::ARCH,
+            "version": "",
+            "available_processors": processors(),
+            "allocated_processors": processors(),
+        },
+        "process": {"id": std::process::id(), "mlockall": false},
+        "jvm": {
+            "pid": std::process::id(),
+            "version": "none",
+            "vm_name": "none",
+            "vm_version": "none",
+            "vm_vendor": "none",
+            "mem": {"heap_init_in_bytes": 0, "heap_max_in_bytes": 0},
+            "gc_collectors": [],
+            "memory_pools": [],
+        },
+        "transport": {"bound_address": [address], "publish_address": address, "profiles": {}},
+        "http": {
+            "bound_address": [address],
+            "publish_address": address,
+            "max_content_length_in_bytes": options.body_bytes_max,
+        },
+        "plugins": PLUGINS.iter().map(plugin).collect::<Vec<Value>>(),
+        "modules": [],
+        "aggregations": crate::aggs::supported(),
+        "ingest": {"processors": []},
+    });
+    Ok(Reply::json(&nodes_body(&call, node)))
+}
+
+/// `GET /_nodes/{node}/stats/{metric}/{index_metric}`.
+pub(crate) async fn stats(call: Call) -> Result<Reply, ApiError> {
+    let api = &call.api;
+    let options = &api.options;
+    let mut node = json!({
+        "timestamp": jiff::Timestamp::now().as_millisecond(),
+        "name": options.node_name,
+        "transport_address": options.publish_address,
+        "host": options.publish_host(),
+        "ip": options.publish_address,
+        "roles": ROLES,
+        "attributes": {},
+    });
+    let mut sections = system_sections(api);
+    sections.insert("indices".to_string(), indices_section(&call)?);
+    let mut wanted = sections_of(call.path("metric"));
+    // The one section that is asked for by another name than it has.
+    for name in wanted.iter_mut().flatten() {
+        if *name == "breaker" {
+            *name = "breakers";
+        }
+    }
+    if let Some(wanted) = &wanted {
+        check_metrics(&call, wanted, &sections)?;
+        sections.retain(|name, _| wanted.contains(&name.as_str()));
+    }
+    if let Value::Object(node) = &mut node {
+        node.extend(sections);
+    }
+    Ok(Reply::json(&nodes_body(&call, node)))
+}
+
+fn indices_section(call: &Call) -> Result<Value, ApiError> {
+    let groups = call.params.list("groups").unwrap_or_default();
+    let wanted = sections_of(call.path("index_metric"));
+    let mut sums = Sums::default();
+    let level = call.params.get("level");
+    let (mut each, mut shards) = (Map::new(), Map::new());
+    for index in all_indices(&call.api)? {
+        sums.add(&index, &groups);
+        let mut one = Sums::default();
+        one.add(&index, &groups);
+        let shown = pick(one.to_json(), wanted.as_deref());
+        each.insert(index.name().to_string(), shown);
+        if level == Some("shards") {
+            let of_shards = shard_stats(&call.api, &index, wanted.as_deref());
+            let numbered = of_shards.into_iter().enumerate();
+            let numbered = numbered.map(|(number, one)| json!({number.to_string(): one}));
+            shards.insert(index.name().to_string(), numbered.collect());
+        }
+    }
+    let mut section = pick(sums.to_json(), wanted.as_deref());
+    match level {
+        Some("indices") => section["indices"] = Value::Object(each),
+        Some("shards") => section["shards"] = Value::Object(shards),
+        _ => {}
+    }
+    Ok(section)
+}
+
+/// The sections beside `indices`. One node has no transport and no elections.
+fn system_sections(api: &Api) -> Map<String, Value> {
+    let machine = Machine::now();
+    let disk = DiskSpace::of(&api.options.data);
+    let space = json!({
+        "total_in_bytes": disk.total,
+        "free_in_bytes": disk.free,
+        "available_in_bytes": disk.available,
+    });
+    let mut place = space.clone();
+    place["path"] = json!(api.options.data);
+    let estimate = json!({
+        "path": api.options.data,
+        "total_in_bytes": disk.total,
+        "available_in_bytes": disk.available,
+        "used_disk_percent": 100.0 - disk.free_percent(),
+    });
+    place["type"] = json!(std::env::consts::OS);
+    let searches = api.engine.stats().search;
+    let sections = json!({
+        "os": machine.os_stats(),
+        "process": machine.process_stats(api.started),
+        "jvm": jvm(api, &machine),
+        "thread_pool": {"search": {
+            "threads": searches.threads,
+            "active": searches.active.min(searches.threads),
+            "queue": searches.active.saturating_sub(searches.threads),
+            "rejected": searches.rejected_total, "completed": searches.searches_total,
+        }},
+        "fs": {
+            "timestamp": jiff::Timestamp::now().as_millisecond(),
+            "total": space,
+            "data": [place],
+            "least_usage_estimate": estimate,
+            "most_usage_estimate": estimate,
+        },
+        "transport": {
+            "server_open": 0, "total_outbound_connections": 0, "rx_count": 0,
+            "rx_size_in_bytes": 0, "tx_count": 0, "tx_size_in_bytes": 0,
+        },
+        "http": {
+            "current_open": api.options.http.open.load(Ordering::Relaxed),
+            "total_opened": api.options.http.opened.load(Ordering::Relaxed),
+        },
+        "breakers": memory_stats::breakers(api.engine.memory()),
+        "discovery": {
+            "cluster_state_queue": {"total": 0, "pending": 0, "committed": 0},
+            "published_cluster_states": {
+                "full_states": 0, "incompatible_diffs": 0, "compatible_diffs": 0,
+            },
+        },
+        "indexing_pressure": memory_stats::indexing_pressure(api.engine.memory()),
+    });
+    match sections {
+        Value::Object(sections) => sections,
+        _ => Map::new(),
+    }
+}
+
+fn jvm(api: &Api, machine: &Machine) -> Value {
+    let collector = json!({"collection_count": 0, "collection_time_in_millis": 0});
+    let pool = json!({
+        "used_in_bytes": 0, "max_in_bytes": 0, "peak_used_in_bytes": 0, "peak_max_in_bytes": 0,
+    });
+    let buffers = json!({"count": 0, "used_in_bytes": 0, "total_capacity_in_bytes": 0});
+    let uptime_ms = u64::try_from(api.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+    json!({
+        "uptime_in_millis": uptime_ms,
+        "mem": {
+            "heap_used_in_bytes": 0, "heap_used_percent": 0, "heap_max_in_bytes": 0,
+            "pools": {"young": pool, "survivor": pool, "old": pool},
+        },
+        "gc": {"collectors": {"young": collector, "old": collector}},
+        "buffer_pools": {"direct": buffers, "mapped": buffers},
+        "threads": {"count": machine.threads, "peak_count": machine.threads},
+    })
+}
+
+/// Refuses sections that there are not, with the nearest one.
+fn check_metrics(
+    call: &Call,
+    wanted: &[&str],
+    sections: &Map<String, Value>,
+) -> Result<(), ApiError> {
+    // Sections of a Java node that stay empty here.
+    const ABSENT: [&str; 8] = [
+        "script",
+        "ingest",
+        "adaptive_selection",
+        "script_cache",
+        "search_pipeline",
+        "shard_indexing_pressure",
+        "resource_usage_stats",
+        "caches",
+    ];
+    let known = || sections.keys().map(String::as_str).chain(ABSENT);
+    let Some(unknown) = wanted.iter().find(|name| !known().any(|one| one == **name)) else {
+        return Ok(());
+    };
+    let nearest = known()
+        .map(|name| (strsim::jaro_winkler(unknown, name), name))
+        .filter(|(likeness, _)| *likeness > 0.8)
+        .max_by(|a, b| a.0.total_cmp(&b.0));
+    let hint = nearest.map_or(String::new(), |(_, name)| {
+        format!(" -> did you mean [{name}]?")
+    });
+    let path = match call.path("node") {
+        Some(node) => format!("/_nodes/{node}/stats/{}", wanted.join(",")),
+        None => format!("/_nodes/stats/{}", wanted.join(",")),
+    };
+    Err(ApiError::illegal_argument(format!(
+        "request [{path}] contains unrecognized metric: [{unknown}]{hint}"
+    )))
+}
+
+/// Whether a list of nodes in a path has this one: by id, name, address, role, or a word for it.
+pub(crate) fn names_this_node(api: &Api, expression: &str) -> bool {
+    let options = &api.options;
+    let own = [
+        api.node_id.as_str(),
+        &options.node_name,
+        &options.publish_address,
+        options.publish_host(),
+        "_local",
+        "_all",
+        "_master",
+        "_cluster_manager",
+        "master:true",
+        "cluster_manager:true",
+        "data:true",
+        "ingest:true",
+    ];
+    let named = |part: &str| {
+        own.iter()
+            .any(|name| glob(part.as_bytes(), name.as_bytes()))
+    };
+    expression.split(',').any(named)
+}
+
+fn nodes_body(call: &Call, node: Value) -> Value {
+    let api = &call.api;
+    // Without a node in the path the same place may hold a section.
+    let named = call
+        .path("node")
+        .is_none_or(|node| SECTIONS.contains(&node) || names_this_node(api, node));
+    let nodes = match named {
+        true => json!({&api.node_id: node}),
+        false => json!({}),
+    };
+    let count = u32::from(named);
+    json!({
+        "_nodes": {"total": count, "successful": count, "failed": 0},
+        "cluster_name": api.options.cluster_name,
+        "nodes": nodes,
+    })
+}
+
+/// Sections of `GET /_nodes/{node}`, which may stand in the place of a node.
+const SECTIONS: [&str; 13] = [
+    "settings",
+    "os",
+    "process",
+    "jvm",
+    "thread_pool",
+    "transport",
+    "http",
+    "plugins",
+    "ingest",
+    "aggregations",
+    "indices",
+    "search_pipelines",
+    "timestamp",
+];

@@ -1,0 +1,229 @@
+//! `_tasks`: what is running, and its end.
+
+use std::time::Duration;
+
+use axum::http::StatusCode;
+use serde_json::{Map, Value, json};
+
+use crate::http::error::{ApiError, Cause};
+use crate::http::reply::Reply;
+use crate::http::source_filter::glob;
+use crate::state::call::Call;
+use crate::state::tasks::RunningTask;
+
+/// How long a request waits for a task unless it says otherwise.
+const WAIT: Duration = Duration::from_secs(30);
+/// Why a task is cancelled by `_cancel`.
+const BY_USER: &str = "by user request";
+
+/// `GET /_tasks/{node:number}`.
+pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
+    let id = call.path_required("task")?;
+    let number = number_of(&call, id)?;
+    let tasks = &call.api.tasks;
+    if call.params.flag("wait_for_completion", false)? {
+        let limit = call.params.time("timeout")?.unwrap_or(WAIT);
+        if tokio::time::timeout(limit, tasks.wait(number))
+            .await
+            .is_err()
+        {
+            let cause = Cause::new(
+                "timeout_exception",
+                format!("timed out waiting for completion of [{id}]"),
+            );
+            return Err(ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, cause));
+        }
+    }
+    if let Some(running) = tasks.running().iter().find(|task| task.number == number) {
+        let task = describe(&call.api.node_id, running, Details::Shown);
+        return Ok(Reply::json(&json!({"completed": false, "task": task})));
+    }
+    let task = tasks.find(number);
+    let task = task.ok_or_else(|| {
+        not_found(format!(
+            "task [{id}] isn't running and hasn't stored its results"
+        ))
+    })?;
+    let mut body = json!({
+        "completed": task.ended.is_some(),
+        "task": describe(&call.api.node_id, &task.shown(number), Details::Shown),
+    });
+    if let (Some((_, answer)), Value::Object(body)) = (task.ended, &mut body) {
+        match answer {
+            Ok(answer) => body.insert("response".to_string(), answer),
+            Err(error) => body.insert("error".to_string(), error),
+        };
+    }
+    Ok(Reply::json(&body))
+}
+
+/// The number of a task of this node.
+fn number_of(call: &Call, id: &str) -> Result<u64, ApiError> {
+    let malformed = || ApiError::illegal_argument(format!("malformed task id {id}"));
+    let (node, number) = id.rsplit_once(':').ok_or_else(malformed)?;
+    let number = number.parse().map_err(|_| malformed())?;
+    if node != call.api.node_id {
+        return Err(not_found(format!(
+            "task [{id}] belongs to the node [{node}] which isn't part of the cluster and there \
+             is no record of the task"
+        )));
+    }
+    Ok(number)
+}
+
+fn not_found(reason: String) -> ApiError {
+    ApiError::new(
+        StatusCode::NOT_FOUND,
+        Cause::new("resource_not_found_exception", reason),
+    )
+}
+
+/// `POST /_tasks/_cancel`: one task, or those of some actions that can be cancelled.
+pub(crate) async fn cancel(call: Call) -> Result<Reply, ApiError> {
+    let tasks = &call.api.tasks;
+    let Some(id) = call.path("task") else {
+        let wanted = Wanted::of(&call)?;
+        let mut cancelled = Vec::new();
+        for task in tasks.running().iter().filter(|task| task.cancellable) {
+            if wanted.has(&call, task) {
+                cancelled.extend(tasks.cancel(task.number, BY_USER));
+            }
+        }
+        return grouped(&call, &cancelled, Details::Shown);
+    };
+    let number = number_of(&call, id)?;
+    match tasks.cancel(number, BY_USER) {
+        Some(task) if task.cancellable => grouped(&call, &[task], Details::Shown),
+        Some(_) => Err(ApiError::illegal_argument(format!(
+            "task [{id}] doesn't support cancellation"
+        ))),
+        None => Err(not_found(format!("task [{id}] is not found"))),
+    }
+}
+
+/// `GET /_tasks`: those that are running, this request among them.
+pub(crate) async fn list(call: Call) -> Result<Reply, ApiError> {
+    let wanted = Wanted::of(&call)?;
+    let mut running = call.api.tasks.running();
+    running.push(call.task("cluster:monitor/tasks/lists"));
+    running.retain(|task| wanted.has(&call, task));
+    let details = if call.params.flag("detailed", false)? {
+        Details::Shown
+    } else {
+        Details::Hidden
+    };
+    grouped(&call, &running, details)
+}
+
+/// Which tasks a request is about.
+struct Wanted {
+    /// Patterns of the names of actions; all where there are none.
+    actions: Vec<String>,
+    nodes: Vec<String>,
+    /// Tasks here have no parents, so that nothing is a part of one.
+    of_parent: bool,
+}
+
+impl Wanted {
+    fn of(call: &Call) -> Result<Self, ApiError> {
+        let list = |name: &str| {
+            let given = call.params.list(name).unwrap_or_default();
+            given.into_iter().map(String::from).collect()
+        };
+        let parent = call.params.get("parent_task_id");
+        if let Some(id) = parent {
+            number_of(call, id)?;
+        }
+        Ok(Wanted {
+            actions: list("actions"),
+            nodes: list("nodes"),
+            of_parent: parent.is_some(),
+        })
+    }
+
+    fn has(&self, call: &Call, task: &RunningTask) -> bool {
+        let api = &call.api;
+        let is_action = |name: &String| glob(name.as_bytes(), task.action.as_bytes());
+        let is_here = |node: &String| {
+            let names = [&api.node_id, &api.options.node_name];
+            let special = ["_local", "_all", "_master", "_cluster_manager"];
+            special.contains(&node.as_str())
+                || names
+                    .iter()
+                    .any(|name| glob(node.as_bytes(), name.as_bytes()))
+        };
+        !self.of_parent
+            && (self.actions.is_empty() || self.actions.iter().any(is_action))
+            && (self.nodes.is_empty() || self.nodes.iter().any(is_here))
+    }
+}
+
+/// Whether descriptions are shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Details {
+    Shown,
+    Hidden,
+}
+
+/// Tasks, as the request wants them grouped.
+fn grouped(call: &Call, tasks: &[RunningTask], details: Details) -> Result<Reply, ApiError> {
+    let node = &call.api.node_id;
+    let shown = tasks.iter().map(|task| describe(node, task, details));
+    let named = || -> Map<String, Value> {
+        let names = tasks.iter().map(|task| format!("{node}:{}", task.number));
+        names.zip(shown.clone()).collect()
+    };
+    let body = match call.params.get("group_by") {
+        Some("none") => json!({"tasks": shown.collect::<Vec<_>>()}),
+        Some("parents") => json!({"tasks": named()}),
+        None | Some("nodes") if tasks.is_empty() => json!({"nodes": {}}),
+        None | Some("nodes") => json!({"nodes": {node: of_node(call, named())}}),
+        Some(other) => {
+            return Err(ApiError::illegal_argument(format!(
+                "[group_by] must be one of [nodes], [parents] or [none] but was [{other}]"
+            )));
+        }
+    };
+    Ok(Reply::json(&body))
+}
+
+fn of_node(call: &Call, tasks: Map<String, Value>) -> Value {
+    let options = &call.api.options;
+    let address = &options.publish_address;
+    let host = address
+        .rsplit_once(':')
+        .map_or(address.as_str(), |(host, _)| host);
+    json!({
+        "name": options.node_name,
+        "transport_address": address,
+        "host": host,
+        "ip": address,
+        "tasks": tasks,
+    })
+}
+
+fn describe(node: &str, task: &RunningTask, details: Details) -> Value {
+    let mut shown = json!({
+        "node": node,
+        "id": task.number,
+        "type": "transport",
+        "action": task.action,
+        "start_time_in_millis": task.started_ms,
+        "running_time_in_nanos": task.running_ns,
+        "cancellable": task.cancellable,
+        "headers": {},
+    });
+    if details == Details::Shown {
+        shown["description"] = task.description.as_str().into();
+    }
+    if task.cancellable {
+        shown["cancelled"] = task.cancelled.into();
+    }
+    if let Some(status) = &task.status {
+        shown["status"] = status.clone();
+    }
+    if let Some(id) = &task.opaque_id {
+        shown["headers"]["X-Opaque-Id"] = id.as_str().into();
+    }
+    shown
+}

@@ -1,0 +1,197 @@
+//! `_bulk`: many writes, one group in the log, one item in the answer for each, in order.
+
+use std::time::Instant;
+
+use bytes::Bytes;
+use clew_engine::{Action, EngineError, WriteOperation, WriteOutcome, Written, parsed_bytes};
+use clew_platform::{CancellationToken, MemoryPurpose, stopped};
+use clew_text::QueryError;
+
+use crate::documents::bulk_lines;
+use crate::documents::bulk_lines::{BulkAction, Verb};
+use crate::documents::write_reply;
+use crate::documents::write_reply::Refresh;
+use crate::http::error::ApiError;
+use crate::http::json_writer::JsonWriter;
+use crate::http::reply::Reply;
+use crate::ingest::{Ingest, Prepared};
+use crate::state::call::Call;
+
+/// What an operation takes from its line to its item in the answer, without its document.
+const OPERATION_BYTES: usize = size_of::<BulkAction>()
+    + size_of::<Asked>()
+    + size_of::<WriteOperation>()
+    + 2 * size_of::<Result<Written, EngineError>>()
+    + STRING_BYTES
+    + ITEM_BYTES;
+/// Names of indexes and ids, in the operation and in what is asked.
+const STRING_BYTES: usize = 4 * 32;
+/// Its item in the answer.
+const ITEM_BYTES: usize = 220;
+
+/// What an item's answer says besides the engine's result.
+struct Asked {
+    verb: Verb,
+    index: String,
+    id: Option<String>,
+    /// What a pipeline decided about it; none when it was written.
+    decided: Option<Decided>,
+}
+
+/// An item that never came to be written.
+enum Decided {
+    Dropped,
+    Refused(ApiError),
+}
+
+/// `POST /_bulk`.
+pub(crate) async fn bulk(call: Call) -> Result<Reply, ApiError> {
+    let started = Instant::now();
+    let refresh = Refresh::from_call(&call)?;
+    let default_index = call.path("index").map(String::from);
+    let default_routing = call.params.get("routing").map(String::from);
+    let default_pipeline = call.params.get("pipeline").map(String::from);
+    let require_alias = call.params.flag("require_alias", false)?;
+    let body = call.body.clone();
+    let engine = call.api.engine.clone();
+    let lines = memchr::memchr_iter(b'\n', &body).count();
+    let account = call.api.engine.memory();
+    let mut memory = account.reserve(
+        MemoryPurpose::Operations,
+        (lines / 2).saturating_mul(OPERATION_BYTES),
+    )?;
+    // Cutting the body is done beside the write, away from the async threads.
+    let writing = call.off_thread(move || {
+        let actions =
+            bulk_lines::parse(&body, default_index.as_deref(), default_routing.as_deref())?;
+        let mut asked = Vec::with_capacity(actions.len());
+        let mut operations = Vec::with_capacity(actions.len());
+        let mut ingest = Ingest::new(&engine);
+        for action in actions {
+            // Pipelines may take long, and nothing is written yet.
+            if stopped() {
+                return Err(EngineError::from(QueryError::Stopped).into());
+            }
+            let mut item = Asked {
+                verb: action.verb,
+                index: action.index.clone(),
+                id: action.id.clone(),
+                decided: None,
+            };
+            let operation = WriteOperation {
+                index: action.index,
+                require_alias: action.require_alias.unwrap_or(require_alias),
+                id: action.id,
+                routing: action.routing,
+                action: action.action,
+                condition: action.condition,
+            };
+            let named = action.pipeline.as_deref().or(default_pipeline.as_deref());
+            match ingest.prepare(named, operation) {
+                Ok(Prepared::Write(operation)) => {
+                    memory.grow(new_bytes(&body, &operation.action))?;
+                    operations.push(operation);
+                }
+                Ok(Prepared::Dropped) => item.decided = Some(Decided::Dropped),
+                Err(error) => item.decided = Some(Decided::Refused(error)),
+            }
+            asked.push(item);
+        }
+        // What is written is not refused any more.
+        let of_operations = asked.len().saturating_sub(lines / 2) * OPERATION_BYTES;
+        memory.grow(of_operations + parsed_bytes(&operations))?;
+        let _entered = CancellationToken::default().enter();
+        Ok::<_, ApiError>((asked, engine.write(operations), memory))
+    });
+    let (asked, outcome, memory) = writing.await??;
+    let outcome = write_reply::acknowledge(&call, outcome, refresh).await?;
+    let took_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+    let json = render(&call, &asked, &outcome, refresh, took_ms);
+    Ok(Reply::written(json)
+        .at(write_reply::last_glsn(&outcome))
+        .over(memory))
+}
+
+/// Bytes of a source that is no slice of the body any more, as a pipeline has changed it.
+fn new_bytes(body: &Bytes, action: &Action) -> usize {
+    let is_new = |source: &Bytes| !body.as_ptr_range().contains(&source.as_ptr());
+    match action {
+        Action::Index { source, .. } => source.len() * usize::from(is_new(source)),
+        Action::Update(spec) => {
+            let sources = spec.doc.iter().chain(&spec.upsert);
+            sources
+                .filter(|source| is_new(source))
+                .map(Bytes::len)
+                .sum()
+        }
+        Action::Delete => 0,
+    }
+}
+
+fn render(
+    call: &Call,
+    asked: &[Asked],
+    outcome: &WriteOutcome,
+    refresh: Refresh,
+    took_ms: u64,
+) -> JsonWriter {
+    let mut json = JsonWriter::with_capacity(64 + asked.len() * 200);
+    json.begin_object().unsigned_field("took", took_ms);
+    let refused = |item: &Asked| matches!(item.decided, Some(Decided::Refused(_)));
+    let errors = outcome.results.iter().any(Result::is_err) || asked.iter().any(refused);
+    json.boolean_field("errors", errors);
+    let mut results = outcome.results.iter();
+    json.key("items").begin_array();
+    for asked in asked {
+        json.begin_object().key(asked.verb.name()).begin_object();
+        match (
+            &asked.decided,
+            &asked.decided.is_none().then(|| results.next()).flatten(),
+        ) {
+            (Some(Decided::Dropped), _) => write_dropped(&mut json, asked),
+            (Some(Decided::Refused(error)), _) => write_error(&mut json, asked, error),
+            (None, Some(Ok(written))) => {
+                write_reply::write_members(&mut json, written, refresh);
+                let status = write_reply::status(written).as_u16();
+                json.unsigned_field("status", u64::from(status));
+            }
+            (None, Some(Err(error))) => {
+                write_error(
+                    &mut json,
+                    asked,
+                    &write_reply::refused(call, &asked.index, error),
+                );
+            }
+            (None, None) => {}
+        }
+        json.end_object().end_object();
+    }
+    json.end_array().end_object();
+    json
+}
+
+fn write_error(json: &mut JsonWriter, asked: &Asked, error: &ApiError) {
+    json.string_field("_index", &asked.index).key("_id");
+    match &asked.id {
+        Some(id) => json.string(id),
+        None => json.null(),
+    };
+    json.unsigned_field("status", u64::from(error.status().as_u16()));
+    error.write_item_error(json);
+}
+
+/// A document that a pipeline dropped was never written, and that is no error.
+fn write_dropped(json: &mut JsonWriter, asked: &Asked) {
+    json.string_field("_index", &asked.index).key("_id");
+    match &asked.id {
+        Some(id) => json.string(id),
+        None => json.null(),
+    };
+    json.key("_version").value(&serde_json::Value::from(-3));
+    json.string_field("result", "noop");
+    json.key("_shards").begin_object();
+    json.unsigned_field("total", 0)
+        .unsigned_field("successful", 0);
+    json.unsigned_field("failed", 0).end_object();
+    json.unsigned_field("status", 200);
+}

@@ -1,0 +1,459 @@
+//! Cuts a bulk body into actions. Sources are slices of the body: nothing is copied, and a source is
+//! not even read here, because the engine reads it once when it checks it against the mapping.
+
+use bytes::Bytes;
+use clew_engine::{Action, Condition, OpType};
+use serde_json::value::RawValue;
+
+use crate::documents::update_body;
+use crate::http::error::ApiError;
+use crate::http::raw_json::{Members, plain_text, token_name};
+
+/// What an action is called in its line and in its answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verb {
+    Index,
+    Create,
+    Update,
+    Delete,
+}
+
+impl Verb {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Verb::Index => "index",
+            Verb::Create => "create",
+            Verb::Update => "update",
+            Verb::Delete => "delete",
+        }
+    }
+}
+
+/// One action of a bulk.
+#[derive(Debug)]
+pub(crate) struct BulkAction {
+    pub(crate) verb: Verb,
+    pub(crate) index: String,
+    pub(crate) require_alias: Option<bool>,
+    pub(crate) id: Option<String>,
+    pub(crate) routing: Option<String>,
+    pub(crate) condition: Option<Condition>,
+    /// The ingest pipeline that the line names.
+    pub(crate) pipeline: Option<String>,
+    pub(crate) action: Action,
+}
+
+/// Cuts the body.
+///
+/// # Errors
+/// One for the whole request: an action line that cannot be understood leaves no way to tell
+/// which of the lines after it are sources.
+pub(crate) fn parse(
+    body: &Bytes,
+    default_index: Option<&str>,
+    default_routing: Option<&str>,
+) -> Result<Vec<BulkAction>, ApiError> {
+    if body.is_empty() {
+        return Err(ApiError::bad_request(
+            "parse_exception",
+            "request body is required",
+        ));
+    }
+    if body.last() != Some(&b'\n') {
+        return Err(ApiError::illegal_argument(
+            "The bulk request must be terminated by a newline [\\n]",
+        ));
+    }
+    let mut actions = Vec::new();
+    let mut lines = Lines {
+        body,
+        at: 0,
+        number: 0,
+    };
+    while let Some(line) = lines.next() {
+        if line.iter().all(u8::is_ascii_whitespace) {
+            continue;
+        }
+        let header = Header::parse(&line, lines.number)?;
+        let mut condition = header.condition()?;
+        if header.verb == Verb::Create && matches!(condition, Some(Condition::At { .. })) {
+            return Err(ApiError::validation(
+                "create operations do not support compare and set. use index instead",
+            ));
+        }
+        let Some(index) = header.index.or_else(|| default_index.map(String::from)) else {
+            return Err(ApiError::validation("index is missing"));
+        };
+        if header.id.is_none() && matches!(header.verb, Verb::Update | Verb::Delete) {
+            return Err(ApiError::validation("id is missing"));
+        }
+        let action = read_action(header.verb, &mut lines, &mut condition)?;
+        actions.push(BulkAction {
+            verb: header.verb,
+            index,
+            require_alias: header.require_alias,
+            id: header.id,
+            routing: header.routing.or_else(|| default_routing.map(String::from)),
+            condition,
+            pipeline: header.pipeline,
+            action,
+        });
+    }
+    if actions.is_empty() {
+        return Err(ApiError::validation("no requests added"));
+    }
+    Ok(actions)
+}
+
+fn read_action(
+    verb: Verb,
+    lines: &mut Lines,
+    condition: &mut Option<Condition>,
+) -> Result<Action, ApiError> {
+    if verb == Verb::Delete {
+        return Ok(Action::Delete);
+    }
+    let Some(source) = lines.next() else {
+        return Err(ApiError::validation("no requests added"));
+    };
+    Ok(match verb {
+        Verb::Index => Action::Index {
+            source,
+            op_type: OpType::Index,
+        },
+        Verb::Create => Action::Index {
+            source,
+            op_type: OpType::Create,
+        },
+        Verb::Update | Verb::Delete => {
+            let update = update_body::parse(&source)?;
+            *condition = update.condition.or(*condition);
+            update_body::check_condition(&update.spec, condition.as_ref())?;
+            Action::Update(update.spec)
+        }
+    })
+}
+
+/// An action line.
+struct Header {
+    verb: Verb,
+    index: Option<String>,
+    require_alias: Option<bool>,
+    id: Option<String>,
+    routing: Option<String>,
+    if_seq_no: Option<u64>,
+    if_primary_term: Option<u64>,
+    version: Option<u64>,
+    version_type: Option<String>,
+    pipeline: Option<String>,
+}
+
+impl Header {
+    fn condition(&self) -> Result<Option<Condition>, ApiError> {
+        let external = external_version(self.version, self.version_type.as_deref())?;
+        Ok(external.or(condition(self.if_seq_no, self.if_primary_term)?))
+    }
+
+    fn parse(line: &[u8], number: usize) -> Result<Self, ApiError> {
+        let raw: &RawValue =
+            serde_json::from_slice(line).map_err(|error| ApiError::malformed_json(&error))?;
+        let outer = members(raw, number)?;
+        let Some((name, meta)) = outer.0.first() else {
+            return Err(malformed(number, "FIELD_NAME", "END_OBJECT"));
+        };
+        let verb = match name.as_ref() {
+            "index" => Verb::Index,
+            "create" => Verb::Create,
+            "update" => Verb::Update,
+            "delete" => Verb::Delete,
+            other => {
+                let expected = "field [create], [delete], [index] or [update]";
+                return Err(ApiError::illegal_argument(format!(
+                    "Malformed action/metadata line [{number}], expected {expected} \
+                     but found [{other}]"
+                )));
+            }
+        };
+        if outer.0.len() > 1 {
+            return Err(malformed(number, "END_OBJECT", "FIELD_NAME"));
+        }
+        let mut header = Header {
+            verb,
+            index: None,
+            require_alias: None,
+            id: None,
+            routing: None,
+            if_seq_no: None,
+            if_primary_term: None,
+            version: None,
+            version_type: None,
+            pipeline: None,
+        };
+        for (name, value) in &members(meta, number)?.0 {
+            header.set(name, value, number)?;
+        }
+        Ok(header)
+    }
+
+    fn set(&mut self, name: &str, value: &RawValue, number: usize) -> Result<(), ApiError> {
+        if token_name(value) == "VALUE_NULL" {
+            return Ok(());
+        }
+        let text = plain_text(value).ok_or_else(|| unexpected_value(number, name, value));
+        match name {
+            "_index" => self.index = Some(text?),
+            "_id" => self.id = Some(text?),
+            "routing" | "_routing" => self.routing = Some(text?),
+            "if_seq_no" => self.if_seq_no = Some(position(&text?, number, name, value)?),
+            "if_primary_term" => {
+                self.if_primary_term = Some(position(&text?, number, name, value)?);
+            }
+            "op_type" => match (self.verb, text?.as_str()) {
+                (Verb::Index, "create") => self.verb = Verb::Create,
+                (Verb::Index | Verb::Create, "index" | "create") => {}
+                _ => return Err(unexpected_value(number, name, value)),
+            },
+            "require_alias" => match text?.as_str() {
+                "true" => self.require_alias = Some(true),
+                "false" => self.require_alias = Some(false),
+                _ => return Err(unexpected_value(number, name, value)),
+            },
+            // Old clients name a type; the others ask for what is done anyway.
+            "_type" | "retry_on_conflict" | "_source" | "dynamic_templates" => {}
+            "pipeline" => self.pipeline = Some(text?),
+            "version" => self.version = Some(position(&text?, number, name, value)?),
+            "version_type" => self.version_type = Some(text?),
+            other => {
+                return Err(ApiError::illegal_argument(format!(
+                    "Action/metadata line [{number}] contains an unknown parameter [{other}]"
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn members(raw: &RawValue, number: usize) -> Result<Members<'_>, ApiError> {
+    if token_name(raw) != "START_OBJECT" {
+        return Err(malformed(number, "START_OBJECT", token_name(raw)));
+    }
+    serde_json::from_str(raw.get()).map_err(|error| ApiError::malformed_json(&error))
+}
+
+fn malformed(number: usize, expected: &str, found: &str) -> ApiError {
+    ApiError::illegal_argument(format!(
+        "Malformed action/metadata line [{number}], expected {expected} but found [{found}]"
+    ))
+}
+
+fn unexpected_value(number: usize, name: &str, value: &RawValue) -> ApiError {
+    let expected = "a simple value for field";
+    ApiError::illegal_argument(format!(
+        "Malformed action/metadata line [{number}], expected {expected} [{name}] but found [{}]",
+        token_name(value)
+    ))
+}
+
+fn position(text: &str, number: usize, name: &str, value: &RawValue) -> Result<u64, ApiError> {
+    text.parse()
+        .map_err(|_| unexpected_value(number, name, value))
+}
+
+/// Both halves of a condition, or none.
+pub(crate) fn condition(
+    seq_no: Option<u64>,
+    primary_term: Option<u64>,
+) -> Result<Option<Condition>, ApiError> {
+    match (seq_no, primary_term) {
+        (Some(seq_no), Some(primary_term)) => Ok(Some(Condition::At {
+            seq_no,
+            primary_term,
+        })),
+        (None, None) => Ok(None),
+        (Some(_), None) => Err(ApiError::validation(
+            "ifSeqNo is set, but primary term is [0]",
+        )),
+        (None, Some(term)) => Err(ApiError::validation(&format!(
+            "ifSeqNo is unassigned, but primary term is [{term}]"
+        ))),
+    }
+}
+
+/// A version that comes from elsewhere.
+pub(crate) fn external_version(
+    version: Option<u64>,
+    kind: Option<&str>,
+) -> Result<Option<Condition>, ApiError> {
+    let or_equal = match kind {
+        None | Some("internal") => {
+            return match version {
+                None => Ok(None),
+                Some(_) => Err(ApiError::validation(
+                    "internal versioning can not be used for optimistic concurrency control. \
+                     Please use `if_seq_no` and `if_primary_term` instead",
+                )),
+            };
+        }
+        Some("external" | "external_gt") => false,
+        Some("external_gte") => true,
+        Some(other) => {
+            return Err(ApiError::illegal_argument(format!(
+                "No version type match [{other}]"
+            )));
+        }
+    };
+    match version {
+        Some(version) => Ok(Some(Condition::External { version, or_equal })),
+        None => Err(ApiError::validation(&format!(
+            "illegal version value [-3] for version type [{}]",
+            kind.unwrap_or_default().to_uppercase()
+        ))),
+    }
+}
+
+/// The lines of a body.
+struct Lines<'a> {
+    body: &'a Bytes,
+    at: usize,
+    /// Number of the line last handed out, from 1.
+    number: usize,
+}
+
+impl Lines<'_> {
+    fn next(&mut self) -> Option<Bytes> {
+        let rest = &self.body[self.at..];
+        if rest.is_empty() {
+            return None;
+        }
+        let length = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+        let mut end = self.at + length;
+        let start = self.at;
+        self.at = (end + 1).min(self.body.len());
+        self.number += 1;
+        if end > start && self.body[end - 1] == b'\r' {
+            end -= 1;
+        }
+        Some(self.body.slice(start..end))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(body: &str) -> Result<Vec<BulkAction>, ApiError> {
+        parse(
+            &Bytes::copy_from_slice(body.as_bytes()),
+            Some("default"),
+            None,
+        )
+    }
+
+    fn check_refused(body: &str, reason: &str) {
+        let error = parsed(body).unwrap_err();
+        let text = String::from_utf8(error.body()).unwrap();
+        assert!(text.contains(reason), "{text}");
+    }
+
+    #[test]
+    fn every_action_is_cut_out_without_copying_its_source() {
+        let body = Bytes::from_static(
+            concat!(
+                "{\"index\":{\"_index\":\"a\",\"_id\":\"1\",\"_type\":\"_doc\"}}\n{\"x\":1}\r\n",
+                "{\"create\":{\"_id\":2,\"routing\":\"r\"}}\n{\"x\":2}\n",
+                "\n",
+                "{\"update\":{\"_id\":\"3\",\"if_seq_no\":4,\"if_primary_term\":1}}\n",
+                "{\"doc\":{\"x\":3}}\n",
+                "{\"delete\":{\"_id\":\"4\"}}\n",
+                "{\"index\":{}}\nnot read here\n",
+            )
+            .as_bytes(),
+        );
+        let actions = parse(&body, Some("default"), None).unwrap();
+        let verbs: Vec<&str> = actions.iter().map(|action| action.verb.name()).collect();
+        assert_eq!(verbs, ["index", "create", "update", "delete", "index"]);
+        assert_eq!(
+            (actions[0].index.as_str(), actions[1].index.as_str()),
+            ("a", "default")
+        );
+        assert_eq!(actions[1].id.as_deref(), Some("2"));
+        assert_eq!(actions[1].routing.as_deref(), Some("r"));
+        assert_eq!(
+            actions[2].condition,
+            Some(Condition::At {
+                seq_no: 4,
+                primary_term: 1
+            })
+        );
+        let Action::Index { source, .. } = &actions[0].action else {
+            panic!("an index")
+        };
+        assert_eq!(source, "{\"x\":1}");
+        assert!(body.as_ptr_range().contains(&source.as_ptr()));
+        let Action::Update(spec) = &actions[2].action else {
+            panic!("an update")
+        };
+        let doc = spec.doc.as_ref().unwrap();
+        assert_eq!(doc, "{\"x\":3}");
+        assert!(body.as_ptr_range().contains(&doc.as_ptr()));
+    }
+
+    #[test]
+    fn a_body_that_cannot_be_cut_is_refused_in_the_words_of_opensearch() {
+        check_refused("", "request body is required");
+        check_refused("\n", "no requests added");
+        check_refused(
+            "{\"index\":{}}\n{}",
+            "must be terminated by a newline [\\\\n]",
+        );
+        check_refused(
+            concat!(
+                "{\"update\":{\"_id\":\"3\",\"if_seq_no\":4,\"if_primary_term\":1}}\n",
+                "{\"doc\":{\"x\":3},\"doc_as_upsert\":true}\n",
+            ),
+            "compare and write operations can not be used with upsert",
+        );
+        let line = "Malformed action/metadata line";
+        check_refused(
+            "[]\n",
+            &format!("{line} [1], expected START_OBJECT but found [START_ARRAY]"),
+        );
+        check_refused(
+            "{}\n",
+            &format!("{line} [1], expected FIELD_NAME but found [END_OBJECT]"),
+        );
+        check_refused(
+            "{\"index\":{}}\n{}\n{\"insert\":{}}\n{}\n",
+            &format!(
+                "{line} [3], expected field [create], [delete], [index] or [update] \
+                 but found [insert]"
+            ),
+        );
+        check_refused(
+            "{\"index\":1}\n",
+            &format!("{line} [1], expected START_OBJECT but found [VALUE_NUMBER]"),
+        );
+        check_refused(
+            "{\"index\":{\"_id\":[1]}}\n{}\n",
+            &format!("{line} [1], expected a simple value for field [_id] but found [START_ARRAY]"),
+        );
+        check_refused(
+            "{\"index\":{\"_x\":1}}\n{}\n",
+            "line [1] contains an unknown parameter [_x]",
+        );
+        check_refused("{\"index\n", "json_parse_exception");
+        check_refused("{\"delete\":{}}\n", "id is missing");
+        check_refused("{\"index\":{}}\n", "no requests added");
+        check_refused("{\"index\":{\"if_seq_no\":1}}\n{}\n", "ifSeqNo is set");
+    }
+
+    #[test]
+    fn an_index_must_come_from_somewhere() {
+        let error = parse(&Bytes::from("{\"index\":{}}\n{}\n"), None, None).unwrap_err();
+        assert!(
+            String::from_utf8(error.body())
+                .unwrap()
+                .contains("index is missing")
+        );
+    }
+}

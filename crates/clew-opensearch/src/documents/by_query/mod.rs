@@ -1,0 +1,53 @@
+//! Writes to all documents of a search: `_delete_by_query`, `_update_by_query`, `_reindex`.
+//!
+//! The documents are those of one moment, read page by page in the order of the index. A document
+//! that was written meanwhile is a conflict: its sequence number is checked with each write.
+
+mod reindex;
+mod run;
+mod spec;
+
+use std::sync::Arc;
+
+use clew_platform::CancellationToken;
+use serde_json::json;
+
+use crate::http::error::ApiError;
+use crate::http::reply::Reply;
+use crate::state::call::Call;
+
+use run::run;
+use spec::{Job, Verb};
+
+pub(crate) use reindex::reindex;
+
+/// `POST /{index}/_delete_by_query`.
+pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
+    let job = Job::of_index(&call, Verb::Delete).await?;
+    start(call, job, "indices:data/write/delete/byquery").await
+}
+
+/// `POST /{index}/_update_by_query`.
+pub(crate) async fn update(call: Call) -> Result<Reply, ApiError> {
+    let job = Job::of_index(&call, Verb::Update).await?;
+    start(call, job, "indices:data/write/update/byquery").await
+}
+
+/// Runs a job and waits for it, or lets it go on as a task.
+async fn start(call: Call, job: Job, action: &'static str) -> Result<Reply, ApiError> {
+    let wait = call.params.flag("wait_for_completion", true)?;
+    let call = Arc::new(call);
+    if wait {
+        let outcome = run(&call, &job).await?;
+        return Ok(Reply::json(&outcome.body).with_status(outcome.status));
+    }
+    let token = CancellationToken::new();
+    let tasks = &call.api.tasks;
+    let number = tasks.begin_cancellable(action, job.description.clone(), token.clone())?;
+    let id = format!("{}:{number}", call.api.node_id);
+    tokio::spawn(token.scope(async move {
+        let answer = run(&call, &job).await.map(|outcome| outcome.body);
+        call.api.tasks.end(number, answer);
+    }));
+    Ok(Reply::json(&json!({"task": id})))
+}

@@ -1,0 +1,207 @@
+//! `_reindex`: documents of one index copied into another.
+
+use clew_engine::ResolveOptions;
+use clew_text::Query;
+use serde_json::Value;
+
+use super::spec::{
+    Job, Routing, Target, Verb, check_speed, docs_max_of, limit, no_scripts, page, proceeds, text,
+};
+use super::start;
+use crate::documents::write_reply::Refresh;
+use crate::dsl;
+use crate::http::error::ApiError;
+use crate::http::reply::Reply;
+use crate::http::source_filter::SourceFilter;
+use crate::search::search_parts;
+use crate::state::call::Call;
+
+/// What the body says.
+struct Asked {
+    from: String,
+    query: Query,
+    page: Option<i64>,
+    target: Target,
+    docs_max: Option<i64>,
+    proceed: bool,
+}
+
+/// `POST /_reindex`.
+pub(crate) async fn reindex(call: Call) -> Result<Reply, ApiError> {
+    check_speed(&call)?;
+    let body = call.json_object()?;
+    let asked = read(&body)?;
+    let options = ResolveOptions::default();
+    let resolved = call.resolved_with(&asked.from, options).await?;
+    let indices: Vec<_> = resolved.iter().map(|found| found.index.clone()).collect();
+    if indices
+        .iter()
+        .any(|index| index.name() == asked.target.index)
+    {
+        return Err(ApiError::validation(&format!(
+            "reindex cannot write into an index its reading from [{}]",
+            asked.target.index
+        )));
+    }
+    let of_params = docs_max_of(&call)?;
+    let job = Job {
+        pinned: call.api.engine.pin(&indices)?,
+        parts: search_parts(&call, &resolved, options)?,
+        query: asked.query,
+        page: match asked.page.and_then(|size| usize::try_from(size).ok()) {
+            Some(size) => size.clamp(1, 10_000),
+            None => page(&call)?,
+        },
+        docs_max: limit(asked.docs_max.or(of_params))?,
+        pipeline: asked.target.pipeline.clone(),
+        proceed: asked.proceed,
+        refresh: Refresh::from_call(&call)?,
+        description: format!("reindex from [{}] to [{}]", asked.from, asked.target.index),
+        verb: Verb::Copy(asked.target),
+    };
+    start(call, job, "indices:data/write/reindex").await
+}
+
+fn read(body: &Value) -> Result<Asked, ApiError> {
+    let mut asked = Asked {
+        from: String::new(),
+        query: Query::match_all(),
+        page: None,
+        target: Target {
+            index: String::new(),
+            create: false,
+            external: false,
+            routing: Routing::Keep,
+            kept: SourceFilter::All,
+            pipeline: None,
+        },
+        docs_max: None,
+        proceed: false,
+    };
+    for (key, value) in body.as_object().into_iter().flatten() {
+        match key.as_str() {
+            "source" => read_source(&mut asked, value)?,
+            "dest" => read_target(&mut asked.target, value)?,
+            "max_docs" | "size" => asked.docs_max = value.as_i64(),
+            "conflicts" => asked.proceed = proceeds(value.as_str())?,
+            "script" => return Err(no_scripts()),
+            other => return Err(unknown("reindex", other)),
+        }
+    }
+    let mut failures = Vec::new();
+    if asked.from.is_empty() {
+        failures.push("use _all if you really want to copy from all existing indexes");
+    }
+    if asked.target.index.is_empty() {
+        failures.push("index must be specified");
+    }
+    if !failures.is_empty() {
+        return Err(ApiError::validations(&failures));
+    }
+    Ok(asked)
+}
+
+fn read_source(asked: &mut Asked, value: &Value) -> Result<(), ApiError> {
+    for (key, value) in value.as_object().into_iter().flatten() {
+        match key.as_str() {
+            "index" => {
+                asked.from = match value {
+                    Value::Array(names) => {
+                        let names: Vec<&str> = names.iter().filter_map(Value::as_str).collect();
+                        names.join(",")
+                    }
+                    other => other.as_str().unwrap_or_default().to_string(),
+                }
+            }
+            "query" => asked.query = dsl::parse_query(value)?,
+            "size" => asked.page = value.as_i64(),
+            // Copies are made in the order of the index.
+            "sort" | "slice" => {}
+            "_source" => match SourceFilter::from_json(value)? {
+                SourceFilter::None => {
+                    return Err(ApiError::validation(
+                        "_source:false is not supported in this context",
+                    ));
+                }
+                kept => asked.target.kept = kept,
+            },
+            "remote" => {
+                return Err(ApiError::illegal_argument(format!(
+                    "[{key}] is not supported in [source] of [_reindex]"
+                )));
+            }
+            other => return Err(unknown("source", other)),
+        }
+    }
+    Ok(())
+}
+
+fn read_target(target: &mut Target, value: &Value) -> Result<(), ApiError> {
+    for (key, member) in value.as_object().into_iter().flatten() {
+        let text = text(value, key);
+        match (key.as_str(), text) {
+            ("index", Some(name)) => target.index = name.to_string(),
+            ("op_type", Some("create")) => target.create = true,
+            ("op_type", Some("index")) | ("version_type", Some("internal")) => {}
+            ("version_type", Some("external" | "external_gt")) => target.external = true,
+            ("routing", Some("keep")) => target.routing = Routing::Keep,
+            ("routing", Some("discard")) => target.routing = Routing::Discard,
+            ("routing", Some(other)) => {
+                let set = other.strip_prefix('=').ok_or_else(|| {
+                    ApiError::illegal_argument(format!("Unsupported routing command [{other}]"))
+                })?;
+                target.routing = Routing::Set(set.to_string());
+            }
+            ("pipeline", Some(name)) => target.pipeline = Some(name.to_string()),
+            ("index" | "op_type" | "version_type" | "routing" | "pipeline", _) => {
+                return Err(ApiError::illegal_argument(format!(
+                    "[{key}] cannot be [{member}]"
+                )));
+            }
+            (other, _) => return Err(unknown("dest", other)),
+        }
+    }
+    Ok(())
+}
+
+fn unknown(within: &str, key: &str) -> ApiError {
+    ApiError::bad_request(
+        "x_content_parse_exception",
+        format!("[{within}] unknown field [{key}]"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_body_is_read_or_refused_with_a_reason() {
+        let asked = read(&json!({
+            "source": {"index": ["a", "b"], "size": 5},
+            "dest": {"index": "c", "op_type": "create", "routing": "=x"},
+            "conflicts": "proceed",
+        }));
+        let asked = asked.ok().unwrap();
+        assert_eq!(asked.from, "a,b");
+        assert!(asked.target.create && asked.proceed);
+        assert_eq!(asked.target.routing, Routing::Set("x".to_string()));
+        for (body, reason) in [
+            (json!({"dest": {"index": "b"}}), "_all"),
+            (json!({"source": {"index": "a"}}), "index must be specified"),
+            (
+                json!({"source": {"index": "a"}, "dest": {"index": "b"}, "x": 1}),
+                "[x]",
+            ),
+            (
+                json!({"source": {"index": "a", "remote": {}}, "dest": {"index": "b"}}),
+                "[remote] is not supported",
+            ),
+        ] {
+            let error = read(&body).err().unwrap();
+            let text = String::from_utf8(error.body()).unwrap();
+            assert!(text.contains(reason), "{text}");
+        }
+    }
+}

@@ -1,0 +1,348 @@
+//! The loop of a write to all documents of a search.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use axum::http::StatusCode;
+use bytes::Bytes;
+use clew_engine::{
+    Action, Condition, Engine, EngineError, Hit, OpType, SearchControl, SearchRequest,
+    WriteOperation, WriteResult,
+};
+use clew_platform::CancellationToken;
+use clew_text::{Order, SortKey, SortValue, TrackTotal};
+use serde_json::{Value, json};
+
+use super::spec::{Job, Routing, Target, Verb};
+use crate::documents::write_reply;
+use crate::documents::write_reply::Refresh;
+use crate::http::error::ApiError;
+use crate::http::json_writer::JsonWriter;
+use crate::http::source_filter::SourceFilter;
+use crate::ingest::{Ingest, Prepared};
+use crate::state::call::Call;
+
+/// The primary term of every write.
+const PRIMARY_TERM: u64 = 1;
+/// Failures that an answer tells of.
+const FAILURES_MAX: usize = 100;
+
+/// How a job ended.
+pub(super) struct Outcome {
+    pub(super) body: Value,
+    /// The gravest of its failures.
+    pub(super) status: StatusCode,
+}
+
+#[derive(Default)]
+struct Counts {
+    total: u64,
+    created: u64,
+    updated: u64,
+    deleted: u64,
+    conflicts: u64,
+    /// Documents that a pipeline dropped.
+    noops: u64,
+    batches: u64,
+    done: usize,
+    failures: Vec<Value>,
+    /// Why the job was ended before it was through.
+    cancelled: Option<String>,
+    /// The gravest of the failures.
+    status: StatusCode,
+}
+
+impl Counts {
+    fn fail(&mut self, status: StatusCode, failure: impl FnOnce() -> Value) {
+        self.status = self.status.max(status);
+        if self.failures.len() < FAILURES_MAX {
+            self.failures.push(failure());
+        }
+    }
+}
+
+/// Why the job is to end now, if it is.
+fn cancelled() -> Option<String> {
+    let token = CancellationToken::current();
+    token.stopped()?;
+    Some(token.reason().unwrap_or_default().to_string())
+}
+
+/// Does a job.
+pub(super) async fn run(call: &Arc<Call>, job: &Job) -> Result<Outcome, ApiError> {
+    let started = Instant::now();
+    let mut counts = Counts::default();
+    let mut after: Option<Vec<SortValue>> = None;
+    let mut page = job.page;
+    loop {
+        let left = job.docs_max.map_or(usize::MAX, |max| max - counts.done);
+        if left == 0 {
+            break;
+        }
+        counts.cancelled = cancelled();
+        if counts.cancelled.is_some() {
+            break;
+        }
+        let first = counts.batches == 0;
+        let request = request(job, after.clone(), page.min(left), first)?;
+        let response = match call.api.engine.search(request).await {
+            Err(EngineError::Cancelled { .. }) => continue,
+            // Documents are longer than pages of so many may be: fewer at once do as well.
+            Err(EngineError::Memory(_)) if page > 1 => {
+                page /= 2;
+                continue;
+            }
+            response => response?,
+        };
+        for failure in &response.failures {
+            let error = ApiError::from(&failure.error);
+            counts.fail(error.status(), || {
+                json!({
+                    "index": failure.index,
+                    "shard": failure.shard,
+                    "node": call.api.node_id,
+                    "status": error.status().as_u16(),
+                    "reason": error.cause(),
+                })
+            });
+        }
+        if !counts.failures.is_empty() {
+            // What is missing would never be written: nothing of what was found is, either.
+            break;
+        }
+        if first {
+            counts.total = response.total.map_or(0, |total| total.value);
+            if let Some(max) = job.docs_max {
+                counts.total = counts.total.min(u64::try_from(max).unwrap_or(u64::MAX));
+            }
+        }
+        let Some(last) = response.hits.last() else {
+            break;
+        };
+        after = Some(last.sort.clone());
+        counts.done += response.hits.len();
+        counts.batches += 1;
+        write(call, job, &response.hits, &mut counts).await?;
+        if !counts.failures.is_empty() {
+            break;
+        }
+    }
+    if job.refresh != Refresh::Later {
+        refresh(call, job).await?;
+    }
+    let took = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+    Ok(Outcome {
+        status: counts.status,
+        body: render(job, counts, took),
+    })
+}
+
+fn request(
+    job: &Job,
+    after: Option<Vec<SortValue>>,
+    size: usize,
+    first: bool,
+) -> Result<SearchRequest, ApiError> {
+    Ok(SearchRequest {
+        indices: job.pinned.indices(),
+        parts: job.parts.clone(),
+        query: job.query.clone(),
+        post_filter: None,
+        sort: vec![SortKey::Doc { order: Order::Asc }],
+        from: 0,
+        size,
+        track_total: if first {
+            TrackTotal::Exact
+        } else {
+            TrackTotal::No
+        },
+        track_scores: false,
+        min_score: None,
+        search_after: after,
+        aggs: Vec::new(),
+        groups: Vec::new(),
+        source: job.verb != Verb::Delete,
+        vectors: job.verb != Verb::Delete,
+        timeout: None,
+        profile: false,
+        inner_hits: Vec::new(),
+        control: SearchControl {
+            pinned: Some(job.pinned.clone()),
+            ..SearchControl::default()
+        },
+    })
+}
+
+async fn write(
+    call: &Arc<Call>,
+    job: &Job,
+    hits: &[Hit],
+    counts: &mut Counts,
+) -> Result<(), ApiError> {
+    let operations: Vec<WriteOperation> = hits.iter().map(|hit| operation(job, hit)).collect();
+    let named = job.pipeline.clone();
+    let prepare = move |engine: &Engine| {
+        let mut ingest = Ingest::new(engine);
+        let each = operations.into_iter();
+        let prepared = each.map(|operation| ingest.prepare(named.as_deref(), operation));
+        Ok::<Vec<_>, EngineError>(prepared.collect())
+    };
+    let (mut written, mut operations) = (Vec::new(), Vec::new());
+    for (hit, prepared) in hits.iter().zip(call.blocking(prepare).await?) {
+        match prepared {
+            Ok(Prepared::Write(operation)) => {
+                written.push(hit);
+                operations.push(operation);
+            }
+            Ok(Prepared::Dropped) => counts.noops += 1,
+            Err(error) => failed(job, hit, &error, counts),
+        }
+    }
+    let outcome = write_reply::write(call, operations, Refresh::Later).await?;
+    for (hit, result) in written.into_iter().zip(&outcome.results) {
+        match result {
+            Ok(written) => match written.result {
+                WriteResult::Created => counts.created += 1,
+                WriteResult::Updated => counts.updated += 1,
+                WriteResult::Deleted => counts.deleted += 1,
+                WriteResult::NotFound | WriteResult::Noop => {}
+            },
+            Err(error) => refused(call, job, hit, error, counts),
+        }
+    }
+    Ok(())
+}
+
+fn refused(call: &Call, job: &Job, hit: &Hit, error: &EngineError, counts: &mut Counts) {
+    let error = write_reply::refused(call, index_of(job, hit), error);
+    let conflict = error.status() == StatusCode::CONFLICT;
+    counts.conflicts += u64::from(conflict);
+    if conflict && job.proceed {
+        return;
+    }
+    failed(job, hit, &error, counts);
+}
+
+fn failed(job: &Job, hit: &Hit, error: &ApiError, counts: &mut Counts) {
+    counts.fail(error.status(), || {
+        json!({
+            "index": index_of(job, hit),
+            "id": hit.id,
+            "cause": error.cause(),
+            "status": error.status().as_u16(),
+        })
+    });
+}
+
+/// Where a document of the search is written to.
+fn index_of<'a>(job: &'a Job, hit: &'a Hit) -> &'a str {
+    match &job.verb {
+        Verb::Copy(target) => target.index.as_str(),
+        Verb::Update | Verb::Delete => hit.index.name(),
+    }
+}
+
+fn operation(job: &Job, hit: &Hit) -> WriteOperation {
+    let here = Some(Condition::At {
+        seq_no: hit.seq_no,
+        primary_term: PRIMARY_TERM,
+    });
+    let source = kept_source(job, hit);
+    let index_action = |create: bool| Action::Index {
+        source: source.clone(),
+        op_type: if create {
+            OpType::Create
+        } else {
+            OpType::Index
+        },
+    };
+    let (index, action, condition) = match &job.verb {
+        Verb::Delete => (hit.index.name().to_string(), Action::Delete, here),
+        Verb::Update => (hit.index.name().to_string(), index_action(false), here),
+        Verb::Copy(target) => (
+            target.index.clone(),
+            index_action(target.create),
+            target.external.then_some(Condition::External {
+                version: hit.version,
+                or_equal: false,
+            }),
+        ),
+    };
+    WriteOperation {
+        index,
+        id: Some(hit.id.clone()),
+        routing: routing(job, hit),
+        action,
+        condition,
+        require_alias: false,
+    }
+}
+
+fn kept_source(job: &Job, hit: &Hit) -> Bytes {
+    let source = hit.source.clone().unwrap_or_default();
+    match &job.verb {
+        Verb::Copy(target) if target.kept != SourceFilter::All => {
+            let mut json = JsonWriter::with_capacity(source.len());
+            target.kept.write(&source, &mut json);
+            json.into_bytes().into()
+        }
+        _ => source,
+    }
+}
+
+fn routing(job: &Job, hit: &Hit) -> Option<String> {
+    match &job.verb {
+        Verb::Copy(Target {
+            routing: Routing::Discard,
+            ..
+        }) => None,
+        Verb::Copy(Target {
+            routing: Routing::Set(key),
+            ..
+        }) => Some(key.clone()),
+        _ => hit.routing.clone(),
+    }
+}
+
+async fn refresh(call: &Arc<Call>, job: &Job) -> Result<(), ApiError> {
+    let indices = match &job.verb {
+        Verb::Copy(target) => call.api.engine.index(&target.index).into_iter().collect(),
+        _ => job.pinned.indices(),
+    };
+    call.refresh(indices).await
+}
+
+fn render(job: &Job, counts: Counts, took: u64) -> Value {
+    let mut body = json!({
+        "took": took,
+        "timed_out": false,
+        "total": counts.total,
+        "updated": counts.updated,
+        "created": counts.created,
+        "deleted": counts.deleted,
+        "batches": counts.batches,
+        "version_conflicts": counts.conflicts,
+        "noops": counts.noops,
+        "retries": {"bulk": 0, "search": 0},
+        "throttled_millis": 0,
+        "requests_per_second": -1.0,
+        "throttled_until_millis": 0,
+        "failures": counts.failures,
+    });
+    if let Value::Object(members) = &mut body {
+        if let Some(reason) = counts.cancelled {
+            members.insert("canceled".to_string(), reason.into());
+        }
+        match job.verb {
+            Verb::Delete => {
+                members.remove("updated");
+                members.remove("created");
+            }
+            Verb::Update => {
+                members.remove("created");
+            }
+            Verb::Copy(_) => {}
+        }
+    }
+    body
+}

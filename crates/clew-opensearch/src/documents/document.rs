@@ -1,0 +1,191 @@
+//! Reading one document by its id.
+
+use axum::http::{Method, StatusCode};
+use clew_engine::{Document, Index};
+use serde_json::{Map, Value, json};
+
+use crate::http::error::{ApiError, Cause};
+use crate::http::json_writer::JsonWriter;
+use crate::http::params::Params;
+use crate::http::reply::Reply;
+use crate::http::source_filter::SourceFilter;
+use crate::search::{FieldList, shown_source};
+use crate::state::call::Call;
+
+/// What a read by id asks for.
+#[derive(Clone, Debug)]
+pub(crate) struct GetSpec {
+    pub(crate) index: String,
+    pub(crate) id: String,
+    pub(crate) routing: Option<String>,
+    pub(crate) realtime: bool,
+    pub(crate) source: SourceFilter,
+    /// Fields whose values are wanted by themselves.
+    pub(crate) stored: FieldList,
+}
+
+impl GetSpec {
+    fn from_call(call: &Call) -> Result<Self, ApiError> {
+        let engine = &call.api.engine;
+        let (name, routing) = (call.path_required("index")?, call.params.get("routing"));
+        let (index, routing) = engine.single_index(name, routing)?;
+        Ok(GetSpec {
+            index: index.name().to_string(),
+            id: call.path_required("id")?.to_string(),
+            routing,
+            realtime: call.params.flag("realtime", true)?,
+            ..Self::shown(&call.params)?
+        })
+    }
+
+    /// What is to be shown of a document, nothing else being known.
+    pub(crate) fn shown(params: &Params) -> Result<Self, ApiError> {
+        let mut spec = GetSpec {
+            index: String::new(),
+            id: String::new(),
+            routing: None,
+            realtime: true,
+            source: SourceFilter::All,
+            stored: FieldList::default(),
+        };
+        if let Some(names) = params.list("stored_fields") {
+            spec.want_stored(&json!(names))?;
+        }
+        if let Some(source) = SourceFilter::from_params(params)? {
+            spec.source = source;
+        }
+        Ok(spec)
+    }
+
+    /// Asks for fields instead of the source, which may be one of their names.
+    pub(crate) fn want_stored(&mut self, names: &Value) -> Result<(), ApiError> {
+        self.stored = FieldList::default();
+        self.stored.extend("stored_fields", names)?;
+        self.source = if self.stored.wants("_source") {
+            SourceFilter::All
+        } else {
+            SourceFilter::None
+        };
+        Ok(())
+    }
+}
+
+/// Reads a document.
+pub(crate) async fn read(call: &Call, spec: &GetSpec) -> Result<Option<Document>, ApiError> {
+    let engine = &call.api.engine;
+    let (index, routing) = engine.single_index(&spec.index, spec.routing.as_deref())?;
+    let spec = spec.clone();
+    call.blocking(move |engine| engine.get(&index, &spec.id, routing.as_deref(), spec.realtime))
+        .await
+}
+
+/// Writes the object that tells of a document that was found or not.
+pub(crate) fn write_document(
+    json: &mut JsonWriter,
+    spec: &GetSpec,
+    index: &Index,
+    found: Option<&Document>,
+) {
+    json.begin_object();
+    json.string_field("_index", &spec.index)
+        .string_field("_id", &spec.id);
+    let Some(document) = found else {
+        json.boolean_field("found", false).end_object();
+        return;
+    };
+    json.unsigned_field("_version", document.version);
+    json.unsigned_field("_seq_no", document.seq_no)
+        .unsigned_field("_primary_term", 1);
+    if let Some(routing) = &document.routing {
+        json.string_field("_routing", routing);
+    }
+    json.boolean_field("found", true);
+    let mapping = index.mapping();
+    shown_source::write(&mapping, &spec.source, &document.source, json);
+    let mut values = Map::new();
+    if !spec.stored.is_empty()
+        && let Ok(source) = serde_json::from_slice(&document.source)
+    {
+        spec.stored.collect(&mapping, &source, &mut values);
+    }
+    if !values.is_empty() {
+        json.key("fields").value(&Value::Object(values));
+    }
+    json.end_object();
+}
+
+/// `GET|HEAD /{index}/_doc/{id}`.
+pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
+    let spec = GetSpec::from_call(&call)?;
+    before_read(&call, &spec).await?;
+    let found = read(&call, &spec).await?;
+    check_version(&call, found.as_ref())?;
+    let status = if found.is_some() {
+        StatusCode::OK
+    } else {
+        StatusCode::NOT_FOUND
+    };
+    if call.method == Method::HEAD {
+        return Ok(Reply::empty(status));
+    }
+    let length = found.as_ref().map_or(0, |document| document.source.len());
+    let mut json = JsonWriter::with_capacity(length + 256);
+    let (index, _) = call.api.engine.single_index(&spec.index, None)?;
+    write_document(&mut json, &spec, &index, found.as_ref());
+    Ok(Reply::written(json).with_status(status))
+}
+
+/// `GET|HEAD /{index}/_source/{id}`.
+pub(crate) async fn source(call: Call) -> Result<Reply, ApiError> {
+    let spec = GetSpec::from_call(&call)?;
+    before_read(&call, &spec).await?;
+    if spec.source == SourceFilter::None {
+        return Err(ApiError::validation("fetching source can not be disabled"));
+    }
+    let found = read(&call, &spec).await?;
+    check_version(&call, found.as_ref())?;
+    let Some(document) = found else {
+        let reason = format!("Document not found [{}]/[{}]", spec.index, spec.id);
+        let cause = Cause::new("resource_not_found_exception", reason);
+        return Err(ApiError::new(StatusCode::NOT_FOUND, cause));
+    };
+    let (index, _) = call.api.engine.single_index(&spec.index, None)?;
+    let mapping = index.mapping();
+    if !mapping.is_source_enabled() {
+        let reason = format!("Source not found [{}]/[{}]", spec.index, spec.id);
+        let cause = Cause::new("resource_not_found_exception", reason);
+        return Err(ApiError::new(StatusCode::NOT_FOUND, cause));
+    }
+    let mut json = JsonWriter::with_capacity(document.source.len());
+    shown_source::write_value(&mapping, &spec.source, &document.source, &mut json);
+    Ok(Reply::written(json))
+}
+
+/// A read may ask for the one version that it knows.
+fn check_version(call: &Call, found: Option<&Document>) -> Result<(), ApiError> {
+    let (Some(wanted), Some(document)) = (call.params.unsigned("version")?, found) else {
+        return Ok(());
+    };
+    if wanted == document.version || call.params.get("version_type") == Some("force") {
+        return Ok(());
+    }
+    let reason = format!(
+        "[{}]: version conflict, current version [{}] is different than the one provided [{wanted}]",
+        document.id, document.version
+    );
+    let cause = Cause::new("version_conflict_engine_exception", reason);
+    Err(ApiError::new(StatusCode::CONFLICT, cause))
+}
+
+/// What the request wants to have happened before the read: a refresh, or a position reached.
+async fn before_read(call: &Call, spec: &GetSpec) -> Result<(), ApiError> {
+    let wait = call.params.has("after_glsn");
+    let refresh = call.params.flag("refresh", false)?;
+    if wait || refresh {
+        let indices = call.indices_of(&spec.index).await?;
+        if refresh {
+            call.refresh(indices).await?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,202 @@
+//! Writing one document: index, create, update, delete.
+
+use clew_engine::{Action, Condition, Index, OpType, WriteOperation, WriteResult, Written};
+use serde_json::json;
+
+use crate::documents::bulk_lines::{condition, external_version};
+use crate::documents::update_body;
+use crate::documents::write_reply;
+use crate::documents::write_reply::Refresh;
+use crate::http::error::ApiError;
+use crate::http::json_writer::JsonWriter;
+use crate::http::reply::Reply;
+use crate::http::source_filter::SourceFilter;
+use crate::ingest::{Ingest, Prepared, brings_source};
+use crate::state::call::Call;
+
+/// Longest id of a document.
+const ID_BYTES_MAX: usize = 512;
+
+/// `PUT /{index}/_doc/{id}`, `POST /{index}/_doc`.
+pub(crate) async fn index(call: Call) -> Result<Reply, ApiError> {
+    let op_type = match call.params.get("op_type") {
+        None | Some("index") => OpType::Index,
+        Some("create") => OpType::Create,
+        Some(other) => {
+            return Err(ApiError::illegal_argument(format!(
+                "opType must be 'create' or 'index', found: [{other}]"
+            )));
+        }
+    };
+    put(call, op_type).await
+}
+
+/// `PUT /{index}/_create/{id}`.
+pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
+    put(call, OpType::Create).await
+}
+
+async fn put(call: Call, op_type: OpType) -> Result<Reply, ApiError> {
+    if call.body.is_empty() {
+        return Err(ApiError::bad_request(
+            "parse_exception",
+            "request body is required",
+        ));
+    }
+    let action = Action::Index {
+        source: call.body.clone(),
+        op_type,
+    };
+    one(&call, action, condition_of(&call)?).await
+}
+
+/// `DELETE /{index}/_doc/{id}`.
+pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
+    one(&call, Action::Delete, condition_of(&call)?).await
+}
+
+fn condition_of(call: &Call) -> Result<Option<Condition>, ApiError> {
+    let version = call.params.unsigned("version")?;
+    if let Some(external) = external_version(version, call.params.get("version_type"))? {
+        return Ok(Some(external));
+    }
+    condition(
+        call.params.unsigned("if_seq_no")?,
+        call.params.unsigned("if_primary_term")?,
+    )
+}
+
+async fn one(call: &Call, action: Action, condition: Option<Condition>) -> Result<Reply, ApiError> {
+    let Some((written, refresh)) = write_one(call, action, condition).await? else {
+        return Ok(dropped(call));
+    };
+    let mut json = JsonWriter::with_capacity(256);
+    json.begin_object();
+    write_reply::write_members(&mut json, &written, refresh);
+    json.end_object();
+    Ok(Reply::written(json)
+        .with_status(write_reply::status(&written))
+        .at(written.glsn))
+}
+
+async fn write_one(
+    call: &Call,
+    action: Action,
+    condition: Option<Condition>,
+) -> Result<Option<(Written, Refresh)>, ApiError> {
+    let refresh = Refresh::from_call(call)?;
+    let index = call.path_required("index")?.to_string();
+    if let Some(id) = call.path("id").filter(|id| id.len() > ID_BYTES_MAX) {
+        return Err(ApiError::validation(&format!(
+            "id [{id}] is too long, must be no longer than {ID_BYTES_MAX} bytes but was: {}",
+            id.len()
+        )));
+    }
+    let operation = WriteOperation {
+        index: index.clone(),
+        require_alias: call.params.flag("require_alias", false)?,
+        id: call.path("id").map(String::from),
+        routing: call.params.get("routing").map(String::from),
+        action,
+        condition,
+    };
+    let Some(operation) = prepared(call, operation).await? else {
+        return Ok(None);
+    };
+    let mut outcome = write_reply::write(call, vec![operation], refresh).await?;
+    match outcome.results.pop() {
+        Some(Ok(written)) => Ok(Some((written, refresh))),
+        Some(Err(error)) => Err(write_reply::refused(call, &index, &error)),
+        None => Err(ApiError::internal("a write without a result")),
+    }
+}
+
+/// The write as its pipelines leave it; `None` when one dropped it.
+async fn prepared(
+    call: &Call,
+    operation: WriteOperation,
+) -> Result<Option<WriteOperation>, ApiError> {
+    if !brings_source(&operation.action) {
+        return Ok(Some(operation));
+    }
+    let named = call.params.get("pipeline").map(String::from);
+    let prepare = move |engine: &clew_engine::Engine| {
+        Ok(Ingest::new(engine).prepare(named.as_deref(), operation))
+    };
+    match call.blocking(prepare).await?? {
+        Prepared::Write(operation) => Ok(Some(operation)),
+        Prepared::Dropped => Ok(None),
+    }
+}
+
+/// The answer to a write that a pipeline dropped.
+fn dropped(call: &Call) -> Reply {
+    Reply::json(&json!({
+        "_index": call.path("index"),
+        "_id": call.path("id"),
+        "_version": -3,
+        "result": "noop",
+        "_shards": {"total": 0, "successful": 0, "failed": 0},
+    }))
+}
+
+/// `POST /{index}/_update/{id}`.
+pub(crate) async fn update(call: Call) -> Result<Reply, ApiError> {
+    let update = update_body::parse(&call.body)?;
+    call.params.integer("retry_on_conflict")?;
+    let condition = condition_of(&call)?.or(update.condition);
+    update_body::check_condition(&update.spec, condition.as_ref())?;
+    if let Some(Condition::External { .. }) = condition {
+        return Err(ApiError::validation(
+            "internal versioning can not be used for optimistic concurrency control. Please use \
+             `if_seq_no` and `if_primary_term` instead",
+        ));
+    }
+    let filter = match &update.source {
+        Some(filter) => Some(SourceFilter::from_json(filter)?),
+        None => SourceFilter::from_params(&call.params)?,
+    };
+    let action = Action::Update(update.spec);
+    let Some((written, refresh)) = write_one(&call, action, condition).await? else {
+        return Ok(dropped(&call));
+    };
+    let mut json = JsonWriter::with_capacity(512);
+    json.begin_object();
+    write_reply::write_members(&mut json, &written, refresh);
+    if let Some(filter) = filter.filter(|filter| *filter != SourceFilter::None) {
+        write_after(&call, &written, &filter, &mut json).await?;
+    }
+    json.end_object();
+    let status = match written.result {
+        WriteResult::Created => axum::http::StatusCode::CREATED,
+        _ => axum::http::StatusCode::OK,
+    };
+    Ok(Reply::written(json).with_status(status).at(written.glsn))
+}
+
+/// Writes `"get": {...}`: the document as it is after the update.
+async fn write_after(
+    call: &Call,
+    written: &Written,
+    filter: &SourceFilter,
+    json: &mut JsonWriter,
+) -> Result<(), ApiError> {
+    let index: std::sync::Arc<Index> = written.index.clone();
+    let (id, routing) = (
+        written.id.clone(),
+        call.params.get("routing").map(String::from),
+    );
+    let document = call
+        .blocking(move |engine| engine.get(&index, &id, routing.as_deref(), true))
+        .await?;
+    let Some(document) = document else {
+        return Ok(());
+    };
+    json.key("get").begin_object();
+    json.unsigned_field("_seq_no", document.seq_no)
+        .unsigned_field("_primary_term", 1);
+    json.boolean_field("found", true).key("_source");
+    filter.write(&document.source, json);
+    json.end_object();
+    Ok(())
+}

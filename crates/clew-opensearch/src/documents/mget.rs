@@ -1,0 +1,143 @@
+//! `_mget`: several documents by id, each found, missing or with its own error.
+
+use std::sync::Arc;
+
+use clew_engine::{Document, Index};
+use clew_platform::stopped;
+use serde_json::Value;
+
+use crate::documents::document::{GetSpec, write_document};
+use crate::http::error::ApiError;
+use crate::http::json_writer::JsonWriter;
+use crate::http::reply::Reply;
+use crate::http::source_filter::SourceFilter;
+use crate::state::call::Call;
+
+/// `POST /_mget`.
+pub(crate) async fn mget(call: Call) -> Result<Reply, ApiError> {
+    let specs = specs(&call)?;
+    if call.params.has("after_glsn") || call.params.flag("refresh", false)? {
+        for spec in &specs {
+            let indices = call.indices_of(&spec.index).await?;
+            if call.params.flag("refresh", false)? {
+                call.refresh(indices).await?;
+            }
+        }
+    }
+    let (engine, memory) = (call.api.engine.clone(), call.memory.clone());
+    let read = call.off_thread(move || {
+        let read = |spec: &mut GetSpec| -> Result<(Arc<Index>, Option<Document>), ApiError> {
+            let (index, routing) = engine.single_index(&spec.index, spec.routing.as_deref())?;
+            spec.index = index.name().to_string();
+            let found = engine.get(&index, &spec.id, routing.as_deref(), spec.realtime)?;
+            // Once as it was found and once as it is answered.
+            memory.take(found.as_ref().map_or(0, |found| found.source.len() * 2))?;
+            Ok((index, found))
+        };
+        specs
+            .into_iter()
+            // Once the request is over nobody sees the answer.
+            .take_while(|_| !stopped())
+            .map(|mut spec| (read(&mut spec), spec))
+            .collect::<Vec<_>>()
+    });
+    let read = read.await?;
+    let mut json = JsonWriter::with_capacity(256 * read.len());
+    json.begin_object().key("docs").begin_array();
+    for (found, spec) in &read {
+        match found {
+            Ok((index, found)) => {
+                write_document(&mut json, spec, index, found.as_ref());
+            }
+            Err(error) => {
+                json.begin_object();
+                json.string_field("_index", &spec.index)
+                    .string_field("_id", &spec.id);
+                error.write_error(&mut json);
+                json.end_object();
+            }
+        }
+    }
+    json.end_array().end_object();
+    Ok(Reply::written(json))
+}
+
+fn specs(call: &Call) -> Result<Vec<GetSpec>, ApiError> {
+    let body = call.json_object()?;
+    let base = GetSpec {
+        index: call.path("index").unwrap_or_default().to_string(),
+        id: String::new(),
+        routing: call.params.get("routing").map(String::from),
+        realtime: call.params.flag("realtime", true)?,
+        ..GetSpec::shown(&call.params)?
+    };
+    let mut specs = Vec::new();
+    for (key, value) in body.as_object().into_iter().flatten() {
+        let items = value.as_array().map(Vec::as_slice).unwrap_or_default();
+        match key.as_str() {
+            "ids" => {
+                for id in items {
+                    specs.push(GetSpec {
+                        id: text(id)?,
+                        ..base.clone()
+                    });
+                }
+            }
+            "docs" => {
+                for item in items {
+                    specs.push(spec_of(item, &base)?);
+                }
+            }
+            other => {
+                return Err(ApiError::bad_request(
+                    "parsing_exception",
+                    format!("unknown key [{other}] for a START_ARRAY, expected [docs] or [ids]"),
+                ));
+            }
+        }
+    }
+    if specs.is_empty() {
+        return Err(ApiError::validation("no documents to get"));
+    }
+    if specs.iter().any(|spec| spec.index.is_empty()) {
+        return Err(ApiError::validation("index is missing for doc 0"));
+    }
+    Ok(specs)
+}
+
+fn spec_of(item: &Value, base: &GetSpec) -> Result<GetSpec, ApiError> {
+    let mut spec = base.clone();
+    for (key, value) in item.as_object().into_iter().flatten() {
+        match key.as_str() {
+            "_index" => spec.index = text(value)?,
+            "_id" => spec.id = text(value)?,
+            "routing" | "_routing" => spec.routing = Some(text(value)?),
+            "_source" => spec.source = SourceFilter::from_json(value)?,
+            "stored_fields" => spec.want_stored(value)?,
+            "_type" | "version" | "version_type" => {}
+            other => {
+                return Err(ApiError::bad_request(
+                    "parsing_exception",
+                    format!("Unknown field [{other}] in [docs]"),
+                ));
+            }
+        }
+    }
+    if spec.id.is_empty() {
+        return Err(ApiError::validation("id is missing for doc 0"));
+    }
+    Ok(spec)
+}
+
+fn text(value: &Value) -> Result<String, ApiError> {
+    match value {
+        Value::String(text) => Ok(text.clone()),
+        Value::Number(number) => Ok(number.to_string()),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => {
+            Err(ApiError::bad_request(
+                "parsing_exception",
+                "expected a string for [_id] or [_index]",
+            ))
+        }
+    }
+}

@@ -1,0 +1,426 @@
+//! `_termvectors` and `_mtermvectors`: the terms of one document, field by field. They are made from
+//! the document's source when they are asked for; nothing is stored for them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use clew_engine::{Engine, EngineError, Index, Pinned};
+use clew_platform::{Pace, stopped};
+use clew_text::analysis::{POSITION_GAP, tokens};
+use clew_text::{FieldKind, MappedField, QueryError};
+use serde_json::{Map, Value, json};
+
+use crate::http::error::ApiError;
+use crate::http::reply::Reply;
+use crate::http::request_memory::{RequestMemory, json_bytes, words_bytes};
+use crate::state::call::Call;
+
+/// Documents of one request.
+const DOCS_MAX: usize = 1000;
+/// What a place of a term takes until it is written, and as it is.
+const PLACE_BYTES: usize = 1280;
+
+/// What a request wants of one document.
+#[derive(Clone, Debug)]
+struct Asked {
+    index: String,
+    id: Option<String>,
+    /// A document that is given with the request.
+    doc: Option<Value>,
+    routing: Option<String>,
+    realtime: bool,
+    fields: Option<Vec<String>>,
+    positions: bool,
+    offsets: bool,
+    term_statistics: bool,
+    field_statistics: bool,
+}
+
+impl Asked {
+    fn from_params(call: &Call) -> Result<Self, ApiError> {
+        let params = &call.params;
+        let fields = params
+            .list("fields")
+            .map(|names| names.into_iter().map(String::from).collect());
+        Ok(Asked {
+            index: call.path("index").unwrap_or_default().to_string(),
+            id: call.path("id").map(String::from),
+            doc: None,
+            routing: params.get("routing").map(String::from),
+            realtime: params.flag("realtime", true)?,
+            fields,
+            positions: params.flag("positions", true)?,
+            offsets: params.flag("offsets", true)?,
+            term_statistics: params.flag("term_statistics", false)?,
+            field_statistics: params.flag("field_statistics", true)?,
+        })
+    }
+
+    fn read(&mut self, members: &Map<String, Value>) -> Result<(), ApiError> {
+        for (key, value) in members {
+            match key.as_str() {
+                "_index" => self.index = text(key, value)?,
+                "_id" => self.id = Some(text(key, value)?),
+                "routing" => self.routing = Some(text(key, value)?),
+                "doc" => self.doc = Some(value.clone()),
+                "fields" => {
+                    let names = value.as_array().into_iter().flatten();
+                    let names = names.map(|name| text(key, name));
+                    self.fields = Some(names.collect::<Result<_, _>>()?);
+                }
+                "positions" => self.positions = truth(key, value)?,
+                "offsets" => self.offsets = truth(key, value)?,
+                "term_statistics" | "termStatistics" => {
+                    self.term_statistics = truth(key, value)?;
+                }
+                "field_statistics" | "fieldStatistics" => {
+                    self.field_statistics = truth(key, value)?;
+                }
+                "payloads" | "version" | "version_type" | "dfs" => {}
+                "filter" | "per_field_analyzer" => {
+                    return Err(ApiError::illegal_argument(format!(
+                        "[{key}] is not supported in [_termvectors]"
+                    )));
+                }
+                other => {
+                    return Err(ApiError::bad_request(
+                        "parse_exception",
+                        format!("The parameter {other} is not valid for term vector request!"),
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn check(&self) -> Result<(), ApiError> {
+        if self.index.is_empty() {
+            return Err(ApiError::validation("index is missing"));
+        }
+        if self.id.is_none() && self.doc.is_none() {
+            return Err(ApiError::validation("id or doc is missing"));
+        }
+        Ok(())
+    }
+
+    fn wants(&self, field: &MappedField) -> bool {
+        let has_terms = matches!(
+            field.kind,
+            FieldKind::Text { .. } | FieldKind::Keyword { .. }
+        );
+        match &self.fields {
+            None => field.has_term_vectors() || (self.doc.is_some() && has_terms),
+            Some(patterns) => {
+                let named = |pattern: &String| {
+                    crate::http::source_filter::glob(pattern.as_bytes(), field.path.as_bytes())
+                };
+                has_terms && patterns.iter().any(named)
+            }
+        }
+    }
+}
+
+fn text(key: &str, value: &Value) -> Result<String, ApiError> {
+    match value {
+        Value::String(text) => Ok(text.clone()),
+        Value::Number(number) => Ok(number.to_string()),
+        _ => Err(ApiError::bad_request(
+            "parse_exception",
+            format!("[{key}] must be a string"),
+        )),
+    }
+}
+
+fn truth(key: &str, value: &Value) -> Result<bool, ApiError> {
+    value.as_bool().ok_or_else(|| {
+        ApiError::bad_request("parse_exception", format!("[{key}] must be true or false"))
+    })
+}
+
+/// `GET|POST /{index}/_termvectors/{id}`.
+pub(crate) async fn one(call: Call) -> Result<Reply, ApiError> {
+    let mut asked = Asked::from_params(&call)?;
+    if let Some(body) = call.json()? {
+        // A document of it is taken out, and once more.
+        call.memory.take(json_bytes(&call.body).saturating_mul(2))?;
+        asked.read(body.as_object().ok_or_else(not_an_object)?)?;
+    }
+    asked.check()?;
+    let memory = call.memory.clone();
+    let found = call
+        .blocking(move |engine| Ok(answer(engine, &asked, &memory)))
+        .await??;
+    Ok(Reply::json(&found))
+}
+
+/// `GET|POST /_mtermvectors`.
+pub(crate) async fn many(call: Call) -> Result<Reply, ApiError> {
+    let mut base = Asked::from_params(&call)?;
+    let body = call.json()?.unwrap_or_else(|| json!({}));
+    // What holds for each of the `ids`, wherever it stands.
+    if let Some(parameters) = body.get("parameters") {
+        base.read(parameters.as_object().ok_or_else(not_an_object)?)?;
+    }
+    let mut all = Vec::new();
+    let mut add = |id: &str| {
+        all.push(Asked {
+            id: Some(id.to_string()),
+            ..base.clone()
+        });
+    };
+    call.params
+        .list("ids")
+        .into_iter()
+        .flatten()
+        .for_each(&mut add);
+    let members = body.as_object().ok_or_else(not_an_object)?;
+    for (key, value) in members.iter().filter(|(key, _)| *key != "parameters") {
+        let items = value.as_array().ok_or_else(not_an_object)?;
+        match key.as_str() {
+            "ids" => {
+                for id in items {
+                    let id = Some(text("ids", id)?);
+                    all.push(Asked { id, ..base.clone() });
+                }
+            }
+            "docs" => {
+                for item in items {
+                    let mut asked = base.clone();
+                    asked.read(item.as_object().ok_or_else(not_an_object)?)?;
+                    all.push(asked);
+                }
+            }
+            other => {
+                return Err(ApiError::bad_request(
+                    "parse_exception",
+                    format!("unknown parameter [{other}] in a request for term vectors"),
+                ));
+            }
+        }
+    }
+    if all.is_empty() {
+        return Err(ApiError::validation(
+            "multi term vectors: no documents requested",
+        ));
+    }
+    if all.len() > DOCS_MAX {
+        return Err(ApiError::illegal_argument(format!(
+            "more than [{DOCS_MAX}] documents in one request"
+        )));
+    }
+    all.iter().try_for_each(Asked::check)?;
+    let memory = call.memory.clone();
+    let docs = call
+        .blocking(move |engine| {
+            // Once the request is over nobody sees the answer.
+            let wanted = all.iter().take_while(|_| !stopped());
+            let answers = wanted.map(|asked| match answer(engine, asked, &memory) {
+                Ok(found) => found,
+                Err(error) => refused(asked, &error),
+            });
+            Ok(answers.collect::<Vec<_>>())
+        })
+        .await?;
+    Ok(Reply::json(&json!({"docs": docs})))
+}
+
+/// What is said of a document that has no term vectors.
+fn refused(asked: &Asked, error: &ApiError) -> Value {
+    let whole = serde_json::from_slice(&error.body()).unwrap_or(Value::Null);
+    let Value::Object(mut whole) = whole else {
+        return Value::Null;
+    };
+    whole.remove("status");
+    whole.insert("_index".to_string(), asked.index.clone().into());
+    whole.insert("_id".to_string(), json!(asked.id));
+    Value::Object(whole)
+}
+
+fn not_an_object() -> ApiError {
+    ApiError::bad_request("parse_exception", "expected an object with lists")
+}
+
+fn answer(engine: &Engine, asked: &Asked, memory: &RequestMemory) -> Result<Value, ApiError> {
+    let started = Instant::now();
+    let (index, routing) = engine.single_index(&asked.index, asked.routing.as_deref())?;
+    let mut answer = json!({"_index": index.name()});
+    // Its source is read, and cut into words.
+    let held;
+    let source = match (&asked.doc, &asked.id) {
+        (Some(doc), _) => {
+            answer["_version"] = 0.into();
+            held = memory.hold(words_bytes(text_bytes(doc)))?;
+            Some(doc.clone())
+        }
+        (None, Some(id)) => {
+            answer["_id"] = id.as_str().into();
+            let found = engine.get(&index, id, routing.as_deref(), asked.realtime)?;
+            answer["_version"] = found.as_ref().map_or(0, |document| document.version).into();
+            let source = found.as_ref().map_or(&[][..], |document| &document.source);
+            held = memory.hold(json_bytes(source) + words_bytes(source.len()))?;
+            found.and_then(|document| serde_json::from_slice(&document.source).ok())
+        }
+        (None, None) => {
+            held = memory.hold(0)?;
+            None
+        }
+    };
+    answer["found"] = source.is_some().into();
+    answer["took"] = u64::try_from(started.elapsed().as_millis())
+        .unwrap_or(u64::MAX)
+        .into();
+    if let Some(source) = source {
+        answer["term_vectors"] = vectors(engine, &index, asked, (&source, memory))?;
+    }
+    drop(held);
+    Ok(answer)
+}
+
+fn vectors(
+    engine: &Engine,
+    index: &Arc<Index>,
+    asked: &Asked,
+    (source, memory): (&Value, &RequestMemory),
+) -> Result<Value, ApiError> {
+    let mapping = index.mapping();
+    let pinned = engine.pin(std::slice::from_ref(index))?;
+    let mut all = Map::new();
+    let mut pace = Pace::of_blocks();
+    for field in mapping.fields().iter().filter(|field| asked.wants(field)) {
+        let path = match field.path.rsplit_once('.') {
+            Some((parent, _)) if field.multi_field => parent,
+            _ => field.path.as_str(),
+        };
+        let terms = terms_of(field, &values(source, path), (asked, memory))?;
+        if terms.is_empty() {
+            continue;
+        }
+        let mut shown = Map::new();
+        if asked.field_statistics {
+            shown.insert(
+                "field_statistics".to_string(),
+                field_statistics(&pinned, &field.path)?,
+            );
+        }
+        let mut shown_terms = Map::new();
+        for (term, tokens) in terms {
+            // Statistics are looked up in each segment.
+            if pace.is_over() {
+                return Err(EngineError::from(QueryError::Stopped).into());
+            }
+            let mut one = Map::new();
+            if asked.term_statistics {
+                let (docs, total) = term_statistics(&pinned, &field.path, &term)?;
+                if docs > 0 {
+                    one.insert("doc_freq".to_string(), docs.into());
+                    one.insert("ttf".to_string(), total.into());
+                }
+            }
+            one.insert("term_freq".to_string(), tokens.len().into());
+            if asked.positions || asked.offsets {
+                one.insert("tokens".to_string(), Value::Array(tokens));
+            }
+            shown_terms.insert(term, Value::Object(one));
+        }
+        shown.insert("terms".to_string(), Value::Object(shown_terms));
+        all.insert(field.path.clone(), Value::Object(shown));
+    }
+    Ok(Value::Object(all))
+}
+
+/// The terms of a field's values, each with the places where it stands.
+fn terms_of(
+    field: &MappedField,
+    values: &[String],
+    (asked, memory): (&Asked, &RequestMemory),
+) -> Result<BTreeMap<String, Vec<Value>>, ApiError> {
+    let analyzer = match &field.kind {
+        FieldKind::Text { analyzer, .. } => analyzer.as_str(),
+        _ => "keyword",
+    };
+    let mut terms: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+    let (mut position_base, mut offset_base) = (0, 0);
+    for value in values {
+        let found = tokens(analyzer, value);
+        memory.take(found.len().saturating_mul(PLACE_BYTES))?;
+        let (mut at, mut units) = (0, offset_base);
+        for token in &found {
+            units += value[at..token.start].encode_utf16().count();
+            at = token.start;
+            let mut place = Map::new();
+            if asked.positions {
+                let position = position_base + token.position;
+                place.insert("position".to_string(), position.into());
+            }
+            if asked.offsets {
+                let length = value[token.start..token.end].encode_utf16().count();
+                place.insert("start_offset".to_string(), units.into());
+                place.insert("end_offset".to_string(), (units + length).into());
+            }
+            let places = terms.entry(token.text.clone()).or_default();
+            places.push(Value::Object(place));
+        }
+        offset_base = units + value[at..].encode_utf16().count() + 1;
+        position_base += found.last().map_or(0, |last| last.position + 1) + POSITION_GAP;
+    }
+    Ok(terms)
+}
+
+/// Bytes of all texts in a value.
+fn text_bytes(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(text_bytes).sum(),
+        Value::Object(members) => members.values().map(text_bytes).sum(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+    }
+}
+
+fn values(source: &Value, path: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    collect(source, path, &mut found);
+    found
+}
+
+fn collect(value: &Value, path: &str, found: &mut Vec<String>) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| collect(item, path, found)),
+        Value::Object(members) => {
+            if let Some(member) = members.get(path) {
+                collect(member, "", found);
+                return;
+            }
+            for (at, _) in path.match_indices('.') {
+                if let Some(member) = members.get(&path[..at]) {
+                    collect(member, &path[at + 1..], found);
+                }
+            }
+        }
+        Value::String(text) if path.is_empty() => found.push(text.clone()),
+        Value::Number(number) if path.is_empty() => found.push(number.to_string()),
+        Value::Bool(flag) if path.is_empty() => found.push(flag.to_string()),
+        _ => {}
+    }
+}
+
+fn field_statistics(pinned: &Pinned, path: &str) -> Result<Value, EngineError> {
+    let (mut docs, mut terms, mut tokens) = (0, 0, 0);
+    for shard in pinned.shards() {
+        let figures = shard.field_figures(path)?;
+        docs += figures.docs;
+        terms += figures.terms;
+        tokens += figures.tokens;
+    }
+    Ok(json!({"sum_doc_freq": terms, "doc_count": docs, "sum_ttf": tokens}))
+}
+
+fn term_statistics(pinned: &Pinned, path: &str, term: &str) -> Result<(u64, u64), EngineError> {
+    let (mut docs, mut total) = (0, 0);
+    for shard in pinned.shards() {
+        let figures = shard.term_figures(path, term)?;
+        docs += figures.docs;
+        total += figures.total;
+    }
+    Ok((docs, total))
+}

@@ -1,0 +1,148 @@
+//! The body of an update, of its own request or of a line in a bulk.
+
+use bytes::Bytes;
+use clew_engine::{Condition, UpdateSpec};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::documents::bulk_lines::condition;
+use crate::http::error::ApiError;
+use crate::http::raw_json::{Members, token_name};
+use crate::http::suggestion::did_you_mean;
+
+/// What a body may hold.
+const FIELDS: &[&str] = &[
+    "doc",
+    "upsert",
+    "doc_as_upsert",
+    "detect_noop",
+    "_source",
+    "if_seq_no",
+    "if_primary_term",
+    "script",
+    "scripted_upsert",
+];
+
+/// What an update's body asks for.
+#[derive(Debug)]
+pub(crate) struct UpdateBody {
+    pub(crate) spec: UpdateSpec,
+    /// The `_source` filter for the document in the answer.
+    pub(crate) source: Option<Value>,
+    pub(crate) condition: Option<Condition>,
+}
+
+/// Reads a body; `doc` and `upsert` stay slices of it.
+pub(crate) fn parse(body: &Bytes) -> Result<UpdateBody, ApiError> {
+    if body.iter().all(u8::is_ascii_whitespace) {
+        return Err(ApiError::validation("script or doc is missing"));
+    }
+    let members: Members =
+        serde_json::from_slice(body).map_err(|error| ApiError::malformed_json(&error))?;
+    let mut spec = UpdateSpec {
+        detect_noop: true,
+        ..UpdateSpec::default()
+    };
+    let (mut source, mut if_seq_no, mut if_primary_term) = (None, None, None);
+    for (name, value) in &members.0 {
+        match name.as_ref() {
+            "doc" => spec.doc = Some(object(body, name, value)?),
+            "upsert" => spec.upsert = Some(object(body, name, value)?),
+            "doc_as_upsert" => spec.doc_as_upsert = typed(name, value)?,
+            "detect_noop" => spec.detect_noop = typed(name, value)?,
+            "_source" => source = Some(typed(name, value)?),
+            "if_seq_no" => if_seq_no = Some(typed(name, value)?),
+            "if_primary_term" => if_primary_term = Some(typed(name, value)?),
+            "script" | "scripted_upsert" => {
+                return Err(ApiError::illegal_argument(
+                    "updates by [script] are not supported, send the changed fields as [doc]",
+                ));
+            }
+            other => {
+                let meant = did_you_mean(other, FIELDS);
+                return Err(ApiError::bad_request(
+                    "x_content_parse_exception",
+                    format!("[UpdateRequest] unknown field [{other}]{meant}"),
+                ));
+            }
+        }
+    }
+    if spec.doc.is_none() {
+        return Err(ApiError::validation(if spec.doc_as_upsert {
+            "doc must be specified if doc_as_upsert is enabled"
+        } else {
+            "script or doc is missing"
+        }));
+    }
+    let condition = condition(if_seq_no, if_primary_term)?;
+    Ok(UpdateBody {
+        spec,
+        source,
+        condition,
+    })
+}
+
+fn object(body: &Bytes, name: &str, value: &RawValue) -> Result<Bytes, ApiError> {
+    if token_name(value) != "START_OBJECT" {
+        return Err(wrong_type(name, value));
+    }
+    Ok(body.slice_ref(value.get().as_bytes()))
+}
+
+fn typed<T: DeserializeOwned>(name: &str, value: &RawValue) -> Result<T, ApiError> {
+    serde_json::from_str(value.get()).map_err(|_| wrong_type(name, value))
+}
+
+fn wrong_type(name: &str, value: &RawValue) -> ApiError {
+    ApiError::bad_request(
+        "x_content_parse_exception",
+        format!(
+            "[UpdateRequest] {name} doesn't support values of type: {}",
+            token_name(value)
+        ),
+    )
+}
+
+/// Refuses a condition on a document that may have to be made.
+pub(crate) fn check_condition(
+    spec: &UpdateSpec,
+    condition: Option<&Condition>,
+) -> Result<(), ApiError> {
+    if condition.is_some() && (spec.upsert.is_some() || spec.doc_as_upsert) {
+        return Err(ApiError::validation(
+            "compare and write operations can not be used with upsert",
+        ));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_update_is_read_or_refused_with_a_reason() {
+        let check = |body: &str, reason: &str| {
+            let error = parse(&Bytes::copy_from_slice(body.as_bytes())).unwrap_err();
+            let text = String::from_utf8(error.body()).unwrap();
+            assert!(text.contains(reason), "{text}");
+        };
+        check("{}", "script or doc is missing");
+        check(r#"{"doc_as_upsert":true}"#, "doc must be specified");
+        check(r#"{"script":"x"}"#, "not supported");
+        check(
+            r#"{"doc":[1]}"#,
+            "doc doesn't support values of type: START_ARRAY",
+        );
+        check(r#"{"doc":{},"x":1}"#, "unknown field [x]");
+        check(r#"{"doc":{"#, "json_parse_exception");
+        let update = parse(&Bytes::from(
+            r#"{"doc":{"a":1.50},"detect_noop":false,"_source":["a"]}"#,
+        ));
+        let update = update.unwrap();
+        assert_eq!(update.spec.doc.unwrap(), r#"{"a":1.50}"#);
+        assert!(!update.spec.detect_noop);
+        assert!(update.source.is_some());
+    }
+}

@@ -1,0 +1,141 @@
+//! What a write is answered with, alone or as an item of a bulk, and when it is answered: after it
+//! is durable and, if the client asked, visible.
+
+use std::sync::Arc;
+
+use axum::http::StatusCode;
+use clew_engine::{Index, WriteOperation, WriteOutcome, WriteResult, Written};
+use clew_log::Glsn;
+
+use crate::http::error::ApiError;
+use crate::http::json_writer::JsonWriter;
+use crate::state::call::Call;
+
+/// When a write must be visible.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refresh {
+    /// When it happens to be.
+    Later,
+    /// Before the answer, and now.
+    Now,
+    /// Before the answer, with the next refresh.
+    WaitFor,
+}
+
+impl Refresh {
+    pub(crate) fn from_call(call: &Call) -> Result<Self, ApiError> {
+        match call.params.get("refresh") {
+            None | Some("false") => Ok(Refresh::Later),
+            Some("" | "true") => Ok(Refresh::Now),
+            Some("wait_for") => Ok(Refresh::WaitFor),
+            Some(other) => Err(ApiError::illegal_argument(format!(
+                "Unknown value for refresh: [{other}]."
+            ))),
+        }
+    }
+}
+
+/// Does writes and waits until they may be acknowledged.
+pub(crate) async fn write(
+    call: &Call,
+    operations: Vec<WriteOperation>,
+    refresh: Refresh,
+) -> Result<WriteOutcome, ApiError> {
+    let outcome = call
+        .to_its_end(move |engine| {
+            let _memory = engine.admit(&operations)?;
+            Ok(engine.write(operations))
+        })
+        .await?;
+    acknowledge(call, outcome, refresh).await
+}
+
+/// Waits until what was written may be acknowledged.
+pub(crate) async fn acknowledge(
+    call: &Call,
+    outcome: WriteOutcome,
+    refresh: Refresh,
+) -> Result<WriteOutcome, ApiError> {
+    call.api.engine.durable(&outcome).await?;
+    if refresh == Refresh::Later {
+        return Ok(outcome);
+    }
+    if refresh == Refresh::Now {
+        // Other shards stay as they are: nobody asked for what was written there.
+        let shards = outcome.touched.clone();
+        let refresh = move |engine: &clew_engine::Engine| {
+            let mut shards = shards.iter();
+            shards.try_for_each(|(index, shard)| engine.refresh_shard(index, *shard))
+        };
+        call.to_its_end(refresh).await?;
+        return Ok(outcome);
+    }
+    let mut indices: Vec<Arc<Index>> = Vec::new();
+    for written in outcome.results.iter().flatten() {
+        if !indices
+            .iter()
+            .any(|index| Arc::ptr_eq(index, &written.index))
+        {
+            indices.push(written.index.clone());
+        }
+    }
+    if let Some(last) = outcome.last {
+        call.wait_visible(&indices, last).await?;
+    }
+    Ok(outcome)
+}
+
+/// The status of a write.
+pub(crate) fn status(written: &Written) -> StatusCode {
+    match written.result {
+        WriteResult::Created => StatusCode::CREATED,
+        WriteResult::NotFound => StatusCode::NOT_FOUND,
+        WriteResult::Updated | WriteResult::Deleted | WriteResult::Noop => StatusCode::OK,
+    }
+}
+
+/// Writes the members of a write's answer, without the braces.
+pub(crate) fn write_members(json: &mut JsonWriter, written: &Written, refresh: Refresh) {
+    let (result, shards) = match written.result {
+        WriteResult::Created => ("created", 1),
+        WriteResult::Updated => ("updated", 1),
+        WriteResult::Deleted => ("deleted", 1),
+        WriteResult::NotFound => ("not_found", 1),
+        WriteResult::Noop => ("noop", 0),
+    };
+    json.string_field("_index", written.index.name());
+    json.string_field("_id", &written.id);
+    json.unsigned_field("_version", written.version);
+    json.string_field("result", result);
+    if refresh == Refresh::Now {
+        json.boolean_field("forced_refresh", true);
+    }
+    json.key("_shards").begin_object();
+    json.unsigned_field("total", shards)
+        .unsigned_field("successful", shards);
+    json.unsigned_field("failed", 0).end_object();
+    json.unsigned_field("_seq_no", written.seq_no)
+        .unsigned_field("_primary_term", 1);
+}
+
+/// The highest position of a list of writes.
+pub(crate) fn last_glsn(outcome: &WriteOutcome) -> Option<Glsn> {
+    outcome.last.or_else(|| {
+        outcome
+            .results
+            .iter()
+            .flatten()
+            .map(|written| written.glsn)
+            .max()
+    })
+}
+
+/// Adds to a refused write which index it was for, as OpenSearch does for version conflicts.
+pub(crate) fn refused(call: &Call, index: &str, error: &clew_engine::EngineError) -> ApiError {
+    let refused = ApiError::from(error);
+    let conflict = refused.status() == StatusCode::CONFLICT;
+    match call.api.engine.single_index(index, None) {
+        Ok((found, _)) if conflict => refused.in_index(found.name(), found.uuid()),
+        _ => refused,
+    }
+}

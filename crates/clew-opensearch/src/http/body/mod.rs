@@ -1,0 +1,370 @@
+//! Bodies of requests and answers: bounded reading, gzip in both directions. A body's memory is reserved before
+//! it is there, and given back when the last slice of its bytes goes.
+
+mod growing;
+
+use std::io::{Read, Write};
+use std::sync::Arc;
+
+use axum::body::{Body, HttpBody};
+use axum::http::{HeaderMap, StatusCode, header};
+use bytes::Bytes;
+use clew_platform::{MemoryAccount, MemoryPurpose, Reservation};
+use flate2::Compression;
+use flate2::read::MultiGzDecoder;
+use flate2::write::GzEncoder;
+use http_body_util::BodyExt;
+
+use crate::http::error::{ApiError, Cause};
+
+use growing::GrowingBody;
+
+/// Answers below this are sent as they are: a network packet is not filled anyway.
+const COMPRESS_BYTES_MIN: usize = 1024;
+
+/// Work on more bytes than this leaves the async threads.
+const INLINE_BYTES_MAX: usize = 64 << 10;
+
+/// Inflated at once.
+const STEP_BYTES: usize = 64 << 10;
+/// Deflate makes nothing smaller than by this factor.
+const INFLATION_MAX: usize = 1032;
+
+/// What bodies may take.
+#[derive(Clone, Debug)]
+pub(crate) struct BodyLimits {
+    /// Longest body, before and after inflating it.
+    pub(crate) bytes_max: usize,
+    /// The account of all bodies together.
+    pub(crate) memory: Arc<MemoryAccount>,
+}
+
+impl BodyLimits {
+    /// The longest body that there is ever room for beside what its request has already.
+    fn bytes_max_beside(&self, bytes: usize) -> usize {
+        let largest = self.memory.largest(MemoryPurpose::Bodies);
+        self.bytes_max.min(largest.saturating_sub(bytes))
+    }
+}
+
+/// Reads a whole body, inflating it when it is gzip'd.
+///
+/// # Errors
+/// 413 when it is (or inflates to) more than the limit, 429 when there is no room for it beside the others, 415 for
+/// another encoding.
+pub(crate) async fn read(
+    headers: &HeaderMap,
+    mut body: Body,
+    limits: &BodyLimits,
+) -> Result<Bytes, ApiError> {
+    let raw = collect(&mut body, limits).await?;
+    match headers
+        .get(header::CONTENT_ENCODING)
+        .map(|value| value.as_bytes())
+    {
+        None | Some(b"identity") => Ok(raw),
+        Some(b"gzip" | b"x-gzip") if raw.len() <= INLINE_BYTES_MAX / 8 => inflate(&raw, limits),
+        Some(b"gzip" | b"x-gzip") => {
+            let limits = limits.clone();
+            tokio::task::spawn_blocking(move || inflate(&raw, &limits))
+                .await
+                .map_err(|error| ApiError::internal(error.to_string()))?
+        }
+        Some(other) => Err(ApiError::new(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Cause::new(
+                "illegal_argument_exception",
+                format!(
+                    "Content-Encoding [{}] is not supported",
+                    String::from_utf8_lossy(other)
+                ),
+            ),
+        )),
+    }
+}
+
+/// Reads up to the limit. What is left of a body that is refused is the server's business: it takes it off the connection,
+/// because a client that is still sending when the connection closes never sees the answer.
+async fn collect(body: &mut Body, limits: &BodyLimits) -> Result<Bytes, ApiError> {
+    let declared = body.size_hint().exact();
+    let mut whole = GrowingBody::beside(0, limits);
+    if let Some(declared) = declared {
+        whole.reserve(usize::try_from(declared).unwrap_or(usize::MAX))?;
+    }
+    let mut first: Option<Bytes> = None;
+    let mut since_turn = 0;
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|error| {
+            ApiError::bad_request("parse_exception", format!("cannot read the body: {error}"))
+        })?;
+        let Ok(data) = frame.into_data() else {
+            continue;
+        };
+        // A client that sends faster than this reads would keep the thread for itself.
+        since_turn += data.len();
+        if since_turn > INLINE_BYTES_MAX {
+            since_turn = 0;
+            tokio::task::yield_now().await;
+        }
+        // A body of one frame is passed on without a copy.
+        match first.take() {
+            None if whole.is_empty() => {
+                whole.reserve(data.len())?;
+                first = Some(data);
+            }
+            None => whole.push(&data)?,
+            Some(earlier) => {
+                whole.push(&earlier)?;
+                whole.push(&data)?;
+            }
+        }
+    }
+    Ok(match first {
+        Some(only) => hold(only, whole.into_memory()),
+        None => whole.into_bytes(),
+    })
+}
+
+fn inflate(compressed: &[u8], limits: &BodyLimits) -> Result<Bytes, ApiError> {
+    // Both are there at once.
+    let mut whole = GrowingBody::beside(compressed.len(), limits);
+    // The last four bytes say how long the last part is, modulo 2^32; mostly it is the only one.
+    if let Some(length) = compressed.last_chunk() {
+        let length = usize::try_from(u32::from_le_bytes(*length)).unwrap_or(usize::MAX);
+        whole.reserve(length.min(compressed.len().saturating_mul(INFLATION_MAX)))?;
+    }
+    let mut step = vec![0; STEP_BYTES.min(whole.capacity().max(COMPRESS_BYTES_MIN))];
+    let mut decoder = MultiGzDecoder::new(compressed);
+    loop {
+        let read = decoder.read(&mut step).map_err(|error| {
+            ApiError::bad_request(
+                "parse_exception",
+                format!("cannot inflate the body: {error}"),
+            )
+        })?;
+        if read == 0 {
+            return Ok(whole.into_bytes());
+        }
+        whole.push(&step[..read])?;
+    }
+}
+
+/// Bytes that hold memory of the account for as long as a slice of them is there.
+pub(crate) fn hold(bytes: impl AsRef<[u8]> + Send + 'static, memory: Reservation) -> Bytes {
+    struct Held<T> {
+        bytes: T,
+        _memory: Reservation,
+    }
+    impl<T: AsRef<[u8]>> AsRef<[u8]> for Held<T> {
+        fn as_ref(&self) -> &[u8] {
+            self.bytes.as_ref()
+        }
+    }
+    if bytes.as_ref().is_empty() {
+        return Bytes::new();
+    }
+    Bytes::from_owner(Held {
+        bytes,
+        _memory: memory,
+    })
+}
+
+fn too_long(bytes_max: usize) -> ApiError {
+    ApiError::new(
+        StatusCode::PAYLOAD_TOO_LARGE,
+        Cause::new(
+            "content_too_long_exception",
+            format!("the request's body is longer than the limit of [{bytes_max}] bytes"),
+        ),
+    )
+}
+
+/// Whether the client takes gzip.
+pub(crate) fn accepts_gzip(headers: &HeaderMap) -> bool {
+    headers
+        .get_all(header::ACCEPT_ENCODING)
+        .iter()
+        .any(|value| {
+            value.to_str().unwrap_or_default().split(',').any(|coding| {
+                let (name, quality) = coding.split_once(';').unwrap_or((coding, ""));
+                name.trim().eq_ignore_ascii_case("gzip") && quality.trim() != "q=0"
+            })
+        })
+}
+
+/// The gzip'd bytes, or the same bytes when that would not pay.
+pub(crate) async fn compress(plain: Bytes) -> (Bytes, bool) {
+    if plain.len() < COMPRESS_BYTES_MIN {
+        return (plain, false);
+    }
+    if plain.len() <= INLINE_BYTES_MAX {
+        return (deflate(&plain), true);
+    }
+    let task = plain.clone();
+    match tokio::task::spawn_blocking(move || deflate(&task)).await {
+        Ok(packed) => (packed, true),
+        Err(_) => (plain, false),
+    }
+}
+
+fn deflate(plain: &[u8]) -> Bytes {
+    let mut encoder = GzEncoder::new(Vec::with_capacity(plain.len() / 3), Compression::fast());
+    encoder.write_all(plain).expect("a vector takes every byte");
+    encoder.finish().expect("a vector takes every byte").into()
+}
+
+#[cfg(test)]
+mod tests {
+    use clew_platform::MemoryLimits;
+
+    use super::*;
+
+    fn gzip_header() -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::CONTENT_ENCODING, "gzip".parse().unwrap());
+        headers
+    }
+
+    fn limits(bytes_max: usize) -> BodyLimits {
+        room(bytes_max, MemoryLimits::none())
+    }
+
+    fn room(bytes_max: usize, memory: MemoryLimits) -> BodyLimits {
+        BodyLimits {
+            bytes_max,
+            memory: MemoryAccount::new(memory),
+        }
+    }
+
+    fn of_bodies(bodies: usize) -> MemoryLimits {
+        MemoryLimits {
+            bodies,
+            ..MemoryLimits::none()
+        }
+    }
+
+    /// A body in frames of a size, whose length is not said beforehand.
+    fn chunked(whole: &[u8], frame: usize) -> Body {
+        let frames: Vec<_> = whole.chunks(frame).map(Bytes::copy_from_slice).collect();
+        let frames = frames.into_iter().map(Ok::<_, std::convert::Infallible>);
+        Body::from_stream(futures_util::stream::iter(frames))
+    }
+
+    #[tokio::test]
+    async fn a_body_that_inflates_beyond_the_limit_is_refused() {
+        let packed = deflate(&vec![b'a'; 100_000]);
+        assert!(packed.len() < 1000);
+        let error = read(&gzip_header(), Body::from(packed.clone()), &limits(99_999))
+            .await
+            .unwrap_err();
+        assert_eq!(error.status(), StatusCode::PAYLOAD_TOO_LARGE);
+        let whole = read(&gzip_header(), Body::from(packed), &limits(100_000))
+            .await
+            .unwrap();
+        assert_eq!(whole.len(), 100_000);
+    }
+
+    #[tokio::test]
+    async fn a_body_at_the_limit_is_read_and_one_byte_more_is_refused() {
+        let none = HeaderMap::new();
+        let limits = limits(4);
+        for frame in [1, 3, 9] {
+            let read_it =
+                |text: &'static str| read(&none, chunked(text.as_bytes(), frame), &limits);
+            assert_eq!(read_it("abcd").await.unwrap(), "abcd");
+            let error = read_it("abcde").await.unwrap_err();
+            assert_eq!(error.status(), StatusCode::PAYLOAD_TOO_LARGE);
+        }
+        assert_eq!(
+            read(&none, Body::from("abcd"), &limits).await.unwrap(),
+            "abcd"
+        );
+        let error = read(&none, Body::from("abcde"), &limits).await.unwrap_err();
+        assert_eq!(error.status(), StatusCode::PAYLOAD_TOO_LARGE);
+    }
+
+    #[tokio::test]
+    async fn truncated_gzip_is_an_error_of_the_client() {
+        let packed = deflate(&vec![b'a'; 100_000]);
+        let cut = packed.slice(..packed.len() / 2);
+        let error = read(&gzip_header(), Body::from(cut), &limits(1 << 20))
+            .await
+            .unwrap_err();
+        assert_eq!(error.status(), StatusCode::BAD_REQUEST);
+    }
+
+    #[tokio::test]
+    async fn memory_is_held_until_the_last_slice_is_gone() {
+        let none = HeaderMap::new();
+        let limits = room(1 << 20, of_bodies(1 << 20));
+        let used = || limits.memory.total().used;
+        for body in [
+            Body::from(vec![b'a'; 100_000]),
+            chunked(&[b'a'; 100_000], 10_000),
+        ] {
+            let bytes = read(&none, body, &limits).await.unwrap();
+            assert!(used() >= 100_000, "{}", used());
+            let slice = bytes.slice(5..10);
+            drop(bytes);
+            assert!(used() >= 100_000);
+            drop(slice);
+            assert_eq!(used(), 0);
+        }
+        let packed = Body::from(deflate(&vec![b'a'; 100_000]));
+        let inflated = read(&gzip_header(), packed, &limits).await.unwrap();
+        assert_eq!(used(), 100_000);
+        drop(inflated);
+        assert_eq!(used(), 0);
+    }
+
+    #[tokio::test]
+    async fn what_does_not_fit_beside_others_is_refused_in_the_words_of_opensearch() {
+        let none = HeaderMap::new();
+        let limits = room(1 << 20, of_bodies(1_000_000));
+        let taken = limits.memory.reserve(MemoryPurpose::Bodies, 900_000);
+        let plain = || Body::from(vec![b'a'; 100_000]);
+        let packed = || Body::from(deflate(&vec![b'a'; 100_000]));
+        let in_frames = || chunked(&[b'a'; 100_000], 10_000);
+        for (headers, body) in [
+            (&none, plain()),
+            (&gzip_header(), packed()),
+            (&none, in_frames()),
+        ] {
+            let error = read(headers, body, &limits).await.unwrap_err();
+            assert_eq!(error.status(), StatusCode::TOO_MANY_REQUESTS);
+            let text = String::from_utf8(error.body()).unwrap();
+            for part in [
+                r#""type":"circuit_breaking_exception""#,
+                "[in_flight_requests] Data too large, data for [<http_request>] would be [",
+                "which is larger than the limit of [937500/915.5kb]",
+                r#""bytes_limit":937500"#,
+                r#""durability":"TRANSIENT""#,
+            ] {
+                assert!(text.contains(part), "{part} in {text}");
+            }
+        }
+        // Small ones go on.
+        assert_eq!(
+            read(&none, Body::from("abcd"), &limits).await.unwrap(),
+            "abcd"
+        );
+        drop(taken);
+        for (headers, body) in [
+            (&none, plain()),
+            (&gzip_header(), packed()),
+            (&none, in_frames()),
+        ] {
+            assert_eq!(read(headers, body, &limits).await.unwrap().len(), 100_000);
+        }
+        assert_eq!(limits.memory.total().used, 0);
+    }
+
+    #[tokio::test]
+    async fn what_can_never_fit_is_too_long() {
+        let limits = room(1 << 30, of_bodies(160_000));
+        let body = Body::from(vec![b'a'; 150_001]);
+        let error = read(&HeaderMap::new(), body, &limits).await.unwrap_err();
+        assert_eq!(error.status(), StatusCode::PAYLOAD_TOO_LARGE);
+        assert!(error.reason().contains("[150000]"), "{}", error.reason());
+    }
+}

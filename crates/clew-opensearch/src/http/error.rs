@@ -1,0 +1,389 @@
+//! Errors in the shape that OpenSearch's clients read: a type name, a reason, root causes, a status.
+//! Which engine error becomes which of them is said in `error_table`.
+
+use axum::http::StatusCode;
+use serde_json::{Value, json};
+
+use crate::http::json_writer::JsonWriter;
+
+/// More buckets than `search.max_buckets` allows.
+pub(crate) const TOO_MANY_BUCKETS: &str = "too_many_buckets_exception";
+
+/// One cause in a chain: `{"type":..,"reason":..,<extra>,"caused_by":{..}}`.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Cause {
+    kind: &'static str,
+    reason: String,
+    extra: Vec<(&'static str, Value)>,
+    caused_by: Option<Box<Cause>>,
+}
+
+impl Cause {
+    pub(crate) fn new(kind: &'static str, reason: impl Into<String>) -> Self {
+        Cause {
+            kind,
+            reason: reason.into(),
+            extra: Vec::new(),
+            caused_by: None,
+        }
+    }
+
+    pub(crate) fn with(mut self, key: &'static str, value: impl Into<Value>) -> Self {
+        self.extra.push((key, value.into()));
+        self
+    }
+
+    pub(crate) fn caused_by(mut self, cause: Cause) -> Self {
+        self.caused_by = Some(Box::new(cause));
+        self
+    }
+
+    fn value(&self) -> Value {
+        let mut json = JsonWriter::with_capacity(256);
+        json.begin_object();
+        self.write_members(&mut json, Chain::Whole);
+        json.end_object();
+        serde_json::from_slice(&json.into_bytes()).unwrap_or(Value::Null)
+    }
+
+    /// Writes the members of the cause's object, without the braces.
+    fn write_members(&self, json: &mut JsonWriter, chain: Chain) {
+        json.string_field("type", self.kind)
+            .string_field("reason", &self.reason);
+        for (key, value) in &self.extra {
+            json.key(key).value(value);
+        }
+        if let (Chain::Whole, Some(cause)) = (chain, &self.caused_by) {
+            json.key("caused_by").begin_object();
+            cause.write_members(json, chain);
+            json.end_object();
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Chain {
+    Whole,
+    TopOnly,
+}
+
+/// A request's failure.
+#[derive(Clone, Debug)]
+pub(crate) struct ApiError {
+    status: StatusCode,
+    /// Boxed, because every result of this crate has room for an error.
+    shape: Box<Shape>,
+}
+
+#[derive(Clone, Debug)]
+enum Shape {
+    /// `{"error":{...},"status":N}`; the root cause is the cause itself unless said otherwise.
+    Structured { cause: Cause, root: Option<Cause> },
+    /// `{"error":"text","status":N}`, which the routing layer of OpenSearch uses.
+    Text { text: String, allow: Option<String> },
+    /// `{"error":"text"}`.
+    BareText(String),
+}
+
+impl ApiError {
+    pub(crate) fn new(status: StatusCode, cause: Cause) -> Self {
+        Self::shaped(status, Shape::Structured { cause, root: None })
+    }
+
+    pub(crate) fn illegal_argument(reason: impl Into<String>) -> Self {
+        Self::bad_request("illegal_argument_exception", reason)
+    }
+
+    pub(crate) fn bad_request(kind: &'static str, reason: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, Cause::new(kind, reason))
+    }
+
+    /// What went wrong, where it was the server's fault and not the request's.
+    pub(crate) fn server_fault(&self) -> Option<&str> {
+        match &*self.shape {
+            Shape::Structured { cause, .. } if self.status.is_server_error() => Some(&cause.reason),
+            _ => None,
+        }
+    }
+
+    /// Names another root cause than the cause itself.
+    pub(crate) fn with_root(mut self, cause: Cause) -> Self {
+        if let Shape::Structured { root, .. } = &mut *self.shape {
+            *root = Some(cause);
+        }
+        self
+    }
+
+    /// A request that lacks something, in the words of OpenSearch's request validation.
+    pub(crate) fn validation(failure: &str) -> Self {
+        Self::bad_request(
+            "action_request_validation_exception",
+            format!("Validation Failed: 1: {failure};"),
+        )
+    }
+
+    /// Several things that a request lacks.
+    pub(crate) fn validations(failures: &[&str]) -> Self {
+        let mut reason = "Validation Failed: ".to_string();
+        for (number, failure) in (1..).zip(failures) {
+            reason.push_str(&format!("{number}: {failure};"));
+        }
+        Self::bad_request("action_request_validation_exception", reason)
+    }
+
+    /// JSON that cannot be read.
+    pub(crate) fn malformed_json(error: &serde_json::Error) -> Self {
+        let cause = Cause::new("json_parse_exception", error.to_string());
+        Self::new(StatusCode::BAD_REQUEST, cause)
+    }
+
+    pub(crate) fn no_handler(uri: &str, method: &str) -> Self {
+        let text = format!("no handler found for uri [{uri}] and method [{method}]");
+        Self::shaped(StatusCode::BAD_REQUEST, Shape::BareText(text))
+    }
+
+    pub(crate) fn wrong_method(uri: &str, method: &str, allowed: &[&str]) -> Self {
+        let allow = allowed.join(", ");
+        let text = format!(
+            "Incorrect HTTP method for uri [{uri}] and method [{method}], allowed: [{allow}]"
+        );
+        Self::shaped(
+            StatusCode::METHOD_NOT_ALLOWED,
+            Shape::Text {
+                text,
+                allow: Some(allow),
+            },
+        )
+    }
+
+    pub(crate) fn text(status: StatusCode, text: String) -> Self {
+        Self::shaped(status, Shape::Text { text, allow: None })
+    }
+
+    fn shaped(status: StatusCode, shape: Shape) -> Self {
+        ApiError {
+            status,
+            shape: Box::new(shape),
+        }
+    }
+
+    /// A thread of ours panicked; the panic itself is in the log.
+    pub(crate) fn internal(reason: impl Into<String>) -> Self {
+        Self::new(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            Cause::new("exception", reason),
+        )
+    }
+
+    /// Says which index the error is about.
+    pub(crate) fn in_index(self, index: &str, uuid: &str) -> Self {
+        self.map_cause(|cause| cause.with("index", index).with("index_uuid", uuid))
+    }
+
+    /// Says what of the request the error is about, before all that it says already.
+    pub(crate) fn about(self, key: &'static str, value: impl Into<Value>) -> Self {
+        self.map_cause(|mut cause| {
+            cause.extra.retain(|(known, _)| *known != key);
+            cause.extra.insert(0, (key, value.into()));
+            cause
+        })
+    }
+
+    /// Says where in the request's body the error is.
+    pub(crate) fn at_place(self, line: usize, column: usize) -> Self {
+        self.map_cause(|cause| cause.with("line", line).with("col", column))
+    }
+
+    /// The error in one line, by the name of its class, as some answers carry it.
+    pub(crate) fn in_words(&self) -> String {
+        match &*self.shape {
+            Shape::Structured { cause, .. } => format!("{}[{}]", class(cause.kind), cause.reason),
+            Shape::Text { text, .. } | Shape::BareText(text) => text.clone(),
+        }
+    }
+
+    /// Whether the error has this type.
+    pub(crate) fn is_kind(&self, kind: &str) -> bool {
+        matches!(&*self.shape, Shape::Structured { cause, .. } if cause.kind == kind)
+    }
+
+    /// What is wrong as the failure of a part of a request: a cause with all of its own, no root causes.
+    pub(crate) fn cause(&self) -> Value {
+        match &*self.shape {
+            Shape::Structured { cause, .. } => cause.value(),
+            Shape::Text { text, .. } | Shape::BareText(text) => Value::from(text.as_str()),
+        }
+    }
+
+    /// What is wrong, without type and status.
+    pub(crate) fn reason(&self) -> String {
+        match &*self.shape {
+            Shape::Structured { cause, .. } => cause.reason.clone(),
+            Shape::Text { text, .. } | Shape::BareText(text) => text.clone(),
+        }
+    }
+
+    /// Wraps the error as the failure of every shard of a search, as OpenSearch does for errors
+    /// that it finds only when the shards have the request.
+    pub(crate) fn all_shards_failed(self, index: &str, node: &str) -> Self {
+        let Shape::Structured { cause: inner, .. } = &*self.shape else {
+            return self;
+        };
+        if inner.kind == TOO_MANY_BUCKETS {
+            // OpenSearch counts buckets when it puts together what the shards have found.
+            let cause = Cause::new("search_phase_execution_exception", "")
+                .with("phase", "fetch")
+                .with("grouped", true)
+                .with("failed_shards", json!([]))
+                .caused_by(inner.clone());
+            let root = Some(inner.clone());
+            return Self::shaped(self.status, Shape::Structured { cause, root });
+        }
+        let failed = json!([{"shard": 0, "index": index, "node": node, "reason": inner.value()}]);
+        let mut cause = Cause::new("search_phase_execution_exception", "all shards failed")
+            .with("phase", "query")
+            .with("grouped", true)
+            .with("failed_shards", failed);
+        if inner.kind == "illegal_argument_exception" {
+            cause = cause.caused_by(inner.clone().caused_by(inner.clone()));
+        }
+        let root = Some(inner.clone());
+        Self::shaped(self.status, Shape::Structured { cause, root })
+    }
+
+    pub(crate) fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    /// The value of the `Allow` header.
+    pub(crate) fn allow(&self) -> Option<&str> {
+        match &*self.shape {
+            Shape::Text { allow, .. } => allow.as_deref(),
+            Shape::Structured { .. } | Shape::BareText(_) => None,
+        }
+    }
+
+    /// The whole body of an answer.
+    pub(crate) fn body(&self) -> Vec<u8> {
+        let mut json = JsonWriter::with_capacity(512);
+        json.begin_object();
+        self.write_error(&mut json);
+        if !matches!(*self.shape, Shape::BareText(_)) {
+            json.unsigned_field("status", u64::from(self.status.as_u16()));
+        }
+        json.end_object();
+        json.into_bytes()
+    }
+
+    /// Writes `"error": ...` with root causes, as in a whole answer or an `_msearch` item.
+    pub(crate) fn write_error(&self, json: &mut JsonWriter) {
+        json.key("error");
+        match &*self.shape {
+            Shape::Structured { cause, root } => {
+                json.begin_object()
+                    .key("root_cause")
+                    .begin_array()
+                    .begin_object();
+                root.as_ref()
+                    .unwrap_or(cause)
+                    .write_members(json, Chain::TopOnly);
+                json.end_object().end_array();
+                cause.write_members(json, Chain::Whole);
+                json.end_object();
+            }
+            Shape::Text { text, .. } | Shape::BareText(text) => {
+                json.string(text);
+            }
+        }
+    }
+
+    /// Writes `"error": ...` without root causes, as in an item of a bulk.
+    pub(crate) fn write_item_error(&self, json: &mut JsonWriter) {
+        json.key("error");
+        match &*self.shape {
+            Shape::Structured { cause, .. } => {
+                json.begin_object();
+                cause.write_members(json, Chain::Whole);
+                json.end_object();
+            }
+            Shape::Text { text, .. } | Shape::BareText(text) => {
+                json.string(text);
+            }
+        }
+    }
+
+    fn map_cause(self, change: impl FnOnce(Cause) -> Cause) -> Self {
+        let shape = match *self.shape {
+            Shape::Structured { cause, root } => Shape::Structured {
+                cause: change(cause),
+                root,
+            },
+            text @ (Shape::Text { .. } | Shape::BareText(_)) => text,
+        };
+        Self::shaped(self.status, shape)
+    }
+}
+
+/// `parsing_exception` as `ParsingException`.
+fn class(kind: &str) -> String {
+    kind.split('_')
+        .map(|word| {
+            let mut letters = word.chars();
+            let first = letters.next().map(|letter| letter.to_ascii_uppercase());
+            first.into_iter().chain(letters).collect::<String>()
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(error: &ApiError, expected: &str) {
+        assert_eq!(String::from_utf8(error.body()).unwrap(), expected);
+    }
+
+    #[test]
+    fn errors_have_the_shape_that_clients_read() {
+        check(
+            &ApiError::new(
+                StatusCode::BAD_REQUEST,
+                Cause::new("mapper_parsing_exception", "failed to parse")
+                    .caused_by(Cause::new("illegal_argument_exception", "not a number")),
+            ),
+            concat!(
+                r#"{"error":{"root_cause":[{"type":"mapper_parsing_exception","#,
+                r#""reason":"failed to parse"}],"type":"mapper_parsing_exception","#,
+                r#""reason":"failed to parse","caused_by":{"type":"illegal_argument_exception","#,
+                r#""reason":"not a number"}},"status":400}"#
+            ),
+        );
+        check(
+            &ApiError::no_handler("/x/y", "GET"),
+            r#"{"error":"no handler found for uri [/x/y] and method [GET]"}"#,
+        );
+        check(
+            &ApiError::wrong_method("/_bulk", "GET", &["POST", "PUT"]),
+            concat!(
+                r#"{"error":"Incorrect HTTP method for uri [/_bulk] and method [GET], "#,
+                r#"allowed: [POST, PUT]","status":405}"#
+            ),
+        );
+    }
+
+    #[test]
+    fn a_search_failure_names_its_root_cause_and_the_failed_shard() {
+        let error = ApiError::illegal_argument("too large").all_shards_failed("i", "n");
+        let body: Value = serde_json::from_slice(&error.body()).unwrap();
+        assert_eq!(body["error"]["type"], "search_phase_execution_exception");
+        assert_eq!(body["error"]["root_cause"][0]["reason"], "too large");
+        assert_eq!(
+            body["error"]["failed_shards"][0]["reason"]["reason"],
+            "too large"
+        );
+        assert_eq!(
+            body["error"]["caused_by"]["caused_by"]["reason"],
+            "too large"
+        );
+    }
+}

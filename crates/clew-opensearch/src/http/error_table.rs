@@ -1,0 +1,376 @@
+//! The one table from the engine's errors to OpenSearch's names and statuses. Clients decide by
+//! the name what to do, so each case has the name that OpenSearch would give it.
+
+use std::error::Error;
+
+use axum::http::StatusCode;
+use clew_engine::{EngineError, ErrorKind};
+use clew_platform::{MemoryExceeded, MemoryPurpose, MemoryScope};
+use clew_text::{AggError, QueryError};
+use serde_json::Value;
+
+use crate::http::error::{ApiError, Cause, TOO_MANY_BUCKETS};
+use crate::http::setting_values::size_in_words;
+
+impl From<MemoryExceeded> for ApiError {
+    fn from(exceeded: MemoryExceeded) -> Self {
+        Self::new(memory_status(&exceeded), memory_cause(&exceeded))
+    }
+}
+
+impl From<EngineError> for ApiError {
+    fn from(error: EngineError) -> Self {
+        Self::from(&error)
+    }
+}
+
+impl From<&EngineError> for ApiError {
+    fn from(error: &EngineError) -> Self {
+        let reason = error.to_string();
+        let named = |kind| Cause::new(kind, reason.clone());
+        let cause = match error {
+            EngineError::IndexNotFound { index } => return index_not_found(index, &reason),
+            EngineError::IndexExists { index, uuid } => named("resource_already_exists_exception")
+                .with("index", index.as_str())
+                .with("index_uuid", uuid.as_str()),
+            EngineError::InvalidIndexName { index, .. } => named("invalid_index_name_exception")
+                .with("index", index.as_str())
+                .with("index_uuid", "_na_"),
+            EngineError::InvalidAliasName { alias, .. } => named("invalid_alias_name_exception")
+                .with("index", alias.as_str())
+                .with("index_uuid", "_na_"),
+            EngineError::AliasIsIndex { alias, uuid } => named("invalid_alias_name_exception")
+                .with("index", alias.as_str())
+                .with("index_uuid", uuid.as_str()),
+            EngineError::InvalidDateName { .. } => named("parse_exception"),
+            EngineError::AliasConflict { .. } => named("illegal_state_exception"),
+            EngineError::NotAnAlias { index } => return index_not_found(index, &reason),
+            EngineError::IndexClosed { index, uuid } => named("index_closed_exception")
+                .with("index", index.as_str())
+                .with("index_uuid", uuid.as_str()),
+            EngineError::Blocked { .. } => named("cluster_block_exception"),
+            EngineError::InvalidSetting { .. } | EngineError::InvalidRequest { .. } => {
+                named("illegal_argument_exception")
+            }
+            EngineError::Document { id, source } => {
+                let cause = Cause::new(source.error_type(), source.reason(id));
+                match source.cause() {
+                    Some((kind, reason)) => cause.caused_by(Cause::new(kind, reason)),
+                    None => cause,
+                }
+            }
+            EngineError::DocumentMissing { .. } => named("document_missing_exception"),
+            EngineError::VersionConflict { .. } => named("version_conflict_engine_exception"),
+            EngineError::Mapping(error) => named(error.error_type()),
+            EngineError::Cancelled { .. } => named("task_cancelled_exception"),
+            EngineError::Memory(exceeded) => return ApiError::from(*exceeded),
+            EngineError::Query(query) => return query_error(query, &reason, error.kind()),
+            EngineError::RoutingMissing { .. } => named("routing_missing_exception"),
+            EngineError::Trimmed { from, first } => {
+                let cause = named("position_trimmed_exception")
+                    .with("from", from.get())
+                    .with("first", first.get());
+                return ApiError::new(StatusCode::GONE, cause);
+            }
+            EngineError::Overloaded { .. } | EngineError::DiskFull { .. } => {
+                named("rejected_execution_exception")
+            }
+            EngineError::Timeout { .. } => named("timeout_exception"),
+            EngineError::Closed => named("node_closed_exception"),
+            EngineError::Panicked => named("exception"),
+            EngineError::ShardFailed { index, shard, .. } => {
+                named("no_shard_available_action_exception")
+                    .with("index", index.as_str())
+                    .with("shard", shard.to_string())
+            }
+            EngineError::Log(_) if error.kind() == ErrorKind::TooLarge => {
+                named("content_too_long_exception")
+            }
+            EngineError::Log(_) => with_sources(named("translog_exception"), error),
+            EngineError::Corrupt { .. } => named("corrupt_index_exception"),
+            EngineError::Io { .. } => with_sources(named("i_o_exception"), error),
+            _ => named("exception"),
+        };
+        ApiError::new(status(error.kind()), cause)
+    }
+}
+
+/// A write that can never fit is not worth repeating.
+fn memory_status(exceeded: &MemoryExceeded) -> StatusCode {
+    if exceeded.can_never_fit() && exceeded.purpose == MemoryPurpose::Operations {
+        StatusCode::PAYLOAD_TOO_LARGE
+    } else {
+        StatusCode::TOO_MANY_REQUESTS
+    }
+}
+
+/// Memory that is not to be had, as OpenSearch's circuit breakers and its indexing pressure say it.
+fn memory_cause(exceeded: &MemoryExceeded) -> Cause {
+    let MemoryExceeded {
+        wanted,
+        used,
+        would_be,
+        limit,
+        ..
+    } = *exceeded;
+    let (breaker, what) = match (exceeded.scope, exceeded.purpose) {
+        (MemoryScope::Purpose, MemoryPurpose::Operations) => {
+            let reason = format!(
+                "rejected execution of coordinating operation \
+                 [coordinating_and_primary_bytes={used}, replica_bytes=0, all_bytes={used}, \
+                 coordinating_operation_bytes={wanted}, \
+                 max_coordinating_and_primary_bytes={limit}]"
+            );
+            return Cause::new("rejected_execution_exception", reason);
+        }
+        (MemoryScope::Total, purpose) => ("parent", what_takes(purpose)),
+        (MemoryScope::Purpose, purpose) => (breaker_of(purpose), what_takes(purpose)),
+    };
+    let shown = |bytes: usize| format!("{bytes}/{}", size_in_words(bytes as u64, None));
+    let reason = format!(
+        "[{breaker}] Data too large, data for [{what}] would be [{}], which is larger than the limit of [{}]",
+        shown(would_be),
+        shown(limit),
+    );
+    Cause::new("circuit_breaking_exception", reason)
+        .with("bytes_wanted", would_be)
+        .with("bytes_limit", limit)
+        .with(
+            "durability",
+            if exceeded.can_never_fit() {
+                "PERMANENT"
+            } else {
+                "TRANSIENT"
+            },
+        )
+}
+
+/// OpenSearch's name of the breaker that looks after a purpose.
+pub(crate) fn breaker_of(purpose: MemoryPurpose) -> &'static str {
+    match purpose {
+        MemoryPurpose::Bodies => "in_flight_requests",
+        MemoryPurpose::Searches => "request",
+        MemoryPurpose::Operations => "indexing_pressure",
+        MemoryPurpose::Buffers => "index_buffer",
+        MemoryPurpose::Merges => "merges",
+    }
+}
+
+fn what_takes(purpose: MemoryPurpose) -> &'static str {
+    match purpose {
+        MemoryPurpose::Bodies => "<http_request>",
+        MemoryPurpose::Searches => "<search>",
+        MemoryPurpose::Operations => "<bulk>",
+        MemoryPurpose::Buffers => "<index_buffer>",
+        MemoryPurpose::Merges => "<merge>",
+    }
+}
+
+/// The status of each kind of error.
+fn status(kind: ErrorKind) -> StatusCode {
+    match kind {
+        ErrorKind::Invalid => StatusCode::BAD_REQUEST,
+        ErrorKind::NotFound => StatusCode::NOT_FOUND,
+        ErrorKind::Conflict => StatusCode::CONFLICT,
+        ErrorKind::Forbidden => StatusCode::FORBIDDEN,
+        ErrorKind::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+        ErrorKind::Overloaded => StatusCode::TOO_MANY_REQUESTS,
+        ErrorKind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+        ErrorKind::Corrupt | ErrorKind::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}
+
+/// What is wrong with a search's query or its aggregations, or what they would take.
+fn query_error(error: &QueryError, reason: &str, kind: ErrorKind) -> ApiError {
+    let named = |kind| Cause::new(kind, reason);
+    match error {
+        QueryError::Stopped => ApiError::new(status(kind), named("task_cancelled_exception")),
+        QueryError::Aggregation(AggError::Memory(exceeded)) => ApiError::from(*exceeded),
+        QueryError::Aggregation(AggError::TooManyBuckets { max, .. }) => {
+            let cause = named(TOO_MANY_BUCKETS).with("max_buckets", *max);
+            ApiError::new(StatusCode::SERVICE_UNAVAILABLE, cause)
+        }
+        QueryError::Aggregation(AggError::TooLarge {
+            wanted_bytes,
+            max_bytes,
+        }) => {
+            let cause = named("circuit_breaking_exception")
+                .with("bytes_wanted", *wanted_bytes)
+                .with("bytes_limit", *max_bytes)
+                .with("durability", "TRANSIENT");
+            ApiError::new(StatusCode::TOO_MANY_REQUESTS, cause)
+        }
+        error => ApiError::new(status(kind), named(query_error_type(error))),
+    }
+}
+
+fn query_error_type(error: &QueryError) -> &'static str {
+    match error {
+        QueryError::Create { .. } | QueryError::Syntax { .. } | QueryError::Unmapped { .. } => {
+            "query_shard_exception"
+        }
+        QueryError::Date(_) => "parse_exception",
+        QueryError::TooManyClauses { .. } => "too_many_clauses",
+        QueryError::State { .. } => "illegal_state_exception",
+        QueryError::Aggregation(AggError::Validation { .. }) => {
+            "action_request_validation_exception"
+        }
+        QueryError::Aggregation(AggError::Execution { .. }) => "aggregation_execution_exception",
+        _ => "illegal_argument_exception",
+    }
+}
+
+/// A name that no index has.
+pub(crate) fn index_not_found(index: &str, reason: &str) -> ApiError {
+    let cause = Cause::new("index_not_found_exception", reason)
+        .with("index", index)
+        .with("resource.id", index)
+        .with("resource.type", "index_or_alias")
+        .with("index_uuid", Value::from("_na_"));
+    ApiError::new(StatusCode::NOT_FOUND, cause)
+}
+
+fn with_sources(cause: Cause, error: &EngineError) -> Cause {
+    match error.source() {
+        Some(source) => cause.caused_by(Cause::new("i_o_exception", source.to_string())),
+        None => cause,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clew_log::Glsn;
+
+    fn check(error: &EngineError, status: u16, kind: &str) {
+        let answer = ApiError::from(error);
+        let body: Value = serde_json::from_slice(&answer.body()).unwrap();
+        assert_eq!(answer.status().as_u16(), status, "{error}");
+        assert_eq!(body["status"], status);
+        assert_eq!(body["error"]["type"], kind, "{error}");
+        assert_eq!(body["error"]["root_cause"][0]["type"], kind);
+        assert!(!body["error"]["reason"].as_str().unwrap().is_empty());
+    }
+
+    #[test]
+    fn every_engine_error_has_its_name_and_status() {
+        let text = || "x".to_string();
+        let io = || std::io::Error::other("disk");
+        check(
+            &EngineError::IndexNotFound { index: text() },
+            404,
+            "index_not_found_exception",
+        );
+        check(
+            &EngineError::IndexExists {
+                index: text(),
+                uuid: text(),
+            },
+            400,
+            "resource_already_exists_exception",
+        );
+        check(
+            &EngineError::InvalidIndexName {
+                index: text(),
+                reason: "must be lowercase",
+            },
+            400,
+            "invalid_index_name_exception",
+        );
+        let setting = EngineError::InvalidSetting { reason: text() };
+        check(&setting, 400, "illegal_argument_exception");
+        let request = EngineError::InvalidRequest { reason: text() };
+        check(&request, 400, "illegal_argument_exception");
+        let missing = EngineError::DocumentMissing { id: text() };
+        check(&missing, 404, "document_missing_exception");
+        let conflict = EngineError::VersionConflict {
+            id: text(),
+            reason: text(),
+        };
+        check(&conflict, 409, "version_conflict_engine_exception");
+        let full = EngineError::Overloaded {
+            what: "search queue",
+            max: 1,
+        };
+        check(&full, 429, "rejected_execution_exception");
+        let late = EngineError::Timeout { glsn: Glsn::new(1) };
+        check(&late, 503, "timeout_exception");
+        check(&EngineError::Closed, 503, "node_closed_exception");
+        let failed = EngineError::ShardFailed {
+            index: text(),
+            shard: 0,
+            reason: text(),
+        };
+        check(&failed, 503, "no_shard_available_action_exception");
+        let lost = EngineError::Io {
+            action: "read",
+            path: "p".into(),
+            source: io(),
+        };
+        check(&lost, 500, "i_o_exception");
+        let corrupt = EngineError::Corrupt {
+            path: "p".into(),
+            reason: text(),
+        };
+        check(&corrupt, 500, "corrupt_index_exception");
+    }
+
+    #[test]
+    fn closed_and_blocked_indexes_are_told_apart() {
+        let text = || "x".to_string();
+        let closed = EngineError::IndexClosed {
+            index: text(),
+            uuid: text(),
+        };
+        check(&closed, 400, "index_closed_exception");
+        let blocked = |block| EngineError::Blocked {
+            index: text(),
+            blocks: vec![block],
+        };
+        let full = clew_engine::Block::ReadOnlyAllowDelete;
+        check(&blocked(full), 429, "cluster_block_exception");
+        let write = clew_engine::Block::Write;
+        check(&blocked(write), 403, "cluster_block_exception");
+    }
+
+    #[test]
+    fn mapping_document_and_query_errors_keep_their_own_names() {
+        let mapping = clew_text::MappingError::TooManyFields { max: 1 };
+        check(
+            &EngineError::Mapping(mapping),
+            400,
+            "illegal_argument_exception",
+        );
+        let strict = clew_text::DocumentError::Strict {
+            dynamic: "strict",
+            field: "a".into(),
+            within: "_doc".into(),
+        };
+        let strict = EngineError::Document {
+            id: "1".into(),
+            source: strict,
+        };
+        check(&strict, 400, "strict_dynamic_mapping_exception");
+        let field = clew_text::DocumentError::Field {
+            field: "n".into(),
+            type_name: "long",
+            preview: "abc".into(),
+            cause: "For input string: \"abc\"".into(),
+        };
+        let field = EngineError::Document {
+            id: "1".into(),
+            source: field,
+        };
+        check(&field, 400, "mapper_parsing_exception");
+        let body: Value = serde_json::from_slice(&ApiError::from(&field).body()).unwrap();
+        assert_eq!(
+            body["error"]["caused_by"]["type"],
+            "number_format_exception"
+        );
+        let query = QueryError::Syntax {
+            query: "a AND (".into(),
+            reason: "unclosed".into(),
+        };
+        check(&EngineError::Query(query), 400, "query_shard_exception");
+    }
+}

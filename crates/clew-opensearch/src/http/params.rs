@@ -1,0 +1,172 @@
+//! Parameters of a URI, read once, with OpenSearch's words for values that cannot be read.
+
+use std::time::Duration;
+
+use crate::http::error::ApiError;
+use crate::http::setting_values::parse_time;
+
+/// Decoded `name=value` pairs. A name without value has the empty value.
+#[derive(Debug, Default)]
+pub(crate) struct Params {
+    pairs: Vec<(String, String)>,
+}
+
+impl Params {
+    /// # Errors
+    /// A percent sign that starts no byte, or bytes that are not UTF-8.
+    pub(crate) fn parse(query: &str) -> Result<Self, ApiError> {
+        let mut pairs = Vec::new();
+        for part in query.split('&').filter(|part| !part.is_empty()) {
+            let (name, value) = part.split_once('=').unwrap_or((part, ""));
+            pairs.push((decode(name, Plus::IsSpace)?, decode(value, Plus::IsSpace)?));
+        }
+        Ok(Params { pairs })
+    }
+
+    /// The last value given for a name.
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+        self.pairs
+            .iter()
+            .rev()
+            .find(|(have, _)| have == name)
+            .map(|(_, value)| value.as_str())
+    }
+
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.get(name).is_some()
+    }
+
+    /// A flag: absent is `default`, without value is true.
+    pub(crate) fn flag(&self, name: &str, default: bool) -> Result<bool, ApiError> {
+        match self.get(name) {
+            None => Ok(default),
+            Some("" | "true") => Ok(true),
+            Some("false") => Ok(false),
+            Some(other) => Err(ApiError::illegal_argument(format!(
+                "Failed to parse value [{other}] as only [true] or [false] are allowed."
+            ))),
+        }
+    }
+
+    pub(crate) fn integer(&self, name: &str) -> Result<Option<i64>, ApiError> {
+        let Some(text) = self.get(name) else {
+            return Ok(None);
+        };
+        let number = text.parse().map_err(|_| {
+            ApiError::illegal_argument(format!(
+                "Failed to parse int parameter [{name}] with value [{text}]"
+            ))
+        })?;
+        Ok(Some(number))
+    }
+
+    pub(crate) fn unsigned(&self, name: &str) -> Result<Option<u64>, ApiError> {
+        let Some(number) = self.integer(name)? else {
+            return Ok(None);
+        };
+        let number = u64::try_from(number).map_err(|_| {
+            ApiError::illegal_argument(format!(
+                "[{name}] parameter cannot be negative, found [{number}]"
+            ))
+        })?;
+        Ok(Some(number))
+    }
+
+    pub(crate) fn time(&self, name: &str) -> Result<Option<Duration>, ApiError> {
+        match self.get(name) {
+            None => Ok(None),
+            Some(text) => parse_time(name, text),
+        }
+    }
+
+    /// A comma-separated list.
+    pub(crate) fn list(&self, name: &str) -> Option<Vec<&str>> {
+        self.get(name)
+            .map(|text| text.split(',').filter(|item| !item.is_empty()).collect())
+    }
+
+    /// Refuses names that are in none of the lists.
+    pub(crate) fn refuse_unknown(&self, path: &str, known: &[&[&str]]) -> Result<(), ApiError> {
+        let mut unknown: Vec<&str> = self
+            .pairs
+            .iter()
+            .map(|(name, _)| name.as_str())
+            .filter(|name| !known.iter().any(|list| list.contains(name)))
+            .collect();
+        unknown.dedup();
+        if unknown.is_empty() {
+            return Ok(());
+        }
+        let plural = if unknown.len() > 1 { "s" } else { "" };
+        let named: Vec<String> = unknown.iter().map(|name| format!("[{name}]")).collect();
+        Err(ApiError::illegal_argument(format!(
+            "request [{path}] contains unrecognized parameter{plural}: {}",
+            named.join(", ")
+        )))
+    }
+}
+
+/// What a plus sign means: a space in a query, itself in a path.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Plus {
+    IsSpace,
+    IsPlus,
+}
+
+/// Undoes percent encoding.
+pub(crate) fn decode(text: &str, plus: Plus) -> Result<String, ApiError> {
+    if !text.bytes().any(|byte| byte == b'%' || byte == b'+') {
+        return Ok(text.to_string());
+    }
+    let mut decoded = Vec::with_capacity(text.len());
+    let mut bytes = text.bytes();
+    while let Some(byte) = bytes.next() {
+        decoded.push(match byte {
+            b'+' if plus == Plus::IsSpace => b' ',
+            b'%' => {
+                let digit = |byte: Option<u8>| byte.and_then(|byte| (byte as char).to_digit(16));
+                let value = digit(bytes.next()).zip(digit(bytes.next()));
+                let value = value.and_then(|(high, low)| u8::try_from(high * 16 + low).ok());
+                value.ok_or_else(|| bad_encoding(text))?
+            }
+            other => other,
+        });
+    }
+    String::from_utf8(decoded).map_err(|_| bad_encoding(text))
+}
+
+fn bad_encoding(text: &str) -> ApiError {
+    ApiError::bad_request(
+        "bad_parameter_exception",
+        format!("partial or invalid escape sequence in [{text}]"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_decoded_and_the_last_one_wins() {
+        let params = Params::parse("q=a+b%3A%22c%22&size=1&size=2&pretty").unwrap();
+        assert_eq!(params.get("q"), Some("a b:\"c\""));
+        assert_eq!(params.integer("size").unwrap(), Some(2));
+        assert!(params.flag("pretty", false).unwrap());
+        assert!(Params::parse("q=%4").is_err());
+        assert!(Params::parse("q=%ff").is_err());
+        assert_eq!(decode("a+b", Plus::IsPlus).unwrap(), "a+b");
+    }
+
+    #[test]
+    fn unknown_names_are_refused() {
+        let params = Params::parse("from=1&frm=1").unwrap();
+        assert!(
+            params
+                .refuse_unknown("/_search", &[&["from"], &["frm"]])
+                .is_ok()
+        );
+        let error = params.refuse_unknown("/_search", &[&["from"]]).unwrap_err();
+        let body = String::from_utf8(error.body()).unwrap();
+        assert!(body.contains("request [/_search] contains unrecognized parameter: [frm]"));
+    }
+}

@@ -1,0 +1,107 @@
+//! An endpoint's answer before it is filtered, compressed and framed.
+
+use axum::http::StatusCode;
+use bytes::Bytes;
+use clew_log::Glsn;
+use clew_platform::Reservation;
+use serde_json::Value;
+use tokio::sync::mpsc;
+
+use crate::http::error::ApiError;
+use crate::http::json_writer::JsonWriter;
+
+/// What an answer's bytes are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ContentType {
+    Json,
+    Text,
+}
+
+/// An answer.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) status: StatusCode,
+    pub(crate) content_type: ContentType,
+    pub(crate) body: Bytes,
+    /// The log position of the request's last write.
+    pub(crate) glsn: Option<Glsn>,
+    pub(crate) allow: Option<String>,
+    /// Server-sent events instead of a body, for as long as there are any.
+    pub(crate) events: Option<mpsc::Receiver<Bytes>>,
+    /// What was reserved for the body, where that was done already.
+    pub(crate) memory: Option<Reservation>,
+}
+
+impl Reply {
+    pub(crate) fn json(value: &Value) -> Self {
+        Self::bytes(serde_json::to_vec(value).expect("a JSON value has text keys only"))
+    }
+
+    pub(crate) fn written(json: JsonWriter) -> Self {
+        Self::bytes(json.into_bytes())
+    }
+
+    pub(crate) fn raw_json(json: Vec<u8>) -> Self {
+        Self::bytes(json)
+    }
+
+    pub(crate) fn text(text: String) -> Self {
+        Reply {
+            content_type: ContentType::Text,
+            ..Self::bytes(text.into_bytes())
+        }
+    }
+
+    pub(crate) fn acknowledged() -> Self {
+        Self::bytes(br#"{"acknowledged":true}"#.to_vec())
+    }
+
+    /// No body, only a status.
+    pub(crate) fn empty(status: StatusCode) -> Self {
+        Self::text(String::new()).with_status(status)
+    }
+
+    pub(crate) fn with_status(mut self, status: StatusCode) -> Self {
+        self.status = status;
+        self
+    }
+
+    pub(crate) fn at(mut self, glsn: impl Into<Option<Glsn>>) -> Self {
+        self.glsn = glsn.into();
+        self
+    }
+
+    /// Hands over what was reserved for the answer.
+    pub(crate) fn over(mut self, memory: Reservation) -> Self {
+        self.memory = Some(memory);
+        self
+    }
+
+    pub(crate) fn error(error: &ApiError) -> Self {
+        Reply {
+            status: error.status(),
+            allow: error.allow().map(String::from),
+            ..Self::bytes(error.body())
+        }
+    }
+
+    /// Server-sent events as they come.
+    pub(crate) fn events(events: mpsc::Receiver<Bytes>) -> Self {
+        Reply {
+            events: Some(events),
+            ..Self::text(String::new())
+        }
+    }
+
+    fn bytes(body: Vec<u8>) -> Self {
+        Reply {
+            status: StatusCode::OK,
+            content_type: ContentType::Json,
+            body: body.into(),
+            glsn: None,
+            allow: None,
+            events: None,
+            memory: None,
+        }
+    }
+}

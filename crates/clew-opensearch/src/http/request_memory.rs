@@ -1,0 +1,120 @@
+//! Memory that a request takes beside its body: what JSON becomes when it is read, what was found, answers until
+//! they are sent. It is taken of the node's account bit by bit and given back as one when the request is over.
+
+use std::sync::Arc;
+
+use clew_platform::{MemoryAccount, MemoryPurpose, Reservation};
+use parking_lot::Mutex;
+
+use crate::http::error::ApiError;
+
+/// JSON up to this becomes too little to be counted.
+const SHORT_BYTES: usize = 4 << 10;
+/// What a value takes when JSON is read, with its place in a list that grows or a map.
+const VALUE_BYTES: usize = 96;
+/// What a text takes for each of its bytes while it is cut into words: a word takes some 130 bytes, however short it is.
+const WORDS_FACTOR: usize = 24;
+
+/// What one request has taken so far. Clones are the same.
+#[derive(Clone, Debug)]
+pub(crate) struct RequestMemory(Arc<Mutex<Reservation>>);
+
+impl RequestMemory {
+    pub(crate) fn new(account: &Arc<MemoryAccount>) -> Self {
+        let nothing = account.open(MemoryPurpose::Searches);
+        RequestMemory(Arc::new(Mutex::new(nothing)))
+    }
+
+    /// Takes more.
+    ///
+    /// # Errors
+    /// 429 when it does not fit beside others.
+    pub(crate) fn take(&self, bytes: usize) -> Result<(), ApiError> {
+        Ok(self.0.lock().grow(bytes)?)
+    }
+
+    /// Takes memory for what is there only for a while: until the reservation is dropped.
+    ///
+    /// # Errors
+    /// As [`RequestMemory::take`].
+    pub(crate) fn hold(&self, bytes: usize) -> Result<Reservation, ApiError> {
+        let mut held = self.0.lock().sibling();
+        held.grow(bytes)?;
+        Ok(held)
+    }
+
+    /// Takes what JSON becomes when it is read.
+    ///
+    /// # Errors
+    /// As [`RequestMemory::take`].
+    pub(crate) fn take_json(&self, text: &[u8]) -> Result<(), ApiError> {
+        self.take(json_bytes(text))
+    }
+}
+
+/// What JSON becomes at most when it is read.
+pub(crate) fn json_bytes(text: &[u8]) -> usize {
+    if text.len() <= SHORT_BYTES {
+        return 0;
+    }
+    let values = memchr::memchr3_iter(b',', b'[', b'{', text).count();
+    text.len() + values * VALUE_BYTES
+}
+
+/// What a text of so many bytes becomes at most when it is cut into words.
+pub(crate) fn words_bytes(text_bytes: usize) -> usize {
+    if text_bytes <= SHORT_BYTES {
+        return 0;
+    }
+    text_bytes.saturating_mul(WORDS_FACTOR)
+}
+
+#[cfg(test)]
+mod tests {
+    use clew_platform::MemoryLimits;
+
+    use super::*;
+
+    #[test]
+    fn short_json_is_free_and_a_list_of_numbers_is_not() {
+        assert_eq!(json_bytes(b"{\"query\":{\"match_all\":{}}}"), 0);
+        let numbers = format!("[{}0]", "0,".repeat(10_000));
+        assert!(json_bytes(numbers.as_bytes()) > 900_000);
+        let text = format!("\"{}\"", "a".repeat(20_000));
+        assert_eq!(json_bytes(text.as_bytes()), text.len());
+    }
+
+    #[test]
+    fn what_is_held_for_a_while_is_given_back_before_the_request_is_over() {
+        let account = MemoryAccount::new(MemoryLimits::none());
+        let memory = RequestMemory::new(&account);
+        memory.take(10).unwrap();
+        let held = memory.hold(words_bytes(100_000)).unwrap();
+        assert_eq!(account.total().used, 2_400_010);
+        drop(held);
+        assert_eq!(account.total().used, 10);
+        assert_eq!(words_bytes(100), 0);
+    }
+
+    #[test]
+    fn a_request_gives_back_all_that_it_took() {
+        let account = MemoryAccount::new(MemoryLimits {
+            searches: 1000,
+            ..MemoryLimits::none()
+        });
+        let memory = RequestMemory::new(&account);
+        let inside = memory.clone();
+        memory.take(600).unwrap();
+        inside.take(300).unwrap();
+        let error = inside.take(200).unwrap_err();
+        assert!(
+            error
+                .reason()
+                .starts_with("[request] Data too large, data for [<search>]")
+        );
+        drop(memory);
+        assert_eq!(account.total().used, 900);
+        drop(inside);
+        assert_eq!(account.total().used, 0);
+    }
+}

@@ -1,0 +1,277 @@
+//! Changing aliases: one at a time, or several as one change with `_aliases`.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use axum::http::StatusCode;
+use clew_engine::{AliasAction, AliasNames, EngineError, Index, ResolveOptions};
+use serde_json::{Map, Value};
+
+use super::body::{AliasBody, flag, text, wrong};
+use super::{aliases_of, is_wanted};
+use crate::http::error::{ApiError, Cause};
+use crate::http::reply::Reply;
+use crate::indices::data_streams;
+use crate::state::call::Call;
+
+/// `PUT /{index}/_alias/{alias}`; the body's `index` and `alias` win over the path.
+pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
+    let body = call.json()?.unwrap_or(Value::Null);
+    let empty = Map::new();
+    let mut index = call.path("index").map(String::from);
+    let mut name = call.path("alias").map(String::from);
+    let mut alias = AliasBody::default();
+    for (key, value) in body.as_object().unwrap_or(&empty) {
+        match key.as_str() {
+            "index" => index = text(key, value)?,
+            "alias" => name = text(key, value)?,
+            _ if alias.read(key, value)? => {}
+            other => {
+                return Err(ApiError::illegal_argument(format!(
+                    "unknown field [{other}]"
+                )));
+            }
+        }
+    }
+    let index = index.filter(|index| !index.is_empty());
+    let index = index.ok_or_else(|| ApiError::validation("index is missing"))?;
+    let name = name.filter(|name| !name.is_empty());
+    let name = name.ok_or_else(|| ApiError::validation("alias is missing"))?;
+    let mut changes = Changes::default();
+    let add = Target {
+        indices: vec![index],
+        aliases: vec![name],
+    };
+    changes.add(&call, &add, alias)?;
+    changes.run(call).await
+}
+
+/// `DELETE /{index}/_alias/{alias}`.
+pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
+    let split = |text: &str| text.split(',').map(String::from).collect();
+    let target = Target {
+        indices: vec![call.path_required("index")?.to_string()],
+        aliases: split(call.path_required("alias")?),
+    };
+    let mut changes = Changes::default();
+    changes.remove(&call, &target, None)?;
+    changes.run(call).await
+}
+
+/// `POST /_aliases`.
+pub(crate) async fn update(call: Call) -> Result<Reply, ApiError> {
+    let body = call.json_object()?;
+    let mut changes = Changes::default();
+    let mut actions: &[Value] = &[];
+    for (key, value) in body.as_object().into_iter().flatten() {
+        match (key.as_str(), value) {
+            ("actions", Value::Array(items)) => actions = items,
+            ("actions", other) => return Err(wrong("actions", other)),
+            (other, _) => {
+                return Err(ApiError::bad_request(
+                    "x_content_parse_exception",
+                    format!("[aliases] unknown field [{other}]"),
+                ));
+            }
+        }
+    }
+    if actions.is_empty() {
+        return Err(ApiError::illegal_argument("No action specified"));
+    }
+    for action in actions {
+        changes.read(&call, action)?;
+    }
+    changes.run(call).await
+}
+
+/// What an action is about.
+#[derive(Default)]
+struct Target {
+    indices: Vec<String>,
+    aliases: Vec<String>,
+}
+
+impl Target {
+    /// Reads a member; whether it is one of these.
+    fn read(&mut self, key: &str, value: &Value) -> Result<bool, ApiError> {
+        match key {
+            "index" => self.indices = text(key, value)?.into_iter().collect(),
+            "alias" => self.aliases = text(key, value)?.into_iter().collect(),
+            "indices" => self.indices = list(key, value)?,
+            "aliases" => self.aliases = list(key, value)?,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+}
+
+fn list(key: &str, value: &Value) -> Result<Vec<String>, ApiError> {
+    let items = value.as_array().ok_or_else(|| wrong(key, value))?;
+    if items.is_empty() {
+        return Err(ApiError::illegal_argument(format!(
+            "[{key}] can't be empty"
+        )));
+    }
+    let texts = items.iter().map(|item| item.as_str().map(String::from));
+    texts
+        .collect::<Option<Vec<_>>>()
+        .ok_or_else(|| wrong(key, value))
+}
+
+/// Actions with their patterns resolved.
+#[derive(Default)]
+struct Changes {
+    actions: Vec<AliasAction>,
+    /// Aliases to remove that no index has.
+    unmatched: BTreeSet<String>,
+}
+
+impl Changes {
+    fn read(&mut self, call: &Call, action: &Value) -> Result<(), ApiError> {
+        let members = action.as_object().filter(|members| members.len() == 1);
+        let Some((verb, members)) = members.and_then(|members| members.iter().next()) else {
+            return Err(wrong("actions", action));
+        };
+        let (mut target, mut alias, mut must_exist) =
+            (Target::default(), AliasBody::default(), None);
+        for (key, value) in members.as_object().ok_or_else(|| wrong(verb, members))? {
+            let known = match (verb.as_str(), key.as_str()) {
+                ("remove", "must_exist") => {
+                    must_exist = flag(key, value)?;
+                    true
+                }
+                ("remove_index", "alias" | "aliases") => false,
+                _ => target.read(key, value)? || (verb == "add" && alias.read(key, value)?),
+            };
+            if !known {
+                return Err(ApiError::bad_request(
+                    "x_content_parse_exception",
+                    format!("[{verb}] unknown field [{key}]"),
+                ));
+            }
+        }
+        if target.indices.is_empty() {
+            return Err(ApiError::illegal_argument(
+                "One of [index] or [indices] is required",
+            ));
+        }
+        if target.aliases.is_empty() && verb != "remove_index" {
+            return Err(ApiError::illegal_argument(
+                "One of [alias] or [aliases] is required",
+            ));
+        }
+        match verb.as_str() {
+            "add" => self.add(call, &target, alias),
+            "remove" => self.remove(call, &target, must_exist),
+            "remove_index" => {
+                for index in concrete(call, &target.indices)? {
+                    let index = index.name().to_string();
+                    self.actions.push(AliasAction::RemoveIndex { index });
+                }
+                Ok(())
+            }
+            other => Err(ApiError::bad_request(
+                "x_content_parse_exception",
+                format!("[alias_action] unknown field [{other}]"),
+            )),
+        }
+    }
+
+    fn add(&mut self, call: &Call, target: &Target, alias: AliasBody) -> Result<(), ApiError> {
+        let streams = data_streams::all(&call.api.engine);
+        for index in concrete(call, &target.indices)? {
+            for name in &target.aliases {
+                if streams.contains_key(name) {
+                    let uuid = index.uuid().to_string();
+                    let alias = name.clone();
+                    return Err(EngineError::AliasIsIndex { alias, uuid }.into());
+                }
+                self.actions.push(AliasAction::Add {
+                    index: index.name().to_string(),
+                    name: name.clone(),
+                    alias: alias.clone().finish(name)?,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn remove(
+        &mut self,
+        call: &Call,
+        target: &Target,
+        must_exist: Option<bool>,
+    ) -> Result<(), ApiError> {
+        let indices = concrete(call, &target.indices)?;
+        let mut lacking = BTreeSet::new();
+        for name in &target.aliases {
+            let mut found = 0;
+            for index in &indices {
+                let before = self.actions.len();
+                for alias in aliases_of(index).keys() {
+                    if is_wanted(&[name], alias) {
+                        let (index, name) = (index.name().to_string(), alias.clone());
+                        self.actions.push(AliasAction::Remove { index, name });
+                    }
+                }
+                found += usize::from(self.actions.len() > before);
+            }
+            // What must exist must do so in each index.
+            let least = if must_exist == Some(true) {
+                indices.len().max(1)
+            } else {
+                1
+            };
+            if found < least {
+                lacking.insert(name.clone());
+            }
+        }
+        match must_exist {
+            Some(true) if !lacking.is_empty() => Err(aliases_missing(&lacking)),
+            Some(_) => Ok(()),
+            None => {
+                self.unmatched.extend(lacking);
+                Ok(())
+            }
+        }
+    }
+
+    async fn run(self, call: Call) -> Result<Reply, ApiError> {
+        if self.actions.is_empty() {
+            return if self.unmatched.is_empty() {
+                Ok(Reply::acknowledged())
+            } else {
+                Err(aliases_missing(&self.unmatched))
+            };
+        }
+        let actions = self.actions;
+        let glsn = call
+            .blocking(move |engine| engine.change_aliases(actions))
+            .await?;
+        Ok(Reply::acknowledged().at(glsn))
+    }
+}
+
+/// The indexes of an action, by their own names or patterns.
+fn concrete(call: &Call, expressions: &[String]) -> Result<Vec<Arc<Index>>, ApiError> {
+    let options = ResolveOptions {
+        allow_no_indices: false,
+        closed: clew_engine::ClosedNames::Allow,
+        aliases: AliasNames::Refuse,
+        ..ResolveOptions::default()
+    };
+    let joined = expressions.join(",");
+    Ok(call.api.engine.resolve(&joined, options)?)
+}
+
+fn aliases_missing(names: &BTreeSet<String>) -> ApiError {
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let joined = names.join(", ");
+    let cause = Cause::new(
+        "aliases_not_found_exception",
+        format!("aliases [{joined}] missing"),
+    )
+    .with("resource.type", "aliases")
+    .with("resource.id", joined);
+    ApiError::new(StatusCode::NOT_FOUND, cause)
+}

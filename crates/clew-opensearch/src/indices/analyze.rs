@@ -1,0 +1,332 @@
+//! `_analyze`: the terms of a text.
+
+use clew_engine::Index;
+use clew_text::FieldKind;
+use clew_text::analysis::{POSITION_GAP, Parts, Token, explained, tokens};
+use serde_json::{Map, Value, json};
+
+use crate::http::error::ApiError;
+use crate::http::reply::Reply;
+use crate::http::request_memory::words_bytes;
+use crate::state::call::Call;
+
+/// Terms of one request unless the index says otherwise.
+const TOKENS_MAX: usize = 10_000;
+const TOKENS_MAX_SETTING: &str = "index.analyze.max_token_count";
+
+/// What a request says.
+#[derive(Debug, Default)]
+struct Asked {
+    texts: Vec<String>,
+    analyzer: Option<String>,
+    field: Option<String>,
+    normalizer: Option<String>,
+    /// `tokenizer`, `filter` and `char_filter` as the request has them.
+    parts: Map<String, Value>,
+    explain: bool,
+    /// What of each term is shown when it is explained; everything when empty.
+    attributes: Vec<String>,
+}
+
+impl Asked {
+    fn from_call(call: &Call) -> Result<Self, ApiError> {
+        let body = call.json()?.unwrap_or_else(|| json!({}));
+        let mut asked = Asked {
+            analyzer: call.params.get("analyzer").map(String::from),
+            field: call.params.get("field").map(String::from),
+            texts: call
+                .params
+                .get("text")
+                .into_iter()
+                .map(String::from)
+                .collect(),
+            explain: call.params.flag("explain", false)?,
+            ..Asked::default()
+        };
+        let members = body
+            .as_object()
+            .ok_or_else(|| ApiError::bad_request("parsing_exception", "expected an object"))?;
+        for (key, value) in members {
+            asked.read(key, value)?;
+        }
+        if asked.texts.is_empty() {
+            return Err(ApiError::validation("text is missing"));
+        }
+        Ok(asked)
+    }
+
+    fn read(&mut self, key: &str, value: &Value) -> Result<(), ApiError> {
+        let wrong = || {
+            ApiError::bad_request(
+                "x_content_parse_exception",
+                format!("[analyze_request] failed to parse field [{key}]"),
+            )
+        };
+        match (key, value) {
+            ("text", Value::Array(items)) => {
+                let texts = items.iter().map(|item| item.as_str().map(String::from));
+                self.texts = texts.collect::<Option<_>>().ok_or_else(wrong)?;
+            }
+            ("text", Value::String(text)) => self.texts = vec![text.clone()],
+            ("analyzer", Value::String(name)) => self.analyzer = Some(name.clone()),
+            ("field", Value::String(name)) => self.field = Some(name.clone()),
+            ("explain", Value::Bool(flag)) => self.explain = *flag,
+            ("normalizer", Value::String(name)) => self.normalizer = Some(name.clone()),
+            ("attributes", Value::Array(items)) => {
+                let names = items
+                    .iter()
+                    .map(|item| item.as_str().map(str::to_lowercase));
+                self.attributes = names.collect::<Option<_>>().ok_or_else(wrong)?;
+            }
+            ("tokenizer", Value::String(_) | Value::Object(_))
+            | ("filter" | "char_filter", Value::Array(_)) => {
+                self.parts.insert(key.to_string(), value.clone());
+            }
+            (
+                "text" | "analyzer" | "field" | "explain" | "normalizer" | "attributes"
+                | "tokenizer" | "filter" | "char_filter",
+                _,
+            ) => return Err(wrong()),
+            _ => {
+                return Err(ApiError::bad_request(
+                    "x_content_parse_exception",
+                    format!("[analyze_request] unknown field [{key}]"),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// The analyzer that is meant.
+    fn analyzer(&self, index: Option<&Index>) -> Result<String, ApiError> {
+        let mapping = index.map(Index::mapping);
+        let analysis = mapping.as_ref().map(|mapping| mapping.analysis().clone());
+        let analysis = analysis.unwrap_or_default();
+        if let Some(name) = &self.normalizer {
+            if self.analyzer.is_some() || self.parts.contains_key("tokenizer") {
+                return Err(ApiError::validation(
+                    "tokenizer/analyze should be null if normalizer is specified",
+                ));
+            }
+            return match (analysis.normalizer(name), name.as_str()) {
+                (_, "lowercase") => analysis
+                    .assembled(&json!({"filter": ["lowercase"]}))
+                    .map_err(ApiError::illegal_argument),
+                (Some(own), _) => Ok(own),
+                (None, _) => Err(ApiError::illegal_argument(format!(
+                    "failed to find normalizer under [{name}]"
+                ))),
+            };
+        }
+        if !self.parts.is_empty() && self.analyzer.is_none() {
+            let parts = Value::Object(self.parts.clone());
+            return analysis
+                .assembled(&parts)
+                .map_err(ApiError::illegal_argument);
+        }
+        if let Some(name) = &self.analyzer {
+            return analysis.analyzer(name).ok_or_else(|| {
+                let whose = if index.is_some() { "" } else { "global " };
+                ApiError::illegal_argument(format!("failed to find {whose}analyzer [{name}]"))
+            });
+        }
+        let Some(field) = &self.field else {
+            return Ok("standard".to_string());
+        };
+        let Some(index) = index else {
+            return Err(ApiError::illegal_argument(
+                "analysis based on a specific field requires an index",
+            ));
+        };
+        let mapping = index.mapping();
+        match mapping.field(field).map(|mapped| &mapped.kind) {
+            Some(FieldKind::Text { analyzer, .. }) => Ok(analyzer.clone()),
+            Some(FieldKind::Keyword { .. }) => Ok("keyword".to_string()),
+            Some(_) => Err(ApiError::illegal_argument(format!(
+                "Can't process field [{field}], Analysis requests are only supported on tokenized \
+                 fields"
+            ))),
+            None => Ok("standard".to_string()),
+        }
+    }
+}
+
+/// `GET|POST /{index}/_analyze`.
+pub(crate) async fn analyze(call: Call) -> Result<Reply, ApiError> {
+    let asked = Asked::from_call(&call)?;
+    let index = match call.path("index") {
+        Some(name) => Some(call.api.engine.single_index(name, None)?.0),
+        None => None,
+    };
+    let analyzer = asked.analyzer(index.as_deref())?;
+    let max = index
+        .and_then(|index| index.settings().given.get(TOKENS_MAX_SETTING)?.parse().ok())
+        .unwrap_or(TOKENS_MAX);
+    // Explained, they are there once for each step.
+    let text_bytes = asked.texts.iter().map(String::len).sum();
+    let copies = if asked.explain { 4 } else { 1 };
+    let _words = call
+        .memory
+        .hold(words_bytes(text_bytes).saturating_mul(copies))?;
+    let shown = call.off_thread(move || {
+        if asked.explain {
+            asked.explanation(&analyzer, max)
+        } else {
+            Ok(
+                json!({"tokens": Shown::of(&asked.texts, max, |text| tokens(&analyzer, text))?.plain()}),
+            )
+        }
+    });
+    Ok(Reply::json(&shown.await??))
+}
+
+impl Asked {
+    /// What became of the texts in each step.
+    fn explanation(&self, analyzer: &str, max: usize) -> Result<Value, ApiError> {
+        let show = |of: &dyn Fn(&str) -> Vec<Token>| -> Result<Vec<Value>, ApiError> {
+            Ok(Shown::of(&self.texts, max, of)?.explained(&self.attributes))
+        };
+        let steps: Option<Vec<Parts>> = self
+            .texts
+            .iter()
+            .map(|text| explained(analyzer, text))
+            .collect();
+        let Some(steps) = steps.filter(|steps| !steps.is_empty()) else {
+            return Ok(json!({"detail": {
+                "custom_analyzer": false,
+                "analyzer": {"name": analyzer, "tokens": show(&|text| tokens(analyzer, text))?},
+            }}));
+        };
+        // The steps of a text, in the order of the texts.
+        let at = |text: &str| self.texts.iter().position(|one| one == text).unwrap_or(0);
+        let first = &steps[0];
+        let char_filters = first
+            .char_filters
+            .iter()
+            .enumerate()
+            .map(|(number, (name, _))| {
+                let texts: Vec<&String> = steps
+                    .iter()
+                    .map(|step| &step.char_filters[number].1)
+                    .collect();
+                json!({"name": name, "filtered_text": texts})
+            });
+        let char_filters: Vec<Value> = char_filters.collect();
+        let tokenizer = json!({
+            "name": first.tokenizer.0,
+            "tokens": show(&|text| steps[at(text)].tokenizer.1.clone())?,
+        });
+        let mut filters = Vec::new();
+        for (number, (name, _)) in first.filters.iter().enumerate() {
+            let tokens = show(&|text| steps[at(text)].filters[number].1.clone())?;
+            filters.push(json!({"name": name, "tokens": tokens}));
+        }
+        let mut detail = json!({"custom_analyzer": true, "tokenizer": tokenizer});
+        if !char_filters.is_empty() {
+            detail["charfilters"] = char_filters.into();
+        }
+        if !filters.is_empty() {
+            detail["tokenfilters"] = filters.into();
+        }
+        Ok(json!({ "detail": detail }))
+    }
+}
+
+/// The terms of several texts, which follow each other like values of one field.
+struct Shown(Vec<(Value, Token)>);
+
+impl Shown {
+    fn of(
+        texts: &[String],
+        max: usize,
+        tokens: impl Fn(&str) -> Vec<Token>,
+    ) -> Result<Shown, ApiError> {
+        let mut shown = Vec::new();
+        let (mut position_base, mut offset_base) = (0, 0);
+        for text in texts {
+            let found = tokens(text);
+            if shown.len() + found.len() > max {
+                return Err(too_many(max));
+            }
+            let last = found.last().map_or(0, |last| last.position);
+            // Counted on from token to token: from the start each time would be quadratic.
+            let (mut at, mut units) = (0, offset_base);
+            for token in found {
+                // A term may begin before the one that precedes it.
+                if token.start < at {
+                    (at, units) = (0, offset_base);
+                }
+                units += text[at..token.start].encode_utf16().count();
+                let length = text[token.start..token.end].encode_utf16().count();
+                let mut one = json!({
+                    "token": token.text,
+                    "start_offset": units,
+                    "end_offset": units + length,
+                    "type": token.kind,
+                    "position": position_base + token.position,
+                });
+                if token.length > 1 {
+                    one["positionLength"] = token.length.into();
+                }
+                at = token.start;
+                shown.push((one, token));
+            }
+            offset_base = units + text[at..].encode_utf16().count() + 1;
+            position_base += last + POSITION_GAP + 1;
+        }
+        Ok(Shown(shown))
+    }
+
+    fn plain(self) -> Vec<Value> {
+        self.0.into_iter().map(|(one, _)| one).collect()
+    }
+
+    /// With what Lucene keeps of each term, or the named attributes of it.
+    fn explained(self, attributes: &[String]) -> Vec<Value> {
+        let explain = |(mut one, token): (Value, Token)| {
+            let bytes: Vec<String> = token.text.bytes().map(|b| format!("{b:x}")).collect();
+            for (name, value) in [
+                ("bytes", Value::from(format!("[{}]", bytes.join(" ")))),
+                ("positionLength", token.length.into()),
+                ("termFrequency", 1.into()),
+            ] {
+                if attributes.is_empty() || attributes.contains(&name.to_lowercase()) {
+                    one[name] = value;
+                }
+            }
+            one
+        };
+        self.0.into_iter().map(explain).collect()
+    }
+}
+
+fn too_many(max: usize) -> ApiError {
+    ApiError::bad_request(
+        "illegal_state_exception",
+        format!(
+            "The number of tokens produced by calling _analyze has exceeded the allowed maximum of \
+             [{max}]. This limit can be set by changing the [{TOKENS_MAX_SETTING}] index level \
+             setting."
+        ),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn offsets_are_counted_as_clients_count_them() {
+        let texts = ["Größe 😀 x1".to_string(), "42".to_string()];
+        let shown = |max| Shown::of(&texts, max, |text| tokens("standard", text));
+        assert!(shown(2).is_err());
+        let shown = shown(10).unwrap().plain();
+        let part = |at: usize, key: &str| shown[at][key].clone();
+        assert_eq!(part(0, "token"), "größe");
+        assert_eq!(part(0, "end_offset"), 5);
+        let last = shown.len() - 1;
+        assert_eq!(part(last, "type"), "<NUM>");
+        assert_eq!(part(last, "start_offset"), 12);
+        assert!(part(last, "position").as_u64().unwrap() > 100);
+    }
+}

@@ -1,0 +1,97 @@
+//! Copies of shards: which serve, and which are asked for though one node cannot have them.
+
+use std::sync::Arc;
+
+use clew_engine::{Index, IndexSettings};
+
+use crate::http::error::ApiError;
+use crate::state::call::Call;
+
+/// Shards that serve, shards that have failed, and copies that are asked for but that one node
+/// cannot have.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct ShardHealth {
+    pub(crate) active: u64,
+    pub(crate) failed: u64,
+    pub(crate) unassigned: u64,
+}
+
+impl ShardHealth {
+    pub(crate) fn of(indices: &[Arc<Index>]) -> Self {
+        let mut health = ShardHealth::default();
+        for index in indices {
+            let stats = index.stats();
+            health.active += u64::from(stats.shards - stats.failed_shards);
+            health.failed += u64::from(stats.failed_shards);
+            health.unassigned += u64::from(stats.shards) * u64::from(replicas(index));
+        }
+        health
+    }
+
+    pub(crate) fn status(self) -> &'static str {
+        if self.failed > 0 {
+            "red"
+        } else if self.unassigned > 0 {
+            "yellow"
+        } else {
+            "green"
+        }
+    }
+
+    pub(crate) fn not_serving(self) -> u64 {
+        self.failed + self.unassigned
+    }
+
+    /// How many of a hundred shards serve.
+    pub(crate) fn active_percent(self) -> f64 {
+        let all = self.active + self.not_serving();
+        if all == 0 {
+            return 100.0;
+        }
+        #[allow(
+            clippy::cast_precision_loss,
+            reason = "counts of shards are far below 2^52"
+        )]
+        let share = self.active as f64 / all as f64;
+        share * 100.0
+    }
+}
+
+/// Replicas of each shard that an index asks for; none of them exists.
+pub(crate) fn replicas(index: &Index) -> u32 {
+    replicas_of(&index.settings())
+}
+
+/// The same of settings that no index may have yet.
+pub(crate) fn replicas_of(settings: &IndexSettings) -> u32 {
+    let given = |name: &str| settings.given.get(name);
+    if let Some(range) = given("index.auto_expand_replicas").filter(|range| *range != "false") {
+        // They follow the number of nodes down to the range's lower end.
+        let lower = range.split('-').next();
+        return lower.and_then(|lower| lower.parse().ok()).unwrap_or(0);
+    }
+    let number = given("index.number_of_replicas");
+    number.and_then(|text| text.parse().ok()).unwrap_or(0)
+}
+
+/// Whether a new or opened index has as many copies as `wait_for_active_shards` wants. Nothing is
+/// waited for: copies that are missing stay missing.
+pub(crate) fn enough_copies(call: &Call, replicas: u32) -> Result<bool, ApiError> {
+    let Some(text) = call.params.get("wait_for_active_shards") else {
+        return Ok(true);
+    };
+    if text == "all" {
+        return Ok(replicas == 0);
+    }
+    let copies = replicas.saturating_add(1);
+    match text.parse::<u32>() {
+        Ok(wanted) if wanted > copies => Err(ApiError::illegal_argument(format!(
+            "invalid wait_for_active_shards[{wanted}]: cannot be greater than number of shard \
+             copies [{copies}]"
+        ))),
+        Ok(wanted) => Ok(wanted <= 1),
+        Err(_) => Err(ApiError::illegal_argument(format!(
+            "cannot parse ActiveShardCount[{text}]"
+        ))),
+    }
+}

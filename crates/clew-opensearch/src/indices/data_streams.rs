@@ -1,0 +1,272 @@
+//! Data streams: one name for a row of indexes that documents are only added to. Each index of a
+//! stream says so in a private setting and has the stream's name as an alias; the newest one is
+//! written to. Nothing else is kept, so a stream is there while an index of it is.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::http::StatusCode;
+use clew_engine::{Alias, DATA_STREAM, Definitions, Engine, EngineError, Index, IndexPlan};
+use serde_json::{Value, json};
+
+use crate::http::error::{ApiError, Cause};
+use crate::http::reply::Reply;
+use crate::http::source_filter::glob;
+use crate::indices::copies::ShardHealth;
+use crate::indices::templates::{Request, compose, data_stream_template, plan_of};
+use crate::state::call::Call;
+
+/// The field that holds a document's time unless the template names another.
+const TIMESTAMP: &str = "@timestamp";
+/// A stream's name is a part of its indexes' names.
+const NAME_BYTES_MAX: usize = 240;
+
+/// A stream's indexes, oldest first.
+pub(crate) type Streams = BTreeMap<String, Vec<Arc<Index>>>;
+
+/// Every stream of the node.
+pub(crate) fn all(engine: &Engine) -> Streams {
+    let mut streams = Streams::new();
+    for index in engine.indices() {
+        if let Some(stream) = index.data_stream() {
+            streams.entry(stream).or_default().push(index);
+        }
+    }
+    for indices in streams.values_mut() {
+        indices.sort_by_key(|index| generation(index.name()));
+    }
+    streams
+}
+
+/// The name of a stream's index.
+pub(crate) fn index_name(stream: &str, generation: u64) -> String {
+    format!(".ds-{stream}-{generation:06}")
+}
+
+/// The number at the end of an index's name.
+pub(crate) fn generation(index: &str) -> u64 {
+    let number = index.rsplit('-').next().unwrap_or_default();
+    number.parse().unwrap_or(0)
+}
+
+/// The plan for the first index of a stream.
+pub(crate) fn first_index(
+    definitions: &Definitions,
+    stream: &str,
+    template: (&str, &Value),
+) -> Result<IndexPlan, ApiError> {
+    let mut plan = next_index(definitions, stream, template, 1)?;
+    let alias = Alias {
+        is_write_index: Some(true),
+        ..Alias::default()
+    };
+    plan.aliases.insert(stream.to_string(), alias);
+    Ok(plan)
+}
+
+/// The plan for an index of a stream, not yet written to.
+pub(crate) fn next_index(
+    definitions: &Definitions,
+    stream: &str,
+    (_, template): (&str, &Value),
+    generation: u64,
+) -> Result<IndexPlan, ApiError> {
+    check_name(stream)?;
+    let field = template["data_stream"]["timestamp_field"]["name"]
+        .as_str()
+        .unwrap_or(TIMESTAMP);
+    // What the template says of the field is stronger than that it is a date.
+    let mut composed = compose(definitions, stream, Request::default())?;
+    let missing = composed.mappings["properties"].get(field).is_none();
+    if let (true, Some(mappings)) = (missing, composed.mappings.as_object_mut()) {
+        let fields = mappings.entry("properties").or_insert_with(|| json!({}));
+        fields[field] = json!({"type": "date"});
+    }
+    composed
+        .settings
+        .entry("index.hidden".to_string())
+        .or_insert_with(|| Some("true".to_string()));
+    let mut plan = plan_of(&composed)?;
+    plan.settings
+        .given
+        .insert(DATA_STREAM.to_string(), stream.to_string());
+    plan.name = Some(index_name(stream, generation));
+    Ok(plan)
+}
+
+fn check_name(stream: &str) -> Result<(), ApiError> {
+    let reason = if stream.len() > NAME_BYTES_MAX {
+        "name is too long"
+    } else if stream.chars().any(char::is_uppercase) {
+        "must be lowercase"
+    } else if stream.starts_with(['_', '-', '+', '.']) {
+        "must not start with '_', '-', '+' or '.'"
+    } else if stream.is_empty() || stream.contains(|c| "\\/*?\"<>| ,#:".contains(c)) {
+        "must not contain the following characters [ , \", *, \\, <, |, ,, >, /, ?, #, :]"
+    } else {
+        return Ok(());
+    };
+    Err(ApiError::illegal_argument(format!(
+        "data_stream [{stream}] {reason}"
+    )))
+}
+
+/// `PUT /_data_stream/{name}`.
+pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
+    let stream = call.path_required("name")?.to_string();
+    check_name(&stream)?;
+    let engine = &call.api.engine;
+    if engine.index(&stream).is_ok() || engine.is_alias(&stream) {
+        let kind = "resource_already_exists_exception";
+        let reason = format!("data_stream [{stream}] already exists");
+        return Err(ApiError::bad_request(kind, reason));
+    }
+    let definitions = engine.with_definitions(Definitions::clone);
+    let template = data_stream_template(&definitions, &stream).ok_or_else(|| {
+        ApiError::illegal_argument(format!(
+            "no matching index template found for data stream [{stream}]"
+        ))
+    })?;
+    let plan = first_index(&definitions, &stream, template)?;
+    let (_, glsn) = call
+        .blocking(move |engine| engine.create_planned(&stream, plan))
+        .await?;
+    Ok(Reply::acknowledged().at(glsn))
+}
+
+/// The streams that an expression names.
+fn selected(engine: &Engine, expression: &str) -> Result<Streams, ApiError> {
+    let streams = all(engine);
+    for part in expression.split(',') {
+        if !part.contains('*') && part != "_all" && !streams.contains_key(part) {
+            let index = part.to_string();
+            return Err(EngineError::IndexNotFound { index }.into());
+        }
+    }
+    let wanted = |name: &str| {
+        expression
+            .split(',')
+            .any(|part| part == "_all" || glob(part.as_bytes(), name.as_bytes()))
+    };
+    Ok(streams
+        .into_iter()
+        .filter(|(name, _)| wanted(name))
+        .collect())
+}
+
+/// `GET /_data_stream/{name}`.
+pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
+    let engine = &call.api.engine;
+    let streams = selected(engine, call.path("name").unwrap_or("*"))?;
+    let shown: Vec<Value> = engine.with_definitions(|definitions| {
+        streams
+            .iter()
+            .map(|(name, indices)| show(definitions, name, indices))
+            .collect()
+    });
+    Ok(Reply::json(&json!({"data_streams": shown})))
+}
+
+/// The field that holds the time of a stream's documents.
+pub(crate) fn timestamp_field(definitions: &Definitions, stream: &str) -> String {
+    let template = data_stream_template(definitions, stream);
+    let field = template
+        .and_then(|(_, template)| template["data_stream"]["timestamp_field"]["name"].as_str());
+    field.unwrap_or(TIMESTAMP).to_string()
+}
+
+fn show(definitions: &Definitions, stream: &str, indices: &[Arc<Index>]) -> Value {
+    let template = data_stream_template(definitions, stream);
+    let newest = indices.last().map_or(0, |index| generation(index.name()));
+    let each: Vec<Value> = indices
+        .iter()
+        .map(|index| json!({"index_name": index.name(), "index_uuid": index.uuid()}))
+        .collect();
+    let mut shown = json!({
+        "name": stream,
+        "timestamp_field": {"name": timestamp_field(definitions, stream)},
+        "indices": each,
+        "generation": newest,
+        "status": ShardHealth::of(indices).status().to_uppercase(),
+    });
+    if let Some((name, _)) = template {
+        shown["template"] = json!(name);
+    }
+    shown
+}
+
+/// `DELETE /_data_stream/{name}`: the streams with all their indexes.
+pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
+    let expression = call.path_required("name")?.to_string();
+    let streams = selected(&call.api.engine, &expression)?;
+    let indices: Vec<Arc<Index>> = streams.into_values().flatten().collect();
+    if indices.is_empty() {
+        return Ok(Reply::acknowledged());
+    }
+    let glsn = call
+        .to_its_end(move |engine| engine.delete_indices(indices.iter().map(|index| index.name())))
+        .await?;
+    Ok(Reply::acknowledged().at(Some(glsn)))
+}
+
+/// `GET /_data_stream/{name}/_stats`, without the newest times, which only a search would know.
+pub(crate) async fn stats(call: Call) -> Result<Reply, ApiError> {
+    let streams = selected(&call.api.engine, call.path("name").unwrap_or("*"))?;
+    let bytes =
+        |indices: &[Arc<Index>]| -> u64 { indices.iter().map(|index| index.stats().bytes).sum() };
+    let each: Vec<Value> = streams
+        .iter()
+        .map(|(name, indices)| {
+            json!({
+                "data_stream": name,
+                "backing_indices": indices.len(),
+                "store_size_bytes": bytes(indices),
+            })
+        })
+        .collect();
+    let total: u64 = streams.values().map(|indices| bytes(indices)).sum();
+    let backing: usize = streams.values().map(Vec::len).sum();
+    let shards: u32 = streams
+        .values()
+        .flatten()
+        .map(|index| index.settings().shards)
+        .sum();
+    Ok(Reply::json(&json!({
+        "_shards": {"total": shards, "successful": shards, "failed": 0},
+        "data_stream_count": streams.len(),
+        "backing_indices": backing,
+        "total_store_size_bytes": total,
+        "data_streams": each,
+    })))
+}
+
+/// Refuses to delete the index that a stream is written to.
+pub(crate) fn refuse_write_index(engine: &Engine, indices: &[Arc<Index>]) -> Result<(), ApiError> {
+    let mut streams: Option<Streams> = None;
+    for index in indices {
+        let Some(stream) = index.data_stream() else {
+            continue;
+        };
+        let streams = streams.get_or_insert_with(|| all(engine));
+        let members = streams.get(&stream).map_or(&[][..], Vec::as_slice);
+        let newest = members
+            .last()
+            .is_some_and(|last| last.name() == index.name());
+        // All of a stream together may go.
+        let whole = members
+            .iter()
+            .all(|member| indices.iter().any(|gone| gone.name() == member.name()));
+        if newest && !whole {
+            let cause = Cause::new(
+                "illegal_argument_exception",
+                format!(
+                    "index [{}] is the write index for data stream [{stream}] and cannot be \
+                     deleted",
+                    index.name()
+                ),
+            );
+            return Err(ApiError::new(StatusCode::BAD_REQUEST, cause));
+        }
+    }
+    Ok(())
+}

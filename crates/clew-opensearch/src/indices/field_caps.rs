@@ -1,0 +1,241 @@
+//! `_field_caps`: what the fields of several indexes can be used for, by name and type.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use clew_engine::{Index, SearchRequest};
+use clew_text::{Mapping, TrackTotal};
+use serde_json::{Map, Value, json};
+
+use crate::dsl;
+use crate::http::error::ApiError;
+use crate::http::reply::Reply;
+use crate::http::source_filter::glob;
+use crate::search::match_all;
+use crate::state::call::Call;
+
+/// Fields that every index has: name, whether it can be searched, and aggregated.
+const METADATA: [(&str, bool, bool); 8] = [
+    ("_field_names", true, false),
+    ("_id", true, true),
+    ("_ignored", true, false),
+    ("_index", true, true),
+    ("_routing", true, false),
+    ("_seq_no", true, true),
+    ("_source", false, false),
+    ("_version", false, true),
+];
+
+/// What one index says of a field.
+#[derive(Clone, Debug)]
+struct Own {
+    index: String,
+    is_searchable: bool,
+    is_aggregatable: bool,
+    meta: Vec<(String, String)>,
+}
+
+/// By field, then by type.
+type Gathered = BTreeMap<String, BTreeMap<String, Vec<Own>>>;
+
+/// `GET|POST /{index}/_field_caps`.
+pub(crate) async fn field_caps(call: Call) -> Result<Reply, ApiError> {
+    let body = call.json()?.unwrap_or_else(|| json!({}));
+    let patterns = patterns(&call, &body)?;
+    let include_unmapped = call.params.flag("include_unmapped", false)?;
+    let mut indices = call.indices().await?;
+    if let Some(filter) = body.get("index_filter").filter(|filter| !filter.is_null()) {
+        indices = filtered(&call, indices, filter).await?;
+    }
+    let mut names: Vec<String> = indices.iter().map(|i| i.name().to_string()).collect();
+    names.sort();
+    let mut gathered = Gathered::new();
+    for index in &indices {
+        gather(index.name(), &index.mapping(), &patterns, &mut gathered);
+    }
+    let mut fields = Map::new();
+    for (field, mut types) in gathered {
+        if include_unmapped {
+            add_unmapped(&names, &mut types);
+        }
+        let is_one = types.len() == 1;
+        let shown: Map<String, Value> = types
+            .into_iter()
+            .map(|(name, own)| {
+                let shown = shown(&name, own, is_one);
+                (name, shown)
+            })
+            .collect();
+        fields.insert(field, Value::Object(shown));
+    }
+    Ok(Reply::json(&json!({"indices": names, "fields": fields})))
+}
+
+fn patterns(call: &Call, body: &Value) -> Result<Vec<String>, ApiError> {
+    if let Some(key) = body
+        .as_object()
+        .into_iter()
+        .flat_map(Map::keys)
+        .find(|key| !matches!(key.as_str(), "index_filter" | "fields"))
+    {
+        return Err(ApiError::bad_request(
+            "x_content_parse_exception",
+            format!("[field_caps_request] unknown field [{key}]"),
+        ));
+    }
+    let mut patterns: Vec<String> = call
+        .params
+        .list("fields")
+        .unwrap_or_default()
+        .into_iter()
+        .map(String::from)
+        .collect();
+    match body.get("fields") {
+        Some(Value::Array(items)) => {
+            patterns.extend(items.iter().filter_map(Value::as_str).map(String::from));
+        }
+        Some(Value::String(text)) => patterns.extend(text.split(',').map(String::from)),
+        _ => {}
+    }
+    if patterns.is_empty() {
+        return Err(ApiError::validation("no fields specified"));
+    }
+    Ok(patterns)
+}
+
+/// The indexes that have a document which matches.
+async fn filtered(
+    call: &Call,
+    indices: Vec<Arc<Index>>,
+    filter: &Value,
+) -> Result<Vec<Arc<Index>>, ApiError> {
+    let query = dsl::parse_query(filter)?;
+    let mut kept = Vec::new();
+    for index in indices {
+        let request = SearchRequest {
+            query: query.clone(),
+            size: 0,
+            track_total: TrackTotal::UpTo(1),
+            ..match_all(std::slice::from_ref(&index))?
+        };
+        let found = call.api.engine.search(request).await?;
+        if found.total.is_some_and(|total| total.value > 0) {
+            kept.push(index);
+        }
+    }
+    Ok(kept)
+}
+
+fn gather(index: &str, mapping: &Mapping, patterns: &[String], gathered: &mut Gathered) {
+    let mut add = |name: &str, type_name: &str, own: Own| {
+        let is_wanted = patterns
+            .iter()
+            .any(|pattern| glob(pattern.as_bytes(), name.as_bytes()));
+        if is_wanted {
+            let types = gathered.entry(name.to_string()).or_default();
+            types.entry(type_name.to_string()).or_default().push(own);
+        }
+    };
+    let own = |is_searchable, is_aggregatable| Own {
+        index: index.to_string(),
+        is_searchable,
+        is_aggregatable,
+        meta: Vec::new(),
+    };
+    for (name, is_searchable, is_aggregatable) in METADATA {
+        add(name, name, own(is_searchable, is_aggregatable));
+    }
+    let fields = mapping
+        .fields()
+        .iter()
+        .map(|field| (field.path.as_str(), field));
+    let aliases = mapping
+        .aliases()
+        .filter_map(|(alias, path)| Some((alias, mapping.field(path)?)));
+    let shown = fields
+        .chain(aliases)
+        .filter(|(_, field)| !field.settings.hidden);
+    for (name, field) in shown {
+        let meta = field
+            .meta()
+            .and_then(Value::as_object)
+            .into_iter()
+            .flatten();
+        let meta = meta.map(|(key, value)| {
+            let text = value
+                .as_str()
+                .map_or_else(|| value.to_string(), String::from);
+            (key.clone(), text)
+        });
+        let own = Own {
+            meta: meta.collect(),
+            ..own(field.is_searchable(), field.is_aggregatable())
+        };
+        add(name, field.kind.type_name(), own);
+    }
+    for path in mapping.object_paths() {
+        let type_name = if mapping.is_nested(&path) {
+            "nested"
+        } else {
+            "object"
+        };
+        add(&path, type_name, own(false, false));
+    }
+}
+
+/// The indexes that lack the field, as a type of its own.
+fn add_unmapped(indices: &[String], types: &mut BTreeMap<String, Vec<Own>>) {
+    let have: BTreeSet<&str> = types
+        .values()
+        .flatten()
+        .map(|own| own.index.as_str())
+        .collect();
+    let lacking: Vec<Own> = indices
+        .iter()
+        .filter(|index| !have.contains(index.as_str()))
+        .map(|index| Own {
+            index: index.clone(),
+            is_searchable: false,
+            is_aggregatable: false,
+            meta: Vec::new(),
+        })
+        .collect();
+    if !lacking.is_empty() {
+        types.insert("unmapped".to_string(), lacking);
+    }
+}
+
+/// A field of one type; the indexes are named only where they differ.
+fn shown(type_name: &str, mut own: Vec<Own>, is_one: bool) -> Value {
+    own.sort_by(|a, b| a.index.cmp(&b.index));
+    let is_searchable = own.iter().all(|own| own.is_searchable);
+    let is_aggregatable = own.iter().all(|own| own.is_aggregatable);
+    let mut shown = json!({
+        "type": type_name,
+        "searchable": is_searchable,
+        "aggregatable": is_aggregatable,
+    });
+    let without = |can: fn(&Own) -> bool| -> Vec<&str> {
+        let lacking = own.iter().filter(|own| !can(own));
+        lacking.map(|own| own.index.as_str()).collect()
+    };
+    if !is_one {
+        shown["indices"] = own.iter().map(|own| own.index.as_str()).collect();
+    }
+    let unsearchable = without(|own| own.is_searchable);
+    if !is_searchable && unsearchable.len() < own.len() {
+        shown["non_searchable_indices"] = unsearchable.into();
+    }
+    let unaggregatable = without(|own| own.is_aggregatable);
+    if !is_aggregatable && unaggregatable.len() < own.len() {
+        shown["non_aggregatable_indices"] = unaggregatable.into();
+    }
+    let mut meta: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for (key, value) in own.iter().flat_map(|own| &own.meta) {
+        meta.entry(key).or_default().insert(value);
+    }
+    if !meta.is_empty() {
+        shown["meta"] = json!(meta);
+    }
+    shown
+}

@@ -1,0 +1,146 @@
+//! Indexes that are made out of other documents: copies of an index, restored snapshots. Until all
+//! documents are in, the index carries a mark; one that has it and is filled by nobody was never
+//! finished, and is removed rather than taken for whole. Indexes that are made together get rid of
+//! their marks together, so that there are all of them or none.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::sync::Arc;
+
+use clew_engine::{
+    Aliases, CatalogChange, DefinitionChange, Engine, EngineError, Index, IndexPlan, IndexSettings,
+};
+use clew_text::Mapping;
+use parking_lot::Mutex;
+
+use crate::http::error::ApiError;
+use crate::http::setting_values::Flat;
+use crate::indices::settings;
+use crate::state::api::Api;
+
+/// The mark: a setting that no request may set.
+pub(crate) const UNFINISHED: &str = "index.clew.unfinished";
+
+/// What an index is to be when it is full.
+pub(crate) struct Filled {
+    pub(crate) name: String,
+    /// All settings, flat.
+    pub(crate) settings: Flat,
+    pub(crate) mapping: Mapping,
+    pub(crate) aliases: Aliases,
+    /// Settings that only the server itself gives.
+    pub(crate) private: BTreeMap<String, String>,
+}
+
+/// The names of the indexes that are being filled, by how many requests.
+#[derive(Debug, Default)]
+pub(crate) struct Filling(Mutex<BTreeMap<String, usize>>);
+
+/// Says that an index is being filled, until it is dropped.
+struct Busy<'f>(&'f Filling, String);
+
+impl Filling {
+    fn begin(&self, name: &str) -> Busy<'_> {
+        *self.0.lock().entry(name.to_string()).or_default() += 1;
+        Busy(self, name.to_string())
+    }
+}
+
+impl Drop for Busy<'_> {
+    fn drop(&mut self) {
+        let mut names = self.0.0.lock();
+        if let Entry::Occupied(mut count) = names.entry(std::mem::take(&mut self.1)) {
+            *count.get_mut() -= 1;
+            if *count.get() == 0 {
+                count.remove();
+            }
+        }
+    }
+}
+
+/// Makes indexes, lets `fill` put the documents into each, by its place in the list, and then makes all of them whole
+/// together, with changes of definitions. They get their blocks only then. When anything of it fails, none is left.
+pub(crate) fn make(
+    api: &Api,
+    all: Vec<Filled>,
+    definitions: Vec<DefinitionChange>,
+    fill: impl Fn(&Engine, usize, &Arc<Index>) -> Result<(), EngineError>,
+) -> Result<(), ApiError> {
+    let engine = &api.engine;
+    let filling = api.parts.get::<Filling>();
+    let busy: Vec<Busy<'_>> = all
+        .iter()
+        .map(|filled| filling.begin(&filled.name))
+        .collect();
+    let (mut made, mut changes) = (Vec::new(), Vec::new());
+    let work = || -> Result<(), ApiError> {
+        for (place, filled) in all.into_iter().enumerate() {
+            let (plan, name, settings) = filled.begin()?;
+            let (index, _) = engine.create_planned(&name, plan)?;
+            made.push(index.clone());
+            fill(engine, place, &index)?;
+            let index = index.name().to_string();
+            changes.push(CatalogChange::Settings { index, settings });
+        }
+        changes.extend(definitions.into_iter().map(CatalogChange::Definition));
+        if !changes.is_empty() {
+            engine.change_catalog(changes)?;
+        }
+        Ok(())
+    };
+    let done = work();
+    if done.is_err()
+        && !made.is_empty()
+        && let Err(left) = engine.delete_indices(made.iter().map(|index| index.name()))
+    {
+        tracing::warn!(%left, "cannot remove unfinished indexes yet");
+    }
+    drop(busy);
+    done
+}
+
+impl Filled {
+    /// What the index begins with, its name, and what its settings are to be in the end.
+    fn begin(self) -> Result<(IndexPlan, String, IndexSettings), ApiError> {
+        let mut whole = settings::create(&self.settings)?;
+        whole.given.extend(self.private);
+        let open: Flat = self
+            .settings
+            .into_iter()
+            .filter(|(name, _)| !name.starts_with("index.blocks."))
+            .collect();
+        let mut begin = settings::create(&open)?;
+        begin
+            .given
+            .insert(UNFINISHED.to_string(), "true".to_string());
+        let mut mapping = self.mapping;
+        mapping.set_limits(whole.mapping_limits());
+        let plan = IndexPlan {
+            name: None,
+            settings: begin,
+            mapping,
+            aliases: self.aliases,
+        };
+        Ok((plan, self.name, whole))
+    }
+}
+
+/// Removes indexes whose filling was cut short, by the end of the process or by a disk that kept them from being
+/// removed at once.
+pub(crate) fn remove_unfinished(engine: &Engine, filling: &Filling) {
+    // Those that begin meanwhile are listed before they are made.
+    let indices = engine.indices();
+    let busy = filling.0.lock().clone();
+    let unfinished = indices.iter().filter(|index| {
+        index.settings().given.contains_key(UNFINISHED) && !busy.contains_key(index.name())
+    });
+    for index in unfinished {
+        tracing::warn!(
+            index = index.name(),
+            "removing an index that was never finished"
+        );
+        if let Err(error) = engine.delete_index(index.name()) {
+            tracing::warn!(%error, index = index.name(), "cannot remove it");
+        }
+    }
+}

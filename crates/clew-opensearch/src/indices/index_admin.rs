@@ -1,0 +1,145 @@
+//! Creating, deleting and showing indexes.
+
+use std::sync::Arc;
+
+use axum::http::StatusCode;
+use clew_engine::{
+    AliasNames, BlockLevel, ClosedNames, Definitions, Index, ResolveOptions, Wildcards,
+};
+use serde_json::{Map, Value, json};
+
+use crate::http::error::ApiError;
+use crate::http::reply::Reply;
+use crate::indices::aliases::{aliases_of, shown_aliases};
+use crate::indices::copies::{enough_copies, replicas_of};
+use crate::indices::data_streams::refuse_write_index;
+use crate::indices::index_mapping::shown_mapping;
+use crate::indices::index_settings::shown_settings;
+use crate::indices::settings;
+use crate::indices::templates::{Request, compose, data_stream_template, plan_of, read_aliases};
+use crate::state::call::Call;
+
+/// `PUT /{index}`.
+pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
+    let name = call.path_required("index")?.to_string();
+    let name = call.api.engine.dated_name(&name)?;
+    let request = read_request(call.json()?)?;
+    let definitions = call.api.engine.with_definitions(Definitions::clone);
+    refuse_data_stream(&definitions, &name)?;
+    let plan = plan_of(&compose(&definitions, &name, request)?)?;
+    let enough = enough_copies(&call, replicas_of(&plan.settings))?;
+    let (index, glsn) = call
+        .blocking(move |engine| engine.create_planned(&name, plan))
+        .await?;
+    let body = json!({"acknowledged": true, "shards_acknowledged": enough, "index": index.name()});
+    Ok(Reply::json(&body).at(glsn))
+}
+
+/// What the body says of the new index.
+pub(crate) fn read_request(body: Option<Value>) -> Result<Request, ApiError> {
+    let mut request = Request::default();
+    let empty = Map::new();
+    let Value::Object(body) = body.unwrap_or_else(|| json!({})) else {
+        return Err(ApiError::bad_request(
+            "parse_exception",
+            "expected a JSON object",
+        ));
+    };
+    for (key, value) in body {
+        match key.as_str() {
+            "settings" if !(value.is_object() || value.is_null()) => {
+                return Err(ApiError::bad_request(
+                    "parse_exception",
+                    "key [settings] must be an object",
+                ));
+            }
+            "settings" => {
+                request.settings = settings::flatten(value.as_object().unwrap_or(&empty))?;
+            }
+            "mappings" if value.is_null() => {}
+            "mappings" => request.mappings = Some(value),
+            "aliases" if value.is_null() => {}
+            "aliases" => request.aliases = read_aliases(&value)?,
+            other => {
+                return Err(ApiError::bad_request(
+                    "parse_exception",
+                    format!("unknown key [{other}] for create index"),
+                ));
+            }
+        }
+    }
+    Ok(request)
+}
+
+/// A name that a template gives to data streams cannot be an index's.
+fn refuse_data_stream(definitions: &Definitions, name: &str) -> Result<(), ApiError> {
+    let Some((template, _)) = data_stream_template(definitions, name) else {
+        return Ok(());
+    };
+    Err(ApiError::illegal_argument(format!(
+        "cannot create index with name [{name}], because it matches with template [{template}] \
+         that creates data streams only, use create data stream api instead"
+    )))
+}
+
+/// `DELETE /{index}`: names and wildcards.
+pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
+    let options = call.resolve_options_from(ResolveOptions {
+        wildcards: Wildcards::SHOWN,
+        closed: ClosedNames::Allow,
+        aliases: AliasNames::Refuse,
+        ..ResolveOptions::default()
+    })?;
+    let indices = call.indices_with(call.index_expression(), options).await?;
+    refuse_write_index(&call.api.engine, &indices)?;
+    if indices.is_empty() {
+        return Ok(Reply::acknowledged());
+    }
+    let glsn = call
+        .to_its_end(move |engine| engine.delete_indices(indices.iter().map(|index| index.name())))
+        .await?;
+    Ok(Reply::acknowledged().at(Some(glsn)))
+}
+
+/// `HEAD /{index}`.
+pub(crate) async fn exists(call: Call) -> Result<Reply, ApiError> {
+    let options = call.resolve_options_from(ResolveOptions {
+        closed: ClosedNames::Allow,
+        ..ResolveOptions::default()
+    })?;
+    let options = ResolveOptions {
+        allow_no_indices: false,
+        ..options
+    };
+    let found = call.api.engine.resolve(call.index_expression(), options);
+    let status = if found.is_ok_and(|indices| !indices.is_empty()) {
+        StatusCode::OK
+    } else {
+        StatusCode::NOT_FOUND
+    };
+    Ok(Reply::empty(status))
+}
+
+/// `GET /{index}`.
+pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
+    let flat = call.params.flag("flat_settings", false)?;
+    let show = |index: &Arc<Index>| {
+        let mut shown = json!({
+            "aliases": shown_aliases(&aliases_of(index)),
+            "mappings": shown_mapping(index),
+            "settings": shown_settings(index, flat),
+        });
+        if let Some(stream) = index.data_stream() {
+            shown["data_stream"] = Value::from(stream);
+        }
+        shown
+    };
+    let indices = call.indices_from(Wildcards::OPEN).await?;
+    for index in &indices {
+        index.check_block(BlockLevel::MetadataRead)?;
+    }
+    let body = indices
+        .iter()
+        .map(|index| (index.name().to_string(), show(index)));
+    Ok(Reply::json(&Value::Object(body.collect())))
+}

@@ -1,0 +1,111 @@
+//! Showing and extending the mappings of indexes.
+
+use std::sync::Arc;
+
+use clew_engine::{BlockLevel, CatalogChange, ClosedNames, Index, ResolveOptions, Wildcards};
+use serde_json::{Map, Value, json};
+
+use crate::http::error::ApiError;
+use crate::http::reply::Reply;
+use crate::http::source_filter::glob;
+use crate::indices::mapping_defaults;
+use crate::state::call::Call;
+
+/// The mapping as `GET _mapping` shows it.
+pub(crate) fn shown_mapping(index: &Index) -> Value {
+    index.mapping().to_opensearch()
+}
+
+/// The indexes of the path, none of which forbids to look at its mapping.
+async fn readable(call: &Call) -> Result<Vec<Arc<Index>>, ApiError> {
+    let indices = call.indices_from(Wildcards::OPEN).await?;
+    for index in &indices {
+        index.check_block(BlockLevel::MetadataRead)?;
+    }
+    Ok(indices)
+}
+
+/// `GET /{index}/_mapping`.
+pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
+    let indices = readable(&call).await?;
+    let show = |index: &Index| json!({"mappings": shown_mapping(index)});
+    let body = indices
+        .iter()
+        .map(|index| (index.name().to_string(), show(index)));
+    Ok(Reply::json(&Value::Object(body.collect())))
+}
+
+/// `GET /{index}/_mapping/field/{fields}`.
+pub(crate) async fn get_fields(call: Call) -> Result<Reply, ApiError> {
+    let patterns: Vec<&str> = call.path_required("fields")?.split(',').collect();
+    let with_defaults = call.params.flag("include_defaults", false)?;
+    let mut body = Map::new();
+    for index in readable(&call).await? {
+        let mut fields = Map::new();
+        collect_fields("", &shown_mapping(&index), &mut |path, mapping| {
+            if patterns
+                .iter()
+                .any(|pattern| glob(pattern.as_bytes(), path.as_bytes()))
+            {
+                let name = path.rsplit('.').next().unwrap_or(path);
+                let mapping = if with_defaults {
+                    mapping_defaults::filled(mapping)
+                } else {
+                    mapping.clone()
+                };
+                let shown = json!({"full_name": path, "mapping": {name: mapping}});
+                fields.insert(path.to_string(), shown);
+            }
+        });
+        body.insert(index.name().to_string(), json!({"mappings": fields}));
+    }
+    Ok(Reply::json(&Value::Object(body)))
+}
+
+/// Visits every field with its full path, multi-fields too.
+fn collect_fields(path: &str, mapping: &Value, visit: &mut dyn FnMut(&str, &Value)) {
+    for children in ["properties", "fields"] {
+        for (name, child) in mapping
+            .get(children)
+            .and_then(Value::as_object)
+            .into_iter()
+            .flatten()
+        {
+            let path = if path.is_empty() {
+                name.clone()
+            } else {
+                format!("{path}.{name}")
+            };
+            if child.get("properties").is_none() {
+                visit(&path, child);
+            }
+            collect_fields(&path, child, visit);
+        }
+    }
+}
+
+/// `PUT /{index}/_mapping`.
+pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
+    let body = call.json_object()?;
+    let is_typed = |body: &Value| {
+        let members = body.as_object().filter(|members| members.len() == 1);
+        members.is_some_and(|members| members.contains_key("_doc"))
+    };
+    if is_typed(&body) {
+        return Err(ApiError::illegal_argument(
+            "Types cannot be provided in put mapping requests",
+        ));
+    }
+    let options = call.resolve_options_from(ResolveOptions {
+        allow_no_indices: false,
+        wildcards: Wildcards::SHOWN,
+        closed: ClosedNames::Allow,
+        ..ResolveOptions::default()
+    })?;
+    let indices = call.indices_with(call.index_expression(), options).await?;
+    let each = indices.iter().map(|index| CatalogChange::Mapping {
+        index: index.name().to_string(),
+        body: body.clone(),
+    });
+    call.change_catalog(each.collect()).await
+}

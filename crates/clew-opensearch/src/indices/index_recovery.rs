@@ -1,0 +1,191 @@
+//! `_recovery`: how the shards of indexes came to be. A shard is served only when it is whole, so
+//! every one that is shown is done.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use clew_engine::{ClosedNames, Index, IndexStats, ResolveOptions, Wildcards};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::http::error::ApiError;
+use crate::http::reply::Reply;
+use crate::indices::settings::PRIVATE;
+use crate::state::call::Call;
+
+/// From which snapshot an index was made, as a private setting keeps it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct RestoredFrom {
+    pub(crate) repository: String,
+    pub(crate) snapshot: String,
+    /// Bytes of the file of each shard.
+    pub(crate) bytes: Vec<u64>,
+    pub(crate) started_ms: u64,
+}
+
+impl RestoredFrom {
+    /// The setting's name.
+    pub(crate) fn setting() -> String {
+        format!("{PRIVATE}restored_from")
+    }
+
+    fn of(index: &Index) -> Option<Self> {
+        let settings = index.settings();
+        serde_json::from_str(settings.given.get(&Self::setting())?).ok()
+    }
+}
+
+/// What a shard was made of.
+enum Origin {
+    Nothing,
+    Files,
+    OtherShards { index: String },
+    Snapshot { from: RestoredFrom },
+}
+
+/// `GET /{index}/_recovery`.
+pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
+    let mut body = Map::new();
+    for (index, shards) in recoveries(&call).await? {
+        body.insert(index.name().to_string(), json!({"shards": shards}));
+    }
+    Ok(Reply::json(&Value::Object(body)))
+}
+
+/// The indexes of a request, each with what there is to tell of its shards.
+pub(crate) async fn recoveries(call: &Call) -> Result<Vec<(Arc<Index>, Vec<Value>)>, ApiError> {
+    let options = call.resolve_options_from(ResolveOptions {
+        wildcards: Wildcards::SHOWN,
+        closed: ClosedNames::Allow,
+        ..ResolveOptions::default()
+    })?;
+    let indices = call.indices_with(call.index_expression(), options).await?;
+    // Nothing is recovering while it is shown.
+    if call.params.flag("active_only", false)? {
+        return Ok(Vec::new());
+    }
+    let told = |index: Arc<Index>| {
+        let shards = index.shard_stats();
+        let shards = shards.iter().enumerate();
+        let shown = shards.map(|(number, stats)| show(call, &index, number, stats));
+        let shown = shown.collect();
+        (index, shown)
+    };
+    Ok(indices.into_iter().map(told).collect())
+}
+
+fn origin(call: &Call, index: &Index) -> Origin {
+    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH);
+    let node_started = since_epoch
+        .unwrap_or_default()
+        .saturating_sub(call.api.started.elapsed());
+    if Duration::from_millis(index.created_ms()) < node_started || !index.is_open() {
+        return Origin::Files;
+    }
+    if let Some(from) = RestoredFrom::of(index) {
+        return Origin::Snapshot { from };
+    }
+    match index.settings().given.get("index.resize.source.name") {
+        Some(source) => Origin::OtherShards {
+            index: source.clone(),
+        },
+        None => Origin::Nothing,
+    }
+}
+
+/// Files and bytes that were there, and those that were written.
+struct Taken {
+    files: u64,
+    reused_files: u64,
+    bytes: u64,
+    reused_bytes: u64,
+}
+
+fn show(call: &Call, index: &Index, number: usize, stats: &IndexStats) -> Value {
+    let options = &call.api.options;
+    let host = options.publish_host();
+    let node = json!({
+        "id": call.api.node_id,
+        "host": host,
+        "transport_address": options.publish_address,
+        "ip": host,
+        "name": options.node_name,
+    });
+    let none = Taken {
+        files: 0,
+        reused_files: 0,
+        bytes: 0,
+        reused_bytes: 0,
+    };
+    let (kind, source, taken) = match origin(call, index) {
+        Origin::Nothing => ("EMPTY_STORE", json!({}), none),
+        Origin::Files => {
+            let taken = Taken {
+                files: stats.segments,
+                reused_files: stats.segments,
+                bytes: stats.bytes,
+                reused_bytes: stats.bytes,
+            };
+            (
+                "EXISTING_STORE",
+                json!({"bootstrap_new_history_uuid": false}),
+                taken,
+            )
+        }
+        Origin::OtherShards { index } => {
+            let taken = Taken {
+                files: stats.segments,
+                bytes: stats.bytes,
+                ..none
+            };
+            ("LOCAL_SHARDS", json!({"index": index}), taken)
+        }
+        Origin::Snapshot { from } => {
+            let taken = Taken {
+                files: 1,
+                bytes: from.bytes.get(number).copied().unwrap_or(0),
+                ..none
+            };
+            let source = json!({
+                "repository": from.repository,
+                "snapshot": from.snapshot,
+                "version": options.version_number,
+                "index": index.name(),
+            });
+            ("SNAPSHOT", source, taken)
+        }
+    };
+    json!({
+        "id": number,
+        "type": kind,
+        "stage": "DONE",
+        "primary": true,
+        "start_time": crate::indices::snapshots::iso(index.created_ms()),
+        "start_time_in_millis": index.created_ms(),
+        "source": source,
+        "target": node,
+        "index": show_taken(&taken),
+        "translog": {"recovered": 0, "total": 0, "percent": "100.0%", "total_on_start": 0,
+                     "total_time_in_millis": 0},
+        "verify_index": {"check_index_time_in_millis": 0, "total_time_in_millis": 0},
+    })
+}
+
+fn show_taken(taken: &Taken) -> Value {
+    json!({
+        "size": {
+            "total_in_bytes": taken.bytes,
+            "reused_in_bytes": taken.reused_bytes,
+            "recovered_in_bytes": taken.bytes - taken.reused_bytes,
+            "percent": "100.0%",
+        },
+        "files": {
+            "total": taken.files,
+            "reused": taken.reused_files,
+            "recovered": taken.files - taken.reused_files,
+            "percent": "100.0%",
+        },
+        "source_throttle_time_in_millis": 0,
+        "target_throttle_time_in_millis": 0,
+    })
+}

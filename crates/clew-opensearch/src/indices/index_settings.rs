@@ -1,0 +1,242 @@
+//! Showing and changing the settings of indexes.
+
+use crate::http::setting_values::Flat;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clew_engine::{CatalogChange, Engine, Index, IndexSettings, Wildcards};
+use clew_log::Glsn;
+use serde_json::{Map, Value, json};
+
+use crate::http::error::ApiError;
+use crate::http::reply::Reply;
+use crate::http::setting_values::shown;
+use crate::http::setting_values::unflatten;
+use crate::http::source_filter::glob;
+use crate::indices::settings;
+use crate::state::call::Call;
+
+/// The internal version number that 2.19.0 puts into `index.version.created`.
+pub(crate) const VERSION_CREATED: &str = "136408127";
+
+/// Given settings and those that every index has, flat.
+fn flat_settings(index: &Index) -> BTreeMap<String, String> {
+    let settings = index.settings();
+    let mut flat = settings.given.clone();
+    let mut default = |name: &str, value: String| {
+        flat.entry(format!("index.{name}")).or_insert(value);
+    };
+    default("number_of_shards", settings.shards.to_string());
+    default("number_of_replicas", "0".to_string());
+    default("provided_name", index.name().to_string());
+    // Set by the user, or by the node as long as its disk is nearly full.
+    for block in index.blocks() {
+        flat.insert(format!("index.blocks.{}", block.name()), "true".to_string());
+    }
+    flat.insert("index.uuid".to_string(), index.uuid().to_string());
+    flat.insert(
+        "index.creation_date".to_string(),
+        index.created_ms().to_string(),
+    );
+    flat.insert(
+        "index.version.created".to_string(),
+        VERSION_CREATED.to_string(),
+    );
+    flat
+}
+
+/// The settings, nested or flat.
+pub(crate) fn shown_settings(index: &Index, flat: bool) -> Value {
+    render(&flat_settings(index), flat)
+}
+
+fn render(settings: &BTreeMap<String, String>, flat: bool) -> Value {
+    let pairs = settings
+        .iter()
+        .map(|(name, text)| (name.as_str(), text.as_str()));
+    if flat {
+        Value::Object(
+            pairs
+                .map(|(name, text)| (name.to_string(), shown(text)))
+                .collect(),
+        )
+    } else {
+        Value::Object(unflatten(pairs))
+    }
+}
+
+/// `GET /{index}/_settings/{name}`.
+pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
+    let flat = call.params.flag("flat_settings", false)?;
+    let defaults = call.params.flag("include_defaults", false)?;
+    let names = call.path("name").or(call.params.get("name")).unwrap_or("*");
+    let patterns: Vec<&str> = names.split(',').collect();
+    let mut body = Map::new();
+    for index in call.indices_from(Wildcards::SHOWN).await? {
+        let mut settings = flat_settings(&index);
+        settings.retain(|name, _| {
+            patterns
+                .iter()
+                .any(|pattern| *pattern == "_all" || glob(pattern.as_bytes(), name.as_bytes()))
+        });
+        let mut shown = json!({"settings": render(&settings, flat)});
+        if defaults && let Value::Object(shown) = &mut shown {
+            shown.insert(
+                "defaults".to_string(),
+                render(&default_settings(&index), flat),
+            );
+        }
+        body.insert(index.name().to_string(), shown);
+    }
+    Ok(Reply::json(&Value::Object(body)))
+}
+
+/// Values in force that nobody gave.
+fn default_settings(index: &Index) -> BTreeMap<String, String> {
+    let settings = index.settings();
+    let refresh = settings
+        .refresh_interval
+        .map_or("-1".to_string(), shown_time);
+    let durability = match settings.durability {
+        clew_engine::TranslogDurability::Request => "REQUEST",
+        clew_engine::TranslogDurability::Async => "ASYNC",
+    };
+    let all = [
+        ("index.refresh_interval", refresh),
+        (
+            "index.max_result_window",
+            settings.max_result_window.to_string(),
+        ),
+        ("index.translog.durability", durability.to_string()),
+        (
+            "index.translog.sync_interval",
+            shown_time(settings.sync_interval),
+        ),
+        (
+            "index.translog.flush_threshold_size",
+            shown_bytes(settings.flush_threshold_bytes),
+        ),
+        (
+            "index.knn.algo_param.ef_search",
+            settings.ef_search.to_string(),
+        ),
+    ];
+    let given = |name: &str| settings.given.contains_key(name);
+    let unset = all.into_iter().filter(|(name, _)| !given(name));
+    unset
+        .map(|(name, value)| (name.to_string(), value))
+        .collect()
+}
+
+/// A time in the largest unit that shows it whole.
+fn shown_time(time: Duration) -> String {
+    let millis = time.as_millis();
+    let units = [
+        (86_400_000, "d"),
+        (3_600_000, "h"),
+        (60_000, "m"),
+        (1000, "s"),
+    ];
+    let whole = |(size, _): &&(u128, &str)| millis > 0 && millis.is_multiple_of(*size);
+    match units.iter().find(whole) {
+        Some((size, unit)) => format!("{}{unit}", millis / size),
+        None => format!("{millis}ms"),
+    }
+}
+
+/// A size in the largest unit that shows it whole.
+fn shown_bytes(bytes: u64) -> String {
+    let units = [
+        (1 << 40, "tb"),
+        (1 << 30, "gb"),
+        (1 << 20, "mb"),
+        (1 << 10, "kb"),
+    ];
+    let whole = |(size, _): &&(u64, &str)| bytes > 0 && bytes.is_multiple_of(*size);
+    match units.iter().find(whole) {
+        Some((size, unit)) => format!("{}{unit}", bytes / size),
+        None => format!("{bytes}b"),
+    }
+}
+
+/// Shards that an index could be split into: as given, or the number of shards doubled until it is
+/// about a thousand, at least once.
+pub(crate) fn routing_shards(settings: &IndexSettings) -> u64 {
+    /// Two to this power is what doubling leads to.
+    const POWER_MAX: u32 = 10;
+    let given = settings.given.get("index.number_of_routing_shards");
+    if let Some(given) = given.and_then(|text| text.parse().ok()) {
+        return given;
+    }
+    let power = u32::BITS - settings.shards.saturating_sub(1).leading_zeros();
+    let doublings = POWER_MAX.saturating_sub(power).max(1);
+    u64::from(settings.shards) << doublings
+}
+
+/// Changes settings of one index; durable when it returns.
+pub(crate) fn change(engine: &Engine, index: &Index, flat: &Flat) -> Result<Glsn, ApiError> {
+    let next = settings::update(&index.settings(), flat, index.name(), index.uuid())?;
+    Ok(engine.put_settings(index.name(), next)?)
+}
+
+/// `PUT /{index}/_settings`.
+pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
+    let body = call.json_object()?;
+    let empty = Map::new();
+    let members = body.as_object().unwrap_or(&empty);
+    // Some clients wrap the settings as they do when they create an index.
+    let members = match members.get("settings").and_then(Value::as_object) {
+        Some(inner) if members.len() == 1 => inner,
+        _ => members,
+    };
+    let flat = settings::flatten(members)?;
+    if flat.is_empty() {
+        return Err(ApiError::validation("no settings to update"));
+    }
+    let indices: Vec<Arc<Index>> = call.indices_from(Wildcards::SHOWN).await?;
+    let mut changes = Vec::new();
+    for index in indices {
+        let (current, mut flat) = (index.settings(), flat.clone());
+        if call.params.flag("preserve_existing", false)? {
+            flat.retain(|name, _| !current.given.contains_key(name));
+        }
+        let next = settings::update(&current, &flat, index.name(), index.uuid())?;
+        changes.push(CatalogChange::Settings {
+            index: index.name().to_string(),
+            settings: next,
+        });
+    }
+    call.change_catalog(changes).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_and_sizes_are_shown_whole() {
+        for (millis, want) in [(1000, "1s"), (1500, "1500ms"), (120_000, "2m"), (0, "0ms")] {
+            assert_eq!(shown_time(Duration::from_millis(millis)), want);
+        }
+        for (bytes, want) in [
+            (512 << 20, "512mb"),
+            (1025, "1025b"),
+            (0, "0b"),
+            (1 << 30, "1gb"),
+        ] {
+            assert_eq!(shown_bytes(bytes), want);
+        }
+    }
+
+    #[test]
+    fn routing_shards_are_doublings_of_the_shards() {
+        for (shards, want) in [(1, 1024), (2, 1024), (3, 768), (5, 640), (1000, 2000)] {
+            let settings = IndexSettings {
+                shards,
+                ..IndexSettings::default()
+            };
+            assert_eq!(routing_shards(&settings), want, "{shards}");
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Opening, closing and blocking indexes.
+
+use std::sync::Arc;
+
+use clew_engine::{Block, CatalogChange, Engine, Index, IndexState, Wildcards};
+use serde_json::{Map, Value, json};
+
+use crate::http::error::ApiError;
+use crate::http::reply::Reply;
+use crate::http::setting_values;
+use crate::indices::copies::{enough_copies, replicas};
+use crate::indices::settings;
+use crate::state::call::Call;
+
+/// `POST /{index}/_open`; with `wait_for_completion=false` it goes on as a task.
+pub(crate) async fn open(call: Call) -> Result<Reply, ApiError> {
+    let expression = call.path_required("index")?.to_string();
+    let indices = call.indices_from(Wildcards::CLOSED).await?;
+    let enough = enough_everywhere(&call, &indices)?;
+    let work = move |engine: &Engine| engine.set_index_state(&indices, IndexState::Open);
+    let body = json!({"acknowledged": true, "shards_acknowledged": enough});
+    if call.params.flag("wait_for_completion", true)? {
+        let glsn = call.blocking(work).await?;
+        return Ok(Reply::json(&body).at(glsn));
+    }
+    let description = format!("open indices [{expression}]");
+    let number = call.api.tasks.begin("indices:admin/open", description)?;
+    let task = format!("{}:{number}", call.api.node_id);
+    let api = call.api.clone();
+    tokio::task::spawn_blocking(move || {
+        let ended = work(&api.engine).map(|_| body).map_err(ApiError::from);
+        api.tasks.end(number, ended);
+    });
+    Ok(Reply::json(&json!({ "task": task })))
+}
+
+/// `POST /{index}/_close`.
+pub(crate) async fn close(call: Call) -> Result<Reply, ApiError> {
+    call.path_required("index")?;
+    let indices = call.indices_from(Wildcards::OPEN).await?;
+    let each = indices
+        .iter()
+        .filter(|index| index.is_open())
+        .map(|index| (index.name().to_string(), json!({"closed": true})));
+    let closed: Map<String, Value> = each.collect();
+    let enough = enough_everywhere(&call, &indices)?;
+    let glsn = call
+        .blocking(move |engine| engine.set_index_state(&indices, IndexState::Closed))
+        .await?;
+    let body = json!({"acknowledged": true, "shards_acknowledged": enough, "indices": closed});
+    Ok(Reply::json(&body).at(glsn))
+}
+
+fn enough_everywhere(call: &Call, indices: &[Arc<Index>]) -> Result<bool, ApiError> {
+    let mut enough = true;
+    for index in indices {
+        enough &= enough_copies(call, replicas(index))?;
+    }
+    Ok(enough)
+}
+
+/// `PUT /{index}/_block/{block}`.
+pub(crate) async fn add_block(call: Call) -> Result<Reply, ApiError> {
+    let name = call.path_required("block")?;
+    let block = Block::ALL.into_iter().find(|block| block.name() == name);
+    let block = match block {
+        None => {
+            return Err(ApiError::illegal_argument(format!(
+                "No block found with name {name}"
+            )));
+        }
+        Some(Block::ReadOnlyAllowDelete) => {
+            return Err(ApiError::validation(
+                "read_only_allow_delete block is for internal use only",
+            ));
+        }
+        Some(block) => block,
+    };
+    let setting = format!("index.blocks.{}", block.name());
+    let flat = setting_values::Flat::from([(setting, Some("true".to_string()))]);
+    let indices: Vec<Arc<Index>> = call.indices_from(Wildcards::OPEN).await?;
+    let mut changes = Vec::new();
+    for index in &indices {
+        let next = settings::update(&index.settings(), &flat, index.name(), index.uuid())?;
+        changes.push(CatalogChange::Settings {
+            index: index.name().to_string(),
+            settings: next,
+        });
+    }
+    let changed = call.change_catalog(changes).await?;
+    let blocked = indices
+        .iter()
+        .map(|index| json!({"name": index.name(), "blocked": true}));
+    let blocked: Vec<Value> = blocked.collect();
+    let body = json!({"acknowledged": true, "shards_acknowledged": true, "indices": blocked});
+    Ok(Reply::json(&body).at(changed.glsn))
+}

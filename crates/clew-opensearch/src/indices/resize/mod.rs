@@ -1,0 +1,116 @@
+//! Copies of an index with as many, fewer or more shards: `_clone`, `_shrink`, `_split`. The source
+//! must be blocked for writes; its documents are written into the new shards one by one.
+
+mod request;
+
+use crate::indices::filling::Filling;
+use std::sync::Arc;
+
+use axum::http::StatusCode;
+use clew_engine::{Block, Index};
+use serde_json::{Value, json};
+
+use crate::http::error::{ApiError, Cause};
+use crate::http::reply::Reply;
+use crate::indices::filling;
+use crate::indices::filling::Filled;
+use crate::state::api::Api;
+use crate::state::call::Call;
+
+use request::{Kind, Resize};
+
+/// `PUT /{index}/_clone/{target}`.
+pub(crate) async fn clone(call: Call) -> Result<Reply, ApiError> {
+    resize(call, Kind::Clone).await
+}
+
+/// `PUT /{index}/_shrink/{target}`.
+pub(crate) async fn shrink(call: Call) -> Result<Reply, ApiError> {
+    resize(call, Kind::Shrink).await
+}
+
+/// `PUT /{index}/_split/{target}`.
+pub(crate) async fn split(call: Call) -> Result<Reply, ApiError> {
+    resize(call, Kind::Split).await
+}
+
+async fn resize(call: Call, kind: Kind) -> Result<Reply, ApiError> {
+    if call.params.get("copy_settings") == Some("false") {
+        return Err(ApiError::illegal_argument(
+            "parameter [copy_settings] can not be explicitly set to [false]",
+        ));
+    }
+    let wait = call.params.flag("wait_for_completion", true)?;
+    let target = call.path_required("target")?.to_string();
+    let asked = Resize::read(kind, &target, call.json()?)?;
+    let source = call.api.engine.index(call.path_required("index")?)?;
+    let filled = asked.plan(&source)?;
+    filling::remove_unfinished(&call.api.engine, &call.api.parts.get::<Filling>());
+    call.api.engine.check_new_name(&target)?;
+    check_blocked(&source)?;
+    let answer = json!({"acknowledged": true, "shards_acknowledged": true, "index": target});
+    if wait {
+        let api = call.api.clone();
+        tokio::task::spawn_blocking(move || copy(&api, &source, filled))
+            .await
+            .map_err(|error| ApiError::internal(error.to_string()))??;
+        return Ok(Reply::json(&answer));
+    }
+    let description = format!("{} from [{}] to [{target}]", kind.name(), source.name());
+    let number = call.api.tasks.begin("indices:admin/resize", description)?;
+    let api = call.api.clone();
+    let task = format!("{}:{number}", api.node_id);
+    tokio::task::spawn_blocking(move || {
+        let ended = copy(&api, &source, filled).map(|()| answer);
+        api.tasks.end(number, ended);
+    });
+    Ok(Reply::json(&json!({"task": task})))
+}
+
+/// What makes a shrunken copy of an index.
+pub(crate) fn prepare_shrink(
+    api: &Arc<Api>,
+    source: &Arc<Index>,
+    target: &str,
+    body: Value,
+) -> Result<impl FnOnce() -> Result<(), ApiError> + Send + use<>, ApiError> {
+    let asked = Resize::read(Kind::Shrink, target, Some(body))?;
+    let filled = asked.plan(source)?;
+    filling::remove_unfinished(&api.engine, &api.parts.get::<Filling>());
+    api.engine.check_new_name(target)?;
+    check_blocked(source)?;
+    let (api, source) = (api.clone(), source.clone());
+    Ok(move || copy(&api, &source, filled))
+}
+
+/// What could still be written would be missing in the copy.
+fn check_blocked(source: &Index) -> Result<(), ApiError> {
+    let mut blocks = source.settings().blocks.clone();
+    blocks.retain(|block| matches!(block, Block::Write | Block::ReadOnly));
+    if !blocks.is_empty() {
+        return Ok(());
+    }
+    let reason = format!(
+        "index {} must block write operations to resize index. use \"index.blocks.write=true\"",
+        source.name()
+    );
+    Err(illegal_state(reason))
+}
+
+/// A request that the state of an index does not allow.
+fn illegal_state(reason: String) -> ApiError {
+    ApiError::new(
+        StatusCode::INTERNAL_SERVER_ERROR,
+        Cause::new("illegal_state_exception", reason),
+    )
+}
+
+fn copy(api: &Api, source: &Arc<Index>, filled: Filled) -> Result<(), ApiError> {
+    filling::make(api, vec![filled], Vec::new(), |engine, _, target| {
+        for shard in 0..source.settings().shards {
+            let documents = engine.shard_documents(source, shard)?;
+            engine.fill_index(target, documents)?;
+        }
+        Ok(())
+    })
+}

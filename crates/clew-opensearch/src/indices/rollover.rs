@@ -1,0 +1,318 @@
+//! `_rollover`: a new index takes over from the one that an alias or a data stream writes to, when
+//! that has become old or large enough.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use clew_engine::{Alias, AliasAction, Definitions, Engine, EngineError, Index, IndexPlan};
+use serde_json::{Map, Value, json};
+
+use crate::http::error::ApiError;
+use crate::http::reply::Reply;
+use crate::http::setting_values::{parse_bytes, parse_time};
+use crate::indices::data_streams;
+use crate::indices::index_admin::read_request;
+use crate::indices::templates::{compose, data_stream_template, plan_of};
+use crate::state::call::Call;
+
+/// When an index has had enough.
+#[derive(Debug, PartialEq, Eq)]
+enum Condition {
+    Age(Duration),
+    Docs(u64),
+    Bytes(u64),
+}
+
+/// What is rolled over, and to what.
+pub(crate) struct Rollover {
+    target: String,
+    old: Arc<Index>,
+    stream: bool,
+    new: String,
+}
+
+/// `POST /{alias}/_rollover/{new_index}`.
+pub(crate) async fn rollover(call: Call) -> Result<Reply, ApiError> {
+    let dry_run = call.params.flag("dry_run", false)?;
+    let engine = &call.api.engine;
+    let target = call.path_required("index")?.to_string();
+    let (old, stream) = find(engine, &target)?;
+    let new = match call.path("new_index") {
+        Some(_) if stream => {
+            return Err(ApiError::illegal_argument(
+                "new index name may not be specified when rolling over a data stream",
+            ));
+        }
+        Some(name) => engine.dated_name(name)?,
+        None => next_name(old.name())?,
+    };
+    engine.check_new_name(&new)?;
+    let mut body = match call.json()? {
+        None => Map::new(),
+        Some(Value::Object(body)) => body,
+        Some(_) => {
+            return Err(ApiError::bad_request(
+                "parse_exception",
+                "expected a JSON object",
+            ));
+        }
+    };
+    let conditions = read_conditions(body.remove("conditions").as_ref())?;
+    let rollover = Rollover {
+        target,
+        old,
+        stream,
+        new,
+    };
+    let plan = plan(engine, &rollover, body)?;
+    let met: Vec<(String, bool)> = conditions
+        .iter()
+        .map(|(name, condition)| {
+            let met = is_met(condition, &rollover.old, engine.now());
+            (name.clone(), met)
+        })
+        .collect();
+    let due = met.is_empty() || met.iter().any(|(_, met)| *met);
+    let (old, new) = (rollover.old.name().to_string(), rollover.new.clone());
+    let rolled = due && !dry_run;
+    let mut glsn = None;
+    if rolled {
+        glsn = Some(
+            call.blocking(move |engine| carry_out(engine, rollover, plan))
+                .await?,
+        );
+    }
+    let met: Map<String, Value> = met
+        .into_iter()
+        .map(|(name, met)| (name, json!(met)))
+        .collect();
+    let body = json!({
+        "acknowledged": rolled,
+        "shards_acknowledged": rolled,
+        "old_index": old,
+        "new_index": new,
+        "rolled_over": rolled,
+        "dry_run": dry_run,
+        "conditions": met,
+    });
+    Ok(Reply::json(&body).at(glsn))
+}
+
+/// The index that is written to under this name, and whether that is a data stream.
+pub(crate) fn find(engine: &Engine, target: &str) -> Result<(Arc<Index>, bool), ApiError> {
+    if let Some(indices) = data_streams::all(engine).remove(target)
+        && let Some(newest) = indices.last()
+    {
+        return Ok((newest.clone(), true));
+    }
+    if engine.index(target).is_ok() && !engine.is_alias(target) {
+        return Err(ApiError::illegal_argument(
+            "rollover target is a [concrete index] but one of [alias,data_stream] was expected",
+        ));
+    }
+    let holders = engine.aliases().remove(target).ok_or_else(|| {
+        ApiError::illegal_argument(format!("rollover target [{target}] does not exist"))
+    })?;
+    let write = |index: &&Arc<Index>| {
+        let says = index
+            .aliases()
+            .get(target)
+            .and_then(|alias| alias.is_write_index);
+        says == Some(true) || (says.is_none() && holders.len() == 1)
+    };
+    let found = holders.iter().find(write).cloned();
+    let found = found.ok_or_else(|| {
+        ApiError::illegal_argument(format!(
+            "rollover target [{target}] does not point to a write index"
+        ))
+    })?;
+    Ok((found, false))
+}
+
+/// `logs-1` is followed by `logs-000002`.
+pub(crate) fn next_name(name: &str) -> Result<String, ApiError> {
+    let refused = || {
+        ApiError::illegal_argument(format!(
+            "index name [{name}] does not match pattern '^.*-\\d+$'"
+        ))
+    };
+    let (front, number) = name.rsplit_once('-').ok_or_else(refused)?;
+    if !number.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(refused());
+    }
+    let number: u64 = number.parse().map_err(|_| refused())?;
+    let next = number.checked_add(1).ok_or_else(refused)?;
+    Ok(format!("{front}-{next:06}"))
+}
+
+fn read_conditions(body: Option<&Value>) -> Result<Vec<(String, Condition)>, ApiError> {
+    let mut conditions = Vec::new();
+    for (name, value) in body.and_then(Value::as_object).into_iter().flatten() {
+        let text = match value {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        let condition = match name.as_str() {
+            "max_age" => parse_time(name, &text)?.map(Condition::Age),
+            "max_docs" => text.parse().ok().map(Condition::Docs),
+            "max_size" => Some(Condition::Bytes(parse_bytes(name, &text)?)),
+            other => {
+                return Err(ApiError::bad_request(
+                    "x_content_parse_exception",
+                    format!("[conditions] unknown field [{other}]"),
+                ));
+            }
+        };
+        let condition = condition.ok_or_else(|| {
+            ApiError::bad_request(
+                "x_content_parse_exception",
+                format!("[conditions] failed to parse field [{name}]"),
+            )
+        })?;
+        conditions.push((format!("[{name}: {text}]"), condition));
+    }
+    Ok(conditions)
+}
+
+fn is_met(condition: &Condition, index: &Index, now: Duration) -> bool {
+    match condition {
+        Condition::Docs(docs) => index.stats().docs >= *docs,
+        Condition::Bytes(bytes) => index.stats().bytes >= *bytes,
+        Condition::Age(age) => {
+            let created = Duration::from_millis(index.created_ms());
+            now.saturating_sub(created) >= *age
+        }
+    }
+}
+
+/// What the new index begins with.
+fn plan(
+    engine: &Engine,
+    rollover: &Rollover,
+    body: Map<String, Value>,
+) -> Result<IndexPlan, ApiError> {
+    let definitions = engine.with_definitions(Definitions::clone);
+    if rollover.stream {
+        let stream = &rollover.target;
+        let template = data_stream_template(&definitions, stream).ok_or_else(|| {
+            ApiError::illegal_argument(format!(
+                "no matching index template found for data stream [{stream}]"
+            ))
+        })?;
+        let next = data_streams::generation(&rollover.new);
+        return data_streams::next_index(&definitions, stream, template, next);
+    }
+    let request = read_request(Some(Value::Object(body)))?;
+    let plan = plan_of(&compose(&definitions, &rollover.new, request)?)?;
+    if plan.aliases.contains_key(&rollover.target) {
+        return Err(ApiError::illegal_argument(format!(
+            "Rollover alias [{}] can point to multiple indices, found duplicated alias [{}] in \
+             index template [{}]",
+            rollover.target, rollover.target, rollover.new
+        )));
+    }
+    Ok(plan)
+}
+
+/// Makes the new index and moves the name to it, as one change.
+fn carry_out(
+    engine: &Engine,
+    rollover: Rollover,
+    plan: IndexPlan,
+) -> Result<clew_log::Glsn, EngineError> {
+    let new = rollover.new.clone();
+    let (_, glsn) = engine.create_and_move_aliases(&new, plan, rollover.moves())?;
+    Ok(glsn)
+}
+
+impl Rollover {
+    /// A rollover to a new index whose name was decided on before.
+    pub(crate) fn begun(target: &str, old: &Arc<Index>, new: &str) -> Self {
+        Rollover {
+            target: target.to_string(),
+            old: old.clone(),
+            stream: old.data_stream().is_some(),
+            new: new.to_string(),
+        }
+    }
+
+    /// Does what of it is not done yet.
+    pub(crate) fn finish(self, engine: &Engine) -> Result<(), ApiError> {
+        let Ok(new) = engine.index(&self.new) else {
+            let plan = plan(engine, &self, Map::new())?;
+            carry_out(engine, self, plan)?;
+            return Ok(());
+        };
+        // Early builds made the index first, and could end before the name was moved.
+        if !new.aliases().contains_key(&self.target) {
+            engine.change_aliases(self.moves())?;
+        }
+        Ok(())
+    }
+
+    /// What lets the name mean the new index.
+    fn moves(self) -> Vec<AliasAction> {
+        let Rollover {
+            target, old, new, ..
+        } = self;
+        let before = old.aliases().get(&target).cloned().unwrap_or_default();
+        let (index, name) = (old.name().to_string(), target.clone());
+        let mut actions = Vec::new();
+        let is_write_index = if before.is_write_index == Some(true) {
+            let alias = Alias {
+                is_write_index: Some(false),
+                ..before.clone()
+            };
+            actions.push(AliasAction::Add { index, name, alias });
+            Some(true)
+        } else {
+            actions.push(AliasAction::Remove { index, name });
+            None
+        };
+        actions.push(AliasAction::Add {
+            index: new,
+            name: target,
+            alias: Alias {
+                is_write_index,
+                is_hidden: before.is_hidden,
+                ..Alias::default()
+            },
+        });
+        actions
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_count_up_with_six_digits() {
+        assert_eq!(next_name("logs-1").unwrap(), "logs-000002");
+        assert_eq!(next_name("a-b-000009").unwrap(), "a-b-000010");
+        assert_eq!(next_name("a-1234567").unwrap(), "a-1234568");
+        for bad in [
+            "logs",
+            "logs-",
+            "logs-x",
+            "logs-1x",
+            "a-18446744073709551615",
+        ] {
+            assert!(next_name(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn conditions_are_named_as_they_were_written() {
+        let read = read_conditions(Some(
+            &json!({"max_age": "7d", "max_docs": 5, "max_size": "1kb"}),
+        ))
+        .unwrap();
+        assert!(read.contains(&("[max_docs: 5]".to_string(), Condition::Docs(5))));
+        assert!(read.contains(&("[max_size: 1kb]".to_string(), Condition::Bytes(1024))));
+        let week = Duration::from_secs(7 * 86_400);
+        assert!(read.contains(&("[max_age: 7d]".to_string(), Condition::Age(week))));
+        assert!(read_conditions(Some(&json!({"max_docs": "many"}))).is_err());
+        assert!(read_conditions(Some(&json!({"min_docs": 1}))).is_err());
+    }
+}

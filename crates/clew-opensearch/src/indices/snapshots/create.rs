@@ -1,0 +1,271 @@
+//! Taking a snapshot: the documents of each shard as they are now, then the manifest.
+
+use crate::indices::snapshots::running::RunningSnapshots;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use clew_engine::{
+    DefinitionChange, Definitions, Engine, EngineError, Index, ResolveOptions, documents_file_name,
+};
+use serde_json::{Map, Value, json};
+
+use super::content::{Content, IndexContent, Stored, stored};
+use super::names::{check_snapshot, invalid_snapshot_name};
+use super::repository::Repository;
+use super::running::RunningSnapshot;
+use crate::http::error::ApiError;
+use crate::http::reply::Reply;
+use crate::indices::templates::{COMPONENT, COMPOSABLE, LEGACY};
+use crate::state::api::Api;
+use crate::state::call::Call;
+
+/// Longest metadata that a snapshot may carry.
+const METADATA_BYTES_MAX: usize = 1024;
+
+/// What a request says of the snapshot.
+struct Asked {
+    indices: String,
+    ignore_unavailable: bool,
+    include_global_state: bool,
+    metadata: Option<Value>,
+}
+
+/// `PUT /_snapshot/{repository}/{snapshot}`.
+pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
+    let repository = Repository::find(&call.api, call.path_required("repository")?)?;
+    let name = call.path_required("snapshot")?.to_string();
+    let wait = call.params.flag("wait_for_completion", false)?;
+    check_snapshot(&repository.name, &name)?;
+    repository.check_writable("create snapshot")?;
+    let asked = read(call.json()?.as_ref())?;
+    let options = ResolveOptions {
+        ignore_unavailable: asked.ignore_unavailable,
+        ..ResolveOptions::default()
+    };
+    let indices = call.indices_with(&asked.indices, options).await?;
+    let work = prepare(&call.api, repository, name, (asked, indices))?;
+    let work = tokio::task::spawn_blocking(work);
+    if !wait {
+        return Ok(Reply::json(&json!({"accepted": true})));
+    }
+    let taken = work
+        .await
+        .map_err(|error| ApiError::internal(error.to_string()))??;
+    Ok(Reply::json(&json!({"snapshot": taken.show()})))
+}
+
+/// Puts a snapshot on the list of those that are being taken; what takes it is handed back.
+fn prepare(
+    api: &Api,
+    repository: Repository,
+    name: String,
+    (asked, indices): (Asked, Vec<Arc<Index>>),
+) -> Result<impl FnOnce() -> Result<Stored, ApiError> + Send + use<>, ApiError> {
+    let id = api.engine.new_snapshot_id();
+    let started_ms = now_ms();
+    let ends = api.parts.get::<RunningSnapshots>().begin(RunningSnapshot {
+        repository: repository.name.clone(),
+        name: name.clone(),
+        id: id.clone(),
+        indices: indices
+            .iter()
+            .map(|index| index.name().to_string())
+            .collect(),
+        shards: indices
+            .iter()
+            .map(|index| usize::try_from(index.settings().shards).unwrap_or(usize::MAX))
+            .sum(),
+        started_ms,
+    })?;
+    let content = Content {
+        name,
+        include_global_state: asked.include_global_state,
+        metadata: asked.metadata,
+        started_ms,
+        ended_ms: 0,
+        version: api.options.version_number.clone(),
+        indices: Vec::new(),
+        definitions: Vec::new(),
+    };
+    let engine = api.engine.clone();
+    Ok(move || {
+        let taken = take(&engine, &repository, &indices, Stored { id, content });
+        drop(ends);
+        if let Err(error) = &taken {
+            tracing::warn!(reason = error.reason(), "a snapshot failed");
+        }
+        taken
+    })
+}
+
+/// What takes a snapshot of one index.
+pub(crate) fn prepare_of(
+    api: &Api,
+    repository: &str,
+    name: &str,
+    index: Arc<Index>,
+) -> Result<impl FnOnce() -> Result<(), ApiError> + Send + use<>, ApiError> {
+    let repository = Repository::find(api, repository)?;
+    check_snapshot(&repository.name, name)?;
+    repository.check_writable("create snapshot")?;
+    let asked = Asked {
+        include_global_state: false,
+        ..Asked::default()
+    };
+    let work = prepare(api, repository, name.to_string(), (asked, vec![index]))?;
+    Ok(move || work().map(drop))
+}
+
+/// Whether a repository has a snapshot of this name.
+pub(crate) fn is_taken(api: &Api, repository: &str, name: &str) -> Result<bool, ApiError> {
+    let repository = Repository::find(api, repository)?;
+    let taken = stored(&repository.folder)?;
+    Ok(taken.iter().any(|taken| taken.content.name == name))
+}
+
+impl Default for Asked {
+    fn default() -> Self {
+        Asked {
+            indices: String::new(),
+            ignore_unavailable: false,
+            include_global_state: true,
+            metadata: None,
+        }
+    }
+}
+
+fn read(body: Option<&Value>) -> Result<Asked, ApiError> {
+    let mut asked = Asked::default();
+    for (key, value) in body.and_then(Value::as_object).into_iter().flatten() {
+        match (key.as_str(), value) {
+            ("indices", value) => asked.indices = read_names(value)?,
+            ("ignore_unavailable", value) => asked.ignore_unavailable = read_flag(key, value)?,
+            ("include_global_state", value) => asked.include_global_state = read_flag(key, value)?,
+            ("partial" | "allow_no_indices", value) => {
+                read_flag(key, value)?;
+            }
+            ("expand_wildcards" | "settings", _) | ("metadata", Value::Null) => {}
+            ("metadata", Value::Object(_)) => {
+                let bytes = value.to_string().len();
+                if bytes > METADATA_BYTES_MAX {
+                    return Err(ApiError::validation(&format!(
+                        "metadata must be smaller than 1024 bytes, but was [{bytes}]"
+                    )));
+                }
+                asked.metadata = Some(value.clone());
+            }
+            ("metadata", _) => {
+                return Err(ApiError::illegal_argument(
+                    "malformed metadata, should be an object",
+                ));
+            }
+            (other, _) => {
+                return Err(ApiError::illegal_argument(format!(
+                    "Unknown parameter {other}"
+                )));
+            }
+        }
+    }
+    Ok(asked)
+}
+
+/// A list of names, or one string of them.
+pub(super) fn read_names(value: &Value) -> Result<String, ApiError> {
+    let malformed =
+        || ApiError::illegal_argument("malformed indices section, should be an array of strings");
+    match value {
+        Value::String(names) => Ok(names.clone()),
+        Value::Array(items) => {
+            let names: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
+            Ok(names.ok_or_else(malformed)?.join(","))
+        }
+        _ => Err(malformed()),
+    }
+}
+
+/// A flag of a body, which clients write as boolean or as text.
+pub(super) fn read_flag(name: &str, value: &Value) -> Result<bool, ApiError> {
+    match value {
+        Value::Bool(flag) => Ok(*flag),
+        Value::String(text) if text == "true" => Ok(true),
+        Value::String(text) if text == "false" => Ok(false),
+        other => Err(ApiError::illegal_argument(format!(
+            "Could not convert [{name}] to boolean: {other}"
+        ))),
+    }
+}
+
+/// Writes the files of a snapshot and makes it complete; a failed one leaves nothing.
+fn take(
+    engine: &Engine,
+    repository: &Repository,
+    indices: &[Arc<Index>],
+    mut snapshot: Stored,
+) -> Result<Stored, ApiError> {
+    let name = &snapshot.content.name;
+    let taken = stored(&repository.folder)?;
+    if taken.iter().any(|taken| taken.content.name == *name) {
+        let reason = "snapshot with the same name already exists";
+        return Err(invalid_snapshot_name(&repository.name, name, reason));
+    }
+    let written = write(engine, repository, indices, &mut snapshot);
+    if let Err(error) = written {
+        if let Err(left) = repository.folder.delete(&snapshot.id) {
+            tracing::warn!(%left, "cannot remove what a failed snapshot left");
+        }
+        return Err(error.into());
+    }
+    Ok(snapshot)
+}
+
+fn write(
+    engine: &Engine,
+    repository: &Repository,
+    indices: &[Arc<Index>],
+    snapshot: &mut Stored,
+) -> Result<(), EngineError> {
+    for (at, index) in indices.iter().enumerate() {
+        let settings = index.settings();
+        let mut files = Vec::new();
+        for shard in 0..settings.shards {
+            let documents = engine.shard_documents(index, shard)?;
+            let name = documents_file_name(at, shard);
+            let file = repository
+                .folder
+                .write_documents(&snapshot.id, &name, documents)?;
+            files.push(file);
+        }
+        snapshot.content.indices.push(IndexContent {
+            name: index.name().to_string(),
+            uuid: index.uuid().to_string(),
+            settings: settings.given.clone(),
+            // Taken after the documents: it has every field that they have.
+            mapping: index.mapping().encode(),
+            aliases: (*index.aliases()).clone(),
+            files,
+        });
+    }
+    if snapshot.content.include_global_state {
+        snapshot.content.definitions = engine.with_definitions(templates);
+    }
+    snapshot.content.ended_ms = now_ms();
+    let content = serde_json::to_value(&snapshot.content).unwrap_or(Value::Object(Map::new()));
+    repository.folder.complete(&snapshot.id, content)
+}
+
+fn templates(definitions: &Definitions) -> Vec<DefinitionChange> {
+    let kinds = [LEGACY, COMPONENT, COMPOSABLE].into_iter();
+    let all = kinds.flat_map(|kind| {
+        definitions
+            .of(kind)
+            .map(move |(name, value)| (kind, name, value))
+    });
+    all.map(|(kind, name, value)| DefinitionChange::put(kind, name, value.clone()))
+        .collect()
+}
+
+/// Milliseconds since the epoch.
+pub(super) fn now_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    u64::try_from(since.unwrap_or_default().as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,244 @@
+//! Making indexes again out of a snapshot. Every file is checked before anything is changed.
+
+use crate::indices::filling::Filling;
+use std::collections::BTreeMap;
+
+use axum::http::StatusCode;
+use clew_engine::{Engine, EngineError, SnapshotFile};
+use clew_text::Mapping;
+use regex::Regex;
+use serde_json::json;
+
+use super::content::{IndexContent, Stored, stored};
+use super::create::now_ms;
+use super::names::{is_pattern, selects, snapshot_missing};
+use super::repository::Repository;
+use super::restore_request::Asked;
+use crate::http::error::{ApiError, Cause};
+use crate::http::reply::Reply;
+use crate::http::setting_values::Flat;
+use crate::indices::filling;
+use crate::indices::filling::Filled;
+use crate::indices::index_recovery::RestoredFrom;
+use crate::indices::settings::PRIVATE;
+use crate::state::api::Api;
+use crate::state::call::Call;
+
+/// `POST /_snapshot/{repository}/{snapshot}/_restore`.
+pub(crate) async fn restore(call: Call) -> Result<Reply, ApiError> {
+    let repository = Repository::find(&call.api, call.path_required("repository")?)?;
+    let name = call.path_required("snapshot")?.to_string();
+    let wait = call.params.flag("wait_for_completion", false)?;
+    let asked = Asked::read(call.json()?.as_ref())?;
+    let api = call.api.clone();
+    let (plan, api, repository) = tokio::task::spawn_blocking(move || {
+        filling::remove_unfinished(&api.engine, &api.parts.get::<Filling>());
+        let all = stored(&repository.folder)?;
+        let found = all.into_iter().find(|found| found.content.name == name);
+        if found.is_none() {
+            // The one that cannot be read may be the one that is asked for.
+            repository.folder.check_manifests()?;
+        }
+        let found = found.ok_or_else(|| snapshot_missing(&repository.name, &name))?;
+        let plan = plan(&api.engine, &repository, found, &asked)?;
+        Ok::<_, ApiError>((plan, api, repository))
+    })
+    .await
+    .map_err(|error| ApiError::internal(error.to_string()))??;
+    let names: Vec<String> = plan
+        .indices
+        .iter()
+        .map(|one| one.filled.name.clone())
+        .collect();
+    let shards: usize = plan.indices.iter().map(|one| one.files.len()).sum();
+    let snapshot = plan.name.clone();
+    let work = tokio::task::spawn_blocking(move || {
+        let done = carry_out(&api, &repository, plan);
+        if let Err(error) = &done {
+            tracing::warn!(reason = error.reason(), "a restore failed");
+        }
+        done
+    });
+    if !wait {
+        return Ok(Reply::json(&json!({"accepted": true})));
+    }
+    work.await
+        .map_err(|error| ApiError::internal(error.to_string()))??;
+    Ok(Reply::json(&json!({
+        "snapshot": {
+            "snapshot": snapshot,
+            "indices": names,
+            "shards": {"total": shards, "failed": 0, "successful": shards},
+        },
+    })))
+}
+
+/// An index that will be made.
+struct Restored {
+    filled: Filled,
+    files: Vec<SnapshotFile>,
+}
+
+/// What a restore comes to.
+struct Plan {
+    id: String,
+    name: String,
+    indices: Vec<Restored>,
+    definitions: Vec<clew_engine::DefinitionChange>,
+}
+
+/// Chooses the indexes, and checks that they can be made and that their files are whole.
+fn plan(
+    engine: &Engine,
+    repository: &Repository,
+    snapshot: Stored,
+    asked: &Asked,
+) -> Result<Plan, ApiError> {
+    let refused = |reason: String| {
+        let text = format!(
+            "[{}:{}/{}] {reason}",
+            repository.name, snapshot.content.name, snapshot.id
+        );
+        let cause = Cause::new("snapshot_restore_exception", text);
+        ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, cause)
+    };
+    let mut indices: Vec<Restored> = Vec::new();
+    for index in choose(&snapshot.content.indices, asked)? {
+        let mut restored = restored(index, asked)?;
+        let from = RestoredFrom {
+            repository: repository.name.clone(),
+            snapshot: snapshot.content.name.clone(),
+            bytes: restored.files.iter().map(|file| file.bytes).collect(),
+            started_ms: now_ms(),
+        };
+        let from = json!(from).to_string();
+        restored
+            .filled
+            .private
+            .insert(RestoredFrom::setting(), from);
+        let name = &restored.filled.name;
+        if indices.iter().any(|other| other.filled.name == *name) {
+            return Err(refused(format!(
+                "indices [{}] and another one are renamed into the same index [{name}]",
+                index.name
+            )));
+        }
+        if engine.index(name).is_ok_and(|index| index.is_open()) {
+            return Err(refused(format!(
+                "cannot restore index [{name}] because an open index with same name already \
+                 exists in the cluster. Either close or delete the existing index or restore the \
+                 index under a different name by providing a rename pattern and replacement name"
+            )));
+        }
+        for file in &restored.files {
+            // Opening a file checks it as a whole.
+            drop(repository.folder.read_documents(&snapshot.id, file)?);
+        }
+        indices.push(restored);
+    }
+    let definitions = if asked.include_global_state {
+        snapshot.content.definitions
+    } else {
+        Vec::new()
+    };
+    Ok(Plan {
+        id: snapshot.id,
+        name: snapshot.content.name,
+        indices,
+        definitions,
+    })
+}
+
+/// The indexes of a snapshot that the request names.
+fn choose<'s>(all: &'s [IndexContent], asked: &Asked) -> Result<Vec<&'s IndexContent>, ApiError> {
+    let expression = if asked.indices.is_empty() {
+        "_all"
+    } else {
+        &asked.indices
+    };
+    let mut chosen: Vec<&IndexContent> = Vec::new();
+    for part in expression.split(',').map(str::trim) {
+        if let (Some(less), false) = (part.strip_prefix('-'), chosen.is_empty()) {
+            chosen.retain(|index| !selects(less, &index.name));
+            continue;
+        }
+        let found: Vec<&IndexContent> = all
+            .iter()
+            .filter(|index| selects(part, &index.name))
+            .collect();
+        if found.is_empty() && !is_pattern(part) && !asked.ignore_unavailable {
+            let index = part.to_string();
+            return Err(EngineError::IndexNotFound { index }.into());
+        }
+        for index in found {
+            if !chosen.iter().any(|have| have.name == index.name) {
+                chosen.push(index);
+            }
+        }
+    }
+    Ok(chosen)
+}
+
+fn restored(index: &IndexContent, asked: &Asked) -> Result<Restored, ApiError> {
+    let rename = |rename: &Option<(Regex, String)>, name: &str| match rename {
+        Some((pattern, replacement)) => {
+            pattern.replace_all(name, replacement.as_str()).into_owned()
+        }
+        None => name.to_string(),
+    };
+    let mut settings: Flat = index
+        .settings
+        .iter()
+        .filter(|(name, _)| !name.starts_with(PRIVATE))
+        .filter(|(name, _)| {
+            let ignored = &asked.ignored_settings;
+            !ignored.iter().any(|ignored| selects(ignored, name))
+        })
+        .map(|(name, text)| (name.clone(), Some(text.clone())))
+        .collect();
+    let shards = "index.number_of_shards";
+    let given = asked.settings.get(shards);
+    let kept = given
+        .is_none_or(|given| given.as_deref() == index.settings.get(shards).map(String::as_str));
+    if !kept || asked.ignored_settings.iter().any(|name| name == shards) {
+        return Err(ApiError::illegal_argument(format!(
+            "cannot modify setting [{shards}] on restore"
+        )));
+    }
+    settings.extend(asked.settings.clone());
+    let aliases = index.aliases.iter().filter(|_| asked.include_aliases);
+    let aliases = aliases.map(|(name, says)| (rename(&asked.rename_alias, name), says.clone()));
+    let mapping = Mapping::decode(&index.mapping).map_err(EngineError::from)?;
+    Ok(Restored {
+        filled: Filled {
+            name: rename(&asked.rename, &index.name),
+            settings,
+            mapping,
+            aliases: aliases.collect(),
+            private: BTreeMap::new(),
+        },
+        files: index.files.clone(),
+    })
+}
+
+fn carry_out(api: &Api, repository: &Repository, plan: Plan) -> Result<(), ApiError> {
+    let engine = &api.engine;
+    let names = plan.indices.iter().map(|one| one.filled.name.as_str());
+    // A closed index makes room: its files were checked to be replaceable.
+    let closed: Vec<&str> = names.filter(|name| engine.index(name).is_ok()).collect();
+    if !closed.is_empty() {
+        engine.delete_indices(closed)?;
+    }
+    let (filled, files): (Vec<Filled>, Vec<Vec<SnapshotFile>>) = plan
+        .indices
+        .into_iter()
+        .map(|one| (one.filled, one.files))
+        .unzip();
+    filling::make(api, filled, plan.definitions, |engine, place, index| {
+        for file in &files[place] {
+            let documents = repository.folder.read_documents(&plan.id, file)?;
+            engine.fill_index(index, documents)?;
+        }
+        Ok(())
+    })
+}

@@ -1,0 +1,135 @@
+//! Listing and deleting snapshots.
+
+use crate::indices::snapshots::running::RunningSnapshots;
+use serde_json::{Value, json};
+
+use super::content::{Stored, iso, stored};
+use super::names::{is_pattern, selects, snapshot_missing};
+use super::repository::Repository;
+use super::running::RunningSnapshot;
+use crate::http::error::ApiError;
+use crate::http::reply::Reply;
+use crate::state::api::Api;
+use crate::state::call::Call;
+
+/// `GET /_snapshot/{repository}/{snapshot}`.
+pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
+    let repository = Repository::find(&call.api, call.path_required("repository")?)?;
+    let expression = call.path_required("snapshot")?.to_string();
+    let ignore = call.params.flag("ignore_unavailable", false)?;
+    let verbose = call.params.flag("verbose", true)?;
+    let running: Vec<RunningSnapshot> = running_in(&call.api, &repository.name);
+    let name = repository.name.clone();
+    let all = read_all(repository).await?;
+    if expression == "_current" {
+        let shown: Vec<Value> = running.iter().map(show_running).collect();
+        return Ok(Reply::json(&json!({"snapshots": shown})));
+    }
+    for part in expression.split(',').filter(|part| !is_pattern(part)) {
+        let known = all.iter().any(|snapshot| snapshot.content.name == part)
+            || running.iter().any(|running| running.name == part);
+        if !known && !ignore {
+            return Err(snapshot_missing(&name, part));
+        }
+    }
+    let wanted = |name: &str| expression.split(',').any(|part| selects(part, name));
+    let done = all
+        .iter()
+        .filter(|snapshot| wanted(&snapshot.content.name))
+        .map(|snapshot| {
+            if verbose {
+                snapshot.show()
+            } else {
+                snapshot.show_short()
+            }
+        });
+    let going = running
+        .iter()
+        .filter(|running| wanted(&running.name))
+        .map(show_running);
+    let shown: Vec<Value> = done.chain(going).collect();
+    Ok(Reply::json(&json!({"snapshots": shown})))
+}
+
+/// The snapshots of a repository that are being taken.
+pub(super) fn running_in(api: &Api, repository: &str) -> Vec<RunningSnapshot> {
+    let all = api.parts.get::<RunningSnapshots>().list().into_iter();
+    all.filter(|running| running.repository == repository)
+        .collect()
+}
+
+fn show_running(running: &RunningSnapshot) -> Value {
+    json!({
+        "snapshot": running.name,
+        "uuid": running.id,
+        "indices": running.indices,
+        "data_streams": [],
+        "state": "IN_PROGRESS",
+        "start_time": iso(running.started_ms),
+        "start_time_in_millis": running.started_ms,
+        "failures": [],
+        "shards": {"total": running.shards, "failed": 0, "successful": 0},
+    })
+}
+
+/// The complete snapshots of a repository.
+pub(super) async fn read_all(repository: Repository) -> Result<Vec<Stored>, ApiError> {
+    // Reading manifests blocks, and there may be many.
+    tokio::task::spawn_blocking(move || stored(&repository.folder))
+        .await
+        .map_err(|error| ApiError::internal(error.to_string()))?
+}
+
+/// A line of `_cat/snapshots`.
+pub(crate) struct ListedSnapshot {
+    pub(crate) name: String,
+    pub(crate) repository: String,
+    pub(crate) started_ms: u64,
+    pub(crate) ended_ms: u64,
+    pub(crate) indices: usize,
+    pub(crate) shards: usize,
+}
+
+/// The complete snapshots of a repository, as a list.
+pub(crate) async fn list(call: &Call, name: &str) -> Result<Vec<ListedSnapshot>, ApiError> {
+    let repository = Repository::find(&call.api, name)?;
+    let all = read_all(repository).await?;
+    let listed = all.into_iter().map(|snapshot| ListedSnapshot {
+        indices: snapshot.content.indices.len(),
+        shards: snapshot.content.files().count(),
+        started_ms: snapshot.content.started_ms,
+        ended_ms: snapshot.content.ended_ms,
+        name: snapshot.content.name,
+        repository: name.to_string(),
+    });
+    Ok(listed.collect())
+}
+
+/// `DELETE /_snapshot/{repository}/{snapshot}`.
+pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
+    let repository = Repository::find(&call.api, call.path_required("repository")?)?;
+    repository.check_writable("delete snapshots")?;
+    let expression = call.path_required("snapshot")?.to_string();
+    let work = move || {
+        let all = stored(&repository.folder)?;
+        let mut gone: Vec<&Stored> = Vec::new();
+        for part in expression.split(',') {
+            let found = all
+                .iter()
+                .filter(|snapshot| selects(part, &snapshot.content.name));
+            let before = gone.len();
+            gone.extend(found);
+            if gone.len() == before && !is_pattern(part) {
+                return Err(snapshot_missing(&repository.name, part));
+            }
+        }
+        for snapshot in gone {
+            repository.folder.delete(&snapshot.id)?;
+        }
+        Ok(())
+    };
+    tokio::task::spawn_blocking(work)
+        .await
+        .map_err(|error| ApiError::internal(error.to_string()))??;
+    Ok(Reply::acknowledged())
+}

@@ -1,0 +1,278 @@
+//! `_stats`: what indexes hold and have done, under the names that benchmark tools read.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use clew_engine::{Index, IndexStats, SearchActivity, Wildcards};
+use clew_text::FilterCacheFigures;
+use serde_json::{Map, Value, json};
+
+use crate::http::error::ApiError;
+use crate::http::reply::Reply;
+use crate::http::shard_outcomes::ShardOutcomes;
+use crate::http::source_filter::glob;
+use crate::state::api::{Api, stable_id};
+use crate::state::call::Call;
+
+/// Counts of some indexes, and those of searches by group where groups are asked for.
+#[derive(Clone, Default)]
+pub(crate) struct Sums {
+    stats: IndexStats,
+    groups: BTreeMap<String, SearchActivity>,
+}
+
+impl Sums {
+    /// Adds an index with the groups of searches that the patterns name.
+    pub(crate) fn add(&mut self, index: &Index, groups: &[&str]) {
+        self.stats.add(&index.stats());
+        if groups.is_empty() {
+            return;
+        }
+        for (name, activity) in index.search_groups() {
+            let named =
+                |pattern: &&str| *pattern == "_all" || glob(pattern.as_bytes(), name.as_bytes());
+            if groups.iter().any(named) {
+                let sum = self.groups.entry(name).or_default();
+                sum.queries.total += activity.queries.total;
+                sum.queries.ns += activity.queries.ns;
+                sum.fetches.total += activity.fetches.total;
+                sum.fetches.ns += activity.fetches.ns;
+            }
+        }
+    }
+
+    /// The sections. What is not counted is left out, or zero where tools read it without asking.
+    pub(crate) fn to_json(&self) -> Value {
+        let stats = &self.stats;
+        let mut sections = documents(stats);
+        sections.extend([
+            ("search".to_string(), self.search()),
+            ("merges".to_string(), merges(stats)),
+            ("segments".to_string(), segments(stats)),
+        ]);
+        sections.extend(caches(stats));
+        Value::Object(sections)
+    }
+
+    fn search(&self) -> Value {
+        let mut search = searches(&self.stats.searches);
+        search["open_contexts"] = json!(0);
+        search["scroll_total"] = json!(0);
+        if !self.groups.is_empty() {
+            let groups = self.groups.iter();
+            let groups = groups.map(|(name, activity)| (name.clone(), searches(activity)));
+            search["groups"] = Value::Object(groups.collect());
+        }
+        search
+    }
+}
+
+fn searches(activity: &SearchActivity) -> Value {
+    json!({
+        "query_total": activity.queries.total,
+        "query_time_in_millis": activity.queries.millis(),
+        "query_current": 0,
+        "fetch_total": activity.fetches.total,
+        "fetch_time_in_millis": activity.fetches.millis(),
+        "fetch_current": 0,
+    })
+}
+
+fn documents(stats: &IndexStats) -> Map<String, Value> {
+    let (found, missing) = (&stats.gets_found, &stats.gets_missing);
+    let sections = json!({
+        "docs": {"count": stats.docs, "deleted": stats.deleted},
+        "store": {"size_in_bytes": stats.bytes, "reserved_in_bytes": 0},
+        "indexing": {
+            "index_total": stats.indexed_total,
+            "index_time_in_millis": stats.writes.millis(),
+            "index_current": 0, "index_failed": 0,
+            "delete_total": stats.deleted_total,
+            "delete_time_in_millis": 0, "delete_current": 0,
+            "noop_update_total": 0, "is_throttled": false, "throttle_time_in_millis": 0,
+            "doc_status": {},
+        },
+        "get": {
+            "total": found.total + missing.total,
+            "time_in_millis": found.millis() + missing.millis(),
+            "exists_total": found.total, "exists_time_in_millis": found.millis(),
+            "missing_total": missing.total, "missing_time_in_millis": missing.millis(),
+            "current": 0,
+        },
+        "refresh": {
+            "total": stats.refreshes.total, "total_time_in_millis": stats.refreshes.millis(),
+            "external_total": stats.refreshes.total,
+            "external_total_time_in_millis": stats.refreshes.millis(),
+            "listeners": 0,
+        },
+        "flush": {
+            "total": stats.flushes.total, "periodic": 0,
+            "total_time_in_millis": stats.flushes.millis(),
+        },
+        "translog": {
+            "operations": stats.unflushed_operations,
+            "size_in_bytes": stats.unflushed_bytes,
+            "uncommitted_operations": stats.unflushed_operations,
+            "uncommitted_size_in_bytes": stats.unflushed_bytes,
+            "earliest_last_modified_age": 0,
+        },
+    });
+    match sections {
+        Value::Object(sections) => sections,
+        _ => Map::new(),
+    }
+}
+
+fn merges(stats: &IndexStats) -> Value {
+    json!({
+        "current": stats.merges_running, "current_docs": stats.merge_rows_total,
+        "current_size_in_bytes": 0,
+        "total": stats.merges.total, "total_time_in_millis": stats.merges.millis(),
+        "total_docs": stats.merged_docs, "total_size_in_bytes": stats.merged_bytes,
+        "total_stopped_time_in_millis": 0,
+        "total_throttled_time_in_millis": 0,
+    })
+}
+
+fn segments(stats: &IndexStats) -> Value {
+    json!({
+        "count": stats.segments, "memory_in_bytes": stats.impacts_bytes,
+        "terms_memory_in_bytes": stats.impacts_bytes,
+        "stored_fields_memory_in_bytes": 0, "doc_values_memory_in_bytes": 0,
+        "norms_memory_in_bytes": 0, "points_memory_in_bytes": 0,
+        "index_writer_memory_in_bytes": stats.buffer_bytes,
+        "version_map_memory_in_bytes": 0,
+        "fixed_bit_set_memory_in_bytes": 0, "max_unsafe_auto_id_timestamp": -1,
+        "file_sizes": {},
+    })
+}
+
+/// The cache of filters, and sections of what Clew does not have: no cache of requests, no warming, no copies
+/// between nodes.
+fn caches(stats: &IndexStats) -> [(String, Value); 6] {
+    let cache = json!({"memory_size_in_bytes": 0, "evictions": 0, "hit_count": 0, "miss_count": 0});
+    [
+        (
+            "warmer",
+            json!({"current": 0, "total": 0, "total_time_in_millis": 0}),
+        ),
+        ("query_cache", query_cache(stats.filters)),
+        (
+            "fielddata",
+            json!({"memory_size_in_bytes": 0, "evictions": 0}),
+        ),
+        ("completion", json!({"size_in_bytes": 0})),
+        ("request_cache", cache),
+        (
+            "recovery",
+            json!({"current_as_source": 0, "current_as_target": 0, "throttle_time_in_millis": 0}),
+        ),
+    ]
+    .map(|(name, value)| (name.to_string(), value))
+}
+
+fn query_cache(filters: FilterCacheFigures) -> Value {
+    json!({
+        "memory_size_in_bytes": filters.bytes, "total_count": filters.hits + filters.misses,
+        "hit_count": filters.hits, "miss_count": filters.misses, "cache_size": filters.count,
+        "cache_count": filters.kept, "evictions": filters.evictions,
+    })
+}
+
+/// `GET /_stats`, `/{index}/_stats/{metric}`.
+pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
+    let indices = if call.params.flag("forbid_closed_indices", true)? {
+        call.indices().await?
+    } else {
+        call.indices_from(Wildcards::OPEN).await?
+    };
+    if let Some(level) = call.params.get("level")
+        && !matches!(level, "cluster" | "indices" | "shards")
+    {
+        return Err(ApiError::illegal_argument(format!(
+            "level parameter must be one of [cluster] or [indices] or [shards] but was [{level}]"
+        )));
+    }
+    let wanted = sections_of(call.path("metric"));
+    let groups = call.params.list("groups").unwrap_or_default();
+    let mut all = Sums::default();
+    let mut each = Map::new();
+    for index in &indices {
+        all.add(index, &groups);
+        let mut sums = Sums::default();
+        sums.add(index, &groups);
+        let shown = index_stats(index, &sums, wanted.as_deref(), &call);
+        each.insert(index.name().to_string(), shown);
+    }
+    let shards = ShardOutcomes::of_serving(&indices).shown();
+    let all = pick(all.to_json(), wanted.as_deref());
+    let mut body = json!({
+        "_shards": shards,
+        "_all": {"primaries": all, "total": all},
+    });
+    if call.params.get("level") != Some("cluster") {
+        body["indices"] = Value::Object(each);
+    }
+    Ok(Reply::json(&body))
+}
+
+/// The sections that a path names; `None` for all of them.
+pub(crate) fn sections_of(metric: Option<&str>) -> Option<Vec<&str>> {
+    let names: Vec<&str> = metric?.split(',').collect();
+    let all = names.iter().any(|name| name.is_empty() || *name == "_all");
+    (!all).then_some(names)
+}
+
+fn index_stats(index: &Arc<Index>, sums: &Sums, wanted: Option<&[&str]>, call: &Call) -> Value {
+    let shown = pick(sums.to_json(), wanted);
+    let mut body = json!({"uuid": index.uuid(), "primaries": shown, "total": shown});
+    if call.params.get("level") == Some("shards") {
+        let shards = shard_stats(&call.api, index, wanted).into_iter();
+        let shards = shards
+            .enumerate()
+            .map(|(number, one)| (number.to_string(), json!([one])));
+        body["shards"] = Value::Object(shards.collect());
+    }
+    body
+}
+
+/// The sections of each shard.
+pub(crate) fn shard_stats(api: &Api, index: &Index, wanted: Option<&[&str]>) -> Vec<Value> {
+    let shards = index.shard_stats().into_iter().zip(index.commits());
+    let shards = shards.enumerate().map(|(number, (stats, commit))| {
+        let docs = stats.docs;
+        let sums = Sums {
+            stats,
+            groups: BTreeMap::new(),
+        };
+        let mut one = pick(sums.to_json(), wanted);
+        one["routing"] = json!({
+            "state": "STARTED", "primary": true, "node": api.node_id, "relocating_node": null,
+        });
+        one["commit"] = json!({
+            "id": stable_id(&[index.uuid(), &number.to_string(), &commit.to_string()]),
+            "generation": commit,
+            "user_data": {},
+            "num_docs": docs,
+        });
+        one
+    });
+    shards.collect()
+}
+
+/// Only the sections that the path names.
+pub(crate) fn pick(stats: Value, wanted: Option<&[&str]>) -> Value {
+    let (Some(wanted), Value::Object(sections)) = (wanted, &stats) else {
+        return stats;
+    };
+    let section = |name: &str| match name {
+        "merge" => "merges".to_string(),
+        other => other.to_string(),
+    };
+    let names: Vec<String> = wanted.iter().map(|name| section(name)).collect();
+    let kept = sections.iter().filter(|(name, _)| names.contains(name));
+    Value::Object(
+        kept.map(|(name, value)| (name.clone(), value.clone()))
+            .collect(),
+    )
+}

@@ -1,0 +1,240 @@
+//! `_index_template`: composable templates, of which an index takes one.
+
+use axum::http::{Method, StatusCode};
+use clew_engine::{DefinitionChange, Definitions};
+use serde_json::{Map, Value, json};
+
+use super::compose::{compose_template, data_stream_template, patterns_of, priority};
+use super::part::{self, unknown_field};
+use super::patterns::{self, any_overlap, bracketed, invalid, missing, not_found, selects};
+use super::planner::plan_of;
+use super::{COMPONENT, COMPOSABLE};
+use crate::http::error::ApiError;
+use crate::http::reply::Reply;
+use crate::indices::data_streams;
+use crate::state::call::Call;
+
+/// `PUT /_index_template/{name}`.
+pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
+    let name = call.path_required("name")?.to_string();
+    let create = call.params.flag("create", false)?;
+    let template = read(&call.json_object()?)?;
+    let changed = call
+        .changing(move |definitions| {
+            if create && definitions.get(COMPOSABLE, &name).is_some() {
+                return Err(ApiError::illegal_argument(format!(
+                    "index template [{name}] already exists"
+                )));
+            }
+            check(definitions, &name, &template)?;
+            Ok(vec![DefinitionChange::put(COMPOSABLE, &name, template)])
+        })
+        .await?;
+    Ok(Reply::acknowledged().at(changed))
+}
+
+/// Reads the body of a template into the shape that is kept.
+pub(crate) fn read(body: &Value) -> Result<Value, ApiError> {
+    let mut template = Map::new();
+    for (key, value) in body.as_object().into_iter().flatten() {
+        let wrong = || part::parse_error(&format!("[index_template] cannot read [{key}]"));
+        let value = match key.as_str() {
+            _ if value.is_null() => continue,
+            "index_patterns" | "composed_of" => json!(patterns::read(value).ok_or_else(wrong)?),
+            "template" => Value::Object(part::read(value)?),
+            "priority" | "version" => {
+                let number = value
+                    .as_i64()
+                    .or_else(|| value.as_str().and_then(|text| text.parse().ok()));
+                json!(number.ok_or_else(wrong)?)
+            }
+            "_meta" if value.is_object() => value.clone(),
+            "data_stream" => read_data_stream(value)?,
+            "_meta" => return Err(wrong()),
+            other => return Err(unknown_field("index_template", other)),
+        };
+        template.insert(key.clone(), value);
+    }
+    if !template.contains_key("index_patterns") {
+        return Err(ApiError::illegal_argument("Required [index_patterns]"));
+    }
+    Ok(Value::Object(template))
+}
+
+/// `{}` or the name of the field that holds the time.
+fn read_data_stream(value: &Value) -> Result<Value, ApiError> {
+    let Some(members) = value.as_object() else {
+        return Err(part::parse_error("[data_stream] must be an object"));
+    };
+    let mut field = "@timestamp".to_string();
+    for (key, value) in members {
+        match (key.as_str(), value) {
+            ("timestamp_field", value) => {
+                let name = value.get("name").and_then(Value::as_str);
+                field = name
+                    .ok_or_else(|| part::parse_error("[timestamp_field] needs a [name]"))?
+                    .to_string();
+            }
+            ("hidden" | "allow_custom_routing", Value::Bool(_)) => {}
+            (other, _) => return Err(unknown_field("data_stream_template", other)),
+        }
+    }
+    Ok(json!({"timestamp_field": {"name": field}}))
+}
+
+/// Refuses a template that could make no index, or that leaves open which one is taken.
+pub(crate) fn check(
+    definitions: &Definitions,
+    name: &str,
+    template: &Value,
+) -> Result<(), ApiError> {
+    let own = patterns_of(template);
+    if own.is_empty() {
+        return Err(invalid(
+            name,
+            "Validation Failed: 1: index patterns are missing;",
+        ));
+    }
+    patterns::check(name, &own)?;
+    let negative = template.get("priority").and_then(Value::as_i64);
+    if negative.is_some_and(|priority| priority < 0) {
+        return Err(ApiError::validation("index template priority must be >= 0"));
+    }
+    let components = template.get("composed_of").and_then(patterns::read);
+    let unknown: Vec<String> = components
+        .unwrap_or_default()
+        .into_iter()
+        .filter(|component| definitions.get(COMPONENT, component).is_none())
+        .collect();
+    if !unknown.is_empty() {
+        let cause = format!(
+            "index template [{name}] specifies component templates {} that do not exist",
+            bracketed(&unknown)
+        );
+        return Err(invalid(name, &cause));
+    }
+    check_priority(definitions, name, template, &own)?;
+    let planned = compose_template(definitions, template).and_then(|composed| plan_of(&composed));
+    planned.map(|_| ()).map_err(|error| {
+        ApiError::illegal_argument(format!(
+            "composable template [{name}] template after composition is invalid: {}",
+            error.reason()
+        ))
+    })
+}
+
+fn check_priority(
+    definitions: &Definitions,
+    name: &str,
+    template: &Value,
+    own: &[String],
+) -> Result<(), ApiError> {
+    let clashing: Vec<(&str, Vec<String>)> = definitions
+        .of(COMPOSABLE)
+        .filter(|(other, stored)| *other != name && priority(stored) == priority(template))
+        .map(|(other, stored)| (other, patterns_of(stored)))
+        .filter(|(_, others)| any_overlap(own, others))
+        .collect();
+    if clashing.is_empty() {
+        return Ok(());
+    }
+    let names: Vec<&str> = clashing.iter().map(|(other, _)| *other).collect();
+    let each: Vec<String> = clashing
+        .iter()
+        .map(|(other, patterns)| format!("{other} => {}", bracketed(patterns)))
+        .collect();
+    Err(ApiError::illegal_argument(format!(
+        "index template [{name}] has index patterns {} matching patterns from existing templates \
+         {} with patterns ({}) that have the same priority [{}], multiple index templates may not \
+         match during index creation, please use a different priority",
+        bracketed(own),
+        bracketed(&names),
+        each.join(","),
+        priority(template)
+    )))
+}
+
+/// `GET` and `HEAD` of `/_index_template/{name}`.
+pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
+    let flat = call.params.flag("flat_settings", false)?;
+    let wanted = call.path("name").map(String::from);
+    let found: Vec<Value> = call.api.engine.with_definitions(|definitions| {
+        definitions
+            .of(COMPOSABLE)
+            .filter(|(name, _)| wanted.as_deref().is_none_or(|wanted| selects(wanted, name)))
+            .map(|(name, stored)| json!({"name": name, "index_template": show(stored, flat)}))
+            .collect()
+    });
+    if call.method == Method::HEAD {
+        let status = if found.is_empty() {
+            StatusCode::NOT_FOUND
+        } else {
+            StatusCode::OK
+        };
+        return Ok(Reply::empty(status));
+    }
+    match wanted {
+        Some(wanted) if found.is_empty() && !wanted.contains('*') => {
+            Err(not_found("index template", &wanted))
+        }
+        _ => Ok(Reply::json(&json!({"index_templates": found}))),
+    }
+}
+
+/// The template as it is shown.
+pub(crate) fn show(stored: &Value, flat: bool) -> Value {
+    let mut shown = stored.as_object().cloned().unwrap_or_default();
+    if let Some(Value::Object(part)) = shown.get("template") {
+        let part = part::show(part, flat);
+        shown.insert("template".to_string(), Value::Object(part));
+    }
+    shown
+        .entry("composed_of")
+        .or_insert_with(|| Value::Array(Vec::new()));
+    Value::Object(shown)
+}
+
+/// `DELETE /_index_template/{name}`.
+pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
+    let wanted = call.path_required("name")?.to_string();
+    let streams: Vec<String> = data_streams::all(&call.api.engine).into_keys().collect();
+    let changed = call
+        .changing(move |definitions| {
+            let found: Vec<&str> = definitions
+                .of(COMPOSABLE)
+                .map(|(name, _)| name)
+                .filter(|name| selects(&wanted, name))
+                .collect();
+            if found.is_empty() && wanted != "*" {
+                return Err(missing(&wanted));
+            }
+            refuse_used(definitions, &streams, &found)?;
+            let gone = found
+                .into_iter()
+                .map(|name| DefinitionChange::remove(COMPOSABLE, name));
+            Ok(gone.collect())
+        })
+        .await?;
+    Ok(Reply::acknowledged().at(changed))
+}
+
+/// A stream needs the template that its next index is made of.
+fn refuse_used(
+    definitions: &Definitions,
+    streams: &[String],
+    found: &[&str],
+) -> Result<(), ApiError> {
+    let used = streams.iter().filter(|stream| {
+        let template = data_stream_template(definitions, stream);
+        template.is_some_and(|(name, _)| found.contains(&name))
+    });
+    let used: Vec<&String> = used.collect();
+    if used.is_empty() {
+        return Ok(());
+    }
+    Err(ApiError::illegal_argument(format!(
+        "unable to remove composable templates {} as they are in use by a data streams {}",
+        bracketed(found),
+        bracketed(&used)
+    )))
+}

@@ -1,0 +1,166 @@
+//! The part that all templates have: settings, mappings and aliases, read into the shape that the
+//! catalog keeps and shown as clients expect it.
+
+use clew_engine::Aliases;
+use serde_json::{Map, Value, json};
+
+use crate::http::error::{ApiError, Cause};
+use crate::http::setting_values::shown;
+use crate::http::setting_values::unflatten;
+use crate::indices::aliases::{read_aliases, shown_aliases};
+use crate::indices::settings::flatten;
+use axum::http::StatusCode;
+
+/// Reads a `template` object.
+pub(crate) fn read(body: &Value) -> Result<Map<String, Value>, ApiError> {
+    let Some(members) = body.as_object() else {
+        return Err(parse_error("[template] must be an object"));
+    };
+    let mut part = Map::new();
+    for (key, value) in members {
+        let value = match key.as_str() {
+            _ if value.is_null() => continue,
+            "settings" => settings(value)?,
+            "mappings" => mappings(value)?,
+            "aliases" => Value::Object(aliases(value)?),
+            other => return Err(unknown_field("template", other)),
+        };
+        part.insert(key.clone(), value);
+    }
+    Ok(part)
+}
+
+/// Settings, flat with their prefix; a `null` takes a setting away from what is below.
+pub(crate) fn settings(value: &Value) -> Result<Value, ApiError> {
+    let Some(members) = value.as_object() else {
+        return Err(parse_error("[settings] must be an object"));
+    };
+    let flat = flatten(members)?;
+    // Refuses values that no index could have.
+    crate::indices::settings::create(&flat)?;
+    let flat = flat.into_iter();
+    Ok(Value::Object(
+        flat.map(|(name, text)| (name, text.map_or(Value::Null, Value::String)))
+            .collect(),
+    ))
+}
+
+/// Mappings without the name of the type that old clients send.
+pub(crate) fn mappings(value: &Value) -> Result<Value, ApiError> {
+    let Some(members) = value.as_object() else {
+        return Err(parse_error("[mappings] must be an object"));
+    };
+    match members.get("_doc") {
+        Some(inner) if members.len() == 1 => mappings(inner),
+        _ => Ok(value.clone()),
+    }
+}
+
+/// Aliases, each with both routings.
+pub(crate) fn aliases(value: &Value) -> Result<Map<String, Value>, ApiError> {
+    let Some(members) = value.as_object() else {
+        return Err(parse_error("[aliases] must be an object"));
+    };
+    if let Some((name, _)) = members.iter().find(|(_, says)| !says.is_object()) {
+        return Err(parse_error(&format!("alias [{name}] must be an object")));
+    }
+    Ok(kept_aliases(&read_aliases(value)?))
+}
+
+/// Aliases of an index as templates keep them.
+fn kept_aliases(aliases: &Aliases) -> Map<String, Value> {
+    match shown_aliases(aliases) {
+        Value::Object(aliases) => aliases,
+        _ => Map::new(),
+    }
+}
+
+/// The part as it is shown: settings nested, or flat when asked.
+pub(crate) fn show(part: &Map<String, Value>, flat: bool) -> Map<String, Value> {
+    let each = part.iter().map(|(key, value)| {
+        let value = match (key.as_str(), value) {
+            ("settings", Value::Object(settings)) => show_settings(settings, flat),
+            _ => value.clone(),
+        };
+        (key.clone(), value)
+    });
+    each.collect()
+}
+
+/// Settings of a template as they are shown.
+pub(crate) fn show_settings(settings: &Map<String, Value>, flat: bool) -> Value {
+    if flat {
+        let text = |value: &Value| value.as_str().map_or(Value::Null, shown);
+        let all = settings.iter();
+        return Value::Object(all.map(|(k, v)| (k.clone(), text(v))).collect());
+    }
+    // Names come in order, as nesting them needs.
+    let mut pairs: Vec<(&str, &str)> = settings
+        .iter()
+        .filter_map(|(name, value)| Some((name.as_str(), value.as_str()?)))
+        .collect();
+    pairs.sort_unstable();
+    Value::Object(unflatten(pairs.into_iter()))
+}
+
+/// Settings that are shown although a template lacks them.
+pub(crate) fn empty() -> Value {
+    json!({})
+}
+
+/// A body that cannot be read.
+pub(crate) fn parse_error(reason: &str) -> ApiError {
+    ApiError::bad_request("parse_exception", reason)
+}
+
+/// A member that a body does not have.
+pub(crate) fn unknown_field(object: &str, field: &str) -> ApiError {
+    let reason = format!("[{object}] unknown field [{field}]");
+    ApiError::new(
+        StatusCode::BAD_REQUEST,
+        Cause::new("x_content_parse_exception", reason),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_is_kept_in_one_shape_and_shown_in_another() {
+        let part = read(&json!({
+            "settings": {"number_of_shards": 1, "index": {"refresh_interval": "5s"}},
+            "mappings": {"_doc": {"properties": {"a": {"type": "keyword"}}}},
+            "aliases": {"x": {"routing": "r", "filter": {"term": {"a": 1}}}, "y": {}},
+        }))
+        .unwrap();
+        assert_eq!(part["settings"]["index.number_of_shards"], "1");
+        assert_eq!(part["mappings"]["properties"]["a"]["type"], "keyword");
+        assert_eq!(part["aliases"]["x"]["index_routing"], "r");
+        assert_eq!(part["aliases"]["x"]["search_routing"], "r");
+        let shown = show(&part, false);
+        assert_eq!(
+            shown["settings"],
+            json!({"index": {"number_of_shards": "1", "refresh_interval": "5s"}})
+        );
+        assert_eq!(
+            show(&part, true)["settings"]["index.refresh_interval"],
+            "5s"
+        );
+    }
+
+    #[test]
+    fn what_no_index_could_have_is_refused() {
+        for body in [
+            json!({"settings": {"number_of_shards": 0}}),
+            json!({"settings": 1}),
+            json!({"mappings": []}),
+            json!({"aliases": {"x": {"wrong": 1}}}),
+            json!({"aliases": {"x": 1}}),
+            json!({"other": {}}),
+            json!([]),
+        ] {
+            assert!(read(&body).is_err(), "{body}");
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! Names and patterns of templates: which are allowed, which match, which overlap.
+
+use axum::http::StatusCode;
+use serde_json::Value;
+
+use crate::http::error::{ApiError, Cause};
+use crate::http::source_filter::glob;
+
+/// A pattern is compared with others cell by cell, so its length is limited.
+const PATTERN_BYTES_MAX: usize = 512;
+/// Patterns of one template.
+const PATTERNS_MAX: usize = 1000;
+
+/// A template that breaks a rule of its kind, in OpenSearch's words.
+pub(crate) fn invalid(name: &str, cause: &str) -> ApiError {
+    let reason = format!("index_template [{name}] invalid, cause [{cause}]");
+    ApiError::new(
+        StatusCode::BAD_REQUEST,
+        Cause::new("invalid_index_template_exception", reason),
+    )
+}
+
+/// A template that is not there to be deleted.
+pub(crate) fn missing(name: &str) -> ApiError {
+    let reason = format!("index_template [{name}] missing");
+    ApiError::new(
+        StatusCode::NOT_FOUND,
+        Cause::new("index_template_missing_exception", reason),
+    )
+}
+
+/// A template that is not there to be shown.
+pub(crate) fn not_found(what: &str, name: &str) -> ApiError {
+    let reason = format!("{what} matching [{name}] not found");
+    ApiError::new(
+        StatusCode::NOT_FOUND,
+        Cause::new("resource_not_found_exception", reason),
+    )
+}
+
+/// Reads `index_patterns`: a list, or one pattern.
+pub(crate) fn read(value: &Value) -> Option<Vec<String>> {
+    match value {
+        Value::String(pattern) => Some(vec![pattern.clone()]),
+        Value::Array(items) => items
+            .iter()
+            .map(|item| item.as_str().map(String::from))
+            .collect(),
+        _ => None,
+    }
+}
+
+/// Checks a template's name and patterns, and says all that is wrong with them.
+pub(crate) fn check(name: &str, patterns: &[String]) -> Result<(), ApiError> {
+    let mut wrong = Vec::new();
+    if name.contains(' ') {
+        wrong.push("name must not contain a space".to_string());
+    }
+    if name.contains(',') {
+        wrong.push("name must not contain a ','".to_string());
+    }
+    if name.contains('#') {
+        wrong.push("name must not contain a '#'".to_string());
+    }
+    if name.starts_with('_') {
+        wrong.push("name must not start with '_'".to_string());
+    }
+    if name.contains('*') {
+        wrong.push("name must not contain a '*'".to_string());
+    }
+    if name.chars().any(char::is_uppercase) {
+        wrong.push("name must be lower cased".to_string());
+    }
+    if patterns.len() > PATTERNS_MAX {
+        wrong.push(format!("more than [{PATTERNS_MAX}] index patterns"));
+    }
+    for pattern in patterns {
+        for (bad, called) in [
+            (' ', "a space"),
+            (',', "a ','"),
+            ('#', "a '#'"),
+            (':', "a ':'"),
+        ] {
+            if pattern.contains(bad) {
+                wrong.push(format!(
+                    "index_pattern [{pattern}] must not contain {called}"
+                ));
+            }
+        }
+        if pattern.starts_with('_') {
+            wrong.push(format!("index_pattern [{pattern}] must not start with '_'"));
+        }
+        if pattern.contains(['\\', '/', '?', '"', '<', '>', '|']) || pattern.is_empty() {
+            wrong.push(format!(
+                "index_pattern [{pattern}] must not contain the following characters \
+                 [ , \", *, \\, <, |, ,, >, /, ?]"
+            ));
+        }
+        if pattern.len() > PATTERN_BYTES_MAX {
+            wrong.push(format!("index_pattern [{pattern}] is too long"));
+        }
+    }
+    if wrong.is_empty() {
+        return Ok(());
+    }
+    let listed = wrong.iter().enumerate();
+    let listed: String = listed
+        .map(|(at, wrong)| format!("{}: {wrong};", at + 1))
+        .collect();
+    Err(invalid(name, &format!("Validation Failed: {listed}")))
+}
+
+/// Whether a name matches any of the patterns.
+pub(crate) fn any_matches(patterns: &[String], name: &str) -> bool {
+    patterns
+        .iter()
+        .any(|pattern| glob(pattern.as_bytes(), name.as_bytes()))
+}
+
+/// Whether some name matches a pattern of each side.
+pub(crate) fn any_overlap(left: &[String], right: &[String]) -> bool {
+    left.iter()
+        .any(|left| right.iter().any(|right| overlap(left, right)))
+}
+
+/// Whether some name matches both patterns: which ends of the left pattern are reachable is
+/// followed along the right one.
+fn overlap(left: &str, right: &str) -> bool {
+    let (left, right) = (left.as_bytes(), right.as_bytes());
+    // `reachable[j]`: what was read of the left pattern and the first `j` bytes of the right one
+    // can match the same text.
+    let mut reachable = vec![false; right.len() + 1];
+    reachable[0] = true;
+    spread_stars(&mut reachable, right);
+    for byte in left {
+        let mut next = vec![false; right.len() + 1];
+        for at in 0..=right.len() {
+            let star = right.get(at) == Some(&b'*');
+            if *byte == b'*' {
+                // The left star stands for nothing, or for anything the right pattern says.
+                next[at] |= reachable[at] || (at > 0 && next[at - 1]);
+            } else if reachable[at] {
+                // The right star takes the left byte, or the two bytes are the same.
+                next[at] |= star;
+                if right.get(at) == Some(byte) {
+                    next[at + 1] = true;
+                }
+            }
+        }
+        spread_stars(&mut next, right);
+        reachable = next;
+    }
+    reachable[right.len()]
+}
+
+/// A star of the right pattern may stand for nothing.
+fn spread_stars(reachable: &mut [bool], right: &[u8]) {
+    for at in 0..right.len() {
+        if reachable[at] && right[at] == b'*' {
+            reachable[at + 1] = true;
+        }
+    }
+}
+
+/// The names in a list that a request's expression selects: names and wildcards, by commas.
+pub(crate) fn selects(expression: &str, name: &str) -> bool {
+    expression
+        .split(',')
+        .any(|part| glob(part.as_bytes(), name.as_bytes()))
+}
+
+/// `[a, b]`, as lists are written in reasons.
+pub(crate) fn bracketed<T: AsRef<str>>(items: &[T]) -> String {
+    let items: Vec<&str> = items.iter().map(AsRef::as_ref).collect();
+    format!("[{}]", items.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_overlap_when_a_name_matches_both() {
+        for (left, right, want) in [
+            ("a*", "ab*", true),
+            ("a*", "b*", false),
+            ("*", "x", true),
+            ("a*b", "ac*", true),
+            ("a*b", "*c", false),
+            ("a", "a", true),
+            ("a", "ab", false),
+            ("", "*", true),
+            ("*-1", "logs-*", true),
+            ("foo*bar", "foo", false),
+            ("a**b", "ab", true),
+        ] {
+            assert_eq!(overlap(left, right), want, "{left} {right}");
+            assert_eq!(overlap(right, left), want, "{right} {left}");
+        }
+    }
+
+    #[test]
+    fn everything_wrong_is_said_at_once() {
+        let error = check("A b", &["_x y".to_string()]).unwrap_err();
+        let body = String::from_utf8(error.body()).unwrap();
+        for part in [
+            "invalid_index_template_exception",
+            "1: name must not contain a space;",
+            "2: name must be lower cased;",
+            "3: index_pattern [_x y] must not contain a space;",
+            "4: index_pattern [_x y] must not start with '_';",
+        ] {
+            assert!(body.contains(part), "{body}");
+        }
+        assert!(check("logs", &["logs-*".to_string()]).is_ok());
+    }
+}

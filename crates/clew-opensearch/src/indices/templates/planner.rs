@@ -1,0 +1,94 @@
+//! Templates for indexes that writes make.
+
+use std::collections::BTreeMap;
+
+use axum::http::StatusCode;
+use clew_engine::{Alias, Definitions, EngineError, IndexPlan, IndexPlanner, IndexSettings};
+use clew_text::{Analysis, Mapping, Similarities, SimilarityError};
+use serde_json::Value;
+
+use super::compose::{Composed, Request, compose, data_stream_template};
+use crate::http::error::{ApiError, Cause};
+use crate::http::setting_values;
+use crate::indices::data_streams;
+use crate::indices::settings;
+
+/// Plans missing indexes by the templates.
+#[derive(Debug)]
+pub(crate) struct Planner;
+
+impl IndexPlanner for Planner {
+    fn plan(&self, definitions: &Definitions, name: &str) -> Result<IndexPlan, EngineError> {
+        let refused = |error: ApiError| EngineError::InvalidRequest {
+            reason: error.reason(),
+        };
+        if let Some(stream) = data_stream_template(definitions, name) {
+            return data_streams::first_index(definitions, name, stream).map_err(refused);
+        }
+        let composed = compose(definitions, name, Request::default()).map_err(refused)?;
+        plan_of(&composed).map_err(refused)
+    }
+}
+
+/// Checks what an index is to begin with.
+pub(crate) fn plan_of(composed: &Composed) -> Result<IndexPlan, ApiError> {
+    let settings = settings::create(&composed.settings)?;
+    let mapping = parse_mapping(&composed.mappings, &settings)?;
+    let aliases = composed.aliases.iter().map(|(name, says)| {
+        let alias: Alias = serde_json::from_value(says.clone()).map_err(|error| {
+            ApiError::illegal_argument(format!("cannot read the alias [{name}]: {error}"))
+        })?;
+        Ok((name.clone(), alias))
+    });
+    let aliases = aliases.collect::<Result<_, ApiError>>()?;
+    Ok(IndexPlan {
+        name: None,
+        settings,
+        mapping,
+        aliases,
+    })
+}
+
+/// Reads a `mappings` object under the limits that the settings set.
+pub(crate) fn parse_mapping(body: &Value, settings: &IndexSettings) -> Result<Mapping, ApiError> {
+    let mut mapping = Mapping::new();
+    mapping.set_limits(settings.mapping_limits());
+    let given = settings.given.iter();
+    let shown = setting_values::unflatten(given.map(|(name, text)| (name.as_str(), text.as_str())));
+    if let Some(source) = shown.get("index").and_then(|index| index.get("analysis")) {
+        let analysis = Analysis::read(source).map_err(ApiError::illegal_argument)?;
+        mapping.set_analysis(analysis);
+    }
+    mapping.set_similarities(similarities(&settings.given)?);
+    mapping.merge_opensearch(body).map_err(|error| {
+        let (kind, reason) = (error.error_type(), error.to_string());
+        let text = format!("Failed to parse mapping [_doc]: {reason}");
+        let inner = Cause::new(kind, reason);
+        let cause = Cause::new("mapper_parsing_exception", text).caused_by(inner.clone());
+        let error = ApiError::new(StatusCode::BAD_REQUEST, cause);
+        if kind == "mapper_parsing_exception" {
+            error.with_root(inner)
+        } else {
+            error
+        }
+    })?;
+    Ok(mapping)
+}
+
+/// The similarities that the settings name.
+fn similarities(given: &BTreeMap<String, String>) -> Result<Similarities, ApiError> {
+    let named = given.iter().filter_map(|(name, value)| {
+        let name = name.strip_prefix(settings::SIMILARITY)?;
+        Some((name.to_string(), value.clone()))
+    });
+    Similarities::read(named.collect()).map_err(|error| match &error {
+        SimilarityError::NotANumber { value, .. } => {
+            let inner = format!("For input string: \"{value}\"");
+            let cause = Cause::new("settings_exception", error.to_string())
+                .caused_by(Cause::new("number_format_exception", inner));
+            // OpenSearch takes it for a failure of its own.
+            ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, cause)
+        }
+        _ => ApiError::illegal_argument(error.to_string()),
+    })
+}

@@ -1,0 +1,141 @@
+//! Stored search templates, and what there is of scripting: mustache, and nothing else.
+
+use axum::http::StatusCode;
+use clew_engine::DefinitionChange;
+use serde_json::{Value, json};
+
+use crate::http::error::{ApiError, Cause};
+use crate::http::mustache::Template;
+use crate::http::reply::Reply;
+use crate::state::call::Call;
+
+const KIND: &str = "script";
+const LANG: &str = "mustache";
+/// Longest source of a stored template.
+const SOURCE_BYTES_MAX: usize = 65_535;
+
+/// `PUT|POST /_scripts/{id}`.
+pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
+    let id = call.path_required("id")?.to_string();
+    let body = call.json_object()?;
+    let Some(script) = body.get("script").and_then(Value::as_object) else {
+        return Err(ApiError::bad_request(
+            "parsing_exception",
+            "must specify <script> object of a stored script",
+        ));
+    };
+    let lang = script.get("lang").and_then(Value::as_str);
+    let lang = lang.ok_or_else(|| {
+        ApiError::illegal_argument("must specify lang for stored script".to_string())
+    })?;
+    if lang != LANG {
+        return Err(ApiError::illegal_argument(format!(
+            "script_lang not supported [{lang}]"
+        )));
+    }
+    let source = match script.get("source") {
+        Some(Value::String(text)) => text.clone(),
+        Some(object @ Value::Object(_)) => object.to_string(),
+        _ => {
+            return Err(ApiError::illegal_argument(
+                "must specify source for stored script",
+            ));
+        }
+    };
+    if source.len() > SOURCE_BYTES_MAX {
+        return Err(ApiError::illegal_argument(format!(
+            "exceeded max allowed stored script size in bytes [{SOURCE_BYTES_MAX}] with size [{}] \
+             for script [{id}]",
+            source.len()
+        )));
+    }
+    Template::parse(&source).map_err(|reason| not_a_template(&id, &reason))?;
+    let mut kept = json!({"lang": LANG, "source": source});
+    if let Some(options) = script.get("options") {
+        kept["options"] = options.clone();
+    }
+    let glsn = call
+        .blocking(move |engine| {
+            engine.change_definitions(|_| Ok(vec![DefinitionChange::put(KIND, &id, kept)]))
+        })
+        .await?;
+    Ok(Reply::acknowledged().at(glsn))
+}
+
+fn not_a_template(id: &str, reason: &str) -> ApiError {
+    ApiError::bad_request(
+        "general_script_exception",
+        format!("Failed to compile stored script [{id}] using lang [{LANG}]: {reason}"),
+    )
+}
+
+/// `GET /_scripts/{id}`.
+pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
+    let id = call.path_required("id")?;
+    match stored(&call, id) {
+        Some(script) => Ok(Reply::json(
+            &json!({"_id": id, "found": true, "script": script}),
+        )),
+        None => {
+            Ok(Reply::json(&json!({"_id": id, "found": false})).with_status(StatusCode::NOT_FOUND))
+        }
+    }
+}
+
+/// `DELETE /_scripts/{id}`.
+pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
+    let id = call.path_required("id")?.to_string();
+    if stored(&call, &id).is_none() {
+        return Err(missing(&id));
+    }
+    let glsn = call
+        .blocking(move |engine| {
+            engine.change_definitions(|_| Ok(vec![DefinitionChange::remove(KIND, &id)]))
+        })
+        .await?;
+    Ok(Reply::acknowledged().at(glsn))
+}
+
+fn stored(call: &Call, id: &str) -> Option<Value> {
+    let engine = &call.api.engine;
+    engine.with_definitions(|all| all.get(KIND, id).cloned())
+}
+
+/// The source of a stored template.
+pub(crate) fn source_of(call: &Call, id: &str) -> Result<String, ApiError> {
+    let found = stored(call, id).ok_or_else(|| missing(id))?;
+    Ok(found["source"].as_str().unwrap_or_default().to_string())
+}
+
+fn missing(id: &str) -> ApiError {
+    let reason = format!("unable to find script [{id}] in cluster state");
+    ApiError::new(
+        StatusCode::NOT_FOUND,
+        Cause::new("resource_not_found_exception", reason),
+    )
+}
+
+/// `GET /_script_context`: what scripts can be used for here.
+pub(crate) async fn contexts(_call: Call) -> Result<Reply, ApiError> {
+    let param = |kind: &str, name: &str| json!({"type": kind, "name": name});
+    let no_params: [Value; 0] = [];
+    Ok(Reply::json(&json!({"contexts": [{
+        "name": "template",
+        "methods": [
+            {"name": "execute", "return_type": "java.lang.String", "params": no_params},
+            {
+                "name": "newInstance",
+                "return_type": "org.opensearch.script.TemplateScript",
+                "params": [param("java.util.Map", "params")],
+            },
+        ],
+    }]})))
+}
+
+/// `GET /_script_language`: what scripts may be written in.
+pub(crate) async fn languages(_call: Call) -> Result<Reply, ApiError> {
+    Ok(Reply::json(&json!({
+        "types_allowed": ["inline", "stored"],
+        "language_contexts": [{"language": LANG, "contexts": ["template"]}],
+    })))
+}

@@ -1,0 +1,204 @@
+//! `_validate/query` and `_explain`: whether a query is one, and why a document matches it.
+
+use axum::http::StatusCode;
+use clew_engine::{EngineError, ErrorKind, Pinned, ResolveOptions, Resolved};
+use clew_text::{Bool, Query, describe};
+use serde_json::{Value, json};
+
+use crate::dsl;
+use crate::http::error::ApiError;
+use crate::http::json_writer::JsonWriter;
+use crate::http::reply::Reply;
+use crate::http::source_filter::SourceFilter;
+use crate::search::{explained, query_of_params, search_parts};
+use crate::state::call::Call;
+
+/// The query of a body or of the URI; `None` when there is neither.
+pub(crate) fn query_of(call: &Call) -> Result<Option<Query>, ApiError> {
+    if let Some(query) = query_of_params(&call.params)? {
+        return Ok(Some(dsl::parse_query(&query)?));
+    }
+    let Some(body) = call.json()? else {
+        return Ok(None);
+    };
+    let members = body.as_object();
+    if let Some((other, _)) = members.into_iter().flatten().find(|(k, _)| *k != "query") {
+        return Err(ApiError::bad_request(
+            "parsing_exception",
+            format!("request does not support [{other}]"),
+        ));
+    }
+    match body.get("query") {
+        None => Ok(None),
+        Some(query) => Ok(Some(dsl::parse_search_query(query)?.0)),
+    }
+}
+
+/// `GET|POST /{index}/_validate/query`.
+pub(crate) async fn validate(call: Call) -> Result<Reply, ApiError> {
+    let explain = call.params.flag("explain", false)? || call.params.flag("rewrite", false)?;
+    let all_shards = call.params.flag("all_shards", false)?;
+    let indices = call.indices().await?;
+    let query = match query_of(&call) {
+        Ok(query) => query.unwrap_or_else(Query::match_all),
+        Err(error) => {
+            let mut body = json!({"valid": false});
+            if explain {
+                body["error"] = error.in_words().into();
+            }
+            return Ok(Reply::json(&body));
+        }
+    };
+    let pinned = call.api.engine.pin(&indices)?;
+    let checked = call
+        .blocking(move |_| check(&pinned, &query, all_shards))
+        .await?;
+    let valid = checked.iter().all(|one| one["valid"] == true);
+    let shards = checked.len().max(usize::from(indices.is_empty()));
+    let mut body = json!({
+        "_shards": {"total": shards, "successful": shards, "failed": 0},
+        "valid": valid,
+    });
+    if explain {
+        body["explanations"] = Value::Array(checked);
+    }
+    Ok(Reply::json(&body))
+}
+
+/// Whether a query is one to a shard of each index, or to all of them.
+fn check(pinned: &Pinned, query: &Query, all_shards: bool) -> Result<Vec<Value>, EngineError> {
+    let mut checked = Vec::new();
+    let mut last = None;
+    for shard in pinned.shards() {
+        let name = shard.index().name();
+        if !all_shards && last == Some(name) {
+            continue;
+        }
+        last = Some(name);
+        let mut one = json!({"index": name});
+        if all_shards {
+            one["shard"] = shard.number().into();
+        }
+        match shard.validate(query, now_ms()) {
+            Ok(()) => {
+                one["valid"] = true.into();
+                one["explanation"] = describe(query).into();
+            }
+            Err(error) if error.kind() != ErrorKind::Invalid => return Err(error),
+            Err(error) => {
+                one["valid"] = false.into();
+                one["error"] = ApiError::from(error).in_words().into();
+            }
+        }
+        checked.push(one);
+    }
+    Ok(checked)
+}
+
+/// The query together with what the aliases that it goes through let be seen.
+fn within_aliases(
+    call: &Call,
+    query: Query,
+    resolved: &[Resolved],
+    options: ResolveOptions,
+) -> Result<Query, ApiError> {
+    let parts = search_parts(call, resolved, options)?;
+    let filter = parts.into_values().find_map(|part| part.filter);
+    Ok(match filter {
+        None => query,
+        Some(filter) => Query::Bool(Bool {
+            must: vec![query],
+            should: Vec::new(),
+            must_not: Vec::new(),
+            filter: vec![filter],
+            minimum_should_match: None,
+            boost: 1.0,
+        }),
+    })
+}
+
+/// `GET|POST /{index}/_explain/{id}`.
+pub(crate) async fn explain_hit(call: Call) -> Result<Reply, ApiError> {
+    let query = query_of(&call)?.ok_or_else(|| ApiError::validation("query is missing"))?;
+    let id = call.path_required("id")?.to_string();
+    let options = call.resolve_options()?;
+    let resolved = call.resolved_with(call.index_expression(), options).await?;
+    let query = within_aliases(&call, query, &resolved, options)?;
+    let indices: Vec<_> = resolved.iter().map(|found| found.index.clone()).collect();
+    let index = match indices.as_slice() {
+        [only] => only.clone(),
+        _ => {
+            return Err(ApiError::illegal_argument(format!(
+                "[{}] names more than one index",
+                call.index_expression()
+            )));
+        }
+    };
+    let pinned = call.api.engine.pin(&indices)?;
+    let key = call.params.get("routing").unwrap_or(&id).to_string();
+    let (asked, name) = (id.clone(), index.name().to_string());
+    let index_of_shard = index.clone();
+    let found = call
+        .blocking(move |_| {
+            let shard = pinned.shard_of(&index_of_shard, &key);
+            let place = match shard {
+                Some(shard) => shard.find(&asked)?,
+                None => None,
+            };
+            match (shard, place) {
+                (Some(shard), Some(place)) => {
+                    let explained = shard.explain(&query, now_ms(), place)?;
+                    Ok(Some((explained, describe(&query))))
+                }
+                _ => Ok(None),
+            }
+        })
+        .await?;
+    let mut json = JsonWriter::with_capacity(512);
+    json.begin_object()
+        .string_field("_index", &name)
+        .string_field("_id", &id);
+    let Some((explanation, words)) = found else {
+        json.boolean_field("matched", false).end_object();
+        return Ok(Reply::written(json).with_status(StatusCode::NOT_FOUND));
+    };
+    json.boolean_field("matched", explanation.is_some());
+    json.key("explanation").value(&match &explanation {
+        Some(explanation) => explained(explanation),
+        None => json!({
+            "value": 0.0,
+            "description": format!("{words} doesn't match id {id}"),
+            "details": [],
+        }),
+    });
+    if let Some(filter) = SourceFilter::from_params(&call.params)? {
+        write_source(&call, &index, &id, &filter, &mut json).await?;
+    }
+    json.end_object();
+    Ok(Reply::written(json))
+}
+
+async fn write_source(
+    call: &Call,
+    index: &std::sync::Arc<clew_engine::Index>,
+    id: &str,
+    filter: &SourceFilter,
+    json: &mut JsonWriter,
+) -> Result<(), ApiError> {
+    let routing = call.params.get("routing").map(String::from);
+    let (index, id) = (index.clone(), id.to_string());
+    let read =
+        move |engine: &clew_engine::Engine| engine.get(&index, &id, routing.as_deref(), false);
+    if let Some(document) = call.blocking(read).await? {
+        json.key("get").begin_object().boolean_field("found", true);
+        json.key("_source");
+        filter.write(&document.source, json);
+        json.end_object();
+    }
+    Ok(())
+}
+
+fn now_ms() -> i64 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    i64::try_from(now.unwrap_or_default().as_millis()).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,327 @@
+//! From an HTTP request to its endpoint and back: route, parameters, body, answer.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
+use axum::response::Response;
+use bytes::Bytes;
+use clew_engine::EngineError;
+use clew_platform::MemoryPurpose;
+use futures_util::future::{AbortHandle, abortable};
+use serde_json::Value;
+use tokio::sync::mpsc;
+
+use crate::http::body;
+use crate::http::client::Client;
+use crate::http::error::ApiError;
+use crate::http::params::{Params, Plus, decode};
+use crate::http::reply::{ContentType, Reply};
+use crate::http::reply_filter;
+use crate::http::request_memory::{RequestMemory, json_bytes};
+use crate::routes::{Answer, COMMON_PARAMS, Found, RouteTable};
+use crate::state::api::Api;
+use crate::state::call::Call;
+use crate::state::tasks::Asked;
+
+const JSON_TYPE: &str = "application/json; charset=UTF-8";
+const TEXT_TYPE: &str = "text/plain; charset=UTF-8";
+
+/// Answers one request.
+pub(crate) async fn dispatch(State(api): State<Arc<Api>>, request: Request) -> Response {
+    let started = Instant::now();
+    let (head, body) = request.into_parts();
+    let mut endpoint = "none";
+    let mut params = Arc::new(Params::default());
+    let outcome = async {
+        // Also where the request is refused by its head alone: a client that is still sending when
+        // the connection closes never sees the answer.
+        let body = body::read(&head.headers, body, &api.body_limits).await;
+        params = Arc::new(Params::parse(head.uri.query().unwrap_or_default())?);
+        let found = route(&head.method, &head.uri)?;
+        endpoint = found.route.class;
+        run(&api, found, &head, params.clone(), body).await
+    }
+    .await;
+    let reply = outcome.and_then(|reply| admit(&api, reply, &params));
+    let reply = reply.unwrap_or_else(|error| Reply::error(&error));
+    let status = reply.status;
+    let response = finish(reply, &head.method, &head.headers, &params).await;
+    api.metrics.observe(endpoint, status, started.elapsed());
+    response
+}
+
+fn route(method: &Method, uri: &Uri) -> Result<Found, ApiError> {
+    let path = uri.path();
+    let mut segments = Vec::new();
+    for segment in path.split('/').filter(|segment| !segment.is_empty()) {
+        segments.push(decode(segment, Plus::IsPlus)?);
+    }
+    let shown = uri.path_and_query().map_or(path, |both| both.as_str());
+    RouteTable::new()
+        .find(method, &segments)
+        .map_err(|allowed| {
+            if allowed.is_empty() {
+                ApiError::no_handler(shown, method.as_str())
+            } else {
+                ApiError::wrong_method(shown, method.as_str(), &allowed)
+            }
+        })
+}
+
+async fn run(
+    api: &Arc<Api>,
+    found: Found,
+    head: &Parts,
+    params: Arc<Params>,
+    body: Result<Bytes, ApiError>,
+) -> Result<Reply, ApiError> {
+    params.refuse_unknown(head.uri.path(), &[COMMON_PARAMS, found.route.params])?;
+    check_common(&params)?;
+    let body = body?;
+    check_content_type(&head.headers, &body)?;
+    let call = Call {
+        api: api.clone(),
+        method: head.method.clone(),
+        path_values: found.path_values,
+        params,
+        body,
+        opaque_id: short_header(&head.headers, "x-opaque-id"),
+        client: Client::of(&head.headers),
+        last_event_id: short_header(&head.headers, "last-event-id"),
+        memory: RequestMemory::new(api.engine.memory()),
+    };
+    let asked_bytes =
+        call.body.len() + head.uri.path().len() + head.uri.query().map_or(0, str::len);
+    let is_long = asked_bytes > SHORT_REQUEST_BYTES;
+    let Some(action) = found.route.action else {
+        return answer_of(found.route.handler, call, is_long).await;
+    };
+    let cancel_after = cancel_after(&call, found.route.params)?;
+    let asked = Asked {
+        expression: call.index_expression(),
+        body: &call.body,
+        opaque_id: call.opaque_id.as_deref(),
+    };
+    let answering = api.tasks.answering(action, &asked);
+    answering
+        .answer(answer_of(found.route.handler, call, is_long), cancel_after)
+        .await
+}
+
+/// Understanding a request with a longer body or address takes some hundred microseconds, and what is to be done much longer.
+const SHORT_REQUEST_BYTES: usize = 16 << 10;
+
+/// Answers a request, a long one away from the async threads.
+fn answer_of(endpoint: fn(Call) -> Answer, call: Call, is_long: bool) -> Answer {
+    if !is_long {
+        return endpoint(call);
+    }
+    let (api, runtime) = (call.api.clone(), tokio::runtime::Handle::current());
+    let (answer, abort) = abortable(endpoint(call));
+    let abort = AbortOnDrop(abort);
+    Box::pin(async move {
+        let answering = api.engine.run_beside(move || runtime.block_on(answer));
+        let answered = answering.await?;
+        drop(abort);
+        // It is aborted only where nobody waits for this.
+        answered.unwrap_or_else(|_| Err(EngineError::Closed.into()))
+    })
+}
+
+/// A request whose connection has gone is dropped wherever it waits.
+struct AbortOnDrop(AbortHandle);
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// After what time a search is cancelled, by what it says itself or the cluster's settings say.
+fn cancel_after(call: &Call, known: &[&str]) -> Result<Option<Duration>, ApiError> {
+    let name = "cancel_after_time_interval";
+    if !known.contains(&name) {
+        return Ok(None);
+    }
+    if call.params.has(name) {
+        return call.params.time(name);
+    }
+    Ok(call.api.cluster_settings.search_times().cancel_after)
+}
+
+/// Parameters that mean the same wherever they are taken are checked also where nothing hangs on
+/// them: a typing error should not pass for a setting.
+fn check_common(params: &Params) -> Result<(), ApiError> {
+    for name in ["pretty", "human", "error_trace"] {
+        params.flag(name, false)?;
+    }
+    for name in ["timeout", "master_timeout", "cluster_manager_timeout"] {
+        params.time(name)?;
+    }
+    match params.get("wait_for_active_shards") {
+        Some(count) if count != "all" && count.parse::<u32>().is_err() => Err(
+            ApiError::illegal_argument(format!("cannot parse ActiveShardCount[{count}]")),
+        ),
+        _ => Ok(()),
+    }
+}
+
+/// Longest header whose text is kept, in bytes.
+const HEADER_BYTES_MAX: usize = 1024;
+
+fn short_header(headers: &HeaderMap, name: &str) -> Option<String> {
+    let text = headers.get(name)?.to_str().ok()?;
+    (text.len() <= HEADER_BYTES_MAX).then(|| text.to_string())
+}
+
+/// Only JSON is read. The check also keeps web pages of other origins from writing through a
+/// user's browser, which may send forms and plain text anywhere unasked.
+fn check_content_type(headers: &HeaderMap, body: &Bytes) -> Result<(), ApiError> {
+    let Some(value) = headers.get(header::CONTENT_TYPE) else {
+        return Ok(());
+    };
+    if body.is_empty() {
+        return Ok(());
+    }
+    let text = value.to_str().unwrap_or_default();
+    let media = text
+        .split(';')
+        .next()
+        .unwrap_or_default()
+        .trim()
+        .to_ascii_lowercase();
+    let is_json = media.starts_with("application/")
+        && (media.ends_with("json") || media.ends_with("json+nd"));
+    if is_json {
+        return Ok(());
+    }
+    Err(ApiError::text(
+        StatusCode::NOT_ACCEPTABLE,
+        format!("Content-Type header [{text}] is not supported"),
+    ))
+}
+
+/// Answers above this are booked: one that is not fetched stays for as long as its connection.
+const SHORT_REPLY_BYTES: usize = 64 << 10;
+
+/// Books a long answer. One that has memory already tells of what is done: it is not refused any more.
+fn admit(api: &Api, mut reply: Reply, params: &Params) -> Result<Reply, ApiError> {
+    let length = reply.body.len();
+    if length <= SHORT_REPLY_BYTES {
+        return Ok(reply);
+    }
+    let shape = if is_reshaped(params) {
+        json_bytes(&reply.body).saturating_add(length)
+    } else {
+        0
+    };
+    let bytes = length.saturating_add(shape);
+    match &mut reply.memory {
+        Some(memory) => memory.set(bytes),
+        None => {
+            let memory = api.engine.memory();
+            reply.memory = Some(memory.reserve(MemoryPurpose::Searches, bytes)?);
+        }
+    }
+    Ok(reply)
+}
+
+async fn finish(reply: Reply, method: &Method, headers: &HeaderMap, params: &Params) -> Response {
+    if let Some(events) = reply.events {
+        return stream(events);
+    }
+    let mut body = reply.body;
+    if reply.content_type == ContentType::Json {
+        body = reshape(body, params);
+    }
+    if method == Method::HEAD {
+        body = Bytes::new();
+    }
+    let mut packed = false;
+    if body::accepts_gzip(headers) {
+        (body, packed) = body::compress(body).await;
+    }
+    let client = Client::of(headers);
+    let content_type = match reply.content_type {
+        ContentType::Json => client
+            .json_type()
+            .unwrap_or(HeaderValue::from_static(JSON_TYPE)),
+        ContentType::Text => HeaderValue::from_static(TEXT_TYPE),
+    };
+    if let Some(mut memory) = reply.memory {
+        memory.shrink_to(body.len());
+        body = body::hold(body, memory);
+    }
+    let mut response = Response::new(Body::from(body));
+    *response.status_mut() = reply.status;
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, content_type);
+    client.mark(headers);
+    if packed {
+        headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    }
+    if let Some(glsn) = reply.glsn {
+        headers.insert("x-clew-glsn", HeaderValue::from(glsn.get()));
+    }
+    if let Some(allow) = reply
+        .allow
+        .and_then(|allow| HeaderValue::from_str(&allow).ok())
+    {
+        headers.insert(header::ALLOW, allow);
+    }
+    response
+}
+
+/// An answer that goes on for as long as there are events.
+fn stream(events: mpsc::Receiver<Bytes>) -> Response {
+    let frames = futures_util::stream::unfold(events, |mut events| async {
+        let frame = events.recv().await?;
+        Some((Ok::<_, Infallible>(frame), events))
+    });
+    let mut response = Response::new(Body::from_stream(frames));
+    let headers = response.headers_mut();
+    let event_stream = HeaderValue::from_static("text/event-stream");
+    headers.insert(header::CONTENT_TYPE, event_stream);
+    let no_cache = HeaderValue::from_static("no-cache");
+    headers.insert(header::CACHE_CONTROL, no_cache);
+    response
+}
+
+fn is_reshaped(params: &Params) -> bool {
+    patterns(params).is_some() || is_pretty(params)
+}
+
+fn patterns(params: &Params) -> Option<Vec<&str>> {
+    let patterns = params.list("filter_path");
+    patterns.filter(|patterns| !patterns.is_empty())
+}
+
+fn is_pretty(params: &Params) -> bool {
+    params.flag("pretty", false).unwrap_or(false)
+}
+
+fn reshape(body: Bytes, params: &Params) -> Bytes {
+    if !is_reshaped(params) {
+        return body;
+    }
+    let Ok(mut value) = serde_json::from_slice::<Value>(&body) else {
+        return body;
+    };
+    if let Some(patterns) = patterns(params) {
+        value = reply_filter::filter(value, &patterns);
+    }
+    let text = if is_pretty(params) {
+        serde_json::to_vec_pretty(&value).map(|mut text| {
+            text.push(b'\n');
+            text
+        })
+    } else {
+        serde_json::to_vec(&value)
+    };
+    text.map_or(body, Bytes::from)
+}

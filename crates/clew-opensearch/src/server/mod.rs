@@ -1,0 +1,6 @@
+//! Puts all rooms together: from a request to its endpoint and back.
+
+pub(crate) mod dispatch;
+#[cfg(test)]
+pub(crate) mod fault_tests;
+pub(crate) mod start;

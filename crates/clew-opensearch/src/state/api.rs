@@ -1,0 +1,137 @@
+//! What every endpoint shares.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::Instant;
+
+use clew_engine::Engine;
+use tokio::sync::watch;
+
+use crate::http::body::BodyLimits;
+use crate::http::metrics::RestMetrics;
+use crate::state::cluster_settings::{ClusterSettings, SettingCheck};
+use crate::state::parts::Parts;
+use crate::state::tasks::Tasks;
+
+/// How the API presents itself, and its limits.
+#[derive(Clone, Debug)]
+pub struct RestOptions {
+    /// Longest body of a request, before and after inflating it.
+    pub body_bytes_max: usize,
+    /// Name of the cluster that clients are shown.
+    pub cluster_name: String,
+    /// Name of the node that clients are shown.
+    pub node_name: String,
+    /// The OpenSearch version that clients are told, which decides what they use.
+    pub version_number: String,
+    /// Where the server listens, as clients are told by `_nodes`.
+    pub publish_address: String,
+    /// Folders that repositories of snapshots may lie in; none means one in the data folder.
+    pub repository_roots: Vec<PathBuf>,
+    /// The data folder, whose disk clients are told of.
+    pub data: PathBuf,
+    /// Turns true when the server stops, so that requests which wait end; `None` when it never does.
+    pub stopped: Option<watch::Receiver<bool>>,
+    /// Where the API's metrics are registered; `None` keeps them unregistered.
+    pub registry: Option<prometheus::Registry>,
+    /// Connections, counted by whoever takes them.
+    pub http: Arc<HttpFigures>,
+}
+
+/// Figures of the connections that requests come by, as `_nodes/stats` shows them.
+#[derive(Debug, Default)]
+pub struct HttpFigures {
+    /// Connections that are open.
+    pub open: AtomicU64,
+    /// Connections opened since the start.
+    pub opened: AtomicU64,
+}
+
+impl Default for RestOptions {
+    fn default() -> Self {
+        RestOptions {
+            body_bytes_max: 100 << 20,
+            cluster_name: "clew".to_string(),
+            node_name: "clew-0".to_string(),
+            version_number: "2.19.0".to_string(),
+            publish_address: "127.0.0.1:9200".to_string(),
+            repository_roots: Vec::new(),
+            data: PathBuf::from("."),
+            stopped: None,
+            registry: None,
+            http: Arc::default(),
+        }
+    }
+}
+
+impl RestOptions {
+    /// The host that clients are told.
+    pub(crate) fn publish_host(&self) -> &str {
+        let address = &self.publish_address;
+        address.rsplit_once(':').map_or(address, |(host, _)| host)
+    }
+}
+
+/// The version of Lucene that clients of this version of OpenSearch expect to be told.
+pub(crate) const LUCENE_VERSION: &str = "9.12.1";
+
+/// What every endpoint shares.
+pub(crate) struct Api {
+    pub(crate) engine: Engine,
+    pub(crate) options: RestOptions,
+    pub(crate) body_limits: BodyLimits,
+    pub(crate) metrics: RestMetrics,
+    pub(crate) cluster_settings: ClusterSettings,
+    pub(crate) tasks: Tasks,
+    /// What other rooms keep.
+    pub(crate) parts: Parts,
+    /// When the node was started.
+    pub(crate) started: Instant,
+    /// The node's id: 22 characters, the same for the same cluster and node name.
+    pub(crate) node_id: String,
+}
+
+impl Api {
+    pub(crate) fn new(
+        engine: Engine,
+        options: RestOptions,
+        setting_checks: &'static [SettingCheck],
+    ) -> Self {
+        let metrics = RestMetrics::new(options.registry.as_ref());
+        let node_id = stable_id(&[&options.cluster_name, &options.node_name]);
+        let body_limits = BodyLimits {
+            bytes_max: options.body_bytes_max,
+            memory: engine.memory().clone(),
+        };
+        Api {
+            body_limits,
+            cluster_settings: ClusterSettings::load(&engine, setting_checks),
+            engine,
+            metrics,
+            tasks: Tasks::default(),
+            parts: Parts::default(),
+            started: Instant::now(),
+            node_id,
+            options,
+        }
+    }
+
+    /// Comes back when the server stops.
+    pub(crate) async fn stopped(&self) {
+        match &self.options.stopped {
+            // An error means that the sender is gone, which is a stop too.
+            Some(stopped) => drop(stopped.clone().wait_for(|stopped| *stopped).await),
+            None => std::future::pending().await,
+        }
+    }
+}
+
+/// A name for something that has none of its own: FNV-1a of the parts as 22 characters.
+pub(crate) fn stable_id(parts: &[&str]) -> String {
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    for byte in parts.iter().flat_map(|part| part.bytes().chain([0])) {
+        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    }
+    format!("clew{hash:018x}")
+}

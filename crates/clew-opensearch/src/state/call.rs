@@ -1,0 +1,268 @@
+//! One request, decoded as far as every endpoint needs it, and how endpoints reach the engine.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::http::Method;
+use bytes::Bytes;
+use clew_engine::{
+    CatalogChange, ClosedNames, DefinitionChange, Definitions, Engine, EngineError, Index,
+    ResolveOptions, Resolved, Wildcards,
+};
+use clew_log::Glsn;
+use clew_platform::CancellationToken;
+use serde_json::Value;
+
+use crate::http::client::Client;
+use crate::http::error::ApiError;
+use crate::http::params::Params;
+use crate::http::reply::Reply;
+use crate::http::request_memory::RequestMemory;
+use crate::state::api::Api;
+use crate::state::tasks::RunningTask;
+
+/// How long a read with `after_glsn` waits for the position.
+const AFTER_GLSN_WAIT: Duration = Duration::from_secs(30);
+
+/// A request on its way to its endpoint.
+pub(crate) struct Call {
+    pub(crate) api: Arc<Api>,
+    pub(crate) method: Method,
+    /// Values of the pattern's `{names}`.
+    pub(crate) path_values: Vec<(&'static str, String)>,
+    pub(crate) params: Arc<Params>,
+    pub(crate) body: Bytes,
+    /// The client's own name for the request (`X-Opaque-Id`).
+    pub(crate) opaque_id: Option<String>,
+    /// Who is asking, for the answers that present the server.
+    pub(crate) client: Client,
+    /// The last event that a client of a stream has seen (`Last-Event-ID`).
+    pub(crate) last_event_id: Option<String>,
+    /// What the request takes beside its body.
+    pub(crate) memory: RequestMemory,
+}
+
+impl Call {
+    /// A value of the path, when the route has it.
+    pub(crate) fn path(&self, name: &str) -> Option<&str> {
+        self.path_values
+            .iter()
+            .find(|(have, _)| *have == name)
+            .map(|(_, value)| value.as_str())
+    }
+
+    /// A value of the path that the route's pattern always has.
+    pub(crate) fn path_required(&self, name: &'static str) -> Result<&str, ApiError> {
+        self.path(name)
+            .ok_or_else(|| ApiError::validation(&format!("{name} is missing")))
+    }
+
+    /// This request as a task that is running.
+    pub(crate) fn task(&self, action: &'static str) -> RunningTask {
+        self.api.tasks.request(action, self.opaque_id.clone())
+    }
+
+    /// The index expression; empty means all.
+    pub(crate) fn index_expression(&self) -> &str {
+        self.path("index").unwrap_or("")
+    }
+
+    /// The body as JSON; `None` when there is none.
+    pub(crate) fn json(&self) -> Result<Option<Value>, ApiError> {
+        if self.body.iter().all(u8::is_ascii_whitespace) {
+            return Ok(None);
+        }
+        self.memory.take_json(&self.body)?;
+        serde_json::from_slice(&self.body)
+            .map(Some)
+            .map_err(|error| ApiError::malformed_json(&error))
+    }
+
+    /// The body as a JSON object.
+    pub(crate) fn json_object(&self) -> Result<Value, ApiError> {
+        match self.json()? {
+            Some(value) if value.is_object() => Ok(value),
+            Some(_) => Err(ApiError::bad_request(
+                "parse_exception",
+                "expected a JSON object",
+            )),
+            None => Err(ApiError::bad_request(
+                "parse_exception",
+                "request body is required",
+            )),
+        }
+    }
+
+    /// How the request wants its index expression read, where documents are read or written.
+    pub(crate) fn resolve_options(&self) -> Result<ResolveOptions, ApiError> {
+        self.resolve_options_from(ResolveOptions::default())
+    }
+
+    /// The same over an endpoint's own defaults.
+    pub(crate) fn resolve_options_from(
+        &self,
+        base: ResolveOptions,
+    ) -> Result<ResolveOptions, ApiError> {
+        let wildcards = match self.params.list("expand_wildcards") {
+            None => base.wildcards,
+            Some(names) => read_wildcards(&names)?,
+        };
+        let unavailable = base.ignore_unavailable;
+        Ok(ResolveOptions {
+            ignore_unavailable: self.params.flag("ignore_unavailable", unavailable)?,
+            allow_no_indices: self
+                .params
+                .flag("allow_no_indices", base.allow_no_indices)?,
+            wildcards,
+            ..base
+        })
+    }
+
+    /// The indexes of the path where closed ones are as good as open ones; wildcards mean these
+    /// unless the request says otherwise.
+    pub(crate) async fn indices_from(
+        &self,
+        wildcards: Wildcards,
+    ) -> Result<Vec<Arc<Index>>, ApiError> {
+        let options = self.resolve_options_from(ResolveOptions {
+            wildcards,
+            closed: ClosedNames::Allow,
+            ..ResolveOptions::default()
+        })?;
+        self.indices_with(self.index_expression(), options).await
+    }
+
+    /// The indexes of the path, after they have reached the position that the request asks for.
+    pub(crate) async fn indices(&self) -> Result<Vec<Arc<Index>>, ApiError> {
+        self.indices_of(self.index_expression()).await
+    }
+
+    /// The indexes of an expression, likewise.
+    pub(crate) async fn indices_of(&self, expression: &str) -> Result<Vec<Arc<Index>>, ApiError> {
+        self.indices_with(expression, self.resolve_options()?).await
+    }
+
+    /// The indexes of an expression that has its own options.
+    pub(crate) async fn indices_with(
+        &self,
+        expression: &str,
+        options: ResolveOptions,
+    ) -> Result<Vec<Arc<Index>>, ApiError> {
+        let resolved = self.resolved_with(expression, options).await?;
+        Ok(resolved.into_iter().map(|found| found.index).collect())
+    }
+
+    /// The same, with the names that each index was found by.
+    pub(crate) async fn resolved_with(
+        &self,
+        expression: &str,
+        options: ResolveOptions,
+    ) -> Result<Vec<Resolved>, ApiError> {
+        let resolved = self.api.engine.resolve_named(expression, options)?;
+        if let Some(glsn) = self.params.unsigned("after_glsn")? {
+            let indices: Vec<_> = resolved.iter().map(|found| found.index.clone()).collect();
+            self.wait_visible(&indices, Glsn::new(glsn)).await?;
+        }
+        Ok(resolved)
+    }
+
+    /// Waits until searches see a position. An index that never refreshes by itself is refreshed:
+    /// nothing else would end the wait.
+    pub(crate) async fn wait_visible(
+        &self,
+        indices: &[Arc<Index>],
+        glsn: Glsn,
+    ) -> Result<(), ApiError> {
+        let manual = indices
+            .iter()
+            .filter(|index| index.settings().refresh_interval.is_none());
+        self.refresh(manual.cloned().collect()).await?;
+        Ok(self
+            .api
+            .engine
+            .wait_visible(indices, glsn, AFTER_GLSN_WAIT)
+            .await?)
+    }
+
+    /// Makes everything written visible now.
+    pub(crate) async fn refresh(&self, indices: Vec<Arc<Index>>) -> Result<(), ApiError> {
+        if indices.is_empty() {
+            return Ok(());
+        }
+        self.to_its_end(move |engine| indices.iter().try_for_each(|index| engine.refresh(index)))
+            .await
+    }
+
+    /// Changes the node's definitions by what they are now; the log position of the change.
+    pub(crate) async fn changing(
+        &self,
+        decide: impl FnOnce(&Definitions) -> Result<Vec<DefinitionChange>, ApiError> + Send + 'static,
+    ) -> Result<Option<Glsn>, ApiError> {
+        self.to_its_end(move |engine| Ok(engine.change_definitions(decide)))
+            .await?
+    }
+
+    /// Changes indexes and definitions, all or none; nothing to change is no error.
+    pub(crate) async fn change_catalog(
+        &self,
+        changes: Vec<CatalogChange>,
+    ) -> Result<Reply, ApiError> {
+        if changes.is_empty() {
+            return Ok(Reply::acknowledged());
+        }
+        let glsn = self
+            .to_its_end(move |engine| engine.change_catalog(changes))
+            .await?;
+        Ok(Reply::acknowledged().at(Some(glsn)))
+    }
+
+    /// Runs something that blocks where blocking is allowed, and leaves off once the request is over. Nothing that
+    /// changes what is stored: see [`Call::to_its_end`].
+    pub(crate) async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Engine) -> Result<T, EngineError> + Send + 'static,
+    ) -> Result<T, ApiError> {
+        let engine = self.api.engine.clone();
+        Ok(self.off_thread(move || work(&engine)).await??)
+    }
+
+    /// The same for what must not be left half done, whoever still waits for it.
+    pub(crate) async fn to_its_end<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Engine) -> Result<T, EngineError> + Send + 'static,
+    ) -> Result<T, ApiError> {
+        let work = move |engine: &Engine| {
+            let _entered = CancellationToken::default().enter();
+            work(engine)
+        };
+        self.blocking(work).await
+    }
+
+    /// Does what takes long where it does not hold up others, and only as long as the request wants it.
+    pub(crate) async fn off_thread<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, ApiError> {
+        Ok(self.api.engine.run_beside(work).await?)
+    }
+}
+
+/// Reads `open,closed,hidden`, `all` or `none`.
+pub(crate) fn read_wildcards(names: &[&str]) -> Result<Wildcards, ApiError> {
+    let mut wildcards = Wildcards::NONE;
+    for name in names {
+        match *name {
+            "open" => wildcards.open = true,
+            "closed" => wildcards.closed = true,
+            "hidden" => wildcards.hidden = true,
+            "none" => wildcards = Wildcards::NONE,
+            "all" => wildcards = Wildcards::ALL,
+            other => {
+                return Err(ApiError::illegal_argument(format!(
+                    "No valid expand wildcard value [{other}]"
+                )));
+            }
+        }
+    }
+    Ok(wildcards)
+}

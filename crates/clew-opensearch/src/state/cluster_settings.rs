@@ -1,0 +1,299 @@
+//! Settings of the whole cluster. Few change anything here; they are kept because tools set them and
+//! then read them back: persistent ones with the definitions, transient ones while the process lives.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use clew_engine::{DefinitionChange, Definitions, DiskLimits, Engine};
+use clew_log::Glsn;
+use clew_platform::MemoryLimits;
+use serde_json::Value;
+
+use crate::http::error::ApiError;
+use crate::http::memory_stats;
+use crate::http::setting_values::parse_time;
+use crate::state::call::Call;
+use crate::state::disk_settings::read_disk_limits;
+
+/// Settings kept at most, so that a client cannot fill the memory with them.
+const SETTINGS_MAX: usize = 10_000;
+
+const KIND: &str = "cluster_setting";
+
+pub(crate) type Kept = BTreeMap<String, String>;
+/// New values by name; none takes a setting away.
+pub(crate) type Changes = BTreeMap<String, Option<String>>;
+
+/// The settings of both kinds.
+pub(crate) struct ClusterSettings {
+    kept: Mutex<Both>,
+    times: KeptTimes,
+    /// How full the disk may get where nobody says otherwise.
+    disk: DiskLimits,
+    checks: &'static [SettingCheck],
+}
+
+/// What was given, by how long it lasts.
+#[derive(Clone, Default)]
+pub(crate) struct Both {
+    pub(crate) persistent: Kept,
+    pub(crate) transient: Kept,
+}
+
+/// Refuses settings that mean something to a room; it looks each up by its name.
+pub(crate) type SettingCheck = fn(&dyn Fn(&str) -> Option<String>) -> Result<(), ApiError>;
+
+/// Changes settings, all or none. What they mean holds from now on.
+///
+/// # Errors
+/// When a value cannot be read, or does not fit to the others.
+pub(crate) async fn change(
+    call: &Call,
+    persistent: Changes,
+    transient: Changes,
+) -> Result<Option<Glsn>, ApiError> {
+    let settings = &call.api.cluster_settings;
+    let mut next = settings.both();
+    apply(&mut next.transient, &transient);
+    let (checking, disk, checks) = (call.api.engine.clone(), settings.disk, settings.checks);
+    let glsn = call
+        .changing(move |all| {
+            next.persistent = persisted(all);
+            apply(&mut next.persistent, &persistent);
+            check(&next, &disk, checks)?;
+            memory_limits(&checking, &next)?;
+            let change = |(name, text): (String, Option<String>)| match text {
+                Some(text) => DefinitionChange::put(KIND, &name, Value::from(text)),
+                None => DefinitionChange::remove(KIND, &name),
+            };
+            let known = |name: &str| all.get(KIND, name).is_some();
+            let changes = persistent.into_iter();
+            let changes = changes.filter(|(name, text)| text.is_some() || known(name));
+            Ok(changes.map(change).collect())
+        })
+        .await?;
+    let engine = &call.api.engine;
+    let mut both = settings.lock();
+    apply(&mut both.transient, &transient);
+    both.persistent = engine.with_definitions(persisted);
+    engine.set_buckets_max(buckets_max(&both)?);
+    engine.memory().set_limits(memory_limits(engine, &both)?);
+    settings.times.store(SearchTimes::of(&both)?);
+    engine.set_disk_limits(disk_limits(&both, &disk)?);
+    Ok(glsn)
+}
+
+fn persisted(all: &Definitions) -> Kept {
+    let text = |value: &Value| value.as_str().map(String::from);
+    all.of(KIND)
+        .filter_map(|(name, value)| Some((name.to_string(), text(value)?)))
+        .collect()
+}
+
+fn apply(kept: &mut Kept, changes: &Changes) {
+    for (name, text) in changes {
+        match text {
+            Some(text) => kept.insert(name.clone(), text.clone()),
+            None => kept.remove(name),
+        };
+    }
+}
+
+fn check(both: &Both, disk: &DiskLimits, checks: &[SettingCheck]) -> Result<(), ApiError> {
+    if both.persistent.len() + both.transient.len() > SETTINGS_MAX {
+        return Err(ApiError::illegal_argument(format!(
+            "more than [{SETTINGS_MAX}] cluster settings"
+        )));
+    }
+    let given = |name: &str| both.given(name);
+    checks.iter().try_for_each(|check| check(&given))?;
+    SearchTimes::of(both)?;
+    // Those of each kind must fit together by themselves: the others may go away.
+    for kept in [&both.persistent, &both.transient] {
+        let alone = Both {
+            persistent: kept.clone(),
+            transient: Kept::new(),
+        };
+        disk_limits(&alone, disk)?;
+    }
+    disk_limits(both, disk)?;
+    buckets_max(both).map(|_| ())
+}
+
+impl Both {
+    /// A setting's value; a transient one wins.
+    pub(crate) fn given(&self, name: &str) -> Option<String> {
+        let given = self.transient.get(name).or(self.persistent.get(name));
+        given.map(|text| text.trim_matches('"').to_string())
+    }
+}
+
+/// How full the disk may get (`cluster.routing.allocation.disk.*`).
+fn disk_limits(both: &Both, defaults: &DiskLimits) -> Result<DiskLimits, ApiError> {
+    let limits = read_disk_limits(|name| both.given(name), defaults);
+    limits.map_err(ApiError::illegal_argument)
+}
+
+/// How many buckets a search may have (`search.max_buckets`).
+fn buckets_max(both: &Both) -> Result<usize, ApiError> {
+    let name = "search.max_buckets";
+    let given = both.transient.get(name).or(both.persistent.get(name));
+    let Some(text) = given else {
+        return Ok(clew_text::AggLimits::default().buckets_max);
+    };
+    text.trim_matches('"').parse().map_err(|_| {
+        ApiError::illegal_argument(format!(
+            "Failed to parse value [{text}] for setting [{name}]"
+        ))
+    })
+}
+
+/// What memory may be taken (`indices.breaker.*` and their like).
+fn memory_limits(engine: &Engine, both: &Both) -> Result<MemoryLimits, ApiError> {
+    let (defaults, whole) = (engine.memory_limits(), engine.memory_bytes());
+    memory_stats::limits(defaults, whole, |name| both.given(name))
+}
+
+impl ClusterSettings {
+    /// Those that were kept when the process last ended.
+    pub(crate) fn load(engine: &Engine, checks: &'static [SettingCheck]) -> Self {
+        let both = Both {
+            persistent: engine.with_definitions(persisted),
+            transient: Kept::new(),
+        };
+        if let Ok(buckets) = buckets_max(&both) {
+            engine.set_buckets_max(buckets);
+        }
+        if let Ok(limits) = memory_limits(engine, &both) {
+            engine.memory().set_limits(limits);
+        }
+        let disk = engine.disk_limits();
+        match disk_limits(&both, &disk) {
+            Ok(limits) => engine.set_disk_limits(limits),
+            Err(error) => {
+                let reason = error.reason();
+                tracing::warn!(reason, "the kept settings of the disk do not hold");
+            }
+        }
+        ClusterSettings {
+            times: KeptTimes::new(SearchTimes::of(&both).unwrap_or_default()),
+            kept: Mutex::new(both),
+            disk,
+            checks,
+        }
+    }
+
+    /// When searches end that do not say so themselves. Costs no lock.
+    pub(crate) fn search_times(&self) -> SearchTimes {
+        self.times.load()
+    }
+
+    /// Whether clients are told the last version of the common ancestor
+    /// (`compatibility.override_main_response_version`).
+    pub(crate) fn old_version_shown(&self) -> bool {
+        let both = self.lock();
+        let name = "compatibility.override_main_response_version";
+        let given = both.transient.get(name).or(both.persistent.get(name));
+        given.is_some_and(|text| text.trim_matches('"') == "true")
+    }
+
+    /// Whether searches may run costly queries (`search.allow_expensive_queries`).
+    pub(crate) fn expensive_queries(&self) -> Expensive {
+        let both = self.lock();
+        let name = "search.allow_expensive_queries";
+        let given = both.transient.get(name).or(both.persistent.get(name));
+        match given.map(String::as_str) {
+            Some("false" | "\"false\"") => Expensive::Refused,
+            _ => Expensive::Allowed,
+        }
+    }
+
+    /// The value of a setting that was given.
+    pub(crate) fn given(&self, name: &str) -> Option<String> {
+        self.lock().given(name)
+    }
+
+    /// All that was given.
+    pub(crate) fn both(&self) -> Both {
+        self.lock().clone()
+    }
+
+    /// How full the disk may get where nobody says otherwise.
+    pub(crate) fn disk_defaults(&self) -> &DiskLimits {
+        &self.disk
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Both> {
+        // The maps are replaced whole, so a panic elsewhere cannot leave them half changed.
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether costly queries are allowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Expensive {
+    Allowed,
+    Refused,
+}
+
+/// When searches end that do not say so themselves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct SearchTimes {
+    /// `search.default_search_timeout`.
+    pub(crate) timeout: Option<Duration>,
+    /// `search.cancel_after_time_interval`.
+    pub(crate) cancel_after: Option<Duration>,
+}
+
+impl SearchTimes {
+    fn of(both: &Both) -> Result<Self, ApiError> {
+        let time = |name: &str| match both.given(name) {
+            Some(text) => parse_time(name, &text),
+            None => Ok(None),
+        };
+        Ok(SearchTimes {
+            timeout: time("search.default_search_timeout")?,
+            cancel_after: time("search.cancel_after_time_interval")?,
+        })
+    }
+}
+
+/// The same as every search reads it: in milliseconds, none as the largest number.
+struct KeptTimes {
+    timeout_ms: AtomicU64,
+    cancel_after_ms: AtomicU64,
+}
+
+impl KeptTimes {
+    fn new(times: SearchTimes) -> Self {
+        let kept = KeptTimes {
+            timeout_ms: AtomicU64::new(u64::MAX),
+            cancel_after_ms: AtomicU64::new(u64::MAX),
+        };
+        kept.store(times);
+        kept
+    }
+
+    fn store(&self, times: SearchTimes) {
+        let ms = |time: Option<Duration>| {
+            time.and_then(|time| u64::try_from(time.as_millis()).ok())
+                .unwrap_or(u64::MAX)
+        };
+        self.timeout_ms.store(ms(times.timeout), Ordering::Relaxed);
+        self.cancel_after_ms
+            .store(ms(times.cancel_after), Ordering::Relaxed);
+    }
+
+    fn load(&self) -> SearchTimes {
+        let time = |ms: &AtomicU64| {
+            let ms = ms.load(Ordering::Relaxed);
+            (ms < u64::MAX).then(|| Duration::from_millis(ms))
+        };
+        SearchTimes {
+            timeout: time(&self.timeout_ms),
+            cancel_after: time(&self.cancel_after_ms),
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! What every endpoint shares: the call, the settings of the cluster, tasks, and what rooms keep.
+
+pub(crate) mod api;
+pub(crate) mod call;
+pub(crate) mod cluster_settings;
+pub(crate) mod disk_settings;
+pub(crate) mod parts;
+pub(crate) mod tasks;

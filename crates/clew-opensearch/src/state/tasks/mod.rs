@@ -1,0 +1,256 @@
+//! What the node is doing for its clients: requests that are being answered ([`requests`]), and work that goes on
+//! after its request was answered (`wait_for_completion=false`). How clients ask for it and end it is in [`endpoints`].
+
+mod requests;
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use axum::http::StatusCode;
+use clew_platform::CancellationToken;
+use serde_json::Value;
+use tokio::sync::Notify;
+
+use crate::http::error::{ApiError, Cause};
+
+pub(crate) use requests::{Action, Asked, cancelled_error};
+use requests::{Answering, Requests};
+
+/// Finished tasks that are remembered.
+const REMEMBERED_MAX: usize = 1000;
+/// Tasks that may run at once.
+const RUNNING_MAX: usize = 64;
+
+/// The node's tasks.
+#[derive(Default)]
+pub(crate) struct Tasks {
+    /// The number of the last one.
+    last: AtomicU64,
+    requests: Requests,
+    state: Mutex<State>,
+    /// Told whenever a task ends.
+    ended: Notify,
+}
+
+#[derive(Default)]
+struct State {
+    tasks: BTreeMap<u64, Task>,
+}
+
+#[derive(Clone)]
+pub(crate) struct Task {
+    action: &'static str,
+    description: String,
+    started: Instant,
+    started_ms: u64,
+    /// Stops it, where that is possible.
+    token: Option<CancellationToken>,
+    /// How far it is, when it tells.
+    status: Option<Value>,
+    /// Running time and answer, once it has ended.
+    pub(crate) ended: Option<(u64, Result<Value, Value>)>,
+}
+
+/// A task as it is shown.
+pub(crate) struct RunningTask {
+    pub(crate) number: u64,
+    pub(crate) action: &'static str,
+    pub(crate) description: String,
+    pub(crate) started_ms: u64,
+    pub(crate) running_ns: u64,
+    pub(crate) opaque_id: Option<String>,
+    pub(crate) cancellable: bool,
+    pub(crate) cancelled: bool,
+    /// How far it is, when it tells.
+    pub(crate) status: Option<Value>,
+}
+
+impl Task {
+    pub(crate) fn shown(&self, number: u64) -> RunningTask {
+        let ended = self.ended.as_ref().map(|(ns, _)| *ns);
+        let token = self.token.as_ref();
+        RunningTask {
+            number,
+            action: self.action,
+            description: self.description.clone(),
+            started_ms: self.started_ms,
+            running_ns: ended.unwrap_or_else(|| nanos_since(self.started)),
+            opaque_id: None,
+            cancellable: token.is_some(),
+            cancelled: token.is_some_and(|token| token.stopped().is_some()),
+            status: self.status.clone(),
+        }
+    }
+}
+
+impl Tasks {
+    /// The tasks that are running, in the order in which they began.
+    pub(crate) fn running(&self) -> Vec<RunningTask> {
+        let mut running = self.requests.shown();
+        let state = self.lock();
+        let others = state.tasks.iter().filter(|(_, task)| task.ended.is_none());
+        running.extend(others.map(|(number, task)| task.shown(*number)));
+        running.sort_unstable_by_key(|task| task.number);
+        running
+    }
+
+    /// Notes a request that may take long.
+    pub(crate) fn answering(&self, action: Action, asked: &Asked<'_>) -> Answering<'_> {
+        self.requests.enter(self.next(), action, asked)
+    }
+
+    /// Cancels a task that is running; what it is, if there is one of this number.
+    pub(crate) fn cancel(&self, number: u64, reason: &str) -> Option<RunningTask> {
+        if let Some(cancelled) = self.requests.cancel(number, reason) {
+            return Some(cancelled);
+        }
+        let task = self.find(number).filter(|task| task.ended.is_none())?;
+        if let Some(token) = &task.token {
+            token.cancel(reason);
+        }
+        Some(task.shown(number))
+    }
+
+    /// Ends what can be ended, as the server stops.
+    pub(crate) fn stop(&self) {
+        self.requests.stop();
+        for token in self
+            .lock()
+            .tasks
+            .values()
+            .filter_map(|task| task.token.as_ref())
+        {
+            token.cancel("node is closing");
+        }
+    }
+
+    fn next(&self) -> u64 {
+        self.last.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// A request that has just come as a task of its own.
+    pub(crate) fn request(&self, action: &'static str, opaque_id: Option<String>) -> RunningTask {
+        RunningTask {
+            number: self.next(),
+            action,
+            description: String::new(),
+            started_ms: now_ms(),
+            running_ns: 0,
+            opaque_id,
+            cancellable: false,
+            cancelled: false,
+            status: None,
+        }
+    }
+
+    /// Notes a task that begins, and goes on to its end.
+    pub(crate) fn begin(&self, action: &'static str, description: String) -> Result<u64, ApiError> {
+        self.note(action, description, None)
+    }
+
+    /// Notes a task that begins, and that asks the token whether to go on.
+    pub(crate) fn begin_cancellable(
+        &self,
+        action: &'static str,
+        description: String,
+        token: CancellationToken,
+    ) -> Result<u64, ApiError> {
+        self.note(action, description, Some(token))
+    }
+
+    fn note(
+        &self,
+        action: &'static str,
+        description: String,
+        token: Option<CancellationToken>,
+    ) -> Result<u64, ApiError> {
+        let mut state = self.lock();
+        if state
+            .tasks
+            .values()
+            .filter(|task| task.ended.is_none())
+            .count()
+            >= RUNNING_MAX
+        {
+            return Err(ApiError::new(
+                StatusCode::TOO_MANY_REQUESTS,
+                Cause::new(
+                    "rejected_execution_exception",
+                    format!("[{RUNNING_MAX}] background tasks are running"),
+                ),
+            ));
+        }
+        while state.tasks.len() >= REMEMBERED_MAX {
+            let oldest = state.tasks.iter().find(|(_, task)| task.ended.is_some());
+            let Some(number) = oldest.map(|(number, _)| *number) else {
+                break;
+            };
+            state.tasks.remove(&number);
+        }
+        let number = self.next();
+        let task = Task {
+            action,
+            description,
+            started: Instant::now(),
+            started_ms: now_ms(),
+            token,
+            status: None,
+            ended: None,
+        };
+        state.tasks.insert(number, task);
+        Ok(number)
+    }
+
+    /// Notes how far a task is.
+    pub(crate) fn tell(&self, number: u64, status: Value) {
+        if let Some(task) = self.lock().tasks.get_mut(&number) {
+            task.status = Some(status);
+        }
+    }
+
+    /// Notes how a task ended.
+    pub(crate) fn end(&self, number: u64, answer: Result<Value, ApiError>) {
+        let answer = answer.map_err(|error| {
+            let whole: Value = serde_json::from_slice(&error.body()).unwrap_or(Value::Null);
+            whole.get("error").cloned().unwrap_or(whole)
+        });
+        if let Some(task) = self.lock().tasks.get_mut(&number) {
+            task.ended = Some((nanos_since(task.started), answer));
+        }
+        self.ended.notify_waiters();
+    }
+
+    pub(crate) fn find(&self, number: u64) -> Option<Task> {
+        self.lock().tasks.get(&number).cloned()
+    }
+
+    /// Waits until a task has ended, or is forgotten.
+    pub(crate) async fn wait(&self, number: u64) {
+        loop {
+            // Listens before it looks, so that an end between the two is not missed.
+            let ended = self.ended.notified();
+            if self.find(number).is_none_or(|task| task.ended.is_some()) {
+                return;
+            }
+            ended.await;
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+        // Every change is one insert or one field, so a panic leaves nothing half done.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn now_ms() -> u64 {
+    let since_epoch = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    u64::try_from(since_epoch.as_millis()).unwrap_or(u64::MAX)
+}
+
+fn nanos_since(started: Instant) -> u64 {
+    u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX)
+}

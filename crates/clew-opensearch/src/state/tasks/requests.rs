@@ -1,0 +1,429 @@
+//! Requests that are being answered and may take long: whoever waits for one can end it, and so do the client's going
+//! and the server's stop.
+//!
+//! Each request has a token, which everything that is done for it asks ([`CancellationToken`]). Most are answered as
+//! soon as they are cancelled, whatever still has to notice; those that write answer themselves, with what they did.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use axum::http::StatusCode;
+use bytes::Bytes;
+use clew_engine::EngineError;
+use clew_platform::CancellationToken;
+use tokio::sync::Notify;
+
+use super::{RunningTask, nanos_since, now_ms};
+use crate::http::error::{ApiError, Cause};
+
+/// Requests begin and end all the time, from all threads: one lock for all would be waited for.
+const PARTS: usize = 16;
+/// How much of a body a description shows, in bytes.
+const BODY_SHOWN_MAX: usize = 4096;
+/// What those are told whose search is ended by the stop of the server.
+const STOPPING: &str = "node is closing";
+
+/// What a request that takes long is called, and who answers it when it is cancelled.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Action {
+    pub(crate) name: &'static str,
+    answers: Answers,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Answers {
+    /// At once, with an error.
+    Refusal,
+    /// The endpoint, with what it did until then.
+    Endpoint,
+}
+
+/// The endpoints that may take long, by the functions that answer.
+const ACTIONS: &[(&str, &str)] = &[
+    ("search::search", "indices:data/read/search"),
+    ("search::count", "indices:data/read/search"),
+    ("search::msearch", "indices:data/read/msearch"),
+    (
+        "search::search_template",
+        "indices:data/read/search/template",
+    ),
+    (
+        "search::msearch_template",
+        "indices:data/read/msearch/template",
+    ),
+    ("search::next_page", "indices:data/read/scroll"),
+    ("search::rank_eval", "indices:data/read/rank_eval"),
+    ("validate::explain_hit", "indices:data/read/explain"),
+    ("validate::validate", "indices:admin/validate/query"),
+    ("term_vectors::one", "indices:data/read/tv"),
+    ("term_vectors::many", "indices:data/read/mtv"),
+    ("mget::mget", "indices:data/read/mget"),
+    ("ingest::simulate", "cluster:admin/ingest/pipeline/simulate"),
+    ("analyze::analyze", "indices:admin/analyze"),
+    ("recall::measure", "indices:data/read/recall"),
+    ("sql::sql", "cluster:admin/opensearch/sql"),
+    ("sql::ppl", "cluster:admin/opensearch/ppl"),
+    ("bulk::bulk", "indices:data/write/bulk"),
+    ("by_query::delete", "indices:data/write/delete/byquery"),
+    ("by_query::update", "indices:data/write/update/byquery"),
+    ("by_query::reindex", "indices:data/write/reindex"),
+];
+
+impl Action {
+    /// The action of an endpoint, by the name of its function; none where it is over soon, or must not end half way.
+    pub(crate) fn of_endpoint(function: &str) -> Option<Self> {
+        let (_, name) = ACTIONS.iter().find(|(known, _)| *known == function)?;
+        let answers = if function.starts_with("by_query::") || function == "bulk::bulk" {
+            Answers::Endpoint
+        } else {
+            Answers::Refusal
+        };
+        Some(Action { name, answers })
+    }
+}
+
+/// A request on its way.
+pub(crate) struct RequestTask {
+    number: u64,
+    action: Action,
+    /// The index expression of its path.
+    expression: String,
+    body: Bytes,
+    started: Instant,
+    started_ms: u64,
+    opaque_id: Option<String>,
+    token: CancellationToken,
+    cancelled: Notify,
+}
+
+impl RequestTask {
+    fn cancel(&self, reason: &str) {
+        self.token.cancel(reason);
+        self.cancelled.notify_one();
+    }
+
+    fn shown(&self) -> RunningTask {
+        let body = &self.body[..self.body.len().min(BODY_SHOWN_MAX)];
+        let body = String::from_utf8_lossy(body);
+        let searches = self.action.name == "indices:data/read/search";
+        let kind = if searches {
+            ", search_type[QUERY_THEN_FETCH]"
+        } else {
+            ""
+        };
+        RunningTask {
+            number: self.number,
+            action: self.action.name,
+            description: format!(
+                "indices[{}]{kind}, source[{}]",
+                self.expression,
+                body.trim()
+            ),
+            started_ms: self.started_ms,
+            running_ns: nanos_since(self.started),
+            opaque_id: self.opaque_id.clone(),
+            cancellable: true,
+            cancelled: self.token.stopped().is_some(),
+            status: None,
+        }
+    }
+}
+
+type Part = HashMap<u64, Arc<RequestTask>>;
+
+/// All requests that are on their way.
+#[derive(Default)]
+pub(crate) struct Requests {
+    parts: [Mutex<Part>; PARTS],
+    stopping: AtomicBool,
+}
+
+/// What a request is, beside its action.
+pub(crate) struct Asked<'a> {
+    pub(crate) expression: &'a str,
+    pub(crate) body: &'a Bytes,
+    pub(crate) opaque_id: Option<&'a str>,
+}
+
+impl Requests {
+    /// Notes a request; it is forgotten when the result is dropped, and cancelled when that happens before it is
+    /// answered.
+    pub(crate) fn enter(&self, number: u64, action: Action, asked: &Asked<'_>) -> Answering<'_> {
+        let task = Arc::new(RequestTask {
+            number,
+            action,
+            expression: asked.expression.to_string(),
+            body: asked.body.clone(),
+            started: Instant::now(),
+            started_ms: now_ms(),
+            opaque_id: asked.opaque_id.map(String::from),
+            token: CancellationToken::new(),
+            cancelled: Notify::new(),
+        });
+        self.part(number).insert(number, task.clone());
+        // Looked at after it was noted: whoever stops the server sets it first and goes through all then.
+        if self.stopping.load(Ordering::SeqCst) {
+            task.cancel(STOPPING);
+        }
+        Answering {
+            requests: self,
+            task,
+            answered: false,
+        }
+    }
+
+    pub(super) fn shown(&self) -> Vec<RunningTask> {
+        let parts = self.parts.iter().map(lock);
+        parts
+            .flat_map(|part| part.values().map(|task| task.shown()).collect::<Vec<_>>())
+            .collect()
+    }
+
+    /// Cancels a request; what it is, if there is one of this number.
+    pub(super) fn cancel(&self, number: u64, reason: &str) -> Option<RunningTask> {
+        let task = self.part(number).get(&number).cloned()?;
+        task.cancel(reason);
+        Some(task.shown())
+    }
+
+    /// Cancels those that are on their way, and all that come.
+    pub(super) fn stop(&self) {
+        self.stopping.store(true, Ordering::SeqCst);
+        for part in &self.parts {
+            lock(part).values().for_each(|task| task.cancel(STOPPING));
+        }
+    }
+
+    fn part(&self, number: u64) -> MutexGuard<'_, Part> {
+        let place = usize::try_from(number % PARTS as u64).unwrap_or(0);
+        lock(&self.parts[place])
+    }
+}
+
+fn lock(part: &Mutex<Part>) -> MutexGuard<'_, Part> {
+    // Every change is one insert or one remove, so a panic leaves nothing half done.
+    part.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A request while it is being answered.
+pub(crate) struct Answering<'a> {
+    requests: &'a Requests,
+    task: Arc<RequestTask>,
+    answered: bool,
+}
+
+impl Answering<'_> {
+    /// The endpoint's answer, or the error that the request was cancelled; it is cancelled by itself after a time, if
+    /// one is given.
+    pub(crate) async fn answer<T>(
+        mut self,
+        endpoint: impl Future<Output = Result<T, ApiError>> + Unpin,
+        cancel_after: Option<Duration>,
+    ) -> Result<T, ApiError> {
+        let task = self.task.clone();
+        let mut endpoint = std::pin::pin!(task.token.clone().scope(endpoint));
+        let answer = tokio::select! {
+            biased;
+            answer = &mut endpoint => answer,
+            () = cancelled(&task, cancel_after) => match task.action.answers {
+                Answers::Refusal => Err(self.refusal()),
+                Answers::Endpoint => endpoint.await,
+            },
+        };
+        self.answered = true;
+        match answer {
+            // Whichever of its parts noticed first.
+            Err(_) if task.token.stopped().is_some() => Err(self.refusal()),
+            answer => answer,
+        }
+    }
+
+    fn refusal(&self) -> ApiError {
+        let reason = self.task.token.reason().unwrap_or_default();
+        if reason == STOPPING {
+            return ApiError::from(EngineError::Closed);
+        }
+        cancelled_error(reason)
+    }
+}
+
+/// What somebody is told whose request was cancelled.
+pub(crate) fn cancelled_error(reason: &str) -> ApiError {
+    let reason = format!("cancelled task with reason: {reason}");
+    ApiError::new(
+        StatusCode::BAD_REQUEST,
+        Cause::new("task_cancelled_exception", reason),
+    )
+}
+
+async fn cancelled(task: &RequestTask, after: Option<Duration>) {
+    let Some(after) = after else {
+        return task.cancelled.notified().await;
+    };
+    let in_time = tokio::time::timeout(after, task.cancelled.notified()).await;
+    if in_time.is_err() {
+        task.cancel(&format!(
+            "Cancellation timeout of {} is expired",
+            in_units(after)
+        ));
+    }
+}
+
+/// A time as OpenSearch writes it: in the largest unit that it has one of.
+fn in_units(time: Duration) -> String {
+    let millis = time.as_millis();
+    let units = [
+        ("d", 86_400_000),
+        ("h", 3_600_000),
+        ("m", 60_000),
+        ("s", 1_000),
+    ];
+    let (name, unit) = units
+        .into_iter()
+        .find(|(_, unit)| millis >= *unit)
+        .unwrap_or(("ms", 1));
+    match millis % unit * 10 / unit {
+        0 => format!("{}{name}", millis / unit),
+        tenths => format!("{}.{tenths}{name}", millis / unit),
+    }
+}
+
+impl Drop for Answering<'_> {
+    fn drop(&mut self) {
+        if !self.answered {
+            // The future was dropped: the client has gone.
+            self.task.token.cancel("channel closed");
+        }
+        self.requests
+            .part(self.task.number)
+            .remove(&self.task.number);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SEARCH: Action = Action {
+        name: "indices:data/read/search",
+        answers: Answers::Refusal,
+    };
+
+    fn enter(requests: &Requests, number: u64, action: Action) -> Answering<'_> {
+        let body = Bytes::from_static(b"{}");
+        let asked = Asked {
+            expression: "a,b",
+            body: &body,
+            opaque_id: Some("mine"),
+        };
+        requests.enter(number, action, &asked)
+    }
+
+    fn run<T>(future: impl Future<Output = T>) -> T {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build();
+        runtime.unwrap().block_on(future)
+    }
+
+    fn kind_and_reason(answer: &Result<(), ApiError>) -> (u16, String) {
+        let error = answer.as_ref().unwrap_err();
+        (error.status().as_u16(), error.reason())
+    }
+
+    #[test]
+    fn a_request_is_known_while_it_is_answered() {
+        let requests = Requests::default();
+        let answering = enter(&requests, 7, SEARCH);
+        let shown = requests.shown();
+        let [task] = &shown[..] else {
+            panic!("one request");
+        };
+        assert_eq!((task.number, task.action), (7, SEARCH.name));
+        assert_eq!(
+            task.description,
+            "indices[a,b], search_type[QUERY_THEN_FETCH], source[{}]"
+        );
+        assert_eq!(task.opaque_id.as_deref(), Some("mine"));
+        assert!(task.cancellable && !task.cancelled);
+        let answer = answering.answer(Box::pin(async { Ok(5) }), None);
+        assert_eq!(run(answer).unwrap(), 5);
+        assert!(requests.shown().is_empty());
+    }
+
+    #[test]
+    fn who_waits_is_answered_once_the_request_is_cancelled() {
+        let requests = Requests::default();
+        let answering = enter(&requests, 7, SEARCH);
+        let token = answering.task.token.clone();
+        let never = Box::pin(std::future::pending::<Result<(), ApiError>>());
+        let cancel = async {
+            assert!(requests.cancel(8, "by user request").is_none());
+            assert!(requests.cancel(7, "by user request").unwrap().cancelled);
+        };
+        let (answer, ()) = run(async { tokio::join!(answering.answer(never, None), cancel) });
+        let reason = "cancelled task with reason: by user request".to_string();
+        assert_eq!(kind_and_reason(&answer), (400, reason));
+        assert!(token.stopped().is_some());
+    }
+
+    #[test]
+    fn a_request_ends_by_itself_after_a_time() {
+        let requests = Requests::default();
+        let never = Box::pin(std::future::pending::<Result<(), ApiError>>());
+        let after = Some(Duration::from_millis(1));
+        let answer = run(enter(&requests, 7, SEARCH).answer(never, after));
+        let reason = "cancelled task with reason: Cancellation timeout of 1ms is expired";
+        assert_eq!(kind_and_reason(&answer), (400, reason.to_string()));
+    }
+
+    #[test]
+    fn times_are_written_in_the_largest_unit() {
+        let texts = [1, 999, 1_000, 1_500, 90_000].map(|ms| in_units(Duration::from_millis(ms)));
+        assert_eq!(texts, ["1ms", "999ms", "1s", "1.5s", "1.5m"]);
+    }
+
+    #[test]
+    fn every_action_belongs_to_an_endpoint() {
+        for (function, _) in ACTIONS {
+            let known = crate::routes::functions().any(|name| name == *function);
+            assert!(known, "{function}");
+        }
+    }
+
+    #[test]
+    fn work_for_a_client_that_has_gone_is_stopped() {
+        let requests = Requests::default();
+        let answering = enter(&requests, 7, SEARCH);
+        let token = answering.task.token.clone();
+        let never = Box::pin(std::future::pending::<Result<(), ApiError>>());
+        drop(answering.answer(never, None));
+        assert!(token.stopped().is_some() && requests.shown().is_empty());
+    }
+
+    #[test]
+    fn the_stop_of_the_server_ends_requests_and_those_that_come() {
+        let requests = Requests::default();
+        let never = || Box::pin(std::future::pending::<Result<(), ApiError>>());
+        let before = enter(&requests, 7, SEARCH);
+        requests.stop();
+        assert_eq!(kind_and_reason(&run(before.answer(never(), None))).0, 503);
+        let after = enter(&requests, 8, SEARCH);
+        assert_eq!(kind_and_reason(&run(after.answer(never(), None))).0, 503);
+    }
+
+    #[test]
+    fn writes_answer_with_what_they_did() {
+        let requests = Requests::default();
+        let action = Action::of_endpoint("by_query::delete").unwrap();
+        let answering = enter(&requests, 7, action);
+        requests.cancel(7, "by user request");
+        let endpoint = Box::pin(async {
+            tokio::task::yield_now().await;
+            Ok(clew_platform::stopped())
+        });
+        assert!(run(answering.answer(endpoint, None)).unwrap());
+    }
+}

@@ -1,0 +1,121 @@
+"""What the modules of a crate import from each other, read from the text of its files."""
+
+import pathlib
+import re
+
+COMMENT_OR_TEXT = re.compile(
+    r"""//[^\n]*|/\*.*?\*/|r(\#*)".*?"\1|b?"(?:\\.|[^"\\])*"|b?'(?:\\.[^']*|[^'\\])'(?!\w)""", re.S
+)
+USE = re.compile(r"(?m)^\s*(?P<public>pub(?:\([^)]*\))?\s+)?use\s+(?P<tree>[^;]+);")
+PATH = re.compile(r"(?<![\w:$])(?:crate|self|super)(?:\s*::\s*\w+)+")
+
+
+def blank(match):
+    return re.sub(r"[^\n]", " ", match.group(0))
+
+
+def end_of_item(text, start):
+    """Where an item ends: behind its `;`, or behind the brace that closes its body."""
+    depth = 0
+    for at in range(start, len(text)):
+        if text[at] == ";" and depth == 0:
+            return at + 1
+        depth += {"{": 1, "}": -1}.get(text[at], 0)
+        if text[at] == "}" and depth == 0:
+            return at + 1
+    return len(text)
+
+
+def tests_of(text):
+    """Where items are that only tests have, in a text without comments."""
+    for test in re.finditer(r"#\[cfg\(test\)\]", text):
+        yield test.start(), end_of_item(text, test.end())
+
+
+def without_tests(text):
+    """The same without items that only tests have, and without what is no code."""
+    text = COMMENT_OR_TEXT.sub(blank, text)
+    for start, end in reversed(list(tests_of(text))):
+        text = text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]
+    return text
+
+
+def texts_of(text):
+    """The texts in the code of a file, as they are written, without those of tests."""
+    tests = list(tests_of(COMMENT_OR_TEXT.sub(blank, text)))
+    for found in COMMENT_OR_TEXT.finditer(text):
+        if found[0][0] in '"br' and not any(start <= found.start() < end for start, end in tests):
+            yield found[0]
+
+
+def paths(tree):
+    """The paths of a `use` tree, as tuples, each with the name that it is bound to."""
+    tree = tree.strip()
+    group = re.fullmatch(r"(.*?)\{(.*)\}", tree, re.S)
+    if not group:
+        path, _, alias = re.sub(r"\s+", " ", tree).partition(" as ")
+        parts = tuple(part.strip() for part in path.split("::") if part.strip())
+        return [(parts, alias or parts[-1])]
+    prefix = tuple(part.strip() for part in group[1].split("::") if part.strip())
+    found, depth, item = [], 0, ""
+    for sign in group[2] + ",":
+        if sign == "," and depth == 0:
+            for path, name in paths(item) if item.strip() else []:
+                inner = () if path == ("self",) else path
+                found.append((prefix + inner, prefix[-1] if path == ("self",) else name))
+            item = ""
+            continue
+        depth += {"{": 1, "}": -1}.get(sign, 0)
+        item += sign
+    return found
+
+
+class Crate:
+    """The modules of a crate, by their paths; tests are left out."""
+
+    def __init__(self, source):
+        self.code, self.texts, self.exported, tests = {}, {}, {}, set()
+        for file in pathlib.Path(source).rglob("*.rs"):
+            module = file.relative_to(source).with_suffix("").parts
+            module = module[:-1] if module[-1] in ("mod", "lib", "main") else module
+            text = file.read_text()
+            for name in re.findall(r"#\[cfg\(test\)\]\s*(?:pub(?:\([^)]*\))?\s+)?mod\s+(\w+)\s*;", text):
+                tests.add(module + (name,))
+            self.code[module] = without_tests(text)
+            self.texts[module] = list(texts_of(text))
+        for module in list(self.code):
+            if any(module[: len(test)] == test for test in tests):
+                del self.code[module], self.texts[module]
+        for module, code in self.code.items():
+            uses = (use for use in USE.finditer(code) if use["public"])
+            self.exported[module] = {name: path for use in uses for path, name in paths(use["tree"])}
+
+    def home(self, module, path, depth=0):
+        """The module that what a path means is defined in; `None` outside this crate."""
+        at, rest = module, list(path)
+        if rest[0] == "crate":
+            at, rest = (), rest[1:]
+        elif rest[0] in ("self", "super"):
+            while rest and rest[0] in ("self", "super"):
+                at = at[:-1] if rest[0] == "super" else at
+                rest = rest[1:]
+        elif module + (rest[0],) not in self.code:
+            return None
+        while rest and at + (rest[0],) in self.code:
+            at, rest = at + (rest[0],), rest[1:]
+        through = self.exported.get(at, {}).get(rest[0]) if rest and depth < 10 else None
+        return (self.home(at, through, depth + 1) or at) if through else at
+
+    def imports(self):
+        """Yields what imports what: two modules and the path."""
+        for module, code in self.code.items():
+            for use in USE.finditer(code):
+                for path, _ in paths(use["tree"]):
+                    yield module, self.home(module, path), path
+            for path in PATH.findall(USE.sub(blank, code)):
+                parts = tuple(re.split(r"\s*::\s*", path))
+                yield module, self.home(module, parts), parts
+
+    def rooms(self):
+        """The modules at the top, in the order of the crate's front page."""
+        return re.findall(r"(?m)^\s*(?:pub(?:\([^)]*\))?\s+)?mod\s+(\w+)\s*;", self.code[()])

@@ -1,0 +1,63 @@
+"""The map of ARCHITECTURE.md holds: crates and rooms point downwards, and below the protocols nobody speaks OpenSearch."""
+
+import pathlib
+import re
+import tomllib
+import unittest
+
+from .imports import Crate
+
+ROOT = pathlib.Path(__file__).parents[2]
+CRATES = ROOT / "crates"
+
+# Crates whose front page lists their rooms lowest first.
+IN_ORDER = ["clew-engine", "clew-opensearch"]
+# What is still OpenSearch's below its crate: names of exceptions, and of settings. May only become less.
+WORDS_LEFT = {"clew-text": 19, "clew-engine": 11}
+WORDS = re.compile(r'_exception\b|"index\.')
+
+
+def order_of_crates():
+    """The crates in the order of the map, lowest first."""
+    text = (ROOT / "ARCHITECTURE.md").read_text()
+    return re.findall(r"(?m)^\| `([\w-]+)` \|", text)
+
+
+class ArchitectureTest(unittest.TestCase):
+    def test_the_map_has_every_crate(self):
+        self.assertEqual(sorted(order_of_crates()), sorted(path.parent.name for path in CRATES.glob("*/Cargo.toml")))
+
+    def test_crates_point_downwards(self):
+        order = order_of_crates()
+        for number, crate in enumerate(order):
+            manifest = tomllib.loads((CRATES / crate / "Cargo.toml").read_text())
+            for other in manifest.get("dependencies", {}):
+                if other.startswith("clew"):
+                    self.assertLess(order.index(other), number, f"{crate} imports {other}")
+
+    def test_rooms_point_downwards(self):
+        for name in IN_ORDER:
+            crate = Crate(CRATES / name / "src")
+            rooms = crate.rooms()
+            self.assertGreater(len(rooms), 5)
+            for module, target, path in crate.imports():
+                if module and target and module[0] in rooms and target[0] in rooms:
+                    with self.subTest(crate=name, module="::".join(module), path="::".join(path)):
+                        self.assertLessEqual(rooms.index(target[0]), rooms.index(module[0]))
+
+    def test_below_the_protocols_nobody_learns_new_words_of_opensearch(self):
+        for name, left in WORDS_LEFT.items():
+            texts = Crate(CRATES / name / "src").texts
+            found = {"::".join(module): len(WORDS.findall(" ".join(all))) for module, all in texts.items()}
+            found = {module: count for module, count in found.items() if count}
+            self.assertEqual(sum(found.values()), left, found)
+
+    def test_the_reader_sees_imports(self):
+        crate = Crate(CRATES / "clew-engine" / "src")
+        seen = {(module[-1], target[-1]) for module, target, _ in crate.imports() if module and target}
+        self.assertIn(("recovery", "engine"), seen)
+        self.assertNotIn(("engine", "recovery_tests"), seen)
+
+
+if __name__ == "__main__":
+    unittest.main()
