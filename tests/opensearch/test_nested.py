@@ -52,6 +52,28 @@ class NestedTest(ClewTest):
         self.assertEqual(self.ids("posts", query=both("bob", 1)), [])
         self.assertEqual(self.ids("posts", query=both("bob", 5)), ["1"])
 
+    def test_pipelines_run_inside_nested_objects_and_read_them(self):
+        stars = {"stars": {"sum": {"field": "likes.stars"}}}
+        aggs = {
+            "likes": {
+                "nested": {"path": "likes"},
+                "aggs": {
+                    "who": {"terms": {"field": "likes.who"}, "aggs": stars},
+                    "most": {"max_bucket": {"buckets_path": "who>stars"}},
+                },
+            },
+            "titles": {
+                "terms": {"field": "title"},
+                "aggs": {"likes": {"nested": {"path": "likes"}, "aggs": stars}},
+            },
+            "best": {"max_bucket": {"buckets_path": "titles>likes>stars"}},
+            "loudest": {"max_bucket": {"buckets_path": "likes>who>stars"}},
+        }
+        found = self.client.search(index="posts", body={"size": 0, "aggs": aggs})["aggregations"]
+        self.assertEqual(found["likes"]["most"], {"value": 6.0, "keys": ["ann"]})
+        self.assertEqual(found["best"], {"value": 6.0, "keys": ["a"]})
+        self.assertEqual(found["loudest"], {"value": 6.0, "keys": ["ann"]})
+
     def test_nothing_else_sees_objects(self):
         self.assertEqual(self.client.count(index="posts")["count"], 3)
         found = self.client.search(index="posts", body={"query": {"match_all": {}}})

@@ -7,7 +7,6 @@ use crate::sink::SinkError;
 
 /// Why a run could not start or had to end.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum CollectError {
     /// An option has a value that cannot work.
     #[error("option {option} {reason}")]

@@ -75,7 +75,6 @@ impl fmt::Debug for Admission {
 
 /// The server could not be put together, or ended by itself.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum ServeError {
     /// The description of the service cannot be served.
     #[error("cannot describe the gRPC service")]

@@ -8,7 +8,6 @@ use crate::position::{Glsn, Llsn, StreamId};
 
 /// An error of the log.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum LogError {
     /// The disk refused an operation; the log goes on.
     #[error("cannot {action} {}", .path.display())]
@@ -205,7 +204,6 @@ pub enum LogError {
 
 /// What a caller should do about a [`LogError`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum LogErrorKind {
     /// The request is wrong; repeating it does not help.
     Invalid,

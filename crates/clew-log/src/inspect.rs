@@ -31,7 +31,6 @@ pub struct FrameInfo<'a> {
 
 /// What a frame holds.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub enum FrameKind {
     /// Entries of one stream.
     Entries {

@@ -2,7 +2,6 @@
 
 /// Why a vector, a column or a search was refused.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum VectorError {
     /// The vector has another dimension than the column.
     #[error("vector has dimension {actual}, the column has {expected}")]

@@ -27,7 +27,6 @@ use std::path::PathBuf;
 
 /// Why a file that was found is not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum SkipReason {
     /// It has no bytes (yet).
     Empty,

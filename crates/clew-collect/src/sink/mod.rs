@@ -42,7 +42,6 @@ pub struct Rejection {
 
 /// Why a batch was not delivered. None of its events counts as delivered then.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
 pub enum SinkError {
     /// The stop was asked for before everything was delivered.
     #[error("stopped before the batch was delivered")]

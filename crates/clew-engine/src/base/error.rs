@@ -8,7 +8,6 @@ use std::path::Path;
 
 /// An engine failure.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum EngineError {
     /// No index has this name.
     #[error("no such index [{index}]")]

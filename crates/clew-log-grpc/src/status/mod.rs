@@ -40,7 +40,6 @@ fn code_of_kind(kind: LogErrorKind) -> Code {
         LogErrorKind::OutOfRange => Code::OutOfRange,
         LogErrorKind::Unavailable => Code::Unavailable,
         LogErrorKind::Corrupt => Code::DataLoss,
-        _ => Code::Internal,
     }
 }
 
@@ -100,7 +99,6 @@ fn word_of_kind(kind: LogErrorKind) -> &'static str {
         LogErrorKind::OutOfRange => "out-of-range",
         LogErrorKind::Unavailable => "unavailable",
         LogErrorKind::Corrupt => "corrupt",
-        _ => "internal",
     }
 }
 

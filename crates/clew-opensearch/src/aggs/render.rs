@@ -1,5 +1,7 @@
 //! From typed results to the `aggregations` object of a reply.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use clew_text::{
     AggResult, EndKind, Grid, NamedResult, PercentilesKind, SingleKind, TermsKind, TermsResult,
     TopHitsResult,
@@ -63,7 +65,7 @@ fn type_name(result: &AggResult) -> &'static str {
         AggResult::Significant { terms, .. } => match terms.kind {
             TermsKind::Text => "sigsterms",
             TermsKind::Unmapped => "umsigterms",
-            _ => "siglterms",
+            TermsKind::Integer | TermsKind::Unsigned | TermsKind::Float => "siglterms",
         },
         AggResult::Range { kind, .. } => match kind {
             EndKind::Numbers => "range",
@@ -116,7 +118,6 @@ fn type_name(result: &AggResult) -> &'static str {
         AggResult::BucketValue { .. } => "bucket_metric_value",
         AggResult::StatsBucket(_) => "stats_bucket",
         AggResult::ExtendedStatsBucket(_) => "extended_stats_bucket",
-        _ => "unknown",
     }
 }
 
@@ -197,6 +198,5 @@ fn render(body: &mut Map<String, Value>, result: &AggResult, how: Rendering<'_>)
             extended_body(body, stats);
         }
         AggResult::Percentiles(percentiles) => percentiles_body(body, percentiles),
-        _ => {}
     }
 }

@@ -32,7 +32,24 @@ fn of_result(result: &AggResult) -> usize {
         AggResult::Percentiles(percentiles) => percentiles.points.len() * MEMBER_BYTES,
         AggResult::BucketValue { keys, .. } => keys.len() * MEMBER_BYTES,
         // A few numbers; what hits of buckets take is booked as they are read.
-        _ => 0,
+        AggResult::TopHits(_)
+        | AggResult::Min(_)
+        | AggResult::Max(_)
+        | AggResult::Avg(_)
+        | AggResult::Sum(_)
+        | AggResult::ValueCount(_)
+        | AggResult::Cardinality(_)
+        | AggResult::Stats(_)
+        | AggResult::ExtendedStats(_)
+        | AggResult::MedianDeviation(_)
+        | AggResult::WeightedAvg(_)
+        | AggResult::Matrix(_)
+        | AggResult::GeoBounds(_)
+        | AggResult::GeoCentroid { .. }
+        | AggResult::SimpleValue(_)
+        | AggResult::Derivative { .. }
+        | AggResult::StatsBucket(_)
+        | AggResult::ExtendedStatsBucket(_) => 0,
     };
     OBJECT_BYTES + inside
 }

@@ -77,7 +77,6 @@ impl From<&EngineError> for ApiError {
             }
             EngineError::Timeout { .. } => named("timeout_exception"),
             EngineError::Closed => named("node_closed_exception"),
-            EngineError::Panicked => named("exception"),
             EngineError::ShardFailed { index, shard, .. } => {
                 named("no_shard_available_action_exception")
                     .with("index", index.as_str())
@@ -89,7 +88,11 @@ impl From<&EngineError> for ApiError {
             EngineError::Log(_) => with_sources(named("translog_exception"), error),
             EngineError::Corrupt { .. } => named("corrupt_index_exception"),
             EngineError::Io { .. } => with_sources(named("i_o_exception"), error),
-            _ => named("exception"),
+            EngineError::Panicked
+            | EngineError::Tantivy { .. }
+            | EngineError::Incomplete { .. }
+            | EngineError::MergeMemory { .. }
+            | EngineError::MergeCancelled => named("exception"),
         };
         ApiError::new(status(error.kind()), cause)
     }
@@ -216,7 +219,12 @@ fn query_error_type(error: &QueryError) -> &'static str {
             "action_request_validation_exception"
         }
         QueryError::Aggregation(AggError::Execution { .. }) => "aggregation_execution_exception",
-        _ => "illegal_argument_exception",
+        QueryError::TooDeep { .. }
+        | QueryError::Illegal { .. }
+        | QueryError::Stopped
+        | QueryError::Aggregation(_)
+        | QueryError::Index(_)
+        | QueryError::Io(_) => "illegal_argument_exception",
     }
 }
 

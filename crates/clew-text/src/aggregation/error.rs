@@ -19,7 +19,6 @@ pub enum AggErrorKind {
 
 /// Why an aggregation was refused or failed.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum AggError {
     /// The field is analyzed text, which has no column.
     #[error(

@@ -298,7 +298,21 @@ impl Partial {
     /// Nothing counted.
     pub(crate) fn empty(plan: &Plan) -> Self {
         match &plan.op {
-            op if op.has_buckets() => Partial::Buckets(Buckets {
+            Op::Terms(_)
+            | Op::DateHistogram(_)
+            | Op::Histogram(_)
+            | Op::Range(_)
+            | Op::Missing
+            | Op::Join(_)
+            | Op::Relatives(_)
+            | Op::Filters(_)
+            | Op::Global
+            | Op::Sample(_)
+            | Op::Composite(_)
+            | Op::MultiTerms { .. }
+            | Op::AutoDate(_)
+            | Op::Grid { .. }
+            | Op::Clusters { .. } => Partial::Buckets(Buckets {
                 subs: plan.subs.iter().map(Partial::empty).collect(),
                 ..Buckets::default()
             }),
@@ -321,7 +335,6 @@ impl Partial {
             Op::WeightedAvg { .. } => Partial::Weighted(Vec::new()),
             Op::Matrix { .. } => Partial::Matrix(Vec::new()),
             Op::GeoBounds { .. } | Op::GeoCentroid => Partial::Points(Vec::new()),
-            _ => unreachable!("the others have buckets"),
         }
     }
 

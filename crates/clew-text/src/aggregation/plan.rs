@@ -6,7 +6,9 @@ use std::sync::Arc;
 use jiff::tz::TimeZone;
 
 use super::auto_date::{AutoDatePlan, plan_auto_date};
-use super::bucket_spec::{Bounds, DateHistogramSpec, DateInterval, Direction, HistogramSpec};
+use super::bucket_spec::{
+    Bounds, DateHistogramSpec, DateInterval, Direction, HistogramSpec, SignificantSpec,
+};
 use super::collect::WordsPlan;
 use super::collector::AggContext;
 use super::error::AggError;
@@ -354,6 +356,7 @@ fn plan_values_of(
 }
 
 /// The plan of an aggregation that is not a metric.
+#[warn(clippy::wildcard_enum_match_arm)]
 fn plan_buckets(
     agg: &NamedAgg,
     context: &AggContext<'_>,
@@ -380,24 +383,9 @@ fn plan_buckets(
             (values, op)
         }
         AggSpec::GeoGrid(spec) => (ValuePlan::none(), plan_grid(spec, context)?),
-        AggSpec::SignificantTerms(spec) => {
-            let values = match &spec.words {
-                Some(_) => words_of(&spec.source, context)?,
-                None => values_of(&spec.source, "significant_terms")?,
-            };
-            let op = Op::Terms(plan_significant(spec, &values, (context, &agg.name))?);
-            (values, op)
-        }
-        AggSpec::VariableWidth { source, buckets } => {
-            let values = values_of(source, "variable_width_histogram")?;
-            let terms = every_term(TermSets::default(), TermsShape::Plain);
-            let target = *buckets as usize;
-            (values, Op::Clusters { terms, target })
-        }
-        AggSpec::Filters(spec) => {
-            let op = Op::Filters(plan_filters(spec, context)?);
-            (ValuePlan::none(), op)
-        }
+        AggSpec::SignificantTerms(spec) => plan_significant_terms(spec, context, &agg.name)?,
+        AggSpec::VariableWidth { source, buckets } => plan_clusters(source, *buckets, context)?,
+        AggSpec::Filters(spec) => (ValuePlan::none(), Op::Filters(plan_filters(spec, context)?)),
         AggSpec::Nested { path } => {
             let join = JoinPlan::inwards(path, context);
             (ValuePlan::none(), Op::Join(join))
@@ -416,14 +404,60 @@ fn plan_buckets(
         }
         AggSpec::Global => (ValuePlan::none(), Op::Global),
         AggSpec::Sample(spec) => plan_sample(spec, context)?,
-        AggSpec::Composite(spec) => {
-            let op = Op::Composite(plan_composite(spec, context)?);
-            (ValuePlan::none(), op)
-        }
+        AggSpec::Composite(spec) => (
+            ValuePlan::none(),
+            Op::Composite(plan_composite(spec, context)?),
+        ),
         AggSpec::MultiTerms(spec) => (ValuePlan::none(), plan_multi_terms(spec, context, subs)?),
         AggSpec::AutoDateHistogram(spec) => plan_auto_date(spec, context)?,
-        _ => unreachable!("metrics and pipelines are planned apart"),
+        AggSpec::Min(_)
+        | AggSpec::Max(_)
+        | AggSpec::Avg(_)
+        | AggSpec::Sum(_)
+        | AggSpec::ValueCount(_)
+        | AggSpec::Stats(_)
+        | AggSpec::ExtendedStats { .. }
+        | AggSpec::Cardinality { .. }
+        | AggSpec::Percentiles(_)
+        | AggSpec::MedianDeviation { .. }
+        | AggSpec::WeightedAvg { .. }
+        | AggSpec::GeoBounds { .. }
+        | AggSpec::GeoCentroid(_)
+        | AggSpec::Matrix { .. }
+        | AggSpec::Pipeline(_) => {
+            // Metrics and pipelines are planned apart.
+            return Err(AggError::invalid(format!(
+                "Aggregator [{}] makes no buckets",
+                agg.name
+            )));
+        }
     })
+}
+
+/// The plan of `significant_terms` and `significant_text`.
+fn plan_significant_terms(
+    spec: &SignificantSpec,
+    context: &AggContext<'_>,
+    name: &str,
+) -> Result<(ValuePlan, Op), AggError> {
+    let values = match &spec.words {
+        Some(_) => words_of(&spec.source, context)?,
+        None => plan_values(&spec.source, "significant_terms", context)?,
+    };
+    let op = Op::Terms(plan_significant(spec, &values, (context, name))?);
+    Ok((values, op))
+}
+
+/// The plan of `variable_width_histogram`.
+fn plan_clusters(
+    source: &Source,
+    buckets: u32,
+    context: &AggContext<'_>,
+) -> Result<(ValuePlan, Op), AggError> {
+    let values = plan_values(source, "variable_width_histogram", context)?;
+    let terms = every_term(TermSets::default(), TermsShape::Plain);
+    let target = buckets as usize;
+    Ok((values, Op::Clusters { terms, target }))
 }
 
 fn plan_sample(spec: &SampleSpec, context: &AggContext<'_>) -> Result<(ValuePlan, Op), AggError> {

@@ -1,11 +1,14 @@
 //! The plans of metrics.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use super::collector::AggContext;
 use super::error::AggError;
 use super::plan::{MomentKind, Op, Property, ValuePlan};
 use super::plan_fields::plan_values;
 use super::spec::Method;
 use super::spec::{AggSpec, PercentilesSpec, Source};
+use crate::search::Mode;
 
 /// Fields that are compared with each other; each two of them are.
 const MATRIX_FIELDS_MAX: usize = 100;
@@ -93,27 +96,47 @@ pub(crate) fn plan_metric(
             let values = values_of(value, "weighted_avg")?;
             (values, Op::WeightedAvg { weight })
         }
-        AggSpec::Matrix { fields, mode } => {
-            if fields.len() > MATRIX_FIELDS_MAX {
-                return Err(AggError::invalid(format!(
-                    "[matrix_stats] takes at most [{MATRIX_FIELDS_MAX}] fields, got [{}]",
-                    fields.len()
-                )));
-            }
-            let fields = fields
-                .iter()
-                .map(|source| values_of(source, "matrix_stats"));
-            let fields = fields.collect::<Result<_, _>>()?;
-            (
-                ValuePlan::none(),
-                Op::Matrix {
-                    fields,
-                    mode: *mode,
-                },
-            )
-        }
-        _ => return Ok(None),
+        AggSpec::Matrix { fields, mode } => plan_matrix(fields, *mode, context)?,
+        AggSpec::Terms(_)
+        | AggSpec::DateHistogram(_)
+        | AggSpec::Histogram(_)
+        | AggSpec::Range(_)
+        | AggSpec::Missing(_)
+        | AggSpec::Nested { .. }
+        | AggSpec::ReverseNested { .. }
+        | AggSpec::Relatives { .. }
+        | AggSpec::TopHits(_)
+        | AggSpec::Filters(_)
+        | AggSpec::Global
+        | AggSpec::Composite(_)
+        | AggSpec::MultiTerms(_)
+        | AggSpec::RareTerms(_)
+        | AggSpec::GeoGrid(_)
+        | AggSpec::SignificantTerms(_)
+        | AggSpec::VariableWidth { .. }
+        | AggSpec::AutoDateHistogram(_)
+        | AggSpec::Sample(_)
+        | AggSpec::Pipeline(_) => return Ok(None),
     }))
+}
+
+/// The plan of `matrix_stats`.
+fn plan_matrix(
+    fields: &[Source],
+    mode: Mode,
+    context: &AggContext<'_>,
+) -> Result<(ValuePlan, Op), AggError> {
+    if fields.len() > MATRIX_FIELDS_MAX {
+        return Err(AggError::invalid(format!(
+            "[matrix_stats] takes at most [{MATRIX_FIELDS_MAX}] fields, got [{}]",
+            fields.len()
+        )));
+    }
+    let fields = fields
+        .iter()
+        .map(|source| plan_values(source, "matrix_stats", context));
+    let fields = fields.collect::<Result<_, _>>()?;
+    Ok((ValuePlan::none(), Op::Matrix { fields, mode }))
 }
 
 /// The plan of `percentiles` and `percentile_ranks`.

@@ -95,7 +95,19 @@ pub(crate) fn given_result(
             })
         }
         Op::Clusters { .. } => clusters_result(node, buckets, parent, budget),
-        _ => unreachable!("metrics have no buckets"),
+        Op::Terms(_)
+        | Op::DateHistogram(_)
+        | Op::Histogram(_)
+        | Op::Moments(_)
+        | Op::Extended { .. }
+        | Op::ValueCount
+        | Op::TopHits(_)
+        | Op::Cardinality { .. }
+        | Op::Quantiles(_)
+        | Op::WeightedAvg { .. }
+        | Op::Matrix { .. }
+        | Op::GeoBounds { .. }
+        | Op::GeoCentroid => unreachable!("metrics have no buckets"),
     }
 }
 

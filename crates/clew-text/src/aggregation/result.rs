@@ -20,7 +20,6 @@ pub struct NamedResult {
 
 /// The result of one aggregation.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub enum AggResult {
     /// A bucket per distinct value.
     Terms(TermsResult),

@@ -4,8 +4,8 @@
 use super::format::ValueFormat;
 use super::key::Key;
 use super::result::{
-    AggResult, Bucket, EndKind, ExtendedStats, NamedResult, PercentilesResult, SingleKind, Stats,
-    TermsKind,
+    AggResult, Bucket, EndKind, ExtendedStats, NamedResult, PercentilesResult, RangeBucket,
+    SingleKind, Stats, TermsKind,
 };
 
 /// A bucket of any aggregation.
@@ -16,81 +16,161 @@ pub(crate) struct BucketView<'a> {
     pub(crate) subs: &'a [NamedResult],
 }
 
+impl<'a> From<&'a Bucket> for BucketView<'a> {
+    fn from(bucket: &'a Bucket) -> Self {
+        BucketView {
+            key: &bucket.key,
+            doc_count: bucket.doc_count,
+            subs: &bucket.subs,
+        }
+    }
+}
+
+impl<'a> From<&'a RangeBucket> for BucketView<'a> {
+    fn from(bucket: &'a RangeBucket) -> Self {
+        BucketView {
+            key: &bucket.name,
+            doc_count: bucket.doc_count,
+            subs: &bucket.subs,
+        }
+    }
+}
+
+/// What a result has inside.
+enum Inside<'a> {
+    /// A bucket for each of something.
+    Buckets(&'a [Bucket]),
+    /// A bucket for each range.
+    Ranges(&'a [RangeBucket]),
+    /// The only bucket: how many documents, and what was computed over them.
+    One(u64, &'a [NamedResult]),
+    /// It is a metric.
+    Nothing,
+}
+
+/// The same, to be changed.
+enum InsideMut<'a> {
+    /// A bucket for each of something.
+    Buckets(&'a mut Vec<Bucket>),
+    /// A bucket for each range.
+    Ranges(&'a mut Vec<RangeBucket>),
+    /// What was computed over the only bucket's documents.
+    One(&'a mut Vec<NamedResult>),
+    /// It is a metric.
+    Nothing,
+}
+
 impl AggResult {
-    fn list(&self) -> Option<&Vec<Bucket>> {
+    fn inside(&self) -> Inside<'_> {
         match self {
             AggResult::Terms(terms)
             | AggResult::MultiTerms { terms, .. }
-            | AggResult::Significant { terms, .. } => Some(&terms.buckets),
+            | AggResult::Significant { terms, .. } => Inside::Buckets(&terms.buckets),
             AggResult::DateHistogram(histogram)
             | AggResult::Histogram(histogram)
             | AggResult::VariableWidth(histogram)
-            | AggResult::AutoDateHistogram { histogram, .. } => Some(&histogram.buckets),
+            | AggResult::AutoDateHistogram { histogram, .. } => Inside::Buckets(&histogram.buckets),
             AggResult::Filters { buckets, .. }
             | AggResult::Adjacency(buckets)
-            | AggResult::Cells { buckets, .. } => Some(buckets),
-            AggResult::Composite(composite) => Some(&composite.buckets),
-            _ => None,
+            | AggResult::Cells { buckets, .. } => Inside::Buckets(buckets),
+            AggResult::Composite(composite) => Inside::Buckets(&composite.buckets),
+            AggResult::Range { buckets, .. } => Inside::Ranges(buckets),
+            AggResult::Missing { doc_count, subs }
+            | AggResult::Single {
+                doc_count, subs, ..
+            }
+            | AggResult::Joined {
+                doc_count, subs, ..
+            } => Inside::One(*doc_count, subs),
+            AggResult::TopHits(_)
+            | AggResult::Min(_)
+            | AggResult::Max(_)
+            | AggResult::Avg(_)
+            | AggResult::Sum(_)
+            | AggResult::ValueCount(_)
+            | AggResult::Cardinality(_)
+            | AggResult::Stats(_)
+            | AggResult::ExtendedStats(_)
+            | AggResult::Percentiles(_)
+            | AggResult::MedianDeviation(_)
+            | AggResult::WeightedAvg(_)
+            | AggResult::Matrix(_)
+            | AggResult::GeoBounds(_)
+            | AggResult::GeoCentroid { .. }
+            | AggResult::SimpleValue(_)
+            | AggResult::Derivative { .. }
+            | AggResult::BucketValue { .. }
+            | AggResult::StatsBucket(_)
+            | AggResult::ExtendedStatsBucket(_) => Inside::Nothing,
         }
     }
 
-    fn list_mut(&mut self) -> Option<&mut Vec<Bucket>> {
+    fn inside_mut(&mut self) -> InsideMut<'_> {
         match self {
             AggResult::Terms(terms)
             | AggResult::MultiTerms { terms, .. }
-            | AggResult::Significant { terms, .. } => Some(&mut terms.buckets),
+            | AggResult::Significant { terms, .. } => InsideMut::Buckets(&mut terms.buckets),
             AggResult::DateHistogram(histogram)
             | AggResult::Histogram(histogram)
             | AggResult::VariableWidth(histogram)
-            | AggResult::AutoDateHistogram { histogram, .. } => Some(&mut histogram.buckets),
+            | AggResult::AutoDateHistogram { histogram, .. } => {
+                InsideMut::Buckets(&mut histogram.buckets)
+            }
             AggResult::Filters { buckets, .. }
             | AggResult::Adjacency(buckets)
-            | AggResult::Cells { buckets, .. } => Some(buckets),
-            AggResult::Composite(composite) => Some(&mut composite.buckets),
-            _ => None,
+            | AggResult::Cells { buckets, .. } => InsideMut::Buckets(buckets),
+            AggResult::Composite(composite) => InsideMut::Buckets(&mut composite.buckets),
+            AggResult::Range { buckets, .. } => InsideMut::Ranges(buckets),
+            AggResult::Missing { subs, .. }
+            | AggResult::Single { subs, .. }
+            | AggResult::Joined { subs, .. } => InsideMut::One(subs),
+            AggResult::TopHits(_)
+            | AggResult::Min(_)
+            | AggResult::Max(_)
+            | AggResult::Avg(_)
+            | AggResult::Sum(_)
+            | AggResult::ValueCount(_)
+            | AggResult::Cardinality(_)
+            | AggResult::Stats(_)
+            | AggResult::ExtendedStats(_)
+            | AggResult::Percentiles(_)
+            | AggResult::MedianDeviation(_)
+            | AggResult::WeightedAvg(_)
+            | AggResult::Matrix(_)
+            | AggResult::GeoBounds(_)
+            | AggResult::GeoCentroid { .. }
+            | AggResult::SimpleValue(_)
+            | AggResult::Derivative { .. }
+            | AggResult::BucketValue { .. }
+            | AggResult::StatsBucket(_)
+            | AggResult::ExtendedStatsBucket(_) => InsideMut::Nothing,
         }
     }
 
     /// The buckets, of aggregations that can have several.
     pub(crate) fn buckets(&self) -> Option<Vec<BucketView<'_>>> {
-        if let AggResult::Range { buckets, .. } = self {
-            let view = buckets.iter().map(|bucket| BucketView {
-                key: &bucket.name,
-                doc_count: bucket.doc_count,
-                subs: &bucket.subs,
-            });
-            return Some(view.collect());
+        match self.inside() {
+            Inside::Buckets(buckets) => Some(buckets.iter().map(BucketView::from).collect()),
+            Inside::Ranges(buckets) => Some(buckets.iter().map(BucketView::from).collect()),
+            Inside::One(..) | Inside::Nothing => None,
         }
-        let view = self.list()?.iter().map(|bucket| BucketView {
-            key: &bucket.key,
-            doc_count: bucket.doc_count,
-            subs: &bucket.subs,
-        });
-        Some(view.collect())
     }
 
     /// What was computed inside each bucket, also where there is only one.
     pub(crate) fn subs_mut(&mut self) -> Vec<&mut Vec<NamedResult>> {
-        match self {
-            AggResult::Missing { subs, .. } | AggResult::Single { subs, .. } => vec![subs],
-            AggResult::Range { buckets, .. } => {
-                buckets.iter_mut().map(|bucket| &mut bucket.subs).collect()
-            }
-            _ => match self.list_mut() {
-                Some(buckets) => buckets.iter_mut().map(|bucket| &mut bucket.subs).collect(),
-                None => Vec::new(),
-            },
+        match self.inside_mut() {
+            InsideMut::Buckets(buckets) => buckets.iter_mut().map(|one| &mut one.subs).collect(),
+            InsideMut::Ranges(buckets) => buckets.iter_mut().map(|one| &mut one.subs).collect(),
+            InsideMut::One(subs) => vec![subs],
+            InsideMut::Nothing => Vec::new(),
         }
     }
 
     /// The only bucket's documents and what was computed over them.
     pub(crate) fn single_bucket(&self) -> Option<(u64, &[NamedResult])> {
-        match self {
-            AggResult::Missing { doc_count, subs }
-            | AggResult::Single {
-                doc_count, subs, ..
-            } => Some((*doc_count, subs)),
-            _ => None,
+        match self.inside() {
+            Inside::One(doc_count, subs) => Some((doc_count, subs)),
+            Inside::Buckets(_) | Inside::Ranges(_) | Inside::Nothing => None,
         }
     }
 
@@ -103,13 +183,10 @@ impl AggResult {
                 .filter_map(|place| old.get_mut(*place)?.take());
             all.extend(picked);
         }
-        match self {
-            AggResult::Range { buckets, .. } => pick(buckets, places),
-            _ => {
-                if let Some(buckets) = self.list_mut() {
-                    pick(buckets, places);
-                }
-            }
+        match self.inside_mut() {
+            InsideMut::Buckets(buckets) => pick(buckets, places),
+            InsideMut::Ranges(buckets) => pick(buckets, places),
+            InsideMut::One(_) | InsideMut::Nothing => {}
         }
     }
 
@@ -154,7 +231,25 @@ impl AggResult {
                 stats.number(property?)
             }
             AggResult::Percentiles(percentiles) => percentiles.number(property?),
-            _ => None,
+            AggResult::Terms(_)
+            | AggResult::DateHistogram(_)
+            | AggResult::Histogram(_)
+            | AggResult::Range { .. }
+            | AggResult::Missing { .. }
+            | AggResult::Joined { .. }
+            | AggResult::TopHits(_)
+            | AggResult::Single { .. }
+            | AggResult::Filters { .. }
+            | AggResult::Adjacency(_)
+            | AggResult::Composite(_)
+            | AggResult::MultiTerms { .. }
+            | AggResult::AutoDateHistogram { .. }
+            | AggResult::Matrix(_)
+            | AggResult::GeoBounds(_)
+            | AggResult::GeoCentroid { .. }
+            | AggResult::Cells { .. }
+            | AggResult::VariableWidth(_)
+            | AggResult::Significant { .. } => None,
         }
     }
 
@@ -193,7 +288,22 @@ impl AggResult {
                 kind: SingleKind::Global,
                 ..
             } => "InternalGlobal",
-            AggResult::Single { .. } => "InternalSampler",
+            AggResult::Single {
+                kind: SingleKind::Children,
+                ..
+            } => "InternalChildren",
+            AggResult::Single {
+                kind: SingleKind::Parents,
+                ..
+            } => "InternalParent",
+            AggResult::Single {
+                kind: SingleKind::Sample,
+                ..
+            } => "InternalSampler",
+            AggResult::Joined {
+                is_nested: true, ..
+            } => "InternalNested",
+            AggResult::Joined { .. } => "InternalReverseNested",
             AggResult::Matrix(_) => "InternalMatrixStats",
             _ => "InternalNumericMetricsAggregation",
         }

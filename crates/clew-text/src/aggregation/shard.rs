@@ -21,7 +21,27 @@ pub(crate) fn cut_terms(plans: &[Plan], partials: &mut [Partial], parent_count: 
                 cut(terms, buckets, parent_count);
             }
             Op::Composite(composite) => cut_page(composite, buckets, parent_count),
-            _ => {}
+            Op::DateHistogram(_)
+            | Op::Histogram(_)
+            | Op::Range(_)
+            | Op::Missing
+            | Op::Moments(_)
+            | Op::Extended { .. }
+            | Op::ValueCount
+            | Op::Join(_)
+            | Op::Relatives(_)
+            | Op::TopHits(_)
+            | Op::Cardinality { .. }
+            | Op::Quantiles(_)
+            | Op::WeightedAvg { .. }
+            | Op::Filters(_)
+            | Op::Global
+            | Op::Sample(_)
+            | Op::Matrix { .. }
+            | Op::AutoDate(_)
+            | Op::GeoBounds { .. }
+            | Op::GeoCentroid
+            | Op::Clusters { .. } => {}
         }
         cut_terms(&plan.subs, &mut buckets.subs, buckets.table.len());
     }

@@ -80,7 +80,6 @@ pub struct NamedAgg {
     reason = "there is one per aggregation, not one per bucket"
 )]
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub enum AggSpec {
     /// A bucket per distinct value.
     Terms(TermsSpec),
@@ -402,7 +401,38 @@ impl AggSpec {
         match self {
             AggSpec::Nested { path } => Some(path),
             AggSpec::ReverseNested { path } => path.as_deref(),
-            _ => outside,
+            AggSpec::Terms(_)
+            | AggSpec::DateHistogram(_)
+            | AggSpec::Histogram(_)
+            | AggSpec::Range(_)
+            | AggSpec::Missing(_)
+            | AggSpec::Min(_)
+            | AggSpec::Max(_)
+            | AggSpec::Avg(_)
+            | AggSpec::Sum(_)
+            | AggSpec::ValueCount(_)
+            | AggSpec::Stats(_)
+            | AggSpec::ExtendedStats { .. }
+            | AggSpec::Relatives { .. }
+            | AggSpec::TopHits(_)
+            | AggSpec::Cardinality { .. }
+            | AggSpec::Percentiles(_)
+            | AggSpec::MedianDeviation { .. }
+            | AggSpec::WeightedAvg { .. }
+            | AggSpec::Filters(_)
+            | AggSpec::Global
+            | AggSpec::Composite(_)
+            | AggSpec::MultiTerms(_)
+            | AggSpec::RareTerms(_)
+            | AggSpec::GeoBounds { .. }
+            | AggSpec::GeoCentroid(_)
+            | AggSpec::GeoGrid(_)
+            | AggSpec::SignificantTerms(_)
+            | AggSpec::VariableWidth { .. }
+            | AggSpec::AutoDateHistogram(_)
+            | AggSpec::Sample(_)
+            | AggSpec::Matrix { .. }
+            | AggSpec::Pipeline(_) => outside,
         }
     }
 

@@ -5,7 +5,6 @@ use super::json::JsonError;
 
 /// Why a document was refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
 pub enum DocumentError {
     /// The text is no JSON.
     #[error("failed to parse: {reason} at line {line}, column {column}")]

@@ -79,7 +79,6 @@ pub struct HighlightField {
 
 /// Why a document is not highlighted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
 pub enum HighlightError {
     /// A field is longer than texts may be that are analyzed.
     #[error("the length of field [{field}] has exceeded [{max}]")]

@@ -108,6 +108,7 @@ impl Reader<'_> {
         }
     }
 
+    #[warn(clippy::wildcard_enum_match_arm)]
     fn leaf(&mut self, query: &Query) {
         match query {
             Query::Match(clause) => self.words(clause, false),
@@ -149,7 +150,32 @@ impl Reader<'_> {
                 fuzziness,
                 ..
             } => self.push(field, fuzzy(value, fuzziness)),
-            _ => {}
+            Query::MatchAll { .. }
+            | Query::MatchNone
+            | Query::MultiMatch(_)
+            | Query::Range(_)
+            | Query::Exists { .. }
+            | Query::Ids { .. }
+            | Query::QueryString(_)
+            | Query::Bool(_)
+            | Query::ConstantScore { .. }
+            | Query::DisMax { .. }
+            | Query::Boosting(_)
+            | Query::Intervals(_)
+            | Query::Geo(_)
+            | Query::FunctionScore(_)
+            | Query::DistanceFeature(_)
+            | Query::RankFeature(_)
+            | Query::SparseVector(_)
+            | Query::MoreLikeThis(_)
+            | Query::TermsSet(_)
+            | Query::VectorScore(_)
+            | Query::Named { .. }
+            | Query::Knn(_)
+            | Query::Nested(_)
+            | Query::Related(_)
+            | Query::Percolate(_)
+            | Query::Lenient(_) => {}
         }
     }
 

@@ -25,7 +25,6 @@ use crate::similarity::{Similarities, Similarity};
 
 /// Why a mapping was refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
 pub enum MappingError {
     /// The field exists with another kind.
     #[error("mapper [{path}] cannot be changed from type [{from}] to [{to}]")]

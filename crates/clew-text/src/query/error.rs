@@ -2,7 +2,6 @@
 
 /// Why a query was refused or failed.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum QueryError {
     /// A value does not fit its field.
     #[error("failed to create query: {reason}")]

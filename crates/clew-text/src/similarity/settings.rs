@@ -23,7 +23,6 @@ const NORMALIZATIONS: [&str; 5] = [
 
 /// Why a scheme cannot be had.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
 pub enum SimilarityError {
     /// It is unknown, or its parameters make no sense.
     #[error("{0}")]

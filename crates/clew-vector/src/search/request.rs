@@ -94,7 +94,6 @@ pub struct SearchOutcome {
 
 /// How a search went through the column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum Strategy {
     /// Every vector that passes was measured; the hits are exact.
     Exact,

@@ -108,7 +108,6 @@ pub struct SparseOutcome {
 
 /// How a search went through the column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum SparseStrategy {
     /// Through the postings of the query's dimensions.
     Postings,

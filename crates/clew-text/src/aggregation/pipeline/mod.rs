@@ -55,7 +55,13 @@ impl PipelinePlan {
     fn needs(&self, other: &PipelinePlan) -> bool {
         let sorted = match &self.spec.kind {
             PipelineKind::Sort { by, .. } => by.iter().map(|(path, _)| path).collect(),
-            _ => Vec::new(),
+            PipelineKind::Summary(_)
+            | PipelineKind::Derivative { .. }
+            | PipelineKind::CumulativeSum
+            | PipelineKind::SerialDiff { .. }
+            | PipelineKind::MovingFn { .. }
+            | PipelineKind::Script(_)
+            | PipelineKind::Selector(_) => Vec::new(),
         };
         let paths = self.spec.paths.iter().map(|(_, path)| path).chain(sorted);
         paths

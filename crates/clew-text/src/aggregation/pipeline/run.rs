@@ -1,6 +1,8 @@
 //! Applies pipelines to results: inside buckets first, so that outer ones can use what inner ones
 //! found.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use clew_platform::Pace;
 
 use super::path::{bucket_number, key_number, sibling, steps};
@@ -116,7 +118,10 @@ fn over_buckets(pipeline: &PipelinePlan, result: &mut AggResult) -> Result<(), A
             result.keep(&order);
             Ok(())
         }
-        _ => in_sequence(pipeline, result),
+        PipelineKind::Derivative { .. }
+        | PipelineKind::CumulativeSum
+        | PipelineKind::SerialDiff { .. }
+        | PipelineKind::MovingFn { .. } => in_sequence(pipeline, result),
     }
 }
 

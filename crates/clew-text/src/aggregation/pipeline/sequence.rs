@@ -1,5 +1,7 @@
 //! Pipelines to which the order of buckets matters: differences, running sums, moving windows.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use clew_platform::Pace;
 
 use super::PipelineKind;
@@ -76,7 +78,10 @@ pub(super) fn sequence(
             let made: Result<_, AggError> = places.iter().map(&mut at_place).collect();
             made?
         }
-        _ => vec![None; places.len()],
+        PipelineKind::Summary(_)
+        | PipelineKind::Script(_)
+        | PipelineKind::Selector(_)
+        | PipelineKind::Sort { .. } => vec![None; places.len()],
     })
 }
 

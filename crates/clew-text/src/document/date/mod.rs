@@ -22,7 +22,6 @@ pub const DATE_FORMAT_DEFAULT: &str = "strict_date_optional_time||epoch_millis";
 
 /// Why a date or its format was refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
 pub enum DateError {
     /// No alternative of the format reads the text.
     #[error("failed to parse date field [{text}] with format [{format}]")]

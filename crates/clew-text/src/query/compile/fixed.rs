@@ -1,5 +1,7 @@
 //! Queries on a field whose value is the mapping's: they match every document or none.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use serde_json::Value;
 
 use super::{Compiler, Node};
@@ -24,7 +26,29 @@ pub(crate) fn field_of(query: &Query) -> Option<&str> {
             Some(field)
         }
         Query::TermsSet(terms) => Some(&terms.field),
-        _ => None,
+        Query::MatchAll { .. }
+        | Query::MatchNone
+        | Query::MultiMatch(_)
+        | Query::Ids { .. }
+        | Query::QueryString(_)
+        | Query::Bool(_)
+        | Query::ConstantScore { .. }
+        | Query::DisMax { .. }
+        | Query::Boosting(_)
+        | Query::Intervals(_)
+        | Query::Geo(_)
+        | Query::FunctionScore(_)
+        | Query::DistanceFeature(_)
+        | Query::RankFeature(_)
+        | Query::SparseVector(_)
+        | Query::MoreLikeThis(_)
+        | Query::VectorScore(_)
+        | Query::Named { .. }
+        | Query::Knn(_)
+        | Query::Nested(_)
+        | Query::Related(_)
+        | Query::Percolate(_)
+        | Query::Lenient(_) => None,
     }
 }
 
@@ -85,7 +109,30 @@ fn matches(query: &Query, have: &str) -> Result<(bool, f32), QueryError> {
             *boost,
         ),
         Query::Range(range) => (is_between(range, have), range.boost),
-        _ => (false, 1.0),
+        Query::MatchAll { .. }
+        | Query::MatchNone
+        | Query::MultiMatch(_)
+        | Query::Ids { .. }
+        | Query::QueryString(_)
+        | Query::Bool(_)
+        | Query::ConstantScore { .. }
+        | Query::DisMax { .. }
+        | Query::Boosting(_)
+        | Query::Intervals(_)
+        | Query::Geo(_)
+        | Query::FunctionScore(_)
+        | Query::DistanceFeature(_)
+        | Query::RankFeature(_)
+        | Query::SparseVector(_)
+        | Query::MoreLikeThis(_)
+        | Query::TermsSet(_)
+        | Query::VectorScore(_)
+        | Query::Named { .. }
+        | Query::Knn(_)
+        | Query::Nested(_)
+        | Query::Related(_)
+        | Query::Percolate(_)
+        | Query::Lenient(_) => (false, 1.0),
     })
 }
 

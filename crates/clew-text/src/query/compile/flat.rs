@@ -82,6 +82,7 @@ impl Leaf {
         }
     }
 
+    #[warn(clippy::wildcard_enum_match_arm)]
     fn rewritten(&self, query: &Query) -> Query {
         match query {
             Query::Term(term) => self.equal(&term.value, term.case_insensitive, term.boost),
@@ -118,19 +119,47 @@ impl Leaf {
                 boost,
                 ..
             } => self.nearby(value, *fuzziness, *boost),
-            Query::Exists { boost, .. } => Query::ConstantScore {
-                filter: Box::new(Query::Bool(Bool {
-                    should: vec![
-                        self.beginning("=", 1.0),
-                        self.beginning(".", 1.0),
-                        self.anywhere(),
-                    ],
-                    ..Bool::default()
-                })),
-                boost: *boost,
-            },
+            Query::Exists { boost, .. } => self.exists(*boost),
             Query::Range(range) => self.range(range),
-            other => other.clone(),
+            Query::MatchAll { .. }
+            | Query::MatchNone
+            | Query::MultiMatch(_)
+            | Query::Ids { .. }
+            | Query::QueryString(_)
+            | Query::Bool(_)
+            | Query::ConstantScore { .. }
+            | Query::DisMax { .. }
+            | Query::Boosting(_)
+            | Query::Intervals(_)
+            | Query::Geo(_)
+            | Query::FunctionScore(_)
+            | Query::DistanceFeature(_)
+            | Query::RankFeature(_)
+            | Query::SparseVector(_)
+            | Query::MoreLikeThis(_)
+            | Query::VectorScore(_)
+            | Query::Named { .. }
+            | Query::Knn(_)
+            | Query::Nested(_)
+            | Query::Related(_)
+            | Query::Percolate(_)
+            | Query::Lenient(_) => query.clone(),
+        }
+    }
+
+    /// A value of the leaf, or of one below it.
+    fn exists(&self, boost: f32) -> Query {
+        let filter = Query::Bool(Bool {
+            should: vec![
+                self.beginning("=", 1.0),
+                self.beginning(".", 1.0),
+                self.anywhere(),
+            ],
+            ..Bool::default()
+        });
+        Query::ConstantScore {
+            filter: Box::new(filter),
+            boost,
         }
     }
 

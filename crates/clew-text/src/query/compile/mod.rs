@@ -259,6 +259,7 @@ impl<'a> Compiler<'a> {
         }
     }
 
+    #[warn(clippy::wildcard_enum_match_arm)]
     fn leaf(&mut self, query: &Query, factor: f32) -> Result<Node, QueryError> {
         if let Some(node) = self.on_constant(query, factor)? {
             return Ok(node);
@@ -299,7 +300,19 @@ impl<'a> Compiler<'a> {
             Query::MoreLikeThis(similar) => self.more_like_this(similar, factor),
             Query::TermsSet(terms) => self.terms_set(terms, factor),
             Query::Intervals(intervals) => self.intervals(intervals, factor),
-            _ => Ok(Node::nothing()),
+            Query::MatchNone => Ok(Node::nothing()),
+            Query::Bool(_)
+            | Query::ConstantScore { .. }
+            | Query::DisMax { .. }
+            | Query::Boosting(_)
+            | Query::QueryString(_)
+            | Query::MultiMatch(_)
+            | Query::Nested(_)
+            | Query::Related(_)
+            | Query::FunctionScore(_)
+            | Query::VectorScore(_)
+            | Query::Named { .. }
+            | Query::Lenient(_) => self.dispatch(query, factor),
         }
     }
 
