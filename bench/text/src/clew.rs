@@ -118,7 +118,7 @@ fn fill(
     if segments == 1 {
         engine.force_merge(index, 1)?;
     }
-    Ok(engine.pin(std::slice::from_ref(index)))
+    Ok(engine.pin(std::slice::from_ref(index))?)
 }
 
 fn operation(number: usize, body: &str, columns: Columns) -> WriteOperation {

@@ -64,14 +64,15 @@ pub use percolate::{
     QueryReader, stored_query,
 };
 pub use query::{
-    Bool, BoostMode, Boosting, CompileContext, Decay, DecayShape, DistanceFeature, FeatureCurve,
-    FieldBoost, FieldModifier, FunctionKind, FunctionScore, Fuzziness, FuzzyDistance, GeoQuery,
-    IntervalMode, IntervalRelation, IntervalRule, IntervalScoring, Intervals, JoinScore, KnnQuery,
-    KnnResolver, LikeDocument, LikeItem, Match, MatchPhrase, MinimumShouldMatch, MoreLikeThis,
-    MultiMatch, MultiMatchKind, NestedQuery, NoKnn, Operator, Pattern, Plan, Query, QueryError,
-    QueryString, Range, RankFeature, RegexpOptions, RegexpSyntax, Related, RelatedQuery,
-    ScoreFormula, ScoreFunction, ScoreMode, SegmentHits, SimpleFeatures, SparseVector, Term,
-    TermsSet, ValueMode, VectorMeasure, VectorScore, WordChoice, compile, plan, postings_max,
+    Bool, BoostMode, Boosting, CompileContext, Decay, DecayShape, DistanceFeature, DocumentName,
+    FeatureCurve, FieldBoost, FieldModifier, FunctionKind, FunctionScore, Fuzziness, FuzzyDistance,
+    GeoQuery, IntervalMode, IntervalRelation, IntervalRule, IntervalScoring, Intervals, JoinScore,
+    KnnQuery, KnnResolver, LikeDocument, LikeItem, LikeNamed, Match, MatchPhrase,
+    MinimumShouldMatch, MoreLikeThis, MultiMatch, MultiMatchKind, NestedQuery, NoKnn, Operator,
+    Pattern, PercolateNamed, Plan, Query, QueryError, QueryString, Range, RankFeature,
+    RegexpOptions, RegexpSyntax, Related, RelatedQuery, ScoreFormula, ScoreFunction, ScoreMode,
+    SegmentHits, SimpleFeatures, SparseVector, Term, TermsOf, TermsSet, ValueMode, VectorMeasure,
+    VectorScore, WordChoice, compile, plan, postings_max,
 };
 pub use search::{
     Blocks, Combine, DocVisitor, Explained, FieldFigures, FilterCache, FilterCacheFigures,

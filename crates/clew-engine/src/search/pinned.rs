@@ -32,11 +32,12 @@ impl PinnedShard {
         self.shard.place.number
     }
 
-    /// What queries run over.
+    /// What queries run over; outside the engine only benchmarks want to see it.
     ///
     /// # Errors
     /// When the shard has failed: what it holds is not all there is, or not what was written.
-    pub(crate) fn snapshot(&self) -> Result<&Snapshot, EngineError> {
+    #[doc(hidden)]
+    pub fn snapshot(&self) -> Result<&Snapshot, EngineError> {
         self.shard.check_readable()?;
         Ok(&self.view.snapshot)
     }

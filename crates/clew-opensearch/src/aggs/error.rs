@@ -11,6 +11,8 @@ pub enum AggDslErrorKind {
     IllegalArgument,
     /// A setting is unknown or missing.
     XContentParse,
+    /// A part of a query is not what it must be.
+    Malformed,
 }
 
 impl AggDslErrorKind {
@@ -20,6 +22,7 @@ impl AggDslErrorKind {
             AggDslErrorKind::Parsing => "parsing_exception",
             AggDslErrorKind::IllegalArgument => "illegal_argument_exception",
             AggDslErrorKind::XContentParse => "x_content_parse_exception",
+            AggDslErrorKind::Malformed => "parse_exception",
         }
     }
 }
@@ -42,6 +45,7 @@ impl From<crate::dsl::DslError> for AggDslError {
                 DslErrorKind::Parsing => AggDslErrorKind::Parsing,
                 DslErrorKind::IllegalArgument => AggDslErrorKind::IllegalArgument,
                 DslErrorKind::XContentParse => AggDslErrorKind::XContentParse,
+                DslErrorKind::Malformed => AggDslErrorKind::Malformed,
             },
             reason: error.reason,
         }

@@ -18,7 +18,7 @@ const ARRAY_MAX: usize = 4096;
 const NO_OFFSETS: usize = 4;
 
 /// The numbers of the only value, which is such a set.
-pub(super) fn numbers(values: &[Value]) -> Result<Vec<Value>, DslError> {
+pub(crate) fn numbers(values: &[Value]) -> Result<Vec<Value>, DslError> {
     let [Value::String(text)] = values else {
         return Err(DslError::illegal(
             "Invalid value for bitmap type: Expected a single-element array with a base64 encoded \

@@ -1,6 +1,6 @@
 //! Queries on exact values and on terms.
 
-use clew_text::{Fuzziness, Pattern, Query, Range, RangeRelation, RegexpSyntax, Term};
+use clew_text::{Fuzziness, Pattern, Query, Range, RangeRelation, RegexpSyntax, Term, TermsOf};
 use serde_json::Value;
 
 use super::DslError;
@@ -57,6 +57,7 @@ pub(super) fn terms(body: &Value) -> Result<Query, DslError> {
         }
     };
     let mut found: Option<(String, Vec<Value>)> = None;
+    let mut lookup = None;
     let Value::Object(object) = body else {
         return Err(DslError::parsing("[terms] query malformed"));
     };
@@ -64,10 +65,17 @@ pub(super) fn terms(body: &Value) -> Result<Query, DslError> {
         if matches!(name.as_str(), "boost" | "_name" | "value_type") {
             continue;
         }
-        let Value::Array(values) = value else {
-            return Err(DslError::parsing(format!(
-                "[terms] query does not support [{name}]"
-            )));
+        let values = match (value, super::named::terms(name, value, boost)) {
+            (Value::Array(values), _) => values.as_slice(),
+            (_, Some(of)) => {
+                lookup = Some(of);
+                &[]
+            }
+            (_, None) => {
+                return Err(DslError::parsing(format!(
+                    "[terms] query does not support [{name}]"
+                )));
+            }
         };
         if found.is_some() {
             return Err(DslError::parsing(
@@ -77,7 +85,7 @@ pub(super) fn terms(body: &Value) -> Result<Query, DslError> {
         if values.iter().any(Value::is_null) {
             return Err(DslError::parsing("No value specified for terms query"));
         }
-        found = Some((name.clone(), values.clone()));
+        found = Some((name.clone(), values.to_vec()));
     }
     let Some((field, values)) = found else {
         return Err(DslError::parsing(
@@ -85,6 +93,12 @@ pub(super) fn terms(body: &Value) -> Result<Query, DslError> {
              lookup specification",
         ));
     };
+    if let Some(lookup) = lookup {
+        return Ok(Query::TermsOf(TermsOf {
+            is_packed: is_bitmap,
+            ..lookup
+        }));
+    }
     let values = if is_bitmap {
         super::bitmap::numbers(&values)?
     } else {

@@ -14,6 +14,7 @@ mod intervals;
 mod knn;
 mod leaf;
 mod multi;
+mod named;
 mod nested;
 mod object;
 mod percolate;
@@ -30,6 +31,7 @@ use serde_json::Value;
 
 use crate::http::suggestion::did_you_mean;
 
+pub(crate) use bitmap::numbers as bitmap_numbers;
 pub use hybrid::{HybridQuery, parse_search_query};
 pub use percolate::query_reader;
 pub use sort::parse_sort;
@@ -43,6 +45,8 @@ pub enum DslErrorKind {
     IllegalArgument,
     /// `x_content_parse_exception`.
     XContentParse,
+    /// `parse_exception`.
+    Malformed,
 }
 
 impl DslErrorKind {
@@ -52,6 +56,7 @@ impl DslErrorKind {
             DslErrorKind::Parsing => "parsing_exception",
             DslErrorKind::IllegalArgument => "illegal_argument_exception",
             DslErrorKind::XContentParse => "x_content_parse_exception",
+            DslErrorKind::Malformed => "parse_exception",
         }
     }
 }

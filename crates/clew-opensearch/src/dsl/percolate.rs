@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use clew_text::{NoQuery, PercolateQuery, Query, QueryReader};
+use clew_text::{NoQuery, PercolateNamed, PercolateQuery, Query, QueryReader};
 use serde_json::Value;
 
+use super::named;
 use super::object::Parameters;
 use super::{DslError, DslErrorKind, parse_query};
 
@@ -17,17 +18,22 @@ pub(super) fn percolate(body: &Value) -> Result<Query, DslError> {
     parameters.boost()?;
     let field = parameters.text("field")?;
     let name = parameters.text("name")?;
+    let stored = stored(body);
+    if stored.is_some() {
+        parameters.ignore(&["index", "type", "id", "routing", "preference", "version"]);
+    }
     let documents = match (parameters.take("document"), parameters.take("documents")) {
         (Some(document), _) => std::slice::from_ref(document),
         (None, Some(Value::Array(documents))) => documents.as_slice(),
         (None, Some(one)) => std::slice::from_ref(one),
         (None, None) => &[],
     };
-    // Of a document that is stored somewhere, what it holds was put here already.
     parameters.ignore(&["document_type"]);
     parameters.finish()?;
     let field = field.ok_or_else(|| DslError::illegal("Required [field]"))?;
-    if documents.is_empty() {
+    // A document that is named counts, whatever stands beside it.
+    let documents = if stored.is_some() { &[] } else { documents };
+    if documents.is_empty() && stored.is_none() {
         return Err(DslError::illegal(
             "Required one of fields [document, documents, id], but none were specified. ",
         ));
@@ -46,10 +52,20 @@ pub(super) fn percolate(body: &Value) -> Result<Query, DslError> {
     let documents = documents.iter().map(|one| one.to_string().into_bytes());
     Ok(Query::Percolate(PercolateQuery {
         field,
+        named: stored,
         documents: Arc::new(documents.collect()),
         name,
         reader: query_reader(),
     }))
+}
+
+/// The stored document that the query is about, if it names one.
+fn stored(body: &Value) -> Option<PercolateNamed> {
+    let object = body.as_object()?;
+    Some(PercolateNamed {
+        document: named::document(object, &named::PLAIN)?,
+        version: object.get("version").and_then(Value::as_u64),
+    })
 }
 
 /// Reads the queries that documents store, for the engine.

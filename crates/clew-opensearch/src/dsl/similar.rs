@@ -2,12 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use clew_text::{Bool, LikeDocument, LikeItem, MoreLikeThis, Query, TermsSet, WordChoice};
-use serde_json::Value;
+use clew_text::{
+    Bool, LikeDocument, LikeItem, LikeNamed, MoreLikeThis, Query, TermsSet, WordChoice,
+};
+use serde_json::{Map, Value};
 
-use super::DslError;
+use super::named;
 use super::object::{Parameters, one_field, plain};
+use super::{DslError, DslErrorKind};
 
+/// What an item is told that is not one thing.
+const EITHER: &str = "failed to parse More Like This item. either [id] or [doc] can be specified, \
+                      but not both!";
 /// Texts and documents of one query.
 const ITEMS_MAX: usize = 100;
 /// Words per field.
@@ -122,18 +128,17 @@ fn items(value: Option<&Value>, ids: &mut Vec<String>) -> Result<Vec<LikeItem>, 
             Value::Object(object) => {
                 if let Some(id) = object.get("_id") {
                     ids.push(plain(id));
+                    items.extend(named(object)?);
+                    continue;
                 }
                 if let Some(document) = object.get("doc") {
                     items.push(LikeItem::Document(LikeDocument {
                         document: document.clone(),
-                        is_stored: object.contains_key("_id"),
+                        is_stored: false,
                         analyzers: analyzers(object.get("per_field_analyzer")),
                     }));
-                } else if !object.contains_key("_id") {
-                    return Err(DslError::parsing(
-                        "failed to parse More Like This item. either [id] or [doc] can be \
-                         specified, but not both!",
-                    ));
+                } else {
+                    return Err(DslError::parsing(EITHER));
                 }
             }
             _ => {
@@ -144,6 +149,24 @@ fn items(value: Option<&Value>, ids: &mut Vec<String>) -> Result<Vec<LikeItem>, 
         }
     }
     Ok(items)
+}
+
+/// The document that an item names, if its name is one.
+fn named(object: &Map<String, Value>) -> Result<Option<LikeItem>, DslError> {
+    if object.contains_key("doc") {
+        return Err(DslError {
+            kind: DslErrorKind::Malformed,
+            reason: EITHER.to_string(),
+            within: None,
+        });
+    }
+    let document = named::document(object, &named::UNDERSCORED);
+    Ok(document.map(|document| {
+        LikeItem::Named(LikeNamed {
+            document,
+            analyzers: analyzers(object.get("per_field_analyzer")),
+        })
+    }))
 }
 
 /// The analyzers of fields, where they are not the fields' own.

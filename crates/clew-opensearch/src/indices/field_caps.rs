@@ -11,7 +11,7 @@ use crate::dsl;
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
 use crate::http::source_filter::glob;
-use crate::search::match_all;
+use crate::search::{match_all, resolve_documents};
 use crate::state::call::Call;
 
 /// Fields that every index has: name, whether it can be searched, and aggregated.
@@ -109,7 +109,8 @@ async fn filtered(
     indices: Vec<Arc<Index>>,
     filter: &Value,
 ) -> Result<Vec<Arc<Index>>, ApiError> {
-    let query = dsl::parse_query(filter)?;
+    let mut query = dsl::parse_query(filter)?;
+    resolve_documents(call, call.index_expression(), &mut query).await?;
     let mut kept = Vec::new();
     for index in indices {
         let request = SearchRequest {

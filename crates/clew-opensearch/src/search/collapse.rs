@@ -12,7 +12,7 @@ use super::request::Spec;
 use crate::http::error::{ApiError, Cause};
 
 /// A `collapse`.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct CollapseSpec {
     pub(super) field: String,
     pub(super) inner: Vec<InnerSpec>,

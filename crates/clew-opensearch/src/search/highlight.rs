@@ -9,6 +9,7 @@ use clew_platform::CancellationToken;
 use clew_text::{HighlightError, HighlightField, HighlightOptions, Highlighter, Query};
 use serde_json::{Map, Value};
 
+use super::lookup::{Queries, Visit};
 use super::percolated;
 use super::response::time_is_up;
 use crate::dsl;
@@ -29,6 +30,21 @@ pub(super) struct Highlight {
     pub(super) fields: Arc<Vec<HighlightField>>,
     /// The search's query.
     pub(super) query: Query,
+}
+
+impl Queries for Highlight {
+    fn each(&mut self, visit: &mut Visit<'_>) -> Result<(), ApiError> {
+        self.query.for_each_mut(visit)?;
+        if self
+            .fields
+            .iter()
+            .all(|field| field.options.query.is_none())
+        {
+            return Ok(());
+        }
+        let mut fields = Arc::make_mut(&mut self.fields).iter_mut();
+        fields.try_for_each(|field| field.options.query.each(visit))
+    }
 }
 
 impl Highlight {

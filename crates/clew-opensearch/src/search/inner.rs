@@ -9,6 +9,7 @@ use clew_text::{Kin, Query, Relation, Total};
 use serde_json::{Map, Value, json};
 
 use super::collapse::CollapseSpec;
+use super::lookup::{Queries, Visit};
 use super::request::{Output, Spec};
 use super::response::{HitWriter, write_score, write_total};
 use super::shown_source;
@@ -40,6 +41,13 @@ struct Wish<'a> {
     query: &'a Value,
     inner: &'a Map<String, Value>,
     ignore_unmapped: bool,
+}
+
+impl Queries for InnerSpec {
+    fn each(&mut self, visit: &mut Visit<'_>) -> Result<(), ApiError> {
+        self.query.for_each_mut(visit)?;
+        Arc::make_mut(&mut self.spec).each(visit)
+    }
 }
 
 impl InnerSpec {

@@ -1,175 +1,120 @@
-//! Queries that name documents: before a query is read, what they hold is put in their place.
-//! `terms` may take its values from a document, `more_like_this` its texts.
+//! Queries that name documents: `terms` may take its values from one, `more_like_this` its texts,
+//! `percolate` what it asks about. Once a request is read, these documents are, and what they hold
+//! is put into the query tree.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use axum::http::StatusCode;
 use clew_engine::Index;
-use serde_json::{Map, Value};
+use clew_text::{
+    DocumentName, LikeDocument, LikeItem, MoreLikeThis, PercolateQuery, Query, TermsOf,
+};
+use serde_json::Value;
 
+use crate::dsl;
 use crate::http::error::{ApiError, Cause};
 use crate::state::call::Call;
 
 /// Documents that one request may name.
 const DOCUMENTS_MAX: usize = 1024;
 
-/// A document that a query names.
-struct Named {
-    index: Option<String>,
-    id: String,
-    routing: Option<String>,
+/// What is done to each query.
+pub(crate) type Visit<'v> = dyn FnMut(&mut Query) -> Result<(), ApiError> + 'v;
+
+/// Something that has queries.
+pub(crate) trait Queries {
+    /// Visits every query, and those inside it; each may be replaced.
+    fn each(&mut self, visit: &mut Visit<'_>) -> Result<(), ApiError>;
 }
 
-/// The source of a document and its version.
-type Found = (Value, u64);
+impl Queries for Query {
+    fn each(&mut self, visit: &mut Visit<'_>) -> Result<(), ApiError> {
+        self.for_each_mut(visit)
+    }
+}
 
-/// Puts the content of documents where a request's body names them; `expression` says which
-/// indexes are searched.
+impl Queries for Option<Query> {
+    fn each(&mut self, visit: &mut Visit<'_>) -> Result<(), ApiError> {
+        self.iter_mut()
+            .try_for_each(|query| query.for_each_mut(visit))
+    }
+}
+
+/// The documents of a request by their names; `None` where there is none.
+type Documents = BTreeMap<DocumentName, Option<Found>>;
+
+/// A document.
+struct Found {
+    source: Value,
+    version: u64,
+}
+
+/// Puts what documents hold where queries name them; `expression` says which indexes are searched.
 pub(crate) async fn resolve(
     call: &Call,
     expression: &str,
-    mut body: Value,
-) -> Result<Value, ApiError> {
-    let mut named = Vec::new();
-    for_each_place(&mut body, &mut |place| {
-        named.extend(document_of(place));
+    queries: &mut (impl Queries + Send),
+) -> Result<(), ApiError> {
+    let mut names = BTreeSet::new();
+    queries.each(&mut |query| {
+        note(query, &mut names);
         Ok(())
     })?;
-    if named.is_empty() {
-        return Ok(body);
+    if names.is_empty() {
+        return Ok(());
     }
-    if named.len() > DOCUMENTS_MAX {
+    if names.len() > DOCUMENTS_MAX {
         return Err(ApiError::illegal_argument(format!(
             "a request may name at most [{DOCUMENTS_MAX}] documents, got [{}]",
-            named.len()
+            names.len()
         )));
     }
-    let mut documents = Vec::with_capacity(named.len());
-    for one in named {
-        documents.push(fetch(call, expression, one).await?);
+    let mut documents = Documents::new();
+    for name in names {
+        let found = fetch(call, expression, &name).await?;
+        documents.insert(name, found);
     }
-    let mut documents = documents.into_iter();
-    for_each_place(&mut body, &mut |place| {
-        if document_of(place).is_some() {
-            fill(place, documents.next().flatten())?;
+    queries.each(&mut |query| fill(query, &documents))
+}
+
+/// Notes the documents that a query names by itself.
+fn note(query: &Query, names: &mut BTreeSet<DocumentName>) {
+    match query {
+        Query::TermsOf(terms) => {
+            names.insert(terms.document.clone());
         }
-        Ok(())
-    })?;
-    Ok(body)
-}
-
-/// Where a document may be named.
-enum Place<'a> {
-    /// The value of the field in a `terms` query.
-    Terms(&'a mut Value),
-    /// An item of `like` or `unlike`.
-    Like(&'a mut Value),
-    /// A `percolate` query.
-    Percolate(&'a mut Value),
-}
-
-/// Walks the body in an order that stays the same.
-fn for_each_place(
-    value: &mut Value,
-    each: &mut impl FnMut(&mut Place<'_>) -> Result<(), ApiError>,
-) -> Result<(), ApiError> {
-    match value {
-        Value::Array(values) => values
-            .iter_mut()
-            .try_for_each(|value| for_each_place(value, each)),
-        Value::Object(object) => {
-            for (name, value) in object {
-                match (name.as_str(), &mut *value) {
-                    ("terms", Value::Object(fields)) => {
-                        for (_, value) in fields {
-                            each(&mut Place::Terms(value))?;
-                        }
-                    }
-                    ("percolate", Value::Object(_)) => {
-                        // What documents are made of is none of our business.
-                        each(&mut Place::Percolate(value))?;
-                        continue;
-                    }
-                    ("more_like_this" | "mlt", Value::Object(parameters)) => {
-                        like(parameters, each)?
-                    }
-                    _ => {}
-                }
-                for_each_place(value, each)?;
-            }
-            Ok(())
+        Query::Percolate(percolate) => {
+            names.extend(percolate.named.iter().map(|named| named.document.clone()));
         }
-        _ => Ok(()),
-    }
-}
-
-fn like(
-    parameters: &mut Map<String, Value>,
-    each: &mut impl FnMut(&mut Place<'_>) -> Result<(), ApiError>,
-) -> Result<(), ApiError> {
-    for name in ["like", "unlike"] {
-        match parameters.get_mut(name) {
-            Some(Value::Array(items)) => {
-                for item in items {
-                    like_item(item, each)?;
+        Query::MoreLikeThis(similar) => {
+            for item in similar.like.iter().chain(&similar.unlike) {
+                if let LikeItem::Named(named) = item {
+                    names.insert(named.document.clone());
                 }
             }
-            Some(item) => like_item(item, each)?,
-            None => {}
         }
+        _ => {}
     }
-    Ok(())
 }
 
-fn like_item(
-    item: &mut Value,
-    each: &mut impl FnMut(&mut Place<'_>) -> Result<(), ApiError>,
-) -> Result<(), ApiError> {
-    // Once it is filled, a document that is named has both.
-    if item.get("_id").is_some() && item.get("doc").is_some() {
-        let reason = "failed to parse More Like This item. either [id] or [doc] can be specified, but \
-                      not both!";
-        let cause = Cause::new("parse_exception", reason);
-        return Err(ApiError::new(StatusCode::BAD_REQUEST, cause));
-    }
-    each(&mut Place::Like(item))
-}
-
-fn document_of(place: &Place<'_>) -> Option<Named> {
-    let (object, index, id, routing) = match place {
-        Place::Terms(value) | Place::Percolate(value) => {
-            (value.as_object()?, "index", "id", "routing")
-        }
-        Place::Like(value) => (value.as_object()?, "_index", "_id", "_routing"),
-    };
-    if matches!(place, Place::Terms(_)) && !object.contains_key("path") {
-        return None;
-    }
-    if object.contains_key("doc") {
-        return None;
-    }
-    let text = |name: &str| match object.get(name) {
-        Some(Value::String(text)) => Some(text.clone()),
-        Some(value @ Value::Number(_)) => Some(value.to_string()),
-        _ => None,
-    };
-    Some(Named {
-        index: text(index),
-        id: text(id)?,
-        routing: text(routing).or_else(|| text("routing")),
-    })
-}
-
-/// The source of a document; `None` when it does not exist.
-async fn fetch(call: &Call, expression: &str, named: Named) -> Result<Option<Found>, ApiError> {
-    let indices = match &named.index {
+/// The document; `None` when it does not exist.
+async fn fetch(
+    call: &Call,
+    expression: &str,
+    name: &DocumentName,
+) -> Result<Option<Found>, ApiError> {
+    let indices = match &name.index {
         Some(index) => call.indices_of(index).await?,
         None => call.indices_of(expression).await?,
     };
+    let name = name.clone();
     let found = call
         .blocking(move |engine| {
             for index in &indices {
                 let index: &Index = index;
-                let routing = named.routing.as_deref();
-                if let Some(found) = engine.get(index, &named.id, routing, true)? {
+                let routing = name.routing.as_deref();
+                if let Some(found) = engine.get(index, &name.id, routing, true)? {
                     return Ok(Some(found));
                 }
             }
@@ -179,56 +124,73 @@ async fn fetch(call: &Call, expression: &str, named: Named) -> Result<Option<Fou
     found
         .map(|document| {
             let source = serde_json::from_slice(&document.source);
-            let source = source.map_err(|error| ApiError::malformed_json(&error))?;
-            Ok((source, document.version))
+            Ok(Found {
+                source: source.map_err(|error| ApiError::malformed_json(&error))?,
+                version: document.version,
+            })
         })
         .transpose()
 }
 
-fn fill(place: &mut Place<'_>, document: Option<Found>) -> Result<(), ApiError> {
-    let (document, version) = match document {
-        Some((document, version)) => (Some(document), version),
-        None => (None, 0),
-    };
-    match place {
-        Place::Percolate(value) => return fill_percolate(value, document, version),
-        Place::Terms(value) => {
-            let path = value
-                .get("path")
-                .and_then(Value::as_str)
-                .unwrap_or_default()
-                .to_string();
-            let mut found = Vec::new();
-            if let Some(document) = &document {
-                values_at(document, &path, &mut found);
-            }
-            **value = Value::Array(found);
-        }
-        Place::Like(value) => {
-            if let (Value::Object(item), Some(document)) = (&mut **value, document) {
-                item.insert("doc".to_string(), document);
-            }
-        }
+/// Puts documents where a query names them by itself.
+fn fill(query: &mut Query, documents: &Documents) -> Result<(), ApiError> {
+    match query {
+        Query::TermsOf(terms) => *query = values_of(terms, documents)?,
+        Query::Percolate(percolate) => fill_percolate(percolate, documents)?,
+        Query::MoreLikeThis(similar) => fill_similar(similar, documents),
+        _ => {}
     }
     Ok(())
 }
 
+fn found<'d>(name: &DocumentName, documents: &'d Documents) -> Option<&'d Found> {
+    documents.get(name)?.as_ref()
+}
+
+/// The query with the values that a document has; none where there is no document.
+fn values_of(terms: &TermsOf, documents: &Documents) -> Result<Query, ApiError> {
+    let mut values = Vec::new();
+    if let Some(found) = found(&terms.document, documents) {
+        values_at(&found.source, &terms.path, &mut values);
+    }
+    if terms.is_packed {
+        values = dsl::bitmap_numbers(&values)?;
+    }
+    Ok(Query::Terms {
+        field: terms.field.clone(),
+        values,
+        boost: terms.boost,
+    })
+}
+
+/// Puts documents among what something should be like or not; one that does not exist says
+/// nothing.
+fn fill_similar(similar: &mut MoreLikeThis, documents: &Documents) {
+    for items in [&mut similar.like, &mut similar.unlike] {
+        let filled = std::mem::take(items).into_iter().filter_map(|item| {
+            let LikeItem::Named(named) = item else {
+                return Some(item);
+            };
+            let found = found(&named.document, documents)?;
+            Some(LikeItem::Document(LikeDocument {
+                document: found.source.clone(),
+                is_stored: true,
+                analyzers: named.analyzers,
+            }))
+        });
+        *items = filled.collect();
+    }
+}
+
 /// Puts a document in the place of its name, if it has the version that is asked for.
-fn fill_percolate(
-    value: &mut Value,
-    document: Option<Value>,
-    version: u64,
-) -> Result<(), ApiError> {
-    let Value::Object(members) = value else {
+fn fill_percolate(percolate: &mut PercolateQuery, documents: &Documents) -> Result<(), ApiError> {
+    let Some(named) = percolate.named.take() else {
         return Ok(());
     };
-    let text = |name: &str| match members.get(name) {
-        Some(Value::String(text)) => text.clone(),
-        Some(other) => other.to_string(),
-        None => String::new(),
-    };
-    let (index, id) = (text("index"), text("id"));
-    let Some(document) = document else {
+    let name = &named.document;
+    let id = &name.id;
+    let Some(found) = found(name, documents) else {
+        let index = name.index.as_deref().unwrap_or_default();
         return Err(ApiError::new(
             StatusCode::NOT_FOUND,
             Cause::new(
@@ -237,9 +199,8 @@ fn fill_percolate(
             ),
         ));
     };
-    let wanted = members.get("version").and_then(Value::as_u64);
-    if wanted.is_some_and(|wanted| wanted != version) {
-        let wanted = wanted.unwrap_or_default();
+    let version = found.version;
+    if let Some(wanted) = named.version.filter(|wanted| *wanted != version) {
         return Err(ApiError::new(
             StatusCode::CONFLICT,
             Cause::new(
@@ -250,10 +211,7 @@ fn fill_percolate(
             ),
         ));
     }
-    for name in ["index", "type", "id", "routing", "preference", "version"] {
-        members.remove(name);
-    }
-    members.insert("document".to_string(), document);
+    percolate.documents = Arc::new(vec![found.source.to_string().into_bytes()]);
     Ok(())
 }
 
@@ -287,33 +245,47 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn only_documents_are_looked_for() {
-        let mut body = json!({
-            "query": { "bool": { "filter": [
-                { "terms": { "user": { "index": "i", "id": "1", "path": "followers" } } },
-                { "terms": { "user": ["a", "b"] } },
-                { "more_like_this": { "like": ["words", { "_id": 7 }, { "doc": { "a": "b" } }] } },
-            ] } },
-            "aggs": { "t": { "terms": { "field": "x", "order": { "_key": "asc" } } } },
-        });
-        let mut named = Vec::new();
-        for_each_place(&mut body, &mut |place| {
-            named.extend(document_of(place).map(|one| (one.index, one.id)));
+    fn names_in(query: &Value) -> Vec<String> {
+        let mut names = BTreeSet::new();
+        let mut query = dsl::parse_query(query).unwrap();
+        let noted: Result<(), ApiError> = query.each(&mut |query| {
+            note(query, &mut names);
             Ok(())
-        })
-        .unwrap();
-        let index = Some("i".to_string());
-        assert_eq!(named, [(index, "1".to_string()), (None, "7".to_string())]);
+        });
+        assert!(noted.is_ok());
+        names.into_iter().map(|name| name.id).collect()
+    }
+
+    #[test]
+    fn only_queries_name_documents() {
+        let query = json!({ "bool": { "filter": [
+            { "terms": { "user": { "index": "i", "id": "1", "path": "followers" } } },
+            { "terms": { "user": ["a", "b"] } },
+            { "more_like_this": { "like": ["words", { "_id": 7 }, { "doc": { "a": "b" } }] } },
+            { "percolate": { "field": "q", "index": "i", "id": "3" } },
+            { "match": { "terms": { "query": "x" } } },
+            { "percolate": { "field": "q", "document": { "terms": {
+                "f": { "id": "9", "path": "p" } }, "mlt": { "like": { "_id": "8" } } } } },
+        ] } });
+        assert_eq!(names_in(&query), ["7", "1", "3"]);
     }
 
     #[test]
     fn values_take_the_place_of_a_document() {
-        let mut terms = json!({ "index": "i", "id": "1", "path": "a.b" });
-        let document = json!({ "a": [{ "b": 1 }, { "b": [2, null, 3] }] });
-        fill(&mut Place::Terms(&mut terms), Some((document, 1))).unwrap();
-        assert_eq!(terms, json!([1, 2, 3]));
-        fill(&mut Place::Terms(&mut terms), None).unwrap();
-        assert_eq!(terms, json!([]));
+        let terms = json!({ "terms": { "user": { "index": "i", "id": "1", "path": "a.b" } } });
+        let mut query = dsl::parse_query(&terms).unwrap();
+        let mut missing = query.clone();
+        let name = DocumentName {
+            index: Some("i".to_string()),
+            id: "1".to_string(),
+            routing: None,
+        };
+        let source = json!({ "a": [{ "b": 1 }, { "b": [2, null, 3] }] });
+        let found = Found { source, version: 1 };
+        fill(&mut query, &Documents::from([(name, Some(found))])).unwrap();
+        fill(&mut missing, &Documents::new()).unwrap();
+        let values = |values: Value| dsl::parse_query(&json!({ "terms": { "user": values } }));
+        assert_eq!(query, values(json!([1, 2, 3])).unwrap());
+        assert_eq!(missing, values(json!([])).unwrap());
     }
 }

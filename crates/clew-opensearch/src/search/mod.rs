@@ -46,6 +46,7 @@ use request::Spec;
 
 pub(crate) use contexts::SearchContexts;
 pub(crate) use fields::FieldList;
+pub(crate) use lookup::resolve as resolve_documents;
 pub(crate) use msearch::{msearch, msearch_template};
 pub(crate) use pit::{
     create as create_pit, delete as delete_pit, delete_all as delete_all_pits, list as list_pits,
@@ -70,12 +71,12 @@ const INLINE_BYTES_MAX: usize = 256 << 10;
 pub(crate) type Parts = BTreeMap<String, IndexPart>;
 
 /// What a search sees of each of its indexes.
-pub(crate) fn search_parts(
+pub(crate) async fn search_parts(
     call: &Call,
     resolved: &[Resolved],
     options: ResolveOptions,
 ) -> Result<Parts, ApiError> {
-    scope::parts(call, resolved, &scope::Boosts::new(), options)
+    scope::parts(call, resolved, &scope::Boosts::new(), options).await
 }
 
 /// `POST /{index}/_search`.
@@ -98,8 +99,9 @@ pub(crate) async fn run(
     let started = Instant::now();
     let partial = call.params.flag("allow_partial_search_results", true)?;
     let pipeline = search_pipeline::begin(call, expression, &mut body)?;
-    let body = lookup::resolve(call, expression, body).await?;
-    let spec = Arc::new(Spec::parse(&body, &call.body, &call.params)?);
+    let mut spec = Spec::parse(&body, &call.body, &call.params)?;
+    lookup::resolve(call, expression, &mut spec).await?;
+    let spec = Arc::new(spec);
     if call.params.unsigned("pre_filter_shard_size")? == Some(0) {
         return Err(ApiError::illegal_argument(
             "preFilterShardSize must be >= 1",
@@ -212,7 +214,7 @@ impl State {
         let indices: Vec<Arc<Index>> = resolved.iter().map(|found| found.index.clone()).collect();
         Ok(State {
             pinned: call.api.engine.pin(&indices)?,
-            parts: scope::parts(call, &resolved, &spec.indices_boost, options)?,
+            parts: scope::parts(call, &resolved, &spec.indices_boost, options).await?,
             indices,
         })
     }
@@ -303,7 +305,6 @@ fn check_window(call: &Call, spec: &Spec, indices: &[Arc<Index>]) -> Result<(), 
 /// `POST /{index}/_count`.
 pub(crate) async fn count(call: Call) -> Result<Reply, ApiError> {
     let body = call.json()?.unwrap_or_else(|| json!({}));
-    let body = lookup::resolve(&call, call.index_expression(), body).await?;
     let members = body.as_object();
     if let Some(other) = members
         .into_iter()
@@ -316,17 +317,18 @@ pub(crate) async fn count(call: Call) -> Result<Reply, ApiError> {
             format!("request does not support [{other}]"),
         ));
     }
-    let query = match (body.get("query"), request::query_of_params(&call.params)?) {
+    let mut query = match (body.get("query"), request::query_of_params(&call.params)?) {
         (_, Some(query)) => dsl::parse_query(&query)?,
         (Some(query), None) => dsl::parse_search_query(query)?.0,
         (None, None) => dsl::parse_query(&json!({"match_all": {}}))?,
     };
+    lookup::resolve(&call, call.index_expression(), &mut query).await?;
     let min_score = request::min_score_of_params(&call.params)?;
     let options = call.resolve_options()?;
     let resolved = call.resolved_with(call.index_expression(), options).await?;
     let indices: Vec<Arc<Index>> = resolved.iter().map(|found| found.index.clone()).collect();
     let request = SearchRequest {
-        parts: search_parts(&call, &resolved, options)?,
+        parts: search_parts(&call, &resolved, options).await?,
         query,
         size: 0,
         track_total: TrackTotal::Exact,

@@ -23,7 +23,7 @@ pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
     let options = call.resolve_options()?;
     let resolved = call.resolved_with(call.index_expression(), options).await?;
     let indices: Vec<_> = resolved.iter().map(|found| found.index.clone()).collect();
-    let parts = search_parts(&call, &resolved, options)?;
+    let parts = search_parts(&call, &resolved, options).await?;
     // Read before the views are taken: they hold at least this.
     let visible = call.api.engine.visible(&indices);
     let outcomes = ShardOutcomes::of_serving(&indices);

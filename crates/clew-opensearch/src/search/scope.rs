@@ -7,6 +7,7 @@ use clew_engine::{Alias, Index, IndexPart, ResolveOptions, Resolved};
 use clew_text::{Bool, Query};
 use serde_json::Value;
 
+use super::lookup;
 use crate::dsl;
 use crate::http::error::ApiError;
 use crate::state::call::Call;
@@ -15,7 +16,7 @@ use crate::state::call::Call;
 pub(super) type Boosts = Vec<(String, f32)>;
 
 /// What is restricted or boosted, by the indexes' unique ids.
-pub(super) fn parts(
+pub(super) async fn parts(
     call: &Call,
     resolved: &[Resolved],
     boosts: &Boosts,
@@ -26,8 +27,10 @@ pub(super) fn parts(
     let mut parts = BTreeMap::new();
     for found in resolved {
         let through = found.through();
+        let mut filter = filter_of(&through)?;
+        lookup::resolve(call, found.index.name(), &mut filter).await?;
         let part = IndexPart {
-            filter: filter_of(&through)?,
+            filter,
             shards: shards_of(&found.index, &through, routing.as_deref()),
             boost: boosts.get(found.index.uuid()).copied(),
         };

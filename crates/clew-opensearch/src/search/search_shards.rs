@@ -16,7 +16,7 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
         ..ResolveOptions::default()
     })?;
     let resolved = call.resolved_with(call.index_expression(), options).await?;
-    let parts = search_parts(&call, &resolved, options)?;
+    let parts = search_parts(&call, &resolved, options).await?;
     let mut indices = Map::new();
     let mut shards = Vec::new();
     for found in &resolved {

@@ -7,6 +7,7 @@ use clew_text::{Attached, NamedAgg, Query, Relation, TopHitsResult, Total};
 use serde_json::Value;
 
 use super::inner::InnerSpec;
+use super::lookup::{Queries, Visit};
 use super::request::{Output, Spec};
 use super::response::{HitWriter, write_score, write_total};
 use crate::aggs::for_each_top_hits;
@@ -22,6 +23,7 @@ pub(super) struct Around {
 }
 
 /// How the documents of one aggregation are shown.
+#[derive(Clone)]
 struct Shown(Output);
 
 /// Reads how top hits are to be shown, and lets the aggregations hand that on to their results.
@@ -37,6 +39,19 @@ pub(super) fn attach(aggs: &mut [NamedAgg], around: &Around) -> Result<(), ApiEr
         output.inner = around.inner.clone();
         output.total_as_int = around.total_as_int;
         top.attached = Some(Attached(Arc::new(Shown(output))));
+        Ok(())
+    })
+}
+
+/// Visits the queries that say how documents are shown.
+pub(super) fn each_query(aggs: &mut [NamedAgg], visit: &mut Visit<'_>) -> Result<(), ApiError> {
+    for_each_top_hits(aggs, &mut |top| {
+        let attached = top.attached.as_ref();
+        if let Some(shown) = attached.and_then(|one| one.0.downcast_ref::<Shown>()) {
+            let mut shown = shown.clone();
+            shown.0.each(visit)?;
+            top.attached = Some(Attached(Arc::new(shown)));
+        }
         Ok(())
     })
 }

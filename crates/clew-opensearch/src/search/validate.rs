@@ -10,11 +10,18 @@ use crate::http::error::ApiError;
 use crate::http::json_writer::JsonWriter;
 use crate::http::reply::Reply;
 use crate::http::source_filter::SourceFilter;
-use crate::search::{explained, query_of_params, search_parts};
+use crate::search::{explained, query_of_params, resolve_documents, search_parts};
 use crate::state::call::Call;
 
 /// The query of a body or of the URI; `None` when there is neither.
-pub(crate) fn query_of(call: &Call) -> Result<Option<Query>, ApiError> {
+pub(crate) async fn query_of(call: &Call) -> Result<Option<Query>, ApiError> {
+    let mut query = read_query(call)?;
+    resolve_documents(call, call.index_expression(), &mut query).await?;
+    Ok(query)
+}
+
+/// The same with the names of documents where it has some.
+fn read_query(call: &Call) -> Result<Option<Query>, ApiError> {
     if let Some(query) = query_of_params(&call.params)? {
         return Ok(Some(dsl::parse_query(&query)?));
     }
@@ -39,7 +46,7 @@ pub(crate) async fn validate(call: Call) -> Result<Reply, ApiError> {
     let explain = call.params.flag("explain", false)? || call.params.flag("rewrite", false)?;
     let all_shards = call.params.flag("all_shards", false)?;
     let indices = call.indices().await?;
-    let query = match query_of(&call) {
+    let query = match query_of(&call).await {
         Ok(query) => query.unwrap_or_else(Query::match_all),
         Err(error) => {
             let mut body = json!({"valid": false});
@@ -96,13 +103,13 @@ fn check(pinned: &Pinned, query: &Query, all_shards: bool) -> Result<Vec<Value>,
 }
 
 /// The query together with what the aliases that it goes through let be seen.
-fn within_aliases(
+async fn within_aliases(
     call: &Call,
     query: Query,
     resolved: &[Resolved],
     options: ResolveOptions,
 ) -> Result<Query, ApiError> {
-    let parts = search_parts(call, resolved, options)?;
+    let parts = search_parts(call, resolved, options).await?;
     let filter = parts.into_values().find_map(|part| part.filter);
     Ok(match filter {
         None => query,
@@ -119,11 +126,13 @@ fn within_aliases(
 
 /// `GET|POST /{index}/_explain/{id}`.
 pub(crate) async fn explain_hit(call: Call) -> Result<Reply, ApiError> {
-    let query = query_of(&call)?.ok_or_else(|| ApiError::validation("query is missing"))?;
+    let query = query_of(&call)
+        .await?
+        .ok_or_else(|| ApiError::validation("query is missing"))?;
     let id = call.path_required("id")?.to_string();
     let options = call.resolve_options()?;
     let resolved = call.resolved_with(call.index_expression(), options).await?;
-    let query = within_aliases(&call, query, &resolved, options)?;
+    let query = within_aliases(&call, query, &resolved, options).await?;
     let indices: Vec<_> = resolved.iter().map(|found| found.index.clone()).collect();
     let index = match indices.as_slice() {
         [only] => only.clone(),

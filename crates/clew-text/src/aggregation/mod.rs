@@ -46,6 +46,7 @@ mod plan_relatives;
 mod plan_terms;
 mod profile;
 mod quantile;
+mod queries;
 mod reduce;
 mod reduce_given;
 mod reduce_join;

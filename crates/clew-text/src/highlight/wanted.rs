@@ -152,6 +152,7 @@ impl Reader<'_> {
             } => self.push(field, fuzzy(value, fuzziness)),
             Query::MatchAll { .. }
             | Query::MatchNone
+            | Query::TermsOf(_)
             | Query::MultiMatch(_)
             | Query::Range(_)
             | Query::Exists { .. }

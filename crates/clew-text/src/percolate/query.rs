@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::query::Query;
+use crate::query::{PercolateNamed, Query};
 
 /// Reads a query from the text that a document has of it; the error is told to the client.
 #[derive(Clone, Copy)]
@@ -45,6 +45,8 @@ impl PartialEq for QueryReader {
 pub struct PercolateQuery {
     /// The path of the field with the queries.
     pub field: String,
+    /// A document of an index that it is about; what it holds takes the documents' place.
+    pub named: Option<PercolateNamed>,
     /// The documents, as JSON.
     pub documents: Arc<Vec<Vec<u8>>>,
     /// What tells it from others in one search.

@@ -112,6 +112,9 @@ impl<'a> Waiting<'a> {
         percolate: &'a PercolateQuery,
         mapping: &'a Mapping,
     ) -> Result<Self, QueryError> {
+        if let Some(named) = &percolate.named {
+            return Err(named.document.not_read());
+        }
         let path = &percolate.field;
         let Some(field) = mapping.field(path) else {
             return Err(QueryError::unmapped(format!(

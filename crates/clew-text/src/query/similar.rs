@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::minimum::MinimumShouldMatch;
+use super::named::LikeNamed;
 
 /// Documents with the words that say most about some texts.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,6 +33,8 @@ pub struct MoreLikeThis {
 pub enum LikeItem {
     /// A text for every field.
     Text(String),
+    /// A document of an index; what it holds takes its place.
+    Named(LikeNamed),
     /// A document, whose fields are compared with the same fields.
     Document(LikeDocument),
 }

@@ -7,6 +7,7 @@ use super::geo::GeoQuery;
 use super::interval::Intervals;
 use super::knn::KnnQuery;
 use super::minimum::MinimumShouldMatch;
+use super::named::TermsOf;
 use super::related::RelatedQuery;
 use super::script::VectorScore;
 use super::similar::MoreLikeThis;
@@ -46,6 +47,8 @@ pub enum Query {
         /// The score.
         boost: f32,
     },
+    /// One of several exact values, which a document has.
+    TermsOf(TermsOf),
     /// Values between bounds.
     Range(Range),
     /// Documents that have a value.
@@ -139,48 +142,6 @@ pub enum Query {
 }
 
 impl Query {
-    /// This query and all inside it, the outer ones first.
-    pub fn all(&self) -> Vec<&Query> {
-        let mut found = vec![self];
-        let mut next = 0;
-        while let Some(query) = found.get(next).copied() {
-            query.children(&mut found);
-            next += 1;
-        }
-        found
-    }
-
-    /// Adds the queries directly inside this one.
-    fn children<'a>(&'a self, found: &mut Vec<&'a Query>) {
-        match self {
-            Query::Bool(clauses) => {
-                let lists = [&clauses.must, &clauses.should, &clauses.must_not];
-                found.extend(lists.into_iter().chain([&clauses.filter]).flatten());
-            }
-            Query::DisMax { queries, .. } => found.extend(queries),
-            Query::ConstantScore { filter: inner, .. }
-            | Query::Named { query: inner, .. }
-            | Query::Lenient(inner) => found.push(inner),
-            Query::Boosting(boosting) => {
-                found.extend([&*boosting.positive, &*boosting.negative]);
-            }
-            Query::FunctionScore(function) => {
-                found.push(&function.query);
-                found.extend(
-                    function
-                        .functions
-                        .iter()
-                        .filter_map(|one| one.filter.as_ref()),
-                );
-            }
-            Query::VectorScore(scored) => found.push(&scored.query),
-            Query::Related(related) => found.extend(related.inner()),
-            Query::Nested(nested) => found.push(&nested.query),
-            Query::Knn(knn) => found.extend(knn.filter.as_deref()),
-            _ => {}
-        }
-    }
-
     /// Every document, with score 1.
     pub fn match_all() -> Self {
         Query::MatchAll { boost: 1.0 }

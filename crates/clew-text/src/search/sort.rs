@@ -138,6 +138,27 @@ impl SortKey {
         }
     }
 
+    /// Visits every query that says which nested objects count; each may be replaced.
+    ///
+    /// # Errors
+    /// The first that `visit` has.
+    pub fn for_each_query_mut<E>(
+        &mut self,
+        visit: &mut dyn FnMut(&mut Query) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut next = match self {
+            SortKey::Field { nested, .. } => nested.as_mut(),
+            SortKey::GeoDistance(_) | SortKey::Score { .. } | SortKey::Doc { .. } => None,
+        };
+        while let Some(nested) = next {
+            if let Some(query) = &mut nested.filter {
+                query.for_each_mut(visit)?;
+            }
+            next = nested.inner.as_mut();
+        }
+        Ok(())
+    }
+
     /// The direction.
     pub fn order(&self) -> Order {
         match self {

@@ -13,7 +13,7 @@ use crate::dsl;
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
 use crate::http::source_filter::SourceFilter;
-use crate::search::search_parts;
+use crate::search::{resolve_documents, search_parts};
 use crate::state::call::Call;
 
 /// What the body says.
@@ -30,7 +30,8 @@ struct Asked {
 pub(crate) async fn reindex(call: Call) -> Result<Reply, ApiError> {
     check_speed(&call)?;
     let body = call.json_object()?;
-    let asked = read(&body)?;
+    let mut asked = read(&body)?;
+    resolve_documents(&call, &asked.from, &mut asked.query).await?;
     let options = ResolveOptions::default();
     let resolved = call.resolved_with(&asked.from, options).await?;
     let indices: Vec<_> = resolved.iter().map(|found| found.index.clone()).collect();
@@ -46,7 +47,7 @@ pub(crate) async fn reindex(call: Call) -> Result<Reply, ApiError> {
     let of_params = docs_max_of(&call)?;
     let job = Job {
         pinned: call.api.engine.pin(&indices)?,
-        parts: search_parts(&call, &resolved, options)?,
+        parts: search_parts(&call, &resolved, options).await?,
         query: asked.query,
         page: match asked.page.and_then(|size| usize::try_from(size).ok()) {
             Some(size) => size.clamp(1, 10_000),

@@ -10,7 +10,7 @@ use crate::documents::write_reply::Refresh;
 use crate::dsl;
 use crate::http::error::ApiError;
 use crate::http::source_filter::SourceFilter;
-use crate::search::{query_of_params, search_parts};
+use crate::search::{query_of_params, resolve_documents, search_parts};
 use crate::state::call::Call;
 
 /// Documents read and written at a time unless the request says otherwise.
@@ -95,14 +95,15 @@ impl Job {
         if let Some(of_params) = query_of_params(&call.params)? {
             query = Some(dsl::parse_query(&of_params)?);
         }
-        let query = match (query, &verb) {
+        let mut query = match (query, &verb) {
             (Some(query), _) => query,
             (None, Verb::Delete) => return Err(ApiError::validation("query is missing")),
             (None, _) => Query::match_all(),
         };
+        resolve_documents(call, call.index_expression(), &mut query).await?;
         let options = call.resolve_options()?;
         let resolved = call.resolved_with(call.index_expression(), options).await?;
-        let parts = search_parts(call, &resolved, options)?;
+        let parts = search_parts(call, &resolved, options).await?;
         let indices: Vec<_> = resolved.iter().map(|found| found.index.clone()).collect();
         let name = match verb {
             Verb::Delete => "delete-by-query",

@@ -50,7 +50,7 @@ const HEARTBEAT: Duration = Duration::from_secs(15);
 
 /// `GET|POST /{index}/_tail`.
 pub(crate) async fn tail(call: Call) -> Result<Reply, ApiError> {
-    let query = query_of(&call)?.unwrap_or_else(Query::match_all);
+    let query = query_of(&call).await?.unwrap_or_else(Query::match_all);
     let indices = readable(&call)?;
     let checked = query.clone();
     call.blocking(move |_| check(&checked, &indices)).await?;

@@ -29,6 +29,7 @@ pub(crate) fn field_of(query: &Query) -> Option<&str> {
         Query::MatchAll { .. }
         | Query::MatchNone
         | Query::MultiMatch(_)
+        | Query::TermsOf(_)
         | Query::Ids { .. }
         | Query::QueryString(_)
         | Query::Bool(_)
@@ -112,6 +113,7 @@ fn matches(query: &Query, have: &str) -> Result<(bool, f32), QueryError> {
         Query::MatchAll { .. }
         | Query::MatchNone
         | Query::MultiMatch(_)
+        | Query::TermsOf(_)
         | Query::Ids { .. }
         | Query::QueryString(_)
         | Query::Bool(_)

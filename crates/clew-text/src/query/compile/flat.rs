@@ -123,6 +123,7 @@ impl Leaf {
             Query::Range(range) => self.range(range),
             Query::MatchAll { .. }
             | Query::MatchNone
+            | Query::TermsOf(_)
             | Query::MultiMatch(_)
             | Query::Ids { .. }
             | Query::QueryString(_)

@@ -279,6 +279,7 @@ impl<'a> Compiler<'a> {
                 values,
                 boost,
             } => self.terms(field, values, boost * factor),
+            Query::TermsOf(terms) => Err(terms.document.not_read()),
             Query::Range(range) => self.range(range, factor),
             Query::Exists { field, boost } => self.exists(field, boost * factor),
             Query::Ids { values, boost } => Ok(ids(values, boost * factor)),

@@ -28,6 +28,11 @@ impl<'a> Compiler<'a> {
         query: &MoreLikeThis,
         factor: f32,
     ) -> Result<Node, QueryError> {
+        for item in query.like.iter().chain(&query.unlike) {
+            if let LikeItem::Named(named) = item {
+                return Err(named.document.not_read());
+            }
+        }
         let mut nodes = Vec::new();
         let fields = self.similar_fields(query)?;
         let first = fields.first().map(|(mapped, _)| *mapped);
@@ -259,6 +264,7 @@ fn words<'i>(
             LikeItem::Text(text) => {
                 read(query_analyzer(mapped, query.analyzer.as_deref()), text)?;
             }
+            LikeItem::Named(named) => return Err(named.document.not_read()),
             LikeItem::Document(like) => {
                 let mut texts = Vec::new();
                 for path in mapping.source_paths(mapped) {

@@ -1,0 +1,53 @@
+//! Documents that queries name. What they hold is put into the query tree by whoever searches.
+
+use clew_text::{DocumentName, TermsOf};
+use serde_json::{Map, Value};
+
+/// The members that name a document.
+pub(super) struct Keys {
+    pub(super) index: &'static str,
+    pub(super) id: &'static str,
+    pub(super) routing: &'static str,
+}
+
+/// As most queries call them.
+pub(super) const PLAIN: Keys = Keys {
+    index: "index",
+    id: "id",
+    routing: "routing",
+};
+
+/// As they are called where texts and documents stand beside each other.
+pub(super) const UNDERSCORED: Keys = Keys {
+    index: "_index",
+    id: "_id",
+    routing: "_routing",
+};
+
+/// The document that an object names, if it does.
+pub(super) fn document(object: &Map<String, Value>, keys: &Keys) -> Option<DocumentName> {
+    let text = |name: &str| match object.get(name) {
+        Some(Value::String(text)) => Some(text.clone()),
+        Some(value @ Value::Number(_)) => Some(value.to_string()),
+        _ => None,
+    };
+    Some(DocumentName {
+        index: text(keys.index),
+        id: text(keys.id)?,
+        routing: text(keys.routing).or_else(|| text(PLAIN.routing)),
+    })
+}
+
+/// The values of a `terms` query that a document has, if that is what stands in the place of a
+/// list.
+pub(super) fn terms(field: &str, value: &Value, boost: f32) -> Option<TermsOf> {
+    let object = value.as_object()?;
+    let path = object.get("path")?;
+    Some(TermsOf {
+        field: field.to_string(),
+        document: document(object, &PLAIN)?,
+        path: path.as_str().unwrap_or_default().to_string(),
+        is_packed: false,
+        boost,
+    })
+}
