@@ -13,6 +13,7 @@ mod mapping;
 pub mod analysis;
 mod document;
 pub mod geo;
+pub mod glob;
 mod indexing;
 
 mod query;

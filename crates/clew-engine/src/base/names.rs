@@ -61,26 +61,6 @@ pub(crate) fn check_alias_name(name: &str) -> Result<(), EngineError> {
     }
 }
 
-/// Whether a name matches a pattern in which `*` stands for anything.
-pub(crate) fn matches(pattern: &str, name: &str) -> bool {
-    let mut parts = pattern.split('*');
-    let first = parts.next().unwrap_or_default();
-    let Some(mut rest) = name.strip_prefix(first) else {
-        return false;
-    };
-    let mut parts: Vec<&str> = parts.collect();
-    let Some(last) = parts.pop() else {
-        return rest.is_empty();
-    };
-    for part in parts {
-        let Some(at) = rest.find(part) else {
-            return false;
-        };
-        rest = &rest[at + part.len()..];
-    }
-    rest.ends_with(last)
-}
-
 /// A number in base 64, most significant digit first; the digits ascend as characters do.
 fn digits(value: u128, count: u32) -> impl Iterator<Item = u8> {
     const DIGITS: &[u8; 64] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz~";
@@ -161,22 +141,6 @@ mod tests {
             "", ".", "..", "A", "_x", "-x", "+x", "a b", "a,b", "a/b", "a*", "a#b", "a:b",
         ] {
             assert!(check_name(bad).is_err(), "{bad}");
-        }
-    }
-
-    #[test]
-    fn a_star_stands_for_anything() {
-        for (pattern, name, want) in [
-            ("*", "anything", true),
-            ("logs-*", "logs-1", true),
-            ("logs-*", "log", false),
-            ("*-1", "logs-1", true),
-            ("l*-*1", "logs-2-1", true),
-            ("a", "a", true),
-            ("a", "ab", false),
-            ("a*a", "a", false),
-        ] {
-            assert_eq!(matches(pattern, name), want, "{pattern} {name}");
         }
     }
 

@@ -1,6 +1,7 @@
 //! `_nodes`: this node, with the members that benchmark tools and log shippers read without asking
 //! whether they are there. There is no Java machine; its figures are zeros.
 
+use clew_text::glob::matches as glob;
 use std::sync::atomic::Ordering;
 
 use serde_json::{Map, Value, json};
@@ -10,7 +11,6 @@ use crate::cluster::whole::all_indices;
 use crate::http::error::ApiError;
 use crate::http::memory_stats;
 use crate::http::reply::Reply;
-use crate::http::source_filter::glob;
 use crate::indices::stats::{Sums, pick, sections_of, shard_stats};
 use crate::state::api::Api;
 use crate::state::call::Call;
@@ -290,10 +290,7 @@ pub(crate) fn names_this_node(api: &Api, expression: &str) -> bool {
         "data:true",
         "ingest:true",
     ];
-    let named = |part: &str| {
-        own.iter()
-            .any(|name| glob(part.as_bytes(), name.as_bytes()))
-    };
+    let named = |part: &str| own.iter().any(|name| glob(part, name));
     expression.split(',').any(named)
 }
 

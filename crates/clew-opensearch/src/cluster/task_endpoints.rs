@@ -1,5 +1,6 @@
 //! `_tasks`: what is running, and its end.
 
+use clew_text::glob::matches as glob;
 use std::time::Duration;
 
 use axum::http::StatusCode;
@@ -7,7 +8,6 @@ use serde_json::{Map, Value, json};
 
 use crate::http::error::{ApiError, Cause};
 use crate::http::reply::Reply;
-use crate::http::source_filter::glob;
 use crate::state::call::Call;
 use crate::state::tasks::RunningTask;
 
@@ -143,14 +143,11 @@ impl Wanted {
 
     fn has(&self, call: &Call, task: &RunningTask) -> bool {
         let api = &call.api;
-        let is_action = |name: &String| glob(name.as_bytes(), task.action.as_bytes());
+        let is_action = |name: &String| glob(name, task.action);
         let is_here = |node: &String| {
             let names = [&api.node_id, &api.options.node_name];
             let special = ["_local", "_all", "_master", "_cluster_manager"];
-            special.contains(&node.as_str())
-                || names
-                    .iter()
-                    .any(|name| glob(node.as_bytes(), name.as_bytes()))
+            special.contains(&node.as_str()) || names.iter().any(|name| glob(node, name))
         };
         !self.of_parent
             && (self.actions.is_empty() || self.actions.iter().any(is_action))

@@ -112,9 +112,7 @@ impl Asked {
         match &self.fields {
             None => field.has_term_vectors() || (self.doc.is_some() && has_terms),
             Some(patterns) => {
-                let named = |pattern: &String| {
-                    crate::http::source_filter::glob(pattern.as_bytes(), field.path.as_bytes())
-                };
+                let named = |pattern: &String| clew_text::glob::matches(pattern, &field.path);
                 has_terms && patterns.iter().any(named)
             }
         }

@@ -1,8 +1,7 @@
 //! `filter_path` and `pretty`: the two parameters that change an answer after it was written.
 
+use clew_text::glob::matches as glob;
 use serde_json::{Map, Value};
-
-use crate::http::source_filter::glob;
 
 /// Keeps what one of the inclusive patterns names and no exclusive one (`-a.b`) does.
 pub(crate) fn filter(value: Value, patterns: &[&str]) -> Value {
@@ -37,14 +36,14 @@ fn below<'a>(patterns: &[&'a [&'a str]], name: &str) -> Option<Vec<&'a [&'a str]
         if *head == "**" {
             rest.push(*pattern);
             if let Some((next, after)) = tail.split_first()
-                && glob(next.as_bytes(), name.as_bytes())
+                && glob(next, name)
             {
                 if after.is_empty() {
                     return None;
                 }
                 rest.push(after);
             }
-        } else if glob(head.as_bytes(), name.as_bytes()) {
+        } else if glob(head, name) {
             if tail.is_empty() {
                 return None;
             }

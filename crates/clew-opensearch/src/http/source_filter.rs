@@ -1,6 +1,7 @@
 //! `_source` filtering: which paths of a document's JSON are given back. What is kept is spliced
 //! from the stored bytes, so numbers come back digit by digit as they were sent.
 
+use clew_text::glob::matches as glob;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -115,11 +116,11 @@ impl SourceFilter {
 /// Whether a pattern matches the path or one of its parents.
 fn covers(patterns: &[String], path: &str) -> bool {
     patterns.iter().any(|pattern| {
-        glob(pattern.as_bytes(), path.as_bytes())
+        glob(pattern, path)
             || path
                 .bytes()
                 .enumerate()
-                .any(|(at, byte)| byte == b'.' && glob(pattern.as_bytes(), &path.as_bytes()[..at]))
+                .any(|(at, byte)| byte == b'.' && glob(pattern, &path[..at]))
     })
 }
 
@@ -129,28 +130,6 @@ fn reaches_below(pattern: &str, path: &str) -> bool {
     let has_star = fixed.len() < pattern.len();
     let below = format!("{path}.");
     fixed.starts_with(&below) || (has_star && below.starts_with(fixed))
-}
-
-/// Matches `*` against any run of bytes, dots too.
-pub(crate) fn glob(pattern: &[u8], text: &[u8]) -> bool {
-    let (mut at_pattern, mut at_text) = (0, 0);
-    let mut star: Option<(usize, usize)> = None;
-    while at_text < text.len() {
-        if pattern.get(at_pattern) == Some(&b'*') {
-            star = Some((at_pattern, at_text));
-            at_pattern += 1;
-        } else if pattern.get(at_pattern) == Some(&text[at_text]) {
-            at_pattern += 1;
-            at_text += 1;
-        } else if let Some((star_pattern, star_text)) = star {
-            at_pattern = star_pattern + 1;
-            at_text = star_text + 1;
-            star = Some((star_pattern, star_text + 1));
-        } else {
-            return false;
-        }
-    }
-    pattern[at_pattern..].iter().all(|byte| *byte == b'*')
 }
 
 struct Paths<'a> {
@@ -208,18 +187,10 @@ impl Paths<'_> {
     }
 
     fn member(&self, value: &RawValue, path: &str, parent_included: bool) -> Option<Vec<u8>> {
-        if self
-            .excludes
-            .iter()
-            .any(|pattern| glob(pattern.as_bytes(), path.as_bytes()))
-        {
+        if self.excludes.iter().any(|pattern| glob(pattern, path)) {
             return None;
         }
-        let included = parent_included
-            || self
-                .includes
-                .iter()
-                .any(|pattern| glob(pattern.as_bytes(), path.as_bytes()));
+        let included = parent_included || self.includes.iter().any(|pattern| glob(pattern, path));
         if !included
             && !self
                 .includes

@@ -2,6 +2,7 @@
 //! stream says so in a private setting and has the stream's name as an alias; the newest one is
 //! written to. Nothing else is kept, so a stream is there while an index of it is.
 
+use clew_text::glob::matches as glob;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -11,7 +12,6 @@ use serde_json::{Value, json};
 
 use crate::http::error::{ApiError, Cause};
 use crate::http::reply::Reply;
-use crate::http::source_filter::glob;
 use crate::indices::copies::ShardHealth;
 use crate::indices::templates::{Request, compose, data_stream_template, plan_of};
 use crate::state::call::Call;
@@ -146,7 +146,7 @@ fn selected(engine: &Engine, expression: &str) -> Result<Streams, ApiError> {
     let wanted = |name: &str| {
         expression
             .split(',')
-            .any(|part| part == "_all" || glob(part.as_bytes(), name.as_bytes()))
+            .any(|part| part == "_all" || glob(part, name))
     };
     Ok(streams
         .into_iter()

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use clew_engine::{Index, SearchRequest};
+use clew_text::glob::matches as glob;
 use clew_text::{Mapping, TrackTotal};
 use serde_json::{Map, Value, json};
 
 use crate::dsl;
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
-use crate::http::source_filter::glob;
 use crate::search::{match_all, resolve_documents};
 use crate::state::call::Call;
 
@@ -129,9 +129,7 @@ async fn filtered(
 
 fn gather(index: &str, mapping: &Mapping, patterns: &[String], gathered: &mut Gathered) {
     let mut add = |name: &str, type_name: &str, own: Own| {
-        let is_wanted = patterns
-            .iter()
-            .any(|pattern| glob(pattern.as_bytes(), name.as_bytes()));
+        let is_wanted = patterns.iter().any(|pattern| glob(pattern, name));
         if is_wanted {
             let types = gathered.entry(name.to_string()).or_default();
             types.entry(type_name.to_string()).or_default().push(own);

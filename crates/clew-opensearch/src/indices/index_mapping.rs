@@ -1,5 +1,6 @@
 //! Showing and extending the mappings of indexes.
 
+use clew_text::glob::matches as glob;
 use std::sync::Arc;
 
 use clew_engine::{BlockLevel, CatalogChange, ClosedNames, Index, ResolveOptions, Wildcards};
@@ -7,7 +8,6 @@ use serde_json::{Map, Value, json};
 
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
-use crate::http::source_filter::glob;
 use crate::indices::mapping_defaults;
 use crate::state::call::Call;
 
@@ -43,10 +43,7 @@ pub(crate) async fn get_fields(call: Call) -> Result<Reply, ApiError> {
     for index in readable(&call).await? {
         let mut fields = Map::new();
         collect_fields("", &shown_mapping(&index), &mut |path, mapping| {
-            if patterns
-                .iter()
-                .any(|pattern| glob(pattern.as_bytes(), path.as_bytes()))
-            {
+            if patterns.iter().any(|pattern| glob(pattern, path)) {
                 let name = path.rsplit('.').next().unwrap_or(path);
                 let mapping = if with_defaults {
                     mapping_defaults::filled(mapping)

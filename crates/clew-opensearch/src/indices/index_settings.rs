@@ -1,6 +1,7 @@
 //! Showing and changing the settings of indexes.
 
 use crate::http::setting_values::Flat;
+use clew_text::glob::matches as glob;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +14,6 @@ use crate::http::error::ApiError;
 use crate::http::reply::Reply;
 use crate::http::setting_values::shown;
 use crate::http::setting_values::unflatten;
-use crate::http::source_filter::glob;
 use crate::indices::settings;
 use crate::state::call::Call;
 
@@ -78,7 +78,7 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
         settings.retain(|name, _| {
             patterns
                 .iter()
-                .any(|pattern| *pattern == "_all" || glob(pattern.as_bytes(), name.as_bytes()))
+                .any(|pattern| *pattern == "_all" || glob(pattern, name))
         });
         let mut shown = json!({"settings": render(&settings, flat)});
         if defaults && let Value::Object(shown) = &mut shown {

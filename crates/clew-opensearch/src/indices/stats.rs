@@ -1,5 +1,6 @@
 //! `_stats`: what indexes hold and have done, under the names that benchmark tools read.
 
+use clew_text::glob::matches as glob;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -10,7 +11,6 @@ use serde_json::{Map, Value, json};
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
 use crate::http::shard_outcomes::ShardOutcomes;
-use crate::http::source_filter::glob;
 use crate::state::api::{Api, stable_id};
 use crate::state::call::Call;
 
@@ -29,8 +29,7 @@ impl Sums {
             return;
         }
         for (name, activity) in index.search_groups() {
-            let named =
-                |pattern: &&str| *pattern == "_all" || glob(pattern.as_bytes(), name.as_bytes());
+            let named = |pattern: &&str| *pattern == "_all" || glob(pattern, &name);
             if groups.iter().any(named) {
                 let sum = self.groups.entry(name).or_default();
                 sum.queries.total += activity.queries.total;

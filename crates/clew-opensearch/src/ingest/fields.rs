@@ -1,5 +1,6 @@
 //! Steps that move, copy, order and remove whole fields.
 
+use clew_text::glob::matches as glob;
 use std::cmp::Ordering;
 
 use serde_json::{Map, Value};
@@ -11,7 +12,6 @@ use super::processor::template;
 use super::values::{class, wrong_type};
 use crate::http::error::ApiError;
 use crate::http::mustache::Template;
-use crate::http::source_filter::glob;
 
 /// What a pattern of names must not have in it, in the order in which reasons tell it.
 const NOT_IN_PATTERNS: [char; 9] = [' ', '"', '*', '\\', '<', '|', ',', '>', '/'];
@@ -160,7 +160,7 @@ impl RemovedByPattern {
 
     pub(super) fn apply(&self, document: &mut Document) {
         document.retain(|name| {
-            let like = |pattern: &String| glob(pattern.as_bytes(), name.as_bytes());
+            let like = |pattern: &String| glob(pattern, name);
             self.patterns.iter().any(like) == self.keep
         });
     }

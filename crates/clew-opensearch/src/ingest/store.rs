@@ -2,12 +2,12 @@
 
 use axum::http::StatusCode;
 use clew_engine::{DefinitionChange, Engine};
+use clew_text::glob::matches as glob;
 use serde_json::{Map, Value};
 
 use super::pipeline::Pipeline;
 use crate::http::error::{ApiError, Cause};
 use crate::http::reply::Reply;
-use crate::http::source_filter::glob;
 use crate::state::call::Call;
 
 const KIND: &str = "ingest_pipeline";
@@ -64,11 +64,7 @@ pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
 }
 
 fn named(call: &Call, patterns: &str) -> Vec<(String, Value)> {
-    let wanted = |name: &str| {
-        patterns
-            .split(',')
-            .any(|pattern| glob(pattern.as_bytes(), name.as_bytes()))
-    };
+    let wanted = |name: &str| patterns.split(',').any(|pattern| glob(pattern, name));
     call.api.engine.with_definitions(|all| {
         all.of(KIND)
             .filter(|(name, _)| wanted(name))

@@ -3,6 +3,7 @@
 use crate::ism::job::Work;
 use axum::http::{Method, StatusCode};
 use clew_engine::{DefinitionChange, Definitions};
+use clew_text::glob::matches as glob;
 use serde_json::{Value, json};
 
 use super::attach::attach_new;
@@ -10,7 +11,6 @@ use super::managed::POLICY;
 use super::policy::{self, Policy};
 use crate::http::error::{ApiError, Cause};
 use crate::http::reply::Reply;
-use crate::http::source_filter::glob;
 use crate::indices::templates::{any_overlap, bracketed};
 use crate::state::call::Call;
 
@@ -287,7 +287,7 @@ pub(super) fn status_error(status: StatusCode, reason: impl Into<String>) -> Api
 /// Whether a name matches one of the words of `queryString`, which are patterns.
 pub(super) fn is_asked_for(query: &str, name: &str) -> bool {
     let mut words = query.split_whitespace().peekable();
-    words.peek().is_none() || words.any(|word| glob(word.as_bytes(), name.as_bytes()))
+    words.peek().is_none() || words.any(|word| glob(word, name))
 }
 
 /// Whether `sortOrder` says so.

@@ -1,6 +1,7 @@
 //! `fields`, `docvalue_fields` and `stored_fields`: single values of a hit as flat arrays, taken from
 //! its source and written as their fields' types are.
 
+use clew_text::glob::matches as glob;
 use std::cmp::Ordering;
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -10,7 +11,6 @@ use clew_text::{DateFormat, FieldKind, MappedField, Mapping};
 use serde_json::{Map, Value};
 
 use crate::http::error::ApiError;
-use crate::http::source_filter::glob;
 
 /// Where a request asked for values, which decides how they are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,9 +82,7 @@ impl FieldList {
 
     /// Whether a field is among those wanted.
     pub(crate) fn wants(&self, path: &str) -> bool {
-        self.wanted
-            .iter()
-            .any(|wanted| glob(wanted.pattern.as_bytes(), path.as_bytes()))
+        self.wanted.iter().any(|wanted| glob(&wanted.pattern, path))
     }
 
     /// Refuses what an index cannot answer.
@@ -193,7 +191,7 @@ impl Wanted {
                 .into_iter()
                 .collect();
         }
-        let matches = |name: &str| glob(self.pattern.as_bytes(), name.as_bytes());
+        let matches = |name: &str| glob(&self.pattern, name);
         let own = mapping
             .fields()
             .iter()

@@ -56,7 +56,6 @@ pub(crate) use rank_eval::rank_eval;
 pub(crate) use request::{match_all, query_of_params};
 pub(crate) use response::explained;
 pub(crate) use scroll::{clear as clear_scroll, next as next_page};
-
 pub(crate) use template::{render_template, search_template};
 
 /// What was found in a search's time is shown within so much more, or else in part: [`clew_engine`] takes half of it to

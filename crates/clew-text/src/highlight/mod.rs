@@ -256,34 +256,7 @@ fn is_named(pattern: &str, field: &MappedField) -> bool {
         field.kind,
         FieldKind::Text { .. } | FieldKind::Keyword { .. }
     );
-    text && wildcard(pattern.as_bytes(), field.path.as_bytes())
-}
-
-/// Whether a text fits a pattern with `*`. Only the last of these is ever gone back to, so that the work is the product
-/// of both lengths at the most.
-fn wildcard(pattern: &[u8], text: &[u8]) -> bool {
-    let (mut at, mut place) = (0, 0);
-    let mut star = None;
-    while place < text.len() {
-        match pattern.get(at) {
-            Some(b'*') => {
-                star = Some((at, place));
-                at += 1;
-            }
-            Some(byte) if *byte == text[place] => {
-                at += 1;
-                place += 1;
-            }
-            _ => {
-                let Some((behind, from)) = star else {
-                    return false;
-                };
-                star = Some((behind, from + 1));
-                (at, place) = (behind + 1, from + 1);
-            }
-        }
-    }
-    pattern[at..].iter().all(|byte| *byte == b'*')
+    text && crate::glob::matches(pattern, &field.path)
 }
 
 /// The plain values at a path.

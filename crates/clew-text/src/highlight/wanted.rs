@@ -260,7 +260,7 @@ impl Reader<'_> {
                 continue;
             }
             let named = self.mapping.fields().iter().filter(|field| {
-                super::wildcard(one.field.as_bytes(), field.path.as_bytes())
+                crate::glob::matches(&one.field, &field.path)
                     && !matches!(field.kind, FieldKind::Vector(_))
             });
             fields.extend(named.map(|field| FieldBoost {

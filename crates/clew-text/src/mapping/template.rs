@@ -1,10 +1,11 @@
 //! Dynamic templates: how new names of documents become fields, where the mapping says so.
 
+use regex::Regex;
 use serde_json::{Map, Value};
 
 use super::parameters::show;
 use super::schema::MappingError;
-use crate::query::Glob;
+use crate::glob;
 
 /// One template.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,16 +18,44 @@ pub(crate) struct DynamicTemplate {
     mapping: Map<String, Value>,
 }
 
+/// What names are held against as a whole.
+#[derive(Clone, Debug)]
+enum Pattern {
+    /// With `*` for any characters.
+    Glob(String),
+    /// A regular expression.
+    Regex(Regex),
+}
+
+impl Pattern {
+    fn matches(&self, text: &str) -> bool {
+        match self {
+            Pattern::Glob(pattern) => glob::matches(pattern, text),
+            Pattern::Regex(expression) => expression.is_match(text),
+        }
+    }
+}
+
+impl PartialEq for Pattern {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Pattern::Glob(a), Pattern::Glob(b)) => a == b,
+            (Pattern::Regex(a), Pattern::Regex(b)) => a.as_str() == b.as_str(),
+            (Pattern::Glob(_), Pattern::Regex(_)) | (Pattern::Regex(_), Pattern::Glob(_)) => false,
+        }
+    }
+}
+
 /// Which names or paths are meant; no pattern at all means every one.
 #[derive(Clone, Debug, PartialEq, Default)]
 struct Patterns {
-    like: Vec<Glob>,
-    unlike: Vec<Glob>,
+    like: Vec<Pattern>,
+    unlike: Vec<Pattern>,
 }
 
 impl Patterns {
     fn matches(&self, text: &str) -> bool {
-        let any = |patterns: &[Glob]| patterns.iter().any(|pattern| pattern.matches(text));
+        let any = |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.matches(text));
         (self.like.is_empty() || any(&self.like)) && !any(&self.unlike)
     }
 }
@@ -71,10 +100,10 @@ fn read_one(name: &str, body: &Map<String, Value>) -> Result<DynamicTemplate, Ma
     let mut has_mapping = false;
     for (key, value) in body {
         match key.as_str() {
-            "match" => template.names.like = globs(value, is_regex)?,
-            "unmatch" => template.names.unlike = globs(value, is_regex)?,
-            "path_match" => template.paths.like = globs(value, is_regex)?,
-            "path_unmatch" => template.paths.unlike = globs(value, is_regex)?,
+            "match" => template.names.like = patterns(value, is_regex)?,
+            "unmatch" => template.names.unlike = patterns(value, is_regex)?,
+            "path_match" => template.paths.like = patterns(value, is_regex)?,
+            "path_unmatch" => template.paths.unlike = patterns(value, is_regex)?,
             "match_mapping_type" => {
                 template.mapping_type = Some(show(value)).filter(|kind| kind != "*");
             }
@@ -98,19 +127,23 @@ fn read_one(name: &str, body: &Map<String, Value>) -> Result<DynamicTemplate, Ma
     Ok(template)
 }
 
-fn globs(value: &Value, is_regex: bool) -> Result<Vec<Glob>, MappingError> {
+fn patterns(value: &Value, is_regex: bool) -> Result<Vec<Pattern>, MappingError> {
     let values = value
         .as_array()
         .map_or(std::slice::from_ref(value), Vec::as_slice);
     values
         .iter()
         .map(|value| {
-            let glob = if is_regex {
-                Glob::regex(&show(value))
-            } else {
-                Glob::simple(&show(value))
-            };
-            glob.map_err(MappingError::invalid)
+            let pattern = show(value);
+            if !is_regex {
+                return Ok(Pattern::Glob(pattern));
+            }
+            match Regex::new(&format!("(?s)^(?:{pattern})$")) {
+                Ok(expression) => Ok(Pattern::Regex(expression)),
+                Err(_) => Err(MappingError::invalid(format!(
+                    "Pattern [{pattern}] is not a regular expression"
+                ))),
+            }
         })
         .collect()
 }

@@ -13,7 +13,6 @@ pub(crate) mod feature;
 mod function;
 mod function_score;
 mod geo;
-mod glob;
 mod interval;
 mod join;
 mod knn;
@@ -74,4 +73,3 @@ pub use tree::{
 mod tests;
 
 pub(crate) use constant::DocumentSet;
-pub(crate) use glob::Glob;

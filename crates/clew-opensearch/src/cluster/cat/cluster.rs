@@ -1,12 +1,12 @@
 //! `_cat/cluster_manager`, `_cat/pending_tasks`, `_cat/fielddata` and `_cat/thread_pool`: what is left of a
 //! cluster on one node.
 
+use clew_text::glob::matches as glob;
 use std::time::Duration;
 
 use super::table::{Column, Table, hidden, hidden_text, number, text};
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
-use crate::http::source_filter::glob;
 use crate::state::call::Call;
 
 const CLUSTER_MANAGER: &[Column] = &[
@@ -110,9 +110,7 @@ const THREAD_POOL: &[Column] = &[
 pub(crate) async fn thread_pool(call: Call) -> Result<Reply, ApiError> {
     let options = &call.api.options;
     let patterns = call.path("pool").unwrap_or("*");
-    let wanted = patterns
-        .split(',')
-        .any(|pattern| glob(pattern.as_bytes(), b"search"));
+    let wanted = patterns.split(',').any(|pattern| glob(pattern, "search"));
     let pool = call.api.engine.stats().search;
     let waited = Duration::from_micros(pool.queue_wait_us_total);
     let address = options.publish_address.as_str();

@@ -1,10 +1,10 @@
 //! Tables of `_cat`: chosen and sorted columns, as aligned text or as JSON.
 
+use clew_text::glob::matches as glob;
 use serde_json::{Map, Value};
 
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
-use crate::http::source_filter::glob;
 use crate::state::call::Call;
 
 /// On which side a column's cells stand.
@@ -154,7 +154,7 @@ impl Table<'_> {
             for (at, column) in self.columns.iter().enumerate() {
                 if column.is(name) {
                     chosen.push((at, name.to_string()));
-                } else if name.contains('*') && glob(name.as_bytes(), column.name.as_bytes()) {
+                } else if name.contains('*') && glob(name, column.name) {
                     chosen.push((at, column.name.to_string()));
                 }
             }

@@ -2,10 +2,10 @@
 
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
-use crate::http::source_filter::glob;
 use crate::indices::templates;
 use crate::indices::templates::ListedTemplate;
 use crate::state::call::Call;
+use clew_text::glob::matches as glob;
 
 use super::table::{Column, Table, number, text};
 
@@ -31,7 +31,7 @@ pub(crate) async fn templates(call: Call) -> Result<Reply, ApiError> {
     let wanted = call.path("name").unwrap_or("*");
     let rows = listed
         .into_iter()
-        .filter(|template| glob(wanted.as_bytes(), template.name.as_bytes()))
+        .filter(|template| glob(wanted, &template.name))
         .map(|template| {
             let ListedTemplate {
                 name,

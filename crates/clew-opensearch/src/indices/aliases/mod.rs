@@ -3,6 +3,7 @@
 mod body;
 mod change;
 
+use clew_text::glob::matches as glob;
 use std::collections::{BTreeMap, BTreeSet};
 
 use axum::http::{Method, StatusCode};
@@ -11,7 +12,6 @@ use serde_json::{Map, Value, json};
 
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
-use crate::http::source_filter::glob;
 use crate::state::call::Call;
 
 pub(crate) use body::{AliasBody, read_aliases, shown_alias, shown_aliases};
@@ -85,7 +85,7 @@ pub(crate) fn is_wanted(names: &[&str], alias: &str) -> bool {
             None => (*name, true),
         };
         if wanted != include {
-            let matched = pattern == "_all" || glob(pattern.as_bytes(), alias.as_bytes());
+            let matched = pattern == "_all" || glob(pattern, alias);
             wanted = if include { matched } else { !matched };
         }
     }
@@ -105,8 +105,7 @@ fn missing<'a>(names: &[&'a str], returned: &BTreeSet<String>) -> BTreeSet<&'a s
         }
         let later = names.iter().skip((at + 1).max(first_pattern));
         let mut exclusions = later.filter_map(|name| name.strip_prefix('-'));
-        let excluded = exclusions
-            .any(|pattern| pattern == "_all" || glob(pattern.as_bytes(), name.as_bytes()));
+        let excluded = exclusions.any(|pattern| pattern == "_all" || glob(pattern, name));
         if !excluded {
             missing.insert(*name);
         }

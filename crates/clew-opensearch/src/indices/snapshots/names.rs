@@ -1,9 +1,9 @@
 //! Names of repositories and snapshots, and the errors about them.
 
 use axum::http::StatusCode;
+use clew_text::glob::matches as glob;
 
 use crate::http::error::{ApiError, Cause};
-use crate::http::source_filter::glob;
 
 const NAME_BYTES_MAX: usize = 255;
 
@@ -106,5 +106,5 @@ pub(super) fn is_pattern(part: &str) -> bool {
 
 /// Whether a part of an expression selects a name.
 pub(super) fn selects(part: &str, name: &str) -> bool {
-    part == "_all" || glob(part.as_bytes(), name.as_bytes())
+    part == "_all" || glob(part, name)
 }

@@ -1,10 +1,10 @@
 //! Names and patterns of templates: which are allowed, which match, which overlap.
 
 use axum::http::StatusCode;
+use clew_text::glob::matches as glob;
 use serde_json::Value;
 
 use crate::http::error::{ApiError, Cause};
-use crate::http::source_filter::glob;
 
 /// A pattern is compared with others cell by cell, so its length is limited.
 const PATTERN_BYTES_MAX: usize = 512;
@@ -112,9 +112,7 @@ pub(crate) fn check(name: &str, patterns: &[String]) -> Result<(), ApiError> {
 
 /// Whether a name matches any of the patterns.
 pub(crate) fn any_matches(patterns: &[String], name: &str) -> bool {
-    patterns
-        .iter()
-        .any(|pattern| glob(pattern.as_bytes(), name.as_bytes()))
+    patterns.iter().any(|pattern| glob(pattern, name))
 }
 
 /// Whether some name matches a pattern of each side.
@@ -164,9 +162,7 @@ fn spread_stars(reachable: &mut [bool], right: &[u8]) {
 
 /// The names in a list that a request's expression selects: names and wildcards, by commas.
 pub(crate) fn selects(expression: &str, name: &str) -> bool {
-    expression
-        .split(',')
-        .any(|part| glob(part.as_bytes(), name.as_bytes()))
+    expression.split(',').any(|part| glob(part, name))
 }
 
 /// `[a, b]`, as lists are written in reasons.
