@@ -14,6 +14,7 @@ mod msearch;
 mod percolated;
 mod pit;
 mod profile;
+mod queries;
 mod rank_eval;
 mod request;
 mod response;

@@ -13,7 +13,6 @@ use super::control::Control;
 use super::fields::FieldList;
 use super::highlight::Highlight;
 use super::inner::{self, InnerSpec};
-use super::lookup::{Queries, Visit};
 use super::members::{flag, float, groups, is_empty, list, track_total, unknown_key, whole};
 use super::scope::{Boosts, read_boosts};
 use super::sort_values;
@@ -75,8 +74,8 @@ pub(super) struct Spec {
     pub(super) collapse: Option<CollapseSpec>,
     /// The same as it was written.
     collapse_body: Option<Value>,
-    post_filter: Option<Query>,
-    aggs: Vec<NamedAgg>,
+    pub(super) post_filter: Option<Query>,
+    pub(super) aggs: Vec<NamedAgg>,
     pub(super) sort: Vec<SortKey>,
     search_after: Vec<Value>,
     track_total: Option<TrackTotal>,
@@ -87,43 +86,6 @@ pub(super) struct Spec {
     /// Groups that the search is counted in.
     groups: Vec<String>,
     source: Option<SourceFilter>,
-}
-
-impl Queries for Output {
-    fn each(&mut self, visit: &mut Visit<'_>) -> Result<(), ApiError> {
-        if let Some(highlight) = &mut self.highlight {
-            highlight.each(visit)?;
-        }
-        if self.inner.is_empty() {
-            return Ok(());
-        }
-        let mut inner = Arc::make_mut(&mut self.inner).iter_mut();
-        inner.try_for_each(|spec| spec.each(visit))
-    }
-}
-
-impl Queries for Spec {
-    fn each(&mut self, visit: &mut Visit<'_>) -> Result<(), ApiError> {
-        self.query.each(visit)?;
-        self.post_filter.each(visit)?;
-        for query in self.hybrid.iter_mut().flat_map(|all| &mut all.queries) {
-            query.for_each_mut(visit)?;
-        }
-        for round in &mut self.control.rescore {
-            round.query.for_each_mut(visit)?;
-        }
-        for key in &mut self.sort {
-            key.for_each_query_mut(visit)?;
-        }
-        for agg in &mut self.aggs {
-            agg.for_each_query_mut(visit)?;
-        }
-        top_hits::each_query(&mut self.aggs, visit)?;
-        for spec in self.collapse.iter_mut().flat_map(|all| &mut all.inner) {
-            spec.each(visit)?;
-        }
-        self.output.each(visit)
-    }
 }
 
 impl Spec {
