@@ -32,7 +32,7 @@ pub use base::operation::describe_entry;
 pub use base::search_pool::SearchStats;
 pub use base::settings::{DATA_STREAM, IndexSettings, MERGE_REORDER, TranslogDurability};
 pub use base::write_request::{
-    Action, Condition, Document, OpType, UpdateSpec, WriteOperation, WriteResult,
+    Action, Condition, Document, OpType, PRIMARY_TERM, UpdateSpec, WriteOperation, WriteResult,
 };
 pub use catalog::alias::{Alias, AliasAction, Aliases};
 pub use catalog::definitions::{DefinitionChange, Definitions};

@@ -2,6 +2,9 @@
 
 use bytes::Bytes;
 
+/// The primary term of every write: a shard has never had another primary than this node.
+pub const PRIMARY_TERM: u64 = 1;
+
 /// Whether an existing document may be replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OpType {

@@ -15,11 +15,9 @@ use super::document::{Row, SegmentDocument};
 use super::writer::{Buffer, Buffered, Current, Place, Tombstone, Writer};
 use crate::base::error::EngineError;
 use crate::base::operation::{Body, DocumentOperation, encode_head};
-use crate::base::write_request::{Condition, OpType, UpdateSpec, WriteResult};
+use crate::base::write_request::{Condition, OpType, PRIMARY_TERM, UpdateSpec, WriteResult};
 use crate::shard::update::{Merged, merge_source};
 
-/// There is one writer of a shard for ever: the term is fixed.
-const PRIMARY_TERM: u64 = 1;
 /// The buffer's size is asked for after this many documents.
 const BUFFER_CHECK_DOCS: u32 = 32;
 /// And after each document whose source is longer than this.

@@ -1,9 +1,8 @@
 //! Nodes that shall not vote for a cluster manager. One node always is its own manager, so the list
 //! only is kept, for tools that set it before they take a node away; it lives as long as the process.
 
-use std::sync::{Mutex, PoisonError};
-
 use axum::http::StatusCode;
+use parking_lot::{Mutex, MutexGuard};
 use serde_json::{Value, json};
 
 use crate::http::error::{ApiError, Cause};
@@ -36,9 +35,8 @@ impl VotingExclusions {
         each.collect()
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Exclusion>> {
-        // Every change replaces the list as a whole, so a panic leaves nothing half done.
-        self.list.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Vec<Exclusion>> {
+        self.list.lock()
     }
 }
 

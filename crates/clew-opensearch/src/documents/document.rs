@@ -1,6 +1,7 @@
 //! Reading one document by its id.
 
 use axum::http::{Method, StatusCode};
+use clew_engine::PRIMARY_TERM;
 use clew_engine::{Document, Index};
 use serde_json::{Map, Value, json};
 
@@ -95,7 +96,7 @@ pub(crate) fn write_document(
     };
     json.unsigned_field("_version", document.version);
     json.unsigned_field("_seq_no", document.seq_no)
-        .unsigned_field("_primary_term", 1);
+        .unsigned_field("_primary_term", PRIMARY_TERM);
     if let Some(routing) = &document.routing {
         json.string_field("_routing", routing);
     }

@@ -1,5 +1,6 @@
 //! Writing one document: index, create, update, delete.
 
+use clew_engine::PRIMARY_TERM;
 use clew_engine::{Action, Condition, Index, OpType, WriteOperation, WriteResult, Written};
 use serde_json::json;
 
@@ -194,7 +195,7 @@ async fn write_after(
     };
     json.key("get").begin_object();
     json.unsigned_field("_seq_no", document.seq_no)
-        .unsigned_field("_primary_term", 1);
+        .unsigned_field("_primary_term", PRIMARY_TERM);
     json.boolean_field("found", true).key("_source");
     filter.write(&document.source, json);
     json.end_object();

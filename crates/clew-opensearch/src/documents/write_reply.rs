@@ -1,6 +1,7 @@
 //! What a write is answered with, alone or as an item of a bulk, and when it is answered: after it
 //! is durable and, if the client asked, visible.
 
+use clew_engine::PRIMARY_TERM;
 use std::sync::Arc;
 
 use axum::http::StatusCode;
@@ -115,7 +116,7 @@ pub(crate) fn write_members(json: &mut JsonWriter, written: &Written, refresh: R
         .unsigned_field("successful", shards);
     json.unsigned_field("failed", 0).end_object();
     json.unsigned_field("_seq_no", written.seq_no)
-        .unsigned_field("_primary_term", 1);
+        .unsigned_field("_primary_term", PRIMARY_TERM);
 }
 
 /// The highest position of a list of writes.

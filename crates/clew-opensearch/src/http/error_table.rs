@@ -222,9 +222,9 @@ fn query_error_type(error: &QueryError) -> &'static str {
         QueryError::TooDeep { .. }
         | QueryError::Illegal { .. }
         | QueryError::Stopped
-        | QueryError::Aggregation(_)
-        | QueryError::Index(_)
-        | QueryError::Io(_) => "illegal_argument_exception",
+        | QueryError::Aggregation(_) => "illegal_argument_exception",
+        QueryError::Index(_) => "exception",
+        QueryError::Io(_) => "i_o_exception",
     }
 }
 

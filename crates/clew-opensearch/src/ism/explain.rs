@@ -1,6 +1,7 @@
 //! `_plugins/_ism/explain`: which policy an index follows, and how far it has come.
 
 use crate::ism::job::Work;
+use clew_engine::PRIMARY_TERM;
 use std::collections::BTreeMap;
 
 use clew_engine::{ClosedNames, ResolveOptions, Wildcards};
@@ -8,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::attach::attach_new;
 use super::managed::Managed;
-use super::store::{PRIMARY_TERM, blocking, descending, is_asked_for, page};
+use super::store::{blocking, descending, is_asked_for, page};
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
 use crate::state::call::Call;

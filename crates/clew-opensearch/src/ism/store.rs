@@ -2,6 +2,7 @@
 
 use crate::ism::job::Work;
 use axum::http::{Method, StatusCode};
+use clew_engine::PRIMARY_TERM;
 use clew_engine::{DefinitionChange, Definitions};
 use clew_text::glob::matches as glob;
 use serde_json::{Value, json};
@@ -16,8 +17,6 @@ use crate::state::call::Call;
 
 /// The number of the last change of any policy.
 const SEQUENCE: &str = "ism_sequence";
-/// A node has had one primary only.
-pub(super) const PRIMARY_TERM: u64 = 1;
 const POLICIES_MAX: usize = 1000;
 const PAGE_DEFAULT: u64 = 20;
 const ID_BYTES_MAX: usize = 512;

@@ -2,7 +2,7 @@
 //! views, so their number and their life are bounded.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use axum::http::StatusCode;
@@ -11,6 +11,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use clew_engine::Pinned;
 use clew_platform::Reservation;
 use clew_text::{SortValue, Total};
+use parking_lot::{Mutex, MutexGuard};
 
 use super::Parts;
 use super::request::Spec;
@@ -263,9 +264,8 @@ impl SearchContexts {
         scrolls.chain(pits).min()
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
-        // Every change is one insert, one remove or one field, so a panic leaves nothing half done.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock()
     }
 }
 

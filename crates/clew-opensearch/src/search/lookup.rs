@@ -123,6 +123,7 @@ async fn fetch(
         .await?;
     found
         .map(|document| {
+            call.memory.take_json(&document.source)?;
             let source = serde_json::from_slice(&document.source);
             Ok(Found {
                 source: source.map_err(|error| ApiError::malformed_json(&error))?,

@@ -1,5 +1,6 @@
 //! A search's answer, written in one pass into one buffer.
 
+use clew_engine::PRIMARY_TERM;
 use std::time::Instant;
 
 use clew_engine::{EngineError, Hit, SearchResponse};
@@ -266,7 +267,7 @@ impl<'a> HitWriter<'a> {
         }
         if spec.seq_no {
             json.unsigned_field("_seq_no", hit.seq_no)
-                .unsigned_field("_primary_term", 1);
+                .unsigned_field("_primary_term", PRIMARY_TERM);
         }
         json.key("_score");
         write_score(json, hit.score);

@@ -3,12 +3,12 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use clew_engine::{DefinitionChange, Definitions, DiskLimits, Engine};
 use clew_log::Glsn;
 use clew_platform::MemoryLimits;
+use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value;
 
 use crate::http::error::ApiError;
@@ -225,9 +225,8 @@ impl ClusterSettings {
         &self.disk
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Both> {
-        // The maps are replaced whole, so a panic elsewhere cannot leave them half changed.
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Both> {
+        self.kept.lock()
     }
 }
 

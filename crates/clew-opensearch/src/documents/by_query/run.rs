@@ -6,8 +6,8 @@ use std::time::Instant;
 use axum::http::StatusCode;
 use bytes::Bytes;
 use clew_engine::{
-    Action, Condition, Engine, EngineError, Hit, OpType, SearchControl, SearchRequest,
-    WriteOperation, WriteResult,
+    Action, Condition, Engine, EngineError, Hit, OpType, PRIMARY_TERM, SearchControl,
+    SearchRequest, WriteOperation, WriteResult,
 };
 use clew_platform::CancellationToken;
 use clew_text::{Order, SortKey, SortValue, TrackTotal};
@@ -22,8 +22,6 @@ use crate::http::source_filter::SourceFilter;
 use crate::ingest::{Ingest, Prepared};
 use crate::state::call::Call;
 
-/// The primary term of every write.
-const PRIMARY_TERM: u64 = 1;
 /// Failures that an answer tells of.
 const FAILURES_MAX: usize = 100;
 

@@ -1,8 +1,9 @@
 //! Snapshots that are being taken: they are shown, and nobody takes another of the same name.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use axum::http::StatusCode;
+use parking_lot::{Mutex, MutexGuard};
 
 use super::names::invalid_snapshot_name;
 use crate::http::error::{ApiError, Cause};
@@ -99,8 +100,7 @@ impl RunningSnapshots {
         Ok(())
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<RunningSnapshot>> {
-        // Every change is one push or one retain, so a panic leaves nothing half done.
-        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Vec<RunningSnapshot>> {
+        self.all.lock()
     }
 }

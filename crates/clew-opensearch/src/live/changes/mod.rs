@@ -3,6 +3,7 @@
 
 mod tail;
 
+use clew_engine::PRIMARY_TERM;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -141,7 +142,7 @@ fn write_change(json: &mut JsonWriter, change: &Change, with_source: bool) {
         .string_field("_id", &change.id)
         .unsigned_field("_version", change.version)
         .unsigned_field("_seq_no", change.seq_no)
-        .unsigned_field("_primary_term", 1);
+        .unsigned_field("_primary_term", PRIMARY_TERM);
     if let Some(routing) = &change.routing {
         json.string_field("_routing", routing);
     }

@@ -5,7 +5,6 @@ mod requests;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use axum::http::StatusCode;
@@ -15,6 +14,7 @@ use tokio::sync::Notify;
 
 use crate::http::error::{ApiError, Cause};
 
+use parking_lot::{Mutex, MutexGuard};
 pub(crate) use requests::{Action, Asked, cancelled_error};
 use requests::{Answering, Requests};
 
@@ -238,9 +238,8 @@ impl Tasks {
         }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
-        // Every change is one insert or one field, so a panic leaves nothing half done.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock()
     }
 }
 

@@ -5,14 +5,15 @@
 //! soon as they are cancelled, whatever still has to notice; those that write answer themselves, with what they did.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
 use bytes::Bytes;
 use clew_engine::EngineError;
 use clew_platform::CancellationToken;
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 
 use super::{RunningTask, nanos_since, now_ms};
@@ -203,8 +204,7 @@ impl Requests {
 }
 
 fn lock(part: &Mutex<Part>) -> MutexGuard<'_, Part> {
-    // Every change is one insert or one remove, so a panic leaves nothing half done.
-    part.lock().unwrap_or_else(PoisonError::into_inner)
+    part.lock()
 }
 
 /// A request while it is being answered.
