@@ -184,83 +184,75 @@ fn wrapper(body: &Value, depth: usize) -> Result<Query, DslError> {
     query(&inner, depth + 1)
 }
 
-/// The queries there are, for those who misspell one.
-const NAMES: &[&str] = &[
-    "match_all",
-    "match_none",
-    "match",
-    "match_phrase",
-    "match_phrase_prefix",
-    "match_bool_prefix",
-    "multi_match",
-    "query_string",
-    "simple_query_string",
-    "term",
-    "terms",
-    "range",
-    "exists",
-    "ids",
-    "prefix",
-    "wildcard",
-    "regexp",
-    "fuzzy",
-    "bool",
-    "constant_score",
-    "dis_max",
-    "boosting",
-    "knn",
+/// Reads what stands under a query's name, at a depth.
+type Reader = fn(&Value, usize) -> Result<Query, DslError>;
+
+/// The queries there are, but for spans.
+const QUERIES: &[(&str, Reader)] = &[
+    ("match_all", |body, _| leaf::match_all(body)),
+    ("match_none", |body, _| leaf::match_none(body)),
+    ("match", |body, _| fields::matches(body)),
+    ("match_phrase", |body, _| fields::match_phrase(body, false)),
+    ("match_phrase_prefix", |body, _| {
+        fields::match_phrase(body, true)
+    }),
+    ("match_bool_prefix", |body, _| {
+        fields::match_bool_prefix(body)
+    }),
+    ("multi_match", |body, _| multi::multi_match(body)),
+    ("query_string", |body, _| multi::query_string(body)),
+    ("simple_query_string", |body, _| {
+        multi::simple_query_string(body)
+    }),
+    ("term", |body, _| leaf::term(body)),
+    ("terms", |body, _| leaf::terms(body)),
+    ("range", |body, _| leaf::range(body)),
+    ("exists", |body, _| leaf::exists(body)),
+    ("ids", |body, _| leaf::ids(body)),
+    ("prefix", |body, _| leaf::prefix(body)),
+    ("wildcard", |body, _| leaf::wildcard(body)),
+    ("regexp", |body, _| leaf::regexp(body)),
+    ("fuzzy", |body, _| leaf::fuzzy(body)),
+    ("bool", compound::bool),
+    ("constant_score", compound::constant_score),
+    ("dis_max", compound::dis_max),
+    ("boosting", compound::boosting),
+    ("knn", knn::knn),
+    ("nested", nested::nested),
+    ("percolate", |body, _| percolate::percolate(body)),
+    ("has_child", relatives::has_child),
+    ("has_parent", relatives::has_parent),
+    ("parent_id", |body, _| relatives::parent_id(body)),
+    ("geo_distance", |body, _| geo::geo_distance(body)),
+    ("geo_bounding_box", |body, _| geo::geo_bounding_box(body)),
+    ("geo_polygon", |body, _| geo::geo_polygon(body)),
+    ("geo_shape", |body, _| geo::geo_shape(body)),
+    ("function_score", function::function_score),
+    ("rank_feature", |body, _| feature::rank_feature(body)),
+    ("neural_sparse", |body, _| feature::neural_sparse(body)),
+    ("distance_feature", |body, _| {
+        function::distance_feature(body)
+    }),
+    ("more_like_this", |body, _| similar::more_like_this(body)),
+    ("mlt", |body, _| similar::more_like_this(body)),
+    ("terms_set", |body, _| similar::terms_set(body)),
+    ("script_score", script::script_score),
+    ("wrapper", wrapper),
+    ("hybrid", |_, _| Err(hybrid::inside_another())),
+    ("intervals", |body, _| intervals::intervals(body)),
 ];
 
 fn dispatch(name: &str, body: &Value, depth: usize) -> Result<Query, DslError> {
-    match name {
-        "match_all" => leaf::match_all(body),
-        "match_none" => leaf::match_none(body),
-        "match" => fields::matches(body),
-        "match_phrase" => fields::match_phrase(body, false),
-        "match_phrase_prefix" => fields::match_phrase(body, true),
-        "match_bool_prefix" => fields::match_bool_prefix(body),
-        "multi_match" => multi::multi_match(body),
-        "query_string" => multi::query_string(body),
-        "simple_query_string" => multi::simple_query_string(body),
-        "term" => leaf::term(body),
-        "terms" => leaf::terms(body),
-        "range" => leaf::range(body),
-        "exists" => leaf::exists(body),
-        "ids" => leaf::ids(body),
-        "prefix" => leaf::prefix(body),
-        "wildcard" => leaf::wildcard(body),
-        "regexp" => leaf::regexp(body),
-        "fuzzy" => leaf::fuzzy(body),
-        "bool" => compound::bool(body, depth),
-        "constant_score" => compound::constant_score(body, depth),
-        "dis_max" => compound::dis_max(body, depth),
-        "boosting" => compound::boosting(body, depth),
-        "knn" => knn::knn(body, depth),
-        "nested" => nested::nested(body, depth),
-        "percolate" => percolate::percolate(body),
-        "has_child" => relatives::has_child(body, depth),
-        "has_parent" => relatives::has_parent(body, depth),
-        "parent_id" => relatives::parent_id(body),
-        "geo_distance" => geo::geo_distance(body),
-        "geo_bounding_box" => geo::geo_bounding_box(body),
-        "geo_polygon" => geo::geo_polygon(body),
-        "geo_shape" => geo::geo_shape(body),
-        "function_score" => function::function_score(body, depth),
-        "rank_feature" => feature::rank_feature(body),
-        "neural_sparse" => feature::neural_sparse(body),
-        "distance_feature" => function::distance_feature(body),
-        "more_like_this" | "mlt" => similar::more_like_this(body),
-        "terms_set" => similar::terms_set(body),
-        "script_score" => script::script_score(body, depth),
-        "wrapper" => wrapper(body, depth),
-        "hybrid" => Err(hybrid::inside_another()),
-        "intervals" => intervals::intervals(body),
-        name if span::NAMES.contains(&name) => span::span(name, body, depth),
-        _ => {
-            let meant = did_you_mean(name, NAMES);
-            Err(DslError::parsing(format!("unknown query [{name}]{meant}")))
-        }
+    if let Some((_, read)) = QUERIES.iter().find(|(known, _)| *known == name) {
+        return read(body, depth);
     }
+    if span::NAMES.contains(&name) {
+        return span::span(name, body, depth);
+    }
+    let known = QUERIES.iter().map(|(known, _)| *known);
+    let known: Vec<&str> = known.chain(span::NAMES).collect();
+    let meant = did_you_mean(name, &known);
+    Err(DslError::parsing(format!("unknown query [{name}]{meant}")))
 }
 
 #[cfg(test)]
