@@ -5,7 +5,7 @@ mod processors;
 mod store;
 mod two_phase;
 
-use clew_engine::Fusion;
+use clew_engine::{Fusion, Index};
 use serde_json::Value;
 
 use crate::http::error::ApiError;
@@ -64,15 +64,17 @@ fn default_of(call: &Call, expression: &str) -> Option<String> {
     if expression.is_empty() {
         return None;
     }
+    let named = |index: &Index| index.settings().given.get(DEFAULT_SETTING).cloned();
+    // Mostly it is the name of one, which costs least.
+    if let Ok(index) = call.api.engine.index(expression) {
+        return named(&index);
+    }
     let options = call.resolve_options().ok()?;
     // What cannot be resolved is refused by the search.
     let indices = call.api.engine.resolve(expression, options).ok()?;
-    let mut named = indices
-        .iter()
-        .map(|index| index.settings().given.get(DEFAULT_SETTING).cloned());
-    let first = named.next()??;
-    named
-        .all(|other| other.as_ref() == Some(&first))
+    let mut all = indices.iter().map(|index| named(index));
+    let first = all.next()??;
+    all.all(|other| other.as_ref() == Some(&first))
         .then_some(first)
 }
 
