@@ -1,4 +1,4 @@
-"""Makes a data folder by the build that CLEW_BIN names, and what it answers: `python -m tests.formats.make NAME`.
+"""Makes a data folder by the build that CLEW_BIN names, and what it answers: `PYTHONPATH=tests python -m formats.make NAME`.
 
 A folder is made once, when the format changes, and kept for ever.
 """
@@ -9,8 +9,9 @@ import pathlib
 import sys
 import tarfile
 
-from tests.formats.contents import asked, fill
-from tests.opensearch.clew_server import ClewServer
+from opensearch.clew_server import ClewServer
+
+from .contents import asked, fill
 
 HERE = pathlib.Path(__file__).parent
 

@@ -6,7 +6,8 @@ import tarfile
 import tempfile
 import unittest
 
-from ..opensearch.clew_server import ClewServer
+from opensearch.clew_server import ClewServer
+
 from .contents import asked
 
 HERE = pathlib.Path(__file__).parent
