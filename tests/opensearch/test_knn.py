@@ -131,6 +131,10 @@ class Asked(ClewTest):
         yield {"nested": nested}
         yield {"bool": {"must": [{"knn": {"v": near}}], "should": [{"term": {"tag": "even"}}]}}
         yield {"hybrid": {"queries": [{"knn": {"v": near}}, {"match": {"t": "word5"}}]}}
+        script = {"source": "knn_score", "lang": "knn", "params": {"field": "v", "query_value": [2, 0], "space_type": "l2"}}
+        exact = {"script_score": {"query": {"term": {"tag": "odd"}}, "script": script}}
+        yield exact
+        yield {"hybrid": {"queries": [exact, {"match": {"t": "word5"}}]}}
 
     def test_a_query_that_can_be_searched_is_valid(self):
         for query in self.clauses():

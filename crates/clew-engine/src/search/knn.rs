@@ -206,6 +206,15 @@ impl KnnResolver for RememberedKnn<'_> {
         Ok(hits)
     }
 
+    fn each_vector(
+        &self,
+        field: FieldId,
+        docs: &[SegmentBits],
+        each: &mut dyn FnMut(usize, DocId, &[f32]),
+    ) -> Result<(), QueryError> {
+        self.resolver.each_vector(field, docs, each)
+    }
+
     fn vector_docs(&self, field: FieldId) -> Result<Vec<SegmentBits>, QueryError> {
         self.resolver.vector_docs(field)
     }
