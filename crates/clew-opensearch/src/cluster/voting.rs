@@ -2,7 +2,7 @@
 //! only is kept, for tools that set it before they take a node away; it lives as long as the process.
 
 use axum::http::StatusCode;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use crate::http::error::{ApiError, Cause};
@@ -28,15 +28,11 @@ pub(crate) struct VotingExclusions {
 impl VotingExclusions {
     /// The list as the cluster's state shows it.
     pub(crate) fn shown(&self) -> Vec<Value> {
-        let list = self.lock();
+        let list = self.list.lock();
         let each = list
             .iter()
             .map(|one| json!({"node_id": one.node_id, "node_name": one.node_name}));
         each.collect()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<Exclusion>> {
-        self.list.lock()
     }
 }
 
@@ -72,7 +68,7 @@ pub(crate) async fn add(call: Call) -> Result<Reply, ApiError> {
     };
     let of_this_node = asked.iter().any(|one| one.node_id == *this_id);
     let excluded = call.api.parts.get::<VotingExclusions>();
-    let mut list = excluded.lock();
+    let mut list = excluded.list.lock();
     let mut next = list.clone();
     next.extend(asked.into_iter().filter(|one| !list.contains(one)));
     if next.len() > EXCLUSIONS_MAX {
@@ -94,6 +90,6 @@ pub(crate) async fn add(call: Call) -> Result<Reply, ApiError> {
 
 /// `DELETE /_cluster/voting_config_exclusions`.
 pub(crate) async fn clear(call: Call) -> Result<Reply, ApiError> {
-    call.api.parts.get::<VotingExclusions>().lock().clear();
+    call.api.parts.get::<VotingExclusions>().list.lock().clear();
     Ok(Reply::empty(StatusCode::OK))
 }

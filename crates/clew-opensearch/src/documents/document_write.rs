@@ -12,7 +12,7 @@ use crate::http::error::ApiError;
 use crate::http::json_writer::JsonWriter;
 use crate::http::reply::Reply;
 use crate::http::source_filter::SourceFilter;
-use crate::ingest::{Ingest, Prepared, brings_source};
+use crate::ingest::{Ingest, Prepared, written_source};
 use crate::state::call::Call;
 
 /// Longest id of a document.
@@ -115,9 +115,9 @@ async fn write_one(
 /// The write as its pipelines leave it; `None` when one dropped it.
 async fn prepared(
     call: &Call,
-    operation: WriteOperation,
+    mut operation: WriteOperation,
 ) -> Result<Option<WriteOperation>, ApiError> {
-    if !brings_source(&operation.action) {
+    if written_source(&mut operation.action).is_none() {
         return Ok(Some(operation));
     }
     let named = call.params.get("pipeline").map(String::from);

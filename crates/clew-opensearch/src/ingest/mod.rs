@@ -26,7 +26,7 @@ mod values;
 mod tests;
 
 pub(crate) use grok::patterns;
-pub(crate) use run::{Ingest, Prepared, brings_source};
+pub(crate) use run::{Ingest, Prepared, written_source};
 pub(crate) use simulate::simulate;
 pub(crate) use store::{delete, get, put};
 

@@ -56,17 +56,8 @@ struct IndexPipelines {
     last: Option<String>,
 }
 
-/// Whether a write brings something that pipelines could change.
-pub(crate) fn brings_source(action: &Action) -> bool {
-    match action {
-        Action::Index { .. } => true,
-        Action::Update(spec) => spec.doc_as_upsert || spec.upsert.is_some(),
-        Action::Delete => false,
-    }
-}
-
-/// The source that a write brings; `None` where it brings no whole one.
-fn written_source(action: &mut Action) -> Option<&mut Bytes> {
+/// The source that a write brings, which pipelines may change; `None` where it brings no whole one.
+pub(crate) fn written_source(action: &mut Action) -> Option<&mut Bytes> {
     match action {
         Action::Index { source, .. } => Some(source),
         Action::Update(spec) => match spec.doc_as_upsert {
@@ -97,10 +88,8 @@ impl<'a> Ingest<'a> {
             return Ok(Prepared::Write(operation));
         };
         let own = self.pipelines_of(&operation.index);
-        let first = named.filter(|name| *name != NONE).or(match named {
-            None => own.first.as_deref(),
-            Some(_) => None,
-        });
+        let first = named.or(own.first.as_deref());
+        let first = first.filter(|name| *name != NONE);
         if first.is_none() && own.last.is_none() {
             return Ok(Prepared::Write(operation));
         }

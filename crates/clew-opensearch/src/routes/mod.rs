@@ -23,7 +23,7 @@ mod templates;
 
 pub(crate) use endpoint::{Answer, Endpoint, Group};
 pub(crate) use params::COMMON_PARAMS;
-pub(crate) use table::{Found, RouteTable};
+pub(crate) use table::{Found, find};
 
 /// The functions that answer, of every endpoint.
 #[cfg(test)]

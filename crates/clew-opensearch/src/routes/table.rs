@@ -1,5 +1,7 @@
 //! Finds the endpoint of a request. A literal segment wins over a `{name}`.
 
+use std::sync::LazyLock;
+
 use axum::http::Method;
 
 use super::areas;
@@ -29,10 +31,6 @@ pub(crate) struct Found {
     pub(crate) path_values: Vec<(&'static str, String)>,
 }
 
-pub(crate) struct RouteTable {
-    routes: &'static [Route],
-}
-
 /// Whether a value at the place of an index may begin with an underscore. Such names are refused
 /// by their endpoint, with a better reason than that there is no route; but only after every
 /// pattern with a literal there has had its turn.
@@ -42,46 +40,35 @@ enum Names {
     Any,
 }
 
-impl RouteTable {
-    pub(crate) fn new() -> Self {
-        static TABLE: std::sync::LazyLock<Vec<Route>> = std::sync::LazyLock::new(table);
-        RouteTable {
-            routes: TABLE.as_slice(),
-        }
-    }
+static TABLE: LazyLock<Vec<Route>> = LazyLock::new(table);
 
-    /// # Errors
-    /// The methods that the path allows; none when there is no such path.
-    pub(crate) fn find(
-        &self,
-        method: &Method,
-        path: &[String],
-    ) -> Result<Found, Vec<&'static str>> {
-        let begin = self
-            .routes
-            .partition_point(|route| route.segments.len() < path.len());
-        let behind = &self.routes[begin..];
-        let count = behind.partition_point(|route| route.segments.len() == path.len());
-        for names in [Names::Plausible, Names::Any] {
-            let mut allowed = Vec::new();
-            for route in &behind[..count] {
-                if !route.fits(path, names) {
-                    continue;
-                }
-                if route.methods.contains(&method.as_str()) {
-                    let path_values = route.values(path);
-                    return Ok(Found { route, path_values });
-                }
-                allowed.extend(route.methods.iter().copied());
+/// Finds the line of a request.
+///
+/// # Errors
+/// The methods that the path allows; none when there is no such path.
+pub(crate) fn find(method: &Method, path: &[String]) -> Result<Found, Vec<&'static str>> {
+    let begin = TABLE.partition_point(|route| route.segments.len() < path.len());
+    let behind = &TABLE[begin..];
+    let count = behind.partition_point(|route| route.segments.len() == path.len());
+    for names in [Names::Plausible, Names::Any] {
+        let mut allowed = Vec::new();
+        for route in &behind[..count] {
+            if !route.fits(path, names) {
+                continue;
             }
-            if !allowed.is_empty() {
-                allowed.sort_unstable();
-                allowed.dedup();
-                return Err(allowed);
+            if route.methods.contains(&method.as_str()) {
+                let path_values = route.values(path);
+                return Ok(Found { route, path_values });
             }
+            allowed.extend(route.methods.iter().copied());
         }
-        Err(Vec::new())
+        if !allowed.is_empty() {
+            allowed.sort_unstable();
+            allowed.dedup();
+            return Err(allowed);
+        }
     }
+    Err(Vec::new())
 }
 
 impl Route {
@@ -157,7 +144,7 @@ mod tests {
             .filter(|part| !part.is_empty())
             .map(String::from)
             .collect();
-        match RouteTable::new().find(&method, &path) {
+        match super::find(&method, &path) {
             Ok(found) => Ok((
                 found.route.class,
                 found

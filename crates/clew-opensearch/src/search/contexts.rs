@@ -11,7 +11,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use clew_engine::Pinned;
 use clew_platform::Reservation;
 use clew_text::{SortValue, Total};
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 
 use super::Parts;
 use super::request::Spec;
@@ -157,7 +157,7 @@ impl SearchContexts {
         keep_alive: Duration,
     ) -> Result<ContextId, ApiError> {
         check_keep_alive(Kind::Scroll, keep_alive)?;
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if state.scrolls.len() >= SCROLLS_MAX {
             return Err(too_many(format!(
                 "Trying to create too many scroll contexts. Must be less than or equal to: \
@@ -174,7 +174,7 @@ impl SearchContexts {
     /// Opens a point in time.
     pub(super) fn open_pit(&self, pit: Pit, keep_alive: Duration) -> Result<ContextId, ApiError> {
         check_keep_alive(Kind::Pit, keep_alive)?;
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if state.pits.len() >= PITS_MAX {
             return Err(too_many(format!(
                 "Trying to create too many Point In Time contexts. Must be less than or equal to: \
@@ -195,7 +195,7 @@ impl SearchContexts {
         keep_alive: Option<Duration>,
     ) -> Result<(ContextId, Scroll), ApiError> {
         let id = self.read(Kind::Scroll, text)?.ok_or_else(|| missing(0))?;
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let scroll = touch(&mut state.scrolls, Kind::Scroll, id, keep_alive)?;
         Ok((id, scroll))
     }
@@ -203,26 +203,26 @@ impl SearchContexts {
     /// A point in time; likewise.
     pub(super) fn pit(&self, text: &str, keep_alive: Option<Duration>) -> Result<Pit, ApiError> {
         let id = self.read(Kind::Pit, text)?.ok_or_else(|| missing(0))?;
-        touch(&mut self.lock().pits, Kind::Pit, id, keep_alive)
+        touch(&mut self.state.lock().pits, Kind::Pit, id, keep_alive)
     }
 
     /// The shards of an open point in time, which lives no longer for that.
     pub(super) fn open_pinned(&self, id: ContextId) -> Option<Pinned> {
-        let state = self.lock();
+        let state = self.state.lock();
         let open = state.pits.get(&id.number)?;
         (open.expires > Instant::now()).then(|| open.what.pinned.clone())
     }
 
     /// Notes how far a scroll has come.
     pub(super) fn advance(&self, id: ContextId, after: Vec<SortValue>) {
-        if let Some(open) = self.lock().scrolls.get_mut(&id.number) {
+        if let Some(open) = self.state.lock().scrolls.get_mut(&id.number) {
             open.what.after = Some(after);
         }
     }
 
     /// Ends a context; whether there was one.
     pub(super) fn close(&self, kind: Kind, id: ContextId) -> bool {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         match kind {
             Kind::Scroll => state.scrolls.remove(&id.number).is_some(),
             Kind::Pit => state.pits.remove(&id.number).is_some(),
@@ -231,7 +231,7 @@ impl SearchContexts {
 
     /// Ends all contexts of a kind and gives their ids.
     pub(super) fn close_all(&self, kind: Kind) -> Vec<ContextId> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let numbers: Vec<u64> = match kind {
             Kind::Scroll => std::mem::take(&mut state.scrolls).into_keys().collect(),
             Kind::Pit => std::mem::take(&mut state.pits).into_keys().collect(),
@@ -244,7 +244,7 @@ impl SearchContexts {
 
     /// The open points in time, with how long each is kept.
     pub(super) fn pits(&self) -> Vec<(ContextId, Pit, Duration)> {
-        let state = self.lock();
+        let state = self.state.lock();
         let pits = state.pits.iter();
         pits.map(|(number, open)| {
             let id = ContextId { number: *number };
@@ -256,16 +256,12 @@ impl SearchContexts {
     /// Ends what nobody has asked for in time, and says when to look again.
     fn sweep(&self) -> Option<Instant> {
         let now = Instant::now();
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.scrolls.retain(|_, open| open.expires > now);
         state.pits.retain(|_, open| open.expires > now);
         let scrolls = state.scrolls.values().map(|open| open.expires);
         let pits = state.pits.values().map(|open| open.expires);
         scrolls.chain(pits).min()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock()
     }
 }
 

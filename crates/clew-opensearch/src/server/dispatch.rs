@@ -23,7 +23,7 @@ use crate::http::params::{Params, Plus, decode};
 use crate::http::reply::{ContentType, Reply};
 use crate::http::reply_filter;
 use crate::http::request_memory::{RequestMemory, json_bytes};
-use crate::routes::{Answer, COMMON_PARAMS, Found, RouteTable};
+use crate::routes::{self, Answer, COMMON_PARAMS, Found};
 use crate::state::api::Api;
 use crate::state::call::Call;
 use crate::state::tasks::Asked;
@@ -62,15 +62,13 @@ fn route(method: &Method, uri: &Uri) -> Result<Found, ApiError> {
         segments.push(decode(segment, Plus::IsPlus)?);
     }
     let shown = uri.path_and_query().map_or(path, |both| both.as_str());
-    RouteTable::new()
-        .find(method, &segments)
-        .map_err(|allowed| {
-            if allowed.is_empty() {
-                ApiError::no_handler(shown, method.as_str())
-            } else {
-                ApiError::wrong_method(shown, method.as_str(), &allowed)
-            }
-        })
+    routes::find(method, &segments).map_err(|allowed| {
+        if allowed.is_empty() {
+            ApiError::no_handler(shown, method.as_str())
+        } else {
+            ApiError::wrong_method(shown, method.as_str(), &allowed)
+        }
+    })
 }
 
 async fn run(

@@ -8,7 +8,7 @@ use std::time::Duration;
 use clew_engine::{DefinitionChange, Definitions, DiskLimits, Engine};
 use clew_log::Glsn;
 use clew_platform::MemoryLimits;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use serde_json::Value;
 
 use crate::http::error::ApiError;
@@ -75,7 +75,7 @@ pub(crate) async fn change(
         })
         .await?;
     let engine = &call.api.engine;
-    let mut both = settings.lock();
+    let mut both = settings.kept.lock();
     apply(&mut both.transient, &transient);
     both.persistent = engine.with_definitions(persisted);
     engine.set_buckets_max(buckets_max(&both)?);
@@ -193,7 +193,7 @@ impl ClusterSettings {
     /// Whether clients are told the last version of the common ancestor
     /// (`compatibility.override_main_response_version`).
     pub(crate) fn old_version_shown(&self) -> bool {
-        let both = self.lock();
+        let both = self.kept.lock();
         let name = "compatibility.override_main_response_version";
         let given = both.transient.get(name).or(both.persistent.get(name));
         given.is_some_and(|text| text.trim_matches('"') == "true")
@@ -201,7 +201,7 @@ impl ClusterSettings {
 
     /// Whether searches may run costly queries (`search.allow_expensive_queries`).
     pub(crate) fn expensive_queries(&self) -> Expensive {
-        let both = self.lock();
+        let both = self.kept.lock();
         let name = "search.allow_expensive_queries";
         let given = both.transient.get(name).or(both.persistent.get(name));
         match given.map(String::as_str) {
@@ -212,21 +212,17 @@ impl ClusterSettings {
 
     /// The value of a setting that was given.
     pub(crate) fn given(&self, name: &str) -> Option<String> {
-        self.lock().given(name)
+        self.kept.lock().given(name)
     }
 
     /// All that was given.
     pub(crate) fn both(&self) -> Both {
-        self.lock().clone()
+        self.kept.lock().clone()
     }
 
     /// How full the disk may get where nobody says otherwise.
     pub(crate) fn disk_defaults(&self) -> &DiskLimits {
         &self.disk
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Both> {
-        self.kept.lock()
     }
 }
 

@@ -4,5 +4,6 @@ pub(crate) mod api;
 pub(crate) mod call;
 pub(crate) mod cluster_settings;
 pub(crate) mod disk_settings;
+pub(crate) mod kept_pipelines;
 pub(crate) mod parts;
 pub(crate) mod tasks;

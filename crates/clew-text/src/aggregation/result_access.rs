@@ -36,44 +36,33 @@ impl<'a> From<&'a RangeBucket> for BucketView<'a> {
     }
 }
 
-/// What a result has inside.
-enum Inside<'a> {
+/// What a result has inside, looked at or to be changed.
+enum Inside<Buckets, Ranges, Subs> {
     /// A bucket for each of something.
-    Buckets(&'a [Bucket]),
+    Buckets(Buckets),
     /// A bucket for each range.
-    Ranges(&'a [RangeBucket]),
+    Ranges(Ranges),
     /// The only bucket: how many documents, and what was computed over them.
-    One(u64, &'a [NamedResult]),
+    One(u64, Subs),
     /// It is a metric.
     Nothing,
 }
 
-/// The same, to be changed.
-enum InsideMut<'a> {
-    /// A bucket for each of something.
-    Buckets(&'a mut Vec<Bucket>),
-    /// A bucket for each range.
-    Ranges(&'a mut Vec<RangeBucket>),
-    /// What was computed over the only bucket's documents.
-    One(&'a mut Vec<NamedResult>),
-    /// It is a metric.
-    Nothing,
-}
-
-impl AggResult {
-    fn inside(&self) -> Inside<'_> {
-        match self {
+/// What a result has inside; with `mut` it can be changed.
+macro_rules! inside {
+    ($result:expr $(, $mut:tt)?) => {
+        match $result {
             AggResult::Terms(terms)
             | AggResult::MultiTerms { terms, .. }
-            | AggResult::Significant { terms, .. } => Inside::Buckets(&terms.buckets),
+            | AggResult::Significant { terms, .. } => Inside::Buckets(& $($mut)? terms.buckets),
             AggResult::DateHistogram(histogram)
             | AggResult::Histogram(histogram)
             | AggResult::VariableWidth(histogram)
-            | AggResult::AutoDateHistogram { histogram, .. } => Inside::Buckets(&histogram.buckets),
+            | AggResult::AutoDateHistogram { histogram, .. } => Inside::Buckets(& $($mut)? histogram.buckets),
             AggResult::Filters { buckets, .. }
             | AggResult::Adjacency(buckets)
             | AggResult::Cells { buckets, .. } => Inside::Buckets(buckets),
-            AggResult::Composite(composite) => Inside::Buckets(&composite.buckets),
+            AggResult::Composite(composite) => Inside::Buckets(& $($mut)? composite.buckets),
             AggResult::Range { buckets, .. } => Inside::Ranges(buckets),
             AggResult::Missing { doc_count, subs }
             | AggResult::Single {
@@ -103,53 +92,13 @@ impl AggResult {
             | AggResult::StatsBucket(_)
             | AggResult::ExtendedStatsBucket(_) => Inside::Nothing,
         }
-    }
+    };
+}
 
-    fn inside_mut(&mut self) -> InsideMut<'_> {
-        match self {
-            AggResult::Terms(terms)
-            | AggResult::MultiTerms { terms, .. }
-            | AggResult::Significant { terms, .. } => InsideMut::Buckets(&mut terms.buckets),
-            AggResult::DateHistogram(histogram)
-            | AggResult::Histogram(histogram)
-            | AggResult::VariableWidth(histogram)
-            | AggResult::AutoDateHistogram { histogram, .. } => {
-                InsideMut::Buckets(&mut histogram.buckets)
-            }
-            AggResult::Filters { buckets, .. }
-            | AggResult::Adjacency(buckets)
-            | AggResult::Cells { buckets, .. } => InsideMut::Buckets(buckets),
-            AggResult::Composite(composite) => InsideMut::Buckets(&mut composite.buckets),
-            AggResult::Range { buckets, .. } => InsideMut::Ranges(buckets),
-            AggResult::Missing { subs, .. }
-            | AggResult::Single { subs, .. }
-            | AggResult::Joined { subs, .. } => InsideMut::One(subs),
-            AggResult::TopHits(_)
-            | AggResult::Min(_)
-            | AggResult::Max(_)
-            | AggResult::Avg(_)
-            | AggResult::Sum(_)
-            | AggResult::ValueCount(_)
-            | AggResult::Cardinality(_)
-            | AggResult::Stats(_)
-            | AggResult::ExtendedStats(_)
-            | AggResult::Percentiles(_)
-            | AggResult::MedianDeviation(_)
-            | AggResult::WeightedAvg(_)
-            | AggResult::Matrix(_)
-            | AggResult::GeoBounds(_)
-            | AggResult::GeoCentroid { .. }
-            | AggResult::SimpleValue(_)
-            | AggResult::Derivative { .. }
-            | AggResult::BucketValue { .. }
-            | AggResult::StatsBucket(_)
-            | AggResult::ExtendedStatsBucket(_) => InsideMut::Nothing,
-        }
-    }
-
+impl AggResult {
     /// The buckets, of aggregations that can have several.
     pub(crate) fn buckets(&self) -> Option<Vec<BucketView<'_>>> {
-        match self.inside() {
+        match inside!(self) {
             Inside::Buckets(buckets) => Some(buckets.iter().map(BucketView::from).collect()),
             Inside::Ranges(buckets) => Some(buckets.iter().map(BucketView::from).collect()),
             Inside::One(..) | Inside::Nothing => None,
@@ -158,17 +107,17 @@ impl AggResult {
 
     /// What was computed inside each bucket, also where there is only one.
     pub(crate) fn subs_mut(&mut self) -> Vec<&mut Vec<NamedResult>> {
-        match self.inside_mut() {
-            InsideMut::Buckets(buckets) => buckets.iter_mut().map(|one| &mut one.subs).collect(),
-            InsideMut::Ranges(buckets) => buckets.iter_mut().map(|one| &mut one.subs).collect(),
-            InsideMut::One(subs) => vec![subs],
-            InsideMut::Nothing => Vec::new(),
+        match inside!(self, mut) {
+            Inside::Buckets(buckets) => buckets.iter_mut().map(|one| &mut one.subs).collect(),
+            Inside::Ranges(buckets) => buckets.iter_mut().map(|one| &mut one.subs).collect(),
+            Inside::One(_, subs) => vec![subs],
+            Inside::Nothing => Vec::new(),
         }
     }
 
     /// The only bucket's documents and what was computed over them.
     pub(crate) fn single_bucket(&self) -> Option<(u64, &[NamedResult])> {
-        match self.inside() {
+        match inside!(self) {
             Inside::One(doc_count, subs) => Some((doc_count, subs)),
             Inside::Buckets(_) | Inside::Ranges(_) | Inside::Nothing => None,
         }
@@ -183,10 +132,10 @@ impl AggResult {
                 .filter_map(|place| old.get_mut(*place)?.take());
             all.extend(picked);
         }
-        match self.inside_mut() {
-            InsideMut::Buckets(buckets) => pick(buckets, places),
-            InsideMut::Ranges(buckets) => pick(buckets, places),
-            InsideMut::One(_) | InsideMut::Nothing => {}
+        match inside!(self, mut) {
+            Inside::Buckets(buckets) => pick(buckets, places),
+            Inside::Ranges(buckets) => pick(buckets, places),
+            Inside::One(..) | Inside::Nothing => {}
         }
     }
 

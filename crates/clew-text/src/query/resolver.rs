@@ -23,18 +23,16 @@ pub trait KnnResolver {
     ) -> Result<Vec<SegmentHits>, QueryError>;
 
     /// Hands out the vectors that documents, one set per segment, have in this field: segment,
-    /// document, vector. A resolver without vectors has none.
+    /// document, vector.
     ///
     /// # Errors
     /// When reading fails.
     fn each_vector(
         &self,
-        _field: FieldId,
-        _docs: &[SegmentBits],
-        _each: &mut dyn FnMut(usize, DocId, &[f32]),
-    ) -> Result<(), QueryError> {
-        Ok(())
-    }
+        field: FieldId,
+        docs: &[SegmentBits],
+        each: &mut dyn FnMut(usize, DocId, &[f32]),
+    ) -> Result<(), QueryError>;
 
     /// The documents that have a vector in this field, one set per segment of the snapshot.
     ///
@@ -57,6 +55,15 @@ impl KnnResolver for NoKnn {
             "Field '{}' is not knn_vector type.",
             query.field
         )))
+    }
+
+    fn each_vector(
+        &self,
+        _field: FieldId,
+        _docs: &[SegmentBits],
+        _each: &mut dyn FnMut(usize, DocId, &[f32]),
+    ) -> Result<(), QueryError> {
+        Ok(())
     }
 
     fn vector_docs(&self, _field: FieldId) -> Result<Vec<SegmentBits>, QueryError> {

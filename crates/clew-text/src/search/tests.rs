@@ -607,6 +607,15 @@ impl KnnResolver for Neighbours {
         }
         Ok(hits)
     }
+    fn each_vector(
+        &self,
+        _field: crate::mapping::FieldId,
+        _docs: &[SegmentBits],
+        _each: &mut dyn FnMut(usize, tantivy::DocId, &[f32]),
+    ) -> Result<(), QueryError> {
+        Ok(())
+    }
+
     fn vector_docs(&self, _field: crate::FieldId) -> Result<Vec<SegmentBits>, QueryError> {
         Ok(self
             .0

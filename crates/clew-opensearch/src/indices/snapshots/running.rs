@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::http::StatusCode;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 
 use super::names::invalid_snapshot_name;
 use crate::http::error::{ApiError, Cause};
@@ -37,13 +37,13 @@ pub(super) struct Ends {
 impl Drop for Ends {
     fn drop(&mut self) {
         let id = &self.id;
-        self.running.lock().retain(|running| running.id != *id);
+        self.running.all.lock().retain(|running| running.id != *id);
     }
 }
 
 impl RunningSnapshots {
     pub(super) fn begin(&self, snapshot: RunningSnapshot) -> Result<Ends, ApiError> {
-        let mut all = self.lock();
+        let mut all = self.all.lock();
         let same = |running: &RunningSnapshot| {
             running.repository == snapshot.repository && running.name == snapshot.name
         };
@@ -76,11 +76,12 @@ impl RunningSnapshots {
     }
 
     pub(super) fn list(&self) -> Vec<RunningSnapshot> {
-        self.lock().clone()
+        self.all.lock().clone()
     }
 
     pub(super) fn ids(&self) -> Vec<String> {
-        self.lock()
+        self.all
+            .lock()
             .iter()
             .map(|running| running.id.clone())
             .collect()
@@ -89,6 +90,7 @@ impl RunningSnapshots {
     /// Refuses to touch a repository that a snapshot is being written to.
     pub(super) fn refuse_in(&self, repository: &str) -> Result<(), ApiError> {
         let used = self
+            .all
             .lock()
             .iter()
             .any(|running| running.repository == repository);
@@ -98,9 +100,5 @@ impl RunningSnapshots {
             return Err(ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, cause));
         }
         Ok(())
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<RunningSnapshot>> {
-        self.all.lock()
     }
 }

@@ -1,21 +1,18 @@
 //! `/_search/pipeline`: pipelines kept by name.
 
-use axum::http::StatusCode;
-use clew_engine::DefinitionChange;
-use clew_text::glob::matches as glob;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use super::processors::Pipeline;
-use crate::http::error::{ApiError, Cause};
+use crate::http::error::ApiError;
 use crate::http::reply::Reply;
 use crate::state::call::Call;
+use crate::state::kept_pipelines;
 
 const KIND: &str = "search_pipeline";
 
 /// A pipeline as it was put.
 pub(super) fn find(call: &Call, name: &str) -> Option<Value> {
-    let engine = &call.api.engine;
-    engine.with_definitions(|all| all.get(KIND, name).cloned())
+    kept_pipelines::find(&call.api.engine, KIND, name)
 }
 
 /// `PUT /_search/pipeline/{id}`.
@@ -23,53 +20,15 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
     let id = call.path_required("id")?.to_string();
     let body = call.json_object()?;
     Pipeline::parse(&id, &body)?;
-    let glsn = call
-        .blocking(move |engine| {
-            engine.change_definitions(|_| Ok(vec![DefinitionChange::put(KIND, &id, body)]))
-        })
-        .await?;
-    Ok(Reply::acknowledged().at(glsn))
+    kept_pipelines::put(&call, KIND, id, body).await
 }
 
 /// `GET /_search/pipeline/{id}`.
 pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
-    let patterns = call.path("id").unwrap_or("*");
-    let found: Map<String, Value> = named(&call, patterns).into_iter().collect();
-    let status = if found.is_empty() && call.path("id").is_some() {
-        StatusCode::NOT_FOUND
-    } else {
-        StatusCode::OK
-    };
-    Ok(Reply::json(&Value::Object(found)).with_status(status))
+    Ok(kept_pipelines::list(&call, KIND))
 }
 
 /// `DELETE /_search/pipeline/{id}`.
 pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
-    let id = call.path_required("id")?.to_string();
-    let found = named(&call, &id);
-    if found.is_empty() && !id.contains('*') {
-        let reason = format!("pipeline [{id}] is missing");
-        return Err(ApiError::new(
-            StatusCode::NOT_FOUND,
-            Cause::new("resource_not_found_exception", reason),
-        ));
-    }
-    let changes: Vec<DefinitionChange> = found
-        .iter()
-        .map(|(name, _)| DefinitionChange::remove(KIND, name))
-        .collect();
-    let glsn = call
-        .blocking(move |engine| engine.change_definitions(|_| Ok(changes)))
-        .await?;
-    Ok(Reply::json(&json!({"acknowledged": true})).at(glsn))
-}
-
-fn named(call: &Call, patterns: &str) -> Vec<(String, Value)> {
-    let wanted = |name: &str| patterns.split(',').any(|pattern| glob(pattern, name));
-    call.api.engine.with_definitions(|all| {
-        all.of(KIND)
-            .filter(|(name, _)| wanted(name))
-            .map(|(name, value)| (name.to_string(), value.clone()))
-            .collect()
-    })
+    kept_pipelines::remove(&call, KIND, |id| id.contains('*')).await
 }

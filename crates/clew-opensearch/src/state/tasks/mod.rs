@@ -14,7 +14,7 @@ use tokio::sync::Notify;
 
 use crate::http::error::{ApiError, Cause};
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 pub(crate) use requests::{Action, Asked, cancelled_error};
 use requests::{Answering, Requests};
 
@@ -89,7 +89,7 @@ impl Tasks {
     /// The tasks that are running, in the order in which they began.
     pub(crate) fn running(&self) -> Vec<RunningTask> {
         let mut running = self.requests.shown();
-        let state = self.lock();
+        let state = self.state.lock();
         let others = state.tasks.iter().filter(|(_, task)| task.ended.is_none());
         running.extend(others.map(|(number, task)| task.shown(*number)));
         running.sort_unstable_by_key(|task| task.number);
@@ -117,6 +117,7 @@ impl Tasks {
     pub(crate) fn stop(&self) {
         self.requests.stop();
         for token in self
+            .state
             .lock()
             .tasks
             .values()
@@ -166,7 +167,7 @@ impl Tasks {
         description: String,
         token: Option<CancellationToken>,
     ) -> Result<u64, ApiError> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if state
             .tasks
             .values()
@@ -205,7 +206,7 @@ impl Tasks {
 
     /// Notes how far a task is.
     pub(crate) fn tell(&self, number: u64, status: Value) {
-        if let Some(task) = self.lock().tasks.get_mut(&number) {
+        if let Some(task) = self.state.lock().tasks.get_mut(&number) {
             task.status = Some(status);
         }
     }
@@ -216,14 +217,14 @@ impl Tasks {
             let whole: Value = serde_json::from_slice(&error.body()).unwrap_or(Value::Null);
             whole.get("error").cloned().unwrap_or(whole)
         });
-        if let Some(task) = self.lock().tasks.get_mut(&number) {
+        if let Some(task) = self.state.lock().tasks.get_mut(&number) {
             task.ended = Some((nanos_since(task.started), answer));
         }
         self.ended.notify_waiters();
     }
 
     pub(crate) fn find(&self, number: u64) -> Option<Task> {
-        self.lock().tasks.get(&number).cloned()
+        self.state.lock().tasks.get(&number).cloned()
     }
 
     /// Waits until a task has ended, or is forgotten.
@@ -236,10 +237,6 @@ impl Tasks {
             }
             ended.await;
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock()
     }
 }
 

@@ -176,7 +176,7 @@ impl Requests {
     }
 
     pub(super) fn shown(&self) -> Vec<RunningTask> {
-        let parts = self.parts.iter().map(lock);
+        let parts = self.parts.iter().map(Mutex::lock);
         parts
             .flat_map(|part| part.values().map(|task| task.shown()).collect::<Vec<_>>())
             .collect()
@@ -193,18 +193,14 @@ impl Requests {
     pub(super) fn stop(&self) {
         self.stopping.store(true, Ordering::SeqCst);
         for part in &self.parts {
-            lock(part).values().for_each(|task| task.cancel(STOPPING));
+            part.lock().values().for_each(|task| task.cancel(STOPPING));
         }
     }
 
     fn part(&self, number: u64) -> MutexGuard<'_, Part> {
         let place = usize::try_from(number % PARTS as u64).unwrap_or(0);
-        lock(&self.parts[place])
+        self.parts[place].lock()
     }
-}
-
-fn lock(part: &Mutex<Part>) -> MutexGuard<'_, Part> {
-    part.lock()
 }
 
 /// A request while it is being answered.
