@@ -5,11 +5,10 @@
 use std::any::Any;
 use std::cell::Cell;
 use std::collections::VecDeque;
-use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
-use std::thread;
 use std::time::Duration;
+use std::{io, thread};
 
 use parking_lot::{Condvar, Mutex};
 

@@ -1,10 +1,12 @@
 //! What can go wrong in the engine, and what the caller should do about it.
 
-use crate::base::blocks::{Block, describe};
+use std::path::Path;
+
 use clew_log::{Glsn, LogError};
 use clew_platform::MemoryExceeded;
 use clew_text::{AggErrorKind, DocumentError, MappingError, QueryError};
-use std::path::Path;
+
+use crate::base::blocks::{Block, describe};
 
 /// An engine failure.
 #[derive(Debug, thiserror::Error)]

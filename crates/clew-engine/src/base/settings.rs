@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::base::blocks::Block;
 use clew_text::MappingLimits;
 use serde::{Deserialize, Serialize};
 
+use crate::base::blocks::Block;
 use crate::base::routing::routing_slots;
 
 /// Fields that a mapping may be allowed: each costs memory in every segment.

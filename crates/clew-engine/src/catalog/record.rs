@@ -10,8 +10,7 @@ use clew_text::Mapping;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::base::error::EngineError;
-use crate::base::error::io_error;
+use crate::base::error::{EngineError, io_error};
 use crate::base::settings::IndexSettings;
 use crate::catalog::alias::{Alias, Aliases};
 use crate::catalog::definitions::{DefinitionChange, Definitions};

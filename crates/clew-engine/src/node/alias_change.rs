@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use clew_log::Glsn;
+
 use crate::base::blocks::BlockLevel;
 use crate::base::error::EngineError;
 use crate::base::names::check_alias_name;
@@ -10,7 +12,6 @@ use crate::catalog::alias::{Alias, AliasAction, Aliases, check_alias_routing, ch
 use crate::catalog::record::{AliasEntry, CatalogOperation};
 use crate::index::handle::Index;
 use crate::node::engine::{Engine, Inner, Logged};
-use clew_log::Glsn;
 
 /// Changes in one request.
 const ACTIONS_MAX: usize = 100_000;

@@ -11,8 +11,7 @@ use std::sync::Arc;
 use clew_log::{Llsn, Log, LogError, StreamId};
 use clew_platform::Disk;
 
-use crate::base::error::EngineError;
-use crate::base::error::io_error;
+use crate::base::error::{EngineError, io_error};
 use crate::base::names::is_uuid;
 use crate::base::operation::CATALOG_STREAM;
 use crate::catalog::record::Catalog;

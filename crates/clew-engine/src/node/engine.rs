@@ -15,8 +15,7 @@ use clew_text::{QueryReader, Threads};
 use parking_lot::{Mutex, RwLock};
 
 use crate::base::disk::{DiskGuard, DiskLimits};
-use crate::base::error::EngineError;
-use crate::base::error::io_error;
+use crate::base::error::{EngineError, io_error};
 use crate::base::names::IdGenerator;
 use crate::base::search_pool::{SearchPool, SearchStats};
 use crate::base::settings::TranslogDurability;
@@ -25,9 +24,7 @@ use crate::catalog::planner::IndexPlanner;
 use crate::catalog::record::Catalog;
 use crate::index::handle::Index;
 use crate::node::alias_change::AliasTable;
-use crate::node::data_folder;
-use crate::node::maintenance;
-use crate::node::recovery;
+use crate::node::{data_folder, maintenance, recovery};
 use crate::shard::{MergeLimits, Shard};
 
 /// What is shared out where the system does not say how much memory there is.

@@ -17,15 +17,12 @@ use crate::base::error::EngineError;
 use crate::base::names::{check_alias_name, check_name};
 use crate::base::operation::CATALOG_STREAM;
 use crate::base::settings::IndexSettings;
-use crate::catalog::alias;
-use crate::catalog::alias::check_alias_routing;
-use crate::catalog::alias::{AliasAction, Aliases};
+use crate::catalog::alias::{self, AliasAction, Aliases, check_alias_routing};
 use crate::catalog::planner::IndexPlan;
 use crate::catalog::record::{Catalog, CatalogOperation, IndexRecord};
 use crate::index::handle::Index;
-use crate::node::alias_change;
-use crate::node::data_folder;
 use crate::node::engine::{Engine, Inner, Logged};
+use crate::node::{alias_change, data_folder};
 use crate::shard::{Shard, ShardContext, ShardPlace};
 
 const SHARDS_MAX: u32 = 1024;

@@ -11,8 +11,7 @@ use clew_log::{Durability, Glsn};
 use clew_platform::Task;
 
 use crate::base::error::EngineError;
-use crate::base::settings::MergeOrder;
-use crate::base::settings::TranslogDurability;
+use crate::base::settings::{MergeOrder, TranslogDurability};
 use crate::index::handle::Index;
 use crate::node::engine::Inner;
 use crate::node::healing;

@@ -8,13 +8,11 @@ use std::sync::atomic::Ordering;
 use clew_log::{EntryRef, Glsn, Log, StreamId};
 
 use crate::base::error::EngineError;
-use crate::base::operation;
-use crate::base::operation::CATALOG_STREAM;
+use crate::base::operation::{self, CATALOG_STREAM};
 use crate::catalog::record::{AliasEntry, Catalog, CatalogOperation, set_alias};
 use crate::index::handle::Index;
-use crate::node::alias_change;
-use crate::node::data_folder;
 use crate::node::engine::{Inner, first_error};
+use crate::node::{alias_change, data_folder};
 
 /// The indexes by unique id, and which shard each stream is.
 #[derive(Default)]

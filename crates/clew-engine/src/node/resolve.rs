@@ -4,6 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use clew_text::glob::matches;
+
 use crate::base::blocks::BlockLevel;
 use crate::base::date_names::resolve_date;
 use crate::base::error::EngineError;
@@ -11,7 +13,6 @@ use crate::catalog::alias::Alias;
 use crate::index::handle::Index;
 use crate::node::alias_change::AliasTable;
 use crate::node::engine::{Engine, Inner};
-use clew_text::glob::matches;
 
 /// Which indexes a wildcard may mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,14 +10,12 @@ use std::time::Duration;
 use clew_log::{Glsn, Log, Order, Range, Selection, StreamId, VerifyReport};
 use clew_platform::Disk;
 
-use crate::base::error::EngineError;
+use crate::base::error::{EngineError, io_error};
 use crate::base::operation::CATALOG_STREAM;
+use crate::base::signal::Signal;
 use crate::catalog::record::{Catalog, CatalogOperation};
 use crate::index::handle::Index;
 use crate::node::engine::Engine;
-
-use crate::base::error::io_error;
-use crate::base::signal::Signal;
 use crate::shard::{FileDamage, ShardFiles};
 
 /// What was found in a data folder.

@@ -16,8 +16,7 @@ use super::manifest::{Manifest, ManifestSegment, SegmentFile, write_alive};
 use super::merge_job::SAVEPOINT_SUFFIX;
 use super::sums::is_sound;
 use super::{AliveBits, SegmentView, Shard};
-use crate::base::error::EngineError;
-use crate::base::error::io_error;
+use crate::base::error::{EngineError, io_error};
 
 /// What the last flush left on disk.
 #[derive(Debug, Default)]

@@ -1,7 +1,6 @@
 //! The shard's checkpoint: which segments it consists of and the log position they cover. One
 //! numbered file, written whole and never changed. Layout: `docs/formats/segment.md`.
 
-use crate::base::error::io_error;
 use std::path::{Path, PathBuf};
 
 use clew_log::Glsn;
@@ -9,7 +8,7 @@ use clew_platform::{Disk, TEMPORARY_SUFFIX};
 use serde::{Deserialize, Serialize};
 
 use super::alive::AliveBits;
-use crate::base::error::EngineError;
+use crate::base::error::{EngineError, io_error};
 
 const FORMAT: u32 = 2;
 /// Its files have neither sums nor is one named; they are checked as a whole when they are opened.

@@ -1,7 +1,6 @@
 //! Merging segments. A merge runs beside writes and searches; only taking the list
 //! and putting the result in its place hold the write lock.
 
-use crate::base::settings::MergeOrder;
 use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
@@ -21,8 +20,8 @@ use super::norms::complete_norms;
 use super::reorder::{RowOrder, reorder};
 use super::writer::{Writer, WriterSegment, open_index, open_index_to_merge};
 use super::{AliveBits, SegmentView, Shard, ShardCounters};
-use crate::base::error::EngineError;
-use crate::base::error::io_error;
+use crate::base::error::{EngineError, io_error};
+use crate::base::settings::MergeOrder;
 
 /// From so many rows on the upkeep finds an order for them.
 const UPKEEP_REORDER_ROWS_MIN: u32 = 1 << 16;

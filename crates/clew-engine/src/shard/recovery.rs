@@ -23,8 +23,7 @@ use super::merge_job::{forget, interrupted};
 use super::segment::SegmentView;
 use super::writer::{BufferLimits, WriterSegment};
 use super::{Prepared, Shard, ShardContext, ShardCounters, ShardDirectory, ShardPlace, Writer};
-use crate::base::error::EngineError;
-use crate::base::error::io_error;
+use crate::base::error::{EngineError, io_error};
 use crate::base::operation::{Body, DocumentOperation};
 
 /// What the newest manifest of a shard says, opened.

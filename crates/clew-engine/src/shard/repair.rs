@@ -7,8 +7,7 @@ use clew_platform::Disk;
 
 use super::inspect::ShardFiles;
 use super::manifest::{Manifest, manifest_number};
-use crate::base::error::EngineError;
-use crate::base::error::io_error;
+use crate::base::error::{EngineError, io_error};
 
 /// A shard's folder, and where its damaged files go.
 pub(crate) struct ShardRepair<'a> {

@@ -1,6 +1,5 @@
 //! Buckets as JSON.
 
-use crate::aggs::render::Rendering;
 use clew_platform::Pace;
 use clew_text::{
     Bucket, BucketExtra, CompositeResult, HistogramResult, Key, RangeBucket, RangeEnd, TermsResult,
@@ -9,6 +8,7 @@ use clew_text::{
 use serde_json::{Map, Value, json};
 
 use super::render::add_all;
+use crate::aggs::render::Rendering;
 
 /// Buckets to be shown; no more once the request is over, as nobody sees them then or only a part is asked for.
 fn while_wanted<T>(buckets: &[T]) -> impl Iterator<Item = &T> {

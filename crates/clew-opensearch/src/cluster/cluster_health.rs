@@ -1,7 +1,5 @@
 //! `_cluster/health`: which shards serve, and waiting until enough of them do.
 
-use crate::indices::copies::ShardHealth;
-use crate::indices::copies::replicas;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,6 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
+use crate::indices::copies::{ShardHealth, replicas};
 use crate::state::call::Call;
 
 const TIMEOUT_DEFAULT: Duration = Duration::from_secs(30);

@@ -1,6 +1,5 @@
 //! `_cluster/state`: everything that is known of the cluster, in the sections that are asked for.
 
-use crate::cluster::voting::VotingExclusions;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,6 +8,7 @@ use clew_engine::{Block, ClosedNames, Index, ResolveOptions, Wildcards};
 use serde_json::{Map, Value, json};
 
 use crate::cluster::cluster_health::wait_until;
+use crate::cluster::voting::VotingExclusions;
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
 use crate::indices::aliases::aliases_of;

@@ -1,9 +1,9 @@
 //! `_nodes`: this node, with the members that benchmark tools and log shippers read without asking
 //! whether they are there. There is no Java machine; its figures are zeros.
 
-use clew_text::glob::matches as glob;
 use std::sync::atomic::Ordering;
 
+use clew_text::glob::matches as glob;
 use serde_json::{Map, Value, json};
 
 use crate::cluster::machine::{DiskSpace, Machine, processors};

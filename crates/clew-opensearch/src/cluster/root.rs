@@ -1,12 +1,11 @@
 //! What clients ask first: who is there, and which version.
 
-use crate::state::api::LUCENE_VERSION;
 use serde_json::json;
 
 use crate::http::client::{Client, Version};
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
-use crate::state::api::stable_id;
+use crate::state::api::{LUCENE_VERSION, stable_id};
 use crate::state::call::Call;
 
 /// `GET /`.

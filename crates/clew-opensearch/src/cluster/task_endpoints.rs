@@ -1,9 +1,9 @@
 //! `_tasks`: what is running, and its end.
 
-use clew_text::glob::matches as glob;
 use std::time::Duration;
 
 use axum::http::StatusCode;
+use clew_text::glob::matches as glob;
 use serde_json::{Map, Value, json};
 
 use crate::http::error::{ApiError, Cause};

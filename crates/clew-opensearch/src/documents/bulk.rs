@@ -7,10 +7,8 @@ use clew_engine::{Action, EngineError, WriteOperation, WriteOutcome, Written, pa
 use clew_platform::{CancellationToken, MemoryPurpose, stopped};
 use clew_text::QueryError;
 
-use crate::documents::bulk_lines;
-use crate::documents::bulk_lines::{BulkAction, Verb};
-use crate::documents::write_reply;
-use crate::documents::write_reply::Refresh;
+use crate::documents::bulk_lines::{self, BulkAction, Verb};
+use crate::documents::write_reply::{self, Refresh};
 use crate::http::error::ApiError;
 use crate::http::json_writer::JsonWriter;
 use crate::http::reply::Reply;

@@ -1,8 +1,7 @@
 //! Reading one document by its id.
 
 use axum::http::{Method, StatusCode};
-use clew_engine::PRIMARY_TERM;
-use clew_engine::{Document, Index};
+use clew_engine::{Document, Index, PRIMARY_TERM};
 use serde_json::{Map, Value, json};
 
 use crate::http::error::{ApiError, Cause};

@@ -1,13 +1,13 @@
 //! Writing one document: index, create, update, delete.
 
-use clew_engine::PRIMARY_TERM;
-use clew_engine::{Action, Condition, Index, OpType, WriteOperation, WriteResult, Written};
+use clew_engine::{
+    Action, Condition, Index, OpType, PRIMARY_TERM, WriteOperation, WriteResult, Written,
+};
 use serde_json::json;
 
 use crate::documents::bulk_lines::{condition, external_version};
 use crate::documents::update_body;
-use crate::documents::write_reply;
-use crate::documents::write_reply::Refresh;
+use crate::documents::write_reply::{self, Refresh};
 use crate::http::error::ApiError;
 use crate::http::json_writer::JsonWriter;
 use crate::http::reply::Reply;

@@ -1,11 +1,10 @@
 //! What a write is answered with, alone or as an item of a bulk, and when it is answered: after it
 //! is durable and, if the client asked, visible.
 
-use clew_engine::PRIMARY_TERM;
 use std::sync::Arc;
 
 use axum::http::StatusCode;
-use clew_engine::{Index, WriteOperation, WriteOutcome, WriteResult, Written};
+use clew_engine::{Index, PRIMARY_TERM, WriteOperation, WriteOutcome, WriteResult, Written};
 use clew_log::Glsn;
 
 use crate::http::error::ApiError;

@@ -5,9 +5,8 @@ use std::sync::Arc;
 use clew_text::{NoQuery, PercolateNamed, PercolateQuery, Query, QueryReader};
 use serde_json::Value;
 
-use super::named;
 use super::object::Parameters;
-use super::{DslError, DslErrorKind, parse_query};
+use super::{DslError, DslErrorKind, named, parse_query};
 
 /// Documents that one query may ask about.
 const DOCUMENTS_MAX: usize = 10_000;

@@ -7,9 +7,8 @@ use clew_text::{
 };
 use serde_json::{Map, Value};
 
-use super::named;
 use super::object::{Parameters, one_field, plain};
-use super::{DslError, DslErrorKind};
+use super::{DslError, DslErrorKind, named};
 
 /// What an item is told that is not one thing.
 const EITHER: &str = "failed to parse More Like This item. either [id] or [doc] can be specified, \

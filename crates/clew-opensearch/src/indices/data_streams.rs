@@ -2,12 +2,12 @@
 //! stream says so in a private setting and has the stream's name as an alias; the newest one is
 //! written to. Nothing else is kept, so a stream is there while an index of it is.
 
-use clew_text::glob::matches as glob;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::http::StatusCode;
 use clew_engine::{Alias, DATA_STREAM, Definitions, Engine, EngineError, Index, IndexPlan};
+use clew_text::glob::matches as glob;
 use serde_json::{Value, json};
 
 use crate::http::error::{ApiError, Cause};

@@ -1,9 +1,9 @@
 //! Showing and extending the mappings of indexes.
 
-use clew_text::glob::matches as glob;
 use std::sync::Arc;
 
 use clew_engine::{BlockLevel, CatalogChange, ClosedNames, Index, ResolveOptions, Wildcards};
+use clew_text::glob::matches as glob;
 use serde_json::{Map, Value, json};
 
 use crate::http::error::ApiError;

@@ -1,19 +1,17 @@
 //! Showing and changing the settings of indexes.
 
-use crate::http::setting_values::Flat;
-use clew_text::glob::matches as glob;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use clew_engine::{CatalogChange, Engine, Index, IndexSettings, Wildcards};
 use clew_log::Glsn;
+use clew_text::glob::matches as glob;
 use serde_json::{Map, Value, json};
 
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
-use crate::http::setting_values::shown;
-use crate::http::setting_values::unflatten;
+use crate::http::setting_values::{Flat, shown, unflatten};
 use crate::indices::settings;
 use crate::state::call::Call;
 

@@ -1,6 +1,5 @@
 //! Refresh, flush and forced merges.
 
-use crate::http::shard_outcomes::ShardOutcomes;
 use std::sync::Arc;
 
 use clew_engine::{Engine, EngineError, Index};
@@ -8,6 +7,7 @@ use serde_json::json;
 
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
+use crate::http::shard_outcomes::ShardOutcomes;
 use crate::state::call::Call;
 
 /// Does something with each shard of some indexes where blocking is allowed.

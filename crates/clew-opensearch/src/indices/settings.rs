@@ -1,16 +1,13 @@
 //! Index settings as clients write them (nested or flat, with or without `index.`, numbers or
 //! strings) and as the engine takes them. What the engine does not know is kept and shown again.
 
-use crate::http::setting_values::Flat;
-use crate::http::setting_values::flatten_plain;
-use crate::http::setting_values::parse_bytes;
-use crate::http::setting_values::parse_time;
 use std::time::Duration;
 
 use clew_engine::{Block, IndexSettings, MERGE_REORDER, TranslogDurability};
 use serde_json::{Map, Value};
 
 use crate::http::error::ApiError;
+use crate::http::setting_values::{Flat, flatten_plain, parse_bytes, parse_time};
 
 /// Settings that only the server itself gives an index.
 pub(crate) const PRIVATE: &str = "index.clew.";

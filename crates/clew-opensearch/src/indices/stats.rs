@@ -1,11 +1,11 @@
 //! `_stats`: what indexes hold and have done, under the names that benchmark tools read.
 
-use clew_text::glob::matches as glob;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use clew_engine::{Index, IndexStats, SearchActivity, Wildcards};
 use clew_text::FilterCacheFigures;
+use clew_text::glob::matches as glob;
 use serde_json::{Map, Value, json};
 
 use crate::http::error::ApiError;

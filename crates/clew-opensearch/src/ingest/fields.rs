@@ -1,8 +1,8 @@
 //! Steps that move, copy, order and remove whole fields.
 
-use clew_text::glob::matches as glob;
 use std::cmp::Ordering;
 
+use clew_text::glob::matches as glob;
 use serde_json::{Map, Value};
 
 use super::Failure;

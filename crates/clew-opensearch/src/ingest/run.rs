@@ -8,12 +8,11 @@ use bytes::Bytes;
 use clew_engine::{Action, Engine, WriteOperation};
 use serde_json::Value;
 
-use super::Failure;
 use super::document::Document;
 use super::pipeline::{Pipeline, Step};
 use super::processor::Processor;
-use super::store;
 use super::values::wrong_type;
+use super::{Failure, store};
 use crate::http::error::ApiError;
 
 /// The settings of an index that name its pipelines.

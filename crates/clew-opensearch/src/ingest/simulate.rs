@@ -5,11 +5,10 @@ use std::sync::Arc;
 use clew_platform::stopped;
 use serde_json::{Value, json};
 
-use super::Failure;
 use super::document::Document;
 use super::pipeline::Pipeline;
 use super::run::{Flow, Ingest, refused};
-use super::store;
+use super::{Failure, store};
 use crate::http::error::ApiError;
 use crate::http::mustache::plain;
 use crate::http::reply::Reply;

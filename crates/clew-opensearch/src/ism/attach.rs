@@ -5,7 +5,6 @@
 //! difference: before policies change, before managed indexes are shown or changed, and before the job
 //! runs. A template is only for indexes younger than itself, so that the outcome is the same.
 
-use crate::ism::job::Work;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -23,6 +22,7 @@ use crate::http::error::ApiError;
 use crate::http::reply::Reply;
 use crate::http::setting_values;
 use crate::indices::index_settings;
+use crate::ism::job::Work;
 use crate::state::api::Api;
 use crate::state::call::Call;
 

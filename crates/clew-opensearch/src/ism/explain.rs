@@ -1,10 +1,8 @@
 //! `_plugins/_ism/explain`: which policy an index follows, and how far it has come.
 
-use crate::ism::job::Work;
-use clew_engine::PRIMARY_TERM;
 use std::collections::BTreeMap;
 
-use clew_engine::{ClosedNames, ResolveOptions, Wildcards};
+use clew_engine::{ClosedNames, PRIMARY_TERM, ResolveOptions, Wildcards};
 use serde_json::{Map, Value, json};
 
 use super::attach::attach_new;
@@ -12,6 +10,7 @@ use super::managed::Managed;
 use super::store::{blocking, descending, is_asked_for, page};
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
+use crate::ism::job::Work;
 use crate::state::call::Call;
 
 /// Managed indexes that are wanted, by what is known of them.

@@ -1,7 +1,6 @@
 //! The job: now and then every managed index takes one step. What takes long (merges, snapshots) goes on
 //! beside it, so that the others need not wait.
 
-use crate::indices::filling::Filling;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -15,7 +14,7 @@ use super::machine::advance;
 use super::managed::Managed;
 use super::settings::JobSettings;
 use crate::http::error::ApiError;
-use crate::indices::filling;
+use crate::indices::filling::{self, Filling};
 use crate::state::api::Api;
 
 /// How often the job looks whether it is time: the interval may be changed meanwhile.

@@ -1,9 +1,7 @@
 //! `_plugins/_ism/policies`: policies kept by name, with the numbers by which clients change them safely.
 
-use crate::ism::job::Work;
 use axum::http::{Method, StatusCode};
-use clew_engine::PRIMARY_TERM;
-use clew_engine::{DefinitionChange, Definitions};
+use clew_engine::{DefinitionChange, Definitions, PRIMARY_TERM};
 use clew_text::glob::matches as glob;
 use serde_json::{Value, json};
 
@@ -13,6 +11,7 @@ use super::policy::{self, Policy};
 use crate::http::error::{ApiError, Cause};
 use crate::http::reply::Reply;
 use crate::indices::templates::{any_overlap, bracketed};
+use crate::ism::job::Work;
 use crate::state::call::Call;
 
 /// The number of the last change of any policy.

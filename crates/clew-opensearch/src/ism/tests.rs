@@ -1,7 +1,6 @@
 //! Policies followed on a simulated disk, by a clock that moves when told to: each run of the job is a
 //! call, and what takes long is done at once.
 
-use crate::server::start::start;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,6 +19,7 @@ use crate::http::reply::Reply;
 use crate::http::request_memory::RequestMemory;
 use crate::indices::{aliases, index_admin, snapshots, templates};
 use crate::ism;
+use crate::server::start::start;
 use crate::state::api::{Api, RestOptions};
 use crate::state::call::Call;
 

@@ -1,12 +1,12 @@
 //! `fields`, `docvalue_fields` and `stored_fields`: single values of a hit as flat arrays, taken from
 //! its source and written as their fields' types are.
 
-use clew_text::glob::matches as glob;
 use std::cmp::Ordering;
 use std::net::{IpAddr, Ipv6Addr};
 
 use clew_engine::{Hit, Index};
 use clew_text::geo::GeoPoint;
+use clew_text::glob::matches as glob;
 use clew_text::{DateFormat, FieldKind, MappedField, Mapping};
 use serde_json::{Map, Value};
 

@@ -1,11 +1,11 @@
 //! What queries may not do: limits of an index, and costly queries that the cluster does not allow.
 
-use crate::state::cluster_settings::Expensive;
 use axum::http::StatusCode;
 use clew_engine::Index;
 use clew_text::{FieldKind, Query};
 
 use crate::http::error::{ApiError, Cause};
+use crate::state::cluster_settings::Expensive;
 
 const TERMS_MAX: usize = 65_536;
 const REGEX_LENGTH_MAX: usize = 1000;

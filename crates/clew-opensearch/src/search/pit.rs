@@ -1,6 +1,5 @@
 //! Points in time: the documents that there were at one moment, for any number of searches.
 
-use crate::search::contexts::SearchContexts;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use axum::http::StatusCode;
@@ -13,6 +12,7 @@ use super::search_parts;
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
 use crate::http::shard_outcomes::ShardOutcomes;
+use crate::search::contexts::SearchContexts;
 use crate::state::call::Call;
 
 /// `POST /{index}/_search/point_in_time`.

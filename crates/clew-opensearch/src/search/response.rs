@@ -1,21 +1,17 @@
 //! A search's answer, written in one pass into one buffer.
 
-use clew_engine::PRIMARY_TERM;
 use std::time::Instant;
 
-use clew_engine::{EngineError, Hit, SearchResponse};
+use clew_engine::{EngineError, Hit, PRIMARY_TERM, SearchResponse};
 use clew_platform::{CancellationToken, Reservation, Stop};
 use clew_text::{Explained, QueryError, Relation, SortValue, Total};
 use serde_json::{Map, Value, json};
 
 use super::highlight::Highlights;
 use super::inner::{self, InnerSpec};
-use super::percolated;
-use super::profile;
 use super::request::Output;
-use super::shown_source;
-use super::sort_values;
 use super::top_hits::render_top_hits;
+use super::{percolated, profile, shown_source, sort_values};
 use crate::aggs::{Rendering, render_aggs};
 use crate::http::error::ApiError;
 use crate::http::json_writer::JsonWriter;

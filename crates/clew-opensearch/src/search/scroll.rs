@@ -1,6 +1,5 @@
 //! Scrolls: a search that is read page by page, over the documents that there were when it began.
 
-use crate::search::contexts::SearchContexts;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -16,6 +15,7 @@ use super::{State, execute, finish};
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
 use crate::http::setting_values::parse_time;
+use crate::search::contexts::SearchContexts;
 use crate::state::call::Call;
 
 /// The order of a scroll: what was asked for, and the documents' places, which no two share.

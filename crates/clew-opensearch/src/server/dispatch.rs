@@ -16,13 +16,12 @@ use futures_util::future::{AbortHandle, abortable};
 use serde_json::Value;
 use tokio::sync::mpsc;
 
-use crate::http::body;
 use crate::http::client::Client;
 use crate::http::error::ApiError;
 use crate::http::params::{Params, Plus, decode};
 use crate::http::reply::{ContentType, Reply};
-use crate::http::reply_filter;
 use crate::http::request_memory::{RequestMemory, json_bytes};
+use crate::http::{body, reply_filter};
 use crate::routes::{self, Answer, COMMON_PARAMS, Found};
 use crate::state::api::Api;
 use crate::state::call::Call;

@@ -38,13 +38,8 @@ mod tests;
 
 use std::sync::Arc;
 
-use clew_engine::ResolveOptions;
-use serde_json::{Value, json};
-
-use crate::http::error::ApiError;
-use crate::http::reply::Reply;
-use crate::state::call::Call;
 use catalog::Catalog;
+use clew_engine::ResolveOptions;
 use cursor::Cursor;
 use error::SqlError;
 use explain::explained;
@@ -55,6 +50,11 @@ use push::{Pushed, Read};
 use request::Request;
 use rows::{Columns, Table};
 use scan::{ROWS_MAX, Source};
+use serde_json::{Value, json};
+
+use crate::http::error::ApiError;
+use crate::http::reply::Reply;
+use crate::state::call::Call;
 
 /// Which language a statement is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

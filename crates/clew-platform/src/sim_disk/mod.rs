@@ -17,12 +17,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use content::FileRef;
+use names::Names;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use crate::disk::{Disk, DiskFile, DiskSpace, Mapped};
 use crate::growing::GrowingMap;
-use content::FileRef;
-use names::Names;
 
 /// `errno` values of Linux, so that callers see the same `io::ErrorKind` as on a real disk.
 const EIO: i32 = 5;

@@ -1,12 +1,12 @@
 //! What aggregations that make buckets ask for.
 
-use crate::aggregation::result::EndKind;
-use crate::geo::point::GeoPoint;
 use std::num::NonZeroI64;
 
 use super::grid::Grid;
 use super::heuristic::Heuristic;
 use super::spec::{Scalar, Source};
+use crate::aggregation::result::EndKind;
+use crate::geo::point::GeoPoint;
 use crate::query::Query;
 
 /// A bucket per distinct value.

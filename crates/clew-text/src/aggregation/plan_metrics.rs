@@ -6,8 +6,7 @@ use super::collector::AggContext;
 use super::error::AggError;
 use super::plan::{MomentKind, Op, Property, ValuePlan};
 use super::plan_fields::plan_values;
-use super::spec::Method;
-use super::spec::{AggSpec, PercentilesSpec, Source};
+use super::spec::{AggSpec, Method, PercentilesSpec, Source};
 use crate::search::Mode;
 
 /// Fields that are compared with each other; each two of them are.

@@ -14,8 +14,7 @@ use super::partial::Partial;
 use super::plan::{MomentKind, Op, Plan, TermsShape, ValueKind};
 use super::plan_join::Way;
 use super::plan_metrics::Wanted;
-use super::spec::Method;
-use super::spec::{FilterShape, Generation};
+use super::spec::{FilterShape, Generation, Method};
 
 /// What one aggregation cost a shard; what is inside it is counted too.
 #[derive(Clone, Debug, PartialEq)]

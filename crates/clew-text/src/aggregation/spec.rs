@@ -1,25 +1,17 @@
 //! What is asked for: a tree of named aggregations, as any protocol may build it. Nothing here is
 //! checked against a mapping yet; `plan` does that.
 
-use crate::aggregation::bucket_spec::AutoDateSpec;
-use crate::aggregation::bucket_spec::DateHistogramSpec;
-use crate::aggregation::bucket_spec::DateInterval;
-use crate::aggregation::bucket_spec::Direction;
-use crate::aggregation::bucket_spec::GridSpec;
-use crate::aggregation::bucket_spec::HistogramSpec;
-use crate::aggregation::bucket_spec::OrderBy;
-use crate::aggregation::bucket_spec::RangeSpec;
-use crate::aggregation::bucket_spec::SignificantSpec;
-use crate::aggregation::bucket_spec::TermFilter;
-use crate::aggregation::bucket_spec::TermsSpec;
 use std::any::Any;
 use std::sync::Arc;
 
-use crate::search::{Mode, SortKey};
-
 use super::grid::Grid;
 use super::pipeline_spec::PipelineSpec;
+use crate::aggregation::bucket_spec::{
+    AutoDateSpec, DateHistogramSpec, DateInterval, Direction, GridSpec, HistogramSpec, OrderBy,
+    RangeSpec, SignificantSpec, TermFilter, TermsSpec,
+};
 use crate::query::Query;
+use crate::search::{Mode, SortKey};
 
 /// A value written in a request, before the field's type is known.
 #[derive(Clone, Debug, PartialEq)]

@@ -13,14 +13,13 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use clew_platform::stopped;
+use fragments::Found;
 use serde_json::Value;
+use wanted::{FieldWanted, marks, wanted};
 
 use crate::analysis::{Token, tokens};
 use crate::mapping::{FieldKind, MappedField, Mapping};
 use crate::query::Query;
-
-use fragments::Found;
-use wanted::{FieldWanted, marks, wanted};
 
 /// How fields are highlighted.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,6 +1,7 @@
+use serde_json::json;
+
 use super::*;
 use crate::query::{Match, MatchPhrase, Pattern, QueryString};
-use serde_json::json;
 
 fn mapping() -> Mapping {
     let mut mapping = Mapping::new();

@@ -1,9 +1,8 @@
-use crate::query::Query;
 use serde_json::json;
 
 use super::*;
 use crate::mapping::Mapping;
-use crate::query::{Bool, Match, MatchPhrase, NestedQuery, Operator, Pattern, Range};
+use crate::query::{Bool, Match, MatchPhrase, NestedQuery, Operator, Pattern, Query, Range};
 
 fn mapping() -> Mapping {
     Mapping::from_opensearch(&json!({"properties": {

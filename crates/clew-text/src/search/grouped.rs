@@ -3,7 +3,6 @@
 //! Only as many groups as are wanted are kept. A group that was given up comes back when a document
 //! of it would be among the first; what it lost can not have been.
 
-use crate::search::nested_sort::SortOrder;
 use std::collections::{BTreeMap, BTreeSet};
 
 use tantivy::{DocId, SegmentReader};
@@ -16,6 +15,7 @@ use super::sort::{Order, SortKey, SortValue};
 use super::sorted::Kept;
 use crate::mapping::{FieldKind, FloatKind, KeywordStyle, Mapping};
 use crate::query::QueryError;
+use crate::search::nested_sort::SortOrder;
 
 /// A document in the order of hits: its slots and its number, then what else is known of it.
 type Row = (Vec<Slot>, DocId, u32);

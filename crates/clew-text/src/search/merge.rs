@@ -1,6 +1,5 @@
 //! Joining what several shards found into one order.
 
-use crate::search::hit::MergedHit;
 use std::cmp::Ordering;
 
 use super::grouped::keep_firsts;
@@ -8,6 +7,7 @@ use super::hit::ShardHit;
 use super::request::ShardResult;
 use super::sort::{SortKey, compare_rows};
 use super::total::{Total, TrackTotal};
+use crate::search::hit::MergedHit;
 
 /// What all shards found together.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,9 +3,8 @@
 //! the best by score, pruned; or a full scan, for sorting and for visitors.
 
 use clew_platform::{CancellationToken, Pace, Stop, stopped};
-use tantivy::DocId;
-use tantivy::SegmentReader;
 use tantivy::query::{EnableScoring, Weight};
+use tantivy::{DocId, SegmentReader};
 
 use super::bits::SegmentBits;
 use super::count_only::count_only;

@@ -1,6 +1,5 @@
 //! The first documents under sort keys: a heap per segment, joined as segments end.
 
-use crate::search::nested_sort::SortOrder;
 use std::collections::BinaryHeap;
 
 use tantivy::{DocId, SegmentReader};
@@ -12,6 +11,7 @@ use super::snapshot::Snapshot;
 use super::sort::{Order, SortKey, SortValue};
 use super::span::{ColumnOf, RANGE};
 use crate::query::QueryError;
+use crate::search::nested_sort::SortOrder;
 
 /// What is kept of a document; the greatest comes last in the order of hits.
 type Row = (Vec<Slot>, DocId, ScoreBits);

@@ -1,13 +1,12 @@
 //! One search of one column: plan, run, and if a walk came back with too little, scan after all.
 
 use crate::column::View;
-use crate::exact;
 use crate::filter::RowFilter;
 use crate::graph::{BeamLimits, DamagedGraph, Graph, Open, Start, Walked, beam, descend};
 use crate::plan::{Plan, Situation};
 use crate::rank::Ranked;
 use crate::rows::{Probe, RowProbe};
-use crate::{ColumnOptions, Scratch, VectorError};
+use crate::{ColumnOptions, Scratch, VectorError, exact};
 
 mod batch;
 mod coded;

@@ -8,8 +8,7 @@ use clew_platform::{Disk, DiskFile, Mapped};
 use serde::de::IgnoredAny;
 
 use super::{SnapshotFile, corrupt};
-use crate::base::error::EngineError;
-use crate::base::error::io_error;
+use crate::base::error::{EngineError, io_error};
 use crate::base::write_request::Document;
 
 const MAGIC: &[u8; 8] = b"CLEWDOC1";

@@ -12,18 +12,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clew_platform::{Disk, TEMPORARY_SUFFIX};
+use documents_file::{DocumentsReader, DocumentsWriter};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::base::disk::DiskGuard;
-use crate::base::error::EngineError;
-use crate::base::error::io_error;
+use crate::base::error::{EngineError, io_error};
 use crate::base::names::is_id;
 use crate::base::write_request::Document;
 use crate::index::handle::Index;
 use crate::node::engine::Engine;
-
-use documents_file::{DocumentsReader, DocumentsWriter};
 
 pub use verify::{RepositoryReport, is_repository, verify_repository};
 

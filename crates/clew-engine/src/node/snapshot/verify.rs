@@ -8,8 +8,7 @@ use serde_json::Value;
 
 use super::documents_file::DocumentsReader;
 use super::{MANIFEST, SnapshotFile, read_manifest};
-use crate::base::error::EngineError;
-use crate::base::error::io_error;
+use crate::base::error::{EngineError, io_error};
 use crate::shard::FileDamage;
 
 /// What was found in a repository of snapshots.

@@ -14,8 +14,7 @@ use tantivy::postings::{FieldSerializer, InvertedIndexSerializer, Postings, Segm
 use tantivy::schema::{Field, IndexRecordOption, Type};
 use tantivy::{DocId, DocSet, SegmentReader, TERMINATED};
 
-use crate::shard::row_plugin;
-use crate::shard::row_plugin::plugin_error;
+use crate::shard::row_plugin::{self, plugin_error};
 use crate::shard::vector_plugin;
 
 /// An order of rows, both ways.

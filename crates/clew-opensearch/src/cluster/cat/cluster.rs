@@ -1,8 +1,9 @@
 //! `_cat/cluster_manager`, `_cat/pending_tasks`, `_cat/fielddata` and `_cat/thread_pool`: what is left of a
 //! cluster on one node.
 
-use clew_text::glob::matches as glob;
 use std::time::Duration;
+
+use clew_text::glob::matches as glob;
 
 use super::table::{Column, Table, hidden, hidden_text, number, text};
 use crate::http::error::ApiError;

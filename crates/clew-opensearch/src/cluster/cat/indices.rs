@@ -1,12 +1,12 @@
 //! `_cat/indices` and `_cat/count`.
 
-use crate::http::setting_values::size_in_words;
 use clew_engine::{Index, Wildcards};
 
 use super::now;
 use super::table::{Column, Table, hidden, number, text};
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
+use crate::http::setting_values::size_in_words;
 use crate::http::shard_outcomes::ShardOutcomes;
 use crate::indices::copies::{ShardHealth, replicas};
 use crate::state::call::Call;

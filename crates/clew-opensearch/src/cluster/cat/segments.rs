@@ -1,11 +1,11 @@
 //! `_cat/segments` and `_cat/pit_segments`: one row for every piece of a shard, as it is and as points in time keep it.
 
-use crate::http::setting_values::size_in_words;
 use clew_engine::{Pinned, SegmentStats};
 
 use super::table::{Column, Table, hidden_text, number, text};
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
+use crate::http::setting_values::size_in_words;
 use crate::indices::segments::{WRITTEN_BY, name_of};
 use crate::search::{named_pits, open_pits};
 use crate::state::call::Call;

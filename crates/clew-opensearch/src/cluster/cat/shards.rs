@@ -1,6 +1,5 @@
 //! `_cat/shards`: every shard, and what it holds and has done.
 
-use crate::http::setting_values::size_in_words;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,6 +8,7 @@ use clew_engine::{Counted, Index, IndexStats, Wildcards};
 use super::table::{Column, Table, hidden, hidden_text, number, text};
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
+use crate::http::setting_values::size_in_words;
 use crate::indices::copies::replicas;
 use crate::state::call::Call;
 

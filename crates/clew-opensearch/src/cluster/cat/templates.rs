@@ -1,13 +1,12 @@
 //! `_cat/templates`.
 
-use crate::http::error::ApiError;
-use crate::http::reply::Reply;
-use crate::indices::templates;
-use crate::indices::templates::ListedTemplate;
-use crate::state::call::Call;
 use clew_text::glob::matches as glob;
 
 use super::table::{Column, Table, number, text};
+use crate::http::error::ApiError;
+use crate::http::reply::Reply;
+use crate::indices::templates::{self, ListedTemplate};
+use crate::state::call::Call;
 
 const TEMPLATES: &[Column] = &[
     text("name", &["n"], "template name"),

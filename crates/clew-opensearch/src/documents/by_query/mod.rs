@@ -10,14 +10,13 @@ mod spec;
 use std::sync::Arc;
 
 use clew_platform::CancellationToken;
+use run::run;
 use serde_json::json;
+use spec::{Job, Verb};
 
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
 use crate::state::call::Call;
-
-use run::run;
-use spec::{Job, Verb};
 
 pub(crate) use reindex::reindex;
 

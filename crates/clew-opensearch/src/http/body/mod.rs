@@ -13,11 +13,10 @@ use clew_platform::{MemoryAccount, MemoryPurpose, Reservation};
 use flate2::Compression;
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
+use growing::GrowingBody;
 use http_body_util::BodyExt;
 
 use crate::http::error::{ApiError, Cause};
-
-use growing::GrowingBody;
 
 /// Answers below this are sent as they are: a network packet is not filled anyway.
 const COMPRESS_BYTES_MIN: usize = 1024;

@@ -3,11 +3,11 @@
 mod body;
 mod change;
 
-use clew_text::glob::matches as glob;
 use std::collections::{BTreeMap, BTreeSet};
 
 use axum::http::{Method, StatusCode};
 use clew_engine::{Alias, Aliases, BlockLevel, Index, Wildcards};
+use clew_text::glob::matches as glob;
 use serde_json::{Map, Value, json};
 
 use crate::http::error::ApiError;

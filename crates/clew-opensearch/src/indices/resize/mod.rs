@@ -3,21 +3,18 @@
 
 mod request;
 
-use crate::indices::filling::Filling;
 use std::sync::Arc;
 
 use axum::http::StatusCode;
 use clew_engine::{Block, Index};
+use request::{Kind, Resize};
 use serde_json::{Value, json};
 
 use crate::http::error::{ApiError, Cause};
 use crate::http::reply::Reply;
-use crate::indices::filling;
-use crate::indices::filling::Filled;
+use crate::indices::filling::{self, Filled, Filling};
 use crate::state::api::Api;
 use crate::state::call::Call;
-
-use request::{Kind, Resize};
 
 /// `PUT /{index}/_clone/{target}`.
 pub(crate) async fn clone(call: Call) -> Result<Reply, ApiError> {

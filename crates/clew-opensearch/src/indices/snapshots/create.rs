@@ -1,6 +1,5 @@
 //! Taking a snapshot: the documents of each shard as they are now, then the manifest.
 
-use crate::indices::snapshots::running::RunningSnapshots;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -15,6 +14,7 @@ use super::repository::Repository;
 use super::running::RunningSnapshot;
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
+use crate::indices::snapshots::running::RunningSnapshots;
 use crate::indices::templates::{COMPONENT, COMPOSABLE, LEGACY};
 use crate::state::api::Api;
 use crate::state::call::Call;

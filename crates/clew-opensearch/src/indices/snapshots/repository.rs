@@ -1,6 +1,5 @@
 //! Repositories: named folders that snapshots are kept in.
 
-use crate::indices::snapshots::running::RunningSnapshots;
 use std::path::{Component, Path, PathBuf};
 
 use clew_engine::{DefinitionChange, Definitions, SnapshotRepository};
@@ -13,6 +12,7 @@ use super::names::{
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
 use crate::http::setting_values::flatten_plain;
+use crate::indices::snapshots::running::RunningSnapshots;
 use crate::state::api::Api;
 use crate::state::call::Call;
 

@@ -1,6 +1,5 @@
 //! Making indexes again out of a snapshot. Every file is checked before anything is changed.
 
-use crate::indices::filling::Filling;
 use std::collections::BTreeMap;
 
 use axum::http::StatusCode;
@@ -17,8 +16,7 @@ use super::restore_request::Asked;
 use crate::http::error::{ApiError, Cause};
 use crate::http::reply::Reply;
 use crate::http::setting_values::Flat;
-use crate::indices::filling;
-use crate::indices::filling::Filled;
+use crate::indices::filling::{self, Filled, Filling};
 use crate::indices::index_recovery::RestoredFrom;
 use crate::indices::settings::PRIVATE;
 use crate::state::api::Api;

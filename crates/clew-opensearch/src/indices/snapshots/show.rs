@@ -1,6 +1,5 @@
 //! Listing and deleting snapshots.
 
-use crate::indices::snapshots::running::RunningSnapshots;
 use serde_json::{Value, json};
 
 use super::content::{Stored, iso, stored};
@@ -9,6 +8,7 @@ use super::repository::Repository;
 use super::running::RunningSnapshot;
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
+use crate::indices::snapshots::running::RunningSnapshots;
 use crate::state::api::Api;
 use crate::state::call::Call;
 

@@ -1,6 +1,5 @@
 //! `_status`: how far snapshots are and what they hold, shard by shard.
 
-use crate::indices::snapshots::running::RunningSnapshots;
 use clew_engine::SnapshotFile;
 use serde_json::{Map, Value, json};
 
@@ -11,6 +10,7 @@ use super::running::RunningSnapshot;
 use super::show::{read_all, running_in};
 use crate::http::error::ApiError;
 use crate::http::reply::Reply;
+use crate::indices::snapshots::running::RunningSnapshots;
 use crate::state::call::Call;
 
 /// `GET /_snapshot/{repository}/{snapshot}/_status`; without a snapshot those that are running.

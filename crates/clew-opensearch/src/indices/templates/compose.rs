@@ -4,8 +4,7 @@ use clew_engine::Definitions;
 use serde_json::{Map, Value};
 
 use super::mapping_merge::{fill, overlay};
-use super::patterns;
-use super::{COMPONENT, COMPOSABLE, LEGACY};
+use super::{COMPONENT, COMPOSABLE, LEGACY, patterns};
 use crate::http::error::ApiError;
 use crate::http::setting_values::Flat;
 

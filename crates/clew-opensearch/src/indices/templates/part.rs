@@ -1,15 +1,14 @@
 //! The part that all templates have: settings, mappings and aliases, read into the shape that the
 //! catalog keeps and shown as clients expect it.
 
+use axum::http::StatusCode;
 use clew_engine::Aliases;
 use serde_json::{Map, Value, json};
 
 use crate::http::error::{ApiError, Cause};
-use crate::http::setting_values::shown;
-use crate::http::setting_values::unflatten;
+use crate::http::setting_values::{shown, unflatten};
 use crate::indices::aliases::{read_aliases, shown_aliases};
 use crate::indices::settings::flatten;
-use axum::http::StatusCode;
 
 /// Reads a `template` object.
 pub(crate) fn read(body: &Value) -> Result<Map<String, Value>, ApiError> {

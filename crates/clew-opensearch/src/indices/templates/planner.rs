@@ -10,8 +10,7 @@ use serde_json::Value;
 use super::compose::{Composed, Request, compose, data_stream_template};
 use crate::http::error::{ApiError, Cause};
 use crate::http::setting_values;
-use crate::indices::data_streams;
-use crate::indices::settings;
+use crate::indices::{data_streams, settings};
 
 /// Plans missing indexes by the templates.
 #[derive(Debug)]

@@ -1,7 +1,6 @@
 //! Carrying out the actions of policies, with what the endpoints of the same names use. Each may be
 //! carried out again after it was done.
 
-use crate::ism::job::Work;
 use std::slice;
 
 use clew_engine::{AliasAction, Block, Engine, Index, IndexState};
@@ -13,11 +12,10 @@ use crate::http::mustache::{Escape, Template};
 use crate::http::setting_values::Flat;
 use crate::indices::aliases::{aliases_of, is_wanted};
 use crate::indices::data_streams::refuse_write_index;
-use crate::indices::index_settings;
 use crate::indices::maintenance::merge;
-use crate::indices::snapshots;
+use crate::indices::{index_settings, snapshots};
 use crate::ism::actions::{Action, AliasChange};
-use crate::ism::job::{Progress, now_ms};
+use crate::ism::job::{Progress, Work, now_ms};
 
 /// Carries an action out, or begins to.
 pub(super) fn out(subject: Subject<'_>, action: &Action) -> Result<Outcome, ApiError> {

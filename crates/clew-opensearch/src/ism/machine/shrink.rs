@@ -1,7 +1,6 @@
 //! The action that writes an index again with fewer shards, beside the job. The source stays as it is,
 //! blocked for writes; the new index's name is kept before it is made.
 
-use crate::ism::job::Work;
 use clew_engine::{AliasAction, Engine, Index};
 use serde_json::{Value, json};
 
@@ -11,7 +10,7 @@ use crate::http::error::ApiError;
 use crate::indices::aliases::shown_aliases;
 use crate::indices::resize;
 use crate::ism::actions::{Shrink, ShrinkTo};
-use crate::ism::job::Progress;
+use crate::ism::job::{Progress, Work};
 
 /// Begins to shrink, or looks how far that has come.
 pub(super) fn attempt(subject: Subject<'_>, asked: &Shrink) -> Result<Outcome, ApiError> {

@@ -3,11 +3,10 @@
 
 mod tail;
 
-use clew_engine::PRIMARY_TERM;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clew_engine::{BlockLevel, Change, ChangeLimits, ChangePage, Index};
+use clew_engine::{BlockLevel, Change, ChangeLimits, ChangePage, Index, PRIMARY_TERM};
 use clew_log::Glsn;
 use tokio::time::Instant;
 

@@ -4,6 +4,7 @@ mod metric;
 
 use std::collections::BTreeMap;
 
+use metric::Metric;
 use serde_json::{Map, Value, json};
 
 use super::run;
@@ -12,8 +13,6 @@ use crate::http::error::ApiError;
 use crate::http::json_writer::JsonWriter;
 use crate::http::reply::Reply;
 use crate::state::call::Call;
-
-use metric::Metric;
 
 /// Searches in one request.
 const REQUESTS_MAX: usize = 1000;

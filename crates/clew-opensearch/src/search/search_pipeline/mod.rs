@@ -6,12 +6,11 @@ mod store;
 mod two_phase;
 
 use clew_engine::{Fusion, Index};
+use processors::Pipeline;
 use serde_json::Value;
 
 use crate::http::error::ApiError;
 use crate::state::call::Call;
-
-use processors::Pipeline;
 
 pub(crate) use store::{delete, get, put};
 

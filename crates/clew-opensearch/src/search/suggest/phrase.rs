@@ -5,8 +5,7 @@ use clew_engine::Pinned;
 use clew_platform::CancellationToken;
 use serde_json::{Map, Value, json};
 
-use super::entry;
-use super::term;
+use super::{entry, term};
 use crate::http::error::ApiError;
 use crate::http::request_memory::RequestMemory;
 use crate::state::tasks::cancelled_error;

@@ -1,11 +1,11 @@
 //! Requests that change more than one thing: whatever the disk does at whatever step, all of it happens or nothing,
 //! and what did not happen can be asked for again.
 
-use crate::indices::filling::Filling;
 use clew_platform::SimDisk;
 use serde_json::{Map, Value, json};
 
 use super::{Node, eventually};
+use crate::indices::filling::Filling;
 
 /// A request, and those that must have been made before.
 struct Scene {

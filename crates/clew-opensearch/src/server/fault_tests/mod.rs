@@ -4,7 +4,6 @@
 mod changes;
 mod failed_shard;
 
-use crate::server::start::start;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,6 +16,7 @@ use http_body_util::BodyExt;
 use serde_json::Value;
 
 use crate::server::dispatch::dispatch;
+use crate::server::start::start;
 use crate::state::api::{Api, RestOptions};
 
 /// Within this time a node has mended what can be mended.

@@ -9,12 +9,11 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use axum::http::StatusCode;
 use clew_platform::CancellationToken;
+use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::sync::Notify;
 
 use crate::http::error::{ApiError, Cause};
-
-use parking_lot::Mutex;
 pub(crate) use requests::{Action, Asked, cancelled_error};
 use requests::{Answering, Requests};
 

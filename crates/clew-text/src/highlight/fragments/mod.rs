@@ -5,10 +5,11 @@ mod scanner;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use scanner::{Cut, Scanner};
+
 use super::HighlightOptions;
 use super::wanted::Mark;
 use crate::analysis::Token;
-use scanner::{Cut, Scanner};
 
 /// How long a piece usually is; what pieces tell is judged around that.
 const PIECE_CHARS: f64 = 87.0;

@@ -1,17 +1,12 @@
 //! Functions over random documents against loops over their values.
 
-use crate::query::curve::DecayShape;
-use crate::query::curve::FieldModifier;
-use crate::query::function_score::BoostMode;
-use crate::query::function_score::Decay;
-use crate::query::function_score::FunctionKind;
-use crate::query::function_score::FunctionScore;
-use crate::query::function_score::ScoreFunction;
-use crate::query::function_score::ScoreMode;
-use crate::query::function_score::ValueMode;
-use crate::query::tree::Query;
 use serde_json::json;
 
+use crate::query::curve::{DecayShape, FieldModifier};
+use crate::query::function_score::{
+    BoostMode, Decay, FunctionKind, FunctionScore, ScoreFunction, ScoreMode, ValueMode,
+};
+use crate::query::tree::Query;
 use crate::query::{NoKnn, QueryError};
 use crate::search::fixture::{Doc, shard};
 use crate::search::{ShardRequest, TrackTotal, count, search};

@@ -6,6 +6,7 @@ mod moves;
 use std::sync::Arc;
 
 use clew_platform::{Pace, stopped};
+use moves::Place;
 use tantivy::postings::{Postings, SegmentPostings};
 use tantivy::query::{EmptyScorer, EnableScoring, Explanation, Query, Scorer, Weight};
 use tantivy::schema::{Field, IndexRecordOption};
@@ -15,7 +16,6 @@ use super::constant::knows;
 use super::error::go_on_in_set;
 use super::weighed::{Lengths, no_match};
 use crate::similarity::Weigher;
-use moves::Place;
 
 /// A place of the phrase and the words that it may hold.
 #[derive(Clone, Debug)]

@@ -9,16 +9,16 @@
 mod expression;
 mod parse;
 
-use crate::query::regexp_options::RegexpOptions;
 use std::collections::HashMap;
 
+use expression::{Expression, Expressions};
 use foldhash::fast::FixedState;
+use parse::ParseError;
 use tantivy_fst::Automaton;
 
 use super::automaton::Partial;
 use super::error::QueryError;
-use expression::{Expression, Expressions};
-use parse::ParseError;
+use crate::query::regexp_options::RegexpOptions;
 
 /// How large a request may let it grow.
 const STATES_LIMIT: usize = 100_000;

@@ -1,8 +1,7 @@
-use crate::query::regexp_options::RegexpOptions;
-use crate::query::regexp_options::RegexpSyntax;
 use proptest::prelude::*;
 
 use super::*;
+use crate::query::regexp_options::{RegexpOptions, RegexpSyntax};
 
 fn regexp(expression: &str) -> Result<Regexp, QueryError> {
     Regexp::new(expression, RegexpOptions::default())

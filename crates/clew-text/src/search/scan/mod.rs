@@ -1,8 +1,12 @@
 //! The full scan: every match is seen once, by the visitor, the counter and the sort heap.
 
 use clew_platform::{Pace, stopped};
+use passing::Begin;
+use shared::Together;
+use sink::Sink;
 use tantivy::query::Weight;
 use tantivy::{DocId, SegmentReader};
+use wish::Wish;
 
 use super::helpers::helpers;
 use super::request::{DocVisitor, ShardRequest, ShardResult};
@@ -10,11 +14,6 @@ use super::run::Run;
 use super::span::ColumnOf;
 use super::total::{Relation, Total, TrackTotal};
 use crate::query::QueryError;
-
-use passing::Begin;
-use shared::Together;
-use sink::Sink;
-use wish::Wish;
 
 mod passing;
 mod shared;

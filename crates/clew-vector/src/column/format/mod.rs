@@ -8,12 +8,13 @@ mod section;
 
 use std::ops::Range;
 
+use fields::Fields;
+
 use crate::graph::{Entry, NONE};
 use crate::{
     CodeBits, ColumnOptions, Element, HnswOptions, IvfOptions, ListCodes, Method, Space,
     VectorError,
 };
-use fields::Fields;
 pub(super) use section::{Section, SectionKind};
 use section::{byte_range, verify};
 

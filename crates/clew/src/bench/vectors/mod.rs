@@ -10,18 +10,18 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
+use bar::Bar;
 use clap::{Args, ValueEnum};
 use clew_platform::{Disk, Mapped, RealDisk, advise_random};
 use clew_vector::{
     BuildWatch, Column, ColumnBuilder, ColumnOptions, Element, GraphChoice, HnswOptions,
     ImageOptions, IvfOptions, ListCodes, Method, Scratch, SearchRequest, Space,
 };
+use npy::Matrix;
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::json;
 
 use super::report::Report;
-use bar::Bar;
-use npy::Matrix;
 
 /// Queries are repeated until this much time has passed.
 const SEARCH_TIME_MIN: Duration = Duration::from_millis(500);
