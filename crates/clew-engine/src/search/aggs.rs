@@ -79,10 +79,9 @@ impl Inner {
                 None
             }
         };
-        // What is shown of the buckets is about as much again.
-        memory.lock().grow(partial.memory_bytes())?;
+        let book = |bytes| memory.lock().grow(bytes);
         let results = partial
-            .into_result_with(&attach)
+            .into_result_with(&attach, &book)
             .map_err(QueryError::from)?;
         match failed.into_inner() {
             None => Ok(results),

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use clew_platform::{MemoryAccount, Reservation, stopped};
+use clew_platform::{MemoryAccount, MemoryExceeded, Reservation, stopped};
 use tantivy::{DocId, SegmentReader};
 
 use super::auto_date;
-use super::collect::{Block, Collect, Level, Segment, open_all};
+use super::collect::{Block, Collect, Level, Segment, finish_all, open_all};
 use super::deposit::{Counted, Deposit};
 use super::error::AggError;
 use super::limits::{Account, AggLimits};
@@ -294,14 +294,12 @@ impl AggCollector {
             };
             self.samples.end_segment(&self.plans, segment)?;
         }
-        let running = std::mem::take(&mut self.running).into_iter();
-        let partials = running
-            .map(Collect::finish)
-            .collect::<Result<Vec<_>, _>>()?;
+        let running = std::mem::take(&mut self.running);
+        let partials = finish_all(running, &mut self.account)?;
         let Forks::Fork(deposit) = &self.forks else {
             return self.merge(partials);
         };
-        let bytes = partials.iter().map(Partial::size_bytes).sum();
+        let bytes = size_of_all(&partials);
         let reader = self.readers.pop();
         deposit.put(self.ord, Counted { partials, reader });
         self.account.hand_over(bytes)
@@ -309,12 +307,17 @@ impl AggCollector {
 
     /// Adds what a segment holds.
     fn merge(&mut self, partials: Vec<Partial>) -> Result<(), AggError> {
+        self.account.add(size_of_all(&partials))?;
         for (merged, partial) in self.merged.iter_mut().zip(partials) {
             merged.merge(partial, None)?;
         }
-        let bytes = self.merged.iter().map(Partial::size_bytes).sum();
-        self.account.settle(bytes)
+        self.account.settle(size_of_all(&self.merged))
     }
+}
+
+/// Memory that all of them take, in bytes.
+fn size_of_all(partials: &[Partial]) -> usize {
+    partials.iter().map(Partial::size_bytes).sum()
 }
 
 /// What one or more shards counted.
@@ -357,7 +360,7 @@ impl Intermediate {
 
     /// Memory that it takes, in bytes.
     pub fn memory_bytes(&self) -> usize {
-        self.partials.iter().map(Partial::size_bytes).sum()
+        size_of_all(&self.partials)
     }
 
     /// The results, in the order of the request.
@@ -365,19 +368,21 @@ impl Intermediate {
     /// # Errors
     /// [`AggError::TooManyBuckets`].
     pub fn into_result(self) -> Result<Vec<NamedResult>, AggError> {
-        self.into_result_with(&|_| None)
+        self.into_result_with(&|_| None, &|_| Ok(()))
     }
 
-    /// The same; `attach` is asked for something to go with each document among the top hits.
+    /// The same; `attach` is asked for something to go with each document among the top hits, and `book` to book so many
+    /// bytes of results, which are there beside what was counted.
     ///
     /// # Errors
-    /// As [`Intermediate::into_result`].
+    /// As [`Intermediate::into_result`]; [`AggError::Memory`] once `book` refuses.
     pub fn into_result_with(
         self,
         attach: &dyn Fn(&MergedHit) -> Option<Attached>,
+        book: &dyn Fn(usize) -> Result<(), MemoryExceeded>,
     ) -> Result<Vec<NamedResult>, AggError> {
         let partials = auto_date::settle(&self.plans, self.partials)?;
-        let mut results = reduce(&self.plans, &partials, self.limits, attach)?;
+        let mut results = reduce(&self.plans, &partials, self.limits, attach, book)?;
         pipeline::apply(&self.plans, &self.pipelines, &mut results)?;
         Ok(results)
     }

@@ -10,11 +10,14 @@ use tantivy::{DocId, SegmentReader};
 
 use super::error::AggError;
 use super::key::Key;
+use super::limits::Account;
 use super::partition::part_of;
 use super::plan::{TermSet, TermSets, ValueKind, ValuePlan};
 use crate::query::Regexp;
 
 const NANOS_PER_MS: i64 = 1_000_000;
+/// How many keys are read before what they take is booked.
+const KEYS_AT_ONCE: usize = 1_024;
 
 /// A segment's values of one source.
 pub(crate) struct ValueColumn {
@@ -240,6 +243,49 @@ impl ValueColumn {
             keys.extend(foreign.map(|(_, key)| key.clone()));
         }
         Ok(keys)
+    }
+
+    /// Hands over the keys of numbers that are sorted and distinct, of which only few are there at once.
+    pub(crate) fn each_key(
+        &self,
+        field: &str,
+        sorted: &[u64],
+        mut take: impl FnMut(Key) -> Result<(), AggError>,
+    ) -> Result<(), AggError> {
+        for some in sorted.chunks(KEYS_AT_ONCE) {
+            let keys = self.keys(some).map_err(|source| AggError::Column {
+                field: field.to_string(),
+                source: source.into(),
+            })?;
+            keys.into_iter().try_for_each(&mut take)?;
+        }
+        Ok(())
+    }
+
+    /// The keys of numbers that are sorted and distinct, booked as they come.
+    pub(crate) fn booked_keys(
+        &self,
+        field: &str,
+        sorted: &[u64],
+        account: &mut Account,
+    ) -> Result<Vec<Key>, AggError> {
+        account.charge_keys(sorted.len())?;
+        let mut keys = Vec::with_capacity(sorted.len());
+        self.each_key(field, sorted, |key| {
+            account.charge(key.heap_bytes())?;
+            keys.push(key);
+            Ok(())
+        })?;
+        Ok(keys)
+    }
+
+    /// How many values [`ValueColumn::all`] looks through.
+    pub(crate) fn values_max(&self) -> usize {
+        match (&self.decoder, &self.column) {
+            (Decoder::Text(Some(text)), _) => text.num_terms(),
+            (_, Some(column)) => column.values.num_vals() as usize,
+            (_, None) => 0,
+        }
     }
 
     /// Each distinct value of the segment, sorted: also of documents that did not match.

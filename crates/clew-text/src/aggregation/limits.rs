@@ -8,6 +8,7 @@ use tantivy::columnar::Column;
 use tantivy::{DocId, SegmentReader};
 
 use super::error::AggError;
+use super::key::Key;
 use crate::mapping::DOC_COUNT;
 
 /// Bounds of one request.
@@ -165,6 +166,11 @@ impl Account {
         self.check()
     }
 
+    /// Books the keys and counters of so many buckets, but for the texts of keys.
+    pub(crate) fn charge_keys(&mut self, buckets: usize) -> Result<(), AggError> {
+        self.charge(buckets * (size_of::<Key>() + size_of::<u64>()))
+    }
+
     /// A segment of a fork is done: what it holds is left for the collector that it comes from.
     pub(crate) fn hand_over(&mut self, bytes: usize) -> Result<(), AggError> {
         if let Some(together) = &self.together {
@@ -173,6 +179,12 @@ impl Account {
         }
         self.handed_bytes += bytes;
         self.running_bytes = 0;
+        self.check()
+    }
+
+    /// A segment is done, and what it holds is to be merged: while it is, it may be there twice.
+    pub(crate) fn add(&mut self, bytes: usize) -> Result<(), AggError> {
+        self.running_bytes = 2 * bytes;
         self.check()
     }
 

@@ -31,6 +31,15 @@ pub(crate) enum Wanted {
 }
 
 impl QuantilePlan {
+    /// How many numbers each bucket's result lists.
+    pub(crate) fn points(&self) -> usize {
+        match &self.wanted {
+            Wanted::Percentiles { percents, .. } => percents.len(),
+            Wanted::Ranks { values, .. } => values.len(),
+            Wanted::MedianDeviation => 0,
+        }
+    }
+
     /// The number that an order's path names.
     pub(crate) fn property(&self, name: Option<&str>) -> Option<Property> {
         let number = || name.and_then(|name| name.parse::<f64>().ok());

@@ -114,9 +114,9 @@ impl Collect for Timed {
         })
     }
 
-    fn finish(self: Box<Self>) -> Result<Partial, AggError> {
+    fn finish(self: Box<Self>, account: &mut Account) -> Result<Partial, AggError> {
         let Timed { inner, figures } = *self;
-        figures.timed(&figures.building_ns, || inner.finish())
+        figures.timed(&figures.building_ns, || inner.finish(account))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Turns merged counts into results: best terms first, gaps filled, every bucket counted against
 //! the request's limit as it is made.
 
-use clew_platform::Pace;
+use clew_platform::{MemoryExceeded, Pace};
 
 use super::bucket_spec::Direction;
 use super::error::{AggError, go_on};
@@ -30,6 +30,7 @@ pub(crate) fn reduce(
     partials: &[Partial],
     limits: AggLimits,
     attach: &dyn Fn(&MergedHit) -> Option<Attached>,
+    book: &dyn Fn(usize) -> Result<(), MemoryExceeded>,
 ) -> Result<Vec<NamedResult>, AggError> {
     let nodes: Vec<Node<'_>> = plans
         .iter()
@@ -41,9 +42,14 @@ pub(crate) fn reduce(
         pace: Pace::default(),
         max: limits.buckets_max,
         attach,
+        book,
+        unbooked_bytes: 0,
     };
     results_of(&nodes, Some(0), &mut budget)
 }
+
+/// What results take is booked in steps of so many bytes.
+const BOOK_BYTES: usize = 64 << 10;
 
 /// Buckets made so far, of all aggregations together.
 pub(crate) struct Budget<'a> {
@@ -52,6 +58,9 @@ pub(crate) struct Budget<'a> {
     max: usize,
     /// Gives what goes with a document.
     pub(super) attach: &'a dyn Fn(&MergedHit) -> Option<Attached>,
+    /// Books what results take.
+    book: &'a dyn Fn(usize) -> Result<(), MemoryExceeded>,
+    unbooked_bytes: usize,
 }
 
 impl Budget<'_> {
@@ -64,7 +73,17 @@ impl Budget<'_> {
                 count: self.count,
             });
         }
-        Ok(())
+        self.charge(size_of::<Bucket>())
+    }
+
+    /// Notes what a result takes, which is booked a little later.
+    fn charge(&mut self, bytes: usize) -> Result<(), AggError> {
+        self.unbooked_bytes += bytes;
+        if self.unbooked_bytes < BOOK_BYTES {
+            return Ok(());
+        }
+        let bytes = std::mem::take(&mut self.unbooked_bytes);
+        (self.book)(bytes).map_err(AggError::Memory)
     }
 }
 
@@ -110,6 +129,7 @@ pub(crate) fn results_of(
     nodes
         .iter()
         .map(|node| {
+            budget.charge(size_of::<NamedResult>() + node.plan.name.len())?;
             Ok(NamedResult {
                 name: node.plan.name.clone(),
                 meta: node.plan.meta.clone(),
@@ -127,7 +147,12 @@ fn result_of(
     match node.partial {
         Partial::Buckets(buckets) => stepped_result(node, buckets, parent, budget),
         Partial::TopHits(lists) => Ok(top_hits_result(node.plan, lists, parent, budget)),
-        partial => Ok(metric_result(node.plan, partial, parent)),
+        partial => {
+            if let Op::Quantiles(quantiles) = &node.plan.op {
+                budget.charge(quantiles.points() * size_of::<(f64, Option<f64>)>())?;
+            }
+            Ok(metric_result(node.plan, partial, parent))
+        }
     }
 }
 
@@ -241,6 +266,7 @@ pub(crate) fn terms_result(
     for number in &numbers[..shown] {
         budget.take()?;
         let at = *number as usize;
+        budget.charge(buckets.table.keys()[at].heap_bytes())?;
         made.push(Bucket {
             key: shown_key(&buckets.table.keys()[at], kind),
             doc_count: buckets.counts[at],

@@ -80,7 +80,7 @@ fn count(
             }
             subs.flush(account)?;
         }
-        for (mine, found) in buckets.subs.iter_mut().zip(subs.finish()?) {
+        for (mine, found) in buckets.subs.iter_mut().zip(subs.finish(account)?) {
             mine.merge(found, None)?;
         }
     }

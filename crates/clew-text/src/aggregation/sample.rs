@@ -152,7 +152,7 @@ impl Samples {
                     parents: &vec![0; docs.len()],
                 };
                 inside.collect(block, account)?;
-                merged[place].merge(inside.finish()?, None)?;
+                merged[place].merge(inside.finish(account)?, None)?;
             }
         }
         Ok(())

@@ -57,6 +57,9 @@ pub(crate) fn hash_key(key: &Key) -> u64 {
 }
 
 impl Sketch {
+    /// What the first value takes: a list grows from four.
+    pub(crate) const HEAP_BYTES_MIN: usize = 4 * size_of::<u64>();
+
     /// Adds a value; above `threshold` distinct ones counting turns into estimating.
     pub(crate) fn add(&mut self, hash: u64, threshold: usize) {
         match self {

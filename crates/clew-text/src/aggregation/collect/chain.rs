@@ -116,19 +116,14 @@ impl Source {
     }
 
     /// Every code's key, in the table's order.
-    fn keys(&self) -> Result<Vec<Key>, AggError> {
+    fn keys(&self, account: &mut Account) -> Result<Vec<Key>, AggError> {
         let codes = self.table.keys();
+        account.charge_keys(2 * codes.len())?;
         let mut distinct: Vec<u64> = codes.iter().copied().flatten().collect();
         distinct.sort_unstable();
         distinct.dedup();
         let keys: Vec<Key> = match &self.step {
-            Steps::Value => self
-                .column
-                .keys(&distinct)
-                .map_err(|source| AggError::Column {
-                    field: self.field.clone(),
-                    source: source.into(),
-                })?,
+            Steps::Value => self.column.booked_keys(&self.field, &distinct, account)?,
             Steps::Number { .. } => {
                 let key = |code: &u64| Key::F64(f64::from_u64(*code));
                 distinct.iter().map(key).collect()
@@ -208,10 +203,11 @@ impl Collect for Chain {
         self.subs.flush(account)
     }
 
-    fn finish(self: Box<Self>) -> Result<Partial, AggError> {
-        let keys = self.sources.iter().map(Source::keys);
+    fn finish(self: Box<Self>, account: &mut Account) -> Result<Partial, AggError> {
+        let keys = self.sources.iter().map(|source| source.keys(account));
         let keys: Vec<Vec<Key>> = keys.collect::<Result<_, _>>()?;
         let count = self.sources.last().map_or(0, |last| last.table.len());
+        account.charge_keys(count * (1 + self.sources.len()))?;
         let mut parents = Vec::with_capacity(count);
         let mut tuples = Vec::with_capacity(count);
         for bucket in 0..count {
@@ -222,6 +218,7 @@ impl Collect for Chain {
                 number = source.table.parents()[number] as usize;
             }
             tuple.reverse();
+            account.charge(tuple.iter().map(Key::heap_bytes).sum())?;
             parents.push(u32::try_from(number).expect("numbers are 32 bits"));
             tuples.push(Key::Tuple(tuple.into()));
         }
@@ -230,7 +227,7 @@ impl Collect for Chain {
         Ok(Partial::Buckets(Buckets::of(
             KeyTable::of_distinct(parents, tuples),
             counts,
-            self.subs.finish()?,
+            self.subs.finish(account)?,
         )))
     }
 }

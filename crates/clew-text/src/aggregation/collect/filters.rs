@@ -64,8 +64,8 @@ impl Collect for Filters {
         self.places.flush(account)
     }
 
-    fn finish(self: Box<Self>) -> Result<Partial, AggError> {
-        self.places.finish()
+    fn finish(self: Box<Self>, account: &mut Account) -> Result<Partial, AggError> {
+        self.places.finish(account)
     }
 }
 
@@ -103,7 +103,7 @@ impl Collect for Everything {
         self.places.flush(account)
     }
 
-    fn finish(self: Box<Self>) -> Result<Partial, AggError> {
-        self.places.finish()
+    fn finish(self: Box<Self>, account: &mut Account) -> Result<Partial, AggError> {
+        self.places.finish(account)
     }
 }

@@ -39,7 +39,7 @@ impl Collect for GeoMetric {
         Ok(())
     }
 
-    fn finish(self: Box<Self>) -> Result<Partial, AggError> {
+    fn finish(self: Box<Self>, _: &mut Account) -> Result<Partial, AggError> {
         Ok(Partial::Points(self.points))
     }
 }

@@ -56,10 +56,15 @@ impl Steps {
         self.subs.flush(account)
     }
 
-    fn finish(self, key_of: impl Fn(i64) -> Key) -> Result<Partial, AggError> {
+    fn finish(
+        self,
+        key_of: impl Fn(i64) -> Key,
+        account: &mut Account,
+    ) -> Result<Partial, AggError> {
         let (parents, steps) = self.slots.into_parts();
         let mut counts = self.counts;
         counts.truncate(steps.len());
+        account.charge_keys(steps.len())?;
         let keys = steps
             .into_iter()
             .map(|step| key_of(i64::from_u64(step)))
@@ -68,7 +73,7 @@ impl Steps {
         Ok(Partial::Buckets(Buckets::of(
             table,
             counts,
-            self.subs.finish()?,
+            self.subs.finish(account)?,
         )))
     }
 }
@@ -138,8 +143,8 @@ impl Collect for NumberHistogram {
         })
     }
 
-    fn finish(self: Box<Self>) -> Result<Partial, AggError> {
-        self.steps.finish(Key::I64)
+    fn finish(self: Box<Self>, account: &mut Account) -> Result<Partial, AggError> {
+        self.steps.finish(Key::I64, account)
     }
 }
 
@@ -233,16 +238,19 @@ impl Collect for DateHistogram {
         }
     }
 
-    fn finish(self: Box<Self>) -> Result<Partial, AggError> {
+    fn finish(self: Box<Self>, account: &mut Account) -> Result<Partial, AggError> {
         let numbering = self.numbering;
-        self.steps.finish(|step| {
-            Key::I64(match &numbering {
-                Numbering::Arithmetic(by) => by.start_of(step),
-                Numbering::Listed(starts) => {
-                    starts.start_of(usize::try_from(step).expect("places are not negative"))
-                }
-                Numbering::Rounded { .. } => step,
-            })
-        })
+        self.steps.finish(
+            |step| {
+                Key::I64(match &numbering {
+                    Numbering::Arithmetic(by) => by.start_of(step),
+                    Numbering::Listed(starts) => {
+                        starts.start_of(usize::try_from(step).expect("places are not negative"))
+                    }
+                    Numbering::Rounded { .. } => step,
+                })
+            },
+            account,
+        )
     }
 }

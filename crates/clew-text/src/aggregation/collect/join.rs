@@ -89,13 +89,14 @@ impl Collect for Join {
         self.subs.flush(account)
     }
 
-    fn finish(self: Box<Self>) -> Result<Partial, AggError> {
+    fn finish(self: Box<Self>, account: &mut Account) -> Result<Partial, AggError> {
         let (parents, keys) = self.slots.into_parts();
         let mut counts = self.counts;
         counts.truncate(keys.len());
+        account.charge_keys(keys.len())?;
         let keys = keys.iter().map(|_| Key::I64(0)).collect();
         let table = KeyTable::of_distinct(parents, keys);
-        let subs = self.subs.finish()?;
+        let subs = self.subs.finish(account)?;
         Ok(Partial::Buckets(Buckets::of(table, counts, subs)))
     }
 }

@@ -65,7 +65,7 @@ impl Collect for Matrix {
         Ok(())
     }
 
-    fn finish(self: Box<Self>) -> Result<Partial, AggError> {
+    fn finish(self: Box<Self>, _: &mut Account) -> Result<Partial, AggError> {
         Ok(Partial::Matrix(self.moments))
     }
 }

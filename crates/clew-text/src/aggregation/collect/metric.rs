@@ -53,7 +53,7 @@ impl Collect for Basic {
         })
     }
 
-    fn finish(self: Box<Self>) -> Result<Partial, AggError> {
+    fn finish(self: Box<Self>, _: &mut Account) -> Result<Partial, AggError> {
         Ok(Partial::Moments(self.moments))
     }
 }
@@ -85,7 +85,7 @@ impl Collect for Extended {
         })
     }
 
-    fn finish(self: Box<Self>) -> Result<Partial, AggError> {
+    fn finish(self: Box<Self>, _: &mut Account) -> Result<Partial, AggError> {
         Ok(Partial::Extended(self.moments))
     }
 }
@@ -128,7 +128,7 @@ impl Collect for ValueCount {
         Ok(())
     }
 
-    fn finish(self: Box<Self>) -> Result<Partial, AggError> {
+    fn finish(self: Box<Self>, _: &mut Account) -> Result<Partial, AggError> {
         Ok(Partial::Counts(self.counts))
     }
 }
@@ -172,14 +172,12 @@ impl Cardinality {
 
     /// The hash of each distinct number, in the numbers' order.
     fn hashes(&self, sorted: &[u64]) -> Result<Vec<u64>, AggError> {
-        let keys = self
-            .column
-            .keys(sorted)
-            .map_err(|source| AggError::Column {
-                field: self.field.clone(),
-                source: source.into(),
-            })?;
-        Ok(keys.iter().map(hash_key).collect())
+        let mut hashes = Vec::with_capacity(sorted.len());
+        self.column.each_key(&self.field, sorted, |key| {
+            hashes.push(hash_key(&key));
+            Ok(())
+        })?;
+        Ok(hashes)
     }
 }
 
@@ -197,8 +195,10 @@ impl Collect for Cardinality {
         account.charge((self.pairs.capacity() - before) * size_of::<(u32, u64)>())
     }
 
-    fn finish(mut self: Box<Self>) -> Result<Partial, AggError> {
+    fn finish(mut self: Box<Self>, account: &mut Account) -> Result<Partial, AggError> {
         self.tidy();
+        // Numbers, their hashes, and the hashes that buckets remember.
+        account.charge(3 * self.pairs.len() * size_of::<u64>())?;
         let mut numbers: Vec<u64> = self.pairs.iter().map(|(_, raw)| *raw).collect();
         numbers.sort_unstable();
         numbers.dedup();
@@ -207,6 +207,7 @@ impl Collect for Cardinality {
             .pairs
             .last()
             .map_or(0, |(parent, _)| *parent as usize + 1);
+        account.charge(buckets * (size_of::<Sketch>() + Sketch::HEAP_BYTES_MIN))?;
         let mut sketches = vec![Sketch::default(); buckets];
         for (parent, raw) in &self.pairs {
             if let Ok(at) = numbers.binary_search(raw) {

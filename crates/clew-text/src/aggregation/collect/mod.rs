@@ -47,8 +47,8 @@ pub(crate) struct Block<'a> {
 /// Counts what one aggregation wants of a segment.
 pub(crate) trait Collect: Send {
     fn collect(&mut self, block: Block<'_>, account: &mut Account) -> Result<(), AggError>;
-    /// What was counted, with keys that mean the same in every segment.
-    fn finish(self: Box<Self>) -> Result<Partial, AggError>;
+    /// What was counted, with keys that mean the same in every segment; what that takes is booked before it is made.
+    fn finish(self: Box<Self>, account: &mut Account) -> Result<Partial, AggError>;
 }
 
 /// The collectors of a list of aggregations.
@@ -61,6 +61,15 @@ pub(crate) fn open_all(
         .iter()
         .map(|plan| opened(plan, || open(segment, plan, level)))
         .collect()
+}
+
+/// What collectors have counted, in their order.
+pub(crate) fn finish_all(
+    collectors: Vec<Box<dyn Collect>>,
+    account: &mut Account,
+) -> Result<Vec<Partial>, AggError> {
+    let finish = |collector: Box<dyn Collect>| collector.finish(account);
+    collectors.into_iter().map(finish).collect()
 }
 
 /// Whether there is one parent bucket or many.
@@ -161,7 +170,7 @@ impl Subs {
         Ok(())
     }
 
-    pub(crate) fn finish(self) -> Result<Vec<Partial>, AggError> {
-        self.collectors.into_iter().map(Collect::finish).collect()
+    pub(crate) fn finish(self, account: &mut Account) -> Result<Vec<Partial>, AggError> {
+        finish_all(self.collectors, account)
     }
 }

@@ -16,13 +16,7 @@ pub(crate) struct Quantiles {
     rows: Rows,
     states: Vec<QuantileState>,
     method: Method,
-    /// What the digests were last booked with, so that their growth is booked now and then.
-    booked: usize,
-    unbooked: usize,
 }
-
-/// Memory of the digests is looked at whenever this many values came in.
-const BOOK_EVERY: usize = 65_536;
 
 impl Quantiles {
     pub(crate) fn open(segment: Segment<'_>, plan: &Plan) -> Result<Self, AggError> {
@@ -35,17 +29,7 @@ impl Quantiles {
             rows: Rows::default(),
             states: Vec::new(),
             method,
-            booked: 0,
-            unbooked: 0,
         })
-    }
-
-    fn book(&mut self, account: &mut Account) -> Result<(), AggError> {
-        self.unbooked = 0;
-        let held: usize = self.states.iter().map(QuantileState::heap_bytes).sum();
-        let more = held.saturating_sub(self.booked);
-        self.booked = self.booked.max(held);
-        account.charge(more)
     }
 }
 
@@ -59,16 +43,18 @@ impl Collect for Quantiles {
             let parent = block.parents[*entry as usize];
             grow(&mut self.states, parent, account)?;
             let value = self.column.number(*raw);
-            self.states[parent as usize].add(value, self.method)?;
-        }
-        self.unbooked += self.rows.values.len();
-        if self.unbooked > BOOK_EVERY {
-            self.book(account)?;
+            let state = &mut self.states[parent as usize];
+            let before = state.heap_bytes();
+            state.add(value, self.method)?;
+            let more = state.heap_bytes().saturating_sub(before);
+            if more > 0 {
+                account.charge(more)?;
+            }
         }
         Ok(())
     }
 
-    fn finish(self: Box<Self>) -> Result<Partial, AggError> {
+    fn finish(self: Box<Self>, _: &mut Account) -> Result<Partial, AggError> {
         Ok(Partial::Quantiles(QuantileStates {
             states: self.states,
             method: self.method,
@@ -131,7 +117,7 @@ impl Collect for WeightedAvg {
         Ok(())
     }
 
-    fn finish(self: Box<Self>) -> Result<Partial, AggError> {
+    fn finish(self: Box<Self>, _: &mut Account) -> Result<Partial, AggError> {
         Ok(Partial::Weighted(self.sums))
     }
 }

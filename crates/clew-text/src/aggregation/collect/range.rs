@@ -55,10 +55,11 @@ impl Places {
         self.subs.flush(account)
     }
 
-    pub(super) fn finish(self) -> Result<Partial, AggError> {
+    pub(super) fn finish(self, account: &mut Account) -> Result<Partial, AggError> {
         let (parents, places) = self.slots.into_parts();
         let mut counts = self.counts;
         counts.truncate(places.len());
+        account.charge_keys(places.len())?;
         let keys = places
             .into_iter()
             .map(|place| Key::I64(place.cast_signed()))
@@ -67,7 +68,7 @@ impl Places {
         Ok(Partial::Buckets(Buckets::of(
             table,
             counts,
-            self.subs.finish()?,
+            self.subs.finish(account)?,
         )))
     }
 }
@@ -167,8 +168,8 @@ impl Collect for Ranges {
         self.places.flush(account)
     }
 
-    fn finish(self: Box<Self>) -> Result<Partial, AggError> {
-        self.places.finish()
+    fn finish(self: Box<Self>, account: &mut Account) -> Result<Partial, AggError> {
+        self.places.finish(account)
     }
 }
 
@@ -198,7 +199,7 @@ impl Collect for Missing {
         self.places.flush(account)
     }
 
-    fn finish(self: Box<Self>) -> Result<Partial, AggError> {
-        self.places.finish()
+    fn finish(self: Box<Self>, account: &mut Account) -> Result<Partial, AggError> {
+        self.places.finish(account)
     }
 }

@@ -52,10 +52,11 @@ impl Collect for Relatives {
         Ok(())
     }
 
-    fn finish(self: Box<Self>) -> Result<Partial, AggError> {
+    fn finish(self: Box<Self>, account: &mut Account) -> Result<Partial, AggError> {
         let (parents, keys) = self.slots.into_parts();
         let mut members = self.members;
         members.truncate(keys.len());
+        account.charge_keys(keys.len())?;
         let counts = vec![0; keys.len()];
         let keys = keys.iter().map(|_| Key::I64(0)).collect();
         let table = KeyTable::of_distinct(parents, keys);

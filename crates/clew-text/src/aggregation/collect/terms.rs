@@ -78,22 +78,16 @@ impl Terms {
         })
     }
 
-    fn keys(&self, sorted: &[u64]) -> Result<Vec<Key>, AggError> {
-        self.column.keys(sorted).map_err(|source| AggError::Column {
-            field: self.field.clone(),
-            source: source.into(),
-        })
-    }
-
-    fn universe(&self) -> Result<KeyTable<Key>, AggError> {
+    fn universe(&self, account: &mut Account) -> Result<KeyTable<Key>, AggError> {
         if !self.all_terms {
             return Ok(KeyTable::default());
         }
+        account.charge(self.column.values_max() * size_of::<u64>())?;
         let mut all = self.column.all();
         if let Some(mask) = &self.mask {
             all.retain(|raw| mask.admits(*raw));
         }
-        let keys = self.keys(&all)?;
+        let keys = self.column.booked_keys(&self.field, &all, account)?;
         Ok(KeyTable::of_distinct(vec![0; keys.len()], keys))
     }
 }
@@ -155,8 +149,8 @@ impl Collect for Terms {
         self.subs.flush(account)
     }
 
-    fn finish(mut self: Box<Self>) -> Result<Partial, AggError> {
-        let universe = self.universe()?;
+    fn finish(mut self: Box<Self>, account: &mut Account) -> Result<Partial, AggError> {
+        let universe = self.universe(account)?;
         let sizes = self.sizes.take().unwrap_or_default();
         let empty = Counting::Direct {
             min: 0,
@@ -172,7 +166,7 @@ impl Collect for Terms {
                     })
                     .collect();
                 let raws: Vec<u64> = seen.iter().map(|(raw, _)| *raw).collect();
-                let keys = self.keys(&raws)?;
+                let keys = self.column.booked_keys(&self.field, &raws, account)?;
                 let table = KeyTable::of_distinct(vec![0; keys.len()], keys);
                 let counts = seen.into_iter().map(|(_, count)| count).collect();
                 let mut buckets = Buckets::of(table, counts, Vec::new());
@@ -183,9 +177,9 @@ impl Collect for Terms {
             Counting::Numbered { slots, mut counts } => {
                 let (parents, raws) = slots.into_parts();
                 counts.truncate(raws.len());
-                let keys = self.keys_of_unsorted(&raws)?;
+                let keys = self.keys_of_unsorted(&raws, account)?;
                 let table = KeyTable::of_distinct(parents, keys);
-                let mut buckets = Buckets::of(table, counts, self.subs.finish()?);
+                let mut buckets = Buckets::of(table, counts, self.subs.finish(account)?);
                 buckets.universe = universe;
                 buckets.background.sizes = sizes;
                 Ok(Partial::Buckets(buckets))
@@ -196,15 +190,19 @@ impl Collect for Terms {
 
 impl Terms {
     /// Dictionaries are read in order; the same value may be in many parents.
-    fn keys_of_unsorted(&self, raws: &[u64]) -> Result<Vec<Key>, AggError> {
+    fn keys_of_unsorted(&self, raws: &[u64], account: &mut Account) -> Result<Vec<Key>, AggError> {
+        account.charge(size_of_val(raws))?;
         let mut sorted = raws.to_vec();
         sorted.sort_unstable();
         sorted.dedup();
-        let keys = self.keys(&sorted)?;
-        Ok(raws
-            .iter()
-            .filter_map(|raw| sorted.binary_search(raw).ok())
-            .map(|at| keys[at].clone())
-            .collect())
+        let keys = self.column.booked_keys(&self.field, &sorted, account)?;
+        account.charge_keys(raws.len())?;
+        let places = raws.iter().filter_map(|raw| sorted.binary_search(raw).ok());
+        places
+            .map(|at| {
+                account.charge(keys[at].heap_bytes())?;
+                Ok(keys[at].clone())
+            })
+            .collect()
     }
 }

@@ -101,7 +101,7 @@ impl Collect for TopHits {
         Ok(())
     }
 
-    fn finish(mut self: Box<Self>) -> Result<Partial, AggError> {
+    fn finish(mut self: Box<Self>, _: &mut Account) -> Result<Partial, AggError> {
         let tops = std::mem::take(&mut self.tops).into_iter();
         let lists = tops.map(|top| self.list(top)).collect::<Result<_, _>>()?;
         Ok(Partial::TopHits(TopLists {

@@ -139,10 +139,10 @@ impl Collect for Words {
         self.subs.flush(account)
     }
 
-    fn finish(self: Box<Self>) -> Result<Partial, AggError> {
+    fn finish(self: Box<Self>, account: &mut Account) -> Result<Partial, AggError> {
         let mut counts = self.counts;
         counts.truncate(self.table.len());
-        let mut buckets = Buckets::of(self.table, counts, self.subs.finish()?);
+        let mut buckets = Buckets::of(self.table, counts, self.subs.finish(account)?);
         buckets.background.sizes = self.sizes;
         Ok(Partial::Buckets(buckets))
     }

@@ -1,6 +1,9 @@
 //! Bounds and refusals.
 
+use std::cell::{Cell, RefCell};
 use std::num::NonZeroI64;
+
+use clew_platform::{MemoryAccount, MemoryLimits, MemoryPurpose};
 
 use super::*;
 
@@ -140,6 +143,65 @@ fn memory_is_bounded_per_collector() {
     let shards = vec![vec![docs]];
     assert!(try_run_within(&shards, &request, limits(8 << 20)).is_ok());
     let error = try_run_within(&shards, &request, limits(100_000)).unwrap_err();
+    assert_eq!(error.kind(), AggErrorKind::TooLarge);
+}
+
+#[test]
+fn what_results_take_is_booked_while_they_are_made() {
+    let mapping = mapping();
+    let docs: Vec<Doc> = (0..3_000)
+        .map(|code| Doc {
+            codes: vec![code],
+            ..Doc::default()
+        })
+        .collect();
+    let spec = TermsSpec {
+        size: 3_000,
+        ..TermsSpec::of("code")
+    };
+    let inner = named("max", AggSpec::Max(Source::field("code")), Vec::new());
+    let request = [named("t", AggSpec::Terms(spec), vec![inner])];
+    let index = build_segment(&mapping, &docs);
+    let searcher = index.reader().unwrap().searcher();
+    let counted = || {
+        let context = AggContext {
+            memory: None,
+            index: "test",
+            stopwatch: None,
+            mapping: &mapping,
+            now_ms: 0,
+            limits: AggLimits::default(),
+            snapshot: None,
+            scope: None,
+            shard: 0,
+            searcher: None,
+        };
+        let mut collector = AggCollector::new(&request, context).unwrap();
+        collector.segment(0, searcher.segment_reader(0)).unwrap();
+        collector.collect(&(0..3_000).collect::<Vec<_>>()).unwrap();
+        collector.finish().unwrap()
+    };
+    let booked = Cell::new(0);
+    let book = |bytes| {
+        booked.set(booked.get() + bytes);
+        Ok(())
+    };
+    counted().into_result_with(&|_| None, &book).unwrap();
+    let results = 3_000 * (size_of::<Bucket>() + size_of::<NamedResult>());
+    assert!(
+        booked.get().abs_diff(results) < 100_000,
+        "{} of {results}",
+        booked.get()
+    );
+
+    let account = MemoryAccount::new(MemoryLimits {
+        searches: results / 2,
+        ..MemoryLimits::none()
+    });
+    let memory = RefCell::new(account.open(MemoryPurpose::Searches));
+    let error = counted()
+        .into_result_with(&|_| None, &|bytes| memory.borrow_mut().grow(bytes))
+        .unwrap_err();
     assert_eq!(error.kind(), AggErrorKind::TooLarge);
 }
 
