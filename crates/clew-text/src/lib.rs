@@ -10,7 +10,6 @@
 mod checked;
 mod mapping;
 
-pub mod analysis;
 mod document;
 pub mod geo;
 pub mod glob;
@@ -42,7 +41,7 @@ pub use aggregation::{
     Source, Stats, Stopwatch, Summary, TermFilter, TermsKind, TermsResult, TermsSpec, TopHit,
     TopHitsResult, TopHitsSpec, ValueFormat, WordsSpec, ZOOM_MAX, parse_zone,
 };
-pub use analysis::{Analysis, analyzers, java_pattern, strip_html};
+
 pub use cache_room::size_caches;
 pub use checked::CheckedBytes;
 pub use completion::{

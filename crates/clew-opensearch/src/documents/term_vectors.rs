@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
+use clew_analysis::{POSITION_GAP, tokens};
 use clew_engine::{Engine, EngineError, Index, Pinned};
 use clew_platform::{Pace, stopped};
-use clew_text::analysis::{POSITION_GAP, tokens};
 use clew_text::{FieldKind, MappedField, QueryError};
 use serde_json::{Map, Value, json};
 

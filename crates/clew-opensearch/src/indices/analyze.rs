@@ -1,8 +1,8 @@
 //! `_analyze`: the terms of a text.
 
+use clew_analysis::{POSITION_GAP, Parts, Token, explained, tokens};
 use clew_engine::Index;
 use clew_text::FieldKind;
-use clew_text::analysis::{POSITION_GAP, Parts, Token, explained, tokens};
 use serde_json::{Map, Value, json};
 
 use crate::http::error::ApiError;

@@ -1,6 +1,6 @@
 //! The kinds of steps, as a definition gives them.
 
-use clew_text::java_pattern;
+use clew_analysis::java_pattern;
 use regex::Regex;
 use serde_json::{Map, Value};
 

@@ -67,7 +67,7 @@ impl Change {
             Change::Lower => text.to_lowercase().into(),
             Change::Upper => text.to_uppercase().into(),
             Change::Trim => text.trim().into(),
-            Change::StripHtml => clew_text::strip_html(text).into(),
+            Change::StripHtml => clew_analysis::strip_html(text).into(),
             Change::UrlDecode => decode(text, Plus::IsSpace)
                 .map_err(|_| Failure::illegal(wrong_escape(text)))?
                 .into(),

@@ -10,7 +10,7 @@ mod find;
 
 use serde_json::{Map, Value};
 
-use crate::analysis::tokens;
+use clew_analysis::tokens;
 
 pub use contexts::{CompletionContext, ContextKind, ContextWish};
 pub(crate) use entry::terms;
@@ -44,7 +44,7 @@ impl CompletionMapping {
         let separators = parameters.get("preserve_separators");
         Ok(CompletionMapping {
             analyzer: match parameters.get("analyzer").and_then(Value::as_str) {
-                Some(name) if crate::analysis::is_analyzer(name) => name.to_string(),
+                Some(name) if clew_analysis::is_analyzer(name) => name.to_string(),
                 Some(name) => {
                     return Err(format!(
                         "analyzer [{name}] has not been configured in mappings"

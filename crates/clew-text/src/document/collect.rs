@@ -5,8 +5,8 @@ use std::ops::Range;
 use tantivy::schema::{Field, OwnedValue};
 use tantivy::tokenizer::{PreTokenizedString, Token};
 
-use crate::analysis::for_each_token;
 use crate::mapping::{FieldId, FieldKind, MappedField, Mapping};
+use clew_analysis::for_each_token;
 
 /// The values of one document.
 pub(super) struct Values<'m> {

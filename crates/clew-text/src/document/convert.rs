@@ -9,10 +9,10 @@ use tantivy::schema::OwnedValue;
 use super::features;
 use super::ranges::network_of;
 use super::whole::Whole;
-use crate::analysis::{for_each_token, normalize};
 use crate::completion;
 use crate::geo::GeoPoint;
 use crate::mapping::{FieldKind, FloatKind, IntegerKind, MappedField, RangeKind};
+use clew_analysis::{for_each_token, normalize};
 
 /// Bytes of the longest term that can be indexed, as in Lucene.
 pub(super) const TERM_BYTES_MAX: usize = 32_766;

@@ -17,9 +17,9 @@ use fragments::Found;
 use serde_json::Value;
 use wanted::{FieldWanted, marks, wanted};
 
-use crate::analysis::{Token, tokens};
 use crate::mapping::{FieldKind, MappedField, Mapping};
 use crate::query::Query;
+use clew_analysis::{Token, tokens};
 
 /// How fields are highlighted.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,12 +5,12 @@ use std::collections::{HashMap, HashSet};
 use clew_platform::Pace;
 use serde_json::Value;
 
-use crate::analysis::{Token, tokens};
 use crate::mapping::{FieldKind, KeywordStyle, Mapping};
 use crate::query::{
     FieldBoost, Fuzziness, Match, MatchPhrase, MultiMatch, MultiMatchKind, Query, QueryError,
     Regexp, Wildcard,
 };
+use clew_analysis::{Token, tokens};
 
 /// Queries are this deep at most; a deeper one is not looked into.
 const DEPTH_MAX: usize = 30;

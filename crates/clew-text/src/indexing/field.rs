@@ -9,7 +9,7 @@ use tantivy::tokenizer::{TextAnalyzer, Token, TokenStream, TokenizerManager};
 use tantivy::{DocId, f64_to_u64, i64_to_u64};
 
 use super::occurrences::{Full, Occurrences};
-use crate::analysis::{self, StandardTerms};
+use clew_analysis::StandardTerms;
 
 /// Positions between the values of a field, as tantivy counts them.
 const VALUE_GAP: u32 = 1;
@@ -78,7 +78,7 @@ impl FieldPostings {
                     "raw" => Cut::Whole,
                     "standard" => Cut::Standard(StandardTerms::default()),
                     name => {
-                        counts_each = analysis::counts_each(name);
+                        counts_each = clew_analysis::counts_each(name);
                         Cut::Words(tokenizers.get(name)?)
                     }
                 };

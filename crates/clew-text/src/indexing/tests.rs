@@ -106,7 +106,7 @@ fn document(values: &[Given]) -> TantivyDocument {
 fn index() -> Index {
     let mut index = Index::create_in_ram(schema());
     let tokenizers = tantivy::tokenizer::TokenizerManager::default();
-    let standard = crate::analysis::analyzers().get("standard").unwrap();
+    let standard = clew_analysis::analyzers().get("standard").unwrap();
     tokenizers.register("standard", standard);
     index.set_tokenizers(tokenizers);
     index

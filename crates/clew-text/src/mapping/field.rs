@@ -9,9 +9,9 @@ use tantivy::schema::Field;
 use super::join::JoinRelations;
 use super::parameters::show;
 use super::schema::{MappingError, NewField};
-use crate::analysis::Analysis;
 use crate::completion::CompletionMapping;
 use crate::document::DateFormat;
+use clew_analysis::Analysis;
 
 /// A field's number inside its index: dense from 0 in order of creation, never reused, so that
 /// files can name a field by it for ever.
@@ -349,7 +349,7 @@ impl Default for FieldSettings {
             store: false,
             doc_values: true,
             hidden: false,
-            position_gap: crate::analysis::POSITION_GAP,
+            position_gap: clew_analysis::POSITION_GAP,
             join: None,
             shown: Map::new(),
         }

@@ -12,7 +12,7 @@ use super::kinds::{check_required, kind_of, no_handler};
 use super::schema::{Definition, MappingError, NewField};
 use super::typing;
 use super::vector::read_vector;
-use crate::analysis::Analysis;
+use clew_analysis::Analysis;
 
 /// Parameters that every field takes and that change nothing here.
 const SHOWN: [&str; 2] = ["meta", "boost"];

@@ -13,9 +13,9 @@ use super::parameters::{boolean, read_field, show};
 use super::schema::{Definition, Mapping, MappingError, NewField};
 use super::template;
 use super::typing;
-use crate::analysis::shown_name;
 use crate::document::{DateFormat, NewFields};
 use crate::similarity::CLASSIC_REFUSED;
+use clew_analysis::shown_name;
 
 /// Names that a document's own fields cannot have.
 const METADATA: [&str; 9] = [

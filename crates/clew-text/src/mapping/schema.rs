@@ -19,9 +19,9 @@ use super::nested::Nested;
 use super::parameters::show;
 use super::template::DynamicTemplate;
 use super::tree::ObjectNode;
-use crate::analysis::{Analysis, analyzers_with, counting_each};
 use crate::document::{DATE_FORMAT_DEFAULT, DateFormat};
 use crate::similarity::{Similarities, Similarity};
+use clew_analysis::{Analysis, analyzers_with, counting_each};
 
 /// Why a mapping was refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -13,9 +13,9 @@ use super::parameters::{boolean, read_field, show};
 use super::read::{dynamic, hidden_fields};
 use super::schema::{Definition, Mapping, MappingError, MappingLimits, ObjectSettings, Sizes};
 use super::tree::{Node, ObjectNode};
-use crate::analysis::{Analysis, POSITION_GAP, shown_name};
 use crate::document::DATE_FORMAT_DEFAULT;
 use crate::similarity::Similarities;
+use clew_analysis::{Analysis, POSITION_GAP, shown_name};
 
 /// Objects inside objects that an encoded mapping may have: more than any limit that was sensible
 /// when it was made, few enough to walk.

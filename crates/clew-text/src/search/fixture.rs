@@ -184,8 +184,8 @@ fn segment(index: &Index, mapping: &Mapping, docs: &[Doc]) -> SegmentReader {
 pub(crate) fn snapshot(segments: &[Vec<Doc>]) -> Snapshot {
     let mapping = mapping();
     let mut index = Index::create_in_ram(mapping.schema().clone());
-    index.set_tokenizers(crate::analysis::analyzers());
-    index.set_fast_field_tokenizers(crate::analysis::analyzers());
+    index.set_tokenizers(clew_analysis::analyzers());
+    index.set_fast_field_tokenizers(clew_analysis::analyzers());
     let readers = segments
         .iter()
         .map(|docs| segment(&index, &mapping, docs))

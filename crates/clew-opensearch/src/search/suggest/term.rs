@@ -3,8 +3,8 @@
 
 use std::cmp::Ordering;
 
+use clew_analysis::{Token, tokens};
 use clew_engine::Pinned;
-use clew_text::analysis::{Token, tokens};
 use clew_text::{FieldKind, SimilarTerm, Spelling};
 use serde_json::{Map, Value, json};
 

@@ -9,7 +9,7 @@ use scanner::{Cut, Scanner};
 
 use super::HighlightOptions;
 use super::wanted::Mark;
-use crate::analysis::Token;
+use clew_analysis::Token;
 
 /// How long a piece usually is; what pieces tell is judged around that.
 const PIECE_CHARS: f64 = 87.0;

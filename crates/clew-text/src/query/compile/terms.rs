@@ -8,7 +8,6 @@ use tantivy::schema::Field;
 
 use super::text::must_be_indexed;
 use super::{Compiler, Node};
-use crate::analysis::normalize;
 use crate::mapping::{FieldKind, KeywordStyle, MappedField, TextStyle};
 use crate::query::automaton::Wildcard;
 use crate::query::constant::{AnyAccepted, AnyTerm, AnyWithPrefix, Given, HasColumn, HasTokens};
@@ -16,6 +15,7 @@ use crate::query::error::QueryError;
 use crate::query::literal::{self, text_of};
 use crate::query::regexp::Regexp;
 use crate::query::tree::{Pattern, Term};
+use clew_analysis::normalize;
 
 /// Values of a terms query.
 const TERMS_MAX: usize = 65_536;

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::analysis::Token;
+use clew_analysis::Token;
 
 /// Ways through one place of a text.
 const WAYS_MAX: usize = 1024;

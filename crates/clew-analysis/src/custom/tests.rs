@@ -228,14 +228,14 @@ fn analyzers_of_settings_are_resolved_or_refused() {
     .unwrap();
     let mine = analysis.analyzer("mine").unwrap();
     assert_eq!(shown_name(&mine), "mine");
-    let found = crate::analysis::tokens(&mine, "Longer Words");
+    let found = crate::tokens(&mine, "Longer Words");
     assert_eq!(found[0].text, "lon");
     assert_eq!(
-        crate::analysis::tokens(&analysis.analyzer("en").unwrap(), "The Foxes")[0].text,
+        crate::tokens(&analysis.analyzer("en").unwrap(), "The Foxes")[0].text,
         "fox"
     );
     let fold = analysis.normalizer("fold").unwrap();
-    assert_eq!(crate::analysis::normalize(&fold, "CRÈME"), "creme");
+    assert_eq!(crate::normalize(&fold, "CRÈME"), "creme");
     for (body, reason) in [
         (
             json!({"analyzer": {"a": {"tokenizer": "nothing"}}}),

@@ -162,7 +162,7 @@ impl Cutter {
         match self {
             Cutter::Addresses(_) if term.contains("://") => "<URL>",
             Cutter::Addresses(_) if term.contains('@') => "<EMAIL>",
-            Cutter::Plain("standard") | Cutter::Addresses(_) => crate::analysis::kind(term),
+            Cutter::Plain("standard") | Cutter::Addresses(_) => crate::kind(term),
             _ => "word",
         }
     }
@@ -177,8 +177,8 @@ impl Cutter {
                 let mut tokens = Vec::new();
                 let mut push = |token: &Token| tokens.push(token.clone());
                 match *name {
-                    "standard" => crate::analysis::plain_words(text, &mut push),
-                    name => crate::analysis::for_each_token(name, text, push),
+                    "standard" => crate::plain_words(text, &mut push),
+                    name => crate::for_each_token(name, text, push),
                 }
                 tokens
             }
@@ -186,7 +186,7 @@ impl Cutter {
                 let mut tokens = numbered(text, runs(text, char::is_alphabetic));
                 if *lower {
                     for token in &mut tokens {
-                        token.text = crate::analysis::stream::lower(&token.text);
+                        token.text = crate::stream::lower(&token.text);
                     }
                 }
                 tokens

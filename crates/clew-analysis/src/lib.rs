@@ -17,13 +17,12 @@ mod tests;
 
 use tantivy::tokenizer::{RawTokenizer, TextAnalyzer, TokenStream, TokenizerManager};
 
-pub use custom::{Analysis, strip_html};
-pub(crate) use custom::{counting_each, counts_each, shown_name, with_filters};
+pub use custom::{Analysis, counting_each, counts_each, shown_name, strip_html, with_filters};
 pub use java_pattern::java_pattern;
 
 use scripts::makes_word;
 use simple::{SimpleTokenizer, WhitespaceTokenizer};
-pub(crate) use standard::StandardTerms;
+pub use standard::StandardTerms;
 use standard::StandardTokenizer;
 
 /// Positions between two values of one text field, so that a phrase does not reach across them.
@@ -46,7 +45,7 @@ pub fn is_normalizer(name: &str) -> bool {
 }
 
 /// A value under a normalizer.
-pub(crate) fn normalize(name: &str, text: &str) -> String {
+pub fn normalize(name: &str, text: &str) -> String {
     match name {
         "lowercase" => stream::lower(text),
         composed => match custom::chain(composed) {
@@ -86,7 +85,7 @@ pub fn analyzers() -> TokenizerManager {
 }
 
 /// The same, and the analyzers of these names.
-pub(crate) fn analyzers_with<'n>(names: impl Iterator<Item = &'n str>) -> TokenizerManager {
+pub fn analyzers_with<'n>(names: impl Iterator<Item = &'n str>) -> TokenizerManager {
     let manager = analyzers();
     for name in names.filter(|name| !NAMES.contains(name)) {
         manager.register(name, analyzer(name));
@@ -125,7 +124,7 @@ pub fn tokens(analyzer: &str, text: &str) -> Vec<Token> {
 }
 
 /// The terms of a query's text: the same, each of one place where lengths say nothing of ways through it.
-pub(crate) fn query_tokens(analyzer: &str, text: &str) -> Vec<Token> {
+pub fn query_tokens(analyzer: &str, text: &str) -> Vec<Token> {
     let mut found = tokens(analyzer, text);
     if found.iter().any(|token| token.length > 1)
         && custom::chain(analyzer).is_some_and(|chain| chain.hides_ways())
@@ -202,11 +201,7 @@ pub fn explained(analyzer: &str, text: &str) -> Option<Parts> {
 }
 
 /// Calls `sink` with each term of the text.
-pub(crate) fn for_each_token(
-    name: &str,
-    text: &str,
-    mut sink: impl FnMut(&tantivy::tokenizer::Token),
-) {
+pub fn for_each_token(name: &str, text: &str, mut sink: impl FnMut(&tantivy::tokenizer::Token)) {
     each_token(analyzer(name), text, &mut sink);
 }
 

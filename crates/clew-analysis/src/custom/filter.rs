@@ -251,10 +251,10 @@ impl Filter {
     fn rewritten(&self, term: &Term) -> Option<String> {
         let text = term.token.text.as_str();
         Some(match self {
-            Filter::Lower => crate::analysis::stream::lower(text),
+            Filter::Lower => crate::stream::lower(text),
             Filter::TurkishLower => {
                 let letters = text.replace('İ', "i").replace('I', "ı");
-                crate::analysis::stream::lower(&letters)
+                crate::stream::lower(&letters)
             }
             Filter::Upper => text.to_uppercase(),
             Filter::Fold { .. } => ascii_folded(text),

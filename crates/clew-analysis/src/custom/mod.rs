@@ -156,12 +156,12 @@ pub(super) fn chain(name: &str) -> Option<Arc<Chain>> {
 }
 
 /// What the user calls an analyzer.
-pub(crate) fn shown_name(name: &str) -> &str {
+pub fn shown_name(name: &str) -> &str {
     name.split_once(SEPARATOR).map_or(name, |(shown, _)| shown)
 }
 
 /// The name of an analyzer with more filters behind its own; `None` when there is no such analyzer.
-pub(crate) fn with_filters(name: &str, more: &[Value]) -> Option<String> {
+pub fn with_filters(name: &str, more: &[Value]) -> Option<String> {
     let standing = || match name {
         "standard" => Some(json!({
             "tokenizer": {"type": "standard"}, "filter": [{"type": "lowercase"}],
@@ -184,7 +184,7 @@ const LENGTH: (&str, &str) = ("length", "each");
 
 /// The name of the same analyzer for fields in whose lengths words of one place count each; `None` for analyzers that
 /// put no two words at one place.
-pub(crate) fn counting_each(name: &str) -> Option<String> {
+pub fn counting_each(name: &str) -> Option<String> {
     let (shown, parts) = name.split_once(SEPARATOR)?;
     let mut parts: Value = serde_json::from_str(parts).ok()?;
     let (key, value) = LENGTH;
@@ -193,7 +193,7 @@ pub(crate) fn counting_each(name: &str) -> Option<String> {
 }
 
 /// Whether it is such a name.
-pub(crate) fn counts_each(name: &str) -> bool {
+pub fn counts_each(name: &str) -> bool {
     let parts = name.split_once(SEPARATOR);
     let parts: Option<Value> = parts.and_then(|(_, parts)| serde_json::from_str(parts).ok());
     let (key, value) = LENGTH;

@@ -53,7 +53,7 @@ impl Tokenizer for StandardTokenizer {
 /// The `standard` analyzer for those who want nothing but the terms: they are where they stand in the text, which is
 /// brought into lower case as a whole.
 #[derive(Default)]
-pub(crate) struct StandardTerms {
+pub struct StandardTerms {
     marks: Vec<WordMarks>,
     /// The text with its ASCII letters in lower case, and zeros behind it.
     lower: Vec<u8>,
@@ -63,7 +63,7 @@ pub(crate) struct StandardTerms {
 
 impl StandardTerms {
     /// Memory that it holds: some five quarters of the longest text.
-    pub(crate) fn mem_usage(&self) -> usize {
+    pub fn mem_usage(&self) -> usize {
         let marks = self.marks.capacity() * size_of::<WordMarks>();
         marks + self.lower.capacity() + self.other.capacity()
     }
@@ -73,7 +73,7 @@ impl StandardTerms {
     ///
     /// # Errors
     /// Those of `sink`, which then is not called again.
-    pub(crate) fn each<E>(
+    pub fn each<E>(
         &mut self,
         text: &str,
         mut sink: impl FnMut(&[u8], usize) -> Result<(), E>,

@@ -83,7 +83,7 @@ impl<'v> Part<'v> {
             Some(flags) if flags.contains("CASE_INSENSITIVE") => "(?i)",
             _ => "",
         };
-        crate::analysis::java_pattern(&format!("{flags}{pattern}"))
+        crate::java_pattern::java_pattern(&format!("{flags}{pattern}"))
             .map_err(|_| format!("[{key}] is not a regular expression: [{pattern}]"))
     }
 }

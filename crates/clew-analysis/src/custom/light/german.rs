@@ -40,7 +40,7 @@ fn comparison(word: &mut Word) {
 }
 
 /// Writes umlauts and ß as words without them are written: `ae` and `ä` become `a`.
-pub(in crate::analysis::custom) fn normalized(text: &str) -> String {
+pub(in crate::custom) fn normalized(text: &str) -> String {
     /// What an `e` would be.
     #[derive(Clone, Copy, PartialEq)]
     enum Before {

@@ -161,7 +161,7 @@ fn starts_word(letter: char) -> bool {
         letter,
         '\u{e31}' | '\u{e34}'..='\u{e3a}' | '\u{e47}'..='\u{e4e}'
     );
-    !is_thai_mark && crate::analysis::makes_word(letter) || letter == '\u{e2f}'
+    !is_thai_mark && crate::makes_word(letter) || letter == '\u{e2f}'
 }
 
 /// Signs between two letters or two digits that part nothing.

@@ -4,7 +4,7 @@ use super::Word;
 
 /// A way of writing Norwegian.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::analysis::custom) enum Norwegian {
+pub(in crate::custom) enum Norwegian {
     Bokmaal,
     Nynorsk,
 }

@@ -57,7 +57,7 @@ impl Analysis {
     }
 
     /// The name that says all of an analyzer of the index; other names stay as they are.
-    pub(crate) fn resolved<'n>(&'n self, name: &'n str) -> &'n str {
+    pub fn resolved<'n>(&'n self, name: &'n str) -> &'n str {
         self.analyzers.get(name).map_or(name, String::as_str)
     }
 
@@ -66,7 +66,7 @@ impl Analysis {
         if let Some(full) = self.analyzers.get(name) {
             return Some(full.clone());
         }
-        crate::analysis::is_analyzer(name).then(|| name.to_string())
+        crate::is_analyzer(name).then(|| name.to_string())
     }
 
     /// The name of an analyzer that a request puts together from parts: `tokenizer`, `filter` and
@@ -117,7 +117,7 @@ impl Analysis {
         if let Some(full) = self.normalizers.get(name) {
             return Some(full.clone());
         }
-        crate::analysis::is_normalizer(name).then(|| name.to_string())
+        crate::is_normalizer(name).then(|| name.to_string())
     }
 }
 
