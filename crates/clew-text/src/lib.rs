@@ -24,6 +24,7 @@ mod sources;
 mod completion;
 mod highlight;
 mod percolate;
+mod suggest;
 
 mod aggregation;
 mod cache_room;
@@ -44,10 +45,7 @@ pub use aggregation::{
 
 pub use cache_room::size_caches;
 pub use checked::CheckedBytes;
-pub use completion::{
-    Completed, CompletionContext, CompletionMapping, CompletionWish, ContextKind, ContextWish,
-    complete,
-};
+pub use completion::{CompletionContext, CompletionMapping, ContextKind, ContextWish};
 pub use document::{
     DATE_FORMAT_DEFAULT, DateError, DateFormat, DocumentError, NestedObject, NewFields, Parsed,
     ParsedDocument, RangeRelation, Rounding, StoredVector, restore_vectors,
@@ -82,6 +80,7 @@ pub use search::{
     count, describe, explain, field_figures, inner_hits, kin_of, matching, merge_hits, rescore,
     search, share, similar_terms, term_docs, term_figures,
 };
+pub use suggest::{Completed, CompletionWish, complete};
 pub use similarity::{FieldStatistics, Similarities, SimilarityError};
 pub use sources::{
     Packed, SourceCursor, SourceWriter, Sources, merge_sources, reorder_sources, source_component,

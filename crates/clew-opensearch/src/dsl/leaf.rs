@@ -44,7 +44,7 @@ pub(super) fn term(body: &Value) -> Result<Query, DslError> {
     }))
 }
 
-pub(super) fn terms(body: &Value) -> Result<Query, DslError> {
+pub fn terms(body: &Value) -> Result<Query, DslError> {
     let mut parameters = Parameters::new("terms", body)?;
     let boost = parameters.boost()?;
     let is_bitmap = match parameters.text("value_type")?.as_deref() {

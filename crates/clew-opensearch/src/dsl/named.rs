@@ -40,7 +40,7 @@ pub(super) fn document(object: &Map<String, Value>, keys: &Keys) -> Option<Docum
 
 /// The values of a `terms` query that a document has, if that is what stands in the place of a
 /// list.
-pub(super) fn terms(field: &str, value: &Value, boost: f32) -> Option<TermsOf> {
+pub fn terms(field: &str, value: &Value, boost: f32) -> Option<TermsOf> {
     let object = value.as_object()?;
     let path = object.get("path")?;
     Some(TermsOf {

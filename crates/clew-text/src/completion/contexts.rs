@@ -137,7 +137,7 @@ fn cell(point: GeoPoint, level: u32) -> (i64, i64) {
 impl CompletionContext {
     /// Whether a value of a document is one that is asked for. Places match in their cell and in
     /// those around it.
-    pub(super) fn fits(&self, have: &Value, wanted: &Value) -> bool {
+    pub fn fits(&self, have: &Value, wanted: &Value) -> bool {
         match self.kind {
             ContextKind::Category => plain(have) == plain(wanted),
             ContextKind::Geo { level } => {

@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value};
 
-use super::{CompletionMapping, SEPARATOR};
+use super::{CompletionMapping, ENTRY_SEPARATOR};
 
 /// Characters that an input cannot have.
-const RESERVED: [char; 3] = ['\0', '\u{1e}', SEPARATOR];
+const RESERVED: [char; 3] = ['\0', '\u{1e}', ENTRY_SEPARATOR];
 
 /// Inputs of one document's field.
 const INPUTS_MAX: usize = 1000;
@@ -14,7 +14,7 @@ const INPUTS_MAX: usize = 1000;
 ///
 /// # Errors
 /// Says what is wrong, in words.
-pub(crate) fn terms(
+pub fn terms(
     path: &str,
     mapping: &CompletionMapping,
     value: &Value,
@@ -139,24 +139,24 @@ fn term(
         Value::Object(contexts.clone()).to_string()
     };
     Ok(format!(
-        "{}{SEPARATOR}{weight}{SEPARATOR}{input}{SEPARATOR}{contexts}",
+        "{}{ENTRY_SEPARATOR}{weight}{ENTRY_SEPARATOR}{input}{ENTRY_SEPARATOR}{contexts}",
         mapping.normal(&kept)
     ))
 }
 
 /// What a term says.
-pub(super) struct Entry<'a> {
-    pub(super) normal: &'a str,
-    pub(super) weight: u32,
-    pub(super) input: &'a str,
-    pub(super) contexts: Option<Value>,
+pub struct CompletionEntry<'a> {
+    pub normal: &'a str,
+    pub weight: u32,
+    pub input: &'a str,
+    pub contexts: Option<Value>,
 }
 
-impl<'a> Entry<'a> {
-    pub(super) fn read(term: &'a str) -> Option<Self> {
-        let mut parts = term.splitn(4, SEPARATOR);
+impl<'a> CompletionEntry<'a> {
+    pub fn read(term: &'a str) -> Option<Self> {
+        let mut parts = term.splitn(4, ENTRY_SEPARATOR);
         let (normal, weight, input) = (parts.next()?, parts.next()?, parts.next()?);
-        Some(Entry {
+        Some(CompletionEntry {
             normal,
             weight: weight.parse().ok()?,
             input,
@@ -181,12 +181,12 @@ mod tests {
         let value = json!(["Foo Bar", {"input": ["x", "y"], "weight": "7"}]);
         let found = terms("s", &plain, &value).unwrap();
         assert_eq!(found.len(), 3);
-        let first = Entry::read(&found[0]).unwrap();
+        let first = CompletionEntry::read(&found[0]).unwrap();
         assert_eq!(
             (first.normal, first.weight, first.input),
             ("foo bar", 1, "Foo Bar")
         );
-        assert_eq!(Entry::read(&found[2]).unwrap().weight, 7);
+        assert_eq!(CompletionEntry::read(&found[2]).unwrap().weight, 7);
     }
 
     #[test]

@@ -6,20 +6,18 @@
 
 mod contexts;
 mod entry;
-mod find;
 
 use serde_json::{Map, Value};
 
 use clew_analysis::tokens;
 
 pub use contexts::{CompletionContext, ContextKind, ContextWish};
-pub(crate) use entry::terms;
-pub use find::{Completed, CompletionWish, complete};
+pub use entry::{CompletionEntry, terms};
 
 /// Characters of an input that are kept unless the mapping says otherwise.
 const LENGTH_DEFAULT: usize = 50;
 /// What stands between the parts of a term; inputs cannot hold it.
-const SEPARATOR: char = '\u{1f}';
+pub(crate) const ENTRY_SEPARATOR: char = '\u{1f}';
 
 /// What a mapping says of a completion field.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,7 +60,7 @@ impl CompletionMapping {
     }
 
     /// A text as terms begin with it.
-    fn normal(&self, text: &str) -> String {
+    pub fn normal(&self, text: &str) -> String {
         let words: Vec<String> = tokens(&self.analyzer, text)
             .into_iter()
             .map(|token| token.text)

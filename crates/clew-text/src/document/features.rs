@@ -11,12 +11,12 @@ use super::convert::{Misfit, Scalar, TERM_BYTES_MAX};
 const LOST_BITS: u32 = 15;
 
 /// The number that stands for a weight.
-pub(crate) fn encode(weight: f32) -> u32 {
+pub(crate) fn feature_code(weight: f32) -> u32 {
     weight.to_bits() >> LOST_BITS
 }
 
 /// The weight that a number stands for.
-pub(crate) fn decode(code: u32) -> f32 {
+pub(crate) fn feature_weight(code: u32) -> f32 {
     f32::from_bits(code << LOST_BITS)
 }
 
@@ -39,7 +39,7 @@ pub(super) fn kept(
              than the minimum positive normal float: 1.17549435E-38"
         )));
     }
-    Ok(decode(encode(weight)))
+    Ok(feature_weight(feature_code(weight)))
 }
 
 /// What a single value is told where an object of features should be.
@@ -81,7 +81,7 @@ pub(super) fn read(
         tokens.push(Token {
             offset_from: 0,
             offset_to: 0,
-            position: encode(weight) as usize,
+            position: feature_code(weight) as usize,
             text: feature.clone(),
             position_length: 1,
         });
@@ -112,10 +112,10 @@ mod tests {
     fn weights_keep_their_order_and_three_digits() {
         let mut last = 0;
         for weight in [1e-30_f32, 0.01, 0.5, 0.504, 1.0, 1.7, 2.0, 300.0, 1e30] {
-            let code = encode(weight);
+            let code = feature_code(weight);
             assert!(code > last, "{weight}");
             last = code;
-            assert!((decode(code) / weight - 1.0).abs() < 0.004, "{weight}");
+            assert!((feature_weight(code) / weight - 1.0).abs() < 0.004, "{weight}");
         }
     }
 
@@ -130,13 +130,13 @@ mod tests {
             .map(|token| {
                 (
                     token.text.as_str(),
-                    decode(u32::try_from(token.position).unwrap()),
+                    feature_weight(u32::try_from(token.position).unwrap()),
                 )
             })
             .collect();
         assert_eq!(found, [("a", 2.0), ("c", 0.5)]);
         let tokens = read(true, &json!({"a": 4.0})).unwrap().tokens;
-        assert_eq!(tokens[0].position, encode(0.25) as usize);
+        assert_eq!(tokens[0].position, feature_code(0.25) as usize);
         for wrong in [
             json!({"a": 0.0}),
             json!({"a": -1}),

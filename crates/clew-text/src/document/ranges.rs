@@ -266,7 +266,7 @@ fn floor(number: f64) -> i64 {
 }
 
 /// The span that a query asks for; a network counts as all its addresses.
-pub(crate) fn wanted(
+pub(crate) fn wanted_span(
     reader: &EndReader<'_>,
     given: &GivenEnds<'_>,
 ) -> Result<Option<Span>, String> {

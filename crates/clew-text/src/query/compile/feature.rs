@@ -8,7 +8,7 @@ use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, DocSet, SegmentReader, TERMINATED, Term};
 
 use super::{Compiler, Node};
-use crate::document::features::{decode, encode};
+use crate::document::features::{feature_code, feature_weight};
 use crate::mapping::{FieldKind, FloatKind, MappedField};
 use crate::query::constant::HasColumn;
 use crate::query::error::QueryError;
@@ -108,7 +108,7 @@ impl Compiler<'_> {
             given => given,
         };
         #[allow(clippy::cast_possible_truncation, reason = "scores have 32 bits")]
-        let score = |code: u32| boost * curve.at(f64::from(decode(code))) as f32;
+        let score = |code: u32| boost * curve.at(f64::from(feature_weight(code))) as f32;
         let hits = weights.into_iter().map(|segment| {
             let hits = segment.into_iter().map(|(doc, code)| (doc, score(code)));
             hits.collect()
@@ -127,7 +127,7 @@ impl Compiler<'_> {
                     clippy::cast_possible_truncation,
                     reason = "it was 32 bits wide before"
                 )]
-                codes.push(encode(value as f32));
+                codes.push(feature_code(value as f32));
             }
         }
         Ok(mean(codes.into_iter()))
@@ -252,7 +252,7 @@ fn sums(
             if *score == 0.0 {
                 found.push(doc);
             }
-            *score += factor * decode(code);
+            *score += factor * feature_weight(code);
         })?;
     }
     found.sort_unstable();

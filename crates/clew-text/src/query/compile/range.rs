@@ -12,7 +12,7 @@ use tantivy::schema::Field;
 use super::terms::{keyword_text, not_searchable};
 use super::text::must_be_indexed;
 use super::{Compiler, Node};
-use crate::document::ranges::{EndReader, GivenEnds, wanted};
+use crate::document::ranges::{EndReader, GivenEnds, wanted_span};
 use crate::document::{DateFormat, Rounding};
 use crate::mapping::{FieldKind, IntegerKind, MappedField};
 use crate::query::constant::AnySpan;
@@ -218,7 +218,7 @@ impl Compiler<'_> {
             low: end(&range.gte, &range.gt),
             high: end(&range.lte, &range.lt),
         };
-        let Some(span) = wanted(&reader, &ends).map_err(QueryError::create)? else {
+        let Some(span) = wanted_span(&reader, &ends).map_err(QueryError::create)? else {
             return Ok(Node::nothing());
         };
         let set = AnySpan {

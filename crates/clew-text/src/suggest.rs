@@ -5,9 +5,7 @@ use serde_json::Value;
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, DocSet, TERMINATED};
 
-use super::contexts::ContextWish;
-use super::entry::Entry;
-use super::{CompletionMapping, SEPARATOR};
+use crate::completion::{CompletionMapping, ContextWish, CompletionEntry, ENTRY_SEPARATOR};
 use crate::mapping::FieldKind;
 use crate::query::{Fuzziness, QueryError, unless_stopped};
 use crate::search::Snapshot;
@@ -84,7 +82,7 @@ pub fn complete(
                 break;
             }
             left -= 1;
-            let Some(entry) = Entry::read(term) else {
+            let Some(entry) = CompletionEntry::read(term) else {
                 continue;
             };
             let Some(likeness) = prefix.likeness(entry.normal) else {
@@ -145,7 +143,7 @@ fn weight(weight: u32) -> f32 {
 fn factor(
     mapping: &CompletionMapping,
     wish: &CompletionWish,
-    entry: &Entry<'_>,
+    entry: &CompletionEntry<'_>,
     source: &dyn Fn() -> Option<Value>,
 ) -> Option<f32> {
     let mut best: Option<f32> = None;
@@ -233,7 +231,7 @@ impl<'a> Prefix<'a> {
     /// counts by how many letters are as typed before the first one that is not. As in OpenSearch, which is not
     /// aware of Unicode here, a letter is a byte of it.
     fn likeness(&self, text: &str) -> Option<f32> {
-        debug_assert!(!text.contains(SEPARATOR));
+        debug_assert!(!text.contains(ENTRY_SEPARATOR));
         if self.edits == 0 && !text.starts_with(self.typed) {
             return None;
         }
