@@ -13,7 +13,7 @@ CRATES = ROOT / "crates"
 # Crates whose front page lists their rooms lowest first.
 IN_ORDER = ["clew-engine", "clew-opensearch"]
 # What is still OpenSearch's below its crate: names of exceptions, and of settings. May only become less.
-WORDS_LEFT = {"clew-text": 19, "clew-engine": 11}
+WORDS_LEFT = {"clew-schema": 16, "clew-text": 3, "clew-engine": 11}
 WORDS = re.compile(r'_exception\b|"index\.')
 
 

@@ -12,8 +12,9 @@ use clew_engine::{
     TranslogDurability, WriteOperation,
 };
 use clew_platform::{RealClock, RealDisk};
+use clew_schema::Mapping;
 use clew_text::{
-    Bool, Fuzziness, FuzzyDistance, Mapping, Match, MatchPhrase, NoKnn, Operator, Pattern, Query,
+    Bool, Fuzziness, FuzzyDistance, Match, MatchPhrase, NoKnn, Operator, Pattern, Query,
     ShardRequest, TrackTotal,
 };
 use serde_json::json;

@@ -21,7 +21,7 @@ const VERSION: u32 = 1;
 
 /// One incarnation of one file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Entry {
+pub(crate) struct Entry {
     /// Where the file was last seen.
     pub(crate) path: String,
     /// Where it was first seen: what its events say.

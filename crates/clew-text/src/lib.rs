@@ -7,21 +7,12 @@
 //!
 //! Deliberately absent: shards, the log, files, any protocol's JSON except the mapping itself.
 
-mod checked;
-mod mapping;
-
-mod document;
-pub mod geo;
-pub mod glob;
 mod indexing;
 
 mod query;
 mod ranked;
 mod search;
-mod similarity;
-mod sources;
 
-mod completion;
 mod highlight;
 mod percolate;
 mod suggest;
@@ -44,19 +35,10 @@ pub use aggregation::{
 };
 
 pub use cache_room::size_caches;
-pub use checked::CheckedBytes;
-pub use completion::{CompletionContext, CompletionMapping, ContextKind, ContextWish};
-pub use document::{
-    DATE_FORMAT_DEFAULT, DateError, DateFormat, DocumentError, NestedObject, NewFields, Parsed,
-    ParsedDocument, RangeRelation, Rounding, StoredVector, restore_vectors,
-};
+
 pub use highlight::{HighlightError, HighlightField, HighlightOptions, Highlighter};
 pub use indexing::SegmentBuilder;
-pub use mapping::{
-    Dynamic, FieldId, FieldKind, FieldSettings, FloatKind, IntegerKind, JoinRelations,
-    KeywordStyle, MappedField, Mapping, MappingError, MappingLimits, NewField,
-    RangeKind as FieldRangeKind, TextStyle, VectorMapping,
-};
+
 pub use percolate::{
     DocumentMatcher, Matched, Needs, NoQuery, PercolateQuery, Percolated, Percolations,
     QueryReader, stored_query,
@@ -81,7 +63,3 @@ pub use search::{
     search, share, similar_terms, term_docs, term_figures,
 };
 pub use suggest::{Completed, CompletionWish, complete};
-pub use similarity::{FieldStatistics, Similarities, SimilarityError};
-pub use sources::{
-    Packed, SourceCursor, SourceWriter, Sources, merge_sources, reorder_sources, source_component,
-};

@@ -5,10 +5,10 @@ use serde_json::Value;
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, DocSet, TERMINATED};
 
-use crate::completion::{CompletionMapping, ContextWish, CompletionEntry, ENTRY_SEPARATOR};
-use crate::mapping::FieldKind;
 use crate::query::{Fuzziness, QueryError, unless_stopped};
 use crate::search::Snapshot;
+use clew_schema::FieldKind;
+use clew_schema::{CompletionEntry, CompletionMapping, ContextWish, ENTRY_SEPARATOR};
 
 /// Inputs that one search in a shard looks at.
 const LOOKED_AT_MAX: usize = 100_000;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use clew_text::{DateFormat, Rounding};
+use clew_schema::{DateFormat, Rounding};
 use jiff::tz::{Offset, TimeZone};
 
 use crate::base::error::EngineError;

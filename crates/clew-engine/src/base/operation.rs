@@ -3,7 +3,7 @@
 //! Vectors are stored as numbers, apart from the source, so that replay parses no digits.
 
 use clew_log::StreamId;
-use clew_text::FieldId;
+use clew_schema::FieldId;
 
 use crate::base::error::EngineError;
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use clew_text::MappingLimits;
+use clew_schema::MappingLimits;
 use serde::{Deserialize, Serialize};
 
 use crate::base::blocks::Block;

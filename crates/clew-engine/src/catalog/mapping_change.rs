@@ -105,7 +105,7 @@ fn added(before: &[Value], after: &[Value]) -> Option<BTreeMap<usize, Value>> {
 
 #[cfg(test)]
 mod tests {
-    use clew_text::{Mapping, Parsed};
+    use clew_schema::{Mapping, Parsed};
     use proptest::prelude::*;
     use serde_json::json;
 

@@ -1,6 +1,6 @@
 //! How an index is made that nobody created: a protocol crate may have templates for it.
 
-use clew_text::Mapping;
+use clew_schema::Mapping;
 
 use crate::base::error::EngineError;
 use crate::base::settings::IndexSettings;

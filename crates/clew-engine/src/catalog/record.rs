@@ -6,7 +6,7 @@ use std::path::Path;
 
 use clew_log::{Glsn, StreamId};
 use clew_platform::Disk;
-use clew_text::Mapping;
+use clew_schema::Mapping;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

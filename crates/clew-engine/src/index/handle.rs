@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use arc_swap::ArcSwap;
-use clew_text::{FilterCacheFigures, Mapping, NewFields, Parsed};
+use clew_schema::{Mapping, NewFields, Parsed};
+use clew_text::FilterCacheFigures;
 use clew_vector::BuildStatus;
 use parking_lot::Mutex;
 

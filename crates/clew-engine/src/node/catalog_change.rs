@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use clew_log::Glsn;
-use clew_text::Mapping;
+use clew_schema::Mapping;
 use serde_json::Value;
 
 use crate::base::blocks::BlockLevel;

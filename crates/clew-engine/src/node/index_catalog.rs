@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use arc_swap::ArcSwap;
 use clew_log::{Durability, Glsn, NewEntry, StreamId};
-use clew_text::{Mapping, NewFields};
+use clew_schema::{Mapping, NewFields};
 use parking_lot::Mutex;
 
 use crate::base::activity::Activity;

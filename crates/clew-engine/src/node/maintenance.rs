@@ -276,7 +276,7 @@ mod tests {
 
     use bytes::Bytes;
     use clew_platform::{Disk, FixedClock, SimDisk};
-    use clew_text::Mapping;
+    use clew_schema::Mapping;
 
     use super::*;
     use crate::base::settings::IndexSettings;

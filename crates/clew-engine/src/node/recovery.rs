@@ -138,7 +138,7 @@ fn follow_catalog(
             if let Some(index) = recovering.indices.get(&uuid) {
                 index
                     .mapping
-                    .store(Arc::new(clew_text::Mapping::decode(&mapping)?));
+                    .store(Arc::new(clew_schema::Mapping::decode(&mapping)?));
             }
         }
         CatalogOperation::GrowMapping { uuid, .. } => {

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use clew_text::glob::matches;
+use clew_schema::glob::matches;
 
 use crate::base::blocks::BlockLevel;
 use crate::base::date_names::resolve_date;

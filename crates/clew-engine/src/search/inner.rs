@@ -2,9 +2,10 @@
 
 use bytes::Bytes;
 use clew_platform::Reservation;
+use clew_schema::Mapping;
 use clew_text::{
-    CompileContext, InnerRequest, Kin, Mapping, Scope, ShardHit, ShardRequest, TrackTotal,
-    inner_hits, kin_of,
+    CompileContext, InnerRequest, Kin, Scope, ShardHit, ShardRequest, TrackTotal, inner_hits,
+    kin_of,
 };
 use parking_lot::Mutex;
 use serde_json::Value;

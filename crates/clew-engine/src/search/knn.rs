@@ -4,7 +4,8 @@
 use std::cell::RefCell;
 
 use clew_platform::stopped;
-use clew_text::{FieldId, FieldKind, KnnQuery, KnnResolver, QueryError, SegmentBits, SegmentHits};
+use clew_schema::{FieldId, FieldKind};
+use clew_text::{KnnQuery, KnnResolver, QueryError, SegmentBits, SegmentHits};
 use clew_vector::{
     Filter, Scratch, SearchOutcome, SearchProfile, SearchRequest, Strategy, VectorError,
 };

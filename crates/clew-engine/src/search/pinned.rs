@@ -5,7 +5,8 @@
 use std::sync::Arc;
 
 use clew_log::Glsn;
-use clew_text::{Mapping, SegmentBits, Snapshot};
+use clew_schema::Mapping;
+use clew_text::{SegmentBits, Snapshot};
 
 use crate::base::blocks::BlockLevel;
 use crate::base::error::EngineError;

@@ -11,7 +11,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clew_platform::Clock;
-use clew_text::{FieldId, FieldKind, KnnQuery, KnnResolver, QueryError};
+use clew_schema::{FieldId, FieldKind};
+use clew_text::{KnnQuery, KnnResolver, QueryError};
 use clew_vector::RecallEstimate;
 
 use crate::base::error::EngineError;

@@ -5,10 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clew_log::{AppendOptions, Durability, Glsn, NewEntry};
-use clew_text::{
-    DocumentError, FieldId, Mapping, NestedObject, NoQuery, ParsedDocument, QueryReader,
-    stored_query,
-};
+use clew_schema::{DocumentError, FieldId, Mapping, NestedObject, ParsedDocument};
+use clew_text::{NoQuery, QueryReader, stored_query};
 use tantivy::schema::{Field, OwnedValue};
 
 use super::document::{Row, SegmentDocument};

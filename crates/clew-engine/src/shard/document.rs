@@ -1,6 +1,6 @@
 //! What a segment takes: tantivy's fields, and the parts that only our plugins see.
 
-use clew_text::FieldId;
+use clew_schema::FieldId;
 use tantivy::Document;
 use tantivy::schema::{Field, OwnedValue};
 

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use clew_platform::{CancellationToken, MemoryPurpose, run_in_background};
-use clew_text::Mapping;
+use clew_schema::Mapping;
 use clew_vector::{GraphChoice, gets_graph, memory_needed};
 use tantivy::index::{Segment, SegmentId};
 use tantivy::indexer::merge_filtered_segments;

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use clew_text::{FieldId, FieldKind, Mapping};
+use clew_schema::{FieldId, FieldKind, Mapping};
 use clew_vector::{ColumnOptions, GraphChoice, gets_graph, memory_needed};
 
 use super::SegmentView;

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use clew_platform::{Clock, Disk, DiskFile, MemoryAccount, MemoryPurpose, Reservation};
-use clew_text::FieldId;
+use clew_schema::FieldId;
 use clew_vector::{
     BuildProgress, BuildWatch, ColumnOptions, GraphChoice, Savepoint, VectorError, WriteSavepoint,
     gets_graph, memory_needed,

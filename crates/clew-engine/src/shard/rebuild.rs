@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use clew_log::{Durability, Order, Range, Selection};
-use clew_text::Mapping;
+use clew_schema::Mapping;
 
 use super::health::Remedy;
 use super::recovery::Opening;

@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicU64;
 use arc_swap::ArcSwap;
 use clew_log::Glsn;
 use clew_platform::{Disk, TEMPORARY_SUFFIX};
-use clew_text::{Mapping, Parsed};
+use clew_schema::{Mapping, Parsed};
 use parking_lot::Mutex;
 use tantivy::index::SegmentId;
 use tokio::sync::watch;
@@ -243,7 +243,7 @@ fn remove_temporary(disk: &dyn Disk, dir: &Path) {
 fn prepare_logged(
     mapping: &Arc<Mapping>,
     source: &[u8],
-    vectors: Vec<(clew_text::FieldId, Vec<f32>)>,
+    vectors: Vec<(clew_schema::FieldId, Vec<f32>)>,
     id: &str,
 ) -> Result<Prepared, EngineError> {
     let document_error = |source| EngineError::Document {

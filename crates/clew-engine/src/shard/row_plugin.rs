@@ -10,7 +10,8 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use clew_text::{Blocks, CheckedBytes, Packed};
+use clew_schema::{CheckedBytes, Packed};
+use clew_text::Blocks;
 use tantivy::directory::TerminatingWrite;
 use tantivy::index::{Segment, SegmentComponent};
 use tantivy::indexer::doc_id_mapping::{DocIdMapping, MappingType};

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use clew_text::{Blocks, FieldId, FieldKind, Mapping, Sources, StoredVector, restore_vectors};
+use clew_schema::{FieldId, FieldKind, Mapping, Sources, StoredVector, restore_vectors};
+use clew_text::Blocks;
 use tantivy::index::SegmentId;
 use tantivy::query::EmptyQuery;
 use tantivy::schema::IndexRecordOption;

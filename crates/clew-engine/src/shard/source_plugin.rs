@@ -2,7 +2,7 @@
 
 use std::any::Any;
 
-use clew_text::{SourceWriter, merge_sources, source_component};
+use clew_schema::{SourceWriter, merge_sources, source_component};
 use tantivy::directory::{TerminatingWrite, WritePtr};
 use tantivy::index::Segment;
 use tantivy::indexer::doc_id_mapping::DocIdMapping;

@@ -1,6 +1,6 @@
 //! Partial updates: merging JSON into a stored source, and putting vectors back into one.
 
-use clew_text::{FieldKind, Mapping, StoredVector, restore_vectors};
+use clew_schema::{FieldKind, Mapping, StoredVector, restore_vectors};
 use serde_json::Value;
 
 use crate::base::error::EngineError;

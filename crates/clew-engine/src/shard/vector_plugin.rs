@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use clew_platform::advise_random;
-use clew_text::{CheckedBytes, FieldId, FieldKind, Mapping};
+use clew_schema::{CheckedBytes, FieldId, FieldKind, Mapping};
 use clew_vector::{Column, ColumnBuilder, ColumnOptions, GraphChoice, ImageOptions, VectorError};
 use tantivy::directory::error::OpenReadError;
 use tantivy::directory::{OwnedBytes, TerminatingWrite};

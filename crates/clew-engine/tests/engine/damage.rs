@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 
 use clew_engine::{EngineError, IndexSettings, SearchRequest, SearchResponse};
 use clew_platform::{Disk, SimDisk};
+use clew_schema::Mapping;
 use clew_text::{
-    AggSpec, Bool, JoinScore, Mapping, MatchPhrase, NamedAgg, NestedQuery, Order, Pattern, Query,
-    Range, RegexpSyntax, SortKey, Source, TermsSpec,
+    AggSpec, Bool, JoinScore, MatchPhrase, NamedAgg, NestedQuery, Order, Pattern, Query, Range,
+    RegexpSyntax, SortKey, Source, TermsSpec,
 };
 use serde_json::{Value, json};
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clew_engine::{BuildPhase, EngineError, EngineOptions, ErrorKind, Index, IndexSettings};
 use clew_platform::{Disk, MemoryLimits, SimDisk};
-use clew_text::Mapping;
+use clew_schema::Mapping;
 use serde_json::json;
 
 use crate::harness::{self, Node, delete, index, knn};

@@ -4,7 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use clew_engine::{Engine, IndexSettings, WriteOperation};
-use clew_text::{JoinScore, Mapping, NestedQuery, Query};
+use clew_schema::Mapping;
+use clew_text::{JoinScore, NestedQuery, Query};
 use serde_json::{Value, json};
 
 use crate::harness::*;

@@ -1,6 +1,6 @@
 //! Aggregations over places.
 
-use clew_text::geo::{DistanceUnit, GeoPoint};
+use clew_schema::geo::{DistanceUnit, GeoPoint};
 use clew_text::{AggSpec, GEOHASH_MAX, Grid, GridSpec, ZOOM_MAX};
 
 use super::body::Body;

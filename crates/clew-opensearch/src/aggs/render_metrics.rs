@@ -1,6 +1,6 @@
 //! Metrics and what pipelines computed, as JSON.
 
-use clew_text::geo::GeoPoint;
+use clew_schema::geo::GeoPoint;
 use clew_text::{ExtendedStats, MatrixResult, Metric, PercentilesResult, Stats};
 use serde_json::{Map, Value, json};
 

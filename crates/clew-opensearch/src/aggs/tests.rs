@@ -1,9 +1,10 @@
 use std::num::NonZeroI64;
 
+use clew_schema::DateFormat;
 use clew_text::{
-    AggResult, AggSpec, Bucket, BucketExtra, CalendarUnit, DateFormat, DateInterval, Direction,
-    EndKind, ExtendedStats, HistogramResult, IncludeExclude, Key, Metric, NamedAgg, NamedResult,
-    OrderKey, RangeBucket, RangeEnd, Scalar, Stats, TermsKind, TermsResult, ValueFormat,
+    AggResult, AggSpec, Bucket, BucketExtra, CalendarUnit, DateInterval, Direction, EndKind,
+    ExtendedStats, HistogramResult, IncludeExclude, Key, Metric, NamedAgg, NamedResult, OrderKey,
+    RangeBucket, RangeEnd, Scalar, Stats, TermsKind, TermsResult, ValueFormat,
 };
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::Ordering;
 
-use clew_text::glob::matches as glob;
+use clew_schema::glob::matches as glob;
 use serde_json::{Map, Value, json};
 
 use crate::cluster::machine::{DiskSpace, Machine, processors};

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use clew_text::glob::matches as glob;
+use clew_schema::glob::matches as glob;
 use serde_json::{Map, Value, json};
 
 use crate::http::error::{ApiError, Cause};

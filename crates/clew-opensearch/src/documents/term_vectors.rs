@@ -8,7 +8,8 @@ use std::time::Instant;
 use clew_analysis::{POSITION_GAP, tokens};
 use clew_engine::{Engine, EngineError, Index, Pinned};
 use clew_platform::{Pace, stopped};
-use clew_text::{FieldKind, MappedField, QueryError};
+use clew_schema::{FieldKind, MappedField};
+use clew_text::QueryError;
 use serde_json::{Map, Value, json};
 
 use crate::http::error::ApiError;
@@ -112,7 +113,7 @@ impl Asked {
         match &self.fields {
             None => field.has_term_vectors() || (self.doc.is_some() && has_terms),
             Some(patterns) => {
-                let named = |pattern: &String| clew_text::glob::matches(pattern, &field.path);
+                let named = |pattern: &String| clew_schema::glob::matches(pattern, &field.path);
                 has_terms && patterns.iter().any(named)
             }
         }

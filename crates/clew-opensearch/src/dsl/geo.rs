@@ -1,6 +1,6 @@
 //! Queries on points: near a point, in a rectangle, in a polygon, in a shape.
 
-use clew_text::geo::{DistanceUnit, GeoArea, GeoPoint, GeoRelation, parse_distance};
+use clew_schema::geo::{DistanceUnit, GeoArea, GeoPoint, GeoRelation, parse_distance};
 use clew_text::{GeoQuery, Query};
 use serde_json::Value;
 

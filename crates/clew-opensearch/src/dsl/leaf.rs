@@ -1,6 +1,7 @@
 //! Queries on exact values and on terms.
 
-use clew_text::{Fuzziness, Pattern, Query, Range, RangeRelation, RegexpSyntax, Term, TermsOf};
+use clew_schema::RangeRelation;
+use clew_text::{Fuzziness, Pattern, Query, Range, RegexpSyntax, Term, TermsOf};
 use serde_json::Value;
 
 use super::DslError;

@@ -1,6 +1,6 @@
 //! Sort clauses.
 
-use clew_text::geo::GeoPoint;
+use clew_schema::geo::GeoPoint;
 use clew_text::{GeoDistanceKey, Missing, Mode, NestedSort, Order, SortKey, SortValue};
 use serde_json::Value;
 

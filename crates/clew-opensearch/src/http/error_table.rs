@@ -343,13 +343,13 @@ mod tests {
 
     #[test]
     fn mapping_document_and_query_errors_keep_their_own_names() {
-        let mapping = clew_text::MappingError::TooManyFields { max: 1 };
+        let mapping = clew_schema::MappingError::TooManyFields { max: 1 };
         check(
             &EngineError::Mapping(mapping),
             400,
             "illegal_argument_exception",
         );
-        let strict = clew_text::DocumentError::Strict {
+        let strict = clew_schema::DocumentError::Strict {
             dynamic: "strict",
             field: "a".into(),
             within: "_doc".into(),
@@ -359,7 +359,7 @@ mod tests {
             source: strict,
         };
         check(&strict, 400, "strict_dynamic_mapping_exception");
-        let field = clew_text::DocumentError::Field {
+        let field = clew_schema::DocumentError::Field {
             field: "n".into(),
             type_name: "long",
             preview: "abc".into(),

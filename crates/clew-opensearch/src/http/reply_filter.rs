@@ -1,6 +1,6 @@
 //! `filter_path` and `pretty`: the two parameters that change an answer after it was written.
 
-use clew_text::glob::matches as glob;
+use clew_schema::glob::matches as glob;
 use serde_json::{Map, Value};
 
 /// Keeps what one of the inclusive patterns names and no exclusive one (`-a.b`) does.

@@ -1,7 +1,7 @@
 //! `_source` filtering: which paths of a document's JSON are given back. What is kept is spliced
 //! from the stored bytes, so numbers come back digit by digit as they were sent.
 
-use clew_text::glob::matches as glob;
+use clew_schema::glob::matches as glob;
 use serde_json::Value;
 use serde_json::value::RawValue;
 

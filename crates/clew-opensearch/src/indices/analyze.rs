@@ -2,7 +2,7 @@
 
 use clew_analysis::{POSITION_GAP, Parts, Token, explained, tokens};
 use clew_engine::Index;
-use clew_text::FieldKind;
+use clew_schema::FieldKind;
 use serde_json::{Map, Value, json};
 
 use crate::http::error::ApiError;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use axum::http::StatusCode;
 use clew_engine::{Alias, DATA_STREAM, Definitions, Engine, EngineError, Index, IndexPlan};
-use clew_text::glob::matches as glob;
+use clew_schema::glob::matches as glob;
 use serde_json::{Value, json};
 
 use crate::http::error::{ApiError, Cause};

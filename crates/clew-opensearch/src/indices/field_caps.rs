@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use clew_engine::{Index, SearchRequest};
-use clew_text::glob::matches as glob;
-use clew_text::{Mapping, TrackTotal};
+use clew_schema::Mapping;
+use clew_schema::glob::matches as glob;
+use clew_text::TrackTotal;
 use serde_json::{Map, Value, json};
 
 use crate::dsl;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use clew_engine::{
     Aliases, CatalogChange, DefinitionChange, Engine, EngineError, Index, IndexPlan, IndexSettings,
 };
-use clew_text::Mapping;
+use clew_schema::Mapping;
 use parking_lot::Mutex;
 
 use crate::http::error::ApiError;

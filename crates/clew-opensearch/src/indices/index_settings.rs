@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clew_engine::{CatalogChange, Engine, Index, IndexSettings, Wildcards};
 use clew_log::Glsn;
-use clew_text::glob::matches as glob;
+use clew_schema::glob::matches as glob;
 use serde_json::{Map, Value, json};
 
 use crate::http::error::ApiError;

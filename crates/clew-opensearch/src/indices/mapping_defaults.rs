@@ -43,7 +43,7 @@ fn of_type(type_name: &str) -> Value {
             "doc_values": true, "coerce": true, "ignore_malformed": false, "null_value": null,
         }),
         "date" | "date_nanos" => json!({
-            "doc_values": true, "format": clew_text::DATE_FORMAT_DEFAULT, "locale": "",
+            "doc_values": true, "format": clew_schema::DATE_FORMAT_DEFAULT, "locale": "",
             "ignore_malformed": false, "null_value": null,
         }),
         "boolean" => json!({"doc_values": true, "null_value": null}),

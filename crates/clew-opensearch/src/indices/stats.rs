@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use clew_engine::{Index, IndexStats, SearchActivity, Wildcards};
+use clew_schema::glob::matches as glob;
 use clew_text::FilterCacheFigures;
-use clew_text::glob::matches as glob;
 use serde_json::{Map, Value, json};
 
 use crate::http::error::ApiError;

@@ -28,7 +28,7 @@ impl Document {
     ) -> Self {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         let now = i64::try_from(now.unwrap_or_default().as_millis()).unwrap_or(i64::MAX);
-        let now = clew_text::DateFormat::default().format_millis(now);
+        let now = clew_schema::DateFormat::default().format_millis(now);
         let mut ingest = Map::new();
         ingest.insert("timestamp".to_string(), now.into());
         Document {

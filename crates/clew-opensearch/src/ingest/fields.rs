@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use clew_text::glob::matches as glob;
+use clew_schema::glob::matches as glob;
 use serde_json::{Map, Value};
 
 use super::Failure;

@@ -1,6 +1,6 @@
 //! `date_index_name`: sends a document to the index of its day, month or year.
 
-use clew_text::DateFormat;
+use clew_schema::DateFormat;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 

@@ -2,7 +2,7 @@
 
 use axum::http::{Method, StatusCode};
 use clew_engine::{DefinitionChange, Definitions, PRIMARY_TERM};
-use clew_text::glob::matches as glob;
+use clew_schema::glob::matches as glob;
 use serde_json::{Value, json};
 
 use super::attach::attach_new;

@@ -5,9 +5,9 @@ use std::cmp::Ordering;
 use std::net::{IpAddr, Ipv6Addr};
 
 use clew_engine::{Hit, Index};
-use clew_text::geo::GeoPoint;
-use clew_text::glob::matches as glob;
-use clew_text::{DateFormat, FieldKind, MappedField, Mapping};
+use clew_schema::geo::GeoPoint;
+use clew_schema::glob::matches as glob;
+use clew_schema::{DateFormat, FieldKind, MappedField, Mapping};
 use serde_json::{Map, Value};
 
 use crate::http::error::ApiError;

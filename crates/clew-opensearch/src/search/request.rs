@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clew_engine::{Index, SearchControl, SearchRequest};
-use clew_text::{FieldKind, NamedAgg, Query, SortKey, SortValue, TrackTotal};
+use clew_schema::FieldKind;
+use clew_text::{NamedAgg, Query, SortKey, SortValue, TrackTotal};
 use serde_json::{Value, json};
 
 use super::collapse::{self, CollapseSpec};

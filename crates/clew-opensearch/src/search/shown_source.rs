@@ -1,6 +1,6 @@
 //! The member `_source` of a hit: what the mapping lets be seen of it, then what the request wants.
 
-use clew_text::Mapping;
+use clew_schema::Mapping;
 
 use crate::http::json_writer::JsonWriter;
 use crate::http::source_filter::SourceFilter;

@@ -2,7 +2,8 @@
 
 use axum::http::StatusCode;
 use clew_engine::Index;
-use clew_text::{DateError, FieldKind, IntegerKind, MappedField, Rounding, SortKey, SortValue};
+use clew_schema::{DateError, FieldKind, IntegerKind, MappedField, Rounding};
+use clew_text::{SortKey, SortValue};
 use serde_json::Value;
 
 use super::members::token;

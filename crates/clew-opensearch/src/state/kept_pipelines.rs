@@ -2,7 +2,7 @@
 
 use axum::http::StatusCode;
 use clew_engine::{DefinitionChange, Engine};
-use clew_text::glob::matches as glob;
+use clew_schema::glob::matches as glob;
 use serde_json::{Map, Value};
 
 use super::call::Call;

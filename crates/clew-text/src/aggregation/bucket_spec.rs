@@ -6,8 +6,8 @@ use super::grid::Grid;
 use super::heuristic::Heuristic;
 use super::spec::{Scalar, Source};
 use crate::aggregation::result::EndKind;
-use crate::geo::point::GeoPoint;
 use crate::query::Query;
+use clew_schema::geo::GeoPoint;
 
 /// A bucket per distinct value.
 #[derive(Clone, Debug, PartialEq)]

@@ -24,8 +24,8 @@ use super::shard::cut_terms;
 use super::significance;
 use super::spec::{Attached, NamedAgg};
 use super::unify::unify;
-use crate::mapping::{MappedField, Mapping};
 use crate::search::{MergedHit, SegmentBits, Snapshot};
+use clew_schema::{MappedField, Mapping};
 
 /// Blocks are cut to this many documents, so that what is read of them stays in the cache.
 const BLOCK_DOCS: usize = 2_048;

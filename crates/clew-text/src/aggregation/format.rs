@@ -5,7 +5,7 @@ use jiff::tz::TimeZone;
 use super::decimal::DecimalFormat;
 use super::error::AggError;
 use super::key::Key;
-use crate::document::DateFormat;
+use clew_schema::DateFormat;
 
 /// How values are printed beside their number.
 #[derive(Clone, Debug, Default)]

@@ -1,6 +1,6 @@
 //! Cells of the earth's surface: geohashes, which halve it by turns, and the tiles of web maps.
 
-use crate::geo::GeoPoint;
+use clew_schema::geo::GeoPoint;
 
 /// The finest geohash there is.
 pub const GEOHASH_MAX: u8 = 12;

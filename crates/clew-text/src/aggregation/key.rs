@@ -152,7 +152,7 @@ impl<K> Default for KeyTable<K> {
 
 /// Whether an entry was there before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Entry {
+pub(crate) enum Entry {
     Old,
     New,
 }

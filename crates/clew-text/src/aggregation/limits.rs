@@ -9,7 +9,7 @@ use tantivy::{DocId, SegmentReader};
 
 use super::error::AggError;
 use super::key::Key;
-use crate::mapping::DOC_COUNT;
+use clew_schema::DOC_COUNT;
 
 /// Bounds of one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Count, extremes, sum and squares of a bucket's values. Sums carry their rounding error along
 //! (Kahan), so that the order in which segments are merged hardly shows.
 
-use crate::geo::GeoPoint;
+use clew_schema::geo::GeoPoint;
 
 /// A sum and what was lost by rounding it.
 #[derive(Clone, Copy, Debug, Default)]

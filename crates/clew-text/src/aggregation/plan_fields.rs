@@ -11,10 +11,10 @@ use super::format::ValueFormat;
 use super::key::Key;
 use super::plan::{TermSet, TermSets, ValueKind, ValuePlan};
 use super::spec::{Scalar, Source};
-use crate::document::{DateFormat, Rounding};
-use crate::geo::GeoPoint;
-use crate::mapping::FieldKind;
 use crate::query::{Regexp, RegexpOptions};
+use clew_schema::FieldKind;
+use clew_schema::geo::GeoPoint;
+use clew_schema::{DateFormat, Rounding};
 
 /// The name of the index, as every document has it.
 const INDEX_FIELD: &str = "_index";

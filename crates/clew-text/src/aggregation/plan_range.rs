@@ -13,7 +13,7 @@ use super::plan_fields::{address, bound_ms, bound_number, date_format, plan_valu
 use super::result::{EndKind, RangeEnd};
 use super::spec::Scalar;
 use super::zone::parse_zone;
-use crate::geo::GeoPoint;
+use clew_schema::geo::GeoPoint;
 
 /// Ranges in the order of their ends.
 #[derive(Clone, Debug)]

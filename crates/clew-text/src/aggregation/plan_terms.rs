@@ -12,7 +12,7 @@ use super::plan_filters::documents_of;
 use super::plan_order::{order_or_count, plan_order};
 use super::significance::SignificantPlan;
 use super::spec::{RareTermsSpec, Source};
-use crate::mapping::FieldKind;
+use clew_schema::FieldKind;
 
 /// The plan of `terms`.
 ///

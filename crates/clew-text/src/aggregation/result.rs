@@ -4,8 +4,8 @@ use super::format::ValueFormat;
 use super::grid::Grid;
 use super::key::Key;
 use super::spec::Attached;
-use crate::geo::GeoPoint;
 use crate::search::MergedHit;
+use clew_schema::geo::GeoPoint;
 
 /// One aggregation's result with its name.
 #[derive(Clone, Debug)]

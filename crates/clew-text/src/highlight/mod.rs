@@ -17,9 +17,9 @@ use fragments::Found;
 use serde_json::Value;
 use wanted::{FieldWanted, marks, wanted};
 
-use crate::mapping::{FieldKind, MappedField, Mapping};
 use crate::query::Query;
 use clew_analysis::{Token, tokens};
+use clew_schema::{FieldKind, MappedField, Mapping};
 
 /// How fields are highlighted.
 #[derive(Clone, Debug, PartialEq)]
@@ -255,7 +255,7 @@ fn is_named(pattern: &str, field: &MappedField) -> bool {
         field.kind,
         FieldKind::Text { .. } | FieldKind::Keyword { .. }
     );
-    text && crate::glob::matches(pattern, &field.path)
+    text && clew_schema::glob::matches(pattern, &field.path)
 }
 
 /// The plain values at a path.

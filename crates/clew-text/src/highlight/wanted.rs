@@ -5,12 +5,12 @@ use std::collections::{HashMap, HashSet};
 use clew_platform::Pace;
 use serde_json::Value;
 
-use crate::mapping::{FieldKind, KeywordStyle, Mapping};
 use crate::query::{
     FieldBoost, Fuzziness, Match, MatchPhrase, MultiMatch, MultiMatchKind, Query, QueryError,
     Regexp, Wildcard,
 };
 use clew_analysis::{Token, tokens};
+use clew_schema::{FieldKind, KeywordStyle, Mapping};
 
 /// Queries are this deep at most; a deeper one is not looked into.
 const DEPTH_MAX: usize = 30;
@@ -260,7 +260,7 @@ impl Reader<'_> {
                 continue;
             }
             let named = self.mapping.fields().iter().filter(|field| {
-                crate::glob::matches(&one.field, &field.path)
+                clew_schema::glob::matches(&one.field, &field.path)
                     && !matches!(field.kind, FieldKind::Vector(_))
             });
             fields.extend(named.map(|field| FieldBoost {

@@ -8,11 +8,11 @@ use tantivy::{Index, IndexReader, ReloadPolicy, Searcher, SegmentReader, Tantivy
 use tantivy_common::{BitSet, OwnedBytes};
 
 use super::needs::term_key;
-use crate::document::{Parsed, ParsedDocument};
 use crate::indexing::SegmentBuilder;
-use crate::mapping::{FieldKind, Mapping};
 use crate::query::{CompileContext, NoKnn, Query, QueryError, plan};
 use crate::search::{Blocks, ShardRequest, Snapshot, TrackTotal, search};
+use clew_schema::{FieldKind, Mapping};
+use clew_schema::{Parsed, ParsedDocument};
 
 /// Documents against which queries are tried.
 pub struct DocumentMatcher {

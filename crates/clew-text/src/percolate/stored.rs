@@ -7,9 +7,9 @@ use tantivy::{DocId, SegmentReader};
 use super::matcher::{DocumentMatcher, Matched};
 use super::needs::Needs;
 use super::{NoQuery, PercolateQuery, QueryReader};
-use crate::mapping::{FieldId, FieldKind, MappedField, Mapping, words_path};
 use crate::query::{CompileContext, NoKnn, Query, QueryError, field_of};
 use crate::search::{SegmentBits, Snapshot, matching_within};
+use clew_schema::{FieldId, FieldKind, MappedField, Mapping, words_path};
 
 /// Words that are looked up together.
 const WORDS_AT_ONCE: usize = 4096;

@@ -1,8 +1,8 @@
 use serde_json::json;
 
 use super::*;
-use crate::mapping::Mapping;
 use crate::query::{Bool, Match, MatchPhrase, NestedQuery, Operator, Pattern, Query, Range};
+use clew_schema::Mapping;
 
 fn mapping() -> Mapping {
     Mapping::from_opensearch(&json!({"properties": {

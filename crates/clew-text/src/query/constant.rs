@@ -17,10 +17,10 @@ use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, Score, SegmentReader, TERMINATED, TantivyError};
 use tantivy_common::BitSet;
 
-use crate::document::RangeRelation;
-use crate::document::ranges::Span;
 use crate::query::error::unless_stopped_in_set;
 use crate::ranked::{Lists, SearchedField, SegmentFiles};
+use clew_schema::RangeRelation;
+use clew_schema::Span;
 
 /// Documents of one segment.
 pub(crate) enum Found {

@@ -120,9 +120,9 @@ pub(crate) fn unless_stopped_in_set() -> tantivy::Result<()> {
     Ok(())
 }
 
-impl From<crate::document::DateError> for QueryError {
-    fn from(error: crate::document::DateError) -> Self {
-        use crate::document::DateError;
+impl From<clew_schema::DateError> for QueryError {
+    fn from(error: clew_schema::DateError) -> Self {
+        use clew_schema::DateError;
         match &error {
             // What each of the formats says comes behind what they say together.
             DateError::Value { .. } => QueryError::Date(format!("{error}: [{error}]")),

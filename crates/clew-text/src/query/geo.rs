@@ -1,6 +1,6 @@
 //! Documents by where their points lie.
 
-use crate::geo::{GeoArea, GeoRelation};
+use clew_schema::geo::{GeoArea, GeoRelation};
 
 /// Documents whose points lie to an area as wanted.
 #[derive(Clone, Debug, PartialEq)]

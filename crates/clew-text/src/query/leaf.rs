@@ -14,7 +14,7 @@ use tantivy::schema::Field;
 use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, TantivyError, Term};
 
 use crate::query::resolver::SegmentHits;
-use crate::similarity::FieldStatistics;
+use clew_schema::similarity::FieldStatistics;
 
 /// The statistics of one field and of the terms of one leaf.
 #[derive(Clone, Debug)]

@@ -5,8 +5,8 @@ use std::net::{IpAddr, Ipv6Addr};
 use serde_json::Value;
 
 use super::error::QueryError;
-use crate::document::Whole;
-use crate::mapping::{FloatKind, IntegerKind};
+use clew_schema::Whole;
+use clew_schema::{FloatKind, IntegerKind};
 
 /// A scalar as the text a person would write.
 pub(crate) fn text_of(value: &Value) -> String {

@@ -4,7 +4,7 @@ use tantivy::SegmentReader;
 use tantivy_common::BitSet;
 
 use super::constant::{DocumentSet, Found};
-use crate::geo::{GeoArea, GeoPoint, GeoRelation};
+use clew_schema::geo::{GeoArea, GeoPoint, GeoRelation};
 
 /// Documents by the points in a column.
 #[derive(Debug)]

@@ -14,9 +14,9 @@ use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, Term};
 use super::error::QueryError;
 use super::join::Joined;
 use super::tree::JoinScore;
-use crate::mapping::{MappedField, Mapping};
 use crate::query::resolver::SegmentHits;
 use crate::search::Snapshot;
+use clew_schema::{MappedField, Mapping};
 
 /// From this share of a dictionary on it is read through instead of being asked term by term.
 const READ_THROUGH_SHARE: u64 = 64;

@@ -4,8 +4,8 @@ use tantivy::DocId;
 
 use super::error::QueryError;
 use super::knn::KnnQuery;
-use crate::mapping::FieldId;
 use crate::search::SegmentBits;
+use clew_schema::FieldId;
 
 /// Documents of one segment, ascending, with their scores.
 pub type SegmentHits = Vec<(DocId, f32)>;

@@ -11,9 +11,9 @@ use tantivy_common::BitSet;
 use super::constant::{DocumentSet, Found, add_postings, knows};
 use super::error::unless_stopped_in_set;
 use super::phrase::{PhrasePlace, frequency};
-use crate::mapping::{FieldKind, MappedField, Mapping};
-use crate::sources::Sources;
 use clew_analysis::for_each_token;
+use clew_schema::Sources;
+use clew_schema::{FieldKind, MappedField, Mapping};
 
 /// Words at places relative to each other.
 #[derive(Debug)]

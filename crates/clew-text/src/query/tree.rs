@@ -11,10 +11,10 @@ use super::named::TermsOf;
 use super::related::RelatedQuery;
 use super::script::VectorScore;
 use super::similar::MoreLikeThis;
-use crate::document::RangeRelation;
 use crate::percolate::PercolateQuery;
 use crate::query::function_score::FunctionScore;
 use crate::query::regexp_options::{RegexpOptions, RegexpSyntax};
+use clew_schema::RangeRelation;
 
 /// What is wanted of a document, and how well it scores.
 #[derive(Clone, Debug, PartialEq)]

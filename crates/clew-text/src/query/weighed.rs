@@ -9,7 +9,7 @@ use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, TantivyError, Term};
 
 use super::constant::knows;
-use crate::similarity::Weigher;
+use clew_schema::similarity::Weigher;
 
 /// Documents with any of some terms of a field; how often they are there is counted together.
 #[derive(Clone, Debug)]

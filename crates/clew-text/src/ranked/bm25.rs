@@ -3,7 +3,7 @@
 
 use tantivy::fieldnorm::FieldNormReader;
 
-use crate::similarity::{B, FieldStatistics, K1};
+use clew_schema::similarity::{B, FieldStatistics, K1};
 
 /// What a length of zero contributes.
 const SHORTEST: f32 = K1 * (1.0 - B);

@@ -22,7 +22,7 @@ use super::lists::Lists;
 use super::near::{Around, NearBefore, NearWords};
 use super::recent::Recent;
 use crate::cache_room::cache_bytes;
-use crate::similarity::FieldStatistics;
+use clew_schema::similarity::FieldStatistics;
 
 /// Bytes that are kept for each of two generations of words.
 const KNOWN_BYTES_MAX: usize = 1 << 24;

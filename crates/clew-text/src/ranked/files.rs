@@ -19,7 +19,7 @@ use super::dictionary::Dictionary;
 use super::impacts::{DOCS_MIN, FrequentWords};
 use super::list::BLOCK;
 use super::lists::Lists;
-use crate::checked::CheckedBytes;
+use clew_schema::CheckedBytes;
 
 /// A count of tokens comes before the postings of a field.
 const TOKENS_BYTES: usize = 8;

@@ -16,9 +16,9 @@ use super::nested_sort::Objects;
 use super::snapshot::Snapshot;
 use super::sort::{GeoDistanceKey, Missing, Mode, Order, SortKey, SortValue};
 use super::sort_number::SortNumber;
-use crate::geo::GeoPoint;
-use crate::mapping::{FieldKind, FloatKind, IntegerKind};
 use crate::query::QueryError;
+use clew_schema::geo::GeoPoint;
+use clew_schema::{FieldKind, FloatKind, IntegerKind};
 
 /// Before the values, among them, or after them; and where.
 pub(crate) type Slot = (u8, u128);

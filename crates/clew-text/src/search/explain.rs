@@ -7,9 +7,9 @@ use tantivy::{DocId, SegmentReader};
 
 use super::rescore::score_of;
 use super::snapshot::Snapshot;
-use crate::mapping::FieldKind;
 use crate::query::{CompileContext, KnnResolver, Match, Query, QueryError, plan};
 use clew_analysis::tokens;
+use clew_schema::FieldKind;
 
 /// A number and what it is made of.
 #[derive(Clone, Debug, PartialEq)]

@@ -12,8 +12,8 @@ use tantivy_common::{BitSet, OwnedBytes};
 use super::threads::tests::Three;
 use super::{ShardRequest, ShardResult, Snapshot, search};
 use crate::indexing::SegmentBuilder;
-use crate::mapping::{FieldKind, FloatKind, IntegerKind, Mapping, NewField, VectorMapping};
 use crate::query::NoKnn;
+use clew_schema::{FieldKind, FloatKind, IntegerKind, Mapping, NewField, VectorMapping};
 
 /// A document as the tests know it.
 #[derive(Clone, Debug, Default)]

@@ -13,9 +13,9 @@ use super::merge::compare_hits;
 use super::snapshot::Snapshot;
 use super::sort::{Order, SortKey, SortValue};
 use super::sorted::Kept;
-use crate::mapping::{FieldKind, FloatKind, KeywordStyle, Mapping};
 use crate::query::QueryError;
 use crate::search::nested_sort::SortOrder;
+use clew_schema::{FieldKind, FloatKind, KeywordStyle, Mapping};
 
 /// A document in the order of hits: its slots and its number, then what else is known of it.
 type Row = (Vec<Slot>, DocId, u32);

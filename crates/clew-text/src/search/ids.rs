@@ -9,7 +9,7 @@ use tantivy::index::SegmentId;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocId, DocSet, InvertedIndexReader, SegmentReader, TERMINATED};
 
-use crate::mapping::Mapping;
+use clew_schema::Mapping;
 
 /// The ids that were read, for as long as their segments live.
 #[derive(Default)]

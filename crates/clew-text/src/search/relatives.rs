@@ -3,9 +3,9 @@
 use tantivy::{DocId, SegmentReader};
 
 use super::snapshot::Snapshot;
-use crate::mapping::MappedField;
 use crate::query::relatives::Relation;
 use crate::query::{Bool, Query, QueryError};
+use clew_schema::MappedField;
 
 /// Relatives by a `join` field.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -15,9 +15,9 @@ use super::blocks::Blocks;
 use super::filter_cache::FilterCache;
 use super::ids::{Ids, KeptIds};
 use super::span::Spans;
-use crate::mapping::{FieldKind, MappedField, Mapping};
 use crate::ranked::{FoundWord, SearchedField, SegmentFiles, Weight, WordIn};
-use crate::similarity::{FieldStatistics, K1};
+use clew_schema::similarity::{FieldStatistics, K1};
+use clew_schema::{FieldKind, MappedField, Mapping};
 
 type PerSegment = BTreeMap<(SegmentId, Field), FieldStatistics>;
 

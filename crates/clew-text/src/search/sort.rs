@@ -3,8 +3,8 @@
 use std::cmp::Ordering;
 use std::net::Ipv6Addr;
 
-use crate::geo::{DistanceUnit, GeoPoint};
 use crate::query::Query;
+use clew_schema::geo::{DistanceUnit, GeoPoint};
 
 /// Which end comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

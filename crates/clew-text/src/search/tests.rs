@@ -609,14 +609,14 @@ impl KnnResolver for Neighbours {
     }
     fn each_vector(
         &self,
-        _field: crate::mapping::FieldId,
+        _field: clew_schema::FieldId,
         _docs: &[SegmentBits],
         _each: &mut dyn FnMut(usize, tantivy::DocId, &[f32]),
     ) -> Result<(), QueryError> {
         Ok(())
     }
 
-    fn vector_docs(&self, _field: crate::FieldId) -> Result<Vec<SegmentBits>, QueryError> {
+    fn vector_docs(&self, _field: clew_schema::FieldId) -> Result<Vec<SegmentBits>, QueryError> {
         Ok(self
             .0
             .iter()

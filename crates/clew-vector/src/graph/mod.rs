@@ -92,7 +92,7 @@ pub(crate) struct Graph<'a, S = u32> {
 
 /// Where every walk starts: a row of the highest level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Entry {
+pub(crate) struct Entry {
     pub(crate) row: u32,
     /// Its upper index, or [`NONE`] when there are no upper levels.
     pub(crate) upper: u32,

@@ -2,7 +2,8 @@
 //! that are neither rare nor everywhere. Rare ones cost bits only once, and what half of the documents have
 //! says nothing about which of them are alike.
 
-use clew_text::{Blocks, Mapping};
+use clew_schema::Mapping;
+use clew_text::Blocks;
 use tantivy::postings::TermInfo;
 use tantivy::schema::{Field, IndexRecordOption, Type};
 use tantivy::{DocId, InvertedIndexReader, SegmentReader};

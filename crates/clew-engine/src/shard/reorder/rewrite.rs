@@ -3,7 +3,7 @@
 
 use std::io::Write;
 
-use clew_text::{reorder_sources, source_component};
+use clew_schema::{reorder_sources, source_component};
 use tantivy::columnar::{
     ColumnarReader, MergeRowOrder, RowAddr, ShuffleMergeOrder, merge_columnar,
 };

@@ -9,7 +9,8 @@ use clew_engine::{
     SearchRequest, SearchResponse, UpdateSpec, WriteOperation, Written,
 };
 use clew_platform::{Clock, FixedClock, RealClock, SimDisk};
-use clew_text::{KnnQuery, Mapping, Query, TrackTotal};
+use clew_schema::Mapping;
+use clew_text::{KnnQuery, Query, TrackTotal};
 use serde_json::{Value, json};
 
 pub(crate) const DIMENSION: usize = 8;

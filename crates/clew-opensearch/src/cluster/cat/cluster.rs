@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use clew_text::glob::matches as glob;
+use clew_schema::glob::matches as glob;
 
 use super::table::{Column, Table, hidden, hidden_text, number, text};
 use crate::http::error::ApiError;

@@ -1,6 +1,6 @@
 //! Tables of `_cat`: chosen and sorted columns, as aligned text or as JSON.
 
-use clew_text::glob::matches as glob;
+use clew_schema::glob::matches as glob;
 use serde_json::{Map, Value};
 
 use crate::http::error::ApiError;

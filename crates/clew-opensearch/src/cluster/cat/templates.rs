@@ -1,6 +1,6 @@
 //! `_cat/templates`.
 
-use clew_text::glob::matches as glob;
+use clew_schema::glob::matches as glob;
 
 use super::table::{Column, Table, number, text};
 use crate::http::error::ApiError;

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use axum::http::{Method, StatusCode};
 use clew_engine::{Alias, Aliases, BlockLevel, Index, Wildcards};
-use clew_text::glob::matches as glob;
+use clew_schema::glob::matches as glob;
 use serde_json::{Map, Value, json};
 
 use crate::http::error::ApiError;

@@ -1,7 +1,7 @@
 //! What a snapshot's manifest says.
 
 use clew_engine::{Aliases, DefinitionChange, SnapshotFile, SnapshotManifest, SnapshotRepository};
-use clew_text::{DATE_FORMAT_DEFAULT, DateFormat};
+use clew_schema::{DATE_FORMAT_DEFAULT, DateFormat};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 

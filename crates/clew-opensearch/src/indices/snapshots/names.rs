@@ -1,7 +1,7 @@
 //! Names of repositories and snapshots, and the errors about them.
 
 use axum::http::StatusCode;
-use clew_text::glob::matches as glob;
+use clew_schema::glob::matches as glob;
 
 use crate::http::error::{ApiError, Cause};
 

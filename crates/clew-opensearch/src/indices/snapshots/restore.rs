@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use axum::http::StatusCode;
 use clew_engine::{Engine, EngineError, SnapshotFile};
-use clew_text::Mapping;
+use clew_schema::Mapping;
 use regex::Regex;
 use serde_json::json;
 

@@ -1,7 +1,7 @@
 //! Names and patterns of templates: which are allowed, which match, which overlap.
 
 use axum::http::StatusCode;
-use clew_text::glob::matches as glob;
+use clew_schema::glob::matches as glob;
 use serde_json::Value;
 
 use crate::http::error::{ApiError, Cause};

@@ -5,7 +5,8 @@ use std::collections::{BinaryHeap, HashSet};
 
 use clew_engine::{EngineError, Pinned, PinnedShard};
 use clew_platform::stopped;
-use clew_text::{Completed, CompletionWish, ContextWish, Fuzziness, FuzzyDistance, QueryError};
+use clew_schema::ContextWish;
+use clew_text::{Completed, CompletionWish, Fuzziness, FuzzyDistance, QueryError};
 use serde_json::{Map, Value, json};
 
 use super::{OPTION_BYTES, entry};

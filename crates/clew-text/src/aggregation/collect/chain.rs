@@ -14,7 +14,7 @@ use crate::aggregation::partial::{Buckets, Partial};
 use crate::aggregation::plan::Plan;
 use crate::aggregation::plan_chain::{Link, Step};
 use crate::aggregation::rounding::Rounding;
-use crate::geo::GeoPoint;
+use clew_schema::geo::GeoPoint;
 use tantivy::columnar::MonotonicallyMappableToU64;
 
 /// A source's value as a number, or nothing.

@@ -7,7 +7,7 @@ use crate::aggregation::limits::{Account, grow};
 use crate::aggregation::moments::Points;
 use crate::aggregation::partial::Partial;
 use crate::aggregation::plan::Plan;
-use crate::geo::GeoPoint;
+use clew_schema::geo::GeoPoint;
 
 pub(crate) struct GeoMetric {
     column: ValueColumn,

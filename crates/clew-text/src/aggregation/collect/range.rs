@@ -9,7 +9,7 @@ use crate::aggregation::limits::Account;
 use crate::aggregation::partial::{Buckets, Partial};
 use crate::aggregation::plan::Plan;
 use crate::aggregation::plan_range::{RangeEnds, RangePlan};
-use crate::geo::GeoPoint;
+use clew_schema::geo::GeoPoint;
 
 /// Counts documents per bucket; keys are places in a list.
 pub(super) struct Places {

@@ -17,8 +17,8 @@ use crate::aggregation::limits::Account;
 use crate::aggregation::partial::{Buckets, Partial};
 use crate::aggregation::partition::part_of;
 use crate::aggregation::plan::{Plan, TermSet, TermSets};
-use crate::sources::{SourceCursor, Sources};
 use clew_analysis::for_each_token;
+use clew_schema::{SourceCursor, Sources};
 
 /// Words in a row that, seen again, are a copy.
 const COPY_WORDS: usize = 6;

@@ -28,7 +28,7 @@ const QUARTER: DateInterval = DateInterval::Calendar(CalendarUnit::Quarter);
 const YEAR: DateInterval = DateInterval::Calendar(CalendarUnit::Year);
 
 fn show(ms: i64) -> String {
-    crate::document::DateFormat::default().format_millis(ms)
+    clew_schema::DateFormat::default().format_millis(ms)
 }
 
 fn check(interval: DateInterval, name: &str, instant: &str, expected: &str) {

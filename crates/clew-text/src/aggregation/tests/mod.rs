@@ -13,7 +13,7 @@ use tantivy::indexer::NoMergePolicy;
 use tantivy::{DocId, Index, IndexWriter, SegmentReader, TantivyDocument};
 
 use super::*;
-use crate::mapping::{FieldKind, FloatKind, IntegerKind, Mapping, NewField};
+use clew_schema::{FieldKind, FloatKind, IntegerKind, Mapping, NewField};
 
 /// A document of the tests.
 #[derive(Clone, Debug, Default)]
@@ -38,7 +38,7 @@ pub(super) fn mapping() -> Mapping {
         indexed: true,
         multi_field: false,
     };
-    let format = crate::document::DATE_FORMAT_DEFAULT.to_string();
+    let format = clew_schema::DATE_FORMAT_DEFAULT.to_string();
     let analyzer = "default".to_string();
     let mut mapping = Mapping::new();
     mapping
@@ -189,7 +189,7 @@ pub(super) fn named(name: &str, spec: AggSpec, subs: Vec<NamedAgg>) -> NamedAgg 
 
 /// Milliseconds of a date.
 pub(in crate::aggregation) fn ms(text: &str) -> i64 {
-    crate::document::DateFormat::default()
+    clew_schema::DateFormat::default()
         .parse_value(text)
         .unwrap()
 }

@@ -11,11 +11,11 @@ use super::scored::Blend;
 use super::text::{TOO_MANY_WAYS, combined, leniently, must_be_indexed, query_analyzer, tokens_of};
 use super::token_graph::{Place, places};
 use super::{Compiler, Node};
-use crate::mapping::{FieldKind, MappedField};
 use crate::query::error::QueryError;
 use crate::query::literal::text_of;
 use crate::query::tree::{FieldBoost, Match, MultiMatch};
-use crate::similarity::Similarity;
+use clew_schema::similarity::Similarity;
+use clew_schema::{FieldKind, MappedField};
 
 /// One field of a group.
 struct Member<'a> {

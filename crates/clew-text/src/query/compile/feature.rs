@@ -8,8 +8,6 @@ use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, DocSet, SegmentReader, TERMINATED, Term};
 
 use super::{Compiler, Node};
-use crate::document::features::{feature_code, feature_weight};
-use crate::mapping::{FieldKind, FloatKind, MappedField};
 use crate::query::constant::HasColumn;
 use crate::query::error::QueryError;
 use crate::query::feature::{FeatureCurve, RankFeature, SparseVector};
@@ -18,6 +16,8 @@ use crate::query::function::value::{Function, NumberColumn};
 use crate::query::function_score::{BoostMode, ScoreMode};
 use crate::query::leaf::ScoredDocs;
 use crate::query::resolver::SegmentHits;
+use clew_schema::{FieldKind, FloatKind, MappedField};
+use clew_schema::{feature_code, feature_weight};
 
 /// Features that one query may ask for.
 const TOKENS_MAX: usize = 65_536;
@@ -209,7 +209,7 @@ fn mean(codes: impl Iterator<Item = u32>) -> Option<f32> {
         count += 1;
     }
     let mean = sum.checked_div(count)?;
-    u32::try_from(mean).ok().map(decode)
+    u32::try_from(mean).ok().map(feature_weight)
 }
 
 /// Gives every document of a term and the number that stands for its weight there.

@@ -5,12 +5,12 @@
 use serde_json::Value;
 
 use super::{Compiler, Node};
-use crate::mapping::FieldKind;
 use crate::query::automaton::{Nearby, Wildcard};
 use crate::query::error::QueryError;
 use crate::query::literal::text_of;
 use crate::query::regexp::Regexp;
 use crate::query::tree::{Pattern, Query, Range, Term};
+use clew_schema::FieldKind;
 
 /// The field of a query that has just one.
 pub(crate) fn field_of(query: &Query) -> Option<&str> {

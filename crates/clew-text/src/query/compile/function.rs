@@ -3,9 +3,6 @@
 use serde_json::Value;
 
 use super::{Compiler, Node};
-use crate::document::Rounding;
-use crate::geo::{DistanceUnit, GeoPoint, parse_distance};
-use crate::mapping::{FieldKind, MappedField};
 use crate::query::constant::HasColumn;
 use crate::query::error::QueryError;
 use crate::query::function::query::{FunctionQuery, Joining, Part};
@@ -15,6 +12,9 @@ use crate::query::function_score::{
 };
 use crate::query::literal::text_of;
 use crate::query::tree::DistanceFeature;
+use clew_schema::Rounding;
+use clew_schema::geo::{DistanceUnit, GeoPoint, parse_distance};
+use clew_schema::{FieldKind, MappedField};
 
 /// Functions of one query.
 const FUNCTIONS_MAX: usize = 1024;

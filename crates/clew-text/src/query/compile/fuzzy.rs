@@ -10,13 +10,13 @@ use super::compound::any;
 use super::scored::{Blend, is_match_only};
 use super::text::{EXPANSIONS_MAX, must_be_indexed};
 use super::{Compiler, Node};
-use crate::mapping::{FieldKind, MappedField};
 use crate::query::automaton::Nearby;
 use crate::query::constant::{Borrowed, knows};
 use crate::query::error::{QueryError, unless_stopped};
 use crate::query::near::Near;
 use crate::query::tree::Fuzziness;
 use crate::ranked::{Around, FoundWord, NearWord, NearWords, SearchedField};
+use clew_schema::{FieldKind, MappedField};
 
 /// A word of one segment that is near.
 struct Candidate {

@@ -1,10 +1,10 @@
 //! Geographical queries under a mapping.
 
 use super::{Compiler, Node};
-use crate::mapping::FieldKind;
 use crate::query::error::QueryError;
 use crate::query::geo::GeoQuery;
 use crate::query::points::PointsInArea;
+use clew_schema::FieldKind;
 
 impl Compiler<'_> {
     pub(super) fn geo(&self, query: &GeoQuery, factor: f32) -> Result<Node, QueryError> {

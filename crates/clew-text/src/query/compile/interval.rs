@@ -10,7 +10,6 @@ use tantivy_fst::Automaton;
 use super::text::{TOO_MANY_WAYS, must_be_indexed, query_analyzer, tokens_of};
 use super::token_graph::{Place, is_graph, places};
 use super::{Compiler, Node};
-use crate::mapping::{FieldKind, MappedField, TextStyle};
 use crate::query::automaton::{Nearby, Wildcard};
 use crate::query::constant::{Borrowed, knows};
 use crate::query::error::{QueryError, unless_stopped};
@@ -23,6 +22,7 @@ use crate::query::interval::{
 use crate::query::regexp::Regexp;
 use crate::query::regexp_options::RegexpOptions;
 use clew_analysis::Token;
+use clew_schema::{FieldKind, MappedField, TextStyle};
 
 /// Words that a pattern may stand for.
 const EXPANSIONS_MAX: usize = 128;

@@ -43,10 +43,10 @@ use tantivy::schema::Field;
 use super::constant::{ConstantQuery, DocumentSet, Everything};
 use super::error::{QueryError, unless_stopped};
 use super::tree::Query;
-use crate::mapping::MappedField;
 use crate::query::resolver::KnnResolver;
 use crate::ranked::Ranked;
 use crate::search::Snapshot;
+use clew_schema::MappedField;
 
 /// How deep queries may be nested.
 pub(crate) const DEPTH_MAX: usize = 30;
@@ -355,6 +355,6 @@ fn rescored(node: Node, score: f32) -> Node {
 
 fn ids(values: &[String], score: f32) -> Node {
     let terms = values.iter().map(|id| id.as_bytes().to_vec()).collect();
-    let field = crate::mapping::Mapping::ID;
+    let field = clew_schema::Mapping::ID;
     Node::set(super::constant::AnyTerm { field, terms }, score)
 }

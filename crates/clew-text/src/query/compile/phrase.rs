@@ -11,7 +11,6 @@ use super::scored::is_match_only;
 use super::text::{EXPANSIONS_MAX, TOO_MANY_WAYS, must_be_indexed, query_analyzer, tokens_of};
 use super::token_graph::{is_graph, ways};
 use super::{Compiler, Node};
-use crate::mapping::{FieldKind, MappedField};
 use crate::query::constant::{knows, prefix_end};
 use crate::query::error::QueryError;
 use crate::query::leaf::{LeafStatistics, Scored};
@@ -21,8 +20,9 @@ use crate::query::source_phrase::SourcePhrase;
 use crate::query::tree::{Match, MatchPhrase};
 use crate::ranked::{FoundWord, Ranked, Shape, Weight, idf};
 use crate::search::Snapshot;
-use crate::similarity::Similarity;
 use clew_analysis::Token;
+use clew_schema::similarity::Similarity;
+use clew_schema::{FieldKind, MappedField};
 
 /// Words of a phrase. The list of each is open, some KB, in each segment that is searched, and all of them are moved for
 /// each document.

@@ -12,13 +12,13 @@ use tantivy::schema::Field;
 use super::terms::{keyword_text, not_searchable};
 use super::text::must_be_indexed;
 use super::{Compiler, Node};
-use crate::document::ranges::{EndReader, GivenEnds, wanted_span};
-use crate::document::{DateFormat, Rounding};
-use crate::mapping::{FieldKind, IntegerKind, MappedField};
 use crate::query::constant::AnySpan;
 use crate::query::error::QueryError;
 use crate::query::literal::{self, text_of};
 use crate::query::tree::Range;
+use clew_schema::{DateFormat, Rounding};
+use clew_schema::{EndReader, GivenEnds, wanted_span};
+use clew_schema::{FieldKind, IntegerKind, MappedField};
 
 /// The ends of a range, as they were given.
 struct Ends<'a> {

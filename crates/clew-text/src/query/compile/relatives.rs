@@ -5,12 +5,12 @@ use std::sync::Arc;
 use tantivy::query::EnableScoring;
 
 use super::{Compiler, Node};
-use crate::mapping::JoinRelations;
 use crate::query::error::QueryError;
 use crate::query::leaf::ScoredDocs;
 use crate::query::related::{Related, RelatedQuery};
 use crate::query::relatives::{Relation, score_of};
 use crate::query::tree::{Bool, JoinScore, Query, Term};
+use clew_schema::JoinRelations;
 
 impl Compiler<'_> {
     pub(super) fn related(

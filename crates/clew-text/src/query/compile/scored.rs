@@ -7,13 +7,13 @@ use tantivy::query::TermQuery;
 use tantivy::schema::{Field, IndexRecordOption};
 
 use super::{Compiler, Node};
-use crate::mapping::{FieldKind, MappedField, TextStyle};
 use crate::query::constant::AnyTerm;
 use crate::query::error::QueryError;
 use crate::query::leaf::{LeafStatistics, Scored};
 use crate::query::weighed::WeighedTerm;
 use crate::ranked::{FoundWord, Ranked, Shape, Weight, idf};
-use crate::similarity::{Similarity, TermStatistics, Weigher};
+use clew_schema::similarity::{Similarity, TermStatistics, Weigher};
+use clew_schema::{FieldKind, MappedField, TextStyle};
 
 /// What terms that score as one are taken to be like.
 #[derive(Clone, Copy)]

@@ -6,7 +6,6 @@ use clew_vector::Element;
 
 use super::compound::all;
 use super::{Compiler, Node, Plan, rescored};
-use crate::mapping::FieldKind;
 use crate::query::error::QueryError;
 use crate::query::function::query::{FunctionQuery, Joining};
 use crate::query::function_score::{BoostMode, ScoreMode};
@@ -14,6 +13,7 @@ use crate::query::leaf::ScoredDocs;
 use crate::query::resolver::SegmentHits;
 use crate::query::script::{VectorMeasure, VectorScore};
 use crate::search::matching_plan_of_rows;
+use clew_schema::FieldKind;
 
 impl Compiler<'_> {
     pub(super) fn vector_score(

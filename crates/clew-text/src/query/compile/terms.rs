@@ -8,7 +8,6 @@ use tantivy::schema::Field;
 
 use super::text::must_be_indexed;
 use super::{Compiler, Node};
-use crate::mapping::{FieldKind, KeywordStyle, MappedField, TextStyle};
 use crate::query::automaton::Wildcard;
 use crate::query::constant::{AnyAccepted, AnyTerm, AnyWithPrefix, Given, HasColumn, HasTokens};
 use crate::query::error::QueryError;
@@ -16,6 +15,7 @@ use crate::query::literal::{self, text_of};
 use crate::query::regexp::Regexp;
 use crate::query::tree::{Pattern, Term};
 use clew_analysis::normalize;
+use clew_schema::{FieldKind, KeywordStyle, MappedField, TextStyle};
 
 /// Values of a terms query.
 const TERMS_MAX: usize = 65_536;
@@ -223,7 +223,7 @@ impl Compiler<'_> {
         let score = pattern.boost * factor;
         if pattern.field == "_id" {
             let automaton = Wildcard::parse(&pattern.value, pattern.case_insensitive)?;
-            return Ok(accepted(crate::mapping::Mapping::ID, automaton, score));
+            return Ok(accepted(clew_schema::Mapping::ID, automaton, score));
         }
         let Some(field) = self.pattern_field(&pattern.field, "wildcard")? else {
             return Ok(Node::nothing());

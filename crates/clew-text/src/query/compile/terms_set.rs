@@ -2,10 +2,10 @@
 
 use super::compound::{all, any};
 use super::{Compiler, Node};
-use crate::mapping::FieldKind;
 use crate::query::constant::Covered;
 use crate::query::error::QueryError;
 use crate::query::tree::{Term, TermsSet};
+use clew_schema::FieldKind;
 
 impl Compiler<'_> {
     /// Documents with as many of the terms as a field of theirs says.

@@ -3,10 +3,10 @@
 use tantivy::columnar::Column;
 use tantivy::{DocId, SegmentReader};
 
-use crate::geo::GeoPoint;
 use crate::query::curve::{DecayShape, FieldModifier};
 use crate::query::feature::FeatureCurve;
 use crate::query::function_score::ValueMode;
+use clew_schema::geo::GeoPoint;
 
 /// A column of numbers, by the name it has in every segment.
 #[derive(Clone, Debug, PartialEq)]

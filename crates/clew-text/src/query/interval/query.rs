@@ -10,7 +10,7 @@ use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED};
 use super::algebra::Interval;
 use super::source::{SegmentSource, TermSource};
 use crate::query::weighed::{Lengths, no_match};
-use crate::similarity::Weigher;
+use clew_schema::similarity::Weigher;
 
 /// What turns the intervals of a document into its score.
 #[derive(Clone, Debug)]

@@ -15,7 +15,7 @@ use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, Term};
 use super::constant::knows;
 use super::error::go_on_in_set;
 use super::weighed::{Lengths, no_match};
-use crate::similarity::Weigher;
+use clew_schema::similarity::Weigher;
 
 /// A place of the phrase and the words that it may hold.
 #[derive(Clone, Debug)]

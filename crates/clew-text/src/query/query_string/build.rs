@@ -5,13 +5,13 @@ use std::cell::Cell;
 use serde_json::Value;
 
 use super::{Clause, Occurrence, Word};
-use crate::mapping::{FieldKind, Mapping};
 use crate::query::compile::{CLAUSES_MAX, query_analyzer};
 use crate::query::error::{QueryError, unless_stopped};
 use crate::query::tree::{
     Bool, FieldBoost, Fuzziness, Match, MatchPhrase, Pattern, Query, QueryString, Range,
 };
 use clew_analysis::{is_analyzer, tokens};
+use clew_schema::{FieldKind, Mapping};
 
 struct Build<'a> {
     options: &'a QueryString,

@@ -11,7 +11,7 @@ mod simple;
 
 use super::error::{QueryError, unless_stopped};
 use super::tree::{FieldBoost, Query, QueryString};
-use crate::mapping::Mapping;
+use clew_schema::Mapping;
 
 /// The query tree for a query string; `fields` are those of clauses that name none.
 ///

@@ -46,7 +46,7 @@ pub enum Dynamic {
 }
 
 /// The field of documents that stand for several, and the name of its type.
-pub(crate) const DOC_COUNT: &str = "_doc_count";
+pub const DOC_COUNT: &str = "_doc_count";
 
 /// Width of an integer field; the column is i64 for all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -374,7 +374,7 @@ pub struct MappedField {
     /// What it does with values.
     pub settings: FieldSettings,
     /// The analyzers that a query on it may name.
-    pub(crate) analysis: Arc<Analysis>,
+    pub analysis: Arc<Analysis>,
     /// The format of a date field, understood.
     pub(crate) date_format: Option<Arc<DateFormat>>,
 }
@@ -385,12 +385,12 @@ impl MappedField {
         self.date_format.as_deref()
     }
     /// Whether more of a feature makes a document worse: what is kept is one divided by its value.
-    pub(crate) fn is_inverse(&self) -> bool {
+    pub fn is_inverse(&self) -> bool {
         let positive = self.settings.shown.get("positive_score_impact");
         positive.is_some_and(|positive| matches!(show(positive).as_str(), "false"))
     }
     /// Whether a text's words can be sorted and gathered in buckets, which takes a column of them.
-    pub(crate) fn has_fielddata(&self) -> bool {
+    pub fn has_fielddata(&self) -> bool {
         let style = match &self.kind {
             FieldKind::Text { style, .. } => *style,
             _ => return false,

@@ -5,17 +5,17 @@ const DIGITS_MAX: usize = 400;
 
 /// A decimal number taken apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Whole {
+pub struct Whole {
     negative: bool,
     /// Its digits before the point, without zeros at the front.
     digits: String,
     /// Whether there is anything but zeros behind the point.
-    pub(crate) has_fraction: bool,
+    pub has_fraction: bool,
 }
 
 impl Whole {
     /// Reads `[+-]digits[.digits][e[+-]digits]`.
-    pub(crate) fn parse(text: &str) -> Option<Whole> {
+    pub fn parse(text: &str) -> Option<Whole> {
         let (negative, rest) = match text.strip_prefix('-') {
             Some(rest) => (true, rest),
             None => (false, text.strip_prefix('+').unwrap_or(text)),
@@ -47,12 +47,12 @@ impl Whole {
     }
 
     /// Whether the number lies below zero.
-    pub(crate) fn is_negative(&self) -> bool {
+    pub fn is_negative(&self) -> bool {
         self.negative && (self.has_fraction || !self.digits.is_empty())
     }
 
     /// The number without its fraction; `None` when it does not fit.
-    pub(crate) fn toward_zero(&self) -> Option<u64> {
+    pub fn toward_zero(&self) -> Option<u64> {
         if self.digits.is_empty() {
             return Some(0);
         }

@@ -4,17 +4,29 @@ use super::{Figures, Occurrence};
 
 /// How a term's frequency is made comparable between documents of different lengths.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Normalization {
+pub enum Normalization {
     /// It stays as it is.
     Nothing,
     /// Occurrences lie evenly over the document.
-    Even { c: f32 },
+    Even {
+        /// A factor.
+        c: f32,
+    },
     /// Occurrences lie the thinner the longer the document is.
-    Thinning { c: f32 },
+    Thinning {
+        /// A factor of the mean length.
+        c: f32,
+    },
     /// Smoothed as Dirichlet's language model is.
-    Smoothed { mu: f32 },
+    Smoothed {
+        /// The length that smooths, in tokens.
+        mu: f32,
+    },
     /// Zipf's law.
-    Zipf { z: f32 },
+    Zipf {
+        /// The exponent of the ratio of lengths.
+        z: f32,
+    },
 }
 
 impl Normalization {

@@ -31,7 +31,7 @@ impl Mapping {
     }
 
     /// Paths in a document whose values the field has: its own, and those that are copied to it.
-    pub(crate) fn source_paths(&self, field: &MappedField) -> Vec<String> {
+    pub fn source_paths(&self, field: &MappedField) -> Vec<String> {
         let own = match self.source_field(field) {
             Some(parent) => &parent.path,
             None => &field.path,
@@ -46,7 +46,7 @@ impl Mapping {
     }
 
     /// The `flat_object` that a path lies in, the path itself being none of its own.
-    pub(crate) fn flat_above(&self, path: &str) -> Option<&MappedField> {
+    pub fn flat_above(&self, path: &str) -> Option<&MappedField> {
         path.rmatch_indices('.')
             .filter_map(|(at, _)| self.field(&path[..at]))
             .find(|field| field.kind == FieldKind::Flat)

@@ -6,7 +6,7 @@ use super::Figures;
 
 /// How terms are spread by chance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum BasicModel {
+pub enum BasicModel {
     /// A geometric distribution.
     Geometric,
     /// By how often the term occurs.
@@ -19,7 +19,7 @@ pub(crate) enum BasicModel {
 
 /// What the first occurrences of a term are worth against later ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum AfterEffect {
+pub enum AfterEffect {
     /// Laplace's law of succession.
     Laplace,
     /// The ratio of two of Bernoulli's trials.

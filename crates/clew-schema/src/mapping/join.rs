@@ -172,7 +172,7 @@ impl Mapping {
     }
 
     /// The field with the ids of one kind of parents.
-    pub(crate) fn join_ids(&self, join: &str, parent: &str) -> Option<&MappedField> {
+    pub fn join_ids(&self, join: &str, parent: &str) -> Option<&MappedField> {
         self.field(&parent_path(join, parent))
     }
 

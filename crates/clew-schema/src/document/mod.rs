@@ -32,15 +32,16 @@ use tantivy::schema::{Field, OwnedValue};
 pub use date::{DATE_FORMAT_DEFAULT, DateError, DateFormat, Rounding};
 pub use dynamic::NewFields;
 pub use error::DocumentError;
+pub use features::{feature_code, feature_weight};
 pub use nested::NestedObject;
-pub use ranges::RangeRelation;
+pub use ranges::{EndReader, GivenEnds, RangeRelation, Span, wanted_span};
 pub use restore::{StoredVector, restore_vectors};
 
 use crate::mapping::{FieldId, FieldKind, Mapping};
 use collect::{Cuts, Values};
 use json::JsonReader;
 use walk::{Failure, Walk};
-pub(crate) use whole::Whole;
+pub use whole::Whole;
 
 /// What became of a document.
 #[derive(Debug)]

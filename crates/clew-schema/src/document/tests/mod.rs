@@ -346,7 +346,7 @@ fn nesting_has_a_limit() {
     };
     assert!(matches!(
         Mapping::new().grow(fields),
-        Err(crate::MappingError::TooDeep { .. })
+        Err(crate::mapping::MappingError::TooDeep { .. })
     ));
 }
 

@@ -11,12 +11,14 @@ use super::convert::{Misfit, Scalar, TERM_BYTES_MAX};
 const LOST_BITS: u32 = 15;
 
 /// The number that stands for a weight.
-pub(crate) fn feature_code(weight: f32) -> u32 {
+#[inline]
+pub fn feature_code(weight: f32) -> u32 {
     weight.to_bits() >> LOST_BITS
 }
 
 /// The weight that a number stands for.
-pub(crate) fn feature_weight(code: u32) -> f32 {
+#[inline]
+pub fn feature_weight(code: u32) -> f32 {
     f32::from_bits(code << LOST_BITS)
 }
 
@@ -115,7 +117,10 @@ mod tests {
             let code = feature_code(weight);
             assert!(code > last, "{weight}");
             last = code;
-            assert!((feature_weight(code) / weight - 1.0).abs() < 0.004, "{weight}");
+            assert!(
+                (feature_weight(code) / weight - 1.0).abs() < 0.004,
+                "{weight}"
+            );
         }
     }
 

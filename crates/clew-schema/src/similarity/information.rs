@@ -5,7 +5,7 @@ use super::Figures;
 
 /// How frequencies of a term are spread over documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Distribution {
+pub enum Distribution {
     /// Log-logistic.
     LogLogistic,
     /// A smoothed power law.
@@ -14,7 +14,7 @@ pub(crate) enum Distribution {
 
 /// What a term's rarity is measured by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Rarity {
+pub enum Rarity {
     /// Documents with the term.
     Documents,
     /// Its occurrences.

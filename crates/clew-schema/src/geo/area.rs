@@ -53,6 +53,7 @@ pub enum GeoRelation {
 
 impl GeoArea {
     /// Whether it holds a point that came from a column.
+    #[inline]
     pub fn holds(&self, point: GeoPoint) -> bool {
         match self {
             GeoArea::Circle { center, metres } => center.metres_to(point) <= *metres,

@@ -16,7 +16,7 @@ const END_BYTES: usize = 16;
 
 /// Two ends, inclusive, as numbers whose order is that of what they stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Span {
+pub struct Span {
     pub(crate) low: u128,
     pub(crate) high: u128,
 }
@@ -50,7 +50,7 @@ impl RangeRelation {
 
 impl Span {
     /// Whether a document's range lies to `query` as wanted.
-    pub(crate) fn relates(self, relation: RangeRelation, query: Span) -> bool {
+    pub fn relates(self, relation: RangeRelation, query: Span) -> bool {
         match relation {
             RangeRelation::Intersects => self.low <= query.high && self.high >= query.low,
             RangeRelation::Contains => self.low <= query.low && self.high >= query.high,
@@ -63,7 +63,7 @@ impl Span {
     }
 
     /// The span that was written; `None` when the bytes are none.
-    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Span> {
+    pub fn from_bytes(bytes: &[u8]) -> Option<Span> {
         let (low, high) = bytes.split_at_checked(END_BYTES)?;
         Some(Span {
             low: u128::from_be_bytes(low.try_into().ok()?),
@@ -74,17 +74,23 @@ impl Span {
 
 /// The ends of a range as they were given, and whether each belongs to it.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct GivenEnds<'v> {
-    pub(crate) low: Option<(&'v Value, bool)>,
-    pub(crate) high: Option<(&'v Value, bool)>,
+pub struct GivenEnds<'v> {
+    /// The lower end; true where it belongs to the range.
+    pub low: Option<(&'v Value, bool)>,
+    /// The upper end; true where it belongs to the range.
+    pub high: Option<(&'v Value, bool)>,
 }
 
 /// What reads the ends of ranges of one field.
-pub(crate) struct EndReader<'f> {
-    pub(crate) kind: RangeKind,
-    pub(crate) format: Option<&'f DateFormat>,
-    pub(crate) now_ms: i64,
-    pub(crate) zone: jiff::tz::TimeZone,
+pub struct EndReader<'f> {
+    /// What the ends are.
+    pub kind: RangeKind,
+    /// How dates are written.
+    pub format: Option<&'f DateFormat>,
+    /// What `now` means, in milliseconds since the epoch.
+    pub now_ms: i64,
+    /// The zone of dates that name none.
+    pub zone: jiff::tz::TimeZone,
 }
 
 /// The bytes of a document's range.
@@ -266,10 +272,7 @@ fn floor(number: f64) -> i64 {
 }
 
 /// The span that a query asks for; a network counts as all its addresses.
-pub(crate) fn wanted_span(
-    reader: &EndReader<'_>,
-    given: &GivenEnds<'_>,
-) -> Result<Option<Span>, String> {
+pub fn wanted_span(reader: &EndReader<'_>, given: &GivenEnds<'_>) -> Result<Option<Span>, String> {
     let (RangeKind::Ip, Some((Value::String(text), true)), Some((_, true))) =
         (reader.kind, given.low, given.high)
     else {

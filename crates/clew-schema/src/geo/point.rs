@@ -16,11 +16,13 @@ const LON_STEP: f64 = 360.0 / STEPS;
 
 impl GeoPoint {
     /// The number that stands for it in a column: latitude in the upper half.
+    #[inline]
     pub fn encode(self) -> u64 {
         u64::from(step(self.lat, LAT_STEP)) << 32 | u64::from(step(self.lon, LON_STEP))
     }
 
     /// The point that a number stands for.
+    #[inline]
     pub fn decode(number: u64) -> Self {
         let [a, b, c, d, e, f, g, h] = number.to_be_bytes();
         GeoPoint {

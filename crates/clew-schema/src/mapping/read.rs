@@ -31,7 +31,7 @@ const METADATA: [&str; 9] = [
 ];
 
 /// The field beside a `flat_object` that has its leaves with their paths.
-pub(crate) const PATHS_AND_VALUES: &str = "_valueAndPath";
+pub const PATHS_AND_VALUES: &str = "_valueAndPath";
 
 /// Parameters of the whole mapping that are only shown again.
 const ROOT_SHOWN: [&str; 7] = [
@@ -45,7 +45,7 @@ const ROOT_SHOWN: [&str; 7] = [
 ];
 
 /// The field beside a `percolator` that has the words its queries need.
-pub(crate) fn words_path(path: &str) -> String {
+pub fn words_path(path: &str) -> String {
     format!("{path}#words")
 }
 

@@ -335,7 +335,8 @@ fn names_that_are_too_long_are_refused_wherever_they_come_from() {
     let grow = |document: serde_json::Value| {
         let mut mapping = limited();
         let text = document.to_string();
-        let Ok(crate::Parsed::NeedsMapping(fields)) = mapping.parse_document(text.as_bytes())
+        let Ok(crate::document::Parsed::NeedsMapping(fields)) =
+            mapping.parse_document(text.as_bytes())
         else {
             panic!("{document} brings fields");
         };

@@ -256,14 +256,14 @@ impl Mapping {
     }
 
     /// How a field's terms are weighed.
-    pub(crate) fn similarity(&self, field: &MappedField) -> Similarity {
+    pub fn similarity(&self, field: &MappedField) -> Similarity {
         let own = field.settings.shown.get("similarity");
         let own = own.and_then(|name| self.similarities.named(&show(name)));
         own.unwrap_or_else(|| self.similarities.usual())
     }
 
     /// The field that says how many documents each one stands for, once some document has said it.
-    pub(crate) fn doc_count(&self) -> Option<&MappedField> {
+    pub fn doc_count(&self) -> Option<&MappedField> {
         let kind = FieldKind::Integer(IntegerKind::DocumentCount);
         self.field(DOC_COUNT).filter(|field| field.kind == kind)
     }

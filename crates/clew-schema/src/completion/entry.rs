@@ -14,7 +14,7 @@ const INPUTS_MAX: usize = 1000;
 ///
 /// # Errors
 /// Says what is wrong, in words.
-pub fn terms(
+pub(crate) fn terms(
     path: &str,
     mapping: &CompletionMapping,
     value: &Value,
@@ -146,13 +146,18 @@ fn term(
 
 /// What a term says.
 pub struct CompletionEntry<'a> {
+    /// The input as its analyzer sees it, by which terms are ordered.
     pub normal: &'a str,
+    /// Greater ones come first.
     pub weight: u32,
+    /// The input as it was written.
     pub input: &'a str,
+    /// What it is told apart by: an object of lists, or nothing.
     pub contexts: Option<Value>,
 }
 
 impl<'a> CompletionEntry<'a> {
+    /// The parts of a term; `None` of what is no term of such a field.
     pub fn read(term: &'a str) -> Option<Self> {
         let mut parts = term.splitn(4, ENTRY_SEPARATOR);
         let (normal, weight, input) = (parts.next()?, parts.next()?, parts.next()?);

@@ -14,10 +14,10 @@ mod settings;
 #[cfg(test)]
 mod tests;
 
-use independence::Measure;
-use information::{Distribution, Rarity};
-use normalization::Normalization;
-use randomness::{AfterEffect, BasicModel};
+pub use independence::Measure;
+pub use information::{Distribution, Rarity};
+pub use normalization::Normalization;
+pub use randomness::{AfterEffect, BasicModel};
 
 pub(crate) use settings::CLASSIC_REFUSED;
 pub use settings::{Similarities, SimilarityError};
@@ -32,43 +32,60 @@ pub struct FieldStatistics {
 }
 
 /// BM25's measure of how soon more of a term tells nothing more, unless settings say otherwise.
-pub(crate) const K1: f32 = 1.2;
+pub const K1: f32 = 1.2;
 /// How much BM25 counts the length of a document, unless settings say otherwise.
-pub(crate) const B: f32 = 0.75;
+pub const B: f32 = 0.75;
 
 /// A scheme with its parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Similarity {
+pub enum Similarity {
     /// Saturates with the term's frequency, and counts less in longer documents.
-    Bm25 { k1: f32, b: f32 },
+    Bm25 {
+        /// How soon more of a term tells nothing more.
+        k1: f32,
+        /// How much the length of a document counts, from 0 to 1.
+        b: f32,
+    },
     /// Every match scores the same.
     Boolean,
     /// A language model that is smoothed by as much as a document of length `mu` would bring.
-    Dirichlet { mu: f32 },
+    Dirichlet {
+        /// That length, in tokens.
+        mu: f32,
+    },
     /// A language model, `lambda` of which is the model of the whole shard.
-    JelinekMercer { lambda: f32 },
+    JelinekMercer {
+        /// That share, from 0 to 1.
+        lambda: f32,
+    },
     /// How far the term's frequency is from chance.
     Randomness {
+        /// How terms are spread by chance.
         model: BasicModel,
+        /// What the first occurrences are worth against later ones.
         effect: AfterEffect,
+        /// How documents of different lengths are made comparable.
         normalization: Normalization,
     },
     /// How far the term's frequency is from being independent of the document.
     Independence(Measure),
     /// How much is learned from the term being so frequent.
     Information {
+        /// How frequencies are spread over documents.
         distribution: Distribution,
+        /// What rarity is measured by.
         rarity: Rarity,
+        /// How documents of different lengths are made comparable.
         normalization: Normalization,
     },
 }
 
 impl Similarity {
     /// The scheme of fields of which nothing is said.
-    pub(crate) const USUAL: Similarity = Similarity::Bm25 { k1: K1, b: B };
+    pub const USUAL: Similarity = Similarity::Bm25 { k1: K1, b: B };
 
     /// Whether it wants to know how often a term occurs in the whole shard.
-    pub(crate) fn counts_occurrences(self) -> bool {
+    pub fn counts_occurrences(self) -> bool {
         !matches!(self, Similarity::Bm25 { .. } | Similarity::Boolean)
     }
 
@@ -88,11 +105,11 @@ impl Similarity {
 
 /// What is known of a term in a shard, deleted documents included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct TermStatistics {
+pub struct TermStatistics {
     /// Documents with the term.
-    pub(crate) docs: u64,
+    pub docs: u64,
     /// How often it is in all of them together.
-    pub(crate) occurrences: u64,
+    pub occurrences: u64,
 }
 
 /// The same numbers as the formulas take them.
@@ -117,7 +134,7 @@ struct Occurrence {
 
 /// Gives scores to a term, or to several that are found together, as those of a phrase.
 #[derive(Clone, Debug)]
-pub(crate) struct Weigher {
+pub struct Weigher {
     similarity: Similarity,
     /// How rare the terms are, for BM25.
     idf: f32,
@@ -127,15 +144,12 @@ pub(crate) struct Weigher {
 }
 
 impl Weigher {
+    /// For terms of one field, by what is known of them in a shard.
     #[allow(
         clippy::cast_precision_loss,
         reason = "statistics are as wide as this in the formulas wherever they are used"
     )]
-    pub(crate) fn new(
-        similarity: Similarity,
-        field: FieldStatistics,
-        terms: &[TermStatistics],
-    ) -> Self {
+    pub fn new(similarity: Similarity, field: FieldStatistics, terms: &[TermStatistics]) -> Self {
         let docs = |term: &TermStatistics| field.docs.max(term.docs).max(1);
         let idf = |term: &TermStatistics| {
             let others = docs(term) - term.docs;
@@ -162,7 +176,8 @@ impl Weigher {
         clippy::cast_possible_truncation,
         reason = "scores are 32 bits wide; what is computed in 64 is rounded once"
     )]
-    pub(crate) fn score(&self, frequency: f32, length: f32) -> f32 {
+    #[inline]
+    pub fn score(&self, frequency: f32, length: f32) -> f32 {
         match self.similarity {
             Similarity::Bm25 { k1, b } => {
                 let norm = k1 * (1.0 - b + b * length / self.length_mean);
@@ -182,7 +197,7 @@ impl Weigher {
     }
 
     /// What it is called, for explanations.
-    pub(crate) fn name(&self) -> &'static str {
+    pub fn name(&self) -> &'static str {
         self.similarity.name()
     }
 

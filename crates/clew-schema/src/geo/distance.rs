@@ -95,6 +95,7 @@ pub fn parse_distance(text: &str, usual: DistanceUnit) -> Result<f64, String> {
 
 impl GeoPoint {
     /// Metres to another point, along a great circle.
+    #[inline]
     pub fn metres_to(self, other: GeoPoint) -> f64 {
         let half = |from: f64, to: f64| ((to - from).to_radians() / 2.0).sin().powi(2);
         let across = half(self.lat, other.lat)

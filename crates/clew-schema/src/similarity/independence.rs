@@ -6,7 +6,7 @@ use super::{Figures, Occurrence};
 
 /// How the distance from what is expected is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Measure {
+pub enum Measure {
     /// In standard deviations.
     Standardized,
     /// As a share of what is expected.

@@ -20,13 +20,13 @@ mod typing;
 mod vector;
 
 pub use field::{
-    Dynamic, FieldId, FieldKind, FieldSettings, FloatKind, IntegerKind, KeywordStyle, MappedField,
-    RangeKind, TextStyle, VectorMapping,
+    DOC_COUNT, Dynamic, FieldId, FieldKind, FieldSettings, FloatKind, IntegerKind, KeywordStyle,
+    MappedField, RangeKind, TextStyle, VectorMapping,
 };
 pub use join::JoinRelations;
 pub use schema::{Mapping, MappingError, MappingLimits, NewField};
 
-pub(crate) use field::DOC_COUNT;
 pub(crate) use nested::Nested;
-pub(crate) use read::{PATHS_AND_VALUES, is_metadata, name_problem, words_path};
+pub use read::{PATHS_AND_VALUES, words_path};
+pub(crate) use read::{is_metadata, name_problem};
 pub(crate) use tree::{Leaf, Node, ObjectNode};

@@ -12,12 +12,13 @@ use serde_json::{Map, Value};
 use clew_analysis::tokens;
 
 pub use contexts::{CompletionContext, ContextKind, ContextWish};
-pub use entry::{CompletionEntry, terms};
+pub use entry::CompletionEntry;
+pub(crate) use entry::terms;
 
 /// Characters of an input that are kept unless the mapping says otherwise.
 const LENGTH_DEFAULT: usize = 50;
 /// What stands between the parts of a term; inputs cannot hold it.
-pub(crate) const ENTRY_SEPARATOR: char = '\u{1f}';
+pub const ENTRY_SEPARATOR: char = '\u{1f}';
 
 /// What a mapping says of a completion field.
 #[derive(Clone, Debug, PartialEq)]
